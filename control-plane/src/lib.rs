@@ -1,1 +1,4 @@
+//! The control plane: catalog, accounts, credits, renders, delivery and the pages. See `docs/architecture.md`.
 
+pub mod clock;
+pub mod db;

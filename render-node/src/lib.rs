@@ -1,1 +1,4 @@
+//! The render node: vehicle geometry, G-buffer, diffusion, paint, encoding, and the agent that pulls work for them.
 
+pub mod studio;
+pub mod vehicle;

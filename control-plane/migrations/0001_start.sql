@@ -1,0 +1,1 @@
+-- Schema, oldest first. Each later file belongs to the module named in it.

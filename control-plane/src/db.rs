@@ -1,0 +1,61 @@
+//! The database: one set of queries for SQLite and PostgreSQL through `sqlx::Any`.
+//!
+//! Rules for SQL everywhere: `$1` placeholders (never `QueryBuilder::push_bind`, which writes `?`), ids as UUIDv7 text,
+//! times as unix milliseconds BIGINT, guarded updates (`... and available >= $1`, one row changed) instead of
+//! read-then-write. Functions that write take the open transaction, so the caller decides what commits together.
+
+use sqlx::any::AnyPoolOptions;
+use sqlx::{Any, AnyPool, Transaction};
+
+/// Which database answers: only the queue's claim and cross-process wake-up may differ by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatabaseKind {
+    Sqlite,
+    Postgres,
+}
+
+#[derive(Debug, Clone)]
+pub struct Database {
+    pub pool: AnyPool,
+    pub kind: DatabaseKind,
+}
+
+pub type Tx<'a> = Transaction<'a, Any>;
+
+impl Database {
+    /// Opens `sqlite:PATH` or `postgres://...` and brings the schema up to date.
+    pub async fn open(url: &str) -> Result<Self, sqlx::Error> {
+        sqlx::any::install_default_drivers();
+        let kind = if url.starts_with("postgres") { DatabaseKind::Postgres } else { DatabaseKind::Sqlite };
+        let connections = match kind {
+            DatabaseKind::Sqlite => 8,
+            DatabaseKind::Postgres => 16,
+        };
+        let pool = AnyPoolOptions::new()
+            .max_connections(connections)
+            .acquire_timeout(std::time::Duration::from_secs(5))
+            .after_connect(move |connection, _| {
+                Box::pin(async move {
+                    if kind == DatabaseKind::Sqlite {
+                        for pragma in ["journal_mode = WAL", "synchronous = FULL", "busy_timeout = 5000", "foreign_keys = ON"] {
+                            sqlx::Executor::execute(&mut *connection, sqlx::AssertSqlSafe(format!("pragma {pragma}"))).await?;
+                        }
+                    }
+                    Ok(())
+                })
+            })
+            .connect(url)
+            .await?;
+        sqlx::migrate!("./migrations").run(&pool).await?;
+        Ok(Self { pool, kind })
+    }
+
+    /// Begins a transaction that may write. On SQLite it takes the write lock at once: a transaction that reads first and
+    /// writes later fails with "database is locked" under load.
+    pub async fn begin(&self) -> Result<Tx<'_>, sqlx::Error> {
+        match self.kind {
+            DatabaseKind::Sqlite => self.pool.begin_with("BEGIN IMMEDIATE").await,
+            DatabaseKind::Postgres => self.pool.begin().await,
+        }
+    }
+}

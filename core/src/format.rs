@@ -1,0 +1,42 @@
+//! Delivery formats and size presets (specification section 2).
+
+crate::named_enum! {
+    /// Encoding of a delivered picture. PNG and WebP keep transparency; JPG is flattened on white.
+    #[derive(Default)]
+    pub enum Format {
+        #[default]
+        Png = "png",
+        Webp = "webp",
+        Jpg = "jpg" | "jpeg",
+    }
+}
+
+impl Format {
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Format::Png => "image/png",
+            Format::Webp => "image/webp",
+            Format::Jpg => "image/jpeg",
+        }
+    }
+
+    pub const fn keeps_transparency(self) -> bool {
+        !matches!(self, Format::Jpg)
+    }
+}
+
+crate::named_enum! {
+    pub enum SizePreset { Thumb = "thumb", Small = "small", Medium = "medium", Large = "large" }
+}
+
+impl SizePreset {
+    /// Side of the square picture, in pixels.
+    pub const fn side_px(self) -> u32 {
+        match self {
+            SizePreset::Thumb => 256,
+            SizePreset::Small => 512,
+            SizePreset::Medium => 768,
+            SizePreset::Large => 1024,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! A variant: what one render answers for (make, model, year, view, colour).
+
+use crate::{Colour, View};
+use serde::{Deserialize, Serialize};
+
+/// Make and model are slugs of the catalog.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Variant {
+    pub make: String,
+    pub model: String,
+    pub year: u16,
+    pub view: View,
+    #[serde(rename = "color")]
+    pub colour: Colour,
+}
+
+impl Variant {
+    /// `make/model/year`, as [`crate::Vehicle::key`].
+    pub fn vehicle_key(&self) -> String {
+        format!("{}/{}/{}", self.make, self.model, self.year)
+    }
+}

@@ -1,0 +1,23 @@
+//! Light layers: what a vehicle and view look like before a paint colour is chosen.
+
+/// Paint-independent light layers of one vehicle and view. Linear light (1.0 = diffuse white under the rig), row by row
+/// from the top left, every colour plane premultiplied by coverage.
+///
+/// Composed picture of a paint with albedo `a`: `diffuse * a + gloss * s + rest` on the vehicle, over a ground shadow
+/// that only darkens what is behind it (alpha = coverage + (1 - coverage) * shadow).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layers {
+    pub side_px: u32,
+    /// Light a white (albedo 1) paint would send to the camera diffusely. Zero off the paint.
+    pub diffuse: Vec<[f32; 3]>,
+    /// Light mirrored by the clear coat. Zero off the paint.
+    pub gloss: Vec<[f32; 3]>,
+    /// Finished light of everything that is not painted.
+    pub rest: Vec<[f32; 3]>,
+    /// How much of the pixel the vehicle covers, 0 to 1.
+    pub coverage: Vec<f32>,
+    /// How much of the pixel paint covers, 0 to `coverage`.
+    pub paint: Vec<f32>,
+    /// Darkness of the shadow on the ground, 0 to 1; not premultiplied, defined under the vehicle too.
+    pub shadow: Vec<f32>,
+}

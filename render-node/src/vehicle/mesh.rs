@@ -1,0 +1,97 @@
+//! The triangle mesh of a vehicle, by material. What builds it is the rest of this folder; what draws it is `studio`.
+//!
+//! Axes: x = 0 at the front bumper and grows to the rear, y = 0 is the centre plane and grows to the vehicle's right
+//! (passenger side of a left-hand-drive car), z = 0 is the ground and grows upwards. Metres.
+
+/// What a surface is made of. The optical numbers (albedo, roughness, metal, emission) are the studio's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Material {
+    /// Takes the colour the client asked for. Everything else is paint-independent.
+    Paint = 0,
+    /// Side, front and rear windows: dark tint, about 20 % clear.
+    Glass = 1,
+    /// Piano-black trim, window bands, pillars, contrast roofs.
+    GlossBlack = 2,
+    /// Grained plastic: cladding, sills, lower bumpers.
+    MattBlack = 3,
+    /// Polished metal: grille surrounds, window lines, badges.
+    Chrome = 4,
+    /// Silver-painted metal or plastic: skid plates, rails, handles.
+    Satin = 5,
+    /// Mesh or slats behind a grille opening.
+    Grille = 6,
+    /// Clear outer lens of a lamp (transparent).
+    LampLens = 7,
+    /// Dark housing behind a lens.
+    LampHousing = 8,
+    /// Bright reflector or projector ring inside a head lamp.
+    LampReflector = 9,
+    /// Lit or white element: projector, daytime-running light.
+    LampWhite = 10,
+    LampRed = 11,
+    LampAmber = 12,
+    Tyre = 13,
+    RimBright = 14,
+    RimDark = 15,
+    BrakeDisc = 16,
+    /// Dashboard, floor mass, door cards: near black.
+    Interior = 17,
+    /// Seats.
+    Seat = 18,
+    /// Wheel arches, floor, everything under the car.
+    Underbody = 19,
+    /// Soft top of a convertible, tarpaulins.
+    Fabric = 20,
+    /// Shut lines between panels.
+    PanelGap = 21,
+}
+
+/// Triangles of one material. Normals are unit length and point outwards; indices wind counter-clockwise seen from outside.
+#[derive(Debug, Clone, Default)]
+pub struct Surface {
+    pub positions: Vec<[f32; 3]>,
+    pub normals: Vec<[f32; 3]>,
+    pub indices: Vec<u32>,
+}
+
+/// A whole vehicle, both halves, standing on z = 0. At most one surface per material, in the order of [`Material`].
+#[derive(Debug, Clone, Default)]
+pub struct VehicleMesh {
+    pub surfaces: std::collections::BTreeMap<Material, Surface>,
+}
+
+impl Surface {
+    /// Appends `other`, renumbering its indices.
+    pub fn append(&mut self, other: &Surface) {
+        let base = self.positions.len() as u32;
+        self.positions.extend_from_slice(&other.positions);
+        self.normals.extend_from_slice(&other.normals);
+        self.indices.extend(other.indices.iter().map(|i| i + base));
+    }
+
+    /// The same surface on the other side of the centre plane (y negated, winding kept outward).
+    pub fn mirrored(&self) -> Surface {
+        let flip = |v: &[f32; 3]| [v[0], -v[1], v[2]];
+        Surface {
+            positions: self.positions.iter().map(flip).collect(),
+            normals: self.normals.iter().map(flip).collect(),
+            indices: self.indices.chunks_exact(3).flat_map(|t| [t[0], t[2], t[1]]).collect(),
+        }
+    }
+
+    pub fn triangle_count(&self) -> usize {
+        self.indices.len() / 3
+    }
+}
+
+impl VehicleMesh {
+    pub fn add(&mut self, material: Material, surface: &Surface) {
+        self.surfaces.entry(material).or_default().append(surface);
+    }
+
+    pub fn triangle_count(&self) -> usize {
+        self.surfaces.values().map(Surface::triangle_count).sum()
+    }
+}
