@@ -37,8 +37,11 @@ impl Database {
             .after_connect(move |connection, _| {
                 Box::pin(async move {
                     if kind == DatabaseKind::Sqlite {
-                        for pragma in ["journal_mode = WAL", "synchronous = FULL", "busy_timeout = 5000", "foreign_keys = ON"] {
-                            sqlx::Executor::execute(&mut *connection, sqlx::AssertSqlSafe(format!("pragma {pragma}"))).await?;
+                        for pragma in
+                            ["journal_mode = WAL", "synchronous = FULL", "busy_timeout = 5000", "foreign_keys = ON"]
+                        {
+                            sqlx::Executor::execute(&mut *connection, sqlx::AssertSqlSafe(format!("pragma {pragma}")))
+                                .await?;
                         }
                     }
                     Ok(())

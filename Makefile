@@ -1,0 +1,31 @@
+# make run            everything needed, then a running service with a picture to look at
+# make test           every test, on SQLite and on PostgreSQL
+# make bench          figures, side by side with peers
+# make contact-sheet  views x body classes x colours in one PNG
+# make model          the built-in model from nothing: data, training, export (hours)
+
+# Outside the checkout, so that a fresh clone reuses what was compiled before.
+export CYCLORAMA_CACHE ?= $(HOME)/.cache/cyclorama
+export CARGO_TARGET_DIR ?= $(CYCLORAMA_CACHE)/target
+
+.PHONY: run test bench contact-sheet model audit
+
+run:
+	@scripts/run.sh
+
+test:
+	@scripts/test.sh
+
+bench:
+	@scripts/bench.sh
+
+contact-sheet:
+	@scripts/contact-sheet.sh
+
+model:
+	@models/make_model.sh
+
+# Licences and duplicate versions of everything we link (installs cargo-deny on first use).
+audit:
+	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
+	cargo deny check licenses bans sources

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# A throw-away PostgreSQL for tests, on a Unix socket and a free loopback port, run by an unprivileged user.
+# usage: postgres.sh bindir            prints the folder of the server's programs
+#        postgres.sh start FOLDER      starts one with its data in FOLDER, prints its URL
+#        postgres.sh stop FOLDER
+set -euo pipefail
+
+bindir() {
+    local found
+    found=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
+    if [ -z "$found" ] && command -v initdb >/dev/null && command -v postgres >/dev/null; then
+        found=$(dirname "$(readlink -f "$(command -v initdb)")")
+    fi
+    [ -x "$found/initdb" ] || return 1
+    echo "$found"
+}
+
+# initdb and postgres refuse to run as root.
+unprivileged() {
+    if [ "$(id -u)" -eq 0 ]; then
+        id cyclorama-test >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh cyclorama-test
+        setpriv --reuid cyclorama-test --regid cyclorama-test --clear-groups "$@"
+    else
+        "$@"
+    fi
+}
+
+case ${1:-} in
+    bindir) bindir ;;
+    start)
+        folder=$2
+        bin=$(bindir) || { echo "postgres: no PostgreSQL server programs found: apt-get install postgresql" >&2; exit 1; }
+        mkdir -p "$folder"
+        [ "$(id -u)" -ne 0 ] || { id cyclorama-test >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh cyclorama-test; chown cyclorama-test "$folder"; chmod 700 "$folder"; }
+        cd /
+        unprivileged "$bin/initdb" -D "$folder/data" -U cyclorama --auth=trust -E UTF8 --locale=C >"$folder.initdb.log" 2>&1 \
+            || { echo "postgres: initdb failed: $(tail -n 1 "$folder.initdb.log")" >&2; exit 1; }
+        for _ in 1 2 3 4 5; do
+            port=$((20000 + RANDOM % 20000))
+            # Durability is not what these tests ask of PostgreSQL: they kill the service, never the database.
+            if unprivileged "$bin/pg_ctl" -D "$folder/data" -w -t 60 -l "$folder/log" start \
+                -o "-p $port -k $folder -c listen_addresses=127.0.0.1 -c max_connections=400 -c fsync=off -c synchronous_commit=off" >/dev/null 2>&1; then
+                echo "postgres://cyclorama@127.0.0.1:$port"
+                exit 0
+            fi
+        done
+        echo "postgres: the server did not start: $(tail -n 1 "$folder/log")" >&2
+        exit 1
+        ;;
+    stop)
+        cd /
+        unprivileged "$(bindir)/pg_ctl" -D "$2/data" -m immediate stop >/dev/null 2>&1 || true
+        ;;
+    *) echo "usage: postgres.sh bindir | start FOLDER | stop FOLDER" >&2; exit 2 ;;
+esac

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# `make run`: installs what is missing, builds, starts the service, makes a demo account and key on first start, and
+# says where to look. Safe to repeat.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install.sh run
+ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
+export ORT_DYLIB_PATH
+echo "building (the first time takes some minutes)"
+cargo build --release --locked --quiet -p cyclorama -p cyclorama-node \
+    || { echo "run: the build failed; the compiler's message is above" >&2; exit 1; }
+bin=$CARGO_TARGET_DIR/release
+
+export CYCLORAMA_DATA_DIR=${CYCLORAMA_DATA_DIR:-$PWD/data}
+export CYCLORAMA_LISTEN=${CYCLORAMA_LISTEN:-127.0.0.1:8080}
+base=${CYCLORAMA_BASE_URL:-http://$CYCLORAMA_LISTEN}
+mkdir -p "$CYCLORAMA_DATA_DIR"
+
+"$bin/cyclorama" serve &
+service=$!
+trap 'kill -TERM $service 2>/dev/null' INT TERM
+for _ in $(seq 1 120); do
+    kill -0 $service 2>/dev/null || { wait $service; exit 1; }
+    curl -fsS -o /dev/null "$base/readyz" 2>/dev/null && break
+    sleep 0.5
+done
+curl -fsS -o /dev/null "$base/readyz" || { echo "run: the service did not become ready within a minute; its log is above" >&2; kill $service; exit 1; }
+
+key_file=$CYCLORAMA_DATA_DIR/demo-key
+if [ ! -s "$key_file" ]; then
+    account=$("$bin/cyclorama" account create --email demo@example.com --credits 10000 --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["account_id"])')
+    (umask 077; "$bin/cyclorama" key create --account "$account" --name demo --json \
+        | python3 -c 'import json,sys; print(json.load(sys.stdin)["key"])' >"$key_file")
+fi
+
+cat <<TEXT
+
+  Cyclorama is running:  $base
+  demo key:              $key_file   (10,000 credits at first)
+  a picture for one credit:
+
+    curl -H "Authorization: Bearer \$(cat $key_file)" -o 911.png \\
+      "$base/api/v1/images/car?make=porsche&model=911&year=2024&view=front-3-4&color=red"
+
+  Ctrl-C stops it.
+
+TEXT
+wait $service

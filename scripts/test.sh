@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# `make test`: installs what tests need, then formatting, lints and every test of the workspace, the black-box suite on
+# SQLite and on PostgreSQL.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install.sh test
+ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
+export ORT_DYLIB_PATH
+
+postgres=$(mktemp -d /tmp/cyclorama-postgres.XXXXXX)
+trap 'scripts/postgres.sh stop "$postgres"; rm -rf "$postgres" "$postgres.initdb.log"' EXIT
+CYCLORAMA_TEST_POSTGRES_URL=$(scripts/postgres.sh start "$postgres")
+export CYCLORAMA_TEST_POSTGRES_URL
+
+cargo fmt --all --check
+cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+# The black-box tests start these two programs.
+cargo build --locked --quiet -p cyclorama -p cyclorama-node
+cargo test --workspace --locked
