@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 crate::named_enum! {
     /// The catalog's seven vehicle types.
     pub enum VehicleType {
-        PassengerCar = "passenger-car", Mpv = "mpv", Truck = "truck", Bus = "bus", Motorcycle = "motorcycle",
-        Trailer = "trailer", Other = "other",
+        Motorcycle = "motorcycle", PassengerCar = "passenger-car", Truck = "truck", Bus = "bus",
+        /// "Multipurpose Passenger Vehicle" in the catalog: SUVs and minivans.
+        Mpv = "mpv",
+        AutoRickshaw = "auto-rickshaw", Other = "other",
     }
 }
 
