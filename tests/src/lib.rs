@@ -1,1 +1,26 @@
+//! What the black-box tests share: the real service on a throw-away database, a client, and a fake render node.
+//!
+//! Nothing here knows the inside of the control plane: it is started as a program, spoken to over HTTP and the command
+//! line, and killed by signal.
 
+pub mod fake_node;
+pub mod service;
+
+pub use fake_node::{Behaviour, FakeNode};
+pub use service::{DatabaseChoice, Options, Service};
+
+/// Runs one scenario on SQLite and on PostgreSQL, as two tests. The PostgreSQL one needs `CYCLORAMA_TEST_POSTGRES_URL`,
+/// which `make test` provides, and fails without it.
+#[macro_export]
+macro_rules! on_both_databases {
+    ($(async fn $name:ident($db:ident: $kind:ty) $body:block)+) => {
+        $(mod $name {
+            use super::*;
+            async fn scenario($db: $kind) $body
+            #[tokio::test(flavor = "multi_thread")]
+            async fn sqlite() { scenario($crate::DatabaseChoice::Sqlite).await }
+            #[tokio::test(flavor = "multi_thread")]
+            async fn postgres() { scenario($crate::DatabaseChoice::Postgres).await }
+        })+
+    };
+}

@@ -1,0 +1,248 @@
+//! A render node without a GPU: speaks the node protocol over HTTP and paints flat pictures, well or badly on purpose.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use cyclorama_core::wire::{self, Job};
+use sha2::{Digest, Sha256};
+
+use crate::Service;
+
+/// What the node does with each job it is given.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Behaviour {
+    /// Uploads everything and reports the result.
+    Deliver,
+    /// As `Deliver`, after a pause.
+    DeliverAfter(Duration),
+    /// Reports a failure of this kind.
+    Fail(wire::FailureKind),
+    /// Takes the job and is never heard of again: no heartbeat, no result.
+    Vanish,
+    /// Uploads other bytes than it declares.
+    LieAboutDigest,
+}
+
+/// Runs until dropped.
+pub struct FakeNode {
+    pub node_id: String,
+    /// Jobs leased so far, by kind.
+    pub renders: Arc<AtomicUsize>,
+    pub paints: Arc<AtomicUsize>,
+    /// Status of the latest answer to a result report.
+    pub last_result_status: Arc<AtomicU32>,
+    task: tokio::task::JoinHandle<()>,
+    heart: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for FakeNode {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.heart.abort();
+    }
+}
+
+/// A client of the protocol with a node's identity, for tests that drive each call by hand.
+#[derive(Clone)]
+pub struct NodeClient {
+    http: reqwest::Client,
+    base_url: String,
+    token: String,
+    pub node_id: String,
+}
+
+impl NodeClient {
+    pub async fn join(service: &Service, name: &str) -> Result<Self> {
+        let token = service.node_token()?;
+        let http = reqwest::Client::new();
+        let joined: wire::JoinResponse = http
+            .post(format!("{}/node/v1/nodes", service.base_url))
+            .bearer_auth(&token)
+            .json(&wire::JoinRequest {
+                name: name.to_owned(),
+                version: "0.0.0-fake".into(),
+                slots: 4,
+                batch_max: 1,
+                pipelines: vec![wire::Pipeline { id: "builtin".into(), digest: "0".repeat(64) }],
+                device: wire::Device { name: "fake".into(), backend: "none".into(), memory_mb: None },
+            })
+            .send()
+            .await?
+            .error_for_status()?
+            .json()
+            .await?;
+        Ok(Self { http, base_url: service.base_url.clone(), token, node_id: joined.node_id })
+    }
+
+    pub async fn lease(&self, wait_seconds: u64) -> Result<Vec<Job>> {
+        let answer = self
+            .http
+            .post(format!("{}/node/v1/nodes/{}/leases", self.base_url, self.node_id))
+            .bearer_auth(&self.token)
+            .json(&wire::LeaseRequest { free: 1, wait_seconds })
+            .send()
+            .await?
+            .error_for_status()?;
+        if answer.status() == reqwest::StatusCode::NO_CONTENT {
+            return Ok(Vec::new());
+        }
+        Ok(answer.json::<wire::LeaseResponse>().await?.jobs)
+    }
+
+    pub async fn heartbeat(&self, jobs: Vec<wire::JobProgress>) -> Result<wire::HeartbeatResponse> {
+        let state = if jobs.is_empty() { wire::NodeState::Ready } else { wire::NodeState::Busy };
+        Ok(self
+            .http
+            .post(format!("{}/node/v1/nodes/{}/heartbeat", self.base_url, self.node_id))
+            .bearer_auth(&self.token)
+            .json(&wire::HeartbeatRequest { state, jobs, device: serde_json::Value::Null })
+            .send()
+            .await?
+            .error_for_status()?
+            .json()
+            .await?)
+    }
+
+    /// PUTs every object the job asks for: flat squares in the asked size and format, opaque bytes for the layers.
+    pub async fn upload(&self, job: &Job) -> Result<Vec<wire::UploadedObject>> {
+        let mut objects = Vec::new();
+        for upload in &job.uploads {
+            let bytes = picture_for(upload, job)?;
+            let mut request = self.http.put(&upload.url).header("content-type", &upload.media_type);
+            for (name, value) in &upload.headers {
+                request = request.header(name, value);
+            }
+            let answer = request.body(bytes.clone()).send().await?;
+            ensure!(answer.status().is_success(), "upload of {} answered {}", upload.name, answer.status());
+            objects.push(wire::UploadedObject {
+                name: upload.name.clone(),
+                sha256: hex::encode(Sha256::digest(&bytes)),
+                bytes: bytes.len() as u64,
+            });
+        }
+        Ok(objects)
+    }
+
+    pub async fn result(&self, job: &Job, objects: Vec<wire::UploadedObject>) -> Result<u16> {
+        let answer = self
+            .http
+            .post(format!("{}/node/v1/jobs/{}/result", self.base_url, job.job_id))
+            .bearer_auth(&self.token)
+            .json(&wire::ResultRequest { fence: job.fence, objects, receipt: serde_json::json!({"device": "fake"}) })
+            .send()
+            .await?;
+        Ok(answer.status().as_u16())
+    }
+
+    pub async fn failure(&self, job: &Job, kind: wire::FailureKind) -> Result<u16> {
+        let answer = self
+            .http
+            .post(format!("{}/node/v1/jobs/{}/failure", self.base_url, job.job_id))
+            .bearer_auth(&self.token)
+            .json(&wire::FailureRequest { fence: job.fence, kind, detail: "on purpose".into() })
+            .send()
+            .await?;
+        Ok(answer.status().as_u16())
+    }
+}
+
+/// A flat square in the job's colour (half transparent on top, so alpha is seen to survive), in the asked form.
+fn picture_for(upload: &wire::Upload, job: &Job) -> Result<Vec<u8>> {
+    if upload.name == "layers" {
+        return Ok(format!("layers of {} {}", job.vehicle.key(), job.view).into_bytes());
+    }
+    let colour = job.colours.iter().find(|c| upload.name.contains(&format!(".{c}."))).copied().unwrap_or_default();
+    let [r, g, b] = colour.srgb();
+    let square = image::RgbaImage::from_fn(upload.width, upload.height, |_, y| {
+        image::Rgba([r, g, b, if y < upload.height / 2 { 128 } else { 255 }])
+    });
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    match upload.media_type.as_str() {
+        "image/png" => square.write_to(&mut bytes, image::ImageFormat::Png)?,
+        "image/webp" => square.write_to(&mut bytes, image::ImageFormat::WebP)?,
+        "image/jpeg" => {
+            image::DynamicImage::ImageRgba8(square).to_rgb8().write_to(&mut bytes, image::ImageFormat::Jpeg)?
+        }
+        other => anyhow::bail!("upload of unknown media type {other}"),
+    }
+    Ok(bytes.into_inner())
+}
+
+impl FakeNode {
+    pub async fn join(service: &Service, behaviour: Behaviour) -> Result<Self> {
+        let client = NodeClient::join(service, "fake").await?;
+        let renders = Arc::new(AtomicUsize::new(0));
+        let paints = Arc::new(AtomicUsize::new(0));
+        let last_result_status = Arc::new(AtomicU32::new(0));
+        let held = Arc::new(std::sync::Mutex::new(Vec::<wire::JobProgress>::new()));
+        let vanished = Arc::new(std::sync::atomic::AtomicBool::new(false));
+
+        let heart = tokio::spawn({
+            let (client, held, vanished) = (client.clone(), held.clone(), vanished.clone());
+            async move {
+                while !vanished.load(Ordering::SeqCst) {
+                    let jobs = held.lock().map(|h| h.clone()).unwrap_or_default();
+                    let _ = client.heartbeat(jobs).await;
+                    tokio::time::sleep(Duration::from_millis(300)).await;
+                }
+            }
+        });
+        let task = tokio::spawn({
+            let (client, renders, paints, last) =
+                (client.clone(), renders.clone(), paints.clone(), last_result_status.clone());
+            async move {
+                loop {
+                    let Ok(jobs) = client.lease(5).await else {
+                        tokio::time::sleep(Duration::from_millis(200)).await;
+                        continue;
+                    };
+                    for job in jobs {
+                        match job.kind {
+                            wire::JobKind::Render => &renders,
+                            wire::JobKind::Paint => &paints,
+                        }
+                        .fetch_add(1, Ordering::SeqCst);
+                        if behaviour == Behaviour::Vanish {
+                            vanished.store(true, Ordering::SeqCst);
+                            return;
+                        }
+                        if let Ok(mut held) = held.lock() {
+                            held.push(wire::JobProgress {
+                                job_id: job.job_id.clone(),
+                                fence: job.fence,
+                                stage: "fake".into(),
+                                progress: 0.5,
+                            });
+                        }
+                        let status = run(&client, &job, &behaviour).await.unwrap_or(0);
+                        last.store(u32::from(status), Ordering::SeqCst);
+                        if let Ok(mut held) = held.lock() {
+                            held.retain(|h| h.job_id != job.job_id);
+                        }
+                    }
+                }
+            }
+        });
+        Ok(Self { node_id: client.node_id, renders, paints, last_result_status, task, heart })
+    }
+}
+
+async fn run(client: &NodeClient, job: &Job, behaviour: &Behaviour) -> Result<u16> {
+    match behaviour {
+        Behaviour::Fail(kind) => return client.failure(job, *kind).await,
+        Behaviour::DeliverAfter(pause) => tokio::time::sleep(*pause).await,
+        _ => {}
+    }
+    let mut objects = client.upload(job).await?;
+    if *behaviour == Behaviour::LieAboutDigest {
+        for object in &mut objects {
+            object.sha256 = "0".repeat(64);
+        }
+        let status = client.result(job, objects).await?;
+        client.failure(job, wire::FailureKind::Upload).await?;
+        return Ok(status);
+    }
+    client.result(job, objects).await
+}

@@ -1,0 +1,255 @@
+//! A running `cyclorama serve` of its own: data folder, database, ports, operator commands, and death by signal.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+/// Which database the service under test runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatabaseChoice {
+    Sqlite,
+    Postgres,
+}
+
+/// What differs from the defaults. Environment variables by their documented names.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    pub environment: Vec<(String, String)>,
+    /// Run the real render node beside the service. Without it tests bring a [`crate::FakeNode`].
+    pub embedded_node: bool,
+}
+
+impl Options {
+    pub fn set(mut self, name: &str, value: impl ToString) -> Self {
+        self.environment.push((name.to_owned(), value.to_string()));
+        self
+    }
+
+    pub fn with_embedded_node(mut self) -> Self {
+        self.embedded_node = true;
+        self
+    }
+}
+
+pub struct Service {
+    child: Option<Child>,
+    options: Options,
+    database_url: String,
+    folder: tempfile::TempDir,
+    pub base_url: String,
+    admin_url: String,
+    listen: String,
+    admin_listen: String,
+    pub http: reqwest::Client,
+}
+
+/// The folder where cargo put the workspace's binaries: two levels above the test program itself.
+pub fn binaries() -> Result<PathBuf> {
+    let test = std::env::current_exe()?;
+    Ok(test.parent().and_then(Path::parent).context("the test program has no grandparent folder")?.to_owned())
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> Result<u16> {
+    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+impl Service {
+    pub async fn start(database: DatabaseChoice) -> Result<Self> {
+        Self::start_with(database, Options::default()).await
+    }
+
+    pub async fn start_with(database: DatabaseChoice, options: Options) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("cyclorama-test-").tempdir()?;
+        let database_url = match database {
+            DatabaseChoice::Sqlite => format!("sqlite:{}", folder.path().join("cyclorama.db").display()),
+            DatabaseChoice::Postgres => new_postgres_database().await?,
+        };
+        let listen = format!("127.0.0.1:{}", free_port()?);
+        let admin_listen = format!("127.0.0.1:{}", free_port()?);
+        let mut service = Self {
+            child: None,
+            options,
+            database_url,
+            folder,
+            base_url: format!("http://{listen}"),
+            admin_url: format!("http://{admin_listen}"),
+            listen,
+            admin_listen,
+            http: reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?,
+        };
+        service.launch().await?;
+        Ok(service)
+    }
+
+    fn command(&self) -> Result<Command> {
+        let program = binaries()?.join("cyclorama");
+        ensure!(program.exists(), "{} is missing: run `cargo build --workspace` first", program.display());
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.folder.path())
+            .env("CYCLORAMA_DATA_DIR", self.data_dir())
+            .env("CYCLORAMA_LISTEN", &self.listen)
+            .env("CYCLORAMA_ADMIN_LISTEN", &self.admin_listen)
+            .env("CYCLORAMA_BASE_URL", &self.base_url)
+            .env("CYCLORAMA_DATABASE_URL", &self.database_url)
+            .env("CYCLORAMA_NODE", if self.options.embedded_node { "embedded" } else { "none" })
+            .env("RUST_LOG", "info");
+        for (name, value) in &self.options.environment {
+            command.env(name, value);
+        }
+        Ok(command)
+    }
+
+    /// Starts the program on the same folder, database and ports: first start and restart alike.
+    pub async fn launch(&mut self) -> Result<()> {
+        let log = std::fs::File::options().create(true).append(true).open(self.log_file())?;
+        let child = self.command()?.arg("serve").stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()?;
+        self.child = Some(child);
+        let started = Instant::now();
+        loop {
+            if let Ok(answer) = self.http.get(format!("{}/readyz", self.base_url)).send().await
+                && answer.status().is_success()
+            {
+                return Ok(());
+            }
+            if let Some(status) = self.child.as_mut().and_then(|c| c.try_wait().ok().flatten()) {
+                bail!("the service stopped at its start with {status}:\n{}", self.log());
+            }
+            ensure!(started.elapsed() < Duration::from_secs(60), "not ready after a minute:\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+    }
+
+    /// SIGKILL: nothing is finished, nothing is flushed.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    pub fn is_running(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|c| matches!(c.try_wait(), Ok(None)))
+    }
+
+    /// SIGTERM, then waits for the end (a minute at most) and gives the exit status.
+    pub async fn terminate(&mut self) -> Result<std::process::ExitStatus> {
+        let mut child = self.child.take().context("not running")?;
+        let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status()?;
+        ensure!(told.success(), "kill failed");
+        let asked = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
+            if asked.elapsed() > Duration::from_secs(60) {
+                let _ = child.kill();
+                bail!("still running a minute after SIGTERM:\n{}", self.log());
+            }
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+    }
+
+    pub fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    pub fn database_url(&self) -> &str {
+        &self.database_url
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder.path().join("service.log")
+    }
+
+    /// Everything the service (and its embedded node) has written to its log.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
+    /// Runs an operator command; its JSON answer, or its error text.
+    pub fn operator(&self, arguments: &[&str]) -> Result<Value> {
+        let output = self.command()?.args(arguments).arg("--json").stdin(Stdio::null()).output()?;
+        ensure!(
+            output.status.success(),
+            "cyclorama {} failed: {}",
+            arguments.join(" "),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let text = String::from_utf8(output.stdout)?;
+        if text.trim().is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_str(&text).with_context(|| format!("not JSON: {text}"))
+    }
+
+    /// A new account with `credits` credits and one key of all scopes.
+    pub fn customer(&self, credits: u64) -> Result<Customer> {
+        let email = format!("{}@example.com", uuid::Uuid::now_v7());
+        let account = self.operator(&["account", "create", "--email", &email, "--credits", &credits.to_string()])?;
+        let account_id = account["account_id"].as_str().context("no account_id")?.to_owned();
+        let key = self.operator(&["key", "create", "--account", &account_id, "--rate-limit", "100000"])?;
+        Ok(Customer {
+            account_id,
+            key_id: key["key_id"].as_str().context("no key_id")?.to_owned(),
+            key: key["key"].as_str().context("no key")?.to_owned(),
+        })
+    }
+
+    pub fn node_token(&self) -> Result<String> {
+        let made = self.operator(&["node-token", "create", "--name", "test"])?;
+        Ok(made["token"].as_str().context("no token")?.to_owned())
+    }
+
+    /// GET with the customer's key.
+    pub fn get(&self, customer: &Customer, path_and_query: &str) -> reqwest::RequestBuilder {
+        self.http.get(format!("{}{path_and_query}", self.base_url)).bearer_auth(&customer.key)
+    }
+
+    /// GET without a key.
+    pub fn visit(&self, path_and_query: &str) -> reqwest::RequestBuilder {
+        self.http.get(format!("{}{path_and_query}", self.base_url))
+    }
+
+    /// The balance, read from a request that costs nothing: a 304 is not used because it needs a picture first.
+    pub async fn balance(&self, customer: &Customer) -> Result<i64> {
+        let answer: Value = self.operator(&["account", "show", &customer.account_id])?;
+        answer["credits"].as_i64().with_context(|| format!("no credits in {answer}"))
+    }
+
+    pub fn admin_url(&self) -> &str {
+        &self.admin_url
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.kill();
+        if std::thread::panicking() {
+            eprintln!("--- service log ---\n{}", self.log());
+        }
+    }
+}
+
+/// An account and its key.
+#[derive(Debug, Clone)]
+pub struct Customer {
+    pub account_id: String,
+    pub key_id: String,
+    pub key: String,
+}
+
+/// Makes an empty database on the PostgreSQL that `make test` started.
+async fn new_postgres_database() -> Result<String> {
+    let server = std::env::var("CYCLORAMA_TEST_POSTGRES_URL")
+        .context("CYCLORAMA_TEST_POSTGRES_URL is not set: run the tests through `make test`")?;
+    sqlx::any::install_default_drivers();
+    let name = format!("test_{}", uuid::Uuid::now_v7().simple());
+    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(&format!("{server}/postgres")).await?;
+    sqlx::Executor::execute(&mut connection, sqlx::AssertSqlSafe(format!("create database {name}"))).await?;
+    Ok(format!("{server}/{name}"))
+}

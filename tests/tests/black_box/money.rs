@@ -1,0 +1,145 @@
+//! Credits: one delivered picture is one credit, exactly, whatever happens at the same time.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use cyclorama_core::wire::FailureKind;
+use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
+use futures::future::join_all;
+use reqwest::StatusCode;
+use serde_json::Value;
+
+const CAR: &str = "/api/v1/images/car?make=ford&model=mustang&year=2020";
+
+on_both_databases! {
+    async fn forty_requests_for_one_new_variant(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_millis(400))).await.unwrap();
+        let customer = service.customer(100).unwrap();
+        let answers = join_all((0..40).map(|_| service.get(&customer, CAR).send())).await;
+        let mut pictures = 0;
+        for answer in answers {
+            let answer = answer.unwrap();
+            assert_eq!(answer.status(), StatusCode::OK);
+            image::load_from_memory(&answer.bytes().await.unwrap()).unwrap();
+            pictures += 1;
+        }
+        assert_eq!(pictures, 40);
+        assert_eq!(node.renders.load(Ordering::SeqCst), 1, "one diffusion pass for all");
+        assert_eq!(node.paints.load(Ordering::SeqCst), 0);
+        assert_eq!(service.balance(&customer).await.unwrap(), 60);
+    }
+
+    async fn fifty_requests_on_a_balance_of_five(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_millis(200))).await.unwrap();
+        let customer = service.customer(5).unwrap();
+        let answers = join_all((0..50).map(|_| service.get(&customer, CAR).send())).await;
+        let mut delivered = 0;
+        for answer in answers {
+            let answer = answer.unwrap();
+            match answer.status() {
+                StatusCode::OK => delivered += 1,
+                StatusCode::PAYMENT_REQUIRED => {
+                    let body: Value = answer.json().await.unwrap();
+                    assert_eq!(body["required_credits"], 1);
+                }
+                other => panic!("{other}: {}", answer.text().await.unwrap()),
+            }
+        }
+        assert_eq!(delivered, 5);
+        assert_eq!(service.balance(&customer).await.unwrap(), 0);
+    }
+
+    async fn fifty_requests_on_a_balance_of_five_when_cached(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let first = service.customer(1).unwrap();
+        assert_eq!(service.get(&first, CAR).send().await.unwrap().status(), StatusCode::OK);
+        let customer = service.customer(5).unwrap();
+        let answers = join_all((0..50).map(|_| service.get(&customer, CAR).send())).await;
+        let delivered = answers.into_iter().filter(|a| a.as_ref().unwrap().status() == StatusCode::OK).count();
+        assert_eq!(delivered, 5);
+        assert_eq!(service.balance(&customer).await.unwrap(), 0);
+    }
+
+    async fn a_failed_render_is_refunded_to_each_waiter_once(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Fail(FailureKind::Internal)).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let answers = join_all((0..8).map(|_| service.get(&customer, CAR).send())).await;
+        for answer in answers {
+            let answer = answer.unwrap();
+            assert_eq!(answer.status(), StatusCode::BAD_GATEWAY);
+            assert!(answer.headers()["content-type"].to_str().unwrap().starts_with("application/problem+json"));
+        }
+        assert_eq!(service.balance(&customer).await.unwrap(), 10);
+    }
+
+    async fn no_node_is_503_and_charges_nothing(db: DatabaseChoice) {
+        let service = Service::start_with(db, Options::default().set("CYCLORAMA_RENDER_WAIT_SECONDS", 2)).await.unwrap();
+        let customer = service.customer(3).unwrap();
+        let answer = service.get(&customer, CAR).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(answer.headers().contains_key("retry-after"));
+        let body: Value = answer.json().await.unwrap();
+        assert_eq!(body["code"], "at_capacity", "{body}");
+        assert_eq!(service.balance(&customer).await.unwrap(), 3);
+    }
+
+    async fn a_spent_budget_stops_cold_renders_only(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        assert_eq!(service.get(&customer, CAR).send().await.unwrap().status(), StatusCode::OK);
+        service.operator(&["budget", "set", "--usd-per-day", "0"]).unwrap();
+        let cached = service.get(&customer, CAR).send().await.unwrap();
+        assert_eq!(cached.status(), StatusCode::OK);
+        let cold = service.get(&customer, &format!("{CAR}&view=rear")).send().await.unwrap();
+        assert_eq!(cold.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let body: Value = cold.json().await.unwrap();
+        assert_eq!(body["code"], "daily_budget_spent", "{body}");
+        assert!(body["reset_at"].is_string(), "{body}");
+        assert_eq!(service.balance(&customer).await.unwrap(), 8);
+    }
+
+    async fn a_client_that_leaves_pays_for_nothing(db: DatabaseChoice) {
+        let service = Service::start_with(db, Options::default().set("CYCLORAMA_RENDER_WAIT_SECONDS", 3)).await.unwrap();
+        let customer = service.customer(3).unwrap();
+        let gone = service.get(&customer, CAR).timeout(Duration::from_millis(300)).send().await;
+        assert!(gone.is_err());
+        let mut balance = -1;
+        for _ in 0..60 {
+            balance = service.balance(&customer).await.unwrap();
+            if balance == 3 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        assert_eq!(balance, 3);
+    }
+
+    async fn an_unreachable_store_is_503_and_charges_nothing(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        assert_eq!(service.get(&customer, CAR).send().await.unwrap().status(), StatusCode::OK);
+        // The store's folder becomes a plain file: nothing can be read from or written to it.
+        let objects = service.data_dir().join("objects");
+        let away = service.data_dir().join("objects-away");
+        std::fs::rename(&objects, &away).unwrap();
+        std::fs::write(&objects, b"not a folder").unwrap();
+        // A size that is in no memory cache, so the store must be asked.
+        let answer = service.get(&customer, &format!("{CAR}&w=123")).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let body: Value = answer.json().await.unwrap();
+        assert_eq!(body["code"], "dependency_down", "{body}");
+        assert_eq!(service.balance(&customer).await.unwrap(), 9);
+
+        std::fs::remove_file(&objects).unwrap();
+        std::fs::rename(&away, &objects).unwrap();
+        let again = service.get(&customer, &format!("{CAR}&w=123")).send().await.unwrap();
+        assert_eq!(again.status(), StatusCode::OK);
+        assert_eq!(service.balance(&customer).await.unwrap(), 8);
+    }
+}

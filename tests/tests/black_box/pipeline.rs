@@ -1,0 +1,77 @@
+//! The whole way with the real render node: geometry, G-buffer, diffusion, paint, encoding, delivery.
+
+use std::time::Duration;
+
+use cyclorama_tests::{DatabaseChoice, Options, Service};
+use image::RgbaImage;
+use reqwest::StatusCode;
+
+/// A real render on a slow machine, its first one with a cold start of everything.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+async fn picture(service: &Service, customer: &cyclorama_tests::service::Customer, query: &str) -> RgbaImage {
+    let answer = service.get(customer, &format!("/api/v1/images/car?{query}")).timeout(PATIENCE).send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK, "{query}: {}", service.log());
+    image::load_from_memory(&answer.bytes().await.unwrap()).unwrap().to_rgba8()
+}
+
+/// Mean sRGB of the pixels that are surely vehicle and coloured most like paint: the upper half of the covered area.
+fn mean_colour(picture: &RgbaImage) -> [f64; 3] {
+    let (mut sum, mut count) = ([0.0; 3], 0.0);
+    for pixel in picture.pixels().filter(|p| p.0[3] == 255) {
+        for (total, channel) in sum.iter_mut().zip(pixel.0) {
+            *total += f64::from(channel);
+        }
+        count += 1.0;
+    }
+    sum.map(|total| total / count)
+}
+
+/// Left, top, right, bottom of everything at least half covered.
+fn bounds(picture: &RgbaImage) -> (u32, u32, u32, u32) {
+    let solid = picture.enumerate_pixels().filter(|(_, _, p)| p.0[3] > 250);
+    solid.fold((u32::MAX, u32::MAX, 0, 0), |(l, t, r, b), (x, y, _)| (l.min(x), t.min(y), r.max(x), b.max(y)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_real_car_from_a_real_pipeline() {
+    let service = Service::start_with(DatabaseChoice::Sqlite, Options::default().with_embedded_node()).await.unwrap();
+    let customer = service.customer(50).unwrap();
+
+    let red = picture(&service, &customer, "make=porsche&model=911&year=2024&view=front-3-4&color=red").await;
+    assert_eq!(red.dimensions(), (1024, 1024));
+    let corners = [(0, 0), (1023, 0), (0, 1023), (1023, 1023)];
+    for (x, y) in corners {
+        assert_eq!(red.get_pixel(x, y).0[3], 0, "the background is transparent");
+    }
+    let (left, top, right, bottom) = bounds(&red);
+    assert!(right - left > 800, "the car fills the frame: {left}..{right}");
+    assert!(left > 4 && right < 1019 && top > 4 && bottom < 1019, "nothing is cut off");
+    let [r, g, b] = mean_colour(&red);
+    assert!(r > g + 25.0 && r > b + 25.0, "red is red: {r:.0} {g:.0} {b:.0}");
+
+    // Another colour of the same light: the same shape to the pixel, another hue.
+    let blue = picture(&service, &customer, "make=porsche&model=911&year=2024&view=front-3-4&color=blue").await;
+    let different_alpha = red.pixels().zip(blue.pixels()).filter(|(a, b)| a.0[3] != b.0[3]).count();
+    assert_eq!(different_alpha, 0, "alpha does not depend on paint");
+    let [r, _, b] = mean_colour(&blue);
+    assert!(b > r + 15.0, "blue is blue");
+
+    // The two sides are mirror silhouettes (the light is not symmetric, the shape is).
+    let side = picture(&service, &customer, "make=porsche&model=911&year=2024&view=side&color=white").await;
+    let right = picture(&service, &customer, "make=porsche&model=911&year=2024&view=side-right&color=white").await;
+    let mirrored = image::imageops::flip_horizontal(&right);
+    let covered = |p: &image::Rgba<u8>| p.0[3] > 250;
+    let (mut both, mut either) = (0u32, 0u32);
+    for (a, b) in side.pixels().zip(mirrored.pixels()) {
+        both += u32::from(covered(a) && covered(b));
+        either += u32::from(covered(a) || covered(b));
+    }
+    assert!(f64::from(both) / f64::from(either) > 0.98, "{both} of {either}");
+    // The 911's roof peaks well before its tail, and its nose is lower than its tail: with the nose to the left.
+    let height_at = |x: u32| (0..1024).find(|y| covered(side.get_pixel(x, *y))).unwrap_or(1024);
+    let (l, _, r, _) = bounds(&side);
+    let (nose, tail) = (height_at(l + (r - l) / 12), height_at(r - (r - l) / 12));
+    assert!(nose > tail, "nose to the left: nose top at {nose}, tail top at {tail}");
+    assert_eq!(service.balance(&customer).await.unwrap(), 46);
+}
