@@ -4,7 +4,9 @@
 //! No wgpu, no ONNX Runtime, no HTTP server and no SQL: those belong to the two binaries.
 
 pub mod colour;
+pub mod encoding;
 pub mod format;
+pub mod objects;
 pub mod variant;
 pub mod vehicle;
 pub mod view;

@@ -1,0 +1,61 @@
+//! Pixels in memory.
+
+/// 8-bit sRGB with straight (not premultiplied) alpha, four bytes a pixel, row by row from the top left.
+/// Width and height are at least 1 and the buffer is exactly as long as they say.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Picture {
+    width: u32,
+    height: u32,
+    rgba: Vec<u8>,
+}
+
+/// Width, height and buffer do not belong together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} bytes are not a {width}x{height} RGBA picture")]
+pub struct PictureError {
+    width: u32,
+    height: u32,
+    bytes: usize,
+}
+
+impl Picture {
+    pub fn from_rgba(width: u32, height: u32, rgba: Vec<u8>) -> Result<Self, PictureError> {
+        if width == 0 || height == 0 || rgba.len() as u64 != u64::from(width) * u64::from(height) * 4 {
+            return Err(PictureError { width, height, bytes: rgba.len() });
+        }
+        Ok(Self { width, height, rgba })
+    }
+
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    pub fn rgba(&self) -> &[u8] {
+        &self.rgba
+    }
+
+    pub fn pixels(&self) -> impl Iterator<Item = [u8; 4]> + '_ {
+        self.rgba.chunks_exact(4).map(|p| [p[0], p[1], p[2], p[3]])
+    }
+
+    /// RGB bytes of the picture laid on white. Blended in sRGB, as a browser shows the transparent formats on a white
+    /// page, so that all three formats look alike there.
+    pub fn flattened_on_white(&self) -> Vec<u8> {
+        let mut rgb = Vec::with_capacity(self.rgba.len() / 4 * 3);
+        for [r, g, b, a] in self.pixels() {
+            let blend = |c: u8| ((u32::from(c) * u32::from(a) + 255 * (255 - u32::from(a)) + 127) / 255) as u8;
+            rgb.extend_from_slice(&[blend(r), blend(g), blend(b)]);
+        }
+        rgb
+    }
+}
+
+impl std::fmt::Debug for Picture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Picture({}x{})", self.width, self.height)
+    }
+}

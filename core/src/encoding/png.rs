@@ -1,0 +1,45 @@
+//! PNG: the master's format, and the only one that is read back.
+
+use super::{EncodingError, Picture, provenance};
+use crate::Format;
+use ::png::{BitDepth, ColorType, Compression, Decoder, Encoder, Limits, SrgbRenderingIntent};
+
+/// Keyword of the iTXt chunk that holds XMP (XMP specification part 3, section 1.1.5).
+const XMP_KEYWORD: &str = "XML:com.adobe.xmp";
+
+pub(super) fn encode(picture: &Picture) -> Result<Vec<u8>, EncodingError> {
+    let mut bytes = Vec::with_capacity(picture.rgba().len() / 3);
+    let written = (|| {
+        let mut encoder = Encoder::new(&mut bytes, picture.width(), picture.height());
+        encoder.set_color(ColorType::Rgba);
+        encoder.set_depth(BitDepth::Eight);
+        encoder.set_source_srgb(SrgbRenderingIntent::Perceptual);
+        encoder.set_compression(Compression::Fast);
+        encoder.add_itxt_chunk(XMP_KEYWORD.to_owned(), provenance::xmp_packet())?;
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(picture.rgba())?;
+        writer.finish()
+    })();
+    written.map_err(|e| EncodingError::Encode {
+        format: Format::Png,
+        width: picture.width(),
+        height: picture.height(),
+        detail: e.to_string(),
+    })?;
+    Ok(bytes)
+}
+
+pub(super) fn decode(bytes: &[u8], side_px_max: u32) -> Result<Picture, EncodingError> {
+    // The decoder's own limit covers its buffers (metadata, palette); the picture's size is checked below.
+    let limits = Limits { bytes: 4 * side_px_max as usize * side_px_max as usize + (1 << 20) };
+    let mut reader = Decoder::new_with_limits(std::io::Cursor::new(bytes), limits).read_info().map_err(EncodingError::Png)?;
+    let info = reader.info();
+    if (info.color_type, info.bit_depth) != (ColorType::Rgba, BitDepth::Eight) || info.width > side_px_max || info.height > side_px_max {
+        let found = format!("{}x{} {:?} {:?}", info.width, info.height, info.color_type, info.bit_depth);
+        return Err(EncodingError::NotRgba { found });
+    }
+    let (width, height) = (info.width, info.height);
+    let mut rgba = vec![0; width as usize * height as usize * 4];
+    reader.next_frame(&mut rgba).map_err(EncodingError::Png)?;
+    Ok(Picture::from_rgba(width, height, rgba)?)
+}

@@ -1,0 +1,201 @@
+//! Properties of encoded pictures. JPG is read back with a decoder that only the tests use.
+
+use super::*;
+use sha2::{Digest, Sha256};
+
+const CLEAR: [u8; 4] = [0, 0, 0, 0];
+const RED: [u8; 4] = [200, 16, 24, 255];
+
+fn picture(width: u32, height: u32, pixel: impl Fn(u32, u32) -> [u8; 4]) -> Picture {
+    let rgba = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).flat_map(|(x, y)| pixel(x, y)).collect();
+    Picture::from_rgba(width, height, rgba).unwrap()
+}
+
+/// A shaded disc with a soft edge on a clear ground: curved tone, saturated colour, partial alpha, sharp line.
+fn disc(side: u32) -> Picture {
+    let centre = f64::from(side) / 2.0;
+    picture(side, side, |x, y| {
+        let (dx, dy) = (f64::from(x) + 0.5 - centre, f64::from(y) + 0.5 - centre);
+        let alpha = ((centre * 0.8 - dx.hypot(dy)).clamp(0.0, 1.0) * 255.0).round() as u8;
+        let light = (180.0 - dy / centre * 70.0) as u8;
+        let shade = if (x / 16) % 4 == 0 { light / 3 } else { light };
+        if alpha == 0 { CLEAR } else { [light, shade / 4, shade / 2, alpha] }
+    })
+}
+
+/// Four channels of a delivered file; JPG is opaque.
+fn decoded(bytes: &[u8]) -> Picture {
+    let probe = probe(bytes).unwrap();
+    let rgba = match probe.format {
+        Format::Png => return decode_master(bytes, 4096).unwrap(),
+        Format::Webp => {
+            let image = ::webp::Decoder::new(bytes).decode().unwrap();
+            let step = if image.is_alpha() { 4 } else { 3 };
+            image.chunks_exact(step).flat_map(|p| [p[0], p[1], p[2], p.get(3).copied().unwrap_or(255)]).collect()
+        }
+        Format::Jpg => image::load_from_memory(bytes).unwrap().into_rgba8().into_raw(),
+    };
+    Picture::from_rgba(probe.width, probe.height, rgba).unwrap()
+}
+
+fn near(a: [u8; 4], b: [u8; 4], tolerance: u8) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= tolerance)
+}
+
+#[test]
+fn every_format_has_the_size_it_was_asked_for() {
+    let master = disc(128);
+    for format in Format::ALL.iter().copied() {
+        for (width, height) in [(1, 1), (1, 128), (7, 7), (31, 90), (64, 64), (127, 127), (128, 128)] {
+            let bytes = derive(&master, width, height, format).unwrap();
+            assert_eq!(probe(&bytes), Ok(Probe { format, width, height }));
+            let back = decoded(&bytes);
+            assert_eq!((back.width(), back.height()), (width, height), "{format}");
+        }
+    }
+}
+
+#[test]
+fn a_red_square_has_its_red_pixels() {
+    let square = picture(100, 100, |x, y| if (25..75).contains(&x) && (25..75).contains(&y) { RED } else { CLEAR });
+    for (format, tolerance) in [(Format::Png, 0), (Format::Webp, 12), (Format::Jpg, 12)] {
+        let back = decoded(&encode(&square, format).unwrap());
+        let red = back.pixels().filter(|p| near(*p, RED, tolerance)).count();
+        let ground = if format.keeps_transparency() { 0 } else { 255 };
+        let clear = back.pixels().filter(|p| p[3] == ground && (ground == 0 || near(*p, [255; 4], tolerance))).count();
+        if format == Format::Png {
+            assert_eq!((red, clear), (2500, 7500));
+        }
+        // The lossy formats may blend across the edge, 196 pixels long on the inside and 204 on the outside.
+        assert!(red >= 2500 - 196 && clear >= 7500 - 204, "{format}: {red} red, {clear} clear");
+    }
+}
+
+#[test]
+fn alpha_is_exact_in_both_transparent_formats() {
+    let disc = disc(200);
+    let alpha = |p: &Picture| p.pixels().map(|p| p[3]).collect::<Vec<_>>();
+    assert!(alpha(&disc).iter().any(|a| !matches!(a, 0 | 255)), "the picture has soft edges");
+    for format in [Format::Png, Format::Webp] {
+        assert_eq!(alpha(&decoded(&encode(&disc, format).unwrap())), alpha(&disc), "{format}");
+    }
+}
+
+#[test]
+fn png_keeps_every_pixel() {
+    let disc = disc(97);
+    assert_eq!(decoded(&encode(&disc, Format::Png).unwrap()), disc);
+}
+
+#[test]
+fn an_opaque_picture_stays_opaque() {
+    let solid = picture(40, 30, |_, _| RED);
+    for format in Format::ALL.iter().copied() {
+        let back = decoded(&derive(&solid, 20, 15, format).unwrap());
+        let off = back.pixels().find(|p| !near(*p, RED, 6) || p[3] != 255);
+        assert_eq!(off, None, "{format}");
+    }
+}
+
+#[test]
+fn jpg_lies_on_white() {
+    let half = picture(2, 1, |x, _| if x == 0 { CLEAR } else { [0, 0, 0, 128] });
+    assert_eq!(half.flattened_on_white(), [255, 255, 255, 127, 127, 127]);
+    let back = decoded(&encode(&disc(128), Format::Jpg).unwrap());
+    assert!(near(back.pixels().next().unwrap(), [255; 4], 1));
+}
+
+#[test]
+fn clear_pixels_lend_no_colour_to_their_neighbours() {
+    // Clear pixels that are green inside: a resize that forgets to premultiply paints a green rim.
+    let rim = picture(96, 96, |x, _| if x % 3 == 0 { [0, 255, 0, 0] } else { [200, 0, 0, 255] });
+    for side in [1, 17, 32, 50, 95] {
+        let small = resize(&rim, side, side).unwrap();
+        for pixel in small.pixels().filter(|p| p[3] > 0) {
+            // Where next to nothing is covered, eight bits leave little of the colour's amount; its hue stays.
+            let rounding = 255_u8.div_ceil(pixel[3]);
+            assert!(pixel[1] == 0 && pixel[0].abs_diff(200) <= rounding.max(2), "{side}: {pixel:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_enlarged() {
+    let small = disc(16);
+    for (width, height) in [(0, 16), (16, 0), (17, 16), (16, 17), (4096, 4096)] {
+        assert!(matches!(derive(&small, width, height, Format::Png), Err(EncodingError::Resize { .. })), "{width}x{height}");
+    }
+}
+
+#[test]
+fn every_format_is_marked_as_made_by_a_model() {
+    let find = |bytes: &[u8], what: &[u8]| bytes.windows(what.len()).position(|w| w == what);
+    for (format, holder) in
+        [(Format::Png, b"iTXtXML:com.adobe.xmp\0".as_slice()), (Format::Webp, b"XMP ".as_slice()), (Format::Jpg, b"http://ns.adobe.com/xap/1.0/\0".as_slice())]
+    {
+        let bytes = encode(&disc(64), format).unwrap();
+        let holder = find(&bytes, holder).unwrap_or_else(|| panic!("{format} has a place for XMP"));
+        assert!(find(&bytes, DIGITAL_SOURCE_TYPE.as_bytes()).is_some_and(|at| at > holder), "{format}");
+    }
+    let webp = encode(&disc(64), Format::Webp).unwrap();
+    assert_eq!((&webp[12..16], webp[20]), (b"VP8X".as_slice(), 0x14), "extended layout with alpha and XMP");
+}
+
+#[test]
+fn a_cut_or_foreign_file_is_no_picture() {
+    for format in Format::ALL.iter().copied() {
+        let bytes = encode(&disc(48), format).unwrap();
+        for kept in 0..bytes.len() {
+            assert!(probe(&bytes[..kept]).is_err(), "{format} cut to {kept} bytes");
+        }
+    }
+    for foreign in [b"".as_slice(), b"GIF89a", b"<svg/>", b"\x89PNG", b"RIFF\0\0\0\0WAVE", &[0xff, 0xd8]] {
+        assert_eq!(probe(foreign), Err(ProbeError::Unknown));
+    }
+    assert!(decode_master(b"not a picture", 1024).is_err());
+}
+
+#[test]
+fn probe_survives_any_damage() {
+    // Every byte of each header region set to a few values: an answer or an error, never a panic.
+    for format in Format::ALL.iter().copied() {
+        let whole = encode(&disc(16), format).unwrap();
+        for at in 0..whole.len().min(1200) {
+            for value in [0, 1, 0x7f, 0xd9, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] = value;
+                let _ = probe(&bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_master_larger_than_allowed_is_refused_by_its_header() {
+    let bytes = encode(&disc(64), Format::Png).unwrap();
+    assert!(decode_master(&bytes, 64).is_ok());
+    assert!(matches!(decode_master(&bytes, 63), Err(EncodingError::NotRgba { .. })));
+}
+
+/// ETags promise these bytes. When an encoder or a setting changes them, change [`ENCODE_RECIPE`] and then this table.
+#[test]
+fn bytes_are_the_same_everywhere() {
+    let master = disc(160);
+    let digests: Vec<String> = Format::ALL
+        .iter()
+        .flat_map(|format| [(*format, 160), (*format, 75)])
+        .map(|(format, side)| format!("{format} {side} {}", hex::encode(Sha256::digest(derive(&master, side, side, format).unwrap()))))
+        .collect();
+    assert_eq!(
+        (ENCODE_RECIPE, digests.join("\n").as_str()),
+        (
+            "1",
+            "png 160 38fa6c1c71983fa9a2d49722e6d23193e086a4354b685c734b62cc12fd98a720\n\
+             png 75 48cd9d2238aa7a6a4d3b08cd4a7e780c767d3252e2039e3fe91f66fb96b03c2f\n\
+             webp 160 abe647d38a6115376bce2b39cd7935fcfdf55fb5146ff55ddc6e20b2c048e44d\n\
+             webp 75 f90b6fafff24d1527d0b4fb195a8ab3d5a4fe8b3030d3c3a6108fbd094dfd627\n\
+             jpg 160 f571bda1dd41ca1754bd7f2e1f265f039ff46734e86b1eeef6ad073c828daf8f\n\
+             jpg 75 254c73c58050f3561857ae5999a1537f732804f479273048b054c3cfa83348d4"
+        )
+    );
+}

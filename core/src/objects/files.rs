@@ -1,0 +1,165 @@
+//! Objects as files in a folder: a key is a path below it.
+
+use super::{OBJECT_BYTES_MAX, ObjectError, ObjectKey};
+use bytes::Bytes;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Half-written files wait here, on the same file system as the objects so that a rename is one step. No key can name
+/// it: segments do not start with a dot.
+const PARTIAL_FOLDER: &str = ".partial";
+
+/// A partial file older than this belongs to a process that is gone: no put takes an hour.
+const PARTIAL_AGE_MAX: Duration = Duration::from_secs(3600);
+
+#[derive(Debug, Clone)]
+pub struct FileStore {
+    folder: Arc<Path>,
+}
+
+impl FileStore {
+    pub(super) fn open(folder: PathBuf) -> Result<Self, ObjectError> {
+        let opened = || -> io::Result<()> {
+            let partial = folder.join(PARTIAL_FOLDER);
+            fs::create_dir_all(&partial)?;
+            remove_abandoned(&partial)?;
+            // Proves that the folder can be written now rather than at the first render.
+            let trial = partial.join(uuid::Uuid::now_v7().to_string());
+            File::create(&trial)?.write_all(b"cyclorama")?;
+            fs::remove_file(&trial)
+        };
+        match opened() {
+            Ok(()) => Ok(Self { folder: folder.into() }),
+            Err(source) => Err(ObjectError::Open { folder, source }),
+        }
+    }
+
+    /// Runs file work on the blocking pool: a slow disk must not hold an async worker.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&FileStore) -> Result<T, ObjectError> + Send + 'static,
+    ) -> Result<T, ObjectError> {
+        let store = self.clone();
+        match tokio::task::spawn_blocking(move || work(&store)).await {
+            Ok(result) => result,
+            Err(e) if e.is_panic() => std::panic::resume_unwind(e.into_panic()),
+            // Only a runtime that is shutting down cancels blocking work.
+            Err(_) => Err(ObjectError::Open {
+                folder: self.folder.to_path_buf(),
+                source: io::Error::new(ErrorKind::Interrupted, "the process is shutting down"),
+            }),
+        }
+    }
+
+    pub(super) fn put(&self, key: &ObjectKey, bytes: &[u8]) -> Result<(), ObjectError> {
+        check_size(key, bytes.len() as u64)?;
+        let partial = self.folder.join(PARTIAL_FOLDER).join(uuid::Uuid::now_v7().to_string());
+        let target = self.path(key);
+        let written = || -> io::Result<()> {
+            let mut file = File::create_new(&partial)?;
+            file.write_all(bytes)?;
+            // Before the rename: otherwise a power cut can leave the new name on an empty file.
+            file.sync_all()?;
+            self.move_durably(&partial, &target)
+        };
+        written().map_err(|e| {
+            let _ = fs::remove_file(&partial);
+            match failure(key, e) {
+                // Writing finds nothing missing but the store itself.
+                ObjectError::Missing { key } => ObjectError::Unreachable { key, source: ErrorKind::NotFound.into() },
+                other => other,
+            }
+        })
+    }
+
+    pub(super) fn get(&self, key: &ObjectKey) -> Result<Bytes, ObjectError> {
+        let path = self.path(key);
+        let metadata = fs::metadata(&path).map_err(|e| failure(key, e))?;
+        if metadata.is_dir() {
+            return Err(ObjectError::Missing { key: key.clone() });
+        }
+        check_size(key, metadata.len())?;
+        fs::read(&path).map(Bytes::from).map_err(|e| failure(key, e))
+    }
+
+    pub(super) fn size(&self, key: &ObjectKey) -> Result<Option<u64>, ObjectError> {
+        match fs::metadata(self.path(key)) {
+            Ok(metadata) if metadata.is_dir() => Ok(None),
+            Ok(metadata) => Ok(Some(metadata.len())),
+            Err(e) if is_missing(&e) => Ok(None),
+            Err(e) => Err(failure(key, e)),
+        }
+    }
+
+    pub(super) fn delete(&self, key: &ObjectKey) -> Result<(), ObjectError> {
+        match fs::remove_file(self.path(key)) {
+            Err(e) if !is_missing(&e) => Err(failure(key, e)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn rename(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
+        if self.size(from)?.is_none() {
+            return Err(ObjectError::Missing { key: from.clone() });
+        }
+        self.move_durably(&self.path(from), &self.path(to)).map_err(|e| match e {
+            // The target's folder has just been made, so what is missing is the source.
+            e if is_missing(&e) => ObjectError::Missing { key: from.clone() },
+            e => failure(to, e),
+        })
+    }
+
+    fn path(&self, key: &ObjectKey) -> PathBuf {
+        self.folder.join(key.as_str())
+    }
+
+    /// Renames, then flushes the folders whose entries changed, so that the new name survives a power cut.
+    fn move_durably(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let parent = to.parent().unwrap_or(&self.folder);
+        let mut changed = vec![parent];
+        if !parent.is_dir() {
+            // Each folder that is about to be made is an entry in the one above it.
+            let absent = parent.ancestors().take_while(|folder| !folder.is_dir());
+            changed.extend(absent.filter_map(Path::parent));
+            fs::create_dir_all(parent)?;
+        }
+        fs::rename(from, to)?;
+        changed.iter().try_for_each(|folder| File::open(folder)?.sync_all())
+    }
+}
+
+fn check_size(key: &ObjectKey, bytes: u64) -> Result<(), ObjectError> {
+    if bytes > OBJECT_BYTES_MAX {
+        return Err(ObjectError::TooLarge { key: key.clone(), bytes });
+    }
+    Ok(())
+}
+
+/// A file where a folder is expected also means that no such object exists.
+fn is_missing(e: &io::Error) -> bool {
+    matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+pub(super) fn failure(key: &ObjectKey, source: io::Error) -> ObjectError {
+    let key = key.clone();
+    match source.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => ObjectError::Missing { key },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ObjectError::Full { key, source },
+        _ => ObjectError::Unreachable { key, source },
+    }
+}
+
+fn remove_abandoned(partial: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(partial)? {
+        let entry = entry?;
+        let age = entry.metadata().and_then(|m| m.modified()).map(|m| m.elapsed().unwrap_or_default());
+        // Another process may remove the same file first; that is as good.
+        if age.is_ok_and(|age| age > PARTIAL_AGE_MAX) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! The file store, on a real folder.
+
+use super::*;
+use std::fs;
+
+fn key(text: &str) -> ObjectKey {
+    ObjectKey::new(text).unwrap()
+}
+
+fn files_below(folder: &std::path::Path) -> usize {
+    fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).map(|p| if p.is_dir() { files_below(&p) } else { 1 }).sum()
+}
+
+#[tokio::test]
+async fn put_get_size_replace_delete() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = ObjectStore::open_files(folder.path().join("deep/store")).unwrap();
+    let a = key("derived/ab/256x256.png");
+    assert!(matches!(store.get(&a).await, Err(ObjectError::Missing { .. })));
+    assert_eq!(store.size(&a).await.unwrap(), None);
+    store.put(&a, Bytes::from_static(b"one")).await.unwrap();
+    store.put(&a, Bytes::from_static(b"two!")).await.unwrap();
+    assert_eq!(store.get(&a).await.unwrap().as_ref(), b"two!");
+    assert_eq!(store.size(&a).await.unwrap(), Some(4));
+    assert_eq!(files_below(folder.path()), 1, "no partial file stays behind");
+
+    // A folder is not an object, and an object is not a folder.
+    assert_eq!(store.size(&key("derived/ab")).await.unwrap(), None);
+    assert!(matches!(store.get(&key("derived/ab")).await, Err(ObjectError::Missing { .. })));
+    assert!(matches!(store.get(&key("derived/ab/256x256.png/x")).await, Err(ObjectError::Missing { .. })));
+
+    store.delete(&a).await.unwrap();
+    store.delete(&a).await.unwrap();
+    assert_eq!(store.size(&a).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn rename_moves_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = ObjectStore::open_files(folder.path().to_owned()).unwrap();
+    let (from, to) = (key("staging/j/1/layers"), key("layers/bmw/x5/2020/front/1"));
+    store.put(&from, Bytes::from_static(b"x")).await.unwrap();
+    store.rename(&from, &to).await.unwrap();
+    assert_eq!((store.size(&from).await.unwrap(), store.size(&to).await.unwrap()), (None, Some(1)));
+    let again = store.rename(&from, &to).await;
+    assert!(matches!(&again, Err(ObjectError::Missing { key }) if *key == from), "{again:?}");
+    assert_eq!(store.get(&to).await.unwrap().as_ref(), b"x");
+}
+
+#[tokio::test]
+async fn readers_never_see_half_an_object() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = ObjectStore::open_files(folder.path().to_owned()).unwrap();
+    let shared = key("masters/shared.png");
+    store.put(&shared, Bytes::from(vec![0; 200_000])).await.unwrap();
+    let writer = tokio::spawn({
+        let (store, shared) = (store.clone(), shared.clone());
+        async move {
+            for value in 1..40_u8 {
+                store.put(&shared, Bytes::from(vec![value; 200_000 + usize::from(value)])).await.unwrap();
+            }
+        }
+    });
+    while !writer.is_finished() {
+        let seen = store.get(&shared).await.unwrap();
+        assert_eq!(seen.len(), 200_000 + usize::from(seen[0]));
+        assert!(seen.iter().all(|b| *b == seen[0]));
+    }
+    writer.await.unwrap();
+}
+
+#[tokio::test]
+async fn failures_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    // A store whose folder goes away.
+    let gone = ObjectStore::open_files(folder.path().join("gone")).unwrap();
+    fs::remove_dir_all(folder.path().join("gone")).unwrap();
+    let put = gone.put(&key("a/b"), Bytes::from_static(b"x")).await;
+    assert!(matches!(put, Err(ObjectError::Unreachable { .. })), "{put:?}");
+
+    // A folder that is a file.
+    fs::write(folder.path().join("file"), b"").unwrap();
+    let open = ObjectStore::open_files(folder.path().join("file"));
+    assert!(matches!(&open, Err(ObjectError::Open { .. })) && open.unwrap_err().to_string().contains("file"));
+
+    // An object that could never be read back.
+    let store = ObjectStore::open_files(folder.path().join("store")).unwrap();
+    let large = Bytes::from(vec![0; OBJECT_BYTES_MAX as usize + 1]);
+    assert!(matches!(store.put(&key("large"), large).await, Err(ObjectError::TooLarge { .. })));
+}
+
+/// `/dev/full` answers every write as a full disk does.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_named_as_such() {
+    use std::io::Write;
+    let source = fs::OpenOptions::new().write(true).open("/dev/full").unwrap().write_all(b"x").unwrap_err();
+    assert!(matches!(files::failure(&key("a"), source), ObjectError::Full { .. }));
+}
+
+#[test]
+fn abandoned_partial_files_are_removed_at_start_and_fresh_ones_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    ObjectStore::open_files(folder.path().to_owned()).unwrap();
+    let (old, fresh) = (folder.path().join(".partial/old"), folder.path().join(".partial/fresh"));
+    for path in [&old, &fresh] {
+        fs::write(path, b"half").unwrap();
+    }
+    let two_hours_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7200);
+    fs::File::options().write(true).open(&old).unwrap().set_modified(two_hours_ago).unwrap();
+    ObjectStore::open_files(folder.path().to_owned()).unwrap();
+    assert_eq!((old.exists(), fresh.exists()), (false, true));
+}
