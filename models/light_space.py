@@ -1,0 +1,54 @@
+"""What the model's numbers mean: channel names, the light encoding, the residual. Leaves files and networks to others.
+
+The render node holds the same definitions (`render-node/src/diffusion`, `render-node/src/studio`); the lock file of an
+exported model carries the channel list, and the node refuses a model whose list differs from its own.
+"""
+
+import numpy as np
+
+# Told to the network about every pixel, in this order. Coverage-weighted means of the master's pixels.
+CONDITIONING = [
+    "normal_x", "normal_y", "normal_z", "depth", "height", "coverage", "paint", "glass",
+    "albedo_r", "albedo_g", "albedo_b", "roughness", "metal", "occlusion",
+    "base_diffuse_r", "base_diffuse_g", "base_diffuse_b", "base_gloss_r", "base_gloss_g", "base_gloss_b",
+    "base_rest_r", "base_rest_g", "base_rest_b", "base_shadow", "floor_x", "floor_y",
+]
+
+# What it predicts: the residual of each light layer to the base shading.
+LAYERS = [
+    "diffuse_r", "diffuse_g", "diffuse_b", "gloss_r", "gloss_g", "gloss_b", "rest_r", "rest_g", "rest_b", "shadow",
+]
+COLOUR_LAYERS = 9  # the first nine are linear light and are encoded; the shadow is a plain fraction
+
+# Linear light above this is clipped before it is encoded: a lamp reflection may be brighter, a picture cannot.
+LIGHT_MAX = 4.0
+
+
+def encode(light: np.ndarray) -> np.ndarray:
+    """Linear light to a roughly perceptual scale; 0 stays 0. The offset keeps the slope finite in the dark."""
+    return np.sqrt(np.clip(light, 0.0, LIGHT_MAX) + 0.0025) - 0.05
+
+
+def decode(encoded: np.ndarray) -> np.ndarray:
+    """Inverse of `encode`; values outside its range are clipped to [0, LIGHT_MAX]."""
+    return np.clip(np.square(np.maximum(encoded, 0.0) + 0.05) - 0.0025, 0.0, LIGHT_MAX)
+
+
+def residual(target: np.ndarray, base: np.ndarray) -> np.ndarray:
+    """Unscaled residual of [10, H, W] layers: encoded light for the colours, plain difference for the shadow."""
+    difference = encode(target) - encode(base)
+    difference[COLOUR_LAYERS] = target[COLOUR_LAYERS] - base[COLOUR_LAYERS]
+    return difference
+
+
+def apply_residual(base: np.ndarray, difference: np.ndarray) -> np.ndarray:
+    """Inverse of `residual`: the layers that an (unscaled) residual makes of the base."""
+    layers = decode(encode(base) + difference)
+    layers[COLOUR_LAYERS] = np.clip(base[COLOUR_LAYERS] + difference[COLOUR_LAYERS], 0.0, 1.0)
+    return layers
+
+
+def srgb(light: np.ndarray) -> np.ndarray:
+    """Linear light to sRGB, clipped to [0, 1] (IEC 61966-2-1)."""
+    light = np.clip(light, 0.0, 1.0)
+    return np.where(light <= 0.0031308, light * 12.92, 1.055 * np.power(light, 1 / 2.4) - 0.055)
