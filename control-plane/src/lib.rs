@@ -3,3 +3,6 @@
 pub mod clock;
 pub mod db;
 pub mod delivery;
+pub mod ledger;
+#[cfg(test)]
+mod test_database;

@@ -30,6 +30,8 @@ pub struct UnknownName {
 }
 
 /// Text forms of a closed set of names: parsing (canonical names and aliases, ASCII case ignored), printing, serde.
+/// The crate that uses it needs `serde`.
+#[macro_export]
 macro_rules! named_enum {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal $(| $alias:literal)*),+ $(,)? }) => {
         $(#[$meta])*
@@ -81,4 +83,3 @@ macro_rules! named_enum {
         }
     };
 }
-pub(crate) use named_enum;

@@ -1,0 +1,112 @@
+//! Opening accounts, granting credits, reading and checking balances.
+
+use super::{Credits, LedgerError};
+use crate::clock::UnixMs;
+use crate::db::Tx;
+use sqlx::{AnyPool, Row};
+
+/// The largest single grant: far above any credit pack, far below what could overflow a sum.
+const GRANT_MAX: i64 = 1_000_000_000_000;
+
+/// Gives a new account its balance row and its first credits (0 is allowed). Called once, in the transaction that creates the
+/// account.
+pub async fn open_account(tx: &mut Tx<'_>, account_id: &str, credits: Credits, reason: &str, now: UnixMs) -> Result<(), LedgerError> {
+    sqlx::query("insert into balances (account_id, credits) values ($1, 0)").bind(account_id).execute(&mut **tx).await?;
+    if credits.0 != 0 {
+        grant(tx, account_id, credits, reason, now).await?;
+    }
+    Ok(())
+}
+
+/// Adds credits and says why. Returns the new balance.
+pub async fn grant(tx: &mut Tx<'_>, account_id: &str, credits: Credits, reason: &str, now: UnixMs) -> Result<Credits, LedgerError> {
+    if !(1..=GRANT_MAX).contains(&credits.0) {
+        return Err(LedgerError::BadAmount(credits.0));
+    }
+    let row = sqlx::query("update balances set credits = credits + $1 where account_id = $2 returning credits")
+        .bind(credits.0)
+        .bind(account_id)
+        .fetch_optional(&mut **tx)
+        .await?
+        .ok_or_else(|| LedgerError::UnknownAccount(account_id.to_owned()))?;
+    sqlx::query("insert into ledger_entries (id, account_id, kind, credits, reason, at_ms) values ($1, $2, 'grant', $3, $4, $5)")
+        .bind(uuid::Uuid::now_v7().to_string())
+        .bind(account_id)
+        .bind(credits.0)
+        .bind(reason)
+        .bind(now.0)
+        .execute(&mut **tx)
+        .await?;
+    Ok(Credits(row.try_get(0)?))
+}
+
+/// What the account can spend now.
+pub async fn balance(pool: &AnyPool, account_id: &str) -> Result<Credits, LedgerError> {
+    Ok(standing(pool, account_id).await?.credits)
+}
+
+/// An account's credits, and what it has had for those that are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// What it can spend now.
+    pub credits: Credits,
+    /// Reserved for deliveries that have not happened yet.
+    pub held: Credits,
+    /// Pictures delivered, ever.
+    pub deliveries: i64,
+}
+
+pub async fn standing(pool: &AnyPool, account_id: &str) -> Result<Standing, LedgerError> {
+    let row = sqlx::query(
+        "select b.credits,
+            cast(coalesce((select sum(h.credits) from holds h where h.account_id = b.account_id and h.state = 'open'), 0) as bigint),
+            (select count(*) from deliveries d where d.account_id = b.account_id)
+         from balances b where b.account_id = $1",
+    )
+    .bind(account_id)
+    .fetch_optional(pool)
+    .await?
+    .ok_or_else(|| LedgerError::UnknownAccount(account_id.to_owned()))?;
+    Ok(Standing { credits: Credits(row.try_get(0)?), held: Credits(row.try_get(1)?), deliveries: row.try_get(2)? })
+}
+
+/// An account whose entries do not add up to its balance, or whose open holds and hold entries disagree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    pub account_id: String,
+    pub balance: Credits,
+    pub entries: Credits,
+    /// Credits of its open holds, by state.
+    pub held: Credits,
+    /// Credits of its hold entries that have no outcome.
+    pub entries_held: Credits,
+}
+
+/// Adds every account's entries up and returns the accounts where something is wrong: none, in a sound ledger.
+pub async fn verify(pool: &AnyPool) -> Result<Vec<Verdict>, LedgerError> {
+    let rows = sqlx::query(
+        "select * from (
+            select b.account_id, b.credits,
+                cast(coalesce((select sum(e.credits) from ledger_entries e where e.account_id = b.account_id), 0) as bigint) as entries,
+                cast(coalesce((select sum(h.credits) from holds h where h.account_id = b.account_id and h.state = 'open'), 0) as bigint)
+                    as held,
+                cast(coalesce((select -sum(e.credits) from ledger_entries e where e.account_id = b.account_id and e.kind = 'hold'
+                    and not exists (select 1 from ledger_entries o where o.hold_id = e.hold_id and o.kind in ('settle', 'release'))), 0)
+                    as bigint) as entries_held
+            from balances b) sums
+         where credits <> entries or held <> entries_held",
+    )
+    .fetch_all(pool)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Verdict {
+                account_id: row.try_get(0)?,
+                balance: Credits(row.try_get(1)?),
+                entries: Credits(row.try_get(2)?),
+                held: Credits(row.try_get(3)?),
+                entries_held: Credits(row.try_get(4)?),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,402 @@
+//! One batch of the meter: every statement of its transaction, in one fixed order.
+//!
+//! The order (windows, holds, balances; each sorted by id) is also the order in which rows are locked, so that several processes on
+//! one PostgreSQL never wait for each other in a circle.
+
+use super::{Charge, Credits, Delivery, Entry, Metered, Outcome, ProcessId, Window};
+use crate::clock::UnixMs;
+use crate::db::{Database, Tx};
+use sqlx::any::AnyArguments;
+use sqlx::{Arguments, AssertSqlSafe, Row};
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+const WINDOW_MS: i64 = 60_000;
+
+#[derive(Debug)]
+pub(super) enum BatchError {
+    /// The database refused something in the batch: another grouping may pass.
+    Refused(sqlx::Error),
+    /// The database cannot be reached or used now: no grouping would pass.
+    Unavailable(sqlx::Error),
+}
+
+fn inside(error: sqlx::Error) -> BatchError {
+    match &error {
+        sqlx::Error::Database(refused) if !is_outage(refused.code().as_deref().unwrap_or_default()) => BatchError::Refused(error),
+        sqlx::Error::Encode(_) => BatchError::Refused(error),
+        _ => BatchError::Unavailable(error),
+    }
+}
+
+/// Whether a database's error code says that the database, not the statement, is in trouble.
+fn is_outage(code: &str) -> bool {
+    if code.len() == 5 {
+        // PostgreSQL classes: connection, resources, operator's shutdown, system error.
+        return ["08", "53", "57", "58"].iter().any(|class| code.starts_with(class));
+    }
+    // SQLite primary codes (the low byte): busy, locked, read-only, I/O error, corrupt, full, cannot open.
+    code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 5 | 6 | 8 | 10 | 11 | 13 | 14))
+}
+
+/// Rows for the three append-only tables, written together at the end.
+#[derive(Default)]
+struct Appended<'e> {
+    holds: Vec<Vec<Value<'e>>>,
+    ledger_entries: Vec<Vec<Value<'e>>>,
+    deliveries: Vec<Vec<Value<'e>>>,
+}
+
+enum Value<'e> {
+    Text(&'e str),
+    Owned(String),
+    Number(i64),
+    NoText,
+}
+
+/// Applies all entries in one transaction and commits it. Answers are in the order of the entries.
+pub(super) async fn apply(database: &Database, now: UnixMs, owner: &ProcessId, entries: &[&Entry]) -> Result<Vec<Metered>, BatchError> {
+    let mut tx = database.begin().await.map_err(BatchError::Unavailable)?;
+    let written = write(&mut tx, now, owner, entries).await;
+    let (answers, witness) = match written {
+        Ok(done) => done,
+        Err(error) => {
+            let _ = tx.rollback().await;
+            return Err(inside(error));
+        }
+    };
+    match tx.commit().await {
+        Ok(()) => Ok(answers),
+        // The connection may have broken after the database committed. Any one of the batch's rows tells for all of them.
+        Err(error) => match witness {
+            Some(id) if was_committed(database, &id).await => Ok(answers),
+            _ => Err(BatchError::Unavailable(error)),
+        },
+    }
+}
+
+async fn was_committed(database: &Database, ledger_entry_id: &str) -> bool {
+    let found = sqlx::query("select 1 from ledger_entries where id = $1").bind(ledger_entry_id).fetch_optional(&database.pool).await;
+    match found {
+        Ok(row) => row.is_some(),
+        Err(error) => {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                ledger_entry = ledger_entry_id,
+                "a commit broke off and its outcome is unknown"
+            );
+            false
+        }
+    }
+}
+
+async fn write(
+    tx: &mut Tx<'_>,
+    now: UnixMs,
+    owner: &ProcessId,
+    entries: &[&Entry],
+) -> Result<(Vec<Metered>, Option<String>), sqlx::Error> {
+    let windows = count_requests(tx, now, entries).await?;
+    let mut outcomes: Vec<Option<Outcome>> = entries
+        .iter()
+        .zip(&windows)
+        .map(|(entry, counted)| match counted {
+            Some(counted) if counted.over => Some(Outcome::RateLimited),
+            _ if matches!(entry.charge, Charge::Nothing) => Some(Outcome::Done { remaining: None }),
+            _ => None,
+        })
+        .collect();
+
+    let ended = end_holds(tx, now, entries, &mut outcomes).await?;
+    let mut appended = Appended::default();
+    move_balances(tx, entries, &ended, &mut outcomes).await?;
+    for (index, entry) in entries.iter().enumerate() {
+        if let Some(Outcome::Done { .. }) = outcomes[index] {
+            append(&mut appended, now, owner, entry, ended.get(&index));
+        }
+    }
+    let witness = appended.ledger_entries.first().and_then(|row| match row.first() {
+        Some(Value::Owned(id)) => Some(id.clone()),
+        _ => None,
+    });
+    insert(tx, "holds (id, account_id, credits, state, owner, opened_at_ms, expires_at_ms)", 7, appended.holds).await?;
+    insert(tx, "ledger_entries (id, account_id, kind, credits, hold_id, at_ms)", 6, appended.ledger_entries).await?;
+    insert(
+        tx,
+        "deliveries (id, account_id, key_id, request_id, render_id, revision, format, width, height, source, credits, at_ms)",
+        12,
+        appended.deliveries,
+    )
+    .await?;
+
+    let answers = outcomes
+        .into_iter()
+        .zip(windows)
+        .map(|(outcome, counted)| Metered {
+            window: counted.map(|counted| counted.window),
+            outcome: outcome.unwrap_or(Outcome::UnknownAccount),
+        })
+        .collect();
+    Ok((answers, witness))
+}
+
+struct Counted {
+    window: Window,
+    over: bool,
+}
+
+/// Counts every request of the batch against its key's window: one row per key, taken over by the next window.
+async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Result<Vec<Option<Counted>>, sqlx::Error> {
+    let window_start_ms = now.0 - now.0.rem_euclid(WINDOW_MS);
+    let mut by_key: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        if let Some(count) = &entry.count {
+            by_key.entry(&count.key_id).or_default().push(index);
+        }
+    }
+    let mut counted: Vec<Option<Counted>> = entries.iter().map(|_| None).collect();
+    for (key_id, indexes) in by_key {
+        // A process whose clock is a little behind counts into the newer window rather than reopening the older one.
+        let row = sqlx::query(
+            "insert into rate_windows (key_id, window_start_ms, requests) values ($1, $2, $3)
+             on conflict (key_id) do update set
+                requests = case when excluded.window_start_ms > rate_windows.window_start_ms then excluded.requests
+                                else rate_windows.requests + excluded.requests end,
+                window_start_ms = case when excluded.window_start_ms > rate_windows.window_start_ms then excluded.window_start_ms
+                                       else rate_windows.window_start_ms end
+             returning window_start_ms, requests",
+        )
+        .bind(key_id)
+        .bind(window_start_ms)
+        .bind(indexes.len() as i64)
+        .fetch_one(&mut **tx)
+        .await?;
+        let (start_ms, requests): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        let reset_seconds = ((start_ms + WINDOW_MS - now.0).max(1) + 999) / 1000;
+        let before = requests - indexes.len() as i64;
+        for (position, index) in indexes.into_iter().enumerate() {
+            let limit = entries[index].count.as_ref().map_or(0, |count| count.limit_per_minute);
+            let used = before + position as i64 + 1;
+            let window = Window { limit, remaining: (limit - used).max(0), reset_seconds };
+            counted[index] = Some(Counted { window, over: used > limit });
+        }
+    }
+    Ok(counted)
+}
+
+struct EndedHold {
+    account_id: String,
+    credits: Credits,
+}
+
+/// Ends the holds that the batch settles or releases; a hold that is not open any more is left as it is.
+async fn end_holds(
+    tx: &mut Tx<'_>,
+    now: UnixMs,
+    entries: &[&Entry],
+    outcomes: &mut [Option<Outcome>],
+) -> Result<BTreeMap<usize, EndedHold>, sqlx::Error> {
+    let mut endings: Vec<(&str, &str, usize)> = entries
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| outcomes[*index].is_none())
+        .filter_map(|(index, entry)| match &entry.charge {
+            Charge::Settle { hold_id, .. } => Some((hold_id.as_str(), "settled", index)),
+            Charge::Release { hold_id } => Some((hold_id.as_str(), "released", index)),
+            _ => None,
+        })
+        .collect();
+    endings.sort_unstable();
+    let mut ended = BTreeMap::new();
+    for (hold_id, state, index) in endings {
+        let row = sqlx::query(
+            "update holds set state = $1, ended_at_ms = $2 where id = $3 and state = 'open' returning account_id, credits",
+        )
+        .bind(state)
+        .bind(now.0)
+        .bind(hold_id)
+        .fetch_optional(&mut **tx)
+        .await?;
+        match row {
+            Some(row) => {
+                ended.insert(index, EndedHold { account_id: row.try_get(0)?, credits: Credits(row.try_get(1)?) });
+            }
+            None => outcomes[index] = Some(Outcome::HoldNotOpen),
+        }
+    }
+    Ok(ended)
+}
+
+/// Gives released credits back, then takes debits and holds by guarded updates, account by account.
+async fn move_balances(
+    tx: &mut Tx<'_>,
+    entries: &[&Entry],
+    ended: &BTreeMap<usize, EndedHold>,
+    outcomes: &mut [Option<Outcome>],
+) -> Result<(), sqlx::Error> {
+    let mut by_account: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, entry) in entries.iter().enumerate().filter(|(index, _)| outcomes[*index].is_none()) {
+        let account_id = match &entry.charge {
+            Charge::Nothing => continue,
+            Charge::Read { account_id } | Charge::Debit { account_id, .. } | Charge::Hold { account_id, .. } => account_id,
+            Charge::Settle { .. } | Charge::Release { .. } => match ended.get(&index) {
+                Some(hold) => &hold.account_id,
+                None => continue,
+            },
+        };
+        by_account.entry(account_id).or_default().push(index);
+    }
+    for (account_id, indexes) in by_account {
+        let given_back: i64 = indexes
+            .iter()
+            .filter(|index| matches!(entries[**index].charge, Charge::Release { .. }))
+            .filter_map(|index| ended.get(index))
+            .map(|hold| hold.credits.0)
+            .sum();
+        if given_back > 0 {
+            sqlx::query("update balances set credits = credits + $1 where account_id = $2")
+                .bind(given_back)
+                .bind(account_id)
+                .execute(&mut **tx)
+                .await?;
+        }
+        let asked: i64 = indexes.iter().map(|index| asks(entries[*index])).sum();
+        match take(tx, account_id, asked).await? {
+            Some(after_all) => {
+                // Everybody is told the balance right after their own entry.
+                let mut remaining = after_all.0 + asked;
+                for index in indexes {
+                    remaining -= asks(entries[index]);
+                    outcomes[index] = Some(Outcome::Done { remaining: Some(Credits(remaining)) });
+                }
+            }
+            None => one_by_one(tx, account_id, &indexes, entries, outcomes).await?,
+        }
+    }
+    Ok(())
+}
+
+/// Credits an entry takes from the balance.
+fn asks(entry: &Entry) -> i64 {
+    match &entry.charge {
+        Charge::Debit { credits, .. } | Charge::Hold { credits, .. } => credits.0,
+        _ => 0,
+    }
+}
+
+/// Takes credits if the balance covers them; returns the balance after it. Taking 0 reads.
+async fn take(tx: &mut Tx<'_>, account_id: &str, credits: i64) -> Result<Option<Credits>, sqlx::Error> {
+    let query = if credits == 0 {
+        sqlx::query("select credits from balances where account_id = $1").bind(account_id)
+    } else {
+        sqlx::query("update balances set credits = credits - $2 where account_id = $1 and credits >= $2 returning credits")
+            .bind(account_id)
+            .bind(credits)
+    };
+    let row = query.fetch_optional(&mut **tx).await?;
+    row.map(|row| Ok(Credits(row.try_get(0)?))).transpose()
+}
+
+/// The balance does not cover the whole group: first come, first served.
+async fn one_by_one(
+    tx: &mut Tx<'_>,
+    account_id: &str,
+    indexes: &[usize],
+    entries: &[&Entry],
+    outcomes: &mut [Option<Outcome>],
+) -> Result<(), sqlx::Error> {
+    for index in indexes {
+        outcomes[*index] = Some(match take(tx, account_id, asks(entries[*index])).await? {
+            Some(remaining) => Outcome::Done { remaining: Some(remaining) },
+            None => match take(tx, account_id, 0).await? {
+                Some(balance) => Outcome::Insufficient { balance },
+                None => Outcome::UnknownAccount,
+            },
+        });
+    }
+    Ok(())
+}
+
+/// Collects the rows that an applied entry leaves behind.
+fn append<'e>(appended: &mut Appended<'e>, now: UnixMs, owner: &'e ProcessId, entry: &'e Entry, ended: Option<&EndedHold>) {
+    let mut ledger_entry = |account_id: Value<'e>, kind: &'static str, credits: i64, hold_id: Value<'e>| {
+        let id = Value::Owned(Uuid::now_v7().to_string());
+        let row = vec![id, account_id, Value::Text(kind), Value::Number(credits), hold_id, Value::Number(now.0)];
+        appended.ledger_entries.push(row);
+    };
+    match &entry.charge {
+        Charge::Nothing | Charge::Read { .. } => {}
+        Charge::Debit { account_id, credits, delivery } => {
+            ledger_entry(Value::Text(account_id), "debit", -credits.0, Value::NoText);
+            appended.deliveries.push(delivery_row(now, Value::Text(account_id), *credits, delivery));
+        }
+        Charge::Hold { account_id, credits, hold_id, expires_at_ms } => {
+            ledger_entry(Value::Text(account_id), "hold", -credits.0, Value::Text(hold_id));
+            appended.holds.push(vec![
+                Value::Text(hold_id),
+                Value::Text(account_id),
+                Value::Number(credits.0),
+                Value::Text("open"),
+                Value::Text(owner.as_str()),
+                Value::Number(now.0),
+                Value::Number(*expires_at_ms),
+            ]);
+        }
+        Charge::Settle { hold_id, delivery } => {
+            if let Some(hold) = ended {
+                ledger_entry(Value::Owned(hold.account_id.clone()), "settle", 0, Value::Text(hold_id));
+                appended.deliveries.push(delivery_row(now, Value::Owned(hold.account_id.clone()), hold.credits, delivery));
+            }
+        }
+        Charge::Release { hold_id } => {
+            if let Some(hold) = ended {
+                ledger_entry(Value::Owned(hold.account_id.clone()), "release", hold.credits.0, Value::Text(hold_id));
+            }
+        }
+    }
+}
+
+fn delivery_row<'e>(now: UnixMs, account_id: Value<'e>, credits: Credits, delivery: &'e Delivery) -> Vec<Value<'e>> {
+    vec![
+        Value::Owned(Uuid::now_v7().to_string()),
+        account_id,
+        Value::Text(&delivery.key_id),
+        Value::Text(&delivery.request_id),
+        Value::Text(&delivery.render_id),
+        Value::Number(delivery.revision),
+        Value::Text(delivery.format.as_str()),
+        Value::Number(i64::from(delivery.width)),
+        Value::Number(i64::from(delivery.height)),
+        Value::Text(delivery.source.as_str()),
+        Value::Number(credits.0),
+        Value::Number(now.0),
+    ]
+}
+
+/// Inserts rows in statements of 64, 8 or 1: few distinct texts, so that connections keep them prepared.
+async fn insert(tx: &mut Tx<'_>, table: &'static str, columns: usize, rows: Vec<Vec<Value<'_>>>) -> Result<(), sqlx::Error> {
+    let mut rows = rows.into_iter();
+    while rows.len() > 0 {
+        let size = [64, 8, 1].into_iter().find(|size| *size <= rows.len()).unwrap_or(1);
+        let groups: Vec<String> = (0..size)
+            .map(|row| {
+                let places: Vec<String> = (1..=columns).map(|column| format!("${}", row * columns + column)).collect();
+                format!("({})", places.join(", "))
+            })
+            .collect();
+        let mut arguments = AnyArguments::default();
+        for value in rows.by_ref().take(size).flatten() {
+            match value {
+                Value::Text(text) => arguments.add(text),
+                Value::Owned(text) => arguments.add(text),
+                Value::Number(number) => arguments.add(number),
+                Value::NoText => arguments.add(None::<String>),
+            }
+            .map_err(sqlx::Error::Encode)?;
+        }
+        // Table, columns and placeholders are constants of this module; every value is bound.
+        let sql = AssertSqlSafe(format!("insert into {table} values {}", groups.join(", ")));
+        sqlx::query_with(sql, arguments).execute(&mut **tx).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! The meter: one task per process that collects the entries of a few milliseconds into one transaction.
+//!
+//! Exact, not sampled: nobody is answered before the commit. One statement per request gives one or two thousand durable debits a
+//! second; a group shares one commit. What a batch does inside its transaction is in `batch`.
+
+use super::batch::{self, BatchError};
+use super::{Charge, Entry, Metered, ProcessId};
+use crate::clock::Clock;
+use crate::db::Database;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// Entries waiting for the next batch. More would mean that the database is seconds behind, and an answer by then is worth less
+/// than an honest 503.
+const QUEUE_MAX: usize = 4096;
+
+/// Entries in one transaction: bounds how long a commit can take, and so the wait of the first in it.
+const BATCH_MAX: usize = 512;
+
+/// How long a busy meter collects before it commits. An idle one commits a lone entry at once.
+const GATHER: Duration = Duration::from_millis(1);
+
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum MeterError {
+    #[error("too many requests wait for the ledger")]
+    Full,
+    #[error("the service is stopping")]
+    Stopping,
+    #[error("the ledger could not be written")]
+    Database(#[source] Arc<sqlx::Error>),
+}
+
+struct Waiting {
+    entry: Entry,
+    answer: oneshot::Sender<Result<Metered, MeterError>>,
+}
+
+/// Handle of the meter task. The task ends, after committing what it has, when the last handle is dropped.
+#[derive(Debug, Clone)]
+pub struct Meter {
+    queue: mpsc::Sender<Waiting>,
+}
+
+impl Meter {
+    /// Starts the task. `owner` is written into the holds it opens.
+    pub fn start(database: Database, clock: Clock, owner: ProcessId) -> Self {
+        let (queue, entries) = mpsc::channel(QUEUE_MAX);
+        tokio::spawn(run(database, clock, owner, entries));
+        Meter { queue }
+    }
+
+    /// Hands an entry in and waits for its commit. A caller that stops waiting before its batch begins is not charged.
+    pub async fn submit(&self, entry: Entry) -> Result<Metered, MeterError> {
+        let (answer, answered) = oneshot::channel();
+        self.queue.try_send(Waiting { entry, answer }).map_err(|e| match e {
+            mpsc::error::TrySendError::Full(_) => MeterError::Full,
+            mpsc::error::TrySendError::Closed(_) => MeterError::Stopping,
+        })?;
+        answered.await.map_err(|_| MeterError::Stopping)?
+    }
+}
+
+async fn run(database: Database, clock: Clock, owner: ProcessId, mut entries: mpsc::Receiver<Waiting>) {
+    let mut last_batch = 0;
+    while let Some(first) = entries.recv().await {
+        let mut batch = vec![first];
+        drain(&mut entries, &mut batch);
+        // Callers of the last batch have just been answered and are about to ask again: waiting for them halves the commits.
+        if last_batch > 4 && batch.len() < last_batch {
+            let _ = tokio::time::timeout(GATHER, async {
+                while batch.len() < last_batch.min(BATCH_MAX) {
+                    match entries.recv().await {
+                        Some(next) => batch.push(next),
+                        None => break,
+                    }
+                }
+            })
+            .await;
+            drain(&mut entries, &mut batch);
+        }
+        last_batch = batch.len();
+        batch.retain(|waiting| !waiting.answer.is_closed() || ends_a_hold(&waiting.entry));
+        commit(&database, &clock, &owner, batch).await;
+    }
+}
+
+fn drain(entries: &mut mpsc::Receiver<Waiting>, batch: &mut Vec<Waiting>) {
+    while batch.len() < BATCH_MAX {
+        match entries.try_recv() {
+            Ok(next) => batch.push(next),
+            Err(_) => return,
+        }
+    }
+}
+
+/// A hold is ended even when nobody listens for the answer.
+fn ends_a_hold(entry: &Entry) -> bool {
+    matches!(entry.charge, Charge::Settle { .. } | Charge::Release { .. })
+}
+
+/// Commits a batch and answers everybody in it. When the database refuses the batch for what is in it, the halves are tried apart,
+/// so one bad entry fails alone.
+async fn commit(database: &Database, clock: &Clock, owner: &ProcessId, batch: Vec<Waiting>) {
+    let mut groups = vec![batch];
+    while let Some(mut group) = groups.pop() {
+        if group.is_empty() {
+            continue;
+        }
+        let entries: Vec<&Entry> = group.iter().map(|waiting| &waiting.entry).collect();
+        match batch::apply(database, clock.now(), owner, &entries).await {
+            Ok(answers) => {
+                for (waiting, answer) in group.into_iter().zip(answers) {
+                    // A caller that has left meanwhile does not read its answer.
+                    let _ = waiting.answer.send(Ok(answer));
+                }
+            }
+            Err(BatchError::Refused(_)) if group.len() > 1 => {
+                let second_half = group.split_off(group.len() / 2);
+                groups.push(second_half);
+                groups.push(group);
+            }
+            Err(BatchError::Refused(error) | BatchError::Unavailable(error)) => {
+                tracing::error!(error = &error as &dyn std::error::Error, entries = group.len(), "the meter could not commit");
+                let error = Arc::new(error);
+                for waiting in group {
+                    let _ = waiting.answer.send(Err(MeterError::Database(error.clone())));
+                }
+            }
+        }
+    }
+}

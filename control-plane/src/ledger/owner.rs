@@ -1,0 +1,111 @@
+//! Who waits for a hold: each process keeps a heartbeat row, and any process releases what nobody waits for any more.
+//!
+//! This is what makes balances right again after a crash without a person's help.
+
+use super::{Charge, Entry, LedgerError, Meter};
+use crate::clock::{Clock, UnixMs};
+use crate::db::{Database, DatabaseKind};
+use sqlx::Row;
+use std::time::Duration;
+
+const HEARTBEAT: Duration = Duration::from_secs(2);
+
+/// A process silent for this long is taken for dead. If it was only slow, its settle finds the hold closed and the picture is not
+/// delivered: late is safe.
+const SILENCE_MS: i64 = 15_000;
+
+/// Holds released in one sweep; the rest follows two seconds later.
+const SWEEP_MAX: i64 = 256;
+
+/// Identity of this run of the service; a restarted service is another process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessId(String);
+
+impl ProcessId {
+    pub fn new() -> Self {
+        ProcessId(uuid::Uuid::now_v7().to_string())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for ProcessId {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Registers the process and keeps its heartbeat and the sweep running until the task is aborted.
+///
+/// SQLite belongs to one process, so whoever else is registered there is from before a crash and is forgotten at once.
+pub async fn start_sweeper(
+    database: Database,
+    clock: Clock,
+    process: ProcessId,
+    meter: Meter,
+) -> Result<tokio::task::JoinHandle<()>, LedgerError> {
+    if database.kind == DatabaseKind::Sqlite {
+        sqlx::query("delete from processes").execute(&database.pool).await?;
+    }
+    beat(&database, &process, clock.now()).await?;
+    sweep(&database, &meter, clock.now()).await?;
+    Ok(tokio::spawn(async move {
+        let mut ticks = tokio::time::interval(HEARTBEAT);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            let now = clock.now();
+            let done = async {
+                beat(&database, &process, now).await?;
+                sweep(&database, &meter, now).await
+            };
+            match done.await {
+                Ok(0) => {}
+                Ok(released) => tracing::info!(released, "gave back credits of holds nobody waits for"),
+                Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "holds could not be swept"),
+            }
+        }
+    }))
+}
+
+async fn beat(database: &Database, process: &ProcessId, now: UnixMs) -> Result<(), LedgerError> {
+    sqlx::query(
+        "insert into processes (id, started_at_ms, seen_at_ms) values ($1, $2, $2)
+         on conflict (id) do update set seen_at_ms = excluded.seen_at_ms",
+    )
+    .bind(process.as_str())
+    .bind(now.0)
+    .execute(&database.pool)
+    .await?;
+    Ok(())
+}
+
+/// Releases open holds that are past their time or whose owner is silent. Returns how many this call released.
+pub(super) async fn sweep(database: &Database, meter: &Meter, now: UnixMs) -> Result<usize, LedgerError> {
+    let silent_since_ms = now.0 - SILENCE_MS;
+    let orphans = sqlx::query(
+        "select id from holds where state = 'open' and (expires_at_ms < $1
+            or not exists (select 1 from processes p where p.id = holds.owner and p.seen_at_ms >= $2))
+         order by expires_at_ms limit $3",
+    )
+    .bind(now.0)
+    .bind(silent_since_ms)
+    .bind(SWEEP_MAX)
+    .fetch_all(&database.pool)
+    .await?;
+    let mut releases = Vec::with_capacity(orphans.len());
+    for row in orphans {
+        let hold_id = row.try_get(0)?;
+        releases.push(meter.submit(Entry { count: None, charge: Charge::Release { hold_id } }));
+    }
+    let answers = futures::future::join_all(releases).await;
+    let released = answers.iter().flatten().filter(|answer| matches!(answer.outcome, super::Outcome::Done { .. })).count();
+    // Rows of processes that are long gone have no open hold left.
+    sqlx::query("delete from processes where seen_at_ms < $1 and not exists (select 1 from holds where owner = processes.id and state = 'open')")
+        .bind(now.0 - 100 * SILENCE_MS)
+        .execute(&database.pool)
+        .await?;
+    Ok(released)
+}

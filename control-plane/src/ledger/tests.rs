@@ -1,0 +1,269 @@
+//! The ledger's invariants, attacked on every database at hand.
+
+use super::*;
+use crate::clock::{Clock, UnixMs};
+use crate::db::Database;
+use crate::test_database::databases;
+use sqlx::Row;
+
+const ACCOUNT: &str = "account-1";
+const FAR_AWAY_MS: i64 = 4_000_000_000_000;
+
+async fn account(database: &Database, id: &str, credits: i64) {
+    let mut tx = database.begin().await.expect("begins");
+    open_account(&mut tx, id, Credits(credits), "test", UnixMs(1)).await.expect("opens");
+    tx.commit().await.expect("commits");
+}
+
+async fn started(database: &Database) -> (Meter, ProcessId) {
+    let process = ProcessId::new();
+    (Meter::start(database.clone(), Clock, process.clone()), process)
+}
+
+fn delivery() -> Delivery {
+    Delivery {
+        key_id: "key-1".to_owned(),
+        request_id: "request-1".to_owned(),
+        render_id: "render-1".to_owned(),
+        revision: 1,
+        format: cyclorama_core::Format::Png,
+        width: 512,
+        height: 512,
+        source: Source::Cache,
+    }
+}
+
+fn only(charge: Charge) -> Entry {
+    Entry { count: None, charge }
+}
+
+fn debit(account_id: &str, credits: i64) -> Entry {
+    only(Charge::Debit { account_id: account_id.to_owned(), credits: Credits(credits), delivery: delivery() })
+}
+
+fn hold(hold_id: &str, credits: i64) -> Entry {
+    only(Charge::Hold { account_id: ACCOUNT.to_owned(), credits: Credits(credits), hold_id: hold_id.to_owned(), expires_at_ms: FAR_AWAY_MS })
+}
+
+fn release(hold_id: &str) -> Entry {
+    only(Charge::Release { hold_id: hold_id.to_owned() })
+}
+
+fn settle(hold_id: &str) -> Entry {
+    only(Charge::Settle { hold_id: hold_id.to_owned(), delivery: delivery() })
+}
+
+async fn outcome(meter: &Meter, entry: Entry) -> Outcome {
+    meter.submit(entry).await.expect("the meter answers").outcome
+}
+
+fn done(remaining: i64) -> Outcome {
+    Outcome::Done { remaining: Some(Credits(remaining)) }
+}
+
+async fn count(database: &Database, sql: &'static str) -> i64 {
+    sqlx::query(sql).fetch_one(&database.pool).await.expect("counts").try_get(0).expect("a number")
+}
+
+async fn sound(database: &Database) {
+    assert_eq!(verify(&database.pool).await.expect("verifies"), vec![]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_parallel_holds_of_ten_from_a_hundred_sell_exactly_a_hundred() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 100).await;
+        // Two meters: two processes on one database.
+        let meters = [started(&database).await.0, started(&database).await.0];
+        let holds = (0..50).map(|n| {
+            let meter = meters[n % 2].clone();
+            tokio::spawn(async move { outcome(&meter, hold(&format!("hold-{n}"), 10)).await })
+        });
+        let outcomes: Vec<Outcome> = futures::future::join_all(holds).await.into_iter().map(|o| o.expect("joins")).collect();
+        let held = outcomes.iter().filter(|o| matches!(o, Outcome::Done { .. })).count();
+        assert_eq!(held, 10, "{:?}: {outcomes:?}", database.kind);
+        assert_eq!(outcomes.iter().filter(|o| matches!(o, Outcome::Insufficient { .. })).count(), 40);
+        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(0));
+        sound(&database).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_parallel_debits_on_a_balance_of_five_deliver_five() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 5).await;
+        let (meter, _) = started(&database).await;
+        let outcomes = futures::future::join_all((0..50).map(|_| outcome(&meter, debit(ACCOUNT, 1)))).await;
+        assert_eq!(outcomes.iter().filter(|o| matches!(o, Outcome::Done { .. })).count(), 5);
+        assert_eq!(count(&database, "select count(*) from deliveries").await, 5);
+        assert_eq!(outcome(&meter, debit(ACCOUNT, 1)).await, Outcome::Insufficient { balance: Credits(0) });
+        sound(&database).await;
+    }
+}
+
+#[tokio::test]
+async fn a_hold_ends_once() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 3).await;
+        let (meter, _) = started(&database).await;
+        // What is done to one hold, and the outcome of each step.
+        let table: [(&str, Vec<(Entry, Outcome)>); 4] = [
+            ("settled", vec![(hold("a", 1), done(2)), (settle("a"), done(2)), (release("a"), Outcome::HoldNotOpen)]),
+            ("released", vec![(hold("b", 1), done(1)), (release("b"), done(2)), (release("b"), Outcome::HoldNotOpen)]),
+            ("late settle", vec![(hold("c", 2), done(0)), (release("c"), done(2)), (settle("c"), Outcome::HoldNotOpen)]),
+            ("unknown", vec![(settle("nobody"), Outcome::HoldNotOpen), (release("nobody"), Outcome::HoldNotOpen)]),
+        ];
+        for (name, steps) in table {
+            for (step, (entry, expected)) in steps.into_iter().enumerate() {
+                assert_eq!(outcome(&meter, entry).await, expected, "{:?} {name} step {step}", database.kind);
+            }
+        }
+        assert_eq!(count(&database, "select count(*) from deliveries").await, 1);
+        sound(&database).await;
+        let second = sqlx::query(
+            "insert into ledger_entries (id, account_id, kind, credits, hold_id, at_ms) values ('x', 'account-1', 'release', 1, 'a', 1)",
+        );
+        assert!(second.execute(&database.pool).await.is_err(), "the schema refuses a second outcome");
+    }
+}
+
+#[tokio::test]
+async fn the_schema_refuses_a_negative_balance() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 3).await;
+        let below = sqlx::query("update balances set credits = credits - 4").execute(&database.pool).await;
+        assert!(below.is_err());
+    }
+}
+
+#[tokio::test]
+async fn verify_names_an_account_whose_entries_do_not_add_up() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 3).await;
+        sound(&database).await;
+        sqlx::query("update balances set credits = 4").execute(&database.pool).await.expect("tampers");
+        let found = verify(&database.pool).await.expect("verifies");
+        assert_eq!((found.len(), found[0].balance, found[0].entries), (1, Credits(4), Credits(3)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_entry_does_not_fail_its_neighbours() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 100).await;
+        let (meter, _) = started(&database).await;
+        assert_eq!(outcome(&meter, hold("taken", 1)).await, done(99));
+        let mut entries: Vec<Entry> = (0..20).map(|_| debit(ACCOUNT, 1)).collect();
+        // The id is taken: the primary key refuses it, and with it the transaction.
+        entries.insert(7, hold("taken", 1));
+        let answers = futures::future::join_all(entries.into_iter().map(|entry| meter.submit(entry))).await;
+        assert_eq!(answers.iter().filter(|a| a.is_ok()).count(), 20);
+        assert!(matches!(answers[7], Err(MeterError::Database(_))));
+        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(79));
+        assert_eq!(outcome(&meter, debit("nobody", 1)).await, Outcome::UnknownAccount);
+        sound(&database).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_lets_exactly_its_limit_through_and_bills_nothing_beyond() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 100).await;
+        let meters = [started(&database).await.0, started(&database).await.0];
+        // Not across the end of a minute.
+        let into_minute_ms = Clock.now().0.rem_euclid(60_000);
+        if into_minute_ms > 50_000 {
+            tokio::time::sleep(std::time::Duration::from_millis((60_000 - into_minute_ms) as u64)).await;
+        }
+        let counted = |n: usize| Entry {
+            count: Some(RateCount { key_id: format!("key-{}", n % 2), limit_per_minute: 12 }),
+            ..debit(ACCOUNT, 1)
+        };
+        let answers = futures::future::join_all((0..60).map(|n| meters[n / 2 % 2].submit(counted(n)))).await;
+        let mut remaining = [Vec::new(), Vec::new()];
+        for (n, answer) in answers.into_iter().enumerate() {
+            let answer = answer.expect("the meter answers");
+            let window = answer.window.expect("the request was counted");
+            assert!((1..=60).contains(&window.reset_seconds));
+            if matches!(answer.outcome, Outcome::Done { .. }) {
+                remaining[n % 2].push(window.remaining);
+            } else {
+                assert_eq!((answer.outcome, window.remaining), (Outcome::RateLimited, 0));
+            }
+        }
+        for mut of_key in remaining {
+            of_key.sort_unstable();
+            assert_eq!(of_key, (0..12).collect::<Vec<i64>>());
+        }
+        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(76));
+        sound(&database).await;
+    }
+}
+
+#[tokio::test]
+async fn credits_of_a_dead_process_come_back() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 10).await;
+        let (dead, _) = started(&database).await;
+        assert_eq!(outcome(&dead, hold("orphan", 4)).await, done(6));
+        let (meter, process) = started(&database).await;
+        let sweeper = owner::start_sweeper(database.clone(), Clock, process, meter.clone()).await.expect("starts");
+        // The dead process never wrote a heartbeat; the new one did.
+        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10));
+        assert_eq!(outcome(&meter, hold("mine", 3)).await, done(7));
+        assert_eq!(owner::sweep(&database, &meter, Clock.now()).await.expect("sweeps"), 0, "a living owner keeps its hold");
+        assert_eq!(outcome(&dead, settle("orphan")).await, Outcome::HoldNotOpen, "the late settle finds the hold closed");
+        sweeper.abort();
+        let later = Clock.now().plus_ms(16_000);
+        assert_eq!(owner::sweep(&database, &meter, later).await.expect("sweeps"), 1, "a silent owner loses it");
+        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10));
+        sound(&database).await;
+    }
+}
+
+#[tokio::test]
+async fn a_hold_past_its_time_comes_back_though_its_owner_lives() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 10).await;
+        let (meter, process) = started(&database).await;
+        let sweeper = owner::start_sweeper(database.clone(), Clock, process, meter.clone()).await.expect("starts");
+        let expires_at_ms = Clock.now().0 - 1;
+        let charge = Charge::Hold { account_id: ACCOUNT.to_owned(), credits: Credits(1), hold_id: "old".to_owned(), expires_at_ms };
+        assert_eq!(outcome(&meter, only(charge)).await, done(9));
+        // The sweeper's own task may be the one that releases it.
+        owner::sweep(&database, &meter, Clock.now()).await.expect("sweeps");
+        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10));
+        assert_eq!(count(&database, "select count(*) from ledger_entries where kind = 'release'").await, 1);
+        sweeper.abort();
+        sound(&database).await;
+    }
+}
+
+/// Prints the figure of `docs/`: durable debits a second with 256 callers. The assertion is about money, not time.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_hundred_and_fifty_six_callers_are_all_charged() {
+    const CALLERS: usize = 256;
+    let rounds: usize = std::env::var("CYCLORAMA_METER_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(4);
+    for database in databases().await {
+        account(&database, ACCOUNT, 10_000_000).await;
+        let (meter, _) = started(&database).await;
+        let begun = std::time::Instant::now();
+        let callers = (0..CALLERS).map(|caller| {
+            let meter = meter.clone();
+            tokio::spawn(async move {
+                for _ in 0..rounds {
+                    let count = Some(RateCount { key_id: format!("key-{}", caller % 8), limit_per_minute: 1_000_000_000 });
+                    let answer = meter.submit(Entry { count, ..debit(ACCOUNT, 1) }).await.expect("the meter answers");
+                    assert!(matches!(answer.outcome, Outcome::Done { .. }));
+                }
+            })
+        });
+        futures::future::join_all(callers).await.into_iter().for_each(|caller| caller.expect("joins"));
+        let per_second = (CALLERS * rounds) as f64 / begun.elapsed().as_secs_f64();
+        eprintln!("{:?}: {per_second:.0} durable debits a second with {CALLERS} callers", database.kind);
+        let charged = (CALLERS * rounds) as i64;
+        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10_000_000 - charged));
+        assert_eq!(count(&database, "select count(*) from deliveries").await, charged);
+        sound(&database).await;
+    }
+}

@@ -1,0 +1,31 @@
+//! Fresh databases for the crate's tests: a SQLite file each, and a PostgreSQL database each where
+//! `CYCLORAMA_TEST_POSTGRES_URL` names a server.
+
+use crate::db::Database;
+
+/// Both kinds of database that this run has, each empty and up to date.
+pub async fn databases() -> Vec<Database> {
+    let mut found = vec![sqlite().await];
+    if let Ok(server) = std::env::var("CYCLORAMA_TEST_POSTGRES_URL") {
+        found.push(postgres(&server).await);
+    }
+    found
+}
+
+pub async fn sqlite() -> Database {
+    let folder = std::env::temp_dir().join(format!("cyclorama-test-{}", uuid::Uuid::now_v7()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    let url = format!("sqlite:{}?mode=rwc", folder.join("test.db").display());
+    Database::open(&url).await.expect("a new SQLite database opens")
+}
+
+async fn postgres(server: &str) -> Database {
+    sqlx::any::install_default_drivers();
+    let name = format!("t_{}", uuid::Uuid::now_v7().simple());
+    let server = server.trim_end_matches('/');
+    let admin = sqlx::AnyPool::connect(&format!("{server}/postgres")).await.expect("the test server answers");
+    // The name is made three lines above.
+    sqlx::query(sqlx::AssertSqlSafe(format!("create database {name}"))).execute(&admin).await.expect("a database can be made");
+    admin.close().await;
+    Database::open(&format!("{server}/{name}")).await.expect("a new PostgreSQL database opens")
+}
