@@ -23,7 +23,7 @@ pub struct Database {
 pub type Tx<'a> = Transaction<'a, Any>;
 
 impl Database {
-    /// Opens `sqlite:PATH` or `postgres://...` and brings the schema up to date.
+    /// Opens `sqlite:PATH?mode=rwc` or `postgres://...` and brings the schema up to date.
     pub async fn open(url: &str) -> Result<Self, sqlx::Error> {
         sqlx::any::install_default_drivers();
         let kind = if url.starts_with("postgres") { DatabaseKind::Postgres } else { DatabaseKind::Sqlite };
@@ -61,4 +61,28 @@ impl Database {
             DatabaseKind::Postgres => self.pool.begin().await,
         }
     }
+
+    /// One statement to the database and back.
+    pub async fn ping(&self) -> Result<(), sqlx::Error> {
+        sqlx::query("select 1").execute(&self.pool).await.map(|_| ())
+    }
+}
+
+/// Whether the same statement may work later: no connection, a locked or full database, a server on its way down.
+pub fn may_pass(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed | sqlx::Error::Tls(_) => true,
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| match code.parse::<u32>() {
+            // SQLite extends its codes above the lowest byte: busy, locked, no memory, read-only, I/O, full, cannot open.
+            Ok(code) if code < 10_000 => matches!(code & 0xff, 5 | 6 | 7 | 8 | 10 | 13 | 14),
+            // PostgreSQL classes: connection, resources, serialisation, operator intervention, system.
+            _ => ["08", "53", "40", "57", "58"].iter().any(|class| code.starts_with(class)),
+        }),
+        _ => false,
+    }
+}
+
+/// Whether a unique index refused the row.
+pub fn is_unique_violation(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.is_unique_violation())
 }

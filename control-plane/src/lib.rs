@@ -1,8 +1,15 @@
 //! The control plane: catalog, accounts, credits, renders, delivery and the pages. See `docs/architecture.md`.
 
+pub mod accounts;
+pub mod app;
+pub mod cli;
 pub mod clock;
+pub mod config;
 pub mod db;
 pub mod delivery;
+pub mod http;
 pub mod ledger;
+pub mod lifecycle;
+pub mod logs;
 #[cfg(test)]
 mod test_database;

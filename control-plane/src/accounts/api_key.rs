@@ -1,0 +1,120 @@
+//! API keys: made, found by hash, revoked at once.
+
+use super::scope::Scope;
+use super::token::{KeyHash, PlainKey};
+use crate::clock::UnixMs;
+use crate::db::{Database, DatabaseKind, Tx};
+use moka::sync::Cache;
+use sqlx::Row;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub const PREFIX: &str = "cyc_";
+
+/// A key in use.
+#[derive(Debug, Clone)]
+pub struct ActiveKey {
+    pub key_id: String,
+    pub account_id: String,
+    pub scopes: Vec<Scope>,
+    /// `None`: the service's usual limit.
+    pub rate_limit_per_minute: Option<i64>,
+}
+
+/// What a new key may do.
+#[derive(Debug)]
+pub struct NewKey<'a> {
+    pub account_id: &'a str,
+    pub name: &'a str,
+    pub scopes: &'a [Scope],
+    pub rate_limit_per_minute: Option<i64>,
+}
+
+/// Makes a key; the plain one is shown once and not kept.
+pub async fn create(tx: &mut Tx<'_>, new: NewKey<'_>, rng: &mut impl rand::CryptoRng, now: UnixMs) -> Result<(String, PlainKey), sqlx::Error> {
+    let key = PlainKey::generate(PREFIX, rng);
+    let key_id = uuid::Uuid::now_v7().to_string();
+    sqlx::query(
+        "insert into api_keys (id, account_id, name, key_sha256, scopes, rate_limit_per_minute, created_at_ms)
+         values ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(&key_id)
+    .bind(new.account_id)
+    .bind(new.name)
+    .bind(key.hash().as_str())
+    .bind(Scope::print_list(new.scopes))
+    .bind(new.rate_limit_per_minute)
+    .bind(now.0)
+    .execute(&mut **tx)
+    .await?;
+    Ok((key_id, key))
+}
+
+/// How many keys one process remembers: some 300 bytes each.
+const REMEMBERED_MAX: u64 = 10_000;
+
+/// Keys by hash, as this process knows them.
+///
+/// On SQLite this process is the only one that can revoke, so found keys are remembered until it does. On PostgreSQL
+/// another process may revoke at any time, and revoking works at once, so every request asks.
+#[derive(Debug)]
+pub struct Keys {
+    remembered: Cache<KeyHash, ActiveKey>,
+    /// Grows with every revocation: a key read before one and remembered after it would live on.
+    revocations: AtomicU64,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Keys { remembered: Cache::new(REMEMBERED_MAX), revocations: AtomicU64::new(0) }
+    }
+}
+
+impl Keys {
+    /// `None`: never made, or revoked.
+    pub async fn find(&self, db: &Database, hash: &KeyHash) -> Result<Option<ActiveKey>, sqlx::Error> {
+        if db.kind == DatabaseKind::Postgres {
+            return find(db, hash).await;
+        }
+        if let Some(key) = self.remembered.get(hash) {
+            return Ok(Some(key));
+        }
+        let revocations_before = self.revocations.load(Ordering::SeqCst);
+        let Some(key) = find(db, hash).await? else { return Ok(None) };
+        self.remembered.insert(hash.clone(), key.clone());
+        if self.revocations.load(Ordering::SeqCst) != revocations_before {
+            self.remembered.invalidate(hash);
+        }
+        Ok(Some(key))
+    }
+
+    /// Revokes a key for good; `false` when there is none with this id. Repeating it changes nothing.
+    pub async fn revoke(&self, db: &Database, key_id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
+        sqlx::query("update api_keys set revoked_at_ms = $1 where id = $2 and revoked_at_ms is null")
+            .bind(now.0)
+            .bind(key_id)
+            .execute(&db.pool)
+            .await?;
+        let row = sqlx::query("select key_sha256 from api_keys where id = $1").bind(key_id).fetch_optional(&db.pool).await?;
+        let Some(row) = row else { return Ok(false) };
+        self.revocations.fetch_add(1, Ordering::SeqCst);
+        self.remembered.invalidate(&KeyHash::from_stored(row.try_get("key_sha256")?));
+        Ok(true)
+    }
+}
+
+async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveKey>, sqlx::Error> {
+    let row = sqlx::query("select id, account_id, scopes, rate_limit_per_minute from api_keys where key_sha256 = $1 and revoked_at_ms is null")
+        .bind(hash.as_str())
+        .fetch_optional(&db.pool)
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    let key_id: String = row.try_get("id")?;
+    let scopes = Scope::parse_list(row.try_get("scopes")?)
+        .map_err(|name| sqlx::Error::Decode(format!("api_keys.scopes of {key_id} names `{name}`, which is no scope").into()))?;
+    Ok(Some(ActiveKey {
+        account_id: row.try_get("account_id")?,
+        scopes,
+        rate_limit_per_minute: row.try_get("rate_limit_per_minute")?,
+        key_id,
+    }))
+}

@@ -1,0 +1,120 @@
+//! The operator's token, and the file through which the command line on the same machine finds a running service.
+
+use super::token::PlainKey;
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use subtle::ConstantTimeEq;
+
+/// What opens the operator address. Prints nothing.
+#[derive(Clone)]
+pub struct OperatorToken(String);
+
+impl OperatorToken {
+    pub fn new(text: impl Into<String>) -> Self {
+        OperatorToken(text.into())
+    }
+
+    /// Compares in constant time, so that answers do not tell how much of a guess was right.
+    pub fn matches(&self, given: &str) -> bool {
+        self.0.as_bytes().ct_eq(given.as_bytes()).into()
+    }
+
+    /// The text, for the request of the command line.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for OperatorToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OperatorToken")
+    }
+}
+
+/// `operator.json` in the data folder, readable by its owner only.
+#[derive(Serialize, Deserialize)]
+pub struct OperatorFile {
+    /// Of the operator listener, such as `http://127.0.0.1:9090`.
+    pub address: String,
+    token: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OperatorFileError {
+    #[error("{path} cannot be read")]
+    Read { path: String, #[source] cause: io::Error },
+    #[error("{path} cannot be written")]
+    Write { path: String, #[source] cause: io::Error },
+    #[error("{path} is damaged; delete it and start the service again to have a new token made")]
+    Damaged { path: String },
+}
+
+impl OperatorFile {
+    pub fn path(data_dir: &Path) -> PathBuf {
+        data_dir.join("operator.json")
+    }
+
+    /// `Ok(None)` when no service has started with this data folder yet.
+    pub fn read(data_dir: &Path) -> Result<Option<Self>, OperatorFileError> {
+        let path = Self::path(data_dir);
+        let shown = || path.display().to_string();
+        match std::fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|_| OperatorFileError::Damaged { path: shown() }),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(OperatorFileError::Read { path: shown(), cause }),
+        }
+    }
+
+    pub fn token(&self) -> OperatorToken {
+        OperatorToken(self.token.clone())
+    }
+}
+
+/// The token this service uses: the one set from outside, else the one made at first start. Writes where to find it.
+pub fn establish(data_dir: &Path, address: &str, given: Option<&str>, rng: &mut impl rand::CryptoRng) -> Result<OperatorToken, OperatorFileError> {
+    let token = match (given, OperatorFile::read(data_dir)?) {
+        (Some(given), _) => given.to_owned(),
+        (None, Some(file)) => file.token,
+        (None, None) => PlainKey::generate("cyco_", rng).reveal().to_owned(),
+    };
+    let file = OperatorFile { address: address.to_owned(), token: token.clone() };
+    write_private(&OperatorFile::path(data_dir), &serde_json::to_vec_pretty(&file).unwrap_or_default())?;
+    Ok(OperatorToken(token))
+}
+
+/// Writes beside and renames, so that a reader never sees half a file; readable by the owner only from its first byte.
+fn write_private(path: &Path, bytes: &[u8]) -> Result<(), OperatorFileError> {
+    let beside = path.with_extension("json.new");
+    let write = || -> io::Result<()> {
+        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+        // A leftover of an earlier crash keeps its own mode.
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&beside, path)
+    };
+    write().map_err(|cause| OperatorFileError::Write { path: path.display().to_string(), cause })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_is_made_once_kept_private_and_found_again() {
+        let folder = tempfile::tempdir().expect("folder");
+        assert!(OperatorFile::read(folder.path()).expect("read").is_none());
+        let first = establish(folder.path(), "http://127.0.0.1:1", None, &mut rand::rng()).expect("first");
+        let second = establish(folder.path(), "http://127.0.0.1:2", None, &mut rand::rng()).expect("second");
+        assert!(first.matches(second.reveal()) && !first.matches("cyco_"));
+        let mode = std::fs::metadata(OperatorFile::path(folder.path())).expect("file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let found = OperatorFile::read(folder.path()).expect("read").expect("there");
+        assert_eq!(found.address, "http://127.0.0.1:2");
+        assert!(found.token().matches(first.reveal()));
+        let given = establish(folder.path(), "http://x", Some("given"), &mut rand::rng()).expect("given");
+        assert!(given.matches("given"));
+    }
+}

@@ -1,0 +1,48 @@
+//! What every handler and task shares, made once at start.
+
+use crate::accounts::api_key::Keys;
+use crate::accounts::operator::OperatorToken;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::db::Database;
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::ops::Deref;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// The running service: cheap to clone, the same for every request.
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+pub struct Parts {
+    /// Every setting, checked at start.
+    pub config: Config,
+    /// What clients see in front of every path; no slash at the end.
+    pub base_url: String,
+    /// The database, schema up to date.
+    pub db: Database,
+    /// The present moment.
+    pub clock: Clock,
+    /// API keys, looked up by hash.
+    pub keys: Keys,
+    /// What opens the operator address.
+    pub operator_token: OperatorToken,
+    /// Figures for `/metrics`.
+    pub metrics: PrometheusHandle,
+    /// Cancelled at the first signal to stop: take no new work. Long waits watch it.
+    pub stopping: CancellationToken,
+}
+
+impl App {
+    pub fn new(parts: Parts) -> Self {
+        App(Arc::new(parts))
+    }
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}

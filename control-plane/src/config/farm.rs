@@ -1,0 +1,70 @@
+//! Rendering: the embedded node, leases and waiting, and what a day of cold renders may cost.
+
+use super::{ConfigError, Source};
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeMode {
+    /// One supervised child process.
+    Embedded,
+    /// Nodes join from elsewhere.
+    None,
+}
+
+#[derive(Debug, Clone)]
+pub struct Farm {
+    pub node: NodeMode,
+    pub node_binary: Option<PathBuf>,
+    pub ort_dylib_path: Option<PathBuf>,
+    pub models: Option<PathBuf>,
+    pub lease_seconds: u64,
+    pub heartbeat_seconds: u64,
+    pub render_wait_seconds: u64,
+    /// The budget of a day that has none of its own, in millionths of a US dollar.
+    pub daily_budget_microusd: i64,
+    /// What one cold render is counted as, in millionths of a US dollar.
+    pub render_cost_microusd: i64,
+}
+
+impl Farm {
+    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+        let node = match source.text("node") {
+            Some("embedded") => NodeMode::Embedded,
+            Some("none") => NodeMode::None,
+            _ => return Err(source.refuse("node", "embedded or none")),
+        };
+        let lease_seconds = source.number("lease_seconds", 2..=600)?;
+        let heartbeat_seconds = source.number("heartbeat_seconds", 1..=60)?;
+        // One lost report must not cost a node its lease. A lease made short alone would otherwise stop the start because
+        // of a default nobody wrote, so only a heartbeat that somebody set is held against it.
+        let heartbeat_seconds = if heartbeat_seconds * 2 <= lease_seconds {
+            heartbeat_seconds
+        } else if source.is_default("heartbeat_seconds") {
+            lease_seconds / 2
+        } else {
+            return Err(source.rule("heartbeat_seconds", "must be at most half of CYCLORAMA_LEASE_SECONDS"));
+        };
+        let path = |name: &str| source.text(name).map(PathBuf::from);
+        Ok(Farm {
+            node,
+            node_binary: path("node_binary"),
+            ort_dylib_path: path("ort_dylib_path"),
+            models: path("models"),
+            lease_seconds,
+            heartbeat_seconds,
+            render_wait_seconds: source.number("render_wait_seconds", 1..=600)?,
+            daily_budget_microusd: micro(source.number("daily_budget_usd", 0.0..=1e6)?),
+            render_cost_microusd: micro(source.number("render_cost_usd", 0.0..=100.0)?),
+        })
+    }
+
+    pub fn render_wait(&self) -> Duration {
+        Duration::from_secs(self.render_wait_seconds)
+    }
+}
+
+/// Whole millionths: money is never added up in floating point.
+fn micro(usd: f64) -> i64 {
+    (usd * 1e6).round() as i64
+}

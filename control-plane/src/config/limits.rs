@@ -1,0 +1,28 @@
+//! Limits on what one caller, and all together, may ask of a process.
+
+use super::{ConfigError, Source};
+
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// For keys without a limit of their own.
+    pub rate_limit_per_minute: i64,
+    pub device_code_per_minute: i64,
+    pub device_token_per_minute: i64,
+    pub events_per_minute: i64,
+    pub connections_max: usize,
+    pub image_cache_bytes_max: u64,
+}
+
+impl Limits {
+    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+        let per_minute = |name| source.number::<i64>(name, 1..=1_000_000_000);
+        Ok(Limits {
+            rate_limit_per_minute: per_minute("rate_limit_per_minute")?,
+            device_code_per_minute: per_minute("device_code_per_minute")?,
+            device_token_per_minute: per_minute("device_token_per_minute")?,
+            events_per_minute: per_minute("events_per_minute")?,
+            connections_max: source.number("connections_max", 16..=1_000_000)?,
+            image_cache_bytes_max: source.number::<u64>("image_cache_mib", 0..=65_536)? * 1024 * 1024,
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Addresses: where the service listens, what clients call it, and which proxies are believed.
+
+use super::{ConfigError, Source};
+use std::net::{IpAddr, SocketAddr};
+
+#[derive(Debug, Clone)]
+pub struct Listen {
+    pub public: SocketAddr,
+    pub admin: SocketAddr,
+    /// No slash at the end. `None` until the public address is bound, unless it was set.
+    pub base_url: Option<String>,
+    pub trusted_proxies: Vec<Network>,
+}
+
+/// An address with the number of leading bits that count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    bits: u32,
+}
+
+impl Network {
+    fn parse(text: &str) -> Option<Self> {
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address.parse::<IpAddr>().ok()?, Some(bits.parse::<u32>().ok()?)),
+            None => (text.parse::<IpAddr>().ok()?, None),
+        };
+        let whole = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.unwrap_or(whole);
+        (bits <= whole).then_some(Network { address, bits })
+    }
+
+    pub fn contains(&self, other: IpAddr) -> bool {
+        // An IPv4 client on an IPv6 socket arrives as ::ffff:a.b.c.d.
+        match (self.address, other.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                self.bits == 0 || (own.to_bits() ^ other.to_bits()) >> (32 - self.bits) == 0
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                self.bits == 0 || (own.to_bits() ^ other.to_bits()) >> (128 - self.bits) == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Listen {
+    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+        let address = |name: &str| {
+            let text = source.text(name).unwrap_or_default();
+            text.parse::<SocketAddr>().map_err(|_| source.refuse(name, "host:port with an IP address, such as 127.0.0.1:8080"))
+        };
+        let base_url = match source.text("base_url") {
+            None => None,
+            Some(text) => {
+                let valid = url::Url::parse(text)
+                    .is_ok_and(|u| matches!(u.scheme(), "http" | "https") && u.has_host() && u.query().is_none() && u.fragment().is_none());
+                if !valid {
+                    return Err(source.refuse("base_url", "an address that begins with http:// or https://, without a query"));
+                }
+                Some(text.trim_end_matches('/').to_owned())
+            }
+        };
+        let trusted_proxies = source
+            .text("trusted_proxies")
+            .unwrap_or_default()
+            .split(',')
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+            .map(Network::parse)
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| source.refuse("trusted_proxies", "addresses or networks separated by commas, such as 10.0.0.0/8, ::1"))?;
+        Ok(Listen { public: address("listen")?, admin: address("admin_listen")?, base_url, trusted_proxies })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_contain_what_they_should() {
+        for (network, address, expected) in [
+            ("10.0.0.0/8", "10.200.3.4", true),
+            ("10.0.0.0/8", "11.0.0.1", false),
+            ("127.0.0.1", "127.0.0.1", true),
+            ("127.0.0.1", "127.0.0.2", false),
+            ("127.0.0.1", "::ffff:127.0.0.1", true),
+            ("0.0.0.0/0", "9.9.9.9", true),
+            ("2001:db8::/32", "2001:db8:1::2", true),
+            ("2001:db8::/32", "2001:db9::2", false),
+            ("10.0.0.0/8", "2001:db8::2", false),
+        ] {
+            let network = Network::parse(network).expect(network);
+            assert_eq!(network.contains(address.parse().expect(address)), expected, "{network:?} {address}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Logs and stopping.
+
+use super::{ConfigError, Source};
+use std::time::Duration;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Pretty on a terminal, JSON elsewhere.
+    Auto,
+    Json,
+    Pretty,
+}
+
+#[derive(Debug, Clone)]
+pub struct Logs {
+    pub format: LogFormat,
+    /// In the form of `RUST_LOG`.
+    pub level: String,
+    /// How long requests in flight may take after the first signal to stop.
+    pub shutdown: Duration,
+}
+
+impl Logs {
+    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+        let format = match source.text("log_format") {
+            Some("auto") => LogFormat::Auto,
+            Some("json") => LogFormat::Json,
+            Some("pretty") => LogFormat::Pretty,
+            _ => return Err(source.refuse("log_format", "auto, json or pretty")),
+        };
+        let level = source.text("log_level").unwrap_or("info").to_owned();
+        if tracing_subscriber::EnvFilter::try_new(&level).is_err() {
+            return Err(source.refuse("log_level", "a filter such as info or cyclorama=debug,info"));
+        }
+        Ok(Logs { format, level, shutdown: Duration::from_secs(source.number("shutdown_seconds", 0..=600)?) })
+    }
+}

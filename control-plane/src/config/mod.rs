@@ -1,0 +1,131 @@
+//! The settings: one file per concern, all checked at start. Nothing else reads the environment.
+
+pub mod delivery;
+pub mod farm;
+pub mod limits;
+pub mod listen;
+pub mod logs;
+pub mod prices;
+mod source;
+pub mod storage;
+
+pub use source::{ConfigError, Source};
+
+use std::path::Path;
+
+/// A value that must appear in no log: neither `Debug` nor `Display` shows it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(value: impl Into<String>) -> Self {
+        Secret(value.into())
+    }
+
+    /// The value itself, for the one place that needs it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("(secret)")
+    }
+}
+
+/// Every setting, checked.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub listen: listen::Listen,
+    pub storage: storage::Storage,
+    pub farm: farm::Farm,
+    pub delivery: delivery::Delivery,
+    pub prices: prices::Prices,
+    pub limits: limits::Limits,
+    pub logs: logs::Logs,
+}
+
+impl Config {
+    /// Reads the file, if one is named, and the environment of this process.
+    pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
+        Self::from_source(&Source::gather(file, std::env::vars())?)
+    }
+
+    pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        Ok(Config {
+            listen: listen::Listen::read(source)?,
+            storage: storage::Storage::read(source)?,
+            farm: farm::Farm::read(source)?,
+            delivery: delivery::Delivery::read(source)?,
+            prices: prices::Prices::read(source)?,
+            limits: limits::Limits::read(source)?,
+            logs: logs::Logs::read(source)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from_env(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        let pairs = pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
+        Config::from_source(&Source::gather(None, pairs)?)
+    }
+
+    #[test]
+    fn the_shipped_defaults_are_valid_and_those_of_the_contract() {
+        let config = from_env(&[]).expect("defaults");
+        assert_eq!(config.listen.public.to_string(), "127.0.0.1:8080");
+        assert_eq!(config.listen.admin.to_string(), "127.0.0.1:9090");
+        assert_eq!((config.farm.lease_seconds, config.farm.heartbeat_seconds, config.farm.render_wait_seconds), (30, 5, 120));
+        assert_eq!((config.delivery.ttl_seconds_min, config.delivery.ttl_seconds_max), (60, 604_800));
+        assert_eq!(config.prices.free_credits, 100);
+        assert_eq!(config.prices.packs.len(), 4);
+        assert_eq!((config.prices.packs[3].credits, config.prices.packs[3].cents), (100_000, 10_000));
+        assert_eq!(config.limits.rate_limit_per_minute, 120);
+        assert!(config.storage.database_url.reveal().ends_with("/cyclorama.db?mode=rwc"));
+        assert!(!config.delivery.allow_legacy_query_keys);
+    }
+
+    #[test]
+    fn wrong_settings_name_the_setting_and_what_is_allowed() {
+        for (name, value, expected) in [
+            ("CYCLORAMA_LISTEN", "8080", "host:port"),
+            ("CYCLORAMA_LEASE_SECONDS", "0", "2 to 600"),
+            ("CYCLORAMA_HEARTBEAT_SECONDS", "29", "at most half of CYCLORAMA_LEASE_SECONDS"),
+            ("CYCLORAMA_RENDER_WAIT_SECONDS", "soon", "1 to 600"),
+            ("CYCLORAMA_NODE", "maybe", "embedded or none"),
+            ("CYCLORAMA_OBJECTS", "s3://bucket/x", "file:DIR"),
+            ("CYCLORAMA_OBJECTS", "ftp://x", "file:DIR"),
+            ("CYCLORAMA_DATABASE_URL", "mysql://root:hush@x", "sqlite:PATH or postgres://"),
+            ("CYCLORAMA_DELIVERY_TTL_MIN", "59", "60 to 604800"),
+            ("CYCLORAMA_DAILY_BUDGET_USD", "-1", "0 to 1000000"),
+            ("CYCLORAMA_TRUSTED_PROXIES", "10.0.0.0/33", "10.0.0.0/8"),
+            ("CYCLORAMA_BASE_URL", "example.com", "http:// or https://"),
+            ("CYCLORAMA_PACKS", "5000", "credits:cents"),
+            ("CYCLORAMA_OPERATOR_TOKEN", "hush", "32 to 200"),
+            ("ALLOW_LEGACY_QUERY_KEYS", "perhaps", "true or false"),
+        ] {
+            let line = from_env(&[(name, value)]).expect_err(name).to_string();
+            assert!(line.contains(name), "{line}");
+            assert!(line.contains(expected), "{line}");
+            assert!(!line.contains("hush") && !line.contains('\n'), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file_and_unknown_names_in_a_file_are_refused() {
+        let folder = tempfile::tempdir().expect("folder");
+        let file = folder.path().join("c.toml");
+        std::fs::write(&file, "CYCLORAMA_LEASE_SECONDS = 40\nrender_wait_seconds = 9\n").expect("write");
+        let environment = [("CYCLORAMA_LEASE_SECONDS".to_owned(), "50".to_owned())];
+        let config = Config::from_source(&Source::gather(Some(&file), environment.into_iter()).expect("source")).expect("config");
+        assert_eq!((config.farm.lease_seconds, config.farm.render_wait_seconds), (50, 9));
+
+        std::fs::write(&file, "leese_seconds = 40\n").expect("write");
+        let line = Source::gather(Some(&file), std::iter::empty()).err().expect("refused").to_string();
+        assert!(line.contains("leese_seconds"), "{line}");
+    }
+}

@@ -1,0 +1,42 @@
+//! Prices, packs and free credits: data, with the contract's values as defaults.
+
+use super::{ConfigError, Source};
+
+/// A pack of credits as it is sold.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Pack {
+    pub credits: i64,
+    /// Price in US cents.
+    pub cents: i64,
+}
+
+#[derive(Debug, Clone)]
+pub struct Prices {
+    pub credits_per_image: i64,
+    pub credits_per_dollar: i64,
+    /// What a new account starts with.
+    pub free_credits: i64,
+    pub packs: Vec<Pack>,
+}
+
+impl Prices {
+    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+        let packs = source
+            .text("packs")
+            .unwrap_or_default()
+            .split(',')
+            .map(|pack| {
+                let (credits, cents) = pack.trim().split_once(':')?;
+                let pack = Pack { credits: credits.trim().parse().ok()?, cents: cents.trim().parse().ok()? };
+                (pack.credits > 0 && pack.cents > 0).then_some(pack)
+            })
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| source.refuse("packs", "credits:cents pairs above 0 separated by commas, such as 5000:500,10000:1000"))?;
+        Ok(Prices {
+            credits_per_image: source.number("credits_per_image", 1..=1_000_000)?,
+            credits_per_dollar: source.number("credits_per_dollar", 1..=1_000_000)?,
+            free_credits: source.number("free_credits", 0..=1_000_000)?,
+            packs,
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! What is kept where: the data folder, the database, the object store, the operator's token.
+
+use super::{ConfigError, Secret, Source};
+use std::path::PathBuf;
+
+#[derive(Debug, Clone)]
+pub struct Storage {
+    pub data_dir: PathBuf,
+    /// As `sqlx` takes it. May hold a password.
+    pub database_url: Secret,
+    /// Folder of the file store.
+    pub objects_dir: PathBuf,
+    /// Given from outside; otherwise one is made at first start.
+    pub operator_token: Option<Secret>,
+}
+
+impl Storage {
+    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+        let data_dir = PathBuf::from(source.text("data_dir").ok_or_else(|| source.refuse("data_dir", "a folder"))?);
+        let database_url = match source.text("database_url") {
+            None => sqlite_url(&data_dir.join("cyclorama.db").display().to_string()),
+            Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => url.to_owned(),
+            Some(url) => match url.strip_prefix("sqlite:") {
+                Some(path) => sqlite_url(path.trim_start_matches("//")),
+                None => return Err(source.refuse("database_url", "sqlite:PATH or postgres://user:password@host/database")),
+            },
+        };
+        let objects_dir = match source.text("objects") {
+            None => data_dir.join("objects"),
+            Some(text) => match text.strip_prefix("file:") {
+                Some(dir) if !dir.is_empty() => PathBuf::from(dir.strip_prefix("//").unwrap_or(dir)),
+                _ if text.starts_with("s3://") => {
+                    return Err(source.refuse("objects", "file:DIR (s3:// comes with a later release)"));
+                }
+                _ => return Err(source.refuse("objects", "file:DIR")),
+            },
+        };
+        let operator_token = match source.text("operator_token") {
+            None => None,
+            Some(token) if (32..=200).contains(&token.len()) && token.bytes().all(|b| b.is_ascii_graphic()) => Some(Secret::new(token)),
+            Some(_) => return Err(source.refuse("operator_token", "32 to 200 printable characters without spaces")),
+        };
+        Ok(Storage { data_dir, database_url: Secret::new(database_url), objects_dir, operator_token })
+    }
+}
+
+/// SQLite makes the file only when told to (`mode=rwc`).
+fn sqlite_url(path: &str) -> String {
+    if path.contains('?') || path == ":memory:" { format!("sqlite:{path}") } else { format!("sqlite:{path}?mode=rwc") }
+}

@@ -1,0 +1,1 @@
+//! The operator's API under `/admin` (design section 8).

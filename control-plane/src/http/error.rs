@@ -1,0 +1,168 @@
+//! Failures as clients see them: problem documents (RFC 9457; specification sections 2 and 7).
+//!
+//! A handler returns a [`Problem`]; `frame` adds what only it knows (the base address and the request id) and writes the
+//! body. Nothing private belongs in a detail: causes are logged where they are handled.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value};
+
+/// One failure. `code` is stable and for machines, `detail` is a sentence for people.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    status: StatusCode,
+    code: &'static str,
+    detail: String,
+    members: Map<String, Value>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Problem {
+    pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        Problem { status, code, detail: detail.into(), members: Map::new(), headers: Vec::new() }
+    }
+
+    /// 400 for one wrong parameter or body field; the detail should name it too.
+    pub fn bad_parameter(parameter: &str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_parameter", detail).with("parameter", parameter)
+    }
+
+    /// 400 for a body that does not parse, or a rule no single parameter breaks.
+    pub fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, detail)
+    }
+
+    /// 401 with `WWW-Authenticate: Bearer`.
+    pub fn unauthorized(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail).header(WWW_AUTHENTICATE, "Bearer")
+    }
+
+    /// 402 with the balance, what was needed and the way to buy more.
+    pub fn insufficient_credits(balance: i64, required: i64, base_url: &str) -> Self {
+        Self::new(StatusCode::PAYMENT_REQUIRED, "insufficient_credits", format!("This request needs {required} credits; the balance is {balance}."))
+            .with("balance", balance)
+            .with("required_credits", required)
+            .with("credits_remaining", balance)
+            .with("links", serde_json::json!({ "billing": format!("{base_url}/pricing") }))
+            .header(LINK, "</pricing>; rel=payment")
+    }
+
+    pub fn forbidden(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, code, detail)
+    }
+
+    pub fn not_found(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, code, detail)
+    }
+
+    pub fn conflict(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, detail)
+    }
+
+    pub fn gone(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::GONE, code, detail)
+    }
+
+    /// 413 for a body over the route's limit.
+    pub fn too_large(limit_bytes: usize) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", format!("The body is larger than the {limit_bytes} bytes allowed here."))
+            .with("limit_bytes", limit_bytes)
+    }
+
+    /// 429; `retry_after_seconds` is at least 1.
+    pub fn rate_limited(retry_after_seconds: u64) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests in this minute.").retry_after(retry_after_seconds.max(1))
+    }
+
+    /// 500: nothing was charged. The cause has been logged by the caller.
+    pub fn internal() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong here; nothing was charged.")
+    }
+
+    /// 502: the render failed and what it cost was given back.
+    pub fn render_failed(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, "render_failed", detail)
+    }
+
+    /// 503; codes: `at_capacity`, `daily_budget_spent`, `dependency_down`, `shutting_down`.
+    pub fn unavailable(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail)
+    }
+
+    /// Adds a member to the document, such as `suggestions`, `reset_at` or `index`.
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.members.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Adds a header. A value that is no valid header is left out.
+    pub fn header(mut self, name: HeaderName, value: &str) -> Self {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.push((name, value));
+        }
+        self
+    }
+
+    pub fn retry_after(self, seconds: u64) -> Self {
+        self.header(RETRY_AFTER, &seconds.to_string())
+    }
+
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// The document with everything in it.
+    pub fn document(&self, base_url: &str, request_id: &str) -> Value {
+        let mut document = Map::new();
+        document.insert("type".to_owned(), format!("{base_url}/docs/errors#{}", self.status.as_u16()).into());
+        document.insert("title".to_owned(), self.status.canonical_reason().unwrap_or("Error").into());
+        document.insert("status".to_owned(), self.status.as_u16().into());
+        document.insert("detail".to_owned(), self.detail.clone().into());
+        document.insert("request_id".to_owned(), request_id.into());
+        document.insert("code".to_owned(), self.code.into());
+        document.extend(self.members.clone());
+        Value::Object(document)
+    }
+
+    /// Writes the body into an answer made by [`IntoResponse`], keeping headers added since.
+    pub(super) fn write_into(&self, response: &mut Response, base_url: &str, request_id: &str) {
+        let body = self.document(base_url, request_id).to_string();
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        *response.body_mut() = Body::from(body);
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = self.status;
+        for (name, value) in &self.headers {
+            response.headers_mut().insert(name.clone(), value.clone());
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// Trouble with the database is 503 when it may pass and 500 when it is ours; either way it is logged here, once.
+impl From<sqlx::Error> for Problem {
+    fn from(error: sqlx::Error) -> Self {
+        if crate::db::may_pass(&error) {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the database does not answer");
+            Problem::unavailable("dependency_down", "The database does not answer; nothing was charged.").retry_after(2)
+        } else {
+            tracing::error!(error = &error as &dyn std::error::Error, "a database statement failed");
+            Problem::internal()
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What handlers read from a request: its id, who calls (API key or node token), the client's address, a JSON body.
+
+use super::error::Problem;
+use crate::accounts::{Scope, api_key, node_token, token::PlainKey};
+use crate::app::App;
+use axum::body::Bytes;
+use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+
+/// The id of a request, answered as `X-Request-Id` and stored with deliveries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestId(pub String);
+
+impl RequestId {
+    pub const HEADER: &'static str = "x-request-id";
+
+    pub fn fresh() -> Self {
+        RequestId(uuid::Uuid::now_v7().to_string())
+    }
+
+    /// The client's own id where it may give one and it is valid.
+    pub fn from_client(headers: &HeaderMap) -> Option<Self> {
+        let id = headers.get(Self::HEADER)?.to_str().ok()?;
+        let valid = (1..=128).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._:-".contains(&b));
+        valid.then(|| RequestId(id.to_owned()))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for RequestId {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(parts.extensions.get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh))
+    }
+}
+
+/// The holder of a valid API key, from `Authorization: Bearer` or `x-api-key`.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub account_id: String,
+    pub key_id: String,
+    pub scopes: Vec<Scope>,
+    pub rate_limit_per_minute: i64,
+}
+
+impl Caller {
+    /// 403 naming the scope when the key lacks it.
+    pub fn require(&self, scope: Scope) -> Result<(), Problem> {
+        if self.scopes.contains(&scope) {
+            return Ok(());
+        }
+        Err(Problem::forbidden("missing_scope", format!("This key lacks the scope {scope}.")).with("required_scope", scope.as_str()))
+    }
+
+    /// Looks the key of these headers up: `Ok(None)` when none was sent, 401 when it is not a valid one.
+    pub async fn from_headers(app: &App, headers: &HeaderMap) -> Result<Option<Self>, Problem> {
+        match sent_key(headers) {
+            None => Ok(None),
+            Some(key) => Self::from_key(app, &key).await.map(Some),
+        }
+    }
+
+    /// Looks a key up that came by another way (the legacy query string).
+    pub async fn from_key(app: &App, key: &str) -> Result<Self, Problem> {
+        let refused = || Problem::unauthorized("The API key is not valid, or has been revoked.");
+        let hash = PlainKey::parse(api_key::PREFIX, key).ok_or_else(refused)?.hash();
+        let found = app.keys.find(&app.db, &hash).await?.ok_or_else(refused)?;
+        Ok(Caller {
+            account_id: found.account_id,
+            key_id: found.key_id,
+            scopes: found.scopes,
+            rate_limit_per_minute: found.rate_limit_per_minute.unwrap_or(app.config.limits.rate_limit_per_minute),
+        })
+    }
+}
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        Caller::from_headers(app, &parts.headers)
+            .await?
+            .ok_or_else(|| Problem::unauthorized("Send an API key: `Authorization: Bearer <key>` or `x-api-key: <key>`."))
+    }
+}
+
+/// The key text of a request. `Authorization: Bearer` wins over `x-api-key`.
+fn sent_key(headers: &HeaderMap) -> Option<String> {
+    if let Some(token) = bearer(headers) {
+        return Some(token);
+    }
+    // A value that is no text is a key nobody has, not an absent one.
+    headers.get("x-api-key").map(|value| value.to_str().unwrap_or_default().trim().to_owned())
+}
+
+/// The token of `Authorization: Bearer`, the scheme in any case.
+fn bearer(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
+}
+
+/// A render node with a valid node token.
+#[derive(Debug, Clone)]
+pub struct NodeCaller {
+    pub token_id: String,
+    /// The name given when the token was made.
+    pub token_name: String,
+}
+
+impl FromRequestParts<App> for NodeCaller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let refused = || Problem::unauthorized("Send a valid node token: `Authorization: Bearer cycn_...`.");
+        let token = bearer(&parts.headers).ok_or_else(refused)?;
+        let hash = PlainKey::parse(node_token::PREFIX, &token).ok_or_else(refused)?.hash();
+        let found = node_token::find(&app.db, &hash).await?.ok_or_else(refused)?;
+        Ok(NodeCaller { token_id: found.token_id, token_name: found.name })
+    }
+}
+
+/// The operator, on the operator address only.
+#[derive(Debug, Clone, Copy)]
+pub struct Operator;
+
+impl FromRequestParts<App> for Operator {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        match bearer(&parts.headers) {
+            Some(token) if app.operator_token.matches(&token) => Ok(Operator),
+            _ => Err(Problem::unauthorized("Send the operator token: `Authorization: Bearer <token>`.")),
+        }
+    }
+}
+
+/// The client's address: that of the connection, or the last one a trusted proxy vouches for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientIp(pub IpAddr);
+
+impl FromRequestParts<App> for ClientIp {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let Some(ConnectInfo(peer)) = parts.extensions.get::<ConnectInfo<SocketAddr>>() else {
+            tracing::error!("a request came without the address of its connection");
+            return Err(Problem::internal());
+        };
+        Ok(client_ip(peer.ip(), &parts.headers, &app.config.listen.trusted_proxies))
+    }
+}
+
+/// Walks X-Forwarded-For from the right for as long as a trusted proxy wrote the entry.
+fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[crate::config::listen::Network]) -> ClientIp {
+    let is_trusted = |ip: IpAddr| trusted.iter().any(|network| network.contains(ip));
+    let mut client = peer.to_canonical();
+    let hops: Vec<&str> =
+        headers.get_all("x-forwarded-for").iter().filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(',')).map(str::trim).collect();
+    for hop in hops.iter().rev() {
+        if !is_trusted(client) {
+            break;
+        }
+        match hop.parse::<IpAddr>() {
+            Ok(ip) => client = ip.to_canonical(),
+            Err(_) => break,
+        }
+    }
+    ClientIp(client)
+}
+
+/// A JSON body within the route's limit. Refusals name the field where serde tells it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JsonBody<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let bytes = read_body(request, app).await?;
+        serde_json::from_slice(&bytes).map(JsonBody).map_err(|error| bad_json(&error))
+    }
+}
+
+/// The body's bytes; 413 over the limit that `body_limit` set on the route.
+pub async fn read_body(request: Request, app: &App) -> Result<Bytes, Problem> {
+    let limit = request.extensions().get::<super::frame::BodyLimit>().map_or(super::frame::BODY_BYTES_DEFAULT, |limit| limit.0);
+    Bytes::from_request(request, app).await.map_err(|rejection| {
+        if rejection.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
+            Problem::too_large(limit)
+        } else {
+            Problem::bad_request("body_unreadable", "The body could not be read to its end.")
+        }
+    })
+}
+
+/// 400 for JSON that does not parse or does not fit, with `parameter` where the error is about a field.
+pub fn bad_json(error: &serde_json::Error) -> Problem {
+    let text = error.to_string();
+    if !error.is_data() {
+        return Problem::bad_request("invalid_json", format!("The body is not JSON: {text}."));
+    }
+    let problem = Problem::bad_request("invalid_parameter", format!("The body is not as expected: {text}."));
+    // serde names the field for what is missing, unknown or double; a wrong type has no name.
+    let about_a_field = ["missing field `", "unknown field `", "duplicate field `"].iter().find_map(|lead| text.split_once(lead));
+    match about_a_field.and_then(|(_, rest)| rest.split_once('`')) {
+        Some((name, _)) => problem.with("parameter", name),
+        None => problem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn client_request_ids_are_checked() {
+        for (given, valid) in [("abc-1.2_3:4", true), ("", false), ("a b", false), ("ü", false), ("a/b", false)] {
+            let mut headers = HeaderMap::new();
+            headers.insert(RequestId::HEADER, HeaderValue::from_bytes(given.as_bytes()).expect("header"));
+            assert_eq!(RequestId::from_client(&headers).is_some(), valid, "{given}");
+        }
+        for (length, valid) in [(128, true), (129, false)] {
+            let mut headers = HeaderMap::new();
+            headers.insert(RequestId::HEADER, HeaderValue::from_str(&"x".repeat(length)).expect("header"));
+            assert_eq!(RequestId::from_client(&headers).is_some(), valid, "{length}");
+        }
+    }
+
+    #[test]
+    fn forwarded_addresses_count_only_behind_trusted_proxies() {
+        let source = crate::config::Source::gather(
+            None,
+            [("CYCLORAMA_TRUSTED_PROXIES".to_owned(), "10.0.0.0/8".to_owned())].into_iter(),
+        );
+        let config = crate::config::Config::from_source(&source.expect("source")).expect("config");
+        for (peer, forwarded, expected) in [
+            ("203.0.113.9", "198.51.100.1", "203.0.113.9"),
+            ("10.0.0.1", "198.51.100.1", "198.51.100.1"),
+            ("10.0.0.1", "1.1.1.1, 198.51.100.1", "198.51.100.1"),
+            ("10.0.0.1", "198.51.100.1, 10.2.3.4", "198.51.100.1"),
+            ("10.0.0.1", "nonsense", "10.0.0.1"),
+            ("::ffff:10.0.0.1", "198.51.100.1", "198.51.100.1"),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert("x-forwarded-for", HeaderValue::from_str(forwarded).expect("header"));
+            let found = client_ip(peer.parse().expect(peer), &headers, &config.listen.trusted_proxies);
+            assert_eq!(found.0.to_string(), expected, "{peer} {forwarded}");
+        }
+    }
+
+    #[test]
+    fn wrong_json_names_the_field() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Body {
+            #[allow(dead_code, reason = "only parsed")]
+            credits: i64,
+        }
+        for (text, parameter) in [("{}", "credits"), (r#"{"credits":1,"x":2}"#, "x"), (r#"{"credits":1,"credits":2}"#, "credits")] {
+            let error = serde_json::from_str::<Body>(text).expect_err(text);
+            assert_eq!(bad_json(&error).document("", "")["parameter"], parameter, "{text}");
+        }
+        let error = serde_json::from_str::<Body>("{").expect_err("open");
+        assert_eq!(bad_json(&error).code(), "invalid_json");
+    }
+}

@@ -1,0 +1,132 @@
+//! What every answer has, whatever its handler: a request id, the problem body, security headers, a time limit, one log
+//! line and the request metrics.
+
+use super::error::Problem;
+use super::extract::RequestId;
+use crate::app::App;
+use axum::Extension;
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::MethodRouter;
+use std::any::Any;
+use std::time::{Duration, Instant};
+use tracing::Instrument;
+
+/// Bodies of routes that say nothing else.
+pub const BODY_BYTES_DEFAULT: usize = 16 * 1024;
+
+/// The one route whose requests a client may name itself.
+const CAR: &str = "/api/v1/images/car";
+
+/// The body limit of a route, for the text of its 413.
+#[derive(Debug, Clone, Copy)]
+pub struct BodyLimit(pub usize);
+
+/// Gives a route a body limit of its own.
+pub fn limited(route: MethodRouter<App>, bytes: usize) -> MethodRouter<App> {
+    route.layer::<_, std::convert::Infallible>(Extension(BodyLimit(bytes))).layer(DefaultBodyLimit::max(bytes))
+}
+
+/// The outermost layer of both listeners.
+pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let route = request.extensions().get::<MatchedPath>().map_or("(none)", MatchedPath::as_str).to_owned();
+    let method = request.method().clone();
+    let request_id = (route == CAR).then(|| RequestId::from_client(request.headers())).flatten().unwrap_or_else(RequestId::fresh);
+    request.extensions_mut().insert(request_id.clone());
+
+    // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
+    let span = tracing::info_span!("request", request_id = %request_id.0, %method, route);
+    async {
+        let limit = time_limit(&route, &app);
+        let mut response = match tokio::time::timeout(limit, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => {
+                tracing::error!(limit_seconds = limit.as_secs(), "a handler did not finish in time");
+                Problem::unavailable("timed_out", "This took too long and was given up; nothing was charged.").retry_after(5).into_response()
+            }
+        };
+        finish(&app, &request_id, &mut response);
+
+        let elapsed = started.elapsed();
+        let status = response.status().as_u16();
+        let labels = [("method", method.to_string()), ("route", route.clone()), ("status", status.to_string())];
+        metrics::counter!("cyclorama_http_requests_total", &labels).increment(1);
+        metrics::histogram!("cyclorama_http_request_seconds", "method" => method.to_string(), "route" => route.clone()).record(elapsed.as_secs_f64());
+        let duration_ms = elapsed.as_secs_f64() * 1000.0;
+        match route.as_str() {
+            // Probes and idle nodes would drown everything else.
+            "/healthz" | "/readyz" | "/metrics" | "/api/health" | "/node/v1/nodes/{node_id}/leases" | "/node/v1/nodes/{node_id}/heartbeat" => {
+                tracing::debug!(status, duration_ms, "answered");
+            }
+            _ => tracing::info!(status, duration_ms, "answered"),
+        }
+        response
+    }
+    .instrument(span)
+    .await
+}
+
+/// Adds what no handler should have to think of.
+fn finish(app: &App, request_id: &RequestId, response: &mut Response) {
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        problem.write_into(response, &app.base_url, &request_id.0);
+    } else if is_bare_refusal(response) {
+        // The web framework's own refusals (a path that is no UTF-8, for instance) get our form as well.
+        let status = response.status();
+        let detail = status.canonical_reason().unwrap_or("The request was refused.");
+        Problem::new(status, "refused", detail).write_into(response, &app.base_url, &request_id.0);
+    }
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&request_id.0) {
+        headers.insert(RequestId::HEADER, value);
+    }
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("strict-origin-when-cross-origin"));
+    headers.entry(X_FRAME_OPTIONS).or_insert(HeaderValue::from_static("DENY"));
+    // Pages say what they need; everything else needs nothing.
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+}
+
+/// An error answer in plain text or without a body, which only the framework makes.
+fn is_bare_refusal(response: &Response) -> bool {
+    use axum::http::header::CONTENT_TYPE;
+    let status = response.status();
+    if !(status.is_client_error() || status.is_server_error()) {
+        return false;
+    }
+    match response.headers().get(CONTENT_TYPE) {
+        None => true,
+        Some(kind) => kind.as_bytes().starts_with(b"text/plain"),
+    }
+}
+
+/// How long a handler may take. Requests for pictures may wait for a render, nodes for work and for slow uploads.
+fn time_limit(route: &str, app: &App) -> Duration {
+    const USUAL: Duration = Duration::from_secs(30);
+    match route {
+        CAR | "/api/v1/delivery/{token}" | "/images/car.png" => app.config.farm.render_wait() + USUAL,
+        "/node/v1/nodes/{node_id}/leases" => Duration::from_secs(30) + USUAL,
+        route if route.starts_with("/node/v1/uploads/") => Duration::from_secs(120),
+        _ => USUAL,
+    }
+}
+
+/// The answer when a handler panicked: its place is in the log, nothing of it in the answer.
+pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
+    tracing::error!("a handler panicked");
+    Problem::internal().into_response()
+}
+
+/// The answer for a path nobody knows.
+pub async fn unknown_route() -> Problem {
+    Problem::not_found("unknown_route", "There is nothing at this address.")
+}
+
+/// The answer for a path that takes other methods; the framework adds `Allow`.
+pub async fn wrong_method() -> Problem {
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This address does not take this method.")
+}

@@ -1,0 +1,9 @@
+//! HTTP: the routes, what every answer has, and one handler file per verb and resource.
+
+pub mod admin;
+pub mod error;
+pub mod extract;
+pub mod frame;
+pub mod health;
+pub mod router;
+pub mod server;

@@ -1,0 +1,115 @@
+//! Starting and stopping `cyclorama serve`.
+//!
+//! Stopping has two stages. The first SIGTERM or SIGINT: no new connections, `/readyz` says 503, long waits end, requests
+//! in flight finish up to a bound. The second signal, or the bound: everything still open is cut off. Whatever is cut off
+//! leaves the database as a crash would, which is always put right at the next start.
+
+use crate::accounts::operator;
+use crate::app::{App, Parts};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::db::Database;
+use crate::http::{router, server};
+use anyhow::Context;
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// Runs the service until it is told to stop.
+pub async fn serve(config: Config) -> anyhow::Result<()> {
+    let storage = &config.storage;
+    std::fs::create_dir_all(&storage.data_dir).with_context(|| format!("the data folder {} cannot be made", storage.data_dir.display()))?;
+    let public = bind("CYCLORAMA_LISTEN", config.listen.public).await?;
+    let admin = bind("CYCLORAMA_ADMIN_LISTEN", config.listen.admin).await?;
+    let public_address = reachable(public.local_addr()?);
+    let admin_address = reachable(admin.local_addr()?);
+    let base_url = config.listen.base_url.clone().unwrap_or_else(|| format!("http://{public_address}"));
+
+    let db = Database::open(storage.database_url.reveal()).await.context("the database cannot be opened")?;
+    let operator_token = operator::establish(
+        &storage.data_dir,
+        &format!("http://{admin_address}"),
+        storage.operator_token.as_ref().map(|token| token.reveal()),
+        &mut rand::rng(),
+    )?;
+    let stopping = CancellationToken::new();
+    let app = App::new(Parts {
+        base_url,
+        db,
+        clock: Clock,
+        keys: Default::default(),
+        operator_token,
+        metrics: start_metrics()?,
+        stopping: stopping.clone(),
+        config,
+    });
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), public = %public_address, admin = %admin_address, base_url = app.base_url, "serving");
+
+    let connections_max = app.config.limits.connections_max;
+    let mut serving = tokio::spawn({
+        let public = server::serve(public, router::public(app.clone()), connections_max, stopping.clone());
+        let admin = server::serve(admin, router::admin(app.clone()), connections_max, stopping.clone());
+        async move {
+            tokio::join!(public, admin);
+        }
+    });
+    let upkeep = tokio::spawn(metrics_upkeep(app.metrics.clone()));
+
+    first_signal().await?;
+    tracing::info!(bound_seconds = app.config.logs.shutdown.as_secs(), "stopping: requests in flight may finish");
+    stopping.cancel();
+    tokio::select! {
+        _ = &mut serving => tracing::info!("stopped"),
+        () = tokio::time::sleep(app.config.logs.shutdown) => tracing::warn!("stopped with requests in flight"),
+        second = first_signal() => {
+            second?;
+            tracing::warn!("stopped at once by a second signal");
+        }
+    }
+    serving.abort();
+    upkeep.abort();
+    // Closing the last connection lets SQLite fold its log into the file; a connection that hangs must not hold us.
+    let _ = tokio::time::timeout(Duration::from_secs(2), app.db.pool.close()).await;
+    Ok(())
+}
+
+async fn bind(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| format!("{setting}: {address} cannot be listened on"))
+}
+
+/// An address somebody on this machine can connect to.
+fn reachable(mut bound: SocketAddr) -> SocketAddr {
+    if bound.ip().is_unspecified() {
+        bound.set_ip(if bound.is_ipv4() { std::net::Ipv4Addr::LOCALHOST.into() } else { std::net::Ipv6Addr::LOCALHOST.into() });
+    }
+    bound
+}
+
+/// Resolves at the next SIGTERM or SIGINT.
+async fn first_signal() -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+fn start_metrics() -> anyhow::Result<PrometheusHandle> {
+    // From a cached picture to a cold render.
+    const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 150.0];
+    Ok(PrometheusBuilder::new().set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?.install_recorder()?)
+}
+
+/// Folds recorded values into buckets, so that memory stays bounded between scrapes.
+async fn metrics_upkeep(handle: PrometheusHandle) {
+    let mut every = tokio::time::interval(Duration::from_secs(5));
+    loop {
+        every.tick().await;
+        handle.run_upkeep();
+    }
+}

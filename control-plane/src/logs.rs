@@ -1,0 +1,19 @@
+//! Logs to standard error: pretty for people, JSON for machines. Keys, tokens, paths and query strings are never fields.
+
+use crate::config::logs::{LogFormat, Logs};
+use std::io::IsTerminal;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt;
+
+/// Installs the process's one subscriber; later calls change nothing.
+pub fn start(logs: &Logs) {
+    let pretty = match logs.format {
+        LogFormat::Auto => std::io::stderr().is_terminal(),
+        LogFormat::Pretty => true,
+        LogFormat::Json => false,
+    };
+    let filter = EnvFilter::try_new(&logs.level).unwrap_or_else(|_| EnvFilter::new("info"));
+    let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // Fails only when one is installed already, as when several tests start a service in one process.
+    let _ = if pretty { builder.compact().with_target(false).try_init() } else { builder.json().flatten_event(true).try_init() };
+}
