@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# `make bench`: cold render by stage, paint job, cached delivery, and imaging beside sharp from npm in the same run.
+# Prints a table; nothing is asserted.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/install.sh run
+scripts/install.sh bench
+ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
+export ORT_DYLIB_PATH
+
+# Pinned by the folder's name; kept outside the checkout.
+sharp=$CYCLORAMA_CACHE/sharp-0.34.5
+if [ ! -d "$sharp/node_modules/sharp" ]; then
+    mkdir -p "$sharp"
+    npm install --silent --no-audit --no-fund --prefix "$sharp" sharp@0.34.5 \
+        || { echo "bench: npm could not install sharp@0.34.5" >&2; exit 1; }
+fi
+cargo build --release --locked --quiet -p cyclorama -p cyclorama-node -p cyclorama-tests
+"$CARGO_TARGET_DIR/release/cyclorama-bench" --sharp "$sharp"
