@@ -9,11 +9,11 @@ ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
 
 # Pinned by the folder's name; kept outside the checkout.
-sharp=$CYCLORAMA_CACHE/sharp-0.34.5
+sharp=$CYCLORAMA_CACHE/sharp-0.35.5
 if [ ! -d "$sharp/node_modules/sharp" ]; then
     mkdir -p "$sharp"
-    npm install --silent --no-audit --no-fund --prefix "$sharp" sharp@0.34.5 \
-        || { echo "bench: npm could not install sharp@0.34.5" >&2; exit 1; }
+    npm install --silent --no-audit --no-fund --prefix "$sharp" sharp@0.35.5 \
+        || { echo "bench: npm could not install sharp@0.35.5" >&2; exit 1; }
 fi
 cargo build --release --locked --quiet -p cyclorama -p cyclorama-node -p cyclorama-tests
 "$CARGO_TARGET_DIR/release/cyclorama-bench" --sharp "$sharp"

@@ -46,10 +46,14 @@ pub struct Service {
     pub http: reqwest::Client,
 }
 
-/// The folder where cargo put the workspace's binaries: two levels above the test program itself.
+/// The folder where cargo put the workspace's programs: this one's own, or above it for a test program in `deps`.
 pub fn binaries() -> Result<PathBuf> {
-    let test = std::env::current_exe()?;
-    Ok(test.parent().and_then(Path::parent).context("the test program has no grandparent folder")?.to_owned())
+    let this = std::env::current_exe()?;
+    let folder = this.parent().context("this program is in no folder")?;
+    if folder.ends_with("deps") {
+        return Ok(folder.parent().context("`deps` is in no folder")?.to_owned());
+    }
+    Ok(folder.to_owned())
 }
 
 /// A port that was free a moment ago.
