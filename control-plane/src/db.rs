@@ -71,7 +71,11 @@ impl Database {
 /// Whether the same statement may work later: no connection, a locked or full database, a server on its way down.
 pub fn may_pass(error: &sqlx::Error) -> bool {
     match error {
-        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed | sqlx::Error::Tls(_) => true,
+        sqlx::Error::Io(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::Tls(_) => true,
         sqlx::Error::Database(error) => error.code().is_some_and(|code| match code.parse::<u32>() {
             // SQLite extends its codes above the lowest byte: busy, locked, no memory, read-only, I/O, full, cannot open.
             Ok(code) if code < 10_000 => matches!(code & 0xff, 5 | 6 | 7 | 8 | 10 | 13 | 14),

@@ -21,7 +21,8 @@ use tokio_util::sync::CancellationToken;
 /// Runs the service until it is told to stop.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let storage = &config.storage;
-    std::fs::create_dir_all(&storage.data_dir).with_context(|| format!("the data folder {} cannot be made", storage.data_dir.display()))?;
+    std::fs::create_dir_all(&storage.data_dir)
+        .with_context(|| format!("the data folder {} cannot be made", storage.data_dir.display()))?;
     let public = bind("CYCLORAMA_LISTEN", config.listen.public).await?;
     let admin = bind("CYCLORAMA_ADMIN_LISTEN", config.listen.admin).await?;
     let public_address = reachable(public.local_addr()?);
@@ -83,7 +84,11 @@ async fn bind(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener>
 /// An address somebody on this machine can connect to.
 fn reachable(mut bound: SocketAddr) -> SocketAddr {
     if bound.ip().is_unspecified() {
-        bound.set_ip(if bound.is_ipv4() { std::net::Ipv4Addr::LOCALHOST.into() } else { std::net::Ipv6Addr::LOCALHOST.into() });
+        bound.set_ip(if bound.is_ipv4() {
+            std::net::Ipv4Addr::LOCALHOST.into()
+        } else {
+            std::net::Ipv6Addr::LOCALHOST.into()
+        });
     }
     bound
 }
@@ -102,7 +107,9 @@ async fn first_signal() -> anyhow::Result<()> {
 fn start_metrics() -> anyhow::Result<PrometheusHandle> {
     // From a cached picture to a cold render.
     const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 150.0];
-    Ok(PrometheusBuilder::new().set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?.install_recorder()?)
+    Ok(PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?
+        .install_recorder()?)
 }
 
 /// Folds recorded values into buckets, so that memory stays bounded between scrapes.

@@ -15,5 +15,9 @@ pub fn start(logs: &Logs) {
     let filter = EnvFilter::try_new(&logs.level).unwrap_or_else(|_| EnvFilter::new("info"));
     let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // Fails only when one is installed already, as when several tests start a service in one process.
-    let _ = if pretty { builder.compact().with_target(false).try_init() } else { builder.json().flatten_event(true).try_init() };
+    let _ = if pretty {
+        builder.compact().with_target(false).try_init()
+    } else {
+        builder.json().flatten_event(true).try_init()
+    };
 }

@@ -25,7 +25,10 @@ async fn postgres(server: &str) -> Database {
     let server = server.trim_end_matches('/');
     let admin = sqlx::AnyPool::connect(&format!("{server}/postgres")).await.expect("the test server answers");
     // The name is made three lines above.
-    sqlx::query(sqlx::AssertSqlSafe(format!("create database {name}"))).execute(&admin).await.expect("a database can be made");
+    sqlx::query(sqlx::AssertSqlSafe(format!("create database {name}")))
+        .execute(&admin)
+        .await
+        .expect("a database can be made");
     admin.close().await;
     Database::open(&format!("{server}/{name}")).await.expect("a new PostgreSQL database opens")
 }

@@ -1,6 +1,6 @@
 //! A running `cyclorama serve` of its own: data folder, database, ports, operator commands, and death by signal.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 

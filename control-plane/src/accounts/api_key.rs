@@ -30,7 +30,12 @@ pub struct NewKey<'a> {
 }
 
 /// Makes a key; the plain one is shown once and not kept.
-pub async fn create(tx: &mut Tx<'_>, new: NewKey<'_>, rng: &mut impl rand::CryptoRng, now: UnixMs) -> Result<(String, PlainKey), sqlx::Error> {
+pub async fn create(
+    tx: &mut Tx<'_>,
+    new: NewKey<'_>,
+    rng: &mut impl rand::CryptoRng,
+    now: UnixMs,
+) -> Result<(String, PlainKey), sqlx::Error> {
     let key = PlainKey::generate(PREFIX, rng);
     let key_id = uuid::Uuid::now_v7().to_string();
     sqlx::query(
@@ -94,7 +99,8 @@ impl Keys {
             .bind(key_id)
             .execute(&db.pool)
             .await?;
-        let row = sqlx::query("select key_sha256 from api_keys where id = $1").bind(key_id).fetch_optional(&db.pool).await?;
+        let row =
+            sqlx::query("select key_sha256 from api_keys where id = $1").bind(key_id).fetch_optional(&db.pool).await?;
         let Some(row) = row else { return Ok(false) };
         self.revocations.fetch_add(1, Ordering::SeqCst);
         self.remembered.invalidate(&KeyHash::from_stored(row.try_get("key_sha256")?));
@@ -109,8 +115,9 @@ async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveKey>, sqlx::
         .await?;
     let Some(row) = row else { return Ok(None) };
     let key_id: String = row.try_get("id")?;
-    let scopes = Scope::parse_list(row.try_get("scopes")?)
-        .map_err(|name| sqlx::Error::Decode(format!("api_keys.scopes of {key_id} names `{name}`, which is no scope").into()))?;
+    let scopes = Scope::parse_list(row.try_get("scopes")?).map_err(|name| {
+        sqlx::Error::Decode(format!("api_keys.scopes of {key_id} names `{name}`, which is no scope").into())
+    })?;
     Ok(Some(ActiveKey {
         account_id: row.try_get("account_id")?,
         scopes,

@@ -14,7 +14,12 @@ pub struct ActiveNodeToken {
 }
 
 /// Makes a token; the plain one is shown once and not kept.
-pub async fn create(tx: &mut Tx<'_>, name: &str, rng: &mut impl rand::CryptoRng, now: UnixMs) -> Result<(String, PlainKey), sqlx::Error> {
+pub async fn create(
+    tx: &mut Tx<'_>,
+    name: &str,
+    rng: &mut impl rand::CryptoRng,
+    now: UnixMs,
+) -> Result<(String, PlainKey), sqlx::Error> {
     let token = PlainKey::generate(PREFIX, rng);
     let token_id = uuid::Uuid::now_v7().to_string();
     sqlx::query("insert into node_tokens (id, name, token_sha256, created_at_ms) values ($1, $2, $3, $4)")

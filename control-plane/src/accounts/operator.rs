@@ -44,9 +44,17 @@ pub struct OperatorFile {
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorFileError {
     #[error("{path} cannot be read")]
-    Read { path: String, #[source] cause: io::Error },
+    Read {
+        path: String,
+        #[source]
+        cause: io::Error,
+    },
     #[error("{path} cannot be written")]
-    Write { path: String, #[source] cause: io::Error },
+    Write {
+        path: String,
+        #[source]
+        cause: io::Error,
+    },
     #[error("{path} is damaged; delete it and start the service again to have a new token made")]
     Damaged { path: String },
 }
@@ -61,7 +69,9 @@ impl OperatorFile {
         let path = Self::path(data_dir);
         let shown = || path.display().to_string();
         match std::fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|_| OperatorFileError::Damaged { path: shown() }),
+            Ok(bytes) => {
+                serde_json::from_slice(&bytes).map(Some).map_err(|_| OperatorFileError::Damaged { path: shown() })
+            }
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(OperatorFileError::Read { path: shown(), cause }),
         }
@@ -73,7 +83,12 @@ impl OperatorFile {
 }
 
 /// The token this service uses: the one set from outside, else the one made at first start. Writes where to find it.
-pub fn establish(data_dir: &Path, address: &str, given: Option<&str>, rng: &mut impl rand::CryptoRng) -> Result<OperatorToken, OperatorFileError> {
+pub fn establish(
+    data_dir: &Path,
+    address: &str,
+    given: Option<&str>,
+    rng: &mut impl rand::CryptoRng,
+) -> Result<OperatorToken, OperatorFileError> {
     let token = match (given, OperatorFile::read(data_dir)?) {
         (Some(given), _) => given.to_owned(),
         (None, Some(file)) => file.token,

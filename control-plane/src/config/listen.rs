@@ -48,15 +48,22 @@ impl Listen {
     pub fn read(source: &Source) -> Result<Self, ConfigError> {
         let address = |name: &str| {
             let text = source.text(name).unwrap_or_default();
-            text.parse::<SocketAddr>().map_err(|_| source.refuse(name, "host:port with an IP address, such as 127.0.0.1:8080"))
+            text.parse::<SocketAddr>()
+                .map_err(|_| source.refuse(name, "host:port with an IP address, such as 127.0.0.1:8080"))
         };
         let base_url = match source.text("base_url") {
             None => None,
             Some(text) => {
-                let valid = url::Url::parse(text)
-                    .is_ok_and(|u| matches!(u.scheme(), "http" | "https") && u.has_host() && u.query().is_none() && u.fragment().is_none());
+                let valid = url::Url::parse(text).is_ok_and(|u| {
+                    matches!(u.scheme(), "http" | "https")
+                        && u.has_host()
+                        && u.query().is_none()
+                        && u.fragment().is_none()
+                });
                 if !valid {
-                    return Err(source.refuse("base_url", "an address that begins with http:// or https://, without a query"));
+                    return Err(
+                        source.refuse("base_url", "an address that begins with http:// or https://, without a query")
+                    );
                 }
                 Some(text.trim_end_matches('/').to_owned())
             }
@@ -69,7 +76,9 @@ impl Listen {
             .filter(|text| !text.is_empty())
             .map(Network::parse)
             .collect::<Option<Vec<_>>>()
-            .ok_or_else(|| source.refuse("trusted_proxies", "addresses or networks separated by commas, such as 10.0.0.0/8, ::1"))?;
+            .ok_or_else(|| {
+                source.refuse("trusted_proxies", "addresses or networks separated by commas, such as 10.0.0.0/8, ::1")
+            })?;
         Ok(Listen { public: address("listen")?, admin: address("admin_listen")?, base_url, trusted_proxies })
     }
 }

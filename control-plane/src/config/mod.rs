@@ -79,7 +79,10 @@ mod tests {
         let config = from_env(&[]).expect("defaults");
         assert_eq!(config.listen.public.to_string(), "127.0.0.1:8080");
         assert_eq!(config.listen.admin.to_string(), "127.0.0.1:9090");
-        assert_eq!((config.farm.lease_seconds, config.farm.heartbeat_seconds, config.farm.render_wait_seconds), (30, 5, 120));
+        assert_eq!(
+            (config.farm.lease_seconds, config.farm.heartbeat_seconds, config.farm.render_wait_seconds),
+            (30, 5, 120)
+        );
         assert_eq!((config.delivery.ttl_seconds_min, config.delivery.ttl_seconds_max), (60, 604_800));
         assert_eq!(config.prices.free_credits, 100);
         assert_eq!(config.prices.packs.len(), 4);
@@ -121,7 +124,8 @@ mod tests {
         let file = folder.path().join("c.toml");
         std::fs::write(&file, "CYCLORAMA_LEASE_SECONDS = 40\nrender_wait_seconds = 9\n").expect("write");
         let environment = [("CYCLORAMA_LEASE_SECONDS".to_owned(), "50".to_owned())];
-        let config = Config::from_source(&Source::gather(Some(&file), environment.into_iter()).expect("source")).expect("config");
+        let config = Config::from_source(&Source::gather(Some(&file), environment.into_iter()).expect("source"))
+            .expect("config");
         assert_eq!((config.farm.lease_seconds, config.farm.render_wait_seconds), (50, 9));
 
         std::fs::write(&file, "leese_seconds = 40\n").expect("write");

@@ -31,7 +31,9 @@ impl Prices {
                 (pack.credits > 0 && pack.cents > 0).then_some(pack)
             })
             .collect::<Option<Vec<_>>>()
-            .ok_or_else(|| source.refuse("packs", "credits:cents pairs above 0 separated by commas, such as 5000:500,10000:1000"))?;
+            .ok_or_else(|| {
+                source.refuse("packs", "credits:cents pairs above 0 separated by commas, such as 5000:500,10000:1000")
+            })?;
         Ok(Prices {
             credits_per_image: source.number("credits_per_image", 1..=1_000_000)?,
             credits_per_dollar: source.number("credits_per_dollar", 1..=1_000_000)?,

@@ -17,7 +17,11 @@ pub enum ConfigError {
     #[error("setting `{name}` in {file} is not known; see `cyclorama serve --print-defaults` for all of them")]
     Unknown { name: String, file: String },
     #[error("settings file {file} cannot be read")]
-    Read { file: String, #[source] cause: std::io::Error },
+    Read {
+        file: String,
+        #[source]
+        cause: std::io::Error,
+    },
     #[error("settings file {file} is not TOML: {reason}")]
     Syntax { file: String, reason: String },
 }
@@ -44,12 +48,16 @@ impl Source {
     }
 
     /// Gathers the three layers. `environment` is passed in so that tests need not change the process.
-    pub fn gather(file: Option<&Path>, environment: impl Iterator<Item = (String, String)>) -> Result<Self, ConfigError> {
+    pub fn gather(
+        file: Option<&Path>,
+        environment: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
         let mut source = Source { values: BTreeMap::new() };
         source.add_toml("the built-in defaults", DEFAULTS, "default")?;
         if let Some(path) = file {
             let shown = path.display().to_string();
-            let text = std::fs::read_to_string(path).map_err(|cause| ConfigError::Read { file: shown.clone(), cause })?;
+            let text =
+                std::fs::read_to_string(path).map_err(|cause| ConfigError::Read { file: shown.clone(), cause })?;
             source.add_toml(&shown, &text, "settings file")?;
         }
         for (name, text) in environment {
@@ -59,7 +67,9 @@ impl Source {
             };
             let bare = !name.starts_with("CYCLORAMA_");
             // Other CYCLORAMA_ variables belong to the node and to the command line, so an unknown one is no error here.
-            if is_known(&short) && (!bare || (BARE_NAMES.contains(&short.as_str()) && name == short.to_ascii_uppercase())) {
+            if is_known(&short)
+                && (!bare || (BARE_NAMES.contains(&short.as_str()) && name == short.to_ascii_uppercase()))
+            {
                 source.values.insert(short, Given { text, origin: "environment" });
             }
         }
@@ -67,9 +77,10 @@ impl Source {
     }
 
     fn add_toml(&mut self, file: &str, text: &str, origin: &'static str) -> Result<(), ConfigError> {
-        let table: toml::Table = text
-            .parse()
-            .map_err(|e: toml::de::Error| ConfigError::Syntax { file: file.to_owned(), reason: e.message().to_owned() })?;
+        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| ConfigError::Syntax {
+            file: file.to_owned(),
+            reason: e.message().to_owned(),
+        })?;
         for (key, value) in table {
             let short = key.strip_prefix("CYCLORAMA_").unwrap_or(&key).to_ascii_lowercase();
             if !is_known(&short) {
@@ -114,7 +125,12 @@ impl Source {
     pub fn refuse(&self, name: &str, expected: impl Into<String>) -> ConfigError {
         let secret = matches!(name, "operator_token" | "database_url");
         let given = if secret { "(not shown)" } else { self.text(name).unwrap_or("") };
-        ConfigError::Value { name: env_name(name), origin: self.origin(name), given: given.to_owned(), expected: expected.into() }
+        ConfigError::Value {
+            name: env_name(name),
+            origin: self.origin(name),
+            given: given.to_owned(),
+            expected: expected.into(),
+        }
     }
 
     /// The error for values that are allowed alone but not together.

@@ -22,7 +22,9 @@ impl Storage {
             Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => url.to_owned(),
             Some(url) => match url.strip_prefix("sqlite:") {
                 Some(path) => sqlite_url(path.trim_start_matches("//")),
-                None => return Err(source.refuse("database_url", "sqlite:PATH or postgres://user:password@host/database")),
+                None => {
+                    return Err(source.refuse("database_url", "sqlite:PATH or postgres://user:password@host/database"));
+                }
             },
         };
         let objects_dir = match source.text("objects") {
@@ -37,7 +39,9 @@ impl Storage {
         };
         let operator_token = match source.text("operator_token") {
             None => None,
-            Some(token) if (32..=200).contains(&token.len()) && token.bytes().all(|b| b.is_ascii_graphic()) => Some(Secret::new(token)),
+            Some(token) if (32..=200).contains(&token.len()) && token.bytes().all(|b| b.is_ascii_graphic()) => {
+                Some(Secret::new(token))
+            }
             Some(_) => return Err(source.refuse("operator_token", "32 to 200 printable characters without spaces")),
         };
         Ok(Storage { data_dir, database_url: Secret::new(database_url), objects_dir, operator_token })

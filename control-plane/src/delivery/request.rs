@@ -128,7 +128,10 @@ impl ImageRequest {
         let given = Given::collect(pairs)?;
         let make = match (given.make, given.brand) {
             (Some(_), Some(_)) => {
-                return Err(BadParameter::new("brand", "`brand` is another word for `make`: send one of them, not both"));
+                return Err(BadParameter::new(
+                    "brand",
+                    "`brand` is another word for `make`: send one of them, not both",
+                ));
             }
             (None, Some(brand)) => name("brand", brand)?,
             (make, None) => name("make", make.ok_or_else(|| missing("make"))?)?,
@@ -147,7 +150,10 @@ impl ImageRequest {
             None | Some("image") => ResponseKind::Image,
             Some("url") => ResponseKind::Url,
             Some(other) => {
-                return Err(BadParameter::new("response", format!("`response`: `{}` is not one of image, url", shortened(other))));
+                return Err(BadParameter::new(
+                    "response",
+                    format!("`response`: `{}` is not one of image, url", shortened(other)),
+                ));
             }
         };
         Ok(Self { make, model, year, view, colour, format, width, height, side_px: side_px(width, height), response })
@@ -158,7 +164,10 @@ impl ImageRequest {
     /// answer, not which picture, and is left out.
     pub fn canonical_query(&self, make_slug: &str, model_slug: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        query.append_pair("make", make_slug).append_pair("model", model_slug).append_pair("year", &self.year.to_string());
+        query
+            .append_pair("make", make_slug)
+            .append_pair("model", model_slug)
+            .append_pair("year", &self.year.to_string());
         query.append_pair("view", self.view.as_str()).append_pair("color", self.colour.as_str());
         for (key, pixels) in [("w", self.width), ("h", self.height)] {
             if let Some(pixels) = pixels {
@@ -192,7 +201,8 @@ fn name(key: &str, value: &str) -> Result<String, BadParameter> {
 
 fn year(value: &str) -> Result<u16, BadParameter> {
     whole_number(value).and_then(|year| u16::try_from(year).ok()).filter(|year| YEARS.contains(year)).ok_or_else(|| {
-        let detail = format!("`year` is a whole number from {} to {}, not `{}`", YEARS.start(), YEARS.end(), shortened(value));
+        let detail =
+            format!("`year` is a whole number from {} to {}, not `{}`", YEARS.start(), YEARS.end(), shortened(value));
         BadParameter::new("year", detail)
     })
 }
@@ -240,7 +250,10 @@ mod tests {
     fn defaults_are_a_silver_png_at_full_size_from_the_front_quarter() {
         let request = ok("");
         assert_eq!((request.make.as_str(), request.model.as_str(), request.year), ("porsche", "911", 2024));
-        assert_eq!((request.view, request.colour, request.format), (View::FrontThreeQuarter, Colour::Silver, Format::Png));
+        assert_eq!(
+            (request.view, request.colour, request.format),
+            (View::FrontThreeQuarter, Colour::Silver, Format::Png)
+        );
         assert_eq!((request.width, request.height, request.side_px), (None, None, 1024));
         assert_eq!(request.response, ResponseKind::Image);
     }
@@ -266,7 +279,9 @@ mod tests {
         for (given, view) in views {
             assert_eq!(ok(&format!("&view={given}")).view, view, "{given}");
         }
-        for (given, format) in [("png", Format::Png), ("webp", Format::Webp), ("jpg", Format::Jpg), ("jpeg", Format::Jpg)] {
+        for (given, format) in
+            [("png", Format::Png), ("webp", Format::Webp), ("jpg", Format::Jpg), ("jpeg", Format::Jpg)]
+        {
             assert_eq!(ok(&format!("&format={given}")).format, format, "{given}");
         }
         for colour in Colour::ALL {
@@ -351,7 +366,9 @@ mod tests {
             ("&utm_source=mail", "utm_source"),
         ];
         let refused = refused.map(|(query, parameter)| (query.to_owned(), parameter)).into_iter();
-        for (query, parameter) in refused.chain(with_vehicle.map(|(rest, parameter)| (format!("{PORSCHE}{rest}"), parameter))) {
+        for (query, parameter) in
+            refused.chain(with_vehicle.map(|(rest, parameter)| (format!("{PORSCHE}{rest}"), parameter)))
+        {
             let refusal = ImageRequest::parse_query(&query).expect_err(&query);
             assert_eq!(refusal.parameter, parameter, "{query}");
             assert!(refusal.detail.contains(&format!("`{parameter}`")), "{query}: {}", refusal.detail);
@@ -364,7 +381,8 @@ mod tests {
     #[test]
     fn the_canonical_query_has_one_order_and_one_spelling() {
         let request =
-            ImageRequest::parse_query("format=jpeg&size=small&color=RED&view=hero&year=2024&model=911&brand=Porsche").unwrap();
+            ImageRequest::parse_query("format=jpeg&size=small&color=RED&view=hero&year=2024&model=911&brand=Porsche")
+                .unwrap();
         assert_eq!(
             request.canonical_query("porsche", "911"),
             "make=porsche&model=911&year=2024&view=front-3-4&color=red&w=512&format=jpg"

@@ -41,12 +41,16 @@ impl Problem {
 
     /// 402 with the balance, what was needed and the way to buy more.
     pub fn insufficient_credits(balance: i64, required: i64, base_url: &str) -> Self {
-        Self::new(StatusCode::PAYMENT_REQUIRED, "insufficient_credits", format!("This request needs {required} credits; the balance is {balance}."))
-            .with("balance", balance)
-            .with("required_credits", required)
-            .with("credits_remaining", balance)
-            .with("links", serde_json::json!({ "billing": format!("{base_url}/pricing") }))
-            .header(LINK, "</pricing>; rel=payment")
+        Self::new(
+            StatusCode::PAYMENT_REQUIRED,
+            "insufficient_credits",
+            format!("This request needs {required} credits; the balance is {balance}."),
+        )
+        .with("balance", balance)
+        .with("required_credits", required)
+        .with("credits_remaining", balance)
+        .with("links", serde_json::json!({ "billing": format!("{base_url}/pricing") }))
+        .header(LINK, "</pricing>; rel=payment")
     }
 
     pub fn forbidden(code: &'static str, detail: impl Into<String>) -> Self {
@@ -67,13 +71,18 @@ impl Problem {
 
     /// 413 for a body over the route's limit.
     pub fn too_large(limit_bytes: usize) -> Self {
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", format!("The body is larger than the {limit_bytes} bytes allowed here."))
-            .with("limit_bytes", limit_bytes)
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "body_too_large",
+            format!("The body is larger than the {limit_bytes} bytes allowed here."),
+        )
+        .with("limit_bytes", limit_bytes)
     }
 
     /// 429; `retry_after_seconds` is at least 1.
     pub fn rate_limited(retry_after_seconds: u64) -> Self {
-        Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests in this minute.").retry_after(retry_after_seconds.max(1))
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests in this minute.")
+            .retry_after(retry_after_seconds.max(1))
     }
 
     /// 500: nothing was charged. The cause has been logged by the caller.

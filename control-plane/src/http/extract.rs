@@ -26,7 +26,8 @@ impl RequestId {
     /// The client's own id where it may give one and it is valid.
     pub fn from_client(headers: &HeaderMap) -> Option<Self> {
         let id = headers.get(Self::HEADER)?.to_str().ok()?;
-        let valid = (1..=128).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._:-".contains(&b));
+        let valid =
+            (1..=128).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._:-".contains(&b));
         valid.then(|| RequestId(id.to_owned()))
     }
 }
@@ -54,7 +55,8 @@ impl Caller {
         if self.scopes.contains(&scope) {
             return Ok(());
         }
-        Err(Problem::forbidden("missing_scope", format!("This key lacks the scope {scope}.")).with("required_scope", scope.as_str()))
+        Err(Problem::forbidden("missing_scope", format!("This key lacks the scope {scope}."))
+            .with("required_scope", scope.as_str()))
     }
 
     /// Looks the key of these headers up: `Ok(None)` when none was sent, 401 when it is not a valid one.
@@ -83,9 +85,9 @@ impl FromRequestParts<App> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        Caller::from_headers(app, &parts.headers)
-            .await?
-            .ok_or_else(|| Problem::unauthorized("Send an API key: `Authorization: Bearer <key>` or `x-api-key: <key>`."))
+        Caller::from_headers(app, &parts.headers).await?.ok_or_else(|| {
+            Problem::unauthorized("Send an API key: `Authorization: Bearer <key>` or `x-api-key: <key>`.")
+        })
     }
 }
 
@@ -160,8 +162,13 @@ impl FromRequestParts<App> for ClientIp {
 fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[crate::config::listen::Network]) -> ClientIp {
     let is_trusted = |ip: IpAddr| trusted.iter().any(|network| network.contains(ip));
     let mut client = peer.to_canonical();
-    let hops: Vec<&str> =
-        headers.get_all("x-forwarded-for").iter().filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(',')).map(str::trim).collect();
+    let hops: Vec<&str> = headers
+        .get_all("x-forwarded-for")
+        .iter()
+        .filter_map(|v| v.to_str().ok())
+        .flat_map(|v| v.split(','))
+        .map(str::trim)
+        .collect();
     for hop in hops.iter().rev() {
         if !is_trusted(client) {
             break;
@@ -189,7 +196,8 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
 
 /// The body's bytes; 413 over the limit that `body_limit` set on the route.
 pub async fn read_body(request: Request, app: &App) -> Result<Bytes, Problem> {
-    let limit = request.extensions().get::<super::frame::BodyLimit>().map_or(super::frame::BODY_BYTES_DEFAULT, |limit| limit.0);
+    let limit =
+        request.extensions().get::<super::frame::BodyLimit>().map_or(super::frame::BODY_BYTES_DEFAULT, |limit| limit.0);
     Bytes::from_request(request, app).await.map_err(|rejection| {
         if rejection.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
             Problem::too_large(limit)
@@ -207,7 +215,8 @@ pub fn bad_json(error: &serde_json::Error) -> Problem {
     }
     let problem = Problem::bad_request("invalid_parameter", format!("The body is not as expected: {text}."));
     // serde names the field for what is missing, unknown or double; a wrong type has no name.
-    let about_a_field = ["missing field `", "unknown field `", "duplicate field `"].iter().find_map(|lead| text.split_once(lead));
+    let about_a_field =
+        ["missing field `", "unknown field `", "duplicate field `"].iter().find_map(|lead| text.split_once(lead));
     match about_a_field.and_then(|(_, rest)| rest.split_once('`')) {
         Some((name, _)) => problem.with("parameter", name),
         None => problem,
@@ -263,7 +272,9 @@ mod tests {
             #[allow(dead_code, reason = "only parsed")]
             credits: i64,
         }
-        for (text, parameter) in [("{}", "credits"), (r#"{"credits":1,"x":2}"#, "x"), (r#"{"credits":1,"credits":2}"#, "credits")] {
+        for (text, parameter) in
+            [("{}", "credits"), (r#"{"credits":1,"x":2}"#, "x"), (r#"{"credits":1,"credits":2}"#, "credits")]
+        {
             let error = serde_json::from_str::<Body>(text).expect_err(text);
             assert_eq!(bad_json(&error).document("", "")["parameter"], parameter, "{text}");
         }

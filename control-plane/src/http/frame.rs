@@ -35,7 +35,8 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     let started = Instant::now();
     let route = request.extensions().get::<MatchedPath>().map_or("(none)", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
-    let request_id = (route == CAR).then(|| RequestId::from_client(request.headers())).flatten().unwrap_or_else(RequestId::fresh);
+    let request_id =
+        (route == CAR).then(|| RequestId::from_client(request.headers())).flatten().unwrap_or_else(RequestId::fresh);
     request.extensions_mut().insert(request_id.clone());
 
     // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
@@ -46,7 +47,9 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
             Ok(response) => response,
             Err(_) => {
                 tracing::error!(limit_seconds = limit.as_secs(), "a handler did not finish in time");
-                Problem::unavailable("timed_out", "This took too long and was given up; nothing was charged.").retry_after(5).into_response()
+                Problem::unavailable("timed_out", "This took too long and was given up; nothing was charged.")
+                    .retry_after(5)
+                    .into_response()
             }
         };
         finish(&app, &request_id, &mut response);
@@ -55,11 +58,17 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
         let status = response.status().as_u16();
         let labels = [("method", method.to_string()), ("route", route.clone()), ("status", status.to_string())];
         metrics::counter!("cyclorama_http_requests_total", &labels).increment(1);
-        metrics::histogram!("cyclorama_http_request_seconds", "method" => method.to_string(), "route" => route.clone()).record(elapsed.as_secs_f64());
+        metrics::histogram!("cyclorama_http_request_seconds", "method" => method.to_string(), "route" => route.clone())
+            .record(elapsed.as_secs_f64());
         let duration_ms = elapsed.as_secs_f64() * 1000.0;
         match route.as_str() {
             // Probes and idle nodes would drown everything else.
-            "/healthz" | "/readyz" | "/metrics" | "/api/health" | "/node/v1/nodes/{node_id}/leases" | "/node/v1/nodes/{node_id}/heartbeat" => {
+            "/healthz"
+            | "/readyz"
+            | "/metrics"
+            | "/api/health"
+            | "/node/v1/nodes/{node_id}/leases"
+            | "/node/v1/nodes/{node_id}/heartbeat" => {
                 tracing::debug!(status, duration_ms, "answered");
             }
             _ => tracing::info!(status, duration_ms, "answered"),
@@ -88,7 +97,9 @@ fn finish(app: &App, request_id: &RequestId, response: &mut Response) {
     headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("strict-origin-when-cross-origin"));
     headers.entry(X_FRAME_OPTIONS).or_insert(HeaderValue::from_static("DENY"));
     // Pages say what they need; everything else needs nothing.
-    headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+    headers
+        .entry(CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
 }
 
 /// An error answer in plain text or without a body, which only the framework makes.

@@ -10,8 +10,17 @@ const GRANT_MAX: i64 = 1_000_000_000_000;
 
 /// Gives a new account its balance row and its first credits (0 is allowed). Called once, in the transaction that creates the
 /// account.
-pub async fn open_account(tx: &mut Tx<'_>, account_id: &str, credits: Credits, reason: &str, now: UnixMs) -> Result<(), LedgerError> {
-    sqlx::query("insert into balances (account_id, credits) values ($1, 0)").bind(account_id).execute(&mut **tx).await?;
+pub async fn open_account(
+    tx: &mut Tx<'_>,
+    account_id: &str,
+    credits: Credits,
+    reason: &str,
+    now: UnixMs,
+) -> Result<(), LedgerError> {
+    sqlx::query("insert into balances (account_id, credits) values ($1, 0)")
+        .bind(account_id)
+        .execute(&mut **tx)
+        .await?;
     if credits.0 != 0 {
         grant(tx, account_id, credits, reason, now).await?;
     }
@@ -19,7 +28,13 @@ pub async fn open_account(tx: &mut Tx<'_>, account_id: &str, credits: Credits, r
 }
 
 /// Adds credits and says why. Returns the new balance.
-pub async fn grant(tx: &mut Tx<'_>, account_id: &str, credits: Credits, reason: &str, now: UnixMs) -> Result<Credits, LedgerError> {
+pub async fn grant(
+    tx: &mut Tx<'_>,
+    account_id: &str,
+    credits: Credits,
+    reason: &str,
+    now: UnixMs,
+) -> Result<Credits, LedgerError> {
     if !(1..=GRANT_MAX).contains(&credits.0) {
         return Err(LedgerError::BadAmount(credits.0));
     }

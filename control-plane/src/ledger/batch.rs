@@ -23,7 +23,9 @@ pub(super) enum BatchError {
 
 fn inside(error: sqlx::Error) -> BatchError {
     match &error {
-        sqlx::Error::Database(refused) if !is_outage(refused.code().as_deref().unwrap_or_default()) => BatchError::Refused(error),
+        sqlx::Error::Database(refused) if !is_outage(refused.code().as_deref().unwrap_or_default()) => {
+            BatchError::Refused(error)
+        }
         sqlx::Error::Encode(_) => BatchError::Refused(error),
         _ => BatchError::Unavailable(error),
     }
@@ -55,7 +57,12 @@ enum Value<'e> {
 }
 
 /// Applies all entries in one transaction and commits it. Answers are in the order of the entries.
-pub(super) async fn apply(database: &Database, now: UnixMs, owner: &ProcessId, entries: &[&Entry]) -> Result<Vec<Metered>, BatchError> {
+pub(super) async fn apply(
+    database: &Database,
+    now: UnixMs,
+    owner: &ProcessId,
+    entries: &[&Entry],
+) -> Result<Vec<Metered>, BatchError> {
     let mut tx = database.begin().await.map_err(BatchError::Unavailable)?;
     let written = write(&mut tx, now, owner, entries).await;
     let (answers, witness) = match written {
@@ -76,7 +83,10 @@ pub(super) async fn apply(database: &Database, now: UnixMs, owner: &ProcessId, e
 }
 
 async fn was_committed(database: &Database, ledger_entry_id: &str) -> bool {
-    let found = sqlx::query("select 1 from ledger_entries where id = $1").bind(ledger_entry_id).fetch_optional(&database.pool).await;
+    let found = sqlx::query("select 1 from ledger_entries where id = $1")
+        .bind(ledger_entry_id)
+        .fetch_optional(&database.pool)
+        .await;
     match found {
         Ok(row) => row.is_some(),
         Err(error) => {
@@ -238,7 +248,9 @@ async fn move_balances(
     for (index, entry) in entries.iter().enumerate().filter(|(index, _)| outcomes[*index].is_none()) {
         let account_id = match &entry.charge {
             Charge::Nothing => continue,
-            Charge::Read { account_id } | Charge::Debit { account_id, .. } | Charge::Hold { account_id, .. } => account_id,
+            Charge::Read { account_id } | Charge::Debit { account_id, .. } | Charge::Hold { account_id, .. } => {
+                account_id
+            }
             Charge::Settle { .. } | Charge::Release { .. } => match ended.get(&index) {
                 Some(hold) => &hold.account_id,
                 None => continue,
@@ -289,9 +301,11 @@ async fn take(tx: &mut Tx<'_>, account_id: &str, credits: i64) -> Result<Option<
     let query = if credits == 0 {
         sqlx::query("select credits from balances where account_id = $1").bind(account_id)
     } else {
-        sqlx::query("update balances set credits = credits - $2 where account_id = $1 and credits >= $2 returning credits")
-            .bind(account_id)
-            .bind(credits)
+        sqlx::query(
+            "update balances set credits = credits - $2 where account_id = $1 and credits >= $2 returning credits",
+        )
+        .bind(account_id)
+        .bind(credits)
     };
     let row = query.fetch_optional(&mut **tx).await?;
     row.map(|row| Ok(Credits(row.try_get(0)?))).transpose()
@@ -318,7 +332,13 @@ async fn one_by_one(
 }
 
 /// Collects the rows that an applied entry leaves behind.
-fn append<'e>(appended: &mut Appended<'e>, now: UnixMs, owner: &'e ProcessId, entry: &'e Entry, ended: Option<&EndedHold>) {
+fn append<'e>(
+    appended: &mut Appended<'e>,
+    now: UnixMs,
+    owner: &'e ProcessId,
+    entry: &'e Entry,
+    ended: Option<&EndedHold>,
+) {
     let mut ledger_entry = |account_id: Value<'e>, kind: &'static str, credits: i64, hold_id: Value<'e>| {
         let id = Value::Owned(Uuid::now_v7().to_string());
         let row = vec![id, account_id, Value::Text(kind), Value::Number(credits), hold_id, Value::Number(now.0)];
@@ -345,7 +365,12 @@ fn append<'e>(appended: &mut Appended<'e>, now: UnixMs, owner: &'e ProcessId, en
         Charge::Settle { hold_id, delivery } => {
             if let Some(hold) = ended {
                 ledger_entry(Value::Owned(hold.account_id.clone()), "settle", 0, Value::Text(hold_id));
-                appended.deliveries.push(delivery_row(now, Value::Owned(hold.account_id.clone()), hold.credits, delivery));
+                appended.deliveries.push(delivery_row(
+                    now,
+                    Value::Owned(hold.account_id.clone()),
+                    hold.credits,
+                    delivery,
+                ));
             }
         }
         Charge::Release { hold_id } => {
@@ -374,7 +399,12 @@ fn delivery_row<'e>(now: UnixMs, account_id: Value<'e>, credits: Credits, delive
 }
 
 /// Inserts rows in statements of 64, 8 or 1: few distinct texts, so that connections keep them prepared.
-async fn insert(tx: &mut Tx<'_>, table: &'static str, columns: usize, rows: Vec<Vec<Value<'_>>>) -> Result<(), sqlx::Error> {
+async fn insert(
+    tx: &mut Tx<'_>,
+    table: &'static str,
+    columns: usize,
+    rows: Vec<Vec<Value<'_>>>,
+) -> Result<(), sqlx::Error> {
     let mut rows = rows.into_iter();
     while rows.len() > 0 {
         let size = [64, 8, 1].into_iter().find(|size| *size <= rows.len()).unwrap_or(1);

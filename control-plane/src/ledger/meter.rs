@@ -121,7 +121,11 @@ async fn commit(database: &Database, clock: &Clock, owner: &ProcessId, batch: Ve
                 groups.push(group);
             }
             Err(BatchError::Refused(error) | BatchError::Unavailable(error)) => {
-                tracing::error!(error = &error as &dyn std::error::Error, entries = group.len(), "the meter could not commit");
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    entries = group.len(),
+                    "the meter could not commit"
+                );
                 let error = Arc::new(error);
                 for waiting in group {
                     let _ = waiting.answer.send(Err(MeterError::Database(error.clone())));

@@ -106,11 +106,15 @@ pub struct Metered {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Done. The balance after it, where the entry named an account or a hold.
-    Done { remaining: Option<Credits> },
+    Done {
+        remaining: Option<Credits>,
+    },
     /// The key's window is full; nothing was charged.
     RateLimited,
     /// The balance does not cover it; nothing was charged.
-    Insufficient { balance: Credits },
+    Insufficient {
+        balance: Credits,
+    },
     /// The hold was already settled or released (its owner was taken for dead): the picture must not be delivered.
     HoldNotOpen,
     UnknownAccount,

@@ -101,7 +101,8 @@ pub(super) async fn sweep(database: &Database, meter: &Meter, now: UnixMs) -> Re
         releases.push(meter.submit(Entry { count: None, charge: Charge::Release { hold_id } }));
     }
     let answers = futures::future::join_all(releases).await;
-    let released = answers.iter().flatten().filter(|answer| matches!(answer.outcome, super::Outcome::Done { .. })).count();
+    let released =
+        answers.iter().flatten().filter(|answer| matches!(answer.outcome, super::Outcome::Done { .. })).count();
     // Rows of processes that are long gone have no open hold left.
     sqlx::query("delete from processes where seen_at_ms < $1 and not exists (select 1 from holds where owner = processes.id and state = 'open')")
         .bind(now.0 - 100 * SILENCE_MS)

@@ -42,7 +42,12 @@ fn debit(account_id: &str, credits: i64) -> Entry {
 }
 
 fn hold(hold_id: &str, credits: i64) -> Entry {
-    only(Charge::Hold { account_id: ACCOUNT.to_owned(), credits: Credits(credits), hold_id: hold_id.to_owned(), expires_at_ms: FAR_AWAY_MS })
+    only(Charge::Hold {
+        account_id: ACCOUNT.to_owned(),
+        credits: Credits(credits),
+        hold_id: hold_id.to_owned(),
+        expires_at_ms: FAR_AWAY_MS,
+    })
 }
 
 fn release(hold_id: &str) -> Entry {
@@ -79,7 +84,8 @@ async fn fifty_parallel_holds_of_ten_from_a_hundred_sell_exactly_a_hundred() {
             let meter = meters[n % 2].clone();
             tokio::spawn(async move { outcome(&meter, hold(&format!("hold-{n}"), 10)).await })
         });
-        let outcomes: Vec<Outcome> = futures::future::join_all(holds).await.into_iter().map(|o| o.expect("joins")).collect();
+        let outcomes: Vec<Outcome> =
+            futures::future::join_all(holds).await.into_iter().map(|o| o.expect("joins")).collect();
         let held = outcomes.iter().filter(|o| matches!(o, Outcome::Done { .. })).count();
         assert_eq!(held, 10, "{:?}: {outcomes:?}", database.kind);
         assert_eq!(outcomes.iter().filter(|o| matches!(o, Outcome::Insufficient { .. })).count(), 40);
@@ -110,7 +116,10 @@ async fn a_hold_ends_once() {
         let table: [(&str, Vec<(Entry, Outcome)>); 4] = [
             ("settled", vec![(hold("a", 1), done(2)), (settle("a"), done(2)), (release("a"), Outcome::HoldNotOpen)]),
             ("released", vec![(hold("b", 1), done(1)), (release("b"), done(2)), (release("b"), Outcome::HoldNotOpen)]),
-            ("late settle", vec![(hold("c", 2), done(0)), (release("c"), done(2)), (settle("c"), Outcome::HoldNotOpen)]),
+            (
+                "late settle",
+                vec![(hold("c", 2), done(0)), (release("c"), done(2)), (settle("c"), Outcome::HoldNotOpen)],
+            ),
             ("unknown", vec![(settle("nobody"), Outcome::HoldNotOpen), (release("nobody"), Outcome::HoldNotOpen)]),
         ];
         for (name, steps) in table {
@@ -211,8 +220,16 @@ async fn credits_of_a_dead_process_come_back() {
         // The dead process never wrote a heartbeat; the new one did.
         assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10));
         assert_eq!(outcome(&meter, hold("mine", 3)).await, done(7));
-        assert_eq!(owner::sweep(&database, &meter, Clock.now()).await.expect("sweeps"), 0, "a living owner keeps its hold");
-        assert_eq!(outcome(&dead, settle("orphan")).await, Outcome::HoldNotOpen, "the late settle finds the hold closed");
+        assert_eq!(
+            owner::sweep(&database, &meter, Clock.now()).await.expect("sweeps"),
+            0,
+            "a living owner keeps its hold"
+        );
+        assert_eq!(
+            outcome(&dead, settle("orphan")).await,
+            Outcome::HoldNotOpen,
+            "the late settle finds the hold closed"
+        );
         sweeper.abort();
         let later = Clock.now().plus_ms(16_000);
         assert_eq!(owner::sweep(&database, &meter, later).await.expect("sweeps"), 1, "a silent owner loses it");
@@ -228,7 +245,12 @@ async fn a_hold_past_its_time_comes_back_though_its_owner_lives() {
         let (meter, process) = started(&database).await;
         let sweeper = owner::start_sweeper(database.clone(), Clock, process, meter.clone()).await.expect("starts");
         let expires_at_ms = Clock.now().0 - 1;
-        let charge = Charge::Hold { account_id: ACCOUNT.to_owned(), credits: Credits(1), hold_id: "old".to_owned(), expires_at_ms };
+        let charge = Charge::Hold {
+            account_id: ACCOUNT.to_owned(),
+            credits: Credits(1),
+            hold_id: "old".to_owned(),
+            expires_at_ms,
+        };
         assert_eq!(outcome(&meter, only(charge)).await, done(9));
         // The sweeper's own task may be the one that releases it.
         owner::sweep(&database, &meter, Clock.now()).await.expect("sweeps");
@@ -252,7 +274,8 @@ async fn two_hundred_and_fifty_six_callers_are_all_charged() {
             let meter = meter.clone();
             tokio::spawn(async move {
                 for _ in 0..rounds {
-                    let count = Some(RateCount { key_id: format!("key-{}", caller % 8), limit_per_minute: 1_000_000_000 });
+                    let count =
+                        Some(RateCount { key_id: format!("key-{}", caller % 8), limit_per_minute: 1_000_000_000 });
                     let answer = meter.submit(Entry { count, ..debit(ACCOUNT, 1) }).await.expect("the meter answers");
                     assert!(matches!(answer.outcome, Outcome::Done { .. }));
                 }

@@ -32,9 +32,13 @@ pub(super) fn encode(picture: &Picture) -> Result<Vec<u8>, EncodingError> {
 pub(super) fn decode(bytes: &[u8], side_px_max: u32) -> Result<Picture, EncodingError> {
     // The decoder's own limit covers its buffers (metadata, palette); the picture's size is checked below.
     let limits = Limits { bytes: 4 * side_px_max as usize * side_px_max as usize + (1 << 20) };
-    let mut reader = Decoder::new_with_limits(std::io::Cursor::new(bytes), limits).read_info().map_err(EncodingError::Png)?;
+    let mut reader =
+        Decoder::new_with_limits(std::io::Cursor::new(bytes), limits).read_info().map_err(EncodingError::Png)?;
     let info = reader.info();
-    if (info.color_type, info.bit_depth) != (ColorType::Rgba, BitDepth::Eight) || info.width > side_px_max || info.height > side_px_max {
+    if (info.color_type, info.bit_depth) != (ColorType::Rgba, BitDepth::Eight)
+        || info.width > side_px_max
+        || info.height > side_px_max
+    {
         let found = format!("{}x{} {:?} {:?}", info.width, info.height, info.color_type, info.bit_depth);
         return Err(EncodingError::NotRgba { found });
     }

@@ -123,16 +123,21 @@ fn clear_pixels_lend_no_colour_to_their_neighbours() {
 fn nothing_is_enlarged() {
     let small = disc(16);
     for (width, height) in [(0, 16), (16, 0), (17, 16), (16, 17), (4096, 4096)] {
-        assert!(matches!(derive(&small, width, height, Format::Png), Err(EncodingError::Resize { .. })), "{width}x{height}");
+        assert!(
+            matches!(derive(&small, width, height, Format::Png), Err(EncodingError::Resize { .. })),
+            "{width}x{height}"
+        );
     }
 }
 
 #[test]
 fn every_format_is_marked_as_made_by_a_model() {
     let find = |bytes: &[u8], what: &[u8]| bytes.windows(what.len()).position(|w| w == what);
-    for (format, holder) in
-        [(Format::Png, b"iTXtXML:com.adobe.xmp\0".as_slice()), (Format::Webp, b"XMP ".as_slice()), (Format::Jpg, b"http://ns.adobe.com/xap/1.0/\0".as_slice())]
-    {
+    for (format, holder) in [
+        (Format::Png, b"iTXtXML:com.adobe.xmp\0".as_slice()),
+        (Format::Webp, b"XMP ".as_slice()),
+        (Format::Jpg, b"http://ns.adobe.com/xap/1.0/\0".as_slice()),
+    ] {
         let bytes = encode(&disc(64), format).unwrap();
         let holder = find(&bytes, holder).unwrap_or_else(|| panic!("{format} has a place for XMP"));
         assert!(find(&bytes, DIGITAL_SOURCE_TYPE.as_bytes()).is_some_and(|at| at > holder), "{format}");
@@ -184,7 +189,9 @@ fn bytes_are_the_same_everywhere() {
     let digests: Vec<String> = Format::ALL
         .iter()
         .flat_map(|format| [(*format, 160), (*format, 75)])
-        .map(|(format, side)| format!("{format} {side} {}", hex::encode(Sha256::digest(derive(&master, side, side, format).unwrap()))))
+        .map(|(format, side)| {
+            format!("{format} {side} {}", hex::encode(Sha256::digest(derive(&master, side, side, format).unwrap())))
+        })
         .collect();
     assert_eq!(
         (ENCODE_RECIPE, digests.join("\n").as_str()),

@@ -32,14 +32,26 @@ pub enum ObjectError {
     Missing { key: ObjectKey },
     /// The disk or the quota is full: nothing can be stored until an operator makes room.
     #[error("no room to store `{key}`")]
-    Full { key: ObjectKey, #[source] source: std::io::Error },
+    Full {
+        key: ObjectKey,
+        #[source]
+        source: std::io::Error,
+    },
     /// The store cannot be read or written at all.
     #[error("the object store failed on `{key}`")]
-    Unreachable { key: ObjectKey, #[source] source: std::io::Error },
+    Unreachable {
+        key: ObjectKey,
+        #[source]
+        source: std::io::Error,
+    },
     #[error("object `{key}` has {bytes} bytes, more than the {OBJECT_BYTES_MAX} allowed")]
     TooLarge { key: ObjectKey, bytes: u64 },
     #[error("cannot use {} as the object store", folder.display())]
-    Open { folder: PathBuf, #[source] source: std::io::Error },
+    Open {
+        folder: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
     #[error(transparent)]
     Key(#[from] InvalidKey),
 }
