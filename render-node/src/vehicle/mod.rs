@@ -1,5 +1,19 @@
 //! From a vehicle of the catalog to its triangle mesh: sheets of numbers, fields of primary sheets, meshing, parts.
 
+pub mod blend;
+pub mod body_field;
+pub mod build;
+pub mod curve;
+pub mod depth;
+pub mod drawing;
 pub mod mesh;
+pub mod morph;
+pub mod outline;
+pub mod regions;
+pub mod sheet;
+pub mod skin;
+pub mod surface_net;
+pub mod template;
 
+pub use build::{VehicleError, build};
 pub use mesh::{Material, Surface, VehicleMesh};

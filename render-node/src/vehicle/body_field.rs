@@ -1,0 +1,386 @@
+//! The body as a field over real space: lower body and greenhouse from few primary sheets, blended, with solids added
+//! and cut, reliefs and creases. Negative inside, close to a distance near the skin. Meshing and materials are others'.
+
+use glam::{Vec2, Vec3};
+
+use super::blend::{bump, plateau, smooth_max, smooth_min, step};
+use super::curve::Table;
+use super::drawing::FieldDrawing;
+use super::morph::{Morph, Stance};
+use super::outline::{DistanceGrid, Outline};
+use super::sheet::{Crease, Sheet, SolidRole};
+
+/// The primary sheets at one point, for regions that name the sheet they lie on. All but `at` negative inside.
+#[derive(Debug, Clone, Copy)]
+pub struct Sheets {
+    /// The point in sheet space, y >= 0.
+    pub at: Vec3,
+    /// x with the bow of windscreen and backlight taken out: the greenhouse's own centre-plane x.
+    pub greenhouse_x: f32,
+    pub greenhouse_z: f32,
+    /// x with the bow of nose and tail taken out.
+    pub body_x: f32,
+    pub body: f32,
+    pub greenhouse_profile: f32,
+    pub greenhouse_side: f32,
+    pub belt: f32,
+}
+
+/// A wheel arch in real space.
+#[derive(Debug, Clone, Copy)]
+pub struct Arch {
+    pub x: f32,
+    pub z: f32,
+    pub radius: f32,
+    pub power: f32,
+}
+
+impl Arch {
+    /// Distance beyond the arch's edge seen from the side.
+    pub fn distance(&self, p: Vec3) -> f32 {
+        let (dx, dz) = ((p.x - self.x).abs(), (p.z - self.z).abs());
+        if self.power == 2.0 {
+            return dx.hypot(dz) - self.radius;
+        }
+        (dx.powf(self.power) + dz.powf(self.power)).powf(1.0 / self.power) - self.radius
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Lift {
+    at: FieldDrawing,
+    height: f32,
+    ramp: f32,
+}
+
+#[derive(Debug, Clone)]
+struct PressedLine {
+    line: Table,
+    ends: [f32; 4],
+    height: f32,
+    above: f32,
+    below: f32,
+}
+
+#[derive(Debug, Clone)]
+pub struct SolidField {
+    at: FieldDrawing,
+    pub role: SolidRole,
+    edge: f32,
+    blend: f32,
+}
+
+#[derive(Debug, Clone)]
+pub struct BodyField {
+    pub morph: Morph,
+    pub arches: [Arch; 2],
+    lip_height: f32,
+    lip_width: f32,
+    length: f32,
+    half_width: f32,
+    axles: [f32; 2],
+    hub_z: f32,
+    profile: DistanceGrid,
+    plan: Table,
+    belt: Table,
+    section: Table,
+    sill: f32,
+    bow_front: f32,
+    bow_rear: f32,
+    bow_reach: f32,
+    crown: Table,
+    k_top: f32,
+    k_front: f32,
+    k_rear: f32,
+    haunches: [super::sheet::Haunch; 2],
+    ridges: Vec<super::sheet::Ridge>,
+    creases: Vec<PressedLine>,
+    greenhouse: DistanceGrid,
+    greenhouse_width: Table,
+    tumblehome: f32,
+    tumblehome_growth: f32,
+    greenhouse_crown: f32,
+    windscreen_bow: f32,
+    backlight_bow: f32,
+    /// Start, middle and end of the greenhouse in x.
+    greenhouse_x: [f32; 3],
+    k_rail: Table,
+    k_body: Table,
+    lifts: Vec<Lift>,
+    solids: Vec<SolidField>,
+    /// An open car: x of the header's rear edge.
+    open_header: Option<f32>,
+}
+
+const PROFILE_GRID_M: f32 = 0.01;
+
+impl BodyField {
+    /// `sheet_stance` and `real` say where the sheet's and the vehicle's axles are; `arches` are real.
+    pub fn new(sheet: &Sheet, sheet_stance: Stance, real: Stance, arches: [Arch; 2]) -> Self {
+        let size = sheet.size;
+        let body = &sheet.body;
+        let house = &sheet.greenhouse;
+        let [from, to] = body.span.unwrap_or([0.0, size.length]);
+        let drawn = Outline::drawn(&body.profile, 0.015);
+        let (low, high) = drawn.bounds();
+        let profile = drawn.fitted(Vec2::new(from, low.y), Vec2::new(to, high.y));
+        let drawn = Outline::drawn(&house.profile, 0.015);
+        let (low, high) = drawn.bounds();
+        let roof = drawn.fitted(low, Vec2::new(high.x, size.height));
+        let middle = roof.points().iter().max_by(|a, b| a.y.total_cmp(&b.y)).map_or(0.0, |p| p.x);
+        let lift = |relief: &super::sheet::Relief| Lift {
+            at: FieldDrawing::new(&relief.at, size.length, size.height),
+            height: relief.height,
+            ramp: relief.ramp,
+        };
+        Self {
+            morph: Morph::new(sheet_stance, real),
+            arches,
+            lip_height: sheet.wheels.lip_height,
+            lip_width: sheet.wheels.lip_width,
+            length: size.length,
+            half_width: size.width * 0.5,
+            axles: [sheet_stance.front_axle_x, sheet_stance.rear_axle_x],
+            hub_z: sheet_stance.hub_z,
+            profile: DistanceGrid::new(&profile, PROFILE_GRID_M, 0.15),
+            plan: Table::drawn(&body.plan),
+            belt: Table::drawn(&body.belt),
+            section: Table::drawn(&body.section),
+            sill: body.sill,
+            bow_front: body.bow_front,
+            bow_rear: body.bow_rear,
+            bow_reach: body.bow_reach,
+            crown: Table::drawn(&body.crown),
+            k_top: body.k_top,
+            k_front: body.k_front,
+            k_rear: body.k_rear,
+            haunches: [body.haunch_front, body.haunch_rear],
+            ridges: body.ridge.clone(),
+            creases: sheet.crease.iter().map(pressed_line).collect(),
+            greenhouse: DistanceGrid::new(&roof, PROFILE_GRID_M, 0.15),
+            greenhouse_width: Table::drawn(&house.width),
+            tumblehome: house.tumblehome,
+            tumblehome_growth: house.tumblehome_growth,
+            greenhouse_crown: house.crown,
+            windscreen_bow: house.windscreen_bow,
+            backlight_bow: house.backlight_bow,
+            greenhouse_x: [roof.bounds().0.x, middle, roof.bounds().1.x],
+            k_rail: Table::drawn(&house.k_rail),
+            k_body: Table::drawn(&house.k_body),
+            lifts: sheet.relief.iter().chain(&sheet.front.relief).chain(&sheet.rear.relief).map(lift).collect(),
+            solids: sheet.solid.iter().map(|s| SolidField::new(s, sheet)).collect(),
+            open_header: house.open.as_ref().map(|open| open.header),
+        }
+    }
+
+    /// The whole body.
+    pub fn at(&self, p: Vec3) -> f32 {
+        let sheets = self.sheets(p);
+        let house = smooth_max(sheets.greenhouse_profile, sheets.greenhouse_side, self.k_rail.at(sheets.greenhouse_x));
+        let shell = match self.open_header {
+            None => smooth_min(sheets.body, house, self.k_body.at(sheets.at.x)),
+            Some(_) => sheets.body,
+        };
+        self.detailed(shell, sheets)
+    }
+
+    /// The greenhouse blended with the body, whether or not the car is open: what a windscreen frame is cut from.
+    pub fn closed_at(&self, p: Vec3) -> f32 {
+        let sheets = self.sheets(p);
+        let house = smooth_max(sheets.greenhouse_profile, sheets.greenhouse_side, self.k_rail.at(sheets.greenhouse_x));
+        smooth_min(sheets.body, house, self.k_body.at(sheets.at.x))
+    }
+
+    fn detailed(&self, shell: f32, sheets: Sheets) -> f32 {
+        let mut value = shell;
+        let bowed = Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z);
+        for solid in &self.solids {
+            match solid.role {
+                SolidRole::Add => value = smooth_min(value, solid.distance(sheets.at, bowed), solid.blend),
+                SolidRole::Cut => value = smooth_max(value, -solid.distance(sheets.at, bowed), solid.blend),
+                SolidRole::Apart => {}
+            }
+        }
+        if value.abs() < 0.2 {
+            for lift in &self.lifts {
+                let (curve, beyond) = lift.at.distances(if lift.at.bowed { bowed } else { sheets.at });
+                let d = curve.max(beyond);
+                if d < 0.0 {
+                    value -= lift.height * step(-d / lift.ramp);
+                }
+            }
+        }
+        value
+    }
+
+    /// Solids meshed by themselves: index into the sheet's list, bounds in sheet space, and a field over real space.
+    pub fn solid_at(&self, index: usize, p: Vec3) -> f32 {
+        let at = self.in_sheet(p);
+        let (body_x, _) = self.bowed_x(at);
+        self.solids[index].distance(at, Vec3::new(body_x, at.y, at.z))
+    }
+
+    pub fn solid_bounds(&self, index: usize) -> (Vec3, Vec3) {
+        self.solids[index].at.bounds()
+    }
+
+    /// What a cut takes away: its inside, by index of the solid.
+    pub fn cut_at(&self, index: usize, sheets: &Sheets) -> f32 {
+        self.solids[index].distance(sheets.at, Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z))
+    }
+
+    fn in_sheet(&self, p: Vec3) -> Vec3 {
+        let q = self.morph.to_sheet(p);
+        Vec3::new(q.x, q.y.abs(), q.z)
+    }
+
+    /// (x with the bow taken out, share of the bow).
+    fn bowed_x(&self, q: Vec3) -> (f32, f32) {
+        let u = (q.y / self.half_width).min(1.3);
+        let u2 = u * u;
+        let g = u2 * (0.55 + 0.45 * u2);
+        let front = 1.0 - step(q.x / self.bow_reach);
+        let rear = 1.0 - step((self.length - q.x) / self.bow_reach);
+        (q.x - self.bow_front * g * front + self.bow_rear * g * rear, g)
+    }
+
+    pub fn sheets(&self, p: Vec3) -> Sheets {
+        let q = self.in_sheet(p);
+        let u = (q.y / self.half_width).min(1.3);
+        let u2 = u * u;
+        let (body_x, g) = self.bowed_x(q);
+        let belt = self.belt.at(q.x);
+
+        let mut profile_z = q.z + self.crown.at(q.x) * u2 * step((q.z - self.sill) / 0.45);
+        for ridge in &self.ridges {
+            let across = bump((q.y - ridge.y) / ridge.reach);
+            if across > 0.0 {
+                profile_z -= ridge.height * across * plateau(q.x, ridge.x) * step((q.z - self.sill) / 0.45);
+            }
+        }
+        let profile = self.profile.distance(Vec2::new(body_x, profile_z));
+        let side = q.y - self.flank(p, q, belt);
+        let low = 1.0 - step((q.z - (belt - 0.24)) / 0.22);
+        let front = step((0.65 - q.x) / 0.55);
+        let rear = step((q.x - (self.length - 0.65)) / 0.55);
+        let k = self.k_top + low * (front * (self.k_front - self.k_top) + rear * (self.k_rear - self.k_top));
+        let body = smooth_max(profile, side, k);
+
+        let [start, middle, end] = self.greenhouse_x;
+        let to_front = 1.0 - step((q.x - start) / (middle - start).max(0.1));
+        let to_rear = 1.0 - step((end - q.x) / (end - middle).max(0.1));
+        let greenhouse_x = q.x - self.windscreen_bow * g * to_front + self.backlight_bow * g * to_rear;
+        let greenhouse_z = q.z + self.greenhouse_crown * u2;
+        let above = q.z - belt;
+        let lean = self.tumblehome * above * (1.0 + self.tumblehome_growth * above.max(0.0));
+        Sheets {
+            at: q,
+            greenhouse_x,
+            greenhouse_z,
+            body_x,
+            body,
+            greenhouse_profile: self.greenhouse.distance(Vec2::new(greenhouse_x, greenhouse_z)),
+            greenhouse_side: q.y - (self.greenhouse_width.at(q.x) * self.half_width - lean),
+            belt,
+        }
+    }
+
+    /// Half width of the flank at one place.
+    fn flank(&self, p: Vec3, q: Vec3, belt: f32) -> f32 {
+        let t = ((q.z - self.sill) / (belt - self.sill).max(0.2)).clamp(-0.6, 1.4);
+        let mut y = self.plan.at(q.x) * self.half_width - self.section.at(t);
+        let lower = 1.0 - step((t - 0.45) / 0.5);
+        for (haunch, axle) in self.haunches.iter().zip(self.axles) {
+            if haunch.height != 0.0 {
+                y += haunch.height * bump((q.x - axle) / haunch.reach) * lower;
+            }
+        }
+        if self.lip_height > 0.0 && q.z < self.hub_z * 4.0 {
+            for arch in &self.arches {
+                let d = arch.distance(p) / self.lip_width;
+                if d < 1.0 {
+                    y += self.lip_height * bump(d.max(0.0));
+                }
+            }
+        }
+        for crease in &self.creases {
+            let fade = plateau(q.x, crease.ends);
+            if fade > 0.0 {
+                let dz = q.z - crease.line.at(q.x);
+                let t = if dz > 0.0 { dz / crease.above } else { -dz / crease.below };
+                // (1 - t)^3 has a sharp crest; rounding t near 0 keeps it C1 and about 1 cm wide.
+                let rounded = (t * t + 0.0064).sqrt() - 0.08;
+                let s = (1.0 - rounded).max(0.0);
+                y += crease.height * fade * s * s * s;
+            }
+        }
+        y
+    }
+
+    /// y of the skin seen from the side at real (x, z), if there is any.
+    pub fn skin_y(&self, x: f32, z: f32) -> Option<f32> {
+        let mut y = self.half_width / self.morph.to_sheet(Vec3::Y).y * 1.15;
+        let field = |y: f32| self.at(Vec3::new(x, y, z));
+        let step_m = 0.02;
+        while y > 0.0 {
+            if field(y) < 0.0 {
+                let (mut inside, mut outside) = (y, y + step_m);
+                for _ in 0..18 {
+                    let middle = 0.5 * (inside + outside);
+                    if field(middle) < 0.0 { inside = middle } else { outside = middle }
+                }
+                return Some(inside);
+            }
+            y -= step_m;
+        }
+        None
+    }
+
+    /// z of the skin seen from above at real (x, y), if there is any.
+    pub fn skin_z(&self, x: f32, y: f32, from_z: f32) -> Option<f32> {
+        let field = |z: f32| self.at(Vec3::new(x, y, z));
+        let step_m = 0.02;
+        let mut z = from_z;
+        while z > 0.0 {
+            if field(z) < 0.0 {
+                let (mut inside, mut outside) = (z, z + step_m);
+                for _ in 0..18 {
+                    let middle = 0.5 * (inside + outside);
+                    if field(middle) < 0.0 { inside = middle } else { outside = middle }
+                }
+                return Some(inside);
+            }
+            z -= step_m;
+        }
+        None
+    }
+}
+
+impl SolidField {
+    fn new(solid: &super::sheet::Solid, sheet: &Sheet) -> Self {
+        Self {
+            at: FieldDrawing::new(&solid.at, sheet.size.length, sheet.size.height),
+            role: solid.role,
+            edge: solid.edge.max(0.004),
+            blend: solid.blend.max(0.004),
+        }
+    }
+
+    fn distance(&self, at: Vec3, bowed: Vec3) -> f32 {
+        let (curve, beyond) = self.at.distances(if self.at.bowed { bowed } else { at });
+        smooth_max(curve, beyond, self.edge * 2.0)
+    }
+}
+
+fn pressed_line(crease: &Crease) -> PressedLine {
+    let first = crease.line.first().map_or(0.0, |p| p.at.x);
+    let last = crease.line.last().map_or(0.0, |p| p.at.x);
+    let fade = crease.fade.min((last - first) * 0.5);
+    PressedLine {
+        line: Table::drawn(&crease.line),
+        ends: [first, first + fade, last - fade, last],
+        height: crease.height,
+        above: crease.above,
+        below: crease.below,
+    }
+}

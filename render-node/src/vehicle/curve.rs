@@ -1,0 +1,192 @@
+//! Drawn curves: uniform cubic B-splines over control points with optional corner radii, and one-variable tables made
+//! from them. Distances to closed curves are `outline`'s.
+
+use glam::Vec2;
+
+/// One control point of a drawn curve, written `[a, b]` or `[a, b, radius]` in a sheet (metres).
+///
+/// A radius makes the point a corner: it becomes three control points, `radius` before, at, and `radius` after it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ControlPoint {
+    pub at: Vec2,
+    pub radius: f32,
+}
+
+impl<'de> serde::Deserialize<'de> for ControlPoint {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let numbers = Vec::<f32>::deserialize(deserializer)?;
+        match numbers[..] {
+            [a, b] => Ok(Self { at: Vec2::new(a, b), radius: 0.0 }),
+            [a, b, radius] if radius >= 0.0 => Ok(Self { at: Vec2::new(a, b), radius }),
+            _ => Err(serde::de::Error::custom("a point is [a, b] or [a, b, radius] with radius >= 0")),
+        }
+    }
+}
+
+/// Replaces corners by their three points. `closed` says whether the last point is followed by the first.
+fn expand_corners(points: &[ControlPoint], closed: bool) -> Vec<Vec2> {
+    let count = points.len();
+    let mut expanded = Vec::with_capacity(count * 2);
+    for (index, point) in points.iter().enumerate() {
+        let before = (index > 0).then(|| points[index - 1]).or(closed.then(|| points[count - 1]));
+        let after = points.get(index + 1).copied().or(closed.then(|| points[0]));
+        let (Some(before), Some(after), true) = (before, after, point.radius > 0.0) else {
+            expanded.push(point.at);
+            continue;
+        };
+        let towards = |other: Vec2| {
+            let way = other - point.at;
+            // Two neighbouring corners must not pass each other.
+            point.at + way.normalize_or_zero() * point.radius.min(way.length() * 0.45)
+        };
+        expanded.extend([towards(before.at), point.at, towards(after.at)]);
+    }
+    expanded
+}
+
+/// Weights of the four control points around parameter `t` in 0..1.
+pub fn cubic_weights(t: f32) -> [f32; 4] {
+    let s = 1.0 - t;
+    let (t2, t3) = (t * t, t * t * t);
+    [s * s * s / 6.0, (3.0 * t3 - 6.0 * t2 + 4.0) / 6.0, (-3.0 * t3 + 3.0 * t2 + 3.0 * t + 1.0) / 6.0, t3 / 6.0]
+}
+
+fn span_points(control: [Vec2; 4], steps: usize, samples: &mut Vec<Vec2>) {
+    for step in 0..steps {
+        let weights = cubic_weights(step as f32 / steps as f32);
+        samples.push((0..4).map(|i| control[i] * weights[i]).sum());
+    }
+}
+
+fn steps_for(control: [Vec2; 4], step_m: f32) -> usize {
+    ((control[1].distance(control[2]) / step_m).ceil() as usize).clamp(2, 64)
+}
+
+/// Points along the closed curve, about `step_m` apart; the last joins the first.
+pub fn sample_closed(points: &[ControlPoint], step_m: f32) -> Vec<Vec2> {
+    let control = expand_corners(points, true);
+    let count = control.len();
+    let mut samples = Vec::new();
+    for i in 0..count {
+        let four = [control[(i + count - 1) % count], control[i], control[(i + 1) % count], control[(i + 2) % count]];
+        span_points(four, steps_for(four, step_m), &mut samples);
+    }
+    samples
+}
+
+/// Points along the open curve, which starts and ends at its first and last control points.
+pub fn sample_open(points: &[ControlPoint], step_m: f32) -> Vec<Vec2> {
+    let inner = expand_corners(points, false);
+    let (Some(&first), Some(&last)) = (inner.first(), inner.last()) else { return Vec::new() };
+    // Reflected phantom ends make the spline pass through its ends.
+    let second = inner.get(1).copied().unwrap_or(first);
+    let before_last = inner.len().checked_sub(2).map_or(last, |i| inner[i]);
+    let mut control = vec![first * 2.0 - second];
+    control.extend(&inner);
+    control.push(last * 2.0 - before_last);
+    let mut samples = Vec::new();
+    for four in control.windows(4) {
+        let four = [four[0], four[1], four[2], four[3]];
+        span_points(four, steps_for(four, step_m), &mut samples);
+    }
+    samples.push(last);
+    samples
+}
+
+/// A smooth function of one variable: samples on an even grid, blended with cubic B-spline weights (C2).
+#[derive(Debug, Clone)]
+pub struct Table {
+    start: f32,
+    inverse_step: f32,
+    values: Vec<f32>,
+}
+
+const TABLE_STEP_M: f32 = 0.02;
+
+impl Table {
+    pub fn constant(value: f32) -> Self {
+        Self { start: 0.0, inverse_step: 1.0, values: vec![value] }
+    }
+
+    /// The curve drawn by `points` (first number: the variable, never decreasing), constant beyond its ends.
+    pub fn drawn(points: &[ControlPoint]) -> Self {
+        let samples = sample_open(points, TABLE_STEP_M * 0.5);
+        let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Self::constant(0.0) };
+        let count = (((last.x - first.x) / TABLE_STEP_M).ceil() as usize).clamp(1, 4096) + 1;
+        let step = ((last.x - first.x) / (count - 1) as f32).max(1e-6);
+        let mut values = Vec::with_capacity(count);
+        let mut segment = 0;
+        for i in 0..count {
+            let x = first.x + step * i as f32;
+            while segment + 2 < samples.len() && samples[segment + 1].x < x {
+                segment += 1;
+            }
+            let (a, b) = (samples[segment], samples[(segment + 1).min(samples.len() - 1)]);
+            let share = if b.x > a.x { ((x - a.x) / (b.x - a.x)).clamp(0.0, 1.0) } else { 0.0 };
+            values.push(a.y + (b.y - a.y) * share);
+        }
+        Self { start: first.x, inverse_step: 1.0 / step, values }
+    }
+
+    /// Even samples from `start` on, `step` apart.
+    pub fn sampled(start: f32, step: f32, values: Vec<f32>) -> Self {
+        Self { start, inverse_step: 1.0 / step, values }
+    }
+
+    pub fn at(&self, x: f32) -> f32 {
+        let last = self.values.len() as i32 - 1;
+        let position = ((x - self.start) * self.inverse_step).clamp(-1.0, last as f32 + 1.0);
+        let cell = position.floor();
+        let weights = cubic_weights(position - cell);
+        let cell = cell as i32;
+        let value = |i: i32| self.values[i.clamp(0, last) as usize];
+        (0..4).map(|i| weights[i as usize] * value(cell - 1 + i)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(a: f32, b: f32, radius: f32) -> ControlPoint {
+        ControlPoint { at: Vec2::new(a, b), radius }
+    }
+
+    #[test]
+    fn weights_sum_to_one_and_are_never_negative() {
+        for step in 0..=20 {
+            let weights = cubic_weights(step as f32 / 20.0);
+            assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+            assert!(weights.iter().all(|w| *w >= 0.0));
+        }
+    }
+
+    #[test]
+    fn an_open_curve_keeps_its_ends_and_its_hull() {
+        let samples = sample_open(&[point(0.0, 0.0, 0.0), point(1.0, 1.0, 0.0), point(2.0, 0.0, 0.0)], 0.05);
+        assert!(samples[0].distance(Vec2::ZERO) < 1e-6);
+        assert!(samples.last().is_some_and(|p| p.distance(Vec2::new(2.0, 0.0)) < 1e-6));
+        assert!(samples.iter().all(|p| (-1e-6..=1.0).contains(&p.y)));
+    }
+
+    #[test]
+    fn a_smaller_radius_comes_nearer_to_its_corner() {
+        let nearest = |radius: f32| {
+            let square = [point(0.0, 0.0, radius), point(1.0, 0.0, radius), point(1.0, 1.0, radius), point(0.0, 1.0, radius)];
+            sample_closed(&square, 0.01).iter().map(|p| p.length()).fold(f32::MAX, f32::min)
+        };
+        assert!(nearest(0.02) < 0.01);
+        assert!(nearest(0.1) > nearest(0.02));
+    }
+
+    #[test]
+    fn a_table_of_a_straight_line_is_that_line() {
+        let table = Table::drawn(&[point(0.0, 1.0, 0.0), point(1.0, 2.0, 0.0), point(2.0, 3.0, 0.0)]);
+        for step in 2..18 {
+            let x = step as f32 * 0.1;
+            assert!((table.at(x) - (1.0 + x)).abs() < 2e-3, "{x}");
+        }
+        assert!((table.at(-5.0) - 1.0).abs() < 1e-3);
+        assert!((table.at(9.0) - 3.0).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,82 @@
+//! A drawing of a sheet made ready to be asked: which side of its curve, and of its limits, a point lies on.
+
+use glam::{Vec2, Vec3};
+
+use super::curve::ControlPoint;
+use super::outline::{DistanceGrid, Outline};
+use super::sheet::{Drawing, DrawnIn};
+
+/// Fine enough for lamps, whose smallest radii are about 1 cm.
+const CURVE_STEP_M: f32 = 0.006;
+
+/// The curve of a drawing, mirrored where it says so.
+pub fn outline_of(drawing: &Drawing) -> Outline {
+    let mut points = drawing.curve.clone();
+    if drawing.mirror {
+        let flip = |p: &ControlPoint| match drawing.view {
+            DrawnIn::Front | DrawnIn::Rear => ControlPoint { at: Vec2::new(-p.at.x, p.at.y), radius: p.radius },
+            DrawnIn::Side | DrawnIn::Top => ControlPoint { at: Vec2::new(p.at.x, -p.at.y), radius: p.radius },
+        };
+        points.extend(drawing.curve.iter().rev().map(flip));
+    }
+    Outline::drawn(&points, CURVE_STEP_M)
+}
+
+/// Where a point of sheet space falls in a view: place on paper, and place along the axis looked along.
+pub fn seen(view: DrawnIn, p: Vec3) -> (Vec2, f32) {
+    match view {
+        DrawnIn::Front | DrawnIn::Rear => (Vec2::new(p.y, p.z), p.x),
+        DrawnIn::Side => (Vec2::new(p.x, p.z), p.y),
+        DrawnIn::Top => (Vec2::new(p.x, p.y), p.z),
+    }
+}
+
+/// The limits along the axis, with the defaults of the view.
+pub fn range_of(drawing: &Drawing, length: f32, height: f32) -> [f32; 2] {
+    drawing.range.unwrap_or(match drawing.view {
+        DrawnIn::Front => [-1.0, 0.35 * length],
+        DrawnIn::Rear => [0.65 * length, length + 1.0],
+        DrawnIn::Side => [-10.0, 10.0],
+        DrawnIn::Top => [0.45 * height, 10.0],
+    })
+}
+
+/// A drawing for fields, which are asked millions of times.
+#[derive(Debug, Clone)]
+pub struct FieldDrawing {
+    view: DrawnIn,
+    pub bowed: bool,
+    grid: DistanceGrid,
+    low: Vec2,
+    high: Vec2,
+    pub range: [f32; 2],
+}
+
+impl FieldDrawing {
+    pub fn new(drawing: &Drawing, length: f32, height: f32) -> Self {
+        let outline = outline_of(drawing);
+        let (low, high) = outline.bounds();
+        let range = range_of(drawing, length, height);
+        Self { view: drawing.view, bowed: drawing.bowed, grid: DistanceGrid::new(&outline, 0.008, 0.06), low, high, range }
+    }
+
+    /// Distance to the curve on paper and beyond the range; both negative inside. `p` in sheet space with y >= 0.
+    pub fn distances(&self, p: Vec3) -> (f32, f32) {
+        let (on_paper, along) = seen(self.view, p);
+        let outside = (self.low - on_paper).max(on_paper - self.high).max(Vec2::ZERO).length();
+        let curve = if outside > 0.05 { outside } else { self.grid.distance(on_paper) };
+        (curve, (self.range[0] - along).max(along - self.range[1]))
+    }
+
+    /// Bounds in sheet space.
+    pub fn bounds(&self) -> (Vec3, Vec3) {
+        let [near, far] = self.range;
+        match self.view {
+            DrawnIn::Front | DrawnIn::Rear => {
+                (Vec3::new(near, self.low.x, self.low.y), Vec3::new(far, self.high.x, self.high.y))
+            }
+            DrawnIn::Side => (Vec3::new(self.low.x, near, self.low.y), Vec3::new(self.high.x, far, self.high.y)),
+            DrawnIn::Top => (Vec3::new(self.low.x, self.low.y, near), Vec3::new(self.high.x, self.high.y, far)),
+        }
+    }
+}

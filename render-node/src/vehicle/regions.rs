@@ -1,0 +1,270 @@
+//! Which part of a sheet every piece of the skin belongs to: windows, lamps, grilles, shut lines, as scalars over the
+//! primary sheets, in the order in which later ones win. Cutting is `skin`'s, depth is `depth`'s.
+
+use glam::{Vec2, Vec3};
+
+use super::blend::smooth_max;
+use super::body_field::{BodyField, Sheets};
+use super::drawing::{outline_of, range_of, seen};
+use super::mesh::Material;
+use super::outline::Outline;
+use super::sheet::{DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
+use super::skin::{Ground, PartId, Skin};
+
+/// A part of the skin.
+#[derive(Debug, Clone)]
+pub struct Part {
+    pub material: Material,
+    pub shape: PartShape,
+}
+
+#[derive(Debug, Clone)]
+pub enum PartShape {
+    /// In the skin.
+    Skin,
+    Inset { depth: f32, wall: Material },
+    /// `material` is the lens's.
+    Lamp { lamp: Lamp, view: DrawnIn },
+    /// Taken away: a wheel arch (0 front, 1 rear).
+    Arch(usize),
+}
+
+type Scalar<'a> = Box<dyn Fn(Vec3, &Sheets) -> f32 + Sync + 'a>;
+
+/// The body field as the ground a skin is cut on.
+pub struct BodyGround<'a>(pub &'a BodyField);
+
+impl Ground<Sheets> for BodyGround<'_> {
+    fn project(&self, p: Vec3) -> Vec3 {
+        super::surface_net::project(&|p| self.0.at(p), p, 0.01)
+    }
+
+    fn info(&self, p: Vec3) -> Sheets {
+        self.0.sheets(p)
+    }
+}
+
+/// The skin of a body being divided.
+pub struct Divider<'a> {
+    pub skin: Skin<Sheets>,
+    pub parts: Vec<Part>,
+    field: &'a BodyField,
+    sheet: &'a Sheet,
+}
+
+impl<'a> Divider<'a> {
+    /// Part 0 is paint.
+    pub fn new(skin: Skin<Sheets>, field: &'a BodyField, sheet: &'a Sheet) -> Self {
+        Self { skin, parts: vec![Part { material: Material::Paint, shape: PartShape::Skin }], field, sheet }
+    }
+
+    /// Everything the sheet says, in order.
+    pub fn divide(&mut self, well_y: [f32; 2]) {
+        self.underbody();
+        self.cut_walls();
+        self.glass();
+        for region in &self.sheet.region {
+            self.region(region);
+        }
+        for face in [&self.sheet.front, &self.sheet.rear] {
+            for region in &face.region {
+                self.region(region);
+            }
+        }
+        self.arches(well_y);
+    }
+
+    fn add_part(&mut self, material: Material, shape: PartShape) -> PartId {
+        self.parts.push(Part { material, shape });
+        (self.parts.len() - 1) as PartId
+    }
+
+    fn allowed(&self, over: &[Material]) -> Vec<bool> {
+        let over = if over.is_empty() { &[Material::Paint][..] } else { over };
+        self.parts.iter().map(|part| over.contains(&part.material)).collect()
+    }
+
+    /// Cuts along the level lines and gives what lies between them to a part.
+    fn claim(&mut self, scalar: &Scalar<'_>, [low, high]: [f32; 2], part: PartId, over: &[Material]) {
+        let ground = BodyGround(self.field);
+        for level in [low, high] {
+            if level > -1.0 {
+                self.skin.cut(scalar, level, &ground);
+            }
+        }
+        let allowed = self.allowed(over);
+        self.skin.assign(scalar, [low, high], part, &|own| allowed[own as usize]);
+    }
+
+    /// Floor: by the direction of its triangles, as nothing below is seen well enough to need a clean edge.
+    fn underbody(&mut self) {
+        let part = self.add_part(Material::Underbody, PartShape::Skin);
+        let limit = self.sheet.body.sill + 0.12;
+        for (triangle, own) in self.skin.triangles.iter().zip(&mut self.skin.part) {
+            let [a, b, c] = triangle.map(|i| self.skin.positions[i as usize]);
+            let normal = (b - a).cross(c - a).normalize_or_zero();
+            if normal.z < -0.8 && self.skin.info[triangle[0] as usize].at.z < limit {
+                *own = part;
+            }
+        }
+    }
+
+    /// The walls and floors of cut solids that have their own material.
+    fn cut_walls(&mut self) {
+        let field = self.field;
+        for (index, solid) in self.sheet.solid.iter().enumerate() {
+            if let (SolidRole::Cut, Some(material)) = (solid.role, solid.material) {
+                let part = self.add_part(material, PartShape::Skin);
+                let scalar: Scalar<'_> = Box::new(move |_, s| field.cut_at(index, s));
+                self.claim(&scalar, [f32::MIN, 0.004], part, &[]);
+            }
+        }
+    }
+
+    fn glass(&mut self) {
+        let glass = &self.sheet.glass;
+        let band = glass.band_material.unwrap_or(Material::GlossBlack);
+        let side_band = glass.side_band_material.unwrap_or(band);
+        for (scalar, band) in
+            [(windscreen(glass), band), (backlight(glass), band), (side_glass(glass), side_band)]
+        {
+            let Some(scalar) = scalar else { continue };
+            if glass.band > 0.0 {
+                let part = self.add_part(band, PartShape::Skin);
+                self.claim(&scalar, [f32::MIN, glass.band], part, &[]);
+            }
+            let part = self.add_part(Material::Glass, PartShape::Skin);
+            self.claim(&scalar, [f32::MIN, 0.0], part, &[Material::Paint, band]);
+        }
+        for pillar in &glass.pillar {
+            let Some(windows) = side_glass(glass) else { continue };
+            let part = self.add_part(pillar.material, PartShape::Skin);
+            let line = pillar.line;
+            let scalar: Scalar<'_> = Box::new(move |p, s| {
+                let inside = windows(p, s);
+                // Away from the windows the pillar does not exist, and nothing need be cut.
+                if inside > 0.03 { inside + 1.0 } else { before(line, s.at) }
+            });
+            let half = pillar.width * 0.5;
+            self.claim(&scalar, [-half, half], part, &[Material::Glass]);
+        }
+    }
+
+    fn region(&mut self, region: &Region) {
+        let scalar = drawn_scalar(region, self.sheet);
+        if let Some(edge) = region.edge {
+            let part = self.add_part(edge.material, PartShape::Skin);
+            self.claim(&scalar, [f32::MIN, edge.width], part, &region.over);
+        }
+        let mut over = if region.over.is_empty() { vec![Material::Paint] } else { region.over.clone() };
+        over.extend(region.edge.map(|edge| edge.material));
+        match &region.kind {
+            RegionKind::Skin(material) => {
+                let part = self.add_part(*material, PartShape::Skin);
+                self.claim(&scalar, [f32::MIN, 0.0], part, &over);
+            }
+            RegionKind::Gap { width } => {
+                let part = self.add_part(Material::PanelGap, PartShape::Skin);
+                self.claim(&scalar, [-0.5 * width, 0.5 * width], part, &over);
+            }
+            RegionKind::Inset { depth, floor, wall } => {
+                let part = self.add_part(*floor, PartShape::Inset { depth: *depth, wall: *wall });
+                self.claim(&scalar, [f32::MIN, 0.0], part, &over);
+            }
+            RegionKind::Lamp(lamp) => {
+                let shape = PartShape::Lamp { lamp: lamp.clone(), view: region.at.view };
+                let part = self.add_part(lamp.lens, shape);
+                self.claim(&scalar, [f32::MIN, 0.0], part, &over);
+            }
+        }
+    }
+
+    /// Cladding around the wheels, and the openings.
+    fn arches(&mut self, well_y: [f32; 2]) {
+        let wheels = &self.sheet.wheels;
+        let everything = [
+            Material::Paint,
+            Material::Underbody,
+            Material::MattBlack,
+            Material::GlossBlack,
+            Material::PanelGap,
+            Material::Chrome,
+            Material::Satin,
+        ];
+        for (index, arch) in self.field.arches.into_iter().enumerate() {
+            let well_y = well_y[index];
+            let outside: Scalar<'_> =
+                Box::new(move |p, _| if p.y < well_y { well_y - p.y + 1.0 } else { arch.distance(p) });
+            if wheels.cladding > 0.0 {
+                let part = self.add_part(wheels.cladding_material, PartShape::Skin);
+                self.claim(&outside, [f32::MIN, wheels.cladding], part, &everything);
+            }
+            let ground = BodyGround(self.field);
+            self.skin.cut(&|p, _| arch.distance(p), 0.0, &ground);
+            self.skin.cut(&|p, _| if arch.distance(p) > 0.1 { 1.0 } else { well_y - p.y }, 0.0, &ground);
+            let part = self.add_part(Material::Underbody, PartShape::Arch(index));
+            let allowed = vec![true; self.parts.len()];
+            self.skin.assign(
+                &|p, _| arch.distance(p).max(well_y - p.y),
+                [f32::MIN, 0.0],
+                part,
+                &|own| allowed[own as usize],
+            );
+        }
+    }
+}
+
+/// A region's curve and limits as a scalar over the skin: negative inside.
+fn drawn_scalar<'a>(region: &Region, sheet: &Sheet) -> Scalar<'a> {
+    let outline: Outline = outline_of(&region.at);
+    let range = range_of(&region.at, sheet.size.length, sheet.size.height);
+    let (view, bowed) = (region.at.view, region.at.bowed);
+    Box::new(move |_, s| {
+        let at = if bowed { Vec3::new(s.body_x, s.at.y, s.at.z) } else { s.at };
+        let (on_paper, along) = seen(view, at);
+        let beyond = (range[0] - along).max(along - range[1]);
+        if beyond > 0.05 { beyond } else { outline.distance(on_paper).max(beyond) }
+    })
+}
+
+/// Signed distance from a line drawn upwards in the side view; positive in front of it.
+fn before([low, high]: [[f32; 2]; 2], at: Vec3) -> f32 {
+    let (low, way) = (Vec2::from(low), Vec2::from(high) - Vec2::from(low));
+    (way.y * (low.x - at.x) + way.x * (at.z - low.y)) / way.length().max(1e-6)
+}
+
+fn windscreen<'a>(glass: &Glass) -> Option<Scalar<'a>> {
+    let w = glass.windscreen.clone()?;
+    Some(Box::new(move |_, s| {
+        let side = s.greenhouse_side + w.pillar;
+        let lower = smooth_max(side, w.cowl - s.body, w.corner);
+        smooth_max(lower, s.greenhouse_x - w.header, w.corner)
+    }))
+}
+
+fn backlight<'a>(glass: &Glass) -> Option<Scalar<'a>> {
+    let b = glass.backlight.clone()?;
+    Some(Box::new(move |_, s| {
+        let side = s.greenhouse_side + b.pillar;
+        let lower = smooth_max(side, (b.bottom - s.greenhouse_z).max(0.012 - s.body), b.corner);
+        smooth_max(lower, b.top - s.greenhouse_x, b.corner)
+    }))
+}
+
+fn side_glass<'a>(glass: &Glass) -> Option<Scalar<'a>> {
+    let side = glass.side.clone()?;
+    let outline = side.outline.as_ref().map(|curve| Outline::drawn(curve, 0.006));
+    Some(Box::new(move |_, s| {
+        let upper = s.greenhouse_profile + side.rail;
+        let lower = s.belt + side.sill - s.at.z;
+        let front = before(side.front, s.at);
+        let rear = -before(side.rear, s.at);
+        let ends = smooth_max(front, rear, side.corner);
+        let mut value = smooth_max(smooth_max(upper, lower, side.corner * 0.5), ends, side.corner);
+        if let Some(outline) = &outline {
+            value = value.max(outline.distance(Vec2::new(s.at.x, s.at.z)));
+        }
+        // On the flanks only: the middle of the car is roof or screen.
+        value.max(0.25 - s.at.y)
+    }))
+}

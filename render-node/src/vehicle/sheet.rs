@@ -1,0 +1,636 @@
+//! The readable description of one body: a sheet of numbers, its inheritance, and its checks. What the numbers do to
+//! space is `body_field`'s and `regions`'.
+//!
+//! Lengths are metres in the sheet's own dimensions (`[size]`); a vehicle's real ones come by morphing. A curve is a list
+//! of control points `[a, b]` or, for a corner, `[a, b, radius]`; it bends like a B-spline, so it is pulled towards its
+//! points without passing them. x counts from the nose, y from the centre plane (only y >= 0 is built), z from the
+//! ground.
+//!
+//! `base = "other"` takes every number of another sheet first. Tables merge; lists are replaced, except lists of named
+//! things (`[[region]]`, `[[relief]]`, ...), which merge by `name`; `{ name = "...", remove = true }` takes one away.
+
+use serde::Deserialize;
+
+use super::curve::ControlPoint;
+use super::mesh::Material;
+
+pub type Curve = Vec<ControlPoint>;
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sheet {
+    /// What is drawn, in words.
+    pub about: String,
+    pub size: Size,
+    pub body: Body,
+    pub greenhouse: Greenhouse,
+    #[serde(default)]
+    pub glass: Glass,
+    pub wheels: Wheels,
+    #[serde(default)]
+    pub relief: Vec<Relief>,
+    #[serde(default)]
+    pub crease: Vec<Crease>,
+    #[serde(default)]
+    pub solid: Vec<Solid>,
+    /// Regions of flanks, roof and floor. Lamps and grilles belong to the faces.
+    #[serde(default)]
+    pub region: Vec<Region>,
+    pub front: Face,
+    pub rear: Face,
+    #[serde(default)]
+    pub fittings: Fittings,
+}
+
+/// The drawing's own dimensions.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Size {
+    pub length: f32,
+    /// Without mirrors.
+    pub width: f32,
+    pub height: f32,
+    pub wheelbase: f32,
+    pub front_overhang: f32,
+}
+
+/// The lower body: a closed side profile and a side sheet, blended.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Body {
+    /// Closed side profile (x, z) in the centre plane, clockwise from the chin: nose, hood, cowl, under the cabin, deck,
+    /// tail, floor. Stretched afterwards to fill `span`.
+    pub profile: Curve,
+    /// Where the profile starts and ends in x; the whole length if absent. Shorter where bumper bars or a spare wheel
+    /// stand beyond the body.
+    #[serde(default)]
+    pub span: Option<[f32; 2]>,
+    /// (x, share of half the width).
+    pub plan: Curve,
+    /// (x, z): upper edge of the flank.
+    pub belt: Curve,
+    /// z of the flank's lower end.
+    pub sill: f32,
+    /// (t, inset): t = 0 at the sill, 1 at the belt.
+    pub section: Curve,
+    /// How far the corners of nose and tail lie behind the centre line, and over which length that fades.
+    pub bow_front: f32,
+    pub bow_rear: f32,
+    #[serde(default = "bow_reach")]
+    pub bow_reach: f32,
+    /// (x, drop at full width) of hood and deck.
+    pub crown: Curve,
+    /// Blend radii: along hood edge and belt, at the lower front and rear corners.
+    pub k_top: f32,
+    pub k_front: f32,
+    pub k_rear: f32,
+    #[serde(default)]
+    pub haunch_front: Haunch,
+    #[serde(default)]
+    pub haunch_rear: Haunch,
+    /// Lengthwise swellings of hood and wings.
+    #[serde(default)]
+    pub ridge: Vec<Ridge>,
+}
+
+fn bow_reach() -> f32 {
+    1.1
+}
+
+/// A broad swelling of the flank over a wheel.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Haunch {
+    pub height: f32,
+    /// Half length.
+    pub reach: f32,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ridge {
+    pub name: String,
+    pub y: f32,
+    /// Half width.
+    pub reach: f32,
+    /// Negative for a valley.
+    pub height: f32,
+    /// Starts, full, full, ends.
+    pub x: [f32; 4],
+}
+
+/// The cabin: one closed side profile for windscreen, roof and backlight, and a side sheet.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Greenhouse {
+    /// Closed side profile (x, z); its base lies below the belt. Its top is brought to the drawn height.
+    pub profile: Curve,
+    /// (x, share of half the width) at the belt.
+    pub width: Curve,
+    /// Inward lean of the side windows: tangent, and its growth per metre above the belt.
+    pub tumblehome: f32,
+    #[serde(default)]
+    pub tumblehome_growth: f32,
+    /// Drop of the roof at full width.
+    pub crown: f32,
+    pub windscreen_bow: f32,
+    #[serde(default)]
+    pub backlight_bow: f32,
+    /// (x, k): blend of roof and sides, and of greenhouse and body.
+    pub k_rail: Curve,
+    pub k_body: Curve,
+    /// Takes the roof away: a convertible with its top down.
+    #[serde(default)]
+    pub open: Option<OpenTop>,
+}
+
+/// What is left of the greenhouse of an open car.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenTop {
+    /// x of the rear edge of the windscreen frame, in the centre plane.
+    pub header: f32,
+    /// Thickness of the frame.
+    #[serde(default = "frame")]
+    pub frame: f32,
+    /// Opening (x, y), drawn in top view for y >= 0 and mirrored.
+    pub cockpit: Curve,
+    /// z of the cockpit's floor.
+    pub floor: f32,
+}
+
+fn frame() -> f32 {
+    0.03
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Glass {
+    /// Width of the band around every window.
+    #[serde(default)]
+    pub band: f32,
+    #[serde(default)]
+    pub band_material: Option<Material>,
+    /// The band around the side windows, where it differs (chrome).
+    #[serde(default)]
+    pub side_band_material: Option<Material>,
+    #[serde(default)]
+    pub windscreen: Option<Windscreen>,
+    #[serde(default)]
+    pub backlight: Option<Backlight>,
+    #[serde(default)]
+    pub side: Option<SideGlass>,
+    #[serde(default)]
+    pub pillar: Vec<Pillar>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Windscreen {
+    /// Width of the A-pillar seen from the front.
+    pub pillar: f32,
+    /// x of the upper edge in the centre plane.
+    pub header: f32,
+    /// Distance of the lower edge from the hood.
+    pub cowl: f32,
+    #[serde(default = "corner")]
+    pub corner: f32,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Backlight {
+    pub pillar: f32,
+    /// x of the upper edge in the centre plane.
+    pub top: f32,
+    /// z of the lower edge in the centre plane.
+    pub bottom: f32,
+    #[serde(default = "corner")]
+    pub corner: f32,
+}
+
+fn corner() -> f32 {
+    0.08
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SideGlass {
+    /// Distance of the glass below the roof line.
+    pub rail: f32,
+    /// Distance of the glass above the belt.
+    pub sill: f32,
+    /// Lower and upper point of the front and rear edges, (x, z).
+    pub front: [[f32; 2]; 2],
+    pub rear: [[f32; 2]; 2],
+    #[serde(default = "corner")]
+    pub corner: f32,
+    /// Drawn outline (x, z) that limits the glass besides.
+    #[serde(default)]
+    pub outline: Option<Curve>,
+}
+
+/// A pillar across the side windows.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pillar {
+    pub name: String,
+    /// Lower and upper point of its middle, (x, z).
+    pub line: [[f32; 2]; 2],
+    pub width: f32,
+    #[serde(default = "gloss_black")]
+    pub material: Material,
+}
+
+fn gloss_black() -> Material {
+    Material::GlossBlack
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wheels {
+    pub tyre_diameter: f32,
+    pub tyre_width: f32,
+    pub rim_diameter: f32,
+    /// Between tyre and arch.
+    pub arch_gap: f32,
+    /// 2 is round; larger is squarer.
+    #[serde(default = "round")]
+    pub arch_power: f32,
+    /// Flare around the arch: height and width.
+    #[serde(default)]
+    pub lip_height: f32,
+    #[serde(default = "lip_width")]
+    pub lip_width: f32,
+    /// Width of cladding around the arch; none if 0.
+    #[serde(default)]
+    pub cladding: f32,
+    #[serde(default = "matt_black")]
+    pub cladding_material: Material,
+    /// How far the tyre's face lies inside the flank.
+    #[serde(default = "tuck")]
+    pub tuck: f32,
+    /// Wheel design, by the name the parts know.
+    #[serde(default)]
+    pub design: Option<String>,
+}
+
+fn round() -> f32 {
+    2.0
+}
+
+fn lip_width() -> f32 {
+    0.05
+}
+
+fn matt_black() -> Material {
+    Material::MattBlack
+}
+
+fn tuck() -> f32 {
+    0.018
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DrawnIn {
+    /// (y, z), seen along x. In these two views and from the top the curve is drawn for y >= 0 and mirrored when
+    /// `mirror` is set.
+    Front,
+    Rear,
+    /// (x, z), seen along y.
+    Side,
+    /// (x, y), seen along z.
+    Top,
+}
+
+/// A closed curve in one view, carried through the body along the view's axis.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drawing {
+    pub view: DrawnIn,
+    pub curve: Curve,
+    /// The curve's points are followed by their mirror image in y, in reverse order: for shapes across the middle.
+    #[serde(default)]
+    pub mirror: bool,
+    /// Limits along the axis looked along. Front: x up to 35 % of the length, rear: x from 65 %, unless given.
+    #[serde(default)]
+    pub range: Option<[f32; 2]>,
+    /// The limits follow the bow of nose and tail.
+    #[serde(default)]
+    pub bowed: bool,
+}
+
+/// Raises (or sinks) the skin inside a curve by a fixed height, over a soft ramp: bumper planes, plate recesses, domes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Relief {
+    pub name: String,
+    pub at: Drawing,
+    pub height: f32,
+    /// Width of the ramp, inside the curve.
+    pub ramp: f32,
+}
+
+/// A line pressed into the flank, highest at the line.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Crease {
+    pub name: String,
+    /// (x, z), open.
+    pub line: Curve,
+    /// Outward; negative for a groove.
+    pub height: f32,
+    /// How far its slope reaches above and below.
+    pub above: f32,
+    pub below: f32,
+    /// Length over which both ends fade.
+    #[serde(default = "crease_fade")]
+    pub fade: f32,
+}
+
+fn crease_fade() -> f32 {
+    0.4
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SolidRole {
+    /// Blended into the body.
+    Add,
+    /// Taken out of the body: a bed, a step.
+    Cut,
+    /// Meshed by itself.
+    Apart,
+}
+
+/// A drawn curve carried between the two limits of its `range`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Solid {
+    pub name: String,
+    pub at: Drawing,
+    pub role: SolidRole,
+    /// Rounding of its own edges.
+    #[serde(default = "solid_edge")]
+    pub edge: f32,
+    /// Blend with the body.
+    #[serde(default = "solid_edge")]
+    pub blend: f32,
+    /// Of a solid meshed by itself, or of the walls of a cut.
+    #[serde(default)]
+    pub material: Option<Material>,
+}
+
+fn solid_edge() -> f32 {
+    0.02
+}
+
+/// A part of the skin with its own material.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Region {
+    pub name: String,
+    pub at: Drawing,
+    pub kind: RegionKind,
+    /// Materials it may cover; paint if empty.
+    #[serde(default)]
+    pub over: Vec<Material>,
+    /// A band around it.
+    #[serde(default)]
+    pub edge: Option<Edge>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edge {
+    pub width: f32,
+    pub material: Material,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum RegionKind {
+    /// Another material on the same skin.
+    Skin(Material),
+    /// A shut line along the curve.
+    Gap {
+        #[serde(default = "gap_width")]
+        width: f32,
+    },
+    /// Set back by `depth`, with walls.
+    Inset { depth: f32, floor: Material, #[serde(default = "matt_black")] wall: Material },
+    /// A clear lens in the skin with a bowl behind it.
+    Lamp(Lamp),
+}
+
+fn gap_width() -> f32 {
+    0.006
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Lamp {
+    pub depth: f32,
+    /// What the bowl is made of.
+    #[serde(default = "housing")]
+    pub bowl: Material,
+    /// What the lens is made of: clear, or red for simple tail lamps.
+    #[serde(default = "lens")]
+    pub lens: Material,
+    /// Lit things inside.
+    #[serde(default)]
+    pub light: Vec<Light>,
+}
+
+fn housing() -> Material {
+    Material::LampHousing
+}
+
+fn lens() -> Material {
+    Material::LampLens
+}
+
+/// Something bright inside a lamp, placed in the view the lamp is drawn in.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Light {
+    /// Round projector: centre and radius.
+    Projector { at: [f32; 2], radius: f32 },
+    /// Lit ring: centre, radius and bar width.
+    Ring { at: [f32; 2], radius: f32, width: f32, material: Material },
+    /// Lit line.
+    Bar { line: Curve, width: f32, material: Material },
+}
+
+/// Front or rear end: what carries a make. Its regions can be put on another sheet's body, stretched between the two
+/// anchor heights.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Face {
+    /// z of two heights every face has: underside of the bumper, and hood edge (front) or belt (rear).
+    pub anchors: [f32; 2],
+    #[serde(default)]
+    pub region: Vec<Region>,
+    #[serde(default)]
+    pub relief: Vec<Relief>,
+}
+
+/// Small things bought from the parts shelf, and where they sit.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fittings {
+    /// (x, z) where the mirror's foot meets the skin.
+    #[serde(default)]
+    pub mirror: Option<[f32; 2]>,
+    /// (x, z) of the door handles.
+    #[serde(default)]
+    pub handles: Vec<[f32; 2]>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("sheet `{sheet}`: {problem}")]
+pub struct SheetError {
+    pub sheet: String,
+    /// Names the field.
+    pub problem: String,
+}
+
+const MAX_BASES: usize = 6;
+
+impl Sheet {
+    /// Reads the sheet called `name`; `text_of` gives the text of a sheet by name.
+    pub fn read(name: &str, text_of: &dyn Fn(&str) -> Option<&'static str>) -> Result<Self, SheetError> {
+        let fail = |problem: String| SheetError { sheet: name.to_owned(), problem };
+        let table = merged_table(name, text_of, 0)?;
+        let sheet: Sheet = toml::Value::Table(table).try_into().map_err(|e: toml::de::Error| fail(e.to_string()))?;
+        sheet.check().map_err(fail)?;
+        Ok(sheet)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let closed = |field: String, curve: &Curve| {
+            if curve.len() < 3 { Err(format!("{field}: a closed curve needs at least three points")) } else { Ok(()) }
+        };
+        let rising = |field: &str, curve: &Curve| {
+            if curve.is_empty() {
+                Err(format!("{field}: needs at least one point"))
+            } else if curve.windows(2).any(|w| w[0].at.x >= w[1].at.x) {
+                Err(format!("{field}: the first numbers must rise"))
+            } else {
+                Ok(())
+            }
+        };
+        let size = self.size;
+        for (field, value) in [
+            ("size.length", size.length),
+            ("size.width", size.width),
+            ("size.height", size.height),
+            ("size.wheelbase", size.wheelbase),
+            ("size.front_overhang", size.front_overhang),
+            ("wheels.tyre_diameter", self.wheels.tyre_diameter),
+            ("body.k_top", self.body.k_top),
+            ("body.k_front", self.body.k_front),
+            ("body.k_rear", self.body.k_rear),
+        ] {
+            if !(value.is_finite() && value > 0.0) {
+                return Err(format!("{field}: must be above zero, is {value}"));
+            }
+        }
+        if size.front_overhang + size.wheelbase >= size.length {
+            return Err("size: front overhang and wheelbase leave no rear overhang".to_owned());
+        }
+        closed("body.profile".to_owned(), &self.body.profile)?;
+        closed("greenhouse.profile".to_owned(), &self.greenhouse.profile)?;
+        for (field, curve) in [
+            ("body.plan", &self.body.plan),
+            ("body.belt", &self.body.belt),
+            ("body.section", &self.body.section),
+            ("body.crown", &self.body.crown),
+            ("greenhouse.width", &self.greenhouse.width),
+            ("greenhouse.k_rail", &self.greenhouse.k_rail),
+            ("greenhouse.k_body", &self.greenhouse.k_body),
+        ] {
+            rising(field, curve)?;
+        }
+        for crease in &self.crease {
+            rising(&format!("crease `{}`", crease.name), &crease.line)?;
+        }
+        let faces = [("front.", &self.front), ("rear.", &self.rear)];
+        for (part, face) in faces {
+            if face.anchors[1] <= face.anchors[0] {
+                return Err(format!("{part}anchors: the second height must lie above the first"));
+            }
+        }
+        let regions = self.region.iter().map(|r| ("", r));
+        let face_regions = faces.iter().flat_map(|(part, face)| face.region.iter().map(move |r| (*part, r)));
+        for (part, region) in regions.chain(face_regions) {
+            closed(format!("{part}region `{}`", region.name), &region.at.curve)?;
+        }
+        for (name, at) in self.relief.iter().map(|r| (&r.name, &r.at)).chain(self.solid.iter().map(|s| (&s.name, &s.at))) {
+            closed(format!("`{name}`"), &at.curve)?;
+        }
+        for solid in &self.solid {
+            if solid.at.range.is_none() {
+                return Err(format!("solid `{}`: needs a range", solid.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn merged_table(name: &str, text_of: &dyn Fn(&str) -> Option<&'static str>, depth: usize) -> Result<toml::Table, SheetError> {
+    let fail = |problem: String| SheetError { sheet: name.to_owned(), problem };
+    if depth > MAX_BASES {
+        return Err(fail(format!("base: more than {MAX_BASES} sheets deep")));
+    }
+    let text = text_of(name).ok_or_else(|| fail("there is no sheet of this name".to_owned()))?;
+    let mut own: toml::Table = text.parse().map_err(|e: toml::de::Error| fail(e.to_string()))?;
+    let Some(base) = own.remove("base") else { return Ok(own) };
+    let base = base.as_str().ok_or_else(|| fail("base: must be the name of a sheet".to_owned()))?;
+    let mut table = merged_table(base, text_of, depth + 1)?;
+    merge_tables(&mut table, own);
+    Ok(table)
+}
+
+fn merge_tables(into: &mut toml::Table, from: toml::Table) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => {
+                // A kind is one choice, never a mixture of two.
+                if key == "kind" { *old = new } else { merge_tables(old, new) }
+            }
+            (Some(toml::Value::Array(old)), toml::Value::Array(new)) if named(old) && named(&new) => merge_named(old, new),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}
+
+fn name_of(item: &toml::Value) -> Option<&str> {
+    item.get("name").and_then(toml::Value::as_str)
+}
+
+fn named(items: &[toml::Value]) -> bool {
+    items.iter().all(|item| name_of(item).is_some())
+}
+
+fn merge_named(old: &mut Vec<toml::Value>, new: Vec<toml::Value>) {
+    for item in new {
+        let place = old.iter().position(|o| name_of(o) == name_of(&item));
+        let remove = item.get("remove").and_then(toml::Value::as_bool) == Some(true);
+        match (place, item) {
+            (Some(place), _) if remove => {
+                old.remove(place);
+            }
+            (Some(place), toml::Value::Table(item)) => {
+                if let Some(table) = old[place].as_table_mut() {
+                    merge_tables(table, item);
+                }
+            }
+            (None, item) if !remove => old.push(item),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The half skin of a body as triangles that carry a part number and can be cut along the zero line of any scalar.
+//! Cutting keeps the mesh closed: an edge is split once for both its triangles.
+
+use std::collections::HashMap;
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::surface_net::HalfMesh;
+
+/// Index into the list of parts the caller keeps.
+pub type PartId = u16;
+
+/// The skin; `info` holds, for every vertex, whatever a scalar needs to know about the place (asked once per vertex).
+pub struct Skin<I> {
+    pub positions: Vec<Vec3>,
+    pub info: Vec<I>,
+    pub triangles: Vec<[u32; 3]>,
+    pub part: Vec<PartId>,
+}
+
+/// Places of a skin: where a point near it really lies, and what is known there.
+pub trait Ground<I>: Sync {
+    fn project(&self, p: Vec3) -> Vec3;
+    fn info(&self, p: Vec3) -> I;
+}
+
+impl<I: Send + Sync + Copy> Skin<I> {
+    pub fn new(mesh: HalfMesh, ground: &impl Ground<I>) -> Self {
+        let info = mesh.positions.par_iter().with_min_len(256).map(|p| ground.info(*p)).collect();
+        let part = vec![0; mesh.triangles.len()];
+        Self { positions: mesh.positions, info, triangles: mesh.triangles, part }
+    }
+
+    pub fn values(&self, scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync)) -> Vec<f32> {
+        let places = self.positions.par_iter().zip(&self.info).with_min_len(512);
+        places.map(|(p, info)| scalar(*p, info)).collect()
+    }
+
+    /// Splits every triangle the line `scalar = level` passes.
+    pub fn cut(&mut self, scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync), level: f32, ground: &impl Ground<I>) {
+        // A vertex exactly on the line counts as outside, so that no edge is split at its end.
+        let held = |value: f32| if (value - level).abs() < 1e-6 { 1e-6 } else { value - level };
+        let values: Vec<f32> = self.values(scalar).into_iter().map(held).collect();
+        let value = |i: u32| values[i as usize];
+
+        let mut crossed = Vec::new();
+        let mut split_edges: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut edges = Vec::new();
+        for (index, triangle) in self.triangles.iter().enumerate() {
+            let inside = triangle.iter().filter(|i| value(**i) < 0.0).count();
+            if inside == 0 || inside == 3 {
+                continue;
+            }
+            crossed.push(index);
+            for (a, b) in edges_of(triangle) {
+                if (value(a) < 0.0) != (value(b) < 0.0) {
+                    let key = (a.min(b), a.max(b));
+                    split_edges.entry(key).or_insert_with(|| {
+                        edges.push(key);
+                        (self.positions.len() + edges.len() - 1) as u32
+                    });
+                }
+            }
+        }
+        let new: Vec<(Vec3, I)> = edges
+            .par_iter()
+            .with_min_len(64)
+            .map(|&(a, b)| {
+                let (pa, pb) = (self.positions[a as usize], self.positions[b as usize]);
+                let p = crossing(pa, value(a), pb, value(b), &|p| scalar(p, &ground.info(p)) - level, ground);
+                (p, ground.info(p))
+            })
+            .collect();
+        for (p, info) in new {
+            self.positions.push(p);
+            self.info.push(info);
+        }
+        for index in crossed {
+            let triangle = self.triangles[index];
+            // Turned so that the lone corner comes first.
+            let lone_inside = triangle.iter().filter(|i| value(**i) < 0.0).count() == 1;
+            let first = (0..3).find(|i| (value(triangle[*i]) < 0.0) == lone_inside).unwrap_or(0);
+            let [a, b, c] = [triangle[first], triangle[(first + 1) % 3], triangle[(first + 2) % 3]];
+            let on = |i: u32, j: u32| split_edges[&(i.min(j), i.max(j))];
+            let (ab, ac) = (on(a, b), on(a, c));
+            self.triangles[index] = [a, ab, ac];
+            let part = self.part[index];
+            let diagonal = |i: u32, j: u32| self.positions[i as usize].distance_squared(self.positions[j as usize]);
+            if diagonal(ab, c) < diagonal(b, ac) {
+                self.triangles.extend([[ab, b, c], [ab, c, ac]]);
+            } else {
+                self.triangles.extend([[ab, b, ac], [b, c, ac]]);
+            }
+            self.part.extend([part, part]);
+        }
+    }
+
+    /// Gives `part` to the triangles where the scalar's mean is within `low..high` and `over` allows their present part.
+    pub fn assign(
+        &mut self,
+        scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
+        [low, high]: [f32; 2],
+        part: PartId,
+        over: &dyn Fn(PartId) -> bool,
+    ) {
+        let values = self.values(scalar);
+        for (triangle, own) in self.triangles.iter().zip(&mut self.part) {
+            let mean = triangle.iter().map(|i| values[*i as usize]).sum::<f32>() / 3.0;
+            if mean > low && mean < high && over(*own) {
+                *own = part;
+            }
+        }
+    }
+}
+
+pub fn edges_of(triangle: &[u32; 3]) -> [(u32, u32); 3] {
+    [(triangle[0], triangle[1]), (triangle[1], triangle[2]), (triangle[2], triangle[0])]
+}
+
+/// Edges used by exactly one of the triangles, in that triangle's direction.
+pub fn border<'a>(triangles: impl Iterator<Item = &'a [u32; 3]> + Clone) -> Vec<(u32, u32)> {
+    let mut uses: HashMap<(u32, u32), u32> = HashMap::new();
+    for (a, b) in triangles.clone().flat_map(edges_of) {
+        *uses.entry((a.min(b), a.max(b))).or_default() += 1;
+    }
+    triangles.flat_map(edges_of).filter(|(a, b)| uses[&(*a.min(b), *a.max(b))] == 1).collect()
+}
+
+/// Where the scalar is zero between two points of the skin, on the skin.
+fn crossing<I>(
+    a: Vec3,
+    value_a: f32,
+    b: Vec3,
+    value_b: f32,
+    scalar: &dyn Fn(Vec3) -> f32,
+    ground: &impl Ground<I>,
+) -> Vec3 {
+    let pinned = a.y == 0.0 && b.y == 0.0;
+    let place = |share: f32| {
+        let p = a.lerp(b, share);
+        let on = ground.project(p);
+        if pinned { Vec3::new(on.x, 0.0, on.z) } else { on }
+    };
+    let share = value_a / (value_a - value_b);
+    let p = place(share);
+    let value = scalar(p);
+    if value.abs() < 1e-4 {
+        return p;
+    }
+    // One more false-position step, for scalars that bend within an edge.
+    let better = if (value < 0.0) == (value_a < 0.0) {
+        share + (1.0 - share) * value / (value - value_b)
+    } else {
+        share * value_a / (value_a - value)
+    };
+    if better.is_finite() { place(better.clamp(0.02, 0.98)) } else { p }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Flat;
+    impl Ground<()> for Flat {
+        fn project(&self, p: Vec3) -> Vec3 {
+            p
+        }
+        fn info(&self, _: Vec3) {}
+    }
+
+    fn plate(cells: u32) -> Skin<()> {
+        let side = cells + 1;
+        let positions = (0..side * side).map(|i| Vec3::new((i % side) as f32, (i / side) as f32 + 1.0, 0.0)).collect();
+        let triangles = (0..cells * cells)
+            .flat_map(|i| {
+                let corner = i / cells * side + i % cells;
+                [[corner, corner + 1, corner + side + 1], [corner, corner + side + 1, corner + side]]
+            })
+            .collect();
+        Skin::new(HalfMesh { positions, triangles }, &Flat)
+    }
+
+    #[test]
+    fn a_cut_follows_its_line_and_leaves_no_new_border() {
+        let mut skin = plate(10);
+        let before = border(skin.triangles.iter()).len();
+        let circle = |p: Vec3, _: &()| (p - Vec3::new(5.0, 6.0, 0.0)).length() - 3.3;
+        skin.cut(&circle, 0.0, &Flat);
+        skin.assign(&circle, [f32::MIN, 0.0], 7, &|part| part == 0);
+        assert_eq!(border(skin.triangles.iter()).len(), before);
+        let area: f32 = skin
+            .triangles
+            .iter()
+            .zip(&skin.part)
+            .filter(|(_, part)| **part == 7)
+            .map(|(t, _)| {
+                let [a, b, c] = t.map(|i| skin.positions[i as usize]);
+                (b - a).cross(c - a).length() * 0.5
+            })
+            .sum();
+        assert!((area - std::f32::consts::PI * 3.3 * 3.3).abs() < 0.6, "{area}");
+        let inside = skin.triangles.iter().zip(&skin.part).filter(|(_, part)| **part == 7).map(|(t, _)| t);
+        for (a, _) in border(inside) {
+            assert!(circle(skin.positions[a as usize], &()).abs() < 0.02);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Triangles of a field's zero surface on one half of a vehicle (y >= 0): a narrow band of grid cells, one vertex per
+//! crossed cell (naive surface nets, Gibson 1998), then Newton steps onto the surface. What the field is, callers say.
+
+use glam::{IVec3, Vec3};
+use rayon::prelude::*;
+
+/// Half mesh: corner positions and triangles winding counter-clockwise seen from outside (field positive).
+#[derive(Debug, Clone, Default)]
+pub struct HalfMesh {
+    pub positions: Vec<Vec3>,
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// Cells per side of a block that is looked at, or left out, as a whole.
+const BLOCK: i32 = 4;
+/// No field of a vehicle changes faster than this per metre where a block could be left out.
+const STEEPEST: f32 = 2.4;
+const GRADIENT_STEP_M: f32 = 0.003;
+
+pub fn gradient<F: Fn(Vec3) -> f32>(field: &F, p: Vec3) -> Vec3 {
+    let d = GRADIENT_STEP_M;
+    let along = |axis: Vec3| (field(p + axis * d) - field(p - axis * d)) / (2.0 * d);
+    Vec3::new(along(Vec3::X), along(Vec3::Y), along(Vec3::Z))
+}
+
+/// One Newton step onto the zero surface, at most `limit_m` long. Points of the centre plane stay in it.
+pub fn project<F: Fn(Vec3) -> f32>(field: &F, p: Vec3, limit_m: f32) -> Vec3 {
+    let g = gradient(field, p);
+    let move_by = -g * (field(p) / g.length_squared().max(1e-4));
+    let held = p + move_by.clamp_length_max(limit_m);
+    if p.y == 0.0 { Vec3::new(held.x, 0.0, held.z) } else { held }
+}
+
+struct Grid {
+    low: Vec3,
+    step: f32,
+    points: IVec3,
+    values: Vec<f32>,
+}
+
+impl Grid {
+    fn index(&self, p: IVec3) -> usize {
+        ((p.z * self.points.y + p.y) * self.points.x + p.x) as usize
+    }
+
+    fn place(&self, p: IVec3) -> Vec3 {
+        self.low + p.as_vec3() * self.step
+    }
+}
+
+/// Meshes `field` between `low` and `high`. With `from_centre`, the grid straddles the plane y = 0, the mesh is left
+/// open there and its border vertices lie exactly in the plane; else `low.y` is an ordinary bound.
+pub fn mesh<F: Fn(Vec3) -> f32 + Sync>(field: &F, low: Vec3, high: Vec3, step: f32, from_centre: bool) -> HalfMesh {
+    let low = if from_centre { Vec3::new(low.x, -0.5 * step, low.z) } else { low };
+    let cells = ((high - low) / step).ceil().as_ivec3() + IVec3::ONE;
+    let blocks = (cells + IVec3::splat(BLOCK - 1)) / BLOCK;
+    let mut grid = Grid { low, step, points: blocks * BLOCK + 1, values: Vec::new() };
+    grid.values = vec![0.0; (grid.points.x * grid.points.y * grid.points.z) as usize];
+
+    let active = fill(&mut grid, blocks, field);
+    let (cell_vertex, positions) = vertices(&grid, &active, from_centre);
+    let triangles = faces(&grid, &active, &cell_vertex);
+    let mut mesh = HalfMesh { positions, triangles };
+    let limit = step * 0.9;
+    mesh.positions.par_iter_mut().with_min_len(256).for_each(|p| {
+        *p = project(field, *p, limit);
+        *p = project(field, *p, limit);
+    });
+    mesh
+}
+
+/// Evaluates the field in every block the surface can pass; elsewhere stores the block centre's value. Returns the
+/// first point of every such block.
+fn fill<F: Fn(Vec3) -> f32 + Sync>(grid: &mut Grid, blocks: IVec3, field: &F) -> Vec<IVec3> {
+    let half_diagonal = grid.step * BLOCK as f32 * 0.5 * 3f32.sqrt();
+    let count = (blocks.x * blocks.y * blocks.z) as usize;
+    let grid_ref = &*grid;
+    // One layer of blocks more than there are, for the points on the upper bounds.
+    let evaluated: Vec<(IVec3, Option<f32>, Vec<f32>)> = (0..count as i32)
+        .into_par_iter()
+        .with_min_len(16)
+        .map(|i| {
+            let block = IVec3::new(i % blocks.x, i / blocks.x % blocks.y, i / (blocks.x * blocks.y)) * BLOCK;
+            let centre = grid_ref.place(block) + Vec3::splat(grid_ref.step * BLOCK as f32 * 0.5);
+            let middle = field(centre);
+            if middle.abs() > half_diagonal * STEEPEST {
+                return (block, Some(middle), Vec::new());
+            }
+            let mut values = Vec::with_capacity((BLOCK * BLOCK * BLOCK) as usize);
+            for z in 0..BLOCK {
+                for y in 0..BLOCK {
+                    for x in 0..BLOCK {
+                        values.push(field(grid_ref.place(block + IVec3::new(x, y, z))));
+                    }
+                }
+            }
+            (block, None, values)
+        })
+        .collect();
+    grid.values.fill(f32::MAX);
+    let mut active = Vec::new();
+    for (block, constant, values) in evaluated {
+        let mut i = 0;
+        for z in 0..BLOCK {
+            for y in 0..BLOCK {
+                for x in 0..BLOCK {
+                    let at = grid.index(block + IVec3::new(x, y, z));
+                    grid.values[at] = constant.unwrap_or_else(|| values[i]);
+                    i += 1;
+                }
+            }
+        }
+        if constant.is_none() {
+            active.push(block);
+        }
+    }
+    active
+}
+
+const CORNERS: [IVec3; 8] = [
+    IVec3::new(0, 0, 0),
+    IVec3::new(1, 0, 0),
+    IVec3::new(0, 1, 0),
+    IVec3::new(1, 1, 0),
+    IVec3::new(0, 0, 1),
+    IVec3::new(1, 0, 1),
+    IVec3::new(0, 1, 1),
+    IVec3::new(1, 1, 1),
+];
+/// Pairs of corners joined by the cell's twelve edges.
+const EDGES: [(usize, usize); 12] =
+    [(0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7)];
+
+fn cells_of(block: IVec3) -> impl Iterator<Item = IVec3> {
+    (0..BLOCK * BLOCK * BLOCK).map(move |i| block + IVec3::new(i % BLOCK, i / BLOCK % BLOCK, i / (BLOCK * BLOCK)))
+}
+
+/// A vertex for each crossed cell: the mean of its edge crossings. `cell_vertex` is indexed like grid points.
+fn vertices(grid: &Grid, active: &[IVec3], from_centre: bool) -> (Vec<u32>, Vec<Vec3>) {
+    let mut cell_vertex = vec![u32::MAX; grid.values.len()];
+    let mut positions = Vec::new();
+    for cell in active.iter().flat_map(|block| cells_of(*block)) {
+        let values = CORNERS.map(|c| grid.values[grid.index(cell + c)]);
+        let inside = values.iter().filter(|v| **v < 0.0).count();
+        if inside == 0 || inside == 8 {
+            continue;
+        }
+        let mut sum = Vec3::ZERO;
+        let mut crossings = 0.0;
+        for (a, b) in EDGES {
+            if (values[a] < 0.0) != (values[b] < 0.0) {
+                let share = (values[a] / (values[a] - values[b])).clamp(0.0, 1.0);
+                sum += CORNERS[a].as_vec3().lerp(CORNERS[b].as_vec3(), share);
+                crossings += 1.0;
+            }
+        }
+        let mut p = grid.low + (cell.as_vec3() + sum / crossings) * grid.step;
+        if from_centre && cell.y == 0 {
+            p.y = 0.0;
+        }
+        cell_vertex[grid.index(cell)] = positions.len() as u32;
+        positions.push(p);
+    }
+    (cell_vertex, positions)
+}
+
+/// Two triangles around every grid edge whose ends lie on different sides.
+fn faces(grid: &Grid, active: &[IVec3], cell_vertex: &[u32]) -> Vec<[u32; 3]> {
+    let mut triangles = Vec::new();
+    let axes = [(IVec3::X, IVec3::Y, IVec3::Z), (IVec3::Y, IVec3::Z, IVec3::X), (IVec3::Z, IVec3::X, IVec3::Y)];
+    for point in active.iter().flat_map(|block| cells_of(*block)) {
+        let here = grid.values[grid.index(point)] < 0.0;
+        for (along, u, v) in axes {
+            let there = grid.values[grid.index(point + along)] < 0.0;
+            if here == there || point.dot(u) == 0 || point.dot(v) == 0 {
+                continue;
+            }
+            let around = [point - u - v, point - v, point, point - u].map(|c| cell_vertex[grid.index(c)]);
+            if around.contains(&u32::MAX) {
+                continue;
+            }
+            let [a, b, c, d] = around;
+            if here {
+                triangles.extend([[a, b, c], [a, c, d]]);
+            } else {
+                triangles.extend([[a, c, b], [a, d, c]]);
+            }
+        }
+    }
+    triangles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn a_half_sphere_is_closed_but_for_the_centre_plane_and_winds_outwards() {
+        let field = |p: Vec3| (p - Vec3::new(1.0, 0.0, 1.0)).length() - 0.8;
+        let mesh = mesh(&field, Vec3::new(0.1, 0.0, 0.1), Vec3::new(1.9, 0.9, 1.9), 0.03, true);
+        assert!(mesh.triangles.len() > 5000);
+        let mut edges: HashMap<(u32, u32), i32> = HashMap::new();
+        for t in &mesh.triangles {
+            for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+                *edges.entry((a.min(b), a.max(b))).or_default() += if a < b { 1 } else { -1 };
+            }
+            let [a, b, c] = t.map(|i| mesh.positions[i as usize]);
+            let out = (a + b + c) / 3.0 - Vec3::new(1.0, 0.0, 1.0);
+            assert!((b - a).cross(c - a).dot(out) >= 0.0);
+        }
+        for ((a, b), balance) in edges {
+            let on_plane = mesh.positions[a as usize].y == 0.0 && mesh.positions[b as usize].y == 0.0;
+            assert!(balance == 0 || on_plane);
+        }
+        assert!(mesh.positions.iter().all(|p| field(*p).abs() < 1e-4 && p.y >= 0.0));
+    }
+}
