@@ -11,5 +11,6 @@ pub mod http;
 pub mod ledger;
 pub mod lifecycle;
 pub mod logs;
+pub mod renders;
 #[cfg(test)]
 mod test_database;

@@ -1,0 +1,168 @@
+//! Which pictures exist, and the work that makes them: variants, layers, the job queue, leases and nodes.
+//!
+//! What a picture costs is `delivery`'s and `ledger`'s affair; how a node draws is the node's. The invariants (one live lease per
+//! vehicle and view, a stale fence changes nothing, a row never names an object that was not fully written) hold for any number of
+//! processes on one database. Only `queue` knows which database it is.
+
+mod budget;
+mod lease;
+mod nodes;
+mod order;
+mod queue;
+mod result;
+mod state;
+#[cfg(test)]
+mod tests;
+mod uploads;
+mod wait;
+
+pub use budget::Budget;
+pub use nodes::{JoinError, Node, NodeError};
+pub use result::{Rejected, ResultError};
+pub use state::{JobState, RenderState, Standing};
+pub use uploads::{UploadError, bytes_max};
+
+use crate::clock::Clock;
+use crate::db::Database;
+use cyclorama_core::objects::ObjectStore;
+use cyclorama_core::Variant;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+
+/// Attempts at a job before its waiters are told that it failed.
+const ATTEMPTS_MAX: i64 = 3;
+
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub lease_seconds: u64,
+    pub heartbeat_seconds: u64,
+    /// How long a request waits for its picture.
+    pub render_wait: Duration,
+    /// The day's budget unless an operator has set one.
+    pub daily_budget_microusd: i64,
+    pub render_cost_microusd: i64,
+    /// In front of upload addresses; no slash at the end.
+    pub base_url: String,
+    /// Jobs that may wait at once. A node needs seconds for one and a request waits two minutes: beyond a few hundred nobody
+    /// would live to see the picture.
+    pub queue_max: i64,
+}
+
+/// Who asks; a higher one goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Priority {
+    /// The service itself, for its own pages.
+    Example,
+    /// A request that a client pays for.
+    Paid,
+}
+
+impl Priority {
+    const fn number(self) -> i64 {
+        match self {
+            Priority::Example => 0,
+            Priority::Paid => 10,
+        }
+    }
+}
+
+/// A picture that exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    pub render_id: String,
+    pub revision: i64,
+    pub master_sha256: String,
+}
+
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RenderError {
+    #[error("the render failed ({kind}): {detail}")]
+    Failed { kind: String, detail: String },
+    #[error("no picture within the time a request waits")]
+    TooLate,
+    #[error("too many renders are waiting")]
+    QueueFull,
+    #[error("the day's render budget is spent")]
+    BudgetSpent { reset_at_ms: i64 },
+    #[error("the database does not answer")]
+    Database(#[source] Arc<sqlx::Error>),
+}
+
+impl From<sqlx::Error> for RenderError {
+    fn from(error: sqlx::Error) -> Self {
+        RenderError::Database(Arc::new(error))
+    }
+}
+
+/// What a watched variant comes to; `None` while it is in the making.
+type Outcome = Option<Result<Picture, RenderError>>;
+
+/// Handle of everything above; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Renders(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    database: Database,
+    clock: Clock,
+    store: ObjectStore,
+    settings: Settings,
+    /// Woken when a job of this process is queued; other processes are found by polling.
+    queued: Notify,
+    /// Woken when a result or a failure came in through this process.
+    ended: Notify,
+    /// One task per variant that requests of this process wait for.
+    watched: Mutex<HashMap<(Variant, Priority), watch::Receiver<Outcome>>>,
+}
+
+impl Renders {
+    pub fn new(database: Database, clock: Clock, store: ObjectStore, settings: Settings) -> Self {
+        Renders(Arc::new(Shared {
+            database,
+            clock,
+            store,
+            settings,
+            queued: Notify::new(),
+            ended: Notify::new(),
+            watched: Mutex::default(),
+        }))
+    }
+
+    /// Takes back lost leases and drops jobs nobody waits for, once a second, until the task is aborted. A job that waits a second
+    /// longer after thirty seconds of silence is no loss.
+    pub fn start_sweeper(&self) -> tokio::task::JoinHandle<()> {
+        let renders = self.clone();
+        tokio::spawn(async move {
+            let mut ticks = tokio::time::interval(Duration::from_secs(1));
+            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                if let Err(error) = renders.sweep().await {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "the render queue could not be swept");
+                }
+            }
+        })
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+}
+
+/// The fence named in a report is not the job's live lease: nothing was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the lease is over: the job was given to another node, or has ended")]
+pub struct Stale;
+
+/// The noise a vehicle's renders start from: the same for every view, another for every revision.
+///
+/// 53 bits, so that the number survives JSON readers that know only floating point.
+fn seed(vehicle_key: &str, revision: i64) -> i64 {
+    use sha2::{Digest, Sha256};
+    let digest = Sha256::new().chain_update(vehicle_key).chain_update(b"\0").chain_update(revision.to_be_bytes()).finalize();
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&digest[..8]);
+    (u64::from_be_bytes(bytes) >> 11) as i64
+}

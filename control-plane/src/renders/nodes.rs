@@ -1,0 +1,294 @@
+//! Render nodes: joining, asking for work, heartbeats, orders, quarantine.
+
+use super::state::column;
+use super::{Renders, Standing};
+use crate::clock::UnixMs;
+use crate::db::Tx;
+use cyclorama_core::wire::{HeartbeatRequest, HeartbeatResponse, Job, JoinRequest, NodeOrder, NodeState, Pipeline};
+use sqlx::Row;
+use std::time::Duration;
+
+/// Different jobs that may fail in a row on a node before it is given no more.
+const FAILURES_MAX: usize = 3;
+
+/// How often a waiting node's request looks for work that came in through another process.
+const POLL: Duration = Duration::from_millis(500);
+
+/// Longest wait of a request for work.
+const WAIT_SECONDS_MAX: u64 = 30;
+
+/// Leases handed out in one answer, and the most a node may hold by its own word.
+const SLOTS_MAX: u32 = 64;
+
+/// Nodes that left, or were not heard of for a day, are forgotten.
+const FORGOTTEN_AFTER_MS: i64 = 24 * 60 * 60_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    #[error("`{field}` {rule}")]
+    Invalid { field: &'static str, rule: &'static str },
+    #[error("the database does not answer")]
+    Database(#[from] sqlx::Error),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// Never joined with this token, or left: it has to join again.
+    #[error("there is no such node")]
+    Unknown,
+    #[error("the database does not answer")]
+    Database(#[from] sqlx::Error),
+}
+
+/// A node as operators see it.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Node {
+    pub id: String,
+    pub name: String,
+    pub version: String,
+    pub slots: i64,
+    pub pipelines: Vec<Pipeline>,
+    pub device: serde_json::Value,
+    /// What the service lets it do.
+    pub state: Standing,
+    /// What it said of itself: ready, busy, draining, unhealthy.
+    pub reported_state: String,
+    pub device_metrics: serde_json::Value,
+    pub joined_at_ms: i64,
+    pub seen_at_ms: i64,
+    /// Heard of within three heartbeats.
+    pub alive: bool,
+    pub jobs_done: i64,
+    pub jobs_leased: i64,
+}
+
+impl Renders {
+    /// Takes a node in. A restarted node is another one: whatever its last run did to it is forgotten.
+    pub async fn join(&self, token_id: &str, request: &JoinRequest) -> Result<String, JoinError> {
+        let rules = [
+            ("name", (1..=80).contains(&request.name.chars().count()), "must have 1 to 80 characters"),
+            ("version", request.version.len() <= 80, "must have at most 80 characters"),
+            ("slots", (1..=SLOTS_MAX).contains(&request.slots), "must be 1 to 64"),
+            ("pipelines", (1..=16).contains(&request.pipelines.len()), "must name 1 to 16"),
+            ("pipelines", request.pipelines.iter().all(|p| p.id.len() <= 120 && p.digest.len() <= 200), "has too long an id or digest"),
+        ];
+        if let Some((field, _, rule)) = rules.into_iter().find(|(_, holds, _)| !holds) {
+            return Err(JoinError::Invalid { field, rule });
+        }
+        let now = self.0.clock.now();
+        let json = |value: Result<String, serde_json::Error>| value.map_err(|error| sqlx::Error::Encode(error.into()));
+        let node_id = uuid::Uuid::now_v7().to_string();
+        sqlx::query(
+            "insert into nodes (id, token_id, name, version, slots, pipelines, device, standing, reported_state, joined_at_ms, seen_at_ms,
+                                jobs_done, failed_in_a_row)
+             values ($1, $2, $3, $4, $5, $6, $7, 'active', 'ready', $8, $8, 0, '')",
+        )
+        .bind(&node_id)
+        .bind(token_id)
+        .bind(&request.name)
+        .bind(&request.version)
+        .bind(i64::from(request.slots))
+        .bind(json(serde_json::to_string(&request.pipelines))?)
+        .bind(json(serde_json::to_string(&request.device))?)
+        .bind(now.0)
+        .execute(&self.0.database.pool)
+        .await?;
+        sqlx::query("delete from nodes where seen_at_ms < $1 and not exists (select 1 from jobs where node_id = nodes.id and state = 'leased')")
+            .bind(now.0 - FORGOTTEN_AFTER_MS)
+            .execute(&self.0.database.pool)
+            .await?;
+        tracing::info!(node_id, name = request.name, device = request.device.name, "a render node joined");
+        Ok(node_id)
+    }
+
+    /// Gives the node work, waiting up to `wait_seconds` for some. Empty: none came, or it may have none.
+    pub async fn work(&self, token_id: &str, node_id: &str, free: u32, wait_seconds: u64, stopping: impl Future<Output = ()>) -> Result<Vec<Job>, NodeError> {
+        let until = tokio::time::Instant::now() + Duration::from_secs(wait_seconds.min(WAIT_SECONDS_MAX));
+        tokio::pin!(stopping);
+        let pipeline = self.heard_of(token_id, node_id).await?;
+        loop {
+            let queued = self.0.queued.notified();
+            tokio::pin!(queued);
+            queued.as_mut().enable();
+
+            if free > 0 && self.standing(node_id).await? == Standing::Active {
+                let jobs = self.claim(node_id, &pipeline, i64::from(free.min(SLOTS_MAX))).await?;
+                if !jobs.is_empty() {
+                    return Ok(jobs);
+                }
+            }
+            tokio::select! {
+                () = queued => {}
+                () = tokio::time::sleep(POLL) => {}
+                () = tokio::time::sleep_until(until) => return Ok(Vec::new()),
+                () = &mut stopping => return Ok(Vec::new()),
+            }
+        }
+    }
+
+    /// Notes that the node lives. Returns the pipeline it works with: the first it named.
+    async fn heard_of(&self, token_id: &str, node_id: &str) -> Result<String, NodeError> {
+        let row = sqlx::query("update nodes set seen_at_ms = $1 where id = $2 and token_id = $3 and standing <> 'left' returning pipelines")
+            .bind(self.0.clock.now().0)
+            .bind(node_id)
+            .bind(token_id)
+            .fetch_optional(&self.0.database.pool)
+            .await?
+            .ok_or(NodeError::Unknown)?;
+        Ok(pipelines(row.try_get(0)?, node_id)?.into_iter().next().map(|pipeline| pipeline.id).unwrap_or_default())
+    }
+
+    /// Read anew for every look at the queue: an order holds at once, also for a request that is already waiting.
+    async fn standing(&self, node_id: &str) -> Result<Standing, NodeError> {
+        let row = sqlx::query("select standing from nodes where id = $1").bind(node_id).fetch_optional(&self.0.database.pool).await?;
+        Ok(column(row.ok_or(NodeError::Unknown)?.try_get(0)?, "nodes.standing", node_id)?)
+    }
+
+    pub async fn heartbeat(&self, token_id: &str, node_id: &str, report: &HeartbeatRequest) -> Result<HeartbeatResponse, NodeError> {
+        let row = sqlx::query(
+            "update nodes set seen_at_ms = $1, reported_state = $2, device_metrics = $3
+             where id = $4 and token_id = $5 and standing <> 'left' returning standing",
+        )
+        .bind(self.0.clock.now().0)
+        .bind(report.state.as_str())
+        .bind(report.device.to_string())
+        .bind(node_id)
+        .bind(token_id)
+        .fetch_optional(&self.0.database.pool)
+        .await?
+        .ok_or(NodeError::Unknown)?;
+        let standing: Standing = column(row.try_get(0)?, "nodes.standing", node_id)?;
+        let held = report.jobs.get(..SLOTS_MAX as usize).unwrap_or(&report.jobs);
+        let cancel = self.renew(node_id, held).await?;
+        let state = match standing {
+            Standing::Active => NodeOrder::Active,
+            Standing::Draining => NodeOrder::Draining,
+            Standing::Locked | Standing::Quarantined | Standing::Left => NodeOrder::Locked,
+        };
+        Ok(HeartbeatResponse { state, cancel })
+    }
+
+    /// The node goes. What it still held is given to others at once.
+    pub async fn leave(&self, token_id: &str, node_id: &str) -> Result<(), NodeError> {
+        let left = sqlx::query("update nodes set standing = 'left' where id = $1 and token_id = $2 and standing <> 'left'")
+            .bind(node_id)
+            .bind(token_id)
+            .execute(&self.0.database.pool)
+            .await?;
+        if left.rows_affected() != 1 {
+            return Err(NodeError::Unknown);
+        }
+        self.take_back(node_id, "its node left").await?;
+        Ok(())
+    }
+
+    /// The nodes of this token are known to be dead (their process has ended): what they held is given to others at once
+    /// instead of after the lease.
+    pub async fn gone(&self, token_id: &str) -> Result<(), sqlx::Error> {
+        let rows = sqlx::query("update nodes set standing = 'left' where token_id = $1 and standing <> 'left' returning id")
+            .bind(token_id)
+            .fetch_all(&self.0.database.pool)
+            .await?;
+        for row in rows {
+            self.take_back(row.try_get(0)?, "its node ended").await?;
+        }
+        Ok(())
+    }
+
+    async fn take_back(&self, node_id: &str, why: &str) -> Result<(), sqlx::Error> {
+        let held = sqlx::query("select id, fence from jobs where node_id = $1 and state = 'leased'")
+            .bind(node_id)
+            .fetch_all(&self.0.database.pool)
+            .await?;
+        for row in held {
+            let (job_id, fence): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
+            self.lose(&job_id, fence, why).await?;
+        }
+        Ok(())
+    }
+
+    /// The operator's orders: `draining`, `locked`, or back to `active` (which also ends a quarantine).
+    pub async fn order_node(&self, node_id: &str, order: NodeOrder) -> Result<(), NodeError> {
+        let changed = sqlx::query("update nodes set standing = $1, failed_in_a_row = '' where id = $2 and standing <> 'left'")
+            .bind(order.as_str())
+            .bind(node_id)
+            .execute(&self.0.database.pool)
+            .await?;
+        if changed.rows_affected() != 1 {
+            return Err(NodeError::Unknown);
+        }
+        self.0.queued.notify_waiters();
+        Ok(())
+    }
+
+    /// Every node that has not left, the newest first.
+    pub async fn nodes(&self) -> Result<Vec<Node>, sqlx::Error> {
+        let now = self.0.clock.now();
+        let rows = sqlx::query(
+            "select n.*, (select count(*) from jobs j where j.node_id = n.id and j.state = 'leased') as jobs_leased
+             from nodes n where standing <> 'left' order by joined_at_ms desc, id desc",
+        )
+        .fetch_all(&self.0.database.pool)
+        .await?;
+        rows.iter().map(|row| self.read_node(row, now)).collect()
+    }
+
+    fn read_node(&self, row: &sqlx::any::AnyRow, now: UnixMs) -> Result<Node, sqlx::Error> {
+        let id: String = row.try_get("id")?;
+        let json = |text: Option<&str>| text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(serde_json::Value::Null);
+        let reported: NodeState = column(row.try_get("reported_state")?, "nodes.reported_state", &id)?;
+        let seen_at_ms: i64 = row.try_get("seen_at_ms")?;
+        Ok(Node {
+            name: row.try_get("name")?,
+            version: row.try_get("version")?,
+            slots: row.try_get("slots")?,
+            pipelines: pipelines(row.try_get("pipelines")?, &id)?,
+            device: json(Some(row.try_get("device")?)),
+            state: column(row.try_get("standing")?, "nodes.standing", &id)?,
+            reported_state: reported.as_str().to_owned(),
+            device_metrics: json(row.try_get("device_metrics")?),
+            joined_at_ms: row.try_get("joined_at_ms")?,
+            seen_at_ms,
+            alive: seen_at_ms >= self.silent_since_ms(now),
+            jobs_done: row.try_get("jobs_done")?,
+            jobs_leased: row.try_get("jobs_leased")?,
+            id,
+        })
+    }
+
+    /// Counts a failed job against its node: three different ones in a row, and it is given no more.
+    pub(super) async fn count_failure(&self, tx: &mut Tx<'_>, node_id: &str, job_id: &str) -> Result<(), sqlx::Error> {
+        let row = sqlx::query("select failed_in_a_row from nodes where id = $1").bind(node_id).fetch_one(&mut **tx).await?;
+        let before: String = row.try_get(0)?;
+        let mut failed: Vec<&str> = before.split(',').filter(|id| !id.is_empty()).collect();
+        if failed.contains(&job_id) {
+            return Ok(());
+        }
+        failed.push(job_id);
+        sqlx::query("update nodes set failed_in_a_row = $1 where id = $2 and failed_in_a_row = $3")
+            .bind(failed.join(","))
+            .bind(node_id)
+            .bind(&before)
+            .execute(&mut **tx)
+            .await?;
+        if failed.len() >= FAILURES_MAX {
+            let set = sqlx::query("update nodes set standing = 'quarantined' where id = $1 and standing = 'active'");
+            if set.bind(node_id).execute(&mut **tx).await?.rows_affected() == 1 {
+                tracing::error!(node_id, jobs = failed.join(","), "a node failed three different jobs in a row and gets no more");
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn count_success(&self, tx: &mut Tx<'_>, node_id: &str) -> Result<(), sqlx::Error> {
+        sqlx::query("update nodes set jobs_done = jobs_done + 1, failed_in_a_row = '' where id = $1")
+            .bind(node_id)
+            .execute(&mut **tx)
+            .await?;
+        Ok(())
+    }
+}
+
+fn pipelines(text: &str, node_id: &str) -> Result<Vec<Pipeline>, sqlx::Error> {
+    serde_json::from_str(text).map_err(|error| sqlx::Error::Decode(format!("nodes.pipelines of {node_id}: {error}").into()))
+}

@@ -1,0 +1,264 @@
+//! From a wanted variant to a queued job: single flight, whoever asks and however often.
+//!
+//! Rows are locked in the order job, render, budget; `lease` and `result` keep to it, so that two processes never wait for each
+//! other in a circle.
+
+use super::state::{JobState, RenderState, colours, column, print_colours};
+use super::{Picture, Priority, RenderError, Renders, seed};
+use crate::db::Tx;
+use cyclorama_core::wire::JobKind;
+use cyclorama_core::{Colour, Variant, Vehicle, View};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// How often a lost race between processes is run again. Each round another process has succeeded, so even two are rare.
+const RACES_MAX: usize = 8;
+
+/// What wanting a variant came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Done(Picture),
+    /// A live job makes it, or the one after it will. `round` tells this wait from earlier ones.
+    Waiting { render_id: String, round: i64 },
+}
+
+/// A variant's row.
+pub(super) struct VariantRow {
+    pub render_id: String,
+    pub state: RenderState,
+    pub round: i64,
+    pub picture: Option<Picture>,
+    pub failure: Option<(String, String)>,
+}
+
+const RENDER_COLUMNS: &str = "id, state, round, revision, master_sha256, failure_kind, failure_detail";
+
+impl VariantRow {
+    fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let render_id: String = row.try_get("id")?;
+        let state = column(row.try_get("state")?, "renders.state", &render_id)?;
+        let picture = match state {
+            RenderState::Done => Some(Picture {
+                render_id: render_id.clone(),
+                revision: row.try_get("revision")?,
+                master_sha256: row.try_get("master_sha256")?,
+            }),
+            _ => None,
+        };
+        let failure = match state {
+            RenderState::Failed => Some((row.try_get("failure_kind")?, row.try_get("failure_detail")?)),
+            _ => None,
+        };
+        Ok(VariantRow { render_id, state, round: row.try_get("round")?, picture, failure })
+    }
+}
+
+impl Renders {
+    /// The variant's picture, if there is one.
+    pub async fn find(&self, variant: &Variant) -> Result<Option<Picture>, sqlx::Error> {
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "select {RENDER_COLUMNS} from renders where vehicle_key = $1 and view = $2 and color = $3"
+        )))
+        .bind(variant.vehicle_key())
+        .bind(variant.view.as_str())
+        .bind(variant.colour.as_str())
+        .fetch_optional(&self.0.database.pool)
+        .await?;
+        Ok(row.map(|row| VariantRow::read(&row)).transpose()?.and_then(|row| row.picture))
+    }
+
+    pub(super) async fn look(&self, render_id: &str) -> Result<Option<VariantRow>, sqlx::Error> {
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!("select {RENDER_COLUMNS} from renders where id = $1")))
+            .bind(render_id)
+            .fetch_optional(&self.0.database.pool)
+            .await?;
+        row.map(|row| VariantRow::read(&row)).transpose()
+    }
+
+    /// Makes sure that the variant is being made, and that its job lives until `deadline_ms`.
+    pub(super) async fn want(
+        &self,
+        vehicle: &Vehicle,
+        variant: &Variant,
+        priority: Priority,
+        deadline_ms: i64,
+    ) -> Result<Wanted, RenderError> {
+        for _ in 0..RACES_MAX {
+            let mut tx = self.0.database.begin().await?;
+            match self.want_in(&mut tx, vehicle, variant, priority, deadline_ms).await? {
+                Some((wanted, queued)) => {
+                    tx.commit().await?;
+                    if queued {
+                        self.0.queued.notify_waiters();
+                    }
+                    return Ok(wanted);
+                }
+                None => tx.rollback().await?,
+            }
+        }
+        // Eight processes in a row came first: there is too much going on.
+        Err(RenderError::QueueFull)
+    }
+
+    /// `None`: another process was quicker; nothing of this transaction may stay. The flag says whether work was added.
+    async fn want_in(
+        &self,
+        tx: &mut Tx<'_>,
+        vehicle: &Vehicle,
+        variant: &Variant,
+        priority: Priority,
+        deadline_ms: i64,
+    ) -> Result<Option<(Wanted, bool)>, RenderError> {
+        let now = self.0.clock.now();
+        let (vehicle_key, view) = (variant.vehicle_key(), variant.view);
+        // Also takes the job's row lock: a result that is being accepted now either sees our wanted row, or we see no live job.
+        let live = sqlx::query(
+            "update jobs set deadline_ms = case when deadline_ms < $1 then $1 else deadline_ms end,
+                             priority = case when priority < $2 then $2 else priority end
+             where vehicle_key = $3 and view = $4 and state in ('queued', 'leased') returning id, state, colors",
+        )
+        .bind(deadline_ms)
+        .bind(priority.number())
+        .bind(&vehicle_key)
+        .bind(view.as_str())
+        .fetch_optional(&mut **tx)
+        .await?;
+
+        sqlx::query(
+            "insert into renders (id, vehicle_key, view, color, state, round, changed_at_ms) values ($1, $2, $3, $4, 'lapsed', 0, $5)
+             on conflict do nothing",
+        )
+        .bind(uuid::Uuid::now_v7().to_string())
+        .bind(&vehicle_key)
+        .bind(view.as_str())
+        .bind(variant.colour.as_str())
+        .bind(now.0)
+        .execute(&mut **tx)
+        .await?;
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "select {RENDER_COLUMNS} from renders where vehicle_key = $1 and view = $2 and color = $3"
+        )))
+        .bind(&vehicle_key)
+        .bind(view.as_str())
+        .bind(variant.colour.as_str())
+        .fetch_one(&mut **tx)
+        .await?;
+        let row = VariantRow::read(&row)?;
+        let round = match row.state {
+            RenderState::Done => return Ok(row.picture.map(|picture| (Wanted::Done(picture), false))),
+            RenderState::Wanted => row.round,
+            RenderState::Lapsed | RenderState::Failed => {
+                let changed = sqlx::query(
+                    "update renders set state = 'wanted', round = round + 1, failure_kind = null, failure_detail = null, changed_at_ms = $1
+                     where id = $2 and state = $3 and round = $4",
+                )
+                .bind(now.0)
+                .bind(&row.render_id)
+                .bind(row.state.as_str())
+                .bind(row.round)
+                .execute(&mut **tx)
+                .await?;
+                if changed.rows_affected() != 1 {
+                    return Ok(None);
+                }
+                row.round + 1
+            }
+        };
+        let waiting = Wanted::Waiting { render_id: row.render_id, round };
+
+        let Some(live) = live else {
+            return Ok(match self.queue_job(tx, vehicle, view, &[variant.colour], priority, deadline_ms).await? {
+                true => Some((waiting, true)),
+                false => None,
+            });
+        };
+        let job_id: String = live.try_get("id")?;
+        let state: JobState = column(live.try_get("state")?, "jobs.state", &job_id)?;
+        let mut job_colours = colours(live.try_get("colors")?, &job_id)?;
+        // A leased job is left alone: when it has ended, what is still wanted is painted from its layers.
+        if state == JobState::Queued && !job_colours.contains(&variant.colour) {
+            job_colours.push(variant.colour);
+            let changed = sqlx::query("update jobs set colors = $1 where id = $2 and state = 'queued'")
+                .bind(print_colours(&job_colours))
+                .bind(&job_id)
+                .execute(&mut **tx)
+                .await?;
+            if changed.rows_affected() != 1 {
+                return Ok(None);
+            }
+        }
+        Ok(Some((waiting, false)))
+    }
+
+    /// Queues a job: `paint` where layers exist, else `render`. `false`: another process queued one at the same moment.
+    async fn queue_job(
+        &self,
+        tx: &mut Tx<'_>,
+        vehicle: &Vehicle,
+        view: View,
+        colours: &[Colour],
+        priority: Priority,
+        deadline_ms: i64,
+    ) -> Result<bool, RenderError> {
+        let waiting: i64 = sqlx::query("select count(*) from jobs where state = 'queued'").fetch_one(&mut **tx).await?.try_get(0)?;
+        if waiting >= self.settings().queue_max {
+            return Err(RenderError::QueueFull);
+        }
+        let layers = sqlx::query("select revision from layers where vehicle_key = $1 and view = $2")
+            .bind(vehicle.key())
+            .bind(view.as_str())
+            .fetch_optional(&mut **tx)
+            .await?;
+        let (kind, revision, cost_microusd, budget_day) = match layers {
+            Some(row) => (JobKind::Paint, row.try_get(0)?, 0, String::new()),
+            None => (JobKind::Render, 1, self.settings().render_cost_microusd, self.reserve(tx).await?),
+        };
+        let vehicle_json = serde_json::to_string(vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?;
+        let job = NewJob { kind, vehicle_key: vehicle.key(), vehicle_json, view, colours, revision, cost_microusd, budget_day };
+        Ok(self.insert_job(tx, job, priority.number(), deadline_ms).await?)
+    }
+
+    /// Inserts a queued job unless the vehicle and view has a live one.
+    pub(super) async fn insert_job(
+        &self,
+        tx: &mut Tx<'_>,
+        job: NewJob<'_>,
+        priority: i64,
+        deadline_ms: i64,
+    ) -> Result<bool, sqlx::Error> {
+        let inserted = sqlx::query(
+            "insert into jobs (id, kind, vehicle_key, view, vehicle, colors, revision, seed, priority, state, fence, attempt,
+                               deadline_ms, queued_at_ms, cost_microusd, budget_day)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, 0, $10, $11, $12, $13)
+             on conflict do nothing",
+        )
+        .bind(uuid::Uuid::now_v7().to_string())
+        .bind(job.kind.as_str())
+        .bind(&job.vehicle_key)
+        .bind(job.view.as_str())
+        .bind(&job.vehicle_json)
+        .bind(print_colours(job.colours))
+        .bind(job.revision)
+        .bind(seed(&job.vehicle_key, job.revision))
+        .bind(priority)
+        .bind(deadline_ms)
+        .bind(self.0.clock.now().0)
+        .bind(job.cost_microusd)
+        .bind(&job.budget_day)
+        .execute(&mut **tx)
+        .await?;
+        Ok(inserted.rows_affected() == 1)
+    }
+}
+
+pub(super) struct NewJob<'a> {
+    pub kind: JobKind,
+    pub vehicle_key: String,
+    pub vehicle_json: String,
+    pub view: View,
+    pub colours: &'a [Colour],
+    pub revision: i64,
+    pub cost_microusd: i64,
+    /// Empty for paint jobs, which cost nothing.
+    pub budget_day: String,
+}

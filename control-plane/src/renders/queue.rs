@@ -1,0 +1,175 @@
+//! Handing jobs to nodes and taking lost ones back. The one module that knows which database it is: PostgreSQL claims with
+//! `skip locked`, SQLite has one writer at a time anyway.
+
+use super::lease::Ended;
+use super::state::colours;
+use super::{Renders, uploads};
+use crate::clock::UnixMs;
+use crate::db::{DatabaseKind, Tx};
+use cyclorama_core::wire::{FailureKind, Job, JobKind};
+use sha2::{Digest, Sha256};
+use sqlx::Row;
+
+/// Jobs taken back in one sweep; the rest follows a second later.
+const SWEEP_MAX: i64 = 64;
+
+/// A node is alive for the queue while it was heard of within this many heartbeats.
+pub(super) const HEARTBEATS_MISSED_MAX: i64 = 3;
+
+impl Renders {
+    /// Leases up to `free` jobs to the node, the most urgent first. `pipeline` is the one it will use.
+    ///
+    /// A job is not given twice in a row to the same node while another one is alive.
+    pub(super) async fn claim(&self, node_id: &str, pipeline: &str, free: i64) -> Result<Vec<Job>, sqlx::Error> {
+        let now = self.0.clock.now();
+        let sql = match self.0.database.kind {
+            DatabaseKind::Sqlite => CLAIM,
+            DatabaseKind::Postgres => CLAIM_SKIP_LOCKED,
+        };
+        // Idle nodes ask twice a second: they take no write lock.
+        let some = sqlx::query("select 1 from jobs where state = 'queued' limit 1").fetch_optional(&self.0.database.pool).await?;
+        if some.is_none() {
+            return Ok(Vec::new());
+        }
+        let mut tx = self.0.database.begin().await?;
+        let rows = sqlx::query(sql)
+            .bind(now.0)
+            .bind(node_id)
+            .bind(self.silent_since_ms(now))
+            .bind(self.settings().daily_budget_microusd)
+            .bind(free)
+            .fetch_all(&mut *tx)
+            .await?;
+        let mut jobs = Vec::with_capacity(rows.len());
+        for row in rows {
+            let job_id: String = row.try_get(0)?;
+            jobs.extend(self.lease(&mut tx, &job_id, node_id, pipeline, now).await?);
+        }
+        tx.commit().await?;
+        Ok(jobs)
+    }
+
+    pub(super) fn silent_since_ms(&self, now: UnixMs) -> i64 {
+        now.0 - HEARTBEATS_MISSED_MAX * self.settings().heartbeat_seconds as i64 * 1000
+    }
+
+    async fn lease(&self, tx: &mut Tx<'_>, job_id: &str, node_id: &str, pipeline: &str, now: UnixMs) -> Result<Option<Job>, sqlx::Error> {
+        // Names the lease in its upload addresses; 128 random bits each, as a session would have.
+        let secret = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
+        let row = sqlx::query(
+            "update jobs set state = 'leased', fence = fence + 1, attempt = attempt + 1, node_id = $1, leased_at_ms = $2,
+                             lease_until_ms = $3, lease_secret_sha256 = $4, pipeline = $5, stage = null, progress = null
+             where id = $6 and state = 'queued'
+             returning kind, vehicle, view, colors, seed, fence, attempt, deadline_ms",
+        )
+        .bind(node_id)
+        .bind(now.0)
+        .bind(self.lease_until_ms(now))
+        .bind(hex::encode(Sha256::digest(&secret)))
+        .bind(pipeline)
+        .bind(job_id)
+        .fetch_optional(&mut **tx)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let unreadable = |column: &str, error: String| sqlx::Error::Decode(format!("jobs.{column} of {job_id}: {error}").into());
+        let kind: JobKind = row.try_get::<&str, _>("kind")?.parse().map_err(|e: cyclorama_core::UnknownName| unreadable("kind", e.to_string()))?;
+        let view = row.try_get::<&str, _>("view")?.parse().map_err(|e: cyclorama_core::UnknownName| unreadable("view", e.to_string()))?;
+        let colours = colours(row.try_get("colors")?, job_id)?;
+        let base = format!("{}/node/v1", self.settings().base_url);
+        Ok(Some(Job {
+            job_id: job_id.to_owned(),
+            fence: row.try_get("fence")?,
+            deadline: row.try_get("deadline_ms")?,
+            attempt: row.try_get::<i64, _>("attempt")? as u32,
+            kind,
+            vehicle: serde_json::from_str(row.try_get("vehicle")?).map_err(|e| unreadable("vehicle", e.to_string()))?,
+            view,
+            pipeline: pipeline.to_owned(),
+            seed: row.try_get::<i64, _>("seed")? as u64,
+            uploads: uploads::owed(kind, &colours, &format!("{base}/uploads/{secret}")),
+            colours,
+            layers_url: (kind == JobKind::Paint).then(|| format!("{base}/layers/{secret}")),
+        }))
+    }
+
+    pub(super) fn lease_until_ms(&self, now: UnixMs) -> i64 {
+        now.0 + self.settings().lease_seconds as i64 * 1000
+    }
+
+    /// Takes lost leases back and drops queued jobs that nobody waits for.
+    pub(super) async fn sweep(&self) -> Result<(), sqlx::Error> {
+        let now = self.0.clock.now();
+        let pool = &self.0.database.pool;
+        let lost = sqlx::query("select id, fence from jobs where state = 'leased' and lease_until_ms < $1 order by lease_until_ms limit $2")
+            .bind(now.0)
+            .bind(SWEEP_MAX)
+            .fetch_all(pool)
+            .await?;
+        for row in lost {
+            let (job_id, fence): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
+            self.lose(&job_id, fence, "its node was not heard of").await?;
+        }
+        let lapsed = sqlx::query("select id from jobs where state = 'queued' and deadline_ms < $1 order by deadline_ms limit $2")
+            .bind(now.0)
+            .bind(SWEEP_MAX)
+            .fetch_all(pool)
+            .await?;
+        for row in lapsed {
+            let job_id: String = row.try_get(0)?;
+            self.lapse(&job_id, now).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends an attempt whose node is gone. A lease that has moved on meanwhile is left alone.
+    pub(super) async fn lose(&self, job_id: &str, fence: i64, why: &str) -> Result<(), sqlx::Error> {
+        let mut tx = self.0.database.begin().await?;
+        let ended = self.end_attempt(&mut tx, job_id, fence, FailureKind::Internal, why).await?;
+        tx.commit().await?;
+        if let Some(ended) = ended {
+            tracing::warn!(job_id, fence, again = ended.again, why, "a lease was lost");
+            self.attempt_ended(job_id, fence, &ended).await;
+        }
+        Ok(())
+    }
+
+    async fn lapse(&self, job_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
+        let mut tx = self.0.database.begin().await?;
+        let row = sqlx::query(
+            "update jobs set state = 'lapsed', ended_at_ms = $1 where id = $2 and state = 'queued' and deadline_ms < $1
+             returning vehicle_key, view, attempt, cost_microusd, budget_day",
+        )
+        .bind(now.0)
+        .bind(job_id)
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(row) = row else { return tx.rollback().await };
+        let ended = Ended::read(&row, false)?;
+        sqlx::query("update renders set state = 'lapsed', changed_at_ms = $1 where vehicle_key = $2 and view = $3 and state = 'wanted'")
+            .bind(now.0)
+            .bind(&ended.vehicle_key)
+            .bind(&ended.view)
+            .execute(&mut *tx)
+            .await?;
+        ended.pay(&mut tx).await?;
+        tx.commit().await
+    }
+}
+
+/// Shared by both databases; `skip locked` lets several processes claim side by side on PostgreSQL.
+macro_rules! claim {
+    ($locking:literal) => {
+        concat!(
+            "select id from jobs where state = 'queued' and deadline_ms >= $1
+                and (last_node_id is null or last_node_id <> $2 or not exists (
+                    select 1 from nodes n where n.id <> $2 and n.standing = 'active' and n.reported_state in ('ready', 'busy')
+                        and n.seen_at_ms >= $3))
+                and (kind = 'paint' or coalesce((select microusd_per_day from budget where id = 1), $4) > 0)
+             order by priority desc, case kind when 'paint' then 0 else 1 end, queued_at_ms, id
+             limit $5",
+            $locking
+        )
+    };
+}
+const CLAIM: &str = claim!("");
+const CLAIM_SKIP_LOCKED: &str = claim!(" for update of jobs skip locked");

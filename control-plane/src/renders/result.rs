@@ -1,0 +1,288 @@
+//! Accepting a node's result: everything is verified, then the objects get their names, then the rows change.
+//!
+//! In that order, so a row never names an object that was not fully written. A crash in between leaves objects that no row names.
+
+use super::lease::Ended;
+use super::order::NewJob;
+use super::state::{colours, column};
+use super::uploads::{self, LAYERS, master_name, preset_name};
+use super::{Renders, Stale};
+use bytes::Bytes;
+use cyclorama_core::encoding::{decode_master, probe};
+use cyclorama_core::objects::{InvalidKey, ObjectError, ObjectKey, keys};
+use cyclorama_core::wire::{JobKind, ResultRequest, Upload};
+use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset, View};
+use sha2::{Digest, Sha256};
+use sqlx::Row;
+use std::collections::HashMap;
+
+/// Longest receipt that is stored, in bytes. A receipt names digests and timings: a few kilobytes.
+const RECEIPT_BYTES_MAX: usize = 64 * 1024;
+
+/// How long a paint job for colours asked for during the render may wait: those requests push it on themselves.
+const LEFTOVER_MS: i64 = 30_000;
+
+/// An object that is missing or not what was asked for. The same addresses take it again until the lease ends.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("object `{name}`: {reason}")]
+pub struct Rejected {
+    pub name: String,
+    pub reason: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ResultError {
+    #[error(transparent)]
+    Stale(#[from] Stale),
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
+    #[error("the object store failed")]
+    Store(#[from] ObjectError),
+    #[error("the database does not answer")]
+    Database(#[from] sqlx::Error),
+}
+
+impl From<InvalidKey> for ResultError {
+    fn from(error: InvalidKey) -> Self {
+        ResultError::Store(error.into())
+    }
+}
+
+/// A live lease whose result is being accepted.
+struct Accepting {
+    job_id: String,
+    fence: i64,
+    kind: JobKind,
+    vehicle_key: String,
+    vehicle_json: String,
+    view: View,
+    colours: Vec<Colour>,
+    revision: i64,
+    priority: i64,
+    node_id: String,
+    pipeline: String,
+}
+
+/// An upload that is what was asked for.
+struct Verified {
+    sha256: String,
+    bytes: u64,
+}
+
+impl Renders {
+    pub async fn accept(&self, token_id: &str, job_id: &str, result: &ResultRequest) -> Result<(), ResultError> {
+        let job = self.begin_accepting(token_id, job_id, result.fence).await?;
+        let verified = self.verify_uploads(&job, result).await?;
+        self.publish(&job, &verified).await?;
+        let receipt = serde_json::to_string(&result.receipt).unwrap_or_default();
+        let receipt = if receipt.len() > RECEIPT_BYTES_MAX { "{\"dropped\":\"too large\"}".to_owned() } else { receipt };
+        let leftovers = self.record(&job, &verified, &receipt).await?;
+        self.0.ended.notify_waiters();
+        if leftovers {
+            self.0.queued.notify_waiters();
+        }
+        tracing::info!(job_id, kind = %job.kind, vehicle = job.vehicle_key, view = %job.view, node_id = job.node_id, "a result was accepted");
+        Ok(())
+    }
+
+    /// Renews the lease once more, so that nobody else gets the job while its objects are checked and moved.
+    async fn begin_accepting(&self, token_id: &str, job_id: &str, fence: i64) -> Result<Accepting, ResultError> {
+        let row = sqlx::query(
+            "update jobs set lease_until_ms = $1
+             where id = $2 and fence = $3 and state = 'leased' and node_id in (select id from nodes where token_id = $4)
+             returning kind, vehicle_key, vehicle, view, colors, revision, priority, node_id, pipeline",
+        )
+        .bind(self.lease_until_ms(self.0.clock.now()))
+        .bind(job_id)
+        .bind(fence)
+        .bind(token_id)
+        .fetch_optional(&self.0.database.pool)
+        .await?
+        .ok_or(Stale)?;
+        Ok(Accepting {
+            job_id: job_id.to_owned(),
+            fence,
+            kind: column(row.try_get("kind")?, "jobs.kind", job_id)?,
+            vehicle_key: row.try_get("vehicle_key")?,
+            vehicle_json: row.try_get("vehicle")?,
+            view: column(row.try_get("view")?, "jobs.view", job_id)?,
+            colours: colours(row.try_get("colors")?, job_id)?,
+            revision: row.try_get("revision")?,
+            priority: row.try_get("priority")?,
+            node_id: row.try_get("node_id")?,
+            pipeline: row.try_get("pipeline")?,
+        })
+    }
+
+    async fn verify_uploads(&self, job: &Accepting, result: &ResultRequest) -> Result<HashMap<String, Verified>, ResultError> {
+        let mut verified = HashMap::new();
+        for upload in uploads::owed(job.kind, &job.colours, "") {
+            let rejected = |reason: String| Rejected { name: upload.name.clone(), reason };
+            let reported = result
+                .objects
+                .iter()
+                .find(|object| object.name == upload.name)
+                .ok_or_else(|| rejected("is not in the result".to_owned()))?;
+            let bytes = match self.0.store.get(&keys::staging(&job.job_id, job.fence, &upload.name)?).await {
+                Ok(bytes) => bytes,
+                Err(ObjectError::Missing { .. }) => return Err(rejected("was not uploaded".to_owned()).into()),
+                Err(error) => return Err(error.into()),
+            };
+            let claimed = (reported.sha256.to_ascii_lowercase(), reported.bytes);
+            let name = upload.name.clone();
+            // Hashing and decoding take milliseconds of processor time each.
+            let checked = tokio::task::spawn_blocking(move || check(&upload, &claimed.0, claimed.1, &bytes))
+                .await
+                .map_err(|_| Rejected { name: name.clone(), reason: "could not be read".to_owned() })?;
+            verified.insert(name.clone(), checked.map_err(|reason| Rejected { name, reason })?);
+        }
+        Ok(verified)
+    }
+
+    /// Moves the verified objects to where readers find them.
+    async fn publish(&self, job: &Accepting, verified: &HashMap<String, Verified>) -> Result<(), ResultError> {
+        if job.kind == JobKind::Render {
+            let layers = keys::layers_of(&job.vehicle_key, job.view, job.revision as u64)?;
+            self.0.store.rename(&keys::staging(&job.job_id, job.fence, LAYERS)?, &layers).await?;
+        }
+        for colour in &job.colours {
+            let master_name = master_name(*colour);
+            let Some(master) = verified.get(&master_name) else { continue };
+            for size in SizePreset::ALL {
+                for format in Format::ALL {
+                    let side_px = size.side_px();
+                    let derived = keys::derived(&master.sha256, side_px, side_px, *format)?;
+                    self.publish_once(job, &preset_name(*colour, *size, *format), &derived).await?;
+                }
+            }
+            self.publish_once(job, &master_name, &keys::master(&master.sha256)?).await?;
+        }
+        Ok(())
+    }
+
+    /// Objects under a master's digest are written once: what an ETag names never changes.
+    async fn publish_once(&self, job: &Accepting, name: &str, to: &ObjectKey) -> Result<(), ResultError> {
+        let staged = keys::staging(&job.job_id, job.fence, name)?;
+        match self.0.store.size(to).await? {
+            None => self.0.store.rename(&staged, to).await?,
+            Some(_) => self.0.store.delete(&staged).await?,
+        }
+        Ok(())
+    }
+
+    /// Changes the rows, if the lease still lives. `true`: a paint job was queued for colours asked for meanwhile.
+    async fn record(&self, job: &Accepting, verified: &HashMap<String, Verified>, receipt: &str) -> Result<bool, ResultError> {
+        let now = self.0.clock.now();
+        let mut tx = self.0.database.begin().await?;
+        let row = sqlx::query(
+            "update jobs set state = 'done', ended_at_ms = $1, lease_until_ms = null, lease_secret_sha256 = null, receipt = $2,
+                             failure_kind = null, failure_detail = null
+             where id = $3 and fence = $4 and state = 'leased'
+             returning vehicle_key, view, attempt, cost_microusd, budget_day",
+        )
+        .bind(now.0)
+        .bind(receipt)
+        .bind(&job.job_id)
+        .bind(job.fence)
+        .fetch_optional(&mut *tx)
+        .await?
+        .ok_or(Stale)?;
+        for colour in &job.colours {
+            let Some(master) = verified.get(&master_name(*colour)) else { continue };
+            sqlx::query(
+                "update renders set state = 'done', revision = $1, master_sha256 = $2, job_id = $3, changed_at_ms = $4,
+                                    failure_kind = null, failure_detail = null
+                 where vehicle_key = $5 and view = $6 and color = $7 and state in ('wanted', 'lapsed', 'failed')",
+            )
+            .bind(job.revision)
+            .bind(&master.sha256)
+            .bind(&job.job_id)
+            .bind(now.0)
+            .bind(&job.vehicle_key)
+            .bind(job.view.as_str())
+            .bind(colour.as_str())
+            .execute(&mut *tx)
+            .await?;
+        }
+        if let Some(layers) = verified.get(LAYERS) {
+            sqlx::query(
+                "insert into layers (vehicle_key, view, revision, sha256, bytes, pipeline, job_id, made_at_ms)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8)
+                 on conflict (vehicle_key, view) do update set revision = excluded.revision, sha256 = excluded.sha256,
+                    bytes = excluded.bytes, pipeline = excluded.pipeline, job_id = excluded.job_id, made_at_ms = excluded.made_at_ms",
+            )
+            .bind(&job.vehicle_key)
+            .bind(job.view.as_str())
+            .bind(job.revision)
+            .bind(&layers.sha256)
+            .bind(layers.bytes as i64)
+            .bind(&job.pipeline)
+            .bind(&job.job_id)
+            .bind(now.0)
+            .execute(&mut *tx)
+            .await?;
+        }
+        let leftovers = self.queue_leftovers(&mut tx, job).await?;
+        Ended::read(&row, false)?.pay(&mut tx).await?;
+        self.count_success(&mut tx, &job.node_id).await?;
+        tx.commit().await?;
+        Ok(leftovers)
+    }
+
+    /// Colours that were asked for while the job was leased are painted from its layers.
+    async fn queue_leftovers(&self, tx: &mut crate::db::Tx<'_>, job: &Accepting) -> Result<bool, sqlx::Error> {
+        let rows = sqlx::query("select id, color from renders where vehicle_key = $1 and view = $2 and state = 'wanted' order by color")
+            .bind(&job.vehicle_key)
+            .bind(job.view.as_str())
+            .fetch_all(&mut **tx)
+            .await?;
+        let mut wanted = Vec::with_capacity(rows.len());
+        for row in rows {
+            wanted.push(column(row.try_get("color")?, "renders.color", row.try_get("id")?)?);
+        }
+        if wanted.is_empty() {
+            return Ok(false);
+        }
+        let paint = NewJob {
+            kind: JobKind::Paint,
+            vehicle_key: job.vehicle_key.clone(),
+            vehicle_json: job.vehicle_json.clone(),
+            view: job.view,
+            colours: &wanted,
+            revision: job.revision,
+            cost_microusd: 0,
+            budget_day: String::new(),
+        };
+        self.insert_job(tx, paint, job.priority, self.0.clock.now().0 + LEFTOVER_MS).await
+    }
+}
+
+/// Whether the bytes are what the node says and what was asked for.
+fn check(upload: &Upload, claimed_sha256: &str, claimed_bytes: u64, bytes: &Bytes) -> Result<Verified, String> {
+    if bytes.len() as u64 != claimed_bytes {
+        return Err(format!("has {} bytes, the result says {claimed_bytes}", bytes.len()));
+    }
+    let sha256 = hex::encode(Sha256::digest(bytes));
+    if sha256 != claimed_sha256 {
+        return Err("has another digest than the result says".to_owned());
+    }
+    if upload.name != LAYERS {
+        let found = probe(bytes).map_err(|error| error.to_string())?;
+        if (found.format.media_type(), found.width, found.height) != (upload.media_type.as_str(), upload.width, upload.height) {
+            return Err(format!(
+                "is {} of {}x{}, not {} of {}x{}",
+                found.format.media_type(),
+                found.width,
+                found.height,
+                upload.media_type,
+                upload.width,
+                upload.height
+            ));
+        }
+        // Every other size is made from the master later: it must be readable to the last pixel.
+        if upload.name.starts_with("master.") {
+            decode_master(bytes, MASTER_SIDE_PX).map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(Verified { sha256, bytes: claimed_bytes })
+}

@@ -1,0 +1,42 @@
+//! The states of the rows this module owns, as the migration draws them.
+
+cyclorama_core::named_enum! {
+    /// Whether a variant's picture exists.
+    pub enum RenderState { Lapsed = "lapsed", Wanted = "wanted", Done = "done", Failed = "failed" }
+}
+
+cyclorama_core::named_enum! {
+    pub enum JobState { Queued = "queued", Leased = "leased", Done = "done", Failed = "failed", Lapsed = "lapsed" }
+}
+
+cyclorama_core::named_enum! {
+    /// What a node may take, as the service sees it.
+    pub enum Standing {
+        Active = "active",
+        /// Finishes what it has and takes no more: the operator's order.
+        Draining = "draining",
+        /// Takes nothing: the operator's order.
+        Locked = "locked",
+        /// Takes nothing: three different jobs in a row failed on it.
+        Quarantined = "quarantined",
+        Left = "left",
+    }
+}
+
+/// Reads a state out of a column. A value that is none is reported by table, column and id instead of guessed.
+pub(super) fn column<T: std::str::FromStr<Err = cyclorama_core::UnknownName>>(
+    text: &str,
+    column: &'static str,
+    id: &str,
+) -> Result<T, sqlx::Error> {
+    text.parse().map_err(|unknown| sqlx::Error::Decode(format!("{column} of {id}: {unknown}").into()))
+}
+
+/// The colours of a job's row.
+pub(super) fn colours(text: &str, job_id: &str) -> Result<Vec<cyclorama_core::Colour>, sqlx::Error> {
+    text.split(',').map(|name| column(name, "jobs.colors", job_id)).collect()
+}
+
+pub(super) fn print_colours(colours: &[cyclorama_core::Colour]) -> String {
+    colours.iter().map(|colour| colour.as_str()).collect::<Vec<_>>().join(",")
+}
