@@ -5,6 +5,9 @@ use crate::accounts::operator::OperatorToken;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Database;
+use crate::ledger::Meter;
+use crate::renders::Renders;
+use cyclorama_core::objects::ObjectStore;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -25,6 +28,12 @@ pub struct Parts {
     pub clock: Clock,
     /// API keys, looked up by hash.
     pub keys: Keys,
+    /// Where pictures are kept.
+    pub store: ObjectStore,
+    /// Counts requests and moves credits, in groups.
+    pub meter: Meter,
+    /// Which pictures exist, and the work that makes them.
+    pub renders: Renders,
     /// What opens the operator address.
     pub operator_token: OperatorToken,
     /// Figures for `/metrics`.

@@ -8,9 +8,13 @@ use crate::accounts::operator;
 use crate::app::{App, Parts};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::config::farm::Farm;
 use crate::db::Database;
 use crate::http::{router, server};
+use crate::ledger::{self, Meter, ProcessId};
+use crate::renders::{self, Renders};
 use anyhow::Context;
+use cyclorama_core::objects::ObjectStore;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -36,12 +40,26 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         storage.operator_token.as_ref().map(|token| token.reveal()),
         &mut rand::rng(),
     )?;
+    let store = ObjectStore::open_files(storage.objects_dir.clone()).context("CYCLORAMA_OBJECTS")?;
+    let process = ProcessId::new();
+    let meter = Meter::start(db.clone(), Clock, process.clone());
+    let renders = Renders::new(db.clone(), Clock, store.clone(), render_settings(&config.farm, &base_url));
+    // Before the first request: what a crash left open is put right.
+    let sweepers = [
+        ledger::start_sweeper(db.clone(), Clock, process, meter.clone())
+            .await
+            .context("the ledger cannot be opened")?,
+        renders.start_sweeper(),
+    ];
     let stopping = CancellationToken::new();
     let app = App::new(Parts {
         base_url,
         db,
         clock: Clock,
         keys: Default::default(),
+        store,
+        meter,
+        renders,
         operator_token,
         metrics: start_metrics()?,
         stopping: stopping.clone(),
@@ -72,9 +90,22 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     }
     serving.abort();
     upkeep.abort();
+    sweepers.iter().for_each(|sweeper| sweeper.abort());
     // Closing the last connection lets SQLite fold its log into the file; a connection that hangs must not hold us.
     let _ = tokio::time::timeout(Duration::from_secs(2), app.db.pool.close()).await;
     Ok(())
+}
+
+fn render_settings(farm: &Farm, base_url: &str) -> renders::Settings {
+    renders::Settings {
+        lease_seconds: farm.lease_seconds,
+        heartbeat_seconds: farm.heartbeat_seconds,
+        render_wait: farm.render_wait(),
+        daily_budget_microusd: farm.daily_budget_microusd,
+        render_cost_microusd: farm.render_cost_microusd,
+        base_url: base_url.to_owned(),
+        queue_max: renders::QUEUE_MAX,
+    }
 }
 
 async fn bind(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {

@@ -5,5 +5,6 @@ pub mod error;
 pub mod extract;
 pub mod frame;
 pub mod health;
+pub mod node;
 pub mod router;
 pub mod server;

@@ -1,11 +1,12 @@
 //! Every route of both listeners, one line each.
 
-use super::frame::{frame, panicked, unknown_route, wrong_method};
+use super::frame::{frame, limited, panicked, unknown_route, wrong_method};
 use super::health;
+use super::node::{jobs, layers, nodes, uploads};
 use crate::app::App;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{delete, get, post, put};
 use tower_http::catch_panic::CatchPanicLayer;
 
 /// What clients and render nodes reach. Routes with a body of their own size are wrapped: `limited(post(handler), 4 * KIB)`.
@@ -13,7 +14,15 @@ pub fn public(app: App) -> Router {
     let routes = Router::new()
         .route("/api/health", get(health::status))
         .route("/healthz", get(health::live))
-        .route("/readyz", get(health::ready));
+        .route("/readyz", get(health::ready))
+        .route("/node/v1/nodes", post(nodes::join::join))
+        .route("/node/v1/nodes/{node_id}", delete(nodes::leave::leave))
+        .route("/node/v1/nodes/{node_id}/leases", post(nodes::lease::lease))
+        .route("/node/v1/nodes/{node_id}/heartbeat", post(nodes::heartbeat::heartbeat))
+        .route("/node/v1/jobs/{job_id}/result", limited(post(jobs::result::result), jobs::result::BODY_BYTES_MAX))
+        .route("/node/v1/jobs/{job_id}/failure", post(jobs::failure::failure))
+        .route("/node/v1/uploads/{secret}/{name}", put(uploads::put::put))
+        .route("/node/v1/layers/{secret}", get(layers::get::get));
     framed(routes, app)
 }
 

@@ -5,7 +5,7 @@
 
 use super::{Charge, Credits, Delivery, Entry, Metered, Outcome, ProcessId, Window};
 use crate::clock::UnixMs;
-use crate::db::{Database, Tx};
+use crate::db::{self, Database, Tx};
 use sqlx::any::AnyArguments;
 use sqlx::{Arguments, AssertSqlSafe, Row};
 use std::collections::BTreeMap;
@@ -22,23 +22,18 @@ pub(super) enum BatchError {
 }
 
 fn inside(error: sqlx::Error) -> BatchError {
-    match &error {
-        sqlx::Error::Database(refused) if !is_outage(refused.code().as_deref().unwrap_or_default()) => {
-            BatchError::Refused(error)
+    let refused = match &error {
+        // Two transactions in each other's way (class 40): in smaller groups they pass.
+        sqlx::Error::Database(refused)
+            if refused.code().is_some_and(|code| code.len() == 5 && code.starts_with("40")) =>
+        {
+            true
         }
-        sqlx::Error::Encode(_) => BatchError::Refused(error),
-        _ => BatchError::Unavailable(error),
-    }
-}
-
-/// Whether a database's error code says that the database, not the statement, is in trouble.
-fn is_outage(code: &str) -> bool {
-    if code.len() == 5 {
-        // PostgreSQL classes: connection, resources, operator's shutdown, system error.
-        return ["08", "53", "57", "58"].iter().any(|class| code.starts_with(class));
-    }
-    // SQLite primary codes (the low byte): busy, locked, read-only, I/O error, corrupt, full, cannot open.
-    code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 5 | 6 | 8 | 10 | 11 | 13 | 14))
+        sqlx::Error::Database(_) => !db::may_pass(&error),
+        sqlx::Error::Encode(_) => true,
+        _ => false,
+    };
+    if refused { BatchError::Refused(error) } else { BatchError::Unavailable(error) }
 }
 
 /// Rows for the three append-only tables, written together at the end.

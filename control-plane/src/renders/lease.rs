@@ -74,7 +74,14 @@ impl Renders {
     }
 
     /// A node reports that its attempt failed.
-    pub async fn fail(&self, token_id: &str, job_id: &str, fence: i64, kind: FailureKind, detail: &str) -> Result<Result<(), Stale>, sqlx::Error> {
+    pub async fn fail(
+        &self,
+        token_id: &str,
+        job_id: &str,
+        fence: i64,
+        kind: FailureKind,
+        detail: &str,
+    ) -> Result<Result<(), Stale>, sqlx::Error> {
         let detail: String = detail.chars().take(DETAIL_CHARS_MAX).collect();
         let mut tx = self.0.database.begin().await?;
         let node = sqlx::query(
@@ -165,12 +172,19 @@ impl Renders {
             self.0.ended.notify_waiters();
         }
         if let Err(error) = self.clear_staging(job_id, fence).await {
-            tracing::warn!(job_id, error = &*error as &dyn std::error::Error, "uploads of an ended attempt could not be removed");
+            tracing::warn!(
+                job_id,
+                error = &*error as &dyn std::error::Error,
+                "uploads of an ended attempt could not be removed"
+            );
         }
     }
 
     async fn clear_staging(&self, job_id: &str, fence: i64) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let row = sqlx::query("select kind, colors from jobs where id = $1").bind(job_id).fetch_one(&self.0.database.pool).await?;
+        let row = sqlx::query("select kind, colors from jobs where id = $1")
+            .bind(job_id)
+            .fetch_one(&self.0.database.pool)
+            .await?;
         let kind: JobKind = row.try_get::<&str, _>(0)?.parse()?;
         let colours = super::state::colours(row.try_get(1)?, job_id)?;
         for upload in super::uploads::owed(kind, &colours, "") {

@@ -20,12 +20,12 @@ pub use budget::Budget;
 pub use nodes::{JoinError, Node, NodeError};
 pub use result::{Rejected, ResultError};
 pub use state::{JobState, RenderState, Standing};
-pub use uploads::{UploadError, bytes_max};
+pub use uploads::{OpenUpload, UploadError};
 
 use crate::clock::Clock;
 use crate::db::Database;
-use cyclorama_core::objects::ObjectStore;
 use cyclorama_core::Variant;
+use cyclorama_core::objects::ObjectStore;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -33,6 +33,10 @@ use tokio::sync::{Notify, watch};
 
 /// Attempts at a job before its waiters are told that it failed.
 const ATTEMPTS_MAX: i64 = 3;
+
+/// The usual bound of the queue. A node needs seconds for a job and a request waits two minutes: what is queued behind this many
+/// would hardly live to see its picture.
+pub const QUEUE_MAX: i64 = 500;
 
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -45,8 +49,7 @@ pub struct Settings {
     pub render_cost_microusd: i64,
     /// In front of upload addresses; no slash at the end.
     pub base_url: String,
-    /// Jobs that may wait at once. A node needs seconds for one and a request waits two minutes: beyond a few hundred nobody
-    /// would live to see the picture.
+    /// Jobs that may wait at once.
     pub queue_max: i64,
 }
 
@@ -161,7 +164,8 @@ pub struct Stale;
 /// 53 bits, so that the number survives JSON readers that know only floating point.
 fn seed(vehicle_key: &str, revision: i64) -> i64 {
     use sha2::{Digest, Sha256};
-    let digest = Sha256::new().chain_update(vehicle_key).chain_update(b"\0").chain_update(revision.to_be_bytes()).finalize();
+    let digest =
+        Sha256::new().chain_update(vehicle_key).chain_update(b"\0").chain_update(revision.to_be_bytes()).finalize();
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&digest[..8]);
     (u64::from_be_bytes(bytes) >> 11) as i64

@@ -70,7 +70,11 @@ impl Renders {
             ("version", request.version.len() <= 80, "must have at most 80 characters"),
             ("slots", (1..=SLOTS_MAX).contains(&request.slots), "must be 1 to 64"),
             ("pipelines", (1..=16).contains(&request.pipelines.len()), "must name 1 to 16"),
-            ("pipelines", request.pipelines.iter().all(|p| p.id.len() <= 120 && p.digest.len() <= 200), "has too long an id or digest"),
+            (
+                "pipelines",
+                request.pipelines.iter().all(|p| p.id.len() <= 120 && p.digest.len() <= 200),
+                "has too long an id or digest",
+            ),
         ];
         if let Some((field, _, rule)) = rules.into_iter().find(|(_, holds, _)| !holds) {
             return Err(JoinError::Invalid { field, rule });
@@ -102,7 +106,14 @@ impl Renders {
     }
 
     /// Gives the node work, waiting up to `wait_seconds` for some. Empty: none came, or it may have none.
-    pub async fn work(&self, token_id: &str, node_id: &str, free: u32, wait_seconds: u64, stopping: impl Future<Output = ()>) -> Result<Vec<Job>, NodeError> {
+    pub async fn work(
+        &self,
+        token_id: &str,
+        node_id: &str,
+        free: u32,
+        wait_seconds: u64,
+        stopping: impl Future<Output = ()>,
+    ) -> Result<Vec<Job>, NodeError> {
         let until = tokio::time::Instant::now() + Duration::from_secs(wait_seconds.min(WAIT_SECONDS_MAX));
         tokio::pin!(stopping);
         let pipeline = self.heard_of(token_id, node_id).await?;
@@ -140,11 +151,19 @@ impl Renders {
 
     /// Read anew for every look at the queue: an order holds at once, also for a request that is already waiting.
     async fn standing(&self, node_id: &str) -> Result<Standing, NodeError> {
-        let row = sqlx::query("select standing from nodes where id = $1").bind(node_id).fetch_optional(&self.0.database.pool).await?;
+        let row = sqlx::query("select standing from nodes where id = $1")
+            .bind(node_id)
+            .fetch_optional(&self.0.database.pool)
+            .await?;
         Ok(column(row.ok_or(NodeError::Unknown)?.try_get(0)?, "nodes.standing", node_id)?)
     }
 
-    pub async fn heartbeat(&self, token_id: &str, node_id: &str, report: &HeartbeatRequest) -> Result<HeartbeatResponse, NodeError> {
+    pub async fn heartbeat(
+        &self,
+        token_id: &str,
+        node_id: &str,
+        report: &HeartbeatRequest,
+    ) -> Result<HeartbeatResponse, NodeError> {
         let row = sqlx::query(
             "update nodes set seen_at_ms = $1, reported_state = $2, device_metrics = $3
              where id = $4 and token_id = $5 and standing <> 'left' returning standing",
@@ -170,11 +189,12 @@ impl Renders {
 
     /// The node goes. What it still held is given to others at once.
     pub async fn leave(&self, token_id: &str, node_id: &str) -> Result<(), NodeError> {
-        let left = sqlx::query("update nodes set standing = 'left' where id = $1 and token_id = $2 and standing <> 'left'")
-            .bind(node_id)
-            .bind(token_id)
-            .execute(&self.0.database.pool)
-            .await?;
+        let left =
+            sqlx::query("update nodes set standing = 'left' where id = $1 and token_id = $2 and standing <> 'left'")
+                .bind(node_id)
+                .bind(token_id)
+                .execute(&self.0.database.pool)
+                .await?;
         if left.rows_affected() != 1 {
             return Err(NodeError::Unknown);
         }
@@ -185,10 +205,11 @@ impl Renders {
     /// The nodes of this token are known to be dead (their process has ended): what they held is given to others at once
     /// instead of after the lease.
     pub async fn gone(&self, token_id: &str) -> Result<(), sqlx::Error> {
-        let rows = sqlx::query("update nodes set standing = 'left' where token_id = $1 and standing <> 'left' returning id")
-            .bind(token_id)
-            .fetch_all(&self.0.database.pool)
-            .await?;
+        let rows =
+            sqlx::query("update nodes set standing = 'left' where token_id = $1 and standing <> 'left' returning id")
+                .bind(token_id)
+                .fetch_all(&self.0.database.pool)
+                .await?;
         for row in rows {
             self.take_back(row.try_get(0)?, "its node ended").await?;
         }
@@ -209,11 +230,12 @@ impl Renders {
 
     /// The operator's orders: `draining`, `locked`, or back to `active` (which also ends a quarantine).
     pub async fn order_node(&self, node_id: &str, order: NodeOrder) -> Result<(), NodeError> {
-        let changed = sqlx::query("update nodes set standing = $1, failed_in_a_row = '' where id = $2 and standing <> 'left'")
-            .bind(order.as_str())
-            .bind(node_id)
-            .execute(&self.0.database.pool)
-            .await?;
+        let changed =
+            sqlx::query("update nodes set standing = $1, failed_in_a_row = '' where id = $2 and standing <> 'left'")
+                .bind(order.as_str())
+                .bind(node_id)
+                .execute(&self.0.database.pool)
+                .await?;
         if changed.rows_affected() != 1 {
             return Err(NodeError::Unknown);
         }
@@ -235,7 +257,9 @@ impl Renders {
 
     fn read_node(&self, row: &sqlx::any::AnyRow, now: UnixMs) -> Result<Node, sqlx::Error> {
         let id: String = row.try_get("id")?;
-        let json = |text: Option<&str>| text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(serde_json::Value::Null);
+        let json = |text: Option<&str>| {
+            text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(serde_json::Value::Null)
+        };
         let reported: NodeState = column(row.try_get("reported_state")?, "nodes.reported_state", &id)?;
         let seen_at_ms: i64 = row.try_get("seen_at_ms")?;
         Ok(Node {
@@ -258,7 +282,8 @@ impl Renders {
 
     /// Counts a failed job against its node: three different ones in a row, and it is given no more.
     pub(super) async fn count_failure(&self, tx: &mut Tx<'_>, node_id: &str, job_id: &str) -> Result<(), sqlx::Error> {
-        let row = sqlx::query("select failed_in_a_row from nodes where id = $1").bind(node_id).fetch_one(&mut **tx).await?;
+        let row =
+            sqlx::query("select failed_in_a_row from nodes where id = $1").bind(node_id).fetch_one(&mut **tx).await?;
         let before: String = row.try_get(0)?;
         let mut failed: Vec<&str> = before.split(',').filter(|id| !id.is_empty()).collect();
         if failed.contains(&job_id) {
@@ -274,7 +299,11 @@ impl Renders {
         if failed.len() >= FAILURES_MAX {
             let set = sqlx::query("update nodes set standing = 'quarantined' where id = $1 and standing = 'active'");
             if set.bind(node_id).execute(&mut **tx).await?.rows_affected() == 1 {
-                tracing::error!(node_id, jobs = failed.join(","), "a node failed three different jobs in a row and gets no more");
+                tracing::error!(
+                    node_id,
+                    jobs = failed.join(","),
+                    "a node failed three different jobs in a row and gets no more"
+                );
             }
         }
         Ok(())
@@ -290,5 +319,6 @@ impl Renders {
 }
 
 fn pipelines(text: &str, node_id: &str) -> Result<Vec<Pipeline>, sqlx::Error> {
-    serde_json::from_str(text).map_err(|error| sqlx::Error::Decode(format!("nodes.pipelines of {node_id}: {error}").into()))
+    serde_json::from_str(text)
+        .map_err(|error| sqlx::Error::Decode(format!("nodes.pipelines of {node_id}: {error}").into()))
 }

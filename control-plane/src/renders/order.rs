@@ -19,7 +19,10 @@ const RACES_MAX: usize = 8;
 pub(super) enum Wanted {
     Done(Picture),
     /// A live job makes it, or the one after it will. `round` tells this wait from earlier ones.
-    Waiting { render_id: String, round: i64 },
+    Waiting {
+        render_id: String,
+        round: i64,
+    },
 }
 
 /// A variant's row.
@@ -200,7 +203,8 @@ impl Renders {
         priority: Priority,
         deadline_ms: i64,
     ) -> Result<bool, RenderError> {
-        let waiting: i64 = sqlx::query("select count(*) from jobs where state = 'queued'").fetch_one(&mut **tx).await?.try_get(0)?;
+        let waiting: i64 =
+            sqlx::query("select count(*) from jobs where state = 'queued'").fetch_one(&mut **tx).await?.try_get(0)?;
         if waiting >= self.settings().queue_max {
             return Err(RenderError::QueueFull);
         }
@@ -214,7 +218,16 @@ impl Renders {
             None => (JobKind::Render, 1, self.settings().render_cost_microusd, self.reserve(tx).await?),
         };
         let vehicle_json = serde_json::to_string(vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?;
-        let job = NewJob { kind, vehicle_key: vehicle.key(), vehicle_json, view, colours, revision, cost_microusd, budget_day };
+        let job = NewJob {
+            kind,
+            vehicle_key: vehicle.key(),
+            vehicle_json,
+            view,
+            colours,
+            revision,
+            cost_microusd,
+            budget_day,
+        };
         Ok(self.insert_job(tx, job, priority.number(), deadline_ms).await?)
     }
 

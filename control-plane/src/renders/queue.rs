@@ -27,7 +27,9 @@ impl Renders {
             DatabaseKind::Postgres => CLAIM_SKIP_LOCKED,
         };
         // Idle nodes ask twice a second: they take no write lock.
-        let some = sqlx::query("select 1 from jobs where state = 'queued' limit 1").fetch_optional(&self.0.database.pool).await?;
+        let some = sqlx::query("select 1 from jobs where state = 'queued' limit 1")
+            .fetch_optional(&self.0.database.pool)
+            .await?;
         if some.is_none() {
             return Ok(Vec::new());
         }
@@ -53,7 +55,14 @@ impl Renders {
         now.0 - HEARTBEATS_MISSED_MAX * self.settings().heartbeat_seconds as i64 * 1000
     }
 
-    async fn lease(&self, tx: &mut Tx<'_>, job_id: &str, node_id: &str, pipeline: &str, now: UnixMs) -> Result<Option<Job>, sqlx::Error> {
+    async fn lease(
+        &self,
+        tx: &mut Tx<'_>,
+        job_id: &str,
+        node_id: &str,
+        pipeline: &str,
+        now: UnixMs,
+    ) -> Result<Option<Job>, sqlx::Error> {
         // Names the lease in its upload addresses; 128 random bits each, as a session would have.
         let secret = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
         let row = sqlx::query(
@@ -71,9 +80,16 @@ impl Renders {
         .fetch_optional(&mut **tx)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let unreadable = |column: &str, error: String| sqlx::Error::Decode(format!("jobs.{column} of {job_id}: {error}").into());
-        let kind: JobKind = row.try_get::<&str, _>("kind")?.parse().map_err(|e: cyclorama_core::UnknownName| unreadable("kind", e.to_string()))?;
-        let view = row.try_get::<&str, _>("view")?.parse().map_err(|e: cyclorama_core::UnknownName| unreadable("view", e.to_string()))?;
+        let unreadable =
+            |column: &str, error: String| sqlx::Error::Decode(format!("jobs.{column} of {job_id}: {error}").into());
+        let kind: JobKind = row
+            .try_get::<&str, _>("kind")?
+            .parse()
+            .map_err(|e: cyclorama_core::UnknownName| unreadable("kind", e.to_string()))?;
+        let view = row
+            .try_get::<&str, _>("view")?
+            .parse()
+            .map_err(|e: cyclorama_core::UnknownName| unreadable("view", e.to_string()))?;
         let colours = colours(row.try_get("colors")?, job_id)?;
         let base = format!("{}/node/v1", self.settings().base_url);
         Ok(Some(Job {
@@ -109,11 +125,13 @@ impl Renders {
             let (job_id, fence): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
             self.lose(&job_id, fence, "its node was not heard of").await?;
         }
-        let lapsed = sqlx::query("select id from jobs where state = 'queued' and deadline_ms < $1 order by deadline_ms limit $2")
-            .bind(now.0)
-            .bind(SWEEP_MAX)
-            .fetch_all(pool)
-            .await?;
+        let lapsed = sqlx::query(
+            "select id from jobs where state = 'queued' and deadline_ms < $1 order by deadline_ms limit $2",
+        )
+        .bind(now.0)
+        .bind(SWEEP_MAX)
+        .fetch_all(pool)
+        .await?;
         for row in lapsed {
             let job_id: String = row.try_get(0)?;
             self.lapse(&job_id, now).await?;

@@ -75,7 +75,8 @@ impl Renders {
         let verified = self.verify_uploads(&job, result).await?;
         self.publish(&job, &verified).await?;
         let receipt = serde_json::to_string(&result.receipt).unwrap_or_default();
-        let receipt = if receipt.len() > RECEIPT_BYTES_MAX { "{\"dropped\":\"too large\"}".to_owned() } else { receipt };
+        let receipt =
+            if receipt.len() > RECEIPT_BYTES_MAX { "{\"dropped\":\"too large\"}".to_owned() } else { receipt };
         let leftovers = self.record(&job, &verified, &receipt).await?;
         self.0.ended.notify_waiters();
         if leftovers {
@@ -114,7 +115,11 @@ impl Renders {
         })
     }
 
-    async fn verify_uploads(&self, job: &Accepting, result: &ResultRequest) -> Result<HashMap<String, Verified>, ResultError> {
+    async fn verify_uploads(
+        &self,
+        job: &Accepting,
+        result: &ResultRequest,
+    ) -> Result<HashMap<String, Verified>, ResultError> {
         let mut verified = HashMap::new();
         for upload in uploads::owed(job.kind, &job.colours, "") {
             let rejected = |reason: String| Rejected { name: upload.name.clone(), reason };
@@ -171,7 +176,12 @@ impl Renders {
     }
 
     /// Changes the rows, if the lease still lives. `true`: a paint job was queued for colours asked for meanwhile.
-    async fn record(&self, job: &Accepting, verified: &HashMap<String, Verified>, receipt: &str) -> Result<bool, ResultError> {
+    async fn record(
+        &self,
+        job: &Accepting,
+        verified: &HashMap<String, Verified>,
+        receipt: &str,
+    ) -> Result<bool, ResultError> {
         let now = self.0.clock.now();
         let mut tx = self.0.database.begin().await?;
         let row = sqlx::query(
@@ -231,11 +241,13 @@ impl Renders {
 
     /// Colours that were asked for while the job was leased are painted from its layers.
     async fn queue_leftovers(&self, tx: &mut crate::db::Tx<'_>, job: &Accepting) -> Result<bool, sqlx::Error> {
-        let rows = sqlx::query("select id, color from renders where vehicle_key = $1 and view = $2 and state = 'wanted' order by color")
-            .bind(&job.vehicle_key)
-            .bind(job.view.as_str())
-            .fetch_all(&mut **tx)
-            .await?;
+        let rows = sqlx::query(
+            "select id, color from renders where vehicle_key = $1 and view = $2 and state = 'wanted' order by color",
+        )
+        .bind(&job.vehicle_key)
+        .bind(job.view.as_str())
+        .fetch_all(&mut **tx)
+        .await?;
         let mut wanted = Vec::with_capacity(rows.len());
         for row in rows {
             wanted.push(column(row.try_get("color")?, "renders.color", row.try_get("id")?)?);
@@ -268,7 +280,9 @@ fn check(upload: &Upload, claimed_sha256: &str, claimed_bytes: u64, bytes: &Byte
     }
     if upload.name != LAYERS {
         let found = probe(bytes).map_err(|error| error.to_string())?;
-        if (found.format.media_type(), found.width, found.height) != (upload.media_type.as_str(), upload.width, upload.height) {
+        if (found.format.media_type(), found.width, found.height)
+            != (upload.media_type.as_str(), upload.width, upload.height)
+        {
             return Err(format!(
                 "is {} of {}x{}, not {} of {}x{}",
                 found.format.media_type(),

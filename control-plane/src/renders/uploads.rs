@@ -5,7 +5,7 @@
 
 use super::Renders;
 use bytes::Bytes;
-use cyclorama_core::objects::{OBJECT_BYTES_MAX, ObjectError, keys};
+use cyclorama_core::objects::{OBJECT_BYTES_MAX, ObjectError, ObjectKey, keys};
 use cyclorama_core::wire::{JobKind, Upload};
 use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset};
 use sha2::{Digest, Sha256};
@@ -26,9 +26,12 @@ pub enum UploadError {
     Database(#[from] sqlx::Error),
 }
 
-/// Largest body of an upload address.
-pub fn bytes_max(name: &str) -> usize {
-    if name == LAYERS { OBJECT_BYTES_MAX as usize } else { PICTURE_BYTES_MAX }
+/// An upload address that is open now.
+#[derive(Debug)]
+pub struct OpenUpload {
+    staging: ObjectKey,
+    /// Largest body it takes.
+    pub bytes_max: usize,
 }
 
 /// Every object the node of a job owes, uploaded to `{address}/{name}`.
@@ -65,17 +68,23 @@ pub(super) fn preset_name(colour: Colour, size: SizePreset, format: Format) -> S
 }
 
 impl Renders {
-    /// Takes an upload into the staging area of the lease that the secret belongs to.
-    pub async fn take_upload(&self, secret: &str, name: &str, bytes: Bytes) -> Result<(), UploadError> {
+    /// The staging place of one object of the lease that the secret belongs to.
+    pub async fn open_upload(&self, secret: &str, name: &str) -> Result<OpenUpload, UploadError> {
         let row = self.leased_by(secret, "kind, colors").await?.ok_or(UploadError::Closed)?;
-        let kind: JobKind = super::state::column(row.try_get("kind")?, "jobs.kind", row.try_get("id")?)?;
         let (job_id, fence): (String, i64) = (row.try_get("id")?, row.try_get("fence")?);
+        let kind: JobKind = super::state::column(row.try_get("kind")?, "jobs.kind", &job_id)?;
         let colours = super::state::colours(row.try_get("colors")?, &job_id)?;
         if !owed(kind, &colours, "").iter().any(|upload| upload.name == name) {
             return Err(UploadError::Closed);
         }
-        self.0.store.put(&keys::staging(&job_id, fence, name).map_err(ObjectError::from)?, bytes).await?;
-        Ok(())
+        let staging = keys::staging(&job_id, fence, name).map_err(ObjectError::from)?;
+        let bytes_max = if name == LAYERS { OBJECT_BYTES_MAX as usize } else { PICTURE_BYTES_MAX };
+        Ok(OpenUpload { staging, bytes_max })
+    }
+
+    /// Stores what was uploaded; sending it again replaces it.
+    pub async fn take_upload(&self, upload: &OpenUpload, bytes: Bytes) -> Result<(), UploadError> {
+        Ok(self.0.store.put(&upload.staging, bytes).await?)
     }
 
     /// The stored layers that a paint job works from.
@@ -116,6 +125,9 @@ mod tests {
         }
         let owed = owed(JobKind::Render, &[Colour::Red], "http://x/u/s");
         let jpg = owed.iter().find(|upload| upload.name == "768.red.jpg").expect("a preset");
-        assert_eq!((jpg.url.as_str(), jpg.media_type.as_str(), jpg.width), ("http://x/u/s/768.red.jpg", "image/jpeg", 768));
+        assert_eq!(
+            (jpg.url.as_str(), jpg.media_type.as_str(), jpg.width),
+            ("http://x/u/s/768.red.jpg", "image/jpeg", 768)
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! through another process.
 
 use super::order::Wanted;
-use super::{Outcome, Picture, Priority, RenderError, Renders, RenderState};
+use super::{Outcome, Picture, Priority, RenderError, RenderState, Renders};
 use crate::db::DatabaseKind;
 use cyclorama_core::{Variant, Vehicle};
 use std::time::{Duration, Instant};
@@ -18,7 +18,12 @@ const ERRORS_MAX: usize = 3;
 
 impl Renders {
     /// The variant's picture, made first if need be. Waits no longer than the settings say.
-    pub async fn picture(&self, vehicle: &Vehicle, variant: &Variant, priority: Priority) -> Result<Picture, RenderError> {
+    pub async fn picture(
+        &self,
+        vehicle: &Vehicle,
+        variant: &Variant,
+        priority: Priority,
+    ) -> Result<Picture, RenderError> {
         let mut outcome = self.watch(vehicle, variant, priority);
         let waited = tokio::time::timeout(self.settings().render_wait, outcome.wait_for(Option::is_some)).await;
         match waited {
@@ -53,7 +58,13 @@ impl Renders {
     }
 
     /// `None`: nobody waits any more.
-    async fn watch_until(&self, vehicle: &Vehicle, variant: &Variant, priority: Priority, waiters: &watch::Sender<Outcome>) -> Outcome {
+    async fn watch_until(
+        &self,
+        vehicle: &Vehicle,
+        variant: &Variant,
+        priority: Priority,
+        waiters: &watch::Sender<Outcome>,
+    ) -> Outcome {
         let poll = match self.0.database.kind {
             // One process: nearly everything is told by `ended`.
             DatabaseKind::Sqlite => Duration::from_secs(1),
@@ -80,7 +91,10 @@ impl Renders {
                 Ok(Some(picture)) => return Some(Ok(picture)),
                 Ok(None) => errors = 0,
                 Err(RenderError::Database(error)) if waiting.is_some() && errors < ERRORS_MAX => {
-                    tracing::warn!(error = &*error as &dyn std::error::Error, "a waiting render could not be looked up");
+                    tracing::warn!(
+                        error = &*error as &dyn std::error::Error,
+                        "a waiting render could not be looked up"
+                    );
                     errors += 1;
                 }
                 Err(error) => return Some(Err(error)),
@@ -135,7 +149,10 @@ impl Renders {
 }
 
 fn failed_meanwhile() -> RenderError {
-    RenderError::Failed { kind: "internal".to_owned(), detail: "the render failed and another request has started it anew".to_owned() }
+    RenderError::Failed {
+        kind: "internal".to_owned(),
+        detail: "the render failed and another request has started it anew".to_owned(),
+    }
 }
 
 /// Resolves when no request waits on the channel any more. The map of watchers keeps one receiver of its own.

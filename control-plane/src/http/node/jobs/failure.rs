@@ -1,0 +1,18 @@
+//! `POST /node/v1/jobs/{job_id}/failure`: the node could not do it.
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, NodeCaller};
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use cyclorama_core::wire::FailureRequest;
+
+pub async fn failure(
+    State(app): State<App>,
+    caller: NodeCaller,
+    Path(job_id): Path<String>,
+    JsonBody(request): JsonBody<FailureRequest>,
+) -> Result<StatusCode, Problem> {
+    app.renders.fail(&caller.token_id, &job_id, request.fence, request.kind, &request.detail).await??;
+    Ok(StatusCode::NO_CONTENT)
+}

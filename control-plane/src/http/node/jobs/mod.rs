@@ -1,0 +1,4 @@
+//! How a leased job ended.
+
+pub mod failure;
+pub mod result;

@@ -1,0 +1,33 @@
+//! `POST /node/v1/jobs/{job_id}/result`: everything the job owes is uploaded.
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, NodeCaller};
+use crate::renders::ResultError;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use cyclorama_core::wire::ResultRequest;
+
+/// A result lists up to 15 colours of 13 objects, at some 150 bytes each, and a receipt.
+pub const BODY_BYTES_MAX: usize = 256 * 1024;
+
+pub async fn result(
+    State(app): State<App>,
+    caller: NodeCaller,
+    Path(job_id): Path<String>,
+    JsonBody(request): JsonBody<ResultRequest>,
+) -> Result<StatusCode, Problem> {
+    // Finished even when the node hangs up: half of the objects may have moved already.
+    let accepting = tokio::spawn(async move { app.renders.accept(&caller.token_id, &job_id, &request).await });
+    match accepting.await {
+        Ok(Ok(())) => Ok(StatusCode::NO_CONTENT),
+        Ok(Err(ResultError::Stale(stale))) => Err(stale.into()),
+        Ok(Err(ResultError::Rejected(rejected))) => {
+            Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "object_rejected", format!("{rejected}."))
+                .with("object", rejected.name))
+        }
+        Ok(Err(ResultError::Store(error))) => Err(error.into()),
+        Ok(Err(ResultError::Database(error))) => Err(error.into()),
+        Err(_) => Err(Problem::internal()),
+    }
+}

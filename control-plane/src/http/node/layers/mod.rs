@@ -1,0 +1,3 @@
+//! Stored layers, for paint jobs.
+
+pub mod get;

@@ -1,0 +1,51 @@
+//! The node protocol, version 1 (`docs/node-protocol.md`). Calls carry a node token; upload and layer addresses carry a secret of the
+//! lease instead, as presigned addresses of a bucket would.
+
+pub mod jobs;
+pub mod layers;
+pub mod nodes;
+pub mod uploads;
+
+use super::error::Problem;
+use crate::renders::{NodeError, Stale, UploadError};
+use axum::http::StatusCode;
+use cyclorama_core::objects::ObjectError;
+
+impl From<NodeError> for Problem {
+    fn from(error: NodeError) -> Self {
+        match error {
+            NodeError::Unknown => {
+                Problem::not_found("unknown_node", "There is no such node with this token: join again.")
+            }
+            NodeError::Database(error) => error.into(),
+        }
+    }
+}
+
+impl From<Stale> for Problem {
+    fn from(stale: Stale) -> Self {
+        Problem::conflict("stale_fence", format!("{stale}."))
+    }
+}
+
+impl From<UploadError> for Problem {
+    fn from(error: UploadError) -> Self {
+        match error {
+            UploadError::Closed => Problem::not_found("closed_address", format!("{error}.")),
+            UploadError::Store(error) => error.into(),
+            UploadError::Database(error) => error.into(),
+        }
+    }
+}
+
+/// The store's trouble is an operator's affair: logged here, once.
+impl From<ObjectError> for Problem {
+    fn from(error: ObjectError) -> Self {
+        tracing::error!(error = &error as &dyn std::error::Error, "the object store failed");
+        let (status, retry_after_seconds) = match error {
+            ObjectError::Full { .. } => (StatusCode::INSUFFICIENT_STORAGE, 60),
+            _ => (StatusCode::SERVICE_UNAVAILABLE, 5),
+        };
+        Problem::new(status, "dependency_down", "The object store cannot be used now.").retry_after(retry_after_seconds)
+    }
+}

@@ -1,0 +1,17 @@
+//! `POST /node/v1/nodes/{node_id}/heartbeat`: the node lives, these are its jobs; answered with orders.
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, NodeCaller};
+use axum::Json;
+use axum::extract::{Path, State};
+use cyclorama_core::wire::{HeartbeatRequest, HeartbeatResponse};
+
+pub async fn heartbeat(
+    State(app): State<App>,
+    caller: NodeCaller,
+    Path(node_id): Path<String>,
+    JsonBody(report): JsonBody<HeartbeatRequest>,
+) -> Result<Json<HeartbeatResponse>, Problem> {
+    Ok(Json(app.renders.heartbeat(&caller.token_id, &node_id, &report).await?))
+}

@@ -1,0 +1,24 @@
+//! `POST /node/v1/nodes`: takes a node in.
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, NodeCaller};
+use crate::renders::JoinError;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use cyclorama_core::wire::{JoinRequest, JoinResponse};
+
+pub async fn join(
+    State(app): State<App>,
+    caller: NodeCaller,
+    JsonBody(request): JsonBody<JoinRequest>,
+) -> Result<(StatusCode, Json<JoinResponse>), Problem> {
+    let node_id = app.renders.join(&caller.token_id, &request).await.map_err(|error| match error {
+        JoinError::Invalid { field, .. } => Problem::bad_parameter(field, format!("{error}.")),
+        JoinError::Database(error) => error.into(),
+    })?;
+    let farm = &app.config.farm;
+    let answer = JoinResponse { node_id, heartbeat_seconds: farm.heartbeat_seconds, lease_seconds: farm.lease_seconds };
+    Ok((StatusCode::CREATED, Json(answer)))
+}

@@ -1,0 +1,24 @@
+//! `POST /node/v1/nodes/{node_id}/leases`: work for a node, waiting for some.
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, NodeCaller};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use cyclorama_core::wire::{LeaseRequest, LeaseResponse};
+
+pub async fn lease(
+    State(app): State<App>,
+    caller: NodeCaller,
+    Path(node_id): Path<String>,
+    JsonBody(request): JsonBody<LeaseRequest>,
+) -> Result<Response, Problem> {
+    let stopping = app.stopping.cancelled();
+    let jobs = app.renders.work(&caller.token_id, &node_id, request.free, request.wait_seconds, stopping).await?;
+    if jobs.is_empty() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    Ok(Json(LeaseResponse { jobs }).into_response())
+}

@@ -1,0 +1,3 @@
+//! One-time addresses for what a job owes.
+
+pub mod put;

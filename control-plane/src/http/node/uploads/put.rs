@@ -1,0 +1,28 @@
+//! `PUT /node/v1/uploads/{secret}/{name}`: takes one object into the lease's staging area. The address is the permission.
+
+use crate::app::App;
+use crate::http::error::Problem;
+use axum::body::{Body, HttpBody};
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+
+pub async fn put(
+    State(app): State<App>,
+    Path((secret, name)): Path<(String, String)>,
+    body: Body,
+) -> Result<StatusCode, Problem> {
+    // Before the body is read: an address nobody has must not cost memory.
+    let upload = app.renders.open_upload(&secret, &name).await?;
+    let limit = upload.bytes_max;
+    if body.size_hint().lower() > limit as u64 {
+        return Err(Problem::too_large(limit));
+    }
+    let bytes = axum::body::to_bytes(body, limit).await.map_err(|_| {
+        Problem::bad_request(
+            "body_unreadable",
+            format!("The body could not be read to its end, or exceeds {limit} bytes."),
+        )
+    })?;
+    app.renders.take_upload(&upload, bytes).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
