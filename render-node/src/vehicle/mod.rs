@@ -9,6 +9,7 @@ pub mod drawing;
 pub mod mesh;
 pub mod morph;
 pub mod outline;
+pub mod parts;
 pub mod regions;
 pub mod sheet;
 pub mod skin;

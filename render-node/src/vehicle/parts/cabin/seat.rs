@@ -1,0 +1,166 @@
+//! Seats: cushion, sloped back with bolsters, head restraint; single or as a bench.
+
+use glam::{Vec2, Vec3};
+
+use super::{CabinSpace, Row, RowKind};
+use crate::vehicle::mesh::{Material, VehicleMesh};
+use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid};
+
+/// Measures of one seating place, metres.
+struct Place {
+    /// Middle of the seat, hip point.
+    hip: Vec3,
+    half_width: f32,
+    /// Of the back, along its slope, and the lean in radians from upright.
+    back_length: f32,
+    lean: f32,
+    /// Depth of the side bolsters.
+    bolster: f32,
+    /// Places side by side on one cushion: a groove between them.
+    places: usize,
+    restraint: bool,
+}
+
+pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, number: usize) {
+    let hip_height = if space.upright { 0.36 } else { 0.26 };
+    // Rear rows sit a little higher, as in a theatre.
+    let hip_z = space.z_floor + hip_height + 0.03 * number as f32 - if row.kind == RowKind::PlusTwo { 0.04 } else { 0.0 };
+    let lean = if space.upright { 0.24_f32 } else { 0.38 } + if row.kind == RowKind::PlusTwo { -0.12 } else { 0.0 };
+    let wanted: f32 = match row.kind {
+        RowKind::Front => 0.60,
+        RowKind::Bench => 0.56,
+        RowKind::PlusTwo => 0.46,
+    };
+    // The back leans to the rear, so the ceiling counts where its top is.
+    let top_x = row.hip_x + 0.12 + lean.sin() * wanted;
+    let restraint_height = 0.19;
+    let room = space.ceiling(top_x + 0.10).min(space.ceiling(top_x - 0.05));
+    // Seen from outside, backs end near the belt and only restraints stand well above it.
+    let by_belt = space.z_belt + if space.open { 0.02 } else { 0.06 };
+    let back_top = (hip_z + wanted * lean.cos()).min(by_belt.max(hip_z + 0.30)).min(room - restraint_height * 0.55);
+    let back_length = ((back_top - hip_z) / lean.cos()).max(0.22);
+    let restraint = room - back_top > restraint_height * 0.95;
+    let limit = space.half_width_belt - 0.08;
+    let seats: Vec<(f32, f32, usize)> = match row.kind {
+        RowKind::Front => {
+            let half = (limit * 0.37).min(0.265);
+            let y = (limit - half - 0.03).min(0.385);
+            vec![(-y, half, 1), (y, half, 1)]
+        }
+        RowKind::PlusTwo => {
+            let half = (limit * 0.34).min(0.23);
+            vec![(-half - 0.06, half, 1), (half + 0.06, half, 1)]
+        }
+        RowKind::Bench => vec![(0.0, limit - 0.03, 3)],
+    };
+    for (y, half_width, places) in seats {
+        let place = Place {
+            hip: Vec3::new(row.hip_x, y, hip_z),
+            half_width,
+            back_length,
+            lean,
+            bolster: if row.kind == RowKind::Bench { 0.015 } else { 0.045 },
+            places,
+            restraint,
+        };
+        add_seat(mesh, space, &place, row.kind);
+    }
+}
+
+fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: RowKind) {
+    let (sin, cos) = place.lean.sin_cos();
+    let up_back = Vec3::new(sin, 0.0, cos);
+    let out_of_back = Vec3::new(-cos, 0.0, sin);
+    let foot = place.hip + Vec3::new(0.10, 0.0, -0.06);
+
+    // Back: sections from the foot to the top; the front is hollow between bolsters.
+    let thickness = |t: f32| 0.085 - 0.030 * t;
+    let half_width = |t: f32| {
+        let shoulder = if kind == RowKind::Bench { 1.0 - 0.06 * t } else { 1.0 - 0.16 * t * t };
+        let rounded = 1.0 - 0.10 * ((t - 0.86) / 0.14).max(0.0).powi(2);
+        place.half_width * shoulder * rounded
+    };
+    let rows = 12;
+    let loops: Vec<Vec<Vec3>> = (0..=rows)
+        .map(|row| {
+            let t = row as f32 / rows as f32;
+            let at = foot + up_back * (place.back_length * t);
+            let end = (1.0 - ((t - 0.93) / 0.07).max(0.0).powi(2) * 0.55).max(0.3);
+            // Lumbar: the back comes forward a third of the way up.
+            let forward = 0.022 * (std::f32::consts::PI * (t * 1.15).min(1.0)).sin();
+            section(place, half_width(t), thickness(t) * end)
+                .into_iter()
+                .map(|p| at + Vec3::Y * p.x + out_of_back * (p.y + forward))
+                .collect()
+        })
+        .collect();
+    mesh.add(Material::Seat, &inside(space, Solid::lofted(&loops)).surface(52.0));
+
+    // Cushion: sections from the back forward.
+    let length = if kind == RowKind::PlusTwo { 0.40 } else { 0.50 };
+    let loops: Vec<Vec<Vec3>> = (0..=8)
+        .map(|row| {
+            let t = row as f32 / 8.0;
+            let end = 1.0 - 0.5 * ((t - 0.88) / 0.12).max(0.0).powi(2);
+            let at = place.hip + Vec3::new(0.08 - length * t, 0.0, -0.10 + 0.055 * t);
+            section(place, place.half_width * (1.0 - 0.04 * t), 0.075 * end)
+                .into_iter()
+                .map(|p| at + Vec3::new(0.0, p.x, p.y))
+                .collect()
+        })
+        .collect();
+    mesh.add(Material::Seat, &inside(space, Solid::lofted(&loops)).surface(52.0));
+    let base_height = (place.hip.z - 0.16 - space.z_floor).max(0.03) / 2.0;
+    let base = Solid::rounded_box(Vec3::new(length * 0.42, place.half_width * 0.85, base_height), 0.02)
+        .moved(Vec3::new(place.hip.x - length * 0.36, place.hip.y, space.z_floor + base_height));
+    mesh.add(Material::Interior, &base.surface(CREASE_DEGREES));
+
+    if !place.restraint {
+        return;
+    }
+    let top = foot + up_back * place.back_length;
+    let middles: Vec<f32> = if place.places == 1 { vec![0.0] } else { vec![-0.62, 0.62] };
+    for share in middles {
+        let y = share * place.half_width;
+        let centre = top + up_back * 0.105 + out_of_back * 0.030 + Vec3::Y * y;
+        let head = Solid::superellipsoid(Vec3::new(0.046, 0.125, 0.082), 3.2, 12, 24)
+            .bent(|p| {
+                // Thinner towards the top, hollow for the head.
+                let slim = 1.0 - 0.25 * (p.z / 0.082).max(0.0);
+                let local = Vec3::new(p.x * slim + 0.012 * (1.0 - (p.y / 0.125).powi(2)), p.y, p.z);
+                centre - out_of_back * local.x + Vec3::Y * local.y + up_back * local.z
+            })
+            .facing_out();
+        mesh.add(Material::Seat, &inside(space, head).surface(60.0));
+        for post in [-0.055, 0.055] {
+            let from = top + Vec3::Y * (y + post) - up_back * 0.04;
+            mesh.add(Material::Satin, &Solid::pin(from, from + up_back * 0.10, 0.006, 6).surface(60.0));
+        }
+    }
+}
+
+/// Section of back or cushion: x across the seat, y out of it. 28 points.
+fn section(place: &Place, half_width: f32, thickness: f32) -> Vec<Vec2> {
+    let front = (0..=18).map(|i| {
+        let across = 2.0 * i as f32 / 18.0 - 1.0;
+        let edge = (1.0 - across.abs().powf(7.0)).max(0.0);
+        // Bolsters stand at three quarters of the way out, grooves between places of a bench.
+        let bolster = place.bolster * (-((across.abs() - 0.80) / 0.13).powi(2)).exp();
+        let groove = if place.places > 1 { 0.016 * (-((across.abs() - 0.31) / 0.03).powi(2)).exp() } else { 0.0 };
+        Vec2::new(across * half_width, thickness * edge + bolster * edge - groove)
+    });
+    let back = (0..=8).map(|i| {
+        let across = 1.0 - 2.0 * i as f32 / 8.0;
+        let edge = (1.0 - across.abs().powf(5.0)).max(0.0);
+        Vec2::new(across * half_width * 0.985, -thickness * (0.2 + 0.6 * edge))
+    });
+    front.chain(back).collect()
+}
+
+/// Last guard: presses what would still pierce roof or sides back into the space.
+fn inside(space: &CabinSpace, solid: Solid) -> Solid {
+    solid.bent(|p| {
+        let side = space.half_width(p.z) - 0.02;
+        Vec3::new(p.x, p.y.clamp(-side, side), p.z.min(space.ceiling(p.x)))
+    })
+}

@@ -1,0 +1,86 @@
+//! Door handles. Local axes: the origin on the door's skin, x to the rear, y out of the skin, z up (see `placing::on_skin`).
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+use super::solid::{CREASE_DEGREES, Solid, curve_through, rounded_rectangle};
+use crate::vehicle::mesh::{Material, VehicleMesh};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandleKind {
+    /// Grip bowed out of the door, hand from below or above.
+    Bar,
+    /// Flat blade level with the skin.
+    Flush,
+    /// Flap in a dark bowl, as before the nineties and on trucks.
+    Pull,
+}
+
+/// Sizes in metres.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Handle {
+    pub kind: HandleKind,
+    pub length: f32,
+    pub height: f32,
+    pub material: Material,
+}
+
+impl Default for Handle {
+    fn default() -> Handle {
+        Handle { kind: HandleKind::Bar, length: 0.20, height: 0.026, material: Material::Paint }
+    }
+}
+
+/// About 200 triangles.
+pub fn handle(spec: &Handle) -> VehicleMesh {
+    let mut mesh = VehicleMesh::default();
+    let half = spec.length / 2.0;
+    match spec.kind {
+        HandleKind::Bar => {
+            let bow = [(-1.0, -0.012), (-0.90, 0.012), (-0.62, 0.030), (0.0, 0.034), (0.62, 0.030), (0.90, 0.012), (1.0, -0.012)];
+            let path = curve_through(&bow.map(|(x, y)| Vec3::new(x * half, y, 0.0)), 3);
+            let last = path.len() - 1;
+            let grip = Solid::swept(&path, Vec3::Z, |i| {
+                let t = 2.0 * i as f32 / last as f32 - 1.0;
+                rounded_rectangle(0.0075, spec.height / 2.0 * (1.0 - 0.25 * t * t), 0.007)
+            });
+            mesh.add(spec.material, &grip.surface(60.0));
+            mesh.add(Material::PanelGap, &bowl(half * 0.62, spec.height * 1.1));
+        }
+        HandleKind::Flush => {
+            let seam = Solid::rounded_box(Vec3::new(half + 0.004, 0.0035, spec.height / 2.0 + 0.004), 0.003);
+            mesh.add(Material::PanelGap, &seam.surface(CREASE_DEGREES));
+            let blade = Solid::rounded_box(Vec3::new(half, 0.006, spec.height / 2.0), 0.004);
+            mesh.add(spec.material, &blade.surface(60.0));
+        }
+        HandleKind::Pull => {
+            mesh.add(Material::PanelGap, &bowl(half * 1.1, spec.height * 1.5));
+            let flap = Solid::rounded_box(Vec3::new(half, 0.007, spec.height * 0.45), 0.005);
+            mesh.add(spec.material, &flap.moved(Vec3::new(0.0, 0.006, spec.height * 0.35)).surface(60.0));
+        }
+    }
+    mesh
+}
+
+/// A dark lens-shaped patch, just proud of the skin: stands for the hollow behind a grip.
+fn bowl(half_length: f32, half_height: f32) -> crate::vehicle::mesh::Surface {
+    Solid::superellipsoid(Vec3::new(half_length, 0.004, half_height), 2.2, 6, 20).surface(60.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::parts::checks::assert_sound;
+
+    #[test]
+    fn handles_are_sound_and_as_long_as_said() {
+        for kind in [HandleKind::Bar, HandleKind::Flush, HandleKind::Pull] {
+            let mesh = handle(&Handle { kind, ..Handle::default() });
+            assert_sound(&mesh, &format!("{kind:?}"));
+            let reach = mesh.surfaces[&Material::Paint].positions.iter().map(|p| p[0]).fold(0.0, f32::max);
+            assert!((reach - 0.10).abs() < 0.008, "{kind:?}: {reach}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What stands on a roof: rails, cross bars, antenna fin. Rails and bars in vehicle space, on points of the roof's skin.
+
+use glam::{Vec2, Vec3};
+use serde::{Deserialize, Serialize};
+
+use super::solid::{CREASE_DEGREES, Solid, curve_through, rounded_rectangle};
+use crate::vehicle::mesh::{Material, VehicleMesh};
+
+/// Sizes in metres.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoofRail {
+    /// Daylight under the rail; 0 lies on the roof.
+    pub rise: f32,
+    pub width: f32,
+    pub height: f32,
+    pub material: Material,
+}
+
+impl Default for RoofRail {
+    fn default() -> RoofRail {
+        RoofRail { rise: 0.030, width: 0.030, height: 0.024, material: Material::Satin }
+    }
+}
+
+/// One rail along `on_roof`: three or more points of the skin from front to rear. Its ends bend down into the roof.
+pub fn roof_rail(spec: &RoofRail, on_roof: &[Vec3]) -> VehicleMesh {
+    let mut mesh = VehicleMesh::default();
+    let curve = curve_through(on_roof, 6);
+    let last = curve.len().saturating_sub(1);
+    if last < 4 {
+        return mesh;
+    }
+    let path: Vec<Vec3> = curve
+        .iter()
+        .enumerate()
+        .map(|(i, p)| {
+            let from_end = i.min(last - i) as f32 / last as f32;
+            let ramp = (from_end / 0.10).min(1.0);
+            let ramp = ramp * ramp * (3.0 - 2.0 * ramp);
+            *p + Vec3::Z * (ramp * (spec.rise + spec.height) - spec.height / 2.0)
+        })
+        .collect();
+    let section = rounded_rectangle(spec.width / 2.0, spec.height / 2.0, spec.height * 0.4);
+    mesh.add(spec.material, &Solid::swept(&path, Vec3::Z, |_| section.clone()).surface(60.0));
+    if spec.rise > 0.015 {
+        for share in [0.08, 0.5, 0.92] {
+            let foot = curve[(share * last as f32) as usize];
+            let half = Vec3::new(0.045, spec.width * 0.42, spec.rise / 2.0 + 0.012);
+            let foot = Solid::rounded_box(half, 0.010).moved(foot + Vec3::Z * spec.rise / 2.0);
+            mesh.add(Material::MattBlack, &foot.surface(60.0));
+        }
+    }
+    mesh
+}
+
+/// A bar across the roof between two points of the skin (or of the rails), `rise` above them.
+pub fn roof_bar(left: Vec3, right: Vec3, rise: f32) -> VehicleMesh {
+    let mut mesh = VehicleMesh::default();
+    let up = Vec3::Z * rise;
+    let section: Vec<Vec2> = rounded_rectangle(0.030, 0.012, 0.011);
+    let bar = Solid::swept(&[left + up, right + up], Vec3::Z, |_| section.clone());
+    mesh.add(Material::Satin, &bar.surface(60.0));
+    for foot in [left, right] {
+        let foot = Solid::rounded_box(Vec3::new(0.035, 0.025, rise / 2.0 + 0.005), 0.012).moved(foot + up / 2.0);
+        mesh.add(Material::MattBlack, &foot.surface(60.0));
+    }
+    mesh
+}
+
+/// The fin of a roof antenna. Local: origin on the roof under its middle, x to the rear.
+pub fn antenna_fin(height: f32, material: Material) -> VehicleMesh {
+    let mut mesh = VehicleMesh::default();
+    let (length, half_width) = (height * 2.7, height * 0.42);
+    let loops: Vec<Vec<Vec3>> = (0..=8)
+        .map(|step| {
+            let up = step as f32 / 8.0;
+            // The front edge climbs slowly and leans back, the rear edge stands nearly upright.
+            let front = length * (-0.5 + 0.82 * up.powf(1.6));
+            let rear = length * (0.5 - 0.10 * up);
+            let width = half_width * (1.0 - up).powf(0.8).max(0.10);
+            let (middle, half) = ((front + rear) / 2.0, (rear - front) / 2.0);
+            (0..20)
+                .map(|i| {
+                    let (sin, cos) = (std::f32::consts::TAU * i as f32 / 20.0).sin_cos();
+                    Vec3::new(middle + half * cos, width * sin * (1.0 + 0.3 * cos), (up - 0.06) * height)
+                })
+                .collect()
+        })
+        .collect();
+    mesh.add(material, &Solid::lofted(&loops).surface(50.0));
+    mesh
+}
+
+/// A rod antenna. Local: origin on the skin, leaning to the rear.
+pub fn antenna_rod(length: f32) -> VehicleMesh {
+    let mut mesh = VehicleMesh::default();
+    let tip = Vec3::new(length * 0.5, 0.0, length * 0.86);
+    mesh.add(Material::MattBlack, &Solid::tube(&[Vec3::ZERO, tip * 0.1, tip], 6, |i| if i < 2 { 0.005 } else { 0.002 }).surface(60.0));
+    mesh.add(Material::MattBlack, &Solid::superellipsoid(Vec3::new(0.022, 0.016, 0.014), 2.0, 8, 12).surface(CREASE_DEGREES));
+    mesh
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::parts::checks::assert_sound;
+
+    #[test]
+    fn roof_parts_are_sound_and_stand_where_said() {
+        let roof = [Vec3::new(1.8, 0.55, 1.60), Vec3::new(2.8, 0.56, 1.66), Vec3::new(3.9, 0.54, 1.58)];
+        let rail = roof_rail(&RoofRail::default(), &roof);
+        assert_sound(&rail, "rail");
+        let top = rail.surfaces[&Material::Satin].positions.iter().map(|p| p[2]).fold(0.0, f32::max);
+        assert!((top - 1.66 - 0.054).abs() < 0.006, "{top}");
+        assert_sound(&roof_bar(Vec3::new(2.0, -0.5, 1.6), Vec3::new(2.0, 0.5, 1.6), 0.06), "bar");
+        assert_sound(&antenna_fin(0.06, Material::Paint), "fin");
+        assert_sound(&antenna_rod(0.4), "rod");
+        assert_eq!(roof_rail(&RoofRail::default(), &roof[..1]).triangle_count(), 0);
+    }
+}

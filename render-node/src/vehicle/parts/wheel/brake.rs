@@ -1,0 +1,43 @@
+//! Brake disc and caliper behind the rim: what is seen between the blades.
+
+use glam::{Vec2, Vec3};
+
+use super::Wheel;
+use super::rim::RimPlaces;
+use crate::vehicle::mesh::{Material, VehicleMesh};
+use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid};
+
+pub(super) fn add_brake(mesh: &mut VehicleMesh, spec: &Wheel) {
+    let places = RimPlaces::of(spec);
+    let radius = places.opening_radius * 0.80;
+    let face = places.hub_face.min(places.edge) - 0.062;
+    let bell = radius * 0.50;
+    let disc = [
+        Vec2::new(face - 0.024, radius),
+        Vec2::new(face - 0.001, radius),
+        Vec2::new(face, radius - 0.002),
+        Vec2::new(face, bell),
+    ];
+    mesh.add(Material::BrakeDisc, &Solid::revolved(&disc, 48).surface(CREASE_DEGREES));
+    let hat = [Vec2::new(face, bell), Vec2::new(face + 0.016, bell - 0.006), Vec2::new(face + 0.016, 0.0)];
+    mesh.add(Material::RimDark, &Solid::revolved(&hat, 32).surface(CREASE_DEGREES));
+
+    // The caliper grips the disc's rear edge over about 60 degrees.
+    let (inner, outer) = (radius * 0.70, (radius + 0.012).min(places.opening_radius - 0.024));
+    let loops: Vec<Vec<Vec3>> = (0..=8)
+        .map(|step| {
+            let t = step as f32 / 8.0;
+            let angle = (-22.0 + 60.0 * t).to_radians();
+            // Ends are lower than the middle.
+            let height = 0.026 * (1.0 - (2.0 * t - 1.0).powi(6) * 0.6);
+            [
+                (inner, face - 0.03), (inner, face + height * 0.7), (inner + 0.014, face + height),
+                (outer - 0.012, face + height), (outer, face + height * 0.6), (outer, face - 0.03),
+            ]
+            .iter()
+            .map(|(r, a)| Vec3::new(r * angle.cos(), *a, r * angle.sin()))
+            .collect()
+        })
+        .collect();
+    mesh.add(Material::Satin, &Solid::lofted(&loops).surface(CREASE_DEGREES));
+}

@@ -1,0 +1,169 @@
+//! A road wheel: tyre, rim, brake. Local axes: hub at the origin, axle along y, the outer face looks along +y, x to the
+//! rear, z up. The right side of the vehicle takes it as it is, the left side its mirror image.
+
+mod brake;
+mod motif;
+mod rim;
+mod tyre;
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+use super::placing::{add_all, mirrored, moved_to};
+use crate::vehicle::mesh::VehicleMesh;
+
+/// Rim designs. Each is a way to fill the rim with blades; see `motif`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Motif {
+    FiveSpoke,
+    DoubleFive,
+    /// Five spokes that fork half-way out.
+    YSpoke,
+    SixSpoke,
+    TenSpoke,
+    MultiSpoke,
+    /// Pairs of thin spokes that lean into each other.
+    TwinTwisted,
+    /// Pressed steel with round windows and a small cap, unpainted black or silver.
+    Steel,
+    /// Plastic cover over a steel wheel: broad flat blades, narrow slots.
+    Cover,
+    /// Short stout spokes, deep dish, a ring of bolts.
+    OffRoad,
+    /// Closed disc with slots near the edge.
+    Aero,
+    /// Many curved blades.
+    Turbine,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RimFinish {
+    Bright,
+    Dark,
+    /// Bright faces on dark flanks, as turned on a lathe after painting.
+    TwoTone,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tread {
+    Road,
+    /// Coarse shoulder blocks.
+    AllTerrain,
+}
+
+/// Sizes in metres.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Wheel {
+    /// Outer diameter of the tyre.
+    pub diameter: f32,
+    /// Section width of the tyre: its sidewalls bulge to exactly this.
+    pub width: f32,
+    /// Nominal rim diameter, where the tyre's beads sit (17 inch = 0.432).
+    pub rim_diameter: f32,
+    /// How far the hub lies behind the rim's edge; negative for hubs that stand out.
+    pub dish: f32,
+    pub motif: Motif,
+    pub finish: RimFinish,
+    pub tread: Tread,
+    /// Turns the design about the axle, so that wheels of one car do not stand in step.
+    pub turn_degrees: f32,
+}
+
+impl Default for Wheel {
+    fn default() -> Wheel {
+        Wheel {
+            diameter: 0.65,
+            width: 0.22,
+            rim_diameter: 0.432,
+            dish: 0.03,
+            motif: Motif::DoubleFive,
+            finish: RimFinish::Bright,
+            tread: Tread::Road,
+            turn_degrees: 0.0,
+        }
+    }
+}
+
+impl Wheel {
+    /// The same wheel with another tyre diameter; the rim keeps its share of it.
+    pub fn with_diameter(self, diameter: f32) -> Wheel {
+        Wheel { rim_diameter: self.rim_diameter * diameter / self.diameter, diameter, ..self }
+    }
+}
+
+/// The wheel about its hub, at most 12,000 triangles.
+pub fn wheel(spec: &Wheel) -> VehicleMesh {
+    let mut mesh = VehicleMesh::default();
+    tyre::add_tyre(&mut mesh, spec);
+    rim::add_rim(&mut mesh, spec);
+    brake::add_brake(&mut mesh, spec);
+    mesh
+}
+
+/// The wheel on both ends of an axle at `x`, standing on the ground, tyres' outer walls `outer_width` apart.
+pub fn axle(spec: &Wheel, x: f32, outer_width: f32) -> VehicleMesh {
+    let right = moved_to(&wheel(spec), Vec3::new(x, (outer_width - spec.width) / 2.0, spec.diameter / 2.0));
+    // The far side is turned a little further: two wheels in step look copied.
+    let turned = Wheel { turn_degrees: spec.turn_degrees + 17.0, ..*spec };
+    let left = moved_to(&wheel(&turned), Vec3::new(x, (outer_width - spec.width) / 2.0, spec.diameter / 2.0));
+    let mut mesh = right;
+    add_all(&mut mesh, &mirrored(&left));
+    mesh
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::mesh::Material;
+    use crate::vehicle::parts::checks::assert_sound;
+
+    const MOTIFS: [Motif; 12] = [
+        Motif::FiveSpoke, Motif::DoubleFive, Motif::YSpoke, Motif::SixSpoke, Motif::TenSpoke, Motif::MultiSpoke,
+        Motif::TwinTwisted, Motif::Steel, Motif::Cover, Motif::OffRoad, Motif::Aero, Motif::Turbine,
+    ];
+
+    #[test]
+    fn every_motif_is_sound_and_within_its_budget() {
+        for motif in MOTIFS {
+            for finish in [RimFinish::Bright, RimFinish::Dark, RimFinish::TwoTone] {
+                let mesh = wheel(&Wheel { motif, finish, ..Wheel::default() });
+                assert_sound(&mesh, &format!("{motif:?} {finish:?}"));
+                assert!(mesh.triangle_count() <= 12_000, "{motif:?}: {}", mesh.triangle_count());
+            }
+        }
+    }
+
+    #[test]
+    fn radius_and_width_are_exact() {
+        for (diameter, width, rim_diameter) in [(0.56, 0.165, 0.356), (0.65, 0.225, 0.432), (0.84, 0.285, 0.457), (1.04, 0.315, 0.572)] {
+            for tread in [Tread::Road, Tread::AllTerrain] {
+                let mesh = wheel(&Wheel { diameter, width, rim_diameter, tread, ..Wheel::default() });
+                let all = || mesh.surfaces.values().flat_map(|s| &s.positions);
+                let radius = all().map(|p| p[0].hypot(p[2])).fold(0.0, f32::max);
+                let lowest = all().map(|p| p[2]).fold(f32::MAX, f32::min);
+                assert!((radius - diameter / 2.0).abs() < 1e-5 && (lowest + diameter / 2.0).abs() < 1e-5, "{radius} {lowest}");
+                let tyre = &mesh.surfaces[&Material::Tyre].positions;
+                for side in [-1.0, 1.0] {
+                    let reach = tyre.iter().map(|p| p[1] * side).fold(0.0, f32::max);
+                    assert!((reach - width / 2.0).abs() < 1e-5, "{reach} for {width}");
+                    let all_reach = all().map(|p| p[1] * side).fold(0.0, f32::max);
+                    assert!(all_reach <= width / 2.0 + 0.012, "rim stands out by {all_reach} of {width}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_axle_stands_on_the_ground_at_its_width() {
+        let mesh = axle(&Wheel::default(), 0.9, 1.78);
+        let all: Vec<_> = mesh.surfaces[&Material::Tyre].positions.to_vec();
+        let widest = all.iter().map(|p| p[1].abs()).fold(0.0, f32::max);
+        let lowest = all.iter().map(|p| p[2]).fold(f32::MAX, f32::min);
+        assert!((widest - 0.89).abs() < 1e-5 && lowest.abs() < 1e-5, "{widest} {lowest}");
+        assert_sound(&mesh, "axle");
+    }
+}
