@@ -77,6 +77,7 @@ pub struct BodyField {
     lip_height: f32,
     lip_width: f32,
     length: f32,
+    height: f32,
     half_width: f32,
     axles: [f32; 2],
     hub_z: f32,
@@ -139,6 +140,7 @@ impl BodyField {
             lip_height: sheet.wheels.lip_height,
             lip_width: sheet.wheels.lip_width,
             length: size.length,
+            height: size.height,
             half_width: size.width * 0.5,
             axles: [sheet_stance.front_axle_x, sheet_stance.rear_axle_x],
             hub_z: sheet_stance.hub_z,
@@ -319,38 +321,47 @@ impl BodyField {
 
     /// y of the skin seen from the side at real (x, z), if there is any.
     pub fn skin_y(&self, x: f32, z: f32) -> Option<f32> {
-        let mut y = self.half_width / self.morph.to_sheet(Vec3::Y).y * 1.15;
-        let field = |y: f32| self.at(Vec3::new(x, y, z));
-        let step_m = 0.02;
-        while y > 0.0 {
-            if field(y) < 0.0 {
-                let (mut inside, mut outside) = (y, y + step_m);
-                for _ in 0..18 {
-                    let middle = 0.5 * (inside + outside);
-                    if field(middle) < 0.0 { inside = middle } else { outside = middle }
-                }
-                return Some(inside);
-            }
-            y -= step_m;
-        }
-        None
+        let outside = self.half_width / self.morph.to_sheet(Vec3::Y).y * 1.15;
+        self.first_inside(Vec3::new(x, outside, z), -Vec3::Y, outside).map(|p| p.y)
     }
 
     /// z of the skin seen from above at real (x, y), if there is any.
-    pub fn skin_z(&self, x: f32, y: f32, from_z: f32) -> Option<f32> {
-        let field = |z: f32| self.at(Vec3::new(x, y, z));
+    pub fn skin_z(&self, x: f32, y: f32) -> Option<f32> {
+        let above = self.morph.to_real(Vec3::new(0.0, 0.0, self.height)).z + 0.1;
+        self.first_inside(Vec3::new(x, y, above), -Vec3::Z, above).map(|p| p.z)
+    }
+
+    /// x of the skin seen from the front, or the rear, at real (y, z), if there is any within the end's half metre.
+    pub fn skin_x(&self, y: f32, z: f32, from_rear: bool) -> Option<f32> {
+        let tail = self.morph.to_real(Vec3::X * self.length).x;
+        let (start, way) = if from_rear { (tail + 0.05, -Vec3::X) } else { (-0.05, Vec3::X) };
+        self.first_inside(Vec3::new(start, y, z), way, 0.9).map(|p| p.x)
+    }
+
+    /// Outward unit normal of the skin.
+    pub fn normal(&self, p: Vec3) -> Vec3 {
+        let n = super::surface_net::gradient(&|p| self.at(p), p);
+        let n = if p.y == 0.0 { Vec3::new(n.x, 0.0, n.z) } else { n };
+        n.normalize_or(Vec3::Z)
+    }
+
+    /// First point of a ray that lies in the body.
+    fn first_inside(&self, from: Vec3, way: Vec3, length: f32) -> Option<Vec3> {
         let step_m = 0.02;
-        let mut z = from_z;
-        while z > 0.0 {
-            if field(z) < 0.0 {
-                let (mut inside, mut outside) = (z, z + step_m);
-                for _ in 0..18 {
+        let (mut along, mut last_step) = (0.0, step_m);
+        while along < length {
+            let value = self.at(from + way * along);
+            if value < 0.0 {
+                let (mut outside, mut inside) = ((along - last_step).max(0.0), along);
+                for _ in 0..16 {
                     let middle = 0.5 * (inside + outside);
-                    if field(middle) < 0.0 { inside = middle } else { outside = middle }
+                    if self.at(from + way * middle) < 0.0 { inside = middle } else { outside = middle }
                 }
-                return Some(inside);
+                return Some(from + way * inside);
             }
-            z -= step_m;
+            // Far from the skin the field says how far it is at least.
+            last_step = step_m.max(value * 0.35);
+            along += last_step;
         }
         None
     }

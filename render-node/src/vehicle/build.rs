@@ -6,8 +6,10 @@ use glam::Vec3;
 
 use super::body_field::{Arch, BodyField};
 use super::depth;
+use super::dress;
 use super::mesh::{Material, Surface, VehicleMesh};
 use super::morph::Stance;
+use super::parts::placing::add_all;
 use super::regions::{BodyGround, Divider};
 use super::sheet::{Sheet, SheetError, SolidRole};
 use super::skin::Skin;
@@ -26,8 +28,8 @@ pub enum VehicleError {
 const GRID_M: f32 = 0.0175;
 /// Of solids meshed by themselves.
 const SOLID_GRID_M: f32 = 0.014;
-/// Depth of a wheel well from the widest place.
-const WELL_DEPTH_M: f32 = 0.36;
+/// Room of a wheel well behind the tyre.
+const BEHIND_TYRE_M: f32 = 0.09;
 
 /// Builds the vehicle at its real dimensions, both halves, standing on z = 0.
 ///
@@ -93,13 +95,16 @@ pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> Vehic
         half.positions.iter_mut().for_each(|p| p.y *= factor);
     }
 
-    let well_y = arches.map(|_| real.width * 0.5 - WELL_DEPTH_M);
+    let wheels = dress::wheel_places(sheet, &field, real);
+    let well_y = wheels.outer_y.map(|outer| outer - wheels.spec.width - BEHIND_TYRE_M);
     let ground = BodyGround(&field);
     let mut divider = Divider::new(Skin::new(half, &ground), &field, sheet);
     divider.divide(well_y);
     let mut mesh = depth::surfaces(&divider.skin, &divider.parts, &field, arches, well_y);
     solids(sheet, &field, &mut mesh);
-    with_mirror_image(mesh)
+    let mut whole = with_mirror_image(mesh);
+    add_all(&mut whole, &dress::dressing(sheet, &field, real, &wheels));
+    whole
 }
 
 /// Solids that are meshed by themselves.

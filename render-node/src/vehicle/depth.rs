@@ -1,14 +1,15 @@
 //! Depth behind the skin: recesses with walls, lamp bowls behind their lenses, wheel wells. Takes a divided skin, gives
 //! surfaces by material (one half; mirroring is the caller's).
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
 use super::body_field::{Arch, BodyField, Sheets};
 use super::mesh::{Material, Surface, VehicleMesh};
+use super::parts::lamp::{LampSite, head_lamp, tail_lamp};
 use super::regions::{Part, PartShape};
+use super::sheet::{DrawnIn, Lamp};
 use super::skin::{Skin, border};
-use super::surface_net::gradient;
 
 /// How far the painted edge of a wheel arch turns inwards.
 const ARCH_LIP_M: f32 = 0.028;
@@ -19,11 +20,7 @@ pub fn surfaces(skin: &Skin<Sheets>, parts: &[Part], field: &BodyField, arches: 
         .positions
         .par_iter()
         .with_min_len(256)
-        .map(|p| {
-            let n = gradient(&|p| field.at(p), *p);
-            let n = if p.y == 0.0 { Vec3::new(n.x, 0.0, n.z) } else { n };
-            n.normalize_or(Vec3::Z)
-        })
+        .map(|p| field.normal(*p))
         .collect();
     let mut mesh = VehicleMesh::default();
     for (id, part) in parts.iter().enumerate() {
@@ -39,10 +36,11 @@ pub fn surfaces(skin: &Skin<Sheets>, parts: &[Part], field: &BodyField, arches: 
                 piece.add_moved(&mut mesh, part.material, *depth);
                 piece.add_walls(&mut mesh, *wall, *depth);
             }
-            PartShape::Lamp { lamp, .. } => {
+            PartShape::Lamp { lamp, view } => {
                 piece.add_moved(&mut mesh, lamp.lens, 0.0);
                 piece.add_moved(&mut mesh, lamp.bowl, lamp.depth);
                 piece.add_walls(&mut mesh, lamp.bowl, lamp.depth);
+                piece.add_lights(&mut mesh, lamp, *view == DrawnIn::Rear, field);
             }
             PartShape::Arch(index) => piece.add_well(&mut mesh, arches[*index], well_y[*index]),
         }
@@ -87,6 +85,30 @@ impl Piece<'_> {
         }
     }
 
+    /// What shines behind a lens, laid out in the lens's own border as seen from the front or the rear.
+    fn add_lights(&self, mesh: &mut VehicleMesh, lamp: &Lamp, from_rear: bool, field: &BodyField) {
+        let outline: Vec<Vec2> = longest_loop(&border(self.triangles.iter()))
+            .into_iter()
+            .map(|i| Vec2::new(self.positions[i as usize].y, self.positions[i as usize].z))
+            .collect();
+        if outline.len() < 8 {
+            return;
+        }
+        let middle_x = self.triangles.iter().flatten().map(|i| self.positions[*i as usize].x).sum::<f32>()
+            / (3 * self.triangles.len()) as f32;
+        let skin = move |at: Vec2| {
+            let x = field.skin_x(at.x, at.y, from_rear).unwrap_or(middle_x);
+            let p = Vec3::new(x, at.x, at.y);
+            (p, field.normal(p))
+        };
+        let site = LampSite { outline, skin: Box::new(skin), depth: lamp.depth };
+        for lights in [lamp.head.map(|spec| head_lamp(&site, &spec)), lamp.tail.map(|spec| tail_lamp(&site, &spec))] {
+            for (material, surface) in lights.iter().flat_map(|mesh| &mesh.surfaces) {
+                mesh.add(*material, surface);
+            }
+        }
+    }
+
     /// The lip and the well of a wheel arch, where this piece was the skin.
     fn add_well(&self, mesh: &mut VehicleMesh, arch: Arch, well_y: f32) {
         let hub = Vec3::new(arch.x, well_y, arch.z);
@@ -101,6 +123,27 @@ impl Piece<'_> {
             add_triangle(well, [hub, in_a, in_b]);
         }
     }
+}
+
+/// The longest closed chain of directed edges.
+fn longest_loop(edges: &[(u32, u32)]) -> Vec<u32> {
+    let mut next: std::collections::BTreeMap<u32, u32> = edges.iter().copied().collect();
+    let mut longest = Vec::new();
+    while let Some((&start, _)) = next.iter().next() {
+        let mut chain = vec![start];
+        let mut at = start;
+        while let Some(to) = next.remove(&at) {
+            if to == start {
+                break;
+            }
+            chain.push(to);
+            at = to;
+        }
+        if chain.len() > longest.len() {
+            longest = chain;
+        }
+    }
+    longest
 }
 
 fn add_quad(surface: &mut Surface, [a, b, c, d]: [Vec3; 4]) {

@@ -6,6 +6,7 @@ pub mod build;
 pub mod curve;
 pub mod depth;
 pub mod drawing;
+pub mod dress;
 pub mod mesh;
 pub mod morph;
 pub mod outline;

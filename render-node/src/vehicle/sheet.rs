@@ -13,6 +13,16 @@ use serde::Deserialize;
 
 use super::curve::ControlPoint;
 use super::mesh::Material;
+use super::parts::bars::BumperBar;
+use super::parts::cabin::Rear;
+use super::parts::exhaust::ExhaustTip;
+use super::parts::handle::Handle;
+use super::parts::lamp::{HeadLamp, TailLamp};
+use super::parts::mirror::Mirror;
+use super::parts::roof::RoofRail;
+use super::parts::soft_top::StowedTop;
+use super::parts::spoiler::Spoiler;
+use super::parts::wheel::Wheel;
 
 pub type Curve = Vec<ControlPoint>;
 
@@ -270,9 +280,6 @@ pub struct Wheels {
     /// How far the tyre's face lies inside the flank.
     #[serde(default = "tuck")]
     pub tuck: f32,
-    /// Wheel design, by the name the parts know.
-    #[serde(default)]
-    pub design: Option<String>,
 }
 
 fn round() -> f32 {
@@ -429,7 +436,7 @@ fn gap_width() -> f32 {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct Lamp {
     pub depth: f32,
     /// What the bowl is made of.
@@ -438,9 +445,11 @@ pub struct Lamp {
     /// What the lens is made of: clear, or red for simple tail lamps.
     #[serde(default = "lens")]
     pub lens: Material,
-    /// Lit things inside.
+    /// What is inside.
     #[serde(default)]
-    pub light: Vec<Light>,
+    pub head: Option<HeadLamp>,
+    #[serde(default)]
+    pub tail: Option<TailLamp>,
 }
 
 fn housing() -> Material {
@@ -449,18 +458,6 @@ fn housing() -> Material {
 
 fn lens() -> Material {
     Material::LampLens
-}
-
-/// Something bright inside a lamp, placed in the view the lamp is drawn in.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Light {
-    /// Round projector: centre and radius.
-    Projector { at: [f32; 2], radius: f32 },
-    /// Lit ring: centre, radius and bar width.
-    Ring { at: [f32; 2], radius: f32, width: f32, material: Material },
-    /// Lit line.
-    Bar { line: Curve, width: f32, material: Material },
 }
 
 /// Front or rear end: what carries a make. Its regions can be put on another sheet's body, stretched between the two
@@ -476,16 +473,152 @@ pub struct Face {
     pub relief: Vec<Relief>,
 }
 
-/// Small things bought from the parts shelf, and where they sit.
+/// The parts a body is dressed with, and where they sit (in the sheet's own metres, like everything else).
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fittings {
-    /// (x, z) where the mirror's foot meets the skin.
+    /// Design of the wheels; their sizes are `[wheels]`'s.
     #[serde(default)]
-    pub mirror: Option<[f32; 2]>,
-    /// (x, z) of the door handles.
+    pub wheel: Wheel,
     #[serde(default)]
-    pub handles: Vec<[f32; 2]>,
+    pub mirror: Option<MirrorFitting>,
+    #[serde(default)]
+    pub handle: Option<HandleFitting>,
+    #[serde(default)]
+    pub cabin: Option<CabinFitting>,
+    /// Wipers on the windscreen.
+    #[serde(default)]
+    pub wipers: bool,
+    #[serde(default)]
+    pub exhaust: Option<ExhaustFitting>,
+    #[serde(default)]
+    pub rails: Option<RailFitting>,
+    /// Height of a roof fin, and where it stands in x.
+    #[serde(default)]
+    pub fin: Option<FinFitting>,
+    #[serde(default)]
+    pub spoiler: Option<SpoilerFitting>,
+    #[serde(default)]
+    pub front_bar: Option<BarFitting>,
+    #[serde(default)]
+    pub rear_bar: Option<BarFitting>,
+    #[serde(default)]
+    pub spare: Option<SpareFitting>,
+    /// z of the empty plate recess on the tail, and its size.
+    #[serde(default)]
+    pub plate: Option<PlateFitting>,
+    #[serde(default)]
+    pub step: Option<StepFitting>,
+    #[serde(default)]
+    pub stowed_top: Option<StowedTop>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorFitting {
+    /// (x, z) where its foot meets the skin.
+    pub at: [f32; 2],
+    #[serde(default)]
+    pub look: Mirror,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HandleFitting {
+    /// (x, z) of each handle's middle.
+    pub at: Vec<[f32; 2]>,
+    #[serde(default)]
+    pub look: Handle,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CabinFitting {
+    /// x where the space for people ends.
+    pub x_rear: f32,
+    pub rear: Rear,
+    #[serde(default)]
+    pub upright: bool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExhaustFitting {
+    /// (y, z) on the tail, for one side or both.
+    pub at: [f32; 2],
+    #[serde(default)]
+    pub both_sides: bool,
+    #[serde(default)]
+    pub look: ExhaustTip,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RailFitting {
+    /// Front and rear end.
+    pub x: [f32; 2],
+    pub y: f32,
+    #[serde(default)]
+    pub look: RoofRail,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FinFitting {
+    pub x: f32,
+    pub height: f32,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpoilerFitting {
+    /// The edge it grows from: x in the centre plane and at the ends, half its width.
+    pub x: f32,
+    pub x_end: f32,
+    pub half_width: f32,
+    #[serde(default)]
+    pub look: Spoiler,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BarFitting {
+    /// Its outermost point.
+    pub x: f32,
+    #[serde(default)]
+    pub look: BumperBar,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpareFitting {
+    /// Outer face and middle.
+    pub x: f32,
+    pub z: f32,
+    #[serde(default)]
+    pub cover: Option<Material>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlateFitting {
+    pub z: f32,
+    pub width: f32,
+    pub height: f32,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepFitting {
+    /// Front and rear end, height, and how far it stands out of the flank.
+    pub x: [f32; 2],
+    pub z: f32,
+    pub out: f32,
+    pub width: f32,
+    #[serde(default)]
+    pub round: bool,
+    #[serde(default = "matt_black")]
+    pub material: Material,
 }
 
 #[derive(Debug, thiserror::Error)]

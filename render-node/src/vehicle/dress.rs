@@ -1,0 +1,211 @@
+//! Puts the parts of `parts` on a finished body: where the sheet says, on the skin the field gives. Wheels and lamps
+//! excepted, nothing here changes the body.
+
+use glam::Vec3;
+
+use super::body_field::BodyField;
+use super::mesh::VehicleMesh;
+use super::morph::Stance;
+use super::parts::bars::{bumper_bar, plate_recess, side_step, spare_wheel};
+use super::parts::cabin::{CabinSpace, cabin};
+use super::parts::exhaust::exhaust_tip;
+use super::parts::handle::handle;
+use super::parts::mirror::mirror;
+use super::parts::placing::{add_all, both_sides, moved_to, on_skin, placed};
+use super::parts::roof::{antenna_fin, roof_rail};
+use super::parts::soft_top::{StowedTop, stowed_top};
+use super::parts::spoiler::spoiler;
+use super::parts::wheel::{Wheel, axle};
+use super::parts::wiper::wiper;
+use super::mesh::Material;
+use super::sheet::{CabinFitting, Sheet};
+
+/// Where the wheels go: outer faces of front and rear tyres from the centre plane.
+pub struct WheelPlaces {
+    pub outer_y: [f32; 2],
+    pub spec: Wheel,
+}
+
+/// The tyres' faces lie `tuck` inside the flank above them, whatever the track is said to be: a gap is seen at once.
+pub fn wheel_places(sheet: &Sheet, field: &BodyField, real: Stance) -> WheelPlaces {
+    let wheels = &sheet.wheels;
+    let growth = real.hub_z * 2.0 / wheels.tyre_diameter;
+    let spec = Wheel {
+        diameter: wheels.tyre_diameter,
+        width: wheels.tyre_width * growth.min(1.1),
+        rim_diameter: wheels.rim_diameter,
+        ..sheet.fittings.wheel
+    }
+    .with_diameter(real.hub_z * 2.0);
+    let outer_y = field.arches.map(|arch| {
+        let above = field.skin_y(arch.x, arch.z + arch.radius + 0.02).unwrap_or(real.width * 0.5);
+        above.min(real.width * 0.5) - wheels.tuck
+    });
+    WheelPlaces { outer_y, spec }
+}
+
+/// Everything but the body.
+pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPlaces) -> VehicleMesh {
+    let fittings = &sheet.fittings;
+    let mut mesh = VehicleMesh::default();
+    let place = |x: f32, y: f32, z: f32| field.morph.to_real(Vec3::new(x, y, z));
+
+    for (arch, outer_y) in field.arches.iter().zip(wheels.outer_y) {
+        add_all(&mut mesh, &axle(&wheels.spec, arch.x, 2.0 * outer_y));
+    }
+    if let Some(fitting) = &fittings.mirror {
+        let at = place(fitting.at[0], 0.0, fitting.at[1]);
+        if let Some(y) = field.skin_y(at.x, at.z) {
+            add_all(&mut mesh, &both_sides(&moved_to(&mirror(&fitting.look), Vec3::new(at.x, y, at.z))));
+        }
+    }
+    if let Some(fitting) = &fittings.handle {
+        let piece = handle(&fitting.look);
+        for [x, z] in &fitting.at {
+            let at = place(*x, 0.0, *z);
+            let Some(y) = field.skin_y(at.x, at.z) else { continue };
+            let at = Vec3::new(at.x, y, at.z);
+            add_all(&mut mesh, &both_sides(&placed(&piece, on_skin(at, field.normal(at), Vec3::X))));
+        }
+    }
+    if let Some(fitting) = &fittings.cabin {
+        add_all(&mut mesh, &cabin(&cabin_space(fitting, sheet, field)));
+    }
+    if fittings.wipers {
+        add_wipers(&mut mesh, sheet, field);
+    }
+    if let Some(fitting) = &fittings.exhaust {
+        let at = place(0.0, fitting.at[0], fitting.at[1]);
+        if let Some(x) = field.skin_x(at.y, at.z, true) {
+            let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x, at.y, at.z));
+            add_all(&mut mesh, &if fitting.both_sides { both_sides(&piece) } else { piece });
+        }
+    }
+    if let Some(fitting) = &fittings.rails {
+        let points: Vec<Vec3> = (0..7)
+            .filter_map(|i| {
+                let x = fitting.x[0] + (fitting.x[1] - fitting.x[0]) * i as f32 / 6.0;
+                on_top(field, place(x, fitting.y, 0.0))
+            })
+            .collect();
+        if points.len() > 2 {
+            add_all(&mut mesh, &both_sides(&roof_rail(&fitting.look, &points)));
+        }
+    }
+    if let Some(fitting) = &fittings.fin
+        && let Some(at) = on_top(field, place(fitting.x, 0.0, 0.0))
+    {
+        add_all(&mut mesh, &moved_to(&antenna_fin(fitting.height, Material::Paint), at));
+    }
+    if let Some(fitting) = &fittings.spoiler {
+        let edge: Vec<Vec3> = (-4..=4)
+            .filter_map(|i| {
+                let share = i as f32 / 4.0;
+                let x = fitting.x + (fitting.x_end - fitting.x) * share * share;
+                let at = on_top(field, place(x, share.abs() * fitting.half_width, 0.0))?;
+                Some(Vec3::new(at.x, at.y * share.signum(), at.z))
+            })
+            .collect();
+        add_all(&mut mesh, &spoiler(&fitting.look, &edge));
+    }
+    for (fitting, to_rear) in [(&fittings.front_bar, false), (&fittings.rear_bar, true)] {
+        if let Some(fitting) = fitting {
+            let at = place(fitting.x, fitting.look.half_width, fitting.look.z);
+            let look = super::parts::bars::BumperBar { z: at.z, half_width: at.y, ..fitting.look };
+            add_all(&mut mesh, &bumper_bar(&look, at.x, to_rear));
+        }
+    }
+    if let Some(fitting) = &fittings.spare {
+        let spec = Wheel { width: wheels.spec.width * 0.85, ..wheels.spec };
+        add_all(&mut mesh, &spare_wheel(&spec, place(fitting.x, 0.0, fitting.z), fitting.cover));
+    }
+    if let Some(fitting) = &fittings.plate {
+        let at = place(0.0, 0.0, fitting.z);
+        if let Some(x) = field.skin_x(0.0, at.z, true) {
+            add_all(&mut mesh, &moved_to(&plate_recess(fitting.width, fitting.height), Vec3::new(x, 0.0, at.z)));
+        }
+    }
+    if let Some(fitting) = &fittings.step {
+        let end = |x: f32| {
+            let at = place(x, 0.0, fitting.z);
+            let flank = field.skin_y(at.x, at.z + 0.15).unwrap_or(real.width * 0.5);
+            Vec3::new(at.x, (flank + fitting.out).min(real.width * 0.5), at.z)
+        };
+        let piece = side_step(end(fitting.x[0]), end(fitting.x[1]), fitting.width, fitting.round, fitting.material);
+        add_all(&mut mesh, &both_sides(&piece));
+    }
+    if let Some(top) = &fittings.stowed_top {
+        let (front, rear) = (place(top.x_front, top.half_width, top.z), place(top.x_rear, 0.0, top.z));
+        let moved = StowedTop { x_front: front.x, x_rear: rear.x, half_width: front.y, z: front.z, ..*top };
+        add_all(&mut mesh, &stowed_top(&moved));
+    }
+    mesh
+}
+
+fn on_top(field: &BodyField, at: Vec3) -> Option<Vec3> {
+    field.skin_z(at.x, at.y).map(|z| Vec3::new(at.x, at.y, z))
+}
+
+/// Foot of the windscreen in the centre plane: where the skin leaves the hood for the greenhouse.
+fn cowl(sheet: &Sheet, field: &BodyField) -> Option<Vec3> {
+    let end = field.morph.to_real(Vec3::X * sheet.size.length).x * 0.6;
+    (10..)
+        .map(|i| i as f32 * 0.02)
+        .take_while(|x| *x < end)
+        .filter_map(|x| on_top(field, Vec3::new(x, 0.0, 0.0)))
+        .find(|p| {
+            let sheets = field.sheets(*p);
+            sheets.body > 0.02 && sheets.greenhouse_profile < 0.02
+        })
+}
+
+fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> CabinSpace {
+    let rear = field.morph.to_real(Vec3::new(fitting.x_rear, 0.0, sheet.body.sill));
+    let foot = cowl(sheet, field).unwrap_or(Vec3::new(rear.x * 0.3, 0.0, sheet.size.height * 0.65));
+    let middle_x = 0.5 * (foot.x + rear.x);
+    let belt = field.morph.to_real(Vec3::Z * field.sheets(Vec3::new(middle_x, 0.0, 0.5)).belt).z;
+    let open = sheet.greenhouse.open.is_some();
+    let roof: Vec<[f32; 2]> = if open {
+        Vec::new()
+    } else {
+        let count = ((rear.x - foot.x) / 0.08).ceil().max(2.0) as usize;
+        (0..=count)
+            .filter_map(|i| on_top(field, Vec3::new(foot.x + (rear.x - foot.x) * i as f32 / count as f32, 0.0, 0.0)))
+            .map(|p| [p.x, p.z - 0.02])
+            .collect()
+    };
+    let top = roof.iter().map(|p| p[1]).fold(belt + 0.3, f32::max);
+    let inside = |z: f32| field.skin_y(middle_x, z).unwrap_or(0.7) - 0.06;
+    CabinSpace {
+        x_cowl: foot.x,
+        z_cowl: foot.z,
+        x_rear: rear.x,
+        z_floor: rear.z,
+        z_belt: belt,
+        half_width_belt: inside(belt - 0.05),
+        half_width_roof: if open { inside(belt - 0.05) } else { inside(top - 0.12) },
+        roof,
+        rear: fitting.rear,
+        open,
+        upright: fitting.upright,
+    }
+}
+
+/// Two wipers parked along the windscreen's foot, pivots right of the blades (left-hand drive).
+fn add_wipers(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
+    let Some(foot) = cowl(sheet, field) else { return };
+    let half = field.morph.to_real(Vec3::Y * sheet.size.width * 0.5).y;
+    // y of pivot, blade's ends; the windscreen's bow takes the outer ends back.
+    for [pivot, from, to] in [[0.05, 0.02, -0.62], [0.62, 0.60, 0.04]] {
+        let on_glass = |share: f32, up: f32| {
+            let y = share * half;
+            (0..24).map(|i| foot.x + up + 0.012 * i as f32).find_map(|x| {
+                let p = on_top(field, Vec3::new(x, y, 0.0))?;
+                (field.sheets(p).body > 0.028).then_some(p)
+            })
+        };
+        if let (Some(pivot), Some(from), Some(to)) = (on_glass(pivot, -0.03), on_glass(from, 0.01), on_glass(to, 0.03)) {
+            add_all(mesh, &wiper(pivot, from, to, field.normal(from)));
+        }
+    }
+}
