@@ -1,0 +1,185 @@
+//! Flow matching with Euler steps, for a model that predicts the clean sample: pure numbers, no model.
+//!
+//! A noisy sample at time t is `x_t = (1 - t) * x0 + t * noise` (Lipman et al., "Flow Matching for Generative
+//! Modeling", 2022; Liu et al., "Flow Straight and Fast", 2022). Its velocity is `(x_t - x0) / t`, so the Euler step
+//! from t to s is `x_s = x0 + (s / t) * (x_t - x0)`, and the last step, to 0, is the prediction itself.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// More steps than this is a mistake in the file: one or two are what the built-in model is made for.
+const STEPS_MAX: usize = 50;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowMatchEuler {
+    timesteps: Vec<f32>,
+    initial_noise_scale: f32,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SchedulerError {
+    #[error("it is not the JSON of a scheduler: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("`{setting}` is {found}; {expected} is expected")]
+    Setting { setting: &'static str, found: String, expected: &'static str },
+}
+
+#[derive(serde::Deserialize)]
+struct Config {
+    #[serde(rename = "_class_name")]
+    class_name: String,
+    prediction_type: String,
+    num_inference_steps: usize,
+    timesteps: Option<Vec<f32>>,
+    #[serde(default)]
+    initial_noise_scale: f32,
+}
+
+impl FlowMatchEuler {
+    /// Reads `scheduler_config.json`. Without `timesteps` the steps are even: 1, (n-1)/n, .. 1/n.
+    pub fn from_config(json: &str) -> Result<Self, SchedulerError> {
+        let config: Config = serde_json::from_str(json)?;
+        let wrong = |setting, found: String, expected| Err(SchedulerError::Setting { setting, found, expected });
+        if config.class_name != "FlowMatchEulerScheduler" {
+            return wrong("_class_name", config.class_name, "FlowMatchEulerScheduler");
+        }
+        if config.prediction_type != "sample" {
+            return wrong("prediction_type", config.prediction_type, "sample");
+        }
+        let steps = config.num_inference_steps;
+        if !(1..=STEPS_MAX).contains(&steps) {
+            return wrong("num_inference_steps", steps.to_string(), "1 to 50");
+        }
+        let timesteps = config.timesteps.unwrap_or_else(|| (0..steps).map(|i| (steps - i) as f32 / steps as f32).collect());
+        let falling = timesteps.windows(2).all(|pair| pair[0] > pair[1]);
+        if timesteps.len() != steps || timesteps[0] != 1.0 || !falling || timesteps[steps - 1] <= 0.0 {
+            return wrong("timesteps", format!("{timesteps:?}"), "one number a step, falling from 1.0 and above 0");
+        }
+        if !(0.0..=1.0).contains(&config.initial_noise_scale) {
+            return wrong("initial_noise_scale", config.initial_noise_scale.to_string(), "0 to 1");
+        }
+        Ok(Self { timesteps, initial_noise_scale: config.initial_noise_scale })
+    }
+
+    /// The times at which the model is asked, falling from 1.
+    pub fn timesteps(&self) -> &[f32] {
+        &self.timesteps
+    }
+
+    pub fn initial_noise_scale(&self) -> f32 {
+        self.initial_noise_scale
+    }
+
+    /// The sample at t = 1: noise of the configured strength, or zeros. ChaCha8 gives the same numbers everywhere.
+    pub fn start(&self, seed: u64, length: usize) -> Vec<f32> {
+        if self.initial_noise_scale == 0.0 {
+            return vec![0.0; length];
+        }
+        let mut noise = gaussian(ChaCha8Rng::seed_from_u64(seed));
+        (0..length).map(|_| self.initial_noise_scale * noise()).collect()
+    }
+
+    /// Moves `sample` from timestep number `step` to the next one, given the model's prediction of the clean sample.
+    pub fn step(&self, step: usize, sample: &mut [f32], clean: &[f32]) {
+        let now = self.timesteps[step];
+        let next = self.timesteps.get(step + 1).copied().unwrap_or(0.0);
+        let kept = next / now;
+        for (x, x0) in sample.iter_mut().zip(clean) {
+            *x = x0 + kept * (*x - x0);
+        }
+    }
+}
+
+/// Standard normal numbers, two from each pair of uniform ones (Box and Muller, 1958).
+fn gaussian(mut random: ChaCha8Rng) -> impl FnMut() -> f32 {
+    let mut spare = None;
+    move || {
+        if let Some(second) = spare.take() {
+            return second;
+        }
+        // (0, 1]: the logarithm of zero is not a number one can use.
+        let radius_draw = (f64::from(random.next_u32()) + 1.0) / 4_294_967_296.0;
+        let angle = f64::from(random.next_u32()) / 4_294_967_296.0 * std::f64::consts::TAU;
+        let radius = (-2.0 * radius_draw.ln()).sqrt();
+        spare = Some((radius * angle.sin()) as f32);
+        (radius * angle.cos()) as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(rest: &str) -> Result<FlowMatchEuler, SchedulerError> {
+        FlowMatchEuler::from_config(&format!(r#"{{"_class_name": "FlowMatchEulerScheduler", "prediction_type": "sample", {rest}}}"#))
+    }
+
+    #[test]
+    fn timesteps_are_even_unless_given() {
+        for (rest, expected) in [
+            (r#""num_inference_steps": 1"#, vec![1.0]),
+            (r#""num_inference_steps": 4"#, vec![1.0, 0.75, 0.5, 0.25]),
+            (r#""num_inference_steps": 2, "timesteps": [1.0, 0.25]"#, vec![1.0, 0.25]),
+        ] {
+            assert_eq!(config(rest).unwrap().timesteps(), expected);
+        }
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named() {
+        for (rest, named) in [
+            (r#""num_inference_steps": 0"#, "num_inference_steps"),
+            (r#""num_inference_steps": 51"#, "num_inference_steps"),
+            (r#""num_inference_steps": 2, "timesteps": [1.0]"#, "timesteps"),
+            (r#""num_inference_steps": 2, "timesteps": [1.0, 1.0]"#, "timesteps"),
+            (r#""num_inference_steps": 2, "timesteps": [0.9, 0.1]"#, "timesteps"),
+            (r#""num_inference_steps": 2, "timesteps": [1.0, 0.0]"#, "timesteps"),
+            (r#""num_inference_steps": 1, "initial_noise_scale": -0.1"#, "initial_noise_scale"),
+        ] {
+            assert!(config(rest).unwrap_err().to_string().contains(named), "{rest}");
+        }
+        let other = r#"{"_class_name": "DDIMScheduler", "prediction_type": "epsilon", "num_inference_steps": 1}"#;
+        assert!(FlowMatchEuler::from_config(other).unwrap_err().to_string().contains("DDIMScheduler"));
+    }
+
+    /// Three steps at 1, 0.6 and 0.2 with a different prediction at each; by hand, from `x += (s - t) * (x - x0) / t`.
+    #[test]
+    fn steps_match_the_velocity_form() {
+        let scheduler = config(r#""num_inference_steps": 3, "timesteps": [1.0, 0.6, 0.2]"#).unwrap();
+        let mut sample = [1.0, -2.0, 0.5];
+        let predictions = [[0.25, 0.5, -1.0], [0.5, -0.25, 0.125], [0.75, 0.0, -0.5]];
+        let expected = [[0.7, -1.0, -0.1], [0.566_666_7, -0.5, 0.05], [0.75, 0.0, -0.5]];
+        for step in 0..3 {
+            scheduler.step(step, &mut sample, &predictions[step]);
+            for (x, want) in sample.iter().zip(expected[step]) {
+                assert!((x - want).abs() < 1e-6, "step {step}: {sample:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_perfect_model_ends_at_the_clean_sample_from_any_start() {
+        for steps in [1, 2, 7, 50] {
+            let scheduler = config(&format!(r#""num_inference_steps": {steps}, "initial_noise_scale": 1.0"#)).unwrap();
+            let clean: Vec<f32> = (0..64).map(|i| (i as f32 * 0.7).sin()).collect();
+            let mut sample = scheduler.start(9, clean.len());
+            for step in 0..steps {
+                scheduler.step(step, &mut sample, &clean);
+            }
+            assert_eq!(sample, clean);
+        }
+    }
+
+    #[test]
+    fn noise_is_normal_scaled_and_the_same_for_a_seed() {
+        let scheduler = config(r#""num_inference_steps": 1, "initial_noise_scale": 0.5"#).unwrap();
+        let noise = scheduler.start(42, 100_001);
+        assert_eq!(noise, scheduler.start(42, 100_001));
+        assert_ne!(noise, scheduler.start(43, 100_001));
+        let mean = noise.iter().sum::<f32>() / noise.len() as f32;
+        let variance = noise.iter().map(|x| (x - mean).powi(2)).sum::<f32>() / noise.len() as f32;
+        assert!(mean.abs() < 0.01 && (variance - 0.25).abs() < 0.01, "mean {mean}, variance {variance}");
+        assert!(noise.iter().all(|x| x.is_finite()));
+        assert_eq!(config(r#""num_inference_steps": 1"#).unwrap().start(42, 3), [0.0; 3]);
+    }
+}

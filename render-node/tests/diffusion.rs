@@ -1,0 +1,184 @@
+//! Loads and runs model folders of a few hundred bytes (see `fixtures/make_tiny_models.py`) on the real ONNX Runtime.
+
+use cyclorama_node::diffusion::{DiffusionError, LightModel, LockError, ModelFolder, OnnxRuntime, light_space};
+use cyclorama_node::studio::Layers;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+const SIDE: usize = 32;
+const CONDITIONING: [&str; 2] = ["first", "second"];
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn runtime() -> OnnxRuntime {
+    let path = std::env::var_os("ORT_DYLIB_PATH").expect("ORT_DYLIB_PATH names the ONNX Runtime library: run `make test`, or export ORT_DYLIB_PATH=$(scripts/onnxruntime.sh)");
+    OnnxRuntime::load(Some(Path::new(&path))).unwrap()
+}
+
+fn load(name: &str) -> Result<LightModel, DiffusionError> {
+    LightModel::load(&runtime(), &fixture(name), &CONDITIONING)
+}
+
+/// Half the picture painted, half not, all covered.
+fn layers() -> Layers {
+    let count = 4 * SIDE * SIDE;
+    let paint: Vec<f32> = (0..count).map(|i| if i % (2 * SIDE) < SIDE { 1.0 } else { 0.0 }).collect();
+    Layers {
+        side_px: 2 * SIDE as u32,
+        diffuse: paint.iter().map(|p| [0.5 * p; 3]).collect(),
+        gloss: paint.iter().map(|p| [0.1 * p; 3]).collect(),
+        rest: paint.iter().map(|p| [0.2 * (1.0 - p); 3]).collect(),
+        coverage: vec![1.0; count],
+        paint,
+        shadow: vec![0.5; count],
+    }
+}
+
+/// first = 2, second = 1 everywhere.
+fn conditioning() -> Vec<f32> {
+    [vec![2.0; SIDE * SIDE], vec![1.0; SIDE * SIDE]].concat()
+}
+
+#[test]
+fn two_steps_add_the_residual_the_formula_gives() {
+    let mut lit = layers();
+    let mut shares = Vec::new();
+    load("tiny-light").unwrap().light(&mut lit, &conditioning(), 7, &mut |share| { shares.push(share); true }).unwrap();
+    assert_eq!(shares, [0.0, 0.5]);
+
+    // The fixture's model: x0[c] = 0.25 x[c] + t + 2 (c + 1) - 1, from zeros, at t = 1 and t = 0.25.
+    let residual = |c: usize| {
+        let told = 2.0 * (c as f32 + 1.0) - 1.0;
+        let first = told + 1.0;
+        let x = first + 0.25 * (0.0 - first);
+        0.01 * (0.25 * x + 0.25 + told)
+    };
+    let expected = |light: f32, c: usize| light_space::decode(light_space::encode(light) + residual(c));
+    let (painted, other) = (10, SIDE + 20);
+    for c in 0..3 {
+        assert!((lit.diffuse[painted][c] - expected(0.5, c)).abs() < 1e-5);
+        assert!((lit.gloss[painted][c] - expected(0.1, 3 + c)).abs() < 1e-5);
+        assert!((lit.rest[other][c] - expected(0.2, 6 + c)).abs() < 1e-5);
+    }
+    assert_eq!((lit.diffuse[other], lit.gloss[other], lit.rest[painted]), ([0.0; 3], [0.0; 3], [0.0; 3]));
+    assert!((lit.shadow[painted] - (0.5 + residual(9))).abs() < 1e-5);
+}
+
+#[test]
+fn a_job_nobody_wants_stops_between_steps_and_leaves_the_layers_alone() {
+    let mut lit = layers();
+    let mut asked = 0;
+    let stopped = load("tiny-light").unwrap().light(&mut lit, &conditioning(), 7, &mut |_| { asked += 1; asked < 2 });
+    assert!(matches!(stopped, Err(DiffusionError::Cancelled)));
+    assert_eq!((asked, lit), (2, layers()));
+}
+
+#[test]
+fn pictures_of_another_size_and_values_that_are_not_numbers_are_errors() {
+    let mut model = load("tiny-light").unwrap();
+    for conditioning in [vec![], vec![0.0; SIDE * SIDE], vec![0.0; 3 * SIDE * SIDE]] {
+        let refused = model.light(&mut layers(), &conditioning, 0, &mut |_| true);
+        assert!(matches!(refused, Err(DiffusionError::Picture { .. })));
+    }
+    let poisoned = model.light(&mut layers(), &vec![f32::NAN; 2 * SIDE * SIDE], 0, &mut |_| true);
+    assert!(matches!(poisoned, Err(DiffusionError::NotFinite { .. })));
+}
+
+#[test]
+fn other_tensors_are_refused_at_load_by_name() {
+    for (name, says) in [
+        ("tiny-renamed-input", "it has an input `latent`"),
+        ("tiny-three-channels", "input `conditioning` is"),
+        ("tiny-one-plane", "output `x0` is"),
+    ] {
+        let error = load(name).err().expect(name).to_string();
+        assert!(error.contains(name) && error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn other_conditioning_is_refused_by_channel() {
+    for (expected, says) in [
+        (vec!["first", "third"], "channel 1 is `second` there and `third` here"),
+        (vec!["second", "first"], "channel 0 is `first` there and `second` here"),
+        (vec!["first"], "it takes 2 channels and this version makes 1"),
+    ] {
+        let error = LightModel::load(&runtime(), &fixture("tiny-light"), &expected).err().unwrap().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+/// A copy of the good fixture that a test may spoil.
+fn copy() -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for file in ["cyclorama.lock.json", "model_index.json", "unet/config.json", "unet/model.onnx", "scheduler/scheduler_config.json"] {
+        let target = copy.path().join(file);
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::copy(fixture("tiny-light").join(file), target).unwrap();
+    }
+    copy
+}
+
+/// What `spoil` does to a good folder must be noticed, in words that name the file.
+fn refused(spoil: impl FnOnce(&Path)) -> String {
+    let folder = copy();
+    ModelFolder::open(folder.path()).unwrap();
+    spoil(folder.path());
+    ModelFolder::open(folder.path()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_changed_file_is_named_with_both_digests() {
+    let mut found = String::new();
+    let error = refused(|folder| {
+        let path = folder.join("unet/model.onnx");
+        let mut bytes = std::fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        found = hex::encode(Sha256::digest(&bytes));
+        std::fs::write(path, bytes).unwrap();
+    });
+    let locked = ModelFolder::open(&fixture("tiny-light")).unwrap();
+    let expected = &locked.files().iter().find(|f| f.path == "unet/model.onnx").unwrap().sha256;
+    assert!(error.starts_with("model `tiny-light`: unet/model.onnx has digest") && error.contains(&found) && error.contains(expected), "{error}");
+}
+
+#[test]
+fn every_other_damage_is_noticed() {
+    let edit_lock = |folder: &Path, from: &str, to: &str| {
+        let path = folder.join("cyclorama.lock.json");
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from));
+        std::fs::write(path, text.replacen(from, to, 1)).unwrap();
+    };
+    let error = refused(|f| std::fs::remove_file(f.join("cyclorama.lock.json")).unwrap());
+    assert!(error.contains("there is no model in"), "{error}");
+    let error = refused(|f| std::fs::remove_file(f.join("unet/model.onnx")).unwrap());
+    assert!(error.contains("cannot read") && error.contains("unet/model.onnx"), "{error}");
+    let error = refused(|f| std::fs::write(f.join("unet/weights.bin"), b"x").unwrap());
+    assert!(error.contains("unet/weights.bin is in the folder, but not in its lock file"), "{error}");
+    let error = refused(|f| edit_lock(f, "\"version\": 1", "\"version\": 2"));
+    assert!(error.contains("`version` is 2"), "{error}");
+    let error = refused(|f| edit_lock(f, "unet/model.onnx", "../model.onnx"));
+    assert!(error.contains("`../model.onnx` is not a path inside the folder"), "{error}");
+    let error = refused(|f| edit_lock(f, "\"bytes\": ", "\"bytes\": 1"));
+    assert!(error.contains("has digest"), "{error}");
+    let error = refused(|f| edit_lock(f, "{", "["));
+    assert!(error.contains("cyclorama.lock.json is not a model file this version understands"), "{error}");
+
+    let notes = copy();
+    std::fs::write(notes.path().join("README.md"), b"about this model").unwrap();
+    let folder = ModelFolder::open(notes.path()).unwrap();
+    let lock = std::fs::read(fixture("tiny-light").join("cyclorama.lock.json")).unwrap();
+    assert_eq!((folder.id(), folder.digest()), ("tiny-light", hex::encode(Sha256::digest(lock)).as_str()));
+    assert!(!matches!(ModelFolder::open(notes.path()), Err(LockError::ExtraFile { .. })), "notes need no entry");
+}
+
+#[test]
+fn a_missing_or_foreign_library_is_one_clear_line() {
+    runtime();
+    let missing = OnnxRuntime::load(Some(Path::new("/nowhere/libonnxruntime.so"))).err().unwrap().to_string();
+    assert!(missing.contains("ORT_DYLIB_PATH") && missing.contains("/nowhere/libonnxruntime.so") && !missing.contains('\n'), "{missing}");
+    assert!(runtime().version().starts_with("1."));
+}

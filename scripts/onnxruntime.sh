@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Fetches ONNX Runtime's shared library out of its wheel on PyPI, once, and prints where it lies. Safe to repeat and to
+# run twice at a time. usage: onnxruntime.sh
+set -euo pipefail
+
+version=1.31.1
+# The wheels are pinned, and with them what is inside. Any Python can fetch them: cp312 names the wheel, nothing runs it.
+case $(uname -s)-$(uname -m) in
+    Linux-x86_64) platform=manylinux_2_28_x86_64 digest=1f3dea47f2f0e5117c2404cea7d21fd253ae7836a3bf167a501cdfbb2600d536 ;;
+    Linux-aarch64) platform=manylinux_2_28_aarch64 digest=0b9a492176886992e0e875f06bc0367e333f5fff11711a2d642e18b02f3009cc ;;
+    *)
+        echo "onnxruntime: there is no pinned build for $(uname -s) on $(uname -m): set ORT_DYLIB_PATH to your own libonnxruntime (1.24 or newer)" >&2
+        exit 1
+        ;;
+esac
+
+cache=${CYCLORAMA_CACHE:-$HOME/.cache/cyclorama}
+folder=$cache/onnxruntime/$version
+library=$folder/libonnxruntime.so
+# The folder appears in one rename when all is in it, so its being there is proof enough.
+if [ -f "$library" ]; then
+    echo "$library"
+    exit 0
+fi
+
+mkdir -p "$cache/onnxruntime"
+partial=$(mktemp -d "$cache/onnxruntime/.partial.XXXXXX")
+trap 'rm -rf "$partial"' EXIT
+
+# pip from the system, from ensurepip, or from a virtual environment: Debian may have any of the three.
+if python3 -m pip --version >/dev/null 2>&1; then
+    pip=(python3 -m pip)
+elif python3 -m venv "$partial/venv" >/dev/null 2>&1; then
+    pip=("$partial/venv/bin/python" -m pip)
+else
+    echo "onnxruntime: fetching the library needs Python's pip: apt-get install python3-pip (or python3-venv), then run the same command again" >&2
+    exit 1
+fi
+
+printf 'onnxruntime==%s --hash=sha256:%s\n' "$version" "$digest" >"$partial/requirements.txt"
+if ! "${pip[@]}" download --quiet --disable-pip-version-check --no-cache-dir --no-deps --require-hashes \
+    --only-binary=:all: --implementation cp --python-version 3.12 --abi cp312 --platform "$platform" \
+    --dest "$partial" --requirement "$partial/requirements.txt" >"$partial/log" 2>&1; then
+    echo "onnxruntime: could not fetch onnxruntime $version from the package index: $(grep -m1 ERROR "$partial/log" || tail -n 1 "$partial/log")" >&2
+    exit 1
+fi
+
+mkdir "$partial/ready"
+python3 - "$partial"/onnxruntime-*.whl "$partial/ready" "$version" <<'PYTHON'
+import pathlib, sys, zipfile
+wheel, target, version = zipfile.ZipFile(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+wanted = {
+    f"onnxruntime/capi/libonnxruntime.so.{version}": "libonnxruntime.so",
+    "onnxruntime/capi/libonnxruntime_providers_shared.so": "libonnxruntime_providers_shared.so",
+    "onnxruntime/LICENSE": "LICENSE",
+    "onnxruntime/ThirdPartyNotices.txt": "ThirdPartyNotices.txt",
+}
+for source, name in wanted.items():
+    (target / name).write_bytes(wheel.read(source))
+PYTHON
+
+# Whoever finishes second finds the folder there and leaves it.
+mv -T "$partial/ready" "$folder" 2>/dev/null || [ -f "$library" ]
+echo "$library"
