@@ -1,7 +1,9 @@
 //! Accounts: who pays. Their credits are the ledger's.
 
 use crate::clock::UnixMs;
-use crate::db::{self, Tx};
+use crate::db::{self, Database, Tx};
+use crate::ledger::{self, Credits, LedgerError};
+use sqlx::Row;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
@@ -12,11 +14,35 @@ pub enum AccountError {
     #[error("there is no account {0}")]
     Unknown(String),
     #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    #[error("accounts could not be read or written")]
     Database(#[from] sqlx::Error),
 }
 
-/// Makes an account without credits; answers its id.
-pub async fn create(tx: &mut Tx<'_>, email: &str, now: UnixMs) -> Result<String, AccountError> {
+#[derive(Debug, Clone)]
+pub struct Account {
+    pub id: String,
+    /// Lower case.
+    pub email: String,
+}
+
+/// Makes an account that has `credits` credits in all; answers its id.
+pub async fn open(db: &Database, email: &str, credits: Credits, now: UnixMs) -> Result<String, AccountError> {
+    let mut tx = db.begin().await?;
+    let account_id = insert(&mut tx, email, now).await?;
+    ledger::open_account(&mut tx, &account_id, credits, "opening balance", now).await?;
+    tx.commit().await?;
+    Ok(account_id)
+}
+
+pub async fn find(db: &Database, account_id: &str) -> Result<Account, AccountError> {
+    let row =
+        sqlx::query("select id, email from accounts where id = $1").bind(account_id).fetch_optional(&db.pool).await?;
+    let row = row.ok_or_else(|| AccountError::Unknown(account_id.to_owned()))?;
+    Ok(Account { id: row.try_get("id")?, email: row.try_get("email")? })
+}
+
+async fn insert(tx: &mut Tx<'_>, email: &str, now: UnixMs) -> Result<String, AccountError> {
     let email = normal_email(email).ok_or_else(|| AccountError::InvalidEmail(email.to_owned()))?;
     let account_id = uuid::Uuid::now_v7().to_string();
     sqlx::query("insert into accounts (id, email, created_at_ms) values ($1, $2, $3)")
@@ -27,10 +53,6 @@ pub async fn create(tx: &mut Tx<'_>, email: &str, now: UnixMs) -> Result<String,
         .await
         .map_err(|error| if db::is_unique_violation(&error) { AccountError::EmailTaken } else { error.into() })?;
     Ok(account_id)
-}
-
-pub async fn exists(tx: &mut Tx<'_>, account_id: &str) -> Result<bool, sqlx::Error> {
-    Ok(sqlx::query("select id from accounts where id = $1").bind(account_id).fetch_optional(&mut **tx).await?.is_some())
 }
 
 /// Lower case, one `@` with something on both sides, no spaces: what mail servers refuse beyond that is theirs to say.

@@ -29,14 +29,8 @@ pub struct NewKey<'a> {
     pub rate_limit_per_minute: Option<i64>,
 }
 
-/// Makes a key; the plain one is shown once and not kept.
-pub async fn create(
-    tx: &mut Tx<'_>,
-    new: NewKey<'_>,
-    rng: &mut impl rand::CryptoRng,
-    now: UnixMs,
-) -> Result<(String, PlainKey), sqlx::Error> {
-    let key = PlainKey::generate(PREFIX, rng);
+/// Records a key made with [`PREFIX`]; answers its id. Only the hash is kept.
+pub async fn create(tx: &mut Tx<'_>, new: NewKey<'_>, key: &PlainKey, now: UnixMs) -> Result<String, sqlx::Error> {
     let key_id = uuid::Uuid::now_v7().to_string();
     sqlx::query(
         "insert into api_keys (id, account_id, name, key_sha256, scopes, rate_limit_per_minute, created_at_ms)
@@ -51,7 +45,7 @@ pub async fn create(
     .bind(now.0)
     .execute(&mut **tx)
     .await?;
-    Ok((key_id, key))
+    Ok(key_id)
 }
 
 /// How many keys one process remembers: some 300 bytes each.

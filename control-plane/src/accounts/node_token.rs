@@ -13,14 +13,8 @@ pub struct ActiveNodeToken {
     pub name: String,
 }
 
-/// Makes a token; the plain one is shown once and not kept.
-pub async fn create(
-    tx: &mut Tx<'_>,
-    name: &str,
-    rng: &mut impl rand::CryptoRng,
-    now: UnixMs,
-) -> Result<(String, PlainKey), sqlx::Error> {
-    let token = PlainKey::generate(PREFIX, rng);
+/// Records a token made with [`PREFIX`]; answers its id. Only the hash is kept.
+pub async fn create(tx: &mut Tx<'_>, name: &str, token: &PlainKey, now: UnixMs) -> Result<String, sqlx::Error> {
     let token_id = uuid::Uuid::now_v7().to_string();
     sqlx::query("insert into node_tokens (id, name, token_sha256, created_at_ms) values ($1, $2, $3, $4)")
         .bind(&token_id)
@@ -29,7 +23,7 @@ pub async fn create(
         .bind(now.0)
         .execute(&mut **tx)
         .await?;
-    Ok((token_id, token))
+    Ok(token_id)
 }
 
 /// `None`: never made, or revoked.

@@ -1,13 +1,22 @@
 //! The command line: `serve` runs the service, everything else asks a running one through its operator address.
 
+mod account;
+mod client;
+mod key;
+mod print;
 mod serve;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(name = "cyclorama", version, about = "An open vehicle image service")]
 pub struct Cli {
+    #[command(flatten)]
+    whereabouts: client::Where,
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    json: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -16,6 +25,28 @@ pub struct Cli {
 enum Command {
     /// Run the service
     Serve(serve::Serve),
+    /// Accounts and their credits
+    #[command(subcommand)]
+    Account(account::Account),
+    /// API keys
+    #[command(subcommand)]
+    Key(key::Key),
+    /// Tokens that let render nodes take work
+    #[command(subcommand)]
+    NodeToken(key::NodeToken),
+}
+
+impl Cli {
+    async fn run(self) -> anyhow::Result<()> {
+        let answer = match self.command {
+            Command::Serve(command) => return command.run(self.whereabouts.config()).await,
+            Command::Account(command) => command.run(&self.whereabouts.find()?).await?,
+            Command::Key(command) => command.run(&self.whereabouts.find()?).await?,
+            Command::NodeToken(command) => command.run(&self.whereabouts.find()?).await?,
+        };
+        print::answer(&answer, self.json);
+        Ok(())
+    }
 }
 
 /// Runs one command. A failure is one line on standard error, causes included, and exit status 1.
@@ -27,11 +58,7 @@ pub fn run(cli: Cli) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let done = runtime.block_on(async {
-        match cli.command {
-            Command::Serve(command) => command.run().await,
-        }
-    });
+    let done = runtime.block_on(cli.run());
     // Blocking work that hangs (a dead disk) must not hold the process.
     runtime.shutdown_background();
     match done {

@@ -36,14 +36,14 @@ impl Farm {
         };
         let lease_seconds = source.number("lease_seconds", 2..=600)?;
         let heartbeat_seconds = source.number("heartbeat_seconds", 1..=60)?;
-        // One lost report must not cost a node its lease. A lease made short alone would otherwise stop the start because
-        // of a default nobody wrote, so only a heartbeat that somebody set is held against it.
-        let heartbeat_seconds = if heartbeat_seconds * 2 <= lease_seconds {
+        // A node that reports no more often than its lease lasts loses it. A lease made short alone would otherwise stop the
+        // start because of a default nobody wrote, so only a heartbeat that somebody set is held against it.
+        let heartbeat_seconds = if heartbeat_seconds < lease_seconds {
             heartbeat_seconds
         } else if source.is_default("heartbeat_seconds") {
             lease_seconds / 2
         } else {
-            return Err(source.rule("heartbeat_seconds", "must be at most half of CYCLORAMA_LEASE_SECONDS"));
+            return Err(source.rule("heartbeat_seconds", "must be below CYCLORAMA_LEASE_SECONDS"));
         };
         let path = |name: &str| source.text(name).map(PathBuf::from);
         Ok(Farm {

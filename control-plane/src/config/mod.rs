@@ -97,7 +97,7 @@ mod tests {
         for (name, value, expected) in [
             ("CYCLORAMA_LISTEN", "8080", "host:port"),
             ("CYCLORAMA_LEASE_SECONDS", "0", "2 to 600"),
-            ("CYCLORAMA_HEARTBEAT_SECONDS", "29", "at most half of CYCLORAMA_LEASE_SECONDS"),
+            ("CYCLORAMA_HEARTBEAT_SECONDS", "30", "below CYCLORAMA_LEASE_SECONDS"),
             ("CYCLORAMA_RENDER_WAIT_SECONDS", "soon", "1 to 600"),
             ("CYCLORAMA_NODE", "maybe", "embedded or none"),
             ("CYCLORAMA_OBJECTS", "s3://bucket/x", "file:DIR"),

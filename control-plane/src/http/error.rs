@@ -3,6 +3,7 @@
 //! A handler returns a [`Problem`]; `frame` adds what only it knows (the base address and the request id) and writes the
 //! body. Nothing private belongs in a detail: causes are logged where they are handled.
 
+use crate::ledger::LedgerError;
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -172,6 +173,16 @@ impl From<sqlx::Error> for Problem {
         } else {
             tracing::error!(error = &error as &dyn std::error::Error, "a database statement failed");
             Problem::internal()
+        }
+    }
+}
+
+impl From<LedgerError> for Problem {
+    fn from(error: LedgerError) -> Self {
+        match error {
+            LedgerError::UnknownAccount(_) => Problem::not_found("unknown_account", format!("{error}.")),
+            LedgerError::BadAmount(_) => Problem::bad_parameter("credits", format!("credits: {error}.")),
+            LedgerError::Database(cause) => cause.into(),
         }
     }
 }

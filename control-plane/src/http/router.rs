@@ -1,5 +1,6 @@
 //! Every route of both listeners, one line each.
 
+use super::admin::{accounts, keys, node_tokens};
 use super::frame::{frame, limited, panicked, unknown_route, wrong_method};
 use super::health;
 use super::node::{jobs, layers, nodes, uploads};
@@ -31,7 +32,13 @@ pub fn admin(app: App) -> Router {
     let routes = Router::new()
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
-        .route("/metrics", get(health::metrics));
+        .route("/metrics", get(health::metrics))
+        .route("/admin/accounts", post(accounts::create::create))
+        .route("/admin/accounts/{account_id}", get(accounts::show::show))
+        .route("/admin/accounts/{account_id}/grants", post(accounts::grant_credits::grant))
+        .route("/admin/keys", post(keys::create::create))
+        .route("/admin/keys/{key_id}/revoke", post(keys::revoke::revoke))
+        .route("/admin/node-tokens", post(node_tokens::create::create));
     framed(routes, app)
 }
 

@@ -1,1 +1,5 @@
-//! The operator's API under `/admin` (design section 8).
+//! The operator's API under `/admin` (design section 8). Every handler takes [`Operator`](super::extract::Operator).
+
+pub mod accounts;
+pub mod keys;
+pub mod node_tokens;

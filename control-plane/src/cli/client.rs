@@ -1,0 +1,121 @@
+//! A client of the operator's API: finds the service, sends the token, turns problem documents into one line.
+
+use crate::accounts::operator::{OperatorFile, OperatorToken};
+use crate::config::Source;
+use anyhow::{Context, bail};
+use reqwest::Method;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How to reach the service.
+#[derive(clap::Args)]
+pub struct Where {
+    /// Settings file (TOML) of the service on this machine
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Operator address of a service elsewhere, such as http://10.0.0.5:9090
+    #[arg(long, global = true, env = "CYCLORAMA_ADMIN_URL", value_name = "URL")]
+    address: Option<String>,
+    /// File that holds the operator token of a service elsewhere (or CYCLORAMA_OPERATOR_TOKEN)
+    #[arg(long, global = true, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+}
+
+impl Where {
+    pub fn config(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
+    /// What was given wins; the rest is found in the data folder of the service on this machine.
+    pub fn find(&self) -> anyhow::Result<Client> {
+        let source = Source::gather(self.config(), std::env::vars())?;
+        let data_dir = PathBuf::from(source.text("data_dir").unwrap_or("./data"));
+        let file = || {
+            OperatorFile::read(&data_dir)?.with_context(|| {
+                format!(
+                    "no service has been started with the data folder {}; start `cyclorama serve`, set CYCLORAMA_DATA_DIR, or give --address",
+                    data_dir.display()
+                )
+            })
+        };
+        let address = match &self.address {
+            Some(address) => address.trim_end_matches('/').to_owned(),
+            None => file()?.address,
+        };
+        let token = match (&self.token_file, source.text("operator_token")) {
+            (Some(path), _) => {
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("the token file {} cannot be read", path.display()))?;
+                OperatorToken::new(text.trim())
+            }
+            (None, Some(token)) => OperatorToken::new(token),
+            (None, None) => file()?.token(),
+        };
+        Client::new(address, token)
+    }
+}
+
+pub struct Client {
+    http: reqwest::Client,
+    address: String,
+    token: OperatorToken,
+}
+
+impl Client {
+    fn new(address: String, token: OperatorToken) -> anyhow::Result<Self> {
+        // Fails only when a provider is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .connect_timeout(Duration::from_secs(5))
+            .timeout(Duration::from_secs(60))
+            .build()?;
+        Ok(Client { http, address, token })
+    }
+
+    pub async fn get(&self, path: &str) -> anyhow::Result<Value> {
+        self.send(Method::GET, path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> anyhow::Result<Value> {
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    pub async fn put(&self, path: &str, body: Value) -> anyhow::Result<Value> {
+        self.send(Method::PUT, path, Some(body)).await
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<Value>) -> anyhow::Result<Value> {
+        let mut request = self.http.request(method, format!("{}{path}", self.address)).bearer_auth(self.token.reveal());
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let answer = request
+            .send()
+            .await
+            .with_context(|| format!("the service does not answer at {}; is it running?", self.address))?;
+        let status = answer.status();
+        let text = answer.text().await.context("the service's answer broke off")?;
+        let document = serde_json::from_str::<Value>(&text).unwrap_or(Value::Null);
+        if !status.is_success() {
+            match document["detail"].as_str() {
+                Some(detail) => bail!("{detail}"),
+                None => bail!("{} answered {status}; is it the operator address?", self.address),
+            }
+        }
+        Ok(document)
+    }
+}
+
+/// One part of a path: an id that somebody typed must not change which address is asked.
+pub fn segment(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_".contains(&byte) {
+            encoded.push(byte as char);
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}

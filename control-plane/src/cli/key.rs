@@ -1,0 +1,52 @@
+//! `cyclorama key ...` and `cyclorama node-token ...`
+
+use super::client::{Client, segment};
+use serde_json::{Value, json};
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Key {
+    /// Make an API key; it is shown once
+    Create {
+        #[arg(long, value_name = "ACCOUNT_ID")]
+        account: String,
+        #[arg(long, default_value = "")]
+        name: String,
+        /// images:read, account:read, billing:write; all when not given
+        #[arg(long, value_delimiter = ',')]
+        scopes: Option<Vec<String>>,
+        /// Requests per minute
+        #[arg(long)]
+        rate_limit: Option<i64>,
+    },
+    /// Refuse a key from now on
+    Revoke { key_id: String },
+}
+
+impl Key {
+    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+        match self {
+            Key::Create { account, name, scopes, rate_limit } => {
+                let body = json!({ "account_id": account, "name": name, "scopes": scopes, "rate_limit_per_minute": rate_limit });
+                client.post("/admin/keys", body).await
+            }
+            Key::Revoke { key_id } => client.post(&format!("/admin/keys/{}/revoke", segment(&key_id)), json!({})).await,
+        }
+    }
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum NodeToken {
+    /// Make a token for render nodes; it is shown once
+    Create {
+        #[arg(long)]
+        name: String,
+    },
+}
+
+impl NodeToken {
+    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+        match self {
+            NodeToken::Create { name } => client.post("/admin/node-tokens", json!({ "name": name })).await,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Answers on standard output: JSON for programs, lines for people.
+
+use serde_json::Value;
+
+pub fn answer(answer: &Value, as_json: bool) {
+    if as_json {
+        println!("{answer}");
+    } else {
+        print!("{}", lines(answer, 0));
+    }
+}
+
+/// `name: value` lines; lists as blocks, nested values indented.
+fn lines(value: &Value, indent: usize) -> String {
+    let pad = " ".repeat(indent);
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| match value {
+                Value::Array(items) if items.is_empty() => format!("{pad}{name}: none\n"),
+                Value::Object(_) | Value::Array(_) => format!("{pad}{name}:\n{}", lines(value, indent + 2)),
+                plain => format!("{pad}{name}: {}\n", text(plain)),
+            })
+            .collect(),
+        Value::Array(items) => items.iter().map(|item| lines(item, indent)).collect::<Vec<_>>().join("\n"),
+        plain => format!("{pad}{}\n", text(plain)),
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+    use serde_json::json;
+
+    #[test]
+    fn people_get_lines() {
+        let given = json!({ "day": "2026-11-21", "none": null, "nodes": [{ "id": "a" }, { "id": "b" }], "empty": [] });
+        assert_eq!(lines(&given, 0), "day: 2026-11-21\nempty: none\nnodes:\n  id: a\n\n  id: b\nnone: -\n");
+    }
+}

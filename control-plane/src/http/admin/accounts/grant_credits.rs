@@ -1,0 +1,45 @@
+//! `POST /admin/accounts/{account_id}/grants`
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, Operator};
+use crate::ledger::{self, Credits};
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::{Deserialize, Serialize};
+
+/// Enough for a sentence; it is kept with the entry for good.
+const REASON_CHARS_MAX: usize = 500;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grant {
+    credits: i64,
+    reason: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Granted {
+    /// The balance after the grant.
+    credits: Credits,
+}
+
+pub async fn grant(
+    State(app): State<App>,
+    _: Operator,
+    Path(account_id): Path<String>,
+    JsonBody(body): JsonBody<Grant>,
+) -> Result<Json<Granted>, Problem> {
+    let reason = body.reason.trim();
+    if reason.is_empty() || reason.chars().count() > REASON_CHARS_MAX {
+        return Err(Problem::bad_parameter(
+            "reason",
+            format!("reason: 1 to {REASON_CHARS_MAX} characters that say why."),
+        ));
+    }
+    let mut tx = app.db.begin().await?;
+    let credits = ledger::grant(&mut tx, &account_id, Credits(body.credits), reason, app.clock.now()).await?;
+    tx.commit().await?;
+    tracing::info!(account_id, granted = body.credits, reason, "credits granted by the operator");
+    Ok(Json(Granted { credits }))
+}

@@ -1,0 +1,21 @@
+//! `/admin/accounts`
+
+pub mod create;
+pub mod grant_credits;
+pub mod show;
+
+use crate::accounts::account::AccountError;
+use crate::http::error::Problem;
+
+impl From<AccountError> for Problem {
+    fn from(error: AccountError) -> Self {
+        let detail = error.to_string();
+        match error {
+            AccountError::EmailTaken => Problem::conflict("email_taken", format!("{detail}.")),
+            AccountError::InvalidEmail(_) => Problem::bad_parameter("email", format!("email: {detail}.")),
+            AccountError::Unknown(_) => Problem::not_found("unknown_account", format!("{detail}.")),
+            AccountError::Ledger(cause) => cause.into(),
+            AccountError::Database(cause) => cause.into(),
+        }
+    }
+}

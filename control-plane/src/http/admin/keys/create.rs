@@ -1,0 +1,73 @@
+//! `POST /admin/keys`
+
+use crate::accounts::api_key::{self, NewKey};
+use crate::accounts::token::PlainKey;
+use crate::accounts::{Scope, account};
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, Operator};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+
+const NAME_CHARS_MAX: usize = 80;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CreateKey {
+    account_id: String,
+    #[serde(default)]
+    name: String,
+    /// Absent: all of them.
+    scopes: Option<Vec<String>>,
+    /// Absent: the service's usual limit.
+    rate_limit_per_minute: Option<i64>,
+}
+
+#[derive(Serialize)]
+pub struct Created {
+    key_id: String,
+    /// Shown here and never again.
+    key: String,
+}
+
+pub async fn create(
+    State(app): State<App>,
+    _: Operator,
+    JsonBody(body): JsonBody<CreateKey>,
+) -> Result<(StatusCode, Json<Created>), Problem> {
+    let scopes = match &body.scopes {
+        None => Scope::ALL.to_vec(),
+        Some(names) => parse_scopes(names)?,
+    };
+    if body.name.chars().count() > NAME_CHARS_MAX {
+        return Err(Problem::bad_parameter("name", format!("name: at most {NAME_CHARS_MAX} characters.")));
+    }
+    if body.rate_limit_per_minute.is_some_and(|limit| limit < 1) {
+        return Err(Problem::bad_parameter("rate_limit_per_minute", "rate_limit_per_minute: a whole number above 0."));
+    }
+    account::find(&app.db, &body.account_id).await?;
+    let mut tx = app.db.begin().await?;
+    let new = NewKey {
+        account_id: &body.account_id,
+        name: &body.name,
+        scopes: &scopes,
+        rate_limit_per_minute: body.rate_limit_per_minute,
+    };
+    let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
+    let key_id = api_key::create(&mut tx, new, &key, app.clock.now()).await?;
+    tx.commit().await?;
+    tracing::info!(account_id = body.account_id, key_id, "key made by the operator");
+    Ok((StatusCode::CREATED, Json(Created { key_id, key: key.reveal().to_owned() })))
+}
+
+fn parse_scopes(names: &[String]) -> Result<Vec<Scope>, Problem> {
+    let allowed = Scope::print_list(&Scope::ALL);
+    let scopes = Scope::parse_list(&names.join(","))
+        .map_err(|name| Problem::bad_parameter("scopes", format!("scopes: `{name}` is not one of {allowed}.")))?;
+    if scopes.is_empty() {
+        return Err(Problem::bad_parameter("scopes", format!("scopes: name at least one of {allowed}.")));
+    }
+    Ok(scopes)
+}

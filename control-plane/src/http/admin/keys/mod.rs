@@ -1,0 +1,4 @@
+//! `/admin/keys`
+
+pub mod create;
+pub mod revoke;

@@ -1,0 +1,23 @@
+//! `POST /admin/keys/{key_id}/revoke`
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::Operator;
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct Revoked {
+    key_id: String,
+    revoked: bool,
+}
+
+/// The key is refused from the answer on. Repeating it changes nothing.
+pub async fn revoke(State(app): State<App>, _: Operator, Path(key_id): Path<String>) -> Result<Json<Revoked>, Problem> {
+    if !app.keys.revoke(&app.db, &key_id, app.clock.now()).await? {
+        return Err(Problem::not_found("unknown_key", format!("There is no key {key_id}.")));
+    }
+    tracing::info!(key_id, "key revoked by the operator");
+    Ok(Json(Revoked { key_id, revoked: true }))
+}

@@ -1,0 +1,3 @@
+//! `/admin/node-tokens`
+
+pub mod create;
