@@ -1,5 +1,16 @@
-//! The studio: camera, light rig, G-buffer and base shading in wgpu.
+//! The studio: camera, light rig, G-buffer and base shading in wgpu. `Studio::shoot` is the way in.
 
+pub mod camera;
+pub mod conditioning;
+mod distance_field;
+mod gpu_data;
 pub mod layers;
+pub mod optics;
+mod passes;
+pub mod rig;
+mod shoot;
 
+pub use camera::Camera;
+pub use conditioning::{Channel, Conditioning};
 pub use layers::Layers;
+pub use shoot::{Settings, Shot, Studio, StudioError};

@@ -1,0 +1,281 @@
+//! Composes a colour from light layers, on the device or on the CPU; both give the same picture within one 8-bit level.
+
+use super::paint::{Paint, paint};
+use crate::gpu::{Gpu, GpuError, read_buffer};
+use crate::studio::Layers;
+use bytemuck::{Pod, Zeroable};
+use cyclorama_core::Colour;
+use rayon::prelude::*;
+use wgpu::util::DeviceExt;
+
+/// Straight-alpha sRGB picture, 8 bits a channel, row by row from the top left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    pub side_px: u32,
+    pub rgba: Vec<u8>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ComposeError {
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    #[error("the layers' plane `{plane}` has {found} pixels instead of {expected}")]
+    Size { plane: &'static str, found: usize, expected: usize },
+}
+
+const WGSL: &str = include_str!("../../../shaders/finish/compose.wgsl");
+
+/// One pixel of the layers as the shader reads it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Pixel {
+    rest: [f32; 3],
+    coverage: f32,
+    diffuse: [f32; 3],
+    paint: f32,
+    gloss: [f32; 3],
+    shadow: f32,
+}
+
+#[derive(Debug)]
+pub struct Compositor {
+    gpu: Gpu,
+    pipeline: wgpu::ComputePipeline,
+}
+
+impl Compositor {
+    pub fn new(gpu: &Gpu) -> Result<Compositor, ComposeError> {
+        let pipeline = gpu.guarded("building the compose pipeline", || {
+            let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("compose"),
+                source: wgpu::ShaderSource::Wgsl(WGSL.into()),
+            });
+            Ok(gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some("compose"),
+                layout: None,
+                module: &module,
+                entry_point: Some("main"),
+                compilation_options: Default::default(),
+                cache: None,
+            }))
+        })?;
+        Ok(Compositor { gpu: gpu.clone(), pipeline })
+    }
+
+    /// One picture per colour, in the order given. The layers are uploaded once.
+    pub fn compose(&self, layers: &Layers, colours: &[Colour]) -> Result<Vec<Picture>, ComposeError> {
+        let pixels = interleaved(layers)?;
+        Ok(self.gpu.guarded("composing a picture", || {
+            let device = &self.gpu.device;
+            let input = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+                label: Some("layers"),
+                contents: bytemuck::cast_slice(&pixels),
+                usage: wgpu::BufferUsages::STORAGE,
+            });
+            let output = device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("picture"),
+                size: pixels.len() as u64 * 4,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            });
+            colours
+                .iter()
+                .map(|colour| {
+                    self.dispatch(&paint(*colour), &input, &output, pixels.len() as u32);
+                    let rgba = read_buffer(&self.gpu, &output, "reading a picture")?;
+                    Ok(Picture { side_px: layers.side_px, rgba })
+                })
+                .collect()
+        })?)
+    }
+
+    fn dispatch(&self, paint: &Paint, input: &wgpu::Buffer, output: &wgpu::Buffer, pixels: u32) {
+        let device = &self.gpu.device;
+        let uniform = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("paint"),
+            contents: bytemuck::bytes_of(paint),
+            usage: wgpu::BufferUsages::UNIFORM,
+        });
+        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("compose"),
+            layout: &self.pipeline.get_bind_group_layout(0),
+            entries: &[
+                wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 1, resource: input.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 2, resource: output.as_entire_binding() },
+            ],
+        });
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("compose") });
+        {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            pass.set_pipeline(&self.pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            let groups = pixels.div_ceil(64);
+            let rows = groups.div_ceil(32_768).max(1);
+            pass.dispatch_workgroups(groups.div_ceil(rows), rows, 1);
+        }
+        self.gpu.queue.submit([encoder.finish()]);
+    }
+}
+
+/// The CPU twin of `compose.wgsl`.
+pub fn compose_on_cpu(layers: &Layers, colour: Colour) -> Result<Picture, ComposeError> {
+    let pixels = interleaved(layers)?;
+    let paint = paint(colour);
+    let mut rgba = vec![0; pixels.len() * 4];
+    rgba.par_chunks_exact_mut(4).zip(&pixels).for_each(|(out, pixel)| out.copy_from_slice(&composed(pixel, &paint)));
+    Ok(Picture { side_px: layers.side_px, rgba })
+}
+
+const EXPOSURE: f32 = 1.0;
+const KNEE: f32 = 0.55;
+const FLAKE_PIVOT: f32 = 0.75;
+
+fn toned(x: f32) -> f32 {
+    let over = (x - KNEE).max(0.0) / (1.0 - KNEE);
+    x.min(KNEE) + (1.0 - KNEE) * (1.0 - (-over).exp())
+}
+
+fn srgb_from_linear(x: f32) -> f32 {
+    if x <= 0.0031308 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 }
+}
+
+fn composed(pixel: &Pixel, paint: &Paint) -> [u8; 4] {
+    let coverage = pixel.coverage.clamp(0.0, 1.0);
+    let shadow = pixel.shadow.clamp(0.0, 1.0);
+    let share = pixel.paint.max(1e-4);
+    let brightness = (pixel.diffuse[0] * 0.2126 + pixel.diffuse[1] * 0.7152 + pixel.diffuse[2] * 0.0722) / share;
+    let turned = (brightness / FLAKE_PIVOT).clamp(0.25, 1.6);
+    let shaped = 1.0 + (turned - 1.0) * paint.flake * 0.6;
+    let alpha = coverage + (1.0 - coverage) * shadow;
+    let channel = |c: usize| {
+        let flakes = paint.flake_tint[c] * (paint.flake * 0.8);
+        let light = pixel.diffuse[c] * paint.albedo[c] * shaped + pixel.gloss[c] * (paint.gloss + flakes) + pixel.rest[c];
+        let own = light * (EXPOSURE / coverage.max(1e-4));
+        byte(srgb_from_linear(toned(own)) * (coverage / alpha.max(1e-4)))
+    };
+    [channel(0), channel(1), channel(2), byte(alpha)]
+}
+
+fn byte(x: f32) -> u8 {
+    (x.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
+}
+
+fn interleaved(layers: &Layers) -> Result<Vec<Pixel>, ComposeError> {
+    let expected = layers.side_px as usize * layers.side_px as usize;
+    let sizes = [
+        ("diffuse", layers.diffuse.len()),
+        ("gloss", layers.gloss.len()),
+        ("rest", layers.rest.len()),
+        ("coverage", layers.coverage.len()),
+        ("paint", layers.paint.len()),
+        ("shadow", layers.shadow.len()),
+    ];
+    if let Some((plane, found)) = sizes.into_iter().find(|(_, found)| *found != expected) {
+        return Err(ComposeError::Size { plane, found, expected });
+    }
+    let pixel = |i: usize| Pixel {
+        rest: layers.rest[i],
+        coverage: layers.coverage[i],
+        diffuse: layers.diffuse[i],
+        paint: layers.paint[i],
+        gloss: layers.gloss[i],
+        shadow: layers.shadow[i],
+    };
+    Ok((0..expected).into_par_iter().map(pixel).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::AdapterChoice;
+    use std::mem::{offset_of, size_of};
+
+    fn module() -> naga::Module {
+        naga::front::wgsl::parse_str(WGSL).expect("compose.wgsl parses")
+    }
+
+    #[test]
+    fn the_shader_is_valid_and_its_structs_match() {
+        let module = module();
+        let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+        validator.validate(&module).expect("compose.wgsl is valid");
+        for (name, size, offsets) in [
+            ("Pixel", size_of::<Pixel>(), vec![
+                offset_of!(Pixel, rest), offset_of!(Pixel, coverage), offset_of!(Pixel, diffuse), offset_of!(Pixel, paint),
+                offset_of!(Pixel, gloss), offset_of!(Pixel, shadow),
+            ]),
+            ("Paint", size_of::<Paint>(), vec![
+                offset_of!(Paint, albedo), offset_of!(Paint, gloss), offset_of!(Paint, flake_tint), offset_of!(Paint, flake),
+            ]),
+        ] {
+            let (_, ty) = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name)).expect("struct is there");
+            let naga::TypeInner::Struct { members, span } = &ty.inner else { panic!("{name} is not a struct") };
+            assert_eq!(*span as usize, size, "size of {name}");
+            assert_eq!(members.iter().map(|m| m.offset as usize).collect::<Vec<_>>(), offsets, "members of {name}");
+        }
+    }
+
+    /// Layers with every mix of light, coverage and shadow that a picture can hold.
+    fn samples() -> Layers {
+        let side_px = 64;
+        let size = (side_px * side_px) as usize;
+        let at = |i: usize, step: usize| ((i * step) % 97) as f32 / 96.0;
+        let mut layers = Layers {
+            side_px,
+            diffuse: vec![[0.0; 3]; size],
+            gloss: vec![[0.0; 3]; size],
+            rest: vec![[0.0; 3]; size],
+            coverage: vec![0.0; size],
+            paint: vec![0.0; size],
+            shadow: vec![0.0; size],
+        };
+        for i in 0..size {
+            let coverage = if i % 3 == 0 { 1.0 } else { at(i, 31) };
+            let paint = coverage * at(i, 7);
+            layers.coverage[i] = coverage;
+            layers.paint[i] = paint;
+            layers.diffuse[i] = [0.0, 1.0, 2.0].map(|c| paint * (at(i, 13) * 1.5 + c * 0.05));
+            layers.gloss[i] = [paint * at(i, 17) * at(i, 5) * 3.0; 3];
+            layers.rest[i] = [(coverage - paint) * at(i, 11); 3];
+            layers.shadow[i] = at(i, 3);
+        }
+        layers
+    }
+
+    #[test]
+    fn device_and_cpu_agree_within_one_level() {
+        let gpu = Gpu::open(&AdapterChoice::Best).expect("a Vulkan device");
+        let layers = samples();
+        let pictures = Compositor::new(&gpu).expect("pipeline").compose(&layers, Colour::ALL).expect("pictures");
+        for (colour, picture) in Colour::ALL.iter().zip(&pictures) {
+            let twin = compose_on_cpu(&layers, *colour).expect("whole layers");
+            let worst = picture.rgba.iter().zip(&twin.rgba).map(|(a, b)| a.abs_diff(*b)).max();
+            assert!(worst <= Some(1), "{colour}: {worst:?} levels apart");
+        }
+    }
+
+    #[test]
+    fn alpha_is_coverage_over_shadow() {
+        let layers = Layers {
+            side_px: 2,
+            diffuse: vec![[0.0; 3]; 4],
+            gloss: vec![[0.0; 3]; 4],
+            rest: vec![[0.25; 3], [0.0; 3], [0.125; 3], [0.0; 3]],
+            coverage: vec![1.0, 0.0, 0.5, 0.0],
+            paint: vec![0.0; 4],
+            shadow: vec![1.0, 0.5, 0.0, 0.0],
+        };
+        let picture = compose_on_cpu(&layers, Colour::Red).expect("whole layers");
+        // 0.25 linear is 137 in sRGB; half covered it is the same colour at half alpha: no dark or light rim.
+        assert_eq!(picture.rgba, [137, 137, 137, 255, 0, 0, 0, 128, 137, 137, 137, 128, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_missing_pixel_is_an_error() {
+        let mut layers = samples();
+        layers.gloss.pop();
+        let error = compose_on_cpu(&layers, Colour::Red).expect_err("short plane").to_string();
+        assert_eq!(error, "the layers' plane `gloss` has 4095 pixels instead of 4096");
+    }
+}

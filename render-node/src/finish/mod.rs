@@ -1,0 +1,9 @@
+//! From light layers to the finished picture: paints, composition, tone, sRGB; and the layers' stored form.
+
+pub mod compose;
+pub mod paint;
+pub mod store;
+
+pub use compose::{ComposeError, Compositor, compose_on_cpu};
+pub use paint::Paint;
+pub use store::{StoreError, read_layers, write_layers};

@@ -1,0 +1,172 @@
+//! Adapter and device. A CPU adapter (Mesa's lavapipe) is a full citizen: slower, same pictures.
+
+use std::sync::{Arc, Mutex};
+
+#[derive(Debug, thiserror::Error)]
+pub enum GpuError {
+    #[error(
+        "no Vulkan device found{}; install a GPU driver with Vulkan, or Mesa's software one (Debian: apt install mesa-vulkan-drivers libvulkan1)",
+        named(.wanted)
+    )]
+    NoAdapter { wanted: Option<String> },
+    #[error("the Vulkan device `{adapter}` lacks {what}")]
+    TooSmall { adapter: String, what: String },
+    #[error("the Vulkan device `{adapter}` refused to open")]
+    Refused { adapter: String, #[source] source: wgpu::RequestDeviceError },
+    #[error("graphics memory ran out during {during}")]
+    OutOfMemory { during: &'static str },
+    #[error("the graphics device was lost during {during}: {reason}")]
+    Lost { during: &'static str, reason: String },
+    #[error("the graphics device rejected {during}: {detail}")]
+    Rejected { during: &'static str, detail: String },
+}
+
+fn named(wanted: &Option<String>) -> String {
+    wanted.as_ref().map(|name| format!(" whose name contains `{name}`")).unwrap_or_default()
+}
+
+/// Which adapter to open.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum AdapterChoice {
+    /// A discrete GPU before an integrated one before a CPU.
+    #[default]
+    Best,
+    /// The software adapter, for tests that must give the same picture everywhere.
+    Cpu,
+    /// The first whose name contains this, ASCII case ignored.
+    Named(String),
+}
+
+/// What the device's limits allow. The studio needs `Basic`; more only makes it faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// WebGPU's guaranteed limits: 2048 px targets, several passes.
+    Basic,
+    /// 4096 px targets and 64 bytes per sample fit.
+    Large,
+}
+
+/// An open device and its queue. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Gpu {
+    pub device: wgpu::Device,
+    pub queue: wgpu::Queue,
+    /// Name as the driver gives it.
+    pub name: String,
+    /// `vulkan`, and whether it is a CPU adapter: shown in health and receipts.
+    pub backend: String,
+    pub is_cpu: bool,
+    pub tier: Tier,
+    lost: Arc<Mutex<Option<String>>>,
+}
+
+impl Gpu {
+    /// Opens a Vulkan device. Blocks for the driver's start, tenths of a second.
+    pub fn open(choice: &AdapterChoice) -> Result<Gpu, GpuError> {
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.backends = wgpu::Backends::VULKAN;
+        // Validation layers are a developer's tool and are often not installed; naga has checked the shaders already.
+        descriptor.flags = wgpu::InstanceFlags::empty();
+        let instance = wgpu::Instance::new(descriptor);
+        let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
+        adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
+        let adapter = adapters.into_iter().find(|adapter| {
+            let info = adapter.get_info();
+            match choice {
+                AdapterChoice::Best => true,
+                AdapterChoice::Cpu => info.device_type == wgpu::DeviceType::Cpu,
+                AdapterChoice::Named(part) => info.name.to_ascii_lowercase().contains(&part.to_ascii_lowercase()),
+            }
+        });
+        let Some(adapter) = adapter else {
+            let wanted = match choice {
+                AdapterChoice::Named(part) => Some(part.clone()),
+                _ => None,
+            };
+            return Err(GpuError::NoAdapter { wanted });
+        };
+        let info = adapter.get_info();
+        let available = adapter.limits();
+        let tier = if available.max_texture_dimension_2d >= 4096 && available.max_color_attachment_bytes_per_sample >= 64 {
+            Tier::Large
+        } else {
+            Tier::Basic
+        };
+        // The layers of one picture are 48 bytes a pixel in one buffer.
+        let mut limits = wgpu::Limits::default();
+        limits.max_buffer_size = limits.max_buffer_size.min(available.max_buffer_size);
+        if available.max_texture_dimension_3d < 256 {
+            return Err(GpuError::TooSmall { adapter: info.name, what: "3D textures of 256 texels".to_owned() });
+        }
+        limits.max_texture_dimension_3d = limits.max_texture_dimension_3d.min(available.max_texture_dimension_3d);
+        let request = adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("cyclorama studio"),
+            required_limits: limits,
+            ..Default::default()
+        });
+        let (device, queue) =
+            pollster::block_on(request).map_err(|source| GpuError::Refused { adapter: info.name.clone(), source })?;
+        let lost = Arc::new(Mutex::new(None));
+        let note = lost.clone();
+        device.set_device_lost_callback(move |reason, message| {
+            if let Ok(mut lost) = note.lock() {
+                lost.get_or_insert(format!("{reason:?} {message}"));
+            }
+        });
+        // Errors outside a scope would otherwise panic; every frame also checks its own scope (see `guarded`).
+        let note = lost.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            tracing::error!(%error, "graphics device error outside a frame");
+            if let Ok(mut lost) = note.lock() {
+                lost.get_or_insert(error.to_string());
+            }
+        }));
+        let is_cpu = info.device_type == wgpu::DeviceType::Cpu;
+        let backend = if is_cpu { "vulkan (cpu)".to_owned() } else { "vulkan".to_owned() };
+        Ok(Gpu { device, queue, name: info.name, backend, is_cpu, tier, lost })
+    }
+
+    /// Runs `work`, which records and submits commands, and turns what the device says about it into an error.
+    pub fn guarded<T>(&self, during: &'static str, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
+        self.check_lost(during)?;
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let result = work();
+        let problems = [internal.pop(), validation.pop()].map(pollster::block_on);
+        if pollster::block_on(memory.pop()).is_some() {
+            return Err(GpuError::OutOfMemory { during });
+        }
+        self.check_lost(during)?;
+        if let Some(problem) = problems.into_iter().flatten().next() {
+            return Err(GpuError::Rejected { during, detail: problem.to_string() });
+        }
+        result
+    }
+
+    /// Waits for everything submitted so far.
+    pub fn wait(&self, during: &'static str) -> Result<(), GpuError> {
+        match self.device.poll(wgpu::PollType::wait_indefinitely()) {
+            Ok(_) => self.check_lost(during),
+            Err(error) => Err(GpuError::Lost { during, reason: error.to_string() }),
+        }
+    }
+
+    fn check_lost(&self, during: &'static str) -> Result<(), GpuError> {
+        match self.lost.lock().ok().and_then(|lost| lost.clone()) {
+            Some(reason) => Err(GpuError::Lost { during, reason }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Lower is better.
+fn rank(kind: wgpu::DeviceType) -> u8 {
+    match kind {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::VirtualGpu => 1,
+        wgpu::DeviceType::IntegratedGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    }
+}

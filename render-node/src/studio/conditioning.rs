@@ -1,0 +1,96 @@
+//! What the diffusion model is given: geometry and base light as planes.
+
+/// Channels in order. All are means over a pixel's samples, premultiplied by coverage, f32.
+///
+/// Base light is encoded `y = sqrt(clip(x, 0, 4) + 0.0025) - 0.05`; the mean is taken before encoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Channel {
+    /// Surface normal in view space: x right, y up, z towards the camera.
+    NormalX = 0,
+    NormalY,
+    NormalZ,
+    /// Distance behind the middle of the vehicle along the view axis, studio metres x 0.4.
+    Depth,
+    /// Height above the floor, studio metres x 0.5.
+    Height,
+    Coverage,
+    /// Share of the pixel whose front surface belongs to the group; glass hides what is behind it.
+    MaskPaint,
+    MaskGlass,
+    MaskLampClear,
+    MaskLampRed,
+    MaskBlackTrim,
+    MaskBrightTrim,
+    MaskTyre,
+    MaskRim,
+    MaskInterior,
+    MaskUnderbody,
+    /// Of the front surface, linear; paint is neutral 0.5.
+    AlbedoR,
+    AlbedoG,
+    AlbedoB,
+    /// Encoded base layers, see `Layers`.
+    DiffuseR,
+    DiffuseG,
+    DiffuseB,
+    GlossR,
+    GlossG,
+    GlossB,
+    RestR,
+    RestG,
+    RestB,
+    /// Share of the hemisphere that the vehicle leaves open.
+    Openness,
+    /// Darkness of the ground shadow, not premultiplied, also under the vehicle.
+    Shadow,
+}
+
+pub const CHANNELS: usize = Channel::Shadow as usize + 1;
+
+/// Side at which the diffusion model works, in pixels.
+pub const CONDITIONING_SIDE_PX: u32 = 512;
+
+/// [`CHANNELS`] planes of `side_px` squared, channel by channel, each row by row from the top left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conditioning {
+    pub side_px: u32,
+    pub planes: Vec<f32>,
+}
+
+impl Conditioning {
+    pub fn plane(&self, channel: Channel) -> &[f32] {
+        let size = (self.side_px * self.side_px) as usize;
+        &self.planes[channel as usize * size..][..size]
+    }
+}
+
+/// Encodes linear light for the model.
+pub fn encode(light: f32) -> f32 {
+    (light.clamp(0.0, 4.0) + 0.0025).sqrt() - 0.05
+}
+
+/// Inverse of [`encode`]; never negative.
+pub fn decode(encoded: f32) -> f32 {
+    let root = encoded.max(0.0) + 0.05;
+    root * root - 0.0025
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encoding_round_trips_and_keeps_zero() {
+        assert_eq!(encode(0.0), 0.0);
+        for light in [0.0, 0.001, 0.2, 1.0, 3.9] {
+            assert!((decode(encode(light)) - light).abs() < 1e-5, "{light}");
+        }
+        assert_eq!(decode(-1.0), 0.0);
+    }
+
+    #[test]
+    fn thirty_channels() {
+        assert_eq!(CHANNELS, 30);
+    }
+}

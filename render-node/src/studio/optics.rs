@@ -1,0 +1,137 @@
+//! What every material looks like: the one table of optical numbers. The shaders get it as a uniform.
+
+use crate::vehicle::Material;
+
+/// Optical numbers of one material, linear light.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Optics {
+    /// Matt share of reflected light; for metals the mirror's own colour.
+    pub albedo: [f32; 3],
+    /// Mirror reflectance at normal incidence (0.04: lacquer, plastic, glass).
+    pub f0: f32,
+    /// Tangent of the mirror lobe's half angle.
+    pub roughness: f32,
+    pub metal: bool,
+    /// Share of light that passes; above zero the material is drawn over what is behind it.
+    pub transmission: f32,
+    /// Share of the studio's light that reaches it: below 1 behind tinted glass.
+    pub exposure: f32,
+    pub emission: [f32; 3],
+    /// Which mask of the conditioning it belongs to.
+    pub group: MaterialGroup,
+}
+
+/// Materials that the diffusion model may treat alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum MaterialGroup {
+    Paint = 0,
+    Glass = 1,
+    LampClear = 2,
+    LampRed = 3,
+    BlackTrim = 4,
+    BrightTrim = 5,
+    Tyre = 6,
+    Rim = 7,
+    Interior = 8,
+    Underbody = 9,
+}
+
+pub const MATERIALS: [Material; 22] = [
+    Material::Paint,
+    Material::Glass,
+    Material::GlossBlack,
+    Material::MattBlack,
+    Material::Chrome,
+    Material::Satin,
+    Material::Grille,
+    Material::LampLens,
+    Material::LampHousing,
+    Material::LampReflector,
+    Material::LampWhite,
+    Material::LampRed,
+    Material::LampAmber,
+    Material::Tyre,
+    Material::RimBright,
+    Material::RimDark,
+    Material::BrakeDisc,
+    Material::Interior,
+    Material::Seat,
+    Material::Underbody,
+    Material::Fabric,
+    Material::PanelGap,
+];
+
+/// The table. Albedo of paint is the neutral grey the layers and the ground truth are made with.
+pub fn optics(material: Material) -> Optics {
+    use MaterialGroup as Group;
+    let matt = |grey: f32, group| Optics {
+        albedo: [grey; 3],
+        f0: 0.0,
+        roughness: 1.0,
+        metal: false,
+        transmission: 0.0,
+        exposure: 1.0,
+        emission: [0.0; 3],
+        group,
+    };
+    let lacquer = |albedo: [f32; 3], roughness: f32, group| Optics { albedo, f0: 0.04, roughness, ..matt(0.0, group) };
+    let metal = |albedo: [f32; 3], roughness: f32, group| Optics { albedo, f0: 1.0, roughness, metal: true, ..matt(0.0, group) };
+    match material {
+        Material::Paint => lacquer([0.5; 3], 0.0, Group::Paint),
+        Material::Glass => {
+            Optics { albedo: [0.004, 0.005, 0.005], f0: 0.055, roughness: 0.0, transmission: 0.22, ..matt(0.0, Group::Glass) }
+        }
+        Material::GlossBlack => lacquer([0.006; 3], 0.01, Group::BlackTrim),
+        Material::MattBlack => lacquer([0.022; 3], 0.45, Group::BlackTrim),
+        Material::Chrome => metal([0.86, 0.87, 0.88], 0.02, Group::BrightTrim),
+        Material::Satin => metal([0.60, 0.61, 0.62], 0.28, Group::BrightTrim),
+        Material::Grille => lacquer([0.010; 3], 0.25, Group::BlackTrim),
+        Material::LampLens => {
+            Optics { albedo: [0.0; 3], f0: 0.045, roughness: 0.0, transmission: 0.93, ..matt(0.0, Group::LampClear) }
+        }
+        Material::LampHousing => lacquer([0.045, 0.045, 0.05], 0.08, Group::LampClear),
+        Material::LampReflector => metal([0.82, 0.83, 0.85], 0.10, Group::LampClear),
+        Material::LampWhite => Optics { emission: [0.75, 0.78, 0.82], ..lacquer([0.75; 3], 0.1, Group::LampClear) },
+        Material::LampRed => Optics { emission: [0.045, 0.001, 0.002], ..lacquer([0.33, 0.008, 0.012], 0.02, Group::LampRed) },
+        Material::LampAmber => Optics { emission: [0.04, 0.012, 0.0], ..lacquer([0.55, 0.19, 0.02], 0.02, Group::LampRed) },
+        Material::Tyre => lacquer([0.018, 0.018, 0.019], 0.6, Group::Tyre),
+        Material::RimBright => metal([0.66, 0.67, 0.69], 0.16, Group::Rim),
+        Material::RimDark => metal([0.07, 0.07, 0.075], 0.14, Group::Rim),
+        Material::BrakeDisc => metal([0.38, 0.38, 0.39], 0.40, Group::Rim),
+        Material::Interior => Optics { exposure: 0.8, ..matt(0.035, Group::Interior) },
+        Material::Seat => Optics { exposure: 0.8, ..lacquer([0.06, 0.058, 0.056], 0.6, Group::Interior) },
+        Material::Underbody => matt(0.012, Group::Underbody),
+        Material::Fabric => matt(0.025, Group::BlackTrim),
+        Material::PanelGap => matt(0.006, Group::BlackTrim),
+    }
+}
+
+/// Drawn after the solid materials, over what is behind.
+pub fn is_transparent(material: Material) -> bool {
+    optics(material).transmission > 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shaders index the table by number.
+    #[test]
+    fn the_list_is_in_the_order_of_the_numbers() {
+        for (index, material) in MATERIALS.iter().enumerate() {
+            assert_eq!(*material as usize, index, "{material:?}");
+        }
+    }
+
+    #[test]
+    fn no_material_gives_more_light_than_it_gets() {
+        for material in MATERIALS {
+            let o = optics(material);
+            let mirror = if o.metal { 0.0 } else { o.f0 };
+            for channel in o.albedo {
+                assert!(channel + mirror + o.transmission <= 1.0, "{material:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! One picture: uploads a vehicle, runs the passes, reads the layers and the conditioning back.
+
+use super::camera::{Camera, NothingToSee};
+use super::conditioning::{CHANNELS, CONDITIONING_SIDE_PX, Conditioning};
+use super::distance_field::DistanceField;
+use super::gpu_data::{self, ConditionData, FrameData, Lit, Pixel, RigData, Vertex};
+use super::layers::Layers;
+use super::optics;
+use super::passes::{DEPTH_FORMAT, Passes, TARGET_FORMAT, TARGETS};
+use super::rig::{Rig, RigError};
+use crate::gpu::{Gpu, GpuError, read_buffer};
+use crate::vehicle::VehicleMesh;
+use cyclorama_core::{MASTER_SIDE_PX, View};
+use sha2::{Digest, Sha256};
+use std::mem::size_of;
+use wgpu::util::DeviceExt;
+
+/// Raster targets are this many samples per layer pixel along a side (`SUB` of `accumulate.wgsl`).
+const SUPERSAMPLES: u32 = 2;
+/// Offsets of the jittered passes in raster samples: with the 2 x 2 samples of a pixel they make 16 samples on
+/// eight different columns and eight different rows.
+const JITTER: [[f32; 2]; 4] = [[-0.375, -0.125], [0.125, -0.375], [0.375, 0.125], [-0.125, 0.375]];
+/// Texels along a side of the ground map: 10 m / 384 = 2.6 cm.
+const GROUND_SIDE: u32 = 384;
+/// More would pass the device's buffer limit at 32 bytes a vertex, and no template comes near.
+const VERTICES_MAX: usize = 4_000_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StudioError {
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    #[error(transparent)]
+    Rig(#[from] RigError),
+    #[error(transparent)]
+    Nothing(#[from] NothingToSee),
+    #[error("the vehicle's mesh is broken: {0}")]
+    Mesh(String),
+    #[error("a picture of {0} px cannot be made: the side must divide {MASTER_SIDE_PX}")]
+    Side(u32),
+}
+
+/// What one picture is made of before the diffusion model and the paint.
+#[derive(Debug, Clone)]
+pub struct Shot {
+    /// Base light at the master's size.
+    pub layers: Layers,
+    /// The same and the geometry at the model's size.
+    pub conditioning: Conditioning,
+    /// Names geometry, camera and rig: SHA-256 (hex) of everything uploaded. Equal on every device.
+    pub gbuffer_digest: String,
+    pub camera: Camera,
+}
+
+/// What to shoot besides the vehicle and the view.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    pub conditioning_side_px: u32,
+    /// Replaces the light by stripes over the mirror direction, which show every dent (for people who build bodies).
+    pub zebra: bool,
+    /// Jittered passes of four samples each, 1 to 4. Fewer are for previews.
+    pub passes: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { conditioning_side_px: CONDITIONING_SIDE_PX, zebra: false, passes: JITTER.len() }
+    }
+}
+
+/// The pipelines, the rig and the raster targets; one picture at a time.
+#[derive(Debug)]
+pub struct Studio {
+    gpu: Gpu,
+    rig: Rig,
+    passes: Passes,
+    targets: Targets,
+}
+
+/// Buffers and textures that every picture reuses.
+#[derive(Debug)]
+struct Targets {
+    colour: [wgpu::TextureView; TARGETS],
+    depth: wgpu::TextureView,
+    ground: wgpu::TextureView,
+    sampler: wgpu::Sampler,
+    pixels: wgpu::Buffer,
+    rig: wgpu::Buffer,
+    optics: wgpu::Buffer,
+}
+
+impl Studio {
+    pub fn new(gpu: &Gpu) -> Result<Studio, StudioError> {
+        let rig = Rig::built_in()?;
+        let passes = Passes::new(gpu)?;
+        let targets = gpu.guarded("allocating the studio's targets", || Ok(Targets::new(gpu, &rig)))?;
+        Ok(Studio { gpu: gpu.clone(), rig, passes, targets })
+    }
+
+    pub fn rig(&self) -> &Rig {
+        &self.rig
+    }
+
+    pub fn shoot(&self, mesh: &VehicleMesh, view: View) -> Result<Shot, StudioError> {
+        self.shoot_with(mesh, view, Settings::default())
+    }
+
+    pub fn shoot_with(&self, mesh: &VehicleMesh, view: View, settings: Settings) -> Result<Shot, StudioError> {
+        let side = settings.conditioning_side_px;
+        if side == 0 || MASTER_SIDE_PX % side != 0 {
+            return Err(StudioError::Side(side));
+        }
+        let camera = Camera::fit(mesh, view, self.rig.reference_diagonal_m)?;
+        let field = DistanceField::build(mesh).ok_or(NothingToSee)?;
+        let stage = Stage::new(mesh)?;
+        let frame = FrameData::new(&camera, &field, stage.vertices.len() as u32, settings.zebra);
+        let gbuffer_digest = self.digest(&stage, &frame);
+        let (pixels, planes) =
+            self.gpu.guarded("shooting a picture", || self.run(&stage, &field, &frame, side, settings.passes.clamp(1, JITTER.len())))?;
+        let layers = layers_from(&pixels);
+        let conditioning = Conditioning { side_px: side, planes };
+        Ok(Shot { layers, conditioning, gbuffer_digest, camera })
+    }
+
+    fn digest(&self, stage: &Stage, frame: &FrameData) -> String {
+        let mut hash = Sha256::new();
+        hash.update(bytemuck::cast_slice::<Vertex, u8>(&stage.vertices));
+        hash.update(bytemuck::cast_slice::<u32, u8>(&stage.indices));
+        hash.update(bytemuck::bytes_of(frame));
+        hash.update(bytemuck::bytes_of(&RigData::new(&self.rig)));
+        hash.update(bytemuck::cast_slice::<gpu_data::OpticsData, u8>(&gpu_data::optics_table()));
+        hex::encode(hash.finalize())
+    }
+
+    /// Records and submits every pass; returns layer pixels and conditioning planes.
+    fn run(&self, stage: &Stage, field: &DistanceField, frame: &FrameData, side: u32, passes: usize) -> Result<(Vec<Pixel>, Vec<f32>), GpuError> {
+        let device = &self.gpu.device;
+        let targets = &self.targets;
+        let buffer = |label, contents: &[u8], usage| {
+            device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
+        };
+        let storage_vertex = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::VERTEX;
+        let vertices = buffer("vertices", bytemuck::cast_slice(&stage.vertices), storage_vertex);
+        let indices = buffer("indices", bytemuck::cast_slice(&stage.indices), wgpu::BufferUsages::INDEX);
+        let lit = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("light per vertex"),
+            size: (stage.vertices.len() * size_of::<Lit>()) as u64,
+            usage: storage_vertex,
+            mapped_at_creation: false,
+        });
+        let frames: Vec<_> = JITTER[..passes]
+            .iter()
+            .enumerate()
+            .map(|(index, offset)| {
+                let unit = 2.0 / (MASTER_SIDE_PX * SUPERSAMPLES) as f32;
+                let jittered = frame.jittered([offset[0] * unit, offset[1] * unit], index == 0, passes);
+                buffer("frame", bytemuck::bytes_of(&jittered), wgpu::BufferUsages::UNIFORM)
+            })
+            .collect();
+        let field = upload_field(&self.gpu, field);
+        let condition = ConditionData::new(side, MASTER_SIDE_PX * SUPERSAMPLES, MASTER_SIDE_PX);
+        let condition = buffer("condition", bytemuck::bytes_of(&condition), wgpu::BufferUsages::UNIFORM);
+        let planes = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("conditioning planes"),
+            size: u64::from(side) * u64::from(side) * (CHANNELS * size_of::<f32>()) as u64,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+
+        let view = wgpu::BindingResource::TextureView;
+        let sampler = wgpu::BindingResource::Sampler(&targets.sampler);
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("picture") });
+
+        let shadow_group = self.bind(
+            &self.passes.ground_shadow.get_bind_group_layout(0),
+            &[frames[0].as_entire_binding(), targets.rig.as_entire_binding(), view(&field), sampler.clone(), view(&targets.ground)],
+        );
+        compute(&mut encoder, &self.passes.ground_shadow, &shadow_group, [GROUND_SIDE.div_ceil(8), GROUND_SIDE.div_ceil(8)]);
+
+        let light_group = self.bind(
+            &self.passes.light_vertices.get_bind_group_layout(0),
+            &[
+                frames[0].as_entire_binding(),
+                targets.rig.as_entire_binding(),
+                view(&field),
+                sampler.clone(),
+                view(&targets.ground),
+                vertices.as_entire_binding(),
+                lit.as_entire_binding(),
+            ],
+        );
+        // At most 65,535 groups fit along one axis.
+        let groups = (stage.vertices.len() as u32).div_ceil(64);
+        let rows = groups.div_ceil(32_768).max(1);
+        compute(&mut encoder, &self.passes.light_vertices, &light_group, [groups.div_ceil(rows), rows]);
+
+        for (index, frame) in frames.iter().enumerate() {
+            let surface_group = self.bind(
+                &self.passes.surface_layout,
+                &[
+                    frame.as_entire_binding(),
+                    targets.rig.as_entire_binding(),
+                    view(&targets.ground),
+                    sampler.clone(),
+                    targets.optics.as_entire_binding(),
+                ],
+            );
+            targets.raster(&mut encoder, |pass| {
+                pass.set_bind_group(0, &surface_group, &[]);
+                pass.set_vertex_buffer(0, vertices.slice(..));
+                pass.set_vertex_buffer(1, lit.slice(..));
+                pass.set_index_buffer(indices.slice(..), wgpu::IndexFormat::Uint32);
+                pass.set_pipeline(&self.passes.opaque);
+                pass.draw_indexed(0..stage.opaque_indices, 0, 0..1);
+                if stage.indices.len() as u32 > stage.opaque_indices {
+                    pass.set_pipeline(&self.passes.transparent);
+                    pass.draw_indexed(stage.opaque_indices..stage.indices.len() as u32, 0, 0..1);
+                }
+            });
+            let sum_group = self.bind(
+                &self.passes.accumulate.get_bind_group_layout(0),
+                &[
+                    frame.as_entire_binding(),
+                    view(&targets.colour[0]),
+                    view(&targets.colour[1]),
+                    view(&targets.colour[2]),
+                    view(&targets.ground),
+                    sampler.clone(),
+                    targets.pixels.as_entire_binding(),
+                ],
+            );
+            compute(&mut encoder, &self.passes.accumulate, &sum_group, [MASTER_SIDE_PX / 8; 2]);
+            if index + 1 == frames.len() {
+                let condition_group = self.bind(
+                    &self.passes.condition.get_bind_group_layout(0),
+                    &[
+                        frame.as_entire_binding(),
+                        condition.as_entire_binding(),
+                        view(&targets.colour[0]),
+                        view(&targets.colour[2]),
+                        view(&targets.colour[3]),
+                        targets.pixels.as_entire_binding(),
+                        planes.as_entire_binding(),
+                    ],
+                );
+                compute(&mut encoder, &self.passes.condition, &condition_group, [side.div_ceil(8); 2]);
+            }
+        }
+        self.gpu.queue.submit([encoder.finish()]);
+        let pixels = read_buffer(&self.gpu, &targets.pixels, "reading the layers")?;
+        let planes = read_buffer(&self.gpu, &planes, "reading the conditioning")?;
+        Ok((bytemuck::pod_collect_to_vec(&pixels), bytemuck::pod_collect_to_vec(&planes)))
+    }
+
+    fn bind(&self, layout: &wgpu::BindGroupLayout, resources: &[wgpu::BindingResource<'_>]) -> wgpu::BindGroup {
+        let entries: Vec<_> = resources
+            .iter()
+            .enumerate()
+            .map(|(binding, resource)| wgpu::BindGroupEntry { binding: binding as u32, resource: resource.clone() })
+            .collect();
+        self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("studio pass"), layout, entries: &entries })
+    }
+}
+
+fn compute(encoder: &mut wgpu::CommandEncoder, pipeline: &wgpu::ComputePipeline, group: &wgpu::BindGroup, groups: [u32; 2]) {
+    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+    pass.set_pipeline(pipeline);
+    pass.set_bind_group(0, group, &[]);
+    pass.dispatch_workgroups(groups[0], groups[1], 1);
+}
+
+fn upload_field(gpu: &Gpu, field: &DistanceField) -> wgpu::TextureView {
+    // Half floats: filtering 32-bit ones is an optional feature, and a millimetre does not matter here.
+    let halves: Vec<u16> = field.distances_m.iter().map(|d| half::f16::from_f32(*d).to_bits()).collect();
+    let [width, height, depth_or_array_layers] = field.cells.map(|n| n as u32);
+    let descriptor = wgpu::TextureDescriptor {
+        label: Some("distance field"),
+        size: wgpu::Extent3d { width, height, depth_or_array_layers },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D3,
+        format: wgpu::TextureFormat::R16Float,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    };
+    gpu.device
+        .create_texture_with_data(&gpu.queue, &descriptor, wgpu::util::TextureDataOrder::LayerMajor, bytemuck::cast_slice(&halves))
+        .create_view(&Default::default())
+}
+
+impl Targets {
+    fn new(gpu: &Gpu, rig: &Rig) -> Targets {
+        let texture = |label, side, format, usage| {
+            gpu.device
+                .create_texture(&wgpu::TextureDescriptor {
+                    label: Some(label),
+                    size: wgpu::Extent3d { width: side, height: side, depth_or_array_layers: 1 },
+                    mip_level_count: 1,
+                    sample_count: 1,
+                    dimension: wgpu::TextureDimension::D2,
+                    format,
+                    usage,
+                    view_formats: &[],
+                })
+                .create_view(&Default::default())
+        };
+        let side = MASTER_SIDE_PX * SUPERSAMPLES;
+        let drawn = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
+        let uniform = |label, contents: &[u8]| {
+            gpu.device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage: wgpu::BufferUsages::UNIFORM })
+        };
+        Targets {
+            colour: ["rest", "diffuse", "gloss", "geometry"].map(|label| texture(label, side, TARGET_FORMAT, drawn)),
+            depth: texture("depth", side, DEPTH_FORMAT, wgpu::TextureUsages::RENDER_ATTACHMENT),
+            ground: texture(
+                "ground map",
+                GROUND_SIDE,
+                TARGET_FORMAT,
+                wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING,
+            ),
+            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some("linear"),
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                ..Default::default()
+            }),
+            pixels: gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("layer pixels"),
+                size: u64::from(MASTER_SIDE_PX) * u64::from(MASTER_SIDE_PX) * size_of::<Pixel>() as u64,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            }),
+            rig: uniform("rig", bytemuck::bytes_of(&RigData::new(rig))),
+            optics: uniform("optics", bytemuck::cast_slice(&gpu_data::optics_table())),
+        }
+    }
+
+    fn raster(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
+        // What shows through glass where nothing is behind it: the far wall, dimmed by the second pane. No coverage.
+        let backdrop = wgpu::Color { r: 0.16, g: 0.162, b: 0.165, a: 0.0 };
+        let clear = [backdrop, wgpu::Color::TRANSPARENT, wgpu::Color::TRANSPARENT, wgpu::Color::TRANSPARENT];
+        let attachments: Vec<_> = self
+            .colour
+            .iter()
+            .zip(clear)
+            .map(|(view, colour)| {
+                Some(wgpu::RenderPassColorAttachment {
+                    view,
+                    depth_slice: None,
+                    resolve_target: None,
+                    ops: wgpu::Operations { load: wgpu::LoadOp::Clear(colour), store: wgpu::StoreOp::Store },
+                })
+            })
+            .collect();
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("surface"),
+            color_attachments: &attachments,
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                view: &self.depth,
+                depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Discard }),
+                stencil_ops: None,
+            }),
+            ..Default::default()
+        });
+        draw(&mut pass);
+    }
+}
+
+/// The vehicle in the order it is drawn: solid materials, then transparent ones.
+struct Stage {
+    vertices: Vec<Vertex>,
+    indices: Vec<u32>,
+    opaque_indices: u32,
+}
+
+impl Stage {
+    fn new(mesh: &VehicleMesh) -> Result<Stage, StudioError> {
+        let mut stage = Stage { vertices: Vec::new(), indices: Vec::new(), opaque_indices: 0 };
+        for transparent in [false, true] {
+            for (material, surface) in mesh.surfaces.iter().filter(|(material, _)| optics::is_transparent(**material) == transparent) {
+                let broken = |what: &str| StudioError::Mesh(format!("{material:?} {what}"));
+                if surface.positions.len() != surface.normals.len() {
+                    return Err(broken("has not one normal for every position"));
+                }
+                if surface.indices.iter().any(|index| *index as usize >= surface.positions.len()) {
+                    return Err(broken("names a vertex that it does not have"));
+                }
+                let base = stage.vertices.len() as u32;
+                stage.vertices.extend(surface.positions.iter().zip(&surface.normals).map(|(position, normal)| Vertex {
+                    position: *position,
+                    material: *material as u32,
+                    normal: *normal,
+                    reserved: 0,
+                }));
+                stage.indices.extend(surface.indices.iter().map(|index| base + index));
+                if stage.vertices.len() > VERTICES_MAX {
+                    return Err(StudioError::Mesh(format!("more than {VERTICES_MAX} vertices")));
+                }
+            }
+            if !transparent {
+                stage.opaque_indices = stage.indices.len() as u32;
+            }
+        }
+        if stage.indices.is_empty() {
+            return Err(NothingToSee.into());
+        }
+        Ok(stage)
+    }
+}
+
+fn layers_from(pixels: &[Pixel]) -> Layers {
+    Layers {
+        side_px: MASTER_SIDE_PX,
+        diffuse: pixels.iter().map(|p| p.diffuse).collect(),
+        gloss: pixels.iter().map(|p| p.gloss).collect(),
+        rest: pixels.iter().map(|p| p.rest).collect(),
+        coverage: pixels.iter().map(|p| p.coverage).collect(),
+        paint: pixels.iter().map(|p| p.paint).collect(),
+        shadow: pixels.iter().map(|p| p.shadow).collect(),
+    }
+}

@@ -1,0 +1,28 @@
+// Cone tracing through the vehicle's distance field: how much of a direction the vehicle hides from a point.
+// Appended to frame.wgsl by the passes that need it; they declare `frame`, `field` and `field_sampler`.
+
+// Distance from `p` to the nearest surface of the vehicle, in studio metres. Outside the field's box the distance to the
+// box is added, which keeps it a lower bound that grows as it should.
+fn distance_to_vehicle(p: vec3f) -> f32 {
+    let inside = clamp(p, vec3f(-1e3), vec3f(1e3));
+    let uvw = (frame.field_from_studio * vec4f(inside, 1.0)).xyz;
+    let clamped = clamp(uvw, vec3f(0.0), vec3f(1.0));
+    let away = (uvw - clamped) * (frame.field_box_max - frame.field_box_min);
+    return textureSampleLevel(field, field_sampler, clamped, 0.0).x * frame.field_scale + length(away) * frame.field_scale;
+}
+
+// Share of a cone (unit `direction`, tangent of half angle `spread`) that leaves the vehicle within `reach` metres.
+// `cosine` is the angle to the surface the cone starts from: a flat surface must not hide its own light, so the
+// distance that the plane itself explains is the yardstick.
+fn cone_visibility(p: vec3f, direction: vec3f, cosine: f32, spread: f32, start: f32, reach: f32, steps: u32) -> f32 {
+    var visible = 1.0;
+    let ratio = pow(reach / start, 1.0 / f32(steps - 1u));
+    var t = start;
+    let yardstick = max(min(cosine * 0.9, spread), 0.06);
+    for (var i = 0u; i < steps; i++) {
+        let d = distance_to_vehicle(p + direction * t);
+        visible = min(visible, saturate(d / (t * yardstick)));
+        t *= ratio;
+    }
+    return visible * visible * (3.0 - 2.0 * visible);
+}

@@ -1,0 +1,46 @@
+// Ground map: how much of the light that reaches each point of the empty floor the vehicle takes away.
+// One thread per texel. Output x = shadow (0 to 1) from lights and surroundings together, y = contact part alone.
+
+@group(0) @binding(0) var<uniform> frame: Frame;
+@group(0) @binding(1) var<uniform> rig: Rig;
+@group(0) @binding(2) var field: texture_3d<f32>;
+@group(0) @binding(3) var field_sampler: sampler;
+@group(0) @binding(4) var ground_out: texture_storage_2d<rgba16float, write>;
+
+@compute @workgroup_size(8, 8)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    let size = textureDimensions(ground_out);
+    if id.x >= size.x || id.y >= size.y { return; }
+    let p = vec3f(((vec2f(id.xy) + 0.5) / vec2f(size) * 2.0 - 1.0) * frame.ground_half, 0.0);
+    var lost = 0.0;
+    var all = 1e-4;
+    for (var i = 0u; i < rig.light_count; i++) {
+        let light = rig.lights[i];
+        let to = light.centre - p;
+        let distance = length(to);
+        let direction = to / distance;
+        let area = 4.0 * light.half_u * light.half_v;
+        let weight = dot(light.radiance, vec3f(0.2126, 0.7152, 0.0722)) * area
+            * max(direction.z, 0.0) * max(-dot(direction, light.normal), 0.0) / (distance * distance);
+        if weight <= 1e-3 { continue; }
+        // The rectangle is long: three cones along it give a shadow that softens with distance.
+        var visible = 0.0;
+        for (var k = -1; k <= 1; k++) {
+            let toward = normalize(to + light.axis_u * (light.half_u * 0.66 * f32(k)));
+            let spread = clamp(max(light.half_u / 3.0, light.half_v) / distance, 0.12, 0.6);
+            visible += cone_visibility(p, toward, toward.z, spread, 0.03, 3.0, 12u) / 3.0;
+        }
+        lost += weight * (1.0 - visible);
+        all += weight;
+    }
+    // Surroundings: seven cones over the hemisphere.
+    let sky_weight = 0.9;
+    var open = cone_visibility(p, vec3f(0.0, 0.0, 1.0), 1.0, 0.6, 0.03, 2.0, 9u) * 0.25;
+    for (var k = 0; k < 6; k++) {
+        let a = f32(k) * PI / 3.0;
+        open += cone_visibility(p, vec3f(cos(a) * 0.82, sin(a) * 0.82, 0.572), 0.572, 0.55, 0.03, 2.0, 9u) * 0.125;
+    }
+    lost += sky_weight * (1.0 - open);
+    all += sky_weight;
+    textureStore(ground_out, id.xy, vec4f(lost / all, 1.0 - open, 0.0, 1.0));
+}

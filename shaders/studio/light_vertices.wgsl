@@ -1,0 +1,119 @@
+// Light that needs the whole vehicle, once per vertex: diffuse irradiance of the area lights with soft shadows, ambient
+// light with occlusion, and how much of the mirror direction is open. All of it varies slowly over a surface, so the
+// raster pass interpolates it; what is sharp (mirror images) is computed there per sample.
+
+struct Vertex {
+    position: vec3f,
+    material: u32,
+    normal: vec3f,
+    reserved: u32,
+}
+
+struct Lit {
+    // Radiance of a white matt surface here (irradiance / pi).
+    diffuse: vec3f,
+    // unorm16 pair: ambient openness, openness of the mirror direction.
+    openness: u32,
+}
+
+@group(0) @binding(0) var<uniform> frame: Frame;
+@group(0) @binding(1) var<uniform> rig: Rig;
+@group(0) @binding(2) var field: texture_3d<f32>;
+@group(0) @binding(3) var field_sampler: sampler;
+@group(0) @binding(4) var ground: texture_2d<f32>;
+@group(0) @binding(5) var<storage, read> vertices: array<Vertex>;
+@group(0) @binding(6) var<storage, read_write> lit: array<Lit>;
+
+fn floor_light(p: vec3f, r: vec3f) -> vec2f {
+    if r.z >= -0.02 { return vec2f(8.0, 1.0); }
+    let t = max(p.z, 0.0) / -r.z;
+    let at = p.xy + r.xy * t;
+    let shadow = textureSampleLevel(ground, field_sampler, at / frame.ground_half * 0.5 + 0.5, 0.0).x;
+    return vec2f(length(at), 1.0 - shadow);
+}
+
+// One edge of Lambert's formula: the angle between two unit vectors times the normalised cross product.
+fn edge_form(a: vec3f, b: vec3f) -> vec3f {
+    let cosine = clamp(dot(a, b), -0.9999, 0.9999);
+    let angle = acos(cosine);
+    return cross(a, b) * (angle / sqrt(1.0 - cosine * cosine));
+}
+
+// Share of the hemisphere (cosine weighted) that a rectangle fills, as a vector (Lambert); its length is the share
+// seen by a surface that faces it.
+fn form_vector(light: Light, p: vec3f) -> vec3f {
+    let u = light.axis_u * light.half_u;
+    let v = light.axis_v * light.half_v;
+    let c = light.centre - p;
+    let a0 = normalize(c - u - v);
+    let a1 = normalize(c + u - v);
+    let a2 = normalize(c + u + v);
+    let a3 = normalize(c - u + v);
+    let f = (edge_form(a0, a1) + edge_form(a1, a2) + edge_form(a2, a3) + edge_form(a3, a0)) / (2.0 * PI);
+    // Winding: axis_u x axis_v is the shining side, so the sum points away from the light.
+    return -f;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+    let index = id.x + id.y * groups.x * 64u;
+    if index >= frame.vertex_count { return; }
+    let vertex = vertices[index];
+    let position = (frame.studio_from_vehicle * vec4f(vertex.position, 1.0)).xyz;
+    let n = normalize((frame.studio_from_vehicle * vec4f(vertex.normal, 0.0)).xyz);
+    // Lift off the surface by a little more than a cell, so that the field's own blur does not count as a hit.
+    let p = position + n * (0.012 * 1.0);
+
+    var sum = vec3f(0.0);
+    for (var i = 0u; i < rig.light_count; i++) {
+        let light = rig.lights[i];
+        let to = light.centre - p;
+        if dot(to, light.normal) >= 0.0 { continue; }
+        let form = form_vector(light, p);
+        let size = length(form);
+        // A rectangle partly below the surface's horizon is replaced by a sphere of the same solid angle, which has a
+        // closed form (Hill and Heitz 2016, real-time area lighting).
+        let share = max((size * size + dot(form, n)) / (size + 1.0), 0.0);
+        if share < 0.002 { continue; }
+        let distance = length(to);
+        // Of a light that straddles the horizon, only the part above it can be seen: look there for blockers.
+        var toward = to / distance;
+        let below = 0.3 - dot(toward, n);
+        if below > 0.0 { toward = normalize(toward + n * below); }
+        let spread = clamp(sqrt(light.half_u * light.half_v) / distance, 0.15, 0.7);
+        let visible = cone_visibility(p, toward, dot(toward, n), spread, 0.07, 2.4, 8u);
+        sum += light.radiance * (share * visible * 0.5 * (1.0 + light.falloff));
+    }
+
+    // Ambient: one cone along the normal, five around it.
+    let helper = select(vec3f(1.0, 0.0, 0.0), vec3f(0.0, 0.0, 1.0), abs(n.x) > 0.7);
+    let t1 = normalize(cross(helper, n));
+    let t2 = cross(n, t1);
+    var openness = 0.0;
+    var ambient = vec3f(0.0);
+    for (var k = 0u; k < 6u; k++) {
+        var direction = n;
+        var weight = 0.25;
+        var cosine = 1.0;
+        if k > 0u {
+            let a = f32(k) * (2.0 * PI / 5.0);
+            cosine = 0.5;
+            direction = n * 0.5 + (t1 * cos(a) + t2 * sin(a)) * 0.866;
+            weight = 0.15;
+        }
+        let visible = cone_visibility(p, direction, cosine, 0.55, 0.05, 1.2, 7u);
+        let reach = floor_light(p, direction);
+        openness += weight * visible;
+        // What a blocked cone sees is the vehicle itself, dimly lit.
+        ambient += weight * mix(vec3f(0.05), surroundings(direction, reach.x, reach.y), visible);
+    }
+
+    let from_eye = normalize(position - frame.eye);
+    var facing = n;
+    if dot(n, from_eye) > 0.0 { facing = -n; }
+    let r = reflect(from_eye, facing);
+    let mirror = cone_visibility(p, r, max(dot(r, facing), 0.05), 0.12, 0.07, 1.6, 10u);
+
+    lit[index].diffuse = sum + ambient;
+    lit[index].openness = pack2x16unorm(vec2f(openness, mirror));
+}
