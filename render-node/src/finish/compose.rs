@@ -5,20 +5,16 @@ use crate::gpu::{Gpu, GpuError, read_buffer};
 use crate::studio::Layers;
 use bytemuck::{Pod, Zeroable};
 use cyclorama_core::Colour;
+use cyclorama_core::encoding::{Picture, PictureError};
 use rayon::prelude::*;
 use wgpu::util::DeviceExt;
-
-/// Straight-alpha sRGB picture, 8 bits a channel, row by row from the top left.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picture {
-    pub side_px: u32,
-    pub rgba: Vec<u8>,
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum ComposeError {
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    #[error(transparent)]
+    Picture(#[from] PictureError),
     #[error("the layers' plane `{plane}` has {found} pixels instead of {expected}")]
     Size { plane: &'static str, found: usize, expected: usize },
 }
@@ -65,7 +61,7 @@ impl Compositor {
     /// One picture per colour, in the order given. The layers are uploaded once.
     pub fn compose(&self, layers: &Layers, colours: &[Colour]) -> Result<Vec<Picture>, ComposeError> {
         let pixels = interleaved(layers)?;
-        Ok(self.gpu.guarded("composing a picture", || {
+        let pictures: Vec<Vec<u8>> = self.gpu.guarded("composing a picture", || {
             let device = &self.gpu.device;
             let input = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
                 label: Some("layers"),
@@ -82,11 +78,12 @@ impl Compositor {
                 .iter()
                 .map(|colour| {
                     self.dispatch(&paint(*colour), &input, &output, pixels.len() as u32);
-                    let rgba = read_buffer(&self.gpu, &output, "reading a picture")?;
-                    Ok(Picture { side_px: layers.side_px, rgba })
+                    read_buffer(&self.gpu, &output, "reading a picture")
                 })
                 .collect()
-        })?)
+        })?;
+        let side = layers.side_px;
+        pictures.into_iter().map(|rgba| Ok(Picture::from_rgba(side, side, rgba)?)).collect()
     }
 
     fn dispatch(&self, paint: &Paint, input: &wgpu::Buffer, output: &wgpu::Buffer, pixels: u32) {
@@ -124,7 +121,7 @@ pub fn compose_on_cpu(layers: &Layers, colour: Colour) -> Result<Picture, Compos
     let paint = paint(colour);
     let mut rgba = vec![0; pixels.len() * 4];
     rgba.par_chunks_exact_mut(4).zip(&pixels).for_each(|(out, pixel)| out.copy_from_slice(&composed(pixel, &paint)));
-    Ok(Picture { side_px: layers.side_px, rgba })
+    Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?)
 }
 
 const EXPOSURE: f32 = 1.0;
@@ -250,7 +247,7 @@ mod tests {
         let pictures = Compositor::new(&gpu).expect("pipeline").compose(&layers, Colour::ALL).expect("pictures");
         for (colour, picture) in Colour::ALL.iter().zip(&pictures) {
             let twin = compose_on_cpu(&layers, *colour).expect("whole layers");
-            let worst = picture.rgba.iter().zip(&twin.rgba).map(|(a, b)| a.abs_diff(*b)).max();
+            let worst = picture.rgba().iter().zip(twin.rgba()).map(|(a, b)| a.abs_diff(*b)).max();
             assert!(worst <= Some(1), "{colour}: {worst:?} levels apart");
         }
     }
@@ -268,7 +265,7 @@ mod tests {
         };
         let picture = compose_on_cpu(&layers, Colour::Red).expect("whole layers");
         // 0.25 linear is 137 in sRGB; half covered it is the same colour at half alpha: no dark or light rim.
-        assert_eq!(picture.rgba, [137, 137, 137, 255, 0, 0, 0, 128, 137, 137, 137, 128, 0, 0, 0, 0]);
+        assert_eq!(picture.rgba(), [137, 137, 137, 255, 0, 0, 0, 128, 137, 137, 137, 128, 0, 0, 0, 0]);
     }
 
     #[test]

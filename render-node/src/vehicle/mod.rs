@@ -16,6 +16,7 @@ pub mod sheet;
 pub mod skin;
 pub mod surface_net;
 pub mod template;
+pub mod typical;
 
 pub use build::{VehicleError, build};
 pub use mesh::{Material, Surface, VehicleMesh};
