@@ -5,6 +5,7 @@ use crate::accounts::operator::OperatorToken;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Database;
+use crate::delivery::Pictures;
 use crate::ledger::Meter;
 use crate::renders::Renders;
 use cyclorama_core::objects::ObjectStore;
@@ -34,6 +35,8 @@ pub struct Parts {
     pub meter: Meter,
     /// Which pictures exist, and the work that makes them.
     pub renders: Renders,
+    /// Pictures at hand, and how the others are found.
+    pub pictures: Pictures,
     /// What opens the operator address.
     pub operator_token: OperatorToken,
     /// Figures for `/metrics`.

@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::farm::Farm;
 use crate::db::Database;
+use crate::delivery::Pictures;
 use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
 use crate::renders::{self, Renders};
@@ -57,6 +58,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         db,
         clock: Clock,
         keys: Default::default(),
+        pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max),
         store,
         meter,
         renders,

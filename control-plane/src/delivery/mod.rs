@@ -1,5 +1,75 @@
 //! From a request for a picture to its bytes: what was asked, what it costs, where the bytes are found.
+//!
+//! The order is: authenticate, rate-limit, parse and validate, catalog, conditional, charge, find bytes, answer. The first four are
+//! the handler's; how credits move is `ledger`'s, how a picture comes to exist `renders`'.
 
+mod charge;
+mod etag;
+mod find;
 pub mod request;
 
+pub use charge::{Delivered, Shown, count, deliver, show};
+pub use find::{Pictures, Ready, example, ready};
 pub use request::{BadParameter, ImageRequest, ResponseKind};
+
+use crate::ledger::{Credits, MeterError, Window};
+use crate::renders::RenderError;
+use cyclorama_core::encoding::EncodingError;
+use cyclorama_core::objects::ObjectError;
+use cyclorama_core::{Format, Variant, Vehicle};
+use std::sync::Arc;
+
+/// What one picture costs, however it was found.
+pub const CREDITS_PER_PICTURE: Credits = Credits(1);
+
+/// One picture of a vehicle that the catalog has.
+#[derive(Debug, Clone)]
+pub struct Order {
+    pub vehicle: Vehicle,
+    pub variant: Variant,
+    pub format: Format,
+    /// Side of the square picture, in pixels, 1 to 1024.
+    pub side_px: u32,
+}
+
+impl Order {
+    pub fn new(vehicle: Vehicle, request: &ImageRequest) -> Self {
+        let variant = Variant {
+            make: vehicle.make.clone(),
+            model: vehicle.model.clone(),
+            year: vehicle.year,
+            view: request.view,
+            colour: request.colour,
+        };
+        Order { vehicle, variant, format: request.format, side_px: request.side_px }
+    }
+}
+
+/// Why there is no picture. Nothing was charged, or what was charged has been given back.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum DeliveryError {
+    #[error("the key's window is full")]
+    RateLimited(Window),
+    #[error("the balance does not cover {required} credits")]
+    Insufficient { balance: Credits, required: Credits },
+    #[error("the key's account has no ledger")]
+    NoLedger,
+    #[error("the picture came after its hold was given back")]
+    HoldLost,
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    #[error("the stored picture cannot be read")]
+    Store(#[source] Arc<ObjectError>),
+    #[error("the picture cannot be encoded")]
+    Encoding(#[source] Arc<EncodingError>),
+    #[error("the ledger does not answer")]
+    Meter(#[from] MeterError),
+    #[error("the database does not answer")]
+    Database(#[source] Arc<sqlx::Error>),
+}
+
+impl From<sqlx::Error> for DeliveryError {
+    fn from(error: sqlx::Error) -> Self {
+        DeliveryError::Database(Arc::new(error))
+    }
+}

@@ -1,1 +1,533 @@
+//! The queue's invariants, attacked on every database at hand. Nodes are played by hand: they upload flat pictures.
 
+use super::order::Wanted;
+use super::*;
+use crate::test_database::databases;
+use cyclorama_core::encoding::{Picture as Pixels, encode};
+use cyclorama_core::wire::{
+    Device, FailureKind, HeartbeatRequest, Job, JobKind, JobProgress, JoinRequest, NodeOrder, NodeState, Pipeline,
+    ResultRequest, UploadedObject,
+};
+use cyclorama_core::{BodyClass, Colour, Dimensions, Format, Vehicle, VehicleType, View};
+use sha2::{Digest, Sha256};
+use sqlx::Row;
+
+const TOKEN: &str = "token-1";
+
+fn vehicle(model: &str) -> Vehicle {
+    Vehicle {
+        make: "testa".to_owned(),
+        model: model.to_owned(),
+        year: 2020,
+        vehicle_type: VehicleType::ALL[0],
+        body: BodyClass::Sedan,
+        dimensions: Dimensions {
+            length_mm: 4500,
+            width_mm: 1800,
+            height_mm: 1450,
+            wheelbase_mm: 2700,
+            front_track_mm: 1550,
+        },
+    }
+}
+
+fn variant(vehicle: &Vehicle, colour: Colour) -> Variant {
+    Variant { make: vehicle.make.clone(), model: vehicle.model.clone(), year: vehicle.year, view: View::Side, colour }
+}
+
+fn settings() -> Settings {
+    Settings {
+        lease_seconds: 30,
+        heartbeat_seconds: 5,
+        render_wait: Duration::from_secs(20),
+        daily_budget_microusd: 1_000_000,
+        render_cost_microusd: 2_000,
+        base_url: "http://test".to_owned(),
+        queue_max: QUEUE_MAX,
+    }
+}
+
+fn store() -> ObjectStore {
+    let folder = std::env::temp_dir().join(format!("cyclorama-test-{}", uuid::Uuid::now_v7()));
+    ObjectStore::open_files(folder).expect("a new store opens")
+}
+
+fn renders(database: &Database, settings: Settings) -> Renders {
+    Renders::new(database.clone(), Clock, store(), settings)
+}
+
+async fn node(renders: &Renders) -> String {
+    let request = JoinRequest {
+        name: "test".to_owned(),
+        version: "0".to_owned(),
+        slots: 4,
+        batch_max: 1,
+        pipelines: vec![Pipeline { id: "flat".to_owned(), digest: "0".repeat(64) }],
+        device: Device::default(),
+    };
+    renders.join(TOKEN, &request).await.expect("joins")
+}
+
+async fn work(renders: &Renders, node_id: &str, wait_seconds: u64) -> Vec<Job> {
+    renders.work(TOKEN, node_id, 4, wait_seconds, std::future::pending()).await.expect("asks")
+}
+
+async fn one(renders: &Renders, node_id: &str) -> Job {
+    let mut jobs = work(renders, node_id, 10).await;
+    assert_eq!(jobs.len(), 1, "{jobs:?}");
+    jobs.remove(0)
+}
+
+fn secret_of(url: &str) -> &str {
+    url.rsplit('/').nth(1).expect("the address holds a secret")
+}
+
+/// Uploads what the job owes. Each colour gives another picture.
+async fn upload(renders: &Renders, job: &Job) -> Result<Vec<UploadedObject>, UploadError> {
+    let mut objects = Vec::new();
+    for owed in &job.uploads {
+        let bytes = if owed.name == "layers" {
+            b"layers".to_vec()
+        } else {
+            let colour =
+                job.colours.iter().find(|c| owed.name.contains(&format!(".{c}."))).expect("a colour of the job");
+            let [r, g, b] = colour.srgb();
+            let pixels = [r, g, b, 255].repeat((owed.width * owed.height) as usize);
+            let format = *Format::ALL.iter().find(|f| f.media_type() == owed.media_type).expect("a known type");
+            let picture = Pixels::from_rgba(owed.width, owed.height, pixels).expect("fits");
+            // One encoding per size is enough to be right; WebP at 1024 px takes its time.
+            encode(&picture, format).expect("encodes")
+        };
+        objects.push(UploadedObject {
+            name: owed.name.clone(),
+            sha256: hex::encode(Sha256::digest(&bytes)),
+            bytes: bytes.len() as u64,
+        });
+        let open = renders.open_upload(secret_of(&owed.url), &owed.name).await?;
+        renders.take_upload(&open, bytes.into()).await?;
+    }
+    Ok(objects)
+}
+
+fn report(job: &Job, objects: Vec<UploadedObject>) -> ResultRequest {
+    ResultRequest { fence: job.fence, objects, receipt: serde_json::json!({"device": "test"}) }
+}
+
+async fn finish(renders: &Renders, job: &Job) {
+    let objects = upload(renders, job).await.expect("uploads");
+    renders.accept(TOKEN, &job.job_id, &report(job, objects)).await.expect("is accepted");
+}
+
+async fn fail(renders: &Renders, job: &Job, kind: FailureKind) -> bool {
+    renders.fail(TOKEN, &job.job_id, job.fence, kind, "on purpose").await.expect("reports").is_ok()
+}
+
+async fn want(renders: &Renders, vehicle: &Vehicle, colour: Colour) -> Result<Wanted, RenderError> {
+    let deadline_ms = Clock.now().0 + 60_000;
+    renders.want(vehicle, &variant(vehicle, colour), Priority::Paid, deadline_ms).await
+}
+
+async fn number(database: &Database, sql: &'static str) -> i64 {
+    sqlx::query(sql).fetch_one(&database.pool).await.expect("counts").try_get(0).expect("a number")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forty_requests_in_two_processes_share_one_render() {
+    for database in databases().await {
+        let store = store();
+        let both = [(); 2].map(|()| Renders::new(database.clone(), Clock, store.clone(), settings()));
+        let vehicle = vehicle("forty");
+        let requests: Vec<_> = (0..40)
+            .map(|n| {
+                let (renders, vehicle) = (both[n % 2].clone(), vehicle.clone());
+                tokio::spawn(
+                    async move { renders.picture(&vehicle, &variant(&vehicle, Colour::Red), Priority::Paid).await },
+                )
+            })
+            .collect();
+        let node_id = node(&both[0]).await;
+        let job = one(&both[0], &node_id).await;
+        assert_eq!((job.kind, job.fence, job.attempt), (JobKind::Render, 1, 1));
+        assert!(work(&both[1], &node_id, 0).await.is_empty(), "there is one lease");
+        finish(&both[0], &job).await;
+        let mut masters = Vec::new();
+        for request in requests {
+            masters.push(request.await.expect("joins").expect("a picture").master_sha256);
+        }
+        masters.dedup();
+        assert_eq!(masters.len(), 1);
+        assert_eq!(number(&database, "select count(*) from jobs").await, 1);
+        let found = both[1].find(&variant(&vehicle, Colour::Red)).await.expect("finds").expect("is done");
+        assert_eq!(found.master_sha256, masters[0]);
+        let master = cyclorama_core::objects::keys::master(&found.master_sha256).expect("a key");
+        assert!(store.size(&master).await.expect("asks").is_some());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn colours_of_one_view_never_have_two_live_jobs() {
+    for database in databases().await {
+        let store = store();
+        let both = [(); 2].map(|()| Renders::new(database.clone(), Clock, store.clone(), settings()));
+        let vehicle = vehicle("colours");
+        let requests: Vec<_> = Colour::ALL[..6]
+            .iter()
+            .cycle()
+            .take(24)
+            .enumerate()
+            .map(|(n, colour)| {
+                let (renders, vehicle, colour) = (both[n % 2].clone(), vehicle.clone(), *colour);
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_millis(n as u64 * 40)).await;
+                    renders.picture(&vehicle, &variant(&vehicle, colour), Priority::Paid).await
+                })
+            })
+            .collect();
+        let node_id = node(&both[0]).await;
+        let mut kinds = Vec::new();
+        while number(&database, "select count(*) from renders where state = 'done'").await < 6 {
+            let jobs = work(&both[kinds.len() % 2], &node_id, 1).await;
+            assert!(jobs.len() <= 1, "one live lease for the vehicle and view");
+            for job in jobs {
+                finish(&both[0], &job).await;
+                kinds.push(job.kind);
+            }
+        }
+        assert_eq!(kinds.iter().filter(|kind| **kind == JobKind::Render).count(), 1, "{kinds:?}");
+        for request in requests {
+            request.await.expect("joins").expect("a picture");
+        }
+    }
+}
+
+#[tokio::test]
+async fn colours_join_a_queued_job_and_follow_a_leased_one() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let (vehicle, node_id) = (vehicle("join"), node(&renders).await);
+        for colour in [Colour::Red, Colour::Blue, Colour::Red] {
+            want(&renders, &vehicle, colour).await.expect("queues");
+        }
+        let render = one(&renders, &node_id).await;
+        assert_eq!((render.kind, &render.colours[..]), (JobKind::Render, &[Colour::Red, Colour::Blue][..]));
+        assert_eq!(render.layers_url, None);
+        want(&renders, &vehicle, Colour::White).await.expect("waits for the layers");
+        assert!(work(&renders, &node_id, 0).await.is_empty());
+        finish(&renders, &render).await;
+
+        let paint = one(&renders, &node_id).await;
+        assert_eq!((paint.kind, &paint.colours[..], paint.seed), (JobKind::Paint, &[Colour::White][..], render.seed));
+        let layers_url = paint.layers_url.clone().expect("a paint job has layers");
+        let layers = renders.layers_for(layers_url.rsplit('/').next().expect("a secret")).await.expect("reads");
+        assert_eq!(&layers[..], b"layers");
+        finish(&renders, &paint).await;
+        assert!(
+            renders.layers_for(layers_url.rsplit('/').next().expect("a secret")).await.is_err(),
+            "the lease is over"
+        );
+        assert!(matches!(want(&renders, &vehicle, Colour::White).await, Ok(Wanted::Done(_))));
+        assert_eq!(renders.budget().await.expect("reads").settled_microusd, 2_000, "paint costs nothing");
+    }
+}
+
+#[tokio::test]
+async fn a_stale_fence_changes_nothing() {
+    for database in databases().await {
+        let renders = renders(&database, Settings { lease_seconds: 0, ..settings() });
+        let (vehicle, slow) = (vehicle("stale"), node(&renders).await);
+        want(&renders, &vehicle, Colour::Red).await.expect("queues");
+        let stale = one(&renders, &slow).await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        renders.sweep().await.expect("sweeps");
+
+        // The rest of the test happens within one ordinary lease.
+        let renders = Renders::new(database.clone(), Clock, renders.0.store.clone(), settings());
+        let quick = node(&renders).await;
+        let fresh = one(&renders, &quick).await;
+        assert_eq!((fresh.job_id.as_str(), fresh.attempt), (stale.job_id.as_str(), 2));
+        assert!(fresh.fence > stale.fence);
+
+        let everything = "select state || fence || coalesce(node_id, '') || lease_until_ms || colors from jobs";
+        let look = || async {
+            let row = sqlx::query(everything).fetch_one(&database.pool).await.expect("reads");
+            row.try_get::<String, _>(0).expect("text")
+        };
+        let before = look().await;
+        assert!(matches!(upload(&renders, &stale).await, Err(UploadError::Closed)));
+        let objects = upload(&renders, &fresh).await.expect("uploads");
+        assert!(matches!(
+            renders.accept(TOKEN, &stale.job_id, &report(&stale, objects.clone())).await,
+            Err(ResultError::Stale(_))
+        ));
+        assert!(!fail(&renders, &stale, FailureKind::Model).await);
+        let progress = |job: &Job| JobProgress {
+            job_id: job.job_id.clone(),
+            fence: job.fence,
+            stage: "late".to_owned(),
+            progress: 1.0,
+        };
+        let heartbeat =
+            HeartbeatRequest { state: NodeState::Busy, jobs: vec![progress(&stale)], device: serde_json::Value::Null };
+        let answer = renders.heartbeat(TOKEN, &slow, &heartbeat).await.expect("beats");
+        assert_eq!(answer.cancel, [stale.job_id.clone()]);
+        // Nobody else's token ends a lease either.
+        assert!(matches!(
+            renders.accept("token-2", &fresh.job_id, &report(&fresh, objects.clone())).await,
+            Err(ResultError::Stale(_))
+        ));
+        assert_eq!(look().await, before);
+
+        renders.accept(TOKEN, &fresh.job_id, &report(&fresh, objects.clone())).await.expect("is accepted");
+        assert!(matches!(
+            renders.accept(TOKEN, &fresh.job_id, &report(&fresh, objects)).await,
+            Err(ResultError::Stale(_))
+        ));
+        assert!(!fail(&renders, &fresh, FailureKind::Internal).await, "a job ends once");
+        assert!(matches!(want(&renders, &vehicle, Colour::Red).await, Ok(Wanted::Done(_))));
+    }
+}
+
+#[tokio::test]
+async fn results_are_verified_before_anything_moves() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let (vehicle, node_id) = (vehicle("verified"), node(&renders).await);
+        want(&renders, &vehicle, Colour::Red).await.expect("queues");
+        let job = one(&renders, &node_id).await;
+        let good = upload(&renders, &job).await.expect("uploads");
+        let replace = |name: &'static str, bytes: &'static [u8]| {
+            let (renders, job) = (renders.clone(), job.clone());
+            async move {
+                let url = &job.uploads[0].url;
+                let open = renders.open_upload(secret_of(url), name).await.expect("is open");
+                renders.take_upload(&open, Bytes::from_static(bytes)).await.expect("stores");
+            }
+        };
+        use bytes::Bytes;
+        let refused = |objects: Vec<UploadedObject>, name: &'static str| {
+            let (renders, job) = (renders.clone(), job.clone());
+            async move {
+                match renders.accept(TOKEN, &job.job_id, &report(&job, objects)).await {
+                    Err(ResultError::Rejected(rejected)) => assert_eq!(rejected.name, name),
+                    other => panic!("{name}: {other:?}"),
+                }
+            }
+        };
+        refused(good[1..].to_vec(), "layers").await;
+        let mut lying = good.clone();
+        lying[1].sha256 = "0".repeat(64);
+        refused(lying, "master.red.png").await;
+        let mut short = good.clone();
+        short[1].bytes -= 1;
+        refused(short, "master.red.png").await;
+        // A picture of another kind, honestly named.
+        replace("256.red.webp", b"not a picture").await;
+        let mut other = good.clone();
+        for object in other.iter_mut().filter(|object| object.name == "256.red.webp") {
+            object.sha256 = hex::encode(Sha256::digest(b"not a picture"));
+            object.bytes = 13;
+        }
+        refused(other, "256.red.webp").await;
+        assert_eq!(number(&database, "select count(*) from layers").await, 0);
+        assert_eq!(number(&database, "select count(*) from renders where state = 'wanted'").await, 1);
+        assert!(renders.open_upload(secret_of(&job.uploads[0].url), "../../x").await.is_err());
+        assert!(renders.open_upload("guessed", "layers").await.is_err());
+        // The same addresses take the objects again.
+        finish(&renders, &job).await;
+        assert!(matches!(want(&renders, &vehicle, Colour::Red).await, Ok(Wanted::Done(_))));
+    }
+}
+
+#[tokio::test]
+async fn three_attempts_then_everybody_is_told_once() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let (vehicle, first, second) = (vehicle("three"), node(&renders).await, node(&renders).await);
+        let waiting: Vec<_> = [Colour::Red, Colour::Blue, Colour::Red]
+            .into_iter()
+            .map(|colour| {
+                let (renders, vehicle) = (renders.clone(), vehicle.clone());
+                tokio::spawn(async move { renders.picture(&vehicle, &variant(&vehicle, colour), Priority::Paid).await })
+            })
+            .collect();
+        let job = one(&renders, &first).await;
+        assert!(fail(&renders, &job, FailureKind::OutOfMemory).await);
+        assert!(work(&renders, &first, 0).await.is_empty(), "another node is alive: it goes there");
+        let job = one(&renders, &second).await;
+        assert!(fail(&renders, &job, FailureKind::Internal).await);
+        let job = one(&renders, &first).await;
+        assert_eq!((job.attempt, job.fence), (3, 3));
+        assert!(fail(&renders, &job, FailureKind::Quality).await);
+        for request in waiting {
+            let failed = request.await.expect("joins");
+            assert!(matches!(&failed, Err(RenderError::Failed { kind, .. }) if kind == "quality"), "{failed:?}");
+        }
+        assert!(work(&renders, &second, 0).await.is_empty());
+        assert_eq!(renders.budget().await.expect("reads").settled_microusd, 2_000);
+        assert!(
+            matches!(want(&renders, &vehicle, Colour::Red).await, Ok(Wanted::Waiting { round: 2, .. })),
+            "the next request tries anew"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_vehicle_that_cannot_be_drawn_is_final_at_once_and_no_fault_of_the_node() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let node_id = node(&renders).await;
+        for model in ["a", "b", "c", "d"] {
+            want(&renders, &vehicle(model), Colour::Red).await.expect("queues");
+            let job = one(&renders, &node_id).await;
+            assert!(fail(&renders, &job, FailureKind::Model).await);
+        }
+        assert_eq!(number(&database, "select count(*) from jobs where state = 'failed'").await, 4);
+        assert_eq!(renders.nodes().await.expect("lists")[0].state, Standing::Active);
+    }
+}
+
+#[tokio::test]
+async fn three_different_jobs_in_a_row_quarantine_a_node() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let node_id = node(&renders).await;
+        let state = || async { renders.nodes().await.expect("lists")[0].state };
+        want(&renders, &vehicle("works"), Colour::Red).await.expect("queues");
+        for model in ["a", "b"] {
+            want(&renders, &vehicle(model), Colour::Red).await.expect("queues");
+        }
+        // Two fail, one works, two fail: never three in a row.
+        let jobs = work(&renders, &node_id, 1).await;
+        assert_eq!(jobs.len(), 3);
+        for job in &jobs[1..] {
+            assert!(fail(&renders, job, FailureKind::Internal).await);
+        }
+        finish(&renders, &jobs[0]).await;
+        for job in work(&renders, &node_id, 1).await {
+            assert!(fail(&renders, &job, FailureKind::Internal).await);
+        }
+        assert_eq!(state().await, Standing::Active);
+        want(&renders, &vehicle("last"), Colour::Red).await.expect("queues");
+        let jobs = work(&renders, &node_id, 1).await;
+        let last = jobs.iter().find(|job| job.vehicle.model == "last").expect("is leased");
+        assert!(fail(&renders, last, FailureKind::Internal).await);
+        assert_eq!(state().await, Standing::Quarantined);
+        assert!(work(&renders, &node_id, 0).await.is_empty());
+        let beat = HeartbeatRequest { state: NodeState::Ready, jobs: vec![], device: serde_json::Value::Null };
+        assert_eq!(renders.heartbeat(TOKEN, &node_id, &beat).await.expect("beats").state, NodeOrder::Locked);
+        // A node that joins anew starts clean.
+        let again = node(&renders).await;
+        assert_eq!(work(&renders, &again, 1).await.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn orders_hold_at_once() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let (vehicle, node_id) = (vehicle("orders"), node(&renders).await);
+        want(&renders, &vehicle, Colour::Red).await.expect("queues");
+        for (order, jobs) in [(NodeOrder::Draining, 0), (NodeOrder::Locked, 0), (NodeOrder::Active, 1)] {
+            renders.order_node(&node_id, order).await.expect("orders");
+            assert_eq!(work(&renders, &node_id, 0).await.len(), jobs, "{order}");
+        }
+        assert!(matches!(renders.order_node("nobody", NodeOrder::Active).await, Err(NodeError::Unknown)));
+        renders.leave(TOKEN, &node_id).await.expect("leaves");
+        assert_eq!(number(&database, "select count(*) from jobs where state = 'queued'").await, 1, "its job is back");
+        assert!(matches!(renders.work(TOKEN, &node_id, 1, 0, std::future::pending()).await, Err(NodeError::Unknown)));
+        assert!(renders.nodes().await.expect("lists").is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settled_and_reserved_never_pass_the_budget() {
+    for database in databases().await {
+        let renders = renders(&database, Settings { daily_budget_microusd: 7_000, ..settings() });
+        let node_id = node(&renders).await;
+        let wanted = futures::future::join_all((0..12).map(|n| {
+            let renders = renders.clone();
+            tokio::spawn(async move { want(&renders, &vehicle(&format!("b{n}")), Colour::Red).await })
+        }))
+        .await;
+        let (mut queued, mut refused) = (0, 0);
+        for outcome in wanted {
+            match outcome.expect("joins") {
+                Ok(_) => queued += 1,
+                Err(RenderError::BudgetSpent { reset_at_ms }) => {
+                    assert!(reset_at_ms > Clock.now().0);
+                    refused += 1;
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert_eq!((queued, refused), (3, 9), "{:?}", database.kind);
+        let mut jobs = work(&renders, &node_id, 1).await;
+        finish(&renders, &jobs.remove(0)).await;
+        assert!(fail(&renders, &jobs.remove(0), FailureKind::Model).await);
+        let budget = renders.budget().await.expect("reads");
+        assert_eq!((budget.settled_microusd, budget.reserved_microusd), (4_000, 2_000));
+        // Nobody waits for a queued job any more: what it reserved is free again.
+        assert!(fail(&renders, &jobs.remove(0), FailureKind::Internal).await);
+        let refused = want(&renders, &vehicle("more"), Colour::Red).await;
+        assert!(matches!(refused, Err(RenderError::BudgetSpent { .. })));
+        renders.set_budget(0).await.expect("sets");
+        assert!(work(&renders, &node_id, 0).await.is_empty(), "0 stops queued renders at once");
+        renders.set_budget(10_000).await.expect("sets");
+        want(&renders, &vehicle("more"), Colour::Red).await.expect("queues");
+        assert_eq!(work(&renders, &node_id, 1).await.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_waits_for_is_dropped_and_costs_nothing() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let vehicle = vehicle("dropped");
+        let past_ms = Clock.now().0 - 1;
+        renders.want(&vehicle, &variant(&vehicle, Colour::Red), Priority::Paid, past_ms).await.expect("queues");
+        let node_id = node(&renders).await;
+        assert!(work(&renders, &node_id, 0).await.is_empty(), "too late to begin");
+        renders.sweep().await.expect("sweeps");
+        assert_eq!(number(&database, "select count(*) from jobs where state = 'lapsed'").await, 1);
+        assert_eq!(renders.budget().await.expect("reads").reserved_microusd, 0);
+        want(&renders, &vehicle, Colour::Red).await.expect("queues anew");
+        assert_eq!(work(&renders, &node_id, 0).await.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_full_queue_says_so_and_paid_requests_go_first() {
+    for database in databases().await {
+        let renders = renders(&database, Settings { queue_max: 2, ..settings() });
+        let deadline_ms = Clock.now().0 + 60_000;
+        let (example, paid) = (vehicle("example"), vehicle("paid"));
+        renders.want(&example, &variant(&example, Colour::Red), Priority::Example, deadline_ms).await.expect("queues");
+        want(&renders, &paid, Colour::Red).await.expect("queues");
+        assert!(matches!(want(&renders, &vehicle("third"), Colour::Red).await, Err(RenderError::QueueFull)));
+        want(&renders, &paid, Colour::Blue).await.expect("joins the queued job");
+        let node_id = node(&renders).await;
+        let jobs = work(&renders, &node_id, 0).await;
+        let models: Vec<&str> = jobs.iter().map(|job| job.vehicle.model.as_str()).collect();
+        assert_eq!(models, ["paid", "example"]);
+    }
+}
+
+#[tokio::test]
+async fn a_request_waits_no_longer_than_it_may() {
+    for database in databases().await {
+        let renders = renders(&database, Settings { render_wait: Duration::from_millis(200), ..settings() });
+        let vehicle = vehicle("late");
+        let waited = renders.picture(&vehicle, &variant(&vehicle, Colour::Red), Priority::Paid).await;
+        assert!(matches!(waited, Err(RenderError::TooLate)), "{waited:?}");
+    }
+}
+
+#[test]
+fn seeds_are_stable_and_differ() {
+    assert_eq!(seed("bmw/x5/2020", 1), seed("bmw/x5/2020", 1));
+    let seeds = [seed("bmw/x5/2020", 1), seed("bmw/x5/2020", 2), seed("bmw/x5/2021", 1), seed("bmw/x5/202", 1)];
+    for (n, seed) in seeds.iter().enumerate() {
+        assert!((0..1 << 53).contains(seed));
+        assert!(!seeds[..n].contains(seed));
+    }
+}

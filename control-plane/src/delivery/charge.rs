@@ -1,0 +1,249 @@
+//! A picture for a key: counted, charged exactly when it is delivered, given back when it is not.
+//!
+//! Bytes that are in memory are counted, charged and recorded in one entry of the meter. Everything else is held first, and settled
+//! or released when it ends, by a task that outlives a client who hangs up.
+
+use super::find::{Ready, obtain};
+use super::{CREDITS_PER_PICTURE, DeliveryError, Order, etag};
+use crate::app::App;
+use crate::http::extract::Caller;
+use crate::ledger::{self, Charge, Credits, Entry, MeterError, Metered, Outcome, RateCount, Source, Window};
+use crate::renders::Priority;
+use tokio::sync::oneshot;
+
+/// Beyond the longest wait for a render: a hold that is older belongs to nobody.
+const HOLD_MARGIN_MS: i64 = 60_000;
+
+/// What a request came to.
+#[derive(Debug)]
+pub enum Delivered {
+    Image {
+        ready: Ready,
+        source: Source,
+        remaining: Credits,
+    },
+    /// The client has these bytes; free.
+    NotModified {
+        etag: String,
+        remaining: Credits,
+    },
+}
+
+/// What a HEAD request is told; free, and never renders.
+#[derive(Debug)]
+pub struct Shown {
+    /// Given when the picture exists.
+    pub etag: Option<String>,
+    pub not_modified: bool,
+    pub remaining: Credits,
+}
+
+/// An answer to a key: its window, once known, goes on every answer.
+pub type Windowed<T> = (Option<Window>, Result<T, DeliveryError>);
+
+/// Counts a request that ends before anything could be charged.
+pub async fn count(app: &App, caller: &Caller) -> Windowed<()> {
+    let (window, counted) = submit(app, caller, Charge::Nothing).await;
+    (window, counted.map(|_| ()))
+}
+
+/// Delivers the order's bytes to the caller.
+pub async fn deliver(
+    app: &App,
+    caller: &Caller,
+    request_id: &str,
+    order: &Order,
+    if_none_match: Option<&str>,
+) -> Windowed<Delivered> {
+    let rendered = match app.pictures.rendered(app, order).await {
+        Ok(rendered) => rendered,
+        Err(error) => return after_count(app, caller, error).await,
+    };
+    if let Some(picture) = &rendered {
+        let etag = etag::of(&picture.master_sha256, order.side_px, order.format);
+        if if_none_match.is_some_and(|given| etag::matches(given, &etag)) {
+            let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
+            return (window, read.map(|remaining| Delivered::NotModified { etag, remaining }));
+        }
+        if let Some(ready) = app.pictures.at_hand(order, picture).await {
+            let charge = Charge::Debit {
+                account_id: caller.account_id.clone(),
+                credits: CREDITS_PER_PICTURE,
+                delivery: record(caller, request_id, order, &ready, Source::Cache),
+            };
+            let (window, debited) = submit(app, caller, charge).await;
+            return (window, debited.map(|remaining| Delivered::Image { ready, source: Source::Cache, remaining }));
+        }
+    }
+    let source = if rendered.is_some() { Source::Cache } else { Source::Generated };
+    let hold_id = uuid::Uuid::now_v7().to_string();
+    let wait_ms = app.config.farm.render_wait().as_millis() as i64;
+    let hold = Charge::Hold {
+        account_id: caller.account_id.clone(),
+        credits: CREDITS_PER_PICTURE,
+        hold_id: hold_id.clone(),
+        expires_at_ms: app.clock.now().0 + wait_ms + HOLD_MARGIN_MS,
+    };
+    let guard = Held { app: app.clone(), hold_id };
+    match submit(app, caller, hold).await {
+        (window, Ok(_)) => (window, guard.settle_when_found(caller, request_id, order, source).await),
+        (window, Err(error)) => {
+            // When the ledger did not answer the hold may be there: giving back what is not there does nothing.
+            if !matches!(error, DeliveryError::Meter(_)) {
+                guard.was_never_opened();
+            }
+            (window, Err(error))
+        }
+    }
+}
+
+/// What `HEAD` says about the order.
+pub async fn show(app: &App, caller: &Caller, order: &Order, if_none_match: Option<&str>) -> Windowed<Shown> {
+    let rendered = match app.pictures.rendered(app, order).await {
+        Ok(rendered) => rendered,
+        Err(error) => return after_count(app, caller, error).await,
+    };
+    let etag = rendered.map(|picture| etag::of(&picture.master_sha256, order.side_px, order.format));
+    let not_modified = matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag));
+    let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
+    (window, read.map(|remaining| Shown { etag, not_modified, remaining }))
+}
+
+/// A request that failed before it was counted is counted all the same.
+async fn after_count<T>(app: &App, caller: &Caller, error: DeliveryError) -> Windowed<T> {
+    let (window, counted) = count(app, caller).await;
+    (window, Err(counted.err().unwrap_or(error)))
+}
+
+/// Counts the request and charges it in one entry. Gives the balance after it.
+async fn submit(app: &App, caller: &Caller, charge: Charge) -> Windowed<Credits> {
+    let count = RateCount { key_id: caller.key_id.clone(), limit_per_minute: caller.rate_limit_per_minute };
+    match app.meter.submit(Entry { count: Some(count), charge }).await {
+        Ok(metered) => (metered.window, balance_after(metered)),
+        Err(error) => (None, Err(error.into())),
+    }
+}
+
+fn balance_after(metered: Metered) -> Result<Credits, DeliveryError> {
+    match (metered.outcome, metered.window) {
+        (Outcome::Done { remaining }, _) => Ok(remaining.unwrap_or_default()),
+        (Outcome::RateLimited, Some(window)) => Err(DeliveryError::RateLimited(window)),
+        (Outcome::Insufficient { balance }, _) => {
+            Err(DeliveryError::Insufficient { balance, required: CREDITS_PER_PICTURE })
+        }
+        (Outcome::HoldNotOpen, _) => Err(DeliveryError::HoldLost),
+        (Outcome::UnknownAccount | Outcome::RateLimited, _) => Err(DeliveryError::NoLedger),
+    }
+}
+
+fn record(caller: &Caller, request_id: &str, order: &Order, ready: &Ready, source: Source) -> ledger::Delivery {
+    ledger::Delivery {
+        key_id: caller.key_id.clone(),
+        request_id: request_id.to_owned(),
+        render_id: ready.picture.render_id.clone(),
+        revision: ready.picture.revision,
+        format: order.format,
+        width: order.side_px,
+        height: order.side_px,
+        source,
+    }
+}
+
+/// A hold that this request opens. However the request ends, dropping this gives the credits back unless they were settled.
+struct Held {
+    app: App,
+    hold_id: String,
+}
+
+impl Held {
+    /// Nothing to give back.
+    fn was_never_opened(mut self) {
+        self.hold_id.clear();
+    }
+
+    /// Finds the bytes and settles, or releases: also when the client hangs up meanwhile.
+    async fn settle_when_found(
+        self,
+        caller: &Caller,
+        request_id: &str,
+        order: &Order,
+        source: Source,
+    ) -> Result<Delivered, DeliveryError> {
+        let (mut answer, answered) = oneshot::channel();
+        let (caller, request_id, order) = (caller.clone(), request_id.to_owned(), order.clone());
+        tokio::spawn(async move {
+            let found = tokio::select! {
+                found = obtain(&self.app, &order, Priority::Paid) => found,
+                // The client has left: dropping the hold gives the credits back. The render goes on for the next one.
+                () = answer.closed() => return,
+            };
+            let ended = match found {
+                Ok(ready) => self.settle(&caller, &request_id, &order, ready, source).await,
+                Err(error) => Err((self, error)),
+            };
+            let ended = match ended {
+                Ok(delivered) => Ok(delivered),
+                Err((held, error)) => {
+                    held.release().await;
+                    Err(error)
+                }
+            };
+            let _ = answer.send(ended);
+        });
+        answered.await.unwrap_or(Err(DeliveryError::HoldLost))
+    }
+
+    async fn settle(
+        mut self,
+        caller: &Caller,
+        request_id: &str,
+        order: &Order,
+        ready: Ready,
+        source: Source,
+    ) -> Result<Delivered, (Self, DeliveryError)> {
+        let delivery = record(caller, request_id, order, &ready, source);
+        let charge = Charge::Settle { hold_id: self.hold_id.clone(), delivery };
+        match self
+            .app
+            .meter
+            .submit(Entry { count: None, charge })
+            .await
+            .map_err(DeliveryError::from)
+            .and_then(balance_after)
+        {
+            Ok(remaining) => {
+                self.hold_id.clear();
+                Ok(Delivered::Image { ready, source, remaining })
+            }
+            Err(error) => Err((self, error)),
+        }
+    }
+
+    /// Gives the credits back before the client is told. What fails here is given back by the sweeper.
+    async fn release(mut self) {
+        let hold_id = std::mem::take(&mut self.hold_id);
+        report(release(&self.app, hold_id).await);
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.hold_id.is_empty() {
+            return;
+        }
+        let (app, hold_id) = (self.app.clone(), std::mem::take(&mut self.hold_id));
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { report(release(&app, hold_id).await) });
+        }
+    }
+}
+
+async fn release(app: &App, hold_id: String) -> Result<Metered, MeterError> {
+    app.meter.submit(Entry { count: None, charge: Charge::Release { hold_id } }).await
+}
+
+fn report(released: Result<Metered, MeterError>) {
+    if let Err(error) = released {
+        tracing::warn!(error = &error as &dyn std::error::Error, "a hold could not be released; the sweeper will");
+    }
+}

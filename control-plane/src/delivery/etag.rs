@@ -1,0 +1,74 @@
+//! Validators: an ETag names the stored master and the recipe that made the delivered bytes of it.
+
+use cyclorama_core::Format;
+use cyclorama_core::encoding::ENCODE_RECIPE;
+use sha2::{Digest, Sha256};
+
+/// The strong validator of a derivative, with its quotes.
+pub(super) fn of(master_sha256: &str, side_px: u32, format: Format) -> String {
+    let digest = Sha256::digest(format!("{master_sha256} {ENCODE_RECIPE} {side_px} {format}"));
+    // 128 bits are beyond any chance of two pictures sharing one.
+    format!("\"{}\"", hex::encode(&digest[..16]))
+}
+
+/// Whether an `If-None-Match` value names the validator, by weak comparison (RFC 9110, sections 8.8.3.2 and 13.1.2).
+pub(super) fn matches(if_none_match: &str, etag: &str) -> bool {
+    let mut rest = if_none_match.trim_start_matches([' ', '\t', ',']);
+    if rest.trim_end() == "*" {
+        return true;
+    }
+    loop {
+        let opaque = rest.strip_prefix("W/").unwrap_or(rest);
+        let Some(end) = opaque.strip_prefix('"').and_then(|text| text.find('"')) else { return false };
+        if &opaque[..end + 2] == etag {
+            return true;
+        }
+        rest = opaque[end + 2..].trim_start_matches([' ', '\t', ',']);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_the_recipe_is_in_the_validator() {
+        let [a, b] = ["a", "b"].map(|digit| digit.repeat(64));
+        let all = [
+            of(&a, 512, Format::Png),
+            of(&b, 512, Format::Png),
+            of(&a, 513, Format::Png),
+            of(&a, 512, Format::Webp),
+            of(&a, 512, Format::Jpg),
+        ];
+        let mut distinct = all.to_vec();
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(distinct.len(), all.len());
+        assert!(all.iter().all(|tag| tag.starts_with('"') && tag.ends_with('"') && tag.len() == 34));
+        assert_eq!(of(&a, 512, Format::Png), all[0]);
+    }
+
+    #[test]
+    fn comparison_is_weak() {
+        for (given, expected) in [
+            ("\"x\"", true),
+            ("W/\"x\"", true),
+            ("\"y\", \"x\"", true),
+            ("\"y\",W/\"x\"", true),
+            (" \"a,b\" , \"x\" ", true),
+            ("*", true),
+            (" * ", true),
+            ("", false),
+            ("x", false),
+            ("\"x", false),
+            ("\"xx\"", false),
+            ("\"y\"", false),
+            ("w/\"x\"", false),
+            ("\"*\"", false),
+            ("\"y\" junk \"x\"", false),
+        ] {
+            assert_eq!(matches(given, "\"x\""), expected, "{given}");
+        }
+    }
+}
