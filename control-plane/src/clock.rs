@@ -10,6 +10,15 @@ impl UnixMs {
     pub fn plus_ms(self, ms: i64) -> Self {
         UnixMs(self.0 + ms)
     }
+
+    /// As JSON answers show it: RFC 3339 in UTC with milliseconds.
+    pub fn rfc3339(self) -> String {
+        let nanoseconds = i128::from(self.0) * 1_000_000;
+        time::OffsetDateTime::from_unix_timestamp_nanos(nanoseconds)
+            .ok()
+            .and_then(|moment| moment.format(&time::format_description::well_known::Rfc3339).ok())
+            .unwrap_or_default()
+    }
 }
 
 /// The source of the present moment.

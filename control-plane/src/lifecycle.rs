@@ -18,6 +18,7 @@ use anyhow::Context;
 use cyclorama_core::objects::ObjectStore;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -26,7 +27,11 @@ use tokio_util::sync::CancellationToken;
 /// Runs the service until it is told to stop.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let storage = &config.storage;
-    std::fs::create_dir_all(&storage.data_dir)
+    // Balances and addresses are nobody else's business.
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&storage.data_dir)
         .with_context(|| format!("the data folder {} cannot be made", storage.data_dir.display()))?;
     let public = bind("CYCLORAMA_LISTEN", config.listen.public).await?;
     let admin = bind("CYCLORAMA_ADMIN_LISTEN", config.listen.admin).await?;
@@ -72,7 +77,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let connections_max = app.config.limits.connections_max;
     let mut serving = tokio::spawn({
         let public = server::serve(public, router::public(app.clone()), connections_max, stopping.clone());
-        let admin = server::serve(admin, router::admin(app.clone()), connections_max, stopping.clone());
+        let admin = server::serve(admin, router::operator(app.clone()), connections_max, stopping.clone());
         async move {
             tokio::join!(public, admin);
         }

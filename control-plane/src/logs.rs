@@ -18,6 +18,6 @@ pub fn start(logs: &Logs) {
     let _ = if pretty {
         builder.compact().with_target(false).try_init()
     } else {
-        builder.json().flatten_event(true).try_init()
+        builder.json().flatten_event(true).with_span_list(false).try_init()
     };
 }

@@ -2,7 +2,7 @@
 
 use crate::accounts::operator::{OperatorFile, OperatorToken};
 use crate::config::Source;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use reqwest::Method;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -90,10 +90,10 @@ impl Client {
         if let Some(body) = body {
             request = request.json(&body);
         }
-        let answer = request
-            .send()
-            .await
-            .with_context(|| format!("the service does not answer at {}; is it running?", self.address))?;
+        let answer = request.send().await.map_err(|error| match error.is_connect() {
+            true => anyhow!("nothing answers at {}; is the service running?", self.address),
+            false => anyhow!(error).context("the request to the service failed"),
+        })?;
         let status = answer.status();
         let text = answer.text().await.context("the service's answer broke off")?;
         let document = serde_json::from_str::<Value>(&text).unwrap_or(Value::Null);

@@ -1,9 +1,12 @@
 //! The command line: `serve` runs the service, everything else asks a running one through its operator address.
 
 mod account;
+mod budget;
 mod client;
 mod key;
+mod node;
 mod print;
+mod render;
 mod serve;
 
 use clap::{Parser, Subcommand};
@@ -34,6 +37,15 @@ enum Command {
     /// Tokens that let render nodes take work
     #[command(subcommand)]
     NodeToken(key::NodeToken),
+    /// Render nodes
+    #[command(subcommand)]
+    Node(node::Node),
+    /// What cold renders of one day may cost
+    #[command(subcommand)]
+    Budget(budget::Budget),
+    /// Renders
+    #[command(subcommand)]
+    Render(render::Render),
 }
 
 impl Cli {
@@ -43,6 +55,9 @@ impl Cli {
             Command::Account(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Key(command) => command.run(&self.whereabouts.find()?).await?,
             Command::NodeToken(command) => command.run(&self.whereabouts.find()?).await?,
+            Command::Node(command) => command.run(&self.whereabouts.find()?).await?,
+            Command::Budget(command) => command.run(&self.whereabouts.find()?).await?,
+            Command::Render(command) => command.run(&self.whereabouts.find()?).await?,
         };
         print::answer(&answer, self.json);
         Ok(())

@@ -12,6 +12,9 @@ pub enum NodeMode {
     None,
 }
 
+/// Beyond this a budget is a slip of the finger.
+pub const USD_PER_DAY_MAX: f64 = 1e6;
+
 #[derive(Debug, Clone)]
 pub struct Farm {
     pub node: NodeMode,
@@ -54,8 +57,8 @@ impl Farm {
             lease_seconds,
             heartbeat_seconds,
             render_wait_seconds: source.number("render_wait_seconds", 1..=600)?,
-            daily_budget_microusd: micro(source.number("daily_budget_usd", 0.0..=1e6)?),
-            render_cost_microusd: micro(source.number("render_cost_usd", 0.0..=100.0)?),
+            daily_budget_microusd: microusd(source.number("daily_budget_usd", 0.0..=USD_PER_DAY_MAX)?),
+            render_cost_microusd: microusd(source.number("render_cost_usd", 0.0..=100.0)?),
         })
     }
 
@@ -65,6 +68,6 @@ impl Farm {
 }
 
 /// Whole millionths: money is never added up in floating point.
-fn micro(usd: f64) -> i64 {
+pub fn microusd(usd: f64) -> i64 {
     (usd * 1e6).round() as i64
 }

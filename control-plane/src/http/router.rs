@@ -1,6 +1,6 @@
 //! Every route of both listeners, one line each.
 
-use super::admin::{accounts, keys, node_tokens};
+use super::admin;
 use super::frame::{frame, limited, panicked, unknown_route, wrong_method};
 use super::health;
 use super::node::{jobs, layers, nodes, uploads};
@@ -28,17 +28,23 @@ pub fn public(app: App) -> Router {
 }
 
 /// What operators reach, on an address of its own. Everything under `/admin` takes the operator token.
-pub fn admin(app: App) -> Router {
+pub fn operator(app: App) -> Router {
     let routes = Router::new()
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
-        .route("/admin/accounts", post(accounts::create::create))
-        .route("/admin/accounts/{account_id}", get(accounts::show::show))
-        .route("/admin/accounts/{account_id}/grants", post(accounts::grant_credits::grant))
-        .route("/admin/keys", post(keys::create::create))
-        .route("/admin/keys/{key_id}/revoke", post(keys::revoke::revoke))
-        .route("/admin/node-tokens", post(node_tokens::create::create));
+        .route("/admin/accounts", post(admin::accounts::create::create))
+        .route("/admin/accounts/{account_id}", get(admin::accounts::show::show))
+        .route("/admin/accounts/{account_id}/grants", post(admin::accounts::grant_credits::grant))
+        .route("/admin/keys", post(admin::keys::create::create))
+        .route("/admin/keys/{key_id}/revoke", post(admin::keys::revoke::revoke))
+        .route("/admin/node-tokens", post(admin::node_tokens::create::create))
+        .route("/admin/nodes", get(admin::nodes::list::list))
+        .route("/admin/nodes/{node_id}/drain", post(admin::nodes::order::drain))
+        .route("/admin/nodes/{node_id}/lock", post(admin::nodes::order::lock))
+        .route("/admin/nodes/{node_id}/resume", post(admin::nodes::order::resume))
+        .route("/admin/budget", get(admin::budget::show::show).put(admin::budget::set::set))
+        .route("/admin/renders/{render_id}", get(admin::renders::show::show));
     framed(routes, app)
 }
 

@@ -5,6 +5,7 @@
 //! processes on one database. Only `queue` knows which database it is.
 
 mod budget;
+mod inspect;
 mod lease;
 mod nodes;
 mod order;
@@ -17,6 +18,7 @@ mod uploads;
 mod wait;
 
 pub use budget::Budget;
+pub use inspect::Inspection;
 pub use nodes::{JoinError, Node, NodeError};
 pub use result::{Rejected, ResultError};
 pub use state::{JobState, RenderState, Standing};

@@ -1,5 +1,8 @@
 //! The operator's API under `/admin` (design section 8). Every handler takes [`Operator`](super::extract::Operator).
 
 pub mod accounts;
+pub mod budget;
 pub mod keys;
 pub mod node_tokens;
+pub mod nodes;
+pub mod renders;

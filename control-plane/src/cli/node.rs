@@ -1,0 +1,28 @@
+//! `cyclorama node ...`
+
+use super::client::{Client, segment};
+use serde_json::{Value, json};
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Node {
+    /// Render nodes and what they do
+    List,
+    /// Let a node finish what it has and give it no more
+    Drain { node_id: String },
+    /// Give a node no work until it is resumed
+    Lock { node_id: String },
+    /// Give a node work again
+    Resume { node_id: String },
+}
+
+impl Node {
+    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+        let (node_id, verb) = match self {
+            Node::List => return client.get("/admin/nodes").await,
+            Node::Drain { node_id } => (node_id, "drain"),
+            Node::Lock { node_id } => (node_id, "lock"),
+            Node::Resume { node_id } => (node_id, "resume"),
+        };
+        client.post(&format!("/admin/nodes/{}/{verb}", segment(&node_id)), json!({})).await
+    }
+}

@@ -1,0 +1,12 @@
+//! `GET /admin/budget`
+
+use super::BudgetView;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::Operator;
+use axum::Json;
+use axum::extract::State;
+
+pub async fn show(State(app): State<App>, _: Operator) -> Result<Json<BudgetView>, Problem> {
+    Ok(Json(app.renders.budget().await?.into()))
+}

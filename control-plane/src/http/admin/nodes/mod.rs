@@ -1,0 +1,4 @@
+//! `/admin/nodes`
+
+pub mod list;
+pub mod order;

@@ -1,0 +1,3 @@
+//! `/admin/renders`
+
+pub mod show;
