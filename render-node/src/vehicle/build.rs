@@ -25,7 +25,7 @@ pub enum VehicleError {
 }
 
 /// Side of a grid cell of the body.
-const GRID_M: f32 = 0.0175;
+const GRID_M: f32 = 0.021;
 /// Of solids meshed by themselves.
 const SOLID_GRID_M: f32 = 0.014;
 /// Room of a wheel well behind the tyre.
@@ -93,6 +93,12 @@ pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> Vehic
         let factor = real.width * 0.5 / widest;
         field.morph.widen(factor);
         half.positions.iter_mut().for_each(|p| p.y *= factor);
+    }
+
+    let floor = real.hub_z * 0.6;
+    let seen = |p: Vec3, normal: Vec3| p.z > floor || normal.z > -0.7;
+    for shortest_m in [0.012, 0.008] {
+        surface_net::refine(&mut half, &|p| field.at(p), shortest_m, &seen);
     }
 
     let wheels = dress::wheel_places(sheet, &field, real);

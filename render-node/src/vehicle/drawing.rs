@@ -10,7 +10,7 @@ use super::sheet::{Drawing, DrawnIn};
 const CURVE_STEP_M: f32 = 0.006;
 
 /// The curve of a drawing, mirrored where it says so.
-pub fn outline_of(drawing: &Drawing) -> Outline {
+fn outline_of(drawing: &Drawing) -> Outline {
     let mut points = drawing.curve.clone();
     if drawing.mirror {
         let flip = |p: &ControlPoint| match drawing.view {
@@ -23,7 +23,7 @@ pub fn outline_of(drawing: &Drawing) -> Outline {
 }
 
 /// Where a point of sheet space falls in a view: place on paper, and place along the axis looked along.
-pub fn seen(view: DrawnIn, p: Vec3) -> (Vec2, f32) {
+fn seen(view: DrawnIn, p: Vec3) -> (Vec2, f32) {
     match view {
         DrawnIn::Front | DrawnIn::Rear => (Vec2::new(p.y, p.z), p.x),
         DrawnIn::Side => (Vec2::new(p.x, p.z), p.y),
@@ -32,7 +32,7 @@ pub fn seen(view: DrawnIn, p: Vec3) -> (Vec2, f32) {
 }
 
 /// The limits along the axis, with the defaults of the view.
-pub fn range_of(drawing: &Drawing, length: f32, height: f32) -> [f32; 2] {
+fn range_of(drawing: &Drawing, length: f32, height: f32) -> [f32; 2] {
     drawing.range.unwrap_or(match drawing.view {
         DrawnIn::Front => [-1.0, 0.35 * length],
         DrawnIn::Rear => [0.65 * length, length + 1.0],
@@ -41,7 +41,7 @@ pub fn range_of(drawing: &Drawing, length: f32, height: f32) -> [f32; 2] {
     })
 }
 
-/// A drawing for fields, which are asked millions of times.
+/// A drawing that is asked very often.
 #[derive(Debug, Clone)]
 pub struct FieldDrawing {
     view: DrawnIn,
@@ -57,7 +57,10 @@ impl FieldDrawing {
         let outline = outline_of(drawing);
         let (low, high) = outline.bounds();
         let range = range_of(drawing, length, height);
-        Self { view: drawing.view, bowed: drawing.bowed, grid: DistanceGrid::new(&outline, 0.008, 0.06), low, high, range }
+        // Lamps and badges need their corners; a door does not.
+        let step_m = ((high - low).max_element() / 80.0).clamp(0.003, 0.008);
+        let grid = DistanceGrid::new(&outline, step_m, 0.06);
+        Self { view: drawing.view, bowed: drawing.bowed, grid, low, high, range }
     }
 
     /// Distance to the curve on paper and beyond the range; both negative inside. `p` in sheet space with y >= 0.

@@ -141,6 +141,7 @@ impl DistanceGrid {
     }
 
     /// Beyond the grid: the value at its edge plus the way there.
+    #[inline]
     pub fn distance(&self, p: Vec2) -> f32 {
         let position = (p - self.origin) * self.inverse_step;
         let top = Vec2::new((self.columns - 3) as f32, (self.rows - 3) as f32);

@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 
 use super::blend::smooth_max;
 use super::body_field::{BodyField, Sheets};
-use super::drawing::{outline_of, range_of, seen};
+use super::drawing::FieldDrawing;
 use super::mesh::Material;
 use super::outline::Outline;
 use super::sheet::{DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
@@ -96,14 +96,16 @@ impl<'a> Divider<'a> {
         self.skin.assign(scalar, [low, high], part, &|own| allowed[own as usize]);
     }
 
-    /// Floor: by the direction of its triangles, as nothing below is seen well enough to need a clean edge.
+    /// All below the sill, and what looks straight down a little above it.
     fn underbody(&mut self) {
         let part = self.add_part(Material::Underbody, PartShape::Skin);
-        let limit = self.sheet.body.sill + 0.12;
+        let sill = self.sheet.body.sill;
+        let scalar: Scalar<'_> = Box::new(move |_, s| s.at.z - (sill + 0.004));
+        self.claim(&scalar, [f32::MIN, 0.0], part, &[]);
         for (triangle, own) in self.skin.triangles.iter().zip(&mut self.skin.part) {
             let [a, b, c] = triangle.map(|i| self.skin.positions[i as usize]);
             let normal = (b - a).cross(c - a).normalize_or_zero();
-            if normal.z < -0.8 && self.skin.info[triangle[0] as usize].at.z < limit {
+            if normal.z < -0.9 && self.skin.info[triangle[0] as usize].at.z < sill + 0.1 {
                 *own = part;
             }
         }
@@ -216,14 +218,11 @@ impl<'a> Divider<'a> {
 
 /// A region's curve and limits as a scalar over the skin: negative inside.
 fn drawn_scalar<'a>(region: &Region, sheet: &Sheet) -> Scalar<'a> {
-    let outline: Outline = outline_of(&region.at);
-    let range = range_of(&region.at, sheet.size.length, sheet.size.height);
-    let (view, bowed) = (region.at.view, region.at.bowed);
+    let drawing = FieldDrawing::new(&region.at, sheet.size.length, sheet.size.height);
     Box::new(move |_, s| {
-        let at = if bowed { Vec3::new(s.body_x, s.at.y, s.at.z) } else { s.at };
-        let (on_paper, along) = seen(view, at);
-        let beyond = (range[0] - along).max(along - range[1]);
-        if beyond > 0.05 { beyond } else { outline.distance(on_paper).max(beyond) }
+        let at = if drawing.bowed { Vec3::new(s.body_x, s.at.y, s.at.z) } else { s.at };
+        let (curve, beyond) = drawing.distances(at);
+        curve.max(beyond)
     })
 }
 
@@ -233,11 +232,16 @@ fn before([low, high]: [[f32; 2]; 2], at: Vec3) -> f32 {
     (way.y * (low.x - at.x) + way.x * (at.z - low.y)) / way.length().max(1e-6)
 }
 
+/// Positive where the skin is not the greenhouse's top sheet: blends lift it a few centimetres off at most.
+fn off_screen(s: &Sheets) -> f32 {
+    s.greenhouse_profile.abs() - 0.07
+}
+
 fn windscreen<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     let w = glass.windscreen.clone()?;
     Some(Box::new(move |_, s| {
         let side = s.greenhouse_side + w.pillar;
-        let lower = smooth_max(side, w.cowl - s.body, w.corner);
+        let lower = smooth_max(side, w.cowl - s.body, w.corner).max(off_screen(s));
         smooth_max(lower, s.greenhouse_x - w.header, w.corner)
     }))
 }
@@ -246,7 +250,7 @@ fn backlight<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     let b = glass.backlight.clone()?;
     Some(Box::new(move |_, s| {
         let side = s.greenhouse_side + b.pillar;
-        let lower = smooth_max(side, (b.bottom - s.greenhouse_z).max(0.012 - s.body), b.corner);
+        let lower = smooth_max(side, (b.bottom - s.greenhouse_z).max(0.012 - s.body), b.corner).max(off_screen(s));
         smooth_max(lower, b.top - s.greenhouse_x, b.corner)
     }))
 }

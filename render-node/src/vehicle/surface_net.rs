@@ -190,6 +190,73 @@ fn faces(grid: &Grid, active: &[IVec3], cell_vertex: &[u32]) -> Vec<[u32; 3]> {
     triangles
 }
 
+/// Where neighbouring normals differ by more than this, an edge is halved.
+const BEND: f32 = 0.13;
+
+/// Halves, once, the edges longer than `shortest_m` along which the surface bends, so that fillets and pressed lines get
+/// more triangles than flat panels. `worth` says of a place and its normal whether it will be looked at.
+pub fn refine<F: Fn(Vec3) -> f32 + Sync>(
+    mesh: &mut HalfMesh,
+    field: &F,
+    shortest_m: f32,
+    worth: &(dyn Fn(Vec3, Vec3) -> bool + Sync),
+) {
+    let normals: Vec<Vec3> = mesh
+        .positions
+        .par_iter()
+        .with_min_len(256)
+        .map(|p| {
+            let n = gradient(field, *p).normalize_or(Vec3::Z);
+            if worth(*p, n) { n } else { Vec3::ZERO }
+        })
+        .collect();
+    let bent = |a: u32, b: u32| {
+        let (na, nb) = (normals[a as usize], normals[b as usize]);
+        na != Vec3::ZERO
+            && nb != Vec3::ZERO
+            && na.distance_squared(nb) > BEND * BEND
+            && mesh.positions[a as usize].distance_squared(mesh.positions[b as usize]) > shortest_m * shortest_m
+    };
+    let mut middles: std::collections::HashMap<(u32, u32), u32> = std::collections::HashMap::new();
+    let mut halved = Vec::new();
+    for t in &mesh.triangles {
+        for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+            let key = (a.min(b), a.max(b));
+            if bent(a, b) {
+                middles.entry(key).or_insert_with(|| {
+                    halved.push(key);
+                    (mesh.positions.len() + halved.len() - 1) as u32
+                });
+            }
+        }
+    }
+    let new: Vec<Vec3> = halved
+        .par_iter()
+        .with_min_len(128)
+        .map(|(a, b)| {
+            let (pa, pb) = (mesh.positions[*a as usize], mesh.positions[*b as usize]);
+            project(field, 0.5 * (pa + pb), 0.5 * pa.distance(pb))
+        })
+        .collect();
+    mesh.positions.extend(new);
+    let middle = |a: u32, b: u32| middles.get(&(a.min(b), a.max(b))).copied();
+    let old = std::mem::take(&mut mesh.triangles);
+    for [a, b, c] in old {
+        match (middle(a, b), middle(b, c), middle(c, a)) {
+            (None, None, None) => mesh.triangles.push([a, b, c]),
+            (Some(ab), Some(bc), Some(ca)) => {
+                mesh.triangles.extend([[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]);
+            }
+            (Some(m), None, None) => mesh.triangles.extend([[a, m, c], [m, b, c]]),
+            (None, Some(m), None) => mesh.triangles.extend([[b, m, a], [m, c, a]]),
+            (None, None, Some(m)) => mesh.triangles.extend([[c, m, b], [m, a, b]]),
+            (Some(ab), Some(bc), None) => mesh.triangles.extend([[ab, b, bc], [a, ab, bc], [a, bc, c]]),
+            (None, Some(bc), Some(ca)) => mesh.triangles.extend([[bc, c, ca], [b, bc, ca], [b, ca, a]]),
+            (Some(ab), None, Some(ca)) => mesh.triangles.extend([[ca, a, ab], [c, ca, ab], [c, ab, b]]),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

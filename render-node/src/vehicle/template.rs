@@ -3,7 +3,11 @@
 use cyclorama_core::{vehicle::BodyClass, vehicle::Vehicle};
 
 /// Every sheet, by name.
-const SHEETS: &[(&str, &str)] = &[("hatchback", include_str!("sheets/hatchback.toml"))];
+const SHEETS: &[(&str, &str)] = &[
+    ("hatchback", include_str!("sheets/hatchback.toml")),
+    ("sedan", include_str!("sheets/sedan.toml")),
+    ("small-hatch", include_str!("sheets/small-hatch.toml")),
+];
 
 pub fn text_of(name: &str) -> Option<&'static str> {
     SHEETS.iter().find(|(own, _)| *own == name).map(|(_, text)| *text)
@@ -19,6 +23,8 @@ pub fn sheet_for(vehicle: &Vehicle) -> Option<&'static str> {
         | BodyClass::Trailer
         | BodyClass::Rickshaw
         | BodyClass::Other => None,
+        BodyClass::Hatchback if vehicle.dimensions.length_mm < 3_900 => Some("small-hatch"),
+        BodyClass::Sedan | BodyClass::Coupe | BodyClass::Fastback | BodyClass::Convertible => Some("sedan"),
         _ => Some("hatchback"),
     }
 }
