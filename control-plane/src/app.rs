@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Database;
 use crate::delivery::Pictures;
+use crate::http::frame::InFlight;
 use crate::ledger::Meter;
 use crate::renders::Renders;
 use cyclorama_core::objects::ObjectStore;
@@ -41,8 +42,12 @@ pub struct Parts {
     pub operator_token: OperatorToken,
     /// Figures for `/metrics`.
     pub metrics: PrometheusHandle,
-    /// Cancelled at the first signal to stop: take no new work. Long waits watch it.
+    /// Requests of clients that are being answered.
+    pub in_flight: InFlight,
+    /// Cancelled at the first signal to stop: new requests are refused, those in flight are finished with the nodes' help.
     pub stopping: CancellationToken,
+    /// Cancelled when nothing is worth waiting for any more: nodes' long polls end and connections close.
+    pub closing: CancellationToken,
 }
 
 impl App {

@@ -1,16 +1,18 @@
 //! Starting and stopping `cyclorama serve`.
 //!
-//! Stopping has two stages. The first SIGTERM or SIGINT: no new connections, `/readyz` says 503, long waits end, requests
-//! in flight finish up to a bound. The second signal, or the bound: everything still open is cut off. Whatever is cut off
-//! leaves the database as a crash would, which is always put right at the next start.
+//! Stopping has two stages. The first SIGTERM or SIGINT: new requests and `/readyz` get 503, requests in flight finish up to
+//! a bound, with render nodes still at work for them; then the embedded node leaves and connections close. A second signal
+//! cuts everything off. Whatever is cut off leaves the database as a crash would, which is always put right at the next
+//! start.
 
 use crate::accounts::operator;
 use crate::app::{App, Parts};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::config::farm::Farm;
+use crate::config::farm::{Farm, NodeMode};
 use crate::db::Database;
 use crate::delivery::Pictures;
+use crate::farm::embedded;
 use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
 use crate::renders::{self, Renders};
@@ -23,6 +25,9 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+/// For bytes of finished answers, once nothing else is waited for.
+const LAST_BYTES: Duration = Duration::from_secs(3);
 
 /// Runs the service until it is told to stop.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
@@ -58,6 +63,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         renders.start_sweeper(),
     ];
     let stopping = CancellationToken::new();
+    let closing = CancellationToken::new();
     let app = App::new(Parts {
         base_url,
         db,
@@ -69,28 +75,47 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         renders,
         operator_token,
         metrics: start_metrics()?,
+        in_flight: Default::default(),
         stopping: stopping.clone(),
+        closing: closing.clone(),
         config,
     });
     tracing::info!(version = env!("CARGO_PKG_VERSION"), public = %public_address, admin = %admin_address, base_url = app.base_url, "serving");
 
     let connections_max = app.config.limits.connections_max;
     let mut serving = tokio::spawn({
-        let public = server::serve(public, router::public(app.clone()), connections_max, stopping.clone());
-        let admin = server::serve(admin, router::operator(app.clone()), connections_max, stopping.clone());
+        let public = server::serve(public, router::public(app.clone()), connections_max, closing.clone());
+        let admin = server::serve(admin, router::operator(app.clone()), connections_max, closing.clone());
         async move {
             tokio::join!(public, admin);
         }
     });
     let upkeep = tokio::spawn(metrics_upkeep(app.metrics.clone()));
 
-    first_signal().await?;
+    let stop_node = CancellationToken::new();
+    let node = match app.config.farm.node {
+        NodeMode::None => None,
+        NodeMode::Embedded => Some(embedded::start(app.clone(), public_address, stop_node.clone()).await?),
+    };
+
+    next_signal().await?;
     tracing::info!(bound_seconds = app.config.logs.shutdown.as_secs(), "stopping: requests in flight may finish");
     stopping.cancel();
+    let unhurried = async {
+        if tokio::time::timeout(app.config.logs.shutdown, app.in_flight.drained()).await.is_err() {
+            tracing::warn!("stopping with requests in flight");
+        }
+        stop_node.cancel();
+        if let Some(node) = node {
+            let _ = node.await;
+        }
+        closing.cancel();
+        // Answers that are done may still be on their way to slow clients.
+        let _ = tokio::time::timeout(LAST_BYTES, &mut serving).await;
+    };
     tokio::select! {
-        _ = &mut serving => tracing::info!("stopped"),
-        () = tokio::time::sleep(app.config.logs.shutdown) => tracing::warn!("stopped with requests in flight"),
-        second = first_signal() => {
+        () = unhurried => tracing::info!("stopped"),
+        second = next_signal() => {
             second?;
             tracing::warn!("stopped at once by a second signal");
         }
@@ -132,7 +157,7 @@ fn reachable(mut bound: SocketAddr) -> SocketAddr {
 }
 
 /// Resolves at the next SIGTERM or SIGINT.
-async fn first_signal() -> anyhow::Result<()> {
+async fn next_signal() -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     tokio::select! {

@@ -6,6 +6,7 @@ pub mod account;
 pub mod api_key;
 pub mod node_token;
 pub mod operator;
+pub mod private_file;
 mod scope;
 pub mod token;
 

@@ -1,9 +1,8 @@
 //! The operator's token, and the file through which the command line on the same machine finds a running service.
 
+use super::private_file::{self, PrivateFileError};
 use super::token::PlainKey;
 use serde::{Deserialize, Serialize};
-use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
 
@@ -43,18 +42,8 @@ pub struct OperatorFile {
 
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorFileError {
-    #[error("{path} cannot be read")]
-    Read {
-        path: String,
-        #[source]
-        cause: io::Error,
-    },
-    #[error("{path} cannot be written")]
-    Write {
-        path: String,
-        #[source]
-        cause: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] PrivateFileError),
     #[error("{path} is damaged; delete it and start the service again to have a new token made")]
     Damaged { path: String },
 }
@@ -67,14 +56,9 @@ impl OperatorFile {
     /// `Ok(None)` when no service has started with this data folder yet.
     pub fn read(data_dir: &Path) -> Result<Option<Self>, OperatorFileError> {
         let path = Self::path(data_dir);
-        let shown = || path.display().to_string();
-        match std::fs::read(&path) {
-            Ok(bytes) => {
-                serde_json::from_slice(&bytes).map(Some).map_err(|_| OperatorFileError::Damaged { path: shown() })
-            }
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(OperatorFileError::Read { path: shown(), cause }),
-        }
+        let Some(bytes) = private_file::read(&path)? else { return Ok(None) };
+        let damaged = |_| OperatorFileError::Damaged { path: path.display().to_string() };
+        serde_json::from_slice(&bytes).map(Some).map_err(damaged)
     }
 
     pub fn token(&self) -> OperatorToken {
@@ -95,27 +79,14 @@ pub fn establish(
         (None, None) => PlainKey::generate("cyco_", rng).reveal().to_owned(),
     };
     let file = OperatorFile { address: address.to_owned(), token: token.clone() };
-    write_private(&OperatorFile::path(data_dir), &serde_json::to_vec_pretty(&file).unwrap_or_default())?;
+    private_file::write(&OperatorFile::path(data_dir), &serde_json::to_vec_pretty(&file).unwrap_or_default())?;
     Ok(OperatorToken(token))
-}
-
-/// Writes beside and renames, so that a reader never sees half a file; readable by the owner only from its first byte.
-fn write_private(path: &Path, bytes: &[u8]) -> Result<(), OperatorFileError> {
-    let beside = path.with_extension("json.new");
-    let write = || -> io::Result<()> {
-        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-        // A leftover of an earlier crash keeps its own mode.
-        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&beside, path)
-    };
-    write().map_err(|cause| OperatorFileError::Write { path: path.display().to_string(), cause })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn the_token_is_made_once_kept_private_and_found_again() {

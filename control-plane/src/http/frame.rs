@@ -6,13 +6,18 @@ use super::extract::RequestId;
 use crate::app::App;
 use axum::Extension;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
-use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use axum::http::header::{
+    CONNECTION, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 use tracing::Instrument;
 
 /// Bodies of routes that say nothing else.
@@ -42,6 +47,16 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
     let span = tracing::info_span!("request", request_id = %request_id.0, %method, route);
     async {
+        // Counted before the look at `stopping`: whoever waits for the count to fall sees every request that got past it.
+        let counted = (!route.starts_with("/node/")).then(|| app.in_flight.enter());
+        if app.stopping.is_cancelled() && counted.is_some() && !is_probe(&route) {
+            let mut response = Problem::unavailable("shutting_down", "This process is stopping; nothing was charged.")
+                .retry_after(1)
+                .header(CONNECTION, "close")
+                .into_response();
+            finish(&app, &request_id, &mut response);
+            return response;
+        }
         let limit = time_limit(&route, &app);
         let mut response = match tokio::time::timeout(limit, next.run(request)).await {
             Ok(response) => response,
@@ -63,12 +78,8 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
         let duration_ms = elapsed.as_secs_f64() * 1000.0;
         match route.as_str() {
             // Probes and idle nodes would drown everything else.
-            "/healthz"
-            | "/readyz"
-            | "/metrics"
-            | "/api/health"
-            | "/node/v1/nodes/{node_id}/leases"
-            | "/node/v1/nodes/{node_id}/heartbeat" => {
+            route if is_probe(route) => tracing::debug!(status, duration_ms, "answered"),
+            "/node/v1/nodes/{node_id}/leases" | "/node/v1/nodes/{node_id}/heartbeat" => {
                 tracing::debug!(status, duration_ms, "answered");
             }
             _ => tracing::info!(status, duration_ms, "answered"),
@@ -77,6 +88,51 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     }
     .instrument(span)
     .await
+}
+
+fn is_probe(route: &str) -> bool {
+    matches!(route, "/healthz" | "/readyz" | "/metrics" | "/api/health")
+}
+
+/// How many requests of clients and operators are being answered. Nodes' requests are not counted: they come for as long
+/// as anything is left to do.
+#[derive(Debug, Default)]
+pub struct InFlight {
+    count: Arc<AtomicUsize>,
+    ended: Arc<Notify>,
+}
+
+/// One request; ends when dropped, also when the client goes away.
+struct Entered {
+    count: Arc<AtomicUsize>,
+    ended: Arc<Notify>,
+}
+
+impl InFlight {
+    fn enter(&self) -> Entered {
+        self.count.fetch_add(1, Ordering::SeqCst);
+        Entered { count: self.count.clone(), ended: self.ended.clone() }
+    }
+
+    /// Resolves when none is left.
+    pub async fn drained(&self) {
+        loop {
+            let ended = self.ended.notified();
+            tokio::pin!(ended);
+            ended.as_mut().enable();
+            if self.count.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            ended.await;
+        }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::SeqCst);
+        self.ended.notify_waiters();
+    }
 }
 
 /// Adds what no handler should have to think of.

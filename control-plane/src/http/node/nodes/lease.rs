@@ -15,8 +15,8 @@ pub async fn lease(
     Path(node_id): Path<String>,
     JsonBody(request): JsonBody<LeaseRequest>,
 ) -> Result<Response, Problem> {
-    let stopping = app.stopping.cancelled();
-    let jobs = app.renders.work(&caller.token_id, &node_id, request.free, request.wait_seconds, stopping).await?;
+    let closing = app.closing.cancelled();
+    let jobs = app.renders.work(&caller.token_id, &node_id, request.free, request.wait_seconds, closing).await?;
     if jobs.is_empty() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }

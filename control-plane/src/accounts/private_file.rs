@@ -1,0 +1,45 @@
+//! Files in the data folder that hold a secret: readable by their owner only, never half written.
+
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+#[derive(Debug, thiserror::Error)]
+pub enum PrivateFileError {
+    #[error("{path} cannot be read")]
+    Read {
+        path: String,
+        #[source]
+        cause: io::Error,
+    },
+    #[error("{path} cannot be written")]
+    Write {
+        path: String,
+        #[source]
+        cause: io::Error,
+    },
+}
+
+/// `Ok(None)` when there is no such file.
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, PrivateFileError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(PrivateFileError::Read { path: path.display().to_string(), cause }),
+    }
+}
+
+/// Writes beside and renames, so that a reader never sees half a file; private from its first byte.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), PrivateFileError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let write = || -> io::Result<()> {
+        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+        // A leftover of an earlier crash keeps its own mode.
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&beside, path)
+    };
+    write().map_err(|cause| PrivateFileError::Write { path: path.display().to_string(), cause })
+}

@@ -1,0 +1,173 @@
+//! The embedded node: one `cyclorama-node` process beside the service, started again when it ends.
+//!
+//! It speaks the same protocol as a node elsewhere, so a crash of its driver costs a render, never the service. It holds the
+//! other end of a pipe and ends when that closes, so it cannot outlive us, however we die.
+
+use super::program;
+use crate::accounts::node_token;
+use crate::accounts::private_file;
+use crate::accounts::token::PlainKey;
+use crate::app::App;
+use std::net::SocketAddr;
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::process::Child;
+use tokio_util::sync::CancellationToken;
+
+/// First pause before a new start; doubled with each start that did not last.
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+/// A broken driver is tried once a minute: often enough to heal by itself, too rare to disturb.
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+/// A node that ran for so long had a good start.
+const GOOD_START: Duration = Duration::from_secs(60);
+/// Time to say good-bye: nobody waits for what it still renders.
+const LEAVE: Duration = Duration::from_secs(3);
+/// Longest forwarded log line in bytes; the rest becomes the next line.
+const LINE_BYTES_MAX: u64 = 8 * 1024;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EmbeddedError {
+    #[error("the embedded node's token cannot be kept in the data folder")]
+    File(#[from] private_file::PrivateFileError),
+    #[error("the embedded node's token cannot be stored")]
+    Database(#[from] sqlx::Error),
+}
+
+/// Starts the node and keeps it running until `stop`; the task ends when the node has.
+pub async fn start(
+    app: App,
+    public: SocketAddr,
+    stop: CancellationToken,
+) -> Result<tokio::task::JoinHandle<()>, EmbeddedError> {
+    let (token_id, token) = establish_token(&app).await?;
+    // Whatever a node of an earlier run still held: that process ended with the service it belonged to.
+    app.renders.gone(&token_id).await?;
+    Ok(tokio::spawn(supervise(app, public, token_id, token, stop)))
+}
+
+/// The token of an earlier run, so that its leases are known to be over; a new one at first start or on a new database.
+async fn establish_token(app: &App) -> Result<(String, PlainKey), EmbeddedError> {
+    let path = app.config.storage.data_dir.join("embedded-node.token");
+    let kept = private_file::read(&path)?
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+        .and_then(|text| PlainKey::parse(node_token::PREFIX, text.trim()));
+    if let Some(token) = kept
+        && let Some(found) = node_token::find(&app.db, &token.hash()).await?
+    {
+        return Ok((found.token_id, token));
+    }
+    let token = PlainKey::generate(node_token::PREFIX, &mut rand::rng());
+    let mut tx = app.db.begin().await?;
+    let token_id = node_token::create(&mut tx, "embedded", &token, app.clock.now()).await?;
+    tx.commit().await?;
+    private_file::write(&path, token.reveal().as_bytes())?;
+    Ok((token_id, token))
+}
+
+async fn supervise(app: App, public: SocketAddr, token_id: String, token: PlainKey, stop: CancellationToken) {
+    let mut pause = PAUSE_MIN;
+    while !stop.is_cancelled() {
+        let started = Instant::now();
+        match spawn(&app, public, &token) {
+            Ok(child) => {
+                let ended = watch(child, &stop).await;
+                if let Err(error) = app.renders.gone(&token_id).await {
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "jobs of the ended node wait for their lease to end"
+                    );
+                }
+                if stop.is_cancelled() {
+                    return;
+                }
+                metrics::counter!("cyclorama_embedded_node_ends_total").increment(1);
+                let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
+                tracing::warn!(status, "the embedded render node ended; cached pictures are still served");
+            }
+            Err(error) => tracing::error!(
+                program = %program::path(&app.config.farm).display(),
+                error = &error as &dyn std::error::Error,
+                "the embedded render node cannot be started; build it, or set CYCLORAMA_NODE_BINARY, or CYCLORAMA_NODE=none"
+            ),
+        }
+        pause = if started.elapsed() >= GOOD_START { PAUSE_MIN } else { pause };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = stop.cancelled() => return,
+        }
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+}
+
+fn spawn(app: &App, public: SocketAddr, token: &PlainKey) -> std::io::Result<Child> {
+    program::command(&app.config.farm)
+        .args(["run", "--embedded"])
+        .env("CYCLORAMA_NODE_URL", format!("http://{public}"))
+        // The environment of a process is readable by its own user only; arguments are readable by everyone.
+        .env("CYCLORAMA_NODE_TOKEN", token.reveal())
+        .env("CYCLORAMA_NODE_NAME", "embedded")
+        // Its lines end in our log, which has its own form.
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        // Ctrl-C in a terminal goes to a whole group: requests in flight would lose the node that works for them.
+        .process_group(0)
+        .spawn()
+}
+
+/// Forwards the node's log until it ends. Told to stop, it gets a moment to leave.
+async fn watch(mut child: Child, stop: &CancellationToken) -> std::io::Result<ExitStatus> {
+    // Kept until the end: the node ends when it closes.
+    let stdin = child.stdin.take();
+    let log = child.stderr.take().map(|stderr| tokio::spawn(forward(stderr)));
+    let ended = tokio::select! {
+        ended = child.wait() => ended,
+        () = stop.cancelled() => {
+            ask_to_leave(&child);
+            match tokio::time::timeout(LEAVE, child.wait()).await {
+                Ok(ended) => ended,
+                Err(_) => {
+                    child.start_kill()?;
+                    child.wait().await
+                }
+            }
+        }
+    };
+    drop(stdin);
+    if let Some(log) = log {
+        // A grandchild could hold the pipe open; what it says is not waited for.
+        let _ = tokio::time::timeout(Duration::from_millis(200), log).await;
+    }
+    ended
+}
+
+fn ask_to_leave(child: &Child) {
+    let Some(id) = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) else {
+        return;
+    };
+    // The child has not been waited for, so the id is still its own.
+    if let Err(error) = rustix::process::kill_process(id, rustix::process::Signal::TERM) {
+        tracing::warn!(error = &error as &dyn std::error::Error, "the embedded node could not be asked to leave");
+    }
+}
+
+/// Puts each line of the node into our log.
+async fn forward(stderr: impl AsyncRead + Unpin) {
+    let mut reader = BufReader::new(stderr);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match (&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {
+                let text = String::from_utf8_lossy(&line);
+                let text = text.trim_end();
+                if !text.is_empty() {
+                    tracing::info!(target: "cyclorama_node", "{text}");
+                }
+            }
+        }
+    }
+}
