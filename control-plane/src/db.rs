@@ -62,6 +62,20 @@ impl Database {
         }
     }
 
+    /// Connects once, changes nothing, and answers which database it is.
+    pub async fn probe(url: &str) -> Result<String, sqlx::Error> {
+        sqlx::any::install_default_drivers();
+        let pool = AnyPoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(std::time::Duration::from_secs(5))
+            .connect(url)
+            .await?;
+        let sql = if url.starts_with("postgres") { "select version()" } else { "select 'SQLite ' || sqlite_version()" };
+        let version: String = sqlx::query_scalar(sql).fetch_one(&pool).await?;
+        pool.close().await;
+        Ok(version)
+    }
+
     /// One statement to the database and back.
     pub async fn ping(&self) -> Result<(), sqlx::Error> {
         sqlx::query("select 1").execute(&self.pool).await.map(|_| ())

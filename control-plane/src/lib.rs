@@ -7,6 +7,7 @@ pub mod clock;
 pub mod config;
 pub mod db;
 pub mod delivery;
+pub mod doctor;
 pub mod farm;
 pub mod http;
 pub mod ledger;

@@ -3,6 +3,7 @@
 mod account;
 mod budget;
 mod client;
+mod doctor;
 mod key;
 mod node;
 mod print;
@@ -46,12 +47,15 @@ enum Command {
     /// Renders
     #[command(subcommand)]
     Render(render::Render),
+    /// Check drivers, ONNX Runtime, models, database and object store on this machine
+    Doctor,
 }
 
 impl Cli {
     async fn run(self) -> anyhow::Result<()> {
         let answer = match self.command {
             Command::Serve(command) => return command.run(self.whereabouts.config()).await,
+            Command::Doctor => return doctor::run(self.whereabouts.config(), self.json).await,
             Command::Account(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Key(command) => command.run(&self.whereabouts.find()?).await?,
             Command::NodeToken(command) => command.run(&self.whereabouts.find()?).await?,

@@ -1,0 +1,134 @@
+//! Is this machine ready to serve: database, object store, and what the render node needs (asked of the node program
+//! itself, which is the only one that knows Vulkan, ONNX Runtime and models).
+
+use crate::config::Config;
+use crate::config::farm::NodeMode;
+use crate::db::Database;
+use crate::farm::program;
+use cyclorama_core::objects::ObjectStore;
+use serde::{Deserialize, Serialize};
+use std::error::Error;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Loading a large model from a cold disk takes a while; a driver that hangs never ends.
+const NODE_TIMEOUT: Duration = Duration::from_secs(180);
+
+/// One thing that was looked at. `detail` says what was found, or what to do about it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Check {
+    pub name: String,
+    pub ok: bool,
+    pub detail: String,
+}
+
+impl Check {
+    fn new(name: &str, found: Result<String, String>) -> Self {
+        let ok = found.is_ok();
+        Check { name: name.to_owned(), ok, detail: found.unwrap_or_else(|what_to_do| what_to_do) }
+    }
+}
+
+/// Looks at everything; one failure does not hide the next. Makes no database and no folder.
+pub async fn examine(config: &Config) -> Vec<Check> {
+    let mut checks = vec![
+        Check::new("data folder", folder(&config.storage.data_dir)),
+        Check::new("database", database(config).await),
+        Check::new("object store", objects(&config.storage.objects_dir)),
+    ];
+    match config.farm.node {
+        NodeMode::Embedded => checks.extend(node(config).await),
+        NodeMode::None => {
+            checks.push(Check::new("render node", Ok("none on this machine (CYCLORAMA_NODE=none)".into())))
+        }
+    }
+    checks
+}
+
+async fn database(config: &Config) -> Result<String, String> {
+    let url = config.storage.database_url.reveal();
+    if let Some(path) = url.strip_prefix("sqlite:").map(|rest| rest.split('?').next().unwrap_or(rest)) {
+        let path = Path::new(path);
+        if !path.exists() {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            return folder(parent).map(|_| format!("SQLite, made at first start as {}", path.display()));
+        }
+    }
+    let version = Database::probe(url).await.map_err(|error| {
+        format!("does not answer: {}; check CYCLORAMA_DATABASE_URL and whether the server runs", causes(&error))
+    })?;
+    Ok(version)
+}
+
+fn objects(folder_of_objects: &Path) -> Result<String, String> {
+    if !folder_of_objects.exists() {
+        return folder(folder_of_objects);
+    }
+    ObjectStore::open_files(folder_of_objects.to_owned())
+        .map(|_| format!("files in {}", folder_of_objects.display()))
+        .map_err(|error| format!("{}; check CYCLORAMA_OBJECTS and the folder's owner", causes(&error)))
+}
+
+/// Whether files can be made in a folder, or in the nearest one above it that exists.
+fn folder(wanted: &Path) -> Result<String, String> {
+    let existing = wanted.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
+    let existing = if existing.as_os_str().is_empty() { Path::new(".") } else { existing };
+    let probe = existing.join(format!(".cyclorama-{}", uuid::Uuid::now_v7()));
+    let written = std::fs::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe));
+    match written {
+        Ok(()) if existing == wanted => Ok(wanted.display().to_string()),
+        Ok(()) => Ok(format!("{}, made at first start", wanted.display())),
+        Err(error) => Err(format!("{} cannot be written: {error}; give it to the service's user", existing.display())),
+    }
+}
+
+/// What `cyclorama-node doctor --json` prints.
+#[derive(Debug, Deserialize)]
+struct NodeReport {
+    checks: Vec<Check>,
+}
+
+async fn node(config: &Config) -> Vec<Check> {
+    let path = program::path(&config.farm).display().to_string();
+    let failed = |what_to_do: String| vec![Check::new("render node", Err(what_to_do))];
+    let mut command = program::command(&config.farm);
+    command.args(["doctor", "--json"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = match tokio::time::timeout(NODE_TIMEOUT, command.output()).await {
+        Err(_) => return failed(format!("{path} doctor did not end within {} s", NODE_TIMEOUT.as_secs())),
+        Ok(Err(error)) => {
+            return failed(format!(
+                "{path} cannot be started: {error}; build cyclorama-node or set CYCLORAMA_NODE_BINARY"
+            ));
+        }
+        Ok(Ok(output)) => output,
+    };
+    match serde_json::from_slice::<NodeReport>(&output.stdout) {
+        Ok(report) => {
+            let mut checks = vec![Check::new("render node", Ok(path))];
+            checks.extend(report.checks);
+            checks
+        }
+        Err(_) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let last = said.lines().last().unwrap_or("nothing").chars().take(400).collect::<String>();
+            failed(format!("{path} doctor ended with {} and said: {last}", output.status))
+        }
+    }
+}
+
+/// An error with its causes, on one line.
+fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let said = cause.to_string();
+        // Transparent errors say what their cause says.
+        if !text.ends_with(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        next = cause.source();
+    }
+    text.replace('\n', " ")
+}
