@@ -1,7 +1,17 @@
 //! The render node: vehicle geometry, G-buffer, diffusion, paint, encoding, and the agent that pulls work for them.
 
+pub mod agent;
+pub mod backoff;
+pub mod config;
+pub mod control_plane;
 pub mod diffusion;
+pub mod doctor;
+pub mod engine;
 pub mod finish;
 pub mod gpu;
+pub mod heart;
+pub mod held_jobs;
+pub mod publish;
+pub mod renderer;
 pub mod studio;
 pub mod vehicle;

@@ -1,1 +1,218 @@
-fn main() {}
+//! `cyclorama-node`: serves a control plane (`run`), or renders and checks on this machine alone.
+
+use anyhow::{Context, bail};
+use clap::{Args, Parser, Subcommand};
+use cyclorama_core::{BodyClass, Colour, Format, Vehicle, View, encoding};
+use cyclorama_node::agent::{Agent, with_causes};
+use cyclorama_node::config::{Config, LocalConfig};
+use cyclorama_node::control_plane::ControlPlane;
+use cyclorama_node::doctor;
+use cyclorama_node::engine::Engine;
+use cyclorama_node::renderer::{Order, Renderer};
+use cyclorama_node::vehicle::typical::typical;
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Renders vehicle pictures for a Cyclorama control plane.
+#[derive(Parser)]
+#[command(name = "cyclorama-node", version)]
+struct CommandLine {
+    /// Settings file (TOML); CYCLORAMA_NODE_* variables win over it.
+    #[arg(long, global = true, env = "CYCLORAMA_NODE_CONFIG")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Pulls work from the control plane until told to stop (the default).
+    Run {
+        /// End when standard input closes: for a parent that holds the other end of the pipe.
+        #[arg(long)]
+        embedded: bool,
+    },
+    /// Checks the graphics device, ONNX Runtime and the models.
+    Doctor {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Renders one picture into a file.
+    Render(RenderArguments),
+}
+
+#[derive(Args)]
+struct RenderArguments {
+    #[arg(long, default_value = "typical")]
+    make: String,
+    #[arg(long, default_value = "car")]
+    model: String,
+    #[arg(long, default_value_t = 2024)]
+    year: u16,
+    #[arg(long, default_value = "front-3-4", value_parser = parse::<View>)]
+    view: View,
+    #[arg(long, default_value = "silver", value_parser = parse::<Colour>)]
+    color: Colour,
+    /// Shape of the body; dimensions are typical for it unless given.
+    #[arg(long, default_value = "sedan", value_parser = parse::<BodyClass>)]
+    body: BodyClass,
+    #[arg(long)]
+    length_mm: Option<u32>,
+    #[arg(long)]
+    width_mm: Option<u32>,
+    #[arg(long)]
+    height_mm: Option<u32>,
+    #[arg(long)]
+    wheelbase_mm: Option<u32>,
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Side of the picture in pixels, at most 1024.
+    #[arg(long, default_value_t = cyclorama_core::MASTER_SIDE_PX)]
+    size: u32,
+    /// .png, .webp or .jpg
+    #[arg(long)]
+    out: PathBuf,
+}
+
+fn parse<T: std::str::FromStr<Err = cyclorama_core::UnknownName>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|e: cyclorama_core::UnknownName| e.to_string())
+}
+
+fn main() -> ExitCode {
+    let arguments = CommandLine::parse();
+    log_to_standard_error();
+    match perform(arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("cyclorama-node: {}", with_causes(error.as_ref()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
+    let config = Config::load(arguments.config.as_deref(), |name| std::env::var(name).ok())?;
+    match arguments.command.unwrap_or(Command::Run { embedded: false }) {
+        Command::Run { embedded } => serve(config, embedded),
+        Command::Doctor { json } => examine(&config.local, json),
+        Command::Render(arguments) => render(&config.local, &arguments),
+    }
+}
+
+fn serve(config: Config, embedded: bool) -> anyhow::Result<ExitCode> {
+    if embedded {
+        end_with_parent()?;
+    }
+    let (url, token) = config.control_plane()?;
+    // The process-wide default for TLS; a second one would be a defect of ours.
+    if rustls::crypto::ring::default_provider().install_default().is_err() {
+        bail!("TLS was already set up");
+    }
+    let control_plane = ControlPlane::new(url, token.clone()).context("TLS cannot be set up on this machine")?;
+    let engine = Engine::start(config.local.clone(), config.slots as usize)?;
+    let device = engine.device();
+    tracing::info!(device = device.name, backend = device.backend, "the engine is ready");
+
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let stop = told_to_stop()?;
+        Agent::new(control_plane, engine, config.name, config.slots).run(stop).await?;
+        anyhow::Ok(())
+    })?;
+    // The engine may be in the middle of a render that nobody waits for.
+    runtime.shutdown_background();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The first SIGTERM or SIGINT asks to finish what is held; a second one ends the process at once.
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+        tokio::spawn(async move {
+            tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+            tracing::warn!("told twice: stopping at once");
+            std::process::exit(1);
+        });
+    })
+}
+
+/// A parent that dies without a word closes the pipe: nobody is left to take results, so nothing is worth finishing.
+fn end_with_parent() -> std::io::Result<()> {
+    let wait = || {
+        let mut ignored = [0; 256];
+        let mut input = std::io::stdin().lock();
+        loop {
+            match input.read(&mut ignored) {
+                Ok(0) => break,
+                Err(e) if e.kind() != std::io::ErrorKind::Interrupted => break,
+                _ => {}
+            }
+        }
+        tracing::info!("the parent is gone");
+        std::process::exit(0);
+    };
+    std::thread::Builder::new().name("parent".to_owned()).spawn(wait).map(drop)
+}
+
+fn examine(config: &LocalConfig, json: bool) -> anyhow::Result<ExitCode> {
+    let checks = doctor::examine(config);
+    let ok = checks.iter().all(|check| check.ok);
+    if json {
+        println!("{}", serde_json::to_string_pretty(&serde_json::json!({"ok": ok, "checks": checks}))?);
+    } else {
+        for check in &checks {
+            println!("{:<4} {:<16} {}", if check.ok { "ok" } else { "FAIL" }, check.name, check.detail);
+        }
+    }
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn render(config: &LocalConfig, arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
+    let extension = arguments.out.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let format: Format = extension.parse().with_context(|| format!("{} names no format", arguments.out.display()))?;
+    let mut renderer = Renderer::start(config)?;
+    let order = Order {
+        vehicle: described(arguments),
+        view: arguments.view,
+        colours: vec![arguments.color],
+        pipeline: renderer.pipelines()[0].id.clone(),
+        seed: arguments.seed,
+    };
+    let render = renderer.render(&order, &mut |_, _| true)?;
+    for (_, picture) in &render.pictures {
+        let bytes = encoding::derive(picture, arguments.size, arguments.size, format)?;
+        std::fs::write(&arguments.out, bytes).with_context(|| format!("cannot write {}", arguments.out.display()))?;
+    }
+    println!("{} {}", arguments.out.display(), render.receipt["timings_ms"]);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn described(arguments: &RenderArguments) -> Vehicle {
+    let mut vehicle = typical(arguments.body);
+    vehicle.make.clone_from(&arguments.make);
+    vehicle.model.clone_from(&arguments.model);
+    vehicle.year = arguments.year;
+    let dimensions = &mut vehicle.dimensions;
+    for (given, value) in [
+        (arguments.length_mm, &mut dimensions.length_mm),
+        (arguments.width_mm, &mut dimensions.width_mm),
+        (arguments.height_mm, &mut dimensions.height_mm),
+        (arguments.wheelbase_mm, &mut dimensions.wheelbase_mm),
+    ] {
+        if let Some(given) = given {
+            *value = given;
+        }
+    }
+    vehicle
+}
+
+/// Levels by `RUST_LOG`, as everywhere; what matters by default. Standard output is for results.
+fn log_to_standard_error() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| {
+        tracing_subscriber::EnvFilter::new("info,ort=warn,wgpu_core=warn,wgpu_hal=error,naga=warn")
+    });
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

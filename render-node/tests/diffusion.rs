@@ -45,7 +45,13 @@ fn conditioning() -> Vec<f32> {
 fn two_steps_add_the_residual_the_formula_gives() {
     let mut lit = layers();
     let mut shares = Vec::new();
-    load("tiny-light").unwrap().light(&mut lit, &conditioning(), 7, &mut |share| { shares.push(share); true }).unwrap();
+    load("tiny-light")
+        .unwrap()
+        .light(&mut lit, &conditioning(), 7, &mut |share| {
+            shares.push(share);
+            true
+        })
+        .unwrap();
     assert_eq!(shares, [0.0, 0.5]);
 
     // The fixture's model: x0[c] = 0.25 x[c] + t + 2 (c + 1) - 1, from zeros, at t = 1 and t = 0.25.
@@ -70,7 +76,10 @@ fn two_steps_add_the_residual_the_formula_gives() {
 fn a_job_nobody_wants_stops_between_steps_and_leaves_the_layers_alone() {
     let mut lit = layers();
     let mut asked = 0;
-    let stopped = load("tiny-light").unwrap().light(&mut lit, &conditioning(), 7, &mut |_| { asked += 1; asked < 2 });
+    let stopped = load("tiny-light").unwrap().light(&mut lit, &conditioning(), 7, &mut |_| {
+        asked += 1;
+        asked < 2
+    });
     assert!(matches!(stopped, Err(DiffusionError::Cancelled)));
     assert_eq!((asked, lit), (2, layers()));
 }
@@ -113,7 +122,13 @@ fn other_conditioning_is_refused_by_channel() {
 /// A copy of the good fixture that a test may spoil.
 fn copy() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
-    for file in ["cyclorama.lock.json", "model_index.json", "unet/config.json", "unet/model.onnx", "scheduler/scheduler_config.json"] {
+    for file in [
+        "cyclorama.lock.json",
+        "model_index.json",
+        "unet/config.json",
+        "unet/model.onnx",
+        "scheduler/scheduler_config.json",
+    ] {
         let target = copy.path().join(file);
         std::fs::create_dir_all(target.parent().unwrap()).unwrap();
         std::fs::copy(fixture("tiny-light").join(file), target).unwrap();
@@ -141,7 +156,12 @@ fn a_changed_file_is_named_with_both_digests() {
     });
     let locked = ModelFolder::open(&fixture("tiny-light")).unwrap();
     let expected = &locked.files().iter().find(|f| f.path == "unet/model.onnx").unwrap().sha256;
-    assert!(error.starts_with("model `tiny-light`: unet/model.onnx has digest") && error.contains(&found) && error.contains(expected), "{error}");
+    assert!(
+        error.starts_with("model `tiny-light`: unet/model.onnx has digest")
+            && error.contains(&found)
+            && error.contains(expected),
+        "{error}"
+    );
 }
 
 #[test]
@@ -179,6 +199,9 @@ fn every_other_damage_is_noticed() {
 fn a_missing_or_foreign_library_is_one_clear_line() {
     runtime();
     let missing = OnnxRuntime::load(Some(Path::new("/nowhere/libonnxruntime.so"))).err().unwrap().to_string();
-    assert!(missing.contains("ORT_DYLIB_PATH") && missing.contains("/nowhere/libonnxruntime.so") && !missing.contains('\n'), "{missing}");
+    assert!(
+        missing.contains("ORT_DYLIB_PATH") && missing.contains("/nowhere/libonnxruntime.so") && !missing.contains('\n'),
+        "{missing}"
+    );
     assert!(runtime().version().starts_with("1."));
 }

@@ -1,8 +1,8 @@
 //! The ONNX session of a light model: the one place that knows its tensor names.
 
 use super::{DiffusionError, ModelFolder, OnnxRuntime, RESIDUAL_CHANNELS};
-use ort::session::builder::GraphOptimizationLevel;
 use ort::session::Session;
+use ort::session::builder::GraphOptimizationLevel;
 use ort::value::{Outlet, TensorElementType, TensorRef, ValueType};
 
 const SAMPLE: &str = "sample";
@@ -18,12 +18,17 @@ pub(super) struct Denoiser {
 }
 
 impl Denoiser {
-    pub(super) fn load(runtime: &OnnxRuntime, folder: &ModelFolder, conditioning_channels: usize) -> Result<Self, DiffusionError> {
+    pub(super) fn load(
+        runtime: &OnnxRuntime,
+        folder: &ModelFolder,
+        conditioning_channels: usize,
+    ) -> Result<Self, DiffusionError> {
         let model = folder.id().to_owned();
         let session = build(runtime, folder).map_err(|source| DiffusionError::Load { model: model.clone(), source })?;
         let side = folder.side_px() as usize;
         let image = |channels: usize| vec![None, Some(channels), Some(side), Some(side)];
-        let expected_inputs = [(SAMPLE, image(RESIDUAL_CHANNELS)), (TIMESTEP, vec![None]), (CONDITIONING, image(conditioning_channels))];
+        let expected_inputs =
+            [(SAMPLE, image(RESIDUAL_CHANNELS)), (TIMESTEP, vec![None]), (CONDITIONING, image(conditioning_channels))];
         let expected_outputs = [(CLEAN, image(RESIDUAL_CHANNELS))];
         check("input", session.inputs(), &expected_inputs)
             .and_then(|()| check("output", session.outputs(), &expected_outputs))
@@ -32,7 +37,12 @@ impl Denoiser {
     }
 
     /// The clean sample the model sees in `sample` at time `timestep`. Slices hold planes of side x side.
-    pub(super) fn predict(&mut self, sample: &[f32], timestep: f32, conditioning: &[f32]) -> Result<Vec<f32>, DiffusionError> {
+    pub(super) fn predict(
+        &mut self,
+        sample: &[f32],
+        timestep: f32,
+        conditioning: &[f32],
+    ) -> Result<Vec<f32>, DiffusionError> {
         let (side, channels) = (self.side, self.conditioning_channels);
         let run = |session: &mut Session| -> ort::Result<Vec<f32>> {
             let outputs = session.run(ort::inputs![
@@ -46,8 +56,14 @@ impl Denoiser {
         let clean = run(&mut self.session).map_err(|source| {
             let model = self.model.clone();
             // ONNX Runtime has no code of its own for it; these are what its allocators say.
-            let exhausted = ["Failed to allocate memory", "bad_alloc", "out of memory"].iter().any(|text| source.message().contains(text));
-            if exhausted { DiffusionError::OutOfMemory { model, source } } else { DiffusionError::Inference { model, source } }
+            let exhausted = ["Failed to allocate memory", "bad_alloc", "out of memory"]
+                .iter()
+                .any(|text| source.message().contains(text));
+            if exhausted {
+                DiffusionError::OutOfMemory { model, source }
+            } else {
+                DiffusionError::Inference { model, source }
+            }
         })?;
         // A dynamic output shape is only known now.
         if clean.len() != sample.len() {
@@ -83,7 +99,10 @@ fn check(kind: &str, found: &[Outlet], expected: &[(&str, Vec<Option<usize>>)]) 
         let fits = match outlet.dtype() {
             ValueType::Tensor { ty: TensorElementType::Float32, shape, .. } => {
                 shape.len() == dimensions.len()
-                    && shape.iter().zip(dimensions).all(|(found, wanted)| *found < 0 || wanted.is_none_or(|w| *found == w as i64))
+                    && shape
+                        .iter()
+                        .zip(dimensions)
+                        .all(|(found, wanted)| *found < 0 || wanted.is_none_or(|w| *found == w as i64))
             }
             _ => false,
         };

@@ -30,11 +30,23 @@ pub enum DiffusionError {
     #[error("model `{model}` takes other tensors than a light model does: {detail}")]
     Signature { model: String, detail: String },
     #[error("ONNX Runtime cannot load model `{model}`")]
-    Load { model: String, #[source] source: ort::Error },
+    Load {
+        model: String,
+        #[source]
+        source: ort::Error,
+    },
     #[error("the device has no memory left for model `{model}`")]
-    OutOfMemory { model: String, #[source] source: ort::Error },
+    OutOfMemory {
+        model: String,
+        #[source]
+        source: ort::Error,
+    },
     #[error("model `{model}` failed")]
-    Inference { model: String, #[source] source: ort::Error },
+    Inference {
+        model: String,
+        #[source]
+        source: ort::Error,
+    },
     #[error("model `{model}` answered with values that are not numbers")]
     NotFinite { model: String },
     #[error("the picture does not fit model `{model}`: {detail}")]
@@ -86,7 +98,10 @@ impl LightModel {
         let model = || self.folder.id().to_owned();
         let side = self.folder.side_px() as usize;
         let channels = self.folder.conditioning().len();
-        if conditioning.len() != channels * side * side || base.side_px == 0 || !base.side_px.is_multiple_of(self.folder.side_px()) {
+        if conditioning.len() != channels * side * side
+            || base.side_px == 0
+            || !base.side_px.is_multiple_of(self.folder.side_px())
+        {
             let detail = format!(
                 "{} values of conditioning and layers of {} px, where {channels} channels of {side} px and a multiple of {side} px are needed",
                 conditioning.len(),

@@ -26,7 +26,11 @@ pub enum LockError {
     #[error("there is no model in {}: it has no {LOCK_FILE}", folder.display())]
     NoLock { folder: PathBuf },
     #[error("cannot read {}", path.display())]
-    Read { path: PathBuf, #[source] source: io::Error },
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
     #[error("{} is not a model file this version understands: {detail}", path.display())]
     Broken { path: PathBuf, detail: String },
     #[error("model `{id}`: {file} has digest {found}, but its lock file says {expected}")]
@@ -94,7 +98,8 @@ impl ModelFolder {
         refuse_extra_files(folder, &lock)?;
 
         let unet_path = folder.join(UNET_CONFIG);
-        let unet: UnetConfig = serde_json::from_str(&read_text(&unet_path)?).map_err(|e| broken(&unet_path, e.to_string()))?;
+        let unet: UnetConfig =
+            serde_json::from_str(&read_text(&unet_path)?).map_err(|e| broken(&unet_path, e.to_string()))?;
         unet.check().map_err(|detail| broken(&unet_path, detail))?;
         Ok(Self { folder: folder.to_path_buf(), digest: hex::encode(Sha256::digest(&text)), lock, unet })
     }
@@ -167,7 +172,9 @@ impl Lock {
         if self.version != 1 {
             return Err(format!("its `version` is {}, not 1", self.version));
         }
-        let id_ok = !self.id.is_empty() && self.id.len() <= 100 && self.id.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
+        let id_ok = !self.id.is_empty()
+            && self.id.len() <= 100
+            && self.id.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
         if !id_ok {
             return Err(format!("its `id` `{}` is not 1 to 100 of a-z 0-9 . _ -", self.id));
         }
@@ -175,7 +182,9 @@ impl Lock {
             return Err(format!("it lists {} files, more than {FILES_MAX}", self.files.len()));
         }
         // The paths are joined to the folder: none may lead out of it.
-        let path_ok = |path: &str| path.split('/').all(|s| !s.is_empty() && !s.starts_with('.') && !s.contains(['\\', ':', '\0']));
+        let path_ok = |path: &str| {
+            path.split('/').all(|s| !s.is_empty() && !s.starts_with('.') && !s.contains(['\\', ':', '\0']))
+        };
         match self.files.iter().find(|f| !path_ok(&f.path)) {
             Some(file) => Err(format!("`{}` is not a path inside the folder", file.path)),
             None => Ok(()),
@@ -185,9 +194,14 @@ impl Lock {
 
 impl UnetConfig {
     fn check(&self) -> Result<(), String> {
-        let sides_ok = (16..=1024).contains(&self.side_px) && self.side_multiple > 0 && self.side_px.is_multiple_of(self.side_multiple);
+        let sides_ok = (16..=1024).contains(&self.side_px)
+            && self.side_multiple > 0
+            && self.side_px.is_multiple_of(self.side_multiple);
         if !sides_ok {
-            return Err(format!("`side_px` {} is not 16 to 1024 and a multiple of `side_multiple` {}", self.side_px, self.side_multiple));
+            return Err(format!(
+                "`side_px` {} is not 16 to 1024 and a multiple of `side_multiple` {}",
+                self.side_px, self.side_multiple
+            ));
         }
         match self.residual_scale.iter().find(|s| !(s.is_finite() && **s > 0.0)) {
             Some(scale) => Err(format!("`residual_scale` holds {scale}, which is not above 0")),

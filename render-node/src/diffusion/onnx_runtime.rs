@@ -14,7 +14,9 @@ pub struct OnnxRuntime {
 /// `cause` is kept as text: the library's own error types differ by how it failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OnnxRuntimeError {
-    #[error("ONNX Runtime was not found: set ORT_DYLIB_PATH to libonnxruntime.so (scripts/onnxruntime.sh fetches it and prints the path); looked in {looked}")]
+    #[error(
+        "ONNX Runtime was not found: set ORT_DYLIB_PATH to libonnxruntime.so (scripts/onnxruntime.sh fetches it and prints the path); looked in {looked}"
+    )]
     NotFound { looked: String },
     #[error("{} is not a usable ONNX Runtime library: {cause}", path.display())]
     Unusable { path: PathBuf, cause: String },
@@ -33,7 +35,8 @@ impl OnnxRuntime {
             None => beside_this_program(),
         };
         // The dynamic linker would look a bare name up in places of its own; what runs should be the file that was named.
-        let path = path.canonicalize().map_err(|_| OnnxRuntimeError::NotFound { looked: path.display().to_string() })?;
+        let path =
+            path.canonicalize().map_err(|_| OnnxRuntimeError::NotFound { looked: path.display().to_string() })?;
 
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         match &*loaded {
@@ -42,7 +45,8 @@ impl OnnxRuntime {
             None => {}
         }
         let unusable = |cause: String| OnnxRuntimeError::Unusable { path: path.clone(), cause };
-        let minor = ort::util::probe(&path).ok_or_else(|| unusable("it cannot be loaded, or is not version 1".to_owned()))?;
+        let minor =
+            ort::util::probe(&path).ok_or_else(|| unusable("it cannot be loaded, or is not version 1".to_owned()))?;
         let environment = ort::init_from(&path)
             .map_err(|e| unusable(e.to_string()))?
             .with_name("cyclorama")
@@ -65,11 +69,15 @@ impl OnnxRuntime {
 }
 
 fn version_text(minor: u32) -> String {
-    let commit = ort::info().split([',', ' ']).find(|part| part.starts_with("git-commit-id=")).unwrap_or("build unknown");
+    let commit =
+        ort::info().split([',', ' ']).find(|part| part.starts_with("git-commit-id=")).unwrap_or("build unknown");
     format!("1.{minor} ({commit})")
 }
 
 fn beside_this_program() -> PathBuf {
     let name = format!("{}onnxruntime{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    std::env::current_exe().ok().and_then(|exe| exe.parent().map(|folder| folder.join(&name))).unwrap_or_else(|| name.into())
+    std::env::current_exe()
+        .ok()
+        .and_then(|exe| exe.parent().map(|folder| folder.join(&name)))
+        .unwrap_or_else(|| name.into())
 }

@@ -4,8 +4,8 @@
 //! by a root). Bilinear weights are therefore taken over what is covered: inside a surface this is plain bilinear;
 //! across its edge nothing leaks, and where nothing is covered nothing is added.
 
-use super::light_space;
 use super::RESIDUAL_CHANNELS;
+use super::light_space;
 use crate::studio::Layers;
 use rayon::prelude::*;
 
@@ -49,7 +49,9 @@ pub(super) fn add(layers: &mut Layers, residual: &[f32], side: usize, scale: &[f
                     other_sum += weight * other[at];
                 }
             }
-            let share = |guide: f32, guide_sum: f32| if guide > 0.0 && guide_sum > GUIDE_MIN { guide.sqrt() / guide_sum } else { 0.0 };
+            let share = |guide: f32, guide_sum: f32| {
+                if guide > 0.0 && guide_sum > GUIDE_MIN { guide.sqrt() / guide_sum } else { 0.0 }
+            };
             let of_paint = share(fine_paint[x], paint_sum);
             let of_other = share(coverage[x] - fine_paint[x], other_sum);
             for c in 0..3 {
@@ -144,7 +146,11 @@ mod tests {
             let column = i % 32;
             match column {
                 0..10 => {
-                    assert!((after.diffuse[i][0] - expected(0.4)).abs() < 1e-4, "column {column}: {:?}", after.diffuse[i]);
+                    assert!(
+                        (after.diffuse[i][0] - expected(0.4)).abs() < 1e-4,
+                        "column {column}: {:?}",
+                        after.diffuse[i]
+                    );
                     assert_eq!(after.rest[i], [0.0; 3], "column {column}");
                 }
                 // Half paint: half the light of the fully painted pixel beside it, within what the toe of the root costs.

@@ -50,7 +50,8 @@ impl FlowMatchEuler {
         if !(1..=STEPS_MAX).contains(&steps) {
             return wrong("num_inference_steps", steps.to_string(), "1 to 50");
         }
-        let timesteps = config.timesteps.unwrap_or_else(|| (0..steps).map(|i| (steps - i) as f32 / steps as f32).collect());
+        let timesteps =
+            config.timesteps.unwrap_or_else(|| (0..steps).map(|i| (steps - i) as f32 / steps as f32).collect());
         let falling = timesteps.windows(2).all(|pair| pair[0] > pair[1]);
         if timesteps.len() != steps || timesteps[0] != 1.0 || !falling || timesteps[steps - 1] <= 0.0 {
             return wrong("timesteps", format!("{timesteps:?}"), "one number a step, falling from 1.0 and above 0");
@@ -111,7 +112,9 @@ mod tests {
     use super::*;
 
     fn config(rest: &str) -> Result<FlowMatchEuler, SchedulerError> {
-        FlowMatchEuler::from_config(&format!(r#"{{"_class_name": "FlowMatchEulerScheduler", "prediction_type": "sample", {rest}}}"#))
+        FlowMatchEuler::from_config(&format!(
+            r#"{{"_class_name": "FlowMatchEulerScheduler", "prediction_type": "sample", {rest}}}"#
+        ))
     }
 
     #[test]

@@ -48,6 +48,15 @@ pub enum Channel {
 
 pub const CHANNELS: usize = Channel::Shadow as usize + 1;
 
+/// Names of the channels, in order: a model is made for exactly these and says so in its lock file.
+#[rustfmt::skip]
+pub const CONDITIONING_CHANNELS: [&str; CHANNELS] = [
+    "normal_x", "normal_y", "normal_z", "depth", "height", "coverage", "mask_paint", "mask_glass", "mask_lamp_clear",
+    "mask_lamp_red", "mask_black_trim", "mask_bright_trim", "mask_tyre", "mask_rim", "mask_interior",
+    "mask_underbody", "albedo_r", "albedo_g", "albedo_b", "diffuse_r", "diffuse_g", "diffuse_b", "gloss_r", "gloss_g",
+    "gloss_b", "rest_r", "rest_g", "rest_b", "openness", "shadow",
+];
+
 /// Side at which the diffusion model works, in pixels.
 pub const CONDITIONING_SIDE_PX: u32 = 512;
 

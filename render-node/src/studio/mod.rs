@@ -11,6 +11,6 @@ pub mod rig;
 mod shoot;
 
 pub use camera::Camera;
-pub use conditioning::{Channel, Conditioning};
+pub use conditioning::{CONDITIONING_CHANNELS, Channel, Conditioning};
 pub use layers::Layers;
 pub use shoot::{Settings, Shot, Studio, StudioError};

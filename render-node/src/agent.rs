@@ -1,0 +1,357 @@
+//! The node's life with a control plane: join, ask for work while there are free slots, run each job, leave.
+//!
+//! A node survives everything the other side does: while the service is away it asks with growing pauses, and when the
+//! service has forgotten it, it joins again. Only a lost graphics device ends it, because a new process is the cure.
+
+use crate::backoff::Backoff;
+use crate::control_plane::{CallError, ControlPlane};
+use crate::engine::{Engine, EngineError};
+use crate::finish;
+use crate::heart::{Heart, Membership};
+use crate::held_jobs::{HeldJobs, Holding};
+use crate::publish::{self, PublishError};
+use crate::renderer::Order;
+use cyclorama_core::wire::{FailureKind, FailureRequest, Job, JobKind, JoinRequest, NodeOrder};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+
+/// Length of one long poll: below the usual 30 s to 60 s idle limits of proxies.
+const LEASE_WAIT_SECONDS: u64 = 20;
+/// How long held jobs may take to end when the node is told to stop: a cold render is promised within two minutes.
+const DRAIN_TIME: Duration = Duration::from_secs(120);
+/// A control plane that names no sensible interval must not turn the heartbeat into a flood, or stop it.
+const HEARTBEAT_SECONDS: std::ops::RangeInclusive<u64> = 1..=60;
+/// Reports of a failure are tried this often; then the lease runs out by itself.
+const FAILURE_TRIES: u32 = 4;
+const FAILURE_DETAIL_CHARS_MAX: usize = 500;
+
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    #[error("the heartbeat's thread cannot be started")]
+    Heart(#[source] std::io::Error),
+    #[error("the graphics device is lost; start the node again")]
+    DeviceLost,
+}
+
+pub struct Agent {
+    control_plane: ControlPlane,
+    engine: Engine,
+    name: String,
+    slots: u32,
+    heart: Heart,
+    /// Becomes true when the engine has lost its device.
+    broken: watch::Sender<bool>,
+}
+
+impl Agent {
+    pub fn new(control_plane: ControlPlane, engine: Engine, name: String, slots: u32) -> Self {
+        let heart = Heart::new(HeldJobs::default());
+        Self { control_plane, engine, name, slots, heart, broken: watch::Sender::new(false) }
+    }
+
+    /// Serves until `stop` resolves; then finishes what it holds and leaves.
+    pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), AgentError> {
+        self.heart.start(self.control_plane.clone()).map_err(AgentError::Heart)?;
+        let agent = Arc::new(self);
+        let mut jobs = JoinSet::new();
+        let mut broken = agent.broken.subscribe();
+        let device_lost = tokio::select! {
+            () = agent.clone().serve(&mut jobs) => false,
+            () = stop => false,
+            _ = broken.wait_for(|broken| *broken) => true,
+        };
+        agent.heart.leaving.send_replace(true);
+        if !agent.heart.jobs.is_empty() {
+            tracing::info!("finishing what is held before leaving");
+        }
+        let finished = async { while jobs.join_next().await.is_some() {} };
+        if tokio::time::timeout(DRAIN_TIME, finished).await.is_err() {
+            tracing::warn!("leaving before every job has ended");
+        }
+        if let Some(member) = agent.heart.membership.send_replace(None)
+            && let Err(error) = agent.control_plane.leave(&member.node_id).await
+        {
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not say good-bye");
+        }
+        if device_lost { Err(AgentError::DeviceLost) } else { Ok(()) }
+    }
+
+    async fn serve(self: Arc<Self>, jobs: &mut JoinSet<()>) {
+        let slots = Arc::new(Semaphore::new(self.slots as usize));
+        loop {
+            let node_id = self.join().await;
+            self.ask_for_work(&node_id, &slots, jobs).await;
+        }
+    }
+
+    /// Joins, however long it takes.
+    async fn join(&self) -> String {
+        let request = JoinRequest {
+            name: self.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            slots: self.slots,
+            batch_max: 1,
+            pipelines: self.engine.pipelines().to_vec(),
+            device: self.engine.device().clone(),
+        };
+        let mut backoff = Backoff::new(Duration::from_millis(250), Duration::from_secs(15));
+        loop {
+            match self.control_plane.join(&request).await {
+                Ok(joined) => {
+                    let seconds = joined.heartbeat_seconds.clamp(*HEARTBEAT_SECONDS.start(), *HEARTBEAT_SECONDS.end());
+                    tracing::info!(node_id = joined.node_id, "joined");
+                    let member =
+                        Membership { node_id: joined.node_id.clone(), heartbeat: Duration::from_secs(seconds) };
+                    self.heart.order.send_replace(NodeOrder::Active);
+                    self.heart.membership.send_replace(Some(member));
+                    return joined.node_id;
+                }
+                Err(error) => {
+                    // Once at first, then rarely: a service that starts a little later is nothing to shout about.
+                    if backoff.failures() % 8 == 2 {
+                        tracing::warn!(error = &error as &dyn std::error::Error, "cannot join yet, still trying");
+                    }
+                    tokio::time::sleep(backoff.next(rand::random())).await;
+                }
+            }
+        }
+    }
+
+    /// Leases and starts jobs until the control plane no longer knows this node.
+    async fn ask_for_work(self: &Arc<Self>, node_id: &str, slots: &Arc<Semaphore>, jobs: &mut JoinSet<()>) {
+        let mut backoff = Backoff::new(Duration::from_millis(250), Duration::from_secs(15));
+        loop {
+            while jobs.try_join_next().is_some() {}
+            let ask = async {
+                let first = slots.clone().acquire_owned().await.ok()?;
+                self.ordered_to_work().await;
+                let free = 1 + slots.available_permits() as u32;
+                Some((first, self.control_plane.lease(node_id, free, LEASE_WAIT_SECONDS).await))
+            };
+            let (first, leased) = tokio::select! {
+                () = self.forgotten() => return,
+                asked = ask => match asked {
+                    Some(asked) => asked,
+                    None => return,
+                },
+            };
+            match leased {
+                Ok(leased) => {
+                    backoff.reset();
+                    self.start(leased, first, slots, jobs);
+                }
+                Err(CallError::Unknown { detail }) => {
+                    tracing::warn!(detail, "the control plane does not know this node any more");
+                    self.heart.membership.send_replace(None);
+                    return;
+                }
+                Err(error) => {
+                    if backoff.failures() == 0 {
+                        tracing::warn!(error = &error as &dyn std::error::Error, "cannot ask for work, trying again");
+                    }
+                    drop(first);
+                    tokio::time::sleep(backoff.next(rand::random())).await;
+                }
+            }
+        }
+    }
+
+    /// Resolves when the heart has heard that the control plane does not know this node any more.
+    async fn forgotten(&self) {
+        // The value seen is a read lock; it must not outlive this call.
+        let _ = self.heart.membership.subscribe().wait_for(Option::is_none).await.map(drop);
+    }
+
+    /// Resolves while the node may take work: at once, or when a drain or a lock is lifted.
+    async fn ordered_to_work(&self) {
+        let _ = self.heart.order.subscribe().wait_for(|order| *order == NodeOrder::Active).await.map(drop);
+    }
+
+    fn start(
+        self: &Arc<Self>,
+        leased: Vec<Job>,
+        first: OwnedSemaphorePermit,
+        slots: &Arc<Semaphore>,
+        jobs: &mut JoinSet<()>,
+    ) {
+        let mut first = Some(first);
+        for job in leased {
+            // More than was asked for would be the control plane's mistake: its lease runs out unused.
+            let Some(permit) = first.take().or_else(|| slots.clone().try_acquire_owned().ok()) else {
+                tracing::warn!(job_id = job.job_id, "leased more jobs than there are free slots");
+                continue;
+            };
+            let holding = self.heart.jobs.hold(&job);
+            let agent = self.clone();
+            jobs.spawn(async move {
+                agent.run_job(job, holding).await;
+                drop(permit);
+            });
+        }
+    }
+
+    async fn run_job(&self, job: Job, holding: Holding) {
+        let (job_id, kind) = (job.job_id.as_str(), job.kind);
+        tracing::info!(job_id, %kind, vehicle = job.vehicle.key(), view = %job.view, fence = job.fence, "job leased");
+        let error = match self.perform(&job, &holding).await {
+            Ok(()) => return tracing::info!(job_id, %kind, "job done"),
+            Err(error) => error,
+        };
+        if matches!(&error, JobError::Engine(EngineError::Render(e)) if e.is_device_lost()) {
+            self.broken.send_replace(true);
+        }
+        match error.failure_kind() {
+            None => tracing::info!(job_id, %kind, reason = %error, "job given up"),
+            Some(failure) => {
+                tracing::warn!(job_id, %kind, %failure, error = &error as &dyn std::error::Error, "job failed");
+                self.report_failure(&job, failure, &error).await;
+            }
+        }
+    }
+
+    async fn perform(&self, job: &Job, holding: &Holding) -> Result<(), JobError> {
+        let held = &holding.held;
+        let (layers, pictures, mut receipt) = match job.kind {
+            JobKind::Render => {
+                let order = Order {
+                    vehicle: job.vehicle.clone(),
+                    view: job.view,
+                    colours: job.colours.clone(),
+                    pipeline: job.pipeline.clone(),
+                    seed: job.seed,
+                };
+                let render = self.engine.render(order, held.clone()).await?;
+                (Some(render.layers), render.pictures, render.receipt)
+            }
+            JobKind::Paint => {
+                let (pictures, receipt) = self.paint(job, holding).await?;
+                (None, pictures, receipt)
+            }
+        };
+        if let Some(receipt) = receipt.as_object_mut() {
+            receipt.insert("software".to_owned(), concat!("cyclorama-node ", env!("CARGO_PKG_VERSION")).into());
+            receipt.insert("encode_recipe".to_owned(), cyclorama_core::encoding::ENCODE_RECIPE.into());
+            receipt.insert("attempt".to_owned(), job.attempt.into());
+        }
+        publish::publish(&self.control_plane, job, held, layers, pictures, receipt).await?;
+        Ok(())
+    }
+
+    /// Composes colours from stored layers, on the CPU: a paint job takes tenths of a second and must not wait behind a
+    /// cold render for the device.
+    async fn paint(
+        &self,
+        job: &Job,
+        holding: &Holding,
+    ) -> Result<(Vec<(cyclorama_core::Colour, cyclorama_core::encoding::Picture)>, Value), JobError> {
+        let mut stages = crate::renderer::Stages::new();
+        let url = job.layers_url.as_deref().ok_or(JobError::NoLayers)?;
+        holding.held.reached("layers", 0.1);
+        let bytes = self.fetch_layers(url, holding).await?;
+        stages.end("fetch");
+        holding.held.reached("compose", 0.4);
+        let colours = job.colours.clone();
+        let composed = tokio::task::spawn_blocking(move || -> Result<_, JobError> {
+            let layers = finish::read_layers(&bytes)?;
+            stages.end("layers");
+            let pictures = colours
+                .into_iter()
+                .map(|colour| Ok((colour, finish::compose_on_cpu(&layers, colour)?)))
+                .collect::<Result<Vec<_>, finish::ComposeError>>()?;
+            stages.end("compose");
+            Ok((pictures, stages))
+        });
+        let (pictures, stages) = composed.await.map_err(|_| JobError::Interrupted)??;
+        Ok((pictures, json!({"timings_ms": stages.timings})))
+    }
+
+    async fn fetch_layers(&self, url: &str, holding: &Holding) -> Result<bytes::Bytes, JobError> {
+        let mut backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(2));
+        loop {
+            match self.control_plane.layers(url).await {
+                Ok(bytes) => return Ok(bytes),
+                Err(error) if error.is_passing() && backoff.failures() < 3 && holding.held.is_wanted() => {
+                    tokio::time::sleep(backoff.next(rand::random())).await;
+                }
+                Err(error) => return Err(JobError::Fetch(error)),
+            }
+        }
+    }
+
+    async fn report_failure(&self, job: &Job, kind: FailureKind, error: &JobError) {
+        let detail = with_causes(error).chars().take(FAILURE_DETAIL_CHARS_MAX).collect();
+        let request = FailureRequest { fence: job.fence, kind, detail };
+        let mut backoff = Backoff::new(Duration::from_millis(250), Duration::from_secs(4));
+        while let Err(error) = self.control_plane.failure(&job.job_id, &request).await {
+            if !error.is_passing() || backoff.failures() + 1 >= FAILURE_TRIES {
+                return tracing::warn!(
+                    job_id = job.job_id,
+                    error = &error as &dyn std::error::Error,
+                    "could not report a failure"
+                );
+            }
+            tokio::time::sleep(backoff.next(rand::random())).await;
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum JobError {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+    #[error("the paint job names no layers")]
+    NoLayers,
+    #[error("the stored layers could not be fetched")]
+    Fetch(#[source] CallError),
+    #[error("the stored layers cannot be used")]
+    Layers(#[from] finish::StoreError),
+    #[error(transparent)]
+    Compose(#[from] finish::ComposeError),
+    #[error("the work was interrupted")]
+    Interrupted,
+}
+
+impl JobError {
+    /// `None`: nobody waits for the job, or another node has it; there is nothing to report.
+    fn failure_kind(&self) -> Option<FailureKind> {
+        match self {
+            JobError::Engine(EngineError::Render(error)) => error.failure_kind(),
+            JobError::Publish(PublishError::Cancelled) => None,
+            JobError::Publish(PublishError::Result(CallError::Stale)) => None,
+            JobError::Publish(PublishError::Upload { .. } | PublishError::Result(_)) | JobError::Fetch(_) => {
+                Some(FailureKind::Upload)
+            }
+            JobError::Engine(EngineError::Panicked(_) | EngineError::Full | EngineError::Stopped)
+            | JobError::Publish(
+                PublishError::UnknownObject(_)
+                | PublishError::Encoding(_)
+                | PublishError::Layers(_)
+                | PublishError::Interrupted,
+            )
+            | JobError::NoLayers
+            | JobError::Layers(_)
+            | JobError::Compose(_)
+            | JobError::Interrupted => Some(FailureKind::Internal),
+        }
+    }
+}
+
+/// An error and what caused it, in one line.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let cause_text = error.to_string();
+        // Transparent errors repeat the text of their cause.
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        cause = error.source();
+    }
+    text
+}

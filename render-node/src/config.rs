@@ -1,0 +1,224 @@
+//! Settings of the node: a TOML file, then environment variables of the same meaning on top, checked at start.
+//! The environment is read nowhere else.
+
+use crate::gpu::AdapterChoice;
+use serde::Deserialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Jobs held at once. Two keep the device busy: one renders while the one before it is encoded and uploaded.
+const SLOTS_DEFAULT: u32 = 2;
+/// Every job holds some 100 MB of pixels.
+const SLOTS_MAX: u32 = 16;
+const NAME_CHARS_MAX: usize = 100;
+
+/// A text that must appear in no log and no error.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[secret]")
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where the control plane listens, without a slash at the end.
+    pub url: Option<String>,
+    pub token: Option<Secret>,
+    pub name: String,
+    pub slots: u32,
+    pub local: LocalConfig,
+}
+
+/// What rendering needs, with or without a control plane.
+#[derive(Debug, Clone)]
+pub struct LocalConfig {
+    /// A folder of model folders, or one model folder.
+    pub models: PathBuf,
+    /// ONNX Runtime's shared library; `None`: beside this program.
+    pub onnx_runtime: Option<PathBuf>,
+    pub adapter: AdapterChoice,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("cannot read the settings file {}", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the settings file {} is not valid: {detail}", path.display())]
+    Parse { path: PathBuf, detail: String },
+    #[error("{setting} is `{found}`; {expected} is expected")]
+    Value { setting: &'static str, found: String, expected: &'static str },
+    #[error("{0} is not set")]
+    Missing(&'static str),
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    url: Option<String>,
+    token: Option<Secret>,
+    name: Option<String>,
+    slots: Option<u32>,
+    models: Option<PathBuf>,
+    onnx_runtime: Option<PathBuf>,
+    adapter: Option<String>,
+}
+
+impl Config {
+    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_MODELS`, `_ADAPTER`,
+    /// `ORT_DYLIB_PATH`, and `CYCLORAMA_CACHE`, `HOME` for where the set-up puts ONNX Runtime. An empty value is none.
+    pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let file = file.map_or_else(|| Ok(File::default()), read_file)?;
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+
+        let url = variable("CYCLORAMA_NODE_URL").or(file.url).map(|url| url.trim_end_matches('/').to_owned());
+        if let Some(url) = &url
+            && !(url.starts_with("http://") || url.starts_with("https://"))
+        {
+            return Err(wrong("CYCLORAMA_NODE_URL", url, "an address that starts with http:// or https://"));
+        }
+        let name = variable("CYCLORAMA_NODE_NAME").or(file.name).or_else(|| variable("HOSTNAME"));
+        let name = name.unwrap_or_else(|| "node".to_owned());
+        if name.chars().count() > NAME_CHARS_MAX {
+            return Err(wrong("CYCLORAMA_NODE_NAME", &name, "at most 100 characters"));
+        }
+        let slots = match variable("CYCLORAMA_NODE_SLOTS") {
+            Some(text) => text.parse().map_err(|_| wrong("CYCLORAMA_NODE_SLOTS", &text, "a number from 1 to 16"))?,
+            None => file.slots.unwrap_or(SLOTS_DEFAULT),
+        };
+        if !(1..=SLOTS_MAX).contains(&slots) {
+            return Err(wrong("CYCLORAMA_NODE_SLOTS", &slots.to_string(), "a number from 1 to 16"));
+        }
+        let adapter = match variable("CYCLORAMA_NODE_ADAPTER").or(file.adapter).as_deref() {
+            None | Some("best") => AdapterChoice::Best,
+            Some("cpu") => AdapterChoice::Cpu,
+            Some(part) => AdapterChoice::Named(part.to_owned()),
+        };
+        let models = variable("CYCLORAMA_NODE_MODELS").map(PathBuf::from).or(file.models);
+        let onnx_runtime = variable("ORT_DYLIB_PATH").map(PathBuf::from).or(file.onnx_runtime);
+        let local = LocalConfig {
+            models: models.unwrap_or_else(default_models),
+            onnx_runtime: onnx_runtime.or_else(|| fetched_onnx_runtime(&variable)),
+            adapter,
+        };
+        let token = variable("CYCLORAMA_NODE_TOKEN").map(Secret).or(file.token);
+        Ok(Self { url, token, name, slots, local })
+    }
+
+    /// Address and token, which only serving a control plane needs.
+    pub fn control_plane(&self) -> Result<(&str, &Secret), ConfigError> {
+        let url =
+            self.url.as_deref().ok_or(ConfigError::Missing("CYCLORAMA_NODE_URL (the control plane's address)"))?;
+        let token = self.token.as_ref().ok_or(ConfigError::Missing("CYCLORAMA_NODE_TOKEN (a node token, cycn_...)"))?;
+        Ok((url, token))
+    }
+}
+
+fn read_file(path: &Path) -> Result<File, ConfigError> {
+    let text =
+        std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+    toml::from_str(&text).map_err(|e| ConfigError::Parse {
+        path: path.to_path_buf(),
+        // The whole error quotes the line, which may hold the token.
+        detail: e.message().to_owned(),
+    })
+}
+
+fn wrong(setting: &'static str, found: &str, expected: &'static str) -> ConfigError {
+    ConfigError::Value { setting, found: found.chars().take(200).collect(), expected }
+}
+
+/// `models` of the working folder (a checkout), else beside the program (an installation).
+fn default_models() -> PathBuf {
+    let here = PathBuf::from("models");
+    let beside = std::env::current_exe().ok().and_then(|exe| exe.parent().map(|folder| folder.join("models")));
+    match beside {
+        Some(beside) if !here.is_dir() && beside.is_dir() => beside,
+        _ => here,
+    }
+}
+
+/// Where `scripts/onnxruntime.sh` leaves the library: the newest version in the cache.
+fn fetched_onnx_runtime(variable: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let cache = variable("CYCLORAMA_CACHE").map(PathBuf::from);
+    let cache = cache.or_else(|| variable("HOME").map(|home| Path::new(&home).join(".cache/cyclorama")))?;
+    let version = |folder: &Path| -> Option<Vec<u32>> {
+        folder.file_name()?.to_str()?.split('.').map(|part| part.parse().ok()).collect()
+    };
+    let versions = std::fs::read_dir(cache.join("onnxruntime")).ok()?.filter_map(Result::ok).map(|entry| entry.path());
+    let newest = versions.filter_map(|folder| Some((version(&folder)?, folder))).max()?.1;
+    Some(newest.join("libonnxruntime.so")).filter(|library| library.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::load(None, |name| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.toml");
+        std::fs::write(&path, "url = \"https://farm.example/\"\ntoken = \"cycn_file\"\nslots = 4\nname = \"one\"\n")
+            .unwrap();
+        let config =
+            Config::load(Some(&path), |name| (name == "CYCLORAMA_NODE_NAME").then(|| "two".to_owned())).unwrap();
+        let (url, token) = config.control_plane().unwrap();
+        assert_eq!(
+            (url, token.expose(), config.slots, config.name.as_str()),
+            ("https://farm.example", "cycn_file", 4, "two")
+        );
+    }
+
+    #[test]
+    fn a_wrong_setting_is_one_line_that_names_it() {
+        for (variables, says) in [
+            (&[("CYCLORAMA_NODE_URL", "farm.example")][..], "CYCLORAMA_NODE_URL is `farm.example`"),
+            (&[("CYCLORAMA_NODE_SLOTS", "0")], "CYCLORAMA_NODE_SLOTS is `0`; a number from 1 to 16"),
+            (&[("CYCLORAMA_NODE_SLOTS", "many")], "CYCLORAMA_NODE_SLOTS is `many`"),
+        ] {
+            let error = load(variables).unwrap_err().to_string();
+            assert!(error.starts_with(says) && !error.contains('\n'), "{error}");
+        }
+        let missing = load(&[]).unwrap().control_plane().unwrap_err().to_string();
+        assert!(missing.starts_with("CYCLORAMA_NODE_URL"), "{missing}");
+    }
+
+    #[test]
+    fn the_token_is_never_printed() {
+        let config = load(&[("CYCLORAMA_NODE_TOKEN", "cycn_verysecret")]).unwrap();
+        assert!(!format!("{config:?}").contains("verysecret"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.toml");
+        std::fs::write(&path, "token = \"cycn_verysecret\" x").unwrap();
+        let error = Config::load(Some(&path), |_| None).unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("verysecret"), "{error:?}");
+    }
+
+    #[test]
+    fn the_newest_fetched_library_is_found() {
+        let cache = tempfile::tempdir().unwrap();
+        for version in ["1.9.2", "1.31.1", ".partial.x"] {
+            let folder = cache.path().join("onnxruntime").join(version);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("libonnxruntime.so"), b"").unwrap();
+        }
+        let config = load(&[("CYCLORAMA_CACHE", cache.path().to_str().unwrap())]).unwrap();
+        assert!(config.local.onnx_runtime.unwrap().ends_with("1.31.1/libonnxruntime.so"));
+    }
+}

@@ -1,0 +1,53 @@
+//! What the machine has to offer, checked part by part: the graphics device, ONNX Runtime, each model.
+
+use crate::agent::with_causes;
+use crate::config::LocalConfig;
+use crate::diffusion::{LightModel, OnnxRuntime};
+use crate::gpu::Gpu;
+use crate::renderer::model_folders;
+use crate::studio;
+use serde::Serialize;
+
+/// One thing that was looked at. `detail` is what was found, or what to do about it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Check {
+    pub name: String,
+    pub ok: bool,
+    pub detail: String,
+}
+
+/// Looks at everything a render needs, in the order a render needs it; one failure does not hide the next.
+pub fn examine(config: &LocalConfig) -> Vec<Check> {
+    let mut checks =
+        vec![check("vulkan", Gpu::open(&config.adapter).map(|gpu| format!("{} ({})", gpu.name, gpu.backend)))];
+    let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref());
+    let described = runtime.as_ref().map(|r| format!("{} at {}", r.version(), r.path().display()));
+    checks.push(check("onnx-runtime", described));
+    match (model_folders(&config.models), &runtime) {
+        (Err(error), _) => checks.push(check("models", Err(error))),
+        (Ok(folders), Err(_)) => {
+            let detail = format!("{} found, not loaded without ONNX Runtime", folders.len());
+            checks.push(Check { name: "models".to_owned(), ok: false, detail });
+        }
+        (Ok(folders), Ok(runtime)) => checks.extend(folders.iter().map(|folder| {
+            let name = format!("model {}", folder.file_name().unwrap_or(folder.as_os_str()).display());
+            let loaded = LightModel::load(runtime, folder, &studio::CONDITIONING_CHANNELS);
+            check(
+                &name,
+                loaded.map(|model| {
+                    let folder = model.folder();
+                    format!("{} {} ({}, {})", folder.id(), folder.digest(), folder.precision(), folder.license())
+                }),
+            )
+        })),
+    }
+    checks
+}
+
+fn check<E: std::error::Error>(name: &str, found: Result<String, E>) -> Check {
+    let (ok, detail) = match found {
+        Ok(detail) => (true, detail),
+        Err(error) => (false, with_causes(&error)),
+    };
+    Check { name: name.to_owned(), ok, detail }
+}

@@ -1,0 +1,110 @@
+//! Heartbeats, from a thread and a runtime of their own: a node that is busy to its last core still keeps its leases.
+
+use crate::control_plane::{CallError, ControlPlane};
+use crate::held_jobs::HeldJobs;
+use cyclorama_core::wire::{HeartbeatRequest, NodeOrder, NodeState};
+use serde_json::json;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Membership of one control plane, from a join to the next.
+#[derive(Debug, Clone)]
+pub struct Membership {
+    pub node_id: String,
+    pub heartbeat: Duration,
+}
+
+/// What the heart shares with the rest of the node.
+#[derive(Clone)]
+pub struct Heart {
+    /// Set by the agent when it has joined; cleared here when the control plane does not know the node any more, which
+    /// tells the agent to join again.
+    pub membership: watch::Sender<Option<Membership>>,
+    /// What the control plane wants of this node.
+    pub order: watch::Sender<NodeOrder>,
+    /// Set by the agent when the process is to end.
+    pub leaving: watch::Sender<bool>,
+    pub jobs: HeldJobs,
+}
+
+impl Heart {
+    pub fn new(jobs: HeldJobs) -> Self {
+        Self {
+            membership: watch::Sender::new(None),
+            order: watch::Sender::new(NodeOrder::Active),
+            leaving: watch::Sender::new(false),
+            jobs,
+        }
+    }
+
+    /// Starts the thread. It beats while there is a membership, until the process ends.
+    pub fn start(&self, control_plane: ControlPlane) -> std::io::Result<()> {
+        let heart = self.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let beat = move || runtime.block_on(heart.beat(&control_plane));
+        std::thread::Builder::new().name("heart".to_owned()).spawn(beat).map(drop)
+    }
+
+    async fn beat(&self, control_plane: &ControlPlane) {
+        let mut membership = self.membership.subscribe();
+        let mut silent = false;
+        loop {
+            let member = membership.borrow_and_update().clone();
+            let Some(member) = member else {
+                if membership.changed().await.is_err() {
+                    return;
+                }
+                continue;
+            };
+            match control_plane.heartbeat(&member.node_id, &self.report(), member.heartbeat).await {
+                Ok(answer) => {
+                    if std::mem::take(&mut silent) {
+                        tracing::info!("the control plane answers again");
+                    }
+                    self.jobs.cancel(&answer.cancel);
+                    self.order.send_if_modified(|order| std::mem::replace(order, answer.state) != answer.state);
+                }
+                Err(CallError::Unknown { detail }) => {
+                    tracing::warn!(detail, "the control plane does not know this node any more");
+                    // The agent may have joined again while this call was under way.
+                    self.membership.send_if_modified(|now| {
+                        let same = now.as_ref().is_some_and(|now| now.node_id == member.node_id);
+                        if same {
+                            *now = None;
+                        }
+                        same
+                    });
+                    continue;
+                }
+                Err(error) => {
+                    if !std::mem::replace(&mut silent, true) {
+                        tracing::warn!(error = &error as &dyn std::error::Error, "a heartbeat failed");
+                    }
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(member.heartbeat) => {}
+                _ = membership.changed() => {}
+            }
+        }
+    }
+
+    fn report(&self) -> HeartbeatRequest {
+        let state = if *self.leaving.borrow() {
+            NodeState::Draining
+        } else if self.jobs.is_empty() {
+            NodeState::Ready
+        } else {
+            NodeState::Busy
+        };
+        HeartbeatRequest { state, jobs: self.jobs.progress(), device: json!({"memory_mb": resident_mb()}) }
+    }
+}
+
+/// Memory of this process in megabytes; null where the system does not tell.
+fn resident_mb() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let kilobytes: u64 =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kilobytes / 1024)
+}

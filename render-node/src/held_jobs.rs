@@ -1,0 +1,83 @@
+//! The jobs this node holds leases on: what the heartbeat reports, and whom a cancel reaches.
+
+use cyclorama_core::wire::{Job, JobProgress};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One leased job. `(job_id, fence)` names the lease.
+#[derive(Debug)]
+pub struct HeldJob {
+    job_id: String,
+    fence: i64,
+    cancelled: AtomicBool,
+    progress: Mutex<(&'static str, f32)>,
+}
+
+impl HeldJob {
+    pub fn new(job: &Job) -> Self {
+        Self {
+            job_id: job.job_id.clone(),
+            fence: job.fence,
+            cancelled: AtomicBool::new(false),
+            progress: Mutex::new(("leased", 0.0)),
+        }
+    }
+
+    /// Notes the stage and the share of the whole that is done, 0 to 1.
+    pub fn reached(&self, stage: &'static str, share: f32) {
+        *lock(&self.progress) = (stage, share);
+    }
+
+    /// False once the control plane has said that nobody waits for the job, or that another node has it.
+    pub fn is_wanted(&self) -> bool {
+        !self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// At most as many as the node has slots: `agent` takes no more.
+#[derive(Debug, Clone, Default)]
+pub struct HeldJobs(Arc<Mutex<Vec<Arc<HeldJob>>>>);
+
+impl HeldJobs {
+    /// Holds the job until the returned guard is dropped.
+    pub fn hold(&self, job: &Job) -> Holding {
+        let held = Arc::new(HeldJob::new(job));
+        lock(&self.0).push(held.clone());
+        Holding { held, jobs: self.clone() }
+    }
+
+    pub fn progress(&self) -> Vec<JobProgress> {
+        let of = |job: &Arc<HeldJob>| {
+            let (stage, progress) = *lock(&job.progress);
+            JobProgress { job_id: job.job_id.clone(), fence: job.fence, stage: stage.to_owned(), progress }
+        };
+        lock(&self.0).iter().map(of).collect()
+    }
+
+    pub fn cancel(&self, job_ids: &[String]) {
+        for job in lock(&self.0).iter().filter(|job| job_ids.contains(&job.job_id)) {
+            job.cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        lock(&self.0).is_empty()
+    }
+}
+
+/// A job's place among the held ones; dropping it gives the place up.
+pub struct Holding {
+    pub held: Arc<HeldJob>,
+    jobs: HeldJobs,
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        lock(&self.jobs.0).retain(|job| !Arc::ptr_eq(job, &self.held));
+    }
+}
+
+/// Nothing panics while it holds one of these locks, and plain values cannot be half-written.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

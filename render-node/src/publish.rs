@@ -1,0 +1,227 @@
+//! From composed pictures to uploaded objects: encodes what a job owes on every core, puts each object where the lease
+//! says, and reports the result.
+
+use crate::backoff::Backoff;
+use crate::control_plane::{CallError, ControlPlane};
+use crate::finish;
+use crate::held_jobs::HeldJob;
+use crate::studio::Layers;
+use bytes::Bytes;
+use cyclorama_core::encoding::{self, EncodingError, Picture};
+use cyclorama_core::wire::{Job, ResultRequest, Upload, UploadedObject};
+use cyclorama_core::{Colour, Format};
+use rayon::prelude::*;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// Uploads of one job under way at once: enough to hide the latency of a bucket, few enough not to crowd a small line.
+const UPLOADS_AT_ONCE: usize = 6;
+/// Tries of one upload, of one result, and rounds of uploading again what was rejected. Together they stay well within
+/// what a waiter waits for; after that another node is the better bet.
+const UPLOAD_TRIES: u32 = 4;
+const RESULT_TRIES: u32 = 6;
+const REJECTED_ROUNDS: u32 = 2;
+
+#[derive(Debug, thiserror::Error)]
+pub enum PublishError {
+    #[error("the job owes `{0}`, which this version cannot make")]
+    UnknownObject(String),
+    #[error(transparent)]
+    Encoding(#[from] EncodingError),
+    #[error("the layers could not be packed")]
+    Layers(#[from] finish::StoreError),
+    #[error("object `{name}` could not be uploaded")]
+    Upload {
+        name: String,
+        #[source]
+        source: CallError,
+    },
+    #[error("the result could not be reported")]
+    Result(#[source] CallError),
+    #[error("encoding was interrupted")]
+    Interrupted,
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// An encoded object and where it goes.
+struct Object {
+    upload: Upload,
+    bytes: Bytes,
+    sha256: String,
+}
+
+/// What an upload's name asks for.
+enum Owed {
+    Layers,
+    Picture { colour: Colour, format: Format },
+}
+
+fn owed(upload: &Upload) -> Option<Owed> {
+    if upload.name == "layers" {
+        return Some(Owed::Layers);
+    }
+    // `master.red.png`, `256.red.webp`: the size is told by the entry itself.
+    let mut parts = upload.name.split('.').skip(1);
+    let colour = parts.next()?.parse().ok()?;
+    let format = Format::ALL.iter().copied().find(|format| format.media_type() == upload.media_type)?;
+    Some(Owed::Picture { colour, format })
+}
+
+/// Encodes everything the job owes, on every core. `layers` is what a render job stores; a paint job has none.
+fn encode(
+    uploads: &[Upload],
+    layers: Option<&Layers>,
+    pictures: &[(Colour, Picture)],
+) -> Result<Vec<Object>, PublishError> {
+    let unknown = |upload: &Upload| PublishError::UnknownObject(upload.name.clone());
+    let source = |colour: Colour| pictures.iter().find(|(c, _)| *c == colour).map(|(_, picture)| picture);
+
+    // Each size is made once for its three formats.
+    let mut sizes = BTreeSet::new();
+    for upload in uploads {
+        if let Owed::Picture { colour, .. } = owed(upload).ok_or_else(|| unknown(upload))? {
+            sizes.insert((colour, upload.width, upload.height));
+        }
+    }
+    let sized = |(colour, width, height): (Colour, u32, u32)| {
+        let master = source(colour).ok_or_else(|| PublishError::UnknownObject(format!("{width}.{colour}")))?;
+        let same = (master.width(), master.height()) == (width, height);
+        let picture = if same { master.clone() } else { encoding::resize(master, width, height)? };
+        Ok(((colour, width, height), picture))
+    };
+    let sized: BTreeMap<_, _> = sizes.into_par_iter().map(sized).collect::<Result<_, PublishError>>()?;
+
+    // The longest first, so that no core is left alone with a large picture at the end.
+    let mut order: Vec<&Upload> = uploads.iter().collect();
+    order.sort_by_key(|upload| (upload.width.max(upload.height) > 0, std::cmp::Reverse(upload.width), &upload.name));
+    order
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|upload| {
+            let bytes = match owed(upload).ok_or_else(|| unknown(upload))? {
+                Owed::Layers => finish::write_layers(layers.ok_or_else(|| unknown(upload))?)?,
+                Owed::Picture { colour, format } => {
+                    let picture = sized.get(&(colour, upload.width, upload.height)).ok_or_else(|| unknown(upload))?;
+                    encoding::encode(picture, format)?
+                }
+            };
+            let sha256 = hex::encode(Sha256::digest(&bytes));
+            Ok(Object { upload: upload.clone(), bytes: bytes.into(), sha256 })
+        })
+        .collect()
+}
+
+/// Encodes, uploads and reports. Adds `encode` and `upload` to the receipt's timings.
+pub async fn publish(
+    control_plane: &ControlPlane,
+    job: &Job,
+    held: &Arc<HeldJob>,
+    layers: Option<Layers>,
+    pictures: Vec<(Colour, Picture)>,
+    mut receipt: Value,
+) -> Result<(), PublishError> {
+    held.reached("encode", 0.85);
+    let mut stages = crate::renderer::Stages::new();
+    let uploads = job.uploads.clone();
+    let encoded = tokio::task::spawn_blocking(move || encode(&uploads, layers.as_ref(), &pictures)).await;
+    let objects: Vec<Arc<Object>> =
+        encoded.map_err(|_| PublishError::Interrupted)??.into_iter().map(Arc::new).collect();
+    stages.end("encode");
+    if !held.is_wanted() {
+        return Err(PublishError::Cancelled);
+    }
+
+    held.reached("upload", 0.92);
+    upload_all(control_plane, held, &objects).await?;
+    stages.end("upload");
+    if let Some(timings) = receipt.get_mut("timings_ms").and_then(Value::as_object_mut) {
+        timings.append(&mut stages.timings);
+    }
+    let request = ResultRequest { fence: job.fence, objects: objects.iter().map(|o| o.described()).collect(), receipt };
+    report(control_plane, job, held, &objects, &request).await
+}
+
+async fn report(
+    control_plane: &ControlPlane,
+    job: &Job,
+    held: &Arc<HeldJob>,
+    objects: &[Arc<Object>],
+    request: &ResultRequest,
+) -> Result<(), PublishError> {
+    held.reached("result", 0.99);
+    let mut backoff = Backoff::new(Duration::from_millis(250), Duration::from_secs(8));
+    let mut rounds_left = REJECTED_ROUNDS;
+    loop {
+        let error = match control_plane.result(&job.job_id, request).await {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        match &error {
+            // The service may have lost an upload with its disk or its restart; the same addresses take it again.
+            CallError::Rejected { object, .. } if rounds_left > 0 => {
+                rounds_left -= 1;
+                tracing::warn!(job_id = job.job_id, error = &error as &dyn std::error::Error, "uploading again");
+                let again: Vec<_> = objects
+                    .iter()
+                    .filter(|o| object.as_ref().is_none_or(|name| *name == o.upload.name))
+                    .cloned()
+                    .collect();
+                upload_all(control_plane, held, if again.is_empty() { objects } else { &again }).await?;
+            }
+            error if error.is_passing() && backoff.failures() + 1 < RESULT_TRIES && held.is_wanted() => {
+                tokio::time::sleep(backoff.next(rand::random())).await;
+            }
+            _ => return Err(PublishError::Result(error)),
+        }
+    }
+}
+
+impl Object {
+    fn described(&self) -> UploadedObject {
+        UploadedObject { name: self.upload.name.clone(), sha256: self.sha256.clone(), bytes: self.bytes.len() as u64 }
+    }
+}
+
+/// Uploads in parallel; the first that cannot be uploaded ends the rest.
+async fn upload_all(
+    control_plane: &ControlPlane,
+    held: &Arc<HeldJob>,
+    objects: &[Arc<Object>],
+) -> Result<(), PublishError> {
+    let permits = Arc::new(Semaphore::new(UPLOADS_AT_ONCE));
+    let mut uploads = JoinSet::new();
+    for object in objects {
+        let (control_plane, held, object, permits) =
+            (control_plane.clone(), held.clone(), object.clone(), permits.clone());
+        uploads.spawn(async move {
+            let _permit = permits.acquire().await;
+            upload_one(&control_plane, &held, &object).await
+        });
+    }
+    while let Some(uploaded) = uploads.join_next().await {
+        uploaded.map_err(|_| PublishError::Interrupted)??;
+    }
+    Ok(())
+}
+
+async fn upload_one(control_plane: &ControlPlane, held: &HeldJob, object: &Object) -> Result<(), PublishError> {
+    let mut backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(4));
+    loop {
+        if !held.is_wanted() {
+            return Err(PublishError::Cancelled);
+        }
+        match control_plane.upload(&object.upload, object.bytes.clone()).await {
+            Ok(()) => return Ok(()),
+            Err(error) if error.is_passing() && backoff.failures() + 1 < UPLOAD_TRIES => {
+                tokio::time::sleep(backoff.next(rand::random())).await;
+            }
+            Err(source) => return Err(PublishError::Upload { name: object.upload.name.clone(), source }),
+        }
+    }
+}
