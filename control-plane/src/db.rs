@@ -5,7 +5,7 @@
 //! read-then-write. Functions that write take the open transaction, so the caller decides what commits together.
 
 use sqlx::any::AnyPoolOptions;
-use sqlx::{Any, AnyPool, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 
 /// Which database answers: only the queue's claim and cross-process wake-up may differ by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,8 @@ impl Database {
     pub async fn open(url: &str) -> Result<Self, sqlx::Error> {
         sqlx::any::install_default_drivers();
         let kind = if url.starts_with("postgres") { DatabaseKind::Postgres } else { DatabaseKind::Sqlite };
+        // A pool tries until its time is up and then says only that; one connection says what is wrong.
+        AnyConnection::connect(url).await?.close().await?;
         let connections = match kind {
             DatabaseKind::Sqlite => 8,
             DatabaseKind::Postgres => 16,
@@ -65,14 +67,10 @@ impl Database {
     /// Connects once, changes nothing, and answers which database it is.
     pub async fn probe(url: &str) -> Result<String, sqlx::Error> {
         sqlx::any::install_default_drivers();
-        let pool = AnyPoolOptions::new()
-            .max_connections(1)
-            .acquire_timeout(std::time::Duration::from_secs(5))
-            .connect(url)
-            .await?;
+        let mut connection = AnyConnection::connect(url).await?;
         let sql = if url.starts_with("postgres") { "select version()" } else { "select 'SQLite ' || sqlite_version()" };
-        let version: String = sqlx::query_scalar(sql).fetch_one(&pool).await?;
-        pool.close().await;
+        let version: String = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
+        connection.close().await?;
         Ok(version)
     }
 
@@ -90,17 +88,92 @@ pub fn may_pass(error: &sqlx::Error) -> bool {
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed
         | sqlx::Error::Tls(_) => true,
-        sqlx::Error::Database(error) => error.code().is_some_and(|code| match code.parse::<u32>() {
-            // SQLite extends its codes above the lowest byte: busy, locked, no memory, read-only, I/O, full, cannot open.
-            Ok(code) if code < 10_000 => matches!(code & 0xff, 5 | 6 | 7 | 8 | 10 | 13 | 14),
-            // PostgreSQL classes: connection, resources, serialisation, operator intervention, system.
-            _ => ["08", "53", "40", "57", "58"].iter().any(|class| code.starts_with(class)),
-        }),
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| code_may_pass(&code)),
         _ => false,
     }
+}
+
+/// PostgreSQL's codes have five characters, SQLite's are numbers of at most four digits.
+fn code_may_pass(code: &str) -> bool {
+    if code.len() == 5 {
+        // Classes: connection, resources, serialisation, operator intervention, system.
+        return ["08", "53", "40", "57", "58"].iter().any(|class| code.starts_with(class));
+    }
+    // The lowest byte is the kind: busy, locked, no memory, read-only, I/O, full, cannot open.
+    code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 5 | 6 | 7 | 8 | 10 | 13 | 14))
 }
 
 /// Whether a unique index refused the row.
 pub fn is_unique_violation(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(|error| error.is_unique_violation())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_database::databases;
+    use sqlx::Row;
+
+    #[test]
+    fn codes_that_may_pass() {
+        for (code, expected) in [
+            ("5", true),      // SQLITE_BUSY
+            ("517", true),    // SQLITE_BUSY_SNAPSHOT
+            ("13", true),     // SQLITE_FULL
+            ("2067", false),  // SQLITE_CONSTRAINT_UNIQUE
+            ("1", false),     // SQLITE_ERROR
+            ("08006", true),  // connection_failure
+            ("53100", true),  // disk_full
+            ("57P01", true),  // admin_shutdown
+            ("40001", true),  // serialization_failure
+            ("23505", false), // unique_violation
+            ("42601", false), // syntax_error
+        ] {
+            assert_eq!(code_may_pass(code), expected, "{code}");
+        }
+    }
+
+    /// What every module relies on: parameters, typed nulls, bytes, `returning`, `on conflict`, and write transactions that
+    /// do not lose to each other.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn both_databases_do_what_queries_rely_on() {
+        for db in databases().await {
+            sqlx::query("create table probe (id text primary key, n bigint, b text)")
+                .execute(&db.pool)
+                .await
+                .expect("create");
+            let upsert = "insert into probe (id, n, b) values ($1, $2, $3) on conflict (id) do update set n = probe.n + 1 returning n, b";
+            for expected in [1, 2] {
+                let row = sqlx::query(upsert)
+                    .bind("a")
+                    .bind(1i64)
+                    .bind(None::<String>)
+                    .fetch_one(&db.pool)
+                    .await
+                    .expect("upsert");
+                assert_eq!(row.try_get::<i64, _>("n").expect("n"), expected);
+                assert_eq!(row.try_get::<Option<String>, _>("b").expect("b"), None);
+            }
+            let mut writers = Vec::new();
+            for _ in 0..40 {
+                let db = db.clone();
+                writers.push(tokio::spawn(async move {
+                    let mut tx = db.begin().await?;
+                    sqlx::query("select n from probe where id = 'a'").fetch_one(&mut *tx).await?;
+                    let taken =
+                        sqlx::query("update probe set n = n - 1 where id = 'a' and n >= -7").execute(&mut *tx).await?;
+                    tx.commit().await?;
+                    Ok::<u64, sqlx::Error>(taken.rows_affected())
+                }));
+            }
+            let mut taken = 0;
+            for writer in writers {
+                taken += writer.await.expect("task").expect("transaction");
+            }
+            assert_eq!(taken, 10, "{:?}", db.kind);
+            let twice =
+                sqlx::query("insert into probe (id, n) values ('a', 1)").execute(&db.pool).await.expect_err("unique");
+            assert!(is_unique_violation(&twice) && !may_pass(&twice), "{:?}", db.kind);
+        }
+    }
 }

@@ -119,3 +119,48 @@ async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveKey>, sqlx::
         key_id,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounts::account;
+    use crate::ledger::Credits;
+    use crate::test_database::databases;
+
+    #[tokio::test]
+    async fn a_key_is_found_with_what_it_may_do_until_it_is_revoked() {
+        for db in databases().await {
+            let keys = Keys::default();
+            let now = UnixMs(1);
+            let account_id = account::open(&db, "A@example.com", Credits(3), now).await.expect("account");
+            let again = account::open(&db, "a@EXAMPLE.com", Credits(3), now).await;
+            assert!(matches!(again, Err(account::AccountError::EmailTaken)), "{again:?}");
+
+            let key = PlainKey::generate(PREFIX, &mut rand::rng());
+            let scopes = [Scope::ImagesRead, Scope::BillingWrite];
+            let new = NewKey { account_id: &account_id, name: "shop", scopes: &scopes, rate_limit_per_minute: Some(7) };
+            let mut tx = db.begin().await.expect("begin");
+            let key_id = create(&mut tx, new, &key, now).await.expect("create");
+            tx.commit().await.expect("commit");
+
+            for _ in 0..2 {
+                let found = keys.find(&db, &key.hash()).await.expect("find").expect("there");
+                assert_eq!((found.key_id.as_str(), found.account_id.as_str()), (key_id.as_str(), account_id.as_str()));
+                assert_eq!(found.scopes, scopes);
+                assert_eq!(found.rate_limit_per_minute, Some(7));
+            }
+            let other = PlainKey::generate(PREFIX, &mut rand::rng());
+            assert!(keys.find(&db, &other.hash()).await.expect("find").is_none());
+
+            for _ in 0..2 {
+                assert!(keys.revoke(&db, &key_id, now).await.expect("revoke"));
+                assert!(keys.find(&db, &key.hash()).await.expect("find").is_none(), "refused at once");
+            }
+            assert!(!keys.revoke(&db, "nobody", now).await.expect("revoke"));
+            let row =
+                sqlx::query("select key_sha256 from api_keys where id = $1").bind(&key_id).fetch_one(&db.pool).await;
+            let stored: String = row.expect("row").try_get(0).expect("text");
+            assert!(!stored.contains(key.reveal()) && stored.len() == 64, "only the hash is stored");
+        }
+    }
+}
