@@ -49,7 +49,7 @@ def check_network(folder: Path) -> str:
                 "timestep": np.ones(batch, np.float32),
                 "conditioning": random.random((batch, len(CONDITIONING), height, width), np.float32)}
         # Nothing is covered in the left half: no colour may appear there.
-        for name in ("coverage", "paint"):
+        for name in ("coverage", "mask_paint"):
             feed["conditioning"][:, CONDITIONING.index(name), :, : width // 2] = 0
         begin = time.perf_counter()
         x0 = session.run(["x0"], feed)[0]

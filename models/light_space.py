@@ -6,12 +6,15 @@ exported model carries the channel list, and the node refuses a model whose list
 
 import numpy as np
 
-# Told to the network about every pixel, in this order. Coverage-weighted means of the master's pixels.
+# Told to the network about every pixel, in this order: `Channel` of render-node/src/studio/conditioning.rs, where each is
+# described. Coverage-weighted means of the master's pixels.
 CONDITIONING = [
-    "normal_x", "normal_y", "normal_z", "depth", "height", "coverage", "paint", "glass",
-    "albedo_r", "albedo_g", "albedo_b", "roughness", "metal", "occlusion",
-    "base_diffuse_r", "base_diffuse_g", "base_diffuse_b", "base_gloss_r", "base_gloss_g", "base_gloss_b",
-    "base_rest_r", "base_rest_g", "base_rest_b", "base_shadow", "floor_x", "floor_y",
+    "normal_x", "normal_y", "normal_z", "depth", "height", "coverage",
+    "mask_paint", "mask_glass", "mask_lamp_clear", "mask_lamp_red", "mask_black_trim", "mask_bright_trim", "mask_tyre",
+    "mask_rim", "mask_interior", "mask_underbody",
+    "albedo_r", "albedo_g", "albedo_b",
+    "diffuse_r", "diffuse_g", "diffuse_b", "gloss_r", "gloss_g", "gloss_b", "rest_r", "rest_g", "rest_b",
+    "openness", "shadow",
 ]
 
 # What it predicts: the residual of each light layer to the base shading.

@@ -98,7 +98,7 @@ class LightNetwork(nn.Module):
         # Layers are premultiplied and encoded with a square root, so at a partly covered pixel the residual shrinks
         # with the root of the share: the network need not learn edges, and nothing leaks off the vehicle.
         coverage = conditioning[:, CONDITIONING.index("coverage")][:, None]
-        paint = conditioning[:, CONDITIONING.index("paint")][:, None]
+        paint = conditioning[:, CONDITIONING.index("mask_paint")][:, None]
         on_paint = paint.clamp(0, 1).sqrt()
         off_paint = (coverage - paint).clamp(0, 1).sqrt()
         colours = torch.cat([colours[:, :6] * on_paint, colours[:, 6:] * off_paint], dim=1)

@@ -1,0 +1,137 @@
+"""How good a model's layers are: PSNR and SSIM of composed pictures within the vehicle, per layer, and mottling.
+
+Mottling is the energy of fine detail (what a 7 px mean takes away) on flat paint: PSNR passes pictures whose paint looks
+worse than the base shading's. It is given as a ratio to the path tracer's; below 1.25 an eye sees no difference.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from PIL import Image
+from scipy.ndimage import binary_erosion, uniform_filter
+
+from dataset import base_layers, index, is_evaluation, load, views
+from light_space import CONDITIONING, LAYERS, apply_residual, srgb
+
+# Linear albedo of the three paints that pictures are compared in.
+PAINTS = {"red": (0.45, 0.015, 0.02), "white": (0.80, 0.80, 0.78), "near-black": (0.012, 0.012, 0.014)}
+
+
+def compose(layers: np.ndarray, coverage: np.ndarray, paint: tuple, backdrop: float = 0.9) -> np.ndarray:
+    """sRGB picture [H, W, 3] of a paint over a plain backdrop, as the finish pass composes it (without flake)."""
+    light = layers[:3] * np.array(paint)[:, None, None] + layers[3:6] + layers[6:9]
+    return srgb(light + (1 - coverage) * (1 - layers[9]) * backdrop).transpose(1, 2, 0)
+
+
+def psnr(a: np.ndarray, b: np.ndarray, mask: np.ndarray) -> float:
+    return float(-10 * np.log10(max(np.mean(np.square(a - b)[mask]), 1e-10)))
+
+
+def ssim(a: np.ndarray, b: np.ndarray, mask: np.ndarray) -> float:
+    """Wang et al. 2004 on luminance with a 7 px window, averaged over the mask."""
+    weights = np.array([0.299, 0.587, 0.114])
+    a, b = a @ weights, b @ weights
+    mean = lambda x: uniform_filter(x, 7)
+    ma, mb = mean(a), mean(b)
+    va, vb, vab = mean(a * a) - ma * ma, mean(b * b) - mb * mb, mean(a * b) - ma * mb
+    value = (2 * ma * mb + 1e-4) * (2 * vab + 9e-4) / ((ma**2 + mb**2 + 1e-4) * (va + vb + 9e-4))
+    return float(value[mask].mean())
+
+
+def flat_paint(conditioning: np.ndarray) -> np.ndarray:
+    """Paint away from every edge, where the surface hardly turns."""
+    paint = binary_erosion(conditioning[index("mask_paint")] > 0.99, iterations=6)
+    turn = sum(np.abs(np.gradient(conditioning[index(f"normal_{axis}")])).sum(0) for axis in "xyz")
+    return paint & (uniform_filter(turn, 9) < 0.02)
+
+
+def fine_detail(picture: np.ndarray, mask: np.ndarray) -> float:
+    luminance = picture.mean(-1)
+    return float(np.sqrt(np.mean(np.square(luminance - uniform_filter(luminance, 7))[mask])))
+
+
+def compare(view: dict, layers: np.ndarray) -> dict[str, float]:
+    """Figures of one view: `layers` against the path tracer's."""
+    coverage = view["conditioning"][index("coverage")]
+    mask = (coverage > 0.5) & (view["trusted"] > 0.5)
+    flat = flat_paint(view["conditioning"])
+    found = {"psnr": [], "ssim": [], "mottling": []}
+    for paint in PAINTS.values():
+        ours, truth = compose(layers, coverage, paint), compose(view["target"], coverage, paint)
+        found["psnr"].append(psnr(ours, truth, mask))
+        found["ssim"].append(ssim(ours, truth, mask))
+        if flat.sum() > 500:
+            found["mottling"].append(fine_detail(ours, flat) / max(fine_detail(truth, flat), 1e-3))
+    result = {name: float(np.mean(values)) for name, values in found.items() if values}
+    paint, rest = view["conditioning"][index("mask_paint")] > 0.5, (coverage - view["conditioning"][index("mask_paint")]) > 0.5
+    everywhere = np.ones_like(mask)
+    for name, first, where in (("diffuse", 0, paint), ("gloss", 3, paint), ("rest", 6, rest)):
+        pair = [srgb(x[first : first + 3]).transpose(1, 2, 0) for x in (layers, view["target"])]
+        result[name] = psnr(*pair, where & mask)
+    result["shadow"] = psnr(layers[9], view["target"][9], everywhere)
+    return result
+
+
+def mean_of(rows: list[dict]) -> dict[str, float]:
+    return {key: float(np.mean([row[key] for row in rows if key in row])) for key in rows[0]}
+
+
+def onnx_model(folder: Path):
+    """view -> layers by the exported model, sampled as the render node does."""
+    config = json.loads((folder / "unet/config.json").read_text())
+    scheduler = json.loads((folder / "scheduler/scheduler_config.json").read_text())
+    scale = np.array(config["residual_scale"], np.float32)[:, None, None]
+    session = onnxruntime.InferenceSession(str(folder / "unet/model.onnx"), providers=["CPUExecutionProvider"])
+
+    def run(view):
+        conditioning = view["conditioning"][None]
+        assert conditioning.shape[1] == len(CONDITIONING)
+        x = np.zeros((1, len(LAYERS), *conditioning.shape[2:]), np.float32)
+        times = [*scheduler["timesteps"], 0.0]
+        for now, then in zip(times, times[1:]):
+            x0 = session.run(["x0"], {"sample": x, "timestep": np.float32([now]), "conditioning": conditioning})[0]
+            x = x0 + (then / now) * (x - x0)
+        return apply_residual(view["base"], x[0] * scale)
+
+    return run
+
+
+def strip(view: dict, layers: np.ndarray, paints=("red", "white", "near-black")) -> np.ndarray:
+    """base | model | path tracer, one row per paint, cropped to the vehicle and its shadow."""
+    coverage = view["conditioning"][index("coverage")]
+    seen = (coverage > 0) | (view["target"][9] > 0.05)
+    rows, columns = np.flatnonzero(seen.any(1)), np.flatnonzero(seen.any(0))
+    window = (slice(max(rows[0] - 6, 0), rows[-1] + 6), slice(max(columns[0] - 6, 0), columns[-1] + 6))
+    picture = [np.concatenate([compose(each, coverage, PAINTS[paint])[window] for each in (view["base"], layers, view["target"])], 1)
+               for paint in paints]
+    return (np.concatenate(picture) * 255 + 0.5).astype(np.uint8)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("data", type=Path)
+    arguments.add_argument("--folder", type=Path, default=Path(__file__).parent / "builtin")
+    arguments.add_argument("--share", type=float, default=0.15, help="share of vehicles held out, as in train.py")
+    arguments.add_argument("--strips", type=Path, help="folder for side-by-side pictures")
+    options = arguments.parse_args()
+    run, base_rows, model_rows = onnx_model(options.folder), [], []
+    for path in views(options.data):
+        if not is_evaluation(path.parent.name, options.share):
+            continue
+        view = load(path)
+        layers = run(view)
+        base_rows.append(compare(view, view["base"]))
+        model_rows.append(compare(view, layers))
+        print(f"{path.parent.name:24} {path.stem:12} base {base_rows[-1]['psnr']:.2f} model {model_rows[-1]['psnr']:.2f}")
+        if options.strips:
+            options.strips.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(strip(view, layers)).save(options.strips / f"{path.parent.name}-{path.stem}.png")
+    for name, rows in (("base", base_rows), ("model", model_rows)):
+        print(f"{name:6}", *(f"{key} {value:.3f}" for key, value in mean_of(rows).items()))
+
+
+if __name__ == "__main__":
+    main()
