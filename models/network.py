@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from light_space import CONDITIONING, LAYERS
 
 BLOCK_PX = 4  # pixels per side that one cell of the UNet stands for
-WIDTHS = (64, 96, 128, 160)  # channels per level; each level halves the resolution
+WIDTHS = (48, 96, 128, 160)  # channels per level; each level halves the resolution
 SIDE_MULTIPLE = BLOCK_PX * 2 ** (len(WIDTHS) - 1)
 TIME_WIDTH = 64
 HEAD_WIDTH = 24
@@ -63,7 +63,6 @@ class LightNetwork(nn.Module):
         self.middle = ResidualBlock(WIDTHS[-1], WIDTHS[-1])
         self.up = nn.ModuleList(nn.Conv2d(b, a, 1) for a, b in zip(WIDTHS, WIDTHS[1:]))
         self.up_blocks = nn.ModuleList(ResidualBlock(2 * width, width) for width in WIDTHS[:-1])
-        self.last = ResidualBlock(first, first)
         # The head meets the conditioning again at full resolution, which is what keeps the 4x4 blocks from showing.
         self.to_pixels = nn.Conv2d(first, 16 * BLOCK_PX**2, 1)
         self.head_mix = nn.Conv2d(16 + len(CONDITIONING), HEAD_WIDTH, 1)
@@ -91,7 +90,6 @@ class LightNetwork(nn.Module):
         for level in reversed(range(len(self.up))):
             x = F.interpolate(self.up[level](x), scale_factor=2.0, mode="nearest")
             x = self.up_blocks[level](torch.cat([x, skips[level]], dim=1), time)
-        x = self.last(x, time)
 
         pixels = F.pixel_shuffle(self.to_pixels(F.silu(x)), BLOCK_PX)
         colours = self.head(F.silu(self.head_mix(torch.cat([pixels, conditioning], dim=1))))
