@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod app;
+pub mod catalog;
 pub mod cli;
 pub mod clock;
 pub mod config;

@@ -2,6 +2,7 @@
 
 mod account;
 mod budget;
+mod catalog;
 mod client;
 mod doctor;
 mod key;
@@ -47,6 +48,9 @@ enum Command {
     /// Renders
     #[command(subcommand)]
     Render(render::Render),
+    /// Make and inspect the catalog's release files
+    #[command(subcommand)]
+    Catalog(catalog::Catalog),
     /// Check drivers, ONNX Runtime, models, database and object store on this machine
     Doctor,
 }
@@ -55,6 +59,7 @@ impl Cli {
     async fn run(self) -> anyhow::Result<()> {
         let answer = match self.command {
             Command::Serve(command) => return command.run(self.whereabouts.config()).await,
+            Command::Catalog(command) => return command.run(self.json),
             Command::Doctor => return doctor::run(self.whereabouts.config(), self.json).await,
             Command::Account(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Key(command) => command.run(&self.whereabouts.find()?).await?,

@@ -1,0 +1,173 @@
+//! What each source says of a model's body and size, in one shape: sightings under the catalog's own keys.
+
+use super::rules::Rules;
+use crate::catalog::names;
+use cyclorama_core::BodyClass;
+use std::collections::{BTreeSet, HashMap};
+
+/// Who says it, the most trusted first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Publisher {
+    /// Transport Canada through AllCarsDB: share-alike.
+    Cvs,
+    Omega,
+    UsCarModels,
+    OpenEv,
+    Ademe,
+    /// Size classes of EPA and NRCan: a hint, not a body.
+    SizeClass,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct BodySighting {
+    pub publisher: Publisher,
+    pub year: u16,
+    pub body: BodyClass,
+}
+
+/// Dimensions in millimetres; what a source does not say is `None`.
+#[derive(Debug, Clone, Copy)]
+pub struct SizeSighting {
+    pub publisher: Publisher,
+    pub from: u16,
+    pub to: u16,
+    pub body: Option<BodyClass>,
+    /// A crew or double cab.
+    pub four_door_cab: bool,
+    pub length_mm: u32,
+    pub height_mm: u32,
+    pub wheelbase_mm: u32,
+    pub width_mm: Option<u32>,
+    pub front_track_mm: Option<u32>,
+}
+
+impl SizeSighting {
+    pub fn contains(&self, year: u16) -> bool {
+        (self.from..=self.to).contains(&year)
+    }
+
+    /// Years between the sighting and `year`.
+    pub fn distance(&self, year: u16) -> u16 {
+        self.from.saturating_sub(year).max(year.saturating_sub(self.to))
+    }
+
+    /// Proportions no road vehicle has are slips of the source (nine in CVS).
+    fn is_plausible(&self) -> bool {
+        let ratio = |a: u32, b: u32| f64::from(a) / f64::from(b.max(1));
+        (2_000..12_500).contains(&self.length_mm)
+            && (0.40..0.80).contains(&ratio(self.wheelbase_mm, self.length_mm))
+            && (0.18..0.75).contains(&ratio(self.height_mm, self.length_mm))
+            && self.width_mm.is_none_or(|width| (0.28..0.75).contains(&ratio(width, self.length_mm)))
+    }
+}
+
+/// Registers know what kind of vehicle a name is, and how common.
+#[derive(Debug, Clone, Default)]
+pub struct Register {
+    /// `car`, `van`, `truck`, `bus`, `motorcycle`, `moped`
+    pub kinds: BTreeSet<String>,
+    /// Body words of the `car` rows; weak.
+    pub car_bodies: BTreeSet<String>,
+    /// 1 (commonest) to 10; 0 unknown.
+    pub popularity: u8,
+}
+
+#[derive(Debug, Default)]
+pub struct Sightings {
+    pub bodies: Vec<BodySighting>,
+    pub sizes: Vec<SizeSighting>,
+    pub register: Register,
+}
+
+/// Sightings by make key and model key.
+#[derive(Debug, Default)]
+pub struct Evidence {
+    pub models: HashMap<String, HashMap<String, Sightings>>,
+    /// Pretty names of makes, by key.
+    pub make_names: HashMap<String, String>,
+    /// Nicknames of makes, by key.
+    pub make_aliases: HashMap<String, Vec<String>>,
+}
+
+/// A model name of a source, brought to the catalog's key.
+pub struct Target {
+    pub make: String,
+    pub model: String,
+    /// What a word beyond the model (trim, drive, body) says of the body.
+    pub word_body: Option<BodyClass>,
+}
+
+/// The models the catalog has, by make key.
+pub type Known = HashMap<String, BTreeSet<String>>;
+
+impl Target {
+    /// The longest beginning of the name that is a model of the catalog; else the whole name, so that a family the
+    /// catalog has no name for (`3 Series` in one year) is still found by its members.
+    pub fn resolve(rules: &Rules, known: &Known, make: &str, model: &str) -> Self {
+        let make = rules.make_key(make);
+        let mut words = names::words(model);
+        let make_words = names::words(&make);
+        // "Ram Ram 1500" of make Ram is the catalog's "1500".
+        if words.len() > 1 && !make_words.is_empty() && words.first() == make_words.first() && known.get(&make).is_some_and(|models| {
+            models.contains(&words[1..].concat()) || models.contains(&words[1])
+        }) {
+            words.remove(0);
+        }
+        let models = known.get(&make);
+        let is_known = |key: &str| models.is_some_and(|models| models.contains(key));
+        for count in (1..=words.len()).rev() {
+            let key = words[..count].concat();
+            // One letter is a model of its own only when it is the whole name ("C 300" is no Mercedes "C").
+            if count < words.len() && key.len() < 2 {
+                break;
+            }
+            for key in [key.clone(), format!("{make}{key}")] {
+                if is_known(&key) {
+                    let word_body = rules.word_body(&make, &words[count..], "road");
+                    return Self { make, model: key, word_body };
+                }
+            }
+        }
+        let word_body = rules.word_body(&make, &words, "road");
+        Self { make, model: words.concat(), word_body }
+    }
+}
+
+impl Evidence {
+    pub fn at(&mut self, make: &str, model: &str) -> &mut Sightings {
+        self.models.entry(make.to_owned()).or_default().entry(model.to_owned()).or_default()
+    }
+
+    pub fn get(&self, make: &str, model: &str) -> Option<&Sightings> {
+        self.models.get(make)?.get(model)
+    }
+
+    pub fn add_body(&mut self, target: &Target, publisher: Publisher, year: u16, body: BodyClass) {
+        self.at(&target.make, &target.model).bodies.push(BodySighting { publisher, year, body });
+    }
+
+    pub fn add_size(&mut self, target: &Target, size: SizeSighting) {
+        if size.is_plausible() {
+            self.at(&target.make, &target.model).sizes.push(size);
+        }
+    }
+
+    /// Gathers what members of a family say under the family's key with [`MEMBERS`] before it, so that `3 Series` has
+    /// a size in the years in which only `328i` was measured.
+    pub fn gather_families(&mut self, rules: &Rules) {
+        for (make, models) in &mut self.models {
+            let mut of_families: HashMap<String, Sightings> = HashMap::new();
+            for (model, sightings) in &*models {
+                if let Some(family) = rules.family(make, model) {
+                    let gathered = of_families.entry(format!("{MEMBERS}{family}")).or_default();
+                    gathered.bodies.extend(&sightings.bodies);
+                    gathered.sizes.extend(&sightings.sizes);
+                }
+            }
+            models.extend(of_families);
+        }
+    }
+}
+
+/// Marks the key under which the sightings of a family's members are gathered; no key of a name has it.
+pub const MEMBERS: &str = "members of ";

@@ -1,0 +1,231 @@
+//! What the sources do not say and people know: body words, icons, families of trims, class templates and corrections.
+//! All of it is data in `control-plane/catalog/rules.toml`; here is only how it is read and matched.
+
+use super::ImportError;
+use crate::catalog::names;
+use cyclorama_core::{BodyClass, Dimensions};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::path::Path;
+
+static RULES: &str = include_str!("../../../catalog/rules.toml");
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    /// A source's key of a make to the catalog's.
+    pub make_aliases: HashMap<String, String>,
+    pub words: Vec<WordRule>,
+    pub families: Vec<FamilyRule>,
+    pub bodies: Vec<BodyRule>,
+    pub sizes: Vec<SizeRule>,
+    pub templates: Vec<Template>,
+}
+
+/// A word in a model's name that says what body it has.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WordRule {
+    pub body: BodyClass,
+    pub words: Vec<String>,
+    /// Only for these makes, where the word is not a body elsewhere (`touring`).
+    #[serde(default)]
+    pub makes: Vec<String>,
+    /// Which kinds of vehicle it is believed of: `road` (cars, trucks, MPVs, other) or `two-wheeler`.
+    #[serde(default = "road")]
+    pub on: String,
+}
+
+fn road() -> String {
+    "road".into()
+}
+
+/// Trims that are sold as a model of their own somewhere: `328i` of the `3 Series`. In a pattern `#` is a digit, and a
+/// `*` at the end any rest.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FamilyRule {
+    pub make: String,
+    pub names: Vec<String>,
+    pub family: String,
+}
+
+/// The body of named models, over what the sources say: `make/model`, keys, `*` at the end for any rest.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BodyRule {
+    pub body: BodyClass,
+    pub models: Vec<String>,
+    /// First and last year.
+    #[serde(default)]
+    pub years: Option<(u16, u16)>,
+    /// Only where the sources say one of these.
+    #[serde(default)]
+    pub instead_of: Vec<BodyClass>,
+    #[serde(default, rename = "why")]
+    pub _why: Option<String>,
+}
+
+/// Published outer dimensions of a well-known model that no source has, or has wrong.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SizeRule {
+    pub models: Vec<String>,
+    #[serde(default)]
+    pub years: Option<(u16, u16)>,
+    /// Length, width without mirrors, height, wheelbase.
+    pub mm: [u32; 4],
+    /// Also over what a source says.
+    #[serde(default)]
+    pub over_sources: bool,
+}
+
+/// Dimensions of a body class in a period: length, width, height, wheelbase, front track.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Template {
+    pub body: BodyClass,
+    #[serde(default)]
+    pub years: Option<(u16, u16)>,
+    pub mm: [u32; 5],
+}
+
+impl Rules {
+    pub fn built_in() -> Result<Self, ImportError> {
+        Self::parse(RULES)
+    }
+
+    pub fn read(path: &Path) -> Result<Self, ImportError> {
+        let text = std::fs::read_to_string(path).map_err(|source| ImportError::Read { path: path.to_owned(), source })?;
+        Self::parse(&text)
+    }
+
+    fn parse(text: &str) -> Result<Self, ImportError> {
+        toml::from_str(text).map_err(|source| ImportError::Rules { source: Box::new(source) })
+    }
+
+    /// The catalog's key of a make that a source names.
+    pub fn make_key(&self, name: &str) -> String {
+        let key = names::key(name);
+        self.make_aliases.get(&key).cloned().unwrap_or(key)
+    }
+
+    /// The body a word of the name stands for; the last such word decides (`Focus Estate Van` is a van).
+    pub fn word_body(&self, make: &str, words: &[String], on: &str) -> Option<BodyClass> {
+        let says = |word: &String| {
+            let rule = self.words.iter().find(|rule| {
+                rule.on == on
+                    && rule.words.contains(word)
+                    && (rule.makes.is_empty() || rule.makes.iter().any(|other| other == make))
+            });
+            rule.map(|rule| rule.body)
+        };
+        let pairs = words.windows(2).map(|pair| pair.concat()).filter_map(|pair| says(&pair)).last();
+        pairs.or_else(|| words.iter().filter_map(says).last())
+    }
+
+    /// Key of the family a trim belongs to.
+    pub fn family(&self, make: &str, model: &str) -> Option<String> {
+        let rule = self
+            .families
+            .iter()
+            .find(|rule| rule.make == make && rule.names.iter().any(|pattern| matches(pattern, model)))?;
+        Some(names::key(&rule.family)).filter(|family| family != model)
+    }
+
+    pub fn body(&self, make: &str, model: &str, year: u16, from_sources: Option<BodyClass>) -> Option<BodyClass> {
+        let path = format!("{make}/{model}");
+        let rule = self.bodies.iter().find(|rule| {
+            within(rule.years, year)
+                && (rule.instead_of.is_empty() || from_sources.is_some_and(|body| rule.instead_of.contains(&body)))
+                && rule.models.iter().any(|pattern| matches(pattern, &path))
+        });
+        rule.map(|rule| rule.body)
+    }
+
+    pub fn size(&self, make: &str, model: &str, year: u16, over_sources: bool) -> Option<[u32; 4]> {
+        let path = format!("{make}/{model}");
+        let rule = self.sizes.iter().find(|rule| {
+            rule.over_sources == over_sources
+                && within(rule.years, year)
+                && rule.models.iter().any(|pattern| matches(pattern, &path))
+        });
+        rule.map(|rule| rule.mm)
+    }
+
+    /// Dimensions of a body class in a year. `rules.toml` has one for every class; a test says so.
+    pub fn template(&self, body: BodyClass, year: u16) -> Dimensions {
+        let template = self.templates.iter().find(|template| template.body == body && within(template.years, year));
+        let [length_mm, width_mm, height_mm, wheelbase_mm, front_track_mm] =
+            template.map_or([4500, 1800, 1500, 2650, 1550], |template| template.mm);
+        Dimensions { length_mm, width_mm, height_mm, wheelbase_mm, front_track_mm }
+    }
+}
+
+fn within(years: Option<(u16, u16)>, year: u16) -> bool {
+    years.is_none_or(|(from, to)| (from..=to).contains(&year))
+}
+
+/// `#` matches a digit, `*` at the end any rest.
+fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, open) = pattern.strip_suffix('*').map_or((pattern, false), |pattern| (pattern, true));
+    let mut rest = name.chars();
+    pattern.chars().all(|wanted| rest.next().is_some_and(|c| if wanted == '#' { c.is_ascii_digit() } else { c == wanted }))
+        && (open || rest.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        let cases = [
+            ("3##*", "328i", true),
+            ("3##*", "3series", false),
+            ("3##", "328i", false),
+            ("jeep/wrangler*", "jeep/wranglerjk", true),
+            ("jeep/wrangler", "jeep/wranglerjk", false),
+            ("x", "", false),
+        ];
+        for (pattern, name, expected) in cases {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn every_body_class_has_a_template_in_every_year() {
+        let rules = Rules::built_in().unwrap();
+        for body in BodyClass::ALL {
+            for year in 1990..=2026 {
+                let found = rules.templates.iter().any(|template| template.body == *body && within(template.years, year));
+                assert!(found, "{body} {year}");
+            }
+        }
+    }
+
+    #[test]
+    fn patterns_are_keys_so_that_each_can_match() {
+        let rules = Rules::built_in().unwrap();
+        let paths = rules.bodies.iter().flat_map(|rule| &rule.models).chain(rules.sizes.iter().flat_map(|rule| &rule.models));
+        for path in paths {
+            let (make, model) = path.split_once('/').unwrap_or_else(|| panic!("`{path}` is no make/model"));
+            let model = model.strip_suffix('*').unwrap_or(model).replace('#', "0");
+            assert!(names::key(make) == make && names::key(&model) == model, "`{path}` is not written as keys");
+        }
+    }
+
+    #[test]
+    fn words_and_families() {
+        let rules = Rules::built_in().unwrap();
+        let word = |make: &str, name: &str| rules.word_body(make, &names::words(name), "road");
+        assert_eq!(word("audi", "A4 Avant quattro"), Some(BodyClass::Wagon));
+        assert_eq!(word("volkswagen", "Golf Cabriolet"), Some(BodyClass::Convertible));
+        assert_eq!(word("bmw", "320d Touring"), Some(BodyClass::Wagon));
+        assert_eq!(word("honda", "Gold Wing Touring"), None);
+        assert_eq!(word("toyota", "HILUX D/CAB UTE"), Some(BodyClass::Pickup));
+        assert_eq!(rules.family("bmw", "328i").as_deref(), Some("3series"));
+        assert_eq!(rules.family("mercedesbenz", "c300").as_deref(), Some("cclass"));
+        assert_eq!(rules.family("ford", "f150"), None);
+    }
+}

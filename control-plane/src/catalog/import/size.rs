@@ -1,0 +1,105 @@
+//! Which dimensions a model has in a year.
+
+use super::evidence::{Publisher, Sightings, SizeSighting};
+use super::rules::Rules;
+use cyclorama_core::{BodyClass, Dimensions};
+
+/// What [`of`] answers where no source and no rule knows the model.
+pub const TEMPLATE: &str = "class template";
+
+/// Generations last longer than this: a car of this many years before or after is nearly the same.
+const NEAR_YEARS: u16 = 4;
+
+/// Dimensions, and where they come from. Order: a correction; then by nearness of the name: CVS of the year, open-ev,
+/// OMEGA of the year, OMEGA's generation, the nearest measured year within four; published figures of the rules; any
+/// year of the model; the class template.
+pub fn of(
+    rules: &Rules,
+    make: &str,
+    key: &str,
+    sightings: &[&Sightings],
+    year: u16,
+    body: BodyClass,
+    with_share_alike: bool,
+) -> (Dimensions, &'static str) {
+    let template = rules.template(body, year);
+    if let Some(mm) = rules.size(make, key, year, true) {
+        return (published(mm, template), "published figures");
+    }
+    let usable = |sightings: &Sightings| -> Vec<SizeSighting> {
+        let free = |one: &&SizeSighting| with_share_alike || one.publisher != Publisher::Cvs;
+        sightings.sizes.iter().filter(free).copied().collect()
+    };
+    let sizes: Vec<Vec<SizeSighting>> = sightings.iter().map(|one| usable(one)).collect();
+    let steps: [(&'static str, fn(&SizeSighting, u16) -> bool); 5] = [
+        ("CVS, exact year", |one, year| one.publisher == Publisher::Cvs && one.from == year),
+        ("open-ev-data", |one, year| one.publisher == Publisher::OpenEv && one.contains(year)),
+        ("OMEGA, exact year", |one, year| one.publisher == Publisher::Omega && one.from == year && one.to == year),
+        ("OMEGA, generation", |one, year| one.publisher == Publisher::Omega && one.contains(year)),
+        ("nearest year within four", |one, year| one.distance(year) <= NEAR_YEARS),
+    ];
+    // A car shape is never sized from a van or pickup of the same name, nor the other way round.
+    for known in &sizes {
+        for (name, applies) in steps {
+            let near: Vec<SizeSighting> = known.iter().filter(|one| applies(one, year)).copied().collect();
+            if let Some(chosen) = choose(&near, year, body) {
+                return (complete(chosen, &sizes, template), name);
+            }
+        }
+    }
+    if let Some(mm) = rules.size(make, key, year, false) {
+        return (published(mm, template), "published figures");
+    }
+    for known in &sizes {
+        if let Some(chosen) = choose(known, year, body) {
+            return (complete(chosen, &sizes, template), "another year of the model");
+        }
+    }
+    (template, TEMPLATE)
+}
+
+/// Of several configurations the nearest year's, with the body asked for, and there the base one: the shortest, for a
+/// pickup the shortest with a crew cab, since that is what most are sold with.
+fn choose(candidates: &[SizeSighting], year: u16, body: BodyClass) -> Option<SizeSighting> {
+    let fits: Vec<&SizeSighting> = candidates.iter().filter(|one| one.body.is_none_or(|other| family(other) == family(body))).collect();
+    let nearest = fits.iter().map(|one| one.distance(year)).min()?;
+    let rank = |one: &&&SizeSighting| {
+        let other_body = one.body.is_none_or(|other| other != body);
+        (other_body, body == BodyClass::Pickup && !one.four_door_cab, one.publisher, one.length_mm, one.height_mm)
+    };
+    fits.iter().filter(|one| one.distance(year) == nearest).min_by_key(rank).map(|one| **one)
+}
+
+/// Bodies whose sizes stand for one another.
+fn family(body: BodyClass) -> u8 {
+    match body {
+        BodyClass::Pickup => 1,
+        BodyClass::Van | BodyClass::Minivan => 2,
+        BodyClass::Truck | BodyClass::Bus => 3,
+        _ => 0,
+    }
+}
+
+/// Fills what a source leaves out: width from the nearest sighting of about the same length, else from the template in
+/// proportion to the length (half of it: longer cars are only a little wider); track in proportion to the width.
+fn complete(chosen: SizeSighting, sizes: &[Vec<SizeSighting>], template: Dimensions) -> Dimensions {
+    let alike = sizes
+        .iter()
+        .flatten()
+        .filter(|one| one.width_mm.is_some() && one.length_mm.abs_diff(chosen.length_mm) * 20 < chosen.length_mm)
+        .min_by_key(|one| (one.distance(chosen.from), one.length_mm.abs_diff(chosen.length_mm)));
+    let width_mm = chosen.width_mm.or(alike.and_then(|one| one.width_mm)).unwrap_or_else(|| {
+        let longer = f64::from(chosen.length_mm) / f64::from(template.length_mm);
+        (f64::from(template.width_mm) * (1.0 + 0.5 * (longer - 1.0))).round() as u32
+    });
+    let front_track_mm = chosen.front_track_mm.filter(|track| *track < width_mm).unwrap_or_else(|| track(width_mm, template));
+    Dimensions { length_mm: chosen.length_mm, width_mm, height_mm: chosen.height_mm, wheelbase_mm: chosen.wheelbase_mm, front_track_mm }
+}
+
+fn published([length_mm, width_mm, height_mm, wheelbase_mm]: [u32; 4], template: Dimensions) -> Dimensions {
+    Dimensions { length_mm, width_mm, height_mm, wheelbase_mm, front_track_mm: track(width_mm, template) }
+}
+
+fn track(width_mm: u32, template: Dimensions) -> u32 {
+    (f64::from(width_mm) * f64::from(template.front_track_mm) / f64::from(template.width_mm)).round() as u32
+}

@@ -1,0 +1,238 @@
+//! Finding one vehicle by what a caller wrote, and saying what was wrong where there is none.
+
+use super::{Catalog, Make, Model, names};
+use cyclorama_core::Vehicle;
+use serde::Serialize;
+
+/// How many suggestions an answer carries: enough to choose from, short enough to read.
+const SUGGESTIONS_MAX: usize = 8;
+/// Below this likeness (Jaro-Winkler, 0 to 1) a name is not worth suggesting.
+const LIKENESS_MIN: f64 = 0.72;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub vehicle: Vehicle,
+    pub make_name: String,
+    pub model_name: String,
+}
+
+/// Which part of a request the catalog does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    Make,
+    Model,
+    /// The make and model exist, not in that year.
+    Year,
+    /// The model given is the beginning of several.
+    AmbiguousModel,
+}
+
+/// A 404: says what is wrong and what may have been meant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct NotFound {
+    pub missing: Missing,
+    pub detail: String,
+    /// Best first, at most eight. Makes when the make is unknown, else models of the make.
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// A make, or a model of one, with its slugs and the years it can be asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Suggestion {
+    pub make_name: String,
+    pub make_slug: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_slug: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub years: Vec<u16>,
+}
+
+impl Suggestion {
+    fn make(make: &Make) -> Self {
+        Self {
+            make_name: make.name.clone(),
+            make_slug: make.slug.clone(),
+            model_name: None,
+            model_slug: None,
+            years: Vec::new(),
+        }
+    }
+
+    fn model(make: &Make, model: &Model) -> Self {
+        Self {
+            model_name: Some(model.name.clone()),
+            model_slug: Some(model.slug.clone()),
+            years: model.years().iter().collect(),
+            ..Self::make(make)
+        }
+    }
+}
+
+/// Makes are compared as [`names::key`]; a nickname in another script has no Latin letters and stays itself.
+pub(super) fn make_key(name: &str) -> String {
+    let key = names::key(name);
+    if key.is_empty() { name.trim().to_lowercase() } else { key }
+}
+
+impl Catalog {
+    /// Finds a vehicle by names or slugs, whatever their case, accents and punctuation. A model may also be given by
+    /// a beginning that only one model of the make has in that year.
+    pub fn find(&self, make: &str, model: &str, year: u16) -> Result<Found, NotFound> {
+        let mut makes = self.makes_named(make);
+        if makes.is_empty() {
+            return Err(self.unknown_make(make));
+        }
+        let key = names::key(model);
+        // Of two makes with one name (`SUR-RON`, `SURRON`) the one that has exactly this model in that year is meant.
+        makes.sort_by_key(|position| {
+            let exact = self.models_starting(*position as usize, &key).first().filter(|(other, _)| *other == key);
+            !exact.is_some_and(|(_, model)| self.makes[*position as usize].models[*model as usize].years().contains(year))
+        });
+        let mut refusal = None;
+        for position in makes {
+            match self.find_model(position as usize, &key, model, year) {
+                Ok(found) => return Ok(found),
+                // With two makes of one name, a model that one of them has says more than one that neither has.
+                Err(other) if refusal.as_ref().is_none_or(|first: &NotFound| first.missing == Missing::Model) => refusal = Some(other),
+                Err(_) => {}
+            }
+        }
+        Err(refusal.unwrap_or_else(|| self.unknown_make(make)))
+    }
+
+    /// A make by name, slug or nickname.
+    pub fn make(&self, name: &str) -> Option<&Make> {
+        self.makes_named(name).first().map(|position| &self.makes[*position as usize])
+    }
+
+    /// The one model of a make that a name, slug or beginning stands for, whatever the year; `None` when there is none
+    /// or more than one.
+    pub fn model<'a>(&'a self, make: &'a Make, model: &str) -> Option<&'a Model> {
+        let position = *self.makes_named(&make.slug).iter().find(|position| self.makes[**position as usize].id == make.id)?;
+        let key = names::key(model);
+        let starting = self.models_starting(position as usize, &key);
+        match starting {
+            [(exact, first), ..] if *exact == key && !key.is_empty() => make.models.get(*first as usize),
+            [(_, only)] => make.models.get(*only as usize),
+            _ => None,
+        }
+    }
+
+    fn makes_named(&self, name: &str) -> Vec<u32> {
+        self.makes_by_key.get(&make_key(name)).cloned().unwrap_or_default()
+    }
+
+    /// Models of a make whose key starts with `key`, ascending, so an exact match comes first.
+    fn models_starting(&self, make: usize, key: &str) -> &[(String, u32)] {
+        let models = &self.models_by_key[make];
+        let from = models.partition_point(|(other, _)| other.as_str() < key);
+        let count = models[from..].partition_point(|(other, _)| other.starts_with(key));
+        if key.is_empty() { &[] } else { &models[from..from + count] }
+    }
+
+    fn find_model(&self, position: usize, key: &str, asked: &str, year: u16) -> Result<Found, NotFound> {
+        let make = &self.makes[position];
+        let starting = self.models_starting(position, key);
+        let at = |(_, model): &(String, u32)| &make.models[*model as usize];
+        if let Some(exact) = starting.first().filter(|(other, _)| other == key) {
+            let model = at(exact);
+            return self.found(make, model, year).ok_or_else(|| not_in_year(make, model, year));
+        }
+        let in_year: Vec<&Model> = starting.iter().map(at).filter(|model| model.years().contains(year)).collect();
+        match (in_year.as_slice(), starting) {
+            ([only], _) => self.found(make, only, year).ok_or_else(|| not_in_year(make, only, year)),
+            ([], [only]) => Err(not_in_year(make, at(only), year)),
+            ([], []) => Err(unknown_model(make, key, asked, year)),
+            ([], several) => Err(ambiguous(make, several.iter().map(at).collect(), asked)),
+            (several, _) => Err(ambiguous(make, several.to_vec(), asked)),
+        }
+    }
+
+    fn found(&self, make: &Make, model: &Model, year: u16) -> Option<Found> {
+        let vehicle = self.vehicle(make, model, year)?;
+        Some(Found { vehicle, make_name: make.name.clone(), model_name: model.name.clone() })
+    }
+
+    fn unknown_make(&self, asked: &str) -> NotFound {
+        let key = make_key(asked);
+        let mut alike: Vec<(f64, &Make)> = self.makes.iter().map(|make| (likeness(&key, &names::key(&make.name)), make)).collect();
+        alike.retain(|(likeness, _)| *likeness >= LIKENESS_MIN);
+        // How many models a make has stands for how likely it is to be meant.
+        alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.models.len().cmp(&a.1.models.len())));
+        NotFound {
+            missing: Missing::Make,
+            detail: format!("the catalog has no make `{}`", shortened(asked)),
+            suggestions: alike.iter().take(SUGGESTIONS_MAX).map(|(_, make)| Suggestion::make(make)).collect(),
+        }
+    }
+}
+
+fn not_in_year(make: &Make, model: &Model, year: u16) -> NotFound {
+    NotFound {
+        missing: Missing::Year,
+        detail: format!(
+            "the catalog has no {} {} of {year}; it has {}",
+            make.name,
+            model.name,
+            ranges(&model.years().iter().collect::<Vec<_>>())
+        ),
+        suggestions: vec![Suggestion::model(make, model)],
+    }
+}
+
+fn ambiguous(make: &Make, mut models: Vec<&Model>, asked: &str) -> NotFound {
+    models.sort_by_key(|model| (rank(model), model.slug.len()));
+    NotFound {
+        missing: Missing::AmbiguousModel,
+        detail: format!("`{}` is the beginning of {} models of {}; name one", shortened(asked), models.len(), make.name),
+        suggestions: models.into_iter().take(SUGGESTIONS_MAX).map(|model| Suggestion::model(make, model)).collect(),
+    }
+}
+
+fn unknown_model(make: &Make, key: &str, asked: &str, year: u16) -> NotFound {
+    let mut alike: Vec<(f64, &Model)> =
+        make.models.iter().map(|model| (likeness(key, &model.slug.replace('-', "")), model)).collect();
+    alike.retain(|(likeness, _)| *likeness >= LIKENESS_MIN);
+    alike.sort_by(|a, b| {
+        let in_year = |model: &Model| !model.years().contains(year);
+        b.0.total_cmp(&a.0).then(in_year(a.1).cmp(&in_year(b.1))).then(rank(a.1).cmp(&rank(b.1)))
+    });
+    NotFound {
+        missing: Missing::Model,
+        detail: format!("{} has no model `{}` in the catalog", make.name, shortened(asked)),
+        suggestions: alike.iter().take(SUGGESTIONS_MAX).map(|(_, model)| Suggestion::model(make, model)).collect(),
+    }
+}
+
+/// Commonest first; models of unknown popularity last.
+fn rank(model: &Model) -> u8 {
+    if model.popularity == 0 { u8::MAX } else { model.popularity }
+}
+
+/// 1 for the same name; a name that contains the other counts as close however long it is.
+fn likeness(asked: &str, name: &str) -> f64 {
+    let alike = strsim::jaro_winkler(asked, name);
+    let contains = asked.len() >= 2 && name.contains(asked) || name.len() >= 3 && asked.contains(name);
+    if contains { alike.max(0.9) } else { alike }
+}
+
+/// `1990 to 1998, 2004, 2010 to 2012`
+fn ranges(years: &[u16]) -> String {
+    let mut runs: Vec<(u16, u16)> = Vec::new();
+    for year in years {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *year => *last = *year,
+            _ => runs.push((*year, *year)),
+        }
+    }
+    let run = |(from, to): &(u16, u16)| if from == to { from.to_string() } else { format!("{from} to {to}") };
+    runs.iter().map(run).collect::<Vec<_>>().join(", ")
+}
+
+fn shortened(asked: &str) -> String {
+    asked.chars().take(60).collect()
+}

@@ -1,0 +1,152 @@
+//! Which vehicles exist: makes, models and years, with the body and dimensions each is drawn from.
+//!
+//! Pure after load: no I/O, no clock, shared by reference. [`release`] is the file format, [`lookup`] finds one
+//! vehicle by what a caller wrote, [`import`] makes a release from public data, [`names`] compares names. Free-text
+//! search is another module's, on top of the iteration here.
+
+pub mod import;
+pub mod lookup;
+pub mod names;
+pub mod release;
+
+pub use lookup::{Found, Missing, NotFound, Suggestion};
+pub use release::{Make, Model, ReleaseError, Source, YearSet};
+
+use cyclorama_core::{Dimensions, Vehicle, VehicleType};
+use release::{FIRST_YEAR, Release};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+static EMBEDDED_RELEASE: &[u8] = include_bytes!("../../catalog/vehicles.bin");
+static EMBEDDED_SUPPLEMENT: &[u8] = include_bytes!("../../catalog/vehicles.cc-by-sa.bin");
+
+/// A loaded release.
+#[derive(Debug)]
+pub struct Catalog {
+    package: String,
+    sources: Vec<Source>,
+    makes: Vec<Make>,
+    dimensions: Vec<Dimensions>,
+    /// Positions in `makes` by key of name, slug and alias. Two makes may share a key (`IVECO-FORD`, `IVECO FORD`).
+    makes_by_key: HashMap<String, Vec<u32>>,
+    /// For each make, the keys of its models, ascending, with their positions.
+    models_by_key: Vec<Vec<(String, u32)>>,
+}
+
+/// How much a release holds, counted from the release itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    pub makes: usize,
+    /// Distinct model names, as the package spells them.
+    pub model_names: usize,
+    /// Make, model name, vehicle type and year, as the package lists them.
+    pub entries: usize,
+    pub vehicle_types: usize,
+    /// Make, model and year that can be asked for: spellings and vehicle types of one model are one.
+    pub vehicles: usize,
+    pub year_from: u16,
+    pub year_to: u16,
+}
+
+impl Catalog {
+    /// The release this program was built with.
+    pub fn embedded() -> Result<Self, ReleaseError> {
+        Release::decode("(built in)", EMBEDDED_RELEASE, Some(EMBEDDED_SUPPLEMENT)).map(Self::index)
+    }
+
+    /// A release file, with the share-alike supplement beside it where there is one.
+    pub fn load(path: &Path) -> Result<Self, ReleaseError> {
+        let read = |path: &Path| {
+            std::fs::read(path).map_err(|source| ReleaseError::Read { path: path.to_owned(), source })
+        };
+        let release = read(path)?;
+        let beside = release::supplement_path(path);
+        let supplement = beside.exists().then(|| read(&beside)).transpose()?;
+        Release::decode(&path.display().to_string(), &release, supplement.as_deref()).map(Self::index)
+    }
+
+    fn index(release: Release) -> Self {
+        let mut makes_by_key: HashMap<String, Vec<u32>> = HashMap::new();
+        let mut models_by_key = Vec::with_capacity(release.makes.len());
+        for (position, make) in release.makes.iter().enumerate() {
+            let spellings = [make.name.as_str(), make.slug.as_str()].into_iter().chain(make.aliases.iter().map(String::as_str));
+            for key in spellings.map(lookup::make_key) {
+                let makes = makes_by_key.entry(key).or_default();
+                if makes.last() != Some(&(position as u32)) {
+                    makes.push(position as u32);
+                }
+            }
+            let mut keys: Vec<(String, u32)> =
+                make.models.iter().enumerate().map(|(position, model)| (model.slug.replace('-', ""), position as u32)).collect();
+            keys.sort();
+            models_by_key.push(keys);
+        }
+        let Release { package, sources, makes, dimensions, .. } = release;
+        Self { package, sources, makes, dimensions, makes_by_key, models_by_key }
+    }
+
+    /// Package and version of makes, models and years.
+    pub fn package(&self) -> &str {
+        &self.package
+    }
+
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// In order of name.
+    pub fn makes(&self) -> &[Make] {
+        &self.makes
+    }
+
+    /// One make's models are [`Make::models`], in order of key, and a model's years [`Model::years`].
+    pub fn makes_in(&self, year: u16) -> impl Iterator<Item = &Make> {
+        self.makes.iter().filter(move |make| make.models.iter().any(|model| model.years().contains(year)))
+    }
+
+    /// What a node needs to draw a model of the release in one of its years; `None` in any other.
+    pub fn vehicle(&self, make: &Make, model: &Model, year: u16) -> Option<Vehicle> {
+        let vehicle_type = model.vehicle_type_in(year)?;
+        let (body, dimensions) = model.facts_of((year - FIRST_YEAR) as u8);
+        Some(Vehicle {
+            make: make.slug.clone(),
+            model: model.slug.clone(),
+            year,
+            vehicle_type,
+            body: *cyclorama_core::BodyClass::ALL.get(body as usize)?,
+            dimensions: *self.dimensions.get(dimensions as usize)?,
+        })
+    }
+
+    pub fn counts(&self) -> Counts {
+        let models = || self.makes.iter().flat_map(|make| &make.models);
+        let spellings = || models().flat_map(|model| &model.spellings);
+        let listed = || spellings().flat_map(|spelling| &spelling.years);
+        let years = listed().fold(YearSet::default(), |all, (_, years)| all.union(*years));
+        Counts {
+            makes: self.makes.len(),
+            model_names: spellings().map(|spelling| spelling.name.as_str()).collect::<BTreeSet<_>>().len(),
+            entries: listed().map(|(_, years)| years.len()).sum(),
+            vehicle_types: listed().map(|(vehicle_type, _)| *vehicle_type).collect::<BTreeSet<_>>().len(),
+            vehicles: models().map(|model| model.years().len()).sum(),
+            year_from: years.iter().next().unwrap_or(0),
+            year_to: years.iter().last().unwrap_or(0),
+        }
+    }
+}
+
+impl Model {
+    /// Its commonest vehicle type.
+    pub fn vehicle_type(&self) -> VehicleType {
+        self.types.first().map_or(VehicleType::Other, |(vehicle_type, _)| VehicleType::ALL[*vehicle_type as usize])
+    }
+
+    /// Its type in one year; `None` where it does not exist in that year.
+    pub fn vehicle_type_in(&self, year: u16) -> Option<VehicleType> {
+        let (vehicle_type, _) = self.types.iter().find(|(_, years)| years.contains(year))?;
+        VehicleType::ALL.get(*vehicle_type as usize).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests;

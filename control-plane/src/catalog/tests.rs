@@ -1,0 +1,250 @@
+use super::release::supplement_path;
+use super::*;
+use cyclorama_core::BodyClass::{self, *};
+use proptest::prelude::*;
+use std::io::Write;
+use std::sync::LazyLock;
+
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedded().expect("the embedded release loads"));
+
+fn path(found: &Found) -> String {
+    found.vehicle.key()
+}
+
+#[test]
+fn the_release_holds_what_the_package_lists() {
+    let counts = CATALOG.counts();
+    assert_eq!(
+        Counts { vehicles: 0, ..counts },
+        Counts {
+            makes: 1145,
+            model_names: 14_841,
+            entries: 132_491,
+            vehicle_types: 7,
+            vehicles: 0,
+            year_from: 1990,
+            year_to: 2026
+        }
+    );
+    assert!(counts.vehicles > 110_000, "{}", counts.vehicles);
+    assert_eq!(CATALOG.package(), "@meterapp/vehicle-db 2.6.0");
+    assert_eq!(CATALOG.sources().len(), 5);
+}
+
+/// Body and length of cars everybody knows; the length within a hand's breadth of the maker's figure.
+#[test]
+fn well_known_cars() {
+    let cars: [(&str, &str, u16, BodyClass, u32); 34] = [
+        ("Porsche", "911", 2024, Coupe, 4519),
+        ("Porsche", "911", 1995, Coupe, 4245),
+        ("Volkswagen", "Golf", 2024, Hatchback, 4284),
+        ("Volkswagen", "Golf", 2000, Hatchback, 4149),
+        ("Ford", "F-150", 2024, Pickup, 5884),
+        ("Jeep", "Wrangler", 2024, OffRoader, 4069),
+        ("Toyota", "Prius", 2024, Fastback, 4599),
+        ("MINI", "Cooper", 2024, Hatchback, 3858),
+        ("MINI", "Cooper", 2005, Hatchback, 3635),
+        ("Tesla", "Model 3", 2024, Fastback, 4720),
+        ("BMW", "3 Series", 2024, Sedan, 4713),
+        ("BMW", "328i", 2010, Sedan, 4531),
+        ("Ford", "Transit", 2022, Van, 5531),
+        ("Toyota", "Camry", 2024, Sedan, 4880),
+        ("Honda", "Civic", 2024, Sedan, 4674),
+        ("Ford", "Mustang", 2024, Coupe, 4811),
+        ("Mazda", "MX-5", 2024, Convertible, 3915),
+        ("Toyota", "Corolla", 2024, Sedan, 4630),
+        ("Toyota", "RAV4", 2024, Suv, 4600),
+        ("Toyota", "Tacoma", 2024, Pickup, 5410),
+        ("Honda", "CR-V", 1998, Suv, 4470),
+        ("Land Rover", "Range Rover", 2024, Suv, 5052),
+        ("Land Rover", "Defender", 2024, OffRoader, 4758),
+        ("Land Rover", "Defender", 2005, OffRoader, 3883),
+        ("Toyota", "Sienna", 2024, Minivan, 5184),
+        ("Mercedes-Benz", "G-Class", 2024, OffRoader, 4613),
+        ("Ford", "Bronco", 2024, OffRoader, 4412),
+        ("Suzuki", "Jimny", 2020, OffRoader, 3480),
+        ("Renault", "Clio", 2015, Hatchback, 4062),
+        ("Volvo", "V60", 2020, Wagon, 4761),
+        ("Tesla", "Model S", 2016, Fastback, 4970),
+        ("Audi", "A4", 2018, Sedan, 4726),
+        ("Ferrari", "F430", 2007, Coupe, 4512),
+        ("Mercedes-Benz", "Sprinter", 2020, Van, 5932),
+    ];
+    for (make, model, year, body, length_mm) in cars {
+        let vehicle = CATALOG.find(make, model, year).unwrap_or_else(|refusal| panic!("{make} {model}: {refusal}")).vehicle;
+        assert_eq!(vehicle.body, body, "{make} {model} {year}");
+        let off = vehicle.dimensions.length_mm.abs_diff(length_mm);
+        assert!(off <= 230, "{make} {model} {year}: {:?}, published length {length_mm}", vehicle.dimensions);
+    }
+    let other_kinds = [
+        ("Honda", "CBR600", 2005, Motorcycle, VehicleType::Motorcycle),
+        ("Vespa", "GTS", 2015, Scooter, VehicleType::Motorcycle),
+        ("Toyota", "Coaster", 2010, Bus, VehicleType::Bus),
+        ("Toyota", "Hilux", 2015, Pickup, VehicleType::Truck),
+    ];
+    for (make, model, year, body, vehicle_type) in other_kinds {
+        let vehicle = CATALOG.find(make, model, year).unwrap_or_else(|refusal| panic!("{make} {model}: {refusal}")).vehicle;
+        assert_eq!((vehicle.body, vehicle.vehicle_type), (body, vehicle_type), "{make} {model}");
+    }
+}
+
+#[test]
+fn names_slugs_spellings_and_unique_beginnings() {
+    let cases = [
+        ("ford", "f-150", 2024, "ford/f-150/2024"),
+        ("FORD", "F 150", 2024, "ford/f-150/2024"),
+        ("Ford", "f150", 2024, "ford/f-150/2024"),
+        ("mercedes-benz", "G-Class", 2024, "mercedes-benz/g-class/2024"),
+        ("Mercedes Benz", "g class", 2024, "mercedes-benz/g-class/2024"),
+        ("Citroën", "C3", 2015, "citroen/c3/2015"),
+        ("citroen", "c3", 2015, "citroen/c3/2015"),
+        ("škoda", "octavia", 2015, "skoda/octavia/2015"),
+        ("vw", "golf", 2020, "volkswagen/golf/2020"),
+        ("Chevy", "corvette", 2020, "chevrolet/corvette/2020"),
+        // Beginnings that one model of the year has.
+        ("porsche", "pana", 2020, "porsche/panamera/2020"),
+        ("porsche", "Tayc", 2024, "porsche/taycan/2024"),
+        ("mazda", "cx-90", 2024, "mazda/cx-90/2024"),
+        // A whole name wins over longer ones that begin with it.
+        ("porsche", "911", 2024, "porsche/911/2024"),
+        ("toyota", "corolla", 2024, "toyota/corolla/2024"),
+    ];
+    for (make, model, year, expected) in cases {
+        let found = CATALOG.find(make, model, year).unwrap_or_else(|refusal| panic!("{make} {model} {year}: {refusal}"));
+        assert_eq!(path(&found), expected);
+    }
+    let found = CATALOG.find("BMW", "3 series", 2024).unwrap();
+    assert_eq!((found.make_name.as_str(), found.model_name.as_str()), ("BMW", "3 Series"));
+}
+
+#[test]
+fn what_is_not_there_is_named_with_what_may_have_been_meant() {
+    let cases = [
+        ("Porshe", "911", 2024, Missing::Make, "Porshe", "porsche"),
+        ("toyta", "corolla", 2024, Missing::Make, "toyta", "toyota"),
+        ("porsche", "panamerra", 2024, Missing::Model, "panamerra", "panamera"),
+        ("ford", "mustnag", 2024, Missing::Model, "mustnag", "mustang"),
+        ("tesla", "model", 2024, Missing::AmbiguousModel, "model", "model-3"),
+        ("porsche", "911", 2027, Missing::Year, "2027", "911"),
+        ("tesla", "model 3", 1995, Missing::Year, "1995", "model-3"),
+        ("porsche", "", 2024, Missing::Model, "", ""),
+        ("", "911", 2024, Missing::Make, "", ""),
+        ("porsche", "!!!", 2024, Missing::Model, "!!!", ""),
+    ];
+    for (make, model, year, missing, named, suggested) in cases {
+        let refusal = CATALOG.find(make, model, year).expect_err(model);
+        assert_eq!(refusal.missing, missing, "{make} {model} {year}: {refusal}");
+        assert!(refusal.detail.contains(named), "{refusal}");
+        assert!(refusal.suggestions.len() <= 8);
+        let slugs: Vec<&str> =
+            refusal.suggestions.iter().map(|one| one.model_slug.as_deref().unwrap_or(&one.make_slug)).collect();
+        assert!(suggested.is_empty() || slugs.contains(&suggested), "{make} {model} {year}: {slugs:?}");
+    }
+    let year = CATALOG.find("tesla", "model 3", 1995).unwrap_err();
+    assert!(year.detail.contains("2017 to 2026"), "{year}");
+    assert_eq!(year.suggestions[0].years.first(), Some(&2017));
+}
+
+#[test]
+fn every_vehicle_is_found_by_its_own_slugs_and_can_be_drawn() {
+    let mut slugs = BTreeSet::new();
+    for make in CATALOG.makes() {
+        assert!(slugs.insert(make.slug.clone()), "two makes `{}`", make.slug);
+        let models: BTreeSet<&str> = make.models.iter().map(|model| model.slug.as_str()).collect();
+        assert_eq!(models.len(), make.models.len(), "{}", make.slug);
+        for model in &make.models {
+            for year in model.years().iter() {
+                let found = CATALOG.find(&make.slug, &model.slug, year).unwrap_or_else(|refusal| panic!("{refusal}"));
+                // A make that shares its key with another is found by the same words.
+                assert_eq!((found.vehicle.model.as_str(), found.vehicle.year), (model.slug.as_str(), year));
+                let size = found.vehicle.dimensions;
+                let sound = (1_500..=15_000).contains(&size.length_mm)
+                    && (500..=2_700).contains(&size.width_mm)
+                    && (900..=4_000).contains(&size.height_mm)
+                    && size.wheelbase_mm < size.length_mm
+                    && size.front_track_mm < size.width_mm;
+                assert!(sound, "{}: {size:?}", found.vehicle.key());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_package_s_own_names_are_all_found() {
+    for make in CATALOG.makes() {
+        for model in &make.models {
+            for spelling in &model.spellings {
+                let (_, years) = spelling.years[0];
+                let year = years.iter().next().expect("a spelling has years");
+                let found = CATALOG.find(&make.name, &spelling.name, year);
+                assert_eq!(found.map(|found| found.vehicle.model).as_ref(), Ok(&model.slug), "{} {}", make.name, spelling.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn models_without_a_year() {
+    let porsche = CATALOG.make("porsche").unwrap();
+    assert_eq!(CATALOG.model(porsche, "911").map(|model| model.slug.as_str()), Some("911"));
+    assert_eq!(CATALOG.model(porsche, "pana").map(|model| model.slug.as_str()), Some("panamera"));
+    assert_eq!(CATALOG.model(porsche, "ca"), None);
+    assert_eq!(CATALOG.model(porsche, ""), None);
+    assert!(CATALOG.makes_in(2024).any(|make| make.slug == "porsche"));
+    assert_eq!(CATALOG.makes_in(2027).count(), 0);
+}
+
+#[test]
+fn an_import_reads_a_package_and_a_share_alike_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, bytes: &[u8]| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    };
+    let xz = |text: &str| {
+        let mut writer = xz2::write::XzEncoder::new(Vec::new(), 1);
+        writer.write_all(text.as_bytes()).unwrap();
+        writer.finish().unwrap()
+    };
+    write("package/package.json", br#"{"name": "p", "version": "1.2.3"}"#);
+    write(
+        "package/dist/data.js",
+        br#""use strict"; const data = {"sources": [{"source_id": "nhtsa-vpic", "source_name": "N", "source_url": "u", "license": "l", "region": "r"}],
+            "vehicleTypes": [{"vehicle_type_id": 2, "vehicle_type_name": "Passenger Car"}],
+            "makes": [{"make_id": 7, "make_name": "ZZ MOTORS"}], "modelNames": ["Comet", "COMET", "COMET ESTATE"],
+            "models": [[2000, 7, 1, 0, 2, 1], [2001, 7, 1, 1, 2, 1], [2001, 7, 2, 2, 2, 1]]};
+            exports.default = data;"#,
+    );
+    write(
+        "sources/ca-cvs-allcarsdb/body_configs.csv.xz",
+        &xz("Ref,Body_Style,Doors,Cab_Config,Length_in,Width_in,Height_in,Wheelbase_in,Track_Front_in\na,Coupe,2,,180,70,50,100,60\n"),
+    );
+    write("sources/ca-cvs-allcarsdb/ymm_body_configs.csv.xz", &xz("Make,Model,Year,Body_Config_Ref\nZZ Motors,Comet,2001,a\n"));
+    let out = folder.path().join("made.bin");
+    let report = import::import(&folder.path().join("package"), &folder.path().join("sources"), None, &out).unwrap();
+    assert_eq!((report.counts.makes, report.counts.model_names, report.counts.entries), (1, 3, 3));
+    assert_eq!(report.missing_sources.len(), 7);
+
+    let catalog = Catalog::load(&out).unwrap();
+    let comet = catalog.find("zz motors", "comet", 2001).unwrap();
+    assert_eq!((comet.vehicle.body, comet.vehicle.dimensions.length_mm), (Coupe, 4572));
+    assert_eq!((comet.make_name.as_str(), comet.model_name.as_str()), ("ZZ Motors", "Comet"));
+    assert_eq!(catalog.find("zz-motors", "comet-estate", 2001).unwrap().vehicle.body, Wagon);
+    // Without the share-alike file nothing that comes only from there is known.
+    std::fs::remove_file(supplement_path(&out)).unwrap();
+    let plain = Catalog::load(&out).unwrap().find("zz-motors", "comet", 2001).unwrap().vehicle;
+    assert_eq!((plain.body, plain.dimensions.length_mm), (Sedan, 4780));
+
+    write("package/dist/data.js", b"const other = 1;");
+    let refusal = import::import(&folder.path().join("package"), &folder.path().join("sources"), None, &out).unwrap_err();
+    assert!(refusal.to_string().contains("const data"), "{refusal}");
+}
+
+proptest! {
+    #[test]
+    fn any_words_get_an_answer(make in ".{0,30}", model in ".{0,30}", year: u16) {
+        let _ = CATALOG.find(&make, &model, year);
+        let _ = CATALOG.find("ford", &model, year);
+    }
+}

@@ -1,0 +1,101 @@
+//! `cyclorama catalog import|info`: make a release file, or say what one holds.
+
+use crate::catalog::{self, Counts, import};
+use anyhow::Context;
+use clap::Subcommand;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+#[derive(Debug, Subcommand)]
+pub enum Catalog {
+    /// Make a release file from the vehicle package and the body and dimension sources
+    Import {
+        /// Folder or .tgz of the npm package @meterapp/vehicle-db
+        #[arg(long)]
+        package: PathBuf,
+        /// Folder with one folder a source; a source that is missing is left out
+        #[arg(long)]
+        sources: PathBuf,
+        /// Rules file to use in place of the built-in one
+        #[arg(long)]
+        rules: Option<PathBuf>,
+        /// Release file to write; its share-alike supplement is written beside it
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Say what a release holds
+    Info {
+        /// Release file; the built-in release if absent
+        #[arg(long)]
+        file: Option<PathBuf>,
+        /// One vehicle of it: make, model and year
+        #[arg(long, num_args = 3, value_names = ["MAKE", "MODEL", "YEAR"])]
+        vehicle: Option<Vec<String>>,
+    },
+}
+
+impl Catalog {
+    /// Works on files alone: needs no running service.
+    pub fn run(self, json: bool) -> anyhow::Result<()> {
+        match self {
+            Catalog::Import { package, sources, rules, out } => {
+                print_report(&import::import(&package, &sources, rules.as_deref(), &out)?, &out, json)?;
+            }
+            Catalog::Info { file, vehicle } => print_info(file.as_deref(), vehicle.as_deref(), json)?,
+        }
+        Ok(())
+    }
+}
+
+fn print_report(report: &import::Report, out: &Path, json: bool) -> anyhow::Result<()> {
+    if json {
+        println!("{}", serde_json::to_string(report)?);
+        return Ok(());
+    }
+    println!("{}", report.package);
+    print_counts(&report.counts);
+    report.missing_sources.iter().for_each(|name| println!("left out: there is no folder {name}"));
+    println!("\ndimensions from");
+    report.dimensions_from.iter().for_each(|(from, vehicles)| println!("  {vehicles:>7}  {from}"));
+    println!("bodies");
+    report.bodies.iter().for_each(|(body, vehicles)| println!("  {vehicles:>7}  {body}"));
+    println!("{} vehicles have share-alike facts", report.share_alike_vehicles);
+    println!("{} bytes release, {} bytes supplement: {}", report.release_bytes, report.supplement_bytes, out.display());
+    Ok(())
+}
+
+fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let catalog = file.map_or_else(catalog::Catalog::embedded, catalog::Catalog::load)?;
+    let load_ms = started.elapsed().as_secs_f64() * 1000.0;
+    if let Some([make, model, year]) = vehicle {
+        let found = catalog.find(make, model, year.parse().context("YEAR is a whole number")?)?;
+        println!("{}", serde_json::to_string_pretty(&found.vehicle)?);
+        return Ok(());
+    }
+    if json {
+        let info = serde_json::json!({ "package": catalog.package(), "counts": catalog.counts(), "load_ms": load_ms });
+        println!("{info}");
+        return Ok(());
+    }
+    println!("{}", catalog.package());
+    print_counts(&catalog.counts());
+    for source in catalog.sources() {
+        println!("source: {} ({}), {}", source.name, source.region, source.license);
+    }
+    println!("loaded in {load_ms:.1} ms");
+    Ok(())
+}
+
+fn print_counts(counts: &Counts) {
+    println!(
+        "{} makes, {} model names, {} entries, {} vehicle types, {} to {}; {} vehicles can be asked for",
+        counts.makes,
+        counts.model_names,
+        counts.entries,
+        counts.vehicle_types,
+        counts.year_from,
+        counts.year_to,
+        counts.vehicles
+    );
+}
