@@ -10,13 +10,14 @@ use crate::app::{App, Parts};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::farm::{Farm, NodeMode};
+use crate::config::storage::Storage;
 use crate::db::Database;
 use crate::delivery::Pictures;
 use crate::farm::embedded;
 use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
 use crate::renders::{self, Renders};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use cyclorama_core::objects::ObjectStore;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::net::SocketAddr;
@@ -24,6 +25,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// For bytes of finished answers, once nothing else is waited for.
@@ -44,48 +46,14 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let admin_address = reachable(admin.local_addr()?);
     let base_url = config.listen.base_url.clone().unwrap_or_else(|| format!("http://{public_address}"));
 
-    let db = Database::open(storage.database_url.reveal()).await.context("the database cannot be opened")?;
-    let operator_token = operator::establish(
-        &storage.data_dir,
-        &format!("http://{admin_address}"),
-        storage.operator_token.as_ref().map(|token| token.reveal()),
-        &mut rand::rng(),
-    )?;
-    let store = ObjectStore::open_files(storage.objects_dir.clone()).context("CYCLORAMA_OBJECTS")?;
-    let process = ProcessId::new();
-    let meter = Meter::start(db.clone(), Clock, process.clone());
-    let renders = Renders::new(db.clone(), Clock, store.clone(), render_settings(&config.farm, &base_url));
-    // Before the first request: what a crash left open is put right.
-    let sweepers = [
-        ledger::start_sweeper(db.clone(), Clock, process, meter.clone())
-            .await
-            .context("the ledger cannot be opened")?,
-        renders.start_sweeper(),
-    ];
-    let stopping = CancellationToken::new();
-    let closing = CancellationToken::new();
-    let app = App::new(Parts {
-        base_url,
-        db,
-        clock: Clock,
-        keys: Default::default(),
-        pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max),
-        store,
-        meter,
-        renders,
-        operator_token,
-        metrics: start_metrics()?,
-        in_flight: Default::default(),
-        stopping: stopping.clone(),
-        closing: closing.clone(),
-        config,
-    });
+    let _locked = lock(storage)?;
+    let (app, sweepers) = open(config, base_url, &format!("http://{admin_address}"), start_metrics()?).await?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), public = %public_address, admin = %admin_address, base_url = app.base_url, "serving");
 
     let connections_max = app.config.limits.connections_max;
     let mut serving = tokio::spawn({
-        let public = server::serve(public, router::public(app.clone()), connections_max, closing.clone());
-        let admin = server::serve(admin, router::operator(app.clone()), connections_max, closing.clone());
+        let public = server::serve(public, router::public(app.clone()), connections_max, app.closing.clone());
+        let admin = server::serve(admin, router::operator(app.clone()), connections_max, app.closing.clone());
         async move {
             tokio::join!(public, admin);
         }
@@ -100,7 +68,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
 
     next_signal().await?;
     tracing::info!(bound_seconds = app.config.logs.shutdown.as_secs(), "stopping: requests in flight may finish");
-    stopping.cancel();
+    app.stopping.cancel();
     let unhurried = async {
         if tokio::time::timeout(app.config.logs.shutdown, app.in_flight.drained()).await.is_err() {
             tracing::warn!("stopping with requests in flight");
@@ -109,7 +77,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         if let Some(node) = node {
             let _ = node.await;
         }
-        closing.cancel();
+        app.closing.cancel();
         // Answers that are done may still be on their way to slow clients.
         let _ = tokio::time::timeout(LAST_BYTES, &mut serving).await;
     };
@@ -126,6 +94,60 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     // Closing the last connection lets SQLite fold its log into the file; a connection that hangs must not hold us.
     let _ = tokio::time::timeout(Duration::from_secs(2), app.db.pool.close()).await;
     Ok(())
+}
+
+/// Opens everything a service works with, and starts what keeps it right. The tasks run until they are aborted.
+pub async fn open(
+    config: Config,
+    base_url: String,
+    admin_url: &str,
+    metrics: PrometheusHandle,
+) -> anyhow::Result<(App, [JoinHandle<()>; 2])> {
+    let storage = &config.storage;
+    let db = Database::open(storage.database_url.reveal()).await.context("the database cannot be opened")?;
+    let given_token = storage.operator_token.as_ref().map(|token| token.reveal());
+    let operator_token = operator::establish(&storage.data_dir, admin_url, given_token, &mut rand::rng())?;
+    let store = ObjectStore::open_files(storage.objects_dir.clone()).context("CYCLORAMA_OBJECTS")?;
+    let process = ProcessId::new();
+    let meter = Meter::start(db.clone(), Clock, process.clone());
+    let renders = Renders::new(db.clone(), Clock, store.clone(), render_settings(&config.farm, &base_url));
+    // Before the first request: what a crash left open is put right.
+    let sweepers = [
+        ledger::start_sweeper(db.clone(), Clock, process, meter.clone())
+            .await
+            .context("the ledger cannot be opened")?,
+        renders.start_sweeper(),
+    ];
+    let app = App::new(Parts {
+        base_url,
+        db,
+        clock: Clock,
+        keys: Default::default(),
+        pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max),
+        store,
+        meter,
+        renders,
+        operator_token,
+        metrics,
+        in_flight: Default::default(),
+        stopping: CancellationToken::new(),
+        closing: CancellationToken::new(),
+        config,
+    });
+    Ok((app, sweepers))
+}
+
+/// SQLite belongs to one process, which a second one would take for dead. Given back by the system when we end, however we do.
+fn lock(storage: &Storage) -> anyhow::Result<std::fs::File> {
+    let path = storage.data_dir.join("lock");
+    let file = std::fs::File::create(&path).with_context(|| format!("{} cannot be made", path.display()))?;
+    if file.try_lock().is_err() {
+        bail!(
+            "another `cyclorama serve` uses the data folder {}; give each its own CYCLORAMA_DATA_DIR",
+            storage.data_dir.display()
+        );
+    }
+    Ok(file)
 }
 
 fn render_settings(farm: &Farm, base_url: &str) -> renders::Settings {

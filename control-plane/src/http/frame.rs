@@ -114,13 +114,17 @@ impl InFlight {
         Entered { count: self.count.clone(), ended: self.ended.clone() }
     }
 
+    pub fn count(&self) -> usize {
+        self.count.load(Ordering::SeqCst)
+    }
+
     /// Resolves when none is left.
     pub async fn drained(&self) {
         loop {
             let ended = self.ended.notified();
             tokio::pin!(ended);
             ended.as_mut().enable();
-            if self.count.load(Ordering::SeqCst) == 0 {
+            if self.count() == 0 {
                 return;
             }
             ended.await;

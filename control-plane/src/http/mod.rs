@@ -8,3 +8,5 @@ pub mod health;
 pub mod node;
 pub mod router;
 pub mod server;
+#[cfg(test)]
+mod tests;

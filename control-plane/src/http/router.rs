@@ -48,7 +48,7 @@ pub fn operator(app: App) -> Router {
     framed(routes, app)
 }
 
-fn framed(routes: Router<App>, app: App) -> Router {
+pub(super) fn framed(routes: Router<App>, app: App) -> Router {
     routes
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)

@@ -24,7 +24,23 @@ pub struct Inspection {
     pub receipt: serde_json::Value,
 }
 
+/// Jobs that wait and jobs that nodes are at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    pub queued: i64,
+    pub leased: i64,
+}
+
 impl Renders {
+    pub async fn backlog(&self) -> Result<Backlog, sqlx::Error> {
+        let row = sqlx::query(
+            "select (select count(*) from jobs where state = 'queued'), (select count(*) from jobs where state = 'leased')",
+        )
+        .fetch_one(&self.0.database.pool)
+        .await?;
+        Ok(Backlog { queued: row.try_get(0)?, leased: row.try_get(1)? })
+    }
+
     /// `None` when there is no render with this id.
     pub async fn inspect(&self, render_id: &str) -> Result<Option<Inspection>, sqlx::Error> {
         let row = sqlx::query(

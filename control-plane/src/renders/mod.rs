@@ -18,7 +18,7 @@ mod uploads;
 mod wait;
 
 pub use budget::Budget;
-pub use inspect::Inspection;
+pub use inspect::{Backlog, Inspection};
 pub use nodes::{JoinError, Node, NodeError};
 pub use result::{Rejected, ResultError};
 pub use state::{JobState, RenderState, Standing};
