@@ -24,8 +24,8 @@ pub enum VehicleError {
     Sheet(#[from] SheetError),
 }
 
-/// Side of a grid cell of the body.
-const GRID_M: f32 = 0.021;
+/// Side of a grid cell of the body, as a share of length plus height: all vehicles fill the picture alike.
+const GRID_SHARE: f32 = 0.0036;
 /// Of solids meshed by themselves.
 const SOLID_GRID_M: f32 = 0.014;
 /// Room of a wheel well behind the tyre.
@@ -85,10 +85,13 @@ pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> Vehic
     let margin = 0.06;
     let low = Vec3::new(-margin, 0.0, 0.02);
     let high = Vec3::new(real.length + margin, real.width * 0.5 + 0.12, real.height + margin);
-    let mut half = surface_net::mesh(&|p| field.at(p), low, high, GRID_M, true);
+    let grid_m = (GRID_SHARE * (real.length + real.height)).clamp(0.015, 0.035);
+    let mut half = surface_net::mesh(&|p| field.at(p), low, high, grid_m, true);
 
     // Haunches, lips and blends move the widest place off the drawn one.
-    let widest = half.positions.iter().map(|p| p.y).fold(0.0, f32::max);
+    let apart = (0..sheet.solid.len()).filter(|i| sheet.solid[*i].role == SolidRole::Apart);
+    let widest_apart = apart.map(|i| field.morph.to_real(field.solid_bounds(i).1).y).fold(0.0, f32::max);
+    let widest = half.positions.iter().map(|p| p.y).fold(widest_apart, f32::max);
     if widest > 0.0 {
         let factor = real.width * 0.5 / widest;
         field.morph.widen(factor);
@@ -97,8 +100,8 @@ pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> Vehic
 
     let floor = real.hub_z * 0.6;
     let seen = |p: Vec3, normal: Vec3| p.z > floor || normal.z > -0.7;
-    for shortest_m in [0.012, 0.008] {
-        surface_net::refine(&mut half, &|p| field.at(p), shortest_m, &seen);
+    for shortest in [0.6, 0.4] {
+        surface_net::refine(&mut half, &|p| field.at(p), shortest * grid_m, &seen);
     }
 
     let wheels = dress::wheel_places(sheet, &field, real);
@@ -148,4 +151,123 @@ fn with_mirror_image(half: VehicleMesh) -> VehicleMesh {
         whole.add(*material, &surface.mirrored());
     }
     whole
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use cyclorama_core::vehicle::Dimensions;
+
+    use super::*;
+
+    fn read(name: &str) -> Sheet {
+        Sheet::read(name, &template::text_of).unwrap()
+    }
+
+    fn bounds(mesh: &VehicleMesh, keep: impl Fn(Material) -> bool) -> (Vec3, Vec3) {
+        let points = mesh.surfaces.iter().filter(|(m, _)| keep(**m)).flat_map(|(_, s)| &s.positions);
+        points.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| {
+            (low.min(Vec3::from(*p)), high.max(Vec3::from(*p)))
+        })
+    }
+
+    /// Checks that hold for every vehicle: dimensions, ground, normals, budget.
+    fn check(name: &str, sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) {
+        let mesh = build_sheet(sheet, [length, width, height], wheelbase);
+        let what = format!("{name} at {length} x {width} x {height}");
+        for (material, surface) in &mesh.surfaces {
+            let mut outward = 0;
+            for t in surface.indices.chunks_exact(3) {
+                let [a, b, c] = [t[0], t[1], t[2]].map(|i| Vec3::from(surface.positions[i as usize]));
+                assert!(a.is_finite() && b.is_finite() && c.is_finite(), "{what}, {material:?}");
+                let normal: Vec3 = t.iter().map(|i| Vec3::from(surface.normals[*i as usize])).sum();
+                outward += usize::from((b - a).cross(c - a).dot(normal) >= -1e-9);
+            }
+            // Slivers of a cut may lie any way round; nothing else may.
+            let share = outward as f32 / surface.triangle_count() as f32;
+            assert!(share > 0.985, "{what}, {material:?}: {share} of the triangles face outwards");
+        }
+        // Mirrors, handles and aerials stand beyond the body and are not part of the dimensions.
+        let (low, high) = bounds(&mesh, |m| matches!(m, Material::Tyre | Material::Underbody | Material::MattBlack));
+        assert!(low.z.abs() < 0.002, "{what} stands on {}", low.z);
+        let (low, high) = (low.min(bounds(&mesh, |_| true).0), high.max(bounds(&mesh, |_| true).1));
+        assert!((high.x - low.x - length).abs() < 0.01 * length + 0.01, "{what}: {} long", high.x - low.x);
+        let top = mesh.surfaces[&Material::Paint].positions.iter().chain(
+            mesh.surfaces.get(&Material::MattBlack).iter().flat_map(|s| &s.positions),
+        );
+        let top = top.filter(|p| p[1].abs() < 0.3).map(|p| p[2]).fold(0.0, f32::max);
+        // A fin or rail may stand a little above.
+        assert!(top > height * 0.98 && top < height * 1.01 + 0.06, "{what}: {top} high");
+        let body = mesh.surfaces[&Material::Underbody].positions.iter().map(|p| p[1]).fold(0.0, f32::max);
+        assert!(body * 2.0 < width * 1.01 && body * 2.0 > width * 0.7, "{what}: {}", body * 2.0);
+        let triangles = mesh.triangle_count();
+        assert!((120_000..420_000).contains(&triangles), "{what}: {triangles} triangles");
+    }
+
+    #[test]
+    fn every_sheet_builds_at_its_own_dimensions() {
+        for name in template::names() {
+            let sheet = read(name);
+            let size = sheet.size;
+            check(name, &sheet, [size.length, size.width, size.height], size.wheelbase);
+        }
+    }
+
+    #[test]
+    fn every_sheet_builds_at_other_dimensions() {
+        for (index, name) in template::names().enumerate() {
+            let sheet = read(name);
+            let size = sheet.size;
+            let scale = if index % 2 == 0 { [1.12, 0.95, 1.08] } else { [0.88, 1.06, 0.93] };
+            let wheelbase = size.wheelbase * scale[0] * if index % 3 == 0 { 1.04 } else { 0.97 };
+            check(name, &sheet, [size.length * scale[0], size.width * scale[1], size.height * scale[2]], wheelbase);
+        }
+    }
+
+    #[test]
+    fn the_body_is_as_wide_as_said_and_closed() {
+        let sheet = read("hatchback");
+        let (drawn, real) = stances(&sheet, [4.4, 1.83, 1.5], 2.7);
+        let arch = |x: f32| Arch { x, z: real.hub_z, radius: real.hub_z + 0.036, power: 2.0 };
+        let field = BodyField::new(&sheet, drawn, real, [arch(real.front_axle_x), arch(real.rear_axle_x)]);
+        let half = surface_net::mesh(&|p| field.at(p), Vec3::new(-0.06, 0.0, 0.02), Vec3::new(4.46, 1.0, 1.56), 0.03, true);
+        let mut uses: HashMap<(u32, u32), u32> = HashMap::new();
+        for t in &half.triangles {
+            for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+                *uses.entry((a.min(b), a.max(b))).or_default() += 1;
+            }
+        }
+        for ((a, b), count) in uses {
+            let on_plane = half.positions[a as usize].y == 0.0 && half.positions[b as usize].y == 0.0;
+            assert!(count == 2 || (count == 1 && on_plane), "{count} at {}", half.positions[a as usize]);
+        }
+        let worst = half.positions.iter().map(|p| field.at(*p).abs()).fold(0.0, f32::max);
+        assert!(worst < 5e-4, "{worst} off the skin");
+        let mesh = build_sheet(&sheet, [4.4, 1.83, 1.5], 2.7);
+        // Below the mirrors and handles.
+        let widest = mesh.surfaces[&Material::Paint].positions.iter().filter(|p| p[2] < 0.75);
+        let widest = widest.map(|p| p[1]).fold(0.0, f32::max);
+        assert!((widest * 2.0 - 1.83).abs() < 0.01 * 1.83, "{}", widest * 2.0);
+    }
+
+    #[test]
+    fn bodies_without_a_template_are_named() {
+        let vehicle = Vehicle {
+            make: "honda".into(),
+            model: "cb500".into(),
+            year: 2020,
+            vehicle_type: VehicleType::Motorcycle,
+            body: BodyClass::Motorcycle,
+            dimensions: Dimensions {
+                length_mm: 2080,
+                width_mm: 790,
+                height_mm: 1060,
+                wheelbase_mm: 1410,
+                front_track_mm: 0,
+            },
+        };
+        let error = build(&vehicle).unwrap_err().to_string();
+        assert!(error.contains("motorcycle"), "{error}");
+    }
 }

@@ -58,7 +58,8 @@ impl FieldDrawing {
         let (low, high) = outline.bounds();
         let range = range_of(drawing, length, height);
         // Lamps and badges need their corners; a door does not.
-        let step_m = ((high - low).max_element() / 80.0).clamp(0.003, 0.008);
+        let extent = high - low;
+        let step_m = (extent.max_element() / 80.0).min(extent.min_element() / 6.0).clamp(0.002, 0.008);
         let grid = DistanceGrid::new(&outline, step_m, 0.06);
         Self { view: drawing.view, bowed: drawing.bowed, grid, low, high, range }
     }

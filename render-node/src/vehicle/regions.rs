@@ -251,7 +251,8 @@ fn backlight<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     Some(Box::new(move |_, s| {
         let side = s.greenhouse_side + b.pillar;
         let lower = smooth_max(side, (b.bottom - s.greenhouse_z).max(0.012 - s.body), b.corner).max(off_screen(s));
-        smooth_max(lower, b.top - s.greenhouse_x, b.corner)
+        let upper = (b.top - s.greenhouse_x).max(b.top_z.map_or(-1.0, |z| s.greenhouse_z - z));
+        smooth_max(lower, upper, b.corner)
     }))
 }
 

@@ -215,6 +215,9 @@ pub struct Backlight {
     pub top: f32,
     /// z of the lower edge in the centre plane.
     pub bottom: f32,
+    /// z of the upper edge, for upright tails where x says too little.
+    #[serde(default)]
+    pub top_z: Option<f32>,
     #[serde(default = "corner")]
     pub corner: f32,
 }
@@ -765,5 +768,44 @@ fn merge_named(old: &mut Vec<toml::Value>, new: Vec<toml::Value>) {
             (None, item) if !remove => old.push(item),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(name: &str) -> Option<&'static str> {
+        match name {
+            "wrong-field" => Some("base = \"hatchback\"\n[body]\nsil = 0.2\n"),
+            "wrong-size" => Some("base = \"hatchback\"\n[size]\nlength = -4.0\n"),
+            "falling" => Some("base = \"hatchback\"\n[body]\nbelt = [[1.0, 0.9], [0.5, 0.9]]\n"),
+            "loop" => Some("base = \"loop\"\n"),
+            "child" => Some(
+                "base = \"hatchback\"\nabout = \"child\"\n[[region]]\nname = \"fuel door\"\nremove = true\n\
+                 [[region]]\nname = \"sill\"\nkind = { skin = \"paint\" }\n",
+            ),
+            other => super::super::template::text_of(other),
+        }
+    }
+
+    #[test]
+    fn errors_name_the_sheet_and_the_field() {
+        for (name, field) in
+            [("wrong-field", "sil"), ("wrong-size", "size.length"), ("falling", "body.belt"), ("loop", "base"), ("none", "no sheet")]
+        {
+            let error = Sheet::read(name, &text).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains(field), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_sheet_takes_over_changes_and_drops_what_its_base_has() {
+        let (base, child) = (Sheet::read("hatchback", &text).unwrap(), Sheet::read("child", &text).unwrap());
+        assert_eq!(child.about, "child");
+        assert_eq!(child.region.len() + 1, base.region.len());
+        let sill = child.region.iter().find(|r| r.name == "sill").unwrap();
+        assert!(matches!(sill.kind, RegionKind::Skin(Material::Paint)));
+        assert!(sill.at.curve.len() > 3);
     }
 }
