@@ -2,6 +2,7 @@
 
 use crate::accounts::api_key::Keys;
 use crate::accounts::operator::OperatorToken;
+use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Database;
@@ -30,6 +31,8 @@ pub struct Parts {
     pub clock: Clock,
     /// API keys, looked up by hash.
     pub keys: Keys,
+    /// Which vehicles exist.
+    pub catalog: Catalog,
     /// Where pictures are kept.
     pub store: ObjectStore,
     /// Counts requests and moves credits, in groups.

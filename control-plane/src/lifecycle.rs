@@ -7,6 +7,7 @@
 
 use crate::accounts::operator;
 use crate::app::{App, Parts};
+use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::farm::{Farm, NodeMode};
@@ -123,6 +124,7 @@ pub async fn open(
         db,
         clock: Clock,
         keys: Default::default(),
+        catalog: Catalog::embedded().context("the catalog cannot be read")?,
         pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max),
         store,
         meter,

@@ -90,14 +90,17 @@ impl Catalog {
         // Of two makes with one name (`SUR-RON`, `SURRON`) the one that has exactly this model in that year is meant.
         makes.sort_by_key(|position| {
             let exact = self.models_starting(*position as usize, &key).first().filter(|(other, _)| *other == key);
-            !exact.is_some_and(|(_, model)| self.makes[*position as usize].models[*model as usize].years().contains(year))
+            !exact
+                .is_some_and(|(_, model)| self.makes[*position as usize].models[*model as usize].years().contains(year))
         });
         let mut refusal = None;
         for position in makes {
             match self.find_model(position as usize, &key, model, year) {
                 Ok(found) => return Ok(found),
                 // With two makes of one name, a model that one of them has says more than one that neither has.
-                Err(other) if refusal.as_ref().is_none_or(|first: &NotFound| first.missing == Missing::Model) => refusal = Some(other),
+                Err(other) if refusal.as_ref().is_none_or(|first: &NotFound| first.missing == Missing::Model) => {
+                    refusal = Some(other)
+                }
                 Err(_) => {}
             }
         }
@@ -112,7 +115,8 @@ impl Catalog {
     /// The one model of a make that a name, slug or beginning stands for, whatever the year; `None` when there is none
     /// or more than one.
     pub fn model<'a>(&'a self, make: &'a Make, model: &str) -> Option<&'a Model> {
-        let position = *self.makes_named(&make.slug).iter().find(|position| self.makes[**position as usize].id == make.id)?;
+        let position =
+            *self.makes_named(&make.slug).iter().find(|position| self.makes[**position as usize].id == make.id)?;
         let key = names::key(model);
         let starting = self.models_starting(position as usize, &key);
         match starting {
@@ -159,7 +163,8 @@ impl Catalog {
 
     fn unknown_make(&self, asked: &str) -> NotFound {
         let key = make_key(asked);
-        let mut alike: Vec<(f64, &Make)> = self.makes.iter().map(|make| (likeness(&key, &names::key(&make.name)), make)).collect();
+        let mut alike: Vec<(f64, &Make)> =
+            self.makes.iter().map(|make| (likeness(&key, &names::key(&make.name)), make)).collect();
         alike.retain(|(likeness, _)| *likeness >= LIKENESS_MIN);
         // How many models a make has stands for how likely it is to be meant.
         alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.models.len().cmp(&a.1.models.len())));
@@ -188,7 +193,12 @@ fn ambiguous(make: &Make, mut models: Vec<&Model>, asked: &str) -> NotFound {
     models.sort_by_key(|model| (rank(model), model.slug.len()));
     NotFound {
         missing: Missing::AmbiguousModel,
-        detail: format!("`{}` is the beginning of {} models of {}; name one", shortened(asked), models.len(), make.name),
+        detail: format!(
+            "`{}` is the beginning of {} models of {}; name one",
+            shortened(asked),
+            models.len(),
+            make.name
+        ),
         suggestions: models.into_iter().take(SUGGESTIONS_MAX).map(|model| Suggestion::model(make, model)).collect(),
     }
 }

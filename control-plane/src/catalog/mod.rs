@@ -56,9 +56,8 @@ impl Catalog {
 
     /// A release file, with the share-alike supplement beside it where there is one.
     pub fn load(path: &Path) -> Result<Self, ReleaseError> {
-        let read = |path: &Path| {
-            std::fs::read(path).map_err(|source| ReleaseError::Read { path: path.to_owned(), source })
-        };
+        let read =
+            |path: &Path| std::fs::read(path).map_err(|source| ReleaseError::Read { path: path.to_owned(), source });
         let release = read(path)?;
         let beside = release::supplement_path(path);
         let supplement = beside.exists().then(|| read(&beside)).transpose()?;
@@ -69,15 +68,20 @@ impl Catalog {
         let mut makes_by_key: HashMap<String, Vec<u32>> = HashMap::new();
         let mut models_by_key = Vec::with_capacity(release.makes.len());
         for (position, make) in release.makes.iter().enumerate() {
-            let spellings = [make.name.as_str(), make.slug.as_str()].into_iter().chain(make.aliases.iter().map(String::as_str));
+            let spellings =
+                [make.name.as_str(), make.slug.as_str()].into_iter().chain(make.aliases.iter().map(String::as_str));
             for key in spellings.map(lookup::make_key) {
                 let makes = makes_by_key.entry(key).or_default();
                 if makes.last() != Some(&(position as u32)) {
                     makes.push(position as u32);
                 }
             }
-            let mut keys: Vec<(String, u32)> =
-                make.models.iter().enumerate().map(|(position, model)| (model.slug.replace('-', ""), position as u32)).collect();
+            let mut keys: Vec<(String, u32)> = make
+                .models
+                .iter()
+                .enumerate()
+                .map(|(position, model)| (model.slug.replace('-', ""), position as u32))
+                .collect();
             keys.sort();
             models_by_key.push(keys);
         }

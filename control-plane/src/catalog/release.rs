@@ -145,7 +145,9 @@ pub enum ReleaseError {
     Decompress { file: String, source: std::io::Error },
     #[error("catalog file {file} does not decode")]
     Decode { file: String, source: postcard::Error },
-    #[error("catalog file {file} has layout {found}, this program reads layout {LAYOUT}; run `cyclorama catalog import` again")]
+    #[error(
+        "catalog file {file} has layout {found}, this program reads layout {LAYOUT}; run `cyclorama catalog import` again"
+    )]
     Layout { file: String, found: u16 },
     #[error("catalog supplement {file} was made for another release; run `cyclorama catalog import` again")]
     Mismatch { file: String },
@@ -210,7 +212,8 @@ impl Release {
                     years[year as usize] = (body, base + dimensions);
                 }
             }
-            model.spans = spans(years.iter().enumerate().map(|(from, (body, dimensions))| (from as u8, *body, *dimensions)));
+            model.spans =
+                spans(years.iter().enumerate().map(|(from, (body, dimensions))| (from as u8, *body, *dimensions)));
         }
         Ok(())
     }

@@ -71,7 +71,8 @@ fn well_known_cars() {
         ("Mercedes-Benz", "Sprinter", 2020, Van, 5932),
     ];
     for (make, model, year, body, length_mm) in cars {
-        let vehicle = CATALOG.find(make, model, year).unwrap_or_else(|refusal| panic!("{make} {model}: {refusal}")).vehicle;
+        let vehicle =
+            CATALOG.find(make, model, year).unwrap_or_else(|refusal| panic!("{make} {model}: {refusal}")).vehicle;
         assert_eq!(vehicle.body, body, "{make} {model} {year}");
         let off = vehicle.dimensions.length_mm.abs_diff(length_mm);
         assert!(off <= 230, "{make} {model} {year}: {:?}, published length {length_mm}", vehicle.dimensions);
@@ -83,7 +84,8 @@ fn well_known_cars() {
         ("Toyota", "Hilux", 2015, Pickup, VehicleType::Truck),
     ];
     for (make, model, year, body, vehicle_type) in other_kinds {
-        let vehicle = CATALOG.find(make, model, year).unwrap_or_else(|refusal| panic!("{make} {model}: {refusal}")).vehicle;
+        let vehicle =
+            CATALOG.find(make, model, year).unwrap_or_else(|refusal| panic!("{make} {model}: {refusal}")).vehicle;
         assert_eq!((vehicle.body, vehicle.vehicle_type), (body, vehicle_type), "{make} {model}");
     }
 }
@@ -110,7 +112,8 @@ fn names_slugs_spellings_and_unique_beginnings() {
         ("toyota", "corolla", 2024, "toyota/corolla/2024"),
     ];
     for (make, model, year, expected) in cases {
-        let found = CATALOG.find(make, model, year).unwrap_or_else(|refusal| panic!("{make} {model} {year}: {refusal}"));
+        let found =
+            CATALOG.find(make, model, year).unwrap_or_else(|refusal| panic!("{make} {model} {year}: {refusal}"));
         assert_eq!(path(&found), expected);
     }
     let found = CATALOG.find("BMW", "3 series", 2024).unwrap();
@@ -177,7 +180,13 @@ fn the_package_s_own_names_are_all_found() {
                 let (_, years) = spelling.years[0];
                 let year = years.iter().next().expect("a spelling has years");
                 let found = CATALOG.find(&make.name, &spelling.name, year);
-                assert_eq!(found.map(|found| found.vehicle.model).as_ref(), Ok(&model.slug), "{} {}", make.name, spelling.name);
+                assert_eq!(
+                    found.map(|found| found.vehicle.model).as_ref(),
+                    Ok(&model.slug),
+                    "{} {}",
+                    make.name,
+                    spelling.name
+                );
             }
         }
     }
@@ -218,9 +227,14 @@ fn an_import_reads_a_package_and_a_share_alike_source() {
     );
     write(
         "sources/ca-cvs-allcarsdb/body_configs.csv.xz",
-        &xz("Ref,Body_Style,Doors,Cab_Config,Length_in,Width_in,Height_in,Wheelbase_in,Track_Front_in\na,Coupe,2,,180,70,50,100,60\n"),
+        &xz(
+            "Ref,Body_Style,Doors,Cab_Config,Length_in,Width_in,Height_in,Wheelbase_in,Track_Front_in\na,Coupe,2,,180,70,50,100,60\n",
+        ),
     );
-    write("sources/ca-cvs-allcarsdb/ymm_body_configs.csv.xz", &xz("Make,Model,Year,Body_Config_Ref\nZZ Motors,Comet,2001,a\n"));
+    write(
+        "sources/ca-cvs-allcarsdb/ymm_body_configs.csv.xz",
+        &xz("Make,Model,Year,Body_Config_Ref\nZZ Motors,Comet,2001,a\n"),
+    );
     let out = folder.path().join("made.bin");
     let report = import::import(&folder.path().join("package"), &folder.path().join("sources"), None, &out).unwrap();
     assert_eq!((report.counts.makes, report.counts.model_names, report.counts.entries), (1, 3, 3));
@@ -237,7 +251,8 @@ fn an_import_reads_a_package_and_a_share_alike_source() {
     assert_eq!((plain.body, plain.dimensions.length_mm), (Sedan, 4780));
 
     write("package/dist/data.js", b"const other = 1;");
-    let refusal = import::import(&folder.path().join("package"), &folder.path().join("sources"), None, &out).unwrap_err();
+    let refusal =
+        import::import(&folder.path().join("package"), &folder.path().join("sources"), None, &out).unwrap_err();
     assert!(refusal.to_string().contains("const data"), "{refusal}");
 }
 

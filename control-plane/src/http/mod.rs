@@ -10,3 +10,4 @@ pub mod router;
 pub mod server;
 #[cfg(test)]
 mod tests;
+pub mod v1;

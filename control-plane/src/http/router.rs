@@ -4,6 +4,7 @@ use super::admin;
 use super::frame::{frame, limited, panicked, unknown_route, wrong_method};
 use super::health;
 use super::node::{jobs, layers, nodes, uploads};
+use super::v1::images;
 use crate::app::App;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -16,6 +17,7 @@ pub fn public(app: App) -> Router {
         .route("/api/health", get(health::status))
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
+        .route("/api/v1/images/car", get(images::car::get).head(images::car::head))
         .route("/node/v1/nodes", post(nodes::join::join))
         .route("/node/v1/nodes/{node_id}", delete(nodes::leave::leave))
         .route("/node/v1/nodes/{node_id}/leases", post(nodes::lease::lease))

@@ -66,7 +66,8 @@ impl<'a> Subject<'a> {
             key,
             sightings,
             kinds: register.map_or(Vec::new(), |register| register.kinds.iter().map(String::as_str).collect()),
-            car_bodies: register.map_or(Vec::new(), |register| register.car_bodies.iter().map(String::as_str).collect()),
+            car_bodies: register
+                .map_or(Vec::new(), |register| register.car_bodies.iter().map(String::as_str).collect()),
             word: rules.word_body(make, &words, "road"),
             scooter_word: rules.word_body(make, &words, "two-wheeler") == Some(BodyClass::Scooter),
             types: draft.types(),
@@ -86,7 +87,9 @@ impl<'a> Subject<'a> {
         let Some(middle) = years.iter().nth(years.len() / 2) else { return };
         let wanted: &[VehicleType] = match self.known_body(middle, true) {
             Some(BodyClass::Pickup | BodyClass::Van) => &[VehicleType::Truck, VehicleType::Mpv],
-            Some(BodyClass::Suv | BodyClass::OffRoader | BodyClass::Minivan) => &[VehicleType::Mpv, VehicleType::PassengerCar],
+            Some(BodyClass::Suv | BodyClass::OffRoader | BodyClass::Minivan) => {
+                &[VehicleType::Mpv, VehicleType::PassengerCar]
+            }
             Some(_) => &[VehicleType::PassengerCar, VehicleType::Mpv],
             None => &[],
         };
@@ -98,14 +101,16 @@ impl<'a> Subject<'a> {
 
     /// The body as far as rules, sources and the name know it.
     fn known_body(&self, year: u16, with_share_alike: bool) -> Option<BodyClass> {
-        let is_two_wheeler = matches!(self.types.first(), Some((VehicleType::Motorcycle | VehicleType::AutoRickshaw, _)));
+        let is_two_wheeler =
+            matches!(self.types.first(), Some((VehicleType::Motorcycle | VehicleType::AutoRickshaw, _)));
         if is_two_wheeler {
             return None;
         }
         let seen = self.seen_body(year, with_share_alike);
         // A "wagon" among vans (Transit Wagon) is one with windows.
         let word = self.word.filter(|word| {
-            *word != BodyClass::Wagon || !matches!(seen, Some(BodyClass::Van | BodyClass::Minivan | BodyClass::Suv | BodyClass::Pickup))
+            *word != BodyClass::Wagon
+                || !matches!(seen, Some(BodyClass::Van | BodyClass::Minivan | BodyClass::Suv | BodyClass::Pickup))
         });
         self.rules.body(self.make, self.key, year, word.or(seen)).or(word).or(seen)
     }
@@ -120,8 +125,10 @@ impl<'a> Subject<'a> {
                     .filter(|one| (one.publisher == Publisher::SizeClass) == is_class)
                     .map(|one| (one.year.abs_diff(year), one.publisher))
                     .min()?;
-                let seen: Vec<BodyClass> =
-                    usable().filter(|one| (one.year.abs_diff(year), one.publisher) == best).map(|one| one.body).collect();
+                let seen: Vec<BodyClass> = usable()
+                    .filter(|one| (one.year.abs_diff(year), one.publisher) == best)
+                    .map(|one| one.body)
+                    .collect();
                 PRIMARY.into_iter().find(|body| seen.contains(body))
             };
             nearest(false).or_else(|| nearest(true))
@@ -132,7 +139,8 @@ impl<'a> Subject<'a> {
         let known = self.known_body(year, with_share_alike);
         let mut body = known.unwrap_or_else(|| self.assumed_body(year));
         let named = self.rules.body(self.make, self.key, year, known).is_some();
-        let (mut dimensions, mut dimensions_from) = size::of(self.rules, self.make, self.key, self.sightings, year, body, with_share_alike);
+        let (mut dimensions, mut dimensions_from) =
+            size::of(self.rules, self.make, self.key, self.sightings, year, body, with_share_alike);
         if !named {
             let measured = dimensions_from != size::TEMPLATE;
             let split = match body {
@@ -142,7 +150,8 @@ impl<'a> Subject<'a> {
             };
             if split != body {
                 body = split;
-                (dimensions, dimensions_from) = size::of(self.rules, self.make, self.key, self.sightings, year, body, with_share_alike);
+                (dimensions, dimensions_from) =
+                    size::of(self.rules, self.make, self.key, self.sightings, year, body, with_share_alike);
             }
         }
         Facts { body, dimensions, dimensions_from }
@@ -160,7 +169,9 @@ impl<'a> Subject<'a> {
     fn usual_body(&self) -> BodyClass {
         let is_kind = |kind: &str| self.kinds.contains(&kind);
         match self.types.first().map(|(one, _)| *one) {
-            Some(VehicleType::Motorcycle) if self.scooter_word || is_kind("moped") && !is_kind("motorcycle") => BodyClass::Scooter,
+            Some(VehicleType::Motorcycle) if self.scooter_word || is_kind("moped") && !is_kind("motorcycle") => {
+                BodyClass::Scooter
+            }
             Some(VehicleType::Motorcycle) => BodyClass::Motorcycle,
             Some(VehicleType::AutoRickshaw) => BodyClass::Rickshaw,
             Some(VehicleType::Bus) => BodyClass::Bus,

@@ -108,9 +108,13 @@ impl Target {
         let mut words = names::words(model);
         let make_words = names::words(&make);
         // "Ram Ram 1500" of make Ram is the catalog's "1500".
-        if words.len() > 1 && !make_words.is_empty() && words.first() == make_words.first() && known.get(&make).is_some_and(|models| {
-            models.contains(&words[1..].concat()) || models.contains(&words[1])
-        }) {
+        if words.len() > 1
+            && !make_words.is_empty()
+            && words.first() == make_words.first()
+            && known
+                .get(&make)
+                .is_some_and(|models| models.contains(&words[1..].concat()) || models.contains(&words[1]))
+        {
             words.remove(0);
         }
         let models = known.get(&make);

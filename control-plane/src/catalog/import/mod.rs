@@ -11,7 +11,9 @@ mod size;
 mod sources;
 
 use super::names;
-use super::release::{self, FIRST_YEAR, Make, Model, Patch, Release, ReleaseError, Source, Spelling, Supplement, YearSet};
+use super::release::{
+    self, FIRST_YEAR, Make, Model, Patch, Release, ReleaseError, Source, Spelling, Supplement, YearSet,
+};
 use cyclorama_core::{BodyClass, Dimensions, VehicleType};
 use evidence::{Evidence, Known, MEMBERS, Sightings};
 use package::Package;
@@ -72,7 +74,13 @@ pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) 
     }
     let (evidence, missing_sources) = sources::read_all(sources, &rules, &known)?;
 
-    let mut builder = Builder { rules: &rules, evidence: &evidence, report: Default::default(), share_alike: 0, bodies: Default::default() };
+    let mut builder = Builder {
+        rules: &rules,
+        evidence: &evidence,
+        report: Default::default(),
+        share_alike: 0,
+        bodies: Default::default(),
+    };
     let (mut plain, mut shared) = (Sizes::default(), Sizes::default());
     let mut makes = Vec::with_capacity(drafts.len());
     let mut patches = Vec::new();
@@ -106,15 +114,23 @@ pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) 
     let name = format!("{} {}", package.name, package.version);
     let made = Release::new(name.clone(), package.data.sources.iter().map(list).collect(), makes, plain.list);
     let release_bytes = release::encode(&made)?;
-    let supplement_bytes = release::encode(&Supplement::new(SUPPLEMENT_NOTICE.into(), &release_bytes, shared.list, patches))?;
+    let supplement_bytes =
+        release::encode(&Supplement::new(SUPPLEMENT_NOTICE.into(), &release_bytes, shared.list, patches))?;
 
     // Read back what will be written, and count it against the package before anything is replaced.
     let catalog = super::Catalog::index(Release::decode("(new)", &release_bytes, Some(&supplement_bytes))?);
     let counts = catalog.counts();
-    let listed = (package.data.makes.len(), package.data.model_names.len(), package.data.models.len(), package.data.vehicle_types.len());
+    let listed = (
+        package.data.makes.len(),
+        package.data.model_names.len(),
+        package.data.models.len(),
+        package.data.vehicle_types.len(),
+    );
     let held = (counts.makes, counts.model_names, counts.entries, counts.vehicle_types);
     if listed != held {
-        let detail = format!("makes, model names, entries and vehicle types are {listed:?} in the package and {held:?} in the release");
+        let detail = format!(
+            "makes, model names, entries and vehicle types are {listed:?} in the package and {held:?} in the release"
+        );
         return Err(ImportError::Counts { detail });
     }
     write(out, &release_bytes)?;
@@ -174,14 +190,19 @@ fn draft(package: &Package) -> Result<Vec<MakeDraft>, ImportError> {
         };
         types.insert(listed.vehicle_type_id, number(VehicleType::ALL, ours));
     }
-    let us_mask = data.sources.iter().position(|source| source.source_id == "nhtsa-vpic").map_or(0, |index| 1u32 << index);
-    let mut makes: Vec<MakeDraft> = data.makes.iter().map(|make| MakeDraft {
-        id: make.make_id,
-        key: names::key(&make.make_name),
-        name: make.make_name.clone(),
-        slug: names::slug(&make.make_name),
-        models: BTreeMap::new(),
-    }).collect();
+    let us_mask =
+        data.sources.iter().position(|source| source.source_id == "nhtsa-vpic").map_or(0, |index| 1u32 << index);
+    let mut makes: Vec<MakeDraft> = data
+        .makes
+        .iter()
+        .map(|make| MakeDraft {
+            id: make.make_id,
+            key: names::key(&make.make_name),
+            name: make.make_name.clone(),
+            slug: names::slug(&make.make_name),
+            models: BTreeMap::new(),
+        })
+        .collect();
     makes.sort_by(|a, b| a.slug.cmp(&b.slug).then(a.name.cmp(&b.name)));
     // Two makes of one slug stay two: the later one's gets a number.
     for index in 1..makes.len() {
@@ -194,7 +215,8 @@ fn draft(package: &Package) -> Result<Vec<MakeDraft>, ImportError> {
     for (year, make, _, name, vehicle_type, sources) in &data.models {
         let make = positions.get(make).ok_or_else(|| wrong(format!("a row of unknown make {make}")))?;
         let name = data.model_names.get(*name).ok_or_else(|| wrong(format!("a row of unknown model name {name}")))?;
-        let vehicle_type = types.get(vehicle_type).ok_or_else(|| wrong(format!("a row of unknown type {vehicle_type}")))?;
+        let vehicle_type =
+            types.get(vehicle_type).ok_or_else(|| wrong(format!("a row of unknown type {vehicle_type}")))?;
         let key = names::key(name);
         if key.is_empty() || *year < FIRST_YEAR || *year >= FIRST_YEAR + 64 {
             return Err(wrong(format!("a row `{name}` of {year}")));
@@ -215,7 +237,8 @@ impl ModelDraft {
 
     /// The spelling to show: NHTSA's if it has one, with lower-case letters rather than capitals, the one of most years.
     fn spelling(&self) -> &str {
-        let years = |name: &str| self.spellings[name].values().fold(YearSet::default(), |all, years| all.union(*years)).len();
+        let years =
+            |name: &str| self.spellings[name].values().fold(YearSet::default(), |all, years| all.union(*years)).len();
         self.spellings
             .keys()
             .max_by_key(|name| {
@@ -233,7 +256,8 @@ impl ModelDraft {
             let listed = self.spellings.values().filter_map(|types| types.get(&number(VehicleType::ALL, wanted)));
             listed.fold(YearSet::default(), |all, years| all.union(*years))
         };
-        let mut types: Vec<_> = order.into_iter().map(|one| (one, years(one))).filter(|(_, years)| !years.is_empty()).collect();
+        let mut types: Vec<_> =
+            order.into_iter().map(|one| (one, years(one))).filter(|(_, years)| !years.is_empty()).collect();
         types.sort_by_key(|(_, years)| std::cmp::Reverse(years.len()));
         types
     }
@@ -268,7 +292,14 @@ struct Builder<'a> {
 type PatchSpan = (u8, u8, u8, u32);
 
 impl Builder<'_> {
-    fn model(&mut self, make: &str, key: &str, draft: ModelDraft, plain: &mut Sizes, shared: &mut Sizes) -> (Model, Vec<PatchSpan>) {
+    fn model(
+        &mut self,
+        make: &str,
+        key: &str,
+        draft: ModelDraft,
+        plain: &mut Sizes,
+        shared: &mut Sizes,
+    ) -> (Model, Vec<PatchSpan>) {
         let spelling = draft.spelling();
         let sightings = chain(self.rules, self.evidence, make, key, spelling);
         let subject = body::Subject::new(self.rules, self.evidence, &draft, make, key, spelling, &sightings);
@@ -297,7 +328,11 @@ impl Builder<'_> {
             popularity: self.evidence.get(make, key).map_or(0, |sightings| sightings.register.popularity),
             types: types.into_iter().map(|(one, years)| (number(VehicleType::ALL, one), years)).collect(),
             spans: release::spans(spans.into_iter()),
-            spellings: draft.spellings.into_iter().map(|(name, years)| Spelling { name, years: years.into_iter().collect() }).collect(),
+            spellings: draft
+                .spellings
+                .into_iter()
+                .map(|(name, years)| Spelling { name, years: years.into_iter().collect() })
+                .collect(),
         };
         (model, patch)
     }

@@ -96,7 +96,8 @@ impl Rules {
     }
 
     pub fn read(path: &Path) -> Result<Self, ImportError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ImportError::Read { path: path.to_owned(), source })?;
+        let text =
+            std::fs::read_to_string(path).map_err(|source| ImportError::Read { path: path.to_owned(), source })?;
         Self::parse(&text)
     }
 
@@ -170,7 +171,9 @@ fn within(years: Option<(u16, u16)>, year: u16) -> bool {
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, open) = pattern.strip_suffix('*').map_or((pattern, false), |pattern| (pattern, true));
     let mut rest = name.chars();
-    pattern.chars().all(|wanted| rest.next().is_some_and(|c| if wanted == '#' { c.is_ascii_digit() } else { c == wanted }))
+    pattern
+        .chars()
+        .all(|wanted| rest.next().is_some_and(|c| if wanted == '#' { c.is_ascii_digit() } else { c == wanted }))
         && (open || rest.next().is_none())
 }
 
@@ -198,7 +201,8 @@ mod tests {
         let rules = Rules::built_in().unwrap();
         for body in BodyClass::ALL {
             for year in 1990..=2026 {
-                let found = rules.templates.iter().any(|template| template.body == *body && within(template.years, year));
+                let found =
+                    rules.templates.iter().any(|template| template.body == *body && within(template.years, year));
                 assert!(found, "{body} {year}");
             }
         }
@@ -207,7 +211,8 @@ mod tests {
     #[test]
     fn patterns_are_keys_so_that_each_can_match() {
         let rules = Rules::built_in().unwrap();
-        let paths = rules.bodies.iter().flat_map(|rule| &rule.models).chain(rules.sizes.iter().flat_map(|rule| &rule.models));
+        let paths =
+            rules.bodies.iter().flat_map(|rule| &rule.models).chain(rules.sizes.iter().flat_map(|rule| &rule.models));
         for path in paths {
             let (make, model) = path.split_once('/').unwrap_or_else(|| panic!("`{path}` is no make/model"));
             let model = model.strip_suffix('*').unwrap_or(model).replace('#', "0");

@@ -61,7 +61,8 @@ pub fn of(
 /// Of several configurations the nearest year's, with the body asked for, and there the base one: the shortest, for a
 /// pickup the shortest with a crew cab, since that is what most are sold with.
 fn choose(candidates: &[SizeSighting], year: u16, body: BodyClass) -> Option<SizeSighting> {
-    let fits: Vec<&SizeSighting> = candidates.iter().filter(|one| one.body.is_none_or(|other| family(other) == family(body))).collect();
+    let fits: Vec<&SizeSighting> =
+        candidates.iter().filter(|one| one.body.is_none_or(|other| family(other) == family(body))).collect();
     let nearest = fits.iter().map(|one| one.distance(year)).min()?;
     let rank = |one: &&&SizeSighting| {
         let other_body = one.body.is_none_or(|other| other != body);
@@ -92,8 +93,15 @@ fn complete(chosen: SizeSighting, sizes: &[Vec<SizeSighting>], template: Dimensi
         let longer = f64::from(chosen.length_mm) / f64::from(template.length_mm);
         (f64::from(template.width_mm) * (1.0 + 0.5 * (longer - 1.0))).round() as u32
     });
-    let front_track_mm = chosen.front_track_mm.filter(|track| *track < width_mm).unwrap_or_else(|| track(width_mm, template));
-    Dimensions { length_mm: chosen.length_mm, width_mm, height_mm: chosen.height_mm, wheelbase_mm: chosen.wheelbase_mm, front_track_mm }
+    let front_track_mm =
+        chosen.front_track_mm.filter(|track| *track < width_mm).unwrap_or_else(|| track(width_mm, template));
+    Dimensions {
+        length_mm: chosen.length_mm,
+        width_mm,
+        height_mm: chosen.height_mm,
+        wheelbase_mm: chosen.wheelbase_mm,
+        front_track_mm,
+    }
 }
 
 fn published([length_mm, width_mm, height_mm, wheelbase_mm]: [u32; 4], template: Dimensions) -> Dimensions {

@@ -55,7 +55,13 @@ impl Table {
         }
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(body.as_bytes());
         let wrong = |source| ImportError::Table { path: path.clone(), source };
-        let columns = reader.headers().map_err(wrong)?.iter().enumerate().map(|(index, name)| (name.trim().to_owned(), index)).collect();
+        let columns = reader
+            .headers()
+            .map_err(wrong)?
+            .iter()
+            .enumerate()
+            .map(|(index, name)| (name.trim().to_owned(), index))
+            .collect();
         let rows = reader.records().collect::<Result<_, _>>().map_err(wrong)?;
         Ok(Self { path, columns, rows })
     }
@@ -83,7 +89,8 @@ fn text(path: &Path) -> Result<String, ImportError> {
     } else {
         file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(unreadable)?;
     }
-    let text = String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
+    let text =
+        String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
@@ -111,13 +118,31 @@ pub fn read_all(folder: &Path, rules: &Rules, known: &Known) -> Result<(Evidence
 }
 
 fn cvs(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let configs = Table::read(folder.join("body_configs.csv.xz"), b',', 0)?
-        .with(&["Ref", "Body_Style", "Doors", "Cab_Config", "Length_in", "Width_in", "Height_in", "Wheelbase_in", "Track_Front_in"])?;
-    let by_ref: HashMap<&str, Row<'_>> = configs.rows.iter().filter_map(|cells| {
-        let row = Row { table: &configs, cells };
-        cells.get(configs.columns["Ref"]).map(|reference| (reference, row))
-    }).collect();
-    let links = Table::read(folder.join("ymm_body_configs.csv.xz"), b',', 0)?.with(&["Make", "Model", "Year", "Body_Config_Ref"])?;
+    let configs = Table::read(folder.join("body_configs.csv.xz"), b',', 0)?.with(&[
+        "Ref",
+        "Body_Style",
+        "Doors",
+        "Cab_Config",
+        "Length_in",
+        "Width_in",
+        "Height_in",
+        "Wheelbase_in",
+        "Track_Front_in",
+    ])?;
+    let by_ref: HashMap<&str, Row<'_>> = configs
+        .rows
+        .iter()
+        .filter_map(|cells| {
+            let row = Row { table: &configs, cells };
+            cells.get(configs.columns["Ref"]).map(|reference| (reference, row))
+        })
+        .collect();
+    let links = Table::read(folder.join("ymm_body_configs.csv.xz"), b',', 0)?.with(&[
+        "Make",
+        "Model",
+        "Year",
+        "Body_Config_Ref",
+    ])?;
     for link in links.rows() {
         let (Some(year), Some(config)) = (link.year("Year"), by_ref.get(link.get("Body_Config_Ref"))) else { continue };
         let target = Target::resolve(rules, known, link.get("Make"), link.get("Model"));
@@ -132,7 +157,8 @@ fn cvs(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> 
         if let Some(body) = body {
             evidence.add_body(&target, Publisher::Cvs, year, body);
         }
-        let sizes = (config.inches_as_mm("Length_in"), config.inches_as_mm("Height_in"), config.inches_as_mm("Wheelbase_in"));
+        let sizes =
+            (config.inches_as_mm("Length_in"), config.inches_as_mm("Height_in"), config.inches_as_mm("Wheelbase_in"));
         if let (Some(length_mm), Some(height_mm), Some(wheelbase_mm)) = sizes {
             let size = SizeSighting {
                 publisher: Publisher::Cvs,
@@ -153,14 +179,30 @@ fn cvs(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> 
 }
 
 fn omega(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let generations = Table::read(folder.join("bodyid.csv.xz"), b',', 0)?.with(&["BodyID", "BodyID StartYear", "BodyID EndYear", "Last Observed Year_BodyID"])?;
-    let spans: HashMap<String, (u16, u16)> = generations.rows().filter_map(|row| {
-        let from = row.year("BodyID StartYear")?;
-        let to = row.year("BodyID EndYear").or_else(|| row.year("Last Observed Year_BodyID"))?;
-        (from <= to).then(|| (row.get("BodyID").to_owned(), (from, to)))
-    }).collect();
-    let trims = Table::read(folder.join("edmunds-bodyid.csv.xz"), b',', 0)?
-        .with(&["ModelYear", "Make", "Model", "Trims", "HEIGHT", "LENGTH", "WHEELBASE", "BodyID"])?;
+    let generations = Table::read(folder.join("bodyid.csv.xz"), b',', 0)?.with(&[
+        "BodyID",
+        "BodyID StartYear",
+        "BodyID EndYear",
+        "Last Observed Year_BodyID",
+    ])?;
+    let spans: HashMap<String, (u16, u16)> = generations
+        .rows()
+        .filter_map(|row| {
+            let from = row.year("BodyID StartYear")?;
+            let to = row.year("BodyID EndYear").or_else(|| row.year("Last Observed Year_BodyID"))?;
+            (from <= to).then(|| (row.get("BodyID").to_owned(), (from, to)))
+        })
+        .collect();
+    let trims = Table::read(folder.join("edmunds-bodyid.csv.xz"), b',', 0)?.with(&[
+        "ModelYear",
+        "Make",
+        "Model",
+        "Trims",
+        "HEIGHT",
+        "LENGTH",
+        "WHEELBASE",
+        "BodyID",
+    ])?;
     for trim in trims.rows() {
         let Some(year) = trim.year("ModelYear") else { continue };
         let target = Target::resolve(rules, known, trim.get("Make"), trim.get("Model"));
@@ -177,10 +219,24 @@ fn omega(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -
         }
         let sizes = (trim.inches_as_mm("LENGTH"), trim.inches_as_mm("HEIGHT"), trim.inches_as_mm("WHEELBASE"));
         if let (Some(length_mm), Some(height_mm), Some(wheelbase_mm)) = sizes {
-            let (from, to) = spans.get(trim.get("BodyID")).copied().filter(|(from, to)| (*from..=*to).contains(&year)).unwrap_or((year, year));
-            let four_door_cab = ["Crew", "Double", "Quad", "SuperCrew", "Mega", "CrewMax"].iter().any(|cab| words.contains(cab));
+            let (from, to) = spans
+                .get(trim.get("BodyID"))
+                .copied()
+                .filter(|(from, to)| (*from..=*to).contains(&year))
+                .unwrap_or((year, year));
+            let four_door_cab =
+                ["Crew", "Double", "Quad", "SuperCrew", "Mega", "CrewMax"].iter().any(|cab| words.contains(cab));
             let size = SizeSighting {
-                publisher: Publisher::Omega, from, to, body, four_door_cab, length_mm, height_mm, wheelbase_mm, width_mm: None, front_track_mm: None,
+                publisher: Publisher::Omega,
+                from,
+                to,
+                body,
+                four_door_cab,
+                length_mm,
+                height_mm,
+                wheelbase_mm,
+                width_mm: None,
+                front_track_mm: None,
             };
             evidence.add_size(&target, SizeSighting { from: year, to: year, ..size });
             if from != to {
@@ -192,7 +248,12 @@ fn omega(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -
 }
 
 fn us_car_models(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let table = Table::read(folder.join("us-car-models-1992-2026.csv.xz"), b',', 0)?.with(&["year", "make", "model", "body_styles"])?;
+    let table = Table::read(folder.join("us-car-models-1992-2026.csv.xz"), b',', 0)?.with(&[
+        "year",
+        "make",
+        "model",
+        "body_styles",
+    ])?;
     for row in table.rows() {
         let Some(year) = row.year("year") else { continue };
         let target = Target::resolve(rules, known, row.get("make"), row.get("model"));
@@ -257,11 +318,20 @@ fn open_ev(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence)
             }
         }
         let size = base.dimensions.unwrap_or_default();
-        if let (Some(length), Some(width), Some(height), Some(wheelbase)) = (size.length_mm, size.width_mm, size.height_mm, size.wheelbase_mm) {
+        if let (Some(length), Some(width), Some(height), Some(wheelbase)) =
+            (size.length_mm, size.width_mm, size.height_mm, size.wheelbase_mm)
+        {
             let size = SizeSighting {
-                publisher: Publisher::OpenEv, from: *from, to: *to, body, four_door_cab: true,
-                length_mm: length as u32, height_mm: height as u32, wheelbase_mm: wheelbase as u32,
-                width_mm: Some(width as u32), front_track_mm: None,
+                publisher: Publisher::OpenEv,
+                from: *from,
+                to: *to,
+                body,
+                four_door_cab: true,
+                length_mm: length as u32,
+                height_mm: height as u32,
+                wheelbase_mm: wheelbase as u32,
+                width_mm: Some(width as u32),
+                front_track_mm: None,
             };
             evidence.add_size(&target, size);
         }
@@ -270,7 +340,12 @@ fn open_ev(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence)
 }
 
 fn ademe(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let table = Table::read(folder.join("ADEME-CarLabelling.csv.xz"), b';', 0)?.with(&["Marque", "Modèle", "Carrosserie", "Gamme"])?;
+    let table = Table::read(folder.join("ADEME-CarLabelling.csv.xz"), b';', 0)?.with(&[
+        "Marque",
+        "Modèle",
+        "Carrosserie",
+        "Gamme",
+    ])?;
     for row in table.rows() {
         let target = Target::resolve(rules, known, row.get("Marque"), row.get("Modèle"));
         let body = match (row.get("Carrosserie"), row.get("Gamme")) {
@@ -291,7 +366,16 @@ fn ademe(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -
 }
 
 fn epa(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let table = Table::read(folder.join("vehicles.csv.xz"), b',', 0)?.with(&["year", "make", "model", "baseModel", "VClass", "pv2", "pv4", "hpv"])?;
+    let table = Table::read(folder.join("vehicles.csv.xz"), b',', 0)?.with(&[
+        "year",
+        "make",
+        "model",
+        "baseModel",
+        "VClass",
+        "pv2",
+        "pv4",
+        "hpv",
+    ])?;
     for row in table.rows() {
         let Some(year) = row.year("year") else { continue };
         let full = Target::resolve(rules, known, row.get("make"), row.get("model"));
@@ -322,7 +406,9 @@ fn nrcan(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -
         for row in table.rows() {
             let Some(year) = row.year("Model year") else { continue };
             let target = Target::resolve(rules, known, row.get("Make"), row.get("Model"));
-            let Some(body) = target.word_body.or_else(|| size_class(row.get("Vehicle class"), BodyClass::Sedan)) else { continue };
+            let Some(body) = target.word_body.or_else(|| size_class(row.get("Vehicle class"), BodyClass::Sedan)) else {
+                continue;
+            };
             evidence.add_body(&target, Publisher::SizeClass, year, body);
         }
     }
@@ -347,8 +433,13 @@ fn size_class(class: &str, car: BodyClass) -> Option<BodyClass> {
 }
 
 fn vehiclesdb(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let table = Table::read(folder.join("vehicles.csv.xz"), b',', 0)?
-        .with(&["kind", "make_name", "model_name", "body_types", "global_popularity_decile"])?;
+    let table = Table::read(folder.join("vehicles.csv.xz"), b',', 0)?.with(&[
+        "kind",
+        "make_name",
+        "model_name",
+        "body_types",
+        "global_popularity_decile",
+    ])?;
     for row in table.rows() {
         let make = rules.make_key(row.get("make_name"));
         // An alias (`BMW Alpina`) is no name for the make it stands for.
@@ -362,7 +453,9 @@ fn vehiclesdb(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Eviden
         let register = &mut evidence.at(&make, &key).register;
         register.kinds.insert(row.get("kind").to_owned());
         if row.get("kind") == "car" {
-            register.car_bodies.extend(row.get("body_types").split('|').filter(|body| !body.is_empty()).map(str::to_owned));
+            register
+                .car_bodies
+                .extend(row.get("body_types").split('|').filter(|body| !body.is_empty()).map(str::to_owned));
         }
         let decile = row.get("global_popularity_decile").parse().unwrap_or(0);
         if decile > 0 && (register.popularity == 0 || decile < register.popularity) {

@@ -1,0 +1,3 @@
+//! Pictures and what can be asked of them.
+
+pub mod car;

@@ -1,0 +1,3 @@
+//! The client API, version 1 (specification section 4).
+
+pub mod images;
