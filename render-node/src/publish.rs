@@ -13,6 +13,7 @@ use cyclorama_core::{Colour, Format};
 use rayon::prelude::*;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,24 +98,42 @@ fn encode(
     };
     let sized: BTreeMap<_, _> = sizes.into_par_iter().map(sized).collect::<Result<_, PublishError>>()?;
 
-    // The longest first, so that no core is left alone with a large picture at the end.
-    let mut order: Vec<&Upload> = uploads.iter().collect();
-    order.sort_by_key(|upload| (upload.width.max(upload.height) > 0, std::cmp::Reverse(upload.width), &upload.name));
-    order
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|upload| {
-            let bytes = match owed(upload).ok_or_else(|| unknown(upload))? {
-                Owed::Layers => finish::write_layers(layers.ok_or_else(|| unknown(upload))?)?,
-                Owed::Picture { colour, format } => {
-                    let picture = sized.get(&(colour, upload.width, upload.height)).ok_or_else(|| unknown(upload))?;
-                    encoding::encode(picture, format)?
-                }
-            };
-            let sha256 = hex::encode(Sha256::digest(&bytes));
-            Ok(Object { upload: upload.clone(), bytes: bytes.into(), sha256 })
+    // A master and the PNG of its own size are the same bytes; each distinct one is made once. The longest first, so that
+    // no core is left alone with a large picture at the end.
+    let mut wanted: Vec<_> = uploads
+        .iter()
+        .filter_map(|upload| match owed(upload) {
+            Some(Owed::Picture { colour, format }) => Some((upload.width, upload.height, format, colour)),
+            _ => None,
         })
-        .collect()
+        .collect();
+    wanted.sort_by_key(|(width, height, format, colour)| (Reverse(width * height), *format != Format::Webp, *format, *colour));
+    wanted.dedup();
+    let make = |(width, height, format, colour)| {
+        let picture = sized.get(&(colour, width, height)).ok_or(PublishError::Interrupted)?;
+        let bytes = Bytes::from(encoding::encode(picture, format)?);
+        let sha256 = hex::encode(Sha256::digest(&bytes));
+        Ok(((width, height, format, colour), (bytes, sha256)))
+    };
+    let pictures = || wanted.into_par_iter().with_max_len(1).map(make).collect::<Result<BTreeMap<_, _>, PublishError>>();
+    let pack = || layers.map(finish::write_layers).transpose();
+    let (made, packed) = rayon::join(pictures, pack);
+    let (made, packed) = (made?, packed?.map(Bytes::from));
+
+    let object = |upload: &Upload| {
+        let (bytes, sha256) = match owed(upload).ok_or_else(|| unknown(upload))? {
+            Owed::Layers => {
+                let bytes = packed.clone().ok_or_else(|| unknown(upload))?;
+                let sha256 = hex::encode(Sha256::digest(&bytes));
+                (bytes, sha256)
+            }
+            Owed::Picture { colour, format } => {
+                made.get(&(upload.width, upload.height, format, colour)).cloned().ok_or_else(|| unknown(upload))?
+            }
+        };
+        Ok(Object { upload: upload.clone(), bytes, sha256 })
+    };
+    uploads.iter().map(object).collect()
 }
 
 /// Encodes, uploads and reports. Adds `encode` and `upload` to the receipt's timings.

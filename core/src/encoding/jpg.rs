@@ -8,6 +8,7 @@ use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 const XMP_SEGMENT: u8 = 1;
 const XMP_HEADER: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 
+/// At 1024 px: 28 ms and 107 kB.
 const QUALITY: u8 = 88;
 
 pub(super) fn encode(picture: &Picture) -> Result<Vec<u8>, EncodingError> {

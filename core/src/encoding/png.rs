@@ -2,7 +2,7 @@
 
 use super::{EncodingError, Picture, provenance};
 use crate::Format;
-use ::png::{BitDepth, ColorType, Compression, Decoder, Encoder, Limits, SrgbRenderingIntent};
+use ::png::{BitDepth, ColorType, Compression, Decoder, Encoder, Filter, Limits, SrgbRenderingIntent};
 
 /// Keyword of the iTXt chunk that holds XMP (XMP specification part 3, section 1.1.5).
 const XMP_KEYWORD: &str = "XML:com.adobe.xmp";
@@ -14,7 +14,10 @@ pub(super) fn encode(picture: &Picture) -> Result<Vec<u8>, EncodingError> {
         encoder.set_color(ColorType::Rgba);
         encoder.set_depth(BitDepth::Eight);
         encoder.set_source_srgb(SrgbRenderingIntent::Perceptual);
+        // At 1024 px: 6 ms and 450 kB. Choosing the filter row by row takes 14 ms for the same size; `Balanced` takes
+        // 97 ms to save a quarter.
         encoder.set_compression(Compression::Fast);
+        encoder.set_filter(Filter::Paeth);
         encoder.add_itxt_chunk(XMP_KEYWORD.to_owned(), provenance::xmp_packet())?;
         let mut writer = encoder.write_header()?;
         writer.write_image_data(picture.rgba())?;
