@@ -107,7 +107,9 @@ fn encode(
             _ => None,
         })
         .collect();
-    wanted.sort_by_key(|(width, height, format, colour)| (Reverse(width * height), *format != Format::Webp, *format, *colour));
+    wanted.sort_by_key(|(width, height, format, colour)| {
+        (Reverse(width * height), *format != Format::Webp, *format, *colour)
+    });
     wanted.dedup();
     let make = |(width, height, format, colour)| {
         let picture = sized.get(&(colour, width, height)).ok_or(PublishError::Interrupted)?;
@@ -115,7 +117,8 @@ fn encode(
         let sha256 = hex::encode(Sha256::digest(&bytes));
         Ok(((width, height, format, colour), (bytes, sha256)))
     };
-    let pictures = || wanted.into_par_iter().with_max_len(1).map(make).collect::<Result<BTreeMap<_, _>, PublishError>>();
+    let pictures =
+        || wanted.into_par_iter().with_max_len(1).map(make).collect::<Result<BTreeMap<_, _>, PublishError>>();
     let pack = || layers.map(finish::write_layers).transpose();
     let (made, packed) = rayon::join(pictures, pack);
     let (made, packed) = (made?, packed?.map(Bytes::from));

@@ -197,10 +197,10 @@ fn bytes_are_the_same_everywhere() {
         (ENCODE_RECIPE, digests.join("\n").as_str()),
         (
             "1",
-            "png 160 38fa6c1c71983fa9a2d49722e6d23193e086a4354b685c734b62cc12fd98a720\n\
-             png 75 48cd9d2238aa7a6a4d3b08cd4a7e780c767d3252e2039e3fe91f66fb96b03c2f\n\
-             webp 160 abe647d38a6115376bce2b39cd7935fcfdf55fb5146ff55ddc6e20b2c048e44d\n\
-             webp 75 f90b6fafff24d1527d0b4fb195a8ab3d5a4fe8b3030d3c3a6108fbd094dfd627\n\
+            "png 160 9a6101ac68be979504fb809105877a4e92d0addccdb9b130ada65068f6852354\n\
+             png 75 c74e3f7fc18e37c8c072e82444c750a761ae5806f6bd80c421ca87823f228dd4\n\
+             webp 160 6183452e70100f760616da962d93a4e25efe49cc4489ff802f8e2c91ef1cb910\n\
+             webp 75 d84baf92a3f4261cdec49005e903ff42312ea6ab4bd4f748a2a409ad71d4d72c\n\
              jpg 160 f571bda1dd41ca1754bd7f2e1f265f039ff46734e86b1eeef6ad073c828daf8f\n\
              jpg 75 254c73c58050f3561857ae5999a1537f732804f479273048b054c3cfa83348d4"
         )
