@@ -8,6 +8,7 @@ use cyclorama_core::encoding::{self, Picture};
 use cyclorama_core::{BodyClass, Colour, Format, View};
 use cyclorama_node::finish::Compositor;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
+use cyclorama_node::studio::rig::Rig;
 use cyclorama_node::studio::{Settings, Studio};
 use cyclorama_node::vehicle::{build, typical::typical};
 use std::path::PathBuf;
@@ -39,6 +40,9 @@ struct Options {
     /// Grey value (0 to 255) to lay the picture on; else transparent.
     #[arg(long)]
     on: Option<u8>,
+    /// Another light rig than the built-in one.
+    #[arg(long)]
+    rig: Option<PathBuf>,
     /// Side of each picture.
     #[arg(long, default_value_t = 1024)]
     side: u32,
@@ -61,7 +65,10 @@ fn main() -> anyhow::Result<()> {
     eprintln!("mesh: {} triangles, {:.2} s", mesh.triangle_count(), start.elapsed().as_secs_f32());
     let start = Instant::now();
     let gpu = Gpu::open(&AdapterChoice::Best)?;
-    let studio = Studio::new(&gpu)?;
+    let studio = match &options.rig {
+        Some(path) => Studio::with_rig(&gpu, Rig::parse(&std::fs::read_to_string(path)?)?)?,
+        None => Studio::new(&gpu)?,
+    };
     let compositor = Compositor::new(&gpu)?;
     eprintln!("device: {} ({}), ready in {:.2} s", gpu.name, gpu.backend, start.elapsed().as_secs_f32());
 

@@ -25,7 +25,7 @@ const EXPOSURE = 1.0;
 // Below the knee light is kept as it is; above it rolls off towards 1 and never clips.
 const KNEE = 0.55;
 // Diffuse light at which a metallic paint looks like its swatch.
-const FLAKE_PIVOT = 0.75;
+const FLAKE_PIVOT = 0.7;
 
 fn toned(x: f32) -> f32 {
     let over = max(x - KNEE, 0.0) / (1.0 - KNEE);
@@ -48,8 +48,8 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     // Flakes lie nearly flat, so a metallic base is brighter where it faces the light and darker where it turns away.
     let share = max(pixel.paint, 1e-4);
     let brightness = dot(pixel.diffuse, vec3f(0.2126, 0.7152, 0.0722)) / share;
-    let turned = clamp(brightness / FLAKE_PIVOT, 0.25, 1.6);
-    let shaped = mix(1.0, turned, paint.flake * 0.6);
+    let turned = clamp(brightness / FLAKE_PIVOT, 0.2, 1.7);
+    let shaped = mix(1.0, turned, paint.flake * 0.9);
     let flakes = paint.flake_tint * (paint.flake * 0.8);
     let light = pixel.diffuse * paint.albedo * shaped + pixel.gloss * (vec3f(paint.gloss) + flakes) + pixel.rest;
 

@@ -19,6 +19,11 @@ struct Pixel {
 @group(0) @binding(5) var ground_sampler: sampler;
 @group(0) @binding(6) var<storage, read_write> pixels: array<Pixel>;
 
+// The distance field's box is this much larger than the vehicle on every side, studio metres.
+const FOOTPRINT_MARGIN = 0.15;
+// Reach of the ground shadow beyond the vehicle's ends and sides, studio metres.
+const FADE = vec2f(0.45, 0.75);
+
 // Shadow where the ray through this pixel meets the floor. It must be gone at the border of the picture, or a client
 // would see the picture's edge as a line.
 fn floor_shadow(ndc: vec2f) -> f32 {
@@ -29,11 +34,16 @@ fn floor_shadow(ndc: vec2f) -> f32 {
     let at = frame.eye + ray * (-frame.eye.z / ray.z);
     let uv = at.xy / frame.ground_half * 0.5 + 0.5;
     if any(uv < vec2f(0.0)) || any(uv > vec2f(1.0)) { return 0.0; }
-    let sample = textureSampleLevel(ground, ground_sampler, uv, 0.0).xy;
-    let edge = smoothstep(1.0, 0.86, abs(ndc.x)) * smoothstep(1.0, 0.86, abs(ndc.y));
-    // A faint veil far from the vehicle is not a shadow to an eye, only a dirty background.
-    let soft = smoothstep(0.02, 0.9, sample.x);
-    return saturate(max(soft * 0.8, sample.y * sample.y * 0.9)) * edge;
+    let hidden = textureSampleLevel(ground, ground_sampler, uv, 0.0).xy;
+    // A faint veil far from the vehicle is not a shadow to an eye, only a dirty background; and before and behind the
+    // vehicle there is little room. So it fades with the distance from the footprint, sooner at the ends.
+    let box_uv = (frame.field_from_studio * vec4f(at, 1.0)).xy;
+    let size = (frame.field_box_max - frame.field_box_min).xy * frame.field_scale;
+    let outside = max(abs(box_uv - 0.5) * size - (size * 0.5 - FOOTPRINT_MARGIN), vec2f(0.0));
+    let far = length(outside / FADE);
+    let fade = exp(-2.0 * far * far);
+    let edge = smoothstep(1.0, 0.93, abs(ndc.x)) * smoothstep(1.0, 0.93, abs(ndc.y));
+    return saturate(max(hidden.x * hidden.x * 0.9, hidden.y * hidden.y * 0.9)) * fade * edge;
 }
 
 @compute @workgroup_size(8, 8)

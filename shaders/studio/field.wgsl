@@ -16,13 +16,16 @@ fn distance_to_vehicle(p: vec3f) -> f32 {
 // distance that the plane itself explains is the yardstick.
 fn cone_visibility(p: vec3f, direction: vec3f, cosine: f32, spread: f32, start: f32, reach: f32, steps: u32) -> f32 {
     var visible = 1.0;
-    let ratio = pow(reach / start, 1.0 / f32(steps - 1u));
     var t = start;
     let yardstick = max(min(cosine * 0.9, spread), 0.06);
     for (var i = 0u; i < steps; i++) {
         let d = distance_to_vehicle(p + direction * t);
-        visible = min(visible, saturate(d / (t * yardstick)));
-        t *= ratio;
+        visible = min(visible, d / (t * yardstick));
+        // Nothing nearer than `d`, so the cone may jump; half as far keeps its rim from skipping over an edge, which
+        // would show as bands.
+        t += max(d * 0.5, t * 0.12 + 0.01);
+        if visible < 0.01 || t > reach { break; }
     }
-    return visible * visible * (3.0 - 2.0 * visible);
+    let open = saturate(visible);
+    return open * open * (3.0 - 2.0 * open);
 }

@@ -20,25 +20,27 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
         let distance = length(to);
         let direction = to / distance;
         let area = 4.0 * light.half_u * light.half_v;
-        let weight = dot(light.radiance, vec3f(0.2126, 0.7152, 0.0722)) * area
+        let weight = dot(light.radiance, vec3f(0.2126, 0.7152, 0.0722)) * area * 0.5 * (1.0 + light.falloff)
             * max(direction.z, 0.0) * max(-dot(direction, light.normal), 0.0) / (distance * distance);
         if weight <= 1e-3 { continue; }
-        // The rectangle is long: three cones along it give a shadow that softens with distance.
+        // One cone would hide or show the whole rectangle at once: six of them over it give its half shadow.
         var visible = 0.0;
-        for (var k = -1; k <= 1; k++) {
-            let toward = normalize(to + light.axis_u * (light.half_u * 0.66 * f32(k)));
-            let spread = clamp(max(light.half_u / 3.0, light.half_v) / distance, 0.12, 0.6);
-            visible += cone_visibility(p, toward, toward.z, spread, 0.03, 3.0, 12u) / 3.0;
+        let spread = clamp(max(light.half_u / 3.0, light.half_v / 2.0) / distance, 0.12, 0.5);
+        for (var k = 0; k < 6; k++) {
+            let along = light.axis_u * (light.half_u * 0.667 * f32(k % 3 - 1));
+            let across = light.axis_v * (light.half_v * (f32(k / 3) - 0.5));
+            let toward = normalize(to + along + across);
+            visible += cone_visibility(p, toward, max(toward.z, 0.0), spread, 0.03, 3.5, 24u) / 6.0;
         }
         lost += weight * (1.0 - visible);
         all += weight;
     }
     // Surroundings: seven cones over the hemisphere.
     let sky_weight = 0.9;
-    var open = cone_visibility(p, vec3f(0.0, 0.0, 1.0), 1.0, 0.6, 0.03, 2.0, 9u) * 0.25;
+    var open = cone_visibility(p, vec3f(0.0, 0.0, 1.0), 1.0, 0.6, 0.03, 2.0, 14u) * 0.25;
     for (var k = 0; k < 6; k++) {
         let a = f32(k) * PI / 3.0;
-        open += cone_visibility(p, vec3f(cos(a) * 0.82, sin(a) * 0.82, 0.572), 0.572, 0.55, 0.03, 2.0, 9u) * 0.125;
+        open += cone_visibility(p, vec3f(cos(a) * 0.82, sin(a) * 0.82, 0.572), 0.572, 0.55, 0.03, 2.0, 14u) * 0.125;
     }
     lost += sky_weight * (1.0 - open);
     all += sky_weight;

@@ -62,7 +62,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     let position = (frame.studio_from_vehicle * vec4f(vertex.position, 1.0)).xyz;
     let n = normalize((frame.studio_from_vehicle * vec4f(vertex.normal, 0.0)).xyz);
     // Lift off the surface by a little more than a cell, so that the field's own blur does not count as a hit.
-    let p = position + n * (0.012 * 1.0);
+    let p = position + n * 0.012;
 
     var sum = vec3f(0.0);
     for (var i = 0u; i < rig.light_count; i++) {
@@ -81,7 +81,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
         let below = 0.3 - dot(toward, n);
         if below > 0.0 { toward = normalize(toward + n * below); }
         let spread = clamp(sqrt(light.half_u * light.half_v) / distance, 0.15, 0.7);
-        let visible = cone_visibility(p, toward, dot(toward, n), spread, 0.07, 2.4, 8u);
+        let visible = cone_visibility(p, toward, dot(toward, n), spread, 0.07, 2.4, 12u);
         sum += light.radiance * (share * visible * 0.5 * (1.0 + light.falloff));
     }
 
@@ -101,7 +101,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
             direction = n * 0.5 + (t1 * cos(a) + t2 * sin(a)) * 0.866;
             weight = 0.15;
         }
-        let visible = cone_visibility(p, direction, cosine, 0.55, 0.05, 1.2, 7u);
+        let visible = cone_visibility(p, direction, cosine, 0.55, 0.05, 1.2, 8u);
         let reach = floor_light(p, direction);
         openness += weight * visible;
         // What a blocked cone sees is the vehicle itself, dimly lit.
@@ -112,7 +112,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     var facing = n;
     if dot(n, from_eye) > 0.0 { facing = -n; }
     let r = reflect(from_eye, facing);
-    let mirror = cone_visibility(p, r, max(dot(r, facing), 0.05), 0.12, 0.07, 1.6, 10u);
+    let mirror = cone_visibility(p, r, max(dot(r, facing), 0.05), 0.12, 0.07, 1.6, 14u);
 
     lit[index].diffuse = sum + ambient;
     lit[index].openness = pack2x16unorm(vec2f(openness, mirror));

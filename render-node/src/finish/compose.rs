@@ -126,7 +126,7 @@ pub fn compose_on_cpu(layers: &Layers, colour: Colour) -> Result<Picture, Compos
 
 const EXPOSURE: f32 = 1.0;
 const KNEE: f32 = 0.55;
-const FLAKE_PIVOT: f32 = 0.75;
+const FLAKE_PIVOT: f32 = 0.7;
 
 fn toned(x: f32) -> f32 {
     let over = (x - KNEE).max(0.0) / (1.0 - KNEE);
@@ -142,8 +142,8 @@ fn composed(pixel: &Pixel, paint: &Paint) -> [u8; 4] {
     let shadow = pixel.shadow.clamp(0.0, 1.0);
     let share = pixel.paint.max(1e-4);
     let brightness = (pixel.diffuse[0] * 0.2126 + pixel.diffuse[1] * 0.7152 + pixel.diffuse[2] * 0.0722) / share;
-    let turned = (brightness / FLAKE_PIVOT).clamp(0.25, 1.6);
-    let shaped = 1.0 + (turned - 1.0) * paint.flake * 0.6;
+    let turned = (brightness / FLAKE_PIVOT).clamp(0.2, 1.7);
+    let shaped = 1.0 + (turned - 1.0) * paint.flake * 0.9;
     let alpha = coverage + (1.0 - coverage) * shadow;
     let channel = |c: usize| {
         let flakes = paint.flake_tint[c] * (paint.flake * 0.8);

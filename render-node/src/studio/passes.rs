@@ -31,14 +31,17 @@ pub const SHADERS: [Shader; 5] = [GROUND_SHADOW, LIGHT_VERTICES, SURFACE, ACCUMU
 /// most that every WebGPU device takes.
 pub const TARGET_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 pub const TARGETS: usize = 4;
+/// Only the conditioning needs it, so only the last pass writes it.
+pub const GEOMETRY_TARGET: usize = 3;
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
 #[derive(Debug)]
 pub struct Passes {
     pub ground_shadow: wgpu::ComputePipeline,
     pub light_vertices: wgpu::ComputePipeline,
-    pub opaque: wgpu::RenderPipeline,
-    pub transparent: wgpu::RenderPipeline,
+    /// Opaque and transparent, without the geometry target.
+    pub light_only: [wgpu::RenderPipeline; 2],
+    pub with_geometry: [wgpu::RenderPipeline; 2],
     pub accumulate: wgpu::ComputePipeline,
     pub condition: wgpu::ComputePipeline,
     pub surface_layout: wgpu::BindGroupLayout,
@@ -53,8 +56,8 @@ impl Passes {
             Ok(Passes {
                 ground_shadow: compute(gpu, GROUND_SHADOW),
                 light_vertices: compute(gpu, LIGHT_VERTICES),
-                opaque: raster(gpu, &surface, &surface_layout, Kind::Opaque),
-                transparent: raster(gpu, &surface, &surface_layout, Kind::Transparent),
+                light_only: KINDS.map(|kind| raster(gpu, &surface, &surface_layout, kind, false)),
+                with_geometry: KINDS.map(|kind| raster(gpu, &surface, &surface_layout, kind, true)),
                 accumulate: compute(gpu, ACCUMULATE),
                 condition: compute(gpu, CONDITION),
                 surface_layout,
@@ -104,13 +107,15 @@ enum Kind {
     Transparent,
 }
 
-fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout, kind: Kind) -> wgpu::RenderPipeline {
+const KINDS: [Kind; 2] = [Kind::Opaque, Kind::Transparent];
+
+fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout, kind: Kind, geometry: bool) -> wgpu::RenderPipeline {
     let attribute = |location: u32, offset: usize, format| wgpu::VertexAttribute {
         format,
         offset: offset as u64,
         shader_location: location,
     };
-    let geometry = [
+    let shape = [
         attribute(0, offset_of!(Vertex, position), wgpu::VertexFormat::Float32x3),
         attribute(1, offset_of!(Vertex, material), wgpu::VertexFormat::Uint32),
         attribute(2, offset_of!(Vertex, normal), wgpu::VertexFormat::Float32x3),
@@ -140,7 +145,7 @@ fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout
     ];
     let targets: Vec<_> = (0..TARGETS)
         .map(|index| {
-            Some(wgpu::ColorTargetState {
+            (geometry || index != GEOMETRY_TARGET).then_some(wgpu::ColorTargetState {
                 format: TARGET_FORMAT,
                 blend: blends.get(index).copied().filter(|_| transparent),
                 write_mask: wgpu::ColorWrites::ALL,
@@ -159,7 +164,7 @@ fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout
             module,
             entry_point: Some("vertex"),
             compilation_options: Default::default(),
-            buffers: &[stream(size_of::<Vertex>(), &geometry), stream(size_of::<Lit>(), &light)],
+            buffers: &[stream(size_of::<Vertex>(), &shape), stream(size_of::<Lit>(), &light)],
         },
         primitive: wgpu::PrimitiveState {
             // The far side of the glass, seen from inside, would tint the picture twice.

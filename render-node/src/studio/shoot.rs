@@ -6,7 +6,7 @@ use super::distance_field::DistanceField;
 use super::gpu_data::{self, ConditionData, FrameData, Lit, Pixel, RigData, Vertex};
 use super::layers::Layers;
 use super::optics;
-use super::passes::{DEPTH_FORMAT, Passes, TARGET_FORMAT, TARGETS};
+use super::passes::{DEPTH_FORMAT, GEOMETRY_TARGET, Passes, TARGET_FORMAT, TARGETS};
 use super::rig::{Rig, RigError};
 use crate::gpu::{Gpu, GpuError, read_buffer};
 use crate::vehicle::VehicleMesh;
@@ -17,11 +17,11 @@ use wgpu::util::DeviceExt;
 
 /// Raster targets are this many samples per layer pixel along a side (`SUB` of `accumulate.wgsl`).
 const SUPERSAMPLES: u32 = 2;
-/// Offsets of the jittered passes in raster samples: with the 2 x 2 samples of a pixel they make 16 samples on
-/// eight different columns and eight different rows.
-const JITTER: [[f32; 2]; 4] = [[-0.375, -0.125], [0.125, -0.375], [0.375, 0.125], [-0.125, 0.375]];
-/// Texels along a side of the ground map: 10 m / 384 = 2.6 cm.
-const GROUND_SIDE: u32 = 384;
+/// Offsets of the jittered passes in raster samples. With the 2 x 2 samples of a pixel they make 12 samples on six evenly
+/// spaced rows and six columns. A fourth pass costs lavapipe half a second and is hard to see.
+const JITTER: [[f32; 2]; 3] = [[-1.0 / 3.0, 0.0], [0.0, 1.0 / 3.0], [1.0 / 3.0, -1.0 / 3.0]];
+/// Texels along a side of the ground map: 10 m / 192 = 5 cm, about as fine as the distance field.
+const GROUND_SIDE: u32 = 192;
 /// More would pass the device's buffer limit at 32 bytes a vertex, and no template comes near.
 const VERTICES_MAX: usize = 4_000_000;
 
@@ -57,7 +57,7 @@ pub struct Settings {
     pub conditioning_side_px: u32,
     /// Replaces the light by stripes over the mirror direction, which show every dent (for people who build bodies).
     pub zebra: bool,
-    /// Jittered passes of four samples each, 1 to 4. Fewer are for previews.
+    /// Jittered passes of four samples each, 1 to 3. Fewer are for previews.
     pub passes: usize,
 }
 
@@ -90,7 +90,11 @@ struct Targets {
 
 impl Studio {
     pub fn new(gpu: &Gpu) -> Result<Studio, StudioError> {
-        let rig = Rig::built_in()?;
+        Self::with_rig(gpu, Rig::built_in()?)
+    }
+
+    /// A studio with other lights. The built-in diffusion model knows only the built-in ones.
+    pub fn with_rig(gpu: &Gpu, rig: Rig) -> Result<Studio, StudioError> {
         let passes = Passes::new(gpu)?;
         let targets = gpu.guarded("allocating the studio's targets", || Ok(Targets::new(gpu, &rig)))?;
         Ok(Studio { gpu: gpu.clone(), rig, passes, targets })
@@ -204,15 +208,17 @@ impl Studio {
                     targets.optics.as_entire_binding(),
                 ],
             );
-            targets.raster(&mut encoder, |pass| {
+            let last = index + 1 == frames.len();
+            let [opaque, transparent] = if last { &self.passes.with_geometry } else { &self.passes.light_only };
+            targets.raster(&mut encoder, last, |pass| {
                 pass.set_bind_group(0, &surface_group, &[]);
                 pass.set_vertex_buffer(0, vertices.slice(..));
                 pass.set_vertex_buffer(1, lit.slice(..));
                 pass.set_index_buffer(indices.slice(..), wgpu::IndexFormat::Uint32);
-                pass.set_pipeline(&self.passes.opaque);
+                pass.set_pipeline(opaque);
                 pass.draw_indexed(0..stage.opaque_indices, 0, 0..1);
                 if stage.indices.len() as u32 > stage.opaque_indices {
-                    pass.set_pipeline(&self.passes.transparent);
+                    pass.set_pipeline(transparent);
                     pass.draw_indexed(stage.opaque_indices..stage.indices.len() as u32, 0, 0..1);
                 }
             });
@@ -229,7 +235,7 @@ impl Studio {
                 ],
             );
             compute(&mut encoder, &self.passes.accumulate, &sum_group, [MASTER_SIDE_PX / 8; 2]);
-            if index + 1 == frames.len() {
+            if last {
                 let condition_group = self.bind(
                     &self.passes.condition.get_bind_group_layout(0),
                     &[
@@ -334,16 +340,17 @@ impl Targets {
         }
     }
 
-    fn raster(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
+    fn raster(&self, encoder: &mut wgpu::CommandEncoder, geometry: bool, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
         // What shows through glass where nothing is behind it: the far wall, dimmed by the second pane. No coverage.
-        let backdrop = wgpu::Color { r: 0.16, g: 0.162, b: 0.165, a: 0.0 };
+        let backdrop = wgpu::Color { r: 0.09, g: 0.091, b: 0.093, a: 0.0 };
         let clear = [backdrop, wgpu::Color::TRANSPARENT, wgpu::Color::TRANSPARENT, wgpu::Color::TRANSPARENT];
         let attachments: Vec<_> = self
             .colour
             .iter()
             .zip(clear)
-            .map(|(view, colour)| {
-                Some(wgpu::RenderPassColorAttachment {
+            .enumerate()
+            .map(|(index, (view, colour))| {
+                (geometry || index != GEOMETRY_TARGET).then_some(wgpu::RenderPassColorAttachment {
                     view,
                     depth_slice: None,
                     resolve_target: None,
