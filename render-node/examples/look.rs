@@ -4,8 +4,9 @@
 
 use anyhow::Context;
 use clap::Parser;
-use cyclorama_core::encoding::{self, Picture};
+use cyclorama_core::encoding;
 use cyclorama_core::{BodyClass, Colour, Format, View};
+use cyclorama_node::contact_sheet::Sheet;
 use cyclorama_node::finish::Compositor;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::studio::rig::Rig;
@@ -72,7 +73,7 @@ fn main() -> anyhow::Result<()> {
     let compositor = Compositor::new(&gpu)?;
     eprintln!("device: {} ({}), ready in {:.2} s", gpu.name, gpu.backend, start.elapsed().as_secs_f32());
 
-    let mut sheet = Sheet::new(options.view.len() as u32, options.color.len() as u32, options.side);
+    let mut sheet = Sheet::new(options.view.len() as u32, options.color.len() as u32, options.side, options.on);
     for (column, view) in options.view.iter().enumerate() {
         let start = Instant::now();
         let shot = studio.shoot_with(&mesh, *view, Settings { zebra: options.zebra, ..Settings::default() })?;
@@ -81,40 +82,10 @@ fn main() -> anyhow::Result<()> {
         let pictures = compositor.compose(&shot.layers, &options.color)?;
         eprintln!("{} colours: {:.2} s", pictures.len(), start.elapsed().as_secs_f32());
         for (row, picture) in pictures.iter().enumerate() {
-            let picture = encoding::resize(picture, options.side, options.side)?;
-            sheet.put(column as u32, row as u32, &picture, options.on);
+            sheet.put(column as u32, row as u32, picture)?;
         }
     }
-    std::fs::write(&options.out, encoding::encode(&sheet.picture()?, Format::Png)?)
+    std::fs::write(&options.out, encoding::encode(&sheet.finish()?, Format::Png)?)
         .with_context(|| format!("cannot write {}", options.out.display()))?;
     Ok(())
-}
-
-/// Pictures in rows and columns.
-struct Sheet {
-    columns: u32,
-    rows: u32,
-    side: u32,
-    rgba: Vec<u8>,
-}
-
-impl Sheet {
-    fn new(columns: u32, rows: u32, side: u32) -> Sheet {
-        Sheet { columns, rows, side, rgba: vec![0; (columns * rows * side * side * 4) as usize] }
-    }
-
-    fn put(&mut self, column: u32, row: u32, picture: &Picture, on: Option<u8>) {
-        let width = (self.columns * self.side) as usize;
-        for (index, [r, g, b, a]) in picture.pixels().enumerate() {
-            let x = (column * self.side) as usize + index % self.side as usize;
-            let y = (row * self.side) as usize + index / self.side as usize;
-            let over = |c: u8, grey: u8| ((u32::from(c) * u32::from(a) + u32::from(grey) * (255 - u32::from(a)) + 127) / 255) as u8;
-            let shown = on.map_or([r, g, b, a], |grey| [over(r, grey), over(g, grey), over(b, grey), 255]);
-            self.rgba[(y * width + x) * 4..][..4].copy_from_slice(&shown);
-        }
-    }
-
-    fn picture(self) -> anyhow::Result<Picture> {
-        Ok(Picture::from_rgba(self.columns * self.side, self.rows * self.side, self.rgba)?)
-    }
 }

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod backoff;
 pub mod config;
+pub mod contact_sheet;
 pub mod control_plane;
 pub mod diffusion;
 pub mod doctor;

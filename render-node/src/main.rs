@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand};
 use cyclorama_core::{BodyClass, Colour, Format, Vehicle, View, encoding};
 use cyclorama_node::agent::{Agent, with_causes};
 use cyclorama_node::config::{Config, LocalConfig};
+use cyclorama_node::contact_sheet;
 use cyclorama_node::control_plane::ControlPlane;
 use cyclorama_node::doctor;
 use cyclorama_node::engine::Engine;
@@ -41,6 +42,26 @@ enum Command {
     },
     /// Renders one picture into a file.
     Render(RenderArguments),
+    /// Renders views x body classes x colours into one PNG, to judge with the eye.
+    ContactSheet(ContactSheetArguments),
+}
+
+#[derive(Args)]
+struct ContactSheetArguments {
+    #[arg(long, value_delimiter = ',', value_parser = parse::<BodyClass>)]
+    bodies: Option<Vec<BodyClass>>,
+    #[arg(long, value_delimiter = ',', value_parser = parse::<View>)]
+    views: Option<Vec<View>>,
+    #[arg(long, value_delimiter = ',', value_parser = parse::<Colour>)]
+    colors: Option<Vec<Colour>>,
+    /// Side of each picture in pixels.
+    #[arg(long, default_value_t = 384)]
+    cell: u32,
+    /// Grey of the page, 0 to 255.
+    #[arg(long, default_value_t = 245)]
+    page: u8,
+    #[arg(long)]
+    out: PathBuf,
 }
 
 #[derive(Args)]
@@ -98,6 +119,7 @@ fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Run { embedded } => serve(config, embedded),
         Command::Doctor { json } => examine(&config.local, json),
         Command::Render(arguments) => render(&config.local, &arguments),
+        Command::ContactSheet(arguments) => contact_sheet(&config.local, arguments),
     }
 }
 
@@ -187,6 +209,21 @@ fn render(config: &LocalConfig, arguments: &RenderArguments) -> anyhow::Result<E
         std::fs::write(&arguments.out, bytes).with_context(|| format!("cannot write {}", arguments.out.display()))?;
     }
     println!("{} {}", arguments.out.display(), render.receipt["timings_ms"]);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn contact_sheet(config: &LocalConfig, arguments: ContactSheetArguments) -> anyhow::Result<ExitCode> {
+    let plan = contact_sheet::Plan {
+        bodies: arguments.bodies.unwrap_or_else(|| contact_sheet::BODIES.to_vec()),
+        views: arguments.views.unwrap_or_else(|| View::ALL.to_vec()),
+        colours: arguments.colors.unwrap_or_else(|| Colour::ALL.to_vec()),
+        cell_px: arguments.cell.clamp(16, cyclorama_core::MASTER_SIDE_PX),
+        page: arguments.page,
+    };
+    let mut renderer = Renderer::start(config)?;
+    let sheet = contact_sheet::make(&mut renderer, &plan, &mut |done, total| eprintln!("{done} of {total}"))?;
+    std::fs::write(&arguments.out, encoding::encode(&sheet, Format::Png)?)
+        .with_context(|| format!("cannot write {}", arguments.out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 

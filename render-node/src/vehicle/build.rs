@@ -194,7 +194,7 @@ mod tests {
         let (low, high) = (low.min(bounds(&mesh, |_| true).0), high.max(bounds(&mesh, |_| true).1));
         assert!((high.x - low.x - length).abs() < 0.01 * length + 0.01, "{what}: {} long", high.x - low.x);
         let top = mesh.surfaces[&Material::Paint].positions.iter().chain(
-            mesh.surfaces.get(&Material::MattBlack).iter().flat_map(|s| &s.positions),
+            mesh.surfaces.get(&Material::MattBlack).into_iter().flat_map(|s| &s.positions),
         );
         let top = top.filter(|p| p[1].abs() < 0.3).map(|p| p[2]).fold(0.0, f32::max);
         // A fin or rail may stand a little above.
