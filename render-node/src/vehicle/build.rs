@@ -9,6 +9,7 @@ use super::depth;
 use super::dress;
 use super::mesh::{Material, Surface, VehicleMesh};
 use super::morph::Stance;
+use super::open_top::windscreen_frame;
 use super::parts::placing::add_all;
 use super::regions::{BodyGround, Divider};
 use super::sheet::{Sheet, SheetError, SolidRole};
@@ -111,6 +112,7 @@ pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> Vehic
     divider.divide(well_y);
     let mut mesh = depth::surfaces(&divider.skin, &divider.parts, &field, arches, well_y);
     solids(sheet, &field, &mut mesh);
+    add_all(&mut mesh, &windscreen_frame(sheet, &field));
     let mut whole = with_mirror_image(mesh);
     add_all(&mut whole, &dress::dressing(sheet, &field, real, &wheels));
     whole

@@ -155,7 +155,9 @@ fn cowl(sheet: &Sheet, field: &BodyField) -> Option<Vec3> {
         .filter_map(|x| on_top(field, Vec3::new(x, 0.0, 0.0)))
         .find(|p| {
             let sheets = field.sheets(*p);
-            sheets.body > 0.02 && sheets.greenhouse_profile < 0.02
+            // An open car has no windscreen skin: its foot is where the hood enters the greenhouse drawn.
+            let open = sheet.greenhouse.open.is_some();
+            if open { sheets.greenhouse_profile < 0.0 } else { sheets.body > 0.02 && sheets.greenhouse_profile < 0.02 }
         })
 }
 

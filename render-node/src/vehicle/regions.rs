@@ -29,7 +29,7 @@ pub enum PartShape {
     Arch(usize),
 }
 
-type Scalar<'a> = Box<dyn Fn(Vec3, &Sheets) -> f32 + Sync + 'a>;
+pub(super) type Scalar<'a> = Box<dyn Fn(Vec3, &Sheets) -> f32 + Sync + 'a>;
 
 /// The body field as the ground a skin is cut on.
 pub struct BodyGround<'a>(pub &'a BodyField);
@@ -237,7 +237,7 @@ fn off_screen(s: &Sheets) -> f32 {
     s.greenhouse_profile.abs() - 0.07
 }
 
-fn windscreen<'a>(glass: &Glass) -> Option<Scalar<'a>> {
+pub(super) fn windscreen<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     let w = glass.windscreen.clone()?;
     Some(Box::new(move |_, s| {
         let side = s.greenhouse_side + w.pillar;

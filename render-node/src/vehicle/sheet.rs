@@ -154,7 +154,7 @@ pub struct Greenhouse {
     pub open: Option<OpenTop>,
 }
 
-/// What is left of the greenhouse of an open car.
+/// What is left of the greenhouse of an open car: the windscreen in its frame. The cockpit is a cut `[[solid]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenTop {
@@ -163,10 +163,6 @@ pub struct OpenTop {
     /// Thickness of the frame.
     #[serde(default = "frame")]
     pub frame: f32,
-    /// Opening (x, y), drawn in top view for y >= 0 and mirrored.
-    pub cockpit: Curve,
-    /// z of the cockpit's floor.
-    pub floor: f32,
 }
 
 fn frame() -> f32 {

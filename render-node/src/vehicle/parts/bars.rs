@@ -76,7 +76,7 @@ pub fn tow_hook(root: Vec3, outward: f32, material: Material) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let shape = [(-0.03, -0.025), (0.04, -0.027), (0.075, 0.0), (0.04, 0.027), (0.005, 0.024)];
     let path = curve_through(&shape.map(|(x, z)| root + Vec3::new(x * outward, 0.0, z)), 5);
-    mesh.add(material, &Solid::tube(&path, 10, |_| 0.011).surface(60.0));
+    mesh.add(material, &Solid::swept(&path, Vec3::Y, |_| rounded_rectangle(0.011, 0.011, 0.011)).surface(60.0));
     mesh
 }
 

@@ -66,7 +66,8 @@ pub fn handle(spec: &Handle) -> VehicleMesh {
 
 /// A dark lens-shaped patch, just proud of the skin: stands for the hollow behind a grip.
 fn bowl(half_length: f32, half_height: f32) -> crate::vehicle::mesh::Surface {
-    Solid::superellipsoid(Vec3::new(half_length, 0.004, half_height), 2.2, 6, 20).surface(60.0)
+    let dome = [(-0.004, 1.0), (0.002, 0.97), (0.004, 0.80), (0.0045, 0.0)].map(|(out, share)| glam::Vec2::new(out, share));
+    Solid::revolved(&dome, 28).bent(|p| Vec3::new(p.x * half_length, p.y, p.z * half_height)).surface(60.0)
 }
 
 #[cfg(test)]

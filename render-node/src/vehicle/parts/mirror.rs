@@ -139,11 +139,11 @@ fn add_mount(mesh: &mut VehicleMesh, spec: &Mirror, centre: Vec3, half: Vec3) {
     };
     match spec.mount {
         MirrorMount::Door => {
-            let to = Vec3::new(centre.x - half.x * 0.35, spec.reach + half.y * 0.7, centre.z - half.z * 0.75);
-            mesh.add(Material::MattBlack, &arm(0.0, to, 0.030, 0.012));
+            let to = Vec3::new(centre.x - half.x * 0.50, spec.reach + half.y * 0.6, centre.z - half.z * 0.72);
+            mesh.add(Material::MattBlack, &arm(0.0, to, 0.026, 0.011));
         }
         MirrorMount::Corner => {
-            let to = Vec3::new(centre.x - half.x * 0.35, spec.reach + half.y * 0.5, centre.z - half.z * 0.35);
+            let to = Vec3::new(centre.x - half.x * 0.45, spec.reach + half.y * 0.5, centre.z - half.z * 0.35);
             mesh.add(Material::MattBlack, &arm(centre.z - half.z * 0.5, to, 0.026, 0.022));
         }
         MirrorMount::Arms => {

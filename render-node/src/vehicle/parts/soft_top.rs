@@ -32,7 +32,7 @@ const ACROSS: usize = 22;
 
 pub fn stowed_top(spec: &StowedTop) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
-    let folds = if spec.material == Material::Fabric { 0.16 } else { 0.0 };
+    let folds = if spec.material == Material::Fabric { 0.07 } else { 0.0 };
     let loops: Vec<Vec<Vec3>> = (0..=ALONG)
         .map(|row| {
             let along = row as f32 / ALONG as f32;

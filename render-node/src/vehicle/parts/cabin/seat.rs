@@ -80,17 +80,17 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
         let rounded = 1.0 - 0.10 * ((t - 0.86) / 0.14).max(0.0).powi(2);
         place.half_width * shoulder * rounded
     };
-    let rows = 12;
+    let rows = 14;
     let loops: Vec<Vec<Vec3>> = (0..=rows)
         .map(|row| {
             let t = row as f32 / rows as f32;
             let at = foot + up_back * (place.back_length * t);
-            let end = (1.0 - ((t - 0.93) / 0.07).max(0.0).powi(2) * 0.55).max(0.3);
+            let end = (1.0 - ((t - 0.90) / 0.10).max(0.0).powi(2)).max(0.0).sqrt().max(0.15);
             // Lumbar: the back comes forward a third of the way up.
             let forward = 0.022 * (std::f32::consts::PI * (t * 1.15).min(1.0)).sin();
-            section(place, half_width(t), thickness(t) * end)
+            section(place, half_width(t), thickness(t))
                 .into_iter()
-                .map(|p| at + Vec3::Y * p.x + out_of_back * (p.y + forward))
+                .map(|p| at + Vec3::Y * p.x + out_of_back * (p.y * end + forward))
                 .collect()
         })
         .collect();
@@ -103,9 +103,9 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
             let t = row as f32 / 8.0;
             let end = 1.0 - 0.5 * ((t - 0.88) / 0.12).max(0.0).powi(2);
             let at = place.hip + Vec3::new(0.08 - length * t, 0.0, -0.10 + 0.055 * t);
-            section(place, place.half_width * (1.0 - 0.04 * t), 0.075 * end)
+            section(place, place.half_width * (1.0 - 0.04 * t), 0.075)
                 .into_iter()
-                .map(|p| at + Vec3::new(0.0, p.x, p.y))
+                .map(|p| at + Vec3::new(0.0, p.x, p.y * end))
                 .collect()
         })
         .collect();

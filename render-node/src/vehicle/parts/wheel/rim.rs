@@ -182,13 +182,16 @@ fn add_blade(
         let wall = if side > 0.0 { wall.flipped() } else { wall };
         mesh.add(flank, &wall.surface(CREASE_DEGREES));
     }
-    if blade.end < 0.97 {
-        // A blade that stops short of the edge shows its end.
-        let last = stations - 1;
+    // A blade that begins or stops between hub and edge shows its ends.
+    for (station, shown) in [(0, blade.start > 0.0), (stations - 1, blade.end < 0.97)] {
+        if !shown {
+            continue;
+        }
         let end = Solid::grid(2, face_columns.len(), false, |row, column| {
             let (across, back) = face_columns[column];
-            if row == 0 { point(last, across, back) } else { point(last, across * 0.8, design.depth) }
+            if row == 0 { point(station, across, back) } else { point(station, across * 0.8, design.depth) }
         });
-        mesh.add(flank, &end.flipped().surface(CREASE_DEGREES));
+        let end = if station == 0 { end } else { end.flipped() };
+        mesh.add(flank, &end.surface(CREASE_DEGREES));
     }
 }

@@ -1,6 +1,6 @@
 //! The tyre: crowned tread with grooves, rounded shoulders, bulging sidewalls, all turned about the axle.
 
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
 use super::{Tread, Wheel};
@@ -9,35 +9,58 @@ use crate::vehicle::parts::solid::Solid;
 
 /// A multiple of four, so that one point of the tread is exactly on the ground.
 const SEGMENTS: usize = 64;
-/// Shoulder blocks of an all-terrain tyre; each spans two segments, the gap one.
-const BLOCK_SEGMENTS: usize = 3;
-const AROUND_ALL_TERRAIN: usize = 72;
+/// Shoulder blocks of an all-terrain tyre, per side; where across the tread they begin, and how high they stand.
+const BLOCKS: usize = 38;
+const BLOCKS_FROM: f32 = 0.45;
+const BLOCK_HEIGHT: f32 = 0.010;
 const GROOVE_DEPTH: f32 = 0.007;
 
 pub(super) fn add_tyre(mesh: &mut VehicleMesh, spec: &Wheel) {
     let half = profile(spec);
     let mut whole: Vec<Vec2> = half.iter().rev().map(|p| Vec2::new(-p.x, p.y)).collect();
     whole.extend(half);
-    let solid = match spec.tread {
-        Tread::Road => Solid::revolved(&whole, SEGMENTS),
-        Tread::AllTerrain => {
-            let outer = spec.diameter / 2.0;
-            let tread_half = tread_half_width(spec);
-            Solid::grid(whole.len(), AROUND_ALL_TERRAIN, true, |row, column| {
-                let mut p = whole[row];
-                // The outer third of the tread is cut into blocks, staggered between the two sides.
-                let stagger = if p.x < 0.0 { 1 } else { 0 };
-                let gap = (column + stagger).is_multiple_of(BLOCK_SEGMENTS) && column != AROUND_ALL_TERRAIN * 3 / 4;
-                if gap && p.x.abs() > tread_half * 0.55 && p.y > outer - 0.05 {
-                    let towards_axle = Vec2::new(-p.x.signum() * 0.35, -1.0) * 0.011;
-                    p += towards_axle * ((p.y - outer + 0.05) / 0.05).clamp(0.0, 1.0);
-                }
-                let (sin, cos) = (TAU * column as f32 / AROUND_ALL_TERRAIN as f32).sin_cos();
-                glam::Vec3::new(p.y * cos, p.x, p.y * sin)
-            })
+    if spec.tread == Tread::AllTerrain {
+        let edge = tread_half_width(spec) * BLOCKS_FROM;
+        let outer = spec.diameter / 2.0;
+        for p in &mut whole {
+            // The carcass lies lower where blocks stand on it.
+            let near_tread = ((p.y - outer + 0.06) / 0.05).clamp(0.0, 1.0);
+            if p.x.abs() > edge {
+                p.y -= BLOCK_HEIGHT * near_tread;
+            }
         }
-    };
+        add_blocks(mesh, spec);
+    }
+    let solid = Solid::revolved(&whole, SEGMENTS);
     mesh.add(Material::Tyre, &solid.surface(40.0));
+}
+
+/// Blocks from the tread over the shoulder down to the wall, staggered between the two sides.
+fn add_blocks(mesh: &mut VehicleMesh, spec: &Wheel) {
+    let (outer, half_width, tread) = (spec.diameter / 2.0, spec.width / 2.0, tread_half_width(spec));
+    for (side, number) in [-1.0_f32, 1.0].into_iter().flat_map(|side| (0..BLOCKS).map(move |number| (side, number))) {
+        let stagger = if side < 0.0 { 0.5 } else { 0.0 };
+        // Every other block reaches further in and less far down.
+        let short = number % 2 == 0;
+        let (inner, foot) = if short { (0.62, 0.050) } else { (BLOCKS_FROM + 0.02, 0.036) };
+        let section = [
+            (tread * inner, outer - 0.0005),
+            (tread, outer - 0.003),
+            (tread + (half_width - tread) * 0.62, outer - 0.018),
+            (half_width - 0.002, outer - foot),
+            (half_width - 0.014, outer - foot - 0.004),
+            (tread * 0.96, outer - 0.022),
+            (tread * inner, outer - 0.016),
+        ];
+        let loops: Vec<Vec<Vec3>> = [-0.30_f32, 0.30]
+            .iter()
+            .map(|turn| {
+                let (sin, cos) = (TAU * (number as f32 + stagger + turn) / BLOCKS as f32).sin_cos();
+                section.iter().map(|(a, r)| Vec3::new(r * cos, a * side, r * sin)).collect()
+            })
+            .collect();
+        mesh.add(Material::Tyre, &Solid::lofted(&loops).surface(30.0));
+    }
 }
 
 fn tread_half_width(spec: &Wheel) -> f32 {
