@@ -4,14 +4,20 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 
 /// Every sheet, by name.
 const SHEETS: &[(&str, &str)] = &[
+    ("convertible", include_str!("sheets/convertible.toml")),
+    ("coupe", include_str!("sheets/coupe.toml")),
     ("fastback", include_str!("sheets/fastback.toml")),
     ("hatchback", include_str!("sheets/hatchback.toml")),
+    ("minivan", include_str!("sheets/minivan.toml")),
     ("off-roader", include_str!("sheets/off-roader.toml")),
     ("pickup", include_str!("sheets/pickup.toml")),
     ("rear-engine-coupe", include_str!("sheets/rear-engine-coupe.toml")),
     ("sedan", include_str!("sheets/sedan.toml")),
     ("small-hatch", include_str!("sheets/small-hatch.toml")),
+    ("suv", include_str!("sheets/suv.toml")),
+    ("suv-large", include_str!("sheets/suv-large.toml")),
     ("van", include_str!("sheets/van.toml")),
+    ("wagon", include_str!("sheets/wagon.toml")),
 ];
 
 /// Make, start of the model's slug, sheet: vehicles everyone knows by their shape, whatever class the catalog gives them.
@@ -37,13 +43,21 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Below this a hatchback is a small one.
 const SMALL_HATCH_MM: u32 = 3_900;
+/// From here on a sport utility has the long hood and three side windows of the large ones.
+const LARGE_SUV_MM: u32 = 4_780;
 
 /// The name of the sheet for a vehicle; none for bodies that have no template yet.
 pub fn sheet_for(vehicle: &Vehicle) -> Option<&'static str> {
     let class = match vehicle.body {
         BodyClass::Hatchback if vehicle.dimensions.length_mm < SMALL_HATCH_MM => "small-hatch",
-        BodyClass::Hatchback | BodyClass::Wagon | BodyClass::Suv | BodyClass::Minivan => "hatchback",
-        BodyClass::Sedan | BodyClass::Coupe | BodyClass::Convertible => "sedan",
+        BodyClass::Hatchback => "hatchback",
+        BodyClass::Sedan => "sedan",
+        BodyClass::Coupe => "coupe",
+        BodyClass::Convertible => "convertible",
+        BodyClass::Wagon => "wagon",
+        BodyClass::Suv if vehicle.dimensions.length_mm >= LARGE_SUV_MM => "suv-large",
+        BodyClass::Suv => "suv",
+        BodyClass::Minivan => "minivan",
         BodyClass::Fastback => "fastback",
         BodyClass::OffRoader => "off-roader",
         BodyClass::Pickup => "pickup",
