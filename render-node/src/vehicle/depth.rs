@@ -29,7 +29,7 @@ pub fn surfaces(skin: &Skin<Sheets>, parts: &[Part], field: &BodyField, arches: 
         if triangles.is_empty() {
             continue;
         }
-        let piece = Piece { positions: &skin.positions, normals: &normals, triangles: &triangles };
+        let piece = Piece::new(&skin.positions, &normals, &triangles);
         match &part.shape {
             PartShape::Skin => piece.add_moved(&mut mesh, part.material, 0.0),
             PartShape::Inset { depth, wall } => {
@@ -52,11 +52,26 @@ struct Piece<'a> {
     positions: &'a [Vec3],
     normals: &'a [Vec3],
     triangles: &'a [[u32; 3]],
+    /// Mean outward direction.
+    outward: Vec3,
 }
 
-impl Piece<'_> {
+impl<'a> Piece<'a> {
+    fn new(positions: &'a [Vec3], normals: &'a [Vec3], triangles: &'a [[u32; 3]]) -> Self {
+        let corners = || triangles.iter().flatten().map(|i| *i as usize);
+        let mut outward: Vec3 = corners().map(|i| normals[i]).sum();
+        if corners().any(|i| positions[i].y == 0.0) {
+            // Its other half is the mirror image: the two must meet in the centre plane.
+            outward.y = 0.0;
+        }
+        Self { positions, normals, triangles, outward: outward.normalize_or_zero() }
+    }
+
+    /// A vertex set back by `depth`: mostly the way the whole piece looks, as own normals would fold a piece that wraps
+    /// round a corner.
     fn place(&self, i: u32, depth: f32) -> Vec3 {
-        self.positions[i as usize] - self.normals[i as usize] * depth
+        let (p, normal) = (self.positions[i as usize], self.normals[i as usize]);
+        p - normal.lerp(self.outward, 0.75).normalize_or(normal) * depth
     }
 
     /// The piece, set back by `depth` along its normals.
