@@ -41,6 +41,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         .mode(0o700)
         .create(&storage.data_dir)
         .with_context(|| format!("the data folder {} cannot be made", storage.data_dir.display()))?;
+    allow_files();
     let public = bind("CYCLORAMA_LISTEN", config.listen.public).await?;
     let admin = bind("CYCLORAMA_ADMIN_LISTEN", config.listen.admin).await?;
     let public_address = reachable(public.local_addr()?);
@@ -137,6 +138,18 @@ pub async fn open(
         config,
     });
     Ok((app, sweepers))
+}
+
+/// Raises the limit of open files to what this user may have: the usual 1,024 are fewer than the connections we take.
+fn allow_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut files = getrlimit(Resource::Nofile);
+    if files.current != files.maximum {
+        files.current = files.maximum;
+        if let Err(error) = setrlimit(Resource::Nofile, files) {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the limit of open files stays as it is");
+        }
+    }
 }
 
 /// SQLite belongs to one process, which a second one would take for dead. Given back by the system when we end, however we do.

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 
-/// Installs the process's one subscriber; later calls change nothing.
+/// Installs the process's one subscriber and sends panics to it; later calls change nothing.
 pub fn start(logs: &Logs) {
     let pretty = match logs.format {
         LogFormat::Auto => std::io::stderr().is_terminal(),
@@ -15,6 +15,10 @@ pub fn start(logs: &Logs) {
     let filter = EnvFilter::try_new(&logs.level).unwrap_or_else(|_| EnvFilter::new("info"));
     let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // Fails only when one is installed already, as when several tests start a service in one process.
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "panicked: {}", panic.payload_as_str().unwrap_or("no message"));
+    }));
     let _ = if pretty {
         builder.compact().with_target(false).try_init()
     } else {

@@ -35,12 +35,12 @@ pub async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveNodeToke
     row.map(|row| Ok(ActiveNodeToken { token_id: row.try_get("id")?, name: row.try_get("name")? })).transpose()
 }
 
-/// Revokes a token for good.
-pub async fn revoke(db: &Database, token_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
-    sqlx::query("update node_tokens set revoked_at_ms = $1 where id = $2 and revoked_at_ms is null")
+/// Revokes a token for good; `false` when there is none with this id. Repeating it changes nothing.
+pub async fn revoke(db: &Database, token_id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
+    let changed = sqlx::query("update node_tokens set revoked_at_ms = coalesce(revoked_at_ms, $1) where id = $2")
         .bind(now.0)
         .bind(token_id)
         .execute(&db.pool)
         .await?;
-    Ok(())
+    Ok(changed.rows_affected() == 1)
 }

@@ -41,12 +41,17 @@ pub enum NodeToken {
         #[arg(long)]
         name: String,
     },
+    /// Refuse a token from now on; what its nodes hold goes to others
+    Revoke { token_id: String },
 }
 
 impl NodeToken {
     pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
         match self {
             NodeToken::Create { name } => client.post("/admin/node-tokens", json!({ "name": name })).await,
+            NodeToken::Revoke { token_id } => {
+                client.post(&format!("/admin/node-tokens/{}/revoke", segment(&token_id)), json!({})).await
+            }
         }
     }
 }

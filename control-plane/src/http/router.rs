@@ -41,6 +41,7 @@ pub fn operator(app: App) -> Router {
         .route("/admin/keys", post(admin::keys::create::create))
         .route("/admin/keys/{key_id}/revoke", post(admin::keys::revoke::revoke))
         .route("/admin/node-tokens", post(admin::node_tokens::create::create))
+        .route("/admin/node-tokens/{token_id}/revoke", post(admin::node_tokens::revoke::revoke))
         .route("/admin/nodes", get(admin::nodes::list::list))
         .route("/admin/nodes/{node_id}/drain", post(admin::nodes::order::drain))
         .route("/admin/nodes/{node_id}/lock", post(admin::nodes::order::lock))

@@ -1,3 +1,4 @@
 //! `/admin/node-tokens`
 
 pub mod create;
+pub mod revoke;

@@ -1,0 +1,29 @@
+//! `POST /admin/node-tokens/{token_id}/revoke`
+
+use crate::accounts::node_token;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::Operator;
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct Revoked {
+    token_id: String,
+    revoked: bool,
+}
+
+/// Nodes with this token are refused from the answer on, and what they hold goes to others. Repeating it changes nothing.
+pub async fn revoke(
+    State(app): State<App>,
+    _: Operator,
+    Path(token_id): Path<String>,
+) -> Result<Json<Revoked>, Problem> {
+    if !node_token::revoke(&app.db, &token_id, app.clock.now()).await? {
+        return Err(Problem::not_found("unknown_node_token", format!("There is no node token {token_id}.")));
+    }
+    app.renders.gone(&token_id).await?;
+    tracing::info!(token_id, "node token revoked by the operator");
+    Ok(Json(Revoked { token_id, revoked: true }))
+}
