@@ -1,0 +1,198 @@
+"""Trains the denoiser: plain regression first, then flow matching that starts from it.
+
+Both predict the clean residual (x0). Regression always sees the state that serving starts from (zeros at t = 1). Flow
+matching mixes in states on the way, x_t = (1 - t) x0 + t * noise, and keeps half of its samples at the serving start, so
+one step stays as good as regression's. The loss is taken on the unscaled residual, that is in steps an eye sees alike, and on
+its first differences, which keep edges sharp and flat paint flat.
+
+Every minute or so `<work>/checkpoint.pt` is written; a run that finds one goes on from it. `<work>/curves.png` and
+`history.json` show loss and held-out quality by step.
+"""
+
+import argparse
+import json
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image, ImageDraw
+
+import evaluate
+from dataset import Examples, is_evaluation, load, views
+from light_space import LAYERS, apply_residual
+from network import LightNetwork
+
+CROP_PX, BATCH = 192, 4
+LEARNING_RATE, WARM_UP_STEPS = 1.5e-3, 20
+AVERAGE_DECAY = 0.99
+AT_START_SHARE = 0.5  # of flow-matching samples
+# Diffuse light is multiplied by the paint's albedo before anyone sees it.
+LAYER_WEIGHTS = torch.tensor([0.7] * 3 + [1.0] * 6 + [0.5])[None, :, None, None]
+
+
+def loss_of(predicted, wanted, trusted, scale):
+    error = (predicted - wanted) * scale * LAYER_WEIGHTS * 10
+    error = torch.cat([error[:, :9] * trusted[:, None], error[:, 9:]], dim=1)
+    robust = lambda e: (torch.sqrt(e.square() + 0.01) - 0.1)
+    plain = robust(error).mean()
+    fine = robust(error[..., 1:] - error[..., :-1]).mean() + robust(error[..., 1:, :] - error[..., :-1, :]).mean()
+    return plain + 0.5 * fine
+
+
+def states(residual, flow: bool, random: np.random.Generator):
+    """Sample and time to feed for a batch of clean residuals."""
+    count = residual.shape[0]
+    time_, sample = torch.ones(count), torch.zeros_like(residual)
+    for i in range(count if flow else 0):
+        if random.random() < AT_START_SHARE:
+            continue
+        t, noise = random.uniform(0.05, 1.0), random.uniform(0.0, 1.0)
+        time_[i] = t
+        normal = torch.from_numpy(random.standard_normal(residual.shape[1:], np.float32))
+        sample[i] = (1 - t) * residual[i] + t * noise * normal
+    return sample, time_
+
+
+def learning_rate(step, progress):
+    """Warm-up, then a cosine down to a fiftieth; `progress` is the share of the run that is over."""
+    return LEARNING_RATE * min(1.0, (step + 1) / WARM_UP_STEPS) * (0.02 + 0.49 * (1 + math.cos(math.pi * min(progress, 1))))
+
+
+def predict(network, view, scale):
+    """Layers of one view by one step from zeros, as served."""
+    conditioning = torch.from_numpy(view["conditioning"])[None]
+    with torch.no_grad():
+        x0 = network(torch.zeros(1, len(LAYERS), *conditioning.shape[2:]), torch.ones(1), conditioning)
+    return apply_residual(view["base"], (x0 * scale)[0].numpy())
+
+
+def draw_curves(history, path):
+    """Loss (left axis, grey) and held-out PSNR (blue, the base as a line) by step."""
+    picture = Image.new("RGB", (900, 420), "white")
+    draw = ImageDraw.Draw(picture)
+    area = (60, 20, 880, 380)
+    draw.rectangle(area, outline="black")
+
+    def line(points, low, high, colour, last):
+        place = [(area[0] + (area[2] - area[0]) * s / last, area[3] - (area[3] - area[1]) * (v - low) / (high - low + 1e-9)) for s, v in points]
+        if len(place) > 1:
+            draw.line(place, fill=colour, width=2)
+        draw.text((area[0] + 6, area[1] + (4 if colour == "grey" else 18)), f"{'loss' if colour == 'grey' else 'held-out PSNR'} {low:.2f} .. {high:.2f}", fill=colour)
+
+    if history["loss"]:
+        last = max(history["loss"][-1][0], 1)
+        values = [v for _, v in history["loss"]]
+        line(history["loss"], 0, np.percentile(values, 98), "grey", last)
+    if history["quality"]:
+        points = [(q["step"], q["model"]["psnr"]) for q in history["quality"]]
+        base = history["base"]["psnr"]
+        low, high = min(base, *(v for _, v in points)) - 0.2, max(base, *(v for _, v in points)) + 0.2
+        line(points, low, high, "blue", last)
+        y = area[3] - (area[3] - area[1]) * (base - low) / (high - low)
+        draw.line([(area[0], y), (area[2], y)], fill="orange")
+        draw.text((area[2] - 60, y - 14), "base", fill="orange")
+    draw.text((area[0], area[3] + 8), f"0 .. {history['loss'][-1][0] if history['loss'] else 0} steps", fill="black")
+    picture.save(path)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("data", type=Path)
+    arguments.add_argument("--work", type=Path, default=Path(__file__).parent / "work/run")
+    arguments.add_argument("--regression", type=int, default=600, help="steps")
+    arguments.add_argument("--flow", type=int, default=300, help="steps after it")
+    arguments.add_argument("--minutes", type=float, default=1e9, help="the schedule is followed by time when this runs out first")
+    arguments.add_argument("--share", type=float, default=0.15, help="share of vehicles held out")
+    arguments.add_argument("--evaluate-every", type=int, default=100)
+    arguments.add_argument("--threads", type=int, default=2)
+    options = arguments.parse_args()
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    options.work.mkdir(parents=True, exist_ok=True)
+    begin = time.time()
+
+    paths = views(options.data)
+    held_out = [p for p in paths if is_evaluation(p.parent.name, options.share)]
+    examples = Examples([p for p in paths if p not in held_out])
+    held_out = [load(p) for p in held_out]
+    base = evaluate.mean_of([evaluate.compare(view, view["base"]) for view in held_out])
+    print(f"{len(examples.windows)} training views, {len(held_out)} held out; base", {k: round(v, 3) for k, v in base.items()}, flush=True)
+
+    network = LightNetwork().to(memory_format=torch.channels_last)
+    average = {name: value.clone() for name, value in network.state_dict().items()}
+    optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
+    history, step, spent = {"loss": [], "quality": [], "base": base}, 0, 0.0
+    scale_list = examples.residual_scale()
+    checkpoint = options.work / "checkpoint.pt"
+    if checkpoint.exists():
+        state = torch.load(checkpoint, weights_only=True)
+        network.load_state_dict(state["network"])
+        optimizer.load_state_dict(state["optimizer"])
+        average, history, step, spent, scale_list = (state[k] for k in ("average", "history", "step", "seconds", "residual_scale"))
+        history["base"] = base
+        print(f"going on from step {step}", flush=True)
+    scale = torch.tensor(scale_list)[None, :, None, None]
+    steps = options.regression + options.flow
+
+    def save():
+        facts = {
+            "trained": True, "steps": step, "of_which_flow_matching": max(0, step - options.regression),
+            "training_views": len(examples.windows), "evaluation_views": len(held_out), "crop_px": CROP_PX, "batch": BATCH,
+            "training_minutes": round((spent + time.time() - begin) / 60, 1), "hardware": "2 CPU cores (AVX2), shared",
+            "base": base, "model": history["quality"][-1]["model"] if history["quality"] else None,
+        }
+        state = {"network": network.state_dict(), "average": average, "optimizer": optimizer.state_dict(), "history": history,
+                 "step": step, "seconds": spent + time.time() - begin, "residual_scale": scale_list, "facts": facts}
+        torch.save(state, checkpoint.with_suffix(".part"))
+        checkpoint.with_suffix(".part").rename(checkpoint)
+        (options.work / "history.json").write_text(json.dumps(history))
+        draw_curves(history, options.work / "curves.png")
+
+    def judge():
+        judged = LightNetwork().eval()
+        judged.load_state_dict(average)
+        rows = [evaluate.compare(view, predict(judged, view, scale)) for view in held_out]
+        if rows:
+            history["quality"].append({"step": step, "model": evaluate.mean_of(rows)})
+            print(f"step {step}: held out", {k: round(v, 3) for k, v in history["quality"][-1]["model"].items()}, flush=True)
+
+    saved = time.time()
+    while step < steps:
+        elapsed = (time.time() - begin) / 60
+        if elapsed > options.minutes:
+            break
+        # Whichever runs out first, steps or minutes, ends the cosine.
+        progress = max(step / steps, elapsed / options.minutes)
+        flow = step >= options.regression or elapsed / options.minutes > options.regression / steps
+        random = np.random.default_rng([7, step])
+        conditioning, residual, trusted = (torch.from_numpy(x) for x in examples.crops(random, BATCH, CROP_PX))
+        wanted = residual / scale
+        sample, times = states(wanted, flow, random)
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(step, progress)
+        loss = loss_of(network(sample, times, conditioning), wanted, trusted, scale)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        step += 1
+        decay = min(AVERAGE_DECAY, (1 + step) / (10 + step))
+        with torch.no_grad():
+            for name, value in network.state_dict().items():
+                average[name].lerp_(value, 1 - decay)
+        history["loss"].append((step, float(loss)))
+        if step % 10 == 0:
+            print(f"step {step} {'flow' if flow else 'regression'} loss {np.mean([v for _, v in history['loss'][-10:]]):.4f} {(time.time() - begin) / 60:.1f} min", flush=True)
+        if step % options.evaluate_every == 0:
+            judge()
+        if time.time() - saved > 60:
+            save()
+            saved = time.time()
+    judge()
+    save()
+
+
+if __name__ == "__main__":
+    main()
