@@ -529,6 +529,13 @@ def truth_of_view(studio, camera, side, samples, seed, empty):
     return dict(layers=np.clip(layers, 0, 60000).astype(np.float16), paint=paint.astype(np.float16), rest=rest_share.astype(np.float16))
 
 
+def next_view(data: Path, shard: int, shards: int):
+    """A view without ground truth, in a random but fixed order: stopping early leaves a fair mix."""
+    waiting = [p for p in data.glob("*/*.bin") if p.stem != "mesh" and not p.with_name(f"{p.stem}.truth.npz").exists()
+               and seed_of(p.parent.name, p.stem) % shards == shard]
+    return min(waiting, key=lambda p: seed_of(p.parent.name, p.stem), default=None)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("data", type=Path, help="folder that the render node exported to")
@@ -543,21 +550,15 @@ def main():
     shard, shards = map(int, options.shard.split("/"))
     rig = tomllib.loads(options.rig.read_text())
     optics = json.loads((options.data / "materials.json").read_text())
-    jobs = sorted((p for p in options.data.glob("*/*.json") if p.with_suffix(".bin").exists() and p.stem != "mesh"),
-                  key=lambda p: seed_of(p.parent.name, p.stem))  # a random but fixed order: stopping early leaves a fair mix
-    jobs = [job for index, job in enumerate(jobs) if index % shards == shard]
     with tempfile.TemporaryDirectory() as scratch:
         studio = Studio(rig, optics, Path(scratch), options.threads)
         empty = studio.ground_light(64, 1)
-        for job in jobs:
+        # Looked up anew after each view, so that an export may still be going on.
+        while (job := next_view(options.data, shard, shards)) and time.time() - begin < options.minutes * 60:
             done = job.with_name(f"{job.stem}.truth.npz")
-            if done.exists():
-                continue
-            if time.time() - begin > options.minutes * 60:
-                break
             start = time.time()
             studio.place_vehicle(job.parent)
-            truth = truth_of_view(studio, json.loads(job.read_text()), options.side, options.samples, seed_of(job.parent.name, job.stem), empty)
+            truth = truth_of_view(studio, json.loads(job.with_suffix('.json').read_text()), options.side, options.samples, seed_of(job.parent.name, job.stem), empty)
             half_done = done.with_name(done.name + ".part.npz")
             np.savez_compressed(half_done, **truth)
             half_done.rename(done)

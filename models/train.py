@@ -113,11 +113,13 @@ def main() -> None:
     options.work.mkdir(parents=True, exist_ok=True)
     begin = time.time()
 
-    paths = views(options.data)
-    held_out = [p for p in paths if is_evaluation(p.parent.name, options.share)]
-    examples = Examples([p for p in paths if p not in held_out])
-    held_out = [load(p) for p in held_out]
-    base = evaluate.mean_of([evaluate.compare(view, view["base"]) for view in held_out])
+    def gather():
+        paths = views(options.data)
+        held = [p for p in paths if is_evaluation(p.parent.name, options.share)]
+        examples, judged = Examples([p for p in paths if p not in held]), [load(p) for p in held]
+        return examples, judged, evaluate.mean_of([evaluate.compare(view, view["base"]) for view in judged])
+
+    examples, held_out, base = gather()
     print(f"{len(examples.windows)} training views, {len(held_out)} held out; base", {k: round(v, 3) for k, v in base.items()}, flush=True)
 
     network = LightNetwork().to(memory_format=torch.channels_last)
@@ -151,6 +153,7 @@ def main() -> None:
         draw_curves(history, options.work / "curves.png")
 
     def judge():
+        """Held-out figures of the averaged weights."""
         judged = LightNetwork().eval()
         judged.load_state_dict(average)
         rows = [evaluate.compare(view, predict(judged, view, scale)) for view in held_out]
@@ -182,10 +185,13 @@ def main() -> None:
         with torch.no_grad():
             for name, value in network.state_dict().items():
                 average[name].lerp_(value, 1 - decay)
-        history["loss"].append((step, float(loss)))
+        history["loss"].append((step, float(loss.detach())))
         if step % 10 == 0:
             print(f"step {step} {'flow' if flow else 'regression'} loss {np.mean([v for _, v in history['loss'][-10:]]):.4f} {(time.time() - begin) / 60:.1f} min", flush=True)
         if step % options.evaluate_every == 0:
+            if len(views(options.data)) > len(examples.windows) + len(held_out):
+                examples, held_out, base = gather()  # ground truth is still being made beside this run
+                history["base"] = base
             judge()
         if time.time() - saved > 60:
             save()
