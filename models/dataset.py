@@ -9,12 +9,16 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
+from scipy.ndimage import gaussian_filter
 
-from light_space import CONDITIONING, COLOUR_LAYERS, LAYERS, decode, residual
+from light_space import CONDITIONING, COLOUR_LAYERS, LAYERS, apply_residual, decode, residual
 
 SIDE_PX = 512
 # Below this share of a pixel the path tracer's light cannot be scaled to the raster pass's share.
 SHARE_MIN = 0.05
+# Path tracing through clear parts leaves noise that no denoiser guide tells from detail. There only the tone is learnt: the
+# residual is smoothed within the part, and what is seen through it stays the raster pass's.
+SMOOTHED_PX = {"mask_glass": 8.0, "mask_lamp_clear": 3.0}
 
 
 def index(name: str) -> int:
@@ -45,6 +49,15 @@ def target_layers(conditioning: np.ndarray, truth: np.ndarray, paint_share: np.n
     scale = np.where(off_paint, rest / np.maximum(rest_share, SHARE_MIN), 0)
     target[6:9] = np.where(off_paint, np.maximum(truth[6:9] - behind_glass, 0) * scale, base[6:9])
     target[9] = truth[9]
+    difference = residual(target, base)
+    for name, sigma in SMOOTHED_PX.items():
+        share = conditioning[index(name)] * off_paint
+        smooth = lambda plane: gaussian_filter(plane, sigma, mode="constant")
+        whole = np.maximum(smooth(share), 1e-3)
+        for layer in (6, 7, 8):
+            mean = smooth(difference[layer] * share) / whole
+            difference[layer] += np.where(share > 0.01, mean * np.sqrt(share) - difference[layer], 0)
+    target[6:9] = apply_residual(base, difference)[6:9]
     trusted = ((paint <= 0.01) | on_paint) & ((rest <= 0.01) | off_paint)
     return target, trusted
 

@@ -24,7 +24,7 @@ from dataset import Examples, is_evaluation, load, views
 from light_space import LAYERS, apply_residual
 from network import LightNetwork
 
-CROP_PX, BATCH = 192, 4
+CROP_PX, BATCH = 192, 2
 LEARNING_RATE, WARM_UP_STEPS = 1.5e-3, 20
 AVERAGE_DECAY = 0.99
 AT_START_SHARE = 0.5  # of flow-matching samples
