@@ -6,7 +6,7 @@ use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Database;
-use crate::delivery::Pictures;
+use crate::delivery::{Examples, Pictures};
 use crate::http::frame::InFlight;
 use crate::ledger::Meter;
 use crate::renders::Renders;
@@ -33,6 +33,8 @@ pub struct Parts {
     pub keys: Keys,
     /// Which vehicles exist.
     pub catalog: Catalog,
+    /// The home page's pictures.
+    pub examples: Examples,
     /// Where pictures are kept.
     pub store: ObjectStore,
     /// Counts requests and moves credits, in groups.

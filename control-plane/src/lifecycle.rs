@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::config::farm::{Farm, NodeMode};
 use crate::config::storage::Storage;
 use crate::db::Database;
-use crate::delivery::Pictures;
+use crate::delivery::{Examples, Pictures};
 use crate::farm::embedded;
 use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
@@ -65,7 +65,12 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let stop_node = CancellationToken::new();
     let node = match app.config.farm.node {
         NodeMode::None => None,
-        NodeMode::Embedded => Some(embedded::start(app.clone(), public_address, stop_node.clone()).await?),
+        NodeMode::Embedded => {
+            // On one machine the page should have its pictures by the time somebody looks; a farm renders them for its
+            // first visitor.
+            app.examples.start_rendering(&app);
+            Some(embedded::start(app.clone(), public_address, stop_node.clone()).await?)
+        }
     };
 
     next_signal().await?;
@@ -120,12 +125,18 @@ pub async fn open(
             .context("the ledger cannot be opened")?,
         renders.start_sweeper(),
     ];
+    let catalog = match &config.storage.catalog {
+        None => Catalog::embedded(),
+        Some(file) => Catalog::load(file),
+    }
+    .context("CYCLORAMA_CATALOG")?;
     let app = App::new(Parts {
         base_url,
         db,
         clock: Clock,
         keys: Default::default(),
-        catalog: Catalog::embedded().context("the catalog cannot be read")?,
+        examples: Examples::of(&catalog)?,
+        catalog,
         pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max),
         store,
         meter,

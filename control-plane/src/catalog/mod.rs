@@ -16,6 +16,7 @@ use cyclorama_core::{Dimensions, Vehicle, VehicleType};
 use release::{FIRST_YEAR, Release};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
+use std::sync::OnceLock;
 
 static EMBEDDED_RELEASE: &[u8] = include_bytes!("../../catalog/vehicles.bin");
 static EMBEDDED_SUPPLEMENT: &[u8] = include_bytes!("../../catalog/vehicles.cc-by-sa.bin");
@@ -31,6 +32,7 @@ pub struct Catalog {
     makes_by_key: HashMap<String, Vec<u32>>,
     /// For each make, the keys of its models, ascending, with their positions.
     models_by_key: Vec<Vec<(String, u32)>>,
+    counts: OnceLock<Counts>,
 }
 
 /// How much a release holds, counted from the release itself.
@@ -86,7 +88,7 @@ impl Catalog {
             models_by_key.push(keys);
         }
         let Release { package, sources, makes, dimensions, .. } = release;
-        Self { package, sources, makes, dimensions, makes_by_key, models_by_key }
+        Self { package, sources, makes, dimensions, makes_by_key, models_by_key, counts: OnceLock::new() }
     }
 
     /// Package and version of makes, models and years.
@@ -122,7 +124,12 @@ impl Catalog {
         })
     }
 
+    /// Counted once: distinct names take some milliseconds.
     pub fn counts(&self) -> Counts {
+        *self.counts.get_or_init(|| self.count())
+    }
+
+    fn count(&self) -> Counts {
         let models = || self.makes.iter().flat_map(|make| &make.models);
         let spellings = || models().flat_map(|model| &model.spellings);
         let listed = || spellings().flat_map(|spelling| &spelling.years);

@@ -1,4 +1,4 @@
-//! What is kept where: the data folder, the database, the object store, the operator's token.
+//! What is kept where: the data folder, the database, the object store, the operator's token, the catalog.
 
 use super::{ConfigError, Secret, Source};
 use std::path::PathBuf;
@@ -10,6 +10,8 @@ pub struct Storage {
     pub database_url: Secret,
     /// Folder of the file store.
     pub objects_dir: PathBuf,
+    /// A catalog release in place of the built-in one.
+    pub catalog: Option<PathBuf>,
     /// Given from outside; otherwise one is made at first start.
     pub operator_token: Option<Secret>,
 }
@@ -44,7 +46,8 @@ impl Storage {
             }
             Some(_) => return Err(source.refuse("operator_token", "32 to 200 printable characters without spaces")),
         };
-        Ok(Storage { data_dir, database_url: Secret::new(database_url), objects_dir, operator_token })
+        let catalog = source.text("catalog").map(PathBuf::from);
+        Ok(Storage { data_dir, catalog, database_url: Secret::new(database_url), objects_dir, operator_token })
     }
 }
 

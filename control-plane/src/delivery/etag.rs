@@ -12,7 +12,7 @@ pub(super) fn of(master_sha256: &str, side_px: u32, format: Format) -> String {
 }
 
 /// Whether an `If-None-Match` value names the validator, by weak comparison (RFC 9110, sections 8.8.3.2 and 13.1.2).
-pub(super) fn matches(if_none_match: &str, etag: &str) -> bool {
+pub fn matches(if_none_match: &str, etag: &str) -> bool {
     let mut rest = if_none_match.trim_start_matches([' ', '\t', ',']);
     if rest.trim_end() == "*" {
         return true;

@@ -5,10 +5,13 @@
 
 mod charge;
 mod etag;
+mod examples;
 mod find;
 pub mod request;
 
 pub use charge::{Delivered, Shown, count, deliver, show};
+pub use etag::matches as etag_matches;
+pub use examples::{Example, Examples, ExamplesError, is_rendered};
 pub use find::{Pictures, Ready, example, ready};
 pub use request::{BadParameter, ImageRequest, ResponseKind};
 

@@ -5,9 +5,11 @@ pub mod error;
 pub mod extract;
 pub mod frame;
 pub mod health;
+pub mod legacy;
 pub mod node;
 pub mod router;
 pub mod server;
 #[cfg(test)]
 mod tests;
 pub mod v1;
+pub mod web;

@@ -3,8 +3,10 @@
 use super::admin;
 use super::frame::{frame, limited, panicked, unknown_route, wrong_method};
 use super::health;
+use super::legacy;
 use super::node::{jobs, layers, nodes, uploads};
 use super::v1::images;
+use super::web;
 use crate::app::App;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -14,6 +16,10 @@ use tower_http::catch_panic::CatchPanicLayer;
 /// What clients and render nodes reach. Routes with a body of their own size are wrapped: `limited(post(handler), 4 * KIB)`.
 pub fn public(app: App) -> Router {
     let routes = Router::new()
+        .route("/", get(web::home::get))
+        .route("/assets/{name}", get(web::assets::get))
+        .route("/api/examples", get(web::examples::get))
+        .route("/images/car.png", get(legacy::car::get))
         .route("/api/health", get(health::status))
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))

@@ -21,13 +21,13 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-struct Service {
-    app: App,
+pub(super) struct Service {
+    pub(super) app: App,
     /// Deleted when dropped.
     _folder: tempfile::TempDir,
 }
 
-async fn service() -> Service {
+pub(super) async fn service() -> Service {
     let folder = tempfile::tempdir().expect("folder");
     let settings = [
         ("CYCLORAMA_DATA_DIR".to_owned(), folder.path().display().to_string()),

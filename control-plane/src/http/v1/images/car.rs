@@ -171,7 +171,8 @@ fn insert(response: &mut Response, name: HeaderName, value: &str) {
     }
 }
 
-fn problem(app: &App, error: DeliveryError) -> Problem {
+/// A failed delivery as clients see it; the legacy endpoint says the same.
+pub(crate) fn problem(app: &App, error: DeliveryError) -> Problem {
     match error {
         DeliveryError::RateLimited(window) => Problem::rate_limited(window.reset_seconds.max(1) as u64),
         DeliveryError::Insufficient { balance, required } => {

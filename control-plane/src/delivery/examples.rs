@@ -1,0 +1,143 @@
+//! The pictures of the home page: which they are, and having them rendered at first start. They are free for everyone,
+//! wait behind every paid render, and count towards the day's budget.
+
+use super::request::side_px;
+use super::{DeliveryError, Order, example};
+use crate::app::App;
+use crate::catalog::{Catalog, NotFound};
+use cyclorama_core::{Colour, Format, Variant, View};
+use serde::Deserialize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+static LIST: &str = include_str!("../../templates/examples.toml");
+
+/// Between tries at a picture that could not be made: a first start may be minutes before its first node.
+const RETRY_FIRST: Duration = Duration::from_secs(2);
+const RETRY_MAX: Duration = Duration::from_secs(60);
+
+/// One picture of the home page.
+#[derive(Debug, Clone)]
+pub struct Example {
+    /// At full size, as PNG; the page asks for other sizes of the same variant.
+    pub order: Order,
+    pub make_name: String,
+    pub model_name: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ExamplesError {
+    #[error("the list of examples does not parse")]
+    Parse(#[from] toml::de::Error),
+    #[error("an example is not in the catalog: {0}")]
+    NotInCatalog(#[source] NotFound),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    examples: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    make: String,
+    model: String,
+    year: u16,
+    view: View,
+    color: Colour,
+}
+
+/// The list, looked up in the catalog.
+#[derive(Debug)]
+pub struct Examples {
+    list: Vec<Example>,
+    rendering: AtomicBool,
+}
+
+impl Examples {
+    /// The embedded list. An entry that an operator's own catalog lacks is an error at start, not a gap on the page.
+    pub fn of(catalog: &Catalog) -> Result<Self, ExamplesError> {
+        let list: List = toml::from_str(LIST)?;
+        let look_up = |entry: Entry| {
+            let found = catalog.find(&entry.make, &entry.model, entry.year).map_err(ExamplesError::NotInCatalog)?;
+            let vehicle = found.vehicle;
+            let variant = Variant {
+                make: vehicle.make.clone(),
+                model: vehicle.model.clone(),
+                year: vehicle.year,
+                view: entry.view,
+                colour: entry.color,
+            };
+            let order = Order { vehicle, variant, format: Format::Png, side_px: side_px(None, None) };
+            Ok(Example { order, make_name: found.make_name, model_name: found.model_name })
+        };
+        list.examples.into_iter().map(look_up).collect::<Result<_, _>>().map(|list| Examples { list, rendering: AtomicBool::new(false) })
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Example> {
+        self.list.iter()
+    }
+
+    /// Has them rendered by a task of its own, once in the life of the process.
+    pub fn start_rendering(&self, app: &App) {
+        if !self.rendering.swap(true, Ordering::Relaxed) {
+            tokio::spawn(render_all(app.clone()));
+        }
+    }
+
+    /// Whether a variant is one of them, whatever size and format it is asked for in.
+    pub fn contain(&self, variant: &Variant) -> bool {
+        self.list.iter().any(|example| example.order.variant == *variant)
+    }
+}
+
+/// Whether an example is there yet.
+pub async fn is_rendered(app: &App, example: &Example) -> Result<bool, DeliveryError> {
+    Ok(app.pictures.rendered(app, &example.order).await?.is_some())
+}
+
+/// Has the pictures rendered that are not there yet, one after the other, until all are there or the service stops.
+async fn render_all(app: App) {
+    for one in app.examples.iter() {
+        let mut wait = RETRY_FIRST;
+        loop {
+            let made = tokio::select! {
+                made = example(&app, &one.order) => made,
+                () = app.stopping.cancelled() => return,
+            };
+            let Err(error) = made else { break };
+            let retry_seconds = wait.as_secs();
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                example = one.order.variant.vehicle_key(),
+                retry_seconds,
+                "an example of the home page could not be rendered yet"
+            );
+            tokio::select! {
+                () = tokio::time::sleep(wait) => wait = (wait * 2).min(RETRY_MAX),
+                () = app.stopping.cancelled() => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn six_examples_of_the_catalog_one_for_each_view_in_several_bodies_and_colours() {
+        let examples = Examples::of(&Catalog::embedded().unwrap()).unwrap();
+        let views: BTreeSet<View> = examples.iter().map(|example| example.order.variant.view).collect();
+        let bodies: BTreeSet<_> = examples.iter().map(|example| example.order.vehicle.body).collect();
+        let colours: BTreeSet<Colour> = examples.iter().map(|example| example.order.variant.colour).collect();
+        assert_eq!((examples.iter().count(), views.len()), (6, View::ALL.len()));
+        assert!(bodies.len() >= 4 && colours.len() >= 5, "{bodies:?} {colours:?}");
+        let first = examples.iter().next().unwrap();
+        assert!(examples.contain(&first.order.variant));
+        assert!(!examples.contain(&Variant { year: 1990, ..first.order.variant.clone() }));
+    }
+}

@@ -1,0 +1,3 @@
+//! The embeddable picture endpoint that coexists with `/api/v1`.
+
+pub mod car;

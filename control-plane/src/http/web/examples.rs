@@ -1,0 +1,39 @@
+//! `GET /api/examples`: which pictures of the home page are there yet.
+
+use crate::app::App;
+use crate::delivery;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::IntoResponse;
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct Progress {
+    pub ready: usize,
+    pub total: usize,
+    pub complete: bool,
+    pub examples: Vec<Standing>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Standing {
+    /// From 1, in the order of the page.
+    pub number: usize,
+    pub ready: bool,
+}
+
+/// A picture that cannot be looked up is shown as not there yet: the page is no place for database errors.
+pub async fn progress(app: &App) -> Progress {
+    let mut examples = Vec::new();
+    for (index, example) in app.examples.iter().enumerate() {
+        let ready = delivery::is_rendered(app, example).await.unwrap_or(false);
+        examples.push(Standing { number: index + 1, ready });
+    }
+    let ready = examples.iter().filter(|example| example.ready).count();
+    Progress { ready, total: examples.len(), complete: ready == examples.len(), examples }
+}
+
+pub async fn get(State(app): State<App>) -> impl IntoResponse {
+    ([(CACHE_CONTROL, "no-store")], Json(progress(&app).await))
+}

@@ -1,0 +1,188 @@
+//! `GET /`: what this is, six pictures, one request to copy, the prices.
+
+use super::examples::{Progress, progress};
+use super::pages::page;
+use crate::app::App;
+use crate::delivery::{Example, ImageRequest, ResponseKind};
+use axum::extract::State;
+use axum::response::Response;
+use cyclorama_core::{Colour, Format, View};
+use serde::Serialize;
+
+/// Widths offered to browsers: the sizes that nodes encode ahead.
+const WIDTHS_PX: [u32; 3] = [512, 768, 1024];
+
+#[derive(Debug, Serialize)]
+struct Home {
+    progress: Progress,
+    examples: Vec<Shown>,
+    catalog: CatalogFigures,
+    views: Vec<ShownView>,
+    colors: Vec<&'static str>,
+    curl: String,
+    example_location: String,
+    free_credits: i64,
+    credits_per_dollar: String,
+    packs: Vec<ShownPack>,
+}
+
+#[derive(Debug, Serialize)]
+struct Shown {
+    number: usize,
+    ready: bool,
+    name: String,
+    color: &'static str,
+    view: &'static str,
+    view_label: String,
+    alt: String,
+    src: String,
+    srcset: String,
+}
+
+#[derive(Debug, Serialize)]
+struct CatalogFigures {
+    makes: String,
+    models: String,
+    year_from: u16,
+    year_to: u16,
+    sources: Vec<SourceName>,
+}
+
+#[derive(Debug, Serialize)]
+struct SourceName {
+    name: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ShownView {
+    name: &'static str,
+    description: &'static str,
+    yaw: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct ShownPack {
+    credits: String,
+    price: String,
+}
+
+pub async fn get(State(app): State<App>) -> Response {
+    app.examples.start_rendering(&app);
+    let progress = progress(&app).await;
+    let examples: Vec<Shown> = app
+        .examples
+        .iter()
+        .zip(&progress.examples)
+        .map(|(example, standing)| shown(example, standing.number, standing.ready))
+        .collect();
+    let counts = app.catalog.counts();
+    let location = app.examples.iter().next().map(|first| query(first, Format::Png, None)).unwrap_or_default();
+    let home = Home {
+        progress,
+        examples,
+        catalog: CatalogFigures {
+            makes: thousands(counts.makes as i64),
+            models: thousands(counts.model_names as i64),
+            year_from: counts.year_from,
+            year_to: counts.year_to,
+            sources: app.catalog.sources().iter().map(|source| SourceName { name: source.name.clone() }).collect(),
+        },
+        views: View::ALL
+            .iter()
+            .map(|view| ShownView { name: view.as_str(), description: view.description(), yaw: view.yaw_degrees() })
+            .collect(),
+        colors: Colour::ALL.iter().map(|colour| colour.as_str()).collect(),
+        curl: format!(
+            "curl \"{}/api/v1/images/car?{}\" \\\n  -H \"Authorization: Bearer $CYCLORAMA_KEY\" -o car.png",
+            app.base_url,
+            location.replace("&format=png", "")
+        ),
+        example_location: format!("/api/v1/images/car?{location}"),
+        free_credits: app.config.prices.free_credits,
+        credits_per_dollar: thousands(app.config.prices.credits_per_dollar),
+        packs: app
+            .config
+            .prices
+            .packs
+            .iter()
+            .map(|pack| ShownPack { credits: thousands(pack.credits), price: dollars(pack.cents) })
+            .collect(),
+    };
+    page("home.html", &home)
+}
+
+fn shown(example: &Example, number: usize, ready: bool) -> Shown {
+    let variant = &example.order.variant;
+    let address = |width| format!("/images/car.png?{}", query(example, Format::Webp, Some(width)));
+    let name = format!("{} {}", example.make_name, example.model_name);
+    Shown {
+        number,
+        ready,
+        alt: format!("{} {name} of {}, {}", capital(variant.colour.as_str()), variant.year, variant.view.description()),
+        name: format!("{name}, {}", variant.year),
+        color: variant.colour.as_str(),
+        view: variant.view.as_str(),
+        view_label: variant.view.label().to_owned(),
+        src: address(WIDTHS_PX[1]),
+        srcset: WIDTHS_PX.map(|width| format!("{} {width}w", address(width))).join(", "),
+    }
+}
+
+/// The canonical query of an example in a format and width.
+fn query(example: &Example, format: Format, width: Option<u32>) -> String {
+    let variant = &example.order.variant;
+    let request = ImageRequest {
+        make: variant.make.clone(),
+        model: variant.model.clone(),
+        year: variant.year,
+        view: variant.view,
+        colour: variant.colour,
+        format,
+        width,
+        height: None,
+        side_px: width.unwrap_or(example.order.side_px),
+        response: ResponseKind::Image,
+    };
+    request.canonical_query(&variant.make, &variant.model)
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// `14841` as `14,841`.
+fn thousands(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut grouped = String::from(if number < 0 { "-" } else { "" });
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// `500` as `$5`, `1250` as `$12.50`.
+fn dollars(cents: i64) -> String {
+    match cents % 100 {
+        0 => format!("${}", thousands(cents / 100)),
+        rest => format!("${}.{rest:02}", thousands(cents / 100)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_people_write_them() {
+        for (number, expected) in [(0, "0"), (999, "999"), (1000, "1,000"), (14_841, "14,841"), (1_000_000, "1,000,000")] {
+            assert_eq!(thousands(number), expected);
+        }
+        for (cents, expected) in [(500, "$5"), (1250, "$12.50"), (100_000, "$1,000"), (5, "$0.05")] {
+            assert_eq!(dollars(cents), expected);
+        }
+    }
+}
