@@ -15,6 +15,9 @@ const PARTIAL_FOLDER: &str = ".partial";
 /// A partial file older than this belongs to a process that is gone: no put takes an hour.
 const PARTIAL_AGE_MAX: Duration = Duration::from_secs(3600);
 
+/// A folder can vanish between its making and the rename into it (see `remove_empty_folders`), but hardly twice.
+const MOVE_TRIES: u32 = 5;
+
 #[derive(Debug, Clone)]
 pub struct FileStore {
     folder: Arc<Path>,
@@ -97,7 +100,10 @@ impl FileStore {
     pub(super) fn delete(&self, key: &ObjectKey) -> Result<(), ObjectError> {
         match fs::remove_file(self.path(key)) {
             Err(e) if !is_missing(&e) => Err(failure(key, e)),
-            _ => Ok(()),
+            _ => {
+                self.remove_empty_folders(key);
+                Ok(())
+            }
         }
     }
 
@@ -109,7 +115,21 @@ impl FileStore {
             // The target's folder has just been made, so what is missing is the source.
             e if is_missing(&e) => ObjectError::Missing { key: from.clone() },
             e => failure(to, e),
-        })
+        })?;
+        self.remove_empty_folders(from);
+        Ok(())
+    }
+
+    /// Removes the folders above a key that has gone, as far as they are empty: every lease stages under a folder of its
+    /// own. Best effort; a folder that is being used just then is not empty, or is made again by who uses it.
+    fn remove_empty_folders(&self, gone: &ObjectKey) {
+        let path = self.path(gone);
+        let above = path.ancestors().skip(1).take_while(|folder| *folder != &*self.folder);
+        for folder in above {
+            if fs::remove_dir(folder).is_err() {
+                break;
+            }
+        }
     }
 
     fn path(&self, key: &ObjectKey) -> PathBuf {
@@ -120,14 +140,27 @@ impl FileStore {
     fn move_durably(&self, from: &Path, to: &Path) -> io::Result<()> {
         let parent = to.parent().unwrap_or(&self.folder);
         let mut changed = vec![parent];
-        if !parent.is_dir() {
-            // Each folder that is about to be made is an entry in the one above it.
-            let absent = parent.ancestors().take_while(|folder| !folder.is_dir());
-            changed.extend(absent.filter_map(Path::parent));
-            fs::create_dir_all(parent)?;
+        let mut tries_left = MOVE_TRIES;
+        loop {
+            if !parent.is_dir() {
+                // Each folder that is about to be made is an entry in the one above it.
+                let absent = parent.ancestors().take_while(|folder| !folder.is_dir());
+                changed.extend(absent.filter_map(Path::parent));
+            }
+            tries_left -= 1;
+            match fs::create_dir_all(parent).and_then(|()| fs::rename(from, to)) {
+                // The folder was empty for a moment, and whoever took the last object out of it removed it.
+                Err(e) if is_missing(&e) && tries_left > 0 && from.exists() => {}
+                Err(e) => return Err(e),
+                Ok(()) => break,
+            }
         }
-        fs::rename(from, to)?;
-        changed.iter().try_for_each(|folder| File::open(folder)?.sync_all())
+        let flush = |folder: &&Path| match File::open(folder) {
+            // Already emptied and removed again, with the object that was moved here.
+            Err(e) if is_missing(&e) => Ok(()),
+            opened => opened?.sync_all(),
+        };
+        changed.iter().try_for_each(flush)
     }
 }
 

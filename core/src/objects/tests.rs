@@ -111,3 +111,32 @@ fn abandoned_partial_files_are_removed_at_start_and_fresh_ones_kept() {
     ObjectStore::open_files(folder.path().to_owned()).unwrap();
     assert_eq!((old.exists(), fresh.exists()), (false, true));
 }
+
+#[tokio::test]
+async fn folders_go_with_their_last_object_and_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = ObjectStore::open_files(folder.path().to_owned()).unwrap();
+    store.put(&key("staging/job/1/a"), Bytes::from_static(b"x")).await.unwrap();
+    store.put(&key("staging/job/1/b"), Bytes::from_static(b"x")).await.unwrap();
+    store.rename(&key("staging/job/1/a"), &key("derived/aa/a")).await.unwrap();
+    assert!(folder.path().join("staging/job/1").is_dir(), "it still holds b");
+    store.delete(&key("staging/job/1/b")).await.unwrap();
+    assert!(!folder.path().join("staging").exists());
+
+    // Two that come and go under one folder at once: neither may lose an object to the other's tidying.
+    let come_and_go = |name: &'static str| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let (here, there) = (key(&format!("staging/one/{name}")), key(&format!("kept/two/{name}")));
+            for _ in 0..200 {
+                store.put(&here, Bytes::from_static(b"x")).await.unwrap();
+                store.rename(&here, &there).await.unwrap();
+                store.delete(&there).await.unwrap();
+            }
+        })
+    };
+    let (first, second) = (come_and_go("first"), come_and_go("second"));
+    first.await.unwrap();
+    second.await.unwrap();
+    assert_eq!(files_below(folder.path()), 1);
+}
