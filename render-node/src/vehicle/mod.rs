@@ -9,6 +9,7 @@ pub mod drawing;
 pub mod dress;
 pub mod mesh;
 pub mod morph;
+pub mod motorcycle;
 pub mod open_top;
 pub mod outline;
 pub mod parts;

@@ -181,6 +181,20 @@ impl Solid {
         self
     }
 
+    /// Whether the faces of an open sheet look upwards, taken together.
+    pub fn looks_up(&self) -> bool {
+        let up = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|i| self.points[i as usize]);
+            (b - a).cross(c - a).z
+        };
+        self.triangles.iter().map(up).sum::<f32>() > 0.0
+    }
+
+    /// Turns the faces of an open sheet upwards.
+    pub fn facing_up(self) -> Solid {
+        if self.looks_up() { self } else { self.flipped() }
+    }
+
     pub fn flipped(mut self) -> Solid {
         for triangle in &mut self.triangles {
             triangle.swap(1, 2);
