@@ -9,6 +9,7 @@ use super::depth;
 use super::dress;
 use super::mesh::{Material, Surface, VehicleMesh};
 use super::morph::Stance;
+use super::motorcycle::{motorcycle, style_of};
 use super::open_top::windscreen_frame;
 use super::parts::placing::add_all;
 use super::regions::{BodyGround, Divider};
@@ -36,6 +37,9 @@ const BEHIND_TYRE_M: f32 = 0.09;
 ///
 /// The same vehicle always gives the same mesh. Errors when no template fits its body or the template is faulty.
 pub fn build(vehicle: &Vehicle) -> Result<VehicleMesh, VehicleError> {
+    if matches!(vehicle.body, BodyClass::Motorcycle | BodyClass::Scooter) {
+        return Ok(motorcycle(style_of(vehicle), &vehicle.dimensions));
+    }
     let name = template::sheet_for(vehicle)
         .ok_or(VehicleError::NoTemplate { vehicle_type: vehicle.vehicle_type, body: vehicle.body })?;
     let sheet = Sheet::read(name, &template::text_of)?;
@@ -255,11 +259,11 @@ mod tests {
     #[test]
     fn bodies_without_a_template_are_named() {
         let vehicle = Vehicle {
-            make: "honda".into(),
-            model: "cb500".into(),
+            make: "bajaj".into(),
+            model: "re".into(),
             year: 2020,
-            vehicle_type: VehicleType::Motorcycle,
-            body: BodyClass::Motorcycle,
+            vehicle_type: VehicleType::AutoRickshaw,
+            body: BodyClass::Rickshaw,
             dimensions: Dimensions {
                 length_mm: 2080,
                 width_mm: 790,
@@ -269,6 +273,6 @@ mod tests {
             },
         };
         let error = build(&vehicle).unwrap_err().to_string();
-        assert!(error.contains("motorcycle"), "{error}");
+        assert!(error.contains("rickshaw"), "{error}");
     }
 }
