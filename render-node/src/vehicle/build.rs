@@ -7,6 +7,7 @@ use glam::Vec3;
 use super::body_field::{Arch, BodyField};
 use super::depth;
 use super::dress;
+use super::face::FaceSheet;
 use super::mesh::{Material, Surface, VehicleMesh};
 use super::morph::Stance;
 use super::motorcycle::{motorcycle, style_of};
@@ -42,7 +43,10 @@ pub fn build(vehicle: &Vehicle) -> Result<VehicleMesh, VehicleError> {
     }
     let name = template::sheet_for(vehicle)
         .ok_or(VehicleError::NoTemplate { vehicle_type: vehicle.vehicle_type, body: vehicle.body })?;
-    let sheet = Sheet::read(name, &template::text_of)?;
+    let mut sheet = Sheet::read(name, &template::text_of)?;
+    if let Some(face) = template::face_for(vehicle) {
+        FaceSheet::read(face, &template::face_text_of)?.put_on(&mut sheet);
+    }
     let d = vehicle.dimensions;
     let metres = |mm: u32| mm as f32 * 0.001;
     Ok(build_sheet(&sheet, [metres(d.length_mm), metres(d.width_mm), metres(d.height_mm)], metres(d.wheelbase_mm)))

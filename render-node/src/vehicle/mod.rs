@@ -7,6 +7,7 @@ pub mod curve;
 pub mod depth;
 pub mod drawing;
 pub mod dress;
+pub mod face;
 pub mod mesh;
 pub mod morph;
 pub mod motorcycle;

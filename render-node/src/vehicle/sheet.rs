@@ -711,7 +711,12 @@ impl Sheet {
     }
 }
 
-fn merged_table(name: &str, text_of: &dyn Fn(&str) -> Option<&'static str>, depth: usize) -> Result<toml::Table, SheetError> {
+/// The numbers of a sheet or face with those of its bases under them.
+pub(super) fn merged_table(
+    name: &str,
+    text_of: &dyn Fn(&str) -> Option<&'static str>,
+    depth: usize,
+) -> Result<toml::Table, SheetError> {
     let fail = |problem: String| SheetError { sheet: name.to_owned(), problem };
     if depth > MAX_BASES {
         return Err(fail(format!("base: more than {MAX_BASES} sheets deep")));
