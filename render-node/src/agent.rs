@@ -13,6 +13,7 @@ use crate::publish::{self, PublishError};
 use crate::renderer::Order;
 use cyclorama_core::wire::{FailureKind, FailureRequest, Job, JobKind, JoinRequest, NodeOrder};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -251,6 +252,7 @@ impl Agent {
         let url = job.layers_url.as_deref().ok_or(JobError::NoLayers)?;
         holding.held.reached("layers", 0.1);
         let bytes = self.fetch_layers(url, holding).await?;
+        let layers_sha256 = hex::encode(Sha256::digest(&bytes));
         stages.end("fetch");
         holding.held.reached("compose", 0.4);
         let colours = job.colours.clone();
@@ -265,7 +267,13 @@ impl Agent {
             Ok((pictures, stages))
         });
         let (pictures, stages) = composed.await.map_err(|_| JobError::Interrupted)??;
-        Ok((pictures, json!({"timings_ms": stages.timings})))
+        let receipt = json!({
+            "layers_sha256": layers_sha256,
+            // See above: not the device that the node has joined with.
+            "device": {"name": "cpu", "backend": "cpu"},
+            "timings_ms": stages.timings,
+        });
+        Ok((pictures, receipt))
     }
 
     async fn fetch_layers(&self, url: &str, holding: &Holding) -> Result<bytes::Bytes, JobError> {

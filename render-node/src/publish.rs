@@ -22,9 +22,9 @@ use tokio::task::JoinSet;
 
 /// Uploads of one job under way at once: enough to hide the latency of a bucket, few enough not to crowd a small line.
 const UPLOADS_AT_ONCE: usize = 6;
-/// Tries of one upload, of one result, and rounds of uploading again what was rejected. Together they stay well within
-/// what a waiter waits for; after that another node is the better bet.
-const UPLOAD_TRIES: u32 = 4;
+/// Tries of one upload, of one result, and rounds of uploading again what was rejected: enough to sit out a restart of
+/// the service, and short of a lease's length, after which another node has the job anyway.
+const UPLOAD_TRIES: u32 = 8;
 const RESULT_TRIES: u32 = 6;
 const REJECTED_ROUNDS: u32 = 2;
 

@@ -1,6 +1,8 @@
 //! The agent against a control plane played by the test: a real HTTP server that answers as the protocol says and notes
 //! what it hears. The engine is the real one, on the software device with the built-in model.
 
+#![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
+
 use axum::body::Bytes;
 use axum::extract::{Path as UrlPath, State};
 use axum::http::StatusCode;
