@@ -110,7 +110,7 @@ impl Studio {
 
     pub fn shoot_with(&self, mesh: &VehicleMesh, view: View, settings: Settings) -> Result<Shot, StudioError> {
         let side = settings.conditioning_side_px;
-        if side == 0 || MASTER_SIDE_PX % side != 0 {
+        if side == 0 || !MASTER_SIDE_PX.is_multiple_of(side) {
             return Err(StudioError::Side(side));
         }
         let camera = Camera::fit(mesh, view, self.rig.reference_diagonal_m)?;

@@ -311,8 +311,8 @@ mod tests {
         let path = curve_through(&[Vec3::ZERO, Vec3::new(0.3, 0.1, 0.0), Vec3::new(0.5, 0.4, 0.2)], 6);
         let shapes = [
             ("box", Solid::rounded_box(Vec3::new(0.2, 0.1, 0.3), 0.02), 6.0 * 0.4 * 0.2 * 0.6),
-            ("ball", Solid::superellipsoid(Vec3::splat(0.1), 2.0, 32, 64), 6.0 * 4.0 / 3.0 * 3.14159 * 0.001),
-            ("pin", Solid::pin(Vec3::ZERO, Vec3::Z, 0.05, 32), 6.0 * 3.14159 * 0.0025),
+            ("ball", Solid::superellipsoid(Vec3::splat(0.1), 2.0, 32, 64), 6.0 * 4.0 / 3.0 * std::f32::consts::PI * 0.001),
+            ("pin", Solid::pin(Vec3::ZERO, Vec3::Z, 0.05, 32), 6.0 * std::f32::consts::PI * 0.0025),
             ("tube", Solid::tube(&path, 12, |_| 0.02), 6.0 * 3.0 * 0.0004 * 0.75),
         ];
         for (name, solid, volume_x6) in shapes {
