@@ -425,3 +425,112 @@ fn layers_from(pixels: &[Pixel]) -> Layers {
         shadow: pixels.iter().map(|p| p.shadow).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::AdapterChoice;
+    use crate::studio::Channel;
+    use crate::vehicle::{Material, Surface};
+    use glam::Vec3;
+    use std::f32::consts::PI;
+
+    const QUICK: Settings = Settings { conditioning_side_px: 256, zebra: false, passes: 1 };
+
+    /// A ball of 0.7 m radius on the ground: every normal is known.
+    fn ball(material: Material) -> VehicleMesh {
+        const RINGS: u32 = 64;
+        let mut surface = Surface::default();
+        for ring in 0..=RINGS {
+            for step in 0..RINGS * 2 {
+                let (up, around) = (ring as f32 / RINGS as f32 * PI, step as f32 / RINGS as f32 * PI);
+                let normal = Vec3::new(up.sin() * around.cos(), up.sin() * around.sin(), up.cos());
+                surface.normals.push(normal.to_array());
+                surface.positions.push((normal * 0.7 + Vec3::new(0.7, 0.0, 0.7)).to_array());
+                if ring < RINGS {
+                    let at = |ring: u32, step: u32| ring * RINGS * 2 + step % (RINGS * 2);
+                    surface.indices.extend([at(ring, step), at(ring + 1, step), at(ring, step + 1)]);
+                    surface.indices.extend([at(ring, step + 1), at(ring + 1, step), at(ring + 1, step + 1)]);
+                }
+            }
+        }
+        let mut mesh = VehicleMesh::default();
+        mesh.add(material, &surface);
+        mesh
+    }
+
+    fn gpu() -> Gpu {
+        Gpu::open(&AdapterChoice::Best).expect("a Vulkan device")
+    }
+
+    #[test]
+    fn a_painted_ball_is_lit_from_above_and_stands_in_its_shadow() {
+        let studio = Studio::new(&gpu()).expect("a studio");
+        let shot = studio.shoot_with(&ball(Material::Paint), View::Side, QUICK).expect("a shot");
+        let layers = &shot.layers;
+        let at = |x: usize, y: usize| y * 1024 + x;
+        assert_eq!(layers.coverage[at(512, 512)], 1.0);
+        assert_eq!(layers.coverage[at(4, 4)], 0.0);
+        assert_eq!(layers.paint, layers.coverage, "nothing but paint");
+        assert!(layers.rest.iter().all(|rest| *rest == [0.0; 3]), "paint leaves nothing in `rest`");
+        let green = |y: usize| layers.diffuse[at(512, y)][1];
+        assert!(green(200) > green(512) && green(512) > green(900) && green(900) > 0.0, "{} {} {}", green(200), green(512), green(900));
+        assert!((0.5..1.5).contains(&green(200)), "white in the light is about 1, not {}", green(200));
+        // Where the ball touches the ground there is shadow; far from it there is none.
+        let (near, far) = (layers.shadow[at(512, 960)], layers.shadow[at(20, 100)]);
+        assert!(near > 0.15 && far == 0.0, "shadow {near} at the ball, {far} above the horizon");
+
+        let middle = 128 * 256 + 128;
+        let plane = |channel| shot.conditioning.plane(channel)[middle];
+        assert!(plane(Channel::NormalZ) > 0.99, "the middle of a ball faces the camera");
+        assert!((plane(Channel::Height) / 0.5 / shot.camera.scale - 0.7).abs() < 0.06, "height {}", plane(Channel::Height));
+        assert_eq!((plane(Channel::MaskPaint), plane(Channel::MaskGlass), plane(Channel::AlbedoG)), (1.0, 0.0, 0.5));
+        let upper = shot.conditioning.plane(Channel::NormalY)[60 * 256 + 128];
+        assert!(upper > 0.3, "normals point up in the upper half: {upper}");
+    }
+
+    /// A sign error in one light is invisible in a picture lit by seven.
+    #[test]
+    fn every_light_alone_lights_a_ball_and_shows_in_it() {
+        let gpu = gpu();
+        let rig = Rig::built_in().expect("the rig");
+        for light in &rig.lights {
+            let mut alone = rig.clone();
+            alone.lights = vec![light.clone()];
+            let dark = &mut alone.surroundings;
+            for part in [&mut dark.floor_near, &mut dark.floor_far, &mut dark.horizon_back, &mut dark.horizon_front, &mut dark.zenith] {
+                *part = Vec3::ZERO;
+            }
+            let layers = Studio::with_rig(&gpu, alone)
+                .and_then(|studio| studio.shoot_with(&ball(Material::Paint), View::Side, QUICK))
+                .expect("a shot")
+                .layers;
+            let brightest = |plane: &[[f32; 3]]| plane.iter().map(|light| light[1]).fold(0.0, f32::max);
+            let (diffuse, gloss) = (brightest(&layers.diffuse), brightest(&layers.gloss));
+            assert!(diffuse > 0.02, "{} gives no light: {diffuse}", light.name);
+            assert!(gloss > 0.02 * light.radiance.y, "{} is not mirrored: {gloss}", light.name);
+        }
+    }
+
+    #[test]
+    fn a_shot_can_be_repeated_and_its_digest_names_the_view() {
+        let studio = Studio::new(&gpu()).expect("a studio");
+        let mesh = ball(Material::Chrome);
+        let shoot = |view| studio.shoot_with(&mesh, view, QUICK).expect("a shot");
+        let (first, again, other) = (shoot(View::Front), shoot(View::Front), shoot(View::Rear));
+        assert_eq!(first.gbuffer_digest, again.gbuffer_digest);
+        assert!(first.layers == again.layers, "the same picture differs");
+        assert_ne!(first.gbuffer_digest, other.gbuffer_digest);
+    }
+
+    #[test]
+    fn broken_meshes_are_errors() {
+        let studio = Studio::new(&gpu()).expect("a studio");
+        let mut mesh = ball(Material::Paint);
+        let surface = mesh.surfaces.get_mut(&Material::Paint).expect("the ball");
+        surface.indices.push(1_000_000);
+        let error = studio.shoot(&mesh, View::Side).expect_err("bad index").to_string();
+        assert_eq!(error, "the vehicle's mesh is broken: Paint names a vertex that it does not have");
+        assert!(matches!(studio.shoot(&VehicleMesh::default(), View::Side), Err(StudioError::Nothing(_))));
+    }
+}
