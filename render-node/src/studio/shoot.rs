@@ -485,6 +485,10 @@ mod tests {
         assert!(plane(Channel::NormalZ) > 0.99, "the middle of a ball faces the camera");
         assert!((plane(Channel::Height) / 0.5 / shot.camera.scale - 0.7).abs() < 0.06, "height {}", plane(Channel::Height));
         assert_eq!((plane(Channel::MaskPaint), plane(Channel::MaskGlass), plane(Channel::AlbedoG)), (1.0, 0.0, 0.5));
+        // The shader's encoding is the model's: the mean of the layers' 4 x 4 pixels, then the root.
+        let mean = (0..16).map(|i| layers.diffuse[at(512 + i % 4, 512 + i / 4)][1]).sum::<f32>() / 16.0;
+        let encoded = crate::diffusion::light_space::encode(mean);
+        assert!((plane(Channel::DiffuseG) - encoded).abs() < 1e-4, "{} is not {encoded}", plane(Channel::DiffuseG));
         let upper = shot.conditioning.plane(Channel::NormalY)[60 * 256 + 128];
         assert!(upper > 0.3, "normals point up in the upper half: {upper}");
     }
