@@ -88,11 +88,12 @@ impl Keys {
 
     /// Revokes a key for good; `false` when there is none with this id. Repeating it changes nothing.
     pub async fn revoke(&self, db: &Database, key_id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
-        sqlx::query("update api_keys set revoked_at_ms = $1 where id = $2 and revoked_at_ms is null")
-            .bind(now.0)
-            .bind(key_id)
-            .execute(&db.pool)
-            .await?;
+        db.write(
+            sqlx::query("update api_keys set revoked_at_ms = $1 where id = $2 and revoked_at_ms is null")
+                .bind(now.0)
+                .bind(key_id),
+        )
+        .await?;
         let row =
             sqlx::query("select key_sha256 from api_keys where id = $1").bind(key_id).fetch_optional(&db.pool).await?;
         let Some(row) = row else { return Ok(false) };

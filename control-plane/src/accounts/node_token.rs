@@ -37,10 +37,12 @@ pub async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveNodeToke
 
 /// Revokes a token for good; `false` when there is none with this id. Repeating it changes nothing.
 pub async fn revoke(db: &Database, token_id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
-    let changed = sqlx::query("update node_tokens set revoked_at_ms = coalesce(revoked_at_ms, $1) where id = $2")
-        .bind(now.0)
-        .bind(token_id)
-        .execute(&db.pool)
+    let changed = db
+        .write(
+            sqlx::query("update node_tokens set revoked_at_ms = coalesce(revoked_at_ms, $1) where id = $2")
+                .bind(now.0)
+                .bind(token_id),
+        )
         .await?;
-    Ok(changed.rows_affected() == 1)
+    Ok(changed == 1)
 }

@@ -47,7 +47,7 @@ pub async fn start_sweeper(
     meter: Meter,
 ) -> Result<tokio::task::JoinHandle<()>, LedgerError> {
     if database.kind == DatabaseKind::Sqlite {
-        sqlx::query("delete from processes").execute(&database.pool).await?;
+        database.write(sqlx::query("delete from processes")).await?;
     }
     beat(&database, &process, clock.now()).await?;
     sweep(&database, &meter, clock.now()).await?;
@@ -71,14 +71,16 @@ pub async fn start_sweeper(
 }
 
 async fn beat(database: &Database, process: &ProcessId, now: UnixMs) -> Result<(), LedgerError> {
-    sqlx::query(
-        "insert into processes (id, started_at_ms, seen_at_ms) values ($1, $2, $2)
+    database
+        .write(
+            sqlx::query(
+                "insert into processes (id, started_at_ms, seen_at_ms) values ($1, $2, $2)
          on conflict (id) do update set seen_at_ms = excluded.seen_at_ms",
-    )
-    .bind(process.as_str())
-    .bind(now.0)
-    .execute(&database.pool)
-    .await?;
+            )
+            .bind(process.as_str())
+            .bind(now.0),
+        )
+        .await?;
     Ok(())
 }
 
@@ -104,9 +106,8 @@ pub(super) async fn sweep(database: &Database, meter: &Meter, now: UnixMs) -> Re
     let released =
         answers.iter().flatten().filter(|answer| matches!(answer.outcome, super::Outcome::Done { .. })).count();
     // Rows of processes that are long gone have no open hold left.
-    sqlx::query("delete from processes where seen_at_ms < $1 and not exists (select 1 from holds where owner = processes.id and state = 'open')")
+    database.write(sqlx::query("delete from processes where seen_at_ms < $1 and not exists (select 1 from holds where owner = processes.id and state = 'open')")
         .bind(now.0 - 100 * SILENCE_MS)
-        .execute(&database.pool)
-        .await?;
+        ).await?;
     Ok(released)
 }

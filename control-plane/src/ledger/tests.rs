@@ -290,3 +290,42 @@ async fn two_hundred_and_fifty_six_callers_are_all_charged() {
         sound(&database).await;
     }
 }
+
+/// SQLite gives its one write lock to whoever asks at the right moment, and a busy meter asks all the time: without turns, others
+/// lost to "database is locked" after five seconds.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_busy_meter_leaves_others_their_turn_to_write() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 10_000_000).await;
+        let (meter, _) = started(&database).await;
+        let busy: Vec<_> = (0..128)
+            .map(|_| {
+                let meter = meter.clone();
+                tokio::spawn(async move {
+                    loop {
+                        assert!(matches!(outcome(&meter, debit(ACCOUNT, 1)).await, Outcome::Done { .. }));
+                    }
+                })
+            })
+            .collect();
+        let begun = std::time::Instant::now();
+        let others = (0..4).map(|writer| {
+            let database = database.clone();
+            tokio::spawn(async move {
+                for beat in 0..50i64 {
+                    let sql = "insert into processes (id, started_at_ms, seen_at_ms) values ($1, $2, $2)
+                               on conflict (id) do update set seen_at_ms = excluded.seen_at_ms";
+                    let query = sqlx::query(sql).bind(format!("writer-{writer}")).bind(beat);
+                    database.write(query).await.expect("has its turn");
+                }
+            })
+        });
+        futures::future::join_all(others).await.into_iter().for_each(|other| other.expect("joins"));
+        eprintln!("{:?}: 4 x 50 writes beside a busy meter took {:?}", database.kind, begun.elapsed());
+        for caller in busy {
+            assert!(!caller.is_finished(), "no debit failed");
+            caller.abort();
+        }
+        assert_eq!(count(&database, "select count(*) from processes where seen_at_ms = 49").await, 4);
+    }
+}

@@ -40,14 +40,13 @@ impl Renders {
 
     /// Sets the daily budget from now on. 0 stops cold renders at once, also those already queued.
     pub async fn set_budget(&self, microusd_per_day: i64) -> Result<(), sqlx::Error> {
-        sqlx::query(
+        self.0.database.write(sqlx::query(
             "insert into budget (id, microusd_per_day, set_at_ms) values (1, $1, $2)
              on conflict (id) do update set microusd_per_day = excluded.microusd_per_day, set_at_ms = excluded.set_at_ms",
         )
         .bind(microusd_per_day)
         .bind(self.0.clock.now().0)
-        .execute(&self.0.database.pool)
-        .await?;
+        ).await?;
         // Jobs held back by a budget of 0 can go on.
         self.0.queued.notify_waiters();
         Ok(())

@@ -53,20 +53,24 @@ impl Renders {
         let now = self.0.clock.now();
         let mut cancel = Vec::new();
         for job in jobs {
-            let renewed = sqlx::query(
-                "update jobs set lease_until_ms = $1, stage = $2, progress = $3
+            let renewed = self
+                .0
+                .database
+                .write(
+                    sqlx::query(
+                        "update jobs set lease_until_ms = $1, stage = $2, progress = $3
                  where id = $4 and fence = $5 and node_id = $6 and state = 'leased' and leased_at_ms > $7",
-            )
-            .bind(self.lease_until_ms(now))
-            .bind(job.stage.chars().take(80).collect::<String>())
-            .bind(f64::from(job.progress))
-            .bind(&job.job_id)
-            .bind(job.fence)
-            .bind(node_id)
-            .bind(now.0 - LEASE_MS_MAX)
-            .execute(&self.0.database.pool)
-            .await?;
-            if renewed.rows_affected() != 1 {
+                    )
+                    .bind(self.lease_until_ms(now))
+                    .bind(job.stage.chars().take(80).collect::<String>())
+                    .bind(f64::from(job.progress))
+                    .bind(&job.job_id)
+                    .bind(job.fence)
+                    .bind(node_id)
+                    .bind(now.0 - LEASE_MS_MAX),
+                )
+                .await?;
+            if renewed != 1 {
                 cancel.push(job.job_id.clone());
             }
         }

@@ -88,18 +88,24 @@ impl Renders {
 
     /// Renews the lease once more, so that nobody else gets the job while its objects are checked and moved.
     async fn begin_accepting(&self, token_id: &str, job_id: &str, fence: i64) -> Result<Accepting, ResultError> {
-        let row = sqlx::query(
-            "update jobs set lease_until_ms = $1
+        let row = self
+            .0
+            .database
+            .write_returning(
+                sqlx::query(
+                    "update jobs set lease_until_ms = $1
              where id = $2 and fence = $3 and state = 'leased' and node_id in (select id from nodes where token_id = $4)
              returning kind, vehicle_key, vehicle, view, colors, revision, priority, node_id, pipeline",
-        )
-        .bind(self.lease_until_ms(self.0.clock.now()))
-        .bind(job_id)
-        .bind(fence)
-        .bind(token_id)
-        .fetch_optional(&self.0.database.pool)
-        .await?
-        .ok_or(Stale)?;
+                )
+                .bind(self.lease_until_ms(self.0.clock.now()))
+                .bind(job_id)
+                .bind(fence)
+                .bind(token_id),
+            )
+            .await?
+            .into_iter()
+            .next()
+            .ok_or(Stale)?;
         Ok(Accepting {
             job_id: job_id.to_owned(),
             fence,
