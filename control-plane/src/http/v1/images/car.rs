@@ -14,6 +14,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LOCATION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use cyclorama_core::wire::FailureKind;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -177,6 +178,11 @@ pub(crate) fn problem(app: &App, error: DeliveryError) -> Problem {
         DeliveryError::RateLimited(window) => Problem::rate_limited(window.reset_seconds.max(1) as u64),
         DeliveryError::Insufficient { balance, required } => {
             Problem::insufficient_credits(balance.0, required.0, &app.base_url)
+        }
+        // The picture was made and could not be handed in: the store or the way to it, not the render.
+        DeliveryError::Render(RenderError::Failed { kind, .. }) if kind == FailureKind::Upload.as_str() => {
+            Problem::unavailable("dependency_down", "The rendered picture could not be stored; nothing was charged.")
+                .retry_after(15)
         }
         DeliveryError::Render(RenderError::Failed { .. }) => {
             Problem::render_failed("The picture could not be rendered; the credit was given back.")
