@@ -110,6 +110,8 @@ async fn commit(database: &Database, clock: &Clock, owner: &ProcessId, batch: Ve
         let entries: Vec<&Entry> = group.iter().map(|waiting| &waiting.entry).collect();
         match batch::apply(database, clock.now(), owner, &entries).await {
             Ok(answers) => {
+                metrics::counter!("cyclorama_meter_commits_total").increment(1);
+                metrics::counter!("cyclorama_meter_entries_total").increment(group.len() as u64);
                 for (waiting, answer) in group.into_iter().zip(answers) {
                     // A caller that has left meanwhile does not read its answer.
                     let _ = waiting.answer.send(Ok(answer));
