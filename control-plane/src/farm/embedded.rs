@@ -43,6 +43,7 @@ pub async fn start(
     let (token_id, token) = establish_token(&app).await?;
     // Whatever a node of an earlier run still held: that process ended with the service it belonged to.
     app.renders.gone(&token_id).await?;
+    app.renders.local_node(&token_id, format!("http://{public}"));
     Ok(tokio::spawn(supervise(app, public, token_id, token, stop)))
 }
 

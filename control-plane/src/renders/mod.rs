@@ -29,7 +29,7 @@ use crate::db::Database;
 use cyclorama_core::Variant;
 use cyclorama_core::objects::ObjectStore;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
@@ -49,7 +49,7 @@ pub struct Settings {
     /// The day's budget unless an operator has set one.
     pub daily_budget_microusd: i64,
     pub render_cost_microusd: i64,
-    /// In front of upload addresses; no slash at the end.
+    /// In front of upload addresses; no slash at the end. The embedded node has its own, see [`Renders::local_node`].
     pub base_url: String,
     /// Jobs that may wait at once.
     pub queue_max: i64,
@@ -114,6 +114,8 @@ struct Shared {
     clock: Clock,
     store: ObjectStore,
     settings: Settings,
+    /// Token and address of the node beside this process.
+    local_node: OnceLock<(String, String)>,
     /// Woken when a job of this process is queued; other processes are found by polling.
     queued: Notify,
     /// Woken when a result or a failure came in through this process.
@@ -129,6 +131,7 @@ impl Renders {
             clock,
             store,
             settings,
+            local_node: OnceLock::new(),
             queued: Notify::new(),
             ended: Notify::new(),
             watched: Mutex::default(),
@@ -149,6 +152,20 @@ impl Renders {
                 }
             }
         })
+    }
+
+    /// Nodes with this token run beside this process and upload to `base_url`, the address it listens on: the public one may lead
+    /// through a proxy or a network that is not reachable from here. Set once.
+    pub fn local_node(&self, token_id: &str, base_url: String) {
+        let _ = self.0.local_node.set((token_id.to_owned(), base_url));
+    }
+
+    /// What upload addresses for a node with this token begin with.
+    fn base_url_for(&self, token_id: &str) -> &str {
+        match self.0.local_node.get() {
+            Some((local, base_url)) if local == token_id => base_url,
+            _ => &self.settings().base_url,
+        }
     }
 
     fn settings(&self) -> &Settings {

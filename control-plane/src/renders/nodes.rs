@@ -1,5 +1,6 @@
 //! Render nodes: joining, asking for work, heartbeats, orders, quarantine.
 
+use super::queue::Claimant;
 use super::state::column;
 use super::{Renders, Standing};
 use crate::clock::UnixMs;
@@ -82,7 +83,7 @@ impl Renders {
         let now = self.0.clock.now();
         let json = |value: Result<String, serde_json::Error>| value.map_err(|error| sqlx::Error::Encode(error.into()));
         let node_id = uuid::Uuid::now_v7().to_string();
-        sqlx::query(
+        self.0.database.write(sqlx::query(
             "insert into nodes (id, token_id, name, version, slots, pipelines, device, standing, reported_state, joined_at_ms, seen_at_ms,
                                 jobs_done, failed_in_a_row)
              values ($1, $2, $3, $4, $5, $6, $7, 'active', 'ready', $8, $8, 0, '')",
@@ -95,12 +96,10 @@ impl Renders {
         .bind(json(serde_json::to_string(&request.pipelines))?)
         .bind(json(serde_json::to_string(&request.device))?)
         .bind(now.0)
-        .execute(&self.0.database.pool)
-        .await?;
-        sqlx::query("delete from nodes where seen_at_ms < $1 and not exists (select 1 from jobs where node_id = nodes.id and state = 'leased')")
+        ).await?;
+        self.0.database.write(sqlx::query("delete from nodes where seen_at_ms < $1 and not exists (select 1 from jobs where node_id = nodes.id and state = 'leased')")
             .bind(now.0 - FORGOTTEN_AFTER_MS)
-            .execute(&self.0.database.pool)
-            .await?;
+            ).await?;
         tracing::info!(node_id, name = request.name, device = request.device.name, "a render node joined");
         Ok(node_id)
     }
@@ -117,13 +116,14 @@ impl Renders {
         let until = tokio::time::Instant::now() + Duration::from_secs(wait_seconds.min(WAIT_SECONDS_MAX));
         tokio::pin!(stopping);
         let pipeline = self.heard_of(token_id, node_id).await?;
+        let node = Claimant { node_id, pipeline: &pipeline, base_url: self.base_url_for(token_id) };
         loop {
             let queued = self.0.queued.notified();
             tokio::pin!(queued);
             queued.as_mut().enable();
 
             if free > 0 && self.standing(node_id).await? == Standing::Active {
-                let jobs = self.claim(node_id, &pipeline, i64::from(free.min(SLOTS_MAX))).await?;
+                let jobs = self.claim(node, i64::from(free.min(SLOTS_MAX))).await?;
                 if !jobs.is_empty() {
                     return Ok(jobs);
                 }
@@ -139,12 +139,11 @@ impl Renders {
 
     /// Notes that the node lives. Returns the pipeline it works with: the first it named.
     async fn heard_of(&self, token_id: &str, node_id: &str) -> Result<String, NodeError> {
-        let row = sqlx::query("update nodes set seen_at_ms = $1 where id = $2 and token_id = $3 and standing <> 'left' returning pipelines")
+        let row = self.0.database.write_returning(sqlx::query("update nodes set seen_at_ms = $1 where id = $2 and token_id = $3 and standing <> 'left' returning pipelines")
             .bind(self.0.clock.now().0)
             .bind(node_id)
             .bind(token_id)
-            .fetch_optional(&self.0.database.pool)
-            .await?
+            ).await?.into_iter().next()
             .ok_or(NodeError::Unknown)?;
         Ok(pipelines(row.try_get(0)?, node_id)?.into_iter().next().map(|pipeline| pipeline.id).unwrap_or_default())
     }
@@ -164,18 +163,24 @@ impl Renders {
         node_id: &str,
         report: &HeartbeatRequest,
     ) -> Result<HeartbeatResponse, NodeError> {
-        let row = sqlx::query(
-            "update nodes set seen_at_ms = $1, reported_state = $2, device_metrics = $3
+        let row = self
+            .0
+            .database
+            .write_returning(
+                sqlx::query(
+                    "update nodes set seen_at_ms = $1, reported_state = $2, device_metrics = $3
              where id = $4 and token_id = $5 and standing <> 'left' returning standing",
-        )
-        .bind(self.0.clock.now().0)
-        .bind(report.state.as_str())
-        .bind(report.device.to_string())
-        .bind(node_id)
-        .bind(token_id)
-        .fetch_optional(&self.0.database.pool)
-        .await?
-        .ok_or(NodeError::Unknown)?;
+                )
+                .bind(self.0.clock.now().0)
+                .bind(report.state.as_str())
+                .bind(report.device.to_string())
+                .bind(node_id)
+                .bind(token_id),
+            )
+            .await?
+            .into_iter()
+            .next()
+            .ok_or(NodeError::Unknown)?;
         let standing: Standing = column(row.try_get(0)?, "nodes.standing", node_id)?;
         let held = report.jobs.get(..SLOTS_MAX as usize).unwrap_or(&report.jobs);
         let cancel = self.renew(node_id, held).await?;
@@ -189,13 +194,18 @@ impl Renders {
 
     /// The node goes. What it still held is given to others at once.
     pub async fn leave(&self, token_id: &str, node_id: &str) -> Result<(), NodeError> {
-        let left =
-            sqlx::query("update nodes set standing = 'left' where id = $1 and token_id = $2 and standing <> 'left'")
+        let left = self
+            .0
+            .database
+            .write(
+                sqlx::query(
+                    "update nodes set standing = 'left' where id = $1 and token_id = $2 and standing <> 'left'",
+                )
                 .bind(node_id)
-                .bind(token_id)
-                .execute(&self.0.database.pool)
-                .await?;
-        if left.rows_affected() != 1 {
+                .bind(token_id),
+            )
+            .await?;
+        if left != 1 {
             return Err(NodeError::Unknown);
         }
         self.take_back(node_id, "its node left").await?;
@@ -205,11 +215,16 @@ impl Renders {
     /// The nodes of this token are known to be dead (their process has ended): what they held is given to others at once
     /// instead of after the lease.
     pub async fn gone(&self, token_id: &str) -> Result<(), sqlx::Error> {
-        let rows =
-            sqlx::query("update nodes set standing = 'left' where token_id = $1 and standing <> 'left' returning id")
-                .bind(token_id)
-                .fetch_all(&self.0.database.pool)
-                .await?;
+        let rows = self
+            .0
+            .database
+            .write_returning(
+                sqlx::query(
+                    "update nodes set standing = 'left' where token_id = $1 and standing <> 'left' returning id",
+                )
+                .bind(token_id),
+            )
+            .await?;
         for row in rows {
             self.take_back(row.try_get(0)?, "its node ended").await?;
         }
@@ -230,13 +245,18 @@ impl Renders {
 
     /// The operator's orders: `draining`, `locked`, or back to `active` (which also ends a quarantine).
     pub async fn order_node(&self, node_id: &str, order: NodeOrder) -> Result<(), NodeError> {
-        let changed =
-            sqlx::query("update nodes set standing = $1, failed_in_a_row = '' where id = $2 and standing <> 'left'")
+        let changed = self
+            .0
+            .database
+            .write(
+                sqlx::query(
+                    "update nodes set standing = $1, failed_in_a_row = '' where id = $2 and standing <> 'left'",
+                )
                 .bind(order.as_str())
-                .bind(node_id)
-                .execute(&self.0.database.pool)
-                .await?;
-        if changed.rows_affected() != 1 {
+                .bind(node_id),
+            )
+            .await?;
+        if changed != 1 {
             return Err(NodeError::Unknown);
         }
         self.0.queued.notify_waiters();

@@ -16,11 +16,21 @@ const SWEEP_MAX: i64 = 64;
 /// A node is alive for the queue while it was heard of within this many heartbeats.
 pub(super) const HEARTBEATS_MISSED_MAX: i64 = 3;
 
+/// A node that asks for work.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Claimant<'a> {
+    pub node_id: &'a str,
+    /// The pipeline it will use.
+    pub pipeline: &'a str,
+    /// What it reaches this service by.
+    pub base_url: &'a str,
+}
+
 impl Renders {
-    /// Leases up to `free` jobs to the node, the most urgent first. `pipeline` is the one it will use.
+    /// Leases up to `free` jobs to the node, the most urgent first.
     ///
     /// A job is not given twice in a row to the same node while another one is alive.
-    pub(super) async fn claim(&self, node_id: &str, pipeline: &str, free: i64) -> Result<Vec<Job>, sqlx::Error> {
+    pub(super) async fn claim(&self, node: Claimant<'_>, free: i64) -> Result<Vec<Job>, sqlx::Error> {
         let now = self.0.clock.now();
         let sql = match self.0.database.kind {
             DatabaseKind::Sqlite => CLAIM,
@@ -36,7 +46,7 @@ impl Renders {
         let mut tx = self.0.database.begin().await?;
         let rows = sqlx::query(sql)
             .bind(now.0)
-            .bind(node_id)
+            .bind(node.node_id)
             .bind(self.silent_since_ms(now))
             .bind(self.settings().daily_budget_microusd)
             .bind(free)
@@ -45,7 +55,7 @@ impl Renders {
         let mut jobs = Vec::with_capacity(rows.len());
         for row in rows {
             let job_id: String = row.try_get(0)?;
-            jobs.extend(self.lease(&mut tx, &job_id, node_id, pipeline, now).await?);
+            jobs.extend(self.lease(&mut tx, &job_id, node, now).await?);
         }
         tx.commit().await?;
         Ok(jobs)
@@ -59,8 +69,7 @@ impl Renders {
         &self,
         tx: &mut Tx<'_>,
         job_id: &str,
-        node_id: &str,
-        pipeline: &str,
+        node: Claimant<'_>,
         now: UnixMs,
     ) -> Result<Option<Job>, sqlx::Error> {
         // Names the lease in its upload addresses; 128 random bits each, as a session would have.
@@ -71,11 +80,11 @@ impl Renders {
              where id = $6 and state = 'queued'
              returning kind, vehicle, view, colors, seed, fence, attempt, deadline_ms",
         )
-        .bind(node_id)
+        .bind(node.node_id)
         .bind(now.0)
         .bind(self.lease_until_ms(now))
         .bind(hex::encode(Sha256::digest(&secret)))
-        .bind(pipeline)
+        .bind(node.pipeline)
         .bind(job_id)
         .fetch_optional(&mut **tx)
         .await?;
@@ -91,7 +100,7 @@ impl Renders {
             .parse()
             .map_err(|e: cyclorama_core::UnknownName| unreadable("view", e.to_string()))?;
         let colours = colours(row.try_get("colors")?, job_id)?;
-        let base = format!("{}/node/v1", self.settings().base_url);
+        let base = format!("{}/node/v1", node.base_url);
         Ok(Some(Job {
             job_id: job_id.to_owned(),
             fence: row.try_get("fence")?,
@@ -100,7 +109,7 @@ impl Renders {
             kind,
             vehicle: serde_json::from_str(row.try_get("vehicle")?).map_err(|e| unreadable("vehicle", e.to_string()))?,
             view,
-            pipeline: pipeline.to_owned(),
+            pipeline: node.pipeline.to_owned(),
             seed: row.try_get::<i64, _>("seed")? as u64,
             uploads: uploads::owed(kind, &colours, &format!("{base}/uploads/{secret}")),
             colours,

@@ -522,6 +522,31 @@ async fn a_request_waits_no_longer_than_it_may() {
     }
 }
 
+#[tokio::test]
+async fn the_node_beside_the_service_uploads_to_the_address_it_listens_on() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        renders.local_node("token-of-the-embedded-node", "http://127.0.0.1:1".to_owned());
+        let far = node(&renders).await;
+        want(&renders, &vehicle("far"), Colour::Red).await.expect("queues");
+        assert!(
+            one(&renders, &far)
+                .await
+                .uploads
+                .iter()
+                .all(|upload| upload.url.starts_with("http://test/node/v1/uploads/"))
+        );
+        renders.local_node(TOKEN, "http://127.0.0.1:2".to_owned());
+        want(&renders, &vehicle("set once"), Colour::Red).await.expect("queues");
+        assert!(one(&renders, &far).await.uploads[0].url.starts_with("http://test/"));
+
+        let beside = self::renders(&database, settings());
+        beside.local_node(TOKEN, "http://127.0.0.1:1".to_owned());
+        want(&beside, &vehicle("near"), Colour::Red).await.expect("queues");
+        assert!(one(&beside, &far).await.uploads[0].url.starts_with("http://127.0.0.1:1/node/v1/uploads/"));
+    }
+}
+
 #[test]
 fn seeds_are_stable_and_differ() {
     assert_eq!(seed("bmw/x5/2020", 1), seed("bmw/x5/2020", 1));

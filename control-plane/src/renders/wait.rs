@@ -46,13 +46,18 @@ impl Renders {
         watched.insert(key.clone(), receiver.clone());
         let (renders, vehicle) = (self.clone(), vehicle.clone());
         tokio::spawn(async move {
-            let found = renders.watch_until(&vehicle, &key.0, priority, &outcome).await;
-            // Sent under the lock, so that nobody joins a watcher that has just ended.
-            let mut watched = renders.0.watched.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if watched.get(&key).is_some_and(|running| running.same_channel(&outcome.subscribe())) {
+            loop {
+                let found = renders.watch_until(&vehicle, &key.0, priority, &outcome).await;
+                // Ended under the lock, so that nobody joins a watcher that has just ended.
+                let mut watched = renders.0.watched.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                if found.is_none() && outcome.receiver_count() > 1 {
+                    // Somebody joined just when nobody was left.
+                    continue;
+                }
                 watched.remove(&key);
+                let _ = outcome.send(found);
+                return;
             }
-            let _ = outcome.send(found);
         });
         receiver
     }

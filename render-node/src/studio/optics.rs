@@ -93,7 +93,7 @@ pub fn optics(material: Material) -> Optics {
         Material::LampHousing => lacquer([0.045, 0.045, 0.05], 0.08, Group::LampClear),
         Material::LampReflector => metal([0.82, 0.83, 0.85], 0.10, Group::LampClear),
         Material::LampWhite => Optics { emission: [0.75, 0.78, 0.82], ..lacquer([0.75; 3], 0.1, Group::LampClear) },
-        Material::LampRed => Optics { emission: [0.11, 0.002, 0.004], ..lacquer([0.24, 0.005, 0.008], 0.02, Group::LampRed) },
+        Material::LampRed => Optics { emission: [0.03, 0.0, 0.001], ..lacquer([0.20, 0.004, 0.006], 0.02, Group::LampRed) },
         Material::LampAmber => Optics { emission: [0.04, 0.012, 0.0], ..lacquer([0.55, 0.19, 0.02], 0.02, Group::LampRed) },
         Material::Tyre => lacquer([0.018, 0.018, 0.019], 0.6, Group::Tyre),
         Material::RimBright => metal([0.66, 0.67, 0.69], 0.16, Group::Rim),
