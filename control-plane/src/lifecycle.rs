@@ -135,7 +135,7 @@ pub async fn open(
         db,
         clock: Clock,
         keys: Default::default(),
-        examples: Examples::of(&catalog)?,
+        examples: Examples::of(&catalog).context("the list of examples does not parse")?,
         catalog,
         pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max),
         store,

@@ -3,6 +3,7 @@
 use crate::catalog::{self, Counts, import};
 use anyhow::Context;
 use clap::Subcommand;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -23,6 +24,18 @@ pub enum Catalog {
         #[arg(long)]
         out: PathBuf,
     },
+    /// List what can be asked for: one line a make, model and year, tab-separated
+    List {
+        /// Release file; the built-in release if absent
+        #[arg(long)]
+        file: Option<PathBuf>,
+        /// Only this make, by name or slug
+        #[arg(long)]
+        make: Option<String>,
+        /// Only this year
+        #[arg(long)]
+        year: Option<u16>,
+    },
     /// Say what a release holds
     Info {
         /// Release file; the built-in release if absent
@@ -41,6 +54,7 @@ impl Catalog {
             Catalog::Import { package, sources, rules, out } => {
                 print_report(&import::import(&package, &sources, rules.as_deref(), &out)?, &out, json)?;
             }
+            Catalog::List { file, make, year } => print_list(file.as_deref(), make.as_deref(), year, json)?,
             Catalog::Info { file, vehicle } => print_info(file.as_deref(), vehicle.as_deref(), json)?,
         }
         Ok(())
@@ -62,6 +76,43 @@ fn print_report(report: &import::Report, out: &Path, json: bool) -> anyhow::Resu
     println!("{} vehicles have share-alike facts", report.share_alike_vehicles);
     println!("{} bytes release, {} bytes supplement: {}", report.release_bytes, report.supplement_bytes, out.display());
     Ok(())
+}
+
+fn print_list(file: Option<&Path>, make: Option<&str>, year: Option<u16>, json: bool) -> anyhow::Result<()> {
+    let catalog = file.map_or_else(catalog::Catalog::embedded, catalog::Catalog::load)?;
+    let only = make.map(|name| catalog.make(name).with_context(|| format!("the catalog has no make `{name}`"))).transpose()?;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    for make in catalog.makes().iter().filter(|make| only.is_none_or(|only| only.id == make.id)) {
+        for model in &make.models {
+            let years = model.years();
+            for vehicle in years.iter().filter(|each| year.is_none_or(|year| *each == year)).filter_map(|year| catalog.vehicle(make, model, year)) {
+                let size = vehicle.dimensions;
+                let written = if json {
+                    writeln!(out, "{}", serde_json::to_string(&vehicle)?)
+                } else {
+                    writeln!(
+                        out,
+                        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+                        vehicle.make,
+                        vehicle.model,
+                        vehicle.year,
+                        vehicle.vehicle_type,
+                        vehicle.body,
+                        size.length_mm,
+                        size.width_mm,
+                        size.height_mm,
+                        size.wheelbase_mm
+                    )
+                };
+                match written {
+                    // `| head` has read enough.
+                    Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
+                    other => other?,
+                }
+            }
+        }
+    }
+    Ok(out.flush()?)
 }
 
 fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> anyhow::Result<()> {

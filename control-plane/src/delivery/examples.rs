@@ -4,7 +4,7 @@
 use super::request::side_px;
 use super::{DeliveryError, Order, example};
 use crate::app::App;
-use crate::catalog::{Catalog, NotFound};
+use crate::catalog::{Catalog, Found};
 use cyclorama_core::{Colour, Format, Variant, View};
 use serde::Deserialize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,14 +25,6 @@ pub struct Example {
     pub model_name: String,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum ExamplesError {
-    #[error("the list of examples does not parse")]
-    Parse(#[from] toml::de::Error),
-    #[error("an example is not in the catalog: {0}")]
-    NotInCatalog(#[source] NotFound),
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
@@ -49,6 +41,16 @@ struct Entry {
     color: Colour,
 }
 
+impl Example {
+    fn new(found: Found, view: View, colour: Colour) -> Self {
+        let vehicle = found.vehicle;
+        let variant =
+            Variant { make: vehicle.make.clone(), model: vehicle.model.clone(), year: vehicle.year, view, colour };
+        let order = Order { vehicle, variant, format: Format::Png, side_px: side_px(None, None) };
+        Example { order, make_name: found.make_name, model_name: found.model_name }
+    }
+}
+
 /// The list, looked up in the catalog.
 #[derive(Debug)]
 pub struct Examples {
@@ -57,23 +59,17 @@ pub struct Examples {
 }
 
 impl Examples {
-    /// The embedded list. An entry that an operator's own catalog lacks is an error at start, not a gap on the page.
-    pub fn of(catalog: &Catalog) -> Result<Self, ExamplesError> {
-        let list: List = toml::from_str(LIST)?;
-        let look_up = |entry: Entry| {
-            let found = catalog.find(&entry.make, &entry.model, entry.year).map_err(ExamplesError::NotInCatalog)?;
-            let vehicle = found.vehicle;
-            let variant = Variant {
-                make: vehicle.make.clone(),
-                model: vehicle.model.clone(),
-                year: vehicle.year,
-                view: entry.view,
-                colour: entry.color,
-            };
-            let order = Order { vehicle, variant, format: Format::Png, side_px: side_px(None, None) };
-            Ok(Example { order, make_name: found.make_name, model_name: found.model_name })
-        };
-        list.examples.into_iter().map(look_up).collect::<Result<_, _>>().map(|list| Examples { list, rendering: AtomicBool::new(false) })
+    /// The embedded list. An operator's own catalog may lack some; the page then shows fewer.
+    pub fn of(catalog: &Catalog) -> Result<Self, toml::de::Error> {
+        let listed: List = toml::from_str(LIST)?;
+        let mut list = Vec::new();
+        for entry in listed.examples {
+            match catalog.find(&entry.make, &entry.model, entry.year) {
+                Ok(found) => list.push(Example::new(found, entry.view, entry.color)),
+                Err(missing) => tracing::warn!(%missing, "an example of the home page is left out"),
+            }
+        }
+        Ok(Examples { list, rendering: AtomicBool::new(false) })
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Example> {
@@ -98,23 +94,29 @@ pub async fn is_rendered(app: &App, example: &Example) -> Result<bool, DeliveryE
     Ok(app.pictures.rendered(app, &example.order).await?.is_some())
 }
 
-/// Has the pictures rendered that are not there yet, one after the other, until all are there or the service stops.
+/// Has the pictures rendered that are not there yet, one after the other, until all are there or the service stops. One
+/// that fails is tried again after the others, so that it keeps none of them from the page.
 async fn render_all(app: App) {
-    for one in app.examples.iter() {
-        let mut wait = RETRY_FIRST;
-        loop {
+    let mut wait = RETRY_FIRST;
+    let mut missing: Vec<&Example> = app.examples.iter().collect();
+    while !missing.is_empty() {
+        let mut failed = Vec::new();
+        for one in missing {
             let made = tokio::select! {
                 made = example(&app, &one.order) => made,
                 () = app.stopping.cancelled() => return,
             };
-            let Err(error) = made else { break };
-            let retry_seconds = wait.as_secs();
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                example = one.order.variant.vehicle_key(),
-                retry_seconds,
-                "an example of the home page could not be rendered yet"
-            );
+            if let Err(error) = made {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    example = one.order.variant.vehicle_key(),
+                    "an example of the home page could not be rendered yet"
+                );
+                failed.push(one);
+            }
+        }
+        missing = failed;
+        if !missing.is_empty() {
             tokio::select! {
                 () = tokio::time::sleep(wait) => wait = (wait * 2).min(RETRY_MAX),
                 () = app.stopping.cancelled() => return,

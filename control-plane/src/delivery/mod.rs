@@ -11,7 +11,7 @@ pub mod request;
 
 pub use charge::{Delivered, Shown, count, deliver, show};
 pub use etag::matches as etag_matches;
-pub use examples::{Example, Examples, ExamplesError, is_rendered};
+pub use examples::{Example, Examples, is_rendered};
 pub use find::{Pictures, Ready, example, ready};
 pub use request::{BadParameter, ImageRequest, ResponseKind};
 

@@ -17,6 +17,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 pub fn public(app: App) -> Router {
     let routes = Router::new()
         .route("/", get(web::home::get))
+        .route("/pricing", get(web::home::pricing))
+        .route("/docs/errors", get(web::errors::get))
         .route("/assets/{name}", get(web::assets::get))
         .route("/api/examples", get(web::examples::get))
         .route("/images/car.png", get(legacy::car::get))

@@ -88,7 +88,12 @@ pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) 
         let position = makes.len() as u32;
         let mut make = Make {
             id: draft.id,
-            name: evidence.make_names.get(&draft.key).cloned().unwrap_or_else(|| names::shown(&draft.name)),
+            name: rules
+                .make_names
+                .get(&draft.key)
+                .or(evidence.make_names.get(&draft.key))
+                .cloned()
+                .unwrap_or_else(|| names::shown(&draft.name)),
             slug: draft.slug,
             aliases: evidence.make_aliases.get(&draft.key).cloned().unwrap_or_default(),
             models: Vec::with_capacity(draft.models.len()),

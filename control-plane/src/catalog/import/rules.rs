@@ -15,6 +15,8 @@ static RULES: &str = include_str!("../../../catalog/rules.toml");
 pub struct Rules {
     /// A source's key of a make to the catalog's.
     pub make_aliases: HashMap<String, String>,
+    /// How a make is written, by key.
+    pub make_names: HashMap<String, String>,
     pub words: Vec<WordRule>,
     pub families: Vec<FamilyRule>,
     pub bodies: Vec<BodyRule>,

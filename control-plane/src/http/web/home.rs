@@ -1,11 +1,11 @@
-//! `GET /`: what this is, six pictures, one request to copy, the prices.
+//! `GET /`: what this is, six pictures, one request to copy, the prices. `GET /pricing` leads to the last.
 
 use super::examples::{Progress, progress};
 use super::pages::page;
 use crate::app::App;
 use crate::delivery::{Example, ImageRequest, ResponseKind};
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{Redirect, Response};
 use cyclorama_core::{Colour, Format, View};
 use serde::Serialize;
 
@@ -45,12 +45,7 @@ struct CatalogFigures {
     models: String,
     year_from: u16,
     year_to: u16,
-    sources: Vec<SourceName>,
-}
-
-#[derive(Debug, Serialize)]
-struct SourceName {
-    name: String,
+    sources: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -85,7 +80,7 @@ pub async fn get(State(app): State<App>) -> Response {
             models: thousands(counts.model_names as i64),
             year_from: counts.year_from,
             year_to: counts.year_to,
-            sources: app.catalog.sources().iter().map(|source| SourceName { name: source.name.clone() }).collect(),
+            sources: app.catalog.sources().iter().map(|source| source.name.clone()).collect(),
         },
         views: View::ALL
             .iter()
@@ -109,6 +104,11 @@ pub async fn get(State(app): State<App>) -> Response {
             .collect(),
     };
     page("home.html", &home)
+}
+
+/// `GET /pricing`, where the `Link` of a 402 points.
+pub async fn pricing() -> Redirect {
+    Redirect::to("/#prices")
 }
 
 fn shown(example: &Example, number: usize, ready: bool) -> Shown {

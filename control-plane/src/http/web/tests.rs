@@ -46,6 +46,18 @@ async fn the_home_page_before_any_picture_is_there() {
 }
 
 #[tokio::test]
+async fn every_status_has_an_anchor_on_the_errors_page() {
+    let service = service().await;
+    let (status, _, html) = get(&service, "/docs/errors", None).await;
+    assert_eq!(status, StatusCode::OK, "{html}");
+    for status in [400, 401, 402, 403, 404, 410, 413, 429, 500, 502, 503] {
+        assert!(html.contains(&format!("id=\"{status}\"")), "{status}");
+    }
+    let (status, headers, _) = get(&service, "/pricing", None).await;
+    assert_eq!((status, headers["location"].to_str().expect("text")), (StatusCode::SEE_OTHER, "/#prices"));
+}
+
+#[tokio::test]
 async fn assets_have_validators() {
     let service = service().await;
     for (path, media_type) in [("/assets/site.css", "text/css"), ("/assets/home.js", "text/javascript"), ("/assets/icon.svg", "image/svg+xml")] {
