@@ -33,6 +33,7 @@ FLOOR_HALF_M = 40.0
 GROUND_HALF_M = 5.0
 GROUND_SIDE = 128
 GROUND_SAMPLES = 20
+SHADOW_FADE_M = (0.45, 0.75)  # reach of the shadow beyond the vehicle's ends and sides
 MARGIN_PX = 4
 
 
@@ -483,9 +484,10 @@ def window_of(studio, camera, matrix, side):
     return int(left), int(top), int(right), int(bottom)
 
 
-def shaped_shadow(lost, camera, side):
-    """The share of light the floor loses, as the picture shows it: the curve and the fading border of the base shading
-    (shaders/studio/accumulate.wgsl), so that only the light differs between the two."""
+def shaped_shadow(lost, camera, low, high, side):
+    """The share of light the floor loses, as the picture shows it: the curve, the fading away from the footprint (`low` to
+    `high`, vehicle axes) and the border of the base shading (shaders/studio/accumulate.wgsl), so that only the light
+    differs between the two."""
     ndc = (np.arange(side) + 0.5) / side * 2 - 1
     x, y = np.meshgrid(ndc, -ndc)
     forward, up, eye = (np.array(camera[key]) for key in ("forward", "up", "eye"))
@@ -501,8 +503,14 @@ def shaped_shadow(lost, camera, side):
     a, b = column - c, row - r
     found = (lost[r, c] * (1 - a) + lost[r, c + 1] * a) * (1 - b) + (lost[r + 1, c] * (1 - a) + lost[r + 1, c + 1] * a) * b
     smooth = lambda v, low, high: (lambda t: t * t * (3 - 2 * t))(np.clip((v - low) / (high - low), 0, 1))
-    border = smooth(-np.abs(x), -1.0, -0.86) * smooth(-np.abs(y), -1.0, -0.86)
-    return np.clip(np.maximum(smooth(found, 0.02, 0.9) * 0.8, found**4 * 0.9), 0, 1) * border * down
+    border = smooth(-np.abs(x), -1.0, -0.93) * smooth(-np.abs(y), -1.0, -0.93)
+    # Back to vehicle axes: a turn and a uniform scale.
+    matrix = np.array(camera["studio_from_vehicle"], float).reshape(4, 4).T
+    scale = np.linalg.norm(matrix[:3, 0])
+    own = (place - matrix[:2, 3]) @ matrix[:2, :2] / scale**2
+    outside = np.maximum(np.abs(own - (low + high) / 2) - (high - low) / 2, 0) * scale
+    fade = np.exp(-2 * np.square(outside / SHADOW_FADE_M).sum(-1))
+    return np.clip(np.square(found) * 0.9, 0, 1) * fade * border * down
 
 
 def truth_of_view(studio, camera, side, samples, seed, empty):
@@ -524,7 +532,8 @@ def truth_of_view(studio, camera, side, samples, seed, empty):
     gloss, paint = read("gloss")[..., :3], read("paint")[..., 3]
     rest, rest_share = read("rest")[..., :3], read("rest_raw")[..., 3]
     lost = 1 - studio.ground_light(GROUND_SAMPLES, seed) / np.maximum(empty, 1e-3)
-    shadow = shaped_shadow(np.clip(lost, 0, 1), camera, side)
+    low, high = np.min([part.bound_box[0][:2] for part in studio.parts], 0), np.max([part.bound_box[6][:2] for part in studio.parts], 0)
+    shadow = shaped_shadow(np.clip(lost, 0, 1), camera, low, high, side)
     layers = np.concatenate([diffuse, gloss, rest, shadow[..., None]], -1).transpose(2, 0, 1)
     return dict(layers=np.clip(layers, 0, 60000).astype(np.float16), paint=paint.astype(np.float16), rest=rest_share.astype(np.float16))
 

@@ -125,7 +125,7 @@ def main() -> None:
     network = LightNetwork().to(memory_format=torch.channels_last)
     average = {name: value.clone() for name, value in network.state_dict().items()}
     optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
-    history, step, spent = {"loss": [], "quality": [], "base": base}, 0, 0.0
+    history, step, spent = {"loss": [], "quality": [], "base": base, "flow_steps": 0}, 0, 0.0
     scale_list = examples.residual_scale()
     checkpoint = options.work / "checkpoint.pt"
     if checkpoint.exists():
@@ -140,7 +140,7 @@ def main() -> None:
 
     def save():
         facts = {
-            "trained": True, "steps": step, "of_which_flow_matching": max(0, step - options.regression),
+            "trained": True, "steps": step, "of_which_flow_matching": history["flow_steps"],
             "training_views": len(examples.windows), "evaluation_views": len(held_out), "crop_px": CROP_PX, "batch": BATCH,
             "training_minutes": round((spent + time.time() - begin) / 60, 1), "hardware": "2 CPU cores (AVX2), shared",
             "base": base, "model": history["quality"][-1]["model"] if history["quality"] else None,
@@ -185,6 +185,7 @@ def main() -> None:
         with torch.no_grad():
             for name, value in network.state_dict().items():
                 average[name].lerp_(value, 1 - decay)
+        history["flow_steps"] = history.get("flow_steps", 0) + flow
         history["loss"].append((step, float(loss.detach())))
         if step % 10 == 0:
             print(f"step {step} {'flow' if flow else 'regression'} loss {np.mean([v for _, v in history['loss'][-10:]]):.4f} {(time.time() - begin) / 60:.1f} min", flush=True)
