@@ -95,7 +95,7 @@ on_both_databases! {
     }
 
     async fn a_draining_node_gets_no_more_work(db: DatabaseChoice) {
-        let service = Service::start_with(db, Options::default().set("CYCLORAMA_RENDER_WAIT_SECONDS", 3)).await.unwrap();
+        let service = Service::start_with(db, Options::default().set("CYCLORAMA_RENDER_WAIT_SECONDS", 6)).await.unwrap();
         let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(5).unwrap();
         assert_eq!(service.get(&customer, CAR).send().await.unwrap().status(), StatusCode::OK);
