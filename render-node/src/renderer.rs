@@ -3,7 +3,7 @@
 
 use crate::config::LocalConfig;
 use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime, OnnxRuntimeError, model_folder};
-use crate::finish::{ComposeError, Compositor};
+use crate::finish::{self, ComposeError, Compositor};
 use crate::gpu::{Gpu, GpuError};
 use crate::studio::{self, Layers, Studio, StudioError};
 use crate::vehicle::{self, VehicleError};
@@ -173,6 +173,7 @@ impl Renderer {
         let mut layers = shot.layers;
         let mut still_wanted = |share: f32| go_on("diffusion", 0.4 + 0.4 * share).is_ok();
         model.light(&mut layers, &shot.conditioning.planes, order.seed, &mut still_wanted)?;
+        finish::round_as_stored(&mut layers);
         stages.end("diffusion");
         go_on("compose", 0.8)?;
         let pictures = self.compositor.compose(&layers, &order.colours)?;

@@ -55,6 +55,7 @@ pub fn operator(app: App) -> Router {
         .route("/admin/nodes/{node_id}/lock", post(admin::nodes::order::lock))
         .route("/admin/nodes/{node_id}/resume", post(admin::nodes::order::resume))
         .route("/admin/budget", get(admin::budget::show::show).put(admin::budget::set::set))
+        .route("/admin/renders", get(admin::renders::list::list))
         .route("/admin/renders/{render_id}", get(admin::renders::show::show));
     framed(routes, app)
 }

@@ -3,10 +3,12 @@
 use super::Renders;
 use super::state::{RenderState, column};
 use sqlx::Row;
+use sqlx::any::AnyRow;
 
 /// A variant's row, and what its picture's job left behind. Fields of the job are `None` until there is a picture.
 #[derive(Debug, Clone)]
 pub struct Inspection {
+    pub id: String,
     pub vehicle_key: String,
     pub view: String,
     pub colour: String,
@@ -50,23 +52,40 @@ impl Renders {
         .bind(render_id)
         .fetch_optional(&self.0.database.pool)
         .await?;
-        let Some(row) = row else { return Ok(None) };
-        let receipt: Option<String> = row.try_get("receipt")?;
-        Ok(Some(Inspection {
-            vehicle_key: row.try_get("vehicle_key")?,
-            view: row.try_get("view")?,
-            colour: row.try_get("color")?,
-            state: column(row.try_get("state")?, "renders.state", render_id)?,
-            changed_at_ms: row.try_get("changed_at_ms")?,
-            revision: row.try_get("revision")?,
-            master_sha256: row.try_get("master_sha256")?,
-            failure_kind: row.try_get("failure_kind")?,
-            failure_detail: row.try_get("failure_detail")?,
-            job_id: row.try_get("job_id")?,
-            node_id: row.try_get("node_id")?,
-            attempt: row.try_get("attempt")?,
-            pipeline: row.try_get("pipeline")?,
-            receipt: receipt.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(serde_json::Value::Null),
-        }))
+        row.as_ref().map(read).transpose()
     }
+
+    /// The renders whose state changed last, the newest first.
+    pub async fn latest(&self, limit: i64) -> Result<Vec<Inspection>, sqlx::Error> {
+        let rows = sqlx::query(
+            "select r.*, j.node_id, j.attempt, j.pipeline, j.receipt
+             from renders r left join jobs j on j.id = r.job_id order by r.changed_at_ms desc, r.id desc limit $1",
+        )
+        .bind(limit)
+        .fetch_all(&self.0.database.pool)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+}
+
+fn read(row: &AnyRow) -> Result<Inspection, sqlx::Error> {
+    let id: String = row.try_get("id")?;
+    let receipt: Option<String> = row.try_get("receipt")?;
+    Ok(Inspection {
+        vehicle_key: row.try_get("vehicle_key")?,
+        view: row.try_get("view")?,
+        colour: row.try_get("color")?,
+        state: column(row.try_get("state")?, "renders.state", &id)?,
+        changed_at_ms: row.try_get("changed_at_ms")?,
+        revision: row.try_get("revision")?,
+        master_sha256: row.try_get("master_sha256")?,
+        failure_kind: row.try_get("failure_kind")?,
+        failure_detail: row.try_get("failure_detail")?,
+        job_id: row.try_get("job_id")?,
+        node_id: row.try_get("node_id")?,
+        attempt: row.try_get("attempt")?,
+        pipeline: row.try_get("pipeline")?,
+        receipt: receipt.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(serde_json::Value::Null),
+        id,
+    })
 }

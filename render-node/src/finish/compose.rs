@@ -147,7 +147,8 @@ fn composed(pixel: &Pixel, paint: &Paint) -> [u8; 4] {
     let alpha = coverage + (1.0 - coverage) * shadow;
     let channel = |c: usize| {
         let flakes = paint.flake_tint[c] * (paint.flake * 0.8);
-        let light = pixel.diffuse[c] * paint.albedo[c] * shaped + pixel.gloss[c] * (paint.gloss + flakes) + pixel.rest[c];
+        let light =
+            pixel.diffuse[c] * paint.albedo[c] * shaped + pixel.gloss[c] * (paint.gloss + flakes) + pixel.rest[c];
         let own = light * (EXPOSURE / coverage.max(1e-4));
         byte(srgb_from_linear(toned(own)) * (coverage / alpha.max(1e-4)))
     };
@@ -195,18 +196,35 @@ mod tests {
     #[test]
     fn the_shader_is_valid_and_its_structs_match() {
         let module = module();
-        let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+        let mut validator =
+            naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
         validator.validate(&module).expect("compose.wgsl is valid");
         for (name, size, offsets) in [
-            ("Pixel", size_of::<Pixel>(), vec![
-                offset_of!(Pixel, rest), offset_of!(Pixel, coverage), offset_of!(Pixel, diffuse), offset_of!(Pixel, paint),
-                offset_of!(Pixel, gloss), offset_of!(Pixel, shadow),
-            ]),
-            ("Paint", size_of::<Paint>(), vec![
-                offset_of!(Paint, albedo), offset_of!(Paint, gloss), offset_of!(Paint, flake_tint), offset_of!(Paint, flake),
-            ]),
+            (
+                "Pixel",
+                size_of::<Pixel>(),
+                vec![
+                    offset_of!(Pixel, rest),
+                    offset_of!(Pixel, coverage),
+                    offset_of!(Pixel, diffuse),
+                    offset_of!(Pixel, paint),
+                    offset_of!(Pixel, gloss),
+                    offset_of!(Pixel, shadow),
+                ],
+            ),
+            (
+                "Paint",
+                size_of::<Paint>(),
+                vec![
+                    offset_of!(Paint, albedo),
+                    offset_of!(Paint, gloss),
+                    offset_of!(Paint, flake_tint),
+                    offset_of!(Paint, flake),
+                ],
+            ),
         ] {
-            let (_, ty) = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name)).expect("struct is there");
+            let (_, ty) =
+                module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name)).expect("struct is there");
             let naga::TypeInner::Struct { members, span } = &ty.inner else { panic!("{name} is not a struct") };
             assert_eq!(*span as usize, size, "size of {name}");
             assert_eq!(members.iter().map(|m| m.offset as usize).collect::<Vec<_>>(), offsets, "members of {name}");

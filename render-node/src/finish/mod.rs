@@ -6,4 +6,4 @@ pub mod store;
 
 pub use compose::{ComposeError, Compositor, compose_on_cpu};
 pub use paint::Paint;
-pub use store::{StoreError, read_layers, write_layers};
+pub use store::{StoreError, read_layers, round_as_stored, write_layers};

@@ -30,13 +30,9 @@ pub const fn kind(colour: Colour) -> PaintKind {
     match colour {
         Colour::Black | Colour::Red | Colour::Orange | Colour::Yellow | Colour::Beige => PaintKind::Solid,
         Colour::White | Colour::Burgundy | Colour::Purple => PaintKind::Pearl,
-        Colour::Gray
-        | Colour::Silver
-        | Colour::Blue
-        | Colour::Green
-        | Colour::Brown
-        | Colour::Tan
-        | Colour::Gold => PaintKind::Metallic,
+        Colour::Gray | Colour::Silver | Colour::Blue | Colour::Green | Colour::Brown | Colour::Tan | Colour::Gold => {
+            PaintKind::Metallic
+        }
     }
 }
 

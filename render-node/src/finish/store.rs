@@ -32,6 +32,17 @@ pub enum StoreError {
     Compression(#[source] std::io::Error),
 }
 
+/// Rounds every value to what storing keeps. A picture composed from the result is, to the byte, the one that a paint job
+/// composes later from the stored layers: alpha cannot depend on which colour was asked for first.
+pub fn round_as_stored(layers: &mut Layers) {
+    for light in [&mut layers.diffuse, &mut layers.gloss, &mut layers.rest] {
+        light.par_iter_mut().for_each(|pixel| *pixel = pixel.map(|value| light_from_u16(light_to_u16(value))));
+    }
+    for share in [&mut layers.coverage, &mut layers.paint, &mut layers.shadow] {
+        share.par_iter_mut().for_each(|value| *value = share_from_u16(share_to_u16(*value)));
+    }
+}
+
 pub fn write_layers(layers: &Layers) -> Result<Vec<u8>, StoreError> {
     let size = layers.side_px as usize * layers.side_px as usize;
     let lights = [&layers.diffuse, &layers.gloss, &layers.rest];
@@ -100,7 +111,10 @@ pub fn read_layers(bytes: &[u8]) -> Result<Layers, StoreError> {
         .collect();
     let planes = planes?;
     let triple = |first: usize| -> Vec<[f32; 3]> {
-        (0..side * side).into_par_iter().map(|i| [planes[first][i], planes[first + 1][i], planes[first + 2][i]]).collect()
+        (0..side * side)
+            .into_par_iter()
+            .map(|i| [planes[first][i], planes[first + 1][i], planes[first + 2][i]])
+            .collect()
     };
     Ok(Layers {
         side_px,
@@ -207,6 +221,13 @@ mod tests {
     fn a_second_writing_gives_the_same_bytes() {
         let bytes = write_layers(&sample()).expect("written");
         assert_eq!(write_layers(&read_layers(&bytes).expect("read")).expect("written"), bytes);
+    }
+
+    #[test]
+    fn rounding_gives_what_reading_back_gives() {
+        let mut rounded = sample();
+        round_as_stored(&mut rounded);
+        assert_eq!(rounded, read_layers(&write_layers(&sample()).expect("written")).expect("read"));
     }
 
     #[test]

@@ -121,7 +121,7 @@ fn stages(service: &Service) -> Result<()> {
         if render["receipt"]["kind"] == "paint" {
             continue;
         }
-        for (stage, ms) in render["receipt"]["stage_ms"].as_object().into_iter().flatten() {
+        for (stage, ms) in render["receipt"]["timings_ms"].as_object().into_iter().flatten() {
             by_stage.entry(stage.clone()).or_default().extend(ms.as_f64());
         }
     }

@@ -82,6 +82,14 @@ on_both_databases! {
         assert_eq!(node.result(&job, objects.clone()).await.unwrap(), 204);
         assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::OK);
         assert_eq!(node.result(&job, objects).await.unwrap(), 409, "a job ends once");
+
+        // The operator sees what made it.
+        let listed = service.operator(&["render", "list", "--limit", "5"]).unwrap();
+        let render = &listed["renders"][0];
+        assert_eq!(render["vehicle"], "toyota/prius/2012");
+        assert_eq!(render["receipt"]["device"], "fake");
+        let shown = service.operator(&["render", "show", render["render_id"].as_str().unwrap()]).unwrap();
+        assert_eq!(&shown, render);
     }
 
     async fn three_failures_are_final(db: DatabaseChoice) {

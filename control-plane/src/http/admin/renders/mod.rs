@@ -1,3 +1,4 @@
 //! `/admin/renders`
 
+pub mod list;
 pub mod show;

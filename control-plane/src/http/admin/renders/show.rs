@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::clock::UnixMs;
 use crate::http::error::Problem;
 use crate::http::extract::Operator;
+use crate::renders::Inspection;
 use axum::Json;
 use axum::extract::{Path, State};
 use serde::Serialize;
@@ -39,21 +40,27 @@ pub async fn show(
     let render = app.renders.inspect(&render_id).await?;
     let render =
         render.ok_or_else(|| Problem::not_found("unknown_render", format!("There is no render {render_id}.")))?;
-    Ok(Json(RenderView {
-        render_id,
-        vehicle: render.vehicle_key,
-        view: render.view,
-        color: render.colour,
-        state: render.state.as_str(),
-        changed_at: UnixMs(render.changed_at_ms).rfc3339(),
-        revision: render.revision,
-        master_sha256: render.master_sha256,
-        failure_kind: render.failure_kind,
-        failure_detail: render.failure_detail,
-        job_id: render.job_id,
-        node_id: render.node_id,
-        attempt: render.attempt,
-        pipeline: render.pipeline,
-        receipt: render.receipt,
-    }))
+    Ok(Json(render.into()))
+}
+
+impl From<Inspection> for RenderView {
+    fn from(render: Inspection) -> Self {
+        RenderView {
+            render_id: render.id,
+            vehicle: render.vehicle_key,
+            view: render.view,
+            color: render.colour,
+            state: render.state.as_str(),
+            changed_at: UnixMs(render.changed_at_ms).rfc3339(),
+            revision: render.revision,
+            master_sha256: render.master_sha256,
+            failure_kind: render.failure_kind,
+            failure_detail: render.failure_detail,
+            job_id: render.job_id,
+            node_id: render.node_id,
+            attempt: render.attempt,
+            pipeline: render.pipeline,
+            receipt: render.receipt,
+        }
+    }
 }
