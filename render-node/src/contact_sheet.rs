@@ -8,7 +8,12 @@ use cyclorama_core::{BodyClass, Colour, View};
 #[derive(Debug, thiserror::Error)]
 pub enum ContactSheetError {
     #[error("the {view} view of the {body} cannot be rendered")]
-    Render { body: BodyClass, view: View, #[source] source: RenderError },
+    Render {
+        body: BodyClass,
+        view: View,
+        #[source]
+        source: RenderError,
+    },
     #[error(transparent)]
     Encoding(#[from] EncodingError),
     #[error(transparent)]
@@ -42,7 +47,11 @@ pub const BODIES: [BodyClass; 10] = [
 ];
 
 /// Renders everything on the plan; `progress` hears of every picture made, out of how many.
-pub fn make(renderer: &mut Renderer, plan: &Plan, progress: &mut dyn FnMut(usize, usize)) -> Result<Picture, ContactSheetError> {
+pub fn make(
+    renderer: &mut Renderer,
+    plan: &Plan,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Picture, ContactSheetError> {
     let columns = plan.views.len().max(1) as u32;
     let colour_rows = (plan.colours.len() as u32).div_ceil(columns);
     let mut sheet = Sheet::new(columns, plan.bodies.len() as u32 + colour_rows, plan.cell_px, Some(plan.page));
@@ -54,9 +63,11 @@ pub fn make(renderer: &mut Renderer, plan: &Plan, progress: &mut dyn FnMut(usize
             let all = row == 0 && column == 0;
             let colours = if all { [&[own], plan.colours.as_slice()].concat() } else { vec![own] };
             let order = Order { vehicle: typical(*body), view: *view, colours, pipeline: pipeline.clone(), seed: 0 };
-            let render = renderer
-                .render(&order, &mut |_, _| true)
-                .map_err(|source| ContactSheetError::Render { body: *body, view: *view, source })?;
+            let render = renderer.render(&order, &mut |_, _| true).map_err(|source| ContactSheetError::Render {
+                body: *body,
+                view: *view,
+                source,
+            })?;
             for (index, (_, picture)) in render.pictures.iter().enumerate() {
                 let (x, y) = match index.checked_sub(1) {
                     None => (column as u32, row as u32),
@@ -96,7 +107,9 @@ impl Sheet {
         for (index, [r, g, b, a]) in encoding::resize(picture, self.cell_px, self.cell_px)?.pixels().enumerate() {
             let x = column as usize * side + index % side;
             let y = row as usize * side + index / side;
-            let over = |c: u8, grey: u8| ((u32::from(c) * u32::from(a) + u32::from(grey) * (255 - u32::from(a)) + 127) / 255) as u8;
+            let over = |c: u8, grey: u8| {
+                ((u32::from(c) * u32::from(a) + u32::from(grey) * (255 - u32::from(a)) + 127) / 255) as u8
+            };
             let shown = self.page.map_or([r, g, b, a], |grey| [over(r, grey), over(g, grey), over(b, grey), 255]);
             self.rgba[(y * width + x) * 4..][..4].copy_from_slice(&shown);
         }

@@ -80,12 +80,17 @@ fn print_report(report: &import::Report, out: &Path, json: bool) -> anyhow::Resu
 
 fn print_list(file: Option<&Path>, make: Option<&str>, year: Option<u16>, json: bool) -> anyhow::Result<()> {
     let catalog = file.map_or_else(catalog::Catalog::embedded, catalog::Catalog::load)?;
-    let only = make.map(|name| catalog.make(name).with_context(|| format!("the catalog has no make `{name}`"))).transpose()?;
+    let only =
+        make.map(|name| catalog.make(name).with_context(|| format!("the catalog has no make `{name}`"))).transpose()?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for make in catalog.makes().iter().filter(|make| only.is_none_or(|only| only.id == make.id)) {
         for model in &make.models {
             let years = model.years();
-            for vehicle in years.iter().filter(|each| year.is_none_or(|year| *each == year)).filter_map(|year| catalog.vehicle(make, model, year)) {
+            for vehicle in years
+                .iter()
+                .filter(|each| year.is_none_or(|year| *each == year))
+                .filter_map(|year| catalog.vehicle(make, model, year))
+            {
                 let size = vehicle.dimensions;
                 let written = if json {
                     writeln!(out, "{}", serde_json::to_string(&vehicle)?)

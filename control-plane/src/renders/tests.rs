@@ -269,7 +269,7 @@ async fn a_stale_fence_changes_nothing() {
         let heartbeat =
             HeartbeatRequest { state: NodeState::Busy, jobs: vec![progress(&stale)], device: serde_json::Value::Null };
         let answer = renders.heartbeat(TOKEN, &slow, &heartbeat).await.expect("beats");
-        assert_eq!(answer.cancel, [stale.job_id.clone()]);
+        assert_eq!(answer.cancel, std::slice::from_ref(&stale.job_id));
         // Nobody else's token ends a lease either.
         assert!(matches!(
             renders.accept("token-2", &fresh.job_id, &report(&fresh, objects.clone())).await,

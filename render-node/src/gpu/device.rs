@@ -12,7 +12,11 @@ pub enum GpuError {
     #[error("the Vulkan device `{adapter}` lacks {what}")]
     TooSmall { adapter: String, what: String },
     #[error("the Vulkan device `{adapter}` refused to open")]
-    Refused { adapter: String, #[source] source: wgpu::RequestDeviceError },
+    Refused {
+        adapter: String,
+        #[source]
+        source: wgpu::RequestDeviceError,
+    },
     #[error("graphics memory ran out during {during}")]
     OutOfMemory { during: &'static str },
     #[error("the graphics device was lost during {during}: {reason}")]
@@ -87,11 +91,12 @@ impl Gpu {
         };
         let info = adapter.get_info();
         let available = adapter.limits();
-        let tier = if available.max_texture_dimension_2d >= 4096 && available.max_color_attachment_bytes_per_sample >= 64 {
-            Tier::Large
-        } else {
-            Tier::Basic
-        };
+        let tier =
+            if available.max_texture_dimension_2d >= 4096 && available.max_color_attachment_bytes_per_sample >= 64 {
+                Tier::Large
+            } else {
+                Tier::Basic
+            };
         // The layers of one picture are 48 bytes a pixel in one buffer.
         let mut limits = wgpu::Limits::default();
         limits.max_buffer_size = limits.max_buffer_size.min(available.max_buffer_size);

@@ -13,10 +13,10 @@ pub fn read_buffer(gpu: &Gpu, buffer: &wgpu::Buffer, during: &'static str) -> Re
 
 /// The texels of level 0 of a 2D texture, row by row without padding.
 pub fn read_texture(gpu: &Gpu, texture: &wgpu::Texture, during: &'static str) -> Result<Vec<u8>, GpuError> {
-    let texel = texture.format().block_copy_size(None).ok_or_else(|| GpuError::Rejected {
-        during,
-        detail: format!("{:?} cannot be copied", texture.format()),
-    })?;
+    let texel = texture
+        .format()
+        .block_copy_size(None)
+        .ok_or_else(|| GpuError::Rejected { during, detail: format!("{:?} cannot be copied", texture.format()) })?;
     let row = texture.width() * texel;
     let padded = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
     let staging = staging(gpu, u64::from(padded) * u64::from(texture.height()));
@@ -42,7 +42,12 @@ fn staging(gpu: &Gpu, size: u64) -> wgpu::Buffer {
     })
 }
 
-fn map<T>(gpu: &Gpu, staging: &wgpu::Buffer, during: &'static str, take: impl FnOnce(&[u8]) -> T) -> Result<T, GpuError> {
+fn map<T>(
+    gpu: &Gpu,
+    staging: &wgpu::Buffer,
+    during: &'static str,
+    take: impl FnOnce(&[u8]) -> T,
+) -> Result<T, GpuError> {
     let (sender, receiver) = std::sync::mpsc::channel();
     staging.map_async(wgpu::MapMode::Read, .., move |result| {
         let _ = sender.send(result);

@@ -165,8 +165,12 @@ mod tests {
     fn the_vehicle_fills_the_picture_and_stays_inside() {
         for view in View::ALL {
             let camera = Camera::fit(&car_sized_box(), *view, 5.0).expect("the box can be seen");
-            let seen: Vec<Vec2> =
-                car_sized_box().surfaces.values().flat_map(|s| &s.positions).map(|p| pictured(&camera, Vec3::from(*p))).collect();
+            let seen: Vec<Vec2> = car_sized_box()
+                .surfaces
+                .values()
+                .flat_map(|s| &s.positions)
+                .map(|p| pictured(&camera, Vec3::from(*p)))
+                .collect();
             let least = seen.iter().copied().reduce(Vec2::min).expect("eight corners");
             let most = seen.iter().copied().reduce(Vec2::max).expect("eight corners");
             assert!((least + most).length() < 1e-3, "{view}: off centre by {}", least + most);

@@ -25,7 +25,9 @@ pub struct DistanceField {
 impl DistanceField {
     /// Field of everything that hides light: glass and lenses do not. `None` if nothing does.
     pub fn build(mesh: &VehicleMesh) -> Option<DistanceField> {
-        let solid = || mesh.surfaces.iter().filter(|(material, _)| !optics::is_transparent(**material)).map(|(_, surface)| surface);
+        let solid = || {
+            mesh.surfaces.iter().filter(|(material, _)| !optics::is_transparent(**material)).map(|(_, surface)| surface)
+        };
         let mut low = Vec3::INFINITY;
         let mut high = Vec3::NEG_INFINITY;
         for position in solid().flat_map(|surface| &surface.positions) {
@@ -165,7 +167,8 @@ mod tests {
         let positions = vec![[0.0, 0.0, 1.0], [4.0, 0.0, 1.0], [4.0, 4.0, 1.0], [0.0, 4.0, 1.0]];
         let surface = Surface { positions, normals: vec![[0.0, 0.0, 1.0]; 4], indices: vec![0, 1, 2, 0, 2, 3] };
         mesh.add(Material::Paint, &surface);
-        let legs = Surface { positions: vec![[2.0, 2.0, 0.0]; 3], normals: vec![[0.0, 0.0, 1.0]; 3], indices: vec![0, 1, 2] };
+        let legs =
+            Surface { positions: vec![[2.0, 2.0, 0.0]; 3], normals: vec![[0.0, 0.0, 1.0]; 3], indices: vec![0, 1, 2] };
         mesh.add(Material::Tyre, &legs);
         mesh
     }

@@ -76,12 +76,22 @@ pub fn optics(material: Material) -> Optics {
         group,
     };
     let lacquer = |albedo: [f32; 3], roughness: f32, group| Optics { albedo, f0: 0.04, roughness, ..matt(0.0, group) };
-    let metal = |albedo: [f32; 3], roughness: f32, group| Optics { albedo, f0: 1.0, roughness, metal: true, ..matt(0.0, group) };
+    let metal = |albedo: [f32; 3], roughness: f32, group| Optics {
+        albedo,
+        f0: 1.0,
+        roughness,
+        metal: true,
+        ..matt(0.0, group)
+    };
     match material {
         Material::Paint => lacquer([0.5; 3], 0.0, Group::Paint),
-        Material::Glass => {
-            Optics { albedo: [0.004, 0.005, 0.005], f0: 0.045, roughness: 0.0, transmission: 0.22, ..matt(0.0, Group::Glass) }
-        }
+        Material::Glass => Optics {
+            albedo: [0.004, 0.005, 0.005],
+            f0: 0.045,
+            roughness: 0.0,
+            transmission: 0.22,
+            ..matt(0.0, Group::Glass)
+        },
         Material::GlossBlack => lacquer([0.006; 3], 0.01, Group::BlackTrim),
         Material::MattBlack => lacquer([0.022; 3], 0.45, Group::BlackTrim),
         Material::Chrome => metal([0.86, 0.87, 0.88], 0.02, Group::BrightTrim),
@@ -93,8 +103,12 @@ pub fn optics(material: Material) -> Optics {
         Material::LampHousing => lacquer([0.045, 0.045, 0.05], 0.08, Group::LampClear),
         Material::LampReflector => metal([0.82, 0.83, 0.85], 0.10, Group::LampClear),
         Material::LampWhite => Optics { emission: [0.75, 0.78, 0.82], ..lacquer([0.75; 3], 0.1, Group::LampClear) },
-        Material::LampRed => Optics { emission: [0.03, 0.0, 0.001], ..lacquer([0.20, 0.004, 0.006], 0.02, Group::LampRed) },
-        Material::LampAmber => Optics { emission: [0.04, 0.012, 0.0], ..lacquer([0.55, 0.19, 0.02], 0.02, Group::LampRed) },
+        Material::LampRed => {
+            Optics { emission: [0.03, 0.0, 0.001], ..lacquer([0.20, 0.004, 0.006], 0.02, Group::LampRed) }
+        }
+        Material::LampAmber => {
+            Optics { emission: [0.04, 0.012, 0.0], ..lacquer([0.55, 0.19, 0.02], 0.02, Group::LampRed) }
+        }
         Material::Tyre => lacquer([0.018, 0.018, 0.019], 0.6, Group::Tyre),
         Material::RimBright => metal([0.66, 0.67, 0.69], 0.16, Group::Rim),
         Material::RimDark => metal([0.07, 0.07, 0.075], 0.14, Group::Rim),

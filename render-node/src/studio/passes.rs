@@ -17,8 +17,10 @@ macro_rules! shader {
     };
 }
 
-pub const GROUND_SHADOW: Shader = shader!("ground shadow": "frame.wgsl", "rig.wgsl", "field.wgsl", "ground_shadow.wgsl");
-pub const LIGHT_VERTICES: Shader = shader!("light vertices": "frame.wgsl", "rig.wgsl", "field.wgsl", "light_vertices.wgsl");
+pub const GROUND_SHADOW: Shader =
+    shader!("ground shadow": "frame.wgsl", "rig.wgsl", "field.wgsl", "ground_shadow.wgsl");
+pub const LIGHT_VERTICES: Shader =
+    shader!("light vertices": "frame.wgsl", "rig.wgsl", "field.wgsl", "light_vertices.wgsl");
 pub const SURFACE: Shader = shader!("surface": "frame.wgsl", "rig.wgsl", "surface.wgsl");
 pub const ACCUMULATE: Shader = shader!("accumulate": "frame.wgsl", "accumulate.wgsl");
 pub const CONDITION: Shader = shader!("condition": "frame.wgsl", "condition.wgsl");
@@ -86,7 +88,11 @@ fn compute(gpu: &Gpu, shader: Shader) -> wgpu::ComputePipeline {
 
 fn surface_layout(gpu: &Gpu) -> wgpu::BindGroupLayout {
     let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
-    let uniform = wgpu::BindingType::Buffer { ty: wgpu::BufferBindingType::Uniform, has_dynamic_offset: false, min_binding_size: None };
+    let uniform = wgpu::BindingType::Buffer {
+        ty: wgpu::BufferBindingType::Uniform,
+        has_dynamic_offset: false,
+        min_binding_size: None,
+    };
     let ground = wgpu::BindingType::Texture {
         sample_type: wgpu::TextureSampleType::Float { filterable: true },
         view_dimension: wgpu::TextureViewDimension::D2,
@@ -109,7 +115,13 @@ enum Kind {
 
 const KINDS: [Kind; 2] = [Kind::Opaque, Kind::Transparent];
 
-fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout, kind: Kind, geometry: bool) -> wgpu::RenderPipeline {
+fn raster(
+    gpu: &Gpu,
+    module: &wgpu::ShaderModule,
+    layout: &wgpu::BindGroupLayout,
+    kind: Kind,
+    geometry: bool,
+) -> wgpu::RenderPipeline {
     let attribute = |location: u32, offset: usize, format| wgpu::VertexAttribute {
         format,
         offset: offset as u64,
@@ -125,7 +137,11 @@ fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout
         attribute(4, offset_of!(Lit, openness), wgpu::VertexFormat::Unorm16x2),
     ];
     let stream = |stride: usize, attributes| {
-        Some(wgpu::VertexBufferLayout { array_stride: stride as u64, step_mode: wgpu::VertexStepMode::Vertex, attributes })
+        Some(wgpu::VertexBufferLayout {
+            array_stride: stride as u64,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes,
+        })
     };
     let over = |alpha_source, alpha_behind| wgpu::BlendState {
         color: wgpu::BlendComponent {
@@ -133,7 +149,11 @@ fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout
             dst_factor: wgpu::BlendFactor::OneMinusSrcAlpha,
             operation: wgpu::BlendOperation::Add,
         },
-        alpha: wgpu::BlendComponent { src_factor: alpha_source, dst_factor: alpha_behind, operation: wgpu::BlendOperation::Add },
+        alpha: wgpu::BlendComponent {
+            src_factor: alpha_source,
+            dst_factor: alpha_behind,
+            operation: wgpu::BlendOperation::Add,
+        },
     };
     let transparent = kind == Kind::Transparent;
     let behind = wgpu::BlendFactor::OneMinusSrcAlpha;
@@ -197,7 +217,8 @@ mod tests {
     use naga::valid::{Capabilities, ValidationFlags, Validator};
 
     fn parsed(shader: Shader) -> naga::Module {
-        naga::front::wgsl::parse_str(shader.source).unwrap_or_else(|error| panic!("{}: {}", shader.name, error.emit_to_string(shader.source)))
+        naga::front::wgsl::parse_str(shader.source)
+            .unwrap_or_else(|error| panic!("{}: {}", shader.name, error.emit_to_string(shader.source)))
     }
 
     #[test]
@@ -214,7 +235,11 @@ mod tests {
     /// Compares size and the offsets of all named members.
     fn check(shader: Shader, name: &str, size: usize, offsets: &[(&str, usize)]) {
         let module = parsed(shader);
-        let (_, ty) = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name)).unwrap_or_else(|| panic!("no struct {name}"));
+        let (_, ty) = module
+            .types
+            .iter()
+            .find(|(_, ty)| ty.name.as_deref() == Some(name))
+            .unwrap_or_else(|| panic!("no struct {name}"));
         let naga::TypeInner::Struct { members, span } = &ty.inner else { panic!("{name} is not a struct") };
         assert_eq!(*span as usize, size, "size of {name}");
         let found: Vec<_> = members.iter().map(|m| (m.name.as_deref().unwrap_or(""), m.offset as usize)).collect();
@@ -229,15 +254,53 @@ mod tests {
 
     #[test]
     fn structs_are_laid_out_alike_on_both_sides() {
-        check!(SURFACE, "Light", Light { centre, edge, axis_u, half_u, axis_v, half_v, normal, falloff, radiance, reserved });
-        check!(SURFACE, "Rig", RigData {
-            lights, floor_near, light_count, floor_far, floor_reach, horizon_back, horizon_height, horizon_front, reserved_1,
-            zenith, reserved_2
-        });
-        check!(SURFACE, "Frame", FrameData {
-            studio_from_vehicle, field_from_studio, clip_from_studio, eye, field_scale, forward, ground_half, up, zoom, shift,
-            jitter, field_box_min, zebra, field_box_max, pass_weight, vertex_count, first_pass, target_distance, reserved
-        });
+        check!(
+            SURFACE,
+            "Light",
+            Light { centre, edge, axis_u, half_u, axis_v, half_v, normal, falloff, radiance, reserved }
+        );
+        check!(
+            SURFACE,
+            "Rig",
+            RigData {
+                lights,
+                floor_near,
+                light_count,
+                floor_far,
+                floor_reach,
+                horizon_back,
+                horizon_height,
+                horizon_front,
+                reserved_1,
+                zenith,
+                reserved_2
+            }
+        );
+        check!(
+            SURFACE,
+            "Frame",
+            FrameData {
+                studio_from_vehicle,
+                field_from_studio,
+                clip_from_studio,
+                eye,
+                field_scale,
+                forward,
+                ground_half,
+                up,
+                zoom,
+                shift,
+                jitter,
+                field_box_min,
+                zebra,
+                field_box_max,
+                pass_weight,
+                vertex_count,
+                first_pass,
+                target_distance,
+                reserved
+            }
+        );
         check!(SURFACE, "Optics", OpticsData { albedo, f0, roughness, metal, transmission, exposure, emission, paint });
         check!(LIGHT_VERTICES, "Vertex", Vertex { position, material, normal, reserved });
         check!(LIGHT_VERTICES, "Lit", Lit { diffuse, openness });

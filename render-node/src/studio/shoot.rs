@@ -118,8 +118,9 @@ impl Studio {
         let stage = Stage::new(mesh)?;
         let frame = FrameData::new(&camera, &field, stage.vertices.len() as u32, settings.zebra);
         let gbuffer_digest = self.digest(&stage, &frame);
-        let (pixels, planes) =
-            self.gpu.guarded("shooting a picture", || self.run(&stage, &field, &frame, side, settings.passes.clamp(1, JITTER.len())))?;
+        let (pixels, planes) = self.gpu.guarded("shooting a picture", || {
+            self.run(&stage, &field, &frame, side, settings.passes.clamp(1, JITTER.len()))
+        })?;
         let layers = layers_from(&pixels);
         let conditioning = Conditioning { side_px: side, planes };
         Ok(Shot { layers, conditioning, gbuffer_digest, camera })
@@ -136,7 +137,14 @@ impl Studio {
     }
 
     /// Records and submits every pass; returns layer pixels and conditioning planes.
-    fn run(&self, stage: &Stage, field: &DistanceField, frame: &FrameData, side: u32, passes: usize) -> Result<(Vec<Pixel>, Vec<f32>), GpuError> {
+    fn run(
+        &self,
+        stage: &Stage,
+        field: &DistanceField,
+        frame: &FrameData,
+        side: u32,
+        passes: usize,
+    ) -> Result<(Vec<Pixel>, Vec<f32>), GpuError> {
         let device = &self.gpu.device;
         let targets = &self.targets;
         let buffer = |label, contents: &[u8], usage| {
@@ -176,9 +184,20 @@ impl Studio {
 
         let shadow_group = self.bind(
             &self.passes.ground_shadow.get_bind_group_layout(0),
-            &[frames[0].as_entire_binding(), targets.rig.as_entire_binding(), view(&field), sampler.clone(), view(&targets.ground)],
+            &[
+                frames[0].as_entire_binding(),
+                targets.rig.as_entire_binding(),
+                view(&field),
+                sampler.clone(),
+                view(&targets.ground),
+            ],
         );
-        compute(&mut encoder, &self.passes.ground_shadow, &shadow_group, [GROUND_SIDE.div_ceil(8), GROUND_SIDE.div_ceil(8)]);
+        compute(
+            &mut encoder,
+            &self.passes.ground_shadow,
+            &shadow_group,
+            [GROUND_SIDE.div_ceil(8), GROUND_SIDE.div_ceil(8)],
+        );
 
         let light_group = self.bind(
             &self.passes.light_vertices.get_bind_group_layout(0),
@@ -263,11 +282,20 @@ impl Studio {
             .enumerate()
             .map(|(binding, resource)| wgpu::BindGroupEntry { binding: binding as u32, resource: resource.clone() })
             .collect();
-        self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("studio pass"), layout, entries: &entries })
+        self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("studio pass"),
+            layout,
+            entries: &entries,
+        })
     }
 }
 
-fn compute(encoder: &mut wgpu::CommandEncoder, pipeline: &wgpu::ComputePipeline, group: &wgpu::BindGroup, groups: [u32; 2]) {
+fn compute(
+    encoder: &mut wgpu::CommandEncoder,
+    pipeline: &wgpu::ComputePipeline,
+    group: &wgpu::BindGroup,
+    groups: [u32; 2],
+) {
     let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
     pass.set_pipeline(pipeline);
     pass.set_bind_group(0, group, &[]);
@@ -289,7 +317,12 @@ fn upload_field(gpu: &Gpu, field: &DistanceField) -> wgpu::TextureView {
         view_formats: &[],
     };
     gpu.device
-        .create_texture_with_data(&gpu.queue, &descriptor, wgpu::util::TextureDataOrder::LayerMajor, bytemuck::cast_slice(&halves))
+        .create_texture_with_data(
+            &gpu.queue,
+            &descriptor,
+            wgpu::util::TextureDataOrder::LayerMajor,
+            bytemuck::cast_slice(&halves),
+        )
         .create_view(&Default::default())
 }
 
@@ -312,7 +345,11 @@ impl Targets {
         let side = MASTER_SIDE_PX * SUPERSAMPLES;
         let drawn = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
         let uniform = |label, contents: &[u8]| {
-            gpu.device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage: wgpu::BufferUsages::UNIFORM })
+            gpu.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+                label: Some(label),
+                contents,
+                usage: wgpu::BufferUsages::UNIFORM,
+            })
         };
         Targets {
             colour: ["rest", "diffuse", "gloss", "geometry"].map(|label| texture(label, side, TARGET_FORMAT, drawn)),
@@ -383,7 +420,9 @@ impl Stage {
     fn new(mesh: &VehicleMesh) -> Result<Stage, StudioError> {
         let mut stage = Stage { vertices: Vec::new(), indices: Vec::new(), opaque_indices: 0 };
         for transparent in [false, true] {
-            for (material, surface) in mesh.surfaces.iter().filter(|(material, _)| optics::is_transparent(**material) == transparent) {
+            for (material, surface) in
+                mesh.surfaces.iter().filter(|(material, _)| optics::is_transparent(**material) == transparent)
+            {
                 let broken = |what: &str| StudioError::Mesh(format!("{material:?} {what}"));
                 if surface.positions.len() != surface.normals.len() {
                     return Err(broken("has not one normal for every position"));
@@ -392,11 +431,8 @@ impl Stage {
                     return Err(broken("names a vertex that it does not have"));
                 }
                 let base = stage.vertices.len() as u32;
-                stage.vertices.extend(surface.positions.iter().zip(&surface.normals).map(|(position, normal)| Vertex {
-                    position: *position,
-                    material: *material as u32,
-                    normal: *normal,
-                    reserved: 0,
+                stage.vertices.extend(surface.positions.iter().zip(&surface.normals).map(|(position, normal)| {
+                    Vertex { position: *position, material: *material as u32, normal: *normal, reserved: 0 }
                 }));
                 stage.indices.extend(surface.indices.iter().map(|index| base + index));
                 if stage.vertices.len() > VERTICES_MAX {

@@ -83,12 +83,8 @@ fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> 
 /// Builds a sheet at given dimensions (length, width, height; metres).
 pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> VehicleMesh {
     let (drawn, real) = stances(sheet, dimensions, wheelbase);
-    let arch = |x: f32| Arch {
-        x,
-        z: real.hub_z,
-        radius: real.hub_z + sheet.wheels.arch_gap,
-        power: sheet.wheels.arch_power,
-    };
+    let arch =
+        |x: f32| Arch { x, z: real.hub_z, radius: real.hub_z + sheet.wheels.arch_gap, power: sheet.wheels.arch_power };
     let arches = [arch(real.front_axle_x), arch(real.rear_axle_x)];
     let mut field = BodyField::new(sheet, drawn, real, arches);
     let margin = 0.06;
@@ -197,7 +193,10 @@ mod tests {
             // Slivers of a cut may lie any way round, and so may folds of a bowl set back round a corner.
             let share = outward as f32 / surface.triangle_count() as f32;
             let lamp = matches!(material, Material::LampRed | Material::LampHousing | Material::LampWhite);
-            assert!(share > if lamp { 0.9 } else { 0.985 }, "{what}, {material:?}: {share} of the triangles face outwards");
+            assert!(
+                share > if lamp { 0.9 } else { 0.985 },
+                "{what}, {material:?}: {share} of the triangles face outwards"
+            );
         }
         // Mirrors, handles and aerials stand beyond the body and are not part of the dimensions.
         let (low, high) = bounds(&mesh, |m| matches!(m, Material::Tyre | Material::Underbody | Material::MattBlack));
@@ -240,7 +239,8 @@ mod tests {
         let (drawn, real) = stances(&sheet, [4.4, 1.83, 1.5], 2.7);
         let arch = |x: f32| Arch { x, z: real.hub_z, radius: real.hub_z + 0.036, power: 2.0 };
         let field = BodyField::new(&sheet, drawn, real, [arch(real.front_axle_x), arch(real.rear_axle_x)]);
-        let half = surface_net::mesh(&|p| field.at(p), Vec3::new(-0.06, 0.0, 0.02), Vec3::new(4.46, 1.0, 1.56), 0.03, true);
+        let half =
+            surface_net::mesh(&|p| field.at(p), Vec3::new(-0.06, 0.0, 0.02), Vec3::new(4.46, 1.0, 1.56), 0.03, true);
         let mut uses: HashMap<(u32, u32), u32> = HashMap::new();
         for t in &half.triangles {
             for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {

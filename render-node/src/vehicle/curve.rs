@@ -172,7 +172,8 @@ mod tests {
     #[test]
     fn a_smaller_radius_comes_nearer_to_its_corner() {
         let nearest = |radius: f32| {
-            let square = [point(0.0, 0.0, radius), point(1.0, 0.0, radius), point(1.0, 1.0, radius), point(0.0, 1.0, radius)];
+            let square =
+                [point(0.0, 0.0, radius), point(1.0, 0.0, radius), point(1.0, 1.0, radius), point(0.0, 1.0, radius)];
             sample_closed(&square, 0.01).iter().map(|p| p.length()).fold(f32::MAX, f32::min)
         };
         assert!(nearest(0.02) < 0.01);

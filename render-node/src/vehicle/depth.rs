@@ -15,13 +15,14 @@ use super::skin::{Skin, border};
 const ARCH_LIP_M: f32 = 0.028;
 
 /// The body's half as surfaces. `well_y` is where the front and rear wheel wells end inside.
-pub fn surfaces(skin: &Skin<Sheets>, parts: &[Part], field: &BodyField, arches: [Arch; 2], well_y: [f32; 2]) -> VehicleMesh {
-    let normals: Vec<Vec3> = skin
-        .positions
-        .par_iter()
-        .with_min_len(256)
-        .map(|p| field.normal(*p))
-        .collect();
+pub fn surfaces(
+    skin: &Skin<Sheets>,
+    parts: &[Part],
+    field: &BodyField,
+    arches: [Arch; 2],
+    well_y: [f32; 2],
+) -> VehicleMesh {
+    let normals: Vec<Vec3> = skin.positions.par_iter().with_min_len(256).map(|p| field.normal(*p)).collect();
     let mut mesh = VehicleMesh::default();
     for (id, part) in parts.iter().enumerate() {
         let triangles: Vec<[u32; 3]> =

@@ -4,6 +4,7 @@
 use glam::Vec3;
 
 use super::body_field::BodyField;
+use super::mesh::Material;
 use super::mesh::VehicleMesh;
 use super::morph::Stance;
 use super::parts::bars::{bumper_bar, plate_recess, side_step, spare_wheel};
@@ -17,7 +18,6 @@ use super::parts::soft_top::{StowedTop, stowed_top};
 use super::parts::spoiler::spoiler;
 use super::parts::wheel::{Wheel, axle};
 use super::parts::wiper::wiper;
-use super::mesh::Material;
 use super::sheet::{CabinFitting, Sheet};
 
 /// Where the wheels go: outer faces of front and rear tyres from the centre plane.
@@ -149,16 +149,14 @@ fn on_top(field: &BodyField, at: Vec3) -> Option<Vec3> {
 /// Foot of the windscreen in the centre plane: where the skin leaves the hood for the greenhouse.
 fn cowl(sheet: &Sheet, field: &BodyField) -> Option<Vec3> {
     let end = field.morph.to_real(Vec3::X * sheet.size.length).x * 0.6;
-    (10..)
-        .map(|i| i as f32 * 0.02)
-        .take_while(|x| *x < end)
-        .filter_map(|x| on_top(field, Vec3::new(x, 0.0, 0.0)))
-        .find(|p| {
+    (10..).map(|i| i as f32 * 0.02).take_while(|x| *x < end).filter_map(|x| on_top(field, Vec3::new(x, 0.0, 0.0))).find(
+        |p| {
             let sheets = field.sheets(*p);
             // An open car has no windscreen skin: its foot is where the hood enters the greenhouse drawn.
             let open = sheet.greenhouse.open.is_some();
             if open { sheets.greenhouse_profile < 0.0 } else { sheets.body > 0.02 && sheets.greenhouse_profile < 0.02 }
-        })
+        },
+    )
 }
 
 fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> CabinSpace {
@@ -206,7 +204,8 @@ fn add_wipers(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
                 (field.sheets(p).body > 0.028).then_some(p)
             })
         };
-        if let (Some(pivot), Some(from), Some(to)) = (on_glass(pivot, -0.03), on_glass(from, 0.01), on_glass(to, 0.03)) {
+        if let (Some(pivot), Some(from), Some(to)) = (on_glass(pivot, -0.03), on_glass(from, 0.01), on_glass(to, 0.03))
+        {
             add_all(mesh, &wiper(pivot, from, to, field.normal(from)));
         }
     }

@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn a_morph_to_the_same_stance_changes_nothing() {
-        let stance = Stance { length: 4.2, width: 1.8, height: 1.45, front_axle_x: 0.85, rear_axle_x: 3.47, hub_z: 0.32 };
+        let stance =
+            Stance { length: 4.2, width: 1.8, height: 1.45, front_axle_x: 0.85, rear_axle_x: 3.47, hub_z: 0.32 };
         let morph = Morph::new(stance, stance);
         let p = Vec3::new(1.7, 0.4, 1.1);
         assert!(morph.to_sheet(p).distance(p) < 1e-5 && morph.to_real(p).distance(p) < 1e-5);

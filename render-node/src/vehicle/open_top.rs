@@ -35,7 +35,11 @@ pub fn windscreen_frame(sheet: &Sheet, field: &BodyField) -> VehicleMesh {
     let first = sheet.greenhouse.profile.iter().map(|c| c.at.x).fold(f32::MAX, f32::min);
     let size = sheet.size;
     let low = field.morph.to_real(Vec3::new(first - 0.05, 0.0, size.height * 0.45));
-    let high = field.morph.to_real(Vec3::new(open.header + sheet.greenhouse.windscreen_bow + 0.1, size.width * 0.5, size.height));
+    let high = field.morph.to_real(Vec3::new(
+        open.header + sheet.greenhouse.windscreen_bow + 0.1,
+        size.width * 0.5,
+        size.height,
+    ));
     let high = high + Vec3::Z * 0.05;
     let half = surface_net::mesh(&frame, low, high, FRAME_GRID_M, true);
     mesh.add(Material::Paint, &with_normals(&half, &frame, |_| true));
@@ -50,8 +54,11 @@ pub fn windscreen_frame(sheet: &Sheet, field: &BodyField) -> VehicleMesh {
 
     // The inside mirror hangs from the header.
     let top = field.morph.to_real(Vec3::new(open.header, 0.0, 0.0)).x;
-    if let Some(edge) = (0..60).map(|i| high - Vec3::new(high.x - top, high.y, i as f32 * 0.01)).find(|p| sheet_of_glass(*p) < 0.0) {
-        let mirror = Solid::rounded_box(Vec3::new(0.012, 0.11, 0.028), 0.012).moved(edge + Vec3::new(-0.02, 0.0, -0.10));
+    if let Some(edge) =
+        (0..60).map(|i| high - Vec3::new(high.x - top, high.y, i as f32 * 0.01)).find(|p| sheet_of_glass(*p) < 0.0)
+    {
+        let mirror =
+            Solid::rounded_box(Vec3::new(0.012, 0.11, 0.028), 0.012).moved(edge + Vec3::new(-0.02, 0.0, -0.10));
         let whole = mirror.surface(CREASE_DEGREES);
         mesh.add(Material::MattBlack, &whole);
     }

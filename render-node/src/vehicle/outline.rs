@@ -165,7 +165,9 @@ mod tests {
     use super::*;
 
     fn circle(radius: f32) -> Outline {
-        Outline::polygon((0..256).map(|i| Vec2::from_angle(i as f32 / 256.0 * std::f32::consts::TAU) * radius).collect())
+        Outline::polygon(
+            (0..256).map(|i| Vec2::from_angle(i as f32 / 256.0 * std::f32::consts::TAU) * radius).collect(),
+        )
     }
 
     #[test]

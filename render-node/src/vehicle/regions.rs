@@ -22,9 +22,15 @@ pub struct Part {
 pub enum PartShape {
     /// In the skin.
     Skin,
-    Inset { depth: f32, wall: Material },
+    Inset {
+        depth: f32,
+        wall: Material,
+    },
     /// `material` is the lens's.
-    Lamp { lamp: Lamp, view: DrawnIn },
+    Lamp {
+        lamp: Lamp,
+        view: DrawnIn,
+    },
     /// Taken away: a wheel arch (0 front, 1 rear).
     Arch(usize),
 }
@@ -127,9 +133,7 @@ impl<'a> Divider<'a> {
         let glass = &self.sheet.glass;
         let band = glass.band_material.unwrap_or(Material::GlossBlack);
         let side_band = glass.side_band_material.unwrap_or(band);
-        for (scalar, band) in
-            [(windscreen(glass), band), (backlight(glass), band), (side_glass(glass), side_band)]
-        {
+        for (scalar, band) in [(windscreen(glass), band), (backlight(glass), band), (side_glass(glass), side_band)] {
             let Some(scalar) = scalar else { continue };
             if glass.band > 0.0 {
                 let part = self.add_part(band, PartShape::Skin);
@@ -206,12 +210,9 @@ impl<'a> Divider<'a> {
             self.skin.cut(&|p, _| if arch.distance(p) > 0.1 { 1.0 } else { well_y - p.y }, 0.0, &ground);
             let part = self.add_part(Material::Underbody, PartShape::Arch(index));
             let allowed = vec![true; self.parts.len()];
-            self.skin.assign(
-                &|p, _| arch.distance(p).max(well_y - p.y),
-                [f32::MIN, 0.0],
-                part,
-                &|own| allowed[own as usize],
-            );
+            self.skin.assign(&|p, _| arch.distance(p).max(well_y - p.y), [f32::MIN, 0.0], part, &|own| {
+                allowed[own as usize]
+            });
         }
     }
 }

@@ -425,7 +425,12 @@ pub enum RegionKind {
         width: f32,
     },
     /// Set back by `depth`, with walls.
-    Inset { depth: f32, floor: Material, #[serde(default = "matt_black")] wall: Material },
+    Inset {
+        depth: f32,
+        floor: Material,
+        #[serde(default = "matt_black")]
+        wall: Material,
+    },
     /// A clear lens in the skin with a bowl behind it.
     Lamp(Lamp),
 }
@@ -699,7 +704,9 @@ impl Sheet {
         for (part, region) in regions.chain(face_regions) {
             closed(format!("{part}region `{}`", region.name), &region.at.curve)?;
         }
-        for (name, at) in self.relief.iter().map(|r| (&r.name, &r.at)).chain(self.solid.iter().map(|s| (&s.name, &s.at))) {
+        for (name, at) in
+            self.relief.iter().map(|r| (&r.name, &r.at)).chain(self.solid.iter().map(|s| (&s.name, &s.at)))
+        {
             closed(format!("`{name}`"), &at.curve)?;
         }
         for solid in &self.solid {
@@ -737,7 +744,9 @@ fn merge_tables(into: &mut toml::Table, from: toml::Table) {
                 // A kind is one choice, never a mixture of two.
                 if key == "kind" { *old = new } else { merge_tables(old, new) }
             }
-            (Some(toml::Value::Array(old)), toml::Value::Array(new)) if named(old) && named(&new) => merge_named(old, new),
+            (Some(toml::Value::Array(old)), toml::Value::Array(new)) if named(old) && named(&new) => {
+                merge_named(old, new)
+            }
             (_, value) => {
                 into.insert(key, value);
             }
@@ -792,9 +801,13 @@ mod tests {
 
     #[test]
     fn errors_name_the_sheet_and_the_field() {
-        for (name, field) in
-            [("wrong-field", "sil"), ("wrong-size", "size.length"), ("falling", "body.belt"), ("loop", "base"), ("none", "no sheet")]
-        {
+        for (name, field) in [
+            ("wrong-field", "sil"),
+            ("wrong-size", "size.length"),
+            ("falling", "body.belt"),
+            ("loop", "base"),
+            ("none", "no sheet"),
+        ] {
             let error = Sheet::read(name, &text).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains(field), "{error}");
         }

@@ -123,8 +123,8 @@ impl Rules {
             });
             rule.map(|rule| rule.body)
         };
-        let pairs = words.windows(2).map(|pair| pair.concat()).filter_map(|pair| says(&pair)).last();
-        pairs.or_else(|| words.iter().filter_map(says).last())
+        let pairs = words.windows(2).rev().find_map(|pair| says(&pair.concat()));
+        pairs.or_else(|| words.iter().rev().find_map(says))
     }
 
     /// Key of the family a trim belongs to.

@@ -4,6 +4,9 @@ use super::evidence::{Publisher, Sightings, SizeSighting};
 use super::rules::Rules;
 use cyclorama_core::{BodyClass, Dimensions};
 
+/// Whether a sighting is this step's kind of evidence for a model year.
+type Fits = fn(&SizeSighting, u16) -> bool;
+
 /// What [`of`] answers where no source and no rule knows the model.
 pub const TEMPLATE: &str = "class template";
 
@@ -31,7 +34,7 @@ pub fn of(
         sightings.sizes.iter().filter(free).copied().collect()
     };
     let sizes: Vec<Vec<SizeSighting>> = sightings.iter().map(|one| usable(one)).collect();
-    let steps: [(&'static str, fn(&SizeSighting, u16) -> bool); 5] = [
+    let steps: [(&'static str, Fits); 5] = [
         ("CVS, exact year", |one, year| one.publisher == Publisher::Cvs && one.from == year),
         ("open-ev-data", |one, year| one.publisher == Publisher::OpenEv && one.contains(year)),
         ("OMEGA, exact year", |one, year| one.publisher == Publisher::Omega && one.from == year && one.to == year),

@@ -31,11 +31,8 @@ pub async fn get(State(app): State<App>, RawQuery(query): RawQuery, headers: Hea
     }
     let ready = delivery::example(&app, &order).await.map_err(|error| problem(&app, error))?;
     let side_px = order.side_px.to_string();
-    let described = [
-        (ETAG.as_str(), ready.etag.as_str()),
-        (CACHE_CONTROL.as_str(), EXAMPLE_CACHE),
-        ("x-image-source", "cache"),
-    ];
+    let described =
+        [(ETAG.as_str(), ready.etag.as_str()), (CACHE_CONTROL.as_str(), EXAMPLE_CACHE), ("x-image-source", "cache")];
     let asked = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     if asked.is_some_and(|asked| etag_matches(asked, &ready.etag)) {
         return Ok((StatusCode::NOT_MODIFIED, described).into_response());

@@ -23,7 +23,11 @@ static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
         Asset { name, media_type, body, etag }
     };
     [
-        asset("site.css", "text/css; charset=utf-8", include_str!("../../../assets/site.css").to_owned() + &paint_classes()),
+        asset(
+            "site.css",
+            "text/css; charset=utf-8",
+            include_str!("../../../assets/site.css").to_owned() + &paint_classes(),
+        ),
         asset("home.js", "text/javascript; charset=utf-8", include_str!("../../../assets/home.js").to_owned()),
         asset("icon.svg", "image/svg+xml", include_str!("../../../assets/icon.svg").to_owned()),
     ]

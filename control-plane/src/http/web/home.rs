@@ -156,7 +156,7 @@ fn thousands(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut grouped = String::from(if number < 0 { "-" } else { "" });
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);
@@ -178,7 +178,9 @@ mod tests {
 
     #[test]
     fn numbers_as_people_write_them() {
-        for (number, expected) in [(0, "0"), (999, "999"), (1000, "1,000"), (14_841, "14,841"), (1_000_000, "1,000,000")] {
+        for (number, expected) in
+            [(0, "0"), (999, "999"), (1000, "1,000"), (14_841, "14,841"), (1_000_000, "1,000,000")]
+        {
             assert_eq!(thousands(number), expected);
         }
         for (cents, expected) in [(500, "$5"), (1250, "$12.50"), (100_000, "$1,000"), (5, "$0.05")] {

@@ -1,8 +1,8 @@
 //! Templates to answers. A page is given values ready to show and asks for nothing.
 
 use crate::http::error::Problem;
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
 use axum::http::HeaderValue;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
 use axum::response::{Html, IntoResponse, Response};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;

@@ -60,7 +60,11 @@ async fn every_status_has_an_anchor_on_the_errors_page() {
 #[tokio::test]
 async fn assets_have_validators() {
     let service = service().await;
-    for (path, media_type) in [("/assets/site.css", "text/css"), ("/assets/home.js", "text/javascript"), ("/assets/icon.svg", "image/svg+xml")] {
+    for (path, media_type) in [
+        ("/assets/site.css", "text/css"),
+        ("/assets/home.js", "text/javascript"),
+        ("/assets/icon.svg", "image/svg+xml"),
+    ] {
         let (status, headers, body) = get(&service, path, None).await;
         assert_eq!((status, body.is_empty()), (StatusCode::OK, false), "{path}");
         assert!(headers[CONTENT_TYPE].to_str().expect("text").starts_with(media_type), "{path}");

@@ -19,7 +19,8 @@ pub(super) fn add_fork_and_bars(bike: &mut Bike, joints: &Joints) {
     if !scooter {
         for share in [0.04, 0.22] {
             let clamp = top - along * ((top - axle).length() * share);
-            let plate = Solid::rounded_box(Vec3::new(0.034, spread + 0.03, 0.014), 0.010).moved(Vec3::new(clamp.x, 0.0, clamp.z));
+            let plate = Solid::rounded_box(Vec3::new(0.034, spread + 0.03, 0.014), 0.010)
+                .moved(Vec3::new(clamp.x, 0.0, clamp.z));
             bike.add_soft(Material::GlossBlack, plate);
         }
     }
@@ -38,19 +39,29 @@ pub(super) fn add_fork_and_bars(bike: &mut Bike, joints: &Joints) {
         Vec3::new(head.x + back, bar, head.z + 0.04 + rise + drop),
     ];
     let path = curve_through(&half, 6);
-    bike.add_pair(if joints.style == Style::Cruiser { Material::Chrome } else { Material::GlossBlack }, Solid::tube(&path, 10, |_| 0.012));
+    bike.add_pair(
+        if joints.style == Style::Cruiser { Material::Chrome } else { Material::GlossBlack },
+        Solid::tube(&path, 10, |_| 0.012),
+    );
     let end = half[3];
     let inward = (half[2] - end).normalize_or(-Vec3::Y);
     bike.add_pair(Material::MattBlack, Solid::tube(&[end, end + inward * 0.125], 12, |_| 0.018));
     // Levers and their mounts.
     let mount = end + inward * 0.15;
     bike.add_pair(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.022, 0.026, 0.020), 0.008).moved(mount));
-    let lever = [mount + Vec3::new(-0.03, 0.0, 0.0), mount + Vec3::new(-0.055, 0.06, -0.004), end + Vec3::new(-0.055, -0.01, -0.008)];
+    let lever = [
+        mount + Vec3::new(-0.03, 0.0, 0.0),
+        mount + Vec3::new(-0.055, 0.06, -0.004),
+        end + Vec3::new(-0.055, -0.01, -0.008),
+    ];
     bike.add_pair(Material::Satin, Solid::tube(&curve_through(&lever, 4), 6, |_| 0.006));
     // Mirrors.
     if joints.style != Style::Sport {
         let eye = mount + Vec3::new(0.015, 0.045, 0.125);
-        bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&[mount, mount + Vec3::new(-0.02, 0.0, 0.09), eye], 4), 6, |_| 0.0055));
+        bike.add_pair(
+            Material::GlossBlack,
+            Solid::tube(&curve_through(&[mount, mount + Vec3::new(-0.02, 0.0, 0.09), eye], 4), 6, |_| 0.0055),
+        );
         let shell = Solid::superellipsoid(Vec3::new(0.020, 0.062, 0.042), 2.6, 8, 20)
             .bent(|p| Vec3::new(p.x.min(0.006), p.y, p.z))
             .moved(eye);
@@ -83,15 +94,29 @@ pub(super) fn add_frame(bike: &mut Bike, joints: &Joints) {
         if cruiser { rounded_rectangle(0.017, 0.017, 0.017) } else { rounded_rectangle(0.036, 0.014, 0.011) }
     });
     bike.add_pair(if cruiser { Material::GlossBlack } else { Material::Satin }, beam);
-    let cradle = [neck + Vec3::new(0.0, 0.03, -0.02), Vec3::new(neck.x + 0.06, 0.13, 0.36), Vec3::new(neck.x + 0.20, 0.15, 0.20), pivot + Vec3::new(-0.04, 0.13, -0.20), pivot];
+    let cradle = [
+        neck + Vec3::new(0.0, 0.03, -0.02),
+        Vec3::new(neck.x + 0.06, 0.13, 0.36),
+        Vec3::new(neck.x + 0.20, 0.15, 0.20),
+        pivot + Vec3::new(-0.04, 0.13, -0.20),
+        pivot,
+    ];
     bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&cradle, 6), 10, |_| 0.015));
     // Rear frame under the seat.
-    let rail = [Vec3::new(neck.x + 0.36, 0.11, seat.z - 0.05), seat + Vec3::new(0.06, 0.10, -0.06), Vec3::new(rear_axle.x - 0.04, 0.085, seat.z + if cruiser { -0.05 } else { 0.02 })];
+    let rail = [
+        Vec3::new(neck.x + 0.36, 0.11, seat.z - 0.05),
+        seat + Vec3::new(0.06, 0.10, -0.06),
+        Vec3::new(rear_axle.x - 0.04, 0.085, seat.z + if cruiser { -0.05 } else { 0.02 }),
+    ];
     bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&rail, 5), 10, |_| 0.014));
     let stay = [pivot + Vec3::new(0.03, 0.10, 0.06), Vec3::new(rear_axle.x - 0.12, 0.09, seat.z - 0.02)];
     bike.add_pair(Material::GlossBlack, Solid::tube(&stay, 10, |_| 0.012));
     // Swing arm.
-    let arm = [pivot + Vec3::Y * 0.10, pivot.lerp(rear_axle, 0.5) + Vec3::new(0.0, 0.118, 0.012), rear_axle + Vec3::new(0.03, 0.118, 0.0)];
+    let arm = [
+        pivot + Vec3::Y * 0.10,
+        pivot.lerp(rear_axle, 0.5) + Vec3::new(0.0, 0.118, 0.012),
+        rear_axle + Vec3::new(0.03, 0.118, 0.0),
+    ];
     let arm = Solid::swept(&curve_through(&arm, 5), Vec3::Y, |i| {
         let t = i as f32 / 10.0;
         rounded_rectangle(0.040 - 0.014 * t, 0.015, 0.010)
@@ -138,9 +163,16 @@ pub(super) fn add_engine(bike: &mut Bike, joints: &Joints) {
     );
     bike.add(Material::RimDark, case);
     for (x, radius, reach) in [(-0.26, 0.098, 0.190), (0.30, 0.082, 0.178)] {
-        let cover: Vec<Vec2> = [(0.12, radius), (reach - 0.012, radius), (reach, radius - 0.014), (reach, radius * 0.55), (reach + 0.006, radius * 0.50), (reach + 0.006, 0.0)]
-            .map(|(a, r)| Vec2::new(a, r))
-            .to_vec();
+        let cover: Vec<Vec2> = [
+            (0.12, radius),
+            (reach - 0.012, radius),
+            (reach, radius - 0.014),
+            (reach, radius * 0.55),
+            (reach + 0.006, radius * 0.50),
+            (reach + 0.006, 0.0),
+        ]
+        .map(|(a, r)| Vec2::new(a, r))
+        .to_vec();
         let cover = Solid::revolved(&cover, 36).moved(Vec3::new(middle.x + half * x, 0.0, 0.36));
         let surface = cover.surface(40.0);
         bike.mesh.add(Material::Satin, &surface);
@@ -161,11 +193,14 @@ pub(super) fn add_engine(bike: &mut Bike, joints: &Joints) {
             let plate = Solid::rounded_box(Vec3::new(half_x, half_y, 0.0045), 0.004).moved(Vec3::Z * z).bent(place);
             bike.add(if cruiser { Material::Satin } else { Material::RimDark }, plate);
         }
-        let cap = Solid::rounded_box(Vec3::new(half_x * 0.95, half_y * 0.98, top * 0.13), 0.022).moved(Vec3::Z * top * 0.94).bent(place);
+        let cap = Solid::rounded_box(Vec3::new(half_x * 0.95, half_y * 0.98, top * 0.13), 0.022)
+            .moved(Vec3::Z * top * 0.94)
+            .bent(place);
         bike.add_soft(if cruiser { Material::Chrome } else { Material::Satin }, cap);
     }
     if cruiser {
-        let filter: Vec<Vec2> = [(0.10, 0.075), (0.165, 0.075), (0.178, 0.062), (0.180, 0.0)].map(|(a, r)| Vec2::new(a, r)).to_vec();
+        let filter: Vec<Vec2> =
+            [(0.10, 0.075), (0.165, 0.075), (0.178, 0.062), (0.180, 0.0)].map(|(a, r)| Vec2::new(a, r)).to_vec();
         bike.add(Material::Chrome, Solid::revolved(&filter, 36).moved(Vec3::new(middle.x, 0.0, 0.58)));
     } else {
         let radiator = Solid::rounded_box(Vec3::new(0.018, 0.165, 0.115), 0.012).bent(|p| {
@@ -197,11 +232,18 @@ pub(super) fn add_exhaust(bike: &mut Bike, joints: &Joints) {
     } else {
         (Vec3::new(pivot.x - 0.02, 0.13, 0.24), Vec3::new(rear_axle.x - 0.02, 0.20, 0.50), 0.052)
     };
-    let link = [Vec3::new(pivot.x - 0.18, 0.08, 0.165), Vec3::new(from.x - 0.04, from.y * 0.9, from.z - 0.03), from.lerp(to, 0.15)];
+    let link = [
+        Vec3::new(pivot.x - 0.18, 0.08, 0.165),
+        Vec3::new(from.x - 0.04, from.y * 0.9, from.z - 0.03),
+        from.lerp(to, 0.15),
+    ];
     bike.add_soft(bright, Solid::tube(&curve_through(&link, 5), 12, |_| 0.026));
     let body: Vec<Vec3> = (0..=6).map(|i| from.lerp(to, i as f32 / 6.0)).collect();
     let radii = [0.55, 0.90, 1.0, 1.0, 1.0, 0.96, 0.72];
-    bike.add_soft(if cruiser { Material::Chrome } else { Material::Satin }, Solid::tube(&body, 24, |i| thick * radii[i]));
+    bike.add_soft(
+        if cruiser { Material::Chrome } else { Material::Satin },
+        Solid::tube(&body, 24, |i| thick * radii[i]),
+    );
     let way = (to - from).normalize_or(Vec3::X);
     bike.add(Material::Underbody, Solid::tube(&[to - way * 0.01, to + way * 0.004], 20, |_| thick * 0.45));
 }

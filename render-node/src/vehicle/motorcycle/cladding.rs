@@ -28,7 +28,8 @@ pub(super) fn add_tank_seat_tail(bike: &mut Bike, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Paint, tank);
-    let cap: Vec<Vec2> = [(-0.01, 0.042), (0.004, 0.042), (0.008, 0.036), (0.008, 0.0)].map(|(a, r)| Vec2::new(a, r)).to_vec();
+    let cap: Vec<Vec2> =
+        [(-0.01, 0.042), (0.004, 0.042), (0.008, 0.036), (0.008, 0.0)].map(|(a, r)| Vec2::new(a, r)).to_vec();
     let cap = Solid::revolved(&cap, 28).bent(|p| Vec3::new(start + reach * 0.36 + p.x, p.z, top + p.y - 0.002));
     bike.add(if cruiser { Material::Chrome } else { Material::GlossBlack }, cap.facing_up());
 
@@ -77,14 +78,29 @@ pub(super) fn add_tank_seat_tail(bike: &mut Bike, joints: &Joints) {
         );
         bike.add_soft(Material::Paint, shell);
         // Plate holder and rear lamps.
-        let holder = [Vec3::new(tail - 0.14, 0.0, seat.z + rise * 0.45), Vec3::new(tail + 0.02, 0.0, seat.z - 0.10), Vec3::new(tail + 0.06, 0.0, seat.z - 0.22)];
-        bike.add_soft(Material::MattBlack, Solid::swept(&curve_through(&holder, 5), Vec3::Y, |_| rounded_rectangle(0.010, 0.050, 0.006)));
-        let lamp = Solid::superellipsoid(Vec3::new(0.028, 0.052, 0.022), 2.6, 10, 20).moved(Vec3::new(tail - 0.012, 0.0, seat.z + 0.01 + rise * 0.92));
+        let holder = [
+            Vec3::new(tail - 0.14, 0.0, seat.z + rise * 0.45),
+            Vec3::new(tail + 0.02, 0.0, seat.z - 0.10),
+            Vec3::new(tail + 0.06, 0.0, seat.z - 0.22),
+        ];
+        bike.add_soft(
+            Material::MattBlack,
+            Solid::swept(&curve_through(&holder, 5), Vec3::Y, |_| rounded_rectangle(0.010, 0.050, 0.006)),
+        );
+        let lamp = Solid::superellipsoid(Vec3::new(0.028, 0.052, 0.022), 2.6, 10, 20).moved(Vec3::new(
+            tail - 0.012,
+            0.0,
+            seat.z + 0.01 + rise * 0.92,
+        ));
         bike.add_soft(Material::LampRed, lamp);
         add_indicators(bike, Vec3::new(tail - 0.02, 0.05, seat.z - 0.03 + rise * 0.4));
     }
     if cruiser {
-        let lamp = Solid::superellipsoid(Vec3::new(0.035, 0.050, 0.035), 2.4, 10, 20).moved(Vec3::new(rear_axle.x + 0.33, 0.0, rear_axle.z + 0.30));
+        let lamp = Solid::superellipsoid(Vec3::new(0.035, 0.050, 0.035), 2.4, 10, 20).moved(Vec3::new(
+            rear_axle.x + 0.33,
+            0.0,
+            rear_axle.z + 0.30,
+        ));
         bike.add_soft(Material::LampRed, lamp);
         add_indicators(bike, Vec3::new(rear_axle.x + 0.28, 0.06, rear_axle.z + 0.28));
     }
@@ -118,7 +134,8 @@ pub(super) fn add_round_lamp(bike: &mut Bike, joints: &Joints, radius: f32) {
     bike.add_soft(Material::LampReflector, forward(&[(0.012, 0.92), (-0.010, 0.80), (-0.030, 0.50), (-0.038, 0.28)]));
     bike.add_soft(Material::LampWhite, forward(&[(-0.038, 0.30), (-0.012, 0.27), (0.0, 0.16), (0.003, 0.0)]));
     bike.add_soft(Material::LampLens, forward(&[(0.018, 0.94), (0.030, 0.60), (0.034, 0.0)]));
-    let ear = Solid::pin(at + Vec3::new(0.02, radius * 0.8, 0.0), Vec3::new(head.x - 0.03, 0.10, head.z - 0.05), 0.010, 8);
+    let ear =
+        Solid::pin(at + Vec3::new(0.02, radius * 0.8, 0.0), Vec3::new(head.x - 0.03, 0.10, head.z - 0.05), 0.010, 8);
     bike.add_pair(Material::GlossBlack, ear);
     add_indicators(bike, at + Vec3::new(0.06, radius * 0.9, -0.06));
 }
@@ -158,7 +175,11 @@ fn add_fairing(bike: &mut Bike, joints: &Joints) {
     );
     bike.add_soft(Material::Paint, lower);
     // Dark mouth between the lamps, and the lamps: slanted slits.
-    let mouth = Solid::superellipsoid(Vec3::new(0.055, 0.060, 0.028), 2.4, 10, 20).moved(Vec3::new(nose + 0.055, 0.0, head.z - 0.125));
+    let mouth = Solid::superellipsoid(Vec3::new(0.055, 0.060, 0.028), 2.4, 10, 20).moved(Vec3::new(
+        nose + 0.055,
+        0.0,
+        head.z - 0.125,
+    ));
     bike.add_soft(Material::MattBlack, mouth);
     let slit = |out: f32, thick: f32| {
         let line = [
@@ -192,7 +213,12 @@ fn add_fairing(bike: &mut Bike, joints: &Joints) {
     let root = Vec3::new(nose + 0.22, 0.17, head.z + 0.01);
     let eye = root + Vec3::new(0.05, 0.17, 0.10);
     bike.add_pair(Material::GlossBlack, Solid::tube(&[root, eye], 8, |_| 0.009));
-    let shell = Solid::superellipsoid(Vec3::new(0.030, 0.075, 0.040), 2.5, 8, 20).bent(|p| Vec3::new(p.x.min(0.008), p.y, p.z)).moved(eye);
+    let shell = Solid::superellipsoid(Vec3::new(0.030, 0.075, 0.040), 2.5, 8, 20)
+        .bent(|p| Vec3::new(p.x.min(0.008), p.y, p.z))
+        .moved(eye);
     bike.add_pair(Material::Paint, shell);
-    bike.add_pair(Material::Chrome, Solid::superellipsoid(Vec3::new(0.002, 0.065, 0.033), 2.5, 6, 20).moved(eye + Vec3::X * 0.0085));
+    bike.add_pair(
+        Material::Chrome,
+        Solid::superellipsoid(Vec3::new(0.002, 0.065, 0.033), 2.5, 6, 20).moved(eye + Vec3::X * 0.0085),
+    );
 }

@@ -25,8 +25,23 @@ pub enum Style {
 
 /// Parts of model names that give a fairing away, as whole words between hyphens or as their beginnings.
 const SPORT_WORDS: [&str; 17] = [
-    "ninja", "cbr", "yzf", "gsx-r", "gsxr", "zx", "rsv", "rs-660", "panigale", "superbike", "daytona", "hayabusa", "r1",
-    "r6", "s-1000-rr", "s1000rr", "supersport",
+    "ninja",
+    "cbr",
+    "yzf",
+    "gsx-r",
+    "gsxr",
+    "zx",
+    "rsv",
+    "rs-660",
+    "panigale",
+    "superbike",
+    "daytona",
+    "hayabusa",
+    "r1",
+    "r6",
+    "s-1000-rr",
+    "s1000rr",
+    "supersport",
 ];
 const SCOOTER_WORDS: [&str; 10] =
     ["scooter", "vespa", "burgman", "pcx", "nmax", "xmax", "tmax", "forza", "primavera", "liberty"];
@@ -178,7 +193,10 @@ fn hull(stations: &[[f32; 4]], power: f32, steps: usize) -> Solid {
             let t = step as f32 / steps as f32;
             let value = |k: usize| {
                 let [p, a, b, n] = [before[k], from[k], to[k], after[k]];
-                0.5 * (2.0 * a + (b - p) * t + (2.0 * p - 5.0 * a + 4.0 * b - n) * t * t + (3.0 * a - p - 3.0 * b + n) * t * t * t)
+                0.5 * (2.0 * a
+                    + (b - p) * t
+                    + (2.0 * p - 5.0 * a + 4.0 * b - n) * t * t
+                    + (3.0 * a - p - 3.0 * b + n) * t * t * t)
             };
             loops.push(section(value(0), value(1).max(0.004), value(2), value(3).max(value(2) + 0.004), power, 28));
         }

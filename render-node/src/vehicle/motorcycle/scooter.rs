@@ -30,7 +30,11 @@ pub(super) fn add_scooter(bike: &mut Bike, joints: &Joints) {
         })
         .collect();
     bike.add_soft(Material::Paint, Solid::lofted(&shield));
-    let trim = Solid::superellipsoid(Vec3::new(0.02, 0.035, 0.11), 2.4, 12, 20).moved(Vec3::new(head.x - 0.165, 0.0, head.z - 0.17));
+    let trim = Solid::superellipsoid(Vec3::new(0.02, 0.035, 0.11), 2.4, 12, 20).moved(Vec3::new(
+        head.x - 0.165,
+        0.0,
+        head.z - 0.17,
+    ));
     bike.add_soft(Material::GlossBlack, trim.bent(|p| Vec3::new(p.x - (head.z - 0.17 - p.z) * 0.36, p.y, p.z)));
     // Apron: closes the fork in, from the bars to just above the wheel.
     let wheel_top = front_axle.z * 2.0 + 0.05;
@@ -117,15 +121,26 @@ pub(super) fn add_scooter(bike: &mut Bike, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Seat, saddle);
-    let lamp = Solid::superellipsoid(Vec3::new(0.030, 0.075, 0.040), 2.5, 10, 22).moved(Vec3::new(tail - 0.020, 0.0, seat.z - 0.125));
+    let lamp = Solid::superellipsoid(Vec3::new(0.030, 0.075, 0.040), 2.5, 10, 22).moved(Vec3::new(
+        tail - 0.020,
+        0.0,
+        seat.z - 0.125,
+    ));
     bike.add_soft(Material::LampRed, lamp);
-    for (x, z, material) in [(tail - 0.05, seat.z - 0.13, Material::LampAmber), (head.x - 0.13, head.z - 0.10, Material::LampAmber)] {
-        bike.add_pair(material, Solid::superellipsoid(Vec3::new(0.022, 0.026, 0.018), 2.3, 8, 16).moved(Vec3::new(x, 0.10, z)));
+    for (x, z, material) in
+        [(tail - 0.05, seat.z - 0.13, Material::LampAmber), (head.x - 0.13, head.z - 0.10, Material::LampAmber)]
+    {
+        bike.add_pair(
+            material,
+            Solid::superellipsoid(Vec3::new(0.022, 0.026, 0.018), 2.3, 8, 16).moved(Vec3::new(x, 0.10, z)),
+        );
     }
     // Grab rail.
     let rail = [
-        Vec3::new(rear_axle.x - 0.06, 0.16, seat.z - 0.01), Vec3::new(rear_axle.x + 0.10, 0.155, seat.z + 0.03),
-        Vec3::new(tail - 0.02, 0.07, seat.z + 0.035), Vec3::new(tail, 0.0, seat.z + 0.035),
+        Vec3::new(rear_axle.x - 0.06, 0.16, seat.z - 0.01),
+        Vec3::new(rear_axle.x + 0.10, 0.155, seat.z + 0.03),
+        Vec3::new(tail - 0.02, 0.07, seat.z + 0.035),
+        Vec3::new(tail, 0.0, seat.z + 0.035),
     ];
     bike.add_pair(Material::Satin, Solid::tube(&curve_through(&rail, 6), 8, |_| 0.011));
     // Engine and gear case on the left, silencer on the right, mudguard behind.
@@ -140,11 +155,23 @@ pub(super) fn add_scooter(bike: &mut Bike, joints: &Joints) {
         5,
     );
     bike.add_soft(Material::RimDark, case.moved(Vec3::new(0.0, -0.125, 0.0)));
-    let muffler: Vec<Vec3> = (0..=5).map(|i| Vec3::new(rear_axle.x - 0.22 + 0.085 * i as f32, 0.145, 0.235 + 0.018 * i as f32)).collect();
+    let muffler: Vec<Vec3> =
+        (0..=5).map(|i| Vec3::new(rear_axle.x - 0.22 + 0.085 * i as f32, 0.145, 0.235 + 0.018 * i as f32)).collect();
     let radii = [0.35, 0.85, 1.0, 1.0, 0.95, 0.6];
     bike.add_soft(Material::Satin, Solid::tube(&muffler, 20, |i| 0.062 * radii[i]));
-    let guard = [Vec3::new(rear_axle.x + 0.10, 0.0, rear_axle.z + 0.29), Vec3::new(tail - 0.02, 0.0, rear_axle.z + 0.26), Vec3::new(tail + 0.02, 0.0, rear_axle.z + 0.06)];
-    bike.add_soft(Material::MattBlack, Solid::swept(&curve_through(&guard, 5), Vec3::Y, |_| rounded_rectangle(0.008, 0.075, 0.006)));
-    let stand = [Vec3::new(board_to + 0.12, 0.09, 0.20), Vec3::new(board_to + 0.20, 0.12, 0.07), Vec3::new(board_to + 0.26, 0.12, 0.06)];
+    let guard = [
+        Vec3::new(rear_axle.x + 0.10, 0.0, rear_axle.z + 0.29),
+        Vec3::new(tail - 0.02, 0.0, rear_axle.z + 0.26),
+        Vec3::new(tail + 0.02, 0.0, rear_axle.z + 0.06),
+    ];
+    bike.add_soft(
+        Material::MattBlack,
+        Solid::swept(&curve_through(&guard, 5), Vec3::Y, |_| rounded_rectangle(0.008, 0.075, 0.006)),
+    );
+    let stand = [
+        Vec3::new(board_to + 0.12, 0.09, 0.20),
+        Vec3::new(board_to + 0.20, 0.12, 0.07),
+        Vec3::new(board_to + 0.26, 0.12, 0.06),
+    ];
     bike.add_pair(Material::GlossBlack, Solid::tube(&stand, 8, |_| 0.011));
 }

@@ -64,7 +64,13 @@ fn add_wheel(bike: &mut Bike, axle: Vec3, radius: f32, looks: &Looks) {
     let bed = looks.rim_radius - 0.020;
     // The bed looks to the axle; walked from +y to -y outside is to the left.
     let inner: Vec<Vec2> = [
-        (half * 0.84, edge), (half * 0.82, edge - 0.010), (half * 0.55, bed), (0.0, bed - 0.006), (-half * 0.55, bed), (-half * 0.82, edge - 0.010), (-half * 0.84, edge),
+        (half * 0.84, edge),
+        (half * 0.82, edge - 0.010),
+        (half * 0.55, bed),
+        (0.0, bed - 0.006),
+        (-half * 0.55, bed),
+        (-half * 0.82, edge - 0.010),
+        (-half * 0.84, edge),
     ]
     .map(|(a, r)| Vec2::new(a, r))
     .to_vec();
@@ -73,8 +79,15 @@ fn add_wheel(bike: &mut Bike, axle: Vec3, radius: f32, looks: &Looks) {
 
     let hub_half = half * 0.75;
     let hub_radius = if looks.wires { 0.045 } else { 0.050 };
-    let hub = [(-hub_half, 0.0), (-hub_half, hub_radius * 0.9), (-hub_half * 0.5, hub_radius), (hub_half * 0.5, hub_radius), (hub_half, hub_radius * 0.9), (hub_half, 0.0)]
-        .map(|(a, r)| Vec2::new(a, r));
+    let hub = [
+        (-hub_half, 0.0),
+        (-hub_half, hub_radius * 0.9),
+        (-hub_half * 0.5, hub_radius),
+        (hub_half * 0.5, hub_radius),
+        (hub_half, hub_radius * 0.9),
+        (hub_half, 0.0),
+    ]
+    .map(|(a, r)| Vec2::new(a, r));
     bike.add(if looks.wires { Material::Chrome } else { Material::RimDark }, Solid::revolved(&hub, 32).moved(axle));
     let pin = Solid::pin(axle - Vec3::Y * (half + 0.07), axle + Vec3::Y * (half + 0.07), 0.012, 12);
     bike.add(Material::Satin, pin);
@@ -90,7 +103,11 @@ fn add_wheel(bike: &mut Bike, axle: Vec3, radius: f32, looks: &Looks) {
             }
         } else {
             for lean in [-0.085, 0.085] {
-                let path = [at(turn + lean * 0.4, hub_radius * 0.8, 0.0), at(turn + lean * 1.0, (hub_radius + bed) / 2.0, 0.0), at(turn + lean * 1.7, bed + 0.004, 0.0)];
+                let path = [
+                    at(turn + lean * 0.4, hub_radius * 0.8, 0.0),
+                    at(turn + lean * 1.0, (hub_radius + bed) / 2.0, 0.0),
+                    at(turn + lean * 1.7, bed + 0.004, 0.0),
+                ];
                 let widths = [0.020, 0.014, 0.022];
                 let spoke = Solid::swept(&path, Vec3::Y, |i| rounded_rectangle(0.010, widths[i], 0.005));
                 bike.add_soft(Material::RimDark, spoke);
@@ -99,7 +116,14 @@ fn add_wheel(bike: &mut Bike, axle: Vec3, radius: f32, looks: &Looks) {
     }
     for y in looks.discs {
         let outer = (looks.rim_radius - 0.055).min(0.160);
-        let ring = [(-0.0025, outer * 0.70), (-0.0025, outer), (0.0025, outer), (0.0025, outer * 0.70), (-0.0025, outer * 0.70)].map(|(a, r)| Vec2::new(a, r));
+        let ring = [
+            (-0.0025, outer * 0.70),
+            (-0.0025, outer),
+            (0.0025, outer),
+            (0.0025, outer * 0.70),
+            (-0.0025, outer * 0.70),
+        ]
+        .map(|(a, r)| Vec2::new(a, r));
         bike.add(Material::BrakeDisc, Solid::revolved(&ring, 56).moved(axle + Vec3::Y * *y));
         let carrier: Vec<Solid> = (0..6)
             .map(|i| {

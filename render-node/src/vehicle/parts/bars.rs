@@ -28,7 +28,15 @@ pub struct BumperBar {
 
 impl Default for BumperBar {
     fn default() -> BumperBar {
-        BumperBar { z: 0.58, half_width: 0.80, height: 0.17, thickness: 0.12, bow: 0.08, rounding: 0.025, material: Material::MattBlack }
+        BumperBar {
+            z: 0.58,
+            half_width: 0.80,
+            height: 0.17,
+            thickness: 0.12,
+            bow: 0.08,
+            rounding: 0.025,
+            material: Material::MattBlack,
+        }
     }
 }
 
@@ -57,11 +65,19 @@ pub fn side_step(front: Vec3, rear: Vec3, width: f32, round: bool, material: Mat
     let mut mesh = VehicleMesh::default();
     let inward = Vec3::Y * width;
     let path = curve_through(
-        &[front - inward, front - Vec3::Y * width * 0.4 + (rear - front) * 0.03, front.lerp(rear, 0.08), front.lerp(rear, 0.92), rear - Vec3::Y * width * 0.4 - (rear - front) * 0.03, rear - inward]
-            .map(|p| p - Vec3::Y * width / 2.0),
+        &[
+            front - inward,
+            front - Vec3::Y * width * 0.4 + (rear - front) * 0.03,
+            front.lerp(rear, 0.08),
+            front.lerp(rear, 0.92),
+            rear - Vec3::Y * width * 0.4 - (rear - front) * 0.03,
+            rear - inward,
+        ]
+        .map(|p| p - Vec3::Y * width / 2.0),
         4,
     );
-    let section = if round { rounded_rectangle(0.038, 0.038, 0.038) } else { rounded_rectangle(width / 2.0, 0.022, 0.016) };
+    let section =
+        if round { rounded_rectangle(0.038, 0.038, 0.038) } else { rounded_rectangle(width / 2.0, 0.022, 0.016) };
     mesh.add(material, &Solid::swept(&path, Vec3::Z, |_| section.clone()).surface(60.0));
     for share in [0.2, 0.8] {
         let at = front.lerp(rear, share) - Vec3::new(0.0, width * 0.5, 0.0);
@@ -91,8 +107,14 @@ pub fn spare_wheel(spec: &Wheel, centre: Vec3, cover: Option<Material>) -> Vehic
     mesh.add(Material::MattBlack, &bracket.surface(CREASE_DEGREES));
     if let Some(material) = cover {
         let radius = spec.diameter / 2.0 + 0.008;
-        let profile = [(-spec.width * 0.75, radius), (-0.02, radius), (-0.004, radius - 0.012), (0.006, radius - 0.05), (0.014, 0.0)]
-            .map(|(a, r)| glam::Vec2::new(spec.width / 2.0 + a, r));
+        let profile = [
+            (-spec.width * 0.75, radius),
+            (-0.02, radius),
+            (-0.004, radius - 0.012),
+            (0.006, radius - 0.05),
+            (0.014, 0.0),
+        ]
+        .map(|(a, r)| glam::Vec2::new(spec.width / 2.0 + a, r));
         let disc = VehicleMesh { surfaces: [(material, Solid::revolved(&profile, 64).surface(CREASE_DEGREES))].into() };
         super::placing::add_all(&mut mesh, &placed(&disc, place));
     }
@@ -144,7 +166,8 @@ mod tests {
             assert!((outermost - 1.0).abs() < 0.003, "{outermost}");
         }
         for round in [false, true] {
-            let mesh = side_step(Vec3::new(1.2, 0.95, 0.4), Vec3::new(3.2, 0.95, 0.4), 0.16, round, Material::MattBlack);
+            let mesh =
+                side_step(Vec3::new(1.2, 0.95, 0.4), Vec3::new(3.2, 0.95, 0.4), 0.16, round, Material::MattBlack);
             assert_sound(&mesh, "side step");
             let widest = mesh.surfaces[&Material::MattBlack].positions.iter().map(|p| p[1]).fold(0.0, f32::max);
             assert!(widest < 0.96 && widest > 0.86, "{widest}");

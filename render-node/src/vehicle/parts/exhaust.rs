@@ -41,12 +41,20 @@ pub fn exhaust_tip(spec: &ExhaustTip) -> VehicleMesh {
         let ring = |x: f32, wall: f32| {
             move |column: usize| {
                 let (sin, cos) = (TAU * column as f32 / 28.0).sin_cos();
-                let reach = (cos.abs().powf(spec.squareness) + sin.abs().powf(spec.squareness)).powf(-1.0 / spec.squareness);
+                let reach =
+                    (cos.abs().powf(spec.squareness) + sin.abs().powf(spec.squareness)).powf(-1.0 / spec.squareness);
                 Vec3::new(x, middle + cos * reach * (half.x - wall), sin * reach * (half.y - wall))
             }
         };
         let wall = 0.004;
-        let skin = [ring(-PIPE_LENGTH, 0.004), ring(-0.03, 0.0), ring(-0.004, 0.0), ring(0.0, 0.0015), ring(-0.001, wall), ring(-0.03, wall + 0.001)];
+        let skin = [
+            ring(-PIPE_LENGTH, 0.004),
+            ring(-0.03, 0.0),
+            ring(-0.004, 0.0),
+            ring(0.0, 0.0015),
+            ring(-0.001, wall),
+            ring(-0.03, wall + 0.001),
+        ];
         let outside = Solid::grid(skin.len(), 28, true, |row, column| skin[row](column));
         mesh.add(spec.material, &outside.flipped().surface(CREASE_DEGREES));
         let bore = [ring(-0.03, wall + 0.001), ring(-0.10, wall + 0.002), ring(-0.10, half.min_element())];

@@ -39,7 +39,15 @@ pub fn handle(spec: &Handle) -> VehicleMesh {
     let half = spec.length / 2.0;
     match spec.kind {
         HandleKind::Bar => {
-            let bow = [(-1.0, -0.012), (-0.90, 0.012), (-0.62, 0.030), (0.0, 0.034), (0.62, 0.030), (0.90, 0.012), (1.0, -0.012)];
+            let bow = [
+                (-1.0, -0.012),
+                (-0.90, 0.012),
+                (-0.62, 0.030),
+                (0.0, 0.034),
+                (0.62, 0.030),
+                (0.90, 0.012),
+                (1.0, -0.012),
+            ];
             let path = curve_through(&bow.map(|(x, y)| Vec3::new(x * half, y, 0.0)), 3);
             let last = path.len() - 1;
             let grip = Solid::swept(&path, Vec3::Z, |i| {
@@ -66,7 +74,8 @@ pub fn handle(spec: &Handle) -> VehicleMesh {
 
 /// A dark lens-shaped patch, just proud of the skin: stands for the hollow behind a grip.
 fn bowl(half_length: f32, half_height: f32) -> crate::vehicle::mesh::Surface {
-    let dome = [(-0.004, 1.0), (0.002, 0.97), (0.004, 0.80), (0.0045, 0.0)].map(|(out, share)| glam::Vec2::new(out, share));
+    let dome =
+        [(-0.004, 1.0), (0.002, 0.97), (0.004, 0.80), (0.0045, 0.0)].map(|(out, share)| glam::Vec2::new(out, share));
     Solid::revolved(&dome, 28).bent(|p| Vec3::new(p.x * half_length, p.y, p.z * half_height)).surface(60.0)
 }
 

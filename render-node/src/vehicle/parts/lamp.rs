@@ -263,7 +263,12 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp) -> VehicleMesh {
         && let Some((p, height)) = site.at_share(0.90, 0.5)
     {
         let radius = (height * 0.30).min((outer - inner) * 0.09);
-        let dome = [Vec2::new(-0.01, radius), Vec2::new(0.0, radius), Vec2::new(radius * 0.25, radius * 0.7), Vec2::new(radius * 0.35, 0.0)];
+        let dome = [
+            Vec2::new(-0.01, radius),
+            Vec2::new(0.0, radius),
+            Vec2::new(radius * 0.25, radius * 0.7),
+            Vec2::new(radius * 0.35, 0.0),
+        ];
         mesh.add(Material::LampAmber, &site.turned(p, 0.022, &dome, 20).surface(60.0));
     }
     mesh
@@ -274,7 +279,8 @@ fn add_main_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, p: V
     match spec.main {
         MainLight::None => {}
         MainLight::Projectors => {
-            let bezel = [(-0.03, 1.0), (0.002, 1.0), (0.004, 0.96), (0.002, 0.88), (-0.010, 0.80)].map(|(a, r)| Vec2::new(a, r * radius));
+            let bezel = [(-0.03, 1.0), (0.002, 1.0), (0.004, 0.96), (0.002, 0.88), (-0.010, 0.80)]
+                .map(|(a, r)| Vec2::new(a, r * radius));
             mesh.add(Material::LampReflector, &site.turned(p, back, &bezel, 32).surface(CREASE_DEGREES));
             let tube = [(-0.010, 0.80), (-0.022, 0.66)].map(|(a, r)| Vec2::new(a, r * radius));
             mesh.add(Material::LampHousing, &site.turned(p, back, &tube, 32).surface(CREASE_DEGREES));
@@ -295,23 +301,37 @@ fn add_main_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, p: V
                     Vec2::new(-deep * (1.0 - share * share), radius * share)
                 })
                 .collect();
-            let front = [Vec2::new(-0.01, radius * 1.06), Vec2::new(0.004, radius * 1.06), Vec2::new(0.003, radius * 1.01), bowl[0]];
+            let front = [
+                Vec2::new(-0.01, radius * 1.06),
+                Vec2::new(0.004, radius * 1.06),
+                Vec2::new(0.003, radius * 1.01),
+                bowl[0],
+            ];
             mesh.add(Material::LampReflector, &site.turned(p, 0.012, &front, 40).surface(CREASE_DEGREES));
             mesh.add(Material::LampReflector, &site.turned(p, 0.012, &bowl, 40).surface(60.0));
-            let cap = [(-deep, 0.30), (-deep * 0.4, 0.30), (-deep * 0.25, 0.20), (-deep * 0.2, 0.0)].map(|(a, r)| Vec2::new(a, r * radius));
+            let cap = [(-deep, 0.30), (-deep * 0.4, 0.30), (-deep * 0.25, 0.20), (-deep * 0.2, 0.0)]
+                .map(|(a, r)| Vec2::new(a, r * radius));
             mesh.add(Material::LampWhite, &site.turned(p, 0.012, &cap, 24).surface(CREASE_DEGREES));
         }
         MainLight::Modules => {
             let (at, along, normal) = site.behind(p, back);
             let up = along.cross(normal);
-            let frame = |half: Vec3| Solid::rounded_box(half, half.min_element() * 0.4).bent(|q| at + along * q.x + normal * q.y + up * q.z).facing_out();
+            let frame = |half: Vec3| {
+                Solid::rounded_box(half, half.min_element() * 0.4)
+                    .bent(|q| at + along * q.x + normal * q.y + up * q.z)
+                    .facing_out()
+            };
             mesh.add(Material::LampReflector, &frame(Vec3::new(radius, 0.008, radius * 0.92)).surface(CREASE_DEGREES));
-            mesh.add(Material::LampHousing, &frame(Vec3::new(radius * 0.90, 0.0095, radius * 0.82)).surface(CREASE_DEGREES));
+            mesh.add(
+                Material::LampHousing,
+                &frame(Vec3::new(radius * 0.90, 0.0095, radius * 0.82)).surface(CREASE_DEGREES),
+            );
             mesh.add(Material::LampWhite, &frame(Vec3::new(radius * 0.66, 0.014, radius * 0.58)).surface(50.0));
         }
     }
     if spec.running == RunningLight::Rings && spec.main != MainLight::None {
-        let ring = [(0.002, 1.20), (0.008, 1.17), (0.010, 1.11), (0.008, 1.05), (0.002, 1.02)].map(|(a, r)| Vec2::new(a, r * radius));
+        let ring = [(0.002, 1.20), (0.008, 1.17), (0.010, 1.11), (0.008, 1.05), (0.002, 1.02)]
+            .map(|(a, r)| Vec2::new(a, r * radius));
         mesh.add(Material::LampWhite, &site.turned(p, back * 0.8, &ring, 40).surface(60.0));
     }
 }
@@ -395,8 +415,16 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> VehicleMesh {
                 let room = pitch * (outer - inner);
                 if spec.motif == TailMotif::Rounds {
                     let r = (height * 0.44).min(room * 0.46);
-                    let dish = [(-0.01, 1.0), (0.004, 1.0), (0.008, 0.92), (0.002, 0.80), (0.002, 0.40), (0.008, 0.30), (0.010, 0.0)]
-                        .map(|(a, share)| Vec2::new(a, share * r));
+                    let dish = [
+                        (-0.01, 1.0),
+                        (0.004, 1.0),
+                        (0.008, 0.92),
+                        (0.002, 0.80),
+                        (0.002, 0.40),
+                        (0.008, 0.30),
+                        (0.010, 0.0),
+                    ]
+                    .map(|(a, share)| Vec2::new(a, share * r));
                     red(&mut mesh, site.turned(p, deep, &dish, 32));
                 } else {
                     let half = room * 0.5 / (outer - inner);
@@ -423,7 +451,9 @@ mod tests {
 
     /// A lamp that wraps round a front corner, drawn in front view.
     fn wrapped() -> LampSite<'static> {
-        let outline = [[0.42, 0.66], [0.60, 0.64], [0.82, 0.70], [0.84, 0.80], [0.62, 0.78], [0.43, 0.72]].map(Vec2::from).to_vec();
+        let outline = [[0.42, 0.66], [0.60, 0.64], [0.82, 0.70], [0.84, 0.80], [0.62, 0.78], [0.43, 0.72]]
+            .map(Vec2::from)
+            .to_vec();
         let skin = |p: Vec2| {
             let x = 0.1 + 0.9 * (p.x / 0.85).powi(6) * 0.4 - 0.2 * (p.y - 0.7);
             let slope = 0.36 * 6.0 * (p.x / 0.85).powi(5) / 0.85;
@@ -445,15 +475,30 @@ mod tests {
             assert!(mesh.triangle_count() < 5_000, "{name}: {}", mesh.triangle_count());
         };
         for main in [MainLight::Projectors, MainLight::Bowl, MainLight::Modules, MainLight::None] {
-            for running in [RunningLight::Lower, RunningLight::Upper, RunningLight::Hook, RunningLight::Loop, RunningLight::Rings, RunningLight::Twin] {
+            for running in [
+                RunningLight::Lower,
+                RunningLight::Upper,
+                RunningLight::Hook,
+                RunningLight::Loop,
+                RunningLight::Rings,
+                RunningLight::Twin,
+            ] {
                 if main == MainLight::None && running == RunningLight::Rings {
                     continue;
                 }
-                behind(&head_lamp(&site, &HeadLamp { main, running, indicator: true, ..HeadLamp::default() }), &format!("{main:?} {running:?}"));
+                behind(
+                    &head_lamp(&site, &HeadLamp { main, running, indicator: true, ..HeadLamp::default() }),
+                    &format!("{main:?} {running:?}"),
+                );
             }
         }
-        for motif in [TailMotif::Panel, TailMotif::Rounds, TailMotif::Bars, TailMotif::Loop, TailMotif::Blade, TailMotif::Clasp] {
-            behind(&tail_lamp(&site, &TailLamp { motif, amber_share: 0.1, ..TailLamp::default() }), &format!("{motif:?}"));
+        for motif in
+            [TailMotif::Panel, TailMotif::Rounds, TailMotif::Bars, TailMotif::Loop, TailMotif::Blade, TailMotif::Clasp]
+        {
+            behind(
+                &tail_lamp(&site, &TailLamp { motif, amber_share: 0.1, ..TailLamp::default() }),
+                &format!("{motif:?}"),
+            );
         }
     }
 

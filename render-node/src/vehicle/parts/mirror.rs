@@ -2,7 +2,7 @@
 //!
 //! Local axes: the origin is where the stalk leaves the body, x to the rear, y away from the body, z up. Right side.
 
-use glam::{Vec3};
+use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use std::f32::consts::TAU;
 
@@ -121,7 +121,11 @@ pub fn mirror(spec: &Mirror) -> VehicleMesh {
                 let across = -0.1 + 0.9 * step as f32 / 8.0;
                 let share = (1.0 - across.abs().powf(POWER)).max(0.02).powf(1.0 / 2.2);
                 centre
-                    + Vec3::new(-share * half.x * 0.97 + 0.022 * (across + 1.0).powi(2) / 4.0, across * half.y, -half.z * 0.08)
+                    + Vec3::new(
+                        -share * half.x * 0.97 + 0.022 * (across + 1.0).powi(2) / 4.0,
+                        across * half.y,
+                        -half.z * 0.08,
+                    )
             })
             .collect();
         let lamp = Solid::swept(&strip, Vec3::Z, |_| rounded_rectangle(0.004, 0.0045, 0.002));

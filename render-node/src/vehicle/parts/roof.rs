@@ -96,8 +96,14 @@ pub fn antenna_fin(height: f32, material: Material) -> VehicleMesh {
 pub fn antenna_rod(length: f32) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let tip = Vec3::new(length * 0.5, 0.0, length * 0.86);
-    mesh.add(Material::MattBlack, &Solid::tube(&[Vec3::ZERO, tip * 0.1, tip], 6, |i| if i < 2 { 0.005 } else { 0.002 }).surface(60.0));
-    mesh.add(Material::MattBlack, &Solid::superellipsoid(Vec3::new(0.022, 0.016, 0.014), 2.0, 8, 12).surface(CREASE_DEGREES));
+    mesh.add(
+        Material::MattBlack,
+        &Solid::tube(&[Vec3::ZERO, tip * 0.1, tip], 6, |i| if i < 2 { 0.005 } else { 0.002 }).surface(60.0),
+    );
+    mesh.add(
+        Material::MattBlack,
+        &Solid::superellipsoid(Vec3::new(0.022, 0.016, 0.014), 2.0, 8, 12).surface(CREASE_DEGREES),
+    );
     mesh
 }
 

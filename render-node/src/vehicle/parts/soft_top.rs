@@ -45,7 +45,11 @@ pub fn stowed_top(spec: &StowedTop) -> VehicleMesh {
                 let fall = (1.0 - across.abs().powf(5.0)).max(0.0);
                 // The rear edge bows round the deck.
                 let bow = -0.10 * across * across * along;
-                Vec3::new(x + bow, across * spec.half_width * (0.94 + 0.06 * dome), spec.z + spec.heap * dome * wave * fall)
+                Vec3::new(
+                    x + bow,
+                    across * spec.half_width * (0.94 + 0.06 * dome),
+                    spec.z + spec.heap * dome * wave * fall,
+                )
             });
             let floor = spec.z - 0.12;
             let lower = [1.0, -1.0].map(|side: f32| Vec3::new(x - 0.10 * along, side * spec.half_width * 0.94, floor));

@@ -126,13 +126,15 @@ impl Solid {
         let mut loops = Vec::new();
         for (corner, angle) in [-1.0_f32, 1.0].into_iter().flat_map(|s| angles.map(|a| (s, a))) {
             let (rise, spread) = if corner < 0.0 { (-angle.cos(), angle.sin()) } else { (angle.sin(), angle.cos()) };
-            let ring = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)].iter().enumerate().flat_map(|(quarter, (x, y))| {
-                angles.map(|turn| {
-                    let (sin, cos) = (turn + quarter as f32 * TAU / 4.0).sin_cos();
-                    let out = Vec3::new(cos * spread, sin * spread, rise) * radius;
-                    Vec3::new(x * core.x, y * core.y, corner * core.z) + out
-                })
-            });
+            let ring = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)].iter().enumerate().flat_map(
+                |(quarter, (x, y))| {
+                    angles.map(|turn| {
+                        let (sin, cos) = (turn + quarter as f32 * TAU / 4.0).sin_cos();
+                        let out = Vec3::new(cos * spread, sin * spread, rise) * radius;
+                        Vec3::new(x * core.x, y * core.y, corner * core.z) + out
+                    })
+                },
+            );
             loops.push(ring.collect());
         }
         Solid::lofted(&loops)
@@ -311,7 +313,11 @@ mod tests {
         let path = curve_through(&[Vec3::ZERO, Vec3::new(0.3, 0.1, 0.0), Vec3::new(0.5, 0.4, 0.2)], 6);
         let shapes = [
             ("box", Solid::rounded_box(Vec3::new(0.2, 0.1, 0.3), 0.02), 6.0 * 0.4 * 0.2 * 0.6),
-            ("ball", Solid::superellipsoid(Vec3::splat(0.1), 2.0, 32, 64), 6.0 * 4.0 / 3.0 * std::f32::consts::PI * 0.001),
+            (
+                "ball",
+                Solid::superellipsoid(Vec3::splat(0.1), 2.0, 32, 64),
+                6.0 * 4.0 / 3.0 * std::f32::consts::PI * 0.001,
+            ),
             ("pin", Solid::pin(Vec3::ZERO, Vec3::Z, 0.05, 32), 6.0 * std::f32::consts::PI * 0.0025),
             ("tube", Solid::tube(&path, 12, |_| 0.02), 6.0 * 3.0 * 0.0004 * 0.75),
         ];

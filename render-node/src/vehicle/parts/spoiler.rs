@@ -37,8 +37,16 @@ pub fn spoiler(spec: &Spoiler, edge: &[Vec3]) -> VehicleMesh {
     let half = spec.thickness / 2.0;
     // A thin drop: round nose inside the body, sharp trailing edge.
     let drop = [
-        Vec2::new(-0.35, 0.0), Vec2::new(-0.25, 0.8), Vec2::new(0.1, 1.0), Vec2::new(0.6, 0.75), Vec2::new(0.96, 0.34),
-        Vec2::new(1.0, 0.10), Vec2::new(0.96, -0.14), Vec2::new(0.6, -0.6), Vec2::new(0.1, -1.0), Vec2::new(-0.25, -0.8),
+        Vec2::new(-0.35, 0.0),
+        Vec2::new(-0.25, 0.8),
+        Vec2::new(0.1, 1.0),
+        Vec2::new(0.6, 0.75),
+        Vec2::new(0.96, 0.34),
+        Vec2::new(1.0, 0.10),
+        Vec2::new(0.96, -0.14),
+        Vec2::new(0.6, -0.6),
+        Vec2::new(0.1, -1.0),
+        Vec2::new(-0.25, -0.8),
     ];
     let loops: Vec<Vec<Vec3>> = curve
         .iter()
@@ -61,7 +69,8 @@ pub fn spoiler(spec: &Spoiler, edge: &[Vec3]) -> VehicleMesh {
         for share in [0.16, 0.84] {
             let foot = curve[(share * last as f32) as usize];
             let middle = foot + Vec3::new(spec.chord * 0.3, 0.0, spec.stands / 2.0 - 0.01);
-            let stand = Solid::rounded_box(Vec3::new(spec.chord * 0.30, 0.012, spec.stands / 2.0 + 0.02), 0.010).moved(middle);
+            let stand =
+                Solid::rounded_box(Vec3::new(spec.chord * 0.30, 0.012, spec.stands / 2.0 + 0.02), 0.010).moved(middle);
             mesh.add(Material::GlossBlack, &stand.surface(60.0));
         }
     }

@@ -20,7 +20,8 @@ pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
     mesh.add(Material::Interior, &floor.surface(CREASE_DEGREES));
     // Parcel shelf or load floor behind the last row.
     let behind = last + 0.36;
-    if matches!(space.rear, Rear::Bench | Rear::PlusTwo | Rear::TwoBenches | Rear::None) && space.x_rear - behind > 0.10 {
+    if matches!(space.rear, Rear::Bench | Rear::PlusTwo | Rear::TwoBenches | Rear::None) && space.x_rear - behind > 0.10
+    {
         let high = (space.z_belt - 0.06).min(space.ceiling(space.x_rear - 0.05)).max(space.z_floor + 0.1);
         let shelf = slab(behind, space.x_rear - 0.03, space.z_floor, high);
         let shelf = shelf.bent(|p| Vec3::new(p.x, p.y, p.z.min(space.ceiling(p.x))));
@@ -113,22 +114,34 @@ fn add_console(mesh: &mut VehicleMesh, space: &CabinSpace, face: f32, hip: f32, 
         // Falls from the dash, then rises to the arm rest.
         low + (dash_low + 0.10 - low).max(0.0) * (1.0 - t * 3.0).max(0.0) + 0.05 * ((t - 0.62) / 0.1).clamp(0.0, 1.0)
     };
-    let path: Vec<Vec3> = (0..=14).map(|i| Vec3::new(face - 0.10 + (rear - face + 0.10) * i as f32 / 14.0, 0.0, 0.0)).collect();
+    let path: Vec<Vec3> =
+        (0..=14).map(|i| Vec3::new(face - 0.10 + (rear - face + 0.10) * i as f32 / 14.0, 0.0, 0.0)).collect();
     let loops: Vec<Vec<Vec3>> = path
         .iter()
         .enumerate()
         .map(|(i, p)| {
             let top = height(i as f32 / 14.0);
-            [(-0.11, space.z_floor), (0.11, space.z_floor), (0.105, top - 0.03), (0.085, top), (-0.085, top), (-0.105, top - 0.03)]
-                .iter()
-                .map(|(y, z)| Vec3::new(p.x, *y, *z))
-                .collect()
+            [
+                (-0.11, space.z_floor),
+                (0.11, space.z_floor),
+                (0.105, top - 0.03),
+                (0.085, top),
+                (-0.085, top),
+                (-0.105, top - 0.03),
+            ]
+            .iter()
+            .map(|(y, z)| Vec3::new(p.x, *y, *z))
+            .collect()
         })
         .collect();
     mesh.add(Material::Interior, &Solid::lofted(&loops).surface(CREASE_DEGREES));
     let lever = Vec3::new(face + 0.17, 0.0, height(0.35));
-    mesh.add(Material::Satin, &Solid::pin(lever - Vec3::Z * 0.02, lever + Vec3::new(0.01, 0.0, 0.07), 0.008, 8).surface(60.0));
-    let knob = Solid::superellipsoid(Vec3::new(0.024, 0.022, 0.028), 2.2, 8, 14).moved(lever + Vec3::new(0.012, 0.0, 0.085));
+    mesh.add(
+        Material::Satin,
+        &Solid::pin(lever - Vec3::Z * 0.02, lever + Vec3::new(0.01, 0.0, 0.07), 0.008, 8).surface(60.0),
+    );
+    let knob =
+        Solid::superellipsoid(Vec3::new(0.024, 0.022, 0.028), 2.2, 8, 14).moved(lever + Vec3::new(0.012, 0.0, 0.085));
     mesh.add(Material::Interior, &knob.surface(60.0));
     let plate = Solid::rounded_box(Vec3::new(0.11, 0.055, 0.006), 0.005).moved(lever);
     mesh.add(Material::GlossBlack, &plate.surface(CREASE_DEGREES));
@@ -150,7 +163,9 @@ fn add_steering_wheel(mesh: &mut VehicleMesh, space: &CabinSpace, centre: Vec3) 
         place(Vec3::new(0.0145 * tube_sin, r * cos, r * sin))
     });
     mesh.add(Material::Interior, &rim.facing_out().surface(60.0));
-    let boss = Solid::superellipsoid(Vec3::new(0.028, 0.070, 0.060), 2.8, 10, 20).moved(Vec3::new(-0.012, 0.0, -0.004)).bent(place);
+    let boss = Solid::superellipsoid(Vec3::new(0.028, 0.070, 0.060), 2.8, 10, 20)
+        .moved(Vec3::new(-0.012, 0.0, -0.004))
+        .bent(place);
     mesh.add(Material::Interior, &boss.surface(60.0));
     for (y, z) in [(-1.0, 0.12), (1.0, 0.12), (0.0, -1.0)] {
         let end = Vec3::new(0.0, y * radius, z * radius * if y == 0.0 { 1.0 } else { 0.4 });
@@ -162,7 +177,8 @@ fn add_steering_wheel(mesh: &mut VehicleMesh, space: &CabinSpace, centre: Vec3) 
     mesh.add(Material::Interior, &column.surface(60.0));
     // Stalks.
     for side in [-1.0, 1.0] {
-        let stalk = Solid::pin(Vec3::new(-0.06, side * 0.03, 0.0), Vec3::new(-0.045, side * 0.145, 0.02), 0.008, 6).bent(place);
+        let stalk =
+            Solid::pin(Vec3::new(-0.06, side * 0.03, 0.0), Vec3::new(-0.045, side * 0.145, 0.02), 0.008, 6).bent(place);
         mesh.add(Material::Interior, &stalk.surface(60.0));
     }
 }

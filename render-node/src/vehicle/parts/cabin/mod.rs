@@ -62,13 +62,10 @@ impl CabinSpace {
         } else if x >= last[0] {
             last[1]
         } else {
-            self.roof
-                .windows(2)
-                .find(|pair| x <= pair[1][0])
-                .map_or(last[1], |pair| {
-                    let t = (x - pair[0][0]) / (pair[1][0] - pair[0][0]).max(1e-6);
-                    pair[0][1] + (pair[1][1] - pair[0][1]) * t
-                })
+            self.roof.windows(2).find(|pair| x <= pair[1][0]).map_or(last[1], |pair| {
+                let t = (x - pair[0][0]) / (pair[1][0] - pair[0][0]).max(1e-6);
+                pair[0][1] + (pair[1][1] - pair[0][1]) * t
+            })
         };
         z - HEAD_CLEARANCE
     }
@@ -164,8 +161,22 @@ mod tests {
             rear: Rear::PlusTwo,
             ..saloon()
         };
-        let tall = CabinSpace { upright: true, rear: Rear::TwoBenches, x_rear: 4.4, roof: vec![[1.25, 1.1], [1.9, 1.75], [4.4, 1.78]], z_belt: 1.12, ..saloon() };
-        let cab = CabinSpace { upright: true, rear: Rear::Bulkhead, x_rear: 3.0, roof: vec![[1.25, 1.1], [1.9, 1.85], [4.4, 1.9]], z_belt: 1.2, ..saloon() };
+        let tall = CabinSpace {
+            upright: true,
+            rear: Rear::TwoBenches,
+            x_rear: 4.4,
+            roof: vec![[1.25, 1.1], [1.9, 1.75], [4.4, 1.78]],
+            z_belt: 1.12,
+            ..saloon()
+        };
+        let cab = CabinSpace {
+            upright: true,
+            rear: Rear::Bulkhead,
+            x_rear: 3.0,
+            roof: vec![[1.25, 1.1], [1.9, 1.85], [4.4, 1.9]],
+            z_belt: 1.2,
+            ..saloon()
+        };
         for (name, space) in [("saloon", saloon()), ("low coupe", low), ("people carrier", tall), ("cab", cab)] {
             let mesh = cabin(&space);
             assert_sound(&mesh, name);

@@ -24,7 +24,8 @@ struct Place {
 pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, number: usize) {
     let hip_height = if space.upright { 0.36 } else { 0.26 };
     // Rear rows sit a little higher, as in a theatre.
-    let hip_z = space.z_floor + hip_height + 0.03 * number as f32 - if row.kind == RowKind::PlusTwo { 0.04 } else { 0.0 };
+    let hip_z =
+        space.z_floor + hip_height + 0.03 * number as f32 - if row.kind == RowKind::PlusTwo { 0.04 } else { 0.0 };
     let lean = if space.upright { 0.24_f32 } else { 0.38 } + if row.kind == RowKind::PlusTwo { -0.12 } else { 0.0 };
     let wanted: f32 = match row.kind {
         RowKind::Front => 0.60,

@@ -31,8 +31,12 @@ pub(super) fn add_brake(mesh: &mut VehicleMesh, spec: &Wheel) {
             // Ends are lower than the middle.
             let height = 0.026 * (1.0 - (2.0 * t - 1.0).powi(6) * 0.6);
             [
-                (inner, face - 0.03), (inner, face + height * 0.7), (inner + 0.014, face + height),
-                (outer - 0.012, face + height), (outer, face + height * 0.6), (outer, face - 0.03),
+                (inner, face - 0.03),
+                (inner, face + height * 0.7),
+                (inner + 0.014, face + height),
+                (outer - 0.012, face + height),
+                (outer, face + height * 0.6),
+                (outer, face - 0.03),
             ]
             .iter()
             .map(|(r, a)| Vec3::new(r * angle.cos(), *a, r * angle.sin()))

@@ -122,8 +122,18 @@ mod tests {
     use crate::vehicle::parts::checks::assert_sound;
 
     const MOTIFS: [Motif; 12] = [
-        Motif::FiveSpoke, Motif::DoubleFive, Motif::YSpoke, Motif::SixSpoke, Motif::TenSpoke, Motif::MultiSpoke,
-        Motif::TwinTwisted, Motif::Steel, Motif::Cover, Motif::OffRoad, Motif::Aero, Motif::Turbine,
+        Motif::FiveSpoke,
+        Motif::DoubleFive,
+        Motif::YSpoke,
+        Motif::SixSpoke,
+        Motif::TenSpoke,
+        Motif::MultiSpoke,
+        Motif::TwinTwisted,
+        Motif::Steel,
+        Motif::Cover,
+        Motif::OffRoad,
+        Motif::Aero,
+        Motif::Turbine,
     ];
 
     #[test]
@@ -139,13 +149,18 @@ mod tests {
 
     #[test]
     fn radius_and_width_are_exact() {
-        for (diameter, width, rim_diameter) in [(0.56, 0.165, 0.356), (0.65, 0.225, 0.432), (0.84, 0.285, 0.457), (1.04, 0.315, 0.572)] {
+        for (diameter, width, rim_diameter) in
+            [(0.56, 0.165, 0.356), (0.65, 0.225, 0.432), (0.84, 0.285, 0.457), (1.04, 0.315, 0.572)]
+        {
             for tread in [Tread::Road, Tread::AllTerrain] {
                 let mesh = wheel(&Wheel { diameter, width, rim_diameter, tread, ..Wheel::default() });
                 let all = || mesh.surfaces.values().flat_map(|s| &s.positions);
                 let radius = all().map(|p| p[0].hypot(p[2])).fold(0.0, f32::max);
                 let lowest = all().map(|p| p[2]).fold(f32::MAX, f32::min);
-                assert!((radius - diameter / 2.0).abs() < 1e-5 && (lowest + diameter / 2.0).abs() < 1e-5, "{radius} {lowest}");
+                assert!(
+                    (radius - diameter / 2.0).abs() < 1e-5 && (lowest + diameter / 2.0).abs() < 1e-5,
+                    "{radius} {lowest}"
+                );
                 let tyre = &mesh.surfaces[&Material::Tyre].positions;
                 for side in [-1.0, 1.0] {
                     let reach = tyre.iter().map(|p| p[1] * side).fold(0.0, f32::max);

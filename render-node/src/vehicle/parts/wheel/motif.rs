@@ -73,9 +73,12 @@ impl Design {
             stations: 9,
         };
         match motif {
-            Motif::FiveSpoke => {
-                Design { blades: vec![Blade::straight([0.175, 0.115, 0.170], [0.0; 3])], crown: 0.004, chamfer: 0.005, ..plain }
-            }
+            Motif::FiveSpoke => Design {
+                blades: vec![Blade::straight([0.175, 0.115, 0.170], [0.0; 3])],
+                crown: 0.004,
+                chamfer: 0.005,
+                ..plain
+            },
             Motif::DoubleFive => Design {
                 blades: vec![
                     Blade::straight([0.065, 0.052, 0.072], [-0.175, -0.135, -0.150]),
@@ -100,10 +103,16 @@ impl Design {
                 chamfer: 0.005,
                 ..plain
             },
-            Motif::TenSpoke => Design { repeats: 10, blades: vec![Blade::straight([0.075, 0.056, 0.076], [0.0; 3])], ..plain },
-            Motif::MultiSpoke => {
-                Design { repeats: 18, blades: vec![Blade::straight([0.036, 0.030, 0.042], [0.0; 3])], depth: 0.024, chamfer: 0.0025, ..plain }
+            Motif::TenSpoke => {
+                Design { repeats: 10, blades: vec![Blade::straight([0.075, 0.056, 0.076], [0.0; 3])], ..plain }
             }
+            Motif::MultiSpoke => Design {
+                repeats: 18,
+                blades: vec![Blade::straight([0.036, 0.030, 0.042], [0.0; 3])],
+                depth: 0.024,
+                chamfer: 0.0025,
+                ..plain
+            },
             Motif::TwinTwisted => Design {
                 repeats: 7,
                 blades: vec![
@@ -172,7 +181,10 @@ impl Design {
             },
             Motif::Turbine => Design {
                 repeats: 12,
-                blades: vec![Blade { widest_share_of_pitch: 0.86, ..Blade::straight([0.060, 0.080, 0.110], [0.0, 0.12, 0.42]) }],
+                blades: vec![Blade {
+                    widest_share_of_pitch: 0.86,
+                    ..Blade::straight([0.060, 0.080, 0.110], [0.0, 0.12, 0.42])
+                }],
                 slant: 0.006,
                 depth: 0.026,
                 ..plain

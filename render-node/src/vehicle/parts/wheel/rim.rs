@@ -102,7 +102,8 @@ fn add_edge_and_barrel(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces,
     ];
     mesh.add(Material::RimDark, &Solid::revolved(&barrel, SEGMENTS).surface(CREASE_DEGREES));
     // Seen from under the car: the wheel's back.
-    let back = [Vec2::new(inner + 0.02, 0.0), Vec2::new(inner + 0.02, opening_radius - 0.02), Vec2::new(inner, edge_radius)];
+    let back =
+        [Vec2::new(inner + 0.02, 0.0), Vec2::new(inner + 0.02, opening_radius - 0.02), Vec2::new(inner, edge_radius)];
     mesh.add(Material::RimDark, &Solid::revolved(&back, SEGMENTS / 2).surface(CREASE_DEGREES));
 }
 
@@ -145,7 +146,13 @@ fn add_hub(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces, design: &De
 /// One blade as a face (with a slight crown and chamfered edges) and two flanks that go back into the barrel.
 #[allow(clippy::too_many_arguments)]
 fn add_blade(
-    mesh: &mut VehicleMesh, places: &RimPlaces, design: &Design, blade: &Blade, turn: f32, pitch: f32, face: Material,
+    mesh: &mut VehicleMesh,
+    places: &RimPlaces,
+    design: &Design,
+    blade: &Blade,
+    turn: f32,
+    pitch: f32,
+    face: Material,
     flank: Material,
 ) {
     let stations = design.stations;
@@ -166,7 +173,8 @@ fn add_blade(
         Vec3::new(radius * angle.cos(), height, radius * angle.sin())
     };
     let chamfer = design.chamfer;
-    let face_columns = [(-1.0, chamfer), (-0.82, 0.0), (-0.4, 0.0), (0.0, 0.0), (0.4, 0.0), (0.82, 0.0), (1.0, chamfer)];
+    let face_columns =
+        [(-1.0, chamfer), (-0.82, 0.0), (-0.4, 0.0), (0.0, 0.0), (0.4, 0.0), (0.82, 0.0), (1.0, chamfer)];
     // Rows along the radius, columns with the angle: turned over, the face looks along +y.
     let front = Solid::grid(stations, face_columns.len(), false, |row, column| {
         let (across, back) = face_columns[column];
