@@ -127,7 +127,7 @@ impl BodyField {
         let profile = drawn.fitted(Vec2::new(from, low.y), Vec2::new(to, high.y));
         let drawn = Outline::drawn(&house.profile, 0.015);
         let (low, high) = drawn.bounds();
-        let roof = drawn.fitted(low, Vec2::new(high.x, size.height));
+        let roof = drawn.fitted(low, Vec2::new(high.x, house.top.unwrap_or(size.height)));
         let middle = roof.points().iter().max_by(|a, b| a.y.total_cmp(&b.y)).map_or(0.0, |p| p.x);
         let lift = |relief: &super::sheet::Relief| Lift {
             at: FieldDrawing::new(&relief.at, size.length, size.height),

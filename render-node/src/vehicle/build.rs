@@ -31,6 +31,8 @@ pub enum VehicleError {
 const GRID_SHARE: f32 = 0.0036;
 /// Of solids meshed by themselves.
 const SOLID_GRID_M: f32 = 0.014;
+/// Solids longer than this get a coarser grid in proportion.
+const SMALL_SOLID_M: f32 = 2.0;
 /// Room of a wheel well behind the tyre.
 const BEHIND_TYRE_M: f32 = 0.09;
 
@@ -135,7 +137,9 @@ fn solids(sheet: &Sheet, field: &BodyField, mesh: &mut VehicleMesh) {
         let high = field.morph.to_real(high) + margin + Vec3::X * 0.3;
         low.x -= 0.3;
         let value = |p: Vec3| field.solid_at(index, p);
-        let half = surface_net::mesh(&value, low, high, SOLID_GRID_M, from_centre);
+        // A load box needs no finer triangles than a spare wheel's bracket, only more of them.
+        let grid_m = SOLID_GRID_M * ((high - low).max_element() / SMALL_SOLID_M).clamp(1.0, 3.0);
+        let half = surface_net::mesh(&value, low, high, grid_m, from_centre);
         let normals = half.positions.iter().map(|p| {
             let n = surface_net::gradient(&value, *p);
             let n = if p.y == 0.0 { Vec3::new(n.x, 0.0, n.z) } else { n };

@@ -133,8 +133,11 @@ pub struct Ridge {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Greenhouse {
-    /// Closed side profile (x, z); its base lies below the belt. Its top is brought to the drawn height.
+    /// Closed side profile (x, z); its base lies below the belt. Its top is brought to `top`.
     pub profile: Curve,
+    /// The drawn height if absent. Lower where a load box stands above the cab.
+    #[serde(default)]
+    pub top: Option<f32>,
     /// (x, share of half the width) at the belt.
     pub width: Curve,
     /// Inward lean of the side windows: tangent, and its growth per metre above the belt.

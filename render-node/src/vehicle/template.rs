@@ -4,6 +4,7 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 
 /// Every sheet, by name.
 const SHEETS: &[(&str, &str)] = &[
+    ("bus", include_str!("sheets/bus.toml")),
     ("convertible", include_str!("sheets/convertible.toml")),
     ("coupe", include_str!("sheets/coupe.toml")),
     ("fastback", include_str!("sheets/fastback.toml")),
@@ -16,6 +17,7 @@ const SHEETS: &[(&str, &str)] = &[
     ("small-hatch", include_str!("sheets/small-hatch.toml")),
     ("suv", include_str!("sheets/suv.toml")),
     ("suv-large", include_str!("sheets/suv-large.toml")),
+    ("truck", include_str!("sheets/truck.toml")),
     ("van", include_str!("sheets/van.toml")),
     ("wagon", include_str!("sheets/wagon.toml")),
 ];
@@ -151,9 +153,9 @@ pub fn sheet_for(vehicle: &Vehicle) -> Option<&'static str> {
         BodyClass::OffRoader => "off-roader",
         BodyClass::Pickup => "pickup",
         BodyClass::Van => "van",
-        BodyClass::Truck
-        | BodyClass::Bus
-        | BodyClass::Motorcycle
+        BodyClass::Truck => "truck",
+        BodyClass::Bus => "bus",
+        BodyClass::Motorcycle
         | BodyClass::Scooter
         | BodyClass::Trailer
         | BodyClass::Rickshaw
