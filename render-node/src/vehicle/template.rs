@@ -183,7 +183,7 @@ pub fn face_for(vehicle: &Vehicle) -> Option<&'static str> {
     if vehicle.body == BodyClass::OffRoader {
         return (vehicle.make != "jeep").then_some("boxy");
     }
-    if matches!(vehicle.body, BodyClass::Pickup | BodyClass::Van) {
+    if matches!(vehicle.body, BodyClass::Pickup | BodyClass::Van | BodyClass::Truck | BodyClass::Bus) {
         return None;
     }
     let own = MAKES.iter().find(|(make, from, _)| vehicle.make == *make && vehicle.year >= *from);
