@@ -56,7 +56,7 @@ pub struct NodeClient {
 impl NodeClient {
     pub async fn join(service: &Service, name: &str) -> Result<Self> {
         let token = service.node_token()?;
-        let http = reqwest::Client::new();
+        let http = crate::service::http_client()?;
         let joined: wire::JoinResponse = http
             .post(format!("{}/node/v1/nodes", service.base_url))
             .bearer_auth(&token)

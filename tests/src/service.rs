@@ -61,6 +61,14 @@ fn free_port() -> Result<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
+/// A client that follows no redirects. Built beside the workspace's other programs, reqwest wants a TLS provider named even
+/// where no test speaks TLS.
+pub fn http_client() -> Result<reqwest::Client> {
+    // The second call in a process finds one installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Ok(reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?)
+}
+
 impl Service {
     pub async fn start(database: DatabaseChoice) -> Result<Self> {
         Self::start_with(database, Options::default()).await
@@ -83,7 +91,7 @@ impl Service {
             admin_url: format!("http://{admin_listen}"),
             listen,
             admin_listen,
-            http: reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?,
+            http: http_client()?,
         };
         service.launch().await?;
         Ok(service)

@@ -95,7 +95,7 @@ mod tests {
         for light in [0.0, 0.001, 0.2, 1.0, 3.9] {
             assert!((decode(encode(light)) - light).abs() < 1e-5, "{light}");
         }
-        assert_eq!(decode(-1.0), 0.0);
+        assert!(decode(-1.0).abs() < 1e-6);
     }
 
     #[test]

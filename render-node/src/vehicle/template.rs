@@ -155,11 +155,9 @@ pub fn sheet_for(vehicle: &Vehicle) -> Option<&'static str> {
         BodyClass::Van => "van",
         BodyClass::Truck => "truck",
         BodyClass::Bus => "bus",
-        BodyClass::Motorcycle
-        | BodyClass::Scooter
-        | BodyClass::Trailer
-        | BodyClass::Rickshaw
-        | BodyClass::Other => return None,
+        BodyClass::Motorcycle | BodyClass::Scooter | BodyClass::Trailer | BodyClass::Rickshaw | BodyClass::Other => {
+            return None;
+        }
     };
     Some(icon_sheet(vehicle).unwrap_or(class))
 }
