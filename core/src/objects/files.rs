@@ -149,8 +149,10 @@ impl FileStore {
             }
             tries_left -= 1;
             match fs::create_dir_all(parent).and_then(|()| fs::rename(from, to)) {
-                // The folder was empty for a moment, and whoever took the last object out of it removed it.
-                Err(e) if is_missing(&e) && tries_left > 0 && from.exists() => {}
+                // The folder was empty for a moment, and whoever took the last object out of it removed it: before the rename
+                // (missing), or between the two looks that making it takes (exists already, and then does not).
+                Err(e)
+                    if (is_missing(&e) || e.kind() == ErrorKind::AlreadyExists) && tries_left > 0 && from.exists() => {}
                 Err(e) => return Err(e),
                 Ok(()) => break,
             }

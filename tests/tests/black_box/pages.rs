@@ -19,7 +19,7 @@ on_both_databases! {
             .skip(1)
             .filter_map(|rest| rest.split('"').next())
             .filter(|s| !s.ends_with(".js"))
-            .map(|s| s.replace("&amp;", "&"))
+            .map(|s| s.replace("&amp;", "&").replace("&#x2f;", "/"))
             .collect();
         assert_eq!(sources.len(), 6, "{sources:?}");
         for source in &sources {
