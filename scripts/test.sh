@@ -15,6 +15,6 @@ export CYCLORAMA_TEST_POSTGRES_URL
 
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-# The black-box tests start these two programs.
-cargo build --locked --quiet -p cyclorama -p cyclorama-node
+# The black-box tests start the two programs. The whole workspace, so that dependencies are built once, with one set of features.
+cargo build --workspace --locked --quiet
 cargo test --workspace --locked
