@@ -33,6 +33,46 @@ fn bounds(picture: &RgbaImage) -> (u32, u32, u32, u32) {
     solid.fold((u32::MAX, u32::MAX, 0, 0), |(l, t, r, b), (x, y, _)| (l.min(x), t.min(y), r.max(x), b.max(y)))
 }
 
+/// Compares a picture with the one kept in `tests/goldens`, both at 256 px on mid grey: mean SSIM of luma over 8x8 windows.
+/// Renders differ between devices in their last bits, so bytes are not compared. `CYCLORAMA_UPDATE_GOLDENS=1` writes anew;
+/// a picture that differs is written beside the expected one.
+fn assert_like_golden(picture: &RgbaImage, name: &str) {
+    let small = image::imageops::resize(picture, 256, 256, image::imageops::FilterType::Triangle);
+    let file = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/goldens")).join(format!("{name}.png"));
+    if std::env::var_os("CYCLORAMA_UPDATE_GOLDENS").is_some() {
+        small.save(&file).unwrap();
+    }
+    let golden = image::open(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display())).to_rgba8();
+    let luma = |picture: &RgbaImage, x: u32, y: u32| {
+        let [r, g, b, a] = picture.get_pixel(x, y).0.map(f64::from);
+        let alpha = a / 255.0;
+        (0.299 * r + 0.587 * g + 0.114 * b) * alpha + 128.0 * (1.0 - alpha)
+    };
+    let (c1, c2) = (6.5025, 58.5225);
+    let (mut sum, mut count) = (0.0, 0.0);
+    for top in (0..=248).step_by(4) {
+        for left in (0..=248).step_by(4) {
+            let window = || (top..top + 8).flat_map(|y| (left..left + 8).map(move |x| (x, y)));
+            let mean = |p: &RgbaImage| window().map(|(x, y)| luma(p, x, y)).sum::<f64>() / 64.0;
+            let (ma, mb) = (mean(&small), mean(&golden));
+            let (mut va, mut vb, mut covariance) = (0.0, 0.0, 0.0);
+            for (x, y) in window() {
+                let (da, db) = (luma(&small, x, y) - ma, luma(&golden, x, y) - mb);
+                va += da * da / 64.0;
+                vb += db * db / 64.0;
+                covariance += da * db / 64.0;
+            }
+            sum += (2.0 * ma * mb + c1) * (2.0 * covariance + c2) / ((ma * ma + mb * mb + c1) * (va + vb + c2));
+            count += 1.0;
+        }
+    }
+    let likeness = sum / count;
+    if likeness < 0.98 {
+        small.save(file.with_extension("actual.png")).unwrap();
+    }
+    assert!(likeness >= 0.98, "{name} has SSIM {likeness:.4} with its golden picture; see {name}.actual.png beside it");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_real_car_from_a_real_pipeline() {
     let service = Service::start_with(DatabaseChoice::Sqlite, Options::default().with_embedded_node()).await.unwrap();
@@ -50,6 +90,8 @@ async fn a_real_car_from_a_real_pipeline() {
     let [r, g, b] = mean_colour(&red);
     assert!(r > g + 25.0 && r > b + 25.0, "red is red: {r:.0} {g:.0} {b:.0}");
 
+    assert_like_golden(&red, "porsche-911-front-3-4-red");
+
     // Another colour of the same light: the same shape to the pixel, another hue.
     let blue = picture(&service, &customer, "make=porsche&model=911&year=2024&view=front-3-4&color=blue").await;
     let different_alpha = red.pixels().zip(blue.pixels()).filter(|(a, b)| a.0[3] != b.0[3]).count();
@@ -60,6 +102,7 @@ async fn a_real_car_from_a_real_pipeline() {
     // The two sides are mirror silhouettes (the light is not symmetric, the shape is).
     let side = picture(&service, &customer, "make=porsche&model=911&year=2024&view=side&color=white").await;
     let right = picture(&service, &customer, "make=porsche&model=911&year=2024&view=side-right&color=white").await;
+    assert_like_golden(&side, "porsche-911-side-white");
     let mirrored = image::imageops::flip_horizontal(&right);
     let covered = |p: &image::Rgba<u8>| p.0[3] > 250;
     let (mut both, mut either) = (0u32, 0u32);
