@@ -2,7 +2,7 @@
 
 /// Channels in order. All are means over a pixel's samples, premultiplied by coverage, f32.
 ///
-/// Base light is encoded `y = sqrt(clip(x, 0, 4) + 0.0025) - 0.05`; the mean is taken before encoding.
+/// Base light is encoded `y = sqrt(clip(x, 0, 4) + 0.0025) - 0.05` (`diffusion::light_space`); the mean is taken before encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Channel {
@@ -74,20 +74,10 @@ impl Conditioning {
     }
 }
 
-/// Encodes linear light for the model.
-pub fn encode(light: f32) -> f32 {
-    (light.clamp(0.0, 4.0) + 0.0025).sqrt() - 0.05
-}
-
-/// Inverse of [`encode`]; never negative.
-pub fn decode(encoded: f32) -> f32 {
-    let root = encoded.max(0.0) + 0.05;
-    root * root - 0.0025
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diffusion::light_space::{decode, encode};
 
     #[test]
     fn encoding_round_trips_and_keeps_zero() {
@@ -95,7 +85,7 @@ mod tests {
         for light in [0.0, 0.001, 0.2, 1.0, 3.9] {
             assert!((decode(encode(light)) - light).abs() < 1e-5, "{light}");
         }
-        assert!(decode(-1.0).abs() < 1e-6);
+        assert_eq!(decode(-1.0), 0.0);
     }
 
     #[test]
