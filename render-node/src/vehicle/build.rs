@@ -49,9 +49,11 @@ pub fn build(vehicle: &Vehicle) -> Result<VehicleMesh, VehicleError> {
     if let Some(face) = template::face_for(vehicle) {
         FaceSheet::read(face, &template::face_text_of)?.put_on(&mut sheet);
     }
-    let d = vehicle.dimensions;
-    let metres = |mm: u32| mm as f32 * 0.001;
-    Ok(build_sheet(&sheet, [metres(d.length_mm), metres(d.width_mm), metres(d.height_mm)], metres(d.wheelbase_mm)))
+    let (d, size) = (vehicle.dimensions, sheet.size);
+    // A catalog that is wrong by a factor must not take memory by its cube.
+    let held = |mm: u32, drawn: f32| (mm as f32 * 0.001).clamp(drawn * 0.55, drawn * 1.7);
+    let dimensions = [held(d.length_mm, size.length), held(d.width_mm, size.width), held(d.height_mm, size.height)];
+    Ok(build_sheet(&sheet, dimensions, d.wheelbase_mm as f32 * 0.001))
 }
 
 /// Where the drawing's and the vehicle's axles are. Overhangs keep the drawing's ratio; tyres grow with the vehicle,

@@ -72,6 +72,11 @@ impl FieldDrawing {
         (curve, (self.range[0] - along).max(along - self.range[1]))
     }
 
+    /// The shorter side of what is drawn, metres.
+    pub fn narrowest(&self) -> f32 {
+        (self.high - self.low).min_element()
+    }
+
     /// Bounds in sheet space.
     pub fn bounds(&self) -> (Vec3, Vec3) {
         let [near, far] = self.range;

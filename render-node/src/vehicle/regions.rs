@@ -11,6 +11,9 @@ use super::outline::Outline;
 use super::sheet::{DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
 use super::skin::{Ground, PartId, Skin};
 
+/// Drawings narrower than this get smaller triangles first: it is about the side of a grid cell.
+const NARROW_M: f32 = 0.03;
+
 /// A part of the skin.
 #[derive(Debug, Clone)]
 pub struct Part {
@@ -157,7 +160,13 @@ impl<'a> Divider<'a> {
     }
 
     fn region(&mut self, region: &Region) {
-        let scalar = drawn_scalar(region, self.sheet);
+        let (scalar, narrowest) = drawn_scalar(region, self.sheet);
+        if narrowest < NARROW_M {
+            let ground = BodyGround(self.field);
+            for _ in 0..2 {
+                self.skin.halve(&scalar, NARROW_M * 0.6, narrowest * 0.7, &ground);
+            }
+        }
         if let Some(edge) = region.edge {
             let part = self.add_part(edge.material, PartShape::Skin);
             self.claim(&scalar, [f32::MIN, edge.width], part, &region.over);
@@ -218,13 +227,17 @@ impl<'a> Divider<'a> {
 }
 
 /// A region's curve and limits as a scalar over the skin: negative inside.
-fn drawn_scalar<'a>(region: &Region, sheet: &Sheet) -> Scalar<'a> {
+///
+/// The second value is the shorter side of what is drawn.
+fn drawn_scalar<'a>(region: &Region, sheet: &Sheet) -> (Scalar<'a>, f32) {
     let drawing = FieldDrawing::new(&region.at, sheet.size.length, sheet.size.height);
-    Box::new(move |_, s| {
+    let narrowest = drawing.narrowest();
+    let scalar = move |_: Vec3, s: &Sheets| {
         let at = if drawing.bowed { Vec3::new(s.body_x, s.at.y, s.at.z) } else { s.at };
         let (curve, beyond) = drawing.distances(at);
         curve.max(beyond)
-    })
+    };
+    (Box::new(scalar), narrowest)
 }
 
 /// Signed distance from a line drawn upwards in the side view; positive in front of it.

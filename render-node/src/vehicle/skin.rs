@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::surface_net::HalfMesh;
+use super::surface_net::{HalfMesh, split};
 
 /// Index into the list of parts the caller keeps.
 pub type PartId = u16;
@@ -93,6 +93,43 @@ impl<I: Send + Sync + Copy> Skin<I> {
                 self.triangles.extend([[ab, b, ac], [b, c, ac]]);
             }
             self.part.extend([part, part]);
+        }
+    }
+
+    /// Halves every edge longer than `longest_m` with an end where the scalar is below `level`: for shapes narrower than a
+    /// triangle, whose line would pass between vertices unseen.
+    pub fn halve(
+        &mut self,
+        scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
+        level: f32,
+        longest_m: f32,
+        ground: &impl Ground<I>,
+    ) {
+        let near: Vec<bool> = self.values(scalar).into_iter().map(|value| value < level).collect();
+        let mut middles: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut added = Vec::new();
+        for (a, b) in self.triangles.iter().flat_map(edges_of) {
+            let key = (a.min(b), a.max(b));
+            let (pa, pb) = (self.positions[a as usize], self.positions[b as usize]);
+            if (near[a as usize] || near[b as usize]) && pa.distance(pb) > longest_m {
+                middles.entry(key).or_insert_with(|| {
+                    let p = ground.project(0.5 * (pa + pb));
+                    added.push(if pa.y == 0.0 && pb.y == 0.0 { Vec3::new(p.x, 0.0, p.z) } else { p });
+                    (self.positions.len() + added.len() - 1) as u32
+                });
+            }
+        }
+        for p in added {
+            self.positions.push(p);
+            self.info.push(ground.info(p));
+        }
+        let middle = |a: u32, b: u32| middles.get(&(a.min(b), a.max(b))).copied();
+        let (triangles, parts) = (std::mem::take(&mut self.triangles), std::mem::take(&mut self.part));
+        for (triangle, part) in triangles.into_iter().zip(parts) {
+            for piece in split(triangle, &middle) {
+                self.triangles.push(piece);
+                self.part.push(part);
+            }
         }
     }
 

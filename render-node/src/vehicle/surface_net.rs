@@ -241,19 +241,20 @@ pub fn refine<F: Fn(Vec3) -> f32 + Sync>(
     mesh.positions.extend(new);
     let middle = |a: u32, b: u32| middles.get(&(a.min(b), a.max(b))).copied();
     let old = std::mem::take(&mut mesh.triangles);
-    for [a, b, c] in old {
-        match (middle(a, b), middle(b, c), middle(c, a)) {
-            (None, None, None) => mesh.triangles.push([a, b, c]),
-            (Some(ab), Some(bc), Some(ca)) => {
-                mesh.triangles.extend([[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]);
-            }
-            (Some(m), None, None) => mesh.triangles.extend([[a, m, c], [m, b, c]]),
-            (None, Some(m), None) => mesh.triangles.extend([[b, m, a], [m, c, a]]),
-            (None, None, Some(m)) => mesh.triangles.extend([[c, m, b], [m, a, b]]),
-            (Some(ab), Some(bc), None) => mesh.triangles.extend([[ab, b, bc], [a, ab, bc], [a, bc, c]]),
-            (None, Some(bc), Some(ca)) => mesh.triangles.extend([[bc, c, ca], [b, bc, ca], [b, ca, a]]),
-            (Some(ab), None, Some(ca)) => mesh.triangles.extend([[ca, a, ab], [c, ca, ab], [c, ab, b]]),
-        }
+    mesh.triangles.extend(old.into_iter().flat_map(|t| split(t, &middle)));
+}
+
+/// The triangles that take the place of one whose edges have, or have not, a vertex in their middle.
+pub fn split([a, b, c]: [u32; 3], middle: &dyn Fn(u32, u32) -> Option<u32>) -> Vec<[u32; 3]> {
+    match (middle(a, b), middle(b, c), middle(c, a)) {
+        (None, None, None) => vec![[a, b, c]],
+        (Some(ab), Some(bc), Some(ca)) => vec![[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]],
+        (Some(m), None, None) => vec![[a, m, c], [m, b, c]],
+        (None, Some(m), None) => vec![[b, m, a], [m, c, a]],
+        (None, None, Some(m)) => vec![[c, m, b], [m, a, b]],
+        (Some(ab), Some(bc), None) => vec![[ab, b, bc], [a, ab, bc], [a, bc, c]],
+        (None, Some(bc), Some(ca)) => vec![[bc, c, ca], [b, bc, ca], [b, ca, a]],
+        (Some(ab), None, Some(ca)) => vec![[ca, a, ab], [c, ca, ab], [c, ab, b]],
     }
 }
 
