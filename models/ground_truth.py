@@ -33,7 +33,8 @@ FLOOR_HALF_M = 40.0
 GROUND_HALF_M = 5.0
 GROUND_SIDE = 128
 GROUND_SAMPLES = 20
-SHADOW_FADE_M = (0.45, 0.75)  # reach of the shadow beyond the vehicle's ends and sides
+SHADOW_FADE_M = (0.45, 0.5)  # reach of the shadow beyond the vehicle's ends and sides
+SHADOW_BORDER = (0.76, 0.86)  # where it begins to go towards the picture's border, across and along
 MARGIN_PX = 4
 
 
@@ -503,7 +504,7 @@ def shaped_shadow(lost, camera, low, high, side):
     a, b = column - c, row - r
     found = (lost[r, c] * (1 - a) + lost[r, c + 1] * a) * (1 - b) + (lost[r + 1, c] * (1 - a) + lost[r + 1, c + 1] * a) * b
     smooth = lambda v, low, high: (lambda t: t * t * (3 - 2 * t))(np.clip((v - low) / (high - low), 0, 1))
-    border = smooth(-np.abs(x), -1.0, -0.93) * smooth(-np.abs(y), -1.0, -0.93)
+    border = smooth(-np.abs(x), -1.0, -SHADOW_BORDER[0]) * smooth(-np.abs(y), -1.0, -SHADOW_BORDER[1])
     # Back to vehicle axes: a turn and a uniform scale.
     matrix = np.array(camera["studio_from_vehicle"], float).reshape(4, 4).T
     scale = np.linalg.norm(matrix[:3, 0])

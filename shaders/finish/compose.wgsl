@@ -1,15 +1,6 @@
 // Paint over light layers, tone, and the one conversion from linear light to sRGB. CPU twin: `finish::compose`.
 // One thread per pixel; writes straight-alpha RGBA8 packed into a word, red lowest.
 
-struct Pixel {
-    rest: vec3f,
-    coverage: f32,
-    diffuse: vec3f,
-    paint: f32,
-    gloss: vec3f,
-    shadow: f32,
-}
-
 struct Paint {
     albedo: vec3f,
     gloss: f32,

@@ -2,15 +2,6 @@
 
 const SUB = 2u;
 
-struct Pixel {
-    rest: vec3f,
-    coverage: f32,
-    diffuse: vec3f,
-    paint: f32,
-    gloss: vec3f,
-    shadow: f32,
-}
-
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var rest_target: texture_2d<f32>;
 @group(0) @binding(2) var diffuse_target: texture_2d<f32>;
@@ -22,7 +13,9 @@ struct Pixel {
 // The distance field's box is this much larger than the vehicle on every side, studio metres.
 const FOOTPRINT_MARGIN = 0.15;
 // Reach of the ground shadow beyond the vehicle's ends and sides, studio metres.
-const FADE = vec2f(0.45, 0.75);
+const FADE = vec2f(0.45, 0.5);
+// Where, from the middle to the border of the picture, the shadow begins to go, across and along.
+const BORDER = vec2f(0.76, 0.86);
 
 // Shadow where the ray through this pixel meets the floor. It must be gone at the border of the picture, or a client
 // would see the picture's edge as a line.
@@ -42,7 +35,7 @@ fn floor_shadow(ndc: vec2f) -> f32 {
     let outside = max(abs(box_uv - 0.5) * size - (size * 0.5 - FOOTPRINT_MARGIN), vec2f(0.0));
     let far = length(outside / FADE);
     let fade = exp(-2.0 * far * far);
-    let edge = smoothstep(1.0, 0.93, abs(ndc.x)) * smoothstep(1.0, 0.93, abs(ndc.y));
+    let edge = smoothstep(1.0, BORDER.x, abs(ndc.x)) * smoothstep(1.0, BORDER.y, abs(ndc.y));
     return saturate(max(hidden.x * hidden.x * 0.9, hidden.y * hidden.y * 0.9)) * fade * edge;
 }
 

@@ -2,15 +2,6 @@
 // The channel list is `Channel` of render-node/src/studio/conditioning.rs; this file follows its order.
 // One thread per output pixel: the mean over the samples of the first jittered pass, premultiplied by coverage.
 
-struct Pixel {
-    rest: vec3f,
-    coverage: f32,
-    diffuse: vec3f,
-    paint: f32,
-    gloss: vec3f,
-    shadow: f32,
-}
-
 struct Condition {
     side: u32,
     // Samples of the raster targets per output pixel, along one side.

@@ -19,7 +19,8 @@ pub enum ComposeError {
     Size { plane: &'static str, found: usize, expected: usize },
 }
 
-const WGSL: &str = include_str!("../../../shaders/finish/compose.wgsl");
+const WGSL: &str =
+    concat!(include_str!("../../../shaders/pixel.wgsl"), include_str!("../../../shaders/finish/compose.wgsl"));
 
 /// One pixel of the layers as the shader reads it.
 #[repr(C)]

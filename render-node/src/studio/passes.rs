@@ -13,17 +13,16 @@ pub struct Shader {
 
 macro_rules! shader {
     ($name:literal: $($file:literal),+) => {
-        Shader { name: $name, source: concat!($(include_str!(concat!("../../../shaders/studio/", $file))),+) }
+        Shader { name: $name, source: concat!($(include_str!(concat!("../../../shaders/", $file))),+) }
     };
 }
 
 pub const GROUND_SHADOW: Shader =
-    shader!("ground shadow": "frame.wgsl", "rig.wgsl", "field.wgsl", "ground_shadow.wgsl");
-pub const LIGHT_VERTICES: Shader =
-    shader!("light vertices": "frame.wgsl", "rig.wgsl", "field.wgsl", "light_vertices.wgsl");
-pub const SURFACE: Shader = shader!("surface": "frame.wgsl", "rig.wgsl", "surface.wgsl");
-pub const ACCUMULATE: Shader = shader!("accumulate": "frame.wgsl", "accumulate.wgsl");
-pub const CONDITION: Shader = shader!("condition": "frame.wgsl", "condition.wgsl");
+    shader!("ground shadow": "studio/frame.wgsl", "studio/rig.wgsl", "studio/field.wgsl", "studio/ground_shadow.wgsl");
+pub const LIGHT_VERTICES: Shader = shader!("light vertices": "studio/frame.wgsl", "studio/rig.wgsl", "studio/field.wgsl", "studio/light_vertices.wgsl");
+pub const SURFACE: Shader = shader!("surface": "studio/frame.wgsl", "studio/rig.wgsl", "studio/surface.wgsl");
+pub const ACCUMULATE: Shader = shader!("accumulate": "studio/frame.wgsl", "pixel.wgsl", "studio/accumulate.wgsl");
+pub const CONDITION: Shader = shader!("condition": "studio/frame.wgsl", "pixel.wgsl", "studio/condition.wgsl");
 
 /// In the order they run for one picture; `SURFACE` and `ACCUMULATE` repeat per jittered pass.
 #[cfg(test)]
