@@ -4,6 +4,7 @@
 //! line, and killed by signal.
 
 pub mod fake_node;
+pub mod likeness;
 pub mod service;
 
 pub use fake_node::{Behaviour, FakeNode};

@@ -3,13 +3,15 @@
 //! The service, its embedded node and the load generator share the machine, as they do for a newcomer.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use cyclorama_core::encoding::{self, Picture};
+use cyclorama_core::encoding;
 use cyclorama_core::{Format, MASTER_SIDE_PX};
+use cyclorama_tests::likeness::ssim;
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{DatabaseChoice, Options, Service};
+use image::RgbaImage;
 use serde_json::Value;
 
 /// One vehicle per body class; each cold render is another vehicle and view.
@@ -24,6 +26,7 @@ const COLD: [(&str, &str, u16, &str); 9] = [
     ("bmw", "3-series", 2016, "rear-3-4"),
     ("ford", "transit", 2019, "front-3-4"),
 ];
+const EXAMPLES_PATIENCE: Duration = Duration::from_secs(180);
 const CACHED_REQUESTS: usize = 2_000;
 const IMAGING_REPEATS: usize = 15;
 
@@ -65,8 +68,16 @@ async fn timed(service: &Service, customer: &Customer, query: &str) -> Result<(f
 async fn service_figures() -> Result<Vec<u8>> {
     let service = Service::start_with(DatabaseChoice::Sqlite, Options::default().with_embedded_node()).await?;
     let customer = service.customer(1_000_000)?;
-    // The home page's examples are rendered at first start: wait until the node is idle, and warm.
-    timed(&service, &customer, "make=mazda&model=mx-5&year=2018&view=front-3-4").await?;
+    // The home page's examples are rendered at first start; after them the node is idle, and warm.
+    let patience = Instant::now();
+    loop {
+        let progress: Value = service.visit("/api/examples").send().await?.json().await?;
+        if progress["complete"] == true {
+            break;
+        }
+        ensure!(patience.elapsed() < EXAMPLES_PATIENCE, "the examples are not there: {progress}; {}", service.log());
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
 
     let mut cold = Vec::new();
     let mut master = Vec::new();
@@ -145,43 +156,8 @@ fn node_peak_mb() -> Result<f64> {
     anyhow::bail!("no cyclorama-node process is running")
 }
 
-/// Global SSIM over 8x8 windows of luma on white (Wang et al. 2004, uniform window): 1 is identical.
-fn ssim(a: &Picture, b: &Picture) -> f64 {
-    let luma = |p: &Picture| -> Vec<f64> {
-        p.flattened_on_white()
-            .chunks_exact(3)
-            .map(|c| 0.299 * f64::from(c[0]) + 0.587 * f64::from(c[1]) + 0.114 * f64::from(c[2]))
-            .collect()
-    };
-    let (a_luma, b_luma, width, height) = (luma(a), luma(b), a.width() as usize, a.height() as usize);
-    let (c1, c2) = ((0.01f64 * 255.0).powi(2), (0.03f64 * 255.0).powi(2));
-    let (mut sum, mut count) = (0.0, 0.0);
-    for y in (0..height - 7).step_by(4) {
-        for x in (0..width - 7).step_by(4) {
-            let (mut ma, mut mb, mut saa, mut sbb, mut sab) = (0.0, 0.0, 0.0, 0.0, 0.0);
-            for row in y..y + 8 {
-                for column in x..x + 8 {
-                    let (va, vb) = (a_luma[row * width + column], b_luma[row * width + column]);
-                    ma += va;
-                    mb += vb;
-                    saa += va * va;
-                    sbb += vb * vb;
-                    sab += va * vb;
-                }
-            }
-            let n = 64.0;
-            (ma, mb) = (ma / n, mb / n);
-            let (va, vb, covariance) = (saa / n - ma * ma, sbb / n - mb * mb, sab / n - ma * mb);
-            sum += (2.0 * ma * mb + c1) * (2.0 * covariance + c2) / ((ma * ma + mb * mb + c1) * (va + vb + c2));
-            count += 1.0;
-        }
-    }
-    sum / count
-}
-
-fn decoded(bytes: &[u8]) -> Result<Picture> {
-    let picture = image::load_from_memory(bytes)?.to_rgba8();
-    Ok(Picture::from_rgba(picture.width(), picture.height(), picture.into_raw())?)
+fn decoded(bytes: &[u8]) -> Result<RgbaImage> {
+    Ok(image::load_from_memory(bytes)?.to_rgba8())
 }
 
 /// Master PNG to derivative, decode and resize included, one thread; beside sharp on the same master.
@@ -221,7 +197,12 @@ fn imaging(master: &[u8], sharp: Option<PathBuf>) -> Result<()> {
                 times.push(began.elapsed().as_secs_f64() * 1e3);
             }
             let ours = median(times);
-            let reference = encoding::resize(&encoding::decode_master(master, MASTER_SIDE_PX)?, side, side)?;
+            let lossless = encoding::resize(&encoding::decode_master(master, MASTER_SIDE_PX)?, side, side)?;
+            let rgba = match format {
+                Format::Jpg => lossless.flattened_on_white().chunks(3).flat_map(|c| [c[0], c[1], c[2], 255]).collect(),
+                _ => lossless.rgba().to_vec(),
+            };
+            let reference = RgbaImage::from_raw(side, side, rgba).context("four bytes a pixel")?;
             let our_ssim = ssim(&decoded(&bytes)?, &reference);
             let Some((theirs, their_bytes)) = peers.get(&(format.as_str().to_owned(), u64::from(side))) else {
                 println!(

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cyclorama_tests::likeness::ssim;
 use cyclorama_tests::{DatabaseChoice, Options, Service};
 use image::RgbaImage;
 use reqwest::StatusCode;
@@ -33,8 +34,7 @@ fn bounds(picture: &RgbaImage) -> (u32, u32, u32, u32) {
     solid.fold((u32::MAX, u32::MAX, 0, 0), |(l, t, r, b), (x, y, _)| (l.min(x), t.min(y), r.max(x), b.max(y)))
 }
 
-/// Compares a picture with the one kept in `tests/goldens`, both at 256 px on mid grey: mean SSIM of luma over 8x8 windows.
-/// Renders differ between devices in their last bits, so bytes are not compared. `CYCLORAMA_UPDATE_GOLDENS=1` writes anew;
+/// Compares a picture with the one kept in `tests/goldens`, both at 256 px. `CYCLORAMA_UPDATE_GOLDENS=1` writes anew;
 /// a picture that differs is written beside the expected one.
 fn assert_like_golden(picture: &RgbaImage, name: &str) {
     let small = image::imageops::resize(picture, 256, 256, image::imageops::FilterType::Triangle);
@@ -43,30 +43,7 @@ fn assert_like_golden(picture: &RgbaImage, name: &str) {
         small.save(&file).unwrap();
     }
     let golden = image::open(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display())).to_rgba8();
-    let luma = |picture: &RgbaImage, x: u32, y: u32| {
-        let [r, g, b, a] = picture.get_pixel(x, y).0.map(f64::from);
-        let alpha = a / 255.0;
-        (0.299 * r + 0.587 * g + 0.114 * b) * alpha + 128.0 * (1.0 - alpha)
-    };
-    let (c1, c2) = (6.5025, 58.5225);
-    let (mut sum, mut count) = (0.0, 0.0);
-    for top in (0..=248).step_by(4) {
-        for left in (0..=248).step_by(4) {
-            let window = || (top..top + 8).flat_map(|y| (left..left + 8).map(move |x| (x, y)));
-            let mean = |p: &RgbaImage| window().map(|(x, y)| luma(p, x, y)).sum::<f64>() / 64.0;
-            let (ma, mb) = (mean(&small), mean(&golden));
-            let (mut va, mut vb, mut covariance) = (0.0, 0.0, 0.0);
-            for (x, y) in window() {
-                let (da, db) = (luma(&small, x, y) - ma, luma(&golden, x, y) - mb);
-                va += da * da / 64.0;
-                vb += db * db / 64.0;
-                covariance += da * db / 64.0;
-            }
-            sum += (2.0 * ma * mb + c1) * (2.0 * covariance + c2) / ((ma * ma + mb * mb + c1) * (va + vb + c2));
-            count += 1.0;
-        }
-    }
-    let likeness = sum / count;
+    let likeness = ssim(&small, &golden);
     if likeness < 0.98 {
         small.save(file.with_extension("actual.png")).unwrap();
     }

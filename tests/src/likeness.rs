@@ -1,0 +1,21 @@
+//! How alike two pictures are to an eye. Renders differ between devices in their last bits, so bytes say nothing.
+
+use image::{GrayImage, Luma, RgbaImage};
+use image_compare::{Algorithm, gray_similarity_structure};
+
+/// What transparent pixels are laid on: halfway, so that both a dark and a light rim count.
+const PAGE: f64 = 128.0;
+
+/// Mean structural similarity (SSIM, Wang et al. 2004) of the luma of two pictures of one size: 1 is the same picture.
+pub fn ssim(a: &RgbaImage, b: &RgbaImage) -> f64 {
+    let compared = gray_similarity_structure(&Algorithm::MSSIMSimple, &luma(a), &luma(b));
+    compared.expect("pictures of one size").score
+}
+
+fn luma(picture: &RgbaImage) -> GrayImage {
+    GrayImage::from_fn(picture.width(), picture.height(), |x, y| {
+        let [r, g, b, a] = picture.get_pixel(x, y).0.map(f64::from);
+        let share = a / 255.0;
+        Luma([((0.299 * r + 0.587 * g + 0.114 * b) * share + PAGE * (1.0 - share)).round() as u8])
+    })
+}
