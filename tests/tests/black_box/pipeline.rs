@@ -95,3 +95,22 @@ async fn a_real_car_from_a_real_pipeline() {
     assert!(nose > tail, "nose to the left: nose top at {nose}, tail top at {tail}");
     assert_eq!(service.balance(&customer).await.unwrap(), 46);
 }
+
+/// Views and bodies that the 911 does not show, as a person judged them good.
+const JUDGED: [(&str, &str, u16, &str, &str); 4] = [
+    ("ford", "f-150", 2020, "front-3-4", "blue"),
+    ("jeep", "wrangler", 2019, "rear", "orange"),
+    ("volkswagen", "golf", 2018, "front", "yellow"),
+    ("ford", "transit", 2019, "rear-3-4", "white"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_bodies_look_as_they_were_judged() {
+    let service = Service::start_with(DatabaseChoice::Sqlite, Options::default().with_embedded_node()).await.unwrap();
+    let customer = service.customer(50).unwrap();
+    for (make, model, year, view, colour) in JUDGED {
+        let query = format!("make={make}&model={model}&year={year}&view={view}&color={colour}");
+        let seen = picture(&service, &customer, &query).await;
+        assert_like_golden(&seen, &format!("{make}-{model}-{view}-{colour}"));
+    }
+}
