@@ -156,9 +156,18 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
         tokio::spawn(async move {
             tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
             tracing::warn!("told twice: stopping at once");
-            std::process::exit(1);
+            end_at_once();
         });
     })
+}
+
+/// Ends without running exit handlers: those of ONNX Runtime and of the Vulkan driver wait for threads that are still at work,
+/// some of them for ever.
+fn end_at_once() -> ! {
+    use rustix::process::{Signal, getpid, kill_process};
+    let _ = kill_process(getpid(), Signal::KILL);
+    // Only if the system refuses a process to end itself.
+    std::process::abort()
 }
 
 /// A parent that dies without a word closes the pipe: nobody is left to take results, so nothing is worth finishing.
@@ -173,8 +182,8 @@ fn end_with_parent() -> std::io::Result<()> {
                 _ => {}
             }
         }
-        tracing::info!("the parent is gone");
-        std::process::exit(0);
+        // Without a word: the parent also read our log, and a log line that cannot be written panics.
+        end_at_once();
     };
     std::thread::Builder::new().name("parent".to_owned()).spawn(wait).map(drop)
 }

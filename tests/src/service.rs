@@ -145,6 +145,19 @@ impl Service {
         }
     }
 
+    /// Process ids of the service's children: its embedded node, if it runs one.
+    pub fn children(&self) -> Vec<u32> {
+        let Some(child) = &self.child else { return Vec::new() };
+        let parent = format!("PPid:\t{}", child.id());
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        ids.filter(|id: &u32| {
+            let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+            status.lines().any(|line| line == parent)
+        })
+        .collect()
+    }
+
     pub fn is_running(&mut self) -> bool {
         self.child.as_mut().is_some_and(|c| matches!(c.try_wait(), Ok(None)))
     }

@@ -114,3 +114,29 @@ async fn other_bodies_look_as_they_were_judged() {
         assert_like_golden(&seen, &format!("{make}-{model}-{view}-{colour}"));
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_embedded_node_does_not_outlive_a_killed_service() {
+    let mut service =
+        Service::start_with(DatabaseChoice::Sqlite, Options::default().with_embedded_node()).await.unwrap();
+    let customer = service.customer(5).unwrap();
+    picture(&service, &customer, "make=porsche&model=911&year=2024&view=rear").await;
+    // The engine is busy again when the end comes.
+    let query = "/api/v1/images/car?make=ford&model=mustang&year=2020";
+    assert!(service.get(&customer, query).timeout(Duration::from_millis(700)).send().await.is_err());
+    let node = service.children();
+    assert_eq!(node.len(), 1);
+    service.kill();
+    // Ended, whether or not the machine's first process has taken notice.
+    let gone = || match std::fs::read_to_string(format!("/proc/{}/status", node[0])) {
+        Ok(status) => status.contains("\nState:\tZ"),
+        Err(_) => true,
+    };
+    for _ in 0..50 {
+        if gone() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the node still runs five seconds after its service was killed");
+}
