@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -57,8 +58,20 @@ pub fn binaries() -> Result<PathBuf> {
 }
 
 /// A port that was free a moment ago.
+/// A port nobody listens on, each given out once. Below the ports that the system lends to outgoing connections: those come and
+/// go by the hundred here, and one would now and then hold a service's port while it restarts.
 fn free_port() -> Result<u16> {
-    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+    const FIRST: u32 = 10_000;
+    const COUNT: u32 = 20_000;
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    for _ in 0..COUNT {
+        let place = std::process::id().wrapping_mul(257).wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
+        let port = (FIRST + place % COUNT) as u16;
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    bail!("no port from {FIRST} to {} is free", FIRST + COUNT)
 }
 
 /// A client that follows no redirects. Built beside the workspace's other programs, reqwest wants a TLS provider named even
@@ -165,8 +178,7 @@ impl Service {
     /// SIGTERM, then waits for the end (a minute at most) and gives the exit status.
     pub async fn terminate(&mut self) -> Result<std::process::ExitStatus> {
         let mut child = self.child.take().context("not running")?;
-        let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status()?;
-        ensure!(told.success(), "kill failed");
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM)?;
         let asked = Instant::now();
         loop {
             if let Some(status) = child.try_wait()? {
