@@ -2,7 +2,7 @@
 # make test           every test, on SQLite and on PostgreSQL
 # make bench          figures, side by side with peers
 # make contact-sheet  views x body classes x colours in one PNG
-# make model          the built-in model from nothing: data, training, export (hours)
+# make model          the built-in model from nothing: data, training, export (an hour and a quarter on two cores)
 
 # Outside the checkout, so that a fresh clone reuses what was compiled before.
 export CYCLORAMA_CACHE ?= $(HOME)/.cache/cyclorama

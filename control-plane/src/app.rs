@@ -6,6 +6,7 @@ use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Database;
+use crate::delivery::urls::{Addresses, SigningKeys};
 use crate::delivery::{Examples, Pictures};
 use crate::http::frame::InFlight;
 use crate::ledger::Meter;
@@ -31,6 +32,10 @@ pub struct Parts {
     pub clock: Clock,
     /// API keys, looked up by hash.
     pub keys: Keys,
+    /// What delivery tokens are signed with.
+    pub signing_keys: SigningKeys,
+    /// Signed addresses at hand.
+    pub addresses: Addresses,
     /// Which vehicles exist.
     pub catalog: Catalog,
     /// The home page's pictures.

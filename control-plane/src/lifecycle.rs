@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::config::farm::{Farm, NodeMode};
 use crate::config::storage::Storage;
 use crate::db::Database;
+use crate::delivery::urls::SigningKeys;
 use crate::delivery::{Examples, Pictures};
 use crate::farm::embedded;
 use crate::http::{router, server};
@@ -130,11 +131,14 @@ pub async fn open(
         Some(file) => Catalog::load(file),
     }
     .context("CYCLORAMA_CATALOG")?;
+    let signing_keys = SigningKeys::open(db.clone(), Clock).await.context("the signing keys cannot be read")?;
     let app = App::new(Parts {
         base_url,
         db,
         clock: Clock,
         keys: Default::default(),
+        signing_keys,
+        addresses: Default::default(),
         examples: Examples::of(&catalog).context("the list of examples does not parse")?,
         catalog,
         pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max),

@@ -55,3 +55,17 @@ impl NodeToken {
         }
     }
 }
+
+#[derive(Debug, clap::Subcommand)]
+pub enum SigningKey {
+    /// Sign delivery addresses with a new key from now on; those signed before stay good until they expire
+    Rotate,
+}
+
+impl SigningKey {
+    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+        match self {
+            SigningKey::Rotate => client.post("/admin/signing-keys/rotate", json!({})).await,
+        }
+    }
+}

@@ -39,6 +39,9 @@ enum Command {
     /// Tokens that let render nodes take work
     #[command(subcommand)]
     NodeToken(key::NodeToken),
+    /// What delivery addresses are signed with
+    #[command(subcommand)]
+    SigningKey(key::SigningKey),
     /// Render nodes
     #[command(subcommand)]
     Node(node::Node),
@@ -64,6 +67,7 @@ impl Cli {
             Command::Account(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Key(command) => command.run(&self.whereabouts.find()?).await?,
             Command::NodeToken(command) => command.run(&self.whereabouts.find()?).await?,
+            Command::SigningKey(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Node(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Budget(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Render(command) => command.run(&self.whereabouts.find()?).await?,

@@ -110,13 +110,13 @@ pub async fn show(app: &App, caller: &Caller, order: &Order, if_none_match: Opti
 }
 
 /// A request that failed before it was counted is counted all the same.
-async fn after_count<T>(app: &App, caller: &Caller, error: DeliveryError) -> Windowed<T> {
+pub(super) async fn after_count<T>(app: &App, caller: &Caller, error: DeliveryError) -> Windowed<T> {
     let (window, counted) = count(app, caller).await;
     (window, Err(counted.err().unwrap_or(error)))
 }
 
 /// Counts the request and charges it in one entry. Gives the balance after it.
-async fn submit(app: &App, caller: &Caller, charge: Charge) -> Windowed<Credits> {
+pub(super) async fn submit(app: &App, caller: &Caller, charge: Charge) -> Windowed<Credits> {
     let count = RateCount { key_id: caller.key_id.clone(), limit_per_minute: caller.rate_limit_per_minute };
     match app.meter.submit(Entry { count: Some(count), charge }).await {
         Ok(metered) => (metered.window, balance_after(metered)),
@@ -131,7 +131,7 @@ fn balance_after(metered: Metered) -> Result<Credits, DeliveryError> {
         (Outcome::Insufficient { balance }, _) => {
             Err(DeliveryError::Insufficient { balance, required: CREDITS_PER_PICTURE })
         }
-        (Outcome::HoldNotOpen, _) => Err(DeliveryError::HoldLost),
+        (Outcome::HoldNotOpen | Outcome::DeliveryUrlClosed, _) => Err(DeliveryError::HoldLost),
         (Outcome::UnknownAccount | Outcome::RateLimited, _) => Err(DeliveryError::NoLedger),
     }
 }

@@ -46,7 +46,8 @@ impl Example {
         let vehicle = found.vehicle;
         let variant =
             Variant { make: vehicle.make.clone(), model: vehicle.model.clone(), year: vehicle.year, view, colour };
-        let order = Order { vehicle, variant, format: Format::Png, side_px: side_px(None, None) };
+        let order =
+            Order { vehicle, variant, format: Format::Png, width: None, height: None, side_px: side_px(None, None) };
         Example { order, make_name: found.make_name, model_name: found.model_name }
     }
 }

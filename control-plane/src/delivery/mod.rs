@@ -8,6 +8,7 @@ mod etag;
 mod examples;
 mod find;
 pub mod request;
+pub mod urls;
 
 pub use charge::{Delivered, Shown, count, deliver, show};
 pub use etag::matches as etag_matches;
@@ -19,6 +20,7 @@ use crate::ledger::{Credits, MeterError, Window};
 use crate::renders::RenderError;
 use cyclorama_core::encoding::EncodingError;
 use cyclorama_core::objects::ObjectError;
+use cyclorama_core::wire::FailureKind;
 use cyclorama_core::{Format, Variant, Vehicle};
 use std::sync::Arc;
 
@@ -31,6 +33,9 @@ pub struct Order {
     pub vehicle: Vehicle,
     pub variant: Variant,
     pub format: Format,
+    /// The box that was asked for, in pixels.
+    pub width: Option<u32>,
+    pub height: Option<u32>,
     /// Side of the square picture, in pixels, 1 to 1024.
     pub side_px: u32,
 }
@@ -44,7 +49,14 @@ impl Order {
             view: request.view,
             colour: request.colour,
         };
-        Order { vehicle, variant, format: request.format, side_px: request.side_px }
+        Order {
+            vehicle,
+            variant,
+            format: request.format,
+            width: request.width,
+            height: request.height,
+            side_px: request.side_px,
+        }
     }
 }
 
@@ -69,6 +81,13 @@ pub enum DeliveryError {
     Meter(#[from] MeterError),
     #[error("the database does not answer")]
     Database(#[source] Arc<sqlx::Error>),
+}
+
+impl DeliveryError {
+    /// The picture itself could not be made. Trouble with storing it, or with capacity, is not the picture's.
+    pub fn is_failed_render(&self) -> bool {
+        matches!(self, DeliveryError::Render(RenderError::Failed { kind, .. }) if kind != FailureKind::Upload.as_str())
+    }
 }
 
 impl From<sqlx::Error> for DeliveryError {

@@ -1,8 +1,9 @@
-//! The query of `GET /api/v1/images/car` as a validated [`ImageRequest`], and its one canonical spelling.
+//! The query of `GET /api/v1/images/car`, or an item of a JSON body, as a validated [`ImageRequest`], and its one canonical spelling.
 //!
 //! Pure: whether the vehicle exists is the catalog's affair; who may ask, and what it costs, the handler's.
 
 use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset, UnknownName, View};
+use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use url::form_urlencoded;
@@ -57,10 +58,6 @@ impl BadParameter {
     }
 }
 
-/// Keys that callers use for ours, so that the refusal can name the right one.
-const KEYS_MEANT: [(&str, &str); 5] =
-    [("colour", "color"), ("width", "w"), ("height", "h"), ("manufacturer", "make"), ("angle", "view")];
-
 /// The values as they came, one slot a key. A slot that is filled twice is a refusal, never a choice.
 #[derive(Default)]
 struct Given<'a> {
@@ -77,8 +74,24 @@ struct Given<'a> {
     response: Option<&'a str>,
 }
 
+/// What the two forms of a request call their keys, where they differ.
+#[derive(Clone, Copy)]
+struct Keys {
+    width: &'static str,
+    height: &'static str,
+    all: &'static str,
+}
+
+const QUERY: Keys =
+    Keys { width: "w", height: "h", all: "make (or brand), model, year, view, color, w, h, size, format and response" };
+const JSON: Keys = Keys {
+    width: "width",
+    height: "height",
+    all: "make (or brand), model, year, view, color, width, height, size and format",
+};
+
 impl<'a> Given<'a> {
-    fn collect(pairs: &'a [(String, String)]) -> Result<Self, BadParameter> {
+    fn collect(pairs: &'a [(String, String)], keys: Keys) -> Result<Self, BadParameter> {
         let mut given = Self::default();
         for (key, value) in pairs {
             let slot = match key.as_str() {
@@ -88,13 +101,13 @@ impl<'a> Given<'a> {
                 "year" => &mut given.year,
                 "view" => &mut given.view,
                 "color" => &mut given.color,
-                "w" => &mut given.w,
-                "h" => &mut given.h,
+                side if side == keys.width => &mut given.w,
+                side if side == keys.height => &mut given.h,
                 "size" => &mut given.size,
                 "format" => &mut given.format,
                 "response" => &mut given.response,
                 // Refused, not ignored: a misspelt `colour=red` would otherwise be charged as a silver picture.
-                unknown => return Err(unknown_key(unknown)),
+                unknown => return Err(unknown_key(unknown, keys)),
             };
             if slot.replace(value).is_some() {
                 return Err(BadParameter::new(key, format!("`{key}` is given more than once")));
@@ -104,14 +117,20 @@ impl<'a> Given<'a> {
     }
 }
 
-fn unknown_key(key: &str) -> BadParameter {
+fn unknown_key(key: &str, keys: Keys) -> BadParameter {
     let shown: String = key.chars().take(40).collect();
-    let detail = match KEYS_MEANT.iter().find(|(theirs, _)| *theirs == key) {
-        Some((_, ours)) => format!("`{shown}` is not a parameter of this endpoint; it is called `{ours}`"),
-        None => format!(
-            "`{shown}` is not a parameter of this endpoint; it takes make (or brand), model, year, view, color, w, h, \
-             size, format and response"
-        ),
+    // Keys that callers use for ours: the refusal names the right one.
+    let meant = match key {
+        "colour" => Some("color"),
+        "manufacturer" => Some("make"),
+        "angle" => Some("view"),
+        "w" | "width" => Some(keys.width),
+        "h" | "height" => Some(keys.height),
+        _ => None,
+    };
+    let detail = match meant {
+        Some(ours) => format!("`{shown}` is not a parameter of this endpoint; it is called `{ours}`"),
+        None => format!("`{shown}` is not a parameter of this endpoint; it takes {}", keys.all),
     };
     BadParameter::new(shown, detail)
 }
@@ -123,9 +142,34 @@ impl ImageRequest {
         Self::parse(&pairs)
     }
 
+    /// Reads an item of a JSON body; values have the types of the specification, section 2.
+    pub fn parse_json(item: &Map<String, Value>) -> Result<Self, BadParameter> {
+        let mut pairs = Vec::with_capacity(item.len());
+        for (key, value) in item {
+            if key == "response" {
+                return Err(unknown_key(key, JSON));
+            }
+            let is_number = ["year", JSON.width, JSON.height].contains(&key.as_str());
+            let text = match value {
+                Value::String(text) if !is_number => text.clone(),
+                Value::Number(number) if is_number => number.to_string(),
+                _ => {
+                    let kind = if is_number { "a whole number" } else { "a string" };
+                    return Err(BadParameter::new(key, format!("`{key}` is {kind}")));
+                }
+            };
+            pairs.push((key.clone(), text));
+        }
+        Self::from_pairs(&pairs, JSON)
+    }
+
     /// Reads decoded key and value pairs; an endpoint with keys of its own takes those out first.
     pub fn parse(pairs: &[(String, String)]) -> Result<Self, BadParameter> {
-        let given = Given::collect(pairs)?;
+        Self::from_pairs(pairs, QUERY)
+    }
+
+    fn from_pairs(pairs: &[(String, String)], keys: Keys) -> Result<Self, BadParameter> {
+        let given = Given::collect(pairs, keys)?;
         let make = match (given.make, given.brand) {
             (Some(_), Some(_)) => {
                 return Err(BadParameter::new(
@@ -142,7 +186,7 @@ impl ImageRequest {
         let colour = one_of::<Colour>("color", given.color)?.unwrap_or_default();
         let format = one_of::<Format>("format", given.format)?.unwrap_or_default();
         let size = one_of::<SizePreset>("size", given.size)?;
-        let (mut width, height) = (side("w", given.w)?, side("h", given.h)?);
+        let (mut width, height) = (side(keys.width, given.w)?, side(keys.height, given.h)?);
         if let (Some(preset), None, None) = (size, width, height) {
             width = Some(preset.side_px());
         }

@@ -5,7 +5,7 @@ use super::frame::{frame, limited, panicked, unknown_route, wrong_method};
 use super::health;
 use super::legacy;
 use super::node::{jobs, layers, nodes, uploads};
-use super::v1::images;
+use super::v1::{delivery, image_urls, images};
 use super::web;
 use crate::app::App;
 use axum::Router;
@@ -26,6 +26,8 @@ pub fn public(app: App) -> Router {
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
         .route("/api/v1/images/car", get(images::car::get).head(images::car::head))
+        .route("/api/v1/image-urls", limited(post(image_urls::post::post), image_urls::post::BODY_BYTES_MAX))
+        .route("/api/v1/delivery/{token}", get(delivery::get::get).head(delivery::get::head))
         .route("/node/v1/nodes", post(nodes::join::join))
         .route("/node/v1/nodes/{node_id}", delete(nodes::leave::leave))
         .route("/node/v1/nodes/{node_id}/leases", post(nodes::lease::lease))
@@ -50,6 +52,7 @@ pub fn operator(app: App) -> Router {
         .route("/admin/keys/{key_id}/revoke", post(admin::keys::revoke::revoke))
         .route("/admin/node-tokens", post(admin::node_tokens::create::create))
         .route("/admin/node-tokens/{token_id}/revoke", post(admin::node_tokens::revoke::revoke))
+        .route("/admin/signing-keys/rotate", post(admin::signing_keys::rotate::rotate))
         .route("/admin/nodes", get(admin::nodes::list::list))
         .route("/admin/nodes/{node_id}/drain", post(admin::nodes::order::drain))
         .route("/admin/nodes/{node_id}/lock", post(admin::nodes::order::lock))

@@ -1,8 +1,9 @@
 //! One batch of the meter: every statement of its transaction, in one fixed order.
 //!
-//! The order (windows, holds, balances; each sorted by id) is also the order in which rows are locked, so that several processes on
+//! The order (windows, holds, signed addresses, balances; each sorted by id) is also the order in which rows are locked, so that several processes on
 //! one PostgreSQL never wait for each other in a circle.
 
+use super::delivery_urls;
 use super::{Charge, Credits, Delivery, Entry, Metered, Outcome, ProcessId, Window};
 use crate::clock::UnixMs;
 use crate::db::{self, Database, Tx};
@@ -112,7 +113,8 @@ async fn write(
         })
         .collect();
 
-    let ended = end_holds(tx, now, entries, &mut outcomes).await?;
+    let mut ended = end_holds(tx, now, entries, &mut outcomes).await?;
+    change_urls(tx, now, entries, &mut outcomes, &mut ended).await?;
     let mut appended = Appended::default();
     move_balances(tx, entries, &ended, &mut outcomes).await?;
     for (index, entry) in entries.iter().enumerate() {
@@ -125,7 +127,21 @@ async fn write(
         _ => None,
     });
     insert(tx, "holds (id, account_id, credits, state, owner, opened_at_ms, expires_at_ms)", 7, appended.holds).await?;
-    insert(tx, "ledger_entries (id, account_id, kind, credits, hold_id, at_ms)", 6, appended.ledger_entries).await?;
+    // Before the ledger's entries, which name them.
+    for (index, entry) in entries.iter().enumerate() {
+        if let (Charge::Mint { account_id, urls }, Some(Outcome::Done { .. })) = (&entry.charge, outcomes[index]) {
+            for url in urls {
+                delivery_urls::insert(tx, now, account_id, url).await?;
+            }
+        }
+    }
+    insert(
+        tx,
+        "ledger_entries (id, account_id, kind, credits, hold_id, delivery_url_id, at_ms)",
+        7,
+        appended.ledger_entries,
+    )
+    .await?;
     insert(
         tx,
         "deliveries (id, account_id, key_id, request_id, render_id, revision, format, width, height, source, credits, at_ms)",
@@ -189,7 +205,8 @@ async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Res
     Ok(counted)
 }
 
-struct EndedHold {
+/// A hold that has ended, or a signed address whose credit is given back.
+struct Ended {
     account_id: String,
     credits: Credits,
 }
@@ -200,7 +217,7 @@ async fn end_holds(
     now: UnixMs,
     entries: &[&Entry],
     outcomes: &mut [Option<Outcome>],
-) -> Result<BTreeMap<usize, EndedHold>, sqlx::Error> {
+) -> Result<BTreeMap<usize, Ended>, sqlx::Error> {
     let mut endings: Vec<(&str, &str, usize)> = entries
         .iter()
         .enumerate()
@@ -224,7 +241,7 @@ async fn end_holds(
         .await?;
         match row {
             Some(row) => {
-                ended.insert(index, EndedHold { account_id: row.try_get(0)?, credits: Credits(row.try_get(1)?) });
+                ended.insert(index, Ended { account_id: row.try_get(0)?, credits: Credits(row.try_get(1)?) });
             }
             None => outcomes[index] = Some(Outcome::HoldNotOpen),
         }
@@ -232,21 +249,59 @@ async fn end_holds(
     Ok(ended)
 }
 
+/// Counts loads of signed addresses and closes those whose credit is given back.
+async fn change_urls(
+    tx: &mut Tx<'_>,
+    now: UnixMs,
+    entries: &[&Entry],
+    outcomes: &mut [Option<Outcome>],
+    ended: &mut BTreeMap<usize, Ended>,
+) -> Result<(), sqlx::Error> {
+    let mut changes: Vec<(&str, usize)> = entries
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| outcomes[*index].is_none())
+        .filter_map(|(index, entry)| match &entry.charge {
+            Charge::Load { delivery_url_id } | Charge::Refund { delivery_url_id } => {
+                Some((delivery_url_id.as_str(), index))
+            }
+            _ => None,
+        })
+        .collect();
+    changes.sort_unstable();
+    for (id, index) in changes {
+        if matches!(entries[index].charge, Charge::Load { .. }) {
+            let counted = delivery_urls::count_load(tx, now, id).await?;
+            outcomes[index] =
+                Some(if counted { Outcome::Done { remaining: None } } else { Outcome::DeliveryUrlClosed });
+            continue;
+        }
+        match delivery_urls::consume(tx, id).await? {
+            Some(account_id) => {
+                ended.insert(index, Ended { account_id, credits: Credits(1) });
+            }
+            None => outcomes[index] = Some(Outcome::DeliveryUrlClosed),
+        }
+    }
+    Ok(())
+}
+
 /// Gives released credits back, then takes debits and holds by guarded updates, account by account.
 async fn move_balances(
     tx: &mut Tx<'_>,
     entries: &[&Entry],
-    ended: &BTreeMap<usize, EndedHold>,
+    ended: &BTreeMap<usize, Ended>,
     outcomes: &mut [Option<Outcome>],
 ) -> Result<(), sqlx::Error> {
     let mut by_account: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, entry) in entries.iter().enumerate().filter(|(index, _)| outcomes[*index].is_none()) {
         let account_id = match &entry.charge {
-            Charge::Nothing => continue,
-            Charge::Read { account_id } | Charge::Debit { account_id, .. } | Charge::Hold { account_id, .. } => {
-                account_id
-            }
-            Charge::Settle { .. } | Charge::Release { .. } => match ended.get(&index) {
+            Charge::Nothing | Charge::Load { .. } => continue,
+            Charge::Read { account_id }
+            | Charge::Debit { account_id, .. }
+            | Charge::Hold { account_id, .. }
+            | Charge::Mint { account_id, .. } => account_id,
+            Charge::Settle { .. } | Charge::Release { .. } | Charge::Refund { .. } => match ended.get(&index) {
                 Some(hold) => &hold.account_id,
                 None => continue,
             },
@@ -256,7 +311,7 @@ async fn move_balances(
     for (account_id, indexes) in by_account {
         let given_back: i64 = indexes
             .iter()
-            .filter(|index| matches!(entries[**index].charge, Charge::Release { .. }))
+            .filter(|index| matches!(entries[**index].charge, Charge::Release { .. } | Charge::Refund { .. }))
             .filter_map(|index| ended.get(index))
             .map(|hold| hold.credits.0)
             .sum();
@@ -287,6 +342,7 @@ async fn move_balances(
 fn asks(entry: &Entry) -> i64 {
     match &entry.charge {
         Charge::Debit { credits, .. } | Charge::Hold { credits, .. } => credits.0,
+        Charge::Mint { urls, .. } => urls.len() as i64,
         _ => 0,
     }
 }
@@ -327,26 +383,22 @@ async fn one_by_one(
 }
 
 /// Collects the rows that an applied entry leaves behind.
-fn append<'e>(
-    appended: &mut Appended<'e>,
-    now: UnixMs,
-    owner: &'e ProcessId,
-    entry: &'e Entry,
-    ended: Option<&EndedHold>,
-) {
-    let mut ledger_entry = |account_id: Value<'e>, kind: &'static str, credits: i64, hold_id: Value<'e>| {
-        let id = Value::Owned(Uuid::now_v7().to_string());
-        let row = vec![id, account_id, Value::Text(kind), Value::Number(credits), hold_id, Value::Number(now.0)];
-        appended.ledger_entries.push(row);
-    };
+fn append<'e>(appended: &mut Appended<'e>, now: UnixMs, owner: &'e ProcessId, entry: &'e Entry, ended: Option<&Ended>) {
+    let mut ledger_entry =
+        |account_id: Value<'e>, kind: &'static str, credits: i64, [hold_id, url_id]: [Value<'e>; 2]| {
+            let id = Value::Owned(Uuid::now_v7().to_string());
+            let row =
+                vec![id, account_id, Value::Text(kind), Value::Number(credits), hold_id, url_id, Value::Number(now.0)];
+            appended.ledger_entries.push(row);
+        };
     match &entry.charge {
-        Charge::Nothing | Charge::Read { .. } => {}
+        Charge::Nothing | Charge::Read { .. } | Charge::Load { .. } => {}
         Charge::Debit { account_id, credits, delivery } => {
-            ledger_entry(Value::Text(account_id), "debit", -credits.0, Value::NoText);
+            ledger_entry(Value::Text(account_id), "debit", -credits.0, [Value::NoText, Value::NoText]);
             appended.deliveries.push(delivery_row(now, Value::Text(account_id), *credits, delivery));
         }
         Charge::Hold { account_id, credits, hold_id, expires_at_ms } => {
-            ledger_entry(Value::Text(account_id), "hold", -credits.0, Value::Text(hold_id));
+            ledger_entry(Value::Text(account_id), "hold", -credits.0, [Value::Text(hold_id), Value::NoText]);
             appended.holds.push(vec![
                 Value::Text(hold_id),
                 Value::Text(account_id),
@@ -359,7 +411,8 @@ fn append<'e>(
         }
         Charge::Settle { hold_id, delivery } => {
             if let Some(hold) = ended {
-                ledger_entry(Value::Owned(hold.account_id.clone()), "settle", 0, Value::Text(hold_id));
+                let of = [Value::Text(hold_id.as_str()), Value::NoText];
+                ledger_entry(Value::Owned(hold.account_id.clone()), "settle", 0, of);
                 appended.deliveries.push(delivery_row(
                     now,
                     Value::Owned(hold.account_id.clone()),
@@ -370,7 +423,17 @@ fn append<'e>(
         }
         Charge::Release { hold_id } => {
             if let Some(hold) = ended {
-                ledger_entry(Value::Owned(hold.account_id.clone()), "release", hold.credits.0, Value::Text(hold_id));
+                let of = [Value::Text(hold_id.as_str()), Value::NoText];
+                ledger_entry(Value::Owned(hold.account_id.clone()), "release", hold.credits.0, of);
+            }
+        }
+        Charge::Mint { account_id, urls } => {
+            ledger_entry(Value::Text(account_id), "debit", -(urls.len() as i64), [Value::NoText, Value::NoText]);
+        }
+        Charge::Refund { delivery_url_id } => {
+            if let Some(url) = ended {
+                let of = [Value::NoText, Value::Text(delivery_url_id.as_str())];
+                ledger_entry(Value::Owned(url.account_id.clone()), "refund", url.credits.0, of);
             }
         }
     }

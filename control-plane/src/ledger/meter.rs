@@ -80,7 +80,7 @@ async fn run(database: Database, clock: Clock, owner: ProcessId, mut entries: mp
             drain(&mut entries, &mut batch);
         }
         last_batch = batch.len();
-        batch.retain(|waiting| !waiting.answer.is_closed() || ends_a_hold(&waiting.entry));
+        batch.retain(|waiting| !waiting.answer.is_closed() || must_happen(&waiting.entry));
         commit(&database, &clock, &owner, batch).await;
     }
 }
@@ -94,9 +94,9 @@ fn drain(entries: &mut mpsc::Receiver<Waiting>, batch: &mut Vec<Waiting>) {
     }
 }
 
-/// A hold is ended even when nobody listens for the answer.
-fn ends_a_hold(entry: &Entry) -> bool {
-    matches!(entry.charge, Charge::Settle { .. } | Charge::Release { .. })
+/// A hold is ended, and a credit given back, even when nobody listens for the answer.
+fn must_happen(entry: &Entry) -> bool {
+    matches!(entry.charge, Charge::Settle { .. } | Charge::Release { .. } | Charge::Refund { .. })
 }
 
 /// Commits a batch and answers everybody in it. When the database refuses the batch for what is in it, the halves are tried apart,

@@ -5,6 +5,7 @@
 
 mod balance;
 mod batch;
+mod delivery_urls;
 mod meter;
 mod owner;
 #[cfg(test)]
@@ -64,6 +65,28 @@ pub enum Charge {
     Settle { hold_id: String, delivery: Delivery },
     /// Gives the credits of an open hold back.
     Release { hold_id: String },
+    /// Takes one credit for each signed address and writes them all: one debit.
+    Mint { account_id: String, urls: Vec<NewDeliveryUrl> },
+    /// Counts a load of a signed address against its cap; paid for when it was made.
+    Load { delivery_url_id: String },
+    /// The first load of a signed address failed: closes it and gives its credit back.
+    Refund { delivery_url_id: String },
+}
+
+/// A signed address to be written with its debit.
+#[derive(Debug, Clone)]
+pub struct NewDeliveryUrl {
+    pub id: String,
+    pub key_id: String,
+    pub request_id: String,
+    pub variant: cyclorama_core::Variant,
+    pub format: cyclorama_core::Format,
+    /// The box that was asked for, in pixels.
+    pub width: Option<u32>,
+    pub height: Option<u32>,
+    /// 0: as many loads as one likes.
+    pub max_uses: i64,
+    pub expires_at_ms: i64,
 }
 
 /// The record of one picture given to a client; account and credits come from the charge it is written with.
@@ -117,6 +140,8 @@ pub enum Outcome {
     },
     /// The hold was already settled or released (its owner was taken for dead): the picture must not be delivered.
     HoldNotOpen,
+    /// The address was used up, consumed or has expired (for a load), or was loaded or refunded before (for a refund).
+    DeliveryUrlClosed,
     UnknownAccount,
 }
 

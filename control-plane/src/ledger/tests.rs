@@ -329,3 +329,109 @@ async fn a_busy_meter_leaves_others_their_turn_to_write() {
         assert_eq!(count(&database, "select count(*) from processes where seen_at_ms = 49").await, 4);
     }
 }
+
+fn mint(ids: &[&str], max_uses: i64) -> Entry {
+    let variant = cyclorama_core::Variant {
+        make: "ford".to_owned(),
+        model: "mustang".to_owned(),
+        year: 2020,
+        view: cyclorama_core::View::Side,
+        colour: cyclorama_core::Colour::Red,
+    };
+    let url = |id: &&str| NewDeliveryUrl {
+        id: (*id).to_owned(),
+        key_id: "key-1".to_owned(),
+        request_id: "request-1".to_owned(),
+        variant: variant.clone(),
+        format: cyclorama_core::Format::Png,
+        width: None,
+        height: Some(300),
+        max_uses,
+        expires_at_ms: FAR_AWAY_MS,
+    };
+    only(Charge::Mint { account_id: ACCOUNT.to_owned(), urls: ids.iter().map(url).collect() })
+}
+
+fn load(id: &str) -> Entry {
+    only(Charge::Load { delivery_url_id: id.to_owned() })
+}
+
+fn refund(id: &str) -> Entry {
+    only(Charge::Refund { delivery_url_id: id.to_owned() })
+}
+
+async fn key(database: &Database) {
+    for sql in [
+        "insert into accounts (id, email, created_at_ms) values ('account-1', 'a@example.com', 1)",
+        "insert into api_keys (id, account_id, name, key_sha256, scopes, created_at_ms)
+         values ('key-1', 'account-1', 'test', 'x', 'images:read', 1)",
+    ] {
+        database.write(sqlx::query(sql)).await.expect("writes");
+    }
+}
+
+const LOADED: Outcome = Outcome::Done { remaining: None };
+
+#[tokio::test]
+async fn a_signed_address_is_paid_once_loaded_up_to_its_cap_and_refunded_at_most_once() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 5).await;
+        key(&database).await;
+        let (meter, _) = started(&database).await;
+        for (entry, expected) in [
+            (mint(&["a", "b", "c", "d", "e", "f"], 2), Outcome::Insufficient { balance: Credits(5) }),
+            (load("a"), Outcome::DeliveryUrlClosed),
+            (mint(&["a", "b", "c"], 2), done(2)),
+            (load("a"), LOADED),
+            (refund("a"), Outcome::DeliveryUrlClosed),
+            (load("a"), LOADED),
+            (load("a"), Outcome::DeliveryUrlClosed),
+            (refund("b"), done(3)),
+            (refund("b"), Outcome::DeliveryUrlClosed),
+            (load("b"), Outcome::DeliveryUrlClosed),
+            (refund("nonesuch"), Outcome::DeliveryUrlClosed),
+            (mint(&["u"], 0), done(2)),
+        ] {
+            let shown = format!("{entry:?}");
+            assert_eq!(outcome(&meter, entry).await, expected, "{:?} {shown}", database.kind);
+            sound(&database).await;
+        }
+        for _ in 0..20 {
+            assert_eq!(outcome(&meter, load("u")).await, LOADED, "no cap");
+        }
+        assert_eq!(count(&database, "select count(*) from ledger_entries where kind = 'debit'").await, 2);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn loads_and_refunds_of_one_address_race_from_two_processes() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 10).await;
+        key(&database).await;
+        let meters = [started(&database).await.0, started(&database).await.0];
+        for round in 0..8 {
+            let id = format!("url-{round}");
+            let before = balance(&database.pool, ACCOUNT).await.expect("reads");
+            assert!(matches!(outcome(&meters[0], mint(&[&id], 3)).await, Outcome::Done { .. }));
+            let tries = (0..24).map(|n| {
+                let (meter, entry) = (meters[n % 2].clone(), if n % 4 == round % 4 { refund(&id) } else { load(&id) });
+                tokio::spawn(async move {
+                    let is_load = matches!(entry.charge, Charge::Load { .. });
+                    (is_load, matches!(outcome(&meter, entry).await, Outcome::Done { .. }))
+                })
+            });
+            let done: Vec<bool> = futures::future::join_all(tries)
+                .await
+                .into_iter()
+                .map(|joined| joined.expect("joins"))
+                .filter_map(|(is_load, done)| done.then_some(is_load))
+                .collect();
+            let (loads, refunds) =
+                (done.iter().filter(|load| **load).count(), done.iter().filter(|load| !**load).count());
+            assert!((loads, refunds) == (3, 0) || (loads, refunds) == (0, 1), "{loads} loads, {refunds} refunds");
+            let after = balance(&database.pool, ACCOUNT).await.expect("reads");
+            assert_eq!(after.0, before.0 - 1 + refunds as i64);
+            sound(&database).await;
+        }
+    }
+}

@@ -4,6 +4,7 @@
 
 mod commands;
 mod configuration;
+mod delivery_urls;
 mod images_car;
 mod images_car_errors;
 mod money;

@@ -6,3 +6,4 @@ pub mod keys;
 pub mod node_tokens;
 pub mod nodes;
 pub mod renders;
+pub mod signing_keys;

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::delivery::{self, ImageRequest, Order, ResponseKind, etag_matches};
 use crate::http::error::Problem;
-use crate::http::v1::images::car::problem;
+use crate::http::v1::answer::{problem, vehicle_not_found};
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
@@ -19,10 +19,7 @@ pub async fn get(State(app): State<App>, RawQuery(query): RawQuery, headers: Hea
     if request.response == ResponseKind::Url {
         return Err(Problem::bad_parameter("response", "`response` is not a parameter of this endpoint"));
     }
-    let found = app.catalog.find(&request.make, &request.model, request.year).map_err(|missing| {
-        let suggestions = serde_json::to_value(&missing.suggestions).unwrap_or_default();
-        Problem::not_found("vehicle_not_found", missing.detail).with("suggestions", suggestions)
-    })?;
+    let found = app.catalog.find(&request.make, &request.model, request.year).map_err(vehicle_not_found)?;
     let order = Order::new(found.vehicle, &request);
     if !app.examples.contain(&order.variant) {
         return Err(Problem::unauthorized(

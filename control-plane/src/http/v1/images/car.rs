@@ -1,36 +1,33 @@
-//! `GET /api/v1/images/car`: one picture, one credit. `HEAD` says what it would be, free.
+//! `GET /api/v1/images/car`: one picture, or its signed address, for one credit. `HEAD` says what it would be, free.
 //!
 //! Everything said to a known key carries its rate-limit window, refusals too: a request is counted whatever it comes to.
 
 use crate::accounts::Scope;
 use crate::app::App;
-use crate::delivery::{self, Delivered, DeliveryError, ImageRequest, Order, ResponseKind, Shown};
+use crate::delivery::urls::{self, Terms};
+use crate::delivery::{self, Delivered, ImageRequest, Order, ResponseKind, Shown};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId};
-use crate::ledger::{Credits, MeterError, Window};
-use crate::renders::RenderError;
+use crate::http::v1::answer::{
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem,
+    refuse, vehicle_not_found, with_window,
+};
+use crate::http::v1::vehicle_params::VehicleParams;
+use crate::ledger::Credits;
+use axum::Json;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
-use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LOCATION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LOCATION, CONTENT_TYPE, ETAG, VARY};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use cyclorama_core::wire::FailureKind;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
-
-const CREDITS_CHARGED: HeaderName = HeaderName::from_static("x-credits-charged");
-const CREDITS_REMAINING: HeaderName = HeaderName::from_static("x-credits-remaining");
-const IMAGE_SOURCE: HeaderName = HeaderName::from_static("x-image-source");
-const IMAGE_WIDTH: HeaderName = HeaderName::from_static("x-image-width");
-const IMAGE_HEIGHT: HeaderName = HeaderName::from_static("x-image-height");
-const RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
-const RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
-const RATELIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+use serde_json::json;
 
 /// What is asked for: the order, and its one canonical address.
 struct Asked {
     order: Order,
     content_location: String,
+    /// A signed address is wanted, not the bytes.
+    as_url: bool,
 }
 
 pub async fn get(
@@ -44,6 +41,9 @@ pub async fn get(
         Ok(asked) => asked,
         Err(problem) => return refuse(&app, &caller, problem).await,
     };
+    if asked.as_url {
+        return signed_address(&app, &caller, request_id, &asked.order).await;
+    }
     let if_none_match = if_none_match(&headers);
     let (window, delivered) =
         delivery::deliver(&app, &caller, &request_id.0, &asked.order, if_none_match.as_deref()).await;
@@ -80,23 +80,51 @@ pub async fn head(State(app): State<App>, caller: Caller, RawQuery(query): RawQu
     with_window(response, window)
 }
 
+/// The address of the picture, paid now; the picture is rendered when the address is first loaded.
+async fn signed_address(app: &App, caller: &Caller, request_id: RequestId, order: &Order) -> Response {
+    let terms = Terms::usual(&app.config.delivery);
+    let (window, minted) = urls::mint(app, caller, &request_id.0, std::slice::from_ref(order), terms).await;
+    let response = match minted {
+        Ok(minted) => {
+            let expires_at = minted.expires_at.rfc3339();
+            let answer = json!({
+                "data": {
+                    "url": minted.urls.first().map(|minted| &minted.url),
+                    "expires_at": expires_at,
+                    "max_uses": terms.max_uses,
+                    "vehicle": VehicleParams::from(order),
+                    "width": order.side_px,
+                    "height": order.side_px,
+                    "format": order.format.as_str(),
+                },
+                "billing": { "credits_charged": minted.charged.0, "credits_remaining": minted.remaining.0 },
+                "request_id": request_id.0,
+            });
+            let mut response = Json(answer).into_response();
+            insert(&mut response, CACHE_CONTROL, "private, no-store");
+            insert(&mut response, VARY, "Accept, Authorization, X-Api-Key");
+            insert(&mut response, CREDITS_CHARGED, &minted.charged.to_string());
+            insert(&mut response, CREDITS_REMAINING, &minted.remaining.to_string());
+            response
+        }
+        Err(error) => problem(app, error).into_response(),
+    };
+    with_window(response, window)
+}
+
 /// Reads the request as far as it can be read without touching the caller's account.
 fn understand(app: &App, caller: &Caller, query: Option<&str>, headers: &HeaderMap) -> Result<Asked, Problem> {
     caller.require(Scope::ImagesRead)?;
     let query = query.unwrap_or_default();
     let request =
         ImageRequest::parse_query(query).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    if request.response == ResponseKind::Url || wants_json(headers) {
-        let detail = "`response=url` (or `Accept: application/json`) asks for a signed address, which this version of the \
-                      service does not make yet: leave it out, or accept an image type.";
-        return Err(Problem::bad_parameter("response", detail));
-    }
-    let found = app.catalog.find(&request.make, &request.model, request.year).map_err(|missing| {
-        let suggestions = serde_json::to_value(&missing.suggestions).unwrap_or_default();
-        Problem::not_found("vehicle_not_found", missing.detail).with("suggestions", suggestions)
-    })?;
+    let found = app.catalog.find(&request.make, &request.model, request.year).map_err(vehicle_not_found)?;
     let query = request.canonical_query(&found.vehicle.make, &found.vehicle.model);
-    Ok(Asked { content_location: format!("/api/v1/images/car?{query}"), order: Order::new(found.vehicle, &request) })
+    Ok(Asked {
+        content_location: format!("/api/v1/images/car?{query}"),
+        order: Order::new(found.vehicle, &request),
+        as_url: request.response == ResponseKind::Url || wants_json(headers),
+    })
 }
 
 /// JSON is asked for by name and no image is welcome. Wildcards welcome images.
@@ -110,22 +138,6 @@ fn wants_json(headers: &HeaderMap) -> bool {
         .collect();
     accepted.iter().any(|range| range == "application/json")
         && !accepted.iter().any(|range| range.starts_with("image/") || range == "*/*")
-}
-
-/// All values of the header as one list.
-fn if_none_match(headers: &HeaderMap) -> Option<String> {
-    let values: Vec<&str> = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok()).collect();
-    (!values.is_empty()).then(|| values.join(", "))
-}
-
-/// A refusal that needs no account: counted, because every request is.
-async fn refuse(app: &App, caller: &Caller, refusal: Problem) -> Response {
-    let (window, counted) = delivery::count(app, caller).await;
-    let response = match counted {
-        Ok(()) => refusal.into_response(),
-        Err(error) => problem(app, error).into_response(),
-    };
-    with_window(response, window)
 }
 
 fn not_modified(asked: &Asked, etag: &str, remaining: Credits) -> Response {
@@ -156,85 +168,10 @@ fn described(asked: &Asked, etag: Option<&str>, charged: Credits, remaining: Cre
     response
 }
 
-fn with_window(mut response: Response, window: Option<Window>) -> Response {
-    if let Some(window) = window {
-        insert(&mut response, RATELIMIT_LIMIT, &window.limit.to_string());
-        insert(&mut response, RATELIMIT_REMAINING, &window.remaining.to_string());
-        insert(&mut response, RATELIMIT_RESET, &window.reset_seconds.to_string());
-    }
-    response
-}
-
-/// Values are made here of slugs, digits and digests: always valid.
-fn insert(response: &mut Response, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        response.headers_mut().insert(name, value);
-    }
-}
-
-/// A failed delivery as clients see it; the legacy endpoint says the same.
-pub(crate) fn problem(app: &App, error: DeliveryError) -> Problem {
-    match error {
-        DeliveryError::RateLimited(window) => Problem::rate_limited(window.reset_seconds.max(1) as u64),
-        DeliveryError::Insufficient { balance, required } => {
-            Problem::insufficient_credits(balance.0, required.0, &app.base_url)
-        }
-        // The picture was made and could not be handed in: the store or the way to it, not the render.
-        DeliveryError::Render(RenderError::Failed { kind, .. }) if kind == FailureKind::Upload.as_str() => {
-            Problem::unavailable("dependency_down", "The rendered picture could not be stored; nothing was charged.")
-                .retry_after(15)
-        }
-        DeliveryError::Render(RenderError::Failed { .. }) => {
-            Problem::render_failed("The picture could not be rendered; the credit was given back.")
-        }
-        DeliveryError::Render(RenderError::TooLate) => {
-            Problem::unavailable("at_capacity", "No render node finished this picture in time; nothing was charged.")
-                .retry_after(15)
-        }
-        DeliveryError::Render(RenderError::QueueFull) => {
-            Problem::unavailable("at_capacity", "Too many renders are waiting; nothing was charged.").retry_after(15)
-        }
-        DeliveryError::Render(RenderError::BudgetSpent { reset_at_ms }) => budget_spent(app, reset_at_ms),
-        DeliveryError::Meter(MeterError::Full) => {
-            Problem::unavailable("at_capacity", "Too many requests are waiting; nothing was charged.").retry_after(1)
-        }
-        DeliveryError::Meter(MeterError::Stopping) => {
-            Problem::unavailable("shutting_down", "The service is stopping; nothing was charged.").retry_after(5)
-        }
-        DeliveryError::NoLedger => {
-            tracing::error!("a key's account has no balance");
-            Problem::internal()
-        }
-        DeliveryError::Encoding(_) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "a stored picture could not be encoded");
-            Problem::internal()
-        }
-        DeliveryError::HoldLost
-        | DeliveryError::Store(_)
-        | DeliveryError::Meter(MeterError::Database(_))
-        | DeliveryError::Database(_)
-        | DeliveryError::Render(RenderError::Database(_)) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "a picture could not be delivered");
-            let detail = "A part of the service does not answer; nothing was charged.";
-            Problem::unavailable("dependency_down", detail).retry_after(5)
-        }
-    }
-}
-
-fn budget_spent(app: &App, reset_at_ms: i64) -> Problem {
-    let detail =
-        "Today's budget for new renders is spent; nothing was charged. Pictures that exist are still delivered.";
-    let wait_seconds = (reset_at_ms - app.clock.now().0).max(1000) / 1000;
-    let problem = Problem::unavailable("daily_budget_spent", detail).retry_after(wait_seconds as u64);
-    match OffsetDateTime::from_unix_timestamp(reset_at_ms / 1000).map(|moment| moment.format(&Rfc3339)) {
-        Ok(Ok(reset_at)) => problem.with("reset_at", reset_at),
-        _ => problem,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::HeaderValue;
 
     #[test]
     fn json_is_meant_only_when_no_image_is_welcome() {

@@ -1,0 +1,179 @@
+//! The body of `POST /api/v1/image-urls` as a validated [`Wanted`]: one ImageRequest, or a batch object (specification section 2).
+//!
+//! Pure: whether the vehicles exist is the catalog's affair.
+
+use crate::config::delivery::Delivery;
+use crate::delivery::urls::Terms;
+use crate::delivery::{BadParameter, ImageRequest};
+use serde_json::{Map, Value};
+
+const IMAGES_MAX: usize = 50;
+const TTL_SECONDS: std::ops::RangeInclusive<u64> = 60..=604_800;
+const USES_MAX: u64 = 1000;
+
+/// The one form or the other, checked.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Wanted {
+    pub images: Vec<ImageRequest>,
+    pub terms: Terms,
+    /// A failure names the item it is about.
+    pub is_batch: bool,
+}
+
+/// A refusal, and the item it is about.
+#[derive(Debug, PartialEq, Eq)]
+pub struct BadBody {
+    pub index: Option<usize>,
+    pub wrong: BadParameter,
+}
+
+fn refused(parameter: &str, detail: impl Into<String>) -> BadBody {
+    BadBody { index: None, wrong: BadParameter::new(parameter, detail) }
+}
+
+impl Wanted {
+    pub fn read(body: &Value, bounds: &Delivery) -> Result<Self, BadBody> {
+        let Value::Object(body) = body else {
+            return Err(refused("body", "the `body` is a JSON object: one image, or `images` with a list of them"));
+        };
+        if body.contains_key("images") { Self::batch(body, bounds) } else { Self::single(body, bounds) }
+    }
+
+    fn single(body: &Map<String, Value>, bounds: &Delivery) -> Result<Self, BadBody> {
+        if let Some(key) = ["ttl_seconds", "max_uses"].into_iter().find(|key| body.contains_key(*key)) {
+            return Err(refused(
+                key,
+                format!("`{key}` belongs to the batch form: {{\"images\": [...], \"{key}\": ...}}"),
+            ));
+        }
+        let image = ImageRequest::parse_json(body).map_err(|wrong| BadBody { index: None, wrong })?;
+        Ok(Wanted { images: vec![image], terms: Terms::usual(bounds), is_batch: false })
+    }
+
+    fn batch(body: &Map<String, Value>, bounds: &Delivery) -> Result<Self, BadBody> {
+        let mut terms = Terms::usual(bounds);
+        let mut images = Vec::new();
+        for (key, value) in body {
+            match key.as_str() {
+                "images" => images = list(value)?,
+                "ttl_seconds" => {
+                    let ttl = value.as_u64().filter(|ttl| TTL_SECONDS.contains(ttl)).ok_or_else(|| {
+                        let (low, high) = (TTL_SECONDS.start(), TTL_SECONDS.end());
+                        refused(key, format!("`ttl_seconds` is a whole number from {low} to {high}"))
+                    })?;
+                    terms.ttl_seconds = ttl.clamp(bounds.ttl_seconds_min, bounds.ttl_seconds_max) as i64;
+                }
+                "max_uses" => {
+                    let uses = value.as_u64().filter(|uses| *uses <= USES_MAX);
+                    let wrong = || refused(key, format!("`max_uses` is a whole number from 0 to {USES_MAX}"));
+                    terms.max_uses = uses.ok_or_else(wrong)? as i64;
+                }
+                unknown => {
+                    let shown: String = unknown.chars().take(40).collect();
+                    let detail =
+                        format!("`{shown}` is not a field of a batch; it takes images, ttl_seconds and max_uses");
+                    return Err(refused(&shown, detail));
+                }
+            }
+        }
+        Ok(Wanted { images, terms, is_batch: true })
+    }
+}
+
+fn list(value: &Value) -> Result<Vec<ImageRequest>, BadBody> {
+    let items = value.as_array().filter(|items| (1..=IMAGES_MAX).contains(&items.len()));
+    let items = items.ok_or_else(|| refused("images", format!("`images` is a list of 1 to {IMAGES_MAX} images")))?;
+    let item = |(index, item): (usize, &Value)| {
+        let found = match item {
+            Value::Object(item) => ImageRequest::parse_json(item),
+            _ => Err(BadParameter::new("images", format!("item {index} of `images` is not a JSON object"))),
+        };
+        found.map_err(|wrong| BadBody { index: Some(index), wrong })
+    };
+    items.iter().enumerate().map(item).collect()
+}
+
+impl Terms {
+    /// What holds where the caller says nothing.
+    pub fn usual(bounds: &Delivery) -> Self {
+        Terms { ttl_seconds: bounds.ttl_seconds_default as i64, max_uses: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cyclorama_core::{Colour, Format, View};
+    use serde_json::json;
+
+    const BOUNDS: Delivery = Delivery {
+        ttl_seconds_min: 300,
+        ttl_seconds_max: 7200,
+        ttl_seconds_default: 3600,
+        allow_legacy_query_keys: false,
+    };
+
+    fn read(body: Value) -> Result<Wanted, BadBody> {
+        Wanted::read(&body, &BOUNDS)
+    }
+
+    #[test]
+    fn one_image_and_a_batch_of_it_are_the_same_picture() {
+        let image = json!({ "brand": "Porsche", "model": "911", "year": 2024, "view": "hero", "color": "red", "width": 300,
+                            "height": 200, "format": "jpeg" });
+        let one = read(image.clone()).expect("reads");
+        let batch = read(json!({ "images": [image] })).expect("reads");
+        assert_eq!((one.is_batch, batch.is_batch), (false, true));
+        assert_eq!(one.images, batch.images);
+        let image = &one.images[0];
+        assert_eq!((image.view, image.colour, image.format), (View::FrontThreeQuarter, Colour::Red, Format::Jpg));
+        assert_eq!((image.width, image.height, image.side_px), (Some(300), Some(200), 200));
+        assert_eq!(one.terms, Terms { ttl_seconds: 3600, max_uses: 0 });
+    }
+
+    #[test]
+    fn terms_are_checked_and_lifetimes_brought_within_the_deployments_bounds() {
+        let terms = |ttl: Value, uses: Value| {
+            let image = json!({ "make": "a", "model": "b", "year": 2000 });
+            read(json!({ "images": [image], "ttl_seconds": ttl, "max_uses": uses })).map(|wanted| wanted.terms)
+        };
+        for (ttl, lives) in [(60, 300), (300, 300), (3000, 3000), (604_800, 7200)] {
+            assert_eq!(terms(json!(ttl), json!(1000)), Ok(Terms { ttl_seconds: lives, max_uses: 1000 }));
+        }
+        for wrong in [json!(59), json!(604_801), json!("3600"), json!(3600.5), json!(-1), json!(null)] {
+            assert_eq!(terms(wrong.clone(), json!(0)).expect_err("ttl").wrong.parameter, "ttl_seconds", "{wrong}");
+        }
+        for wrong in [json!(1001), json!(-1), json!("1"), json!(1.5), json!(null)] {
+            assert_eq!(terms(json!(60), wrong.clone()).expect_err("uses").wrong.parameter, "max_uses", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_refusal_names_its_field_and_its_item() {
+        let good = json!({ "make": "a", "model": "b", "year": 2000 });
+        let too_many = vec![good.clone(); 51];
+        for (body, index, parameter) in [
+            (json!([]), None, "body"),
+            (json!({}), None, "make"),
+            (json!({ "make": "a", "model": "b", "year": "2000" }), None, "year"),
+            (json!({ "make": "a", "model": "b", "year": 2000, "w": 7 }), None, "w"),
+            (json!({ "make": "a", "model": "b", "year": 2000, "width": 0 }), None, "width"),
+            (json!({ "make": "a", "model": "b", "year": 2000, "height": 1.5 }), None, "height"),
+            (json!({ "make": "a", "model": "b", "year": 2000, "response": "url" }), None, "response"),
+            (json!({ "make": 7, "model": "b", "year": 2000 }), None, "make"),
+            (json!({ "make": "a", "model": "b", "year": 2000, "color": null }), None, "color"),
+            (json!({ "make": "a", "model": "b", "year": 2000, "max_uses": 1 }), None, "max_uses"),
+            (json!({ "images": [] }), None, "images"),
+            (json!({ "images": too_many }), None, "images"),
+            (json!({ "images": good }), None, "images"),
+            (json!({ "images": [good, good], "ttl": 60 }), None, "ttl"),
+            (json!({ "images": [good, 7] }), Some(1), "images"),
+            (json!({ "images": [good, { "make": "a", "brand": "a", "model": "b", "year": 2000 }] }), Some(1), "brand"),
+            (json!({ "images": [{ "make": "a", "model": "b", "year": 1989 }, good] }), Some(0), "year"),
+        ] {
+            let refusal = read(body.clone()).expect_err("refused");
+            assert_eq!((refusal.index, refusal.wrong.parameter.as_str()), (index, parameter), "{body}");
+            assert!(refusal.wrong.detail.contains(&format!("`{parameter}`")), "{body}: {}", refusal.wrong.detail);
+        }
+    }
+}

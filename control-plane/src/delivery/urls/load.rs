@@ -1,0 +1,129 @@
+//! Loading a signed address. Free: it was paid when it was made.
+//!
+//! The bytes are found first and the load is counted last, right before they are sent: whatever fails on the way uses nothing up.
+//! Only when the first load of all fails in the render is the address closed, and its credit given back.
+
+use super::super::find::{Ready, obtain};
+use super::super::{DeliveryError, Order, etag};
+use super::{Address, order_of};
+use crate::app::App;
+use crate::ledger::{Charge, Entry, Metered, Outcome, Source};
+use crate::renders::Priority;
+use cyclorama_core::Format;
+
+/// Why an address is not served. The first four are said before anything is looked for.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// Never signed by us, or changed on the way.
+    #[error("the address is not one of ours")]
+    Invalid,
+    #[error("the address has expired")]
+    Expired,
+    #[error("the key that made the address was revoked")]
+    KeyRevoked,
+    #[error("the address was loaded as often as it may be")]
+    Exhausted,
+    /// Its first load failed and its credit was given back.
+    #[error("the address was given up when its first load failed")]
+    Consumed,
+    #[error("the catalog no longer has the vehicle")]
+    NoVehicle,
+    #[error(transparent)]
+    Delivery(#[from] DeliveryError),
+}
+
+impl From<sqlx::Error> for Refused {
+    fn from(error: sqlx::Error) -> Self {
+        Refused::Delivery(error.into())
+    }
+}
+
+#[derive(Debug)]
+pub struct Loaded {
+    pub etag: String,
+    pub format: Format,
+    pub side_px: u32,
+    /// Seconds until the address expires; `None` when its loads are counted and nobody may keep the answer.
+    pub shareable_seconds: Option<i64>,
+    /// `None`: the client has these bytes.
+    pub image: Option<(Ready, Source)>,
+}
+
+/// What `HEAD` is told.
+#[derive(Debug)]
+pub struct Promised {
+    pub format: Format,
+    pub shareable_seconds: Option<i64>,
+}
+
+/// Checks an address as a load would, without rendering and without counting.
+pub async fn promise(app: &App, token: &str) -> Result<Promised, Refused> {
+    let (address, order) = find(app, token).await?;
+    Ok(Promised { format: order.format, shareable_seconds: shareable_seconds(app, &address) })
+}
+
+/// The picture of an address.
+pub async fn load(app: &App, token: &str, if_none_match: Option<&str>) -> Result<Loaded, Refused> {
+    let (address, order) = find(app, token).await?;
+    let rendered = app.pictures.rendered(app, &order).await?;
+    let described = |etag: String, image| Loaded {
+        etag,
+        format: order.format,
+        side_px: order.side_px,
+        shareable_seconds: shareable_seconds(app, &address),
+        image,
+    };
+    if let (Some(picture), Some(given)) = (&rendered, if_none_match) {
+        let etag = etag::of(&picture.master_sha256, order.side_px, order.format);
+        if etag::matches(given, &etag) {
+            return Ok(described(etag, None));
+        }
+    }
+    let source = if rendered.is_some() { Source::Cache } else { Source::Generated };
+    let ready = match obtain(app, &order, Priority::Paid).await {
+        Ok(ready) => ready,
+        Err(error) => {
+            if error.is_failed_render() && !address.was_loaded() {
+                let charge = Charge::Refund { delivery_url_id: address.id.clone() };
+                submit(app, charge).await?;
+            }
+            return Err(error.into());
+        }
+    };
+    if address.is_capped() || !address.was_loaded() {
+        let charge = Charge::Load { delivery_url_id: address.id.clone() };
+        if submit(app, charge).await?.outcome == Outcome::DeliveryUrlClosed {
+            // Others were quicker, or the time is up: the row says which.
+            find(app, token).await?;
+            return Err(Refused::Exhausted);
+        }
+    }
+    Ok(described(ready.etag.clone(), Some((ready, source))))
+}
+
+async fn find(app: &App, token: &str) -> Result<(std::sync::Arc<Address>, Order), Refused> {
+    let id = app.signing_keys.verify(token).await?.ok_or(Refused::Invalid)?;
+    let address = app.addresses.find(app, &id.to_string()).await?.ok_or(Refused::Invalid)?;
+    if address.key_revoked {
+        return Err(Refused::KeyRevoked);
+    }
+    if address.expires_at <= app.clock.now() {
+        return Err(Refused::Expired);
+    }
+    if address.consumed {
+        return Err(Refused::Consumed);
+    }
+    if address.is_capped() && address.uses >= address.max_uses {
+        return Err(Refused::Exhausted);
+    }
+    let order = order_of(app, &address).ok_or(Refused::NoVehicle)?;
+    Ok((address, order))
+}
+
+fn shareable_seconds(app: &App, address: &Address) -> Option<i64> {
+    (!address.is_capped()).then(|| ((address.expires_at.0 - app.clock.now().0) / 1000).max(0))
+}
+
+async fn submit(app: &App, charge: Charge) -> Result<Metered, DeliveryError> {
+    Ok(app.meter.submit(Entry { count: None, charge }).await?)
+}

@@ -1,0 +1,140 @@
+//! Signed addresses: browser-safe, opaque, paid once when they are made and free to load until they expire (specification
+//! section 3). How credits move with them is `ledger`'s.
+
+mod body;
+mod load;
+mod mint;
+mod signing;
+mod token;
+
+pub use body::{BadBody, Wanted};
+pub use load::{Loaded, Promised, Refused, load, promise};
+pub use mint::{Minted, MintedUrl, Terms, mint};
+pub use signing::SigningKeys;
+
+use super::{ImageRequest, Order, ResponseKind, request};
+use crate::app::App;
+use crate::clock::UnixMs;
+use crate::db::DatabaseKind;
+use moka::future::Cache;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many addresses one process remembers: some 500 bytes each.
+const REMEMBERED_MAX: u64 = 20_000;
+
+/// An address as the database has it.
+#[derive(Debug, Clone)]
+struct Address {
+    id: String,
+    request: ImageRequest,
+    max_uses: i64,
+    uses: i64,
+    consumed: bool,
+    key_revoked: bool,
+    expires_at: UnixMs,
+}
+
+impl Address {
+    fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let id: String = row.try_get("id")?;
+        let pixels = |column: &str| -> Result<Option<u32>, sqlx::Error> {
+            Ok(row.try_get::<Option<i64>, _>(column)?.and_then(|pixels| u32::try_from(pixels).ok()))
+        };
+        let (width, height) = (pixels("width")?, pixels("height")?);
+        let request = ImageRequest {
+            make: row.try_get("make")?,
+            model: row.try_get("model")?,
+            year: u16::try_from(row.try_get::<i64, _>("year")?).unwrap_or_default(),
+            view: stored(row, "view", &id)?,
+            colour: stored(row, "color", &id)?,
+            format: stored(row, "format", &id)?,
+            width,
+            height,
+            side_px: request::side_px(width, height),
+            response: ResponseKind::Image,
+        };
+        Ok(Address {
+            request,
+            max_uses: row.try_get("max_uses")?,
+            uses: row.try_get("uses")?,
+            consumed: row.try_get::<String, _>("state")? == "consumed",
+            key_revoked: row.try_get::<Option<i64>, _>("revoked_at_ms")?.is_some(),
+            expires_at: UnixMs(row.try_get("expires_at_ms")?),
+            id,
+        })
+    }
+
+    fn was_loaded(&self) -> bool {
+        self.uses > 0
+    }
+
+    fn is_capped(&self) -> bool {
+        self.max_uses > 0
+    }
+}
+
+fn stored<T: FromStr>(row: &AnyRow, column: &str, id: &str) -> Result<T, sqlx::Error> {
+    let text: String = row.try_get(column)?;
+    text.parse().map_err(|_| sqlx::Error::Decode(format!("delivery_urls.{column} of {id} is `{text}`").into()))
+}
+
+/// Addresses as this process knows them.
+///
+/// What is remembered can change in two ways only: it expires, which every load checks, or its key is revoked. On SQLite this
+/// process is the only one that can revoke; on PostgreSQL any may, and revoking works at once, so every load asks.
+#[derive(Debug)]
+pub struct Addresses {
+    remembered: Cache<String, Arc<Address>>,
+    /// Grows with every revocation: an address read before one and remembered after it would live on.
+    revocations: AtomicU64,
+}
+
+impl Default for Addresses {
+    fn default() -> Self {
+        Addresses { remembered: Cache::new(REMEMBERED_MAX), revocations: AtomicU64::new(0) }
+    }
+}
+
+impl Addresses {
+    async fn find(&self, app: &App, id: &str) -> Result<Option<Arc<Address>>, sqlx::Error> {
+        if let Some(address) = self.remembered.get(id).await {
+            return Ok(Some(address));
+        }
+        let revocations_before = self.revocations.load(Ordering::SeqCst);
+        let row = sqlx::query(
+            "select u.id, u.make, u.model, u.year, u.view, u.color, u.format, u.width, u.height, u.max_uses, u.uses, u.state,
+                    u.expires_at_ms, k.revoked_at_ms
+             from delivery_urls u join api_keys k on k.id = u.key_id where u.id = $1",
+        )
+        .bind(id)
+        .fetch_optional(&app.db.pool)
+        .await?;
+        let Some(address) = row.map(|row| Address::read(&row)).transpose()?.map(Arc::new) else { return Ok(None) };
+        // Caps are counted and first loads recorded in the database; only what is past both is settled enough to remember.
+        let settled = address.was_loaded() && !address.is_capped() && !address.key_revoked;
+        if settled && app.db.kind == DatabaseKind::Sqlite {
+            self.remembered.insert(id.to_owned(), address.clone()).await;
+            if self.revocations.load(Ordering::SeqCst) != revocations_before {
+                self.remembered.invalidate(id).await;
+            }
+        }
+        Ok(Some(address))
+    }
+
+    /// To be called after a key was revoked.
+    pub fn key_was_revoked(&self) {
+        self.revocations.fetch_add(1, Ordering::SeqCst);
+        self.remembered.invalidate_all();
+    }
+}
+
+/// The order of an address; `None` when the catalog no longer has its vehicle.
+fn order_of(app: &App, address: &Address) -> Option<Order> {
+    let request = &address.request;
+    let found = app.catalog.find(&request.make, &request.model, request.year).ok()?;
+    Some(Order::new(found.vehicle, request))
+}

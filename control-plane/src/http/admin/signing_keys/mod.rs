@@ -1,0 +1,3 @@
+//! `/admin/signing-keys`
+
+pub mod rotate;

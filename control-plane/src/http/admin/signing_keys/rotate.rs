@@ -1,0 +1,20 @@
+//! `POST /admin/signing-keys/rotate`
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::Operator;
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct Rotated {
+    /// The key that signs from now on. Addresses signed before stay good until they expire.
+    number: u32,
+}
+
+pub async fn rotate(State(app): State<App>, _: Operator) -> Result<Json<Rotated>, Problem> {
+    let number = app.signing_keys.rotate().await?;
+    tracing::info!(number, "signing key rotated by the operator");
+    Ok(Json(Rotated { number }))
+}

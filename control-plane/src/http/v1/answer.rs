@@ -1,0 +1,121 @@
+//! What answers of the client API have in common: the headers of a picture, the rate-limit window, and failures as problems.
+
+use crate::app::App;
+use crate::catalog::NotFound;
+use crate::delivery::{self, DeliveryError};
+use crate::http::error::Problem;
+use crate::http::extract::Caller;
+use crate::ledger::{MeterError, Window};
+use crate::renders::RenderError;
+use axum::http::header::IF_NONE_MATCH;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+pub const CREDITS_CHARGED: HeaderName = HeaderName::from_static("x-credits-charged");
+pub const CREDITS_REMAINING: HeaderName = HeaderName::from_static("x-credits-remaining");
+pub const IMAGE_SOURCE: HeaderName = HeaderName::from_static("x-image-source");
+pub const IMAGE_WIDTH: HeaderName = HeaderName::from_static("x-image-width");
+pub const IMAGE_HEIGHT: HeaderName = HeaderName::from_static("x-image-height");
+const RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+const RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+const RATELIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+
+/// All values of the header as one list.
+pub fn if_none_match(headers: &HeaderMap) -> Option<String> {
+    let values: Vec<&str> = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok()).collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
+/// A refusal that needs no account: counted, because every request is.
+pub async fn refuse(app: &App, caller: &Caller, refusal: Problem) -> Response {
+    let (window, counted) = delivery::count(app, caller).await;
+    let response = match counted {
+        Ok(()) => refusal.into_response(),
+        Err(error) => problem(app, error).into_response(),
+    };
+    with_window(response, window)
+}
+
+pub fn with_window(mut response: Response, window: Option<Window>) -> Response {
+    if let Some(window) = window {
+        insert(&mut response, RATELIMIT_LIMIT, &window.limit.to_string());
+        insert(&mut response, RATELIMIT_REMAINING, &window.remaining.to_string());
+        insert(&mut response, RATELIMIT_RESET, &window.reset_seconds.to_string());
+    }
+    response
+}
+
+/// Values are made here of slugs, digits and digests: always valid.
+pub fn insert(response: &mut Response, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
+}
+
+/// 404 with the nearest names the catalog has.
+pub fn vehicle_not_found(missing: NotFound) -> Problem {
+    let suggestions = serde_json::to_value(&missing.suggestions).unwrap_or_default();
+    Problem::not_found("vehicle_not_found", missing.detail).with("suggestions", suggestions)
+}
+
+/// A failed delivery as clients see it; the legacy endpoint says the same.
+pub fn problem(app: &App, error: DeliveryError) -> Problem {
+    match error {
+        DeliveryError::RateLimited(window) => Problem::rate_limited(window.reset_seconds.max(1) as u64),
+        DeliveryError::Insufficient { balance, required } => {
+            Problem::insufficient_credits(balance.0, required.0, &app.base_url)
+        }
+        error if error.is_failed_render() => {
+            Problem::render_failed("The picture could not be rendered; the credit was given back.")
+        }
+        // The picture was made and could not be handed in: the store or the way to it, not the render.
+        DeliveryError::Render(RenderError::Failed { .. }) => {
+            Problem::unavailable("dependency_down", "The rendered picture could not be stored; nothing was charged.")
+                .retry_after(15)
+        }
+        DeliveryError::Render(RenderError::TooLate) => {
+            Problem::unavailable("at_capacity", "No render node finished this picture in time; nothing was charged.")
+                .retry_after(15)
+        }
+        DeliveryError::Render(RenderError::QueueFull) => {
+            Problem::unavailable("at_capacity", "Too many renders are waiting; nothing was charged.").retry_after(15)
+        }
+        DeliveryError::Render(RenderError::BudgetSpent { reset_at_ms }) => budget_spent(app, reset_at_ms),
+        DeliveryError::Meter(MeterError::Full) => {
+            Problem::unavailable("at_capacity", "Too many requests are waiting; nothing was charged.").retry_after(1)
+        }
+        DeliveryError::Meter(MeterError::Stopping) => {
+            Problem::unavailable("shutting_down", "The service is stopping; nothing was charged.").retry_after(5)
+        }
+        DeliveryError::NoLedger => {
+            tracing::error!("a key's account has no balance");
+            Problem::internal()
+        }
+        DeliveryError::Encoding(_) => {
+            tracing::error!(error = &error as &dyn std::error::Error, "a stored picture could not be encoded");
+            Problem::internal()
+        }
+        DeliveryError::HoldLost
+        | DeliveryError::Store(_)
+        | DeliveryError::Meter(MeterError::Database(_))
+        | DeliveryError::Database(_)
+        | DeliveryError::Render(RenderError::Database(_)) => {
+            tracing::error!(error = &error as &dyn std::error::Error, "a picture could not be delivered");
+            let detail = "A part of the service does not answer; nothing was charged.";
+            Problem::unavailable("dependency_down", detail).retry_after(5)
+        }
+    }
+}
+
+fn budget_spent(app: &App, reset_at_ms: i64) -> Problem {
+    let detail =
+        "Today's budget for new renders is spent; nothing was charged. Pictures that exist are still delivered.";
+    let wait_seconds = (reset_at_ms - app.clock.now().0).max(1000) / 1000;
+    let problem = Problem::unavailable("daily_budget_spent", detail).retry_after(wait_seconds as u64);
+    match OffsetDateTime::from_unix_timestamp(reset_at_ms / 1000).map(|moment| moment.format(&Rfc3339)) {
+        Ok(Ok(reset_at)) => problem.with("reset_at", reset_at),
+        _ => problem,
+    }
+}

@@ -1,0 +1,96 @@
+//! `GET` and `HEAD /api/v1/delivery/{token}`: the picture of a signed address, for whoever has it. Free.
+
+use crate::app::App;
+use crate::delivery::urls::{self, Refused};
+use crate::http::error::Problem;
+use crate::http::v1::answer::{IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem};
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+
+/// Specification section 8.
+const BROWSER_SECONDS_MAX: i64 = 300;
+const SHARED_SECONDS_MAX: i64 = 3600;
+
+pub async fn get(State(app): State<App>, Path(token): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+    let loaded = urls::load(&app, &token, if_none_match(&headers).as_deref()).await.map_err(|no| refusal(&app, no))?;
+    let mut response = Response::new(Body::empty());
+    insert(&mut response, ETAG, &loaded.etag);
+    insert(&mut response, CACHE_CONTROL, &cache_control(loaded.shareable_seconds));
+    match loaded.image {
+        None => *response.status_mut() = StatusCode::NOT_MODIFIED,
+        Some((ready, source)) => {
+            let side_px = loaded.side_px.to_string();
+            insert(&mut response, CONTENT_TYPE, loaded.format.media_type());
+            insert(&mut response, IMAGE_SOURCE, source.as_str());
+            insert(&mut response, IMAGE_WIDTH, &side_px);
+            insert(&mut response, IMAGE_HEIGHT, &side_px);
+            *response.body_mut() = Body::from(ready.bytes);
+        }
+    }
+    Ok(response)
+}
+
+pub async fn head(State(app): State<App>, Path(token): Path<String>) -> Result<Response, Problem> {
+    let promised = urls::promise(&app, &token).await.map_err(|no| refusal(&app, no))?;
+    let mut response = ().into_response();
+    insert(&mut response, CONTENT_TYPE, promised.format.media_type());
+    insert(&mut response, CACHE_CONTROL, &cache_control(promised.shareable_seconds));
+    Ok(response)
+}
+
+/// Nothing outlives the address; where loads are counted every one of them comes here.
+fn cache_control(shareable_seconds: Option<i64>) -> String {
+    match shareable_seconds {
+        Some(left) => {
+            format!("public, max-age={}, s-maxage={}", left.min(BROWSER_SECONDS_MAX), left.min(SHARED_SECONDS_MAX))
+        }
+        None => "private, no-store".to_owned(),
+    }
+}
+
+fn refusal(app: &App, refused: Refused) -> Problem {
+    match refused {
+        Refused::Invalid => {
+            Problem::forbidden("delivery_url_invalid", "This is not a delivery address of this service.")
+        }
+        Refused::Expired => {
+            Problem::forbidden("delivery_url_expired", "This delivery address has expired: make a new one.")
+        }
+        Refused::KeyRevoked => {
+            Problem::forbidden("delivery_url_revoked", "The key that made this delivery address was revoked.")
+        }
+        Refused::Exhausted => Problem::gone(
+            "delivery_url_exhausted",
+            "This delivery address was loaded as often as it may be: make a new one.",
+        ),
+        Refused::Consumed => Problem::gone(
+            "delivery_url_consumed",
+            "The first load of this delivery address failed and its credit was given back: make a new one.",
+        ),
+        Refused::NoVehicle => {
+            Problem::not_found("vehicle_not_found", "The catalog no longer has the vehicle of this delivery address.")
+        }
+        Refused::Delivery(error) => problem(app, error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caches_never_outlive_the_address() {
+        for (left, expected) in [
+            (Some(7200), "public, max-age=300, s-maxage=3600"),
+            (Some(1000), "public, max-age=300, s-maxage=1000"),
+            (Some(60), "public, max-age=60, s-maxage=60"),
+            (Some(0), "public, max-age=0, s-maxage=0"),
+            (None, "private, no-store"),
+        ] {
+            assert_eq!(cache_control(left), expected);
+        }
+    }
+}

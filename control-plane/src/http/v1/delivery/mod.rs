@@ -1,0 +1,3 @@
+//! `/api/v1/delivery/{token}`
+
+pub mod get;

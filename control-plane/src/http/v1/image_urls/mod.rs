@@ -1,0 +1,3 @@
+//! `/api/v1/image-urls`
+
+pub mod post;
