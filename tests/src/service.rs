@@ -265,10 +265,17 @@ impl Service {
 }
 
 impl Drop for Service {
+    /// Whatever a scenario did, the ledger adds up after it.
     fn drop(&mut self) {
+        let verified = match self.is_running() && !std::thread::panicking() {
+            true => self.operator(&["ledger", "verify"]).map(drop),
+            false => Ok(()),
+        };
         self.kill();
         if std::thread::panicking() {
             eprintln!("--- service log ---\n{}", self.log());
+        } else if let Err(error) = verified {
+            panic!("{error:#}\n--- service log ---\n{}", self.log());
         }
     }
 }

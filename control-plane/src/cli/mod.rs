@@ -6,6 +6,7 @@ mod catalog;
 mod client;
 mod doctor;
 mod key;
+mod ledger;
 mod node;
 mod print;
 mod render;
@@ -39,6 +40,9 @@ enum Command {
     /// Tokens that let render nodes take work
     #[command(subcommand)]
     NodeToken(key::NodeToken),
+    /// Every account's credits
+    #[command(subcommand)]
+    Ledger(ledger::Ledger),
     /// What delivery addresses are signed with
     #[command(subcommand)]
     SigningKey(key::SigningKey),
@@ -67,6 +71,7 @@ impl Cli {
             Command::Account(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Key(command) => command.run(&self.whereabouts.find()?).await?,
             Command::NodeToken(command) => command.run(&self.whereabouts.find()?).await?,
+            Command::Ledger(command) => command.run(&self.whereabouts.find()?).await?,
             Command::SigningKey(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Node(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Budget(command) => command.run(&self.whereabouts.find()?).await?,

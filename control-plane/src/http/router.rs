@@ -53,6 +53,7 @@ pub fn operator(app: App) -> Router {
         .route("/admin/node-tokens", post(admin::node_tokens::create::create))
         .route("/admin/node-tokens/{token_id}/revoke", post(admin::node_tokens::revoke::revoke))
         .route("/admin/signing-keys/rotate", post(admin::signing_keys::rotate::rotate))
+        .route("/admin/ledger/verify", get(admin::ledger::verify::verify))
         .route("/admin/nodes", get(admin::nodes::list::list))
         .route("/admin/nodes/{node_id}/drain", post(admin::nodes::order::drain))
         .route("/admin/nodes/{node_id}/lock", post(admin::nodes::order::lock))

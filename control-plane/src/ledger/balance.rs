@@ -86,7 +86,7 @@ pub async fn standing(pool: &AnyPool, account_id: &str) -> Result<Standing, Ledg
 }
 
 /// An account whose entries do not add up to its balance, or whose open holds and hold entries disagree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Verdict {
     pub account_id: String,
     pub balance: Credits,

@@ -59,4 +59,21 @@ on_both_databases! {
             assert!(!log.contains(secret.as_str()), "a secret is in the log");
         }
     }
+
+    async fn ledger_verify_finds_a_credit_from_nowhere(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let customer = service.customer(7).unwrap();
+        assert_eq!(service.operator(&["ledger", "verify"]).unwrap()["sound"], true);
+        sqlx::any::install_default_drivers();
+        let pool = sqlx::AnyPool::connect(service.database_url()).await.unwrap();
+        let add = "update balances set credits = credits + $1 where account_id = $2";
+        let change = async |by: i64| {
+            sqlx::query(add).bind(by).bind(&customer.account_id).execute(&pool).await.unwrap();
+        };
+        change(1).await;
+        let refusal = service.operator(&["ledger", "verify"]).unwrap_err().to_string();
+        assert!(refusal.contains("does not add up") && refusal.contains(&customer.account_id), "{refusal}");
+        change(-1).await;
+        assert_eq!(service.operator(&["ledger", "verify"]).unwrap()["sound"], true);
+    }
 }

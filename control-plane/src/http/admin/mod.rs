@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod budget;
 pub mod keys;
+pub mod ledger;
 pub mod node_tokens;
 pub mod nodes;
 pub mod renders;

@@ -1,0 +1,3 @@
+//! `/admin/ledger`
+
+pub mod verify;
