@@ -2,6 +2,7 @@
 
 use crate::accounts::api_key::Keys;
 use crate::accounts::operator::OperatorToken;
+use crate::accounts::partner_secret::PartnerSecrets;
 use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -9,8 +10,9 @@ use crate::db::Database;
 use crate::delivery::urls::{Addresses, SigningKeys};
 use crate::delivery::{Examples, Pictures};
 use crate::http::frame::InFlight;
-use crate::ledger::Meter;
+use crate::ledger::{Meter, ProcessId};
 use crate::renders::Renders;
+use crate::telemetry;
 use cyclorama_core::objects::ObjectStore;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::ops::Deref;
@@ -28,10 +30,14 @@ pub struct Parts {
     pub base_url: String,
     /// The database, schema up to date.
     pub db: Database,
+    /// This run of the service, among all that share the database.
+    pub process: ProcessId,
     /// The present moment.
     pub clock: Clock,
     /// API keys, looked up by hash.
     pub keys: Keys,
+    /// What partners sign addresses with.
+    pub partner_secrets: PartnerSecrets,
     /// What delivery tokens are signed with.
     pub signing_keys: SigningKeys,
     /// Signed addresses at hand.
@@ -48,6 +54,8 @@ pub struct Parts {
     pub renders: Renders,
     /// Pictures at hand, and how the others are found.
     pub pictures: Pictures,
+    /// Where reported events go.
+    pub telemetry: telemetry::Sink,
     /// What opens the operator address.
     pub operator_token: OperatorToken,
     /// Figures for `/metrics`.

@@ -11,6 +11,13 @@ impl UnixMs {
         UnixMs(self.0 + ms)
     }
 
+    /// The UTC day it lies in, as YYYY-MM-DD.
+    pub fn utc_day(self) -> String {
+        let moment = time::OffsetDateTime::from_unix_timestamp(self.0.div_euclid(1000));
+        let date = moment.unwrap_or(time::OffsetDateTime::UNIX_EPOCH).date();
+        format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
+    }
+
     /// As JSON answers show it: RFC 3339 in UTC with milliseconds.
     pub fn rfc3339(self) -> String {
         let nanoseconds = i128::from(self.0) * 1_000_000;

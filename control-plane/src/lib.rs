@@ -15,5 +15,6 @@ pub mod ledger;
 pub mod lifecycle;
 pub mod logs;
 pub mod renders;
+pub mod telemetry;
 #[cfg(test)]
 mod test_database;

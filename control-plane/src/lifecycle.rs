@@ -19,6 +19,7 @@ use crate::farm::embedded;
 use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
 use crate::renders::{self, Renders};
+use crate::telemetry;
 use anyhow::{Context, bail};
 use cyclorama_core::objects::ObjectStore;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -29,6 +30,9 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+
+/// For events that were accepted and are not written yet.
+const LAST_EVENTS: Duration = Duration::from_secs(5);
 
 /// For bytes of finished answers, once nothing else is waited for.
 const LAST_BYTES: Duration = Duration::from_secs(3);
@@ -53,10 +57,13 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let (app, sweepers) = open(config, base_url, &format!("http://{admin_address}"), start_metrics()?).await?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), public = %public_address, admin = %admin_address, base_url = app.base_url, "serving");
 
-    let connections_max = app.config.limits.connections_max;
+    let bounds = server::Bounds {
+        connections_max: app.config.limits.connections_max,
+        client_timeout: app.config.limits.client_timeout,
+    };
     let mut serving = tokio::spawn({
-        let public = server::serve(public, router::public(app.clone()), connections_max, app.closing.clone());
-        let admin = server::serve(admin, router::operator(app.clone()), connections_max, app.closing.clone());
+        let public = server::serve(public, router::public(app.clone()), bounds, app.closing.clone());
+        let admin = server::serve(admin, router::operator(app.clone()), bounds, app.closing.clone());
         async move {
             tokio::join!(public, admin);
         }
@@ -86,6 +93,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
             let _ = node.await;
         }
         app.closing.cancel();
+        app.telemetry.flush(LAST_EVENTS).await;
         // Answers that are done may still be on their way to slow clients.
         let _ = tokio::time::timeout(LAST_BYTES, &mut serving).await;
     };
@@ -110,7 +118,7 @@ pub async fn open(
     base_url: String,
     admin_url: &str,
     metrics: PrometheusHandle,
-) -> anyhow::Result<(App, [JoinHandle<()>; 2])> {
+) -> anyhow::Result<(App, Vec<JoinHandle<()>>)> {
     let storage = &config.storage;
     let db = Database::open(storage.database_url.reveal()).await.context("the database cannot be opened")?;
     let given_token = storage.operator_token.as_ref().map(|token| token.reveal());
@@ -120,12 +128,15 @@ pub async fn open(
     let meter = Meter::start(db.clone(), Clock, process.clone());
     let renders = Renders::new(db.clone(), Clock, store.clone(), render_settings(&config.farm, &base_url));
     // Before the first request: what a crash left open is put right.
-    let sweepers = [
-        ledger::start_sweeper(db.clone(), Clock, process, meter.clone())
+    let (telemetry, writers) = telemetry::Sink::start(db.clone(), Clock, config.limits.events_kept_days);
+    let mut sweepers = vec![
+        ledger::start_sweeper(db.clone(), Clock, process.clone(), meter.clone())
             .await
             .context("the ledger cannot be opened")?,
+        ledger::start_tidying(db.clone(), Clock),
         renders.start_sweeper(),
     ];
+    sweepers.extend(writers);
     let catalog = match &config.storage.catalog {
         None => Catalog::embedded(),
         Some(file) => Catalog::load(file),
@@ -135,8 +146,10 @@ pub async fn open(
     let app = App::new(Parts {
         base_url,
         db,
+        process,
         clock: Clock,
         keys: Default::default(),
+        partner_secrets: Default::default(),
         signing_keys,
         addresses: Default::default(),
         examples: Examples::of(&catalog).context("the list of examples does not parse")?,
@@ -145,6 +158,7 @@ pub async fn open(
         store,
         meter,
         renders,
+        telemetry,
         operator_token,
         metrics,
         in_flight: Default::default(),

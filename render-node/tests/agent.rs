@@ -115,6 +115,17 @@ impl Plane {
         tokio::time::timeout(Duration::from_secs(120), wait).await.unwrap_or_else(|_| panic!("never heard: {what}"))
     }
 
+    /// Queues a paint job whose layers are kept back until the sender is used.
+    fn queue_held(&self, job_id: &str) -> oneshot::Sender<()> {
+        let (release, hold) = oneshot::channel();
+        let job = self.paint_job(job_id);
+        let mut script = self.script.lock().unwrap();
+        script.layers = stored_layers();
+        script.hold_layers = Some(hold);
+        script.jobs.push_back(job);
+        release
+    }
+
     fn paint_job(&self, id: &str) -> Job {
         let upload = |name: &str, format: Format, side: u32| Upload {
             name: name.to_owned(),
@@ -369,14 +380,7 @@ async fn a_lost_lease_is_given_up_without_a_word_and_a_hopeless_job_with_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn heartbeats_name_the_held_job_and_carry_its_cancel() {
     let plane = Plane::start().await;
-    let (release, hold) = oneshot::channel();
-    {
-        let mut script = plane.script.lock().unwrap();
-        script.layers = stored_layers();
-        script.hold_layers = Some(hold);
-        let job = plane.paint_job("j1");
-        script.jobs.push_back(job);
-    }
+    let release = plane.queue_held("j1");
     let node = start(&plane).await;
     let holds =
         |heard: &Heard| heard.heartbeats.iter().any(|h| h.jobs.iter().any(|job| job.job_id == "j1" && job.fence == 7));
@@ -397,14 +401,7 @@ async fn heartbeats_name_the_held_job_and_carry_its_cancel() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_forgotten_node_joins_again_and_keeps_its_job() {
     let plane = Plane::start().await;
-    let (release, hold) = oneshot::channel();
-    {
-        let mut script = plane.script.lock().unwrap();
-        script.layers = stored_layers();
-        script.hold_layers = Some(hold);
-        let job = plane.paint_job("j1");
-        script.jobs.push_back(job);
-    }
+    let release = plane.queue_held("j1");
     let node = start(&plane).await;
     plane.until("a busy heartbeat", |heard| heard.heartbeats.iter().any(|h| !h.jobs.is_empty())).await;
     plane.script.lock().unwrap().forget_node = true;
@@ -422,14 +419,7 @@ async fn a_forgotten_node_joins_again_and_keeps_its_job() {
 #[tokio::test(flavor = "multi_thread")]
 async fn told_to_stop_it_finishes_what_it_holds_and_takes_no_more() {
     let plane = Plane::start().await;
-    let (release, hold) = oneshot::channel();
-    {
-        let mut script = plane.script.lock().unwrap();
-        script.layers = stored_layers();
-        script.hold_layers = Some(hold);
-        let job = plane.paint_job("j1");
-        script.jobs.push_back(job);
-    }
+    let release = plane.queue_held("j1");
     let node = start(&plane).await;
     plane.until("a busy heartbeat", |heard| heard.heartbeats.iter().any(|h| !h.jobs.is_empty())).await;
     let stopping = tokio::spawn(node.stop());

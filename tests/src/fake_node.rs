@@ -88,7 +88,11 @@ impl NodeClient {
         if answer.status() == reqwest::StatusCode::NO_CONTENT {
             return Ok(Vec::new());
         }
-        Ok(answer.json::<wire::LeaseResponse>().await?.jobs)
+        let jobs = answer.json::<wire::LeaseResponse>().await?.jobs;
+        // `/node/v1/uploads/{secret}/{name}`
+        let secrets = jobs.iter().flat_map(|job| &job.uploads).filter_map(|upload| upload.url.rsplit('/').nth(1));
+        secrets.for_each(crate::secrets::note);
+        Ok(jobs)
     }
 
     pub async fn heartbeat(&self, jobs: Vec<wire::JobProgress>) -> Result<wire::HeartbeatResponse> {
@@ -148,15 +152,17 @@ impl NodeClient {
     }
 }
 
-/// A flat square in the job's colour (half transparent on top, so alpha is seen to survive), in the asked form.
+/// A flat square in the job's colour (half transparent on top, so alpha is seen to survive, and a little different for every seed),
+/// in the asked form.
 fn picture_for(upload: &wire::Upload, job: &Job) -> Result<Vec<u8>> {
     if upload.name == "layers" {
         return Ok(format!("layers of {} {}", job.vehicle.key(), job.view).into_bytes());
     }
     let colour = job.colours.iter().find(|c| upload.name.contains(&format!(".{c}."))).copied().unwrap_or_default();
     let [r, g, b] = colour.srgb();
+    let top_alpha = 112 + (job.seed % 32) as u8;
     let square = image::RgbaImage::from_fn(upload.width, upload.height, |_, y| {
-        image::Rgba([r, g, b, if y < upload.height / 2 { 128 } else { 255 }])
+        image::Rgba([r, g, b, if y < upload.height / 2 { top_alpha } else { 255 }])
     });
     let mut bytes = std::io::Cursor::new(Vec::new());
     match upload.media_type.as_str() {

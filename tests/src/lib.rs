@@ -5,6 +5,7 @@
 
 pub mod fake_node;
 pub mod likeness;
+pub mod secrets;
 pub mod service;
 
 pub use fake_node::{Behaviour, FakeNode};

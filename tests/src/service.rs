@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
+use crate::secrets;
+
 /// Which database the service under test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatabaseChoice {
@@ -211,18 +213,34 @@ impl Service {
 
     /// Runs an operator command; its JSON answer, or its error text.
     pub fn operator(&self, arguments: &[&str]) -> Result<Value> {
-        let output = self.command()?.args(arguments).arg("--json").stdin(Stdio::null()).output()?;
+        let text = self.operator_text(&[arguments, &["--json"]].concat())?;
+        if text.trim().is_empty() {
+            return Ok(Value::Null);
+        }
+        let answer = serde_json::from_str(&text).with_context(|| format!("not JSON: {text}"))?;
+        secrets::note_answer(&answer);
+        Ok(answer)
+    }
+
+    /// Runs an operator command; what it prints.
+    pub fn operator_text(&self, arguments: &[&str]) -> Result<String> {
+        let output = self.command()?.args(arguments).stdin(Stdio::null()).output()?;
         ensure!(
             output.status.success(),
             "cyclorama {} failed: {}",
             arguments.join(" "),
             String::from_utf8_lossy(&output.stderr)
         );
-        let text = String::from_utf8(output.stdout)?;
-        if text.trim().is_empty() {
-            return Ok(Value::Null);
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// Waits until a minute's window has room for a test of it.
+    pub async fn early_in_a_minute(&self) {
+        let into_minute =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs() % 60;
+        if into_minute > 35 {
+            tokio::time::sleep(Duration::from_secs(61 - into_minute)).await;
         }
-        serde_json::from_str(&text).with_context(|| format!("not JSON: {text}"))
     }
 
     /// A new account with `credits` credits and one key of all scopes.
@@ -259,19 +277,30 @@ impl Service {
         answer["credits"].as_i64().with_context(|| format!("no credits in {answer}"))
     }
 
+    fn keeps_its_secrets(&self) -> Result<()> {
+        let operator_file = std::fs::read_to_string(self.data_dir().join("operator.json")).unwrap_or_default();
+        let operator: Value = serde_json::from_str(&operator_file).unwrap_or_default();
+        secrets::note_answer(&operator);
+        match secrets::leak(&self.log()) {
+            Some(line) => bail!("a secret is in the log: {line}"),
+            None => Ok(()),
+        }
+    }
+
     pub fn admin_url(&self) -> &str {
         &self.admin_url
     }
 }
 
 impl Drop for Service {
-    /// Whatever a scenario did, the ledger adds up after it.
+    /// Whatever a scenario did, the ledger adds up after it, and no secret is in the log.
     fn drop(&mut self) {
         let verified = match self.is_running() && !std::thread::panicking() {
             true => self.operator(&["ledger", "verify"]).map(drop),
             false => Ok(()),
         };
         self.kill();
+        let verified = verified.and_then(|()| self.keeps_its_secrets());
         if std::thread::panicking() {
             eprintln!("--- service log ---\n{}", self.log());
         } else if let Err(error) = verified {

@@ -86,6 +86,11 @@ impl Keys {
         Ok(Some(key))
     }
 
+    /// How many keys this process has revoked. What was learnt of a key at another count may be out of date.
+    pub fn revocations(&self) -> u64 {
+        self.revocations.load(Ordering::SeqCst)
+    }
+
     /// Revokes a key for good; `false` when there is none with this id. Repeating it changes nothing.
     pub async fn revoke(&self, db: &Database, key_id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
         db.write(

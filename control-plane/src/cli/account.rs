@@ -21,21 +21,91 @@ pub enum Account {
         #[arg(long)]
         reason: String,
     },
+    /// Enter a payment that was taken elsewhere; entering it again changes nothing
+    Purchase {
+        account_id: String,
+        credits: i64,
+        /// The payment's own id
+        #[arg(long)]
+        reference: String,
+    },
     /// Balance and use of an account
     Show { account_id: String },
+    /// Every change of an account's balance, oldest first
+    Statement {
+        account_id: String,
+        /// As CSV, every page
+        #[arg(long)]
+        csv: bool,
+        /// Begin after this entry
+        #[arg(long, value_name = "ENTRY_ID")]
+        after: Option<String>,
+    },
+}
+
+/// What a command prints.
+pub enum Answer {
+    Document(Value),
+    Csv(String),
 }
 
 impl Account {
-    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
-        match self {
+    pub async fn run(self, client: &Client) -> anyhow::Result<Answer> {
+        let path = |id: &str, rest: &str| format!("/admin/accounts/{}{rest}", segment(id));
+        let document = match self {
             Account::Create { email, credits } => {
                 client.post("/admin/accounts", json!({ "email": email, "credits": credits })).await
             }
             Account::Grant { account_id, credits, reason } => {
-                let path = format!("/admin/accounts/{}/grants", segment(&account_id));
-                client.post(&path, json!({ "credits": credits, "reason": reason })).await
+                client.post(&path(&account_id, "/grants"), json!({ "credits": credits, "reason": reason })).await
             }
-            Account::Show { account_id } => client.get(&format!("/admin/accounts/{}", segment(&account_id))).await,
+            Account::Purchase { account_id, credits, reference } => {
+                let body = json!({ "credits": credits, "reference": reference });
+                client.post(&path(&account_id, "/purchases"), body).await
+            }
+            Account::Show { account_id } => client.get(&path(&account_id, "")).await,
+            Account::Statement { account_id, csv, after } => {
+                let path = path(&account_id, "/statement");
+                return match csv {
+                    true => csv_statement(client, &path, after).await.map(Answer::Csv),
+                    false => json_statement(client, &path, after).await.map(Answer::Document),
+                };
+            }
+        };
+        document.map(Answer::Document)
+    }
+}
+
+/// Every page from `after` on.
+async fn json_statement(client: &Client, path: &str, mut after: Option<String>) -> anyhow::Result<Value> {
+    let mut lines = Vec::new();
+    loop {
+        let mut page = client.get(&format!("{path}?{}", begin_after(&after))).await?;
+        if let Value::Array(data) = page["data"].take() {
+            lines.extend(data);
+        }
+        after = page["next_after"].as_str().map(str::to_owned);
+        if after.is_none() {
+            return Ok(lines.into());
         }
     }
+}
+
+/// Every page from `after` on, under one heading.
+async fn csv_statement(client: &Client, path: &str, mut after: Option<String>) -> anyhow::Result<String> {
+    let mut text = String::new();
+    loop {
+        let (page, next) =
+            client.get_text(&format!("{path}?format=csv&{}", begin_after(&after)), "x-next-after").await?;
+        let rows = if text.is_empty() { page.as_str() } else { page.split_once('\n').map_or("", |(_, rows)| rows) };
+        text.push_str(rows);
+        after = next;
+        if after.is_none() {
+            return Ok(text);
+        }
+    }
+}
+
+fn begin_after(after: &Option<String>) -> String {
+    after.as_ref().map(|id| format!("after={}", segment(id))).unwrap_or_default()
 }

@@ -3,10 +3,12 @@
 use crate::accounts::operator::{OperatorFile, OperatorToken};
 use crate::config::Source;
 use anyhow::{Context, anyhow, bail};
-use reqwest::Method;
+use reqwest::{Method, Response};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+const BROKE_OFF: &str = "the service's answer broke off";
 
 /// How to reach the service.
 #[derive(clap::Args)]
@@ -85,7 +87,21 @@ impl Client {
         self.send(Method::PUT, path, Some(body)).await
     }
 
+    /// A page of text, and the header that says where the next one begins.
+    pub async fn get_text(&self, path: &str, next: &str) -> anyhow::Result<(String, Option<String>)> {
+        let answer = self.answer(Method::GET, path, None).await?;
+        let next = answer.headers().get(next).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        Ok((answer.text().await.context(BROKE_OFF)?, next))
+    }
+
     async fn send(&self, method: Method, path: &str, body: Option<Value>) -> anyhow::Result<Value> {
+        let answer = self.answer(method, path, body).await?;
+        let text = answer.text().await.context(BROKE_OFF)?;
+        Ok(serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+
+    /// A good answer; a problem document is the error.
+    async fn answer(&self, method: Method, path: &str, body: Option<Value>) -> anyhow::Result<Response> {
         let mut request = self.http.request(method, format!("{}{path}", self.address)).bearer_auth(self.token.reveal());
         if let Some(body) = body {
             request = request.json(&body);
@@ -95,15 +111,14 @@ impl Client {
             false => anyhow!(error).context("the request to the service failed"),
         })?;
         let status = answer.status();
-        let text = answer.text().await.context("the service's answer broke off")?;
-        let document = serde_json::from_str::<Value>(&text).unwrap_or(Value::Null);
-        if !status.is_success() {
-            match document["detail"].as_str() {
-                Some(detail) => bail!("{detail}"),
-                None => bail!("{} answered {status}; is it the operator address?", self.address),
-            }
+        if status.is_success() {
+            return Ok(answer);
         }
-        Ok(document)
+        let document: Value = serde_json::from_str(&answer.text().await.context(BROKE_OFF)?).unwrap_or(Value::Null);
+        match document["detail"].as_str() {
+            Some(detail) => bail!("{detail}"),
+            None => bail!("{} answered {status}; is it the operator address?", self.address),
+        }
     }
 }
 

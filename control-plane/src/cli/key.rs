@@ -1,4 +1,4 @@
-//! `cyclorama key ...` and `cyclorama node-token ...`
+//! `cyclorama key ...`, `cyclorama partner-secret ...`, `cyclorama node-token ...` and `cyclorama signing-key ...`
 
 use super::client::{Client, segment};
 use serde_json::{Value, json};
@@ -51,6 +51,29 @@ impl NodeToken {
             NodeToken::Create { name } => client.post("/admin/node-tokens", json!({ "name": name })).await,
             NodeToken::Revoke { token_id } => {
                 client.post(&format!("/admin/node-tokens/{}/revoke", segment(&token_id)), json!({})).await
+            }
+        }
+    }
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum PartnerSecret {
+    /// Make a secret that a partner signs addresses of /images/car.png with; it is shown once
+    Create {
+        /// The API key it hangs on: revoking the key ends its signatures
+        #[arg(long, value_name = "KEY_ID")]
+        key: String,
+    },
+    /// Refuse a secret's signatures from now on
+    Revoke { partner_secret_id: String },
+}
+
+impl PartnerSecret {
+    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+        match self {
+            PartnerSecret::Create { key } => client.post("/admin/partner-secrets", json!({ "key_id": key })).await,
+            PartnerSecret::Revoke { partner_secret_id: id } => {
+                client.post(&format!("/admin/partner-secrets/{}/revoke", segment(&id)), json!({})).await
             }
         }
     }

@@ -37,6 +37,9 @@ enum Command {
     /// API keys
     #[command(subcommand)]
     Key(key::Key),
+    /// What partners sign addresses with
+    #[command(subcommand)]
+    PartnerSecret(key::PartnerSecret),
     /// Tokens that let render nodes take work
     #[command(subcommand)]
     NodeToken(key::NodeToken),
@@ -68,8 +71,15 @@ impl Cli {
             Command::Serve(command) => return command.run(self.whereabouts.config()).await,
             Command::Catalog(command) => return command.run(self.json),
             Command::Doctor => return doctor::run(self.whereabouts.config(), self.json).await,
-            Command::Account(command) => command.run(&self.whereabouts.find()?).await?,
+            Command::Account(command) => match command.run(&self.whereabouts.find()?).await? {
+                account::Answer::Document(document) => document,
+                account::Answer::Csv(text) => {
+                    print!("{text}");
+                    return Ok(());
+                }
+            },
             Command::Key(command) => command.run(&self.whereabouts.find()?).await?,
+            Command::PartnerSecret(command) => command.run(&self.whereabouts.find()?).await?,
             Command::NodeToken(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Ledger(command) => command.run(&self.whereabouts.find()?).await?,
             Command::SigningKey(command) => command.run(&self.whereabouts.find()?).await?,

@@ -1,12 +1,18 @@
 //! `cyclorama render ...`
 
 use super::client::{Client, segment};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Render {
     /// State of one render, and the receipt of the node that made it
     Show { render_id: String },
+    /// Renders that enough accounts called bad, with what they said
+    Flagged,
+    /// Keep a flagged render: this revision is not put into review again
+    Approve { render_id: String },
+    /// Render anew, from new noise, with every colour of the vehicle and view; the present pictures are served until then
+    Rerender { render_id: String },
     /// The renders that changed last, with their receipts
     List {
         /// How many, 1 to 200
@@ -19,6 +25,13 @@ impl Render {
     pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
         match self {
             Render::Show { render_id } => client.get(&format!("/admin/renders/{}", segment(&render_id))).await,
+            Render::Flagged => client.get("/admin/renders/flagged").await,
+            Render::Approve { render_id } => {
+                client.post(&format!("/admin/renders/{}/approve", segment(&render_id)), json!({})).await
+            }
+            Render::Rerender { render_id } => {
+                client.post(&format!("/admin/renders/{}/rerender", segment(&render_id)), json!({})).await
+            }
             Render::List { limit } => client.get(&format!("/admin/renders?limit={limit}")).await,
         }
     }

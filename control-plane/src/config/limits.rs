@@ -1,6 +1,7 @@
 //! Limits on what one caller, and all together, may ask of a process.
 
 use super::{ConfigError, Source};
+use std::time::Duration;
 
 #[derive(Debug, Clone)]
 pub struct Limits {
@@ -9,7 +10,10 @@ pub struct Limits {
     pub device_code_per_minute: i64,
     pub device_token_per_minute: i64,
     pub events_per_minute: i64,
+    pub events_kept_days: i64,
     pub connections_max: usize,
+    /// How long a client may take over a request's head, or let our bytes wait.
+    pub client_timeout: Duration,
     pub image_cache_bytes_max: u64,
 }
 
@@ -21,6 +25,8 @@ impl Limits {
             device_code_per_minute: per_minute("device_code_per_minute")?,
             device_token_per_minute: per_minute("device_token_per_minute")?,
             events_per_minute: per_minute("events_per_minute")?,
+            events_kept_days: source.number("events_kept_days", 1..=3650)?,
+            client_timeout: Duration::from_secs(source.number("client_timeout_seconds", 1..=600)?),
             connections_max: source.number("connections_max", 16..=1_000_000)?,
             image_cache_bytes_max: source.number::<u64>("image_cache_mib", 0..=65_536)? * 1024 * 1024,
         })

@@ -60,7 +60,7 @@ pub async fn deliver(
         Err(error) => return after_count(app, caller, error).await,
     };
     if let Some(picture) = &rendered {
-        let etag = etag::of(&picture.master_sha256, order.side_px, order.format);
+        let etag = order.etag(picture);
         if if_none_match.is_some_and(|given| etag::matches(given, &etag)) {
             let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
             return (window, read.map(|remaining| Delivered::NotModified { etag, remaining }));
@@ -69,7 +69,7 @@ pub async fn deliver(
             let charge = Charge::Debit {
                 account_id: caller.account_id.clone(),
                 credits: CREDITS_PER_PICTURE,
-                delivery: record(caller, request_id, order, &ready, Source::Cache),
+                delivery: delivered(&caller.key_id, request_id, order, &ready, Source::Cache),
             };
             let (window, debited) = submit(app, caller, charge).await;
             return (window, debited.map(|remaining| Delivered::Image { ready, source: Source::Cache, remaining }));
@@ -103,7 +103,7 @@ pub async fn show(app: &App, caller: &Caller, order: &Order, if_none_match: Opti
         Ok(rendered) => rendered,
         Err(error) => return after_count(app, caller, error).await,
     };
-    let etag = rendered.map(|picture| etag::of(&picture.master_sha256, order.side_px, order.format));
+    let etag = rendered.map(|picture| order.etag(&picture));
     let not_modified = matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag));
     let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
     (window, read.map(|remaining| Shown { etag, not_modified, remaining }))
@@ -117,28 +117,39 @@ pub(super) async fn after_count<T>(app: &App, caller: &Caller, error: DeliveryEr
 
 /// Counts the request and charges it in one entry. Gives the balance after it.
 pub(super) async fn submit(app: &App, caller: &Caller, charge: Charge) -> Windowed<Credits> {
-    let count = RateCount { key_id: caller.key_id.clone(), limit_per_minute: caller.rate_limit_per_minute };
+    let required = charge.asks();
+    let count = RateCount {
+        counted: caller.key_id.clone(),
+        limit_per_minute: caller.rate_limit_per_minute,
+        account_id: Some(caller.account_id.clone()),
+    };
     match app.meter.submit(Entry { count: Some(count), charge }).await {
-        Ok(metered) => (metered.window, balance_after(metered)),
+        Ok(metered) => (metered.window, balance_after(metered, required)),
         Err(error) => (None, Err(error.into())),
     }
 }
 
-fn balance_after(metered: Metered) -> Result<Credits, DeliveryError> {
+fn balance_after(metered: Metered, required: Credits) -> Result<Credits, DeliveryError> {
     match (metered.outcome, metered.window) {
         (Outcome::Done { remaining }, _) => Ok(remaining.unwrap_or_default()),
         (Outcome::RateLimited, Some(window)) => Err(DeliveryError::RateLimited(window)),
-        (Outcome::Insufficient { balance }, _) => {
-            Err(DeliveryError::Insufficient { balance, required: CREDITS_PER_PICTURE })
-        }
+        (Outcome::Insufficient { balance }, _) => Err(DeliveryError::Insufficient { balance, required }),
         (Outcome::HoldNotOpen | Outcome::DeliveryUrlClosed, _) => Err(DeliveryError::HoldLost),
+        (Outcome::AttemptLost, _) => Err(DeliveryError::AttemptLost),
         (Outcome::UnknownAccount | Outcome::RateLimited, _) => Err(DeliveryError::NoLedger),
     }
 }
 
-fn record(caller: &Caller, request_id: &str, order: &Order, ready: &Ready, source: Source) -> ledger::Delivery {
+/// What is recorded of a picture that is handed over.
+pub(super) fn delivered(
+    key_id: &str,
+    request_id: &str,
+    order: &Order,
+    ready: &Ready,
+    source: Source,
+) -> ledger::Delivery {
     ledger::Delivery {
-        key_id: caller.key_id.clone(),
+        key_id: key_id.to_owned(),
         request_id: request_id.to_owned(),
         render_id: ready.picture.render_id.clone(),
         revision: ready.picture.revision,
@@ -201,7 +212,7 @@ impl Held {
         ready: Ready,
         source: Source,
     ) -> Result<Delivered, (Self, DeliveryError)> {
-        let delivery = record(caller, request_id, order, &ready, source);
+        let delivery = delivered(&caller.key_id, request_id, order, &ready, source);
         let charge = Charge::Settle { hold_id: self.hold_id.clone(), delivery };
         match self
             .app
@@ -209,7 +220,7 @@ impl Held {
             .submit(Entry { count: None, charge })
             .await
             .map_err(DeliveryError::from)
-            .and_then(balance_after)
+            .and_then(|metered| balance_after(metered, Credits(0)))
         {
             Ok(remaining) => {
                 self.hold_id.clear();

@@ -1,6 +1,6 @@
 //! Finding a picture's bytes: in memory, in the store, made from the cached master, made by a node. Each step fills the ones before.
 
-use super::{DeliveryError, Order, etag};
+use super::{DeliveryError, Order};
 use crate::app::App;
 use crate::renders::{Picture, Priority};
 use bytes::Bytes;
@@ -56,6 +56,11 @@ impl Pictures {
         let known = Cache::builder().max_capacity(KNOWN_MAX).time_to_live(KNOWN_FOR).build();
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Pictures { store, derivatives, known, encoders: Arc::new(Semaphore::new(cores)) }
+    }
+
+    /// Newer revisions are there: which pictures are the newest is asked again.
+    pub fn forget_known(&self) {
+        self.known.invalidate_all();
     }
 
     /// The order's picture if it has been rendered.
@@ -130,7 +135,7 @@ impl DerivativeKey {
 }
 
 fn ready_of(order: &Order, picture: &Picture, bytes: Bytes) -> Ready {
-    Ready { bytes, etag: etag::of(&picture.master_sha256, order.side_px, order.format), picture: picture.clone() }
+    Ready { bytes, etag: order.etag(picture), picture: picture.clone() }
 }
 
 /// The picture, rendered first if need be.
@@ -149,6 +154,11 @@ pub(super) async fn obtain(app: &App, order: &Order, priority: Priority) -> Resu
 /// A picture for the service's own pages: nobody pays, and it waits behind everybody who does. Counts towards the day's budget.
 pub async fn example(app: &App, order: &Order) -> Result<Ready, DeliveryError> {
     obtain(app, order, Priority::Example).await
+}
+
+/// A picture for an address that a partner signed: free, and as urgent as a paid one.
+pub async fn for_partner(app: &App, order: &Order) -> Result<Ready, DeliveryError> {
+    obtain(app, order, Priority::Paid).await
 }
 
 /// The picture if it has been rendered; never renders.

@@ -7,17 +7,19 @@ mod charge;
 mod etag;
 mod examples;
 mod find;
+pub mod partner;
 pub mod request;
 pub mod urls;
 
 pub use charge::{Delivered, Shown, count, deliver, show};
 pub use etag::matches as etag_matches;
 pub use examples::{Example, Examples, is_rendered};
-pub use find::{Pictures, Ready, example, ready};
+pub use find::{Pictures, Ready, example, for_partner, ready};
 pub use request::{BadParameter, ImageRequest, ResponseKind};
 
+use crate::catalog::{Catalog, NotFound};
 use crate::ledger::{Credits, MeterError, Window};
-use crate::renders::RenderError;
+use crate::renders::{Picture, RenderError};
 use cyclorama_core::encoding::EncodingError;
 use cyclorama_core::objects::ObjectError;
 use cyclorama_core::wire::FailureKind;
@@ -41,7 +43,18 @@ pub struct Order {
 }
 
 impl Order {
-    pub fn new(vehicle: Vehicle, request: &ImageRequest) -> Self {
+    /// The order of a request, if the catalog has its vehicle.
+    pub fn find(catalog: &Catalog, request: &ImageRequest) -> Result<Self, NotFound> {
+        let found = catalog.find(&request.make, &request.model, request.year)?;
+        Ok(Self::new(found.vehicle, request))
+    }
+
+    /// The validator of its bytes, made from `picture`.
+    pub fn etag(&self, picture: &Picture) -> String {
+        etag::of(&picture.master_sha256, self.side_px, self.format)
+    }
+
+    fn new(vehicle: Vehicle, request: &ImageRequest) -> Self {
         let variant = Variant {
             make: vehicle.make.clone(),
             model: vehicle.model.clone(),
@@ -71,6 +84,8 @@ pub enum DeliveryError {
     NoLedger,
     #[error("the picture came after its hold was given back")]
     HoldLost,
+    #[error("another attempt at the named request was quicker")]
+    AttemptLost,
     #[error(transparent)]
     Render(#[from] RenderError),
     #[error("the stored picture cannot be read")]

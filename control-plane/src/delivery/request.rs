@@ -11,9 +11,9 @@ use url::form_urlencoded;
 /// Model years a request may name. 2027 is valid and then not found: the catalog's release ends in 2026.
 pub const YEARS: RangeInclusive<u16> = 1990..=2027;
 
-/// Longest make or model taken, in bytes; the longest name of the catalog is under 50. Keeps what the catalog
+/// Longest make or model taken, in characters; the longest name of the catalog is under 50. Keeps what the catalog
 /// search does with an unknown name small.
-const NAME_BYTES_MAX: usize = 120;
+pub const NAME_CHARS_MAX: usize = 120;
 
 /// What the caller wants back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -237,8 +237,8 @@ fn name(key: &str, value: &str) -> Result<String, BadParameter> {
     if trimmed.is_empty() {
         return Err(BadParameter::new(key, format!("`{key}` is empty")));
     }
-    if trimmed.len() > NAME_BYTES_MAX {
-        return Err(BadParameter::new(key, format!("`{key}` is longer than {NAME_BYTES_MAX} bytes")));
+    if trimmed.chars().count() > NAME_CHARS_MAX {
+        return Err(BadParameter::new(key, format!("`{key}` is longer than {NAME_CHARS_MAX} characters")));
     }
     Ok(trimmed.to_owned())
 }
@@ -417,7 +417,7 @@ mod tests {
             assert_eq!(refusal.parameter, parameter, "{query}");
             assert!(refusal.detail.contains(&format!("`{parameter}`")), "{query}: {}", refusal.detail);
         }
-        let long = "x".repeat(NAME_BYTES_MAX + 1);
+        let long = "x".repeat(NAME_CHARS_MAX + 1);
         assert_eq!(ImageRequest::parse_query(&format!("make={long}&model=b&year=2000")).unwrap_err().parameter, "make");
         assert!(ImageRequest::parse_query(&format!("{PORSCHE}&colour=red")).unwrap_err().detail.contains("`color`"));
     }

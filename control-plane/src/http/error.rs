@@ -182,6 +182,8 @@ impl From<LedgerError> for Problem {
         match error {
             LedgerError::UnknownAccount(_) => Problem::not_found("unknown_account", format!("{error}.")),
             LedgerError::BadAmount(_) => Problem::bad_parameter("credits", format!("credits: {error}.")),
+            LedgerError::ReferenceTaken(_) => Problem::conflict("reference_taken", format!("{error}.")),
+            LedgerError::UnknownEntry(_) => Problem::not_found("unknown_entry", format!("{error}.")),
             LedgerError::Database(cause) => cause.into(),
         }
     }

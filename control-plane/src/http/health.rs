@@ -6,11 +6,26 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
+use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
-/// `GET /api/health`
-pub async fn status() -> Json<Value> {
-    Json(json!({ "status": "ok" }))
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Health {
+    /// Always `ok`: a service that is down does not answer.
+    #[schema(pattern = "^ok$")]
+    status: &'static str,
+}
+
+/// Ask whether the service answers
+///
+/// For anyone, free.
+#[utoipa::path(
+    get, path = "/api/health", tag = "Service", operation_id = "getHealth", security(()),
+    responses((status = 200, description = "It does.", body = Health))
+)]
+pub async fn status() -> Json<Health> {
+    Json(Health { status: "ok" })
 }
 
 /// `GET /healthz`: the process answers.

@@ -7,6 +7,8 @@ pub mod frame;
 pub mod health;
 pub mod legacy;
 pub mod node;
+pub mod openapi;
+pub mod rate_limit;
 pub mod router;
 pub mod server;
 #[cfg(test)]

@@ -5,13 +5,16 @@ use super::frame::{frame, limited, panicked, unknown_route, wrong_method};
 use super::health;
 use super::legacy;
 use super::node::{jobs, layers, nodes, uploads};
-use super::v1::{delivery, image_urls, images};
+use super::v1::{account, delivery, events, feedback, image_urls, images};
 use super::web;
 use crate::app::App;
 use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{Method, StatusCode};
 use axum::middleware::from_fn_with_state;
-use axum::routing::{delete, get, post, put};
+use axum::routing::{MethodRouter, delete, get, post, put};
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::cors::{Any, CorsLayer};
 
 /// What clients and render nodes reach. Routes with a body of their own size are wrapped: `limited(post(handler), 4 * KIB)`.
 pub fn public(app: App) -> Router {
@@ -21,13 +24,19 @@ pub fn public(app: App) -> Router {
         .route("/docs/errors", get(web::errors::get))
         .route("/assets/{name}", get(web::assets::get))
         .route("/api/examples", get(web::examples::get))
-        .route("/images/car.png", get(legacy::car::get))
+        .route("/images/car.png", get(legacy::car::get).head(legacy::car::head))
+        .route("/openapi.json", get(web::docs::document))
+        .route("/docs", get(web::docs::get))
         .route("/api/health", get(health::status))
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
         .route("/api/v1/images/car", get(images::car::get).head(images::car::head))
         .route("/api/v1/image-urls", limited(post(image_urls::post::post), image_urls::post::BODY_BYTES_MAX))
         .route("/api/v1/delivery/{token}", get(delivery::get::get).head(delivery::get::head))
+        .route("/api/v1/account", get(account::get::get))
+        .route("/api/v1/account/statement", get(account::statement::get))
+        .route("/api/v1/feedback", limited(post(feedback::post::post), feedback::post::BODY_BYTES_MAX))
+        .route("/api/v1/events", open_to_pages(limited(post(events::post::post), events::post::BODY_BYTES_MAX)))
         .route("/node/v1/nodes", post(nodes::join::join))
         .route("/node/v1/nodes/{node_id}", delete(nodes::leave::leave))
         .route("/node/v1/nodes/{node_id}/leases", post(nodes::lease::lease))
@@ -48,10 +57,14 @@ pub fn operator(app: App) -> Router {
         .route("/admin/accounts", post(admin::accounts::create::create))
         .route("/admin/accounts/{account_id}", get(admin::accounts::show::show))
         .route("/admin/accounts/{account_id}/grants", post(admin::accounts::grant_credits::grant))
+        .route("/admin/accounts/{account_id}/purchases", post(admin::accounts::purchase::purchase))
+        .route("/admin/accounts/{account_id}/statement", get(admin::accounts::statement::get))
         .route("/admin/keys", post(admin::keys::create::create))
         .route("/admin/keys/{key_id}/revoke", post(admin::keys::revoke::revoke))
         .route("/admin/node-tokens", post(admin::node_tokens::create::create))
         .route("/admin/node-tokens/{token_id}/revoke", post(admin::node_tokens::revoke::revoke))
+        .route("/admin/partner-secrets", post(admin::partner_secrets::create::create))
+        .route("/admin/partner-secrets/{partner_secret_id}/revoke", post(admin::partner_secrets::revoke::revoke))
         .route("/admin/signing-keys/rotate", post(admin::signing_keys::rotate::rotate))
         .route("/admin/ledger/verify", get(admin::ledger::verify::verify))
         .route("/admin/nodes", get(admin::nodes::list::list))
@@ -60,8 +73,19 @@ pub fn operator(app: App) -> Router {
         .route("/admin/nodes/{node_id}/resume", post(admin::nodes::order::resume))
         .route("/admin/budget", get(admin::budget::show::show).put(admin::budget::set::set))
         .route("/admin/renders", get(admin::renders::list::list))
-        .route("/admin/renders/{render_id}", get(admin::renders::show::show));
+        .route("/admin/renders/flagged", get(admin::renders::review::flagged))
+        .route("/admin/renders/{render_id}", get(admin::renders::show::show))
+        .route("/admin/renders/{render_id}/approve", post(admin::renders::review::approve))
+        .route("/admin/renders/{render_id}/rerender", post(admin::renders::review::rerender));
     framed(routes, app)
+}
+
+/// Lets scripts of any page call a route (the Fetch standard's CORS protocol); no cookie or key is involved.
+fn open_to_pages(route: MethodRouter<App>) -> MethodRouter<App> {
+    // The layer answers what browsers ask first, for a route that takes the method.
+    route
+        .options(async || StatusCode::NO_CONTENT)
+        .layer(CorsLayer::new().allow_origin(Any).allow_methods([Method::POST]).allow_headers([CONTENT_TYPE]))
 }
 
 pub(super) fn framed(routes: Router<App>, app: App) -> Router {

@@ -1,5 +1,5 @@
-//! Serving a router on a socket with bounds axum's own loop does not set: time for the request head, its size, and how
-//! many connections are open.
+//! Serving a router on a socket with bounds axum's own loop does not set: time for the request head, its size, how long
+//! a client may let our bytes wait, and how many connections are open.
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
@@ -11,22 +11,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-/// A client that has not sent a whole request head by then (or leaves an idle connection open for so long) is holding a
-/// connection, not using it.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// Request line and headers together. A signed address with every parameter is under 2 KiB.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// After an error of `accept` (no file descriptors left, for instance) trying at once only burns a core.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// What one listener takes of its clients.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    pub connections_max: usize,
+    /// A client that has not sent a whole request head by then, leaves an idle connection open for so long, or takes none of our bytes
+    /// for so long, is holding a connection, not using it.
+    pub client_timeout: Duration,
+}
+
 /// Serves until `stopping` is cancelled, then lets open requests finish. Dropping the future cuts them off.
-pub async fn serve(listener: TcpListener, router: Router, connections_max: usize, stopping: CancellationToken) {
+pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stopping: CancellationToken) {
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES_MAX);
-    let open = Arc::new(Semaphore::new(connections_max));
+    builder.timer(TokioTimer::new()).header_read_timeout(bounds.client_timeout).max_buf_size(HEAD_BYTES_MAX);
+    let open = Arc::new(Semaphore::new(bounds.connections_max));
     let graceful = GracefulShutdown::new();
 
     loop {
@@ -56,7 +63,9 @@ pub async fn serve(listener: TcpListener, router: Router, connections_max: usize
                 Ok::<_, Infallible>(router.oneshot(request).await.unwrap_or_else(|never| match never {}))
             }
         });
-        let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service));
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(bounds.client_timeout));
+        let connection = graceful.watch(builder.serve_connection(TokioIo::new(Box::pin(stream)), service));
         tokio::spawn(async move {
             // An error here is a client that went away or sent no HTTP: nobody is left to answer.
             let _ = connection.await;

@@ -5,7 +5,7 @@ use crate::clock::UnixMs;
 use crate::db::Tx;
 use sqlx::{AnyPool, Row};
 
-/// The largest single grant: far above any credit pack, far below what could overflow a sum.
+/// The largest single grant or purchase: far above any credit pack, far below what could overflow a sum.
 const GRANT_MAX: i64 = 1_000_000_000_000;
 
 /// Gives a new account its balance row and its first credits (0 is allowed). Called once, in the transaction that creates the
@@ -38,12 +38,7 @@ pub async fn grant(
     if !(1..=GRANT_MAX).contains(&credits.0) {
         return Err(LedgerError::BadAmount(credits.0));
     }
-    let row = sqlx::query("update balances set credits = credits + $1 where account_id = $2 returning credits")
-        .bind(credits.0)
-        .bind(account_id)
-        .fetch_optional(&mut **tx)
-        .await?
-        .ok_or_else(|| LedgerError::UnknownAccount(account_id.to_owned()))?;
+    let after = add(tx, account_id, credits).await?;
     sqlx::query("insert into ledger_entries (id, account_id, kind, credits, reason, at_ms) values ($1, $2, 'grant', $3, $4, $5)")
         .bind(uuid::Uuid::now_v7().to_string())
         .bind(account_id)
@@ -52,6 +47,68 @@ pub async fn grant(
         .bind(now.0)
         .execute(&mut **tx)
         .await?;
+    Ok(after)
+}
+
+/// A payment, as whoever took it names it.
+#[derive(Debug, Clone, Copy)]
+pub struct Payment<'a> {
+    /// Unique for good: entering a payment again changes nothing.
+    pub reference: &'a str,
+    pub credits: Credits,
+    pub reason: &'a str,
+}
+
+/// Adds the credits of a payment, once however often it is told. Returns the balance, and whether this call added them.
+pub async fn purchase(
+    tx: &mut Tx<'_>,
+    account_id: &str,
+    payment: Payment<'_>,
+    now: UnixMs,
+) -> Result<(Credits, bool), LedgerError> {
+    let Payment { reference, credits, reason } = payment;
+    if !(1..=GRANT_MAX).contains(&credits.0) {
+        return Err(LedgerError::BadAmount(credits.0));
+    }
+    // The balance first, as every writer locks it before the entries; a repetition takes what it added back.
+    let after = add(tx, account_id, credits).await?;
+    let entered = sqlx::query(
+        "insert into ledger_entries (id, account_id, kind, credits, reason, reference, at_ms)
+         values ($1, $2, 'purchase', $3, $4, $5, $6) on conflict do nothing",
+    )
+    .bind(uuid::Uuid::now_v7().to_string())
+    .bind(account_id)
+    .bind(credits.0)
+    .bind(reason)
+    .bind(reference)
+    .bind(now.0)
+    .execute(&mut **tx)
+    .await?;
+    if entered.rows_affected() == 1 {
+        return Ok((after, true));
+    }
+    let before = add(tx, account_id, Credits(-credits.0)).await?;
+    let same = sqlx::query(
+        "select 1 from ledger_entries where kind = 'purchase' and reference = $1 and account_id = $2 and credits = $3",
+    )
+    .bind(reference)
+    .bind(account_id)
+    .bind(credits.0)
+    .fetch_optional(&mut **tx)
+    .await?;
+    match same {
+        Some(_) => Ok((before, false)),
+        None => Err(LedgerError::ReferenceTaken(reference.to_owned())),
+    }
+}
+
+async fn add(tx: &mut Tx<'_>, account_id: &str, credits: Credits) -> Result<Credits, LedgerError> {
+    let row = sqlx::query("update balances set credits = credits + $1 where account_id = $2 returning credits")
+        .bind(credits.0)
+        .bind(account_id)
+        .fetch_optional(&mut **tx)
+        .await?
+        .ok_or_else(|| LedgerError::UnknownAccount(account_id.to_owned()))?;
     Ok(Credits(row.try_get(0)?))
 }
 

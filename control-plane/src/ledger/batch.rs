@@ -1,10 +1,10 @@
 //! One batch of the meter: every statement of its transaction, in one fixed order.
 //!
-//! The order (windows, holds, signed addresses, balances; each sorted by id) is also the order in which rows are locked, so that several processes on
+//! The order (windows, holds, signed addresses, named requests, balances, usage; each sorted by id) is also the order in which rows are locked, so that several processes on
 //! one PostgreSQL never wait for each other in a circle.
 
-use super::delivery_urls;
-use super::{Charge, Credits, Delivery, Entry, Metered, Outcome, ProcessId, Window};
+use super::{AnswerToKeep, Charge, Credits, Delivery, Entry, Metered, NewDeliveryUrl, Outcome, ProcessId, Window};
+use super::{delivery_urls, idempotency, usage};
 use crate::clock::UnixMs;
 use crate::db::{self, Database, Tx};
 use sqlx::any::AnyArguments;
@@ -37,10 +37,11 @@ fn inside(error: sqlx::Error) -> BatchError {
     if refused { BatchError::Refused(error) } else { BatchError::Unavailable(error) }
 }
 
-/// Rows for the three append-only tables, written together at the end.
+/// Rows for the tables that only grow, written together at the end.
 #[derive(Default)]
 struct Appended<'e> {
     holds: Vec<Vec<Value<'e>>>,
+    delivery_urls: Vec<Vec<Value<'e>>>,
     ledger_entries: Vec<Vec<Value<'e>>>,
     deliveries: Vec<Vec<Value<'e>>>,
 }
@@ -50,6 +51,7 @@ enum Value<'e> {
     Owned(String),
     Number(i64),
     NoText,
+    NoNumber,
 }
 
 /// Applies all entries in one transaction and commits it. Answers are in the order of the entries.
@@ -115,8 +117,11 @@ async fn write(
 
     let mut ended = end_holds(tx, now, entries, &mut outcomes).await?;
     change_urls(tx, now, entries, &mut outcomes, &mut ended).await?;
+    check_attempts(tx, entries, &mut outcomes).await?;
     let mut appended = Appended::default();
     move_balances(tx, entries, &ended, &mut outcomes).await?;
+    keep_answers(tx, entries, &outcomes).await?;
+    usage::add(tx, now, usage::of_batch(entries, &outcomes, &ended)).await?;
     for (index, entry) in entries.iter().enumerate() {
         if let Some(Outcome::Done { .. }) = outcomes[index] {
             append(&mut appended, now, owner, entry, ended.get(&index));
@@ -128,13 +133,14 @@ async fn write(
     });
     insert(tx, "holds (id, account_id, credits, state, owner, opened_at_ms, expires_at_ms)", 7, appended.holds).await?;
     // Before the ledger's entries, which name them.
-    for (index, entry) in entries.iter().enumerate() {
-        if let (Charge::Mint { account_id, urls }, Some(Outcome::Done { .. })) = (&entry.charge, outcomes[index]) {
-            for url in urls {
-                delivery_urls::insert(tx, now, account_id, url).await?;
-            }
-        }
-    }
+    insert(
+        tx,
+        "delivery_urls (id, account_id, key_id, request_id, make, model, year, view, color, format, width, height, max_uses, uses, \
+         state, created_at_ms, expires_at_ms)",
+        17,
+        appended.delivery_urls,
+    )
+    .await?;
     insert(
         tx,
         "ledger_entries (id, account_id, kind, credits, hold_id, delivery_url_id, at_ms)",
@@ -166,28 +172,28 @@ struct Counted {
     over: bool,
 }
 
-/// Counts every request of the batch against its key's window: one row per key, taken over by the next window.
+/// Counts every request of the batch against its window: one row for each, taken over by the next window.
 async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Result<Vec<Option<Counted>>, sqlx::Error> {
     let window_start_ms = now.0 - now.0.rem_euclid(WINDOW_MS);
-    let mut by_key: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut by_window: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, entry) in entries.iter().enumerate() {
         if let Some(count) = &entry.count {
-            by_key.entry(&count.key_id).or_default().push(index);
+            by_window.entry(&count.counted).or_default().push(index);
         }
     }
     let mut counted: Vec<Option<Counted>> = entries.iter().map(|_| None).collect();
-    for (key_id, indexes) in by_key {
+    for (counted_for, indexes) in by_window {
         // A process whose clock is a little behind counts into the newer window rather than reopening the older one.
         let row = sqlx::query(
-            "insert into rate_windows (key_id, window_start_ms, requests) values ($1, $2, $3)
-             on conflict (key_id) do update set
+            "insert into rate_windows (counted, window_start_ms, requests) values ($1, $2, $3)
+             on conflict (counted) do update set
                 requests = case when excluded.window_start_ms > rate_windows.window_start_ms then excluded.requests
                                 else rate_windows.requests + excluded.requests end,
                 window_start_ms = case when excluded.window_start_ms > rate_windows.window_start_ms then excluded.window_start_ms
                                        else rate_windows.window_start_ms end
              returning window_start_ms, requests",
         )
-        .bind(key_id)
+        .bind(counted_for)
         .bind(window_start_ms)
         .bind(indexes.len() as i64)
         .fetch_one(&mut **tx)
@@ -205,10 +211,10 @@ async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Res
     Ok(counted)
 }
 
-/// A hold that has ended, or a signed address whose credit is given back.
-struct Ended {
-    account_id: String,
-    credits: Credits,
+/// A hold that has ended, or a signed address that was loaded or whose credit is given back.
+pub(super) struct Ended {
+    pub account_id: String,
+    pub credits: Credits,
 }
 
 /// Ends the holds that the batch settles or releases; a hold that is not open any more is left as it is.
@@ -262,7 +268,7 @@ async fn change_urls(
         .enumerate()
         .filter(|(index, _)| outcomes[*index].is_none())
         .filter_map(|(index, entry)| match &entry.charge {
-            Charge::Load { delivery_url_id } | Charge::Refund { delivery_url_id } => {
+            Charge::Load { delivery_url_id, .. } | Charge::Refund { delivery_url_id } => {
                 Some((delivery_url_id.as_str(), index))
             }
             _ => None,
@@ -270,20 +276,59 @@ async fn change_urls(
         .collect();
     changes.sort_unstable();
     for (id, index) in changes {
-        if matches!(entries[index].charge, Charge::Load { .. }) {
-            let counted = delivery_urls::count_load(tx, now, id).await?;
-            outcomes[index] =
-                Some(if counted { Outcome::Done { remaining: None } } else { Outcome::DeliveryUrlClosed });
-            continue;
-        }
-        match delivery_urls::consume(tx, id).await? {
+        let is_load = matches!(entries[index].charge, Charge::Load { .. });
+        let changed = match is_load {
+            true => delivery_urls::count_load(tx, now, id).await?,
+            false => delivery_urls::consume(tx, id).await?,
+        };
+        match changed {
             Some(account_id) => {
                 ended.insert(index, Ended { account_id, credits: Credits(1) });
+                // A load moves no credits: its balance is nobody's business.
+                if is_load {
+                    outcomes[index] = Some(Outcome::Done { remaining: None });
+                }
             }
             None => outcomes[index] = Some(Outcome::DeliveryUrlClosed),
         }
     }
     Ok(())
+}
+
+/// Refuses named requests that another attempt has taken over.
+async fn check_attempts(
+    tx: &mut Tx<'_>,
+    entries: &[&Entry],
+    outcomes: &mut [Option<Outcome>],
+) -> Result<(), sqlx::Error> {
+    let mut attempts: Vec<(&str, usize)> = answers_to_keep(entries)
+        .filter(|(_, index)| outcomes[*index].is_none())
+        .map(|(keep, index)| (keep.attempt_id.as_str(), index))
+        .collect();
+    attempts.sort_unstable();
+    for (attempt_id, index) in attempts {
+        if !idempotency::is_ours(tx, attempt_id).await? {
+            outcomes[index] = Some(Outcome::AttemptLost);
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the answers of named requests that were charged.
+async fn keep_answers(tx: &mut Tx<'_>, entries: &[&Entry], outcomes: &[Option<Outcome>]) -> Result<(), sqlx::Error> {
+    for (keep, index) in answers_to_keep(entries) {
+        if let Some(Outcome::Done { remaining: Some(remaining) }) = outcomes[index] {
+            idempotency::keep(tx, &keep.attempt_id, &keep.answer, remaining).await?;
+        }
+    }
+    Ok(())
+}
+
+fn answers_to_keep<'a>(entries: &[&'a Entry]) -> impl Iterator<Item = (&'a AnswerToKeep, usize)> {
+    entries.iter().enumerate().filter_map(|(index, entry)| match &entry.charge {
+        Charge::Mint { keep: Some(keep), .. } => Some((keep, index)),
+        _ => None,
+    })
 }
 
 /// Gives released credits back, then takes debits and holds by guarded updates, account by account.
@@ -322,13 +367,13 @@ async fn move_balances(
                 .execute(&mut **tx)
                 .await?;
         }
-        let asked: i64 = indexes.iter().map(|index| asks(entries[*index])).sum();
+        let asked: i64 = indexes.iter().map(|index| entries[*index].charge.asks().0).sum();
         match take(tx, account_id, asked).await? {
             Some(after_all) => {
                 // Everybody is told the balance right after their own entry.
                 let mut remaining = after_all.0 + asked;
                 for index in indexes {
-                    remaining -= asks(entries[index]);
+                    remaining -= entries[index].charge.asks().0;
                     outcomes[index] = Some(Outcome::Done { remaining: Some(Credits(remaining)) });
                 }
             }
@@ -336,15 +381,6 @@ async fn move_balances(
         }
     }
     Ok(())
-}
-
-/// Credits an entry takes from the balance.
-fn asks(entry: &Entry) -> i64 {
-    match &entry.charge {
-        Charge::Debit { credits, .. } | Charge::Hold { credits, .. } => credits.0,
-        Charge::Mint { urls, .. } => urls.len() as i64,
-        _ => 0,
-    }
 }
 
 /// Takes credits if the balance covers them; returns the balance after it. Taking 0 reads.
@@ -371,7 +407,7 @@ async fn one_by_one(
     outcomes: &mut [Option<Outcome>],
 ) -> Result<(), sqlx::Error> {
     for index in indexes {
-        outcomes[*index] = Some(match take(tx, account_id, asks(entries[*index])).await? {
+        outcomes[*index] = Some(match take(tx, account_id, entries[*index].charge.asks().0).await? {
             Some(remaining) => Outcome::Done { remaining: Some(remaining) },
             None => match take(tx, account_id, 0).await? {
                 Some(balance) => Outcome::Insufficient { balance },
@@ -392,7 +428,14 @@ fn append<'e>(appended: &mut Appended<'e>, now: UnixMs, owner: &'e ProcessId, en
             appended.ledger_entries.push(row);
         };
     match &entry.charge {
-        Charge::Nothing | Charge::Read { .. } | Charge::Load { .. } => {}
+        Charge::Nothing | Charge::Read { .. } => {}
+        // Paid for when the address was made.
+        Charge::Load { delivery, .. } => {
+            if let Some(url) = ended {
+                let row = delivery_row(now, Value::Owned(url.account_id.clone()), Credits(0), delivery);
+                appended.deliveries.push(row);
+            }
+        }
         Charge::Debit { account_id, credits, delivery } => {
             ledger_entry(Value::Text(account_id), "debit", -credits.0, [Value::NoText, Value::NoText]);
             appended.deliveries.push(delivery_row(now, Value::Text(account_id), *credits, delivery));
@@ -427,8 +470,9 @@ fn append<'e>(appended: &mut Appended<'e>, now: UnixMs, owner: &'e ProcessId, en
                 ledger_entry(Value::Owned(hold.account_id.clone()), "release", hold.credits.0, of);
             }
         }
-        Charge::Mint { account_id, urls } => {
+        Charge::Mint { account_id, urls, .. } => {
             ledger_entry(Value::Text(account_id), "debit", -(urls.len() as i64), [Value::NoText, Value::NoText]);
+            appended.delivery_urls.extend(urls.iter().map(|url| delivery_url_row(now, account_id, url)));
         }
         Charge::Refund { delivery_url_id } => {
             if let Some(url) = ended {
@@ -456,6 +500,30 @@ fn delivery_row<'e>(now: UnixMs, account_id: Value<'e>, credits: Credits, delive
     ]
 }
 
+fn delivery_url_row<'e>(now: UnixMs, account_id: &'e str, url: &'e NewDeliveryUrl) -> Vec<Value<'e>> {
+    let pixels = |side: Option<u32>| side.map_or(Value::NoNumber, |side| Value::Number(i64::from(side)));
+    let variant = &url.variant;
+    vec![
+        Value::Text(&url.id),
+        Value::Text(account_id),
+        Value::Text(&url.key_id),
+        Value::Text(&url.request_id),
+        Value::Text(&variant.make),
+        Value::Text(&variant.model),
+        Value::Number(i64::from(variant.year)),
+        Value::Text(variant.view.as_str()),
+        Value::Text(variant.colour.as_str()),
+        Value::Text(url.format.as_str()),
+        pixels(url.width),
+        pixels(url.height),
+        Value::Number(url.max_uses),
+        Value::Number(0),
+        Value::Text("active"),
+        Value::Number(now.0),
+        Value::Number(url.expires_at_ms),
+    ]
+}
+
 /// Inserts rows in statements of 64, 8 or 1: few distinct texts, so that connections keep them prepared.
 async fn insert(
     tx: &mut Tx<'_>,
@@ -479,6 +547,7 @@ async fn insert(
                 Value::Owned(text) => arguments.add(text),
                 Value::Number(number) => arguments.add(number),
                 Value::NoText => arguments.add(None::<String>),
+                Value::NoNumber => arguments.add(None::<i64>),
             }
             .map_err(sqlx::Error::Encode)?;
         }

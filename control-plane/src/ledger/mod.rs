@@ -6,14 +6,21 @@
 mod balance;
 mod batch;
 mod delivery_urls;
+pub mod idempotency;
 mod meter;
 mod owner;
+mod statement;
 #[cfg(test)]
 mod tests;
+mod tidy;
+mod usage;
 
-pub use balance::{Standing, Verdict, balance, grant, open_account, standing, verify};
+pub use balance::{Payment, Standing, Verdict, balance, grant, open_account, purchase, standing, verify};
 pub use meter::{Meter, MeterError};
 pub use owner::{ProcessId, start_sweeper};
+pub use statement::{PAGE_MAX, StatementLine, statement};
+pub use tidy::start_tidying;
+pub use usage::{Usage, usage_30d};
 
 /// A whole number of credits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -30,8 +37,12 @@ impl std::fmt::Display for Credits {
 pub enum LedgerError {
     #[error("account `{0}` does not exist")]
     UnknownAccount(String),
-    #[error("a grant must be between 1 and 1,000,000,000,000 credits, not {0}")]
+    #[error("the amount must be between 1 and 1,000,000,000,000 credits, not {0}")]
     BadAmount(i64),
+    #[error("the payment `{0}` was entered before, for another account or amount")]
+    ReferenceTaken(String),
+    #[error("the account has no entry `{0}`")]
+    UnknownEntry(String),
     #[error("the ledger could not be read or written")]
     Database(#[from] sqlx::Error),
 }
@@ -39,16 +50,19 @@ pub enum LedgerError {
 /// What one request asks of the meter. All of it commits together, or none of it.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Counts one request against a key's window. When the window is full nothing else of the entry happens.
+    /// Counts one request against a window. When the window is full nothing else of the entry happens.
     pub count: Option<RateCount>,
     pub charge: Charge,
 }
 
-/// One request of a key, in exact fixed windows of 60 s.
+/// One request, in exact fixed windows of 60 s that all processes share.
 #[derive(Debug, Clone)]
 pub struct RateCount {
-    pub key_id: String,
+    /// Whose window: a key's id, or a client address with what it asked for.
+    pub counted: String,
     pub limit_per_minute: i64,
+    /// The key's account, for its usage.
+    pub account_id: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -66,11 +80,30 @@ pub enum Charge {
     /// Gives the credits of an open hold back.
     Release { hold_id: String },
     /// Takes one credit for each signed address and writes them all: one debit.
-    Mint { account_id: String, urls: Vec<NewDeliveryUrl> },
+    Mint { account_id: String, urls: Vec<NewDeliveryUrl>, keep: Option<AnswerToKeep> },
     /// Counts a load of a signed address against its cap; paid for when it was made.
-    Load { delivery_url_id: String },
+    Load { delivery_url_id: String, delivery: Delivery },
     /// The first load of a signed address failed: closes it and gives its credit back.
     Refund { delivery_url_id: String },
+}
+
+impl Charge {
+    /// Credits that it takes from the balance.
+    pub fn asks(&self) -> Credits {
+        match self {
+            Charge::Debit { credits, .. } | Charge::Hold { credits, .. } => *credits,
+            Charge::Mint { urls, .. } => Credits(urls.len() as i64),
+            _ => Credits(0),
+        }
+    }
+}
+
+/// The answer of a named request (see [`idempotency`]), kept with its charge or not at all.
+#[derive(Debug, Clone)]
+pub struct AnswerToKeep {
+    pub attempt_id: String,
+    /// JSON; the balance after the charge is kept beside it.
+    pub answer: String,
 }
 
 /// A signed address to be written with its debit.
@@ -142,10 +175,12 @@ pub enum Outcome {
     HoldNotOpen,
     /// The address was used up, consumed or has expired (for a load), or was loaded or refunded before (for a refund).
     DeliveryUrlClosed,
+    /// The named request was taken over by another attempt; nothing was charged.
+    AttemptLost,
     UnknownAccount,
 }
 
-/// State of a key's window after the request was counted.
+/// State of a window after the request was counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub limit: i64,

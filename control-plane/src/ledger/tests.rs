@@ -185,7 +185,11 @@ async fn a_window_lets_exactly_its_limit_through_and_bills_nothing_beyond() {
             tokio::time::sleep(std::time::Duration::from_millis((60_000 - into_minute_ms) as u64)).await;
         }
         let counted = |n: usize| Entry {
-            count: Some(RateCount { key_id: format!("key-{}", n % 2), limit_per_minute: 12 }),
+            count: Some(RateCount {
+                counted: format!("key-{}", n % 2),
+                limit_per_minute: 12,
+                account_id: Some(ACCOUNT.to_owned()),
+            }),
             ..debit(ACCOUNT, 1)
         };
         let answers = futures::future::join_all((0..60).map(|n| meters[n / 2 % 2].submit(counted(n)))).await;
@@ -274,8 +278,11 @@ async fn two_hundred_and_fifty_six_callers_are_all_charged() {
             let meter = meter.clone();
             tokio::spawn(async move {
                 for _ in 0..rounds {
-                    let count =
-                        Some(RateCount { key_id: format!("key-{}", caller % 8), limit_per_minute: 1_000_000_000 });
+                    let count = Some(RateCount {
+                        counted: format!("key-{}", caller % 8),
+                        limit_per_minute: 1_000_000_000,
+                        account_id: Some(ACCOUNT.to_owned()),
+                    });
                     let answer = meter.submit(Entry { count, ..debit(ACCOUNT, 1) }).await.expect("the meter answers");
                     assert!(matches!(answer.outcome, Outcome::Done { .. }));
                 }
@@ -349,11 +356,11 @@ fn mint(ids: &[&str], max_uses: i64) -> Entry {
         max_uses,
         expires_at_ms: FAR_AWAY_MS,
     };
-    only(Charge::Mint { account_id: ACCOUNT.to_owned(), urls: ids.iter().map(url).collect() })
+    only(Charge::Mint { account_id: ACCOUNT.to_owned(), urls: ids.iter().map(url).collect(), keep: None })
 }
 
 fn load(id: &str) -> Entry {
-    only(Charge::Load { delivery_url_id: id.to_owned() })
+    only(Charge::Load { delivery_url_id: id.to_owned(), delivery: delivery() })
 }
 
 fn refund(id: &str) -> Entry {

@@ -4,7 +4,6 @@ use super::{RenderError, Renders};
 use crate::clock::UnixMs;
 use crate::db::Tx;
 use sqlx::Row;
-use time::OffsetDateTime;
 
 /// The budget of today (UTC).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,9 +93,7 @@ pub(super) async fn free(tx: &mut Tx<'_>, day: &str, microusd: i64) -> Result<()
 /// The UTC day of a moment, and when it ends.
 fn day_of(now: UnixMs) -> (String, i64) {
     const DAY_MS: i64 = 86_400_000;
-    let start_ms = now.0 - now.0.rem_euclid(DAY_MS);
-    let date = OffsetDateTime::from_unix_timestamp(start_ms / 1000).unwrap_or(OffsetDateTime::UNIX_EPOCH).date();
-    (format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day()), start_ms + DAY_MS)
+    (now.utc_day(), now.0 - now.0.rem_euclid(DAY_MS) + DAY_MS)
 }
 
 #[cfg(test)]

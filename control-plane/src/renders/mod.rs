@@ -1,16 +1,18 @@
-//! Which pictures exist, and the work that makes them: variants, layers, the job queue, leases and nodes.
+//! Which pictures exist, what people think of them, and the work that makes them: variants, layers, the job queue, leases and nodes.
 //!
 //! What a picture costs is `delivery`'s and `ledger`'s affair; how a node draws is the node's. The invariants (one live lease per
 //! vehicle and view, a stale fence changes nothing, a row never names an object that was not fully written) hold for any number of
 //! processes on one database. Only `queue` knows which database it is.
 
 mod budget;
+mod feedback;
 mod inspect;
 mod lease;
 mod nodes;
 mod order;
 mod queue;
 mod result;
+mod review;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -18,9 +20,11 @@ mod uploads;
 mod wait;
 
 pub use budget::Budget;
+pub use feedback::{Judged, Opinion, Verdict};
 pub use inspect::{Backlog, Inspection};
 pub use nodes::{JoinError, Node, NodeError};
 pub use result::{Rejected, ResultError};
+pub use review::{Anew, Flagged, ReviewError};
 pub use state::{JobState, RenderState, Standing};
 pub use uploads::{OpenUpload, UploadError};
 

@@ -63,6 +63,14 @@ struct Accepting {
     pipeline: String,
 }
 
+/// What a result came to beside its pictures.
+struct Recorded {
+    /// A paint job was queued for colours asked for meanwhile.
+    leftovers: bool,
+    /// Older revisions were replaced.
+    replaced: bool,
+}
+
 /// An upload that is what was asked for.
 struct Verified {
     sha256: String,
@@ -70,20 +78,21 @@ struct Verified {
 }
 
 impl Renders {
-    pub async fn accept(&self, token_id: &str, job_id: &str, result: &ResultRequest) -> Result<(), ResultError> {
+    /// `true`: pictures that were there before have been replaced by a newer revision.
+    pub async fn accept(&self, token_id: &str, job_id: &str, result: &ResultRequest) -> Result<bool, ResultError> {
         let job = self.begin_accepting(token_id, job_id, result.fence).await?;
         let verified = self.verify_uploads(&job, result).await?;
         self.publish(&job, &verified).await?;
         let receipt = serde_json::to_string(&result.receipt).unwrap_or_default();
         let receipt =
             if receipt.len() > RECEIPT_BYTES_MAX { "{\"dropped\":\"too large\"}".to_owned() } else { receipt };
-        let leftovers = self.record(&job, &verified, &receipt).await?;
+        let Recorded { leftovers, replaced } = self.record(&job, &verified, &receipt).await?;
         self.0.ended.notify_waiters();
         if leftovers {
             self.0.queued.notify_waiters();
         }
         tracing::info!(job_id, kind = %job.kind, vehicle = job.vehicle_key, view = %job.view, node_id = job.node_id, "a result was accepted");
-        Ok(())
+        Ok(replaced)
     }
 
     /// Renews the lease once more, so that nobody else gets the job while its objects are checked and moved.
@@ -181,13 +190,13 @@ impl Renders {
         Ok(())
     }
 
-    /// Changes the rows, if the lease still lives. `true`: a paint job was queued for colours asked for meanwhile.
+    /// Changes the rows, if the lease still lives.
     async fn record(
         &self,
         job: &Accepting,
         verified: &HashMap<String, Verified>,
         receipt: &str,
-    ) -> Result<bool, ResultError> {
+    ) -> Result<Recorded, ResultError> {
         let now = self.0.clock.now();
         let mut tx = self.0.database.begin().await?;
         let row = sqlx::query(
@@ -203,12 +212,14 @@ impl Renders {
         .fetch_optional(&mut *tx)
         .await?
         .ok_or(Stale)?;
+        let mut replaced = false;
         for colour in &job.colours {
             let Some(master) = verified.get(&master_name(*colour)) else { continue };
+            replaced |= self.end_review(&mut tx, job, *colour).await?;
             sqlx::query(
                 "update renders set state = 'done', revision = $1, master_sha256 = $2, job_id = $3, changed_at_ms = $4,
                                     failure_kind = null, failure_detail = null
-                 where vehicle_key = $5 and view = $6 and color = $7 and state in ('wanted', 'lapsed', 'failed')",
+                 where vehicle_key = $5 and view = $6 and color = $7 and (state in ('wanted', 'lapsed', 'failed') or revision < $1)",
             )
             .bind(job.revision)
             .bind(&master.sha256)
@@ -242,7 +253,33 @@ impl Renders {
         Ended::read(&row, false)?.pay(&mut tx).await?;
         self.count_success(&mut tx, &job.node_id).await?;
         tx.commit().await?;
-        Ok(leftovers)
+        Ok(Recorded { leftovers, replaced })
+    }
+
+    /// A newer revision answers what was said of the older one. Whether there is an older one.
+    async fn end_review(
+        &self,
+        tx: &mut crate::db::Tx<'_>,
+        job: &Accepting,
+        colour: Colour,
+    ) -> Result<bool, sqlx::Error> {
+        let older = sqlx::query(
+            "select id from renders where vehicle_key = $1 and view = $2 and color = $3 and state = 'done' and revision < $4",
+        )
+        .bind(&job.vehicle_key)
+        .bind(job.view.as_str())
+        .bind(colour.as_str())
+        .bind(job.revision)
+        .fetch_optional(&mut **tx)
+        .await?;
+        let Some(older) = older else { return Ok(false) };
+        sqlx::query("update reviews set state = 'replaced', ended_at_ms = $1 where render_id = $2 and state = 'flagged' and revision < $3")
+            .bind(self.0.clock.now().0)
+            .bind(older.try_get::<&str, _>(0)?)
+            .bind(job.revision)
+            .execute(&mut **tx)
+            .await?;
+        Ok(true)
     }
 
     /// Colours that were asked for while the job was leased are painted from its layers.

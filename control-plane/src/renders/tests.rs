@@ -350,6 +350,10 @@ async fn three_attempts_then_everybody_is_told_once() {
                 tokio::spawn(async move { renders.picture(&vehicle, &variant(&vehicle, colour), Priority::Paid).await })
             })
             .collect();
+        // All of them wait for the one job before it is taken.
+        while number(&database, "select count(*) from renders where state = 'wanted'").await < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         let job = one(&renders, &first).await;
         assert!(fail(&renders, &job, FailureKind::OutOfMemory).await);
         assert!(work(&renders, &first, 0).await.is_empty(), "another node is alive: it goes there");

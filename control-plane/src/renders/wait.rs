@@ -10,7 +10,8 @@ use cyclorama_core::{Variant, Vehicle};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How often a watcher pushes its job's deadline on. This also queues the job again should it have been dropped.
+/// How often a watcher pushes its job's deadline on, or four times in a shorter wait: whoever joins it never finds the job about to
+/// lapse. This also queues the job again should it have been dropped.
 const REASSERT: Duration = Duration::from_secs(5);
 
 /// Database errors in a row before the waiting requests are told.
@@ -75,6 +76,7 @@ impl Renders {
             DatabaseKind::Sqlite => Duration::from_secs(1),
             DatabaseKind::Postgres => Duration::from_millis(250),
         };
+        let reassert = REASSERT.min(self.settings().render_wait / 4);
         let mut waiting: Option<(String, i64)> = None;
         let mut asserted = Instant::now();
         let mut errors = 0;
@@ -85,7 +87,7 @@ impl Renders {
             ended.as_mut().enable();
 
             let step = match &waiting {
-                Some((render_id, round)) if asserted.elapsed() < REASSERT => self.step(render_id, *round).await,
+                Some((render_id, round)) if asserted.elapsed() < reassert => self.step(render_id, *round).await,
                 Some((render_id, round)) => match self.step(render_id, *round).await {
                     Ok(None) => self.assert(vehicle, variant, priority, &mut waiting, &mut asserted).await,
                     other => other,

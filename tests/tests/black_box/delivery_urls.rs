@@ -202,7 +202,7 @@ on_both_databases! {
     }
 
     async fn trouble_that_passes_uses_nothing_up(db: DatabaseChoice) {
-        let service = Service::start_with(db, Options::default().set("CYCLORAMA_RENDER_WAIT_SECONDS", 2)).await.unwrap();
+        let service = Service::start_with(db, Options::default().set("CYCLORAMA_RENDER_WAIT_SECONDS", 4)).await.unwrap();
         let customer = service.customer(5).unwrap();
         let url = one(&service, &customer, json!({ "max_uses": 1 })).await;
         assert_eq!(code(load(&service, &url).await).await, (503, "at_capacity".to_owned()));

@@ -2,12 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
+mod account;
 mod commands;
 mod configuration;
 mod delivery_urls;
+mod embeds;
+mod events;
+mod feedback;
 mod images_car;
 mod images_car_errors;
 mod money;
+mod named_requests;
 mod nodes;
 mod pages;
 mod pipeline;

@@ -3,9 +3,10 @@
 //! The bytes are found first and the load is counted last, right before they are sent: whatever fails on the way uses nothing up.
 //! Only when the first load of all fails in the render is the address closed, and its credit given back.
 
+use super::super::charge::delivered;
 use super::super::find::{Ready, obtain};
 use super::super::{DeliveryError, Order, etag};
-use super::{Address, order_of};
+use super::Address;
 use crate::app::App;
 use crate::ledger::{Charge, Entry, Metered, Outcome, Source};
 use crate::renders::Priority;
@@ -62,8 +63,8 @@ pub async fn promise(app: &App, token: &str) -> Result<Promised, Refused> {
     Ok(Promised { format: order.format, shareable_seconds: shareable_seconds(app, &address) })
 }
 
-/// The picture of an address.
-pub async fn load(app: &App, token: &str, if_none_match: Option<&str>) -> Result<Loaded, Refused> {
+/// The picture of an address. `request_id` names this load where it is recorded.
+pub async fn load(app: &App, token: &str, request_id: &str, if_none_match: Option<&str>) -> Result<Loaded, Refused> {
     let (address, order) = find(app, token).await?;
     let rendered = app.pictures.rendered(app, &order).await?;
     let described = |etag: String, image| Loaded {
@@ -74,7 +75,7 @@ pub async fn load(app: &App, token: &str, if_none_match: Option<&str>) -> Result
         image,
     };
     if let (Some(picture), Some(given)) = (&rendered, if_none_match) {
-        let etag = etag::of(&picture.master_sha256, order.side_px, order.format);
+        let etag = order.etag(picture);
         if etag::matches(given, &etag) {
             return Ok(described(etag, None));
         }
@@ -91,7 +92,8 @@ pub async fn load(app: &App, token: &str, if_none_match: Option<&str>) -> Result
         }
     };
     if address.is_capped() || !address.was_loaded() {
-        let charge = Charge::Load { delivery_url_id: address.id.clone() };
+        let delivery = delivered(&address.key_id, request_id, &order, &ready, source);
+        let charge = Charge::Load { delivery_url_id: address.id.clone(), delivery };
         if submit(app, charge).await?.outcome == Outcome::DeliveryUrlClosed {
             // Others were quicker, or the time is up: the row says which.
             find(app, token).await?;
@@ -116,7 +118,7 @@ async fn find(app: &App, token: &str) -> Result<(std::sync::Arc<Address>, Order)
     if address.is_capped() && address.uses >= address.max_uses {
         return Err(Refused::Exhausted);
     }
-    let order = order_of(app, &address).ok_or(Refused::NoVehicle)?;
+    let order = Order::find(&app.catalog, &address.request).map_err(|_| Refused::NoVehicle)?;
     Ok((address, order))
 }
 

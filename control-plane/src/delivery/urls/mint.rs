@@ -5,7 +5,7 @@ use super::super::{DeliveryError, Order};
 use crate::app::App;
 use crate::clock::UnixMs;
 use crate::http::extract::Caller;
-use crate::ledger::{Charge, Credits, NewDeliveryUrl};
+use crate::ledger::{AnswerToKeep, Charge, Credits, NewDeliveryUrl};
 use uuid::Uuid;
 
 /// How long addresses live and how often they may be loaded.
@@ -23,26 +23,29 @@ pub struct MintedUrl {
     pub url: String,
 }
 
-#[derive(Debug, Clone)]
+/// Addresses that are signed and good for nothing until they are paid for.
+#[derive(Debug)]
 pub struct Minted {
     /// In the order of the orders.
     pub urls: Vec<MintedUrl>,
     pub expires_at: UnixMs,
-    pub charged: Credits,
-    pub remaining: Credits,
+    rows: Vec<NewDeliveryUrl>,
 }
 
-/// Makes an address for each order and takes one credit for each.
-pub async fn mint(app: &App, caller: &Caller, request_id: &str, orders: &[Order], terms: Terms) -> Windowed<Minted> {
-    let expires_at = UnixMs(app.clock.now().0 + terms.ttl_seconds * 1000);
+/// Signs an address for each order.
+pub async fn mint(
+    app: &App,
+    caller: &Caller,
+    request_id: &str,
+    orders: &[Order],
+    terms: Terms,
+) -> Result<Minted, DeliveryError> {
+    let expires_at = app.clock.now().plus_ms(terms.ttl_seconds * 1000);
     let mut urls = Vec::with_capacity(orders.len());
     let mut rows = Vec::with_capacity(orders.len());
     for order in orders {
         let id = Uuid::now_v7();
-        let token = match app.signing_keys.sign(id).await {
-            Ok(token) => token,
-            Err(error) => return super::super::charge::after_count(app, caller, error.into()).await,
-        };
+        let token = app.signing_keys.sign(id).await?;
         urls.push(MintedUrl { id: id.to_string(), url: format!("{}/api/v1/delivery/{token}", app.base_url) });
         rows.push(NewDeliveryUrl {
             id: id.to_string(),
@@ -56,12 +59,17 @@ pub async fn mint(app: &App, caller: &Caller, request_id: &str, orders: &[Order]
             expires_at_ms: expires_at.0,
         });
     }
-    let charged = Credits(rows.len() as i64);
-    let charge = Charge::Mint { account_id: caller.account_id.clone(), urls: rows };
-    let (window, taken) = submit(app, caller, charge).await;
-    let minted = taken.map(|remaining| Minted { urls, expires_at, charged, remaining }).map_err(|error| match error {
-        DeliveryError::Insufficient { balance, .. } => DeliveryError::Insufficient { balance, required: charged },
-        other => other,
-    });
-    (window, minted)
+    Ok(Minted { urls, expires_at, rows })
+}
+
+impl Minted {
+    /// What all of them cost.
+    pub fn price(&self) -> Credits {
+        Credits(self.rows.len() as i64)
+    }
+
+    /// Takes one credit for each and makes them good, in one step. Gives the balance after it; `keep` is kept with it.
+    pub async fn pay(self, app: &App, caller: &Caller, keep: Option<AnswerToKeep>) -> Windowed<Credits> {
+        submit(app, caller, Charge::Mint { account_id: caller.account_id.clone(), urls: self.rows, keep }).await
+    }
 }

@@ -12,16 +12,15 @@ pub use load::{Loaded, Promised, Refused, load, promise};
 pub use mint::{Minted, MintedUrl, Terms, mint};
 pub use signing::SigningKeys;
 
-use super::{ImageRequest, Order, ResponseKind, request};
+use super::{ImageRequest, ResponseKind, request};
 use crate::app::App;
 use crate::clock::UnixMs;
 use crate::db::DatabaseKind;
-use moka::future::Cache;
+use moka::sync::Cache;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How many addresses one process remembers: some 500 bytes each.
 const REMEMBERED_MAX: u64 = 20_000;
@@ -30,6 +29,8 @@ const REMEMBERED_MAX: u64 = 20_000;
 #[derive(Debug, Clone)]
 struct Address {
     id: String,
+    /// Of the key that made it.
+    key_id: String,
     request: ImageRequest,
     max_uses: i64,
     uses: i64,
@@ -58,6 +59,7 @@ impl Address {
             response: ResponseKind::Image,
         };
         Ok(Address {
+            key_id: row.try_get("key_id")?,
             request,
             max_uses: row.try_get("max_uses")?,
             uses: row.try_get("uses")?,
@@ -88,25 +90,26 @@ fn stored<T: FromStr>(row: &AnyRow, column: &str, id: &str) -> Result<T, sqlx::E
 /// process is the only one that can revoke; on PostgreSQL any may, and revoking works at once, so every load asks.
 #[derive(Debug)]
 pub struct Addresses {
-    remembered: Cache<String, Arc<Address>>,
-    /// Grows with every revocation: an address read before one and remembered after it would live on.
-    revocations: AtomicU64,
+    /// Each with the number of revocations before it was read: it holds for as long as no other key is revoked.
+    remembered: Cache<String, (u64, Arc<Address>)>,
 }
 
 impl Default for Addresses {
     fn default() -> Self {
-        Addresses { remembered: Cache::new(REMEMBERED_MAX), revocations: AtomicU64::new(0) }
+        Addresses { remembered: Cache::new(REMEMBERED_MAX) }
     }
 }
 
 impl Addresses {
     async fn find(&self, app: &App, id: &str) -> Result<Option<Arc<Address>>, sqlx::Error> {
-        if let Some(address) = self.remembered.get(id).await {
+        let revocations = app.keys.revocations();
+        if let Some((then, address)) = self.remembered.get(id)
+            && then == revocations
+        {
             return Ok(Some(address));
         }
-        let revocations_before = self.revocations.load(Ordering::SeqCst);
         let row = sqlx::query(
-            "select u.id, u.make, u.model, u.year, u.view, u.color, u.format, u.width, u.height, u.max_uses, u.uses, u.state,
+            "select u.id, u.key_id, u.make, u.model, u.year, u.view, u.color, u.format, u.width, u.height, u.max_uses, u.uses, u.state,
                     u.expires_at_ms, k.revoked_at_ms
              from delivery_urls u join api_keys k on k.id = u.key_id where u.id = $1",
         )
@@ -117,24 +120,8 @@ impl Addresses {
         // Caps are counted and first loads recorded in the database; only what is past both is settled enough to remember.
         let settled = address.was_loaded() && !address.is_capped() && !address.key_revoked;
         if settled && app.db.kind == DatabaseKind::Sqlite {
-            self.remembered.insert(id.to_owned(), address.clone()).await;
-            if self.revocations.load(Ordering::SeqCst) != revocations_before {
-                self.remembered.invalidate(id).await;
-            }
+            self.remembered.insert(id.to_owned(), (revocations, address.clone()));
         }
         Ok(Some(address))
     }
-
-    /// To be called after a key was revoked.
-    pub fn key_was_revoked(&self) {
-        self.revocations.fetch_add(1, Ordering::SeqCst);
-        self.remembered.invalidate_all();
-    }
-}
-
-/// The order of an address; `None` when the catalog no longer has its vehicle.
-fn order_of(app: &App, address: &Address) -> Option<Order> {
-    let request = &address.request;
-    let found = app.catalog.find(&request.make, &request.model, request.year).ok()?;
-    Some(Order::new(found.vehicle, request))
 }

@@ -90,18 +90,21 @@ impl SigningKeys {
         .fetch_one(&mut *tx)
         .await?;
         tx.commit().await?;
-        self.ring(0).await?;
+        self.read_again().await?;
         number(row.try_get(0)?)
     }
 
     /// The ring, read again if it is older than `age_max_ms`.
     async fn ring(&self, age_max_ms: i64) -> Result<Arc<Ring>, sqlx::Error> {
-        let now = self.clock.now();
         let known = self.ring.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
-        if now.0 - known.read_at.0 <= age_max_ms && age_max_ms > 0 {
-            return Ok(known);
+        match self.clock.now().0 - known.read_at.0 <= age_max_ms {
+            true => Ok(known),
+            false => self.read_again().await,
         }
-        let fresh = Arc::new(read(&self.database, now).await?);
+    }
+
+    async fn read_again(&self) -> Result<Arc<Ring>, sqlx::Error> {
+        let fresh = Arc::new(read(&self.database, self.clock.now()).await?);
         *self.ring.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = fresh.clone();
         Ok(fresh)
     }

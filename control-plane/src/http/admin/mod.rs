@@ -6,5 +6,6 @@ pub mod keys;
 pub mod ledger;
 pub mod node_tokens;
 pub mod nodes;
+pub mod partner_secrets;
 pub mod renders;
 pub mod signing_keys;

@@ -1,43 +1,330 @@
-//! `GET /images/car.png`: so far the one grant that needs no key, the home page's own pictures.
+//! `GET` and `HEAD /images/car.png`: the embeddable endpoint (specification section 4). Grants are checked in the order signature,
+//! `mode=cached`, example, key; an unsigned request is first brought to its canonical spelling.
 
+use crate::accounts::Scope;
 use crate::app::App;
-use crate::delivery::{self, ImageRequest, Order, ResponseKind, etag_matches};
+use crate::delivery::partner::{BadSignature, SignedQuery};
+use crate::delivery::{self, Delivered, ImageRequest, Order, Ready, ResponseKind, Shown, etag_matches};
 use crate::http::error::Problem;
-use crate::http::v1::answer::{problem, vehicle_not_found};
+use crate::http::extract::{Caller, RequestId};
+use crate::http::openapi::requests::LegacyQuery;
+use crate::http::rate_limit::with_window;
+use crate::http::v1::answer::{
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem,
+    refuse, unsized_body, vehicle_not_found,
+};
+use crate::ledger::{Credits, Source};
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LOCATION, VARY};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
+use url::form_urlencoded;
 
-/// Specification section 8: free example images.
-const EXAMPLE_CACHE: &str = "public, max-age=300, s-maxage=3600, stale-while-revalidate=60";
+const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-pub async fn get(State(app): State<App>, RawQuery(query): RawQuery, headers: HeaderMap) -> Result<Response, Problem> {
-    let request = ImageRequest::parse_query(query.as_deref().unwrap_or_default())
-        .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    if request.response == ResponseKind::Url {
-        return Err(Problem::bad_parameter("response", "`response` is not a parameter of this endpoint"));
+/// Specification section 8: free images whose address never ends.
+const FREE_CACHE: &str = "public, max-age=300, s-maxage=3600, stale-while-revalidate=60";
+/// A canonical spelling may change with a catalog release.
+const REDIRECT_CACHE: &str = "public, max-age=3600";
+const PRIVATE: &str = "private, no-store";
+
+/// What the query says beside the picture.
+#[derive(Default)]
+struct Extras {
+    cached_only: bool,
+    /// Only where the deployment honours it.
+    key: Option<String>,
+}
+
+/// Embed an image
+///
+/// The same renders for `<img>` tags. An address signed by a partner (`exp` and `sig`), `mode=cached` and the home page's own
+/// pictures are free and publicly cacheable; with a key the picture costs one credit. Unsigned addresses are redirected (308) to
+/// their canonical spelling. New embeds should use signed addresses from `POST /api/v1/image-urls`.
+#[utoipa::path(
+    get, path = "/images/car.png", tag = "Images", operation_id = "embedCarImage",
+    security((), ("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
+    params(LegacyQuery, ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand; compared weakly.")),
+    responses(
+        (status = 200, description = "The picture.",
+         content((Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg")),
+         headers(
+            ("ETag" = Option<String>, description = "Strong validator of these bytes."),
+            ("Cache-Control" = String, description = "Public for signed, cached and example pictures, private for keyed ones."),
+            ("X-Credits-Charged" = Option<i64>, description = "For keyed requests."),
+            ("X-Credits-Remaining" = Option<i64>, description = "For keyed requests."),
+            ("X-Image-Source" = Option<String>, description = "`cache` or `generated`."),
+            ("X-Image-Width" = Option<i64>, description = "In pixels."),
+            ("X-Image-Height" = Option<i64>, description = "In pixels."),
+         )),
+        (status = 304, description = "The client has these bytes; free."),
+        (status = 308, description = "The canonical spelling of this address.", headers(("Location" = String))),
+        (status = 400), (status = 401), (status = 402),
+        (status = 403, description = "The signature is malformed, wrong, expired or of a revoked key, or the key lacks a scope."),
+        (status = 404, description = "Not in the catalog, or `mode=cached` and not rendered yet."),
+        (status = 429), (status = 500), (status = 502), (status = 503),
+    )
+)]
+pub async fn get(State(app): State<App>, id: RequestId, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    answer(&app, &id, query.as_deref(), &headers, false).await.unwrap_or_else(Problem::into_response)
+}
+
+/// Describe an embedded image
+///
+/// What `GET` would say, without the bytes: free, and never renders.
+#[utoipa::path(
+    head, path = "/images/car.png", tag = "Images", operation_id = "headEmbedCarImage",
+    security((), ("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
+    params(LegacyQuery),
+    responses(
+        (status = 200, description = "The picture can be had."),
+        (status = 304, description = "The client has these bytes."),
+        (status = 308, description = "The canonical spelling of this address."),
+        (status = 400), (status = 401), (status = 403), (status = 404), (status = 429), (status = 500), (status = 503),
+    )
+)]
+pub async fn head(State(app): State<App>, id: RequestId, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    answer(&app, &id, query.as_deref(), &headers, true).await.unwrap_or_else(Problem::into_response)
+}
+
+async fn answer(
+    app: &App,
+    request_id: &RequestId,
+    query: Option<&str>,
+    headers: &HeaderMap,
+    is_head: bool,
+) -> Result<Response, Problem> {
+    let query = query.unwrap_or_default();
+    let mut pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    let signed = check_signature(app, &pairs).await?;
+    let extras = Extras::take(&mut pairs, app.config.delivery.allow_legacy_query_keys)?;
+    let request =
+        ImageRequest::parse(&pairs).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
+    if request.response == ResponseKind::Url || pairs.iter().any(|(key, _)| key == "response") {
+        return Err(Problem::bad_parameter("response", "`response` is not a parameter of this endpoint."));
     }
-    let found = app.catalog.find(&request.make, &request.model, request.year).map_err(vehicle_not_found)?;
-    let order = Order::new(found.vehicle, &request);
-    if !app.examples.contain(&order.variant) {
-        return Err(Problem::unauthorized(
-            "Only the home page's pictures are served here without a grant. With an API key, ask /api/v1/images/car.",
-        ));
+    let order = Order::find(&app.catalog, &request).map_err(vehicle_not_found)?;
+    let asked = Asked { app, order: &order, if_none_match: if_none_match(headers), is_head };
+    if let Some(signed) = signed {
+        let left = signed.expires_at - app.clock.now().0 / 1000;
+        return asked.free(&format!("public, max-age={}", left.max(0)), Free::Partner).await;
     }
-    let ready = delivery::example(&app, &order).await.map_err(|error| problem(&app, error))?;
-    let side_px = order.side_px.to_string();
-    let described =
-        [(ETAG.as_str(), ready.etag.as_str()), (CACHE_CONTROL.as_str(), EXAMPLE_CACHE), ("x-image-source", "cache")];
-    let asked = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-    if asked.is_some_and(|asked| etag_matches(asked, &ready.etag)) {
-        return Ok((StatusCode::NOT_MODIFIED, described).into_response());
+    let canonical = canonical_query(&pairs, &request, &order, &extras);
+    if canonical != query {
+        return Ok(redirect(&canonical, extras.key.is_some()));
     }
-    let picture = [
-        (CONTENT_TYPE.as_str(), order.format.media_type()),
-        ("x-image-width", side_px.as_str()),
-        ("x-image-height", side_px.as_str()),
-    ];
-    Ok((described, picture, Body::from(ready.bytes)).into_response())
+    if extras.cached_only {
+        return asked.free(FREE_CACHE, Free::Cached).await;
+    }
+    if app.examples.contain(&order.variant) {
+        return asked.free(FREE_CACHE, Free::Example).await;
+    }
+    let caller = match Caller::from_headers(app, headers).await? {
+        Some(caller) => Some(caller),
+        None => match &extras.key {
+            Some(key) => Some(Caller::from_key(app, key).await?),
+            None => None,
+        },
+    };
+    match caller {
+        Some(caller) => Ok(asked.keyed(&caller, request_id).await),
+        None => Err(Problem::unauthorized(
+            "This picture needs a grant: a signed address, `mode=cached`, or an API key in `Authorization: Bearer <key>`.",
+        )),
+    }
+}
+
+/// A signature that is there must be good: it never falls through to another grant.
+async fn check_signature(app: &App, pairs: &[(String, String)]) -> Result<Option<SignedQuery>, Problem> {
+    let refused = |code, detail: &str| Err(Problem::forbidden(code, detail));
+    let signed = match SignedQuery::read(pairs, app.clock.now().0 / 1000) {
+        None => return Ok(None),
+        Some(Ok(signed)) => signed,
+        Some(Err(BadSignature::Expired)) => {
+            return refused("signature_expired", "`exp` is in the past: sign the address anew.");
+        }
+        Some(Err(BadSignature::TooFarAhead)) => {
+            return refused("signature_invalid", "`exp` is more than 30 days ahead.");
+        }
+        Some(Err(BadSignature::Malformed)) => {
+            return refused(
+                "signature_invalid",
+                "A signed address has `exp` in unix seconds and `sig` of 64 lower-case hex digits.",
+            );
+        }
+    };
+    match app.partner_secrets.verify(&app.db, app.clock, &signed.text, &signed.signature).await? {
+        true => Ok(Some(signed)),
+        false => refused("signature_invalid", "`sig` does not fit this address."),
+    }
+}
+
+impl Extras {
+    /// Takes what does not name the picture out of the query.
+    fn take(pairs: &mut Vec<(String, String)>, honours_keys: bool) -> Result<Self, Problem> {
+        let mut extras = Extras::default();
+        let mut given = Vec::new();
+        for (name, value) in pairs.extract_if(.., |(name, _)| ["mode", "exp", "sig", "key"].contains(&name.as_str())) {
+            if given.contains(&name) {
+                return Err(Problem::bad_parameter(&name, format!("`{name}` is given more than once.")));
+            }
+            match name.as_str() {
+                "mode" if value == "cached" => extras.cached_only = true,
+                "mode" => return Err(Problem::bad_parameter("mode", "`mode` is `cached` or left out.")),
+                "key" if honours_keys => extras.key = Some(value),
+                _ => {}
+            }
+            given.push(name);
+        }
+        Ok(extras)
+    }
+}
+
+/// What was given, in its one spelling: nothing is added, and a key that is not honoured does not go on.
+fn canonical_query(pairs: &[(String, String)], request: &ImageRequest, order: &Order, extras: &Extras) -> String {
+    let given = |name: &str| pairs.iter().any(|(key, _)| key == name);
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("make", &order.variant.make).append_pair("model", &order.variant.model);
+    query.append_pair("year", &request.year.to_string());
+    if given("view") {
+        query.append_pair("view", request.view.as_str());
+    }
+    if given("color") {
+        query.append_pair("color", request.colour.as_str());
+    }
+    for (name, pixels) in [("w", request.width), ("h", request.height)] {
+        if let Some(pixels) = pixels {
+            query.append_pair(name, &pixels.to_string());
+        }
+    }
+    if given("format") {
+        query.append_pair("format", request.format.as_str());
+    }
+    if extras.cached_only {
+        query.append_pair("mode", "cached");
+    }
+    if let Some(key) = &extras.key {
+        query.append_pair("key", key);
+    }
+    query.finish()
+}
+
+fn redirect(canonical: &str, holds_a_key: bool) -> Response {
+    let mut response = StatusCode::PERMANENT_REDIRECT.into_response();
+    insert(&mut response, LOCATION, &format!("/images/car.png?{canonical}"));
+    insert(&mut response, CACHE_CONTROL, if holds_a_key { PRIVATE } else { REDIRECT_CACHE });
+    response
+}
+
+/// Why a picture costs nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Free {
+    Partner,
+    Cached,
+    Example,
+}
+
+/// A picture with a grant.
+struct Asked<'a> {
+    app: &'a App,
+    order: &'a Order,
+    if_none_match: Option<String>,
+    is_head: bool,
+}
+
+impl Asked<'_> {
+    async fn free(&self, cache_control: &str, why: Free) -> Result<Response, Problem> {
+        let failed = |error| problem(self.app, error);
+        let cached = delivery::ready(self.app, self.order).await.map_err(failed)?;
+        let source = if cached.is_some() { Source::Cache } else { Source::Generated };
+        let ready = match (cached, why) {
+            (Some(ready), _) => Some(ready),
+            (None, Free::Cached) => {
+                let detail = "This picture has not been rendered yet, and `mode=cached` never renders.";
+                return Err(Problem::not_found("not_rendered", detail));
+            }
+            (None, _) if self.is_head => None,
+            (None, Free::Example) => Some(delivery::example(self.app, self.order).await.map_err(failed)?),
+            (None, Free::Partner) => Some(delivery::for_partner(self.app, self.order).await.map_err(failed)?),
+        };
+        let mut response = match ready {
+            Some(ready) if self.has(&ready.etag) => self.described(StatusCode::NOT_MODIFIED, Some(&ready.etag)),
+            Some(ready) => self.picture(ready, source),
+            None => self.described(StatusCode::OK, None),
+        };
+        insert(&mut response, CACHE_CONTROL, cache_control);
+        Ok(response)
+    }
+
+    async fn keyed(&self, caller: &Caller, request_id: &RequestId) -> Response {
+        if let Err(refusal) = caller.require(Scope::ImagesRead) {
+            return refuse(self.app, caller, refusal).await;
+        }
+        let known = self.if_none_match.as_deref();
+        let (window, answer) = match self.is_head {
+            true => {
+                let (window, shown) = delivery::show(self.app, caller, self.order, known).await;
+                (window, shown.map(|shown| self.shown(shown)))
+            }
+            false => {
+                let (window, delivered) = delivery::deliver(self.app, caller, &request_id.0, self.order, known).await;
+                (window, delivered.map(|delivered| self.delivered(delivered)))
+            }
+        };
+        let mut response = match answer {
+            Ok((mut response, charged, remaining)) => {
+                insert(&mut response, CREDITS_CHARGED, &charged.to_string());
+                insert(&mut response, CREDITS_REMAINING, &remaining.to_string());
+                response
+            }
+            Err(error) => problem(self.app, error).into_response(),
+        };
+        insert(&mut response, CACHE_CONTROL, PRIVATE);
+        insert(&mut response, VARY, "Authorization, X-Api-Key");
+        with_window(response, window)
+    }
+
+    fn delivered(&self, delivered: Delivered) -> (Response, Credits, Credits) {
+        match delivered {
+            Delivered::Image { ready, source, remaining } => (self.picture(ready, source), Credits(1), remaining),
+            Delivered::NotModified { etag, remaining } => {
+                (self.described(StatusCode::NOT_MODIFIED, Some(&etag)), Credits(0), remaining)
+            }
+        }
+    }
+
+    fn shown(&self, shown: Shown) -> (Response, Credits, Credits) {
+        let status = if shown.not_modified { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
+        (self.described(status, shown.etag.as_deref()), Credits(0), shown.remaining)
+    }
+
+    fn has(&self, etag: &str) -> bool {
+        self.if_none_match.as_deref().is_some_and(|given| etag_matches(given, etag))
+    }
+
+    fn picture(&self, ready: Ready, source: Source) -> Response {
+        let mut response = self.described(StatusCode::OK, Some(&ready.etag));
+        insert(&mut response, IMAGE_SOURCE, source.as_str());
+        *response.body_mut() = if self.is_head { unsized_body() } else { Body::from(ready.bytes) };
+        response
+    }
+
+    /// What is said of the picture without its bytes.
+    fn described(&self, status: StatusCode, etag: Option<&str>) -> Response {
+        let mut response = Response::new(if self.is_head { unsized_body() } else { Body::empty() });
+        *response.status_mut() = status;
+        // Embedded from any page.
+        insert(&mut response, CROSS_ORIGIN_RESOURCE_POLICY, "cross-origin");
+        if let Some(etag) = etag {
+            insert(&mut response, ETAG, etag);
+        }
+        if status == StatusCode::OK {
+            let side_px = self.order.side_px.to_string();
+            insert(&mut response, CONTENT_TYPE, self.order.format.media_type());
+            insert(&mut response, IMAGE_WIDTH, &side_px);
+            insert(&mut response, IMAGE_HEIGHT, &side_px);
+        }
+        response
+    }
 }

@@ -1,26 +1,25 @@
-//! What answers of the client API have in common: the headers of a picture, the rate-limit window, and failures as problems.
+//! What answers of the client API have in common: the headers of a picture, and failures as problems.
 
 use crate::app::App;
 use crate::catalog::NotFound;
-use crate::delivery::{self, DeliveryError};
+use crate::clock::UnixMs;
+use crate::delivery::DeliveryError;
 use crate::http::error::Problem;
 use crate::http::extract::Caller;
-use crate::ledger::{MeterError, Window};
+use crate::http::rate_limit::counted;
+use crate::ledger::MeterError;
 use crate::renders::RenderError;
+use axum::body::{Body, Bytes};
 use axum::http::header::IF_NONE_MATCH;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::response::{IntoResponse, Response};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
+use axum::response::Response;
+use std::convert::Infallible;
 
 pub const CREDITS_CHARGED: HeaderName = HeaderName::from_static("x-credits-charged");
 pub const CREDITS_REMAINING: HeaderName = HeaderName::from_static("x-credits-remaining");
 pub const IMAGE_SOURCE: HeaderName = HeaderName::from_static("x-image-source");
 pub const IMAGE_WIDTH: HeaderName = HeaderName::from_static("x-image-width");
 pub const IMAGE_HEIGHT: HeaderName = HeaderName::from_static("x-image-height");
-const RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
-const RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
-const RATELIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
 /// All values of the header as one list.
 pub fn if_none_match(headers: &HeaderMap) -> Option<String> {
@@ -30,21 +29,7 @@ pub fn if_none_match(headers: &HeaderMap) -> Option<String> {
 
 /// A refusal that needs no account: counted, because every request is.
 pub async fn refuse(app: &App, caller: &Caller, refusal: Problem) -> Response {
-    let (window, counted) = delivery::count(app, caller).await;
-    let response = match counted {
-        Ok(()) => refusal.into_response(),
-        Err(error) => problem(app, error).into_response(),
-    };
-    with_window(response, window)
-}
-
-pub fn with_window(mut response: Response, window: Option<Window>) -> Response {
-    if let Some(window) = window {
-        insert(&mut response, RATELIMIT_LIMIT, &window.limit.to_string());
-        insert(&mut response, RATELIMIT_REMAINING, &window.remaining.to_string());
-        insert(&mut response, RATELIMIT_RESET, &window.reset_seconds.to_string());
-    }
-    response
+    counted(app, caller, async { Err(refusal) }).await
 }
 
 /// Values are made here of slugs, digits and digests: always valid.
@@ -52,6 +37,11 @@ pub fn insert(response: &mut Response, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);
     }
+}
+
+/// The body of an answer to `HEAD`, which has none: its length is the picture's, which may not exist yet, and not 0.
+pub fn unsized_body() -> Body {
+    Body::from_stream(futures::stream::empty::<Result<Bytes, Infallible>>())
 }
 
 /// 404 with the nearest names the catalog has.
@@ -89,6 +79,9 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
         DeliveryError::Meter(MeterError::Stopping) => {
             Problem::unavailable("shutting_down", "The service is stopping; nothing was charged.").retry_after(5)
         }
+        DeliveryError::AttemptLost => {
+            Problem::conflict("idempotency_key_in_use", "Another request with this Idempotency-Key is being answered.")
+        }
         DeliveryError::NoLedger => {
             tracing::error!("a key's account has no balance");
             Problem::internal()
@@ -113,9 +106,7 @@ fn budget_spent(app: &App, reset_at_ms: i64) -> Problem {
     let detail =
         "Today's budget for new renders is spent; nothing was charged. Pictures that exist are still delivered.";
     let wait_seconds = (reset_at_ms - app.clock.now().0).max(1000) / 1000;
-    let problem = Problem::unavailable("daily_budget_spent", detail).retry_after(wait_seconds as u64);
-    match OffsetDateTime::from_unix_timestamp(reset_at_ms / 1000).map(|moment| moment.format(&Rfc3339)) {
-        Ok(Ok(reset_at)) => problem.with("reset_at", reset_at),
-        _ => problem,
-    }
+    Problem::unavailable("daily_budget_spent", detail)
+        .retry_after(wait_seconds as u64)
+        .with("reset_at", UnixMs(reset_at_ms).rfc3339())
 }

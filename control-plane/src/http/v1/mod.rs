@@ -1,7 +1,11 @@
 //! The client API, version 1 (specification section 4).
 
+pub mod account;
 pub mod answer;
 pub mod delivery;
+pub mod events;
+pub mod feedback;
 pub mod image_urls;
 pub mod images;
+mod named_request;
 mod vehicle_params;

@@ -1,16 +1,21 @@
 //! A picture as JSON answers name it.
 
 use crate::delivery::Order;
+use crate::http::openapi::requests;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// One picture in slugs, as the catalog and the enumerations spell it (specification section 2, VehicleParams).
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct VehicleParams {
     make: String,
     model: String,
     year: u16,
+    #[schema(schema_with = requests::view)]
     view: &'static str,
+    #[schema(schema_with = requests::color)]
     color: &'static str,
+    #[schema(schema_with = requests::format)]
     format: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     width: Option<u32>,

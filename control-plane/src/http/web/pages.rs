@@ -20,6 +20,7 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = Laz
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.add_template("base.html", include_str!("../../../templates/base.html"))?;
+    environment.add_template("docs.html", include_str!("../../../templates/docs.html"))?;
     environment.add_template("errors.html", include_str!("../../../templates/errors.html"))?;
     environment.add_template("stage.html", include_str!("../../../templates/stage.html"))?;
     environment.add_template("home.html", include_str!("../../../templates/home.html"))?;

@@ -2,7 +2,9 @@
 
 pub mod create;
 pub mod grant_credits;
+pub mod purchase;
 pub mod show;
+pub mod statement;
 
 use crate::accounts::account::AccountError;
 use crate::http::error::Problem;

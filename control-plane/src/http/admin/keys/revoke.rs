@@ -18,7 +18,6 @@ pub async fn revoke(State(app): State<App>, _: Operator, Path(key_id): Path<Stri
     if !app.keys.revoke(&app.db, &key_id, app.clock.now()).await? {
         return Err(Problem::not_found("unknown_key", format!("There is no key {key_id}.")));
     }
-    app.addresses.key_was_revoked();
     tracing::info!(key_id, "key revoked by the operator");
     Ok(Json(Revoked { key_id, revoked: true }))
 }

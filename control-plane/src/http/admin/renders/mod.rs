@@ -1,4 +1,5 @@
 //! `/admin/renders`
 
 pub mod list;
+pub mod review;
 pub mod show;

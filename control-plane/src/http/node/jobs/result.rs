@@ -18,7 +18,13 @@ pub async fn result(
     JsonBody(request): JsonBody<ResultRequest>,
 ) -> Result<StatusCode, Problem> {
     // Finished even when the node hangs up: half of the objects may have moved already.
-    let accepting = tokio::spawn(async move { app.renders.accept(&caller.token_id, &job_id, &request).await });
+    let accepting = tokio::spawn(async move {
+        let replaced = app.renders.accept(&caller.token_id, &job_id, &request).await?;
+        if replaced {
+            app.pictures.forget_known();
+        }
+        Ok::<(), ResultError>(())
+    });
     match accepting.await {
         Ok(Ok(())) => Ok(StatusCode::NO_CONTENT),
         Ok(Err(ResultError::Stale(stale))) => Err(stale.into()),

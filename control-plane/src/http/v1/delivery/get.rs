@@ -3,19 +3,51 @@
 use crate::app::App;
 use crate::delivery::urls::{self, Refused};
 use crate::http::error::Problem;
-use crate::http::v1::answer::{IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem};
+use crate::http::extract::RequestId;
+use crate::http::v1::answer::{IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem, unsized_body};
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 
 /// Specification section 8.
 const BROWSER_SECONDS_MAX: i64 = 300;
 const SHARED_SECONDS_MAX: i64 = 3600;
 
-pub async fn get(State(app): State<App>, Path(token): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
-    let loaded = urls::load(&app, &token, if_none_match(&headers).as_deref()).await.map_err(|no| refusal(&app, no))?;
+/// Load a signed address
+///
+/// The picture, for whoever has the address: free. Rendered at the first load, which may take up to two minutes.
+#[utoipa::path(
+    get, path = "/api/v1/delivery/{token}", tag = "Images", operation_id = "loadDelivery", security(()),
+    params(
+        ("token" = String, Path, description = "As handed out in a signed address.", example = "AQAAAAFm"),
+        ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand; compared weakly."),
+    ),
+    responses(
+        (status = 200, description = "The picture.",
+         content((Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg")),
+         headers(
+            ("ETag" = String, description = "Strong validator of these bytes."),
+            ("Cache-Control" = String, description = "Public and never longer than the address lives; `private, no-store` where loads are counted."),
+            ("X-Image-Source" = String, description = "`cache`, or `generated` at a cold render."),
+            ("X-Image-Width" = i64, description = "In pixels."),
+            ("X-Image-Height" = i64, description = "In pixels."),
+         )),
+        (status = 304, description = "The client has these bytes; counts as no load."),
+        (status = 403, description = "Malformed, expired, or made by a key that was revoked."),
+        (status = 404), (status = 410, description = "Loaded as often as it may be, or given up when its first load failed."),
+        (status = 500), (status = 502), (status = 503),
+    )
+)]
+pub async fn get(
+    State(app): State<App>,
+    Path(token): Path<String>,
+    request_id: RequestId,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let loaded = urls::load(&app, &token, &request_id.0, if_none_match(&headers).as_deref()).await;
+    let loaded = loaded.map_err(|no| refusal(&app, no))?;
     let mut response = Response::new(Body::empty());
     insert(&mut response, ETAG, &loaded.etag);
     insert(&mut response, CACHE_CONTROL, &cache_control(loaded.shareable_seconds));
@@ -33,9 +65,20 @@ pub async fn get(State(app): State<App>, Path(token): Path<String>, headers: Hea
     Ok(response)
 }
 
+/// Check a signed address
+///
+/// Whether it can be loaded, without rendering and without using a load up.
+#[utoipa::path(
+    head, path = "/api/v1/delivery/{token}", tag = "Images", operation_id = "checkDelivery", security(()),
+    params(("token" = String, Path, description = "As handed out in a signed address.", example = "AQAAAAFm")),
+    responses(
+        (status = 200, description = "It can be loaded; `Content-Type` is what it will serve."),
+        (status = 403), (status = 404), (status = 410), (status = 500), (status = 503),
+    )
+)]
 pub async fn head(State(app): State<App>, Path(token): Path<String>) -> Result<Response, Problem> {
     let promised = urls::promise(&app, &token).await.map_err(|no| refusal(&app, no))?;
-    let mut response = ().into_response();
+    let mut response = Response::new(unsized_body());
     insert(&mut response, CONTENT_TYPE, promised.format.media_type());
     insert(&mut response, CACHE_CONTROL, &cache_control(promised.shareable_seconds));
     Ok(response)

@@ -6,70 +6,141 @@ use crate::delivery::urls::{self, Minted, Wanted};
 use crate::delivery::{ImageRequest, Order};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, bad_json, read_body};
-use crate::http::v1::answer::{problem, refuse, vehicle_not_found, with_window};
+use crate::http::openapi::requests::ImageUrlsRequest;
+use crate::http::rate_limit::{counted, with_window};
+use crate::http::v1::answer::{problem, refuse, vehicle_not_found};
+use crate::http::v1::named_request::{Begun, REPLAYED, begin};
 use crate::http::v1::vehicle_params::VehicleParams;
+use crate::ledger::idempotency::Kept;
+use crate::ledger::{AnswerToKeep, Credits};
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
 
-#[derive(Debug, Serialize)]
+/// What named requests are kept under.
+const ENDPOINT: &str = "POST /api/v1/image-urls";
+
+/// One signed address.
+#[derive(Debug, Serialize, ToSchema)]
 struct DeliveryUrl {
+    #[schema(format = Uuid)]
     id: String,
+    #[schema(format = Uri)]
     url: String,
+    #[schema(format = DateTime)]
     expires_at: String,
+    /// 0: as often as one likes, until it expires.
+    #[schema(minimum = 0, maximum = 1000)]
     max_uses: i64,
     vehicle: VehicleParams,
 }
 
-#[derive(Debug, Serialize)]
-struct Billing {
+/// What the call cost.
+#[derive(Debug, Serialize, ToSchema)]
+struct MintBilling {
+    /// Always `creation`: loads are free.
+    #[schema(pattern = "^creation$")]
     charged_on: &'static str,
+    /// One for each address.
+    #[schema(minimum = 1, maximum = 50)]
     credits_charged: i64,
+    #[schema(minimum = 0)]
     credits_remaining: i64,
+    #[schema(minimum = 1, maximum = 1)]
     credits_per_url: i64,
 }
 
-#[derive(Debug, Serialize)]
-struct ImageUrls {
+/// The addresses, one for each image, in their order.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ImageUrlsResponse {
     data: Vec<DeliveryUrl>,
-    billing: Billing,
+    billing: MintBilling,
     request_id: String,
 }
 
+/// Make signed addresses
+///
+/// Browser-safe addresses of one image, or of up to fifty. They hold no key, are paid for here (one credit each, one debit for the
+/// call) and are free to load until they expire. Everything is checked before anything is charged; when an item of a batch is
+/// wrong, `index` says which.
+#[utoipa::path(
+    post, path = "/api/v1/image-urls", tag = "Images", operation_id = "createImageUrls",
+    security(("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$",
+            description = "Names this request: sent again within 24 hours with the same body it gets the same answer, free.",
+            example = "order-1234")),
+    request_body(content = ImageUrlsRequest, content_type = "application/json",
+                 description = "One image, or a batch with terms. At most 64 KiB."),
+    responses(
+        (status = 201, description = "The addresses.", body = ImageUrlsResponse,
+         headers(("Idempotent-Replayed" = Option<String>, description = "`true` on an answer that was given before."))),
+        (status = 400), (status = 401), (status = 402), (status = 403), (status = 404),
+        (status = 409, description = "A request with this Idempotency-Key is being answered."),
+        (status = 413),
+        (status = 422, description = "The Idempotency-Key was used with another body."),
+        (status = 429), (status = 500), (status = 503),
+    )
+)]
 pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId, request: Request) -> Response {
-    let (wanted, orders) = match understand(&app, &caller, request).await {
-        Ok(understood) => understood,
+    let headers = request.headers().clone();
+    let asked = match understand(&app, &caller, request).await {
+        Ok(asked) => asked,
         Err(refusal) => return refuse(&app, &caller, refusal).await,
     };
-    let (window, minted) = urls::mint(&app, &caller, &request_id.0, &orders, wanted.terms).await;
-    let response = match minted {
-        Ok(minted) => (StatusCode::CREATED, Json(answer(minted, &orders, &wanted, request_id.0))).into_response(),
+    let attempt = match begin(&app, &caller, &headers, ENDPOINT, &asked.body).await {
+        Ok(Begun::Ours(attempt)) => attempt,
+        Ok(Begun::Done(kept)) => return counted(&app, &caller, async { Ok(replayed(&kept)) }).await,
+        Err(refusal) => return refuse(&app, &caller, refusal).await,
+    };
+    let minted = match urls::mint(&app, &caller, &request_id.0, &asked.orders, asked.wanted.terms).await {
+        Ok(minted) => minted,
+        Err(error) => return refuse(&app, &caller, problem(&app, error)).await,
+    };
+    let answer = json!(answer(&minted, &asked, request_id.0));
+    let keep = attempt
+        .as_ref()
+        .map(|attempt| AnswerToKeep { attempt_id: attempt.id().to_owned(), answer: answer.to_string() });
+    let (window, paid) = minted.pay(&app, &caller, keep).await;
+    let response = match paid {
+        Ok(remaining) => {
+            if let Some(attempt) = attempt {
+                attempt.was_kept();
+            }
+            created(answer, remaining)
+        }
         Err(error) => problem(&app, error).into_response(),
     };
     with_window(response, window)
 }
 
-async fn understand(app: &App, caller: &Caller, request: Request) -> Result<(Wanted, Vec<Order>), Problem> {
+/// A request that can be answered, if it can be paid for.
+struct Asked {
+    body: Bytes,
+    wanted: Wanted,
+    orders: Vec<Order>,
+}
+
+async fn understand(app: &App, caller: &Caller, request: Request) -> Result<Asked, Problem> {
     caller.require(Scope::ImagesRead)?;
-    let bytes = read_body(request, app).await?;
-    let body: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| bad_json(&error))?;
-    let wanted = Wanted::read(&body, &app.config.delivery).map_err(|bad| {
+    let body = read_body(request, app).await?;
+    let parsed: Value = serde_json::from_slice(&body).map_err(|error| bad_json(&error))?;
+    let wanted = Wanted::read(&parsed, &app.config.delivery).map_err(|bad| {
         let refusal = Problem::bad_parameter(&bad.wrong.parameter, bad.wrong.detail);
         at_item(refusal, bad.index)
     })?;
     let order = |(index, image): (usize, &ImageRequest)| {
-        let found = app.catalog.find(&image.make, &image.model, image.year);
         let index = wanted.is_batch.then_some(index);
-        found
-            .map(|found| Order::new(found.vehicle, image))
-            .map_err(|missing| at_item(vehicle_not_found(missing), index))
+        Order::find(&app.catalog, image).map_err(|missing| at_item(vehicle_not_found(missing), index))
     };
     let orders = wanted.images.iter().enumerate().map(order).collect::<Result<Vec<Order>, Problem>>()?;
-    Ok((wanted, orders))
+    Ok(Asked { body, wanted, orders })
 }
 
 fn at_item(refusal: Problem, index: Option<usize>) -> Problem {
@@ -79,23 +150,34 @@ fn at_item(refusal: Problem, index: Option<usize>) -> Problem {
     }
 }
 
-fn answer(minted: Minted, orders: &[Order], wanted: &Wanted, request_id: String) -> ImageUrls {
+/// The answer but for the balance, which is known once it is paid.
+fn answer(minted: &Minted, asked: &Asked, request_id: String) -> ImageUrlsResponse {
     let expires_at = minted.expires_at.rfc3339();
-    let urls = minted.urls.into_iter().zip(orders).map(|(minted, order)| DeliveryUrl {
-        id: minted.id,
-        url: minted.url,
+    let urls = minted.urls.iter().zip(&asked.orders).map(|(minted, order)| DeliveryUrl {
+        id: minted.id.clone(),
+        url: minted.url.clone(),
         expires_at: expires_at.clone(),
-        max_uses: wanted.terms.max_uses,
+        max_uses: asked.wanted.terms.max_uses,
         vehicle: order.into(),
     });
-    ImageUrls {
+    ImageUrlsResponse {
         data: urls.collect(),
-        billing: Billing {
+        billing: MintBilling {
             charged_on: "creation",
-            credits_charged: minted.charged.0,
-            credits_remaining: minted.remaining.0,
+            credits_charged: minted.price().0,
+            credits_remaining: 0,
             credits_per_url: 1,
         },
         request_id,
     }
+}
+
+fn created(mut answer: Value, remaining: Credits) -> Response {
+    answer["billing"]["credits_remaining"] = remaining.0.into();
+    (StatusCode::CREATED, Json(answer)).into_response()
+}
+
+fn replayed(kept: &Kept) -> Response {
+    let answer = serde_json::from_str(&kept.answer).unwrap_or(Value::Null);
+    ([(REPLAYED, "true")], created(answer, kept.credits_remaining)).into_response()
 }

@@ -8,9 +8,11 @@ use crate::delivery::urls::{self, Terms};
 use crate::delivery::{self, Delivered, ImageRequest, Order, ResponseKind, Shown};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId};
+use crate::http::openapi::requests::ImageQuery;
+use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{
     CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem,
-    refuse, vehicle_not_found, with_window,
+    refuse, unsized_body, vehicle_not_found,
 };
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::Credits;
@@ -20,7 +22,8 @@ use axum::extract::{RawQuery, State};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LOCATION, CONTENT_TYPE, ETAG, VARY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// What is asked for: the order, and its one canonical address.
 struct Asked {
@@ -30,6 +33,74 @@ struct Asked {
     as_url: bool,
 }
 
+/// A signed address in place of the picture.
+#[derive(Debug, Serialize, ToSchema)]
+struct SignedImage {
+    #[schema(format = Uri)]
+    url: String,
+    #[schema(format = DateTime)]
+    expires_at: String,
+    /// 0: as often as one likes, until it expires.
+    #[schema(minimum = 0, maximum = 1000)]
+    max_uses: i64,
+    vehicle: VehicleParams,
+    /// Of the picture, in pixels.
+    #[schema(minimum = 1, maximum = 1024)]
+    width: u32,
+    /// Of the picture, in pixels.
+    #[schema(minimum = 1, maximum = 1024)]
+    height: u32,
+    #[schema(schema_with = crate::http::openapi::requests::format)]
+    format: &'static str,
+}
+
+/// What the address cost.
+#[derive(Debug, Serialize, ToSchema)]
+struct ImageUrlBilling {
+    credits_charged: i64,
+    #[schema(minimum = 0)]
+    credits_remaining: i64,
+}
+
+/// The JSON form of an image.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ImageUrlResponse {
+    data: SignedImage,
+    billing: ImageUrlBilling,
+    request_id: String,
+}
+
+/// Get an image
+///
+/// The picture's bytes for one credit, rendered first if need be (up to two minutes: allow three). With `response=url`, or
+/// `Accept: application/json` and no image type, a signed address for the same credit. A matching `If-None-Match` is 304 and free.
+#[utoipa::path(
+    get, path = "/api/v1/images/car", tag = "Images", operation_id = "getCarImage",
+    security(("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
+    params(
+        ImageQuery,
+        ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand; compared weakly."),
+        ("X-Request-Id" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9._:-]{1,128}$",
+         description = "Names this request: sent back, and kept for feedback."),
+    ),
+    responses(
+        (status = 200, description = "The picture, or its signed address as JSON.",
+         content((ImageUrlResponse = "application/json"), (Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg")),
+         headers(
+            ("ETag" = Option<String>, description = "Strong validator of these bytes."),
+            ("Content-Location" = Option<String>, description = "The picture's one canonical address."),
+            ("Cache-Control" = String, description = "`private, no-store`."),
+            ("X-Credits-Charged" = i64, description = "1 for a picture or its address."),
+            ("X-Credits-Remaining" = i64, description = "The balance after the request."),
+            ("X-Image-Source" = Option<String>, description = "`cache`, or `generated` for a cold render. Both cost the same."),
+            ("X-Image-Width" = Option<i64>, description = "In pixels."),
+            ("X-Image-Height" = Option<i64>, description = "In pixels."),
+         )),
+        (status = 304, description = "The client has these bytes; free."),
+        (status = 400), (status = 401), (status = 402), (status = 403), (status = 404), (status = 429), (status = 500),
+        (status = 502), (status = 503),
+    )
+)]
 pub async fn get(
     State(app): State<App>,
     caller: Caller,
@@ -60,6 +131,19 @@ pub async fn get(
     with_window(response, window)
 }
 
+/// Describe an image
+///
+/// What `GET` would say of the picture, without its bytes: free, and never renders. `ETag` is given when the picture exists.
+#[utoipa::path(
+    head, path = "/api/v1/images/car", tag = "Images", operation_id = "headCarImage",
+    security(("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
+    params(ImageQuery, ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand.")),
+    responses(
+        (status = 200, description = "The picture can be had."),
+        (status = 304, description = "The client has these bytes."),
+        (status = 400), (status = 401), (status = 403), (status = 404), (status = 429), (status = 500), (status = 503),
+    )
+)]
 pub async fn head(State(app): State<App>, caller: Caller, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let asked = match understand(&app, &caller, query.as_deref(), &headers) {
         Ok(asked) => asked,
@@ -70,6 +154,7 @@ pub async fn head(State(app): State<App>, caller: Caller, RawQuery(query): RawQu
         Ok(Shown { etag: Some(etag), not_modified: true, remaining }) => not_modified(&asked, &etag, remaining),
         Ok(Shown { etag, remaining, .. }) => {
             let mut response = described(&asked, etag.as_deref(), Credits(0), remaining);
+            *response.body_mut() = unsized_body();
             if etag.is_some() {
                 insert(&mut response, IMAGE_SOURCE, "cache");
             }
@@ -83,28 +168,26 @@ pub async fn head(State(app): State<App>, caller: Caller, RawQuery(query): RawQu
 /// The address of the picture, paid now; the picture is rendered when the address is first loaded.
 async fn signed_address(app: &App, caller: &Caller, request_id: RequestId, order: &Order) -> Response {
     let terms = Terms::usual(&app.config.delivery);
-    let (window, minted) = urls::mint(app, caller, &request_id.0, std::slice::from_ref(order), terms).await;
-    let response = match minted {
-        Ok(minted) => {
-            let expires_at = minted.expires_at.rfc3339();
-            let answer = json!({
-                "data": {
-                    "url": minted.urls.first().map(|minted| &minted.url),
-                    "expires_at": expires_at,
-                    "max_uses": terms.max_uses,
-                    "vehicle": VehicleParams::from(order),
-                    "width": order.side_px,
-                    "height": order.side_px,
-                    "format": order.format.as_str(),
-                },
-                "billing": { "credits_charged": minted.charged.0, "credits_remaining": minted.remaining.0 },
-                "request_id": request_id.0,
-            });
-            let mut response = Json(answer).into_response();
-            insert(&mut response, CACHE_CONTROL, "private, no-store");
-            insert(&mut response, VARY, "Accept, Authorization, X-Api-Key");
-            insert(&mut response, CREDITS_CHARGED, &minted.charged.to_string());
-            insert(&mut response, CREDITS_REMAINING, &minted.remaining.to_string());
+    let minted = match urls::mint(app, caller, &request_id.0, std::slice::from_ref(order), terms).await {
+        Ok(minted) => minted,
+        Err(error) => return refuse(app, caller, problem(app, error)).await,
+    };
+    let charged = minted.price();
+    let data = SignedImage {
+        url: minted.urls.first().map(|minted| minted.url.clone()).unwrap_or_default(),
+        expires_at: minted.expires_at.rfc3339(),
+        max_uses: terms.max_uses,
+        vehicle: VehicleParams::from(order),
+        width: order.side_px,
+        height: order.side_px,
+        format: order.format.as_str(),
+    };
+    let (window, paid) = minted.pay(app, caller, None).await;
+    let response = match paid {
+        Ok(remaining) => {
+            let billing = ImageUrlBilling { credits_charged: charged.0, credits_remaining: remaining.0 };
+            let mut response = Json(ImageUrlResponse { data, billing, request_id: request_id.0 }).into_response();
+            billed(&mut response, charged, remaining);
             response
         }
         Err(error) => problem(app, error).into_response(),
@@ -118,11 +201,11 @@ fn understand(app: &App, caller: &Caller, query: Option<&str>, headers: &HeaderM
     let query = query.unwrap_or_default();
     let request =
         ImageRequest::parse_query(query).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    let found = app.catalog.find(&request.make, &request.model, request.year).map_err(vehicle_not_found)?;
-    let query = request.canonical_query(&found.vehicle.make, &found.vehicle.model);
+    let order = Order::find(&app.catalog, &request).map_err(vehicle_not_found)?;
+    let query = request.canonical_query(&order.variant.make, &order.variant.model);
     Ok(Asked {
         content_location: format!("/api/v1/images/car?{query}"),
-        order: Order::new(found.vehicle, &request),
+        order,
         as_url: request.response == ResponseKind::Url || wants_json(headers),
     })
 }
@@ -150,16 +233,21 @@ fn not_modified(asked: &Asked, etag: &str, remaining: Credits) -> Response {
     response
 }
 
+/// What every good answer of this endpoint says, whatever is in it.
+fn billed(response: &mut Response, charged: Credits, remaining: Credits) {
+    insert(response, CACHE_CONTROL, "private, no-store");
+    insert(response, VARY, "Accept, Authorization, X-Api-Key");
+    insert(response, CREDITS_CHARGED, &charged.to_string());
+    insert(response, CREDITS_REMAINING, &remaining.to_string());
+}
+
 /// An answer with everything that is known of the picture without its bytes.
 fn described(asked: &Asked, etag: Option<&str>, charged: Credits, remaining: Credits) -> Response {
     let mut response = Response::new(Body::empty());
     let side_px = asked.order.side_px.to_string();
     insert(&mut response, CONTENT_TYPE, asked.order.format.media_type());
     insert(&mut response, CONTENT_LOCATION, &asked.content_location);
-    insert(&mut response, CACHE_CONTROL, "private, no-store");
-    insert(&mut response, VARY, "Accept, Authorization, X-Api-Key");
-    insert(&mut response, CREDITS_CHARGED, &charged.to_string());
-    insert(&mut response, CREDITS_REMAINING, &remaining.to_string());
+    billed(&mut response, charged, remaining);
     insert(&mut response, IMAGE_WIDTH, &side_px);
     insert(&mut response, IMAGE_HEIGHT, &side_px);
     if let Some(etag) = etag {

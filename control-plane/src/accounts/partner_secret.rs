@@ -1,0 +1,129 @@
+//! Partner secrets: what partners sign addresses of `/images/car.png` with (specification section 5).
+//!
+//! A signed address does not say whose it is, so a signature is tried with every secret in use: a microsecond each.
+
+use super::token::PlainKey;
+use crate::clock::{Clock, UnixMs};
+use crate::db::{Database, Tx};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use sqlx::Row;
+use std::sync::{Arc, RwLock};
+
+pub const PREFIX: &str = "cycp_";
+
+/// A signature that fits none of the secrets at hand has them read again, but no more often than this: forged ones are free to send.
+const READ_AGAIN_MS: i64 = 1000;
+
+/// Records a secret made with [`PREFIX`]; answers its id. `None`: there is no such key in use.
+pub async fn create(
+    tx: &mut Tx<'_>,
+    key_id: &str,
+    secret: &PlainKey,
+    now: UnixMs,
+) -> Result<Option<String>, sqlx::Error> {
+    let id = uuid::Uuid::now_v7().to_string();
+    let made = sqlx::query(
+        "insert into partner_secrets (id, key_id, secret, created_at_ms)
+         select $1, k.id, $2, $3 from api_keys k where k.id = $4 and k.revoked_at_ms is null",
+    )
+    .bind(&id)
+    .bind(secret.reveal())
+    .bind(now.0)
+    .bind(key_id)
+    .execute(&mut **tx)
+    .await?;
+    Ok((made.rows_affected() == 1).then_some(id))
+}
+
+/// Refuses a secret's signatures from now on; `false` when there is none with this id. Repeating it changes nothing.
+pub async fn revoke(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
+    let sql = "update partner_secrets set revoked_at_ms = coalesce(revoked_at_ms, $1) where id = $2";
+    Ok(db.write(sqlx::query(sql).bind(now.0).bind(id)).await? == 1)
+}
+
+struct Known {
+    id: String,
+    secret: String,
+}
+
+#[derive(Default)]
+struct List {
+    secrets: Vec<Known>,
+    read_at_ms: i64,
+}
+
+/// The secrets in use, as this process knows them. A match is looked up, so a revoked one is refused at once everywhere.
+#[derive(Default)]
+pub struct PartnerSecrets {
+    list: RwLock<Arc<List>>,
+}
+
+impl PartnerSecrets {
+    /// Whether `signature` is the HMAC-SHA256 (RFC 2104) of `text` under a secret in use.
+    pub async fn verify(&self, db: &Database, clock: Clock, text: &str, signature: &[u8]) -> Result<bool, sqlx::Error> {
+        let list = self.list.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        if let Some(id) = signer(&list, text, signature) {
+            return is_in_use(db, id).await;
+        }
+        let now = clock.now();
+        if now.0 - list.read_at_ms < READ_AGAIN_MS {
+            return Ok(false);
+        }
+        let list = Arc::new(List { secrets: read(db).await?, read_at_ms: now.0 });
+        *self.list.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = list.clone();
+        Ok(signer(&list, text, signature).is_some())
+    }
+
+    /// To be called after a secret was made here: it works at once.
+    pub fn made(&self) {
+        *self.list.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::default();
+    }
+}
+
+/// The secret that made the signature, compared in constant time.
+fn signer<'a>(list: &'a List, text: &str, signature: &[u8]) -> Option<&'a str> {
+    let made = |known: &&Known| {
+        Hmac::<Sha256>::new_from_slice(known.secret.as_bytes())
+            .is_ok_and(|mac| mac.chain_update(text).verify_slice(signature).is_ok())
+    };
+    list.secrets.iter().find(made).map(|known| known.id.as_str())
+}
+
+async fn read(db: &Database) -> Result<Vec<Known>, sqlx::Error> {
+    let rows = sqlx::query(
+        "select s.id, s.secret from partner_secrets s join api_keys k on k.id = s.key_id
+         where s.revoked_at_ms is null and k.revoked_at_ms is null",
+    )
+    .fetch_all(&db.pool)
+    .await?;
+    rows.into_iter().map(|row| Ok(Known { id: row.try_get(0)?, secret: row.try_get(1)? })).collect()
+}
+
+async fn is_in_use(db: &Database, id: &str) -> Result<bool, sqlx::Error> {
+    let row = sqlx::query(
+        "select 1 from partner_secrets s join api_keys k on k.id = s.key_id
+         where s.id = $1 and s.revoked_at_ms is null and k.revoked_at_ms is null",
+    )
+    .bind(id)
+    .fetch_optional(&db.pool)
+    .await?;
+    Ok(row.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_secret_in_the_list_signs() {
+        let known = |id: &str, secret: &str| Known { id: id.to_owned(), secret: secret.to_owned() };
+        let list = List { secrets: vec![known("a", "cycp_one"), known("b", "cycp_two")], read_at_ms: 0 };
+        // printf '/images/car.png?exp=1' | openssl dgst -sha256 -hmac cycp_two
+        let signature = hex::decode("31a59586061bb0ed1f7f4c0f9f829066a1322fccd1abaec6ccc0d6ff9444fd42").expect("hex");
+        assert_eq!(signer(&list, "/images/car.png?exp=1", &signature), Some("b"));
+        assert_eq!(signer(&list, "/images/car.png?exp=2", &signature), None);
+        assert_eq!(signer(&list, "/images/car.png?exp=1", &signature[..31]), None);
+        assert_eq!(signer(&list, "/images/car.png?exp=1", &[]), None);
+    }
+}

@@ -1,0 +1,47 @@
+//! `POST /admin/accounts/{account_id}/purchases`: a payment that was taken elsewhere, such as a bank transfer.
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, Operator};
+use crate::ledger::{self, Credits, Payment};
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::{Deserialize, Serialize};
+
+const REFERENCE_CHARS_MAX: usize = 200;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Purchase {
+    credits: i64,
+    /// The payment's own id. Entering it again changes nothing.
+    reference: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Purchased {
+    /// The balance after it.
+    credits: Credits,
+    /// False when the payment had been entered before.
+    added: bool,
+}
+
+pub async fn purchase(
+    State(app): State<App>,
+    _: Operator,
+    Path(account_id): Path<String>,
+    JsonBody(body): JsonBody<Purchase>,
+) -> Result<Json<Purchased>, Problem> {
+    let reference = body.reference.trim();
+    let is_text = !reference.chars().any(char::is_control);
+    if reference.is_empty() || reference.chars().count() > REFERENCE_CHARS_MAX || !is_text {
+        let detail = format!("reference: 1 to {REFERENCE_CHARS_MAX} characters that name the payment.");
+        return Err(Problem::bad_parameter("reference", detail));
+    }
+    let payment = Payment { reference, credits: Credits(body.credits), reason: "entered by the operator" };
+    let mut tx = app.db.begin().await?;
+    let (credits, added) = ledger::purchase(&mut tx, &account_id, payment, app.clock.now()).await?;
+    tx.commit().await?;
+    tracing::info!(account_id, purchased = body.credits, reference, added, "purchase entered by the operator");
+    Ok(Json(Purchased { credits, added }))
+}

@@ -1,0 +1,4 @@
+//! `/admin/partner-secrets`
+
+pub mod create;
+pub mod revoke;

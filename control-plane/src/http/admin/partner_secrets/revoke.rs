@@ -1,0 +1,24 @@
+//! `POST /admin/partner-secrets/{partner_secret_id}/revoke`
+
+use crate::accounts::partner_secret;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::Operator;
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct Revoked {
+    partner_secret_id: String,
+    revoked: bool,
+}
+
+/// Its signatures are refused from the answer on. Repeating it changes nothing.
+pub async fn revoke(State(app): State<App>, _: Operator, Path(id): Path<String>) -> Result<Json<Revoked>, Problem> {
+    if !partner_secret::revoke(&app.db, &id, app.clock.now()).await? {
+        return Err(Problem::not_found("unknown_partner_secret", format!("There is no partner secret {id}.")));
+    }
+    tracing::info!(partner_secret_id = id, "partner secret revoked by the operator");
+    Ok(Json(Revoked { partner_secret_id: id, revoked: true }))
+}

@@ -1,0 +1,93 @@
+//! `GET /admin/renders/flagged`, `POST /admin/renders/{render_id}/approve` and `/rerender`
+
+use crate::app::App;
+use crate::catalog::Catalog;
+use crate::clock::UnixMs;
+use crate::http::error::Problem;
+use crate::http::extract::Operator;
+use crate::http::v1::answer::problem;
+use crate::renders::{Flagged, ReviewError};
+use axum::Json;
+use axum::extract::{Path, State};
+use cyclorama_core::Vehicle;
+use serde::Serialize;
+
+/// The rest follows when these are dealt with.
+const FLAGGED_MAX: i64 = 200;
+
+#[derive(Debug, Serialize)]
+pub struct FlaggedRender {
+    #[serde(flatten)]
+    render: Flagged,
+    flagged_at: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct FlaggedRenders {
+    /// Those that wait longest first.
+    flagged: Vec<FlaggedRender>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Approved {
+    render_id: String,
+    approved: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Rerendering {
+    render_id: String,
+    /// The revision it will be; the present one is served until then.
+    revision: i64,
+    /// Every colour of the vehicle and view that exists.
+    colors: Vec<&'static str>,
+}
+
+pub async fn flagged(State(app): State<App>, _: Operator) -> Result<Json<FlaggedRenders>, Problem> {
+    let flagged = app.renders.flagged(FLAGGED_MAX).await?;
+    let shown = |render: Flagged| FlaggedRender { flagged_at: UnixMs(render.flagged_at_ms).rfc3339(), render };
+    Ok(Json(FlaggedRenders { flagged: flagged.into_iter().map(shown).collect() }))
+}
+
+pub async fn approve(
+    State(app): State<App>,
+    _: Operator,
+    Path(render_id): Path<String>,
+) -> Result<Json<Approved>, Problem> {
+    app.renders.approve(&render_id).await.map_err(|error| refusal(&app, error))?;
+    tracing::info!(render_id, "render approved by the operator");
+    Ok(Json(Approved { render_id, approved: true }))
+}
+
+pub async fn rerender(
+    State(app): State<App>,
+    _: Operator,
+    Path(render_id): Path<String>,
+) -> Result<Json<Rerendering>, Problem> {
+    let unknown = || ReviewError::Unknown(render_id.clone());
+    let key = app.renders.vehicle_key(&render_id).await?.ok_or_else(unknown).map_err(|error| refusal(&app, error))?;
+    let gone = || Problem::conflict("vehicle_gone", format!("The catalog no longer has {key}."));
+    let vehicle = vehicle_of(&app.catalog, &key).ok_or_else(gone)?;
+    let anew = app.renders.render_anew(&vehicle, &render_id).await.map_err(|error| refusal(&app, error))?;
+    tracing::info!(render_id, revision = anew.revision, "render ordered anew by the operator");
+    let colors = anew.colours.iter().map(|colour| colour.as_str()).collect();
+    Ok(Json(Rerendering { render_id, revision: anew.revision, colors }))
+}
+
+/// The vehicle of `make/model/year`.
+fn vehicle_of(catalog: &Catalog, key: &str) -> Option<Vehicle> {
+    let mut parts = key.split('/');
+    let (make, model, year) = (parts.next()?, parts.next()?, parts.next()?.parse().ok()?);
+    catalog.find(make, model, year).ok().map(|found| found.vehicle)
+}
+
+fn refusal(app: &App, error: ReviewError) -> Problem {
+    let detail = format!("{error}.");
+    match error {
+        ReviewError::Unknown(_) => Problem::not_found("unknown_render", detail),
+        ReviewError::NotFlagged(_) => Problem::conflict("not_flagged", detail),
+        ReviewError::NotRendered(_) => Problem::conflict("not_rendered", detail),
+        ReviewError::Busy => Problem::conflict("busy", detail).retry_after(10),
+        ReviewError::Render(error) => problem(app, error.into()),
+    }
+}

@@ -1,0 +1,334 @@
+//! What requests look like, for the OpenAPI document: the rules that `delivery::request`, `delivery::urls` and the handlers check,
+//! as schemas. Enumerations are those the parsers know.
+
+use crate::delivery::request::{NAME_CHARS_MAX, YEARS};
+use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset, View};
+use std::borrow::Cow;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{
+    AllOfBuilder, AnyOfBuilder, ArrayBuilder, Object, ObjectBuilder, OneOfBuilder, Ref, Schema, SchemaType, Type,
+};
+use utoipa::openapi::{RefOr, Required};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+/// The query of a picture's address.
+pub struct ImageQuery;
+
+/// The query of `/images/car.png`.
+pub struct LegacyQuery;
+
+/// One image, as a JSON item.
+pub struct ImageRequest;
+
+/// Up to fifty images, and the terms of their addresses.
+pub struct BatchImageUrlRequest;
+
+/// The body of `POST /api/v1/image-urls`.
+pub struct ImageUrlsRequest;
+
+/// The body of `POST /api/v1/feedback`.
+pub struct FeedbackRequest;
+
+/// The body of `POST /api/v1/events`.
+pub struct EventsRequest;
+
+fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::new(Type::String))
+}
+
+fn whole(minimum: i64, maximum: i64) -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::new(Type::Integer))
+        .minimum(Some(minimum as f64))
+        .maximum(Some(maximum as f64))
+}
+
+fn one_of(names: impl Iterator<Item = &'static str>) -> ObjectBuilder {
+    text().enum_values(Some(names))
+}
+
+fn name(example: &str) -> ObjectBuilder {
+    // More than white space.
+    text().min_length(Some(1)).max_length(Some(NAME_CHARS_MAX)).pattern(Some("[^\\s]")).examples([example])
+}
+
+/// Canonical names and the others that are taken.
+fn spellings<T: Copy + 'static>(
+    all: &'static [T],
+    canonical: fn(T) -> &'static str,
+    aliases: fn(T) -> &'static [&'static str],
+) -> ObjectBuilder {
+    let aliases = all.iter().flat_map(move |value| aliases(*value).iter().copied());
+    one_of(all.iter().map(move |value| canonical(*value)).chain(aliases))
+}
+
+/// A view as answers name it.
+pub fn view() -> Object {
+    one_of(View::ALL.iter().map(|view| view.as_str())).build()
+}
+
+/// A colour as answers name it.
+pub fn color() -> Object {
+    one_of(Colour::ALL.iter().map(|colour| colour.as_str())).build()
+}
+
+/// A format as answers name it.
+pub fn format() -> Object {
+    one_of(Format::ALL.iter().map(|format| format.as_str())).build()
+}
+
+fn year() -> ObjectBuilder {
+    whole(i64::from(*YEARS.start()), i64::from(*YEARS.end())).examples([2024])
+}
+
+fn pixels() -> ObjectBuilder {
+    whole(1, i64::from(MASTER_SIDE_PX))
+}
+
+/// What every form of a picture may say beside make, model and year; the two forms call its sides differently.
+fn choices([width, height]: [&'static str; 2]) -> Vec<(&'static str, ObjectBuilder)> {
+    vec![
+        (
+            "view",
+            spellings(View::ALL, View::as_str, View::aliases).description(Some("Camera; `front-3-4` when not given.")),
+        ),
+        (
+            "color",
+            spellings(Colour::ALL, Colour::as_str, Colour::aliases)
+                .description(Some("Paint; `silver` when not given.")),
+        ),
+        (width, pixels().description(Some("Width of the box the picture fits in, in pixels; never enlarged."))),
+        (height, pixels().description(Some("Height of the box the picture fits in, in pixels; never enlarged."))),
+        (
+            "size",
+            one_of(SizePreset::ALL.iter().map(|size| size.as_str())).description(Some(
+                "Shorthand for a width (256, 512, 768, 1024); not used where width or height is given.",
+            )),
+        ),
+        ("format", spellings(Format::ALL, Format::as_str, Format::aliases).description(Some("`png` when not given."))),
+    ]
+}
+
+/// A query parameter.
+pub fn query(name: &str, schema: ObjectBuilder, required: bool) -> Parameter {
+    let schema = schema.build();
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(if required { Required::True } else { Required::False })
+        .description(schema.description.clone())
+        .schema(Some(schema))
+        .build()
+}
+
+/// Make, model and year, which every query for a picture has, and the choices.
+pub fn picture_query() -> Vec<Parameter> {
+    let make = name("porsche")
+        .description(Some("Name or slug; a unique prefix is enough for a model. `brand` is another word for it."));
+    let mut parameters = vec![
+        query("make", make, true),
+        query("model", name("911").description(Some("Name, slug, or a unique prefix of one.")), true),
+        query("year", year().description(Some("Model year.")), true),
+    ];
+    parameters.extend(choices(["w", "h"]).into_iter().map(|(name, schema)| query(name, schema, false)));
+    parameters
+}
+
+impl IntoParams for ImageQuery {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let response =
+            one_of(["image", "url"].into_iter()).description(Some("`url` for a signed address in place of the bytes."));
+        let mut parameters = picture_query();
+        parameters.push(query("response", response, false));
+        parameters
+    }
+}
+
+impl IntoParams for LegacyQuery {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mode =
+            one_of(["cached"].into_iter()).description(Some("Only pictures that exist; free, and never renders."));
+        let exp = whole(0, 999_999_999_999)
+            .description(Some("With `sig`: unix seconds when the address ends, at most 30 days ahead."));
+        let sig = text()
+            .pattern(Some("^[0-9a-f]{64}$"))
+            .description(Some("HMAC-SHA256 in lower-case hex of `/images/car.png?<query without sig, sorted by key>` under a partner secret."));
+        let key = text()
+            .deprecated(Some(utoipa::openapi::Deprecated::True))
+            .description(Some("An API key; honoured only where the deployment says so."));
+        let mut parameters = picture_query();
+        parameters.extend([
+            query("mode", mode, false),
+            query("exp", exp, false),
+            query("sig", sig, false),
+            query("key", key, false),
+        ]);
+        parameters
+    }
+}
+
+/// An object that takes these properties and no others.
+fn object(properties: Vec<(&'static str, RefOr<Schema>)>) -> ObjectBuilder {
+    properties
+        .into_iter()
+        .fold(ObjectBuilder::new(), |object, (name, schema)| object.property(name, schema))
+        .additional_properties(Some(utoipa::openapi::schema::AdditionalProperties::FreeForm(false)))
+}
+
+fn requires(names: &[&str]) -> Schema {
+    names.iter().fold(ObjectBuilder::new(), |object, name| object.required(*name)).build().into()
+}
+
+fn built(properties: Vec<(&'static str, ObjectBuilder)>) -> Vec<(&'static str, RefOr<Schema>)> {
+    properties.into_iter().map(|(name, schema)| (name, schema.build().into())).collect()
+}
+
+impl PartialSchema for ImageRequest {
+    fn schema() -> RefOr<Schema> {
+        let mut properties = vec![("make", name("ford")), ("model", name("mustang")), ("year", year())];
+        properties.push(("brand", name("ford").description(Some("Another word for `make`: send one of them."))));
+        properties.extend(choices(["width", "height"]));
+        let fields = object(built(properties)).required("model").required("year").build();
+        let make = Schema::OneOf(OneOfBuilder::new().item(requires(&["make"])).item(requires(&["brand"])).build());
+        AllOfBuilder::new()
+            .item(fields)
+            .item(make)
+            .examples([
+                serde_json::json!({ "make": "ford", "model": "mustang", "year": 2024, "color": "red", "width": 512 }),
+            ])
+            .into()
+    }
+}
+
+impl ToSchema for ImageRequest {
+    fn name() -> Cow<'static, str> {
+        "ImageRequest".into()
+    }
+}
+
+impl PartialSchema for BatchImageUrlRequest {
+    fn schema() -> RefOr<Schema> {
+        let images = ArrayBuilder::new()
+            .items(RefOr::<Schema>::Ref(Ref::from_schema_name("ImageRequest")))
+            .min_items(Some(1))
+            .max_items(Some(50))
+            .build();
+        let ttl = whole(60, 604_800)
+            .default(Some(3600.into()))
+            .description(Some("Seconds the addresses live, brought within the deployment's bounds."));
+        let uses =
+            whole(0, 1000).default(Some(0.into())).description(Some("Loads of each address; 0: as many as one likes."));
+        let mut properties: Vec<(&str, RefOr<Schema>)> = vec![("images", Schema::from(images).into())];
+        properties.extend(built(vec![("ttl_seconds", ttl), ("max_uses", uses)]));
+        let image =
+            serde_json::json!({ "make": "ford", "model": "mustang", "year": 2024, "format": "webp", "width": 512 });
+        object(properties)
+            .required("images")
+            .examples([serde_json::json!({ "images": [image], "ttl_seconds": 3600, "max_uses": 10 })])
+            .into()
+    }
+}
+
+impl ToSchema for BatchImageUrlRequest {
+    fn name() -> Cow<'static, str> {
+        "BatchImageUrlRequest".into()
+    }
+}
+
+impl PartialSchema for ImageUrlsRequest {
+    fn schema() -> RefOr<Schema> {
+        OneOfBuilder::new()
+            .item(RefOr::<Schema>::Ref(Ref::from_schema_name("ImageRequest")))
+            .item(RefOr::<Schema>::Ref(Ref::from_schema_name("BatchImageUrlRequest")))
+            .into()
+    }
+}
+
+impl ToSchema for ImageUrlsRequest {
+    fn name() -> Cow<'static, str> {
+        "ImageUrlsRequest".into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((ImageRequest::name().into(), ImageRequest::schema()));
+        schemas.push((BatchImageUrlRequest::name().into(), BatchImageUrlRequest::schema()));
+    }
+}
+
+impl PartialSchema for FeedbackRequest {
+    fn schema() -> RefOr<Schema> {
+        let views = spellings(View::ALL, View::as_str, View::aliases);
+        let colors = spellings(Colour::ALL, Colour::as_str, Colour::aliases);
+        let request_id = text()
+            .min_length(Some(1))
+            .max_length(Some(128))
+            .description(Some("Of the request that delivered the picture, or that made its address."));
+        let fields = object(built(vec![
+            ("request_id", request_id),
+            ("make", name("ford")),
+            ("model", name("mustang")),
+            ("year", year()),
+            ("view", views),
+            ("color", colors),
+            ("rating", whole(1, 5).description(Some("1 is worst; 1 and 2 count as bad."))),
+            ("verdict", one_of(["good", "bad"].into_iter())),
+            ("reason", text().max_length(Some(500))),
+        ]));
+        let image = AnyOfBuilder::new().item(requires(&["request_id"])).item(requires(&["make", "model", "year"]));
+        let opinion = AnyOfBuilder::new().item(requires(&["rating"])).item(requires(&["verdict"]));
+        AllOfBuilder::new()
+            .item(fields.build())
+            .item(Schema::AnyOf(image.build()))
+            .item(Schema::AnyOf(opinion.build()))
+            .examples([
+                serde_json::json!({ "request_id": "order-1234", "verdict": "bad", "reason": "the wheels float" }),
+            ])
+            .into()
+    }
+}
+
+impl ToSchema for FeedbackRequest {
+    fn name() -> Cow<'static, str> {
+        "FeedbackRequest".into()
+    }
+}
+
+impl PartialSchema for EventsRequest {
+    fn schema() -> RefOr<Schema> {
+        use crate::telemetry::event::{EVENT_PATTERN, ID_CHARS_MAX, SOURCES, URL_CHARS_MAX};
+        let id = || text().max_length(Some(ID_CHARS_MAX));
+        let url = || text().max_length(Some(URL_CHARS_MAX));
+        let texts = ObjectBuilder::new()
+            .additional_properties(Some(utoipa::openapi::schema::AdditionalProperties::RefOr(text().build().into())));
+        let free = ObjectBuilder::new()
+            .schema_type(SchemaType::new(Type::Object))
+            .additional_properties(Some(utoipa::openapi::schema::AdditionalProperties::FreeForm(true)));
+        let event = built(vec![
+            ("event", text().pattern(Some(EVENT_PATTERN)).examples(["page_view"])),
+            ("source", one_of(SOURCES.iter().copied())),
+            ("anonymous_id", id()),
+            ("session_id", id()),
+            ("properties", free),
+            ("url", url().description(Some("Kept without its query and fragment."))),
+            ("referrer", url().description(Some("Kept without its query and fragment."))),
+            ("utm", texts),
+        ]);
+        let event =
+            event.into_iter().fold(ObjectBuilder::new(), |object, (name, schema)| object.property(name, schema));
+        let events = ArrayBuilder::new()
+            .items(RefOr::T(Schema::from(event.required("event").build())))
+            .min_items(Some(1))
+            .max_items(Some(20));
+        ObjectBuilder::new()
+            .property("events", Schema::from(events.build()))
+            .required("events")
+            .examples([serde_json::json!({ "events": [{ "event": "page_view", "source": "web", "url": "https://shop.example/cars" }] })])
+            .into()
+    }
+}
+
+impl ToSchema for EventsRequest {
+    fn name() -> Cow<'static, str> {
+        "EventsRequest".into()
+    }
+}

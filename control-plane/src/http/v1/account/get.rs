@@ -1,0 +1,129 @@
+//! `GET /api/v1/account`: balance, prices, the last thirty days and the key that asks. Free.
+
+use crate::accounts::Scope;
+use crate::app::App;
+use crate::http::extract::{Caller, RequestId};
+use crate::http::rate_limit::counted;
+use crate::ledger;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// Credits that can be bought at once.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Pack {
+    #[schema(minimum = 1)]
+    credits: i64,
+    /// Price in US cents.
+    #[schema(minimum = 1)]
+    cents: i64,
+}
+
+/// What things cost.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Pricing {
+    credits_per_image: i64,
+    /// The same as `credits_per_image`.
+    #[schema(deprecated)]
+    credits_per_delivery: i64,
+    credits_per_dollar: i64,
+    packs: Vec<Pack>,
+}
+
+/// The last thirty UTC days, today included.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Usage30d {
+    /// Requests of the account's keys, refused ones included.
+    requests: i64,
+    /// Pictures delivered, by key or as a counted load of a signed address.
+    images: i64,
+    /// How many of them existed already, 0 to 1; null without any.
+    cache_hit_rate: Option<f64>,
+    /// Credits taken less credits given back.
+    credits_spent: i64,
+}
+
+/// The key that asks.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct KeyView {
+    #[schema(format = Uuid)]
+    id: String,
+    /// images:read, account:read, billing:write.
+    scopes: Vec<String>,
+    rate_limit_per_minute: i64,
+}
+
+/// An account as its keys see it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Account {
+    /// What it can spend now.
+    #[schema(minimum = 0)]
+    credits: i64,
+    credits_value_usd: f64,
+    auto_reload: bool,
+    has_payment_method: bool,
+    pricing: Pricing,
+    usage_30d: Usage30d,
+    key: KeyView,
+}
+
+/// The account, and where to go from here.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AccountResponse {
+    data: Account,
+    links: BTreeMap<&'static str, String>,
+    request_id: String,
+}
+
+/// Get the account
+///
+/// Balance, prices, use of the last thirty days and the key that asks. Free.
+#[utoipa::path(
+    get, path = "/api/v1/account", tag = "Account", operation_id = "getAccount",
+    security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),
+    responses(
+        (status = 200, description = "The account.", body = AccountResponse),
+        (status = 401), (status = 403), (status = 429), (status = 500), (status = 503),
+    )
+)]
+pub async fn get(State(app): State<App>, caller: Caller, request_id: RequestId) -> Response {
+    counted(&app, &caller, async {
+        caller.require(Scope::AccountRead)?;
+        let credits = ledger::balance(&app.db.pool, &caller.account_id).await?;
+        let usage = ledger::usage_30d(&app.db.pool, &caller.account_id, app.clock.now()).await?;
+        let prices = &app.config.prices;
+        let data = Account {
+            credits: credits.0,
+            credits_value_usd: credits.0 as f64 / prices.credits_per_dollar as f64,
+            // Payments come with a provider; none is set up here.
+            auto_reload: false,
+            has_payment_method: false,
+            pricing: Pricing {
+                credits_per_image: prices.credits_per_image,
+                credits_per_delivery: prices.credits_per_image,
+                credits_per_dollar: prices.credits_per_dollar,
+                packs: prices.packs.iter().map(|pack| Pack { credits: pack.credits, cents: pack.cents }).collect(),
+            },
+            usage_30d: Usage30d {
+                requests: usage.requests,
+                images: usage.images,
+                cache_hit_rate: (usage.images > 0).then(|| usage.cached_images as f64 / usage.images as f64),
+                credits_spent: usage.credits_spent,
+            },
+            key: KeyView {
+                id: caller.key_id.clone(),
+                scopes: caller.scopes.iter().map(ToString::to_string).collect(),
+                rate_limit_per_minute: caller.rate_limit_per_minute,
+            },
+        };
+        let links = [("pricing", "/pricing"), ("statement", "/api/v1/account/statement"), ("docs", "/docs")];
+        let links = links.into_iter().map(|(name, path)| (name, format!("{}{path}", app.base_url))).collect();
+        let answer = AccountResponse { data, links, request_id: request_id.0 };
+        Ok(([(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
+    })
+    .await
+}

@@ -1,0 +1,4 @@
+//! `/api/v1/account`
+
+pub mod get;
+pub mod statement;

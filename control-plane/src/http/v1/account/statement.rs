@@ -1,0 +1,228 @@
+//! `GET /api/v1/account/statement`: every entry of the account, as JSON or CSV. Free. The operator reads the same pages.
+
+use crate::accounts::Scope;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{Caller, RequestId};
+use crate::http::openapi::requests::query as parameter;
+use crate::http::rate_limit::counted;
+use crate::ledger::{self, PAGE_MAX, StatementLine};
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use url::form_urlencoded;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+use utoipa::{IntoParams, ToSchema};
+
+/// Where the page after this one begins; absent on the last.
+const NEXT: HeaderName = HeaderName::from_static("x-next-after");
+
+/// What is asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct StatementQuery {
+    after: Option<String>,
+    limit: i64,
+    as_csv: bool,
+}
+
+impl StatementQuery {
+    /// Reads the query and the `Accept` header.
+    pub fn read(query: Option<&str>, headers: &HeaderMap) -> Result<Self, Problem> {
+        let mut asked = StatementQuery { after: None, limit: PAGE_MAX, as_csv: wants_csv(headers) };
+        let mut seen = Vec::new();
+        for (key, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+            match key.as_ref() {
+                "after" if (1..=64).contains(&value.len()) => asked.after = Some(value.into_owned()),
+                "after" => return Err(Problem::bad_parameter("after", "`after` is the id of an entry.")),
+                "limit" => {
+                    let limit = value.parse().ok().filter(|limit| {
+                        (1..=PAGE_MAX).contains(limit) && value.bytes().all(|digit| digit.is_ascii_digit())
+                    });
+                    let wrong =
+                        || Problem::bad_parameter("limit", format!("`limit` is a whole number from 1 to {PAGE_MAX}."));
+                    asked.limit = limit.ok_or_else(wrong)?;
+                }
+                "format" => match value.as_ref() {
+                    "json" => asked.as_csv = false,
+                    "csv" => asked.as_csv = true,
+                    _ => return Err(Problem::bad_parameter("format", "`format` is json or csv.")),
+                },
+                _ => {
+                    let shown: String = key.chars().take(40).collect();
+                    let detail =
+                        format!("`{shown}` is not a parameter of this endpoint; it takes after, limit and format.");
+                    return Err(Problem::bad_parameter(&shown, detail));
+                }
+            }
+            if seen.contains(&key) {
+                return Err(Problem::bad_parameter(&key, format!("`{key}` is given more than once.")));
+            }
+            seen.push(key);
+        }
+        Ok(asked)
+    }
+}
+
+impl IntoParams for StatementQuery {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let schema = |kind: Type| ObjectBuilder::new().schema_type(SchemaType::new(kind));
+        let after = schema(Type::String).min_length(Some(1)).max_length(Some(64));
+        let limit = schema(Type::Integer).minimum(Some(1.0)).maximum(Some(PAGE_MAX as f64));
+        let format = schema(Type::String).enum_values(Some(["json", "csv"]));
+        vec![
+            parameter(
+                "after",
+                after.description(Some("Id of the last entry at hand: the page begins after it.")),
+                false,
+            ),
+            parameter("limit", limit.description(Some("Entries of one page.")), false),
+            parameter("format", format.description(Some("Also chosen by `Accept: text/csv`.")), false),
+        ]
+    }
+}
+
+fn wants_csv(headers: &HeaderMap) -> bool {
+    headers
+        .get(ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .is_some_and(|accept| accept.trim().starts_with("text/csv"))
+}
+
+/// A page of the statement, oldest entry first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StatementResponse {
+    data: Vec<StatementLine>,
+    /// `after` of the next page; null on the last.
+    next_after: Option<String>,
+    request_id: String,
+}
+
+/// Get the statement
+///
+/// Every change of the balance with its reason, oldest first, as JSON or CSV. Free.
+#[utoipa::path(
+    get, path = "/api/v1/account/statement", tag = "Account", operation_id = "getStatement",
+    security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),
+    params(StatementQuery),
+    responses(
+        (status = 200, description = "A page of the statement.", content((StatementResponse = "application/json"), (String = "text/csv")),
+         headers(("X-Next-After" = Option<String>, description = "`after` of the next page."))),
+        (status = 400), (status = 401), (status = 403), (status = 404, description = "The account has no such entry."),
+        (status = 429), (status = 500), (status = 503),
+    )
+)]
+pub async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    request_id: RequestId,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    counted(&app, &caller, async {
+        caller.require(Scope::AccountRead)?;
+        let asked = StatementQuery::read(query.as_deref(), &headers)?;
+        page(&app, &caller.account_id, asked, request_id).await
+    })
+    .await
+}
+
+/// The page as it is sent, whoever asks.
+pub async fn page(
+    app: &App,
+    account_id: &str,
+    asked: StatementQuery,
+    request_id: RequestId,
+) -> Result<Response, Problem> {
+    // One more than is shown tells whether there is a next page.
+    let mut lines = ledger::statement(&app.db.pool, account_id, asked.after.as_deref(), asked.limit + 1).await?;
+    let more = lines.len() as i64 > asked.limit;
+    lines.truncate(asked.limit as usize);
+    let next_after = if more { lines.last().map(|line| line.id.clone()) } else { None };
+    let next = next_after.clone().map(|next| [(NEXT, next)]);
+    let cache = [(CACHE_CONTROL, "private, no-store")];
+    if !asked.as_csv {
+        let answer = StatementResponse { data: lines, next_after, request_id: request_id.0 };
+        return Ok((cache, next, Json(answer)).into_response());
+    }
+    let kind =
+        [(CONTENT_TYPE, "text/csv; charset=utf-8"), (CONTENT_DISPOSITION, "attachment; filename=\"statement.csv\"")];
+    Ok((cache, next, kind, csv(&lines)?).into_response())
+}
+
+/// RFC 4180, with a heading. Texts that a spreadsheet would take for formulas begin with an apostrophe.
+fn csv(lines: &[StatementLine]) -> Result<Vec<u8>, Problem> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let text = |text: &Option<String>| match text.as_deref() {
+        Some(text) if text.starts_with(['=', '+', '-', '@', '\t', '\r']) => format!("'{text}"),
+        Some(text) => text.to_owned(),
+        None => String::new(),
+    };
+    let mut write = || -> Result<(), csv::Error> {
+        writer.write_record([
+            "id",
+            "at",
+            "kind",
+            "credits",
+            "balance",
+            "reason",
+            "hold_id",
+            "delivery_url_id",
+            "reference",
+        ])?;
+        for line in lines {
+            let (credits, balance) = (line.credits.to_string(), line.balance.to_string());
+            let (reason, hold) = (text(&line.reason), text(&line.hold_id));
+            let (url, reference) = (text(&line.delivery_url_id), text(&line.reference));
+            writer
+                .write_record([&line.id, &line.at, &line.kind, &credits, &balance, &reason, &hold, &url, &reference])?;
+        }
+        Ok(())
+    };
+    let written = write();
+    match (written, writer.into_inner()) {
+        (Ok(()), Ok(bytes)) => Ok(bytes),
+        _ => {
+            tracing::error!("a statement could not be written as CSV");
+            Err(Problem::internal())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries() {
+        let read = |query: &str| StatementQuery::read(Some(query), &HeaderMap::new());
+        let asked = read("after=0190&limit=5&format=csv").expect("reads");
+        assert_eq!(asked, StatementQuery { after: Some("0190".to_owned()), limit: 5, as_csv: true });
+        assert_eq!(read("").expect("reads"), StatementQuery { after: None, limit: 1000, as_csv: false });
+        for wrong in
+            ["limit=0", "limit=1001", "limit=+5", "limit=", "format=xml", "after=", "page=2", "limit=1&limit=2"]
+        {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_spreadsheet_runs_nothing() {
+        let line = StatementLine {
+            id: "1".to_owned(),
+            at: "2026-11-21T00:00:00Z".to_owned(),
+            kind: "grant".to_owned(),
+            credits: 5,
+            balance: 5,
+            reason: Some("=cmd(\"x\"), then".to_owned()),
+            hold_id: None,
+            delivery_url_id: None,
+            reference: None,
+        };
+        let text = String::from_utf8(csv(&[line]).expect("writes")).expect("text");
+        assert!(text.ends_with("1,2026-11-21T00:00:00Z,grant,5,5,\"'=cmd(\"\"x\"\"), then\",,,\n"), "{text}");
+    }
+}

@@ -1,0 +1,3 @@
+//! `/api/v1/events`
+
+pub mod post;

@@ -1,0 +1,66 @@
+//! `POST /api/v1/events`: the telemetry sink (specification section 6). For anyone, from any page; free, and no part of an account.
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{ClientIp, bad_json, read_body};
+use crate::http::openapi::requests::EventsRequest;
+use crate::http::rate_limit::counted_by_address;
+use crate::telemetry::{Event, Full};
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+pub const BODY_BYTES_MAX: usize = 32 * 1024;
+
+const EVENTS_MAX: usize = 20;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EventsResponse {
+    /// How many were taken: all of them.
+    #[schema(minimum = 1, maximum = 20)]
+    accepted: usize,
+}
+
+/// Report events
+///
+/// Telemetry of pages, tools and SDKs: answered first, written after. Never billed, no part of any account.
+#[utoipa::path(
+    post, path = "/api/v1/events", tag = "Telemetry", operation_id = "reportEvents", security(()),
+    request_body(content = EventsRequest, content_type = "application/json", description = "At most 32 KiB."),
+    responses(
+        (status = 202, description = "All events are accepted.", body = EventsResponse),
+        (status = 400, description = "`index` names the event."), (status = 413), (status = 429), (status = 500), (status = 503),
+    )
+)]
+pub async fn post(State(app): State<App>, ip: ClientIp, request: Request) -> Response {
+    let limit = app.config.limits.events_per_minute;
+    counted_by_address(&app, ip, "events", limit, async {
+        let body = read_body(request, &app).await?;
+        let events = read(&body)?;
+        let accepted = events.len();
+        app.telemetry.accept(events, app.clock.now()).map_err(|Full| {
+            Problem::unavailable("at_capacity", "Too many events wait to be written.").retry_after(5)
+        })?;
+        Ok((StatusCode::ACCEPTED, Json(EventsResponse { accepted })).into_response())
+    })
+    .await
+}
+
+fn read(body: &[u8]) -> Result<Vec<Event>, Problem> {
+    let mut body: Value = serde_json::from_slice(body).map_err(|error| bad_json(&error))?;
+    let list = match body.get_mut("events").map(Value::take) {
+        Some(Value::Array(list)) if (1..=EVENTS_MAX).contains(&list.len()) => list,
+        _ => {
+            return Err(Problem::bad_parameter("events", format!("`events` is a list of 1 to {EVENTS_MAX} events.")));
+        }
+    };
+    let event = |(index, event): (usize, Value)| {
+        let event: Event = serde_json::from_value(event).map_err(|error| bad_json(&error).with("index", index))?;
+        event.checked().map_err(|bad| Problem::bad_parameter(bad.member, bad.detail).with("index", index))
+    };
+    list.into_iter().enumerate().map(event).collect()
+}

@@ -1,0 +1,3 @@
+//! `/api/v1/feedback`
+
+pub mod post;

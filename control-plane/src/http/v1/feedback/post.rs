@@ -1,0 +1,174 @@
+//! `POST /api/v1/feedback`: what a client thinks of a picture. Free.
+
+use crate::accounts::Scope;
+use crate::app::App;
+use crate::delivery::{ImageRequest, Order};
+use crate::http::error::Problem;
+use crate::http::extract::{Caller, RequestId, bad_json, read_body};
+use crate::http::openapi::requests::FeedbackRequest;
+use crate::http::rate_limit::counted;
+use crate::http::v1::answer::vehicle_not_found;
+use crate::renders::{Judged, Opinion, Verdict};
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+pub const BODY_BYTES_MAX: usize = 8 * 1024;
+
+const REQUEST_ID_CHARS_MAX: usize = 128;
+const REASON_CHARS_MAX: usize = 500;
+
+/// The members that say which picture is meant by itself, as an image request spells them.
+const VEHICLE_MEMBERS: [&str; 5] = ["make", "model", "year", "view", "color"];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Body {
+    request_id: Option<String>,
+    rating: Option<i64>,
+    verdict: Option<String>,
+    reason: Option<String>,
+    // Checked as an image request.
+    #[serde(rename = "make")]
+    _make: Option<Value>,
+    #[serde(rename = "model")]
+    _model: Option<Value>,
+    #[serde(rename = "year")]
+    _year: Option<Value>,
+    #[serde(rename = "view")]
+    _view: Option<Value>,
+    #[serde(rename = "color")]
+    _color: Option<Value>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Recorded {
+    /// The render.
+    #[schema(format = Uuid)]
+    asset_id: String,
+    recorded: bool,
+    /// True when this report put the render into review; else absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flagged: Option<bool>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FeedbackResponse {
+    data: Recorded,
+    request_id: String,
+}
+
+/// Rate an image
+///
+/// The picture is named by the id of the request that delivered it (or made its address), or by make, model and year. A later
+/// report of the same account takes the place of its earlier one. Free.
+#[utoipa::path(
+    post, path = "/api/v1/feedback", tag = "Feedback", operation_id = "rateImage",
+    security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),
+    request_body(content = FeedbackRequest, content_type = "application/json", description = "At most 8 KiB."),
+    responses(
+        (status = 201, description = "The report is kept.", body = FeedbackResponse),
+        (status = 400), (status = 401), (status = 403),
+        (status = 404, description = "No such request, not in the catalog, or not rendered."),
+        (status = 413), (status = 429), (status = 500), (status = 503),
+    )
+)]
+pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId, request: Request) -> Response {
+    counted(&app, &caller, async {
+        caller.require(Scope::AccountRead)?;
+        let bytes = read_body(request, &app).await?;
+        let (judged, opinion) = understand(&app, &caller, &bytes).await?;
+        let flagged = app.renders.judge(&caller.account_id, &judged, &opinion, app.clock.now()).await?;
+        if flagged {
+            tracing::warn!(render_id = judged.render_id, revision = judged.revision, "a render was put into review");
+        }
+        let data = Recorded { asset_id: judged.render_id, recorded: true, flagged: flagged.then_some(true) };
+        Ok((StatusCode::CREATED, Json(FeedbackResponse { data, request_id: request_id.0 })).into_response())
+    })
+    .await
+}
+
+async fn understand(app: &App, caller: &Caller, bytes: &[u8]) -> Result<(Judged, Opinion), Problem> {
+    let mut members: Map<String, Value> = serde_json::from_slice(bytes).map_err(|error| bad_json(&error))?;
+    let body: Body = serde_json::from_slice(bytes).map_err(|error| bad_json(&error))?;
+    // A member that is null says nothing, as if it were absent.
+    members.retain(|name, value| VEHICLE_MEMBERS.contains(&name.as_str()) && !value.is_null());
+    let opinion = opinion(&body)?;
+    let judged = match (&body.request_id, members.is_empty()) {
+        (Some(id), _) if id.is_empty() || id.chars().count() > REQUEST_ID_CHARS_MAX => {
+            let detail = format!("`request_id` is 1 to {REQUEST_ID_CHARS_MAX} characters.");
+            return Err(Problem::bad_parameter("request_id", detail));
+        }
+        (Some(id), true) => by_request(app, caller, id, None).await?,
+        (Some(id), false) => by_request(app, caller, id, Some(&order(app, &members)?)).await?,
+        (None, false) => by_vehicle(app, &order(app, &members)?).await?,
+        (None, true) => {
+            return Err(Problem::bad_parameter(
+                "request_id",
+                "Name the picture: `request_id`, or `make`, `model` and `year`.",
+            ));
+        }
+    };
+    Ok((judged, opinion))
+}
+
+fn opinion(body: &Body) -> Result<Opinion, Problem> {
+    let wrong_verdict = |_| Problem::bad_parameter("verdict", "`verdict` is good or bad.");
+    let verdict = body.verdict.as_deref().map(str::parse::<Verdict>).transpose().map_err(wrong_verdict)?;
+    if body.rating.is_some_and(|rating| !(1..=5).contains(&rating)) {
+        return Err(Problem::bad_parameter("rating", "`rating` is a whole number from 1 to 5."));
+    }
+    if body.rating.is_none() && verdict.is_none() {
+        return Err(Problem::bad_parameter(
+            "rating",
+            "Say what you think: a `rating` from 1 to 5, or a `verdict` (good, bad).",
+        ));
+    }
+    // PostgreSQL keeps no NUL in a text.
+    let reason = body.reason.as_ref().map(|reason| reason.replace('\0', ""));
+    if reason.as_ref().is_some_and(|reason| reason.chars().count() > REASON_CHARS_MAX) {
+        return Err(Problem::bad_parameter("reason", format!("`reason` is at most {REASON_CHARS_MAX} characters.")));
+    }
+    Ok(Opinion { rating: body.rating, verdict, reason })
+}
+
+fn order(app: &App, members: &Map<String, Value>) -> Result<Order, Problem> {
+    let request =
+        ImageRequest::parse_json(members).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
+    Order::find(&app.catalog, &request).map_err(vehicle_not_found)
+}
+
+async fn by_vehicle(app: &App, order: &Order) -> Result<Judged, Problem> {
+    let picture = app.renders.find(&order.variant).await?;
+    let missing = || Problem::not_found("not_rendered", "This picture has not been rendered yet.");
+    let picture = picture.ok_or_else(missing)?;
+    Ok(Judged {
+        render_id: picture.render_id,
+        revision: picture.revision,
+        vehicle_key: order.variant.vehicle_key(),
+        view: order.variant.view.to_string(),
+        color: order.variant.colour.to_string(),
+    })
+}
+
+/// What a request id stands for; a vehicle beside it says which of several pictures is meant.
+async fn by_request(app: &App, caller: &Caller, id: &str, order: Option<&Order>) -> Result<Judged, Problem> {
+    let candidates = match id.contains('\0') {
+        true => Vec::new(),
+        false => app.renders.judged_by_request(&caller.account_id, id).await?,
+    };
+    let mut candidates = candidates.into_iter().filter(|judged| order.is_none_or(|order| judged.shows(&order.variant)));
+    let missing =
+        || Problem::not_found("unknown_request", "No picture was delivered to this account under this `request_id`.");
+    let judged = candidates.next().ok_or_else(missing)?;
+    if candidates.next().is_some() {
+        let detail =
+            "This `request_id` made several addresses: send `make`, `model`, `year`, `view` and `color` as well.";
+        return Err(Problem::bad_parameter("request_id", detail));
+    }
+    Ok(judged)
+}

@@ -1,0 +1,168 @@
+//! Requests that name themselves with `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): done once, then answered from
+//! what was kept.
+//!
+//! An attempt is claimed before anything is charged. The answer is kept in the transaction that charges (the meter's), so a crash
+//! leaves either both or none, and a repetition is never charged again. Which requests may be named is the handler's affair.
+
+use super::Credits;
+use super::owner::{ProcessId, SILENCE_MS};
+use crate::clock::UnixMs;
+use crate::db::{Database, Tx};
+use sqlx::Row;
+
+/// How long an answer is kept.
+const KEPT_MS: i64 = 24 * 3_600_000;
+
+/// A request as its client names it.
+#[derive(Debug, Clone, Copy)]
+pub struct Named<'a> {
+    pub account_id: &'a str,
+    pub endpoint: &'static str,
+    pub key: &'a str,
+    /// Of the body, lower-case hex.
+    pub body_sha256: &'a str,
+}
+
+/// What is known of a named request.
+#[derive(Debug)]
+pub enum Claimed {
+    /// Ours to do; given up again when dropped before it was done.
+    Ours(Attempt),
+    /// Done before.
+    Done(Kept),
+    /// Somebody is at it.
+    Running,
+    /// Its key was used with another body.
+    OtherBody,
+}
+
+/// The answer that was given, and the balance it told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    pub answer: String,
+    pub credits_remaining: Credits,
+}
+
+/// An attempt at a named request. Dropping it lets the key be tried again, unless the answer was kept.
+#[derive(Debug)]
+pub struct Attempt {
+    id: String,
+    database: Database,
+}
+
+impl Attempt {
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Its answer was kept: there is nothing to give up.
+    pub fn was_kept(mut self) {
+        self.id.clear();
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if self.id.is_empty() {
+            return;
+        }
+        let (database, id) = (self.database.clone(), std::mem::take(&mut self.id));
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let given_up =
+                    sqlx::query("delete from idempotency_keys where attempt_id = $1 and state = 'running'").bind(id);
+                if let Err(error) = database.write(given_up).await {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "an idempotency key stays claimed");
+                }
+            });
+        }
+    }
+}
+
+/// Claims a named request, or says what became of it.
+pub async fn claim(
+    database: &Database,
+    owner: &ProcessId,
+    now: UnixMs,
+    named: Named<'_>,
+) -> Result<Claimed, sqlx::Error> {
+    let attempt_id = uuid::Uuid::now_v7().to_string();
+    let mut tx = database.begin().await?;
+    // Takes the place of what has expired, and of an attempt whose process is gone.
+    let claimed = sqlx::query(
+        "insert into idempotency_keys (account_id, endpoint, idempotency_key, body_sha256, state, attempt_id, owner, expires_at_ms)
+         values ($1, $2, $3, $4, 'running', $5, $6, $7)
+         on conflict (account_id, endpoint, idempotency_key) do update set body_sha256 = excluded.body_sha256, state = 'running',
+            attempt_id = excluded.attempt_id, owner = excluded.owner, answer = null, credits_remaining = null,
+            expires_at_ms = excluded.expires_at_ms
+         where idempotency_keys.expires_at_ms <= $8
+            or (idempotency_keys.state = 'running' and idempotency_keys.body_sha256 = excluded.body_sha256 and not exists (
+                select 1 from processes p where p.id = idempotency_keys.owner and p.seen_at_ms >= $9))",
+    )
+    .bind(named.account_id)
+    .bind(named.endpoint)
+    .bind(named.key)
+    .bind(named.body_sha256)
+    .bind(&attempt_id)
+    .bind(owner.as_str())
+    .bind(now.0 + KEPT_MS)
+    .bind(now.0)
+    .bind(now.0 - SILENCE_MS)
+    .execute(&mut *tx)
+    .await?;
+    if claimed.rows_affected() == 1 {
+        tx.commit().await?;
+        return Ok(Claimed::Ours(Attempt { id: attempt_id, database: database.clone() }));
+    }
+    let row = sqlx::query(
+        "select body_sha256, answer, credits_remaining from idempotency_keys
+         where account_id = $1 and endpoint = $2 and idempotency_key = $3",
+    )
+    .bind(named.account_id)
+    .bind(named.endpoint)
+    .bind(named.key)
+    .fetch_optional(&mut *tx)
+    .await?;
+    tx.commit().await?;
+    // Given up by the other one a moment ago: to the client it is the same as still running.
+    let Some(row) = row else { return Ok(Claimed::Running) };
+    if row.try_get::<&str, _>(0)? != named.body_sha256 {
+        return Ok(Claimed::OtherBody);
+    }
+    let answer: Option<String> = row.try_get(1)?;
+    let remaining: Option<i64> = row.try_get(2)?;
+    Ok(match answer {
+        Some(answer) => Claimed::Done(Kept { answer, credits_remaining: Credits(remaining.unwrap_or_default()) }),
+        None => Claimed::Running,
+    })
+}
+
+/// Whether the attempt is still ours; on PostgreSQL its row stays locked until the transaction ends.
+pub(super) async fn is_ours(tx: &mut Tx<'_>, attempt_id: &str) -> Result<bool, sqlx::Error> {
+    let locked = sqlx::query("update idempotency_keys set owner = owner where attempt_id = $1 and state = 'running'")
+        .bind(attempt_id)
+        .execute(&mut **tx)
+        .await?;
+    Ok(locked.rows_affected() == 1)
+}
+
+/// Keeps the answer of an attempt that is ours.
+pub(super) async fn keep(
+    tx: &mut Tx<'_>,
+    attempt_id: &str,
+    answer: &str,
+    remaining: Credits,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("update idempotency_keys set state = 'done', answer = $1, credits_remaining = $2 where attempt_id = $3 and state = 'running'")
+        .bind(answer)
+        .bind(remaining.0)
+        .bind(attempt_id)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+/// Forgets what has expired.
+pub(super) async fn forget_expired(database: &Database, now: UnixMs) -> Result<u64, sqlx::Error> {
+    database.write(sqlx::query("delete from idempotency_keys where expires_at_ms <= $1").bind(now.0)).await
+}

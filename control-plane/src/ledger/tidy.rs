@@ -1,0 +1,32 @@
+//! Forgetting what nobody asks for any more: windows that are over and idempotency keys that have expired.
+
+use super::idempotency;
+use crate::clock::{Clock, UnixMs};
+use crate::db::Database;
+use std::time::Duration;
+
+const EVERY: Duration = Duration::from_secs(600);
+
+/// Windows last a minute; clocks of several processes may differ by less than this.
+const WINDOW_KEPT_MS: i64 = 600_000;
+
+/// Runs until the task is aborted.
+pub fn start_tidying(database: Database, clock: Clock) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(async move {
+        let mut ticks = tokio::time::interval(EVERY);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = tidy(&database, clock.now()).await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the ledger could not be tidied");
+            }
+        }
+    })
+}
+
+pub(super) async fn tidy(database: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
+    idempotency::forget_expired(database, now).await?;
+    let over = sqlx::query("delete from rate_windows where window_start_ms < $1").bind(now.0 - WINDOW_KEPT_MS);
+    database.write(over).await?;
+    Ok(())
+}

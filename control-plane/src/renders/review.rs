@@ -1,0 +1,178 @@
+//! Renders in review, and rendering one anew: a new revision from new noise. The old picture is served until the new one is good.
+
+use super::order::NewJob;
+use super::state::{RenderState, column};
+use super::{RenderError, Renders};
+use cyclorama_core::wire::JobKind;
+use cyclorama_core::{Colour, Vehicle, View};
+use sqlx::Row;
+
+/// Behind everybody who waits, before the service's own examples.
+const PRIORITY: i64 = 5;
+
+/// Nobody waits for a new revision, so only a day without a node lets it lapse.
+const WAITS_MS: i64 = 86_400_000;
+
+/// Reasons shown with a flagged render.
+const REASONS_MAX: i64 = 5;
+
+/// A revision that enough accounts called bad.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Flagged {
+    pub render_id: String,
+    pub vehicle: String,
+    pub view: String,
+    pub color: String,
+    pub revision: i64,
+    #[serde(skip)]
+    pub flagged_at_ms: i64,
+    pub bad_reports: i64,
+    pub good_reports: i64,
+    /// The newest.
+    pub reasons: Vec<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ReviewError {
+    #[error("there is no render {0}")]
+    Unknown(String),
+    #[error("the render {0} is not in review")]
+    NotFlagged(String),
+    #[error("the render {0} has no picture yet")]
+    NotRendered(String),
+    #[error("a job of this vehicle and view is at work already")]
+    Busy,
+    #[error(transparent)]
+    Render(#[from] RenderError),
+}
+
+impl From<sqlx::Error> for ReviewError {
+    fn from(error: sqlx::Error) -> Self {
+        ReviewError::Render(error.into())
+    }
+}
+
+/// What is rendered anew.
+#[derive(Debug, Clone)]
+pub struct Anew {
+    /// The revision it will be.
+    pub revision: i64,
+    pub colours: Vec<Colour>,
+}
+
+impl Renders {
+    /// The renders in review, those that wait longest first.
+    pub async fn flagged(&self, limit: i64) -> Result<Vec<Flagged>, sqlx::Error> {
+        let pool = &self.0.database.pool;
+        let rows = sqlx::query(
+            "select r.id, r.vehicle_key, r.view, r.color, w.revision, w.flagged_at_ms,
+                (select count(*) from feedback f where f.render_id = w.render_id and f.revision = w.revision and f.is_bad = 1) as bad,
+                (select count(*) from feedback f where f.render_id = w.render_id and f.revision = w.revision and f.is_bad = 0) as good
+             from reviews w join renders r on r.id = w.render_id where w.state = 'flagged' order by w.flagged_at_ms, r.id limit $1",
+        )
+        .bind(limit)
+        .fetch_all(pool)
+        .await?;
+        let mut flagged = Vec::with_capacity(rows.len());
+        for row in rows {
+            let (render_id, revision): (String, i64) = (row.try_get("id")?, row.try_get("revision")?);
+            let reasons = sqlx::query(
+                "select reason from feedback where render_id = $1 and revision = $2 and is_bad = 1 and reason is not null
+                 order by at_ms desc limit $3",
+            )
+            .bind(&render_id)
+            .bind(revision)
+            .bind(REASONS_MAX)
+            .fetch_all(pool)
+            .await?;
+            flagged.push(Flagged {
+                vehicle: row.try_get("vehicle_key")?,
+                view: row.try_get("view")?,
+                color: row.try_get("color")?,
+                flagged_at_ms: row.try_get("flagged_at_ms")?,
+                bad_reports: row.try_get("bad")?,
+                good_reports: row.try_get("good")?,
+                reasons: reasons.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?,
+                render_id,
+                revision,
+            });
+        }
+        Ok(flagged)
+    }
+
+    /// The operator keeps a flagged picture: this revision is not put into review again.
+    pub async fn approve(&self, render_id: &str) -> Result<(), ReviewError> {
+        let approved = sqlx::query(
+            "update reviews set state = 'approved', ended_at_ms = $1 where render_id = $2 and state = 'flagged'",
+        )
+        .bind(self.0.clock.now().0)
+        .bind(render_id);
+        match self.0.database.write(approved).await? {
+            0 => Err(ReviewError::NotFlagged(render_id.to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    /// `make/model/year` of a render.
+    pub async fn vehicle_key(&self, render_id: &str) -> Result<Option<String>, sqlx::Error> {
+        let row = sqlx::query("select vehicle_key from renders where id = $1")
+            .bind(render_id)
+            .fetch_optional(&self.0.database.pool)
+            .await?;
+        row.map(|row| row.try_get(0)).transpose()
+    }
+
+    /// Queues a new revision of a render's vehicle and view, with every colour that exists: colours share their light.
+    pub async fn render_anew(&self, vehicle: &Vehicle, render_id: &str) -> Result<Anew, ReviewError> {
+        let mut tx = self.0.database.begin().await?;
+        let row = sqlx::query("select view, state from renders where id = $1 and vehicle_key = $2")
+            .bind(render_id)
+            .bind(vehicle.key())
+            .fetch_optional(&mut *tx)
+            .await?
+            .ok_or_else(|| ReviewError::Unknown(render_id.to_owned()))?;
+        let view: View = column(row.try_get("view")?, "renders.view", render_id)?;
+        let state: RenderState = column(row.try_get("state")?, "renders.state", render_id)?;
+        if state != RenderState::Done {
+            return Err(ReviewError::NotRendered(render_id.to_owned()));
+        }
+        let rows = sqlx::query(
+            "select id, color, revision from renders where vehicle_key = $1 and view = $2 and state = 'done' order by color",
+        )
+        .bind(vehicle.key())
+        .bind(view.as_str())
+        .fetch_all(&mut *tx)
+        .await?;
+        let mut colours = Vec::with_capacity(rows.len());
+        let mut newest = 0;
+        for row in &rows {
+            colours.push(column(row.try_get("color")?, "renders.color", row.try_get("id")?)?);
+            newest = newest.max(row.try_get("revision")?);
+        }
+        let layers = sqlx::query("select revision from layers where vehicle_key = $1 and view = $2")
+            .bind(vehicle.key())
+            .bind(view.as_str())
+            .fetch_optional(&mut *tx)
+            .await?;
+        if let Some(row) = layers {
+            newest = newest.max(row.try_get(0)?);
+        }
+        let job = NewJob {
+            kind: JobKind::Render,
+            vehicle_key: vehicle.key(),
+            vehicle_json: serde_json::to_string(vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?,
+            view,
+            colours: &colours,
+            revision: newest + 1,
+            cost_microusd: self.settings().render_cost_microusd,
+            budget_day: self.reserve(&mut tx).await?,
+        };
+        let revision = job.revision;
+        if !self.insert_job(&mut tx, job, PRIORITY, self.0.clock.now().0 + WAITS_MS).await? {
+            return Err(ReviewError::Busy);
+        }
+        tx.commit().await?;
+        self.0.queued.notify_waiters();
+        Ok(Anew { revision, colours })
+    }
+}

@@ -1,0 +1,61 @@
+//! Secrets that the tests use: noted where they are handed out, looked for in every log.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Members of operator answers that hold a secret.
+const SECRET_MEMBERS: [&str; 3] = ["key", "token", "secret"];
+
+/// Secrets by their form, noted or not: what they begin with, and how many characters follow at least.
+const FORMS: [(&str, usize); 4] = [("cyc_", 30), ("cycn_", 30), ("cycp_", 30), ("AQAAA", 45)];
+
+pub fn note(secret: &str) {
+    NOTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(secret.to_owned());
+}
+
+/// Notes what an operator command answered.
+pub fn note_answer(answer: &serde_json::Value) {
+    for member in SECRET_MEMBERS {
+        if let Some(secret) = answer[member].as_str() {
+            note(secret);
+        }
+    }
+}
+
+/// The line of a log that holds a secret.
+pub fn leak(log: &str) -> Option<&str> {
+    let noted = NOTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    log.lines().find(|line| has_form(line) || noted.iter().any(|secret| line.contains(secret.as_str())))
+}
+
+fn has_form(line: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    FORMS.iter().any(|(start, length)| {
+        line.match_indices(start).any(|(at, _)| {
+            let rest = &line[at + start.len()..];
+            rest.chars().take_while(|c| is_part(*c)).count() >= *length
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_found_by_their_form_and_by_their_name() {
+        let key = format!("cyc_{}", "a1".repeat(19));
+        let token = format!("AQAAAAE{}", "x-".repeat(22));
+        note("hush-hush");
+        for (line, leaks) in [
+            (format!("GET /?key={key}"), true),
+            (format!("{{\"path\":\"/api/v1/delivery/{token}\"}}"), true),
+            ("the password is hush-hush".to_owned(), true),
+            ("cyclorama cyc_... cyc_wrong AQAAAAF".to_owned(), false),
+        ] {
+            assert_eq!(leak(&line).is_some(), leaks, "{line}");
+        }
+    }
+}

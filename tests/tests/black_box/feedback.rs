@@ -1,0 +1,146 @@
+//! Feedback, review, and rendering anew.
+
+use cyclorama_core::wire::FailureKind;
+use cyclorama_tests::service::Customer;
+use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
+use reqwest::{Response, StatusCode};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const CIVIC: &str = "/api/v1/images/car?make=honda&model=civic&year=2018";
+
+async fn say(service: &Service, customer: &Customer, body: Value) -> Response {
+    let address = format!("{}/api/v1/feedback", service.base_url);
+    service.http.post(address).bearer_auth(&customer.key).json(&body).send().await.unwrap()
+}
+
+async fn kept(answer: Response) -> Value {
+    assert_eq!(answer.status(), StatusCode::CREATED);
+    answer.json::<Value>().await.unwrap()["data"].take()
+}
+
+async fn wrong(answer: Response) -> (u16, Value) {
+    let status = answer.status().as_u16();
+    let mut body: Value = answer.json().await.unwrap();
+    (status, body["parameter"].take())
+}
+
+async fn etag(service: &Service, customer: &Customer, query: &str) -> (String, Vec<u8>) {
+    let answer = service.get(customer, &format!("{CIVIC}{query}")).send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    (answer.headers()["etag"].to_str().unwrap().to_owned(), answer.bytes().await.unwrap().to_vec())
+}
+
+on_both_databases! {
+    async fn a_picture_is_named_by_its_request_or_its_vehicle(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let asked = service.get(&customer, CIVIC).header("x-request-id", "order:7").send().await.unwrap();
+        assert_eq!(asked.headers()["x-request-id"], "order:7");
+        let ours = service.get(&customer, CIVIC).send().await.unwrap().headers()["x-request-id"].to_str().unwrap().to_owned();
+
+        let by_name = kept(say(&service, &customer, json!({ "request_id": "order:7", "rating": 5 })).await).await;
+        assert_eq!(by_name["recorded"], true);
+        assert!(by_name.get("flagged").is_none());
+        let by_id = kept(say(&service, &customer, json!({ "request_id": ours, "verdict": "good" })).await).await;
+        let vehicle = json!({ "make": "Honda", "model": "Civic", "year": 2018, "view": "hero", "color": "silver", "verdict": "bad", "reason": "wheels\u{0}" });
+        let by_vehicle = kept(say(&service, &customer, vehicle).await).await;
+        assert_eq!((&by_id["asset_id"], &by_vehicle["asset_id"]), (&by_name["asset_id"], &by_name["asset_id"]));
+
+        // The call that made an address, and the load of it.
+        let minted = service.http.post(format!("{}/api/v1/image-urls", service.base_url)).bearer_auth(&customer.key)
+            .json(&json!({ "images": [{ "make": "honda", "model": "civic", "year": 2018 }, { "make": "honda", "model": "civic", "year": 2018, "color": "red" }] }))
+            .send().await.unwrap().json::<Value>().await.unwrap();
+        let load = service.http.get(minted["data"][1]["url"].as_str().unwrap()).send().await.unwrap();
+        let load_id = load.headers()["x-request-id"].to_str().unwrap().to_owned();
+        let red = kept(say(&service, &customer, json!({ "request_id": load_id, "rating": 4 })).await).await;
+        assert_ne!(red["asset_id"], by_name["asset_id"]);
+        let both = json!({ "request_id": minted["request_id"], "rating": 4 });
+        assert_eq!(wrong(say(&service, &customer, both).await).await, (400, json!("request_id")));
+        let one = json!({ "request_id": minted["request_id"], "make": "honda", "model": "civic", "year": 2018, "color": "red", "rating": 4 });
+        assert_eq!(kept(say(&service, &customer, one).await).await["asset_id"], red["asset_id"]);
+
+        // Of somebody else, unknown, not rendered.
+        let stranger = service.customer(1).unwrap();
+        for (who, body) in [
+            (&stranger, json!({ "request_id": "order:7", "rating": 1 })),
+            (&customer, json!({ "request_id": "order:8", "rating": 1 })),
+            (&customer, json!({ "make": "honda", "model": "civic", "year": 2018, "color": "gold", "rating": 1 })),
+            (&customer, json!({ "make": "honda", "model": "civik", "year": 2018, "rating": 1 })),
+        ] {
+            assert_eq!(say(&service, who, body.clone()).await.status(), StatusCode::NOT_FOUND, "{body}");
+        }
+        for (body, parameter) in [
+            (json!({ "request_id": "order:7" }), "rating"),
+            (json!({ "rating": 3 }), "request_id"),
+            (json!({ "request_id": "order:7", "rating": 6 }), "rating"),
+            (json!({ "request_id": "order:7", "verdict": "fine" }), "verdict"),
+            (json!({ "request_id": "", "rating": 1 }), "request_id"),
+            (json!({ "request_id": "x".repeat(129), "rating": 1 }), "request_id"),
+            (json!({ "request_id": "order:7", "rating": 1, "reason": "x".repeat(501) }), "reason"),
+            (json!({ "request_id": "order:7", "rating": 1, "stars": 2 }), "stars"),
+            (json!({ "make": "honda", "model": "civic", "rating": 1 }), "year"),
+        ] {
+            assert_eq!(wrong(say(&service, &customer, body.clone()).await).await, (400, json!(parameter)), "{body}");
+        }
+        assert_eq!(service.balance(&customer).await.unwrap(), 6, "opinions are free");
+    }
+
+    async fn three_accounts_flag_a_render_and_a_new_revision_takes_its_place(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customers = [(); 4].map(|()| service.customer(10).unwrap());
+        let (silver, old_bytes) = etag(&service, &customers[0], "").await;
+        let (red, _) = etag(&service, &customers[0], "&color=red").await;
+        let bad = json!({ "make": "honda", "model": "civic", "year": 2018, "rating": 1, "reason": "it floats" });
+        let mut flagged = Vec::new();
+        // Twice from one account is one opinion; the fourth account's changes nothing.
+        for who in [0, 0, 1, 2, 3] {
+            let said = kept(say(&service, &customers[who], bad.clone()).await).await;
+            flagged.push(said.get("flagged").cloned());
+        }
+        assert_eq!(flagged, [None, None, None, Some(json!(true)), None]);
+        let listed = service.operator(&["render", "flagged"]).unwrap();
+        let listed = &listed["flagged"][0];
+        assert_eq!((&listed["vehicle"], &listed["color"], &listed["bad_reports"], &listed["reasons"][0]), (&json!("honda/civic/2018"), &json!("silver"), &json!(4), &json!("it floats")));
+        let render_id = listed["render_id"].as_str().unwrap().to_owned();
+
+        // While nobody makes the new one, and when its making fails, the old one is served.
+        drop(node);
+        let again = service.operator(&["render", "rerender", &render_id]).unwrap();
+        assert_eq!((&again["revision"], &again["colors"]), (&json!(2), &json!(["red", "silver"])));
+        assert!(service.operator(&["render", "rerender", &render_id]).is_err(), "one at a time");
+        assert_eq!(etag(&service, &customers[0], "").await.0, silver);
+        let broken = FakeNode::join(&service, Behaviour::Fail(FailureKind::Model)).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(800)).await;
+        drop(broken);
+        assert_eq!(etag(&service, &customers[0], "").await, (silver.clone(), old_bytes.clone()));
+
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        service.operator(&["render", "rerender", &render_id]).unwrap();
+        let mut now = silver.clone();
+        for _ in 0..100 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            now = etag(&service, &customers[1], "&size=thumb").await.0;
+            if service.operator(&["render", "show", &render_id]).unwrap()["revision"] == 2 {
+                break;
+            }
+        }
+        let (new_silver, new_bytes) = etag(&service, &customers[0], "").await;
+        assert!(new_silver != silver && new_bytes != old_bytes && !now.is_empty());
+        assert_ne!(etag(&service, &customers[0], "&color=red").await.0, red, "every colour has the new light");
+        let known = service.get(&customers[0], CIVIC).header("if-none-match", &silver).send().await.unwrap();
+        assert_eq!(known.status(), StatusCode::OK, "what the old validator named is another picture");
+        assert_eq!(service.operator(&["render", "flagged"]).unwrap()["flagged"], json!([]));
+
+        // An approved revision is not put into review again.
+        for who in [0, 1, 2] {
+            say(&service, &customers[who], bad.clone()).await;
+        }
+        service.operator(&["render", "approve", &render_id]).unwrap();
+        assert!(service.operator(&["render", "approve", &render_id]).is_err());
+        assert!(kept(say(&service, &customers[3], bad.clone()).await).await.get("flagged").is_none());
+        assert_eq!(service.operator(&["render", "flagged"]).unwrap()["flagged"], json!([]));
+    }
+}

@@ -1,0 +1,87 @@
+//! `Idempotency-Key` on `POST /api/v1/image-urls`: done once, then answered from what was kept.
+
+use cyclorama_tests::service::Customer;
+use cyclorama_tests::{DatabaseChoice, Service, on_both_databases};
+use futures::future::join_all;
+use reqwest::{Response, StatusCode};
+use serde_json::{Value, json};
+
+fn civic(color: &str) -> Value {
+    json!({ "make": "honda", "model": "civic", "year": 2018, "color": color })
+}
+
+async fn make(service: &Service, customer: &Customer, name: &str, body: &Value) -> Response {
+    let address = format!("{}/api/v1/image-urls", service.base_url);
+    let request = service.http.post(address).bearer_auth(&customer.key).header("idempotency-key", name);
+    request.json(body).send().await.unwrap()
+}
+
+on_both_databases! {
+    async fn the_same_request_again_is_the_same_answer_for_nothing(db: DatabaseChoice) {
+        let mut service = Service::start(db).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let first = make(&service, &customer, "order-1", &civic("red")).await;
+        assert_eq!(first.status(), StatusCode::CREATED);
+        assert!(!first.headers().contains_key("idempotent-replayed"));
+        let first = first.text().await.unwrap();
+        // Also after the service was killed: the answer was kept with the charge.
+        for round in 0..3 {
+            let again = make(&service, &customer, "order-1", &civic("red")).await;
+            assert_eq!(again.status(), StatusCode::CREATED);
+            assert_eq!(again.headers()["idempotent-replayed"], "true");
+            assert!(again.headers().contains_key("ratelimit-remaining"));
+            assert_eq!(again.text().await.unwrap(), first);
+            if round == 1 {
+                service.kill();
+                service.launch().await.unwrap();
+            }
+        }
+        assert_eq!(service.balance(&customer).await.unwrap(), 9);
+
+        let other = make(&service, &customer, "order-1", &civic("blue")).await;
+        assert_eq!(other.status(), StatusCode::UNPROCESSABLE_ENTITY);
+        assert_eq!(other.json::<Value>().await.unwrap()["code"], "idempotency_key_reused");
+        let long = make(&service, &customer, &"x".repeat(256), &civic("red")).await;
+        assert_eq!(long.status(), StatusCode::BAD_REQUEST);
+        assert_eq!(long.json::<Value>().await.unwrap()["parameter"], "Idempotency-Key");
+        // Names are an account's own.
+        let neighbour = service.customer(10).unwrap();
+        let theirs = make(&service, &neighbour, "order-1", &civic("blue")).await;
+        assert_eq!(theirs.status(), StatusCode::CREATED);
+        assert_eq!(service.balance(&neighbour).await.unwrap(), 9);
+        assert_eq!(service.balance(&customer).await.unwrap(), 9);
+    }
+
+    async fn forty_at_once_are_charged_once(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let body = json!({ "images": [civic("red"), civic("blue")] });
+        let answers = join_all((0..40).map(|_| make(&service, &customer, "batch", &body))).await;
+        let mut made = Vec::new();
+        for answer in answers {
+            match answer.status() {
+                StatusCode::CREATED => made.push(answer.text().await.unwrap()),
+                StatusCode::CONFLICT => assert_eq!(answer.json::<Value>().await.unwrap()["code"], "idempotency_key_in_use"),
+                other => panic!("{other}"),
+            }
+        }
+        assert!(!made.is_empty() && made.iter().all(|answer| *answer == made[0]));
+        assert_eq!(service.balance(&customer).await.unwrap(), 8);
+    }
+
+    async fn what_charged_nothing_may_be_tried_again(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let customer = service.customer(0).unwrap();
+        for _ in 0..2 {
+            assert_eq!(make(&service, &customer, "later", &civic("red")).await.status(), StatusCode::PAYMENT_REQUIRED);
+            // Given up in the background.
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        let wrong = make(&service, &customer, "later", &json!({ "make": "honda", "model": "civic", "year": 1889 })).await;
+        assert_eq!(wrong.status(), StatusCode::BAD_REQUEST);
+        service.operator(&["account", "grant", &customer.account_id, "5", "--reason", "test"]).unwrap();
+        let paid = make(&service, &customer, "later", &civic("red")).await;
+        assert_eq!(paid.status(), StatusCode::CREATED);
+        assert_eq!(service.balance(&customer).await.unwrap(), 4);
+    }
+}
