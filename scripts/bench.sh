@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# `make bench`: cold render by stage, paint job, cached delivery, and imaging beside sharp from npm in the same run.
+# `make bench`: cold render by stage, paint job, cached delivery, and imaging beside sharp from npm in
+# the same run; then cached delivery beside nginx.
 # Prints a table; nothing is asserted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,3 +18,4 @@ if [ ! -d "$sharp/node_modules/sharp" ]; then
 fi
 cargo build --release --locked --quiet -p cyclorama -p cyclorama-node -p cyclorama-tests
 "$CARGO_TARGET_DIR/release/cyclorama-bench" --sharp "$sharp"
+"$CARGO_TARGET_DIR/release/cyclorama-bench-delivery"

@@ -12,7 +12,7 @@ if ! compgen -G '/usr/share/vulkan/icd.d/*.json' >/dev/null && ! compgen -G '/et
 fi
 case $purpose in
     test) packages+=(postgresql) ;;
-    bench) packages+=(nodejs npm) ;;
+    bench) packages+=(nodejs npm nginx-light) ;;
 esac
 
 # Something already provided another way (another Python, a self-built PostgreSQL, Node.js from elsewhere) is left alone.
@@ -24,6 +24,7 @@ provided() {
         python3-pip) python3 -m pip --version ;;
         nodejs) command -v node ;;
         npm) command -v npm ;;
+        nginx-light) command -v nginx ;;
         postgresql) scripts/postgres.sh bindir ;;
         *) dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed' ;;
     esac >/dev/null 2>&1

@@ -7,6 +7,8 @@ cd "$(dirname "$0")/.."
 scripts/install.sh test
 ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
+CYCLORAMA_TEST_SCHEMATHESIS=${CYCLORAMA_TEST_SCHEMATHESIS:-$(scripts/schemathesis.sh)}
+export CYCLORAMA_TEST_SCHEMATHESIS
 
 postgres=$(mktemp -d /tmp/cyclorama-postgres.XXXXXX)
 trap 'scripts/postgres.sh stop "$postgres"; rm -rf "$postgres" "$postgres.initdb.log"' EXIT

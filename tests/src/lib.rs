@@ -5,6 +5,7 @@
 
 pub mod fake_node;
 pub mod likeness;
+pub mod load;
 pub mod secrets;
 pub mod service;
 

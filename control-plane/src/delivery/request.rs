@@ -152,7 +152,9 @@ impl ImageRequest {
             let is_number = ["year", JSON.width, JSON.height].contains(&key.as_str());
             let text = match value {
                 Value::String(text) if !is_number => text.clone(),
-                Value::Number(number) if is_number => number.to_string(),
+                Value::Number(number) if is_number => {
+                    whole(value).map_or_else(|| number.to_string(), |number| number.to_string())
+                }
                 _ => {
                     let kind = if is_number { "a whole number" } else { "a string" };
                     return Err(BadParameter::new(key, format!("`{key}` is {kind}")));
@@ -226,6 +228,15 @@ impl ImageRequest {
 /// Side of the square picture that fits in a box: the smaller of what is given, never enlarged.
 pub fn side_px(width: Option<u32>, height: Option<u32>) -> u32 {
     width.unwrap_or(MASTER_SIDE_PX).min(height.unwrap_or(MASTER_SIDE_PX)).min(MASTER_SIDE_PX)
+}
+
+/// A whole number of a JSON body, also in the form `4.0`: JSON knows one kind of number.
+pub fn whole(value: &Value) -> Option<u64> {
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    value.as_u64().or_else(|| {
+        let number = value.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=EXACT_MAX).contains(number))?;
+        Some(number as u64)
+    })
 }
 
 fn missing(key: &str) -> BadParameter {

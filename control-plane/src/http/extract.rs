@@ -9,6 +9,7 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 
@@ -220,6 +221,14 @@ pub fn bad_json(error: &serde_json::Error) -> Problem {
     match about_a_field.and_then(|(_, rest)| rest.split_once('`')) {
         Some((name, _)) => problem.with("parameter", name),
         None => problem,
+    }
+}
+
+/// 400 for one of these members that is null: what is not known is left out.
+pub fn refuse_nulls(members: &Map<String, Value>, names: &[&str]) -> Result<(), Problem> {
+    match names.iter().find(|name| members.get(**name).is_some_and(Value::is_null)) {
+        Some(name) => Err(Problem::bad_parameter(name, format!("`{name}` is null: leave it out instead."))),
+        None => Ok(()),
     }
 }
 

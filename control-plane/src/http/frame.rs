@@ -23,6 +23,9 @@ use tracing::Instrument;
 /// Bodies of routes that say nothing else.
 pub const BODY_BYTES_DEFAULT: usize = 16 * 1024;
 
+/// Path and query together. The longest good one, a signed embed with every parameter, is under a kilobyte.
+const ADDRESS_BYTES_MAX: usize = 8 * 1024;
+
 /// The one route whose requests a client may name itself.
 const CAR: &str = "/api/v1/images/car";
 
@@ -54,6 +57,12 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
                 .retry_after(1)
                 .header(CONNECTION, "close")
                 .into_response();
+            finish(&app, &request_id, &mut response);
+            return response;
+        }
+        if request.uri().path_and_query().is_some_and(|address| address.as_str().len() > ADDRESS_BYTES_MAX) {
+            let detail = format!("The address is longer than {ADDRESS_BYTES_MAX} bytes.");
+            let mut response = Problem::new(StatusCode::URI_TOO_LONG, "address_too_long", detail).into_response();
             finish(&app, &request_id, &mut response);
             return response;
         }

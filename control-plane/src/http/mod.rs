@@ -9,6 +9,8 @@ pub mod legacy;
 pub mod node;
 pub mod openapi;
 pub mod rate_limit;
+#[cfg(test)]
+mod route_tests;
 pub mod router;
 pub mod server;
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(super) async fn service() -> Service {
 }
 
 impl Service {
-    async fn key(&self, scopes: &[Scope]) -> PlainKey {
+    pub(super) async fn key(&self, scopes: &[Scope]) -> PlainKey {
         let email = format!("{}@example.com", uuid::Uuid::now_v7());
         let account_id = account::open(&self.app.db, &email, Credits(1), self.app.clock.now()).await.expect("account");
         let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
@@ -53,17 +53,17 @@ impl Service {
     }
 }
 
-async fn send(router: Router, request: Request<Body>) -> (Response<()>, Value) {
+pub(super) async fn send(router: Router, request: Request<Body>) -> (Response<()>, Value) {
     let (parts, body) = router.oneshot(request).await.expect("infallible").into_parts();
     let bytes = axum::body::to_bytes(body, 1 << 20).await.expect("body");
     (Response::from_parts(parts, ()), serde_json::from_slice(&bytes).unwrap_or(Value::Null))
 }
 
-fn visit(method: &str, path: &str) -> axum::http::request::Builder {
+pub(super) fn visit(method: &str, path: &str) -> axum::http::request::Builder {
     Request::builder().method(method).uri(path)
 }
 
-fn empty(builder: axum::http::request::Builder) -> Request<Body> {
+pub(super) fn empty(builder: axum::http::request::Builder) -> Request<Body> {
     builder.body(Body::empty()).expect("request")
 }
 

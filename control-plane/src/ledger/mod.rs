@@ -8,6 +8,8 @@ mod batch;
 mod delivery_urls;
 pub mod idempotency;
 mod meter;
+#[cfg(test)]
+mod model_tests;
 mod owner;
 mod statement;
 #[cfg(test)]

@@ -6,16 +6,16 @@ use crate::db::Database;
 use crate::test_database::databases;
 use sqlx::Row;
 
-const ACCOUNT: &str = "account-1";
+pub(super) const ACCOUNT: &str = "account-1";
 const FAR_AWAY_MS: i64 = 4_000_000_000_000;
 
-async fn account(database: &Database, id: &str, credits: i64) {
+pub(super) async fn account(database: &Database, id: &str, credits: i64) {
     let mut tx = database.begin().await.expect("begins");
     open_account(&mut tx, id, Credits(credits), "test", UnixMs(1)).await.expect("opens");
     tx.commit().await.expect("commits");
 }
 
-async fn started(database: &Database) -> (Meter, ProcessId) {
+pub(super) async fn started(database: &Database) -> (Meter, ProcessId) {
     let process = ProcessId::new();
     (Meter::start(database.clone(), Clock, process.clone()), process)
 }
@@ -33,15 +33,15 @@ fn delivery() -> Delivery {
     }
 }
 
-fn only(charge: Charge) -> Entry {
+pub(super) fn only(charge: Charge) -> Entry {
     Entry { count: None, charge }
 }
 
-fn debit(account_id: &str, credits: i64) -> Entry {
+pub(super) fn debit(account_id: &str, credits: i64) -> Entry {
     only(Charge::Debit { account_id: account_id.to_owned(), credits: Credits(credits), delivery: delivery() })
 }
 
-fn hold(hold_id: &str, credits: i64) -> Entry {
+pub(super) fn hold(hold_id: &str, credits: i64) -> Entry {
     only(Charge::Hold {
         account_id: ACCOUNT.to_owned(),
         credits: Credits(credits),
@@ -50,11 +50,11 @@ fn hold(hold_id: &str, credits: i64) -> Entry {
     })
 }
 
-fn release(hold_id: &str) -> Entry {
+pub(super) fn release(hold_id: &str) -> Entry {
     only(Charge::Release { hold_id: hold_id.to_owned() })
 }
 
-fn settle(hold_id: &str) -> Entry {
+pub(super) fn settle(hold_id: &str) -> Entry {
     only(Charge::Settle { hold_id: hold_id.to_owned(), delivery: delivery() })
 }
 
@@ -70,7 +70,7 @@ async fn count(database: &Database, sql: &'static str) -> i64 {
     sqlx::query(sql).fetch_one(&database.pool).await.expect("counts").try_get(0).expect("a number")
 }
 
-async fn sound(database: &Database) {
+pub(super) async fn sound(database: &Database) {
     assert_eq!(verify(&database.pool).await.expect("verifies"), vec![]);
 }
 
@@ -337,7 +337,7 @@ async fn a_busy_meter_leaves_others_their_turn_to_write() {
     }
 }
 
-fn mint(ids: &[&str], max_uses: i64) -> Entry {
+pub(super) fn mint(ids: &[&str], max_uses: i64) -> Entry {
     let variant = cyclorama_core::Variant {
         make: "ford".to_owned(),
         model: "mustang".to_owned(),
@@ -359,15 +359,15 @@ fn mint(ids: &[&str], max_uses: i64) -> Entry {
     only(Charge::Mint { account_id: ACCOUNT.to_owned(), urls: ids.iter().map(url).collect(), keep: None })
 }
 
-fn load(id: &str) -> Entry {
+pub(super) fn load(id: &str) -> Entry {
     only(Charge::Load { delivery_url_id: id.to_owned(), delivery: delivery() })
 }
 
-fn refund(id: &str) -> Entry {
+pub(super) fn refund(id: &str) -> Entry {
     only(Charge::Refund { delivery_url_id: id.to_owned() })
 }
 
-async fn key(database: &Database) {
+pub(super) async fn key(database: &Database) {
     for sql in [
         "insert into accounts (id, email, created_at_ms) values ('account-1', 'a@example.com', 1)",
         "insert into api_keys (id, account_id, name, key_sha256, scopes, created_at_ms)

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// Names of events: short words joined by `_`, `.`, `:`, `/` or `-`.
 pub const EVENT_PATTERN: &str = "^[A-Za-z0-9_.:/-]{1,64}$";
 pub const SOURCES: [&str; 6] = ["web", "cli", "mcp", "api", "system", "sdk"];
+/// What is kept of an event.
+pub const MEMBERS: [&str; 8] =
+    ["event", "source", "anonymous_id", "session_id", "properties", "url", "referrer", "utm"];
 pub const ID_CHARS_MAX: usize = 128;
 pub const URL_CHARS_MAX: usize = 2048;
 

@@ -5,10 +5,13 @@
 mod account;
 mod commands;
 mod configuration;
+mod contract;
+mod crashes;
 mod delivery_urls;
 mod embeds;
 mod events;
 mod feedback;
+mod hardening;
 mod images_car;
 mod images_car_errors;
 mod money;

@@ -3,6 +3,7 @@
 //! Pure: whether the vehicles exist is the catalog's affair.
 
 use crate::config::delivery::Delivery;
+use crate::delivery::request::whole;
 use crate::delivery::urls::Terms;
 use crate::delivery::{BadParameter, ImageRequest};
 use serde_json::{Map, Value};
@@ -57,14 +58,14 @@ impl Wanted {
             match key.as_str() {
                 "images" => images = list(value)?,
                 "ttl_seconds" => {
-                    let ttl = value.as_u64().filter(|ttl| TTL_SECONDS.contains(ttl)).ok_or_else(|| {
+                    let ttl = whole(value).filter(|ttl| TTL_SECONDS.contains(ttl)).ok_or_else(|| {
                         let (low, high) = (TTL_SECONDS.start(), TTL_SECONDS.end());
                         refused(key, format!("`ttl_seconds` is a whole number from {low} to {high}"))
                     })?;
                     terms.ttl_seconds = ttl.clamp(bounds.ttl_seconds_min, bounds.ttl_seconds_max) as i64;
                 }
                 "max_uses" => {
-                    let uses = value.as_u64().filter(|uses| *uses <= USES_MAX);
+                    let uses = whole(value).filter(|uses| *uses <= USES_MAX);
                     let wrong = || refused(key, format!("`max_uses` is a whole number from 0 to {USES_MAX}"));
                     terms.max_uses = uses.ok_or_else(wrong)? as i64;
                 }

@@ -48,8 +48,8 @@ fn one_of(names: impl Iterator<Item = &'static str>) -> ObjectBuilder {
 }
 
 fn name(example: &str) -> ObjectBuilder {
-    // More than white space.
-    text().min_length(Some(1)).max_length(Some(NAME_CHARS_MAX)).pattern(Some("[^\\s]")).examples([example])
+    // More than white space, to which U+0085 belongs here and not in every regular expression.
+    text().min_length(Some(1)).max_length(Some(NAME_CHARS_MAX)).pattern(Some("[^\\s\\x85]")).examples([example])
 }
 
 /// Canonical names and the others that are taken.

@@ -123,6 +123,9 @@ impl Reference {
     }
 }
 
+/// What people come for is first; the rest follows by address.
+const FIRST: [&str; 5] = ["getCarImage", "headCarImage", "createImageUrls", "loadDelivery", "checkDelivery"];
+
 fn operations(document: &Value, tag: &Value) -> Vec<Operation> {
     let mut found = Vec::new();
     for (path, item) in members(&document["paths"]) {
@@ -160,6 +163,7 @@ fn operations(document: &Value, tag: &Value) -> Vec<Operation> {
             });
         }
     }
+    found.sort_by_key(|operation| FIRST.iter().position(|id| *id == operation.id).unwrap_or(FIRST.len()));
     found
 }
 

@@ -2,9 +2,10 @@
 
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::{ClientIp, bad_json, read_body};
+use crate::http::extract::{ClientIp, bad_json, read_body, refuse_nulls};
 use crate::http::openapi::requests::EventsRequest;
 use crate::http::rate_limit::counted_by_address;
+use crate::telemetry::event::MEMBERS;
 use crate::telemetry::{Event, Full};
 use axum::Json;
 use axum::extract::{Request, State};
@@ -59,6 +60,9 @@ fn read(body: &[u8]) -> Result<Vec<Event>, Problem> {
         }
     };
     let event = |(index, event): (usize, Value)| {
+        if let Value::Object(members) = &event {
+            refuse_nulls(members, &MEMBERS).map_err(|refusal| refusal.with("index", index))?;
+        }
         let event: Event = serde_json::from_value(event).map_err(|error| bad_json(&error).with("index", index))?;
         event.checked().map_err(|bad| Problem::bad_parameter(bad.member, bad.detail).with("index", index))
     };

@@ -2,9 +2,10 @@
 
 use crate::accounts::Scope;
 use crate::app::App;
+use crate::delivery::request::whole;
 use crate::delivery::{ImageRequest, Order};
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, bad_json, read_body};
+use crate::http::extract::{Caller, RequestId, bad_json, read_body, refuse_nulls};
 use crate::http::openapi::requests::FeedbackRequest;
 use crate::http::rate_limit::counted;
 use crate::http::v1::answer::vehicle_not_found;
@@ -29,7 +30,7 @@ const VEHICLE_MEMBERS: [&str; 5] = ["make", "model", "year", "view", "color"];
 #[serde(deny_unknown_fields)]
 struct Body {
     request_id: Option<String>,
-    rating: Option<i64>,
+    rating: Option<Value>,
     verdict: Option<String>,
     reason: Option<String>,
     // Checked as an image request.
@@ -94,17 +95,23 @@ pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId,
 
 async fn understand(app: &App, caller: &Caller, bytes: &[u8]) -> Result<(Judged, Opinion), Problem> {
     let mut members: Map<String, Value> = serde_json::from_slice(bytes).map_err(|error| bad_json(&error))?;
+    refuse_nulls(&members, &["request_id", "rating", "verdict", "reason"])?;
+    refuse_nulls(&members, &VEHICLE_MEMBERS)?;
     let body: Body = serde_json::from_slice(bytes).map_err(|error| bad_json(&error))?;
-    // A member that is null says nothing, as if it were absent.
-    members.retain(|name, value| VEHICLE_MEMBERS.contains(&name.as_str()) && !value.is_null());
+    members.retain(|name, _| VEHICLE_MEMBERS.contains(&name.as_str()));
     let opinion = opinion(&body)?;
     let judged = match (&body.request_id, members.is_empty()) {
         (Some(id), _) if id.is_empty() || id.chars().count() > REQUEST_ID_CHARS_MAX => {
             let detail = format!("`request_id` is 1 to {REQUEST_ID_CHARS_MAX} characters.");
             return Err(Problem::bad_parameter("request_id", detail));
         }
-        (Some(id), true) => by_request(app, caller, id, None).await?,
-        (Some(id), false) => by_request(app, caller, id, Some(&order(app, &members)?)).await?,
+        (Some(id), _) => {
+            let order = match ["make", "model", "year"].iter().all(|name| members.contains_key(*name)) {
+                true => Some(order(app, &members)?),
+                false => check_alone(&members).map(|()| None)?,
+            };
+            by_request(app, caller, id, order.as_ref()).await?
+        }
         (None, false) => by_vehicle(app, &order(app, &members)?).await?,
         (None, true) => {
             return Err(Problem::bad_parameter(
@@ -119,10 +126,12 @@ async fn understand(app: &App, caller: &Caller, bytes: &[u8]) -> Result<(Judged,
 fn opinion(body: &Body) -> Result<Opinion, Problem> {
     let wrong_verdict = |_| Problem::bad_parameter("verdict", "`verdict` is good or bad.");
     let verdict = body.verdict.as_deref().map(str::parse::<Verdict>).transpose().map_err(wrong_verdict)?;
-    if body.rating.is_some_and(|rating| !(1..=5).contains(&rating)) {
-        return Err(Problem::bad_parameter("rating", "`rating` is a whole number from 1 to 5."));
-    }
-    if body.rating.is_none() && verdict.is_none() {
+    let wrong_rating = || Problem::bad_parameter("rating", "`rating` is a whole number from 1 to 5.");
+    let rating = match &body.rating {
+        Some(rating) => Some(whole(rating).filter(|rating| (1..=5).contains(rating)).ok_or_else(wrong_rating)? as i64),
+        None => None,
+    };
+    if rating.is_none() && verdict.is_none() {
         return Err(Problem::bad_parameter(
             "rating",
             "Say what you think: a `rating` from 1 to 5, or a `verdict` (good, bad).",
@@ -133,13 +142,23 @@ fn opinion(body: &Body) -> Result<Opinion, Problem> {
     if reason.as_ref().is_some_and(|reason| reason.chars().count() > REASON_CHARS_MAX) {
         return Err(Problem::bad_parameter("reason", format!("`reason` is at most {REASON_CHARS_MAX} characters.")));
     }
-    Ok(Opinion { rating: body.rating, verdict, reason })
+    Ok(Opinion { rating, verdict, reason })
 }
 
 fn order(app: &App, members: &Map<String, Value>) -> Result<Order, Problem> {
     let request =
         ImageRequest::parse_json(members).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
     Order::find(&app.catalog, &request).map_err(vehicle_not_found)
+}
+
+/// Members of a vehicle beside a request id that do not name one together: each must still be a value it may have.
+fn check_alone(members: &Map<String, Value>) -> Result<(), Problem> {
+    let mut whole = members.clone();
+    for (name, any) in [("make", Value::from("any")), ("model", Value::from("any")), ("year", Value::from(2000))] {
+        whole.entry(name).or_insert(any);
+    }
+    let checked = ImageRequest::parse_json(&whole);
+    checked.map(drop).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))
 }
 
 async fn by_vehicle(app: &App, order: &Order) -> Result<Judged, Problem> {

@@ -74,8 +74,7 @@ pub struct ImageUrlsResponse {
     post, path = "/api/v1/image-urls", tag = "Images", operation_id = "createImageUrls",
     security(("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "Names this request: sent again within 24 hours with the same body it gets the same answer, free.",
-            example = "order-1234")),
+            description = "Names this request: sent again within 24 hours with the same body it gets the same answer, free.")),
     request_body(content = ImageUrlsRequest, content_type = "application/json",
                  description = "One image, or a batch with terms. At most 64 KiB."),
     responses(

@@ -80,8 +80,8 @@ pub struct ImageUrlResponse {
     params(
         ImageQuery,
         ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand; compared weakly."),
-        ("X-Request-Id" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9._:-]{1,128}$",
-         description = "Names this request: sent back, and kept for feedback."),
+        ("X-Request-Id" = Option<String>, Header,
+         description = "Names this request: sent back, and kept for feedback. 1 to 128 of `A-Z a-z 0-9 . _ : -`; anything else is replaced by an id of ours."),
     ),
     responses(
         (status = 200, description = "The picture, or its signed address as JSON.",

@@ -1,0 +1,196 @@
+//! Every route has its line in the table of who may call it, is called that way here, and is in the OpenAPI document if it is part
+//! of the client API. A route that is added to the router and forgotten elsewhere fails this.
+
+use super::openapi;
+use super::router;
+use super::tests::{empty, send, service, visit};
+use crate::accounts::Scope;
+use std::collections::BTreeSet;
+
+/// Who may call a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Anyone,
+    /// A key, which needs the scope.
+    Key(Scope),
+    /// Grants of its own, a key among them.
+    Grants,
+    Node,
+    /// The address itself is the secret.
+    Secret,
+    Operator,
+}
+
+use Access::{Anyone, Grants, Key, Node, Operator, Secret};
+
+const PUBLIC: &[(&str, &str, Access)] = &[
+    ("GET", "/", Anyone),
+    ("GET", "/pricing", Anyone),
+    ("GET", "/docs", Anyone),
+    ("GET", "/docs/errors", Anyone),
+    ("GET", "/openapi.json", Anyone),
+    ("GET", "/assets/{name}", Anyone),
+    ("GET", "/api/examples", Anyone),
+    ("GET", "/images/car.png", Grants),
+    ("HEAD", "/images/car.png", Grants),
+    ("GET", "/api/health", Anyone),
+    ("GET", "/healthz", Anyone),
+    ("GET", "/readyz", Anyone),
+    ("GET", "/api/v1/images/car", Key(Scope::ImagesRead)),
+    ("HEAD", "/api/v1/images/car", Key(Scope::ImagesRead)),
+    ("POST", "/api/v1/image-urls", Key(Scope::ImagesRead)),
+    ("GET", "/api/v1/delivery/{token}", Secret),
+    ("HEAD", "/api/v1/delivery/{token}", Secret),
+    ("GET", "/api/v1/account", Key(Scope::AccountRead)),
+    ("GET", "/api/v1/account/statement", Key(Scope::AccountRead)),
+    ("POST", "/api/v1/feedback", Key(Scope::AccountRead)),
+    ("POST", "/api/v1/events", Anyone),
+    ("POST", "/node/v1/nodes", Node),
+    ("DELETE", "/node/v1/nodes/{node_id}", Node),
+    ("POST", "/node/v1/nodes/{node_id}/leases", Node),
+    ("POST", "/node/v1/nodes/{node_id}/heartbeat", Node),
+    ("POST", "/node/v1/jobs/{job_id}/result", Node),
+    ("POST", "/node/v1/jobs/{job_id}/failure", Node),
+    ("PUT", "/node/v1/uploads/{secret}/{name}", Secret),
+    ("GET", "/node/v1/layers/{secret}", Secret),
+];
+
+const OPERATOR: &[(&str, &str, Access)] = &[
+    ("GET", "/healthz", Anyone),
+    ("GET", "/readyz", Anyone),
+    ("GET", "/metrics", Anyone),
+    ("POST", "/admin/accounts", Operator),
+    ("GET", "/admin/accounts/{account_id}", Operator),
+    ("POST", "/admin/accounts/{account_id}/grants", Operator),
+    ("POST", "/admin/accounts/{account_id}/purchases", Operator),
+    ("GET", "/admin/accounts/{account_id}/statement", Operator),
+    ("POST", "/admin/keys", Operator),
+    ("POST", "/admin/keys/{key_id}/revoke", Operator),
+    ("POST", "/admin/node-tokens", Operator),
+    ("POST", "/admin/node-tokens/{token_id}/revoke", Operator),
+    ("POST", "/admin/partner-secrets", Operator),
+    ("POST", "/admin/partner-secrets/{partner_secret_id}/revoke", Operator),
+    ("POST", "/admin/signing-keys/rotate", Operator),
+    ("GET", "/admin/ledger/verify", Operator),
+    ("GET", "/admin/nodes", Operator),
+    ("POST", "/admin/nodes/{node_id}/drain", Operator),
+    ("POST", "/admin/nodes/{node_id}/lock", Operator),
+    ("POST", "/admin/nodes/{node_id}/resume", Operator),
+    ("GET", "/admin/budget", Operator),
+    ("PUT", "/admin/budget", Operator),
+    ("GET", "/admin/renders", Operator),
+    ("GET", "/admin/renders/flagged", Operator),
+    ("GET", "/admin/renders/{render_id}", Operator),
+    ("POST", "/admin/renders/{render_id}/approve", Operator),
+    ("POST", "/admin/renders/{render_id}/rerender", Operator),
+];
+
+/// Method and path of every route that a function of the router's source adds.
+fn routes_of(function: &str) -> BTreeSet<(String, String)> {
+    let source = include_str!("router.rs");
+    let body = source
+        .split_once(&format!("pub fn {function}("))
+        .and_then(|(_, rest)| rest.split_once("\n}"))
+        .expect(function)
+        .0;
+    let mut routes = BTreeSet::new();
+    for route in body.split(".route(").skip(1) {
+        let (path, methods) = route.split_once("\", ").expect(route);
+        let path = path.trim().trim_start_matches('"');
+        for (call, method) in
+            [("get(", "GET"), ("post(", "POST"), ("put(", "PUT"), ("delete(", "DELETE"), ("head(", "HEAD")]
+        {
+            let added =
+                methods.match_indices(call).any(|(at, _)| methods[..at].ends_with(['(', ' ', '.', '\n']) || at == 0);
+            if added {
+                routes.insert((method.to_owned(), path.to_owned()));
+            }
+        }
+    }
+    routes
+}
+
+fn named(table: &[(&str, &str, Access)]) -> BTreeSet<(String, String)> {
+    table.iter().map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned())).collect()
+}
+
+#[test]
+fn every_route_is_in_the_table() {
+    assert_eq!(routes_of("public"), named(PUBLIC));
+    assert_eq!(routes_of("operator"), named(OPERATOR));
+}
+
+#[test]
+fn the_client_api_is_documented_to_the_last_route() {
+    let document = openapi::document("http://images.test");
+    assert_eq!(
+        (document["info"]["version"].as_str(), document["openapi"].as_str().map(|v| &v[..4])),
+        (Some("2.0.0"), Some("3.1."))
+    );
+    let mut documented = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("item") {
+            documented.insert((method.to_uppercase(), path.clone()));
+            for (status, answer) in operation["responses"].as_object().expect("responses") {
+                assert!(answer["headers"]["X-Request-Id"].is_object(), "{method} {path} {status}");
+                assert!(
+                    answer["description"].as_str().is_some_and(|text| !text.is_empty()),
+                    "{method} {path} {status}"
+                );
+                let is_problem = answer["content"]["application/problem+json"].is_object();
+                assert_eq!(is_problem, status.as_str() >= "400", "{method} {path} {status}");
+            }
+        }
+    }
+    let is_client_api = |path: &str| path.starts_with("/api/v1/") || ["/images/car.png", "/api/health"].contains(&path);
+    let expected: BTreeSet<_> = named(PUBLIC).into_iter().filter(|(_, path)| is_client_api(path)).collect();
+    assert_eq!(documented, expected);
+    for (method, path, access) in PUBLIC.iter().filter(|(_, path, _)| is_client_api(path)) {
+        let security = document["paths"][path][method.to_lowercase()]["security"].to_string();
+        let expected = match access {
+            Key(scope) => format!("[{{\"bearer\":[\"{scope}\"]}},{{\"apiKey\":[\"{scope}\"]}}]"),
+            Grants => "[{},{\"bearer\":[\"images:read\"]},{\"apiKey\":[\"images:read\"]}]".to_owned(),
+            _ => "[{}]".to_owned(),
+        };
+        assert_eq!(security, expected, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_let_in_who_is_not_in_the_table() {
+    let service = service().await;
+    let scopeless = |scope: Scope| Scope::ALL.into_iter().filter(move |other| *other != scope).collect::<Vec<_>>();
+    let all = service.key(&Scope::ALL).await;
+    let tables = [(router::public(service.app.clone()), PUBLIC), (router::operator(service.app.clone()), OPERATOR)];
+    for (router, table) in tables {
+        for (method, path, access) in table {
+            let path = path.replace("{token}", "x").replace('{', "").replace('}', "");
+            let call = |key: Option<&str>| {
+                let request = visit(method, &path);
+                let request = match key {
+                    Some(key) => request.header("authorization", format!("Bearer {key}")),
+                    None => request,
+                };
+                send(router.clone(), empty(request))
+            };
+            let without = call(None).await.0.status().as_u16();
+            match access {
+                Anyone => assert!(without != 401 && without != 403, "{method} {path}: {without}"),
+                // A query that names no picture is told so before any grant is looked at.
+                Grants => assert_eq!(without, 400, "{method} {path}"),
+                Secret => assert!([403, 404].contains(&without), "{method} {path}: {without}"),
+                Key(scope) => {
+                    assert_eq!(without, 401, "{method} {path}");
+                    let others = service.key(&scopeless(*scope)).await;
+                    assert_eq!(call(Some(others.reveal())).await.0.status().as_u16(), 403, "{method} {path}");
+                    let fits = call(Some(all.reveal())).await.0.status().as_u16();
+                    assert!(fits != 401 && fits != 403, "{method} {path}: {fits}");
+                }
+                Node | Operator => {
+                    assert_eq!(without, 401, "{method} {path}");
+                    assert_eq!(call(Some(all.reveal())).await.0.status().as_u16(), 401, "{method} {path}");
+                }
+            }
+        }
+    }
+}

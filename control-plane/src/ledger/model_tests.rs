@@ -1,0 +1,256 @@
+//! The ledger against a model of a few lines: random operations, every outcome and every balance compared after each.
+
+use super::tests::{ACCOUNT, account, debit, hold, key, load, mint, only, refund, release, settle, sound, started};
+use super::*;
+use crate::clock::{Clock, UnixMs};
+use crate::test_database::databases;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone)]
+enum Operation {
+    Grant(i64),
+    Purchase(u8, i64),
+    Debit(i64),
+    Hold(u8, i64),
+    Settle(u8),
+    Release(u8),
+    Mint(Vec<u8>, i64),
+    Load(u8),
+    Refund(u8),
+    /// Several at once, so that they share a transaction.
+    Together(Vec<Operation>),
+}
+
+/// What the meter does.
+fn metered() -> impl Strategy<Value = Operation> {
+    let id = 0..6u8;
+    prop_oneof![
+        (1..4i64).prop_map(Operation::Debit),
+        (id.clone(), 1..5i64).prop_map(|(id, credits)| Operation::Hold(id, credits)),
+        id.clone().prop_map(Operation::Settle),
+        id.clone().prop_map(Operation::Release),
+        (proptest::collection::btree_set(id.clone(), 1..4), 0..3i64)
+            .prop_map(|(ids, uses)| Operation::Mint(ids.into_iter().collect(), uses)),
+        id.clone().prop_map(Operation::Load),
+        id.prop_map(Operation::Refund),
+    ]
+}
+
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let added = prop_oneof![
+        (1..20i64).prop_map(Operation::Grant),
+        (0..3u8, 1..3i64).prop_map(|(payment, credits)| Operation::Purchase(payment, credits)),
+    ];
+    let together = proptest::collection::vec(metered(), 2..6).prop_map(Operation::Together);
+    proptest::collection::vec(prop_oneof![6 => metered(), 2 => added, 1 => together], 1..40)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HoldState {
+    Open(i64),
+    Ended,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Url {
+    max_uses: i64,
+    uses: i64,
+    consumed: bool,
+}
+
+/// What the ledger must be, without a database.
+#[derive(Debug, Default)]
+struct Model {
+    balance: i64,
+    spent: i64,
+    images: i64,
+    holds: BTreeMap<u8, HoldState>,
+    urls: BTreeMap<u8, Url>,
+    payments: BTreeMap<u8, i64>,
+}
+
+impl Model {
+    fn take(&mut self, credits: i64) -> Result<(), Outcome> {
+        if credits > self.balance {
+            return Err(Outcome::Insufficient { balance: Credits(self.balance) });
+        }
+        self.balance -= credits;
+        self.spent += credits;
+        Ok(())
+    }
+
+    fn give_back(&mut self, credits: i64) {
+        self.balance += credits;
+        self.spent -= credits;
+    }
+
+    fn done(&self) -> Outcome {
+        Outcome::Done { remaining: Some(Credits(self.balance)) }
+    }
+
+    /// The outcome of an operation of the meter. `None`: the database refuses it, for its id is taken.
+    fn apply(&mut self, operation: &Operation) -> Option<Outcome> {
+        let result = match operation {
+            Operation::Debit(credits) => self.take(*credits).map(|()| self.images += 1),
+            // Only what could be paid for comes as far as its row.
+            Operation::Hold(id, credits) if self.holds.contains_key(id) && *credits <= self.balance => return None,
+            Operation::Hold(id, credits) => self.take(*credits).map(|()| {
+                self.holds.insert(*id, HoldState::Open(*credits));
+            }),
+            Operation::Settle(id) | Operation::Release(id) => match self.holds.get(id).copied() {
+                Some(HoldState::Open(credits)) => {
+                    self.holds.insert(*id, HoldState::Ended);
+                    match operation {
+                        Operation::Release(_) => self.give_back(credits),
+                        _ => self.images += 1,
+                    }
+                    Ok(())
+                }
+                _ => Err(Outcome::HoldNotOpen),
+            },
+            Operation::Mint(ids, _)
+                if ids.iter().any(|id| self.urls.contains_key(id)) && ids.len() as i64 <= self.balance =>
+            {
+                return None;
+            }
+            Operation::Mint(ids, max_uses) => self.take(ids.len() as i64).map(|()| {
+                for id in ids {
+                    self.urls.insert(*id, Url { max_uses: *max_uses, uses: 0, consumed: false });
+                }
+            }),
+            Operation::Load(id) => match self.urls.get_mut(id) {
+                Some(url) if !url.consumed && (url.max_uses == 0 || url.uses < url.max_uses) => {
+                    url.uses += 1;
+                    self.images += 1;
+                    return Some(Outcome::Done { remaining: None });
+                }
+                _ => Err(Outcome::DeliveryUrlClosed),
+            },
+            Operation::Refund(id) => match self.urls.get_mut(id) {
+                Some(url) if !url.consumed && url.uses == 0 => {
+                    url.consumed = true;
+                    self.give_back(1);
+                    Ok(())
+                }
+                _ => Err(Outcome::DeliveryUrlClosed),
+            },
+            Operation::Grant(_) | Operation::Purchase(..) | Operation::Together(_) => return None,
+        };
+        Some(result.map_or_else(|refused| refused, |()| self.done()))
+    }
+}
+
+fn entry(operation: &Operation) -> Entry {
+    let name = |kind: &str, id: u8| format!("{kind}-{id}");
+    match operation {
+        Operation::Debit(credits) => debit(ACCOUNT, *credits),
+        Operation::Hold(id, credits) => hold(&name("hold", *id), *credits),
+        Operation::Settle(id) => settle(&name("hold", *id)),
+        Operation::Release(id) => release(&name("hold", *id)),
+        Operation::Mint(ids, max_uses) => {
+            let ids: Vec<String> = ids.iter().map(|id| name("url", *id)).collect();
+            mint(&ids.iter().map(String::as_str).collect::<Vec<_>>(), *max_uses)
+        }
+        Operation::Load(id) => load(&name("url", *id)),
+        Operation::Refund(id) => refund(&name("url", *id)),
+        Operation::Grant(_) | Operation::Purchase(..) | Operation::Together(_) => only(Charge::Nothing),
+    }
+}
+
+async fn agree(database: &crate::db::Database, operations: &[Operation]) {
+    account(database, ACCOUNT, 0).await;
+    key(database).await;
+    let (meter, _) = started(database).await;
+    let mut model = Model::default();
+    for (step, operation) in operations.iter().enumerate() {
+        match operation {
+            Operation::Grant(credits) => {
+                let mut tx = database.begin().await.expect("begins");
+                let after = grant(&mut tx, ACCOUNT, Credits(*credits), "test", UnixMs(1)).await.expect("grants");
+                tx.commit().await.expect("commits");
+                model.balance += credits;
+                assert_eq!(after, Credits(model.balance), "step {step}");
+            }
+            Operation::Purchase(payment, credits) => {
+                let reference = format!("payment-{payment}");
+                let bought = Payment { reference: &reference, credits: Credits(*credits), reason: "test" };
+                let mut tx = database.begin().await.expect("begins");
+                let told = purchase(&mut tx, ACCOUNT, bought, UnixMs(1)).await;
+                match model.payments.get(payment) {
+                    None => {
+                        tx.commit().await.expect("commits");
+                        model.payments.insert(*payment, *credits);
+                        model.balance += credits;
+                        assert_eq!(told.expect("new"), (Credits(model.balance), true), "step {step}");
+                    }
+                    Some(known) if known == credits => {
+                        tx.commit().await.expect("commits");
+                        assert_eq!(told.expect("known"), (Credits(model.balance), false), "step {step}");
+                    }
+                    Some(_) => {
+                        tx.rollback().await.expect("rolls back");
+                        assert!(matches!(told, Err(LedgerError::ReferenceTaken(_))), "step {step}");
+                    }
+                }
+            }
+            // Which of them comes first is the meter's affair: what they come to together is compared below.
+            Operation::Together(several) => {
+                let answers = several.iter().map(|operation| meter.submit(entry(operation)));
+                let answers = futures::future::join_all(answers).await;
+                follow(&mut model, several, &answers);
+            }
+            _ => {
+                let answer = meter.submit(entry(operation)).await.ok().map(|metered| metered.outcome);
+                assert_eq!(answer, model.apply(operation), "step {step}: {operation:?}");
+            }
+        }
+        let now = balance(&database.pool, ACCOUNT).await.expect("reads");
+        assert_eq!(now, Credits(model.balance), "step {step}: {operation:?}");
+    }
+    sound(database).await;
+    let used = usage_30d(&database.pool, ACCOUNT, Clock.now()).await.expect("reads");
+    assert_eq!((used.credits_spent, used.images), (model.spent, model.images));
+    let lines = statement(&database.pool, ACCOUNT, None, 10_000).await.expect("reads");
+    assert_eq!(lines.last().map_or(0, |line| line.balance), model.balance);
+}
+
+/// Brings the model along with operations that were done in an order of the meter's choosing: some order explains every answer.
+fn follow(model: &mut Model, several: &[Operation], answers: &[Result<Metered, MeterError>]) {
+    let done = |answer: &Result<Metered, MeterError>| matches!(answer, Ok(metered) if matches!(metered.outcome, Outcome::Done { .. }));
+    // What gives is done before what takes, as the meter does; the rest keeps its order.
+    let gives = |operation: &Operation| {
+        matches!(operation, Operation::Release(_) | Operation::Refund(_) | Operation::Settle(_))
+    };
+    let mut left: Vec<usize> = (0..several.len()).filter(|index| done(&answers[*index])).collect();
+    left.sort_by_key(|index| !gives(&several[*index]));
+    while !left.is_empty() {
+        let possible = left.iter().position(|index| {
+            let mut trial =
+                Model { balance: model.balance, spent: model.spent, images: model.images, ..Model::default() };
+            (trial.holds, trial.urls) = (model.holds.clone(), model.urls.clone());
+            matches!(trial.apply(&several[*index]), Some(Outcome::Done { .. }))
+        });
+        let place = possible.unwrap_or_else(|| panic!("no order explains {several:?} with {answers:?}"));
+        model.apply(&several[left.remove(place)]);
+    }
+}
+
+#[test]
+fn whatever_happens_the_ledger_is_what_the_model_says() {
+    let cases = std::env::var("CYCLORAMA_LEDGER_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48);
+    let runtime = tokio::runtime::Runtime::new().expect("runtime");
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let found = runner.run(&operations(), |operations| {
+        runtime.block_on(async {
+            for database in databases().await {
+                agree(&database, &operations).await;
+            }
+        });
+        Ok(())
+    });
+    if let Err(found) = found {
+        panic!("{found}");
+    }
+}

@@ -1,0 +1,178 @@
+//! `make bench`: delivery from the cache, signed and keyed, beside nginx serving the same bytes as a file, in one run on the same
+//! cores as the load generator. Nothing is asserted here.
+
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use cyclorama_tests::load::{Figures, Target, run};
+use cyclorama_tests::{DatabaseChoice, Options, Service};
+use serde_json::{Value, json};
+use sqlx::Connection;
+
+const CONNECTIONS: usize = 32;
+const LASTING: Duration = Duration::from_secs(4);
+/// Turns of each, so that what else the machine does falls on all of them.
+const TURNS: usize = 5;
+const ADDRESSES: i64 = 1_000_000;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let service = Service::start_with(DatabaseChoice::Sqlite, Options::default().with_embedded_node()).await?;
+    let customer = service.customer(500_000_000)?;
+    let made = service.operator(&["key", "create", "--account", &customer.account_id, "--rate-limit", "1000000000"])?;
+    let key = made["key"].as_str().context("no key")?;
+    let picture = "make=porsche&model=911&year=2024&view=front-3-4&color=red&size=small&format=webp";
+    let answer =
+        service.http.get(format!("{}/api/v1/images/car?{picture}", service.base_url)).bearer_auth(key).send().await?;
+    ensure!(answer.status().is_success(), "the picture: {}", answer.status());
+    let bytes = answer.bytes().await?;
+
+    let body =
+        json!({ "make": "porsche", "model": "911", "year": 2024, "color": "red", "size": "small", "format": "webp" });
+    let minted = service
+        .http
+        .post(format!("{}/api/v1/image-urls", service.base_url))
+        .bearer_auth(key)
+        .json(&body)
+        .send()
+        .await?;
+    let minted: Value = minted.json().await?;
+    let url = minted["data"][0]["url"].as_str().context("no address")?.to_owned();
+    let address: SocketAddr = service.base_url.strip_prefix("http://").context("a base address")?.parse()?;
+    let path = url.strip_prefix(&service.base_url).context("a path")?.to_owned();
+    service.http.get(&url).send().await?.error_for_status()?;
+
+    let nginx = Nginx::start(&bytes)?;
+    let targets = [
+        ("nginx, a file", Target { address: nginx.address, path: "/picture.webp".into(), headers: vec![] }),
+        ("signed", Target { address, path, headers: vec![] }),
+        (
+            "keyed, with its durable debit",
+            Target {
+                address,
+                path: format!("/api/v1/images/car?{picture}"),
+                headers: vec![format!("Authorization: Bearer {key}")],
+            },
+        ),
+    ];
+    println!(
+        "cached delivery of {} bytes, {CONNECTIONS} connections, median of {TURNS} turns of {LASTING:?}",
+        bytes.len()
+    );
+    let before = compare(&targets).await?;
+    half_load(&targets, &before).await?;
+
+    println!("with {ADDRESSES} more signed addresses in the database");
+    fill(&service, &customer.account_id, made["key_id"].as_str().context("no key id")?).await?;
+    let after = compare(&targets).await?;
+    // nginx has no database: its change is the machine's, and the others' are told against it.
+    let machine = after[0] / before[0];
+    for ((name, _), (before, after)) in targets.iter().zip(before.iter().zip(&after)) {
+        println!(
+            "  {name}: {:.3} of before, {:.3} beside nginx's own change",
+            after / before,
+            after / before / machine
+        );
+    }
+    Ok(())
+}
+
+/// Requests a second of each target, in turns.
+async fn compare(targets: &[(&str, Target)]) -> Result<Vec<f64>> {
+    let mut turns: Vec<Vec<Figures>> = targets.iter().map(|_| Vec::new()).collect();
+    for _ in 0..TURNS {
+        for ((_, target), turns) in targets.iter().zip(&mut turns) {
+            turns.push(run(target, CONNECTIONS, LASTING, None).await?);
+        }
+    }
+    let mut rates = Vec::new();
+    for ((name, _), mut turns) in targets.iter().zip(turns) {
+        turns.sort_by(|a, b| a.per_second.total_cmp(&b.per_second));
+        let median = &turns[turns.len() / 2];
+        rates.push(median.per_second);
+        println!(
+            "  {name}: {:.0} /s, {:.2} of nginx, p50 {:.2} ms, p99 {:.2} ms",
+            median.per_second,
+            median.per_second / rates[0],
+            median.percentile_ms(0.5),
+            median.percentile_ms(0.99)
+        );
+    }
+    Ok(rates)
+}
+
+/// Latencies at half of what each can do.
+async fn half_load(targets: &[(&str, Target)], rates: &[f64]) -> Result<()> {
+    println!("at half load");
+    for ((name, target), rate) in targets.iter().zip(rates) {
+        let figures = run(target, CONNECTIONS, 2 * LASTING, Some(rate / 2.0)).await?;
+        println!(
+            "  {name}: {:.0} /s, p50 {:.2} ms, p99 {:.2} ms, p99.9 {:.2} ms   (goal p99 20)",
+            figures.per_second,
+            figures.percentile_ms(0.5),
+            figures.percentile_ms(0.99),
+            figures.percentile_ms(0.999)
+        );
+    }
+    Ok(())
+}
+
+/// Rows as the service would write them, in one statement.
+async fn fill(service: &Service, account_id: &str, key_id: &str) -> Result<()> {
+    sqlx::any::install_default_drivers();
+    let mut connection = sqlx::AnyConnection::connect(service.database_url()).await?;
+    sqlx::query(
+        "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < $1)
+         insert into delivery_urls (id, account_id, key_id, request_id, make, model, year, view, color, format, width, height,
+                                    max_uses, uses, state, created_at_ms, expires_at_ms)
+         select lower(hex(randomblob(16))), $2, $3, 'bench-' || n, 'porsche', '911', 2024, 'front-3-4', 'red', 'webp', 512, null,
+                0, 1, 'active', 1, 4000000000000 from numbers",
+    )
+    .bind(ADDRESSES)
+    .bind(account_id)
+    .bind(key_id)
+    .execute(&mut connection)
+    .await?;
+    connection.close().await?;
+    Ok(())
+}
+
+/// nginx as Debian ships it, with its usual access log, on two workers, serving one file.
+struct Nginx {
+    address: SocketAddr,
+    child: Child,
+    _folder: tempfile::TempDir,
+}
+
+impl Nginx {
+    fn start(bytes: &[u8]) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let root = folder.path().display();
+        std::fs::write(folder.path().join("picture.webp"), bytes)?;
+        let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let configuration = format!(
+            "daemon off; user root; worker_processes auto; pid {root}/pid; error_log {root}/error.log;
+             events {{ worker_connections 768; }}
+             http {{ sendfile on; tcp_nopush on; keepalive_requests 100000000; types {{ image/webp webp; }}
+                     access_log {root}/access.log;
+                     server {{ listen {address}; root {root}; }} }}"
+        );
+        let file = folder.path().join("nginx.conf");
+        std::fs::write(&file, configuration)?;
+        let child =
+            Command::new("nginx").arg("-c").arg(&file).stdin(Stdio::null()).spawn().context("nginx does not start")?;
+        std::thread::sleep(Duration::from_millis(500));
+        Ok(Nginx { address, child, _folder: folder })
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        // Its workers end with it.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        let _ = self.child.wait();
+    }
+}
