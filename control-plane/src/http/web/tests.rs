@@ -50,11 +50,24 @@ async fn every_status_has_an_anchor_on_the_errors_page() {
     let service = service().await;
     let (status, _, html) = get(&service, "/docs/errors", None).await;
     assert_eq!(status, StatusCode::OK, "{html}");
-    for status in [400, 401, 402, 403, 404, 410, 413, 429, 500, 502, 503] {
+    for status in [400, 401, 402, 403, 404, 405, 409, 410, 413, 414, 422, 429, 500, 502, 503] {
         assert!(html.contains(&format!("id=\"{status}\"")), "{status}");
     }
     let (status, headers, _) = get(&service, "/pricing", None).await;
     assert_eq!((status, headers["location"].to_str().expect("text")), (StatusCode::SEE_OTHER, "/#prices"));
+}
+
+#[tokio::test]
+async fn the_reference_shows_every_operation_and_shape() {
+    let service = service().await;
+    let (status, _, html) = get(&service, "/docs", None).await;
+    assert_eq!(status, StatusCode::OK, "{html}");
+    for anchor in ["getCarImage", "createImageUrls", "loadDelivery", "embedCarImage", "rateImage", "getAccount", "reportEvents"] {
+        assert!(html.contains(&format!("id=\"{anchor}\"")), "{anchor}");
+    }
+    for shape in ["Problem", "ImageRequest", "BatchImageUrlRequest", "ImageUrlsResponse", "Account", "StatementLine"] {
+        assert!(html.contains(&format!("id=\"schema-{shape}\"")), "{shape}");
+    }
 }
 
 #[tokio::test]
