@@ -17,14 +17,14 @@ mod tests;
 
 pub use picture::{Picture, PictureError};
 pub use probe::{Probe, ProbeError, probe};
-pub use provenance::DIGITAL_SOURCE_TYPE;
+pub use provenance::{DIGITAL_SOURCE_TYPE, xmp_packet};
 pub use resize::resize;
 
 use crate::Format;
 
 /// Names everything between a master's pixels and a derivative's bytes: filter, encoder settings, embedded metadata.
 /// Part of every ETag, so a change to any of those (or to an encoder's version, when its bytes change) needs a new value.
-pub const ENCODE_RECIPE: &str = "1";
+pub const ENCODE_RECIPE: &str = "2";
 
 /// Why a picture could not be encoded or decoded.
 #[derive(Debug, thiserror::Error)]
@@ -35,8 +35,10 @@ pub enum EncodingError {
     Png(#[source] ::png::DecodingError),
     #[error("the stored picture is a PNG of {found}, not of 8-bit RGBA")]
     NotRgba { found: String },
-    #[error("cannot resize {from_width}x{from_height} to {to_width}x{to_height}: {detail}")]
-    Resize { from_width: u32, from_height: u32, to_width: u32, to_height: u32, detail: String },
+    #[error(
+        "cannot resize {from_width}x{from_height} to {to_width}x{to_height}: a side is nothing, or larger than it was"
+    )]
+    Resize { from_width: u32, from_height: u32, to_width: u32, to_height: u32 },
     #[error(transparent)]
     Picture(#[from] PictureError),
 }

@@ -38,6 +38,12 @@ impl Picture {
         &self.rgba
     }
 
+    /// The bytes of row `y`, counted from the top.
+    pub(super) fn row(&self, y: usize) -> &[u8] {
+        let length = self.width as usize * 4;
+        &self.rgba[y * length..][..length]
+    }
+
     pub fn pixels(&self) -> impl Iterator<Item = [u8; 4]> + '_ {
         self.rgba.chunks_exact(4).map(|p| [p[0], p[1], p[2], p[3]])
     }

@@ -5,7 +5,7 @@
 pub const DIGITAL_SOURCE_TYPE: &str = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia";
 
 /// The XMP packet (ISO 16684-1). Read-only (`end="r"`), so it carries no padding.
-pub(super) fn xmp_packet() -> String {
+pub fn xmp_packet() -> String {
     format!(
         "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\
          <x:xmpmeta xmlns:x=\"adobe:ns:meta/\">\

@@ -8,22 +8,21 @@ use ::webp::{Encoder, WebPConfig};
 const FLAG_ALPHA: u8 = 0x10;
 const FLAG_XMP: u8 = 0x04;
 
-// Chosen from renders of this service at 1024 px (CPU milliseconds and kilobytes of a red sedan, PSNR of the colours):
+// Chosen from red renders of nine vehicles at 768 px (CPU milliseconds, kilobytes, SSIM against what was encoded):
 //
-//   quality method  CPU ms   kB   PSNR
-//     75      2        -     67   37.7
-//     80      2       75     72   38.7
-//     80      4      145     65   38.9
-//     80      6     1500     60   38.7
-//     85      1       70     86   39.8
-//     85      2       75     78   39.6   <- most of what method 4 saves, for half its time
-//     85      4      145     71   39.8
-//     90      2        -     87   40.6
+//   quality method   ms    kB   SSIM
+//     82      2      72   43.6  0.9626
+//     82      3     100   42.4  0.9636
+//     80      4     101   37.5  0.9612
+//     82      4     103   38.8  0.9631   <- a tenth smaller than method 2
+//     85      4     105   40.9  0.9663
+//     82      5     123   38.2  0.9627
+//     82      6    1100   36.3  0.9612
 //
-// Some 45 ms of each are the lossless alpha of the soft shadow. Its default filter search costs 20 ms and finds
-// nothing. Below quality 85 the flanks of saturated paint show blocks.
-const QUALITY: f32 = 85.0;
-const METHOD: i32 = 2;
+// The default filter search of the alpha plane costs 15 ms of that and finds nothing. libwebp's own sharper chroma
+// (`use_sharp_yuv`) takes half as long again and more bytes, for one decibel in the chroma.
+const QUALITY: f32 = 82.0;
+const METHOD: i32 = 4;
 const ALPHA_FILTERING: i32 = 0;
 
 pub(super) fn encode(picture: &Picture) -> Result<Vec<u8>, EncodingError> {
