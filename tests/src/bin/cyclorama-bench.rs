@@ -2,7 +2,9 @@
 //!
 //! The service, its embedded node and the load generator share the machine, as they do for a newcomer.
 
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -12,7 +14,7 @@ use cyclorama_tests::likeness::ssim;
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{DatabaseChoice, Options, Service};
 use image::RgbaImage;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One vehicle per body class; each cold render is another vehicle and view.
 const COLD: [(&str, &str, u16, &str); 9] = [
@@ -28,20 +30,36 @@ const COLD: [(&str, &str, u16, &str); 9] = [
 ];
 const EXAMPLES_PATIENCE: Duration = Duration::from_secs(180);
 const CACHED_REQUESTS: usize = 2_000;
-const IMAGING_REPEATS: usize = 15;
+const IMAGING_REPEATS: usize = 7;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let mut sharp = None;
+    let (mut sharp, mut masters) = (None, None);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--sharp" => sharp = arguments.next().map(PathBuf::from),
-            other => anyhow::bail!("unknown argument {other}; usage: cyclorama-bench [--sharp FOLDER]"),
+            "--masters" => masters = arguments.next().map(PathBuf::from),
+            other => anyhow::bail!(
+                "unknown argument {other}; usage: cyclorama-bench [--sharp FOLDER] [--masters FOLDER]\n\
+                 with a folder of 1024 px PNG masters only the imaging stage is measured"
+            ),
         }
     }
+    if let Some(folder) = masters {
+        return imaging(&stored_masters(&folder)?, sharp);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let master = runtime.block_on(service_figures())?;
-    imaging(&master, sharp)
+    let masters = runtime.block_on(service_figures())?;
+    imaging(&masters, sharp)
+}
+
+fn stored_masters(folder: &Path) -> Result<Vec<Vec<u8>>> {
+    let entries = std::fs::read_dir(folder)?.collect::<std::io::Result<Vec<_>>>()?;
+    let mut files: Vec<PathBuf> = entries.iter().map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "png"));
+    files.sort();
+    ensure!(!files.is_empty(), "no PNG in {}", folder.display());
+    Ok(files.iter().map(std::fs::read).collect::<std::io::Result<_>>()?)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -65,7 +83,8 @@ async fn timed(service: &Service, customer: &Customer, query: &str) -> Result<(f
     Ok((began.elapsed().as_secs_f64() * 1e3, bytes.to_vec()))
 }
 
-async fn service_figures() -> Result<Vec<u8>> {
+/// Prints what the service does and gives the masters of the cold renders.
+async fn service_figures() -> Result<Vec<Vec<u8>>> {
     let service = Service::start_with(DatabaseChoice::Sqlite, Options::default().with_embedded_node()).await?;
     let customer = service.customer(1_000_000)?;
     // The home page's examples are rendered at first start; after them the node is idle, and warm.
@@ -80,14 +99,14 @@ async fn service_figures() -> Result<Vec<u8>> {
     }
 
     let mut cold = Vec::new();
-    let mut master = Vec::new();
+    let mut masters = Vec::new();
     println!("cold renders, request to last byte (PNG 1024)");
     for (make, model, year, view) in COLD {
         let query = format!("make={make}&model={model}&year={year}&view={view}&color=red");
         let (ms, bytes) = timed(&service, &customer, &query).await?;
         println!("  {ms:8.0} ms  {make} {model} {year} {view}");
         cold.push(ms);
-        master = bytes;
+        masters.push(bytes);
     }
     println!("  {:8.0} ms  median   (goal 8,000)", median(cold));
     stages(&service)?;
@@ -121,7 +140,7 @@ async fn service_figures() -> Result<Vec<u8>> {
     futures::future::try_join_all(streams).await?;
     println!("  {:8.0} /s  with 32 clients", (CACHED_REQUESTS / 32 * 32) as f64 / began.elapsed().as_secs_f64());
     println!("render node, peak resident memory\n  {:8.0} MB   (goal 1,500)", node_peak_mb()?);
-    Ok(master)
+    Ok(masters)
 }
 
 /// Median stage times of the renders so far, from their receipts.
@@ -160,65 +179,136 @@ fn decoded(bytes: &[u8]) -> Result<RgbaImage> {
     Ok(image::load_from_memory(bytes)?.to_rgba8())
 }
 
-/// Master PNG to derivative, decode and resize included, one thread; beside sharp on the same master.
-fn imaging(master: &[u8], sharp: Option<PathBuf>) -> Result<()> {
-    let out = tempfile::tempdir()?;
-    let master_file = out.path().join("master.png");
-    std::fs::write(&master_file, master)?;
-    let mut peers: std::collections::HashMap<(String, u64), (f64, u64)> = std::collections::HashMap::new();
-    if let Some(folder) = sharp {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/bench/sharp.mjs");
-        let output = std::process::Command::new("node")
-            .arg(script)
-            .arg(&master_file)
-            .arg(IMAGING_REPEATS.to_string())
-            .arg(folder)
-            .arg(out.path())
-            .output()?;
-        ensure!(output.status.success(), "sharp: {}", String::from_utf8_lossy(&output.stderr));
-        for line in String::from_utf8(output.stdout)?.lines() {
-            let case: Value = serde_json::from_str(line)?;
-            let key = (case["format"].as_str().context("format")?.to_owned(), case["side"].as_u64().context("side")?);
-            peers.insert(key, (case["ms"].as_f64().context("ms")?, case["bytes"].as_u64().context("bytes")?));
-        }
+/// `sharp.mjs`, running and warm.
+struct Sharp {
+    process: Child,
+    orders: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    out: PathBuf,
+}
+
+impl Sharp {
+    fn start(folder: &Path, scratch: &Path) -> Result<Self> {
+        let mark = scratch.join("mark.xmp");
+        std::fs::write(&mark, encoding::xmp_packet())?;
+        let mut process = Command::new("node")
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/bench/sharp.mjs"))
+            .args([folder, &mark])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("node")?;
+        let orders = process.stdin.take().context("no standard input")?;
+        let answers = BufReader::new(process.stdout.take().context("no standard output")?);
+        Ok(Self { process, orders, answers, out: scratch.join("sharp-picture") })
     }
+
+    /// Milliseconds and bytes of one picture; `lossless` is what its encoder was given, as a PNG.
+    fn make(&mut self, master: &Path, format: Format, side: u32, lossless: bool) -> Result<(f64, Vec<u8>)> {
+        let order =
+            json!({"master": master, "format": format.as_str(), "side": side, "lossless": lossless, "out": self.out});
+        writeln!(self.orders, "{order}")?;
+        let mut line = String::new();
+        ensure!(self.answers.read_line(&mut line)? > 0, "sharp.mjs ended");
+        let answer: Value = serde_json::from_str(&line)?;
+        Ok((answer["ms"].as_f64().context("ms")?, std::fs::read(&self.out)?))
+    }
+}
+
+impl Drop for Sharp {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// One tool's figures for one format and side, each the mean of all vehicles.
+#[derive(Default)]
+struct Figures {
+    ms: f64,
+    bytes: f64,
+    ssim: f64,
+}
+
+impl Figures {
+    fn add(&mut self, share: f64, times: Vec<f64>, bytes: &[u8], lossless: &RgbaImage) -> Result<()> {
+        self.ms += median(times) * share;
+        self.bytes += bytes.len() as f64 * share;
+        self.ssim += ssim(&decoded(bytes)?, lossless) * share;
+        Ok(())
+    }
+}
+
+/// Master PNG to derivative, decode and resize included, one thread; beside sharp on the same masters, turn by turn so
+/// that whatever else the machine does falls on both. Each is judged by what its own encoder lost: SSIM is against the
+/// tool's own resize, since two resizing filters that are both right differ by more than any encoder here.
+fn imaging(masters: &[Vec<u8>], sharp: Option<PathBuf>) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    let mut files = Vec::new();
+    for (number, master) in masters.iter().enumerate() {
+        files.push(scratch.path().join(format!("master-{number}.png")));
+        std::fs::write(&files[number], master)?;
+    }
+    let mut sharp = sharp.map(|folder| Sharp::start(&folder, scratch.path())).transpose()?;
     println!(
-        "imaging, {MASTER_SIDE_PX} px master PNG to derivative, one thread, median of {IMAGING_REPEATS}; SSIM against the lossless resize"
+        "imaging, {MASTER_SIDE_PX} px master PNG to derivative, one thread: means of {} vehicles, times are medians of \
+         {IMAGING_REPEATS} turns; SSIM against each tool's own lossless resize",
+        masters.len()
     );
-    println!("  format side      ours    sharp   speed   bytes    sharp  bytes ratio   SSIM  sharp");
+    println!("| format, side | ours, ms | sharp, ms | speed | our bytes | bytes, ratio | our SSIM | sharp's SSIM |");
+    println!("|---|---|---|---|---|---|---|---|");
+    let share = 1.0 / masters.len() as f64;
     for format in [Format::Png, Format::Webp, Format::Jpg] {
         for side in [256u32, 512, 768] {
-            let mut times = Vec::new();
-            let mut bytes = Vec::new();
-            for _ in 0..IMAGING_REPEATS {
-                let began = Instant::now();
-                let picture = encoding::decode_master(master, MASTER_SIDE_PX)?;
-                bytes = encoding::derive(&picture, side, side, format)?;
-                times.push(began.elapsed().as_secs_f64() * 1e3);
+            let (mut ours, mut theirs) = (Figures::default(), Figures::default());
+            for (master, file) in masters.iter().zip(&files) {
+                let (mut our_times, mut their_times) = (Vec::new(), Vec::new());
+                let (mut our_bytes, mut their_bytes) = (Vec::new(), Vec::new());
+                // The first turn of each is not counted.
+                for turn in 0..=IMAGING_REPEATS {
+                    let began = Instant::now();
+                    let picture = encoding::decode_master(master, MASTER_SIDE_PX)?;
+                    our_bytes = encoding::derive(&picture, side, side, format)?;
+                    let ms = began.elapsed().as_secs_f64() * 1e3;
+                    drop(picture);
+                    if turn > 0 {
+                        our_times.push(ms);
+                    }
+                    if let Some(sharp) = &mut sharp {
+                        let (ms, bytes) = sharp.make(file, format, side, false)?;
+                        their_bytes = bytes;
+                        if turn > 0 {
+                            their_times.push(ms);
+                        }
+                    }
+                }
+                let lossless = encoding::resize(&encoding::decode_master(master, MASTER_SIDE_PX)?, side, side)?;
+                let rgba = match format {
+                    Format::Jpg => {
+                        lossless.flattened_on_white().chunks(3).flat_map(|c| [c[0], c[1], c[2], 255]).collect()
+                    }
+                    _ => lossless.rgba().to_vec(),
+                };
+                let lossless = RgbaImage::from_raw(side, side, rgba).context("four bytes a pixel")?;
+                ours.add(share, our_times, &our_bytes, &lossless)?;
+                if let Some(sharp) = &mut sharp {
+                    let lossless = decoded(&sharp.make(file, format, side, true)?.1)?;
+                    theirs.add(share, their_times, &their_bytes, &lossless)?;
+                }
             }
-            let ours = median(times);
-            let lossless = encoding::resize(&encoding::decode_master(master, MASTER_SIDE_PX)?, side, side)?;
-            let rgba = match format {
-                Format::Jpg => lossless.flattened_on_white().chunks(3).flat_map(|c| [c[0], c[1], c[2], 255]).collect(),
-                _ => lossless.rgba().to_vec(),
-            };
-            let reference = RgbaImage::from_raw(side, side, rgba).context("four bytes a pixel")?;
-            let our_ssim = ssim(&decoded(&bytes)?, &reference);
-            let Some((theirs, their_bytes)) = peers.get(&(format.as_str().to_owned(), u64::from(side))) else {
-                println!(
-                    "  {format:<6} {side:>4}  {ours:7.1} ms                 {:>7}                       {our_ssim:.4}",
-                    bytes.len()
-                );
-                continue;
-            };
-            let their_ssim =
-                ssim(&decoded(&std::fs::read(out.path().join(format!("sharp-{side}.{format}")))?)?, &reference);
-            println!(
-                "  {format:<6} {side:>4}  {ours:7.1} {theirs:8.1}   {:4.2}x {:>8} {their_bytes:>8}        {:5.2} {our_ssim:8.4} {their_ssim:.4}",
-                theirs / ours,
-                bytes.len(),
-                bytes.len() as f64 / *their_bytes as f64,
-            );
+            print!("| {format} {side} | {:.1} | ", ours.ms);
+            match &sharp {
+                None => println!("| | {:.0} | | {:.4} | |", ours.bytes, ours.ssim),
+                Some(_) => println!(
+                    "{:.1} | {:.2} | {:.0} | {:.2} | {:.4} | {:.4} |",
+                    theirs.ms,
+                    theirs.ms / ours.ms,
+                    ours.bytes,
+                    ours.bytes / theirs.bytes,
+                    ours.ssim,
+                    theirs.ssim
+                ),
+            }
         }
     }
     Ok(())
