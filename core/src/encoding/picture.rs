@@ -51,10 +51,13 @@ impl Picture {
     /// RGB bytes of the picture laid on white. Blended in sRGB, as a browser shows the transparent formats on a white
     /// page, so that all three formats look alike there.
     pub fn flattened_on_white(&self) -> Vec<u8> {
-        let mut rgb = Vec::with_capacity(self.rgba.len() / 4 * 3);
-        for [r, g, b, a] in self.pixels() {
-            let blend = |c: u8| ((u32::from(c) * u32::from(a) + 255 * (255 - u32::from(a)) + 127) / 255) as u8;
-            rgb.extend_from_slice(&[blend(r), blend(g), blend(b)]);
+        let mut rgb = vec![255; self.rgba.len() / 4 * 3];
+        for (flat, pixel) in rgb.chunks_exact_mut(3).zip(self.rgba.chunks_exact(4)) {
+            let alpha = u32::from(pixel[3]);
+            if alpha > 0 {
+                let blend = |c: u8| ((u32::from(c) * alpha + 255 * (255 - alpha) + 127) / 255) as u8;
+                flat.copy_from_slice(&[blend(pixel[0]), blend(pixel[1]), blend(pixel[2])]);
+            }
         }
         rgb
     }

@@ -31,32 +31,35 @@ pub fn resize(picture: &Picture, width: u32, height: u32) -> Result<Picture, Enc
             to_height: height,
         });
     }
-    let srgb_of_light = &*SRGB_OF_LIGHT;
     let across = filters(picture.width(), width);
     let down = filters(picture.height(), height);
 
-    // Narrowed rows, as many as the tallest filter spans; source row y is in slot y modulo their number.
+    // The rows in sight, as many as the tallest filter spans; row y is in slot y modulo their number.
     let slots = down.iter().map(|filter| filter.weights.len()).max().unwrap_or(1);
-    let mut narrowed = vec![Row::clear(width as usize); slots];
-    let mut narrowed_until = 0;
-    let mut light = vec![Light::default(); picture.width() as usize];
-    let mut sums = vec![Light::default(); width as usize];
+    let mut rows = vec![Row { light: vec![Light::default(); picture.width() as usize], covered: 0..0 }; slots];
+    let mut read_until = 0;
+    // Clear wherever no row in sight is covered.
+    let mut sums = vec![Light::default(); picture.width() as usize];
     let mut rgba = vec![0; width as usize * height as usize * 4];
     for (filter, target) in down.iter().zip(rgba.chunks_exact_mut(width as usize * 4)) {
-        let rows = filter.first..filter.first + filter.weights.len();
-        for y in narrowed_until..rows.end {
-            narrow(picture.row(y), &across, &mut light, &mut narrowed[y % slots]);
+        let in_sight = filter.first..filter.first + filter.weights.len();
+        for y in read_until..in_sight.end {
+            rows[y % slots].read(picture.row(y));
         }
-        narrowed_until = rows.end;
-        let covered = rows.clone().map(|y| &narrowed[y % slots].covered).fold(0..0, union);
-        sums[covered.clone()].fill(Light::default());
-        for (y, weight) in rows.zip(&filter.weights) {
-            let row = &narrowed[y % slots];
+        read_until = in_sight.end;
+        let mut covered = 0..0;
+        for (y, weight) in in_sight.zip(&filter.weights) {
+            let row = &rows[y % slots];
             add_weighted(&mut sums[row.covered.clone()], &row.light[row.covered.clone()], *weight);
+            covered = union(covered, &row.covered);
         }
-        for (pixel, bytes) in sums[covered.clone()].iter().zip(target[covered.start * 4..].chunks_exact_mut(4)) {
-            bytes.copy_from_slice(&straight_srgb(srgb_of_light, *pixel));
+        // Beside a highlight the filter undershoots. Light below nothing, carried over into the other direction, would
+        // draw black rings in dark parts.
+        for light in sums[covered.clone()].as_flattened_mut() {
+            *light = if *light > 0.0 { *light } else { 0.0 };
         }
+        narrow(&sums, covered.clone(), &across, target);
+        sums[covered].fill(Light::default());
     }
     Ok(Picture::from_rgba(width, height, rgba)?)
 }
@@ -89,7 +92,7 @@ fn lanczos(x: f64) -> f64 {
     if x.abs() < LOBES { sinc(x) * sinc(x / LOBES) } else { 0.0 }
 }
 
-/// A row of light that is clear outside `covered`.
+/// A row of light. What lies outside `covered` is clear, whatever `light` says there.
 #[derive(Clone)]
 struct Row {
     light: Vec<Light>,
@@ -97,8 +100,18 @@ struct Row {
 }
 
 impl Row {
-    fn clear(width: usize) -> Self {
-        Self { light: vec![Light::default(); width], covered: 0..0 }
+    fn read(&mut self, rgba: &[u8]) {
+        let mut pixels = rgba.chunks_exact(4);
+        let covered = |pixel: &[u8]| pixel[3] != 0;
+        self.covered = match (pixels.clone().position(covered), pixels.rposition(covered)) {
+            (Some(first), Some(last)) => first..last + 1,
+            _ => 0..0,
+        };
+        let light_of_srgb = &*LIGHT_OF_SRGB;
+        let pixels = rgba[self.covered.start * 4..].chunks_exact(4);
+        for (light, pixel) in self.light[self.covered.clone()].iter_mut().zip(pixels) {
+            *light = premultiplied_light(light_of_srgb, [pixel[0], pixel[1], pixel[2], pixel[3]]);
+        }
     }
 }
 
@@ -110,41 +123,26 @@ fn union(a: Range<usize>, b: &Range<usize>) -> Range<usize> {
     }
 }
 
-/// One source row (RGBA bytes) through the filters of every column; `light` is scratch of the source's width.
-fn narrow(rgba: &[u8], across: &[Filter], light: &mut [Light], into: &mut Row) {
-    let mut pixels = rgba.chunks_exact(4);
-    let covered = |pixel: &[u8]| pixel[3] != 0;
-    let (Some(first), Some(last)) = (pixels.clone().position(covered), pixels.rposition(covered)) else {
-        into.covered = 0..0;
-        return;
-    };
-    let start = across.partition_point(|filter| filter.first + filter.weights.len() <= first);
-    let end = across.partition_point(|filter| filter.first <= last);
-    // What the outermost filters see beyond the covered pixels must be clear, not left from an earlier row.
-    let seen = across[start].first..across[end - 1].first + across[end - 1].weights.len();
-    let light_of_srgb = &*LIGHT_OF_SRGB;
-    for (light, pixel) in light[seen.clone()].iter_mut().zip(rgba[seen.start * 4..].chunks_exact(4)) {
-        *light = premultiplied_light(light_of_srgb, [pixel[0], pixel[1], pixel[2], pixel[3]]);
+fn add_weighted(sums: &mut [Light], row: &[Light], weight: f32) {
+    for (sum, light) in sums.as_flattened_mut().iter_mut().zip(row.as_flattened()) {
+        *sum += light * weight;
     }
-    for (sum, filter) in into.light[start..end].iter_mut().zip(&across[start..end]) {
-        let sources = &light[filter.first..filter.first + filter.weights.len()];
+}
+
+/// A row through the filters of every column, into RGBA bytes that are clear so far.
+fn narrow(row: &[Light], covered: Range<usize>, across: &[Filter], target: &mut [u8]) {
+    let start = across.partition_point(|filter| filter.first + filter.weights.len() <= covered.start);
+    let end = across.partition_point(|filter| filter.first < covered.end);
+    let srgb_of_light = &*SRGB_OF_LIGHT;
+    for (filter, bytes) in across[..end].iter().zip(target.chunks_exact_mut(4)).skip(start) {
         let [mut r, mut g, mut b, mut a] = Light::default();
-        for (source, weight) in sources.iter().zip(&filter.weights) {
+        for (source, weight) in row[filter.first..].iter().zip(&filter.weights) {
             r += source[0] * weight;
             g += source[1] * weight;
             b += source[2] * weight;
             a += source[3] * weight;
         }
-        // Beside a highlight the filter undershoots. Light below nothing, carried into the other direction, would draw
-        // black rings in dark parts.
-        *sum = [r.max(0.0), g.max(0.0), b.max(0.0), a.max(0.0)];
-    }
-    into.covered = start..end;
-}
-
-fn add_weighted(sums: &mut [Light], row: &[Light], weight: f32) {
-    for (sum, light) in sums.as_flattened_mut().iter_mut().zip(row.as_flattened()) {
-        *sum += light * weight;
+        bytes.copy_from_slice(&straight_srgb(srgb_of_light, [r, g, b, a]));
     }
 }
 
@@ -217,13 +215,13 @@ mod tests {
         };
         let across = filters(picture.width(), width);
         let down = filters(picture.height(), height);
-        let narrow = |filter: &Filter, y: usize, channel: usize| -> f64 {
+        let lower = |filter: &Filter, x: usize, channel: usize| -> f64 {
             let terms =
-                filter.weights.iter().enumerate().map(|(i, w)| f64::from(*w) * at(filter.first + i, y)[channel]);
+                filter.weights.iter().enumerate().map(|(i, w)| f64::from(*w) * at(x, filter.first + i)[channel]);
             terms.sum::<f64>().max(0.0)
         };
         let sum = |row: &Filter, column: &Filter, channel: usize| -> f64 {
-            row.weights.iter().enumerate().map(|(i, w)| f64::from(*w) * narrow(column, row.first + i, channel)).sum()
+            column.weights.iter().enumerate().map(|(i, w)| f64::from(*w) * lower(row, column.first + i, channel)).sum()
         };
         let pixel = |row: &Filter, column: &Filter| std::array::from_fn(|channel| sum(row, column, channel));
         down.iter().flat_map(|row| across.iter().map(|column| pixel(row, column)).collect::<Vec<_>>()).collect()
