@@ -35,10 +35,8 @@ pub enum EncodingError {
     Png(#[source] ::png::DecodingError),
     #[error("the stored picture is a PNG of {found}, not of 8-bit RGBA")]
     NotRgba { found: String },
-    #[error(
-        "cannot resize {from_width}x{from_height} to {to_width}x{to_height}: a side is nothing, or larger than it was"
-    )]
-    Resize { from_width: u32, from_height: u32, to_width: u32, to_height: u32 },
+    #[error("cannot resize {from_width}x{from_height} to {to_width}x{to_height}: {detail}")]
+    Resize { from_width: u32, from_height: u32, to_width: u32, to_height: u32, detail: String },
     #[error(transparent)]
     Picture(#[from] PictureError),
 }

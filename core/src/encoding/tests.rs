@@ -198,11 +198,11 @@ fn bytes_are_the_same_everywhere() {
         (
             "2",
             "png 160 9a6101ac68be979504fb809105877a4e92d0addccdb9b130ada65068f6852354\n\
-             png 75 d5a29fc25c6190347ad60e4c154e42f94024f48fca2973e592cd532f6aad4dbe\n\
+             png 75 c74e3f7fc18e37c8c072e82444c750a761ae5806f6bd80c421ca87823f228dd4\n\
              webp 160 13f32d982ef91727c79b58bbeae5b9a4db2c61e4ca62467c75408aac7b42e796\n\
-             webp 75 c0e78f50b39f0f0423c58a763b6c5c236e78c993d813b8c425c75d881a959ee1\n\
+             webp 75 b81a732b885087f295981552e8b18b2f59aebd2fc29104d801c9693209351279\n\
              jpg 160 660141e717faabf01eff8441666185d2b53bc2656e7daa7195e2588a5df52194\n\
-             jpg 75 525bb98b296b4402857616af9c15efaac8a6b95f3b50cf0d4a22cf3d00080a4e\n\
+             jpg 75 f473b5202309046acd0fef2b0b7e8370e3f0d74c2a2a3211d68bc150d378606a\n\
              jpg 264 1ba0274e76db45e8e9f30dc9fe0b69df066b77a6d84603d9bc291df5a228bb82"
         )
     );
