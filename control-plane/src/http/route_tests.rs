@@ -164,7 +164,7 @@ async fn nobody_is_let_in_who_is_not_in_the_table() {
     let tables = [(router::public(service.app.clone()), PUBLIC), (router::operator(service.app.clone()), OPERATOR)];
     for (router, table) in tables {
         for (method, path, access) in table {
-            let path = path.replace("{token}", "x").replace('{', "").replace('}', "");
+            let path = path.replace("{token}", "x").replace(['{', '}'], "");
             let call = |key: Option<&str>| {
                 let request = visit(method, &path);
                 let request = match key {

@@ -62,7 +62,9 @@ async fn the_reference_shows_every_operation_and_shape() {
     let service = service().await;
     let (status, _, html) = get(&service, "/docs", None).await;
     assert_eq!(status, StatusCode::OK, "{html}");
-    for anchor in ["getCarImage", "createImageUrls", "loadDelivery", "embedCarImage", "rateImage", "getAccount", "reportEvents"] {
+    for anchor in
+        ["getCarImage", "createImageUrls", "loadDelivery", "embedCarImage", "rateImage", "getAccount", "reportEvents"]
+    {
         assert!(html.contains(&format!("id=\"{anchor}\"")), "{anchor}");
     }
     for shape in ["Problem", "ImageRequest", "BatchImageUrlRequest", "ImageUrlsResponse", "Account", "StatementLine"] {
