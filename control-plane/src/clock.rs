@@ -2,6 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// A UTC day, in milliseconds.
+pub const DAY_MS: i64 = 86_400_000;
+
 /// Unix time in whole milliseconds: the one form of time in the database and in domain rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixMs(pub i64);

@@ -1,6 +1,7 @@
 //! The database: one set of queries for SQLite and PostgreSQL through `sqlx::Any`.
 //!
-//! Rules for SQL everywhere: `$1` placeholders (never `QueryBuilder::push_bind`, which writes `?`), ids as UUIDv7 text,
+//! Rules for SQL everywhere: `$1` placeholders (never `QueryBuilder::push_bind`, which writes `?`; the ledger's long inserts do on SQLite,
+//! for speed), ids as UUIDv7 text,
 //! times as unix milliseconds BIGINT, guarded updates (`... and available >= $1`, one row changed) instead of
 //! read-then-write. Functions that write take the open transaction, so the caller decides what commits together.
 //!

@@ -127,8 +127,8 @@ pub async fn open(
     let process = ProcessId::new();
     let meter = Meter::start(db.clone(), Clock, process.clone());
     let renders = Renders::new(db.clone(), Clock, store.clone(), render_settings(&config.farm, &base_url));
-    // Before the first request: what a crash left open is put right.
     let (telemetry, writers) = telemetry::Sink::start(db.clone(), Clock, config.limits.events_kept_days);
+    // Before the first request: what a crash left open is put right.
     let mut sweepers = vec![
         ledger::start_sweeper(db.clone(), Clock, process.clone(), meter.clone())
             .await

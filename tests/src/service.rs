@@ -39,7 +39,8 @@ impl Options {
 
 pub struct Service {
     child: Option<Child>,
-    options: Options,
+    /// Of the next launch.
+    pub options: Options,
     database_url: String,
     folder: tempfile::TempDir,
     pub base_url: String,
@@ -285,6 +286,19 @@ impl Service {
             Some(line) => bail!("a secret is in the log: {line}"),
             None => Ok(()),
         }
+    }
+
+    /// The account as the operator sees it, once no credit of it is on hold any more (half a minute at most).
+    pub async fn account_at_rest(&self, customer: &Customer) -> Result<Value> {
+        let mut shown = Value::Null;
+        for _ in 0..300 {
+            shown = self.operator(&["account", "show", &customer.account_id])?;
+            if shown["held"] == 0 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        Ok(shown)
     }
 
     pub fn admin_url(&self) -> &str {

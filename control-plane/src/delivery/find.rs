@@ -7,7 +7,7 @@ use bytes::Bytes;
 use cyclorama_core::encoding::{EncodingError, decode_master, derive};
 use cyclorama_core::objects::{ObjectError, ObjectStore, keys};
 use cyclorama_core::{Format, MASTER_SIDE_PX, Variant};
-use moka::future::Cache;
+use moka::{future, sync};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -22,8 +22,8 @@ const KNOWN_FOR: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub struct Pictures {
     store: ObjectStore,
-    derivatives: Cache<DerivativeKey, Bytes>,
-    known: Cache<Variant, Picture>,
+    derivatives: future::Cache<DerivativeKey, Bytes>,
+    known: sync::Cache<Variant, Arc<Picture>>,
     /// Decoding, resizing and encoding keep one core busy each.
     encoders: Arc<Semaphore>,
 }
@@ -41,19 +41,19 @@ pub struct Ready {
     pub bytes: Bytes,
     /// Strong validator, with its quotes.
     pub etag: String,
-    pub picture: Picture,
+    pub picture: Arc<Picture>,
 }
 
 impl Pictures {
     /// Keeps up to `memory_bytes_max` bytes of derivatives in memory.
     pub fn new(store: ObjectStore, memory_bytes_max: u64) -> Self {
-        let derivatives = Cache::builder()
+        let derivatives = future::Cache::builder()
             .max_capacity(memory_bytes_max)
             .weigher(|key: &DerivativeKey, bytes: &Bytes| {
                 u32::try_from(bytes.len() + key.master_sha256.len() + size_of::<DerivativeKey>()).unwrap_or(u32::MAX)
             })
             .build();
-        let known = Cache::builder().max_capacity(KNOWN_MAX).time_to_live(KNOWN_FOR).build();
+        let known = sync::Cache::builder().max_capacity(KNOWN_MAX).time_to_live(KNOWN_FOR).build();
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Pictures { store, derivatives, known, encoders: Arc::new(Semaphore::new(cores)) }
     }
@@ -64,25 +64,25 @@ impl Pictures {
     }
 
     /// The order's picture if it has been rendered.
-    pub(super) async fn rendered(&self, app: &App, order: &Order) -> Result<Option<Picture>, DeliveryError> {
-        if let Some(picture) = self.known.get(&order.variant).await {
+    pub(super) async fn rendered(&self, app: &App, order: &Order) -> Result<Option<Arc<Picture>>, DeliveryError> {
+        if let Some(picture) = self.known.get(&order.variant) {
             return Ok(Some(picture));
         }
-        let picture = app.renders.find(&order.variant).await?;
+        let picture = app.renders.find(&order.variant).await?.map(Arc::new);
         if let Some(picture) = &picture {
-            self.known.insert(order.variant.clone(), picture.clone()).await;
+            self.known.insert(order.variant.clone(), picture.clone());
         }
         Ok(picture)
     }
 
     /// The bytes if they are in memory.
-    pub(super) async fn at_hand(&self, order: &Order, picture: &Picture) -> Option<Ready> {
+    pub(super) async fn at_hand(&self, order: &Order, picture: &Arc<Picture>) -> Option<Ready> {
         let bytes = self.derivatives.get(&DerivativeKey::of(order, picture)).await?;
         Some(ready_of(order, picture, bytes))
     }
 
     /// The bytes of a picture that exists. Callers of one derivative share the work.
-    pub(super) async fn bytes(&self, order: &Order, picture: &Picture) -> Result<Ready, DeliveryError> {
+    pub(super) async fn bytes(&self, order: &Order, picture: &Arc<Picture>) -> Result<Ready, DeliveryError> {
         let key = DerivativeKey::of(order, picture);
         let loaded = self.derivatives.try_get_with(key.clone(), self.load(&key)).await;
         let bytes = loaded.map_err(|error| DeliveryError::clone(&error))?;
@@ -134,7 +134,7 @@ impl DerivativeKey {
     }
 }
 
-fn ready_of(order: &Order, picture: &Picture, bytes: Bytes) -> Ready {
+fn ready_of(order: &Order, picture: &Arc<Picture>, bytes: Bytes) -> Ready {
     Ready { bytes, etag: order.etag(picture), picture: picture.clone() }
 }
 
@@ -143,8 +143,8 @@ pub(super) async fn obtain(app: &App, order: &Order, priority: Priority) -> Resu
     let picture = match app.pictures.rendered(app, order).await? {
         Some(picture) => picture,
         None => {
-            let picture = app.renders.picture(&order.vehicle, &order.variant, priority).await?;
-            app.pictures.known.insert(order.variant.clone(), picture.clone()).await;
+            let picture = Arc::new(app.renders.picture(&order.vehicle, &order.variant, priority).await?);
+            app.pictures.known.insert(order.variant.clone(), picture.clone());
             picture
         }
     };

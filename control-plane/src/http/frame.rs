@@ -9,11 +9,13 @@ use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::http::header::{
     CONNECTION, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
-use std::any::Any;
+use futures::FutureExt;
+use metrics::SharedString;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -41,62 +43,80 @@ pub fn limited(route: MethodRouter<App>, bytes: usize) -> MethodRouter<App> {
 /// The outermost layer of both listeners.
 pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let route = request.extensions().get::<MatchedPath>().map_or("(none)", MatchedPath::as_str).to_owned();
+    let route: Arc<str> = request.extensions().get::<MatchedPath>().map_or("(none)", MatchedPath::as_str).into();
     let method = request.method().clone();
     let request_id =
-        (route == CAR).then(|| RequestId::from_client(request.headers())).flatten().unwrap_or_else(RequestId::fresh);
+        (*route == *CAR).then(|| RequestId::from_client(request.headers())).flatten().unwrap_or_else(RequestId::fresh);
     request.extensions_mut().insert(request_id.clone());
 
-    // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
-    let span = tracing::info_span!("request", request_id = %request_id.0, %method, route);
-    async {
-        // Counted before the look at `stopping`: whoever waits for the count to fall sees every request that got past it.
-        let counted = (!route.starts_with("/node/")).then(|| app.in_flight.enter());
-        if app.stopping.is_cancelled() && counted.is_some() && !is_probe(&route) {
-            let mut response = Problem::unavailable("shutting_down", "This process is stopping; nothing was charged.")
-                .retry_after(1)
-                .header(CONNECTION, "close")
-                .into_response();
-            finish(&app, &request_id, &mut response);
-            return response;
-        }
-        if request.uri().path_and_query().is_some_and(|address| address.as_str().len() > ADDRESS_BYTES_MAX) {
-            let detail = format!("The address is longer than {ADDRESS_BYTES_MAX} bytes.");
-            let mut response = Problem::new(StatusCode::URI_TOO_LONG, "address_too_long", detail).into_response();
-            finish(&app, &request_id, &mut response);
-            return response;
-        }
-        let limit = time_limit(&route, &app);
-        let mut response = match tokio::time::timeout(limit, next.run(request)).await {
-            Ok(response) => response,
-            Err(_) => {
-                tracing::error!(limit_seconds = limit.as_secs(), "a handler did not finish in time");
-                Problem::unavailable("timed_out", "This took too long and was given up; nothing was charged.")
-                    .retry_after(5)
-                    .into_response()
-            }
-        };
+    // Counted before the look at `stopping`: whoever waits for the count to fall sees every request that got past it.
+    let counted = (!route.starts_with("/node/")).then(|| app.in_flight.enter());
+    let is_turned_away = app.stopping.is_cancelled() && counted.is_some() && !is_probe(&route);
+    if let Some(refusal) = refuse_unseen(is_turned_away, &request) {
+        let mut response = refusal.into_response();
         finish(&app, &request_id, &mut response);
-
-        let elapsed = started.elapsed();
-        let status = response.status().as_u16();
-        let labels = [("method", method.to_string()), ("route", route.clone()), ("status", status.to_string())];
-        metrics::counter!("cyclorama_http_requests_total", &labels).increment(1);
-        metrics::histogram!("cyclorama_http_request_seconds", "method" => method.to_string(), "route" => route.clone())
-            .record(elapsed.as_secs_f64());
-        let duration_ms = elapsed.as_secs_f64() * 1000.0;
-        match route.as_str() {
-            // Probes and idle nodes would drown everything else.
-            route if is_probe(route) => tracing::debug!(status, duration_ms, "answered"),
-            "/node/v1/nodes/{node_id}/leases" | "/node/v1/nodes/{node_id}/heartbeat" => {
-                tracing::debug!(status, duration_ms, "answered");
-            }
-            _ => tracing::info!(status, duration_ms, "answered"),
-        }
-        response
+        return response;
     }
-    .instrument(span)
-    .await
+    // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
+    let span = tracing::info_span!("request", request_id = &*request_id.0, method = method.as_str(), route = &*route);
+    let mut response = answer(request, next, time_limit(&route, &app)).instrument(span).await;
+    finish(&app, &request_id, &mut response);
+    record(&method, &route, &request_id, response.status(), started.elapsed());
+    response
+}
+
+/// The handler's answer, or one for it when it panics or takes too long.
+async fn answer(request: Request, next: Next, limit: Duration) -> Response {
+    // Nothing is looked at after a panic but what locks and transactions guard.
+    let handled = AssertUnwindSafe(next.run(request)).catch_unwind();
+    match tokio::time::timeout(limit, handled).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(_)) => {
+            // Its place is in the log already, nothing of it in the answer.
+            tracing::error!("a handler panicked");
+            Problem::internal().into_response()
+        }
+        Err(_) => {
+            tracing::error!(limit_seconds = limit.as_secs(), "a handler did not finish in time");
+            Problem::unavailable("timed_out", "This took too long and was given up; nothing was charged.")
+                .retry_after(5)
+                .into_response()
+        }
+    }
+}
+
+/// The request in metrics and log. Outside its span: with the span's fields told over again, the line costs twice as much.
+fn record(method: &Method, route: &Arc<str>, request_id: &RequestId, status: StatusCode, elapsed: Duration) {
+    let (method_label, route_label) = (method.to_string(), SharedString::from(route.clone()));
+    let seconds = elapsed.as_secs_f64();
+    metrics::histogram!("cyclorama_http_request_seconds", "method" => method_label.clone(), "route" => route_label.clone())
+        .record(seconds);
+    let status_label = status.as_str().to_owned();
+    metrics::counter!("cyclorama_http_requests_total", "method" => method_label, "route" => route_label, "status" => status_label)
+        .increment(1);
+
+    let (request_id, method, route) = (&*request_id.0, method.as_str(), &**route);
+    let (status, duration_ms) = (status.as_u16(), seconds * 1000.0);
+    // Probes and idle nodes would drown everything else.
+    let is_quiet =
+        is_probe(route) || matches!(route, "/node/v1/nodes/{node_id}/leases" | "/node/v1/nodes/{node_id}/heartbeat");
+    match is_quiet {
+        true => tracing::debug!(request_id, method, route, status, duration_ms, "answered"),
+        false => tracing::info!(request_id, method, route, status, duration_ms, "answered"),
+    }
+}
+
+/// What no handler is to see.
+fn refuse_unseen(is_turned_away: bool, request: &Request) -> Option<Problem> {
+    if is_turned_away {
+        let stopping = Problem::unavailable("shutting_down", "This process is stopping; nothing was charged.");
+        return Some(stopping.retry_after(1).header(CONNECTION, "close"));
+    }
+    let address_bytes = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
+    (address_bytes > ADDRESS_BYTES_MAX).then(|| {
+        let detail = format!("The address is longer than {ADDRESS_BYTES_MAX} bytes.");
+        Problem::new(StatusCode::URI_TOO_LONG, "address_too_long", detail)
+    })
 }
 
 fn is_probe(route: &str) -> bool {
@@ -193,12 +213,6 @@ fn time_limit(route: &str, app: &App) -> Duration {
         route if route.starts_with("/node/v1/uploads/") => Duration::from_secs(120),
         _ => USUAL,
     }
-}
-
-/// The answer when a handler panicked: its place is in the log, nothing of it in the answer.
-pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
-    tracing::error!("a handler panicked");
-    Problem::internal().into_response()
 }
 
 /// The answer for a path nobody knows.

@@ -1,7 +1,7 @@
 //! Every route of both listeners, one line each.
 
 use super::admin;
-use super::frame::{frame, limited, panicked, unknown_route, wrong_method};
+use super::frame::{frame, limited, unknown_route, wrong_method};
 use super::health;
 use super::legacy;
 use super::node::{jobs, layers, nodes, uploads};
@@ -13,7 +13,6 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, delete, get, post, put};
-use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{Any, CorsLayer};
 
 /// What clients and render nodes reach. Routes with a body of their own size are wrapped: `limited(post(handler), 4 * KIB)`.
@@ -92,7 +91,6 @@ pub(super) fn framed(routes: Router<App>, app: App) -> Router {
     routes
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
-        .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(app.clone(), frame))
         .with_state(app)
 }

@@ -35,9 +35,7 @@ pub async fn grant(
     reason: &str,
     now: UnixMs,
 ) -> Result<Credits, LedgerError> {
-    if !(1..=GRANT_MAX).contains(&credits.0) {
-        return Err(LedgerError::BadAmount(credits.0));
-    }
+    check_amount(credits)?;
     let after = add(tx, account_id, credits).await?;
     sqlx::query("insert into ledger_entries (id, account_id, kind, credits, reason, at_ms) values ($1, $2, 'grant', $3, $4, $5)")
         .bind(uuid::Uuid::now_v7().to_string())
@@ -67,9 +65,7 @@ pub async fn purchase(
     now: UnixMs,
 ) -> Result<(Credits, bool), LedgerError> {
     let Payment { reference, credits, reason } = payment;
-    if !(1..=GRANT_MAX).contains(&credits.0) {
-        return Err(LedgerError::BadAmount(credits.0));
-    }
+    check_amount(credits)?;
     // The balance first, as every writer locks it before the entries; a repetition takes what it added back.
     let after = add(tx, account_id, credits).await?;
     let entered = sqlx::query(
@@ -102,6 +98,11 @@ pub async fn purchase(
     }
 }
 
+fn check_amount(credits: Credits) -> Result<(), LedgerError> {
+    if (1..=GRANT_MAX).contains(&credits.0) { Ok(()) } else { Err(LedgerError::BadAmount(credits.0)) }
+}
+
+/// Adds to a balance, or takes back what was added in the same transaction.
 async fn add(tx: &mut Tx<'_>, account_id: &str, credits: Credits) -> Result<Credits, LedgerError> {
     let row = sqlx::query("update balances set credits = credits + $1 where account_id = $2 returning credits")
         .bind(credits.0)

@@ -6,10 +6,11 @@
 use super::{AnswerToKeep, Charge, Credits, Delivery, Entry, Metered, NewDeliveryUrl, Outcome, ProcessId, Window};
 use super::{delivery_urls, idempotency, usage};
 use crate::clock::UnixMs;
-use crate::db::{self, Database, Tx};
+use crate::db::{self, Database, DatabaseKind, Tx};
 use sqlx::any::AnyArguments;
-use sqlx::{Arguments, AssertSqlSafe, Row};
+use sqlx::{Arguments, Row};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use uuid::Uuid;
 
 const WINDOW_MS: i64 = 60_000;
@@ -62,7 +63,7 @@ pub(super) async fn apply(
     entries: &[&Entry],
 ) -> Result<Vec<Metered>, BatchError> {
     let mut tx = database.begin().await.map_err(BatchError::Unavailable)?;
-    let written = write(&mut tx, now, owner, entries).await;
+    let written = write(&mut tx, database.kind, now, owner, entries).await;
     let (answers, witness) = match written {
         Ok(done) => done,
         Err(error) => {
@@ -100,6 +101,7 @@ async fn was_committed(database: &Database, ledger_entry_id: &str) -> bool {
 
 async fn write(
     tx: &mut Tx<'_>,
+    kind: DatabaseKind,
     now: UnixMs,
     owner: &ProcessId,
     entries: &[&Entry],
@@ -131,30 +133,11 @@ async fn write(
         Some(Value::Owned(id)) => Some(id.clone()),
         _ => None,
     });
-    insert(tx, "holds (id, account_id, credits, state, owner, opened_at_ms, expires_at_ms)", 7, appended.holds).await?;
-    // Before the ledger's entries, which name them.
-    insert(
-        tx,
-        "delivery_urls (id, account_id, key_id, request_id, make, model, year, view, color, format, width, height, max_uses, uses, \
-         state, created_at_ms, expires_at_ms)",
-        17,
-        appended.delivery_urls,
-    )
-    .await?;
-    insert(
-        tx,
-        "ledger_entries (id, account_id, kind, credits, hold_id, delivery_url_id, at_ms)",
-        7,
-        appended.ledger_entries,
-    )
-    .await?;
-    insert(
-        tx,
-        "deliveries (id, account_id, key_id, request_id, render_id, revision, format, width, height, source, credits, at_ms)",
-        12,
-        appended.deliveries,
-    )
-    .await?;
+    // Holds and addresses before the ledger's entries, which name them.
+    HOLDS.insert(tx, kind, appended.holds).await?;
+    DELIVERY_URLS.insert(tx, kind, appended.delivery_urls).await?;
+    LEDGER_ENTRIES.insert(tx, kind, appended.ledger_entries).await?;
+    DELIVERIES.insert(tx, kind, appended.deliveries).await?;
 
     let answers = outcomes
         .into_iter()
@@ -524,36 +507,113 @@ fn delivery_url_row<'e>(now: UnixMs, account_id: &'e str, url: &'e NewDeliveryUr
     ]
 }
 
-/// Inserts rows in statements of 64, 8 or 1: few distinct texts, so that connections keep them prepared.
-async fn insert(
-    tx: &mut Tx<'_>,
-    table: &'static str,
-    columns: usize,
-    rows: Vec<Vec<Value<'_>>>,
-) -> Result<(), sqlx::Error> {
-    let mut rows = rows.into_iter();
-    while rows.len() > 0 {
-        let size = [64, 8, 1].into_iter().find(|size| *size <= rows.len()).unwrap_or(1);
-        let groups: Vec<String> = (0..size)
-            .map(|row| {
-                let places: Vec<String> = (1..=columns).map(|column| format!("${}", row * columns + column)).collect();
-                format!("({})", places.join(", "))
-            })
-            .collect();
-        let mut arguments = AnyArguments::default();
-        for value in rows.by_ref().take(size).flatten() {
-            match value {
-                Value::Text(text) => arguments.add(text),
-                Value::Owned(text) => arguments.add(text),
-                Value::Number(number) => arguments.add(number),
-                Value::NoText => arguments.add(None::<String>),
-                Value::NoNumber => arguments.add(None::<i64>),
-            }
-            .map_err(sqlx::Error::Encode)?;
-        }
-        // Table, columns and placeholders are constants of this module; every value is bound.
-        let sql = AssertSqlSafe(format!("insert into {table} values {}", groups.join(", ")));
-        sqlx::query_with(sql, arguments).execute(&mut **tx).await?;
+static HOLDS: GrowingTable =
+    GrowingTable::new("holds", &["id", "account_id", "credits", "state", "owner", "opened_at_ms", "expires_at_ms"]);
+static DELIVERY_URLS: GrowingTable = GrowingTable::new(
+    "delivery_urls",
+    &[
+        "id",
+        "account_id",
+        "key_id",
+        "request_id",
+        "make",
+        "model",
+        "year",
+        "view",
+        "color",
+        "format",
+        "width",
+        "height",
+        "max_uses",
+        "uses",
+        "state",
+        "created_at_ms",
+        "expires_at_ms",
+    ],
+);
+static LEDGER_ENTRIES: GrowingTable = GrowingTable::new(
+    "ledger_entries",
+    &["id", "account_id", "kind", "credits", "hold_id", "delivery_url_id", "at_ms"],
+);
+static DELIVERIES: GrowingTable = GrowingTable::new(
+    "deliveries",
+    &[
+        "id",
+        "account_id",
+        "key_id",
+        "request_id",
+        "render_id",
+        "revision",
+        "format",
+        "width",
+        "height",
+        "source",
+        "credits",
+        "at_ms",
+    ],
+);
+
+/// Rows of one statement: few distinct texts, so that connections keep them prepared, and few statements for any number of rows.
+const GROUPS: [usize; 8] = [128, 64, 32, 16, 8, 4, 2, 1];
+
+/// A table that rows are only added to, many at once, and the texts that do it.
+struct GrowingTable {
+    name: &'static str,
+    columns: &'static [&'static str],
+    /// By database, then by [`GROUPS`]; written at first use.
+    texts: [[OnceLock<String>; GROUPS.len()]; 2],
+}
+
+impl GrowingTable {
+    const fn new(name: &'static str, columns: &'static [&'static str]) -> Self {
+        GrowingTable { name, columns, texts: [const { [const { OnceLock::new() }; GROUPS.len()] }; 2] }
     }
-    Ok(())
+
+    /// Each row has a value for every column, in their order.
+    async fn insert(
+        &'static self,
+        tx: &mut Tx<'_>,
+        kind: DatabaseKind,
+        rows: Vec<Vec<Value<'_>>>,
+    ) -> Result<(), sqlx::Error> {
+        let mut rows = rows.into_iter();
+        while rows.len() > 0 {
+            let group = GROUPS.iter().position(|size| *size <= rows.len()).unwrap_or(GROUPS.len() - 1);
+            let mut arguments = AnyArguments::default();
+            for value in rows.by_ref().take(GROUPS[group]).flatten() {
+                match value {
+                    Value::Text(text) => arguments.add(text),
+                    Value::Owned(text) => arguments.add(text),
+                    Value::Number(number) => arguments.add(number),
+                    Value::NoText => arguments.add(None::<String>),
+                    Value::NoNumber => arguments.add(None::<i64>),
+                }
+                .map_err(sqlx::Error::Encode)?;
+            }
+            sqlx::query_with(self.text(kind, group), arguments).execute(&mut **tx).await?;
+        }
+        Ok(())
+    }
+
+    fn text(&'static self, kind: DatabaseKind, group: usize) -> &'static str {
+        let [sqlite, postgres] = &self.texts;
+        let texts = match kind {
+            DatabaseKind::Sqlite => sqlite,
+            DatabaseKind::Postgres => postgres,
+        };
+        texts[group].get_or_init(|| {
+            let columns = self.columns.len();
+            let place = |number: usize| match kind {
+                // SQLite looks every numbered one up by its name when a value is bound: the time grows with their square.
+                DatabaseKind::Sqlite => "?".to_owned(),
+                DatabaseKind::Postgres => format!("${number}"),
+            };
+            let row = |row: usize| {
+                let places: Vec<String> = (1..=columns).map(|column| place(row * columns + column)).collect();
+                format!("({})", places.join(", "))
+            };
+            let rows: Vec<String> = (0..GROUPS[group]).map(row).collect();
+            format!("insert into {} ({}) values {}", self.name, self.columns.join(", "), rows.join(", "))
+        })
+    }
 }

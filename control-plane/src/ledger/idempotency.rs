@@ -6,12 +6,12 @@
 
 use super::Credits;
 use super::owner::{ProcessId, SILENCE_MS};
-use crate::clock::UnixMs;
+use crate::clock::{DAY_MS, UnixMs};
 use crate::db::{Database, Tx};
 use sqlx::Row;
 
 /// How long an answer is kept.
-const KEPT_MS: i64 = 24 * 3_600_000;
+const KEPT_MS: i64 = DAY_MS;
 
 /// A request as its client names it.
 #[derive(Debug, Clone, Copy)]

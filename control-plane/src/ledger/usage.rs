@@ -3,7 +3,7 @@
 
 use super::batch::Ended;
 use super::{Charge, Credits, Entry, Outcome, Source};
-use crate::clock::UnixMs;
+use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;
 use sqlx::{AnyPool, Row};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct Usage {
 
 /// The last thirty UTC days, today included.
 pub async fn usage_30d(pool: &AnyPool, account_id: &str, now: UnixMs) -> Result<Usage, sqlx::Error> {
-    let first_day = now.plus_ms(-(SHOWN_DAYS - 1) * 86_400_000).utc_day();
+    let first_day = now.plus_ms(-(SHOWN_DAYS - 1) * DAY_MS).utc_day();
     let row = sqlx::query(
         "select cast(coalesce(sum(requests), 0) as bigint), cast(coalesce(sum(images), 0) as bigint),
                 cast(coalesce(sum(cached_images), 0) as bigint), cast(coalesce(sum(credits_spent), 0) as bigint)

@@ -1,7 +1,7 @@
 //! What a day of cold renders may cost: reserved when a job is queued, settled when it has run, never above the day's limit.
 
 use super::{RenderError, Renders};
-use crate::clock::UnixMs;
+use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;
 use sqlx::Row;
 
@@ -92,7 +92,6 @@ pub(super) async fn free(tx: &mut Tx<'_>, day: &str, microusd: i64) -> Result<()
 
 /// The UTC day of a moment, and when it ends.
 fn day_of(now: UnixMs) -> (String, i64) {
-    const DAY_MS: i64 = 86_400_000;
     (now.utc_day(), now.0 - now.0.rem_euclid(DAY_MS) + DAY_MS)
 }
 

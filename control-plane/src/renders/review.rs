@@ -3,6 +3,7 @@
 use super::order::NewJob;
 use super::state::{RenderState, column};
 use super::{RenderError, Renders};
+use crate::clock::DAY_MS;
 use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Colour, Vehicle, View};
 use sqlx::Row;
@@ -11,7 +12,7 @@ use sqlx::Row;
 const PRIORITY: i64 = 5;
 
 /// Nobody waits for a new revision, so only a day without a node lets it lapse.
-const WAITS_MS: i64 = 86_400_000;
+const WAITS_MS: i64 = DAY_MS;
 
 /// Reasons shown with a flagged render.
 const REASONS_MAX: i64 = 5;

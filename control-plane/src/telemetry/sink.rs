@@ -1,7 +1,7 @@
 //! From accepted events to rows: a bounded buffer, one writing task, and the end of what is too old.
 
 use super::Event;
-use crate::clock::{Clock, UnixMs};
+use crate::clock::{Clock, DAY_MS, UnixMs};
 use crate::db::Database;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +21,6 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Old events go this often, and this many at a time.
 const FORGET_EVERY: Duration = Duration::from_secs(600);
 const FORGET_MAX: i64 = 10_000;
-
-const DAY_MS: i64 = 86_400_000;
 
 /// The buffer is full: the database is behind.
 #[derive(Debug)]

@@ -8,75 +8,72 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use cyclorama_tests::load::{Figures, Target, run};
 use cyclorama_tests::{DatabaseChoice, Options, Service};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sqlx::Connection;
 
-const CONNECTIONS: usize = 32;
+const CONNECTIONS: usize = 64;
 const LASTING: Duration = Duration::from_secs(4);
 /// Turns of each, so that what else the machine does falls on all of them.
 const TURNS: usize = 5;
 const ADDRESSES: i64 = 1_000_000;
 
+/// What is asked for beyond the vehicle, in the words of a query.
+const PICTURES: [(&str, &str); 2] = [("the default picture, PNG 1024", ""), ("WebP 512", "&size=small&format=webp")];
+
 #[tokio::main]
 async fn main() -> Result<()> {
-    let service = Service::start_with(DatabaseChoice::Sqlite, Options::default().with_embedded_node()).await?;
+    let mut service = Service::start_with(DatabaseChoice::Sqlite, Options::default().with_embedded_node()).await?;
     let customer = service.customer(500_000_000)?;
     let made = service.operator(&["key", "create", "--account", &customer.account_id, "--rate-limit", "1000000000"])?;
     let key = made["key"].as_str().context("no key")?;
-    let picture = "make=porsche&model=911&year=2024&view=front-3-4&color=red&size=small&format=webp";
-    let answer =
-        service.http.get(format!("{}/api/v1/images/car?{picture}", service.base_url)).bearer_auth(key).send().await?;
-    ensure!(answer.status().is_success(), "the picture: {}", answer.status());
-    let bytes = answer.bytes().await?;
+    let nginx = Nginx::start()?;
+    let mut pictures = Vec::new();
+    for (name, form) in PICTURES {
+        pictures.push((name, targets(&service, &nginx, key, form).await?));
+    }
+    // The node would go on with the pictures of the home page, on the cores that are measured.
+    service.terminate().await?;
+    service.options.embedded_node = false;
+    service.launch().await?;
 
-    let body =
-        json!({ "make": "porsche", "model": "911", "year": 2024, "color": "red", "size": "small", "format": "webp" });
-    let minted = service
-        .http
-        .post(format!("{}/api/v1/image-urls", service.base_url))
-        .bearer_auth(key)
-        .json(&body)
-        .send()
-        .await?;
-    let minted: Value = minted.json().await?;
-    let url = minted["data"][0]["url"].as_str().context("no address")?.to_owned();
-    let address: SocketAddr = service.base_url.strip_prefix("http://").context("a base address")?.parse()?;
-    let path = url.strip_prefix(&service.base_url).context("a path")?.to_owned();
-    service.http.get(&url).send().await?.error_for_status()?;
-
-    let nginx = Nginx::start(&bytes)?;
-    let targets = [
-        ("nginx, a file", Target { address: nginx.address, path: "/picture.webp".into(), headers: vec![] }),
-        ("signed", Target { address, path, headers: vec![] }),
-        (
-            "keyed, with its durable debit",
-            Target {
-                address,
-                path: format!("/api/v1/images/car?{picture}"),
-                headers: vec![format!("Authorization: Bearer {key}")],
-            },
-        ),
-    ];
-    println!(
-        "cached delivery of {} bytes, {CONNECTIONS} connections, median of {TURNS} turns of {LASTING:?}",
-        bytes.len()
-    );
-    let before = compare(&targets).await?;
-    half_load(&targets, &before).await?;
-
-    println!("with {ADDRESSES} more signed addresses in the database");
+    println!("cached delivery, {CONNECTIONS} connections, median of {TURNS} turns of {LASTING:?}");
+    let mut before = Vec::new();
+    for (name, targets) in &pictures {
+        println!("{name}");
+        before = compare(targets).await?;
+        half_load(targets, &before).await?;
+    }
+    let (name, targets) = pictures.last().context("no picture")?;
+    println!("{name}, with {ADDRESSES} more signed addresses in the database");
     fill(&service, &customer.account_id, made["key_id"].as_str().context("no key id")?).await?;
-    let after = compare(&targets).await?;
+    let after = compare(targets).await?;
     // nginx has no database: its change is the machine's, and the others' are told against it.
     let machine = after[0] / before[0];
     for ((name, _), (before, after)) in targets.iter().zip(before.iter().zip(&after)) {
-        println!(
-            "  {name}: {:.3} of before, {:.3} beside nginx's own change",
-            after / before,
-            after / before / machine
-        );
+        let change = after / before;
+        println!("  {name}: {change:.3} of before, {:.3} beside nginx's own change", change / machine);
     }
     Ok(())
+}
+
+/// The same bytes from nginx, by a signed address, and for a key.
+async fn targets(service: &Service, nginx: &Nginx, key: &str, form: &str) -> Result<Vec<(&'static str, Target)>> {
+    let address: SocketAddr = service.base_url.strip_prefix("http://").context("a base address")?.parse()?;
+    let path = format!("/api/v1/images/car?make=porsche&model=911&year=2024&color=red{form}");
+    let ask = |more: &str| service.http.get(format!("{}{path}{more}", service.base_url)).bearer_auth(key).send();
+    let picture = ask("").await?.error_for_status()?.bytes().await?;
+    let file = nginx.serve(&picture)?;
+    let minted: Value = ask("&response=url").await?.error_for_status()?.json().await?;
+    let url = minted["data"]["url"].as_str().context("no address")?;
+    let loaded = service.http.get(url).send().await?.error_for_status()?.bytes().await?;
+    ensure!(loaded == picture, "the address has other bytes");
+    let signed = url.strip_prefix(&service.base_url).context("a path")?.to_owned();
+    let headers = vec![format!("Authorization: Bearer {key}")];
+    Ok(vec![
+        ("nginx, a file", Target { address: nginx.address, path: file, headers: vec![] }),
+        ("signed", Target { address, path: signed, headers: vec![] }),
+        ("keyed, with its durable debit", Target { address, path, headers }),
+    ])
 }
 
 /// Requests a second of each target, in turns.
@@ -139,23 +136,22 @@ async fn fill(service: &Service, account_id: &str, key_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// nginx as Debian ships it, with its usual access log, on two workers, serving one file.
+/// nginx as Debian ships it, with its usual access log, a worker for each core, serving files.
 struct Nginx {
     address: SocketAddr,
     child: Child,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Nginx {
-    fn start(bytes: &[u8]) -> Result<Self> {
+    fn start() -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let root = folder.path().display();
-        std::fs::write(folder.path().join("picture.webp"), bytes)?;
         let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let configuration = format!(
             "daemon off; user root; worker_processes auto; pid {root}/pid; error_log {root}/error.log;
              events {{ worker_connections 768; }}
-             http {{ sendfile on; tcp_nopush on; keepalive_requests 100000000; types {{ image/webp webp; }}
+             http {{ sendfile on; tcp_nopush on; keepalive_requests 100000000;
                      access_log {root}/access.log;
                      server {{ listen {address}; root {root}; }} }}"
         );
@@ -164,7 +160,14 @@ impl Nginx {
         let child =
             Command::new("nginx").arg("-c").arg(&file).stdin(Stdio::null()).spawn().context("nginx does not start")?;
         std::thread::sleep(Duration::from_millis(500));
-        Ok(Nginx { address, child, _folder: folder })
+        Ok(Nginx { address, child, folder })
+    }
+
+    /// Puts a file there; its path.
+    fn serve(&self, bytes: &[u8]) -> Result<String> {
+        let path = format!("/{}", bytes.len());
+        std::fs::write(self.folder.path().join(&path[1..]), bytes)?;
+        Ok(path)
     }
 }
 

@@ -80,14 +80,7 @@ async fn number(service: &Service, sql: &'static str) -> i64 {
 
 /// Every credit is a picture, an address, or back in the balance.
 async fn check(service: &Service, customer: &Customer, seen: &Seen) {
-    let mut shown = Value::Null;
-    for _ in 0..300 {
-        shown = service.operator(&["account", "show", &customer.account_id]).unwrap();
-        if shown["held"] == 0 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    let shown = service.account_at_rest(customer).await.unwrap();
     service.operator(&["ledger", "verify"]).unwrap();
     let spent = CREDITS - shown["credits"].as_i64().unwrap();
     let pictures = number(service, "select cast(coalesce(sum(credits), 0) as bigint) from deliveries").await;

@@ -5,12 +5,13 @@
 
 use super::super::charge::delivered;
 use super::super::find::{Ready, obtain};
-use super::super::{DeliveryError, Order, etag};
+use super::super::{DeliveryError, etag};
 use super::Address;
 use crate::app::App;
 use crate::ledger::{Charge, Entry, Metered, Outcome, Source};
 use crate::renders::Priority;
 use cyclorama_core::Format;
+use std::sync::Arc;
 
 /// Why an address is not served. The first four are said before anything is looked for.
 #[derive(Debug, thiserror::Error)]
@@ -59,14 +60,16 @@ pub struct Promised {
 
 /// Checks an address as a load would, without rendering and without counting.
 pub async fn promise(app: &App, token: &str) -> Result<Promised, Refused> {
-    let (address, order) = find(app, token).await?;
+    let address = find(app, token).await?;
+    let order = address.order.as_ref().ok_or(Refused::NoVehicle)?;
     Ok(Promised { format: order.format, shareable_seconds: shareable_seconds(app, &address) })
 }
 
 /// The picture of an address. `request_id` names this load where it is recorded.
 pub async fn load(app: &App, token: &str, request_id: &str, if_none_match: Option<&str>) -> Result<Loaded, Refused> {
-    let (address, order) = find(app, token).await?;
-    let rendered = app.pictures.rendered(app, &order).await?;
+    let address = find(app, token).await?;
+    let order = address.order.as_ref().ok_or(Refused::NoVehicle)?;
+    let rendered = app.pictures.rendered(app, order).await?;
     let described = |etag: String, image| Loaded {
         etag,
         format: order.format,
@@ -80,20 +83,23 @@ pub async fn load(app: &App, token: &str, request_id: &str, if_none_match: Optio
             return Ok(described(etag, None));
         }
     }
-    let source = if rendered.is_some() { Source::Cache } else { Source::Generated };
-    let ready = match obtain(app, &order, Priority::Paid).await {
+    let (source, found) = match &rendered {
+        Some(picture) => (Source::Cache, app.pictures.bytes(order, picture).await),
+        None => (Source::Generated, obtain(app, order, Priority::Paid).await),
+    };
+    let ready = match found {
         Ok(ready) => ready,
         Err(error) => {
             if error.is_failed_render() && !address.was_loaded() {
-                let charge = Charge::Refund { delivery_url_id: address.id.clone() };
+                let charge = Charge::Refund { delivery_url_id: address.id.to_string() };
                 submit(app, charge).await?;
             }
             return Err(error.into());
         }
     };
     if address.is_capped() || !address.was_loaded() {
-        let delivery = delivered(&address.key_id, request_id, &order, &ready, source);
-        let charge = Charge::Load { delivery_url_id: address.id.clone(), delivery };
+        let delivery = delivered(&address.key_id, request_id, order, &ready, source);
+        let charge = Charge::Load { delivery_url_id: address.id.to_string(), delivery };
         if submit(app, charge).await?.outcome == Outcome::DeliveryUrlClosed {
             // Others were quicker, or the time is up: the row says which.
             find(app, token).await?;
@@ -103,9 +109,9 @@ pub async fn load(app: &App, token: &str, request_id: &str, if_none_match: Optio
     Ok(described(ready.etag.clone(), Some((ready, source))))
 }
 
-async fn find(app: &App, token: &str) -> Result<(std::sync::Arc<Address>, Order), Refused> {
+async fn find(app: &App, token: &str) -> Result<Arc<Address>, Refused> {
     let id = app.signing_keys.verify(token).await?.ok_or(Refused::Invalid)?;
-    let address = app.addresses.find(app, &id.to_string()).await?.ok_or(Refused::Invalid)?;
+    let address = app.addresses.find(app, id).await?.ok_or(Refused::Invalid)?;
     if address.key_revoked {
         return Err(Refused::KeyRevoked);
     }
@@ -118,8 +124,7 @@ async fn find(app: &App, token: &str) -> Result<(std::sync::Arc<Address>, Order)
     if address.is_capped() && address.uses >= address.max_uses {
         return Err(Refused::Exhausted);
     }
-    let order = Order::find(&app.catalog, &address.request).map_err(|_| Refused::NoVehicle)?;
-    Ok((address, order))
+    Ok(address)
 }
 
 fn shareable_seconds(app: &App, address: &Address) -> Option<i64> {

@@ -12,8 +12,9 @@ pub use load::{Loaded, Promised, Refused, load, promise};
 pub use mint::{Minted, MintedUrl, Terms, mint};
 pub use signing::SigningKeys;
 
-use super::{ImageRequest, ResponseKind, request};
+use super::{ImageRequest, Order, ResponseKind, request};
 use crate::app::App;
+use crate::catalog::Catalog;
 use crate::clock::UnixMs;
 use crate::db::DatabaseKind;
 use moka::sync::Cache;
@@ -21,6 +22,7 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use std::str::FromStr;
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// How many addresses one process remembers: some 500 bytes each.
 const REMEMBERED_MAX: u64 = 20_000;
@@ -28,10 +30,11 @@ const REMEMBERED_MAX: u64 = 20_000;
 /// An address as the database has it.
 #[derive(Debug, Clone)]
 struct Address {
-    id: String,
+    id: Uuid,
     /// Of the key that made it.
     key_id: String,
-    request: ImageRequest,
+    /// `None`: the catalog no longer has the vehicle.
+    order: Option<Order>,
     max_uses: i64,
     uses: i64,
     consumed: bool,
@@ -40,8 +43,7 @@ struct Address {
 }
 
 impl Address {
-    fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        let id: String = row.try_get("id")?;
+    fn read(row: &AnyRow, id: Uuid, catalog: &Catalog) -> Result<Self, sqlx::Error> {
         let pixels = |column: &str| -> Result<Option<u32>, sqlx::Error> {
             Ok(row.try_get::<Option<i64>, _>(column)?.and_then(|pixels| u32::try_from(pixels).ok()))
         };
@@ -50,9 +52,9 @@ impl Address {
             make: row.try_get("make")?,
             model: row.try_get("model")?,
             year: u16::try_from(row.try_get::<i64, _>("year")?).unwrap_or_default(),
-            view: stored(row, "view", &id)?,
-            colour: stored(row, "color", &id)?,
-            format: stored(row, "format", &id)?,
+            view: stored(row, "view", id)?,
+            colour: stored(row, "color", id)?,
+            format: stored(row, "format", id)?,
             width,
             height,
             side_px: request::side_px(width, height),
@@ -60,7 +62,7 @@ impl Address {
         };
         Ok(Address {
             key_id: row.try_get("key_id")?,
-            request,
+            order: Order::find(catalog, &request).ok(),
             max_uses: row.try_get("max_uses")?,
             uses: row.try_get("uses")?,
             consumed: row.try_get::<String, _>("state")? == "consumed",
@@ -79,7 +81,7 @@ impl Address {
     }
 }
 
-fn stored<T: FromStr>(row: &AnyRow, column: &str, id: &str) -> Result<T, sqlx::Error> {
+fn stored<T: FromStr>(row: &AnyRow, column: &str, id: Uuid) -> Result<T, sqlx::Error> {
     let text: String = row.try_get(column)?;
     text.parse().map_err(|_| sqlx::Error::Decode(format!("delivery_urls.{column} of {id} is `{text}`").into()))
 }
@@ -91,7 +93,7 @@ fn stored<T: FromStr>(row: &AnyRow, column: &str, id: &str) -> Result<T, sqlx::E
 #[derive(Debug)]
 pub struct Addresses {
     /// Each with the number of revocations before it was read: it holds for as long as no other key is revoked.
-    remembered: Cache<String, (u64, Arc<Address>)>,
+    remembered: Cache<Uuid, (u64, Arc<Address>)>,
 }
 
 impl Default for Addresses {
@@ -101,26 +103,28 @@ impl Default for Addresses {
 }
 
 impl Addresses {
-    async fn find(&self, app: &App, id: &str) -> Result<Option<Arc<Address>>, sqlx::Error> {
+    async fn find(&self, app: &App, id: Uuid) -> Result<Option<Arc<Address>>, sqlx::Error> {
         let revocations = app.keys.revocations();
-        if let Some((then, address)) = self.remembered.get(id)
+        if let Some((then, address)) = self.remembered.get(&id)
             && then == revocations
         {
             return Ok(Some(address));
         }
         let row = sqlx::query(
-            "select u.id, u.key_id, u.make, u.model, u.year, u.view, u.color, u.format, u.width, u.height, u.max_uses, u.uses, u.state,
+            "select u.key_id, u.make, u.model, u.year, u.view, u.color, u.format, u.width, u.height, u.max_uses, u.uses, u.state,
                     u.expires_at_ms, k.revoked_at_ms
              from delivery_urls u join api_keys k on k.id = u.key_id where u.id = $1",
         )
-        .bind(id)
+        .bind(id.to_string())
         .fetch_optional(&app.db.pool)
         .await?;
-        let Some(address) = row.map(|row| Address::read(&row)).transpose()?.map(Arc::new) else { return Ok(None) };
+        let Some(address) = row.map(|row| Address::read(&row, id, &app.catalog)).transpose()?.map(Arc::new) else {
+            return Ok(None);
+        };
         // Caps are counted and first loads recorded in the database; only what is past both is settled enough to remember.
         let settled = address.was_loaded() && !address.is_capped() && !address.key_revoked;
         if settled && app.db.kind == DatabaseKind::Sqlite {
-            self.remembered.insert(id.to_owned(), (revocations, address.clone()));
+            self.remembered.insert(id, (revocations, address.clone()));
         }
         Ok(Some(address))
     }

@@ -4,7 +4,7 @@
 use crate::accounts::Scope;
 use crate::app::App;
 use crate::delivery::partner::{BadSignature, SignedQuery};
-use crate::delivery::{self, Delivered, ImageRequest, Order, Ready, ResponseKind, Shown, etag_matches};
+use crate::delivery::{self, Delivered, ImageRequest, Order, Ready, Shown, etag_matches};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId};
 use crate::http::openapi::requests::LegacyQuery;
@@ -101,7 +101,7 @@ async fn answer(
     let extras = Extras::take(&mut pairs, app.config.delivery.allow_legacy_query_keys)?;
     let request =
         ImageRequest::parse(&pairs).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    if request.response == ResponseKind::Url || pairs.iter().any(|(key, _)| key == "response") {
+    if pairs.iter().any(|(key, _)| key == "response") {
         return Err(Problem::bad_parameter("response", "`response` is not a parameter of this endpoint."));
     }
     let order = Order::find(&app.catalog, &request).map_err(vehicle_not_found)?;

@@ -23,6 +23,9 @@ pub const BODY_BYTES_MAX: usize = 8 * 1024;
 const REQUEST_ID_CHARS_MAX: usize = 128;
 const REASON_CHARS_MAX: usize = 500;
 
+/// The members that say what is thought of it, or which request delivered it.
+const OPINION_MEMBERS: [&str; 4] = ["request_id", "rating", "verdict", "reason"];
+
 /// The members that say which picture is meant by itself, as an image request spells them.
 const VEHICLE_MEMBERS: [&str; 5] = ["make", "model", "year", "view", "color"];
 
@@ -95,8 +98,7 @@ pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId,
 
 async fn understand(app: &App, caller: &Caller, bytes: &[u8]) -> Result<(Judged, Opinion), Problem> {
     let mut members: Map<String, Value> = serde_json::from_slice(bytes).map_err(|error| bad_json(&error))?;
-    refuse_nulls(&members, &["request_id", "rating", "verdict", "reason"])?;
-    refuse_nulls(&members, &VEHICLE_MEMBERS)?;
+    refuse_nulls(&members, &[&OPINION_MEMBERS[..], &VEHICLE_MEMBERS].concat())?;
     let body: Body = serde_json::from_slice(bytes).map_err(|error| bad_json(&error))?;
     members.retain(|name, _| VEHICLE_MEMBERS.contains(&name.as_str()));
     let opinion = opinion(&body)?;
