@@ -16,7 +16,7 @@ use cyclorama_core::{BodyClass, View};
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::studio::optics::{MATERIALS, optics};
 use cyclorama_node::studio::{Camera, Studio};
-use cyclorama_node::vehicle::{VehicleMesh, build, typical::typical};
+use cyclorama_node::vehicle::{Library, VehicleMesh, build, typical::typical};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ fn export(studio: &Studio, body: BodyClass, variant: u32, out: &Path) -> anyhow:
         }
         d.wheelbase_mm = (d.length_mm as f32 * random.random_range(0.56..0.64)) as u32;
     }
-    let Ok(mesh) = build(&vehicle) else {
+    let Ok(mesh) = build(&*Library::embedded()?, &vehicle) else {
         println!("{name}: no template");
         return Ok(());
     };

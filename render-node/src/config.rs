@@ -46,6 +46,8 @@ pub struct LocalConfig {
     /// ONNX Runtime's shared library; `None`: beside this program.
     pub onnx_runtime: Option<PathBuf>,
     pub adapter: AdapterChoice,
+    /// A folder of vehicle sheets to use in place of the program's own: for people who draw them.
+    pub sheets: Option<PathBuf>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -74,10 +76,11 @@ struct File {
     models: Option<PathBuf>,
     onnx_runtime: Option<PathBuf>,
     adapter: Option<String>,
+    sheets: Option<PathBuf>,
 }
 
 impl Config {
-    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_MODELS`, `_ADAPTER`,
+    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_MODELS`, `_ADAPTER`, `_SHEETS`,
     /// `ORT_DYLIB_PATH`, and `CYCLORAMA_CACHE`, `HOME` for where the set-up puts ONNX Runtime. An empty value is none.
     pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let file = file.map_or_else(|| Ok(File::default()), read_file)?;
@@ -112,6 +115,7 @@ impl Config {
             models: models.unwrap_or_else(default_models),
             onnx_runtime: onnx_runtime.or_else(|| fetched_onnx_runtime(&variable)),
             adapter,
+            sheets: variable("CYCLORAMA_NODE_SHEETS").map(PathBuf::from).or(file.sheets),
         };
         let token = variable("CYCLORAMA_NODE_TOKEN").map(Secret).or(file.token);
         Ok(Self { url, token, name, slots, local })

@@ -4,16 +4,27 @@ use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
 use cyclorama_core::{BodyClass, Colour, Format, Vehicle, View, encoding};
 use cyclorama_node::agent::{Agent, with_causes};
+use cyclorama_node::check;
 use cyclorama_node::config::{Config, LocalConfig};
 use cyclorama_node::contact_sheet;
 use cyclorama_node::control_plane::ControlPlane;
 use cyclorama_node::doctor;
 use cyclorama_node::engine::Engine;
 use cyclorama_node::renderer::{Order, Renderer};
+use cyclorama_node::studio::rig::Rig;
+use cyclorama_node::vehicle::Library;
+use cyclorama_node::vehicle::catalog_line::vehicle_of;
 use cyclorama_node::vehicle::typical::typical;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Renders vehicle pictures for a Cyclorama control plane.
@@ -42,8 +53,26 @@ enum Command {
     },
     /// Renders one picture into a file.
     Render(RenderArguments),
+    /// Checks the geometry of many vehicles: dimensions, closed skins, frame, paint. Needs no graphics device.
+    CheckVehicles(CheckArguments),
     /// Renders views x body classes x colours into one PNG, to judge with the eye.
     ContactSheet(ContactSheetArguments),
+}
+
+#[derive(Args)]
+struct CheckArguments {
+    /// Lines as `cyclorama catalog list` prints them; standard input if absent.
+    #[arg(long)]
+    vehicles: Option<PathBuf>,
+    /// Of every model one year only, the middle one of those given.
+    #[arg(long)]
+    one_year_each: bool,
+    /// Only this many models, chosen at random.
+    #[arg(long)]
+    models: Option<usize>,
+    /// Chooses the models.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 }
 
 #[derive(Args)]
@@ -118,6 +147,7 @@ fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
     match arguments.command.unwrap_or(Command::Run { embedded: false }) {
         Command::Run { embedded } => serve(config, embedded),
         Command::Doctor { json } => examine(&config.local, json),
+        Command::CheckVehicles(arguments) => check_vehicles(&config.local, &arguments),
         Command::Render(arguments) => render(&config.local, &arguments),
         Command::ContactSheet(arguments) => contact_sheet(&config.local, arguments),
     }
@@ -234,6 +264,58 @@ fn contact_sheet(config: &LocalConfig, arguments: ContactSheetArguments) -> anyh
     std::fs::write(&arguments.out, encoding::encode(&sheet, Format::Png)?)
         .with_context(|| format!("cannot write {}", arguments.out.display()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints every finding as a line (vehicle, rule, detail, separated by tabs) and how many there were of each.
+fn check_vehicles(config: &LocalConfig, arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
+    let text = match &arguments.vehicles {
+        Some(path) => std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?,
+        None => std::io::read_to_string(std::io::stdin())?,
+    };
+    let vehicles = text.lines().map(|line| vehicle_of(line).with_context(|| format!("no vehicle: `{line}`")));
+    let mut models: BTreeMap<(String, String), Vec<Vehicle>> = BTreeMap::new();
+    for vehicle in vehicles {
+        let vehicle = vehicle?;
+        models.entry((vehicle.make.clone(), vehicle.model.clone())).or_default().push(vehicle);
+    }
+    let mut models: Vec<Vec<Vehicle>> = models.into_values().collect();
+    if let Some(count) = arguments.models {
+        models.shuffle(&mut ChaCha8Rng::seed_from_u64(arguments.seed));
+        models.truncate(count);
+    }
+    let chosen = models.iter().flat_map(|years| match arguments.one_year_each {
+        true => &years[years.len() / 2..=years.len() / 2],
+        false => years.as_slice(),
+    });
+    let library = Library::open(config.sheets.as_deref())?;
+    let mut shapes: BTreeMap<String, Vec<&Vehicle>> = BTreeMap::new();
+    for vehicle in chosen {
+        shapes.entry(check::geometry_key(&library, vehicle)).or_default().push(vehicle);
+    }
+    let count: usize = shapes.values().map(Vec::len).sum();
+    eprintln!("{count} vehicles of {} models, {} shapes", models.len(), shapes.len());
+
+    let reference = Rig::built_in()?.reference_diagonal_m;
+    let done = AtomicUsize::new(0);
+    let counts: Mutex<BTreeMap<&'static str, usize>> = Mutex::default();
+    let shapes: Vec<Vec<&Vehicle>> = shapes.into_values().collect();
+    shapes.par_iter().for_each(|alike| {
+        for finding in check::check(&library, alike[0], reference) {
+            println!("{}\t{}\t{}", alike[0].key(), finding.rule, finding.detail);
+            *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(finding.rule).or_default() += alike.len();
+        }
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if done.is_multiple_of(100) {
+            eprintln!("{done} of {} shapes", shapes.len());
+        }
+    });
+    let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (rule, vehicles) in &counts {
+        eprintln!("{rule}: {vehicles} vehicles");
+    }
+    let verdict = if counts.is_empty() { "nothing found" } else { "not all is well" };
+    eprintln!("{count} vehicles: {verdict}");
+    Ok(if counts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn described(arguments: &RenderArguments) -> Vehicle {

@@ -6,12 +6,13 @@ use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime, OnnxRuntimeError
 use crate::finish::{self, ComposeError, Compositor};
 use crate::gpu::{Gpu, GpuError};
 use crate::studio::{self, Layers, Studio, StudioError};
-use crate::vehicle::{self, VehicleError};
+use crate::vehicle::{self, Library, LibraryError, VehicleError};
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::wire::{self, FailureKind};
 use cyclorama_core::{Colour, Vehicle, View};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Each is some tens of megabytes in memory at least; more is a folder chosen by mistake.
@@ -20,6 +21,8 @@ const MODELS_MAX: usize = 8;
 /// Why the node cannot start. Each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    #[error(transparent)]
+    Sheets(#[from] LibraryError),
     #[error(transparent)]
     Gpu(#[from] GpuError),
     #[error(transparent)]
@@ -123,6 +126,7 @@ pub type Watch<'a> = dyn FnMut(&'static str, f32) -> bool + 'a;
 
 pub struct Renderer {
     gpu: Gpu,
+    library: Arc<Library>,
     studio: Studio,
     compositor: Compositor,
     runtime: OnnxRuntime,
@@ -132,13 +136,14 @@ pub struct Renderer {
 
 impl Renderer {
     pub fn start(config: &LocalConfig) -> Result<Self, StartError> {
+        let library = Library::open(config.sheets.as_deref())?;
         let gpu = Gpu::open(&config.adapter)?;
         let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref())?;
         let load = |folder: &PathBuf| LightModel::load(&runtime, folder, &studio::CONDITIONING_CHANNELS);
         let models = model_folders(&config.models)?.iter().map(load).collect::<Result<Vec<_>, _>>()?;
         let studio = Studio::new(&gpu)?;
         let compositor = Compositor::new(&gpu)?;
-        Ok(Self { gpu, studio, compositor, runtime, models })
+        Ok(Self { gpu, library, studio, compositor, runtime, models })
     }
 
     pub fn pipelines(&self) -> Vec<wire::Pipeline> {
@@ -165,7 +170,7 @@ impl Renderer {
             |stage: &'static str, share: f32| if watch(stage, share) { Ok(()) } else { Err(RenderError::Cancelled) };
 
         go_on("geometry", 0.0)?;
-        let mesh = vehicle::build(&order.vehicle)?;
+        let mesh = vehicle::build(&self.library, &order.vehicle)?;
         stages.end("geometry");
         go_on("gbuffer", 0.1)?;
         let shot = self.studio.shoot(&mesh, order.view)?;

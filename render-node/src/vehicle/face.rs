@@ -1,13 +1,16 @@
-//! Front ends that carry a make: grille, lamps and intakes drawn once, in units every front has, and put on any sheet.
-//! Which face a vehicle gets is `template`'s; what a region does is `regions`'.
+//! Faces that carry a make: grille, lamps and intakes, tail lamps and wheels drawn once, in units every body has, and put on any
+//! sheet. Which face a vehicle gets is `library`'s; what a region does is `regions`'.
 //!
-//! A face is drawn in front view: y = 1 at half the sheet's width, z = 0 at the sheet's first front anchor (underside of
-//! the bumper) and 1 at its second (hood edge). Radii, bands and depths stay metres.
+//! Its `[[region]]` are drawn in front view: y = 1 at half the sheet's width, z = 0 at the sheet's first front anchor (underside of
+//! the bumper) and 1 at its second (hood edge). Its `[[tail]]` in rear view likewise, between the rear anchors (underside of the
+//! bumper, belt). Radii, bands and depths stay metres.
 
 use glam::Vec2;
 use serde::Deserialize;
 
-use super::sheet::{DrawnIn, Region, Relief, Sheet, SheetError, merged_table};
+use super::library::Tables;
+use super::parts::wheel::Wheel;
+use super::sheet::{Curve, DrawnIn, Region, Relief, Sheet, SheetError, merged_table};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,17 +22,23 @@ pub struct FaceSheet {
     /// Replace the sheet's own, if there are any.
     #[serde(default)]
     pub relief: Vec<Relief>,
+    /// Regions of the rear: each replaces the sheet's own of its name, or comes on top.
+    #[serde(default)]
+    pub tail: Vec<Region>,
+    #[serde(default)]
+    pub wheel: Option<Wheel>,
 }
 
 impl FaceSheet {
     /// Reads the face called `name`; inheritance is that of sheets.
-    pub fn read(name: &str, text_of: &dyn Fn(&str) -> Option<&'static str>) -> Result<Self, SheetError> {
+    pub fn read(name: &str, tables: &Tables) -> Result<Self, SheetError> {
         let fail = |problem: String| SheetError { sheet: name.to_owned(), problem };
-        let table = merged_table(name, text_of, 0)?;
+        let table = merged_table(name, tables, 0)?;
         let face: FaceSheet = toml::Value::Table(table).try_into().map_err(|e: toml::de::Error| fail(e.to_string()))?;
-        for region in &face.region {
-            if region.at.view != DrawnIn::Front {
-                return Err(fail(format!("region `{}`: a face is drawn in front view", region.name)));
+        let fronts = face.region.iter().map(|region| (region, DrawnIn::Front, "front"));
+        for (region, view, seen_from) in fronts.chain(face.tail.iter().map(|region| (region, DrawnIn::Rear, "rear"))) {
+            if region.at.view != view {
+                return Err(fail(format!("region `{}`: is to be drawn in {seen_from} view", region.name)));
             }
             if region.at.curve.len() < 3 {
                 return Err(fail(format!("region `{}`: a closed curve needs at least three points", region.name)));
@@ -40,32 +49,45 @@ impl FaceSheet {
 
     /// Puts the face on the sheet's front.
     pub fn put_on(&self, sheet: &mut Sheet) {
-        let [low, high] = sheet.front.anchors;
-        let unit = Vec2::new(sheet.size.width * 0.5, high - low);
-        let fitted = |curve: &mut super::sheet::Curve| {
+        let half_width = sheet.size.width * 0.5;
+        let fit = |curve: &mut Curve, [low, high]: [f32; 2]| {
             for point in curve {
-                point.at = Vec2::new(point.at.x * unit.x, low + point.at.y * unit.y);
+                point.at = Vec2::new(point.at.x * half_width, low + point.at.y * (high - low));
             }
         };
-        sheet.front.region = self.region.clone();
-        sheet.front.region.iter_mut().for_each(|region| fitted(&mut region.at.curve));
+        let anchors = sheet.front.anchors;
+        if !self.region.is_empty() {
+            sheet.front.region = self.region.clone();
+            sheet.front.region.iter_mut().for_each(|region| fit(&mut region.at.curve, anchors));
+        }
         if !self.relief.is_empty() {
             sheet.front.relief = self.relief.clone();
-            sheet.front.relief.iter_mut().for_each(|relief| fitted(&mut relief.at.curve));
+            sheet.front.relief.iter_mut().for_each(|relief| fit(&mut relief.at.curve, anchors));
+        }
+        for region in &self.tail {
+            let mut region = region.clone();
+            fit(&mut region.at.curve, sheet.rear.anchors);
+            match sheet.rear.region.iter_mut().find(|own| own.name == region.name) {
+                Some(own) => *own = region,
+                None => sheet.rear.region.push(region),
+            }
+        }
+        if let Some(wheel) = &self.wheel {
+            sheet.fittings.wheel = *wheel;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::template;
-    use super::*;
+    use super::super::library::Library;
 
     #[test]
     fn every_face_reads_and_keeps_its_place_between_the_anchors() {
-        for name in template::face_names() {
-            let face = FaceSheet::read(name, &template::face_text_of).unwrap();
-            let mut sheet = Sheet::read("suv", &template::text_of).unwrap();
+        let library = Library::embedded().unwrap();
+        for name in library.face_names() {
+            let face = library.face(name).unwrap();
+            let mut sheet = library.sheet("suv").unwrap();
             face.put_on(&mut sheet);
             let [low, high] = sheet.front.anchors;
             for point in sheet.front.region.iter().flat_map(|r| &r.at.curve) {

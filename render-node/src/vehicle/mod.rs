@@ -3,11 +3,14 @@
 pub mod blend;
 pub mod body_field;
 pub mod build;
+pub mod catalog_line;
 pub mod curve;
 pub mod depth;
 pub mod drawing;
 pub mod dress;
 pub mod face;
+pub mod library;
+pub mod machine;
 pub mod mesh;
 pub mod morph;
 pub mod motorcycle;
@@ -18,8 +21,8 @@ pub mod regions;
 pub mod sheet;
 pub mod skin;
 pub mod surface_net;
-pub mod template;
 pub mod typical;
 
 pub use build::{VehicleError, build};
+pub use library::{Library, LibraryError};
 pub use mesh::{Material, Surface, VehicleMesh};

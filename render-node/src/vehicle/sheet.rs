@@ -6,12 +6,13 @@
 //! points without passing them. x counts from the nose, y from the centre plane (only y >= 0 is built), z from the
 //! ground.
 //!
-//! `base = "other"` takes every number of another sheet first. Tables merge; lists are replaced, except lists of named
+//! `base = "other"` takes every number of another sheet first, except what it applies to. Tables merge; lists are replaced, except lists of named
 //! things (`[[region]]`, `[[relief]]`, ...), which merge by `name`; `{ name = "...", remove = true }` takes one away.
 
 use serde::Deserialize;
 
 use super::curve::ControlPoint;
+use super::library::Tables;
 use super::mesh::Material;
 use super::parts::bars::BumperBar;
 use super::parts::cabin::Rear;
@@ -31,6 +32,9 @@ pub type Curve = Vec<ControlPoint>;
 pub struct Sheet {
     /// What is drawn, in words.
     pub about: String,
+    /// `own`: the sheet's own front and rear. `make`: those of the make and year. Anything else: the face of that name.
+    #[serde(default = "own")]
+    pub face: String,
     pub size: Size,
     pub body: Body,
     pub greenhouse: Greenhouse,
@@ -50,6 +54,10 @@ pub struct Sheet {
     pub rear: Face,
     #[serde(default)]
     pub fittings: Fittings,
+}
+
+fn own() -> String {
+    "own".to_owned()
 }
 
 /// The drawing's own dimensions.
@@ -628,7 +636,7 @@ pub struct StepFitting {
     pub material: Material,
 }
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("sheet `{sheet}`: {problem}")]
 pub struct SheetError {
     pub sheet: String,
@@ -639,10 +647,10 @@ pub struct SheetError {
 const MAX_BASES: usize = 6;
 
 impl Sheet {
-    /// Reads the sheet called `name`; `text_of` gives the text of a sheet by name.
-    pub fn read(name: &str, text_of: &dyn Fn(&str) -> Option<&'static str>) -> Result<Self, SheetError> {
+    /// Reads the sheet called `name`; its bases are among `tables` too.
+    pub fn read(name: &str, tables: &Tables) -> Result<Self, SheetError> {
         let fail = |problem: String| SheetError { sheet: name.to_owned(), problem };
-        let table = merged_table(name, text_of, 0)?;
+        let table = merged_table(name, tables, 0)?;
         let sheet: Sheet = toml::Value::Table(table).try_into().map_err(|e: toml::de::Error| fail(e.to_string()))?;
         sheet.check().map_err(fail)?;
         Ok(sheet)
@@ -722,20 +730,15 @@ impl Sheet {
 }
 
 /// The numbers of a sheet or face with those of its bases under them.
-pub(super) fn merged_table(
-    name: &str,
-    text_of: &dyn Fn(&str) -> Option<&'static str>,
-    depth: usize,
-) -> Result<toml::Table, SheetError> {
+pub(super) fn merged_table(name: &str, tables: &Tables, depth: usize) -> Result<toml::Table, SheetError> {
     let fail = |problem: String| SheetError { sheet: name.to_owned(), problem };
     if depth > MAX_BASES {
         return Err(fail(format!("base: more than {MAX_BASES} sheets deep")));
     }
-    let text = text_of(name).ok_or_else(|| fail("there is no sheet of this name".to_owned()))?;
-    let mut own: toml::Table = text.parse().map_err(|e: toml::de::Error| fail(e.to_string()))?;
+    let mut own = tables.get(name).ok_or_else(|| fail("there is no sheet of this name".to_owned()))?.clone();
     let Some(base) = own.remove("base") else { return Ok(own) };
     let base = base.as_str().ok_or_else(|| fail("base: must be the name of a sheet".to_owned()))?;
-    let mut table = merged_table(base, text_of, depth + 1)?;
+    let mut table = merged_table(base, tables, depth + 1)?;
     merge_tables(&mut table, own);
     Ok(table)
 }
@@ -786,20 +789,28 @@ fn merge_named(old: &mut Vec<toml::Value>, new: Vec<toml::Value>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::library::SHEETS;
     use super::*;
 
-    fn text(name: &str) -> Option<&'static str> {
-        match name {
-            "wrong-field" => Some("base = \"hatchback\"\n[body]\nsil = 0.2\n"),
-            "wrong-size" => Some("base = \"hatchback\"\n[size]\nlength = -4.0\n"),
-            "falling" => Some("base = \"hatchback\"\n[body]\nbelt = [[1.0, 0.9], [0.5, 0.9]]\n"),
-            "loop" => Some("base = \"loop\"\n"),
-            "child" => Some(
-                "base = \"hatchback\"\nabout = \"child\"\n[[region]]\nname = \"fuel door\"\nremove = true\n\
-                 [[region]]\nname = \"sill\"\nkind = { skin = \"paint\" }\n",
-            ),
-            other => super::super::template::text_of(other),
-        }
+    const FAULTY: [(&str, &str); 5] = [
+        ("wrong-field", "base = \"hatchback\"\n[body]\nsil = 0.2\n"),
+        ("wrong-size", "base = \"hatchback\"\n[size]\nlength = -4.0\n"),
+        ("falling", "base = \"hatchback\"\n[body]\nbelt = [[1.0, 0.9], [0.5, 0.9]]\n"),
+        ("loop", "base = \"loop\"\n"),
+        (
+            "child",
+            "base = \"hatchback\"\nabout = \"child\"\n[[region]]\nname = \"fuel door\"\nremove = true\n\
+             [[region]]\nname = \"sill\"\nkind = { skin = \"paint\" }\n",
+        ),
+    ];
+
+    fn tables() -> Tables {
+        let table = |(name, text): &(&str, &str)| {
+            let mut table: toml::Table = text.parse().unwrap();
+            table.remove("applies_to");
+            ((*name).to_owned(), table)
+        };
+        SHEETS.iter().chain(&FAULTY).map(table).collect()
     }
 
     #[test]
@@ -811,14 +822,14 @@ mod tests {
             ("loop", "base"),
             ("none", "no sheet"),
         ] {
-            let error = Sheet::read(name, &text).unwrap_err().to_string();
+            let error = Sheet::read(name, &tables()).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains(field), "{error}");
         }
     }
 
     #[test]
     fn a_sheet_takes_over_changes_and_drops_what_its_base_has() {
-        let (base, child) = (Sheet::read("hatchback", &text).unwrap(), Sheet::read("child", &text).unwrap());
+        let (base, child) = (Sheet::read("hatchback", &tables()).unwrap(), Sheet::read("child", &tables()).unwrap());
         assert_eq!(child.about, "child");
         assert_eq!(child.region.len() + 1, base.region.len());
         let sill = child.region.iter().find(|r| r.name == "sill").unwrap();

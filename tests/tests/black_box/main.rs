@@ -20,3 +20,4 @@ mod nodes;
 mod pages;
 mod pipeline;
 mod restarts;
+mod vehicle_shapes;

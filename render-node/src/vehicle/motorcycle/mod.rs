@@ -1,74 +1,37 @@
 //! Two-wheelers. No field is needed for them: a motorcycle is a frame that parts hang on, put together from the same
-//! solids the parts of cars are made of. This file says where the joints are; its neighbours build what hangs there.
+//! solids the parts of cars are made of. `style` reads a name, `design` lays its family out, this file says where the
+//! joints are, the neighbours build what hangs there, and `fit` brings the real dimensions in.
 
 mod chassis;
-mod cladding;
+mod design;
+mod engine;
+mod exhaust;
+mod fairing;
+mod fit;
+mod front;
+mod lamps;
+mod luggage;
 mod scooter;
+mod seat;
+mod shapes;
+mod style;
+mod tank;
+mod underbone;
+mod vespa;
 mod wheel;
+mod words;
 
-use cyclorama_core::vehicle::{BodyClass, Dimensions, Vehicle};
+use cyclorama_core::vehicle::Dimensions;
 use glam::Vec3;
 
 use super::mesh::{Material, VehicleMesh};
 use super::parts::solid::{CREASE_DEGREES, Solid};
+use design::Design;
+pub use style::{Engine, Family, Style, style_of};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// Engine and round lamp in view.
-    Naked,
-    /// Full fairing, low bars.
-    Sport,
-    /// Long, low, wide bars.
-    Cruiser,
-    Scooter,
-}
-
-/// Parts of model names that give a fairing away, as whole words between hyphens or as their beginnings.
-const SPORT_WORDS: [&str; 17] = [
-    "ninja",
-    "cbr",
-    "yzf",
-    "gsx-r",
-    "gsxr",
-    "zx",
-    "rsv",
-    "rs-660",
-    "panigale",
-    "superbike",
-    "daytona",
-    "hayabusa",
-    "r1",
-    "r6",
-    "s-1000-rr",
-    "s1000rr",
-    "supersport",
-];
-const SCOOTER_WORDS: [&str; 10] =
-    ["scooter", "vespa", "burgman", "pcx", "nmax", "xmax", "tmax", "forza", "primavera", "liberty"];
-const CRUISER_MAKES: [&str; 3] = ["harley-davidson", "indian", "victory"];
-const CRUISER_WORDS: [&str; 8] = ["shadow", "vulcan", "boulevard", "rebel", "v-star", "virago", "intruder", "bobber"];
-
-/// Which style a two-wheeler is drawn in: by its name, else a naked one.
-pub fn style_of(vehicle: &Vehicle) -> Style {
-    let says = |words: &[&str]| {
-        let model = format!("-{}", vehicle.model);
-        words.iter().any(|word| model.contains(&format!("-{word}")))
-    };
-    if vehicle.body == BodyClass::Scooter || says(&SCOOTER_WORDS) {
-        Style::Scooter
-    } else if says(&SPORT_WORDS) {
-        Style::Sport
-    } else if CRUISER_MAKES.contains(&vehicle.make.as_str()) || says(&CRUISER_WORDS) {
-        Style::Cruiser
-    } else {
-        Style::Naked
-    }
-}
-
-/// Where things are; metres, vehicle axes (x from the front tyre's foremost point).
+/// Where things are; natural metres, vehicle axes (x from the front tyre's foremost point).
 struct Joints {
-    style: Style,
-    length: f32,
+    design: Design,
     front_axle: Vec3,
     rear_axle: Vec3,
     /// Top of the steering head, between the fork's clamps.
@@ -77,72 +40,53 @@ struct Joints {
     pivot: Vec3,
     /// Top of the rider's seat at its lowest.
     seat: Vec3,
-    /// Half of the handlebar's width.
-    bar: f32,
+    /// Rearmost point of the body.
+    tail: f32,
+    /// Foremost point of the engine, behind the front wheel.
+    engine_front: f32,
 }
 
 impl Joints {
-    fn of(style: Style, dimensions: &Dimensions) -> Joints {
-        let metres = |mm: u32| mm as f32 * 0.001;
-        let length = metres(dimensions.length_mm).clamp(1.5, 2.8);
-        let height = metres(dimensions.height_mm).clamp(0.9, 1.6);
-        let wheelbase = metres(dimensions.wheelbase_mm).clamp(length * 0.58, length * 0.74);
-        let (front_radius, rear_radius) = match style {
-            Style::Naked | Style::Sport => (0.300, 0.315),
-            Style::Cruiser => (0.325, 0.320),
-            Style::Scooter => (0.235, 0.235),
-        };
-        let front_axle = Vec3::new(front_radius, 0.0, front_radius);
-        let rear_axle = Vec3::new(front_radius + wheelbase, 0.0, rear_radius);
-        // The bars end below the overall height, which mirrors or a screen reach.
-        let rake = match style {
-            Style::Sport => 0.42_f32,
-            Style::Naked => 0.45,
-            Style::Cruiser => 0.60,
-            Style::Scooter => 0.46,
-        };
-        let head_z = match style {
-            Style::Sport => 0.84,
-            Style::Naked => 0.88,
-            Style::Cruiser => 0.82,
-            Style::Scooter => 0.86,
-        } * (height / 1.13).clamp(0.92, 1.12);
+    fn of(design: Design) -> Joints {
+        let Design { wheelbase, front_tyre: [front, _], rear_tyre: [rear, _], .. } = design;
+        let front_axle = Vec3::new(front, 0.0, front);
+        let rear_axle = Vec3::new(front + wheelbase, 0.0, rear);
         // The fork's axle stands a little before the steering axis.
-        let head = Vec3::new(front_axle.x + 0.03 + (head_z - front_axle.z) * rake.tan(), 0.0, head_z);
-        let seat = match style {
-            Style::Sport => 0.81,
-            Style::Naked => 0.80,
-            Style::Cruiser => 0.69,
-            Style::Scooter => 0.77,
-        };
+        let head_x = front_axle.x + 0.03 + (design.head_z - front) * design.rake.tan();
         Joints {
-            style,
-            length,
             front_axle,
             rear_axle,
-            head,
-            pivot: Vec3::new(rear_axle.x - wheelbase * 0.40, 0.0, rear_axle.z + 0.10),
-            seat: Vec3::new(rear_axle.x - wheelbase * 0.28, 0.0, seat),
-            bar: (metres(dimensions.width_mm) / 2.0).clamp(0.30, 0.46) - if style == Style::Sport { 0.05 } else { 0.0 },
+            head: Vec3::new(head_x, 0.0, design.head_z),
+            pivot: Vec3::new(rear_axle.x - wheelbase * 0.39, 0.0, rear + 0.09 + (design.clearance - 0.17) * 0.4),
+            seat: Vec3::new(rear_axle.x - wheelbase * design.seat_share, 0.0, design.seat_z),
+            tail: rear_axle.x + design.tail,
+            engine_front: front_axle.x + front + 0.075,
+            design,
         }
     }
 }
 
 /// Builds a two-wheeler, upright on z = 0.
 pub fn motorcycle(style: Style, dimensions: &Dimensions) -> VehicleMesh {
-    let joints = Joints::of(style, dimensions);
+    let joints = Joints::of(Design::of(style));
     let mut bike = Bike::default();
     wheel::add_wheels(&mut bike, &joints);
     chassis::add_fork_and_bars(&mut bike, &joints);
-    if style == Style::Scooter {
-        scooter::add_scooter(&mut bike, &joints);
-    } else {
-        chassis::add_frame(&mut bike, &joints);
-        chassis::add_engine(&mut bike, &joints);
-        chassis::add_exhaust(&mut bike, &joints);
-        cladding::add_tank_seat_tail(&mut bike, &joints);
-        cladding::add_front(&mut bike, &joints);
+    match style.family {
+        Family::Scooter | Family::MaxiScooter | Family::Tilting => scooter::add_scooter(&mut bike, &joints),
+        Family::Vespa => vespa::add_vespa(&mut bike, &joints),
+        Family::Underbone => underbone::add_underbone(&mut bike, &joints),
+        _ => {
+            chassis::add_frame(&mut bike, &joints);
+            engine::add_engine(&mut bike, &joints);
+            exhaust::add_exhaust(&mut bike, &joints);
+            tank::add_tank(&mut bike, &joints);
+            seat::add_seat_and_tail(&mut bike, &joints);
+            front::add_nose(&mut bike, &joints);
+            luggage::add_luggage(&mut bike, &joints);
+        }
     }
+    fit::fit(&mut bike.mesh, &joints, dimensions);
     bike.mesh
 }
 
@@ -170,94 +114,89 @@ impl Bike {
     }
 }
 
-/// A loop of `count` points across the bike at `x`: half width and the two heights, squareness of its corners (2 round).
-fn section(x: f32, half_width: f32, low: f32, high: f32, power: f32, count: usize) -> Vec<Vec3> {
-    let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0);
-    (0..count)
-        .map(|i| {
-            let (sin, cos) = (std::f32::consts::TAU * i as f32 / count as f32).sin_cos();
-            let reach = (cos.abs().powf(power) + sin.abs().powf(power)).powf(-1.0 / power);
-            Vec3::new(x, cos * reach * half_width, middle + sin * reach * half)
-        })
-        .collect()
-}
-
-/// A skin through sections given as (x, half width, low, high), smoothed between them.
-fn hull(stations: &[[f32; 4]], power: f32, steps: usize) -> Solid {
-    let count = stations.len();
-    let mut loops = Vec::new();
-    for i in 0..count - 1 {
-        let at = |k: isize| stations[(i as isize + k).clamp(0, count as isize - 1) as usize];
-        let [before, from, to, after] = [at(-1), at(0), at(1), at(2)];
-        for step in 0..steps {
-            let t = step as f32 / steps as f32;
-            let value = |k: usize| {
-                let [p, a, b, n] = [before[k], from[k], to[k], after[k]];
-                0.5 * (2.0 * a
-                    + (b - p) * t
-                    + (2.0 * p - 5.0 * a + 4.0 * b - n) * t * t
-                    + (3.0 * a - p - 3.0 * b + n) * t * t * t)
-            };
-            loops.push(section(value(0), value(1).max(0.004), value(2), value(3).max(value(2) + 0.004), power, 28));
-        }
-    }
-    let last = stations[count - 1];
-    loops.push(section(last[0], last[1].max(0.004), last[2], last[3].max(last[2] + 0.004), power, 28));
-    Solid::lofted(&loops)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const DIMENSIONS: Dimensions =
-        Dimensions { length_mm: 2100, width_mm: 800, height_mm: 1130, wheelbase_mm: 1420, front_track_mm: 0 };
+        Dimensions { length_mm: 2130, width_mm: 800, height_mm: 1110, wheelbase_mm: 1430, front_track_mm: 0 };
+
+    const FAMILIES: [Family; 20] = [
+        Family::Naked,
+        Family::Classic,
+        Family::Cafe,
+        Family::Scrambler,
+        Family::Sport,
+        Family::SportTourer,
+        Family::Tourer,
+        Family::Bagger,
+        Family::Cruiser,
+        Family::Adventure,
+        Family::Enduro,
+        Family::Motocross,
+        Family::Supermoto,
+        Family::Trial,
+        Family::Mini,
+        Family::Underbone,
+        Family::Scooter,
+        Family::Vespa,
+        Family::MaxiScooter,
+        Family::Tilting,
+    ];
+
+    fn assert_sound(mesh: &VehicleMesh, what: &str) {
+        for (material, surface) in &mesh.surfaces {
+            for (p, n) in surface.positions.iter().zip(&surface.normals) {
+                assert!(p.iter().chain(n).all(|c| c.is_finite()), "{what} {material:?}");
+                assert!((Vec3::from(*n).length() - 1.0).abs() < 1e-3, "{what} {material:?}");
+            }
+            for t in surface.indices.chunks_exact(3) {
+                let [a, b, c] = [t[0], t[1], t[2]].map(|i| Vec3::from(surface.positions[i as usize]));
+                let n: Vec3 = t.iter().map(|i| Vec3::from(surface.normals[*i as usize])).sum();
+                let face = (b - a).cross(c - a);
+                assert!(face.dot(n) > -1e-9, "{what} {material:?}: winding at {a}");
+            }
+        }
+    }
+
+    fn extent(mesh: &VehicleMesh) -> (Vec3, Vec3) {
+        let points = || mesh.surfaces.values().flat_map(|s| &s.positions).map(|p| Vec3::from(*p));
+        (points().fold(Vec3::MAX, Vec3::min), points().fold(Vec3::MIN, Vec3::max))
+    }
 
     #[test]
-    fn every_style_stands_on_its_wheels_within_its_length() {
-        for style in [Style::Naked, Style::Sport, Style::Cruiser, Style::Scooter] {
-            let mesh = motorcycle(style, &DIMENSIONS);
-            for (material, surface) in &mesh.surfaces {
-                for (p, n) in surface.positions.iter().zip(&surface.normals) {
-                    assert!(p.iter().chain(n).all(|c| c.is_finite()), "{style:?} {material:?}");
-                    assert!((Vec3::from(*n).length() - 1.0).abs() < 1e-3, "{style:?} {material:?}");
-                    assert!(p[0] > -0.02 && p[0] < 2.16, "{style:?} {material:?}: {p:?}");
-                    assert!(p[2] > -0.001 && p[2] < 1.30 && p[1].abs() < 0.52, "{style:?} {material:?}: {p:?}");
+    fn every_family_has_the_vehicles_dimensions_and_stands_on_its_wheels() {
+        for family in FAMILIES {
+            for luggage in [false, true] {
+                let style = Style { family, engine: Engine::Inline(2), luggage, shark: luggage };
+                let mesh = motorcycle(style, &DIMENSIONS);
+                assert_sound(&mesh, &format!("{family:?}"));
+                let (low, high) = extent(&mesh);
+                let size = high - low;
+                for (got, wanted) in [(size.x, 2.130), (size.y, 0.800), (size.z, 1.110)] {
+                    assert!((got / wanted - 1.0).abs() < 0.02, "{family:?}: {got} instead of {wanted}");
                 }
-                for t in surface.indices.chunks_exact(3) {
-                    let [a, b, c] = [t[0], t[1], t[2]].map(|i| Vec3::from(surface.positions[i as usize]));
-                    let n = Vec3::from(surface.normals[t[0] as usize]);
-                    assert!((b - a).cross(c - a).dot(n) > 0.0, "{style:?} {material:?}: winding at {a}");
-                }
+                let lowest = mesh.surfaces[&Material::Tyre].positions.iter().map(|p| p[2]).fold(1.0, f32::min);
+                assert!(lowest.abs() < 1e-4, "{family:?} stands at {lowest}");
+                assert!((12_000..140_000).contains(&mesh.triangle_count()), "{family:?}: {}", mesh.triangle_count());
             }
-            let lowest = mesh.surfaces[&Material::Tyre].positions.iter().map(|p| p[2]).fold(1.0, f32::min);
-            assert!(lowest.abs() < 1e-4, "{style:?} stands at {lowest}");
-            assert!((20_000..120_000).contains(&mesh.triangle_count()), "{style:?}: {}", mesh.triangle_count());
         }
     }
 
     #[test]
-    fn names_give_the_style() {
-        let named = |make: &str, model: &str| {
-            let vehicle = Vehicle {
-                make: make.to_owned(),
-                model: model.to_owned(),
-                year: 2020,
-                vehicle_type: cyclorama_core::vehicle::VehicleType::Motorcycle,
-                body: BodyClass::Motorcycle,
-                dimensions: DIMENSIONS,
-            };
-            style_of(&vehicle)
-        };
-        for (make, model, style) in [
-            ("kawasaki", "ninja-400", Style::Sport),
-            ("honda", "cbr600rr", Style::Sport),
-            ("honda", "cb500f", Style::Naked),
-            ("harley-davidson", "sportster", Style::Cruiser),
-            ("suzuki", "burgman-400", Style::Scooter),
-            ("honda", "rebel-500", Style::Cruiser),
+    fn every_engine_is_sound_in_a_naked_bike() {
+        for engine in [
+            Engine::Inline(1),
+            Engine::Inline(4),
+            Engine::Vee,
+            Engine::WideVee,
+            Engine::CrossVee,
+            Engine::Boxer,
+            Engine::FlatSix,
+            Engine::Electric,
         ] {
-            assert_eq!(named(make, model), style, "{make} {model}");
+            let style = Style { family: Family::Naked, engine, luggage: false, shark: false };
+            assert_sound(&motorcycle(style, &DIMENSIONS), &format!("{engine:?}"));
         }
     }
 }

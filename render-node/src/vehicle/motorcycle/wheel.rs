@@ -3,7 +3,9 @@
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
-use super::{Bike, Joints, Style};
+use super::design::{Guard, Nose, Rim, Seat};
+use super::style::Family;
+use super::{Bike, Joints};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 
@@ -12,50 +14,94 @@ const SEGMENTS: usize = 72;
 struct Looks {
     tyre_width: f32,
     rim_radius: f32,
-    spokes: usize,
-    /// Wires cross in pairs; blades are straight.
-    wires: bool,
-    discs: &'static [f32],
+    rim: Rim,
+    /// Of wire wheels: bright or dark.
+    bright: bool,
+    knobbly: bool,
+    /// Where brake discs sit across the wheel.
+    discs: Vec<f32>,
 }
 
+impl Looks {
+    fn of(joints: &Joints, [radius, tyre_width]: [f32; 2], discs: Vec<f32>) -> Looks {
+        let design = &joints.design;
+        // The side wall is a share of the width, less on wide tyres.
+        let wall = (tyre_width * 0.62).clamp(0.055, 0.105);
+        let rim_radius = radius - wall;
+        let bright = design.bright || design.knobbly || design.nose == Nose::Beak;
+        Looks { tyre_width, rim_radius, rim: design.rim, bright, knobbly: design.knobbly, discs }
+    }
+}
+
+/// Half the distance between a tilting scooter's front wheels.
+pub(super) const TILTING_TRACK: f32 = 0.21;
+
 pub(super) fn add_wheels(bike: &mut Bike, joints: &Joints) {
-    let (front, rear) = match joints.style {
-        Style::Naked | Style::Sport => (
-            Looks { tyre_width: 0.120, rim_radius: 0.222, spokes: 5, wires: false, discs: &[-0.075, 0.075] },
-            Looks { tyre_width: 0.180, rim_radius: 0.222, spokes: 5, wires: false, discs: &[0.085] },
-        ),
-        Style::Cruiser => (
-            Looks { tyre_width: 0.120, rim_radius: 0.242, spokes: 20, wires: true, discs: &[0.075] },
-            Looks { tyre_width: 0.170, rim_radius: 0.205, spokes: 20, wires: true, discs: &[0.085] },
-        ),
-        Style::Scooter => (
-            Looks { tyre_width: 0.110, rim_radius: 0.160, spokes: 5, wires: false, discs: &[0.065] },
-            Looks { tyre_width: 0.130, rim_radius: 0.160, spokes: 5, wires: false, discs: &[] },
-        ),
+    let design = &joints.design;
+    let (front_axle, rear_axle) = (joints.front_axle, joints.rear_axle);
+    let aside = design.front_tyre[1] / 2.0 + 0.016;
+    let front_discs = match design.discs {
+        0 => vec![],
+        1 => vec![-aside],
+        _ => vec![-aside, aside],
     };
-    add_wheel(bike, joints.front_axle, joints.front_axle.z, &front);
-    add_wheel(bike, joints.rear_axle, joints.rear_axle.z, &rear);
-    let [cover_front, cover_rear] = match joints.style {
-        Style::Cruiser => [(0.55, 2.75), (0.25, 2.45)],
-        Style::Scooter => [(0.75, 2.65), (0.4, 2.3)],
-        _ => [(0.90, 2.60), (1.25, 2.75)],
-    };
-    add_mudguard(bike, joints.front_axle, joints.front_axle.z + 0.022, front.tyre_width * 0.62, cover_front);
-    if joints.style != Style::Scooter {
-        let gap = if joints.style == Style::Cruiser { 0.05 } else { 0.025 };
-        add_mudguard(bike, joints.rear_axle, joints.rear_axle.z + gap, rear.tyre_width * 0.58, cover_rear);
+    let rear_discs = if design.discs == 0 { vec![] } else { vec![design.rear_tyre[1] / 2.0 + 0.004] };
+    let front = Looks::of(joints, design.front_tyre, front_discs);
+    let rear = Looks::of(joints, design.rear_tyre, rear_discs);
+    let sides: &[f32] = if design.family == Family::Tilting { &[-TILTING_TRACK, TILTING_TRACK] } else { &[0.0] };
+    for side in sides {
+        let axle = front_axle + Vec3::Y * *side;
+        add_wheel(bike, axle, front_axle.z, &front);
+        if let Guard::Hugging(from, to) = design.guard {
+            let wide = if design.rim == Rim::Dish { 0.80 } else { 0.60 };
+            add_mudguard(bike, axle, front_axle.z + 0.018, front.tyre_width * wide, (from, to), Material::Paint);
+        }
+    }
+    add_wheel(bike, rear_axle, rear_axle.z, &rear);
+    let half = rear.tyre_width * 0.56;
+    match (design.family, design.seat) {
+        (Family::Underbone, _) => {
+            add_mudguard(bike, rear_axle, rear_axle.z + 0.035, half * 1.25, (0.10, 2.60), Material::Paint);
+        }
+        (Family::Scooter | Family::Vespa | Family::MaxiScooter | Family::Tilting, _) | (_, Seat::Rail) => {}
+        (_, Seat::Stepped) => {
+            add_mudguard(bike, rear_axle, rear_axle.z + 0.018, half, (1.25, 2.75), Material::MattBlack);
+            let y = design.rear_tyre[1] / 2.0 + 0.020;
+            for angle in [1.5_f32, 2.3] {
+                let edge = rear_axle + Vec3::new(angle.cos(), 0.0, angle.sin()) * (rear_axle.z + 0.010);
+                let foot = joints.pivot.lerp(rear_axle, if angle > 2.0 { 0.35 } else { 0.8 });
+                bike.add_pair(
+                    Material::GlossBlack,
+                    Solid::pin(foot + Vec3::Y * y, edge + Vec3::Y * half * 0.9, 0.008, 8),
+                );
+            }
+        }
+        _ => {
+            let deep = if design.family == Family::Bagger || design.family == Family::Tourer { 0.02 } else { 0.30 };
+            add_mudguard(bike, rear_axle, rear_axle.z + 0.050, half * 1.12, (deep, 2.50), Material::Paint);
+            // Struts from the axle and from the frame's rails.
+            let y = design.rear_tyre[1] / 2.0 + 0.030;
+            for angle in [0.55_f32, 1.15] {
+                let edge = rear_axle + Vec3::new(angle.cos(), 0.0, angle.sin()) * (rear_axle.z + 0.040);
+                let foot = Vec3::new(rear_axle.x - 0.04, 0.082, joints.seat.z - 0.07);
+                let foot = if angle < 1.0 { rear_axle + Vec3::Y * y } else { foot };
+                bike.add_pair(Material::GlossBlack, Solid::pin(foot, edge + Vec3::Y * half * 1.05, 0.008, 8));
+            }
+        }
     }
 }
 
 fn add_wheel(bike: &mut Bike, axle: Vec3, radius: f32, looks: &Looks) {
     let half = looks.tyre_width / 2.0;
-    let wall = radius - looks.rim_radius;
+    // Blocks stand on the carcass, up to the tyre's radius.
+    let carcass = radius - if looks.knobbly { 0.017 } else { 0.0 };
+    let wall = carcass - looks.rim_radius;
     // Round from bead to bead: a motorcycle leans on its shoulders.
     let tyre: Vec<Vec2> = (0..=18)
         .map(|i| {
             let turn = -2.5 + 5.0 * i as f32 / 18.0;
             let reach = half * turn.sin().signum() * turn.sin().abs().min(1.0);
-            let height = radius - wall * 0.56 + wall * 0.56 * turn.cos() * if turn.cos() < 0.0 { 0.9 } else { 1.0 };
+            let height = carcass - wall * 0.56 + wall * 0.56 * turn.cos() * if turn.cos() < 0.0 { 0.9 } else { 1.0 };
             Vec2::new(reach, height)
         })
         .collect();
@@ -74,11 +120,19 @@ fn add_wheel(bike: &mut Bike, axle: Vec3, radius: f32, looks: &Looks) {
     ]
     .map(|(a, r)| Vec2::new(a, r))
     .to_vec();
-    let rim_material = if looks.wires { Material::Chrome } else { Material::RimDark };
+    let wires = looks.rim == Rim::Wires;
+    let rim_material = match looks.rim {
+        Rim::Wires if looks.bright => Material::Chrome,
+        Rim::Dish => Material::Satin,
+        _ => Material::RimDark,
+    };
     bike.add(rim_material, Solid::revolved(&inner, SEGMENTS).moved(axle));
 
     let hub_half = half * 0.75;
-    let hub_radius = if looks.wires { 0.045 } else { 0.050 };
+    let hub_radius = if wires { 0.045 } else { 0.050 };
+    if looks.knobbly {
+        add_knobs(bike, axle, radius, half);
+    }
     let hub = [
         (-hub_half, 0.0),
         (-hub_half, hub_radius * 0.9),
@@ -88,14 +142,22 @@ fn add_wheel(bike: &mut Bike, axle: Vec3, radius: f32, looks: &Looks) {
         (hub_half, 0.0),
     ]
     .map(|(a, r)| Vec2::new(a, r));
-    bike.add(if looks.wires { Material::Chrome } else { Material::RimDark }, Solid::revolved(&hub, 32).moved(axle));
+    bike.add(if wires { Material::Satin } else { Material::RimDark }, Solid::revolved(&hub, 32).moved(axle));
     let pin = Solid::pin(axle - Vec3::Y * (half + 0.07), axle + Vec3::Y * (half + 0.07), 0.012, 12);
     bike.add(Material::Satin, pin);
 
-    for number in 0..looks.spokes {
-        let turn = TAU * (number as f32 + 0.25) / looks.spokes as f32;
+    if looks.rim == Rim::Dish {
+        add_dish(bike, axle, bed, half);
+    }
+    let spokes = match looks.rim {
+        Rim::Cast => 5,
+        Rim::Wires => 18,
+        Rim::Dish => 0,
+    };
+    for number in 0..spokes {
+        let turn = TAU * (number as f32 + 0.25) / spokes as f32;
         let at = |angle: f32, r: f32, y: f32| axle + Vec3::new(r * angle.cos(), y, r * angle.sin());
-        if looks.wires {
+        if wires {
             for (side, cross) in [(-1.0, 0.32), (1.0, -0.32), (-1.0, -0.32), (1.0, 0.32)] {
                 let from = at(turn, hub_radius * 0.95, side * hub_half * 0.8);
                 let to = at(turn + cross, bed, side * half * 0.15);
@@ -114,8 +176,8 @@ fn add_wheel(bike: &mut Bike, axle: Vec3, radius: f32, looks: &Looks) {
             }
         }
     }
-    for y in looks.discs {
-        let outer = (looks.rim_radius - 0.055).min(0.160);
+    for y in &looks.discs {
+        let outer = (looks.rim_radius - 0.050).clamp(0.085, 0.160);
         let ring = [
             (-0.0025, outer * 0.70),
             (-0.0025, outer),
@@ -141,8 +203,60 @@ fn add_wheel(bike: &mut Bike, axle: Vec3, radius: f32, looks: &Looks) {
     }
 }
 
+/// Tread blocks round the tyre: a row in the middle and one on each shoulder.
+fn add_knobs(bike: &mut Bike, axle: Vec3, radius: f32, half: f32) {
+    let count = 44;
+    let mut blocks = Solid::default();
+    for number in 0..count {
+        for row in [-1.0_f32, 0.0, 1.0] {
+            let turn = TAU * (number as f32 + if row == 0.0 { 0.5 } else { 0.0 }) / count as f32;
+            let around = Vec3::new(-turn.sin(), 0.0, turn.cos());
+            // The block's outward direction leans with the tyre's shoulder.
+            let lean = row * 0.85;
+            let out = Vec3::new(turn.cos(), 0.0, turn.sin()) * lean.cos() + Vec3::Y * lean.sin();
+            let across = around.cross(out);
+            let middle = axle
+                + Vec3::new(turn.cos(), 0.0, turn.sin()) * (radius - 0.010 - 0.022 * row.abs())
+                + Vec3::Y * row * half * 0.70;
+            let ring = |rise: f32, size: f32| {
+                [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)]
+                    .map(|(a, b)| middle + out * rise + around * (a * 0.013 * size) + across * (b * half * 0.26 * size))
+                    .to_vec()
+            };
+            blocks.append(Solid::lofted(&[ring(-0.012, 1.1), ring(0.010, 0.9)]));
+        }
+    }
+    bike.add(Material::Tyre, blocks);
+}
+
+/// The pressed wheel of old scooters: a dish with a hub cap on each side.
+fn add_dish(bike: &mut Bike, axle: Vec3, bed: f32, half: f32) {
+    for side in [-1.0, 1.0] {
+        let face = [
+            (half * 0.30, bed + 0.006),
+            (half * 0.45, bed * 0.86),
+            (half * 0.62, bed * 0.66),
+            (half * 0.40, bed * 0.52),
+            (half * 0.52, bed * 0.34),
+            (half * 0.80, bed * 0.22),
+            (half * 0.86, 0.0),
+        ]
+        .map(|(a, r)| Vec2::new(a, r));
+        let dish = Solid::revolved(&face, 40);
+        let dish = if side > 0.0 { dish } else { dish.bent(|p| Vec3::new(p.x, -p.y, p.z)).flipped() };
+        bike.add_soft(Material::Satin, dish.moved(axle));
+    }
+}
+
 /// A band over the tyre between two angles, measured from the rear horizontal upwards and on to the front.
-fn add_mudguard(bike: &mut Bike, axle: Vec3, radius: f32, half_width: f32, (from, to): (f32, f32)) {
+pub(super) fn add_mudguard(
+    bike: &mut Bike,
+    axle: Vec3,
+    radius: f32,
+    half_width: f32,
+    (from, to): (f32, f32),
+    material: Material,
+) {
     let loops: Vec<Vec<Vec3>> = (0..=20)
         .map(|i| {
             let t = i as f32 / 20.0;
@@ -161,5 +275,5 @@ fn add_mudguard(bike: &mut Bike, axle: Vec3, radius: f32, half_width: f32, (from
                 .collect()
         })
         .collect();
-    bike.add_soft(Material::Paint, Solid::lofted(&loops));
+    bike.add_soft(material, Solid::lofted(&loops));
 }

@@ -3,6 +3,7 @@
 //! A piece is built about its own origin unless its function says vehicle space; `placing` puts it on the vehicle. Parts
 //! know nothing of the body: where a skin matters, the caller hands in points on it.
 
+pub mod assembly;
 pub mod bars;
 pub mod cabin;
 pub mod exhaust;
@@ -18,7 +19,7 @@ pub mod wheel;
 pub mod wiper;
 
 #[cfg(test)]
-mod checks {
+pub(super) mod checks {
     //! What every piece must be: finite, unit normals on the side its triangles face.
 
     use glam::Vec3;

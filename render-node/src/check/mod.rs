@@ -1,0 +1,226 @@
+//! What must hold of every vehicle's geometry, whatever it looks like: it builds, has its dimensions, stands on the ground, is closed
+//! where the camera looks, mirrors from left to right, is painted in a sensible part and stays in the frame.
+//!
+//! No graphics device: the six views are drawn small by `raster`. Whether a vehicle is beautiful or recognised is for people.
+
+pub mod raster;
+
+use crate::studio::Camera;
+use crate::studio::camera::bounds;
+use crate::vehicle::machine::{dimensions_of, machine_of};
+use crate::vehicle::{self, Library, Material, VehicleMesh};
+use cyclorama_core::{BodyClass, Vehicle, View};
+use glam::Vec3;
+use raster::{Drawn, draw};
+
+/// Of length, width, height and wheelbase.
+const DIMENSION_TOLERANCE: f32 = 0.02;
+/// About the rear axle, for the width.
+const REAR_AXLE_REACH_M: f32 = 0.5;
+/// Shares of the height at which mirrors begin: on vans and trucks, on off-roaders and pickups, on cars, on low cars.
+const MIRRORS_FROM: [f32; 4] = [0.44, 0.52, 0.58, 0.62];
+/// How far a tyre may stand above or below the ground.
+const GROUND_TOLERANCE_M: f32 = 0.003;
+/// Side of the small pictures.
+const SIDE_PX: usize = 320;
+/// Share of the vehicle's pixels at which the inside of a shell may be seen: slivers along cut edges.
+const OPEN_SHARE_MAX: f32 = 0.004;
+/// Share of the vehicle's pixels by which the left picture may differ from the mirrored right one. A two-wheeler carries its
+/// exhaust, stand and chain on one side.
+const MIRROR_SHARE_MAX: f32 = 0.015;
+const MIRROR_SHARE_MAX_RIDDEN: f32 = 0.10;
+
+/// One thing that does not hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Short name of the rule, for counting.
+    pub rule: &'static str,
+    pub detail: String,
+}
+
+fn finding(rule: &'static str, detail: String) -> Finding {
+    Finding { rule, detail }
+}
+
+/// Everything that does not hold of one vehicle; empty is good. `reference_diagonal_m` is the studio's.
+pub fn check(library: &Library, vehicle: &Vehicle, reference_diagonal_m: f32) -> Vec<Finding> {
+    let mesh = match vehicle::build(library, vehicle) {
+        Ok(mesh) => mesh,
+        Err(error) => return vec![finding("build", error.to_string())],
+    };
+    let mut findings = dimensions(&mesh, vehicle);
+    findings.extend(pictures(&mesh, vehicle, reference_diagonal_m));
+    findings
+}
+
+/// Mesh against catalog. Mirrors, fins, rails and lamps on stalks are not part of a vehicle's dimensions.
+fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
+    let Some((low, high)) = bounds(mesh) else { return vec![finding("build", "the mesh is empty".to_owned())] };
+    let metres = |mm: u32| mm as f32 * 0.001;
+    let d = machine_of(vehicle).map_or(vehicle.dimensions, |machine| dimensions_of(machine, vehicle.dimensions));
+    let rides = is_ridden(vehicle);
+    let height = metres(d.height_mm);
+    let points = |material: fn(Material) -> bool| {
+        mesh.surfaces.iter().filter(move |(found, _)| material(**found)).flat_map(|(_, surface)| &surface.positions)
+    };
+    // Rails and bright trim stand off the body; a bright roof is one.
+    let dull: fn(Material) -> bool = |material| !matches!(material, Material::Satin | Material::Chrome);
+    let nearest = |wanted: f32, found: &[f32]| {
+        found.iter().copied().min_by(|a, b| (a - wanted).abs().total_cmp(&(b - wanted).abs())).unwrap_or_default()
+    };
+    // A two-wheeler's bars are its width. Everything else has mirrors, which hang low on some and high on others; the body is as
+    // wide as said somewhere below them.
+    let widest = |counts: &dyn Fn(&[f32; 3]) -> bool| {
+        2.0 * points(dull).filter(|p| counts(p)).map(|p| p[1].abs()).fold(0.0, f32::max)
+    };
+    let axles = axles(mesh);
+    let width = if rides {
+        widest(&|_| true)
+    } else {
+        let rear = axles.map_or(high.x, |[_, rear]| rear);
+        let mut found: Vec<f32> = MIRRORS_FROM.iter().map(|share| widest(&|p| p[2] < share * height)).collect();
+        // High haunches: no mirror is near the rear axle.
+        found.push(widest(&|p| (p[0] - rear).abs() < REAR_AXLE_REACH_M));
+        nearest(metres(d.width_mm), &found)
+    };
+    // A fin stands on the centre line.
+    let beside_fin = if rides { 0.0 } else { 0.12 };
+    let top_of = |material| points(material).filter(|p| p[1].abs() >= beside_fin).map(|p| p[2]).fold(0.0, f32::max);
+    let top = nearest(height, &[top_of(dull), top_of(|_| true)]);
+
+    let mut findings = Vec::new();
+    let mut compare = |rule: &'static str, measured: f32, wanted_mm: u32| {
+        let wanted = metres(wanted_mm);
+        if (measured - wanted).abs() > DIMENSION_TOLERANCE * wanted {
+            findings.push(finding(rule, format!("{measured:.3} m, should be {wanted:.3} m")));
+        }
+    };
+    compare("length", high.x - low.x, d.length_mm);
+    compare("width", width, d.width_mm);
+    compare("height", top, d.height_mm);
+    match axles {
+        Some([front, rear]) => compare("wheelbase", rear - front, d.wheelbase_mm),
+        None => findings.push(finding("ground", "no tyre touches the ground at both ends".to_owned())),
+    }
+    if low.z < -GROUND_TOLERANCE_M {
+        findings.push(finding("ground", format!("something reaches {:.3} m below the ground", -low.z)));
+    }
+    findings
+}
+
+/// x of the foremost and the rearmost place where tyres touch the ground.
+fn axles(mesh: &VehicleMesh) -> Option<[f32; 2]> {
+    let tyres = mesh.surfaces.get(&Material::Tyre)?;
+    let touching: Vec<f32> =
+        tyres.positions.iter().filter(|p| p[2].abs() <= GROUND_TOLERANCE_M).map(|p| p[0]).collect();
+    let first = touching.iter().copied().fold(f32::INFINITY, f32::min);
+    let last = touching.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    // Points of one contact patch lie within a hand's breadth.
+    let middle_of = |end: f32| -> f32 {
+        let patch: Vec<f32> = touching.iter().copied().filter(|x| (x - end).abs() < 0.2).collect();
+        patch.iter().sum::<f32>() / patch.len().max(1) as f32
+    };
+    (last - first > 0.5).then(|| [middle_of(first), middle_of(last)])
+}
+
+fn pictures(mesh: &VehicleMesh, vehicle: &Vehicle, reference_diagonal_m: f32) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut sides: Vec<Drawn> = Vec::new();
+    for view in View::ALL {
+        let camera = match Camera::fit(mesh, *view, reference_diagonal_m) {
+            Ok(camera) => camera,
+            Err(error) => {
+                findings.push(finding("build", error.to_string()));
+                continue;
+            }
+        };
+        let drawn = draw(mesh, &camera, SIDE_PX);
+        if drawn.outside > 0 {
+            findings.push(finding("frame", format!("{view}: {} corners outside the picture", drawn.outside)));
+        }
+        let covered = drawn.covered().max(1) as f32;
+        let open = drawn.open as f32 / covered;
+        if open > OPEN_SHARE_MAX {
+            findings.push(finding("open", format!("{view}: the inside of a shell at {:.1} % of it", open * 100.0)));
+        }
+        let painted = drawn.of(Material::Paint) as f32 / covered;
+        let (least, most) = painted_share(vehicle.body);
+        if painted < least || painted > most {
+            findings.push(finding("paint", format!("{view}: {:.0} % is painted", painted * 100.0)));
+        }
+        if matches!(view, View::Side | View::SideRight) {
+            sides.push(drawn);
+        }
+    }
+    if let [left, right] = sides.as_slice() {
+        let differing = left.differs_from_mirrored(right) as f32 / left.covered().max(1) as f32;
+        let most = if is_ridden(vehicle) { MIRROR_SHARE_MAX_RIDDEN } else { MIRROR_SHARE_MAX };
+        if differing > most {
+            findings.push(finding("mirror", format!("left and right differ at {:.1} % of it", differing * 100.0)));
+        }
+    }
+    findings
+}
+
+fn is_ridden(vehicle: &Vehicle) -> bool {
+    matches!(vehicle.body, BodyClass::Motorcycle | BodyClass::Scooter)
+}
+
+/// Least and most of the picture that is paint, whatever the view.
+fn painted_share(body: BodyClass) -> (f32, f32) {
+    match body {
+        BodyClass::Motorcycle | BodyClass::Scooter => (0.015, 0.75),
+        // Flatbeds, tractors, trailers and plant show much of their frame.
+        BodyClass::Truck | BodyClass::Trailer | BodyClass::Other | BodyClass::Rickshaw => (0.06, 0.90),
+        // A spare wheel hides much of the tail.
+        BodyClass::OffRoader => (0.10, 0.88),
+        _ => (0.16, 0.88),
+    }
+}
+
+/// Whether two vehicles get the same geometry: then one check does for both.
+pub fn geometry_key(library: &Library, vehicle: &Vehicle) -> String {
+    let sheet = library.sheet_for(vehicle).unwrap_or("none");
+    let face = library.face_for(vehicle).unwrap_or("none");
+    let d = vehicle.dimensions;
+    let name = match vehicle.body {
+        // Their style comes from the name.
+        BodyClass::Motorcycle | BodyClass::Scooter => format!("{}/{}", vehicle.make, vehicle.model),
+        _ => machine_of(vehicle).map_or_else(String::new, |machine| format!("{machine:?}")),
+    };
+    format!("{sheet} {face} {} {name} {} {} {} {}", vehicle.body, d.length_mm, d.width_mm, d.height_mm, d.wheelbase_mm)
+}
+
+/// Far corner of the picture's plane is at 1.
+fn inside_frame(p: Vec3) -> bool {
+    p.x.abs() <= 1.0 && p.y.abs() <= 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::studio::rig::Rig;
+    use crate::vehicle::typical::typical;
+
+    #[test]
+    fn a_good_vehicle_passes_and_a_spoilt_one_does_not() {
+        let library = &*Library::embedded().unwrap();
+        let reference = Rig::built_in().unwrap().reference_diagonal_m;
+        let vehicle = typical(BodyClass::Hatchback);
+        assert_eq!(check(library, &vehicle, reference), []);
+
+        let mut mesh = vehicle::build(library, &vehicle).unwrap();
+        let mut longer = vehicle.clone();
+        longer.dimensions.length_mm += 200;
+        let rules = |findings: Vec<Finding>| findings.into_iter().map(|f| f.rule).collect::<Vec<_>>();
+        assert_eq!(rules(dimensions(&mesh, &longer)), ["length"]);
+
+        // Half of the skin taken away: the far side is seen from within.
+        let paint = mesh.surfaces.get_mut(&Material::Paint).unwrap();
+        let positions = paint.positions.clone();
+        let near = |t: &&[u32]| t.iter().any(|i| positions[*i as usize][1] > 0.0);
+        paint.indices = paint.indices.chunks_exact(3).filter(near).flatten().copied().collect();
+        let broken = rules(pictures(&mesh, &vehicle, reference));
+        assert!(broken.contains(&"open") && broken.contains(&"paint"), "{broken:?}");
+    }
+}

@@ -1,0 +1,184 @@
+//! What is neither car nor motorcycle: tractors, loaders, quads, trikes and auto rickshaws, put together from solids. The catalog calls
+//! most of them "other" and has no dimensions for them; which machine is meant is told by the make and the model's name.
+
+mod loader;
+mod quad;
+mod rickshaw;
+mod tractor;
+
+use cyclorama_core::vehicle::{BodyClass, Dimensions, Vehicle};
+
+use super::mesh::VehicleMesh;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Machine {
+    /// For fields: large rear wheels, cab over them.
+    Tractor,
+    /// For building sites: arms and bucket in front of a cab on four equal wheels.
+    Loader,
+    /// Four-wheeled motorcycle.
+    Quad,
+    /// Three-wheeled taxi, open at the sides.
+    Rickshaw,
+    /// The same with a load bed.
+    CargoRickshaw,
+}
+
+const TRACTOR_MAKES: [&str; 24] = [
+    "john-deere",
+    "kubota",
+    "claas",
+    "mccormick",
+    "case-ih",
+    "deutz-fahr",
+    "zetor",
+    "iseki",
+    "new-holland",
+    "same",
+    "landini",
+    "tym",
+    "tafe",
+    "massey-ferguson",
+    "fendt",
+    "valtra",
+    "lamborghini-tractors",
+    "yanmar",
+    "mahindra-tractors",
+    "holmer-exxact",
+    "zurn-harvesting",
+    "new-holland-agriculture",
+    "siromer",
+    "solis",
+];
+const LOADER_MAKES: [&str; 26] = [
+    "jcb",
+    "caterpillar",
+    "manitou",
+    "weidemann",
+    "wacker-neuson",
+    "merlo",
+    "bob-cat",
+    "bobcat",
+    "volvo",
+    "bomag",
+    "grove",
+    "multihog",
+    "mathieu",
+    "bucher",
+    "boschung",
+    "scarab",
+    "classic-custom",
+    "terex",
+    "komatsu",
+    "liebherr",
+    "hyster",
+    "genie",
+    "kramer",
+    "schaffer",
+    "avant",
+    "nippi",
+];
+
+/// Which machine a vehicle is; `None` for bodies that are drawn from sheets or as two-wheelers.
+pub fn machine_of(vehicle: &Vehicle) -> Option<Machine> {
+    let make = vehicle.make.as_str();
+    match vehicle.body {
+        BodyClass::Rickshaw if ["cargo", "load", "pickup", "delivery"].iter().any(|w| vehicle.model.contains(w)) => {
+            Some(Machine::CargoRickshaw)
+        }
+        BodyClass::Rickshaw => Some(Machine::Rickshaw),
+        BodyClass::Other if TRACTOR_MAKES.contains(&make) => Some(Machine::Tractor),
+        BodyClass::Other if LOADER_MAKES.contains(&make) => Some(Machine::Loader),
+        BodyClass::Other => Some(Machine::Quad),
+        _ => None,
+    }
+}
+
+/// Length, width, height and wheelbase it is drawn at. The catalog's own stand-in for "other" is a tractor's size: a quad of
+/// more than three metres is one of those.
+pub fn dimensions_of(machine: Machine, given: Dimensions) -> Dimensions {
+    const QUAD_LENGTH_MAX_MM: u32 = 3000;
+    match machine {
+        Machine::Quad if given.length_mm > QUAD_LENGTH_MAX_MM => {
+            Dimensions { length_mm: 2110, width_mm: 1180, height_mm: 1210, wheelbase_mm: 1300, front_track_mm: 930 }
+        }
+        _ => given,
+    }
+}
+
+/// Builds the machine on z = 0.
+pub fn build(machine: Machine, given: Dimensions) -> VehicleMesh {
+    let size = Size::of(dimensions_of(machine, given));
+    match machine {
+        Machine::Tractor => tractor::tractor(size),
+        Machine::Loader => loader::loader(size),
+        Machine::Quad => quad::quad(size),
+        Machine::Rickshaw => rickshaw::rickshaw(size, false),
+        Machine::CargoRickshaw => rickshaw::rickshaw(size, true),
+    }
+}
+
+/// Metres.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    length: f32,
+    width: f32,
+    height: f32,
+    wheelbase: f32,
+}
+
+impl Size {
+    /// Wrong data must not turn a machine inside out.
+    fn of(d: Dimensions) -> Size {
+        let metres = |mm: u32, low: f32, high: f32| (mm as f32 * 0.001).clamp(low, high);
+        let length = metres(d.length_mm, 1.2, 8.0);
+        Size {
+            length,
+            width: metres(d.width_mm, 0.6, 3.0),
+            height: metres(d.height_mm, 0.7, 3.8),
+            wheelbase: metres(d.wheelbase_mm, 0.0, 8.0).clamp(0.45 * length, 0.75 * length),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::mesh::Material;
+    use crate::vehicle::parts::checks::assert_sound;
+
+    #[test]
+    fn every_machine_is_sound_and_as_large_as_said() {
+        let (field, site) = ((4200, 2000, 2700, 2400), (3600, 1750, 2450, 2050));
+        let (taxi, small_taxi) = ((2750, 1350, 1750, 1950), (2600, 1300, 1700, 1900));
+        let quad = (2100, 1150, 1200, 1280);
+        for (machine, sizes) in [
+            (Machine::Tractor, [field, site]),
+            (Machine::Loader, [field, site]),
+            (Machine::Quad, [quad, field]),
+            (Machine::Rickshaw, [taxi, small_taxi]),
+            (Machine::CargoRickshaw, [taxi, small_taxi]),
+        ] {
+            for given in sizes {
+                let (length_mm, width_mm, height_mm, wheelbase_mm) = given;
+                let given = Dimensions { length_mm, width_mm, height_mm, wheelbase_mm, front_track_mm: 0 };
+                let mesh = build(machine, given);
+                assert_sound(&mesh, &format!("{machine:?} {given:?}"));
+                let wanted = Size::of(dimensions_of(machine, given));
+                let points = || mesh.surfaces.values().flat_map(|s| &s.positions);
+                let most = |axis: usize| points().map(|p| p[axis]).fold(f32::NEG_INFINITY, f32::max);
+                let least = |axis: usize| points().map(|p| p[axis]).fold(f32::INFINITY, f32::min);
+                for (name, found, wanted) in [
+                    ("length", most(0) - least(0), wanted.length),
+                    ("width", most(1) - least(1), wanted.width),
+                    ("height", most(2), wanted.height),
+                ] {
+                    let off = (found / wanted - 1.0).abs();
+                    assert!(off < 0.02, "{machine:?}: {name} {found}, should be {wanted}");
+                }
+                let lowest = mesh.surfaces[&Material::Tyre].positions.iter().map(|p| p[2]).fold(1.0, f32::min);
+                assert!(lowest.abs() < 0.002, "{machine:?} stands at {lowest}");
+            }
+        }
+    }
+}

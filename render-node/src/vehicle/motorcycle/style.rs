@@ -1,0 +1,300 @@
+//! Which family and engine a two-wheeler is drawn with, read from its catalog line. The words are in `words`.
+
+use cyclorama_core::vehicle::{BodyClass, Vehicle};
+
+use super::words;
+
+/// The shapes people tell two-wheelers apart by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Modern, engine in view.
+    Naked,
+    /// Round lamp, loaf tank, two shock absorbers, wire wheels.
+    Classic,
+    /// A classic with low bars and a hump.
+    Cafe,
+    /// A classic with high bars, a high pipe and blocks on its tyres.
+    Scrambler,
+    /// Full fairing, low bars.
+    Sport,
+    /// Full fairing, high bars, often with cases.
+    SportTourer,
+    /// Wide fairing and screen, cases, trunk.
+    Tourer,
+    /// A cruiser with a wide cowl and hard bags.
+    Bagger,
+    /// Long, low, wide bars.
+    Cruiser,
+    /// Beak, tall screen, long suspension.
+    Adventure,
+    /// Off-road with lamps.
+    Enduro,
+    Motocross,
+    /// Off-road on road wheels.
+    Supermoto,
+    Trial,
+    /// Small wheels, full-size handlebar.
+    Mini,
+    /// Step-through with leg shields and large wheels.
+    Underbone,
+    Scooter,
+    /// Rounded steel body with side cowls.
+    Vespa,
+    /// Long, with a screen.
+    MaxiScooter,
+    /// A maxi scooter on two front wheels.
+    Tilting,
+}
+
+/// Engines that look different from the side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// So many cylinders across the frame.
+    Inline(u8),
+    /// Two cylinders along the frame, upright.
+    Vee,
+    /// The same a right angle apart.
+    WideVee,
+    /// Two cylinders that rise to the sides.
+    CrossVee,
+    /// Two cylinders that lie to the sides.
+    Boxer,
+    /// Three cylinders on each side.
+    FlatSix,
+    Electric,
+}
+
+/// How a two-wheeler is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    pub family: Family,
+    pub engine: Engine,
+    /// With the cases its family knows.
+    pub luggage: bool,
+    /// A bagger whose cowl stands on the frame.
+    pub shark: bool,
+}
+
+/// A model's name as words are looked for in it.
+struct Name<'a> {
+    make: &'a str,
+    model: &'a str,
+}
+
+impl Name<'_> {
+    /// Whether `word` begins at the beginning of a part of the name and ends with it: at a hyphen, the name's end, or
+    /// where letters change to digits. A word that ends in `*` may go on; one that begins with `=` is the whole name.
+    fn says(&self, word: &str) -> bool {
+        if let Some(whole) = word.strip_prefix('=') {
+            return self.model == whole;
+        }
+        let (word, open) = word.strip_suffix('*').map_or((word, false), |word| (word, true));
+        let bytes = self.model.as_bytes();
+        self.model.match_indices(word).any(|(at, _)| {
+            let end = at + word.len();
+            let digits = |a: u8, b: u8| a.is_ascii_digit() && b.is_ascii_digit();
+            let begins = at == 0
+                || bytes[at - 1] == b'-'
+                || (bytes[at - 1].is_ascii_digit() && !bytes[at].is_ascii_digit() && word.len() > 1);
+            let ends = open
+                || end == bytes.len()
+                || bytes[end] == b'-'
+                || (bytes[end].is_ascii_digit() && !digits(bytes[end - 1], bytes[end]))
+                || (bytes[end - 1].is_ascii_digit() && bytes[end].is_ascii_alphabetic());
+            begins && ends
+        })
+    }
+
+    fn matches(&self, (makes, list): &(&[&str], &[&str])) -> bool {
+        (makes.is_empty() || makes.contains(&self.make)) && (list.is_empty() || list.iter().any(|word| self.says(word)))
+    }
+
+    /// The first table row that fits.
+    fn found<T: Copy>(&self, table: &[(&[&str], &[&str], T)]) -> Option<T> {
+        table.iter().find(|(makes, list, _)| self.matches(&(makes, list))).map(|(_, _, value)| *value)
+    }
+
+    /// The first number of the name that can be a displacement in cm³.
+    fn displacement(&self) -> Option<u32> {
+        self.model.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).find(|n| (49..=2500).contains(n))
+    }
+
+    /// Chinese type codes end in `qt` or `t` for scooters and in `gy` for off-road bikes, after the displacement.
+    fn coded(&self) -> Option<Family> {
+        let ends = |suffix: &str| {
+            self.model.match_indices(suffix).any(|(at, _)| {
+                let (before, after) = (&self.model[..at], &self.model[at + suffix.len()..]);
+                before.trim_end_matches('-').ends_with(|c: char| c.is_ascii_digit())
+                    && !after.starts_with(|c: char| c.is_ascii_alphabetic())
+            })
+        };
+        let chinese = self.displacement().is_some_and(|cc| cc <= 250) || self.model.contains("qt");
+        if !chinese {
+            None
+        } else if ends("qt") || (ends("t") && !words::OWN_CODES.contains(&self.make)) {
+            Some(Family::Scooter)
+        } else if ends("gy") || self.says("gy") {
+            Some(Family::Enduro)
+        } else {
+            None
+        }
+    }
+}
+
+/// How a two-wheeler is drawn: by its name, else as the commonest of its body class and age.
+pub fn style_of(vehicle: &Vehicle) -> Style {
+    let name = Name { make: &vehicle.make, model: &vehicle.model };
+    let scooter = vehicle.body == BodyClass::Scooter;
+    let named = if scooter { name.found(words::SCOOTERS).or_else(|| name.found(words::NOT_SCOOTERS)) } else { None };
+    let family = named
+        .or_else(|| if scooter { Some(Family::Scooter) } else { name.found(words::MOTORCYCLES) })
+        .or_else(|| name.found(words::SCOOTERS))
+        .or_else(|| name.coded())
+        .or_else(|| name.found(words::MAKES))
+        // What was sold before the nineties without a fairing looks classic today.
+        .unwrap_or(if vehicle.year < 1992 { Family::Classic } else { Family::Naked });
+    let any = |list: &[&str]| list.iter().any(|word| name.says(word));
+    Style { family, engine: engine_of(&name, family), luggage: any(words::WITH_LUGGAGE), shark: any(words::SHARK) }
+}
+
+fn engine_of(name: &Name, family: Family) -> Engine {
+    let cc = name.displacement();
+    let named = name.found(words::ENGINES);
+    let single =
+        matches!(family, Family::Mini | Family::Underbone | Family::Motocross | Family::Trial | Family::Enduro);
+    if single && named != Some(Engine::Electric) {
+        return Engine::Inline(1);
+    }
+    named.unwrap_or(match family {
+        Family::Cruiser | Family::Bagger => Engine::Vee,
+        Family::Tourer => Engine::FlatSix,
+        Family::Sport | Family::SportTourer => Engine::Inline(if cc.is_some_and(|cc| cc < 300) { 1 } else { 4 }),
+        Family::Adventure => Engine::Inline(2),
+        Family::Naked => Engine::Inline(match cc {
+            Some(cc) if cc < 390 => 1,
+            Some(cc) if cc < 600 => 2,
+            _ => 4,
+        }),
+        Family::Classic | Family::Cafe => Engine::Inline(match cc {
+            Some(cc) if cc >= 600 => 2,
+            _ => 1,
+        }),
+        _ => Engine::Inline(1),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cyclorama_core::vehicle::{Dimensions, VehicleType};
+
+    fn named(make: &str, model: &str, body: BodyClass, year: u16) -> Style {
+        style_of(&Vehicle {
+            make: make.to_owned(),
+            model: model.to_owned(),
+            year,
+            vehicle_type: VehicleType::Motorcycle,
+            body,
+            dimensions: Dimensions {
+                length_mm: 2130,
+                width_mm: 800,
+                height_mm: 1110,
+                wheelbase_mm: 1430,
+                front_track_mm: 0,
+            },
+        })
+    }
+
+    #[test]
+    fn names_give_the_family() {
+        for (name, family) in [
+            ("kawasaki/ninja-400", Family::Sport),
+            ("honda/cbr600rr", Family::Sport),
+            ("yamaha/yzf-r1", Family::Sport),
+            ("bmw/s-1000-rr", Family::Sport),
+            ("ducati/1199-panigale", Family::Sport),
+            ("honda/cb500f", Family::Naked),
+            ("yamaha/mt-07", Family::Naked),
+            ("ktm/390-duke", Family::Naked),
+            ("ducati/monster", Family::Naked),
+            ("harley-davidson/sportster", Family::Cruiser),
+            ("honda/rebel-500", Family::Cruiser),
+            ("kawasaki/vn", Family::Cruiser),
+            ("suzuki/vl1500", Family::Cruiser),
+            ("harley-davidson/flhx", Family::Bagger),
+            ("harley-davidson/electra-glide", Family::Bagger),
+            ("indian/chieftain", Family::Bagger),
+            ("honda/gold-wing", Family::Tourer),
+            ("honda/gl1800a", Family::Tourer),
+            ("yamaha/fjr1300", Family::SportTourer),
+            ("honda/st1300", Family::SportTourer),
+            ("bmw/r-1200-rt", Family::SportTourer),
+            ("bmw/r-1250-gs", Family::Adventure),
+            ("honda/africa-twin", Family::Adventure),
+            ("honda/crf1000d", Family::Adventure),
+            ("suzuki/dl650", Family::Adventure),
+            ("yamaha/tenere", Family::Adventure),
+            ("yamaha/wr450f", Family::Enduro),
+            ("suzuki/dr-z400", Family::Enduro),
+            ("ktm/exc", Family::Enduro),
+            ("yamaha/yz", Family::Motocross),
+            ("ktm/250-sx", Family::Motocross),
+            ("ktm/690-smc", Family::Supermoto),
+            ("montesa/cota-4rt", Family::Trial),
+            ("honda/c50", Family::Underbone),
+            ("honda/monkey", Family::Mini),
+            ("honda/st70", Family::Mini),
+            ("triumph/bonneville-t120", Family::Classic),
+            ("royal-enfield/bullet", Family::Classic),
+            ("triumph/thruxton", Family::Cafe),
+            ("ducati/scrambler", Family::Scrambler),
+            ("suzuki/burgman-400", Family::MaxiScooter),
+            ("lml/star-deluxe", Family::Vespa),
+            ("yiying/yy50qt-6", Family::Scooter),
+        ] {
+            let (make, model) = name.split_once('/').unwrap();
+            assert_eq!(named(make, model, BodyClass::Motorcycle, 2015).family, family, "{name}");
+        }
+        assert_eq!(named("honda", "cb", BodyClass::Motorcycle, 1975).family, Family::Classic);
+    }
+
+    #[test]
+    fn scooters_are_told_apart_and_strangers_among_them_found() {
+        for (name, family) in [
+            ("vespa/gts", Family::Vespa),
+            ("piaggio/px125", Family::Vespa),
+            ("suzuki/an-650", Family::MaxiScooter),
+            ("yamaha/tmax", Family::MaxiScooter),
+            ("piaggio/mp3", Family::Tilting),
+            ("honda/sh-125", Family::Scooter),
+            ("piaggio/zip", Family::Scooter),
+            ("triumph/sprint-st", Family::SportTourer),
+            ("honda/cub", Family::Underbone),
+            ("kymco/zing", Family::Cruiser),
+        ] {
+            let (make, model) = name.split_once('/').unwrap();
+            assert_eq!(named(make, model, BodyClass::Scooter, 2015).family, family, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_give_the_engine() {
+        for (name, engine) in [
+            ("bmw/r-1250-gs", Engine::Boxer),
+            ("honda/gold-wing", Engine::FlatSix),
+            ("harley-davidson/flhx", Engine::Vee),
+            ("ducati/monster", Engine::WideVee),
+            ("moto-guzzi/v7-stone", Engine::CrossVee),
+            ("honda/cbr1000", Engine::Inline(4)),
+            ("triumph/speed-triple", Engine::Inline(3)),
+            ("triumph/bonneville", Engine::Inline(2)),
+            ("yamaha/mt-07", Engine::Inline(2)),
+            ("ktm/390-duke", Engine::Inline(1)),
+            ("zero/sr-zf", Engine::Electric),
+            ("honda/st50", Engine::Inline(1)),
+        ] {
+            let (make, model) = name.split_once('/').unwrap();
+            assert_eq!(named(make, model, BodyClass::Motorcycle, 2015).engine, engine, "{name}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The steel scooter: leg shield with its horn cast, flat floor, rounded cowls beside the rear wheel, lamp in the bar.
+
+use glam::{Vec2, Vec3};
+
+use super::design::Design;
+use super::lamps::{add_round_lamp, add_tail_lamp};
+use super::shapes::{hull, soft_max};
+use super::{Bike, Joints};
+use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
+
+pub(super) fn add_vespa(bike: &mut Bike, joints: &Joints) {
+    let Joints { head, front_axle, rear_axle, seat, tail, .. } = *joints;
+    let Design { rake, .. } = joints.design;
+    let wheel = front_axle.x + front_axle.z;
+    let floor = 0.265;
+    let fork = |z: f32| head.x - (head.z - z) * rake.tan();
+    // Leg shield: one sheet from the bar to the floor, its edges swept back.
+    let shield: Vec<Vec<Vec3>> = (0..=22)
+        .map(|row| {
+            let t = row as f32 / 22.0;
+            let z = head.z - 0.055 + (floor - head.z + 0.045) * t;
+            let x = soft_max(fork(z), wheel + 0.005 - 0.10 * (1.0 - t), 0.12) + 0.020 + 0.045 * t * t;
+            let half = 0.085 + 0.185 * (std::f32::consts::PI * (0.06 + 0.62 * t)).sin().powf(0.75);
+            let at = |across: f32, back: f32| Vec3::new(x + 0.120 * across.abs().powf(2.2) + back, across * half, z);
+            (0..=16)
+                .map(|k| at(k as f32 / 8.0 - 1.0, 0.0))
+                .chain((0..=16).rev().map(|k| at(k as f32 / 8.0 - 1.0, 0.016)))
+                .collect()
+        })
+        .collect();
+    // A bright bead round its edge.
+    let bead: Vec<Vec3> = shield.iter().map(|ring| ring[16] + Vec3::new(0.006, 0.002, 0.0)).collect();
+    bike.add_soft(Material::Paint, Solid::lofted(&shield));
+    bike.add_pair(Material::Chrome, Solid::tube(&bead, 8, |_| 0.008));
+    // Horn cast: the ridge down the shield's middle, over the steering tube.
+    let cast: Vec<Vec3> = (0..=8)
+        .map(|i| head.z - 0.030 + (front_axle.z * 2.0 + 0.045 - head.z + 0.030) * i as f32 / 8.0)
+        .map(|z| Vec3::new(fork(z) - 0.005, 0.0, z))
+        .collect();
+    let widths = [0.066, 0.062, 0.060, 0.062, 0.064, 0.064, 0.060, 0.054, 0.048];
+    let oval = |half_long: f32, half_wide: f32| {
+        (0..20)
+            .map(|i| {
+                let (sin, cos) = (std::f32::consts::TAU * i as f32 / 20.0).sin_cos();
+                Vec2::new(half_long * cos, half_wide * sin)
+            })
+            .collect::<Vec<_>>()
+    };
+    bike.add_soft(Material::Paint, Solid::swept(&cast, Vec3::Y, |i| oval(widths[i] * 0.95, widths[i])));
+    let z = head.z - 0.20;
+    let grille = Solid::superellipsoid(Vec3::new(0.014, 0.034, 0.060), 2.8, 10, 22);
+    bike.add_soft(Material::GlossBlack, grille.bent(|p| Vec3::new(fork(z + p.z) - 0.062 + p.x, p.y, z + p.z)));
+    for rib in [-0.028, 0.0, 0.028] {
+        let bar = Solid::rounded_box(Vec3::new(0.006, 0.029, 0.005), 0.004);
+        bike.add_soft(Material::Chrome, bar.moved(Vec3::new(fork(z + rib) - 0.076, 0.0, z + rib)));
+    }
+    add_mudguard_shell(bike, joints);
+    // Bar cover with the lamp in it, screen-less.
+    let bar = hull(
+        &[
+            [head.x - 0.115, 0.070, head.z - 0.045, head.z + 0.100],
+            [head.x - 0.06, 0.105, head.z - 0.055, head.z + 0.135],
+            [head.x + 0.02, 0.175, head.z - 0.015, head.z + 0.140],
+            [head.x + 0.075, 0.190, head.z + 0.045, head.z + 0.130],
+            [head.x + 0.105, 0.120, head.z + 0.070, head.z + 0.115],
+        ],
+        2.4,
+        6,
+    );
+    bike.add_soft(Material::Paint, bar);
+    add_round_lamp(bike, Vec3::new(head.x - 0.148, 0.0, head.z + 0.026), 0.080, Material::Paint);
+    // Floor.
+    let (from, to) = (wheel + 0.035, seat.x - 0.13);
+    let board = hull(
+        &[
+            [from - 0.01, 0.150, floor - 0.045, floor + 0.030],
+            [from + 0.07, 0.205, floor - 0.060, floor],
+            [(from + to) * 0.5, 0.220, floor - 0.060, floor - 0.006],
+            [to + 0.05, 0.215, floor - 0.060, floor + 0.005],
+            [to + 0.16, 0.160, floor - 0.030, floor + 0.030],
+        ],
+        5.0,
+        5,
+    );
+    bike.add_soft(Material::Paint, board);
+    for y in [0.055, 0.105, 0.155] {
+        let strip = Solid::rounded_box(Vec3::new((to - from) * 0.44, 0.009, 0.005), 0.004);
+        bike.add_pair(Material::MattBlack, strip.moved(Vec3::new((from + to) * 0.5 + 0.03, y, floor + 0.001)));
+    }
+    add_rear_body(bike, joints, floor, to);
+    add_tail_lamp(bike, Vec3::new(tail - 0.030, 0.0, seat.z - 0.185), Vec3::new(0.036, 0.052, 0.045));
+    let plate = [Vec3::new(tail - 0.06, 0.0, seat.z - 0.24), Vec3::new(tail - 0.015, 0.0, seat.z - 0.36)];
+    bike.add_soft(Material::MattBlack, Solid::swept(&plate, Vec3::Y, |_| rounded_rectangle(0.006, 0.070, 0.005)));
+    let amber = Solid::superellipsoid(Vec3::new(0.022, 0.022, 0.022), 2.2, 10, 18);
+    for (x, y, z) in [(tail - 0.075, 0.115, seat.z - 0.185), (fork(head.z - 0.16) + 0.015, 0.135, head.z - 0.155)] {
+        bike.add_pair(Material::LampAmber, amber.clone().moved(Vec3::new(x, y, z)));
+    }
+    // One link holds the front wheel on its left.
+    let link = [
+        front_axle + Vec3::new(0.0, -0.085, 0.0),
+        front_axle + Vec3::new(0.075, -0.085, 0.055),
+        front_axle + Vec3::new(0.045, -0.080, 0.19),
+    ];
+    bike.add_soft(Material::Satin, Solid::tube(&curve_through(&link, 6), 14, |_| 0.026));
+    let drum = [(-0.085, 0.0), (-0.085, 0.060), (-0.045, 0.078), (0.0, 0.078)].map(|(a, r)| Vec2::new(a, r));
+    bike.add_soft(Material::Satin, Solid::revolved(&drum, 28).moved(front_axle));
+    // Engine on the right behind the cowl, silencer, stand.
+    let unit = hull(
+        &[
+            [rear_axle.x - 0.26, 0.050, 0.17, 0.33],
+            [rear_axle.x - 0.10, 0.065, 0.15, 0.36],
+            [rear_axle.x + 0.05, 0.055, 0.16, 0.33],
+            [rear_axle.x + 0.11, 0.035, 0.19, 0.28],
+        ],
+        3.0,
+        5,
+    );
+    bike.add_soft(Material::RimDark, unit.moved(Vec3::Y * 0.095));
+    let muffler: Vec<Vec3> =
+        (0..=5).map(|i| Vec3::new(rear_axle.x - 0.20 + 0.09 * i as f32, 0.150, 0.165 + 0.012 * i as f32)).collect();
+    let radii = [0.5, 0.9, 1.0, 1.0, 0.9, 0.5];
+    bike.add_soft(Material::Satin, Solid::tube(&muffler, 20, |i| 0.048 * radii[i]));
+    let stand =
+        [Vec3::new(to + 0.02, 0.09, floor - 0.04), Vec3::new(to + 0.14, 0.13, 0.09), Vec3::new(to + 0.18, 0.15, 0.09)];
+    bike.add_pair(Material::Satin, Solid::tube(&curve_through(&stand, 5), 8, |_| 0.011));
+}
+
+/// The front wheel's deep shell, closed at its sides, that turns with the fork.
+fn add_mudguard_shell(bike: &mut Bike, joints: &Joints) {
+    let axle = joints.front_axle;
+    let loops: Vec<Vec<Vec3>> = (0..=20)
+        .map(|i| {
+            let angle = 0.30 + 2.42 * i as f32 / 20.0;
+            let way = Vec3::new(angle.cos(), 0.0, angle.sin());
+            let ends = ((angle - 1.50).abs() / 1.25).powi(4);
+            let radius = axle.z + 0.040;
+            let across = |k: usize| k as f32 / 6.0 - 1.0;
+            let at = |a: f32, inside: f32| {
+                let drop = 0.110 * a.abs().powf(2.6) * (1.0 - 0.75 * ends);
+                axle + way * (radius - drop - inside) + Vec3::Y * (a * (0.090 - inside) * (1.0 - 0.35 * ends))
+            };
+            (0..=12).map(|k| at(across(k), 0.0)).chain((0..=12).rev().map(|k| at(across(k), 0.007))).collect()
+        })
+        .collect();
+    bike.add_soft(Material::Paint, Solid::lofted(&loops));
+}
+
+/// Central body under the seat, a cowl on each side, the seat.
+fn add_rear_body(bike: &mut Bike, joints: &Joints, floor: f32, to: f32) {
+    let Joints { rear_axle, seat, tail, .. } = *joints;
+    let body = hull(
+        &[
+            [to - 0.02, 0.090, floor - 0.03, floor + 0.120],
+            [to + 0.04, 0.125, floor - 0.02, seat.z - 0.175],
+            [to + 0.12, 0.140, floor + 0.02, seat.z - 0.095],
+            [seat.x + 0.10, 0.150, 0.360, seat.z - 0.070],
+            [rear_axle.x, 0.145, rear_axle.z * 2.0 + 0.02, seat.z - 0.065],
+            [rear_axle.x + 0.16, 0.120, rear_axle.z * 2.0 + 0.02, seat.z - 0.085],
+            [tail - 0.04, 0.075, 0.440, seat.z - 0.140],
+            [tail, 0.045, 0.430, seat.z - 0.210],
+        ],
+        2.6,
+        6,
+    );
+    bike.add_soft(Material::Paint, body);
+    // Cowls: drops of steel, blunt in front, pointed behind.
+    let cowl = hull(
+        &[
+            [rear_axle.x - 0.335, 0.020, 0.360, 0.430],
+            [rear_axle.x - 0.300, 0.062, 0.275, 0.530],
+            [rear_axle.x - 0.200, 0.096, 0.205, 0.610],
+            [rear_axle.x - 0.060, 0.110, 0.185, 0.640],
+            [rear_axle.x + 0.080, 0.100, 0.215, 0.620],
+            [rear_axle.x + 0.200, 0.070, 0.300, 0.560],
+            [tail - 0.035, 0.020, 0.410, 0.480],
+        ],
+        2.25,
+        6,
+    );
+    let lean = |p: Vec3| Vec3::new(p.x, p.y + 0.165 - 0.10 * (p.z - 0.42).max(0.0), p.z);
+    bike.add_pair(Material::Paint, cowl.bent(lean));
+    let line = [
+        Vec3::new(rear_axle.x - 0.26, 0.252, 0.395),
+        Vec3::new(rear_axle.x - 0.06, 0.277, 0.395),
+        Vec3::new(rear_axle.x + 0.16, 0.250, 0.410),
+    ];
+    bike.add_pair(Material::Chrome, Solid::tube(&curve_through(&line, 7), 8, |_| 0.006));
+    let saddle = hull(
+        &[
+            [to + 0.075, 0.070, seat.z - 0.105, seat.z - 0.040],
+            [to + 0.14, 0.120, seat.z - 0.105, seat.z - 0.005],
+            [seat.x + 0.06, 0.150, seat.z - 0.095, seat.z + 0.000],
+            [seat.x + 0.22, 0.155, seat.z - 0.090, seat.z + 0.022],
+            [rear_axle.x + 0.06, 0.140, seat.z - 0.085, seat.z + 0.030],
+            [tail - 0.13, 0.105, seat.z - 0.095, seat.z + 0.010],
+            [tail - 0.10, 0.070, seat.z - 0.100, seat.z - 0.040],
+        ],
+        3.0,
+        6,
+    );
+    bike.add_soft(Material::Seat, saddle);
+    let rail = [
+        Vec3::new(rear_axle.x - 0.02, 0.145, seat.z - 0.055),
+        Vec3::new(rear_axle.x + 0.14, 0.140, seat.z - 0.010),
+        Vec3::new(tail - 0.06, 0.070, seat.z - 0.010),
+        Vec3::new(tail - 0.05, 0.0, seat.z - 0.010),
+    ];
+    bike.add_pair(Material::Chrome, Solid::tube(&curve_through(&rail, 6), 8, |_| 0.010));
+}

@@ -1,0 +1,110 @@
+//! A mesh in the making out of solids: the ways they are hung on it, and skins through cross sections.
+
+use glam::Vec3;
+
+use super::placing::add_all;
+use super::solid::{CREASE_DEGREES, Solid};
+use crate::vehicle::mesh::{Material, VehicleMesh};
+
+/// Edges of soft parts stay round below a right angle.
+const SOFT_DEGREES: f32 = 62.0;
+/// Points around a cross section.
+const AROUND: usize = 28;
+
+#[derive(Default)]
+pub struct Assembly {
+    pub mesh: VehicleMesh,
+}
+
+impl Assembly {
+    /// With its edges.
+    pub fn add(&mut self, material: Material, solid: Solid) {
+        self.mesh.add(material, &solid.surface(CREASE_DEGREES));
+    }
+
+    /// Rounded all over.
+    pub fn add_soft(&mut self, material: Material, solid: Solid) {
+        self.mesh.add(material, &solid.surface(SOFT_DEGREES));
+    }
+
+    /// On both sides: as given, and mirrored in the centre plane.
+    pub fn add_pair(&mut self, material: Material, solid: Solid) {
+        let surface = solid.surface(SOFT_DEGREES);
+        self.mesh.add(material, &surface);
+        self.mesh.add(material, &surface.mirrored());
+    }
+
+    pub fn add_mesh(&mut self, piece: &VehicleMesh) {
+        add_all(&mut self.mesh, piece);
+    }
+}
+
+/// A box from corner to corner, its edges rounded by `radius`.
+pub fn block(low: Vec3, high: Vec3, radius: f32) -> Solid {
+    let half = (high - low) * 0.5;
+    Solid::rounded_box(half, radius.min(half.min_element() * 0.98)).moved((low + high) * 0.5)
+}
+
+/// A round bar through points.
+pub fn bar(path: &[Vec3], radius: f32) -> Solid {
+    Solid::tube(path, 12, |_| radius)
+}
+
+/// A skin through cross sections given as (x, half width, low, high), smoothed between them. `squareness`: 2 is round.
+pub fn hull(stations: &[[f32; 4]], squareness: f32) -> Solid {
+    const STEPS: usize = 6;
+    let mut loops = Vec::new();
+    let last = stations.len().saturating_sub(1);
+    for place in 0..last {
+        let at = |offset: isize| stations[(place as isize + offset).clamp(0, last as isize) as usize];
+        let [before, from, to, after] = [at(-1), at(0), at(1), at(2)];
+        for step in 0..STEPS {
+            let t = step as f32 / STEPS as f32;
+            let [x, half_width, low, high] = std::array::from_fn(|k| {
+                let (p, a, b, n) = (before[k], from[k], to[k], after[k]);
+                // Catmull-Rom.
+                0.5 * (2.0 * a
+                    + (b - p) * t
+                    + (2.0 * p - 5.0 * a + 4.0 * b - n) * t * t
+                    + (3.0 * a - p - 3.0 * b + n) * t * t * t)
+            });
+            loops.push(cross_section(x, half_width, low, high, squareness));
+        }
+    }
+    if let Some([x, half_width, low, high]) = stations.last() {
+        loops.push(cross_section(*x, *half_width, *low, *high, squareness));
+    }
+    Solid::lofted(&loops)
+}
+
+fn cross_section(x: f32, half_width: f32, low: f32, high: f32, squareness: f32) -> Vec<Vec3> {
+    const THINNEST_M: f32 = 0.004;
+    let (half_width, high) = (half_width.max(THINNEST_M), high.max(low + THINNEST_M));
+    let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0);
+    let point = |i: usize| {
+        let (sin, cos) = (std::f32::consts::TAU * i as f32 / AROUND as f32).sin_cos();
+        let reach = (cos.abs().powf(squareness) + sin.abs().powf(squareness)).powf(-1.0 / squareness);
+        Vec3::new(x, cos * reach * half_width, middle + sin * reach * half)
+    };
+    (0..AROUND).map(point).collect()
+}
+
+/// A bent plate over a wheel: from angle to angle (degrees; 0 looks forward, 90 up), `width` across, centred at `axle`.
+pub fn mudguard(axle: Vec3, radius: f32, width: f32, thickness: f32, [from, to]: [f32; 2]) -> Solid {
+    const STEPS: usize = 24;
+    let path: Vec<Vec3> = (0..=STEPS)
+        .map(|step| {
+            let angle = (from + (to - from) * step as f32 / STEPS as f32).to_radians();
+            axle + Vec3::new(-angle.cos() * radius, 0.0, angle.sin() * radius)
+        })
+        .collect();
+    let loops: Vec<Vec<Vec3>> = path
+        .iter()
+        .map(|at| {
+            let outward = (*at - axle).normalize_or(Vec3::Z);
+            let (side, up) = (Vec3::Y * width * 0.5, outward * thickness * 0.5);
+            vec![*at - side - up, *at + side - up, *at + side + up, *at - side + up]
+        })
+        .collect();
+    Solid::lofted(&loops)
+}
