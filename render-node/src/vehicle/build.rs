@@ -100,7 +100,9 @@ pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> Vehic
     // Haunches, lips and blends move the widest place off the drawn one.
     let apart = (0..sheet.solid.len()).filter(|i| sheet.solid[*i].role == SolidRole::Apart);
     let widest_apart = apart.map(|i| field.morph.to_real(field.solid_bounds(i).1).y).fold(0.0, f32::max);
-    let widest = half.positions.iter().map(|p| p.y).fold(widest_apart, f32::max);
+    // A haunch is highest in the middle of the wheel arch, which is cut out later.
+    let is_kept = |p: &&Vec3| !arches.iter().any(|arch| arch.distance(**p) < 0.0);
+    let widest = half.positions.iter().filter(is_kept).map(|p| p.y).fold(widest_apart, f32::max);
     if widest > 0.0 {
         let factor = real.width * 0.5 / widest;
         field.morph.widen(factor);
