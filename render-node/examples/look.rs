@@ -13,7 +13,7 @@ use cyclorama_node::finish::Compositor;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::studio::rig::Rig;
 use cyclorama_node::studio::{Camera, Settings, Studio};
-use cyclorama_node::vehicle::catalog_line::vehicle_of;
+use cyclorama_node::vehicle::catalog_line::vehicles_of;
 use cyclorama_node::vehicle::{Library, build, typical::typical};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -160,5 +160,5 @@ fn listed(path: &Path) -> anyhow::Result<Vec<Vehicle>> {
     } else {
         std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?
     };
-    text.lines().map(|line| vehicle_of(line).with_context(|| format!("no vehicle: `{line}`"))).collect()
+    Ok(vehicles_of(&text)?)
 }

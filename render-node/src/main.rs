@@ -13,7 +13,7 @@ use cyclorama_node::engine::Engine;
 use cyclorama_node::renderer::{Order, Renderer};
 use cyclorama_node::studio::rig::Rig;
 use cyclorama_node::vehicle::Library;
-use cyclorama_node::vehicle::catalog_line::vehicle_of;
+use cyclorama_node::vehicle::catalog_line::vehicles_of;
 use cyclorama_node::vehicle::typical::typical;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -272,10 +272,8 @@ fn check_vehicles(config: &LocalConfig, arguments: &CheckArguments) -> anyhow::R
         Some(path) => std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?,
         None => std::io::read_to_string(std::io::stdin())?,
     };
-    let vehicles = text.lines().map(|line| vehicle_of(line).with_context(|| format!("no vehicle: `{line}`")));
     let mut models: BTreeMap<(String, String), Vec<Vehicle>> = BTreeMap::new();
-    for vehicle in vehicles {
-        let vehicle = vehicle?;
+    for vehicle in vehicles_of(&text)? {
         models.entry((vehicle.make.clone(), vehicle.model.clone())).or_default().push(vehicle);
     }
     let mut models: Vec<Vec<Vehicle>> = models.into_values().collect();

@@ -8,9 +8,9 @@ pub mod raster;
 use crate::studio::Camera;
 use crate::studio::camera::bounds;
 use crate::vehicle::machine::{dimensions_of, machine_of};
+use crate::vehicle::motorcycle::style_of;
 use crate::vehicle::{self, Library, Material, VehicleMesh};
 use cyclorama_core::{BodyClass, Vehicle, View};
-use glam::Vec3;
 use raster::{Drawn, draw};
 
 /// Of length, width, height and wheelbase.
@@ -183,17 +183,12 @@ pub fn geometry_key(library: &Library, vehicle: &Vehicle) -> String {
     let sheet = library.sheet_for(vehicle).unwrap_or("none");
     let face = library.face_for(vehicle).unwrap_or("none");
     let d = vehicle.dimensions;
-    let name = match vehicle.body {
-        // Their style comes from the name.
-        BodyClass::Motorcycle | BodyClass::Scooter => format!("{}/{}", vehicle.make, vehicle.model),
-        _ => machine_of(vehicle).map_or_else(String::new, |machine| format!("{machine:?}")),
+    // Names decide what is not drawn from a sheet.
+    let kind = match is_ridden(vehicle) {
+        true => format!("{:?}", style_of(vehicle)),
+        false => format!("{:?}", machine_of(vehicle)),
     };
-    format!("{sheet} {face} {} {name} {} {} {} {}", vehicle.body, d.length_mm, d.width_mm, d.height_mm, d.wheelbase_mm)
-}
-
-/// Far corner of the picture's plane is at 1.
-fn inside_frame(p: Vec3) -> bool {
-    p.x.abs() <= 1.0 && p.y.abs() <= 1.0
+    format!("{sheet} {face} {} {kind} {} {} {} {}", vehicle.body, d.length_mm, d.width_mm, d.height_mm, d.wheelbase_mm)
 }
 
 #[cfg(test)]

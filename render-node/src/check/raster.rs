@@ -1,7 +1,6 @@
 //! A small picture of a mesh without a graphics device: which material is in front at each pixel, how it lies, and from which side it
 //! is seen. `Drawn::sketch` colours it in: a tenth of a second in place of a second and more, for people who draw sheets.
 
-use super::inside_frame;
 use crate::studio::Camera;
 use crate::vehicle::{Material, VehicleMesh};
 use cyclorama_core::encoding::{Picture, PictureError};
@@ -112,7 +111,7 @@ pub fn draw(mesh: &VehicleMesh, camera: &Camera, side_px: usize) -> Drawn {
             continue;
         }
         let points: Vec<Vec3> = surface.positions.iter().map(|p| clip.project_point3(Vec3::from(*p))).collect();
-        outside += points.iter().filter(|p| !inside_frame(**p)).count();
+        outside += points.iter().filter(|p| p.x.abs() > 1.0 || p.y.abs() > 1.0).count();
         let turned: Vec<Vec3> = surface
             .normals
             .iter()

@@ -3,8 +3,17 @@
 
 use cyclorama_core::{Dimensions, Vehicle};
 
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no vehicle: `{0}`")]
+pub struct NoVehicle(String);
+
+/// The vehicle of every line.
+pub fn vehicles_of(text: &str) -> Result<Vec<Vehicle>, NoVehicle> {
+    text.lines().map(|line| vehicle_of(line).ok_or_else(|| NoVehicle(line.to_owned()))).collect()
+}
+
 /// `None` for a line that is no vehicle.
-pub fn vehicle_of(line: &str) -> Option<Vehicle> {
+fn vehicle_of(line: &str) -> Option<Vehicle> {
     let fields: Vec<&str> = line.trim_end().split('\t').collect();
     let &[make, model, year, vehicle_type, body, length, width, height, wheelbase] = fields.as_slice() else {
         return None;

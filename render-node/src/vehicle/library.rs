@@ -199,10 +199,9 @@ impl Library {
             "own" => None,
             "make" => self.face_for(vehicle),
             named => Some(named),
-        }
-        .map(str::to_owned);
-        if let Some(face) = face {
-            self.face(&face)?.put_on(&mut sheet);
+        };
+        if let Some(face) = face.map(|name| self.face(name)).transpose()? {
+            face.put_on(&mut sheet);
         }
         Ok(Some(sheet))
     }

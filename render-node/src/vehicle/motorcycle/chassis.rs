@@ -1,15 +1,16 @@
 //! What carries a motorcycle: fork, bars, mirrors, frame, swing arm, shock absorbers, foot rests.
 
+use crate::vehicle::parts::assembly::Assembly;
 use glam::{Vec2, Vec3};
 
+use super::Joints;
 use super::design::{Fork, Guard, Nose, Tank};
 use super::shapes::spring;
 use super::style::{Engine, Family};
-use super::{Bike, Joints};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-pub(super) fn add_fork_and_bars(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_fork_and_bars(bike: &mut Assembly, joints: &Joints) {
     add_fork(bike, joints);
     add_bars(bike, joints);
 }
@@ -19,7 +20,7 @@ fn fork_spread(joints: &Joints) -> f32 {
     (joints.design.front_tyre[1] / 2.0 + 0.040).max(0.075)
 }
 
-fn add_fork(bike: &mut Bike, joints: &Joints) {
+fn add_fork(bike: &mut Assembly, joints: &Joints) {
     let design = &joints.design;
     if matches!(design.family, Family::Tilting | Family::Vespa) {
         return; // Bring their own.
@@ -77,7 +78,7 @@ fn add_fork(bike: &mut Bike, joints: &Joints) {
     }
 }
 
-fn add_bars(bike: &mut Bike, joints: &Joints) {
+fn add_bars(bike: &mut Assembly, joints: &Joints) {
     let design = &joints.design;
     let head = joints.head;
     let [rise, back, bar] = design.bars;
@@ -132,7 +133,7 @@ fn add_bars(bike: &mut Bike, joints: &Joints) {
     bike.add_soft(Material::GlossBlack, Solid::pin(head - Vec3::Z * 0.01, head + lifted, 0.016, 10));
 }
 
-fn add_mirrors(bike: &mut Bike, mount: Vec3) {
+fn add_mirrors(bike: &mut Assembly, mount: Vec3) {
     let eye = mount + Vec3::new(0.015, 0.045, 0.098);
     bike.add_pair(
         Material::GlossBlack,
@@ -146,7 +147,7 @@ fn add_mirrors(bike: &mut Bike, mount: Vec3) {
     bike.add_pair(Material::Chrome, glass);
 }
 
-pub(super) fn add_frame(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     let Joints { head, pivot, seat, .. } = *joints;
     let design = &joints.design;
     let low = design.clearance;
@@ -231,7 +232,7 @@ pub(super) fn add_frame(bike: &mut Bike, joints: &Joints) {
 }
 
 /// Swing arm with its shock absorbers, chain and sprocket; `upper` is where the frame takes the load.
-fn add_swing_arm(bike: &mut Bike, joints: &Joints, upper: Vec3) {
+fn add_swing_arm(bike: &mut Assembly, joints: &Joints, upper: Vec3) {
     let (pivot, rear) = (joints.pivot, joints.rear_axle);
     let design = &joints.design;
     let out = design.rear_tyre[1] / 2.0 + 0.030;

@@ -1,11 +1,11 @@
 //! Engines, told apart from the side by where their cylinders stand.
 
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::{Vec2, Vec3};
 
+use super::Joints;
 use super::design::{Nose, Tank};
-use super::shapes::hull;
 use super::style::Engine;
-use super::{Bike, Joints};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
 
@@ -33,7 +33,7 @@ struct Barrel {
 }
 
 impl Barrel {
-    fn add(&self, bike: &mut Bike) {
+    fn add(&self, bike: &mut Assembly) {
         let along = (Vec3::X - self.way * self.way.x).normalize_or(Vec3::X);
         let across = self.way.cross(along);
         let place = |p: Vec3| self.foot + along * p.x + across * p.y + self.way * p.z;
@@ -53,7 +53,7 @@ impl Barrel {
 }
 
 /// A round cover on both sides of the crank case.
-fn add_cover(bike: &mut Bike, at: Vec3, radius: f32, reach: f32, material: Material) {
+fn add_cover(bike: &mut Assembly, at: Vec3, radius: f32, reach: f32, material: Material) {
     let profile = [
         (0.05, radius),
         (reach - 0.012, radius),
@@ -68,7 +68,7 @@ fn add_cover(bike: &mut Bike, at: Vec3, radius: f32, reach: f32, material: Mater
     bike.mesh.add(material, &surface.mirrored());
 }
 
-pub(super) fn add_engine(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_engine(bike: &mut Assembly, joints: &Joints) {
     let (design, middle) = (&joints.design, crank(joints));
     let reach = joints.pivot.x - joints.engine_front;
     if design.engine == Engine::Electric {
@@ -88,7 +88,7 @@ pub(super) fn add_engine(bike: &mut Bike, joints: &Joints) {
     // Crank case, gearbox, sump.
     let (low, high) = (design.clearance, middle.z + 0.115);
     let front = middle.x - reach * 0.30;
-    let case = hull(
+    let case = hull_in_steps(
         &[
             [front - 0.02, wide * 0.60, low + 0.05, high - 0.07],
             [front + 0.05, wide * 0.92, low + 0.01, high - 0.01],
@@ -192,11 +192,11 @@ pub(super) fn add_engine(bike: &mut Bike, joints: &Joints) {
 }
 
 /// Air box, throttles and battery: what is dark between engine, tank and seat.
-fn add_filling(bike: &mut Bike, joints: &Joints, deck: f32) {
+fn add_filling(bike: &mut Assembly, joints: &Joints, deck: f32) {
     let (pivot, seat) = (joints.pivot, joints.seat);
     let (front, half) = (joints.engine_front + 0.20, if joints.design.cradle { 0.060 } else { 0.085 });
     let top = ceiling(joints) + 0.03;
-    let filling = hull(
+    let filling = hull_in_steps(
         &[
             [front, half * 0.7, deck + 0.10, top - 0.02],
             [front + 0.06, half, deck + 0.02, top],
@@ -210,7 +210,7 @@ fn add_filling(bike: &mut Bike, joints: &Joints, deck: f32) {
     bike.add(Material::MattBlack, filling);
 }
 
-fn add_radiator(bike: &mut Bike, joints: &Joints, half_width: f32) {
+fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
     let top = ceiling(joints) + 0.01;
     let bottom = joints.design.clearance + 0.22;
     let half = (top - bottom) * 0.42;
@@ -227,10 +227,10 @@ fn add_radiator(bike: &mut Bike, joints: &Joints, half_width: f32) {
     }
 }
 
-fn add_electric(bike: &mut Bike, joints: &Joints) {
+fn add_electric(bike: &mut Assembly, joints: &Joints) {
     let (low, high) = (joints.design.clearance + 0.04, ceiling(joints) + 0.05);
     let (front, back) = (joints.engine_front + 0.02, joints.pivot.x + 0.01);
-    let battery = hull(
+    let battery = hull_in_steps(
         &[
             [front, 0.09, low + 0.14, high - 0.06],
             [front + 0.06, 0.125, low + 0.02, high],

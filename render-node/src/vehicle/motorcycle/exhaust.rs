@@ -1,16 +1,17 @@
 //! Exhaust pipes from the cylinders to the silencers.
 
+use crate::vehicle::parts::assembly::Assembly;
 use glam::Vec3;
 
+use super::Joints;
 use super::design::Exhaust;
 use super::engine::{ceiling, crank};
 use super::style::{Engine, Family};
-use super::{Bike, Joints};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through};
 
 /// A silencer: a thick pipe with a dark mouth.
-fn add_silencer(bike: &mut Bike, material: Material, from: Vec3, to: Vec3, thick: f32) {
+fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, to: Vec3, thick: f32) {
     let body: Vec<Vec3> = (0..=8).map(|i| from.lerp(to, i as f32 / 8.0)).collect();
     let radii = [0.52, 0.86, 0.98, 1.0, 1.0, 1.0, 1.0, 0.95, 0.72];
     bike.add_soft(material, Solid::tube(&body, 24, |i| thick * radii[i]));
@@ -18,7 +19,7 @@ fn add_silencer(bike: &mut Bike, material: Material, from: Vec3, to: Vec3, thick
     bike.add(Material::Underbody, Solid::tube(&[to - way * 0.01, to + way * 0.004], 20, |_| thick * 0.45));
 }
 
-fn add_pipe(bike: &mut Bike, material: Material, path: &[Vec3], radius: f32) {
+fn add_pipe(bike: &mut Assembly, material: Material, path: &[Vec3], radius: f32) {
     bike.add_soft(material, Solid::tube(&curve_through(path, 7), 12, |_| radius));
 }
 
@@ -44,7 +45,7 @@ fn ports(joints: &Joints) -> Vec<Vec3> {
     }
 }
 
-pub(super) fn add_exhaust(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
     let design = &joints.design;
     let ports = ports(joints);
     if ports.is_empty() {

@@ -1,17 +1,18 @@
 //! Fairings and the cowls of baggers, with their lamps, mirrors and screens.
 
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
+use super::Joints;
 use super::front::add_bracket;
 use super::lamps::{add_indicators, add_lamp_pair, add_round_lamp};
-use super::shapes::{hull, panel, screen};
+use super::shapes::{panel, screen};
 use super::style::Engine;
-use super::{Bike, Joints};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 /// Mirrors on stalks that stand on a fairing, `out` from the centre plane.
-fn add_fairing_mirrors(bike: &mut Bike, root: Vec3, out: f32, up: f32) {
+fn add_fairing_mirrors(bike: &mut Assembly, root: Vec3, out: f32, up: f32) {
     let eye = Vec3::new(root.x + 0.06, out - 0.075, root.z + up);
     bike.add_pair(Material::GlossBlack, Solid::tube(&[root, eye], 8, |_| 0.010));
     let shell = Solid::superellipsoid(Vec3::new(0.034, 0.080, 0.042), 2.5, 8, 20)
@@ -23,7 +24,7 @@ fn add_fairing_mirrors(bike: &mut Bike, root: Vec3, out: f32, up: f32) {
 }
 
 /// The panel beside the engine of a faired bike, from the nose's flank to the belly; `full` covers the engine.
-fn add_flank(bike: &mut Bike, joints: &Joints, out: f32, full: bool) {
+fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
     let (head, pivot) = (joints.head, joints.pivot);
     let wheel = joints.front_axle.x + joints.front_axle.z;
     let low = joints.design.clearance + if full { -0.01 } else { 0.16 };
@@ -48,7 +49,7 @@ fn add_flank(bike: &mut Bike, joints: &Joints, out: f32, full: bool) {
     bike.add_pair(Material::Paint, panel(&outline, 0.085, bulge));
     // The belly joins both flanks.
     if full {
-        let belly = hull(
+        let belly = hull_in_steps(
             &[
                 [wheel + 0.085, 0.100, low + 0.02, low + 0.10],
                 [wheel + 0.20, out - 0.07, low - 0.02, low + 0.10],
@@ -70,11 +71,11 @@ fn add_flank(bike: &mut Bike, joints: &Joints, out: f32, full: bool) {
     }
 }
 
-pub(super) fn add_sport(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x - 0.035;
     // Upper part: sharp nose, lamps, cockpit.
-    let upper = hull(
+    let upper = hull_in_steps(
         &[
             [nose, 0.030, head.z - 0.130, head.z - 0.100],
             [nose + 0.06, 0.100, head.z - 0.165, head.z - 0.055],
@@ -111,10 +112,10 @@ pub(super) fn add_sport(bike: &mut Bike, joints: &Joints) {
     add_fairing_mirrors(bike, Vec3::new(nose + 0.25, 0.17, head.z + 0.035), 0.40, 0.10);
 }
 
-pub(super) fn add_sport_touring(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x + 0.00;
-    let upper = hull(
+    let upper = hull_in_steps(
         &[
             [nose, 0.050, head.z - 0.150, head.z - 0.090],
             [nose + 0.05, 0.140, head.z - 0.205, head.z - 0.030],
@@ -137,11 +138,11 @@ pub(super) fn add_sport_touring(bike: &mut Bike, joints: &Joints) {
     add_fairing_mirrors(bike, Vec3::new(nose + 0.27, 0.22, head.z + 0.030), 0.42, 0.045);
 }
 
-pub(super) fn add_touring(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     let (head, design) = (joints.head, &joints.design);
     let nose = joints.front_axle.x + 0.02;
     let wheel = joints.front_axle.x + joints.front_axle.z;
-    let upper = hull(
+    let upper = hull_in_steps(
         &[
             [nose, 0.080, head.z - 0.120, head.z - 0.040],
             [nose + 0.04, 0.220, head.z - 0.220, head.z + 0.020],
@@ -196,11 +197,11 @@ pub(super) fn add_touring(bike: &mut Bike, joints: &Joints) {
     bike.add_pair(Material::LampAmber, amber.moved(Vec3::new(nose + 0.215, 0.352, head.z - 0.035)));
 }
 
-pub(super) fn add_batwing(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = head.x - 0.225;
     // Wide and shallow: its outer ends sweep back and down round the bars.
-    let cowl = hull(
+    let cowl = hull_in_steps(
         &[
             [0.0, 0.110, head.z - 0.095, head.z + 0.060],
             [0.04, 0.200, head.z - 0.115, head.z + 0.110],
@@ -214,13 +215,16 @@ pub(super) fn add_batwing(bike: &mut Bike, joints: &Joints) {
     )
     .bent(|p| Vec3::new(nose + p.x, p.y, p.z - 0.42 * p.y * p.y));
     bike.add_soft(Material::Paint, cowl);
-    let brow =
-        hull(&[[0.005, 0.10, head.z + 0.02, head.z + 0.062], [0.07, 0.20, head.z + 0.06, head.z + 0.128]], 2.4, 5);
+    let brow = hull_in_steps(
+        &[[0.005, 0.10, head.z + 0.02, head.z + 0.062], [0.07, 0.20, head.z + 0.06, head.z + 0.128]],
+        2.4,
+        5,
+    );
     bike.add_soft(Material::Paint, brow.bent(|p| Vec3::new(nose + p.x, p.y, p.z)));
     add_round_lamp(bike, Vec3::new(nose - 0.036, 0.0, head.z - 0.015), 0.090, Material::Chrome);
     add_bracket(bike, joints, Vec3::new(nose + 0.16, 0.0, head.z - 0.02), 0.045);
     // Nacelle: chrome below the lamp, round the fork's clamps.
-    let nacelle = hull(
+    let nacelle = hull_in_steps(
         &[
             [nose + 0.07, 0.085, head.z - 0.190, head.z - 0.080],
             [nose + 0.14, 0.120, head.z - 0.205, head.z - 0.070],
@@ -243,10 +247,10 @@ pub(super) fn add_batwing(bike: &mut Bike, joints: &Joints) {
     );
 }
 
-pub(super) fn add_shark(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = head.x - 0.40;
-    let cowl = hull(
+    let cowl = hull_in_steps(
         &[
             [nose, 0.110, head.z - 0.085, head.z - 0.015],
             [nose + 0.04, 0.235, head.z - 0.140, head.z + 0.040],

@@ -1,15 +1,16 @@
 //! What stands before the handlebar, as far as it is no fairing: lamps, small cowls, beaks, masks, plates.
 
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
 use super::design::{Luggage, Nose, Tank};
 use super::lamps::{add_indicators, add_lamp_pair, add_round_lamp};
-use super::shapes::{hull, screen};
-use super::{Bike, Joints, fairing};
+use super::shapes::screen;
+use super::{Joints, fairing};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through};
 
-pub(super) fn add_nose(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_nose(bike: &mut Assembly, joints: &Joints) {
     match joints.design.nose {
         Nose::RoundLamp => add_lamp_on_fork(bike, joints),
         Nose::Bikini => add_bikini(bike, joints),
@@ -27,12 +28,12 @@ pub(super) fn add_nose(bike: &mut Bike, joints: &Joints) {
 }
 
 /// A strut from the steering head to what stands before it.
-pub(super) fn add_bracket(bike: &mut Bike, joints: &Joints, to: Vec3, radius: f32) {
+pub(super) fn add_bracket(bike: &mut Assembly, joints: &Joints, to: Vec3, radius: f32) {
     let foot = joints.head - Vec3::new(-0.01, 0.0, 0.06);
     bike.add_soft(Material::GlossBlack, Solid::pin(foot, to, radius, 12));
 }
 
-fn add_lamp_on_fork(bike: &mut Bike, joints: &Joints) {
+fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
     let (head, design) = (joints.head, &joints.design);
     let cruiser = design.tank == Tank::Drop;
     let radius = if cruiser { 0.090 } else { 0.094 };
@@ -56,10 +57,10 @@ fn add_lamp_on_fork(bike: &mut Bike, joints: &Joints) {
     }
 }
 
-fn add_bikini(bike: &mut Bike, joints: &Joints) {
+fn add_bikini(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = head.x - 0.20;
-    let cowl = hull(
+    let cowl = hull_in_steps(
         &[
             [nose + 0.025, 0.100, head.z - 0.130, head.z + 0.060],
             [nose + 0.07, 0.135, head.z - 0.140, head.z + 0.105],
@@ -78,12 +79,12 @@ fn add_bikini(bike: &mut Bike, joints: &Joints) {
     add_indicators(bike, Vec3::new(nose + 0.14, 0.14, head.z - 0.09));
 }
 
-fn add_wedge(bike: &mut Bike, joints: &Joints) {
+fn add_wedge(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = head.x - 0.225;
     add_bracket(bike, joints, Vec3::new(nose + 0.12, 0.0, head.z - 0.06), 0.040);
     // A visor over a slim lamp, and a chin below it.
-    let visor = hull(
+    let visor = hull_in_steps(
         &[
             [nose + 0.015, 0.050, head.z - 0.075, head.z - 0.045],
             [nose + 0.05, 0.100, head.z - 0.080, head.z + 0.005],
@@ -94,7 +95,7 @@ fn add_wedge(bike: &mut Bike, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Paint, visor);
-    let chin = hull(
+    let chin = hull_in_steps(
         &[
             [nose + 0.00, 0.055, head.z - 0.125, head.z - 0.070],
             [nose + 0.05, 0.098, head.z - 0.175, head.z - 0.060],
@@ -115,11 +116,11 @@ fn add_wedge(bike: &mut Bike, joints: &Joints) {
     add_indicators(bike, Vec3::new(nose + 0.16, 0.09, head.z - 0.12));
 }
 
-fn add_beak(bike: &mut Bike, joints: &Joints) {
+fn add_beak(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x - 0.06;
     let over = joints.front_axle.z * 2.0 + 0.075;
-    let beak = hull(
+    let beak = hull_in_steps(
         &[
             [nose - 0.02, 0.028, over - 0.010, over + 0.010],
             [nose + 0.10, 0.070, over + 0.000, over + 0.055],
@@ -132,7 +133,7 @@ fn add_beak(bike: &mut Bike, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Paint, beak);
-    let face = hull(
+    let face = hull_in_steps(
         &[
             [head.x - 0.25, 0.075, over + 0.085, head.z - 0.005],
             [head.x - 0.20, 0.130, over + 0.080, head.z + 0.045],
@@ -151,7 +152,7 @@ fn add_beak(bike: &mut Bike, joints: &Joints) {
     add_indicators(bike, Vec3::new(head.x - 0.12, 0.11, head.z - 0.075));
     // Guard under the engine, bars beside it.
     let low = joints.design.clearance;
-    let skid = hull(
+    let skid = hull_in_steps(
         &[
             [joints.engine_front + 0.045, 0.095, low + 0.05, low + 0.13],
             [joints.engine_front + 0.09, 0.115, low - 0.01, low + 0.08],
@@ -164,11 +165,11 @@ fn add_beak(bike: &mut Bike, joints: &Joints) {
     bike.add(Material::Satin, skid);
 }
 
-fn add_mask(bike: &mut Bike, joints: &Joints) {
+fn add_mask(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let tilt = joints.design.rake.tan() * 0.5;
     let lean = |x: f32, z: f32| head.x - 0.165 + x + (z - head.z) * tilt;
-    let mask = hull(
+    let mask = hull_in_steps(
         &[
             [0.000, 0.030, head.z - 0.100, head.z - 0.010],
             [0.012, 0.090, head.z - 0.195, head.z + 0.065],
@@ -189,11 +190,11 @@ fn add_mask(bike: &mut Bike, joints: &Joints) {
     add_indicators(bike, Vec3::new(head.x - 0.09, 0.09, head.z - 0.10));
 }
 
-fn add_plate(bike: &mut Bike, joints: &Joints) {
+fn add_plate(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     // Follows the fork: bottom forward.
     let tilt = joints.design.rake.tan() * 0.55;
-    let plate = hull(
+    let plate = hull_in_steps(
         &[
             [0.000, 0.020, head.z - 0.090, head.z - 0.030],
             [0.010, 0.088, head.z - 0.180, head.z + 0.075],

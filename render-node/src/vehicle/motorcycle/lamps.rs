@@ -1,13 +1,13 @@
 //! Lamps and indicators of two-wheelers.
 
+use crate::vehicle::parts::assembly::Assembly;
 use glam::{Vec2, Vec3};
 
-use super::Bike;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
 
 /// A round lamp that looks forward, its rim's middle at `at`.
-pub(super) fn add_round_lamp(bike: &mut Bike, at: Vec3, radius: f32, shell: Material) {
+pub(super) fn add_round_lamp(bike: &mut Assembly, at: Vec3, radius: f32, shell: Material) {
     // Turned about x: the profile's axis y becomes -x.
     let forward = |profile: &[(f32, f32)]| {
         let profile: Vec<Vec2> = profile.iter().map(|(a, r)| Vec2::new(*a, r * radius)).collect();
@@ -22,7 +22,7 @@ pub(super) fn add_round_lamp(bike: &mut Bike, at: Vec3, radius: f32, shell: Mate
 }
 
 /// A flat lamp on each side of the centre plane: a bright bowl in a dark frame, its light in the middle.
-pub(super) fn add_lamp_pair(bike: &mut Bike, at: Vec3, half: Vec3, sweep: f32) {
+pub(super) fn add_lamp_pair(bike: &mut Assembly, at: Vec3, half: Vec3, sweep: f32) {
     let shape = |grow: f32, out: f32| {
         Solid::superellipsoid(half * grow, 3.0, 12, 28)
             .bent(|p| at + Vec3::new(p.x - out + p.y * sweep, p.y, p.z + p.y * sweep * 0.45))
@@ -33,13 +33,13 @@ pub(super) fn add_lamp_pair(bike: &mut Bike, at: Vec3, half: Vec3, sweep: f32) {
 }
 
 /// Indicators on stalks, one on each side of `root`.
-pub(super) fn add_indicators(bike: &mut Bike, root: Vec3) {
+pub(super) fn add_indicators(bike: &mut Assembly, root: Vec3) {
     let eye = root + Vec3::new(0.01, 0.085, 0.0);
     bike.add_pair(Material::GlossBlack, Solid::pin(root - Vec3::Y * 0.03, eye, 0.006, 6));
     bike.add_pair(Material::LampAmber, Solid::superellipsoid(Vec3::new(0.018, 0.028, 0.017), 2.3, 8, 16).moved(eye));
 }
 
 /// A tail lamp with its middle at `at`.
-pub(super) fn add_tail_lamp(bike: &mut Bike, at: Vec3, half: Vec3) {
+pub(super) fn add_tail_lamp(bike: &mut Assembly, at: Vec3, half: Vec3) {
     bike.add_soft(Material::LampRed, Solid::superellipsoid(half, 2.6, 10, 22).moved(at));
 }

@@ -1,15 +1,16 @@
 //! Cases, bags and trunks with what holds them.
 
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
+use super::Joints;
 use super::design::{Luggage, Seat};
-use super::shapes::{hull, panel};
+use super::shapes::panel;
 use super::style::Family;
-use super::{Bike, Joints};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
 
-pub(super) fn add_luggage(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_luggage(bike: &mut Assembly, joints: &Joints) {
     match joints.design.luggage {
         Luggage::None => {}
         Luggage::Boxes => add_boxes(bike, joints),
@@ -23,7 +24,7 @@ pub(super) fn add_luggage(bike: &mut Bike, joints: &Joints) {
 }
 
 /// Arms from the rear frame to a case's inner side.
-fn add_holders(bike: &mut Bike, joints: &Joints, at: Vec3, half_length: f32) {
+fn add_holders(bike: &mut Assembly, joints: &Joints, at: Vec3, half_length: f32) {
     for x in [-0.5, 0.5] {
         let inner = at + Vec3::X * half_length * x;
         let frame = Vec3::new(inner.x, 0.06, joints.seat.z - 0.06);
@@ -31,7 +32,7 @@ fn add_holders(bike: &mut Bike, joints: &Joints, at: Vec3, half_length: f32) {
     }
 }
 
-fn add_boxes(bike: &mut Bike, joints: &Joints) {
+fn add_boxes(bike: &mut Assembly, joints: &Joints) {
     let half = Vec3::new(0.205, 0.095, 0.165);
     let at = Vec3::new(joints.rear_axle.x + 0.10, 0.285, joints.rear_axle.z + 0.330);
     add_holders(bike, joints, at, half.x);
@@ -47,7 +48,7 @@ fn add_boxes(bike: &mut Bike, joints: &Joints) {
     }
 }
 
-fn add_cases(bike: &mut Bike, joints: &Joints) {
+fn add_cases(bike: &mut Assembly, joints: &Joints) {
     let (x, z) = (joints.rear_axle.x + 0.10, joints.rear_axle.z + 0.235);
     add_holders(bike, joints, Vec3::new(x, 0.22, z), 0.20);
     let outline = [
@@ -68,7 +69,7 @@ fn add_cases(bike: &mut Bike, joints: &Joints) {
     bike.add_pair(Material::MattBlack, strip);
 }
 
-fn add_bags(bike: &mut Bike, joints: &Joints) {
+fn add_bags(bike: &mut Assembly, joints: &Joints) {
     let (x, z) = (joints.rear_axle.x + 0.09, joints.rear_axle.z + 0.185);
     add_holders(bike, joints, Vec3::new(x, 0.20, z + 0.04), 0.26);
     let end = joints.design.tail - 0.09;
@@ -95,11 +96,11 @@ fn add_bags(bike: &mut Bike, joints: &Joints) {
     bike.add_pair(Material::LampRed, lamp.moved(Vec3::new(x + end - 0.018, 0.255, z + 0.02)));
 }
 
-fn add_trunk(bike: &mut Bike, joints: &Joints) {
+fn add_trunk(bike: &mut Assembly, joints: &Joints) {
     let back = joints.tail - 0.02;
     let front = back - 0.46;
     let base = joints.seat.z + 0.075;
-    let chest = hull(
+    let chest = hull_in_steps(
         &[
             [front, 0.200, base + 0.02, base + 0.215],
             [front + 0.05, 0.255, base, base + 0.255],
@@ -111,7 +112,7 @@ fn add_trunk(bike: &mut Bike, joints: &Joints) {
         5,
     );
     bike.add_soft(Material::Paint, chest);
-    let seam = hull(
+    let seam = hull_in_steps(
         &[
             [front + 0.03, 0.245, base + 0.120, base + 0.128],
             [(front + back) * 0.5, 0.2725, base + 0.120, base + 0.128],
@@ -125,7 +126,7 @@ fn add_trunk(bike: &mut Bike, joints: &Joints) {
     let tourer = joints.design.family == Family::Tourer;
     let half = if tourer { 0.190 } else { 0.085 };
     let low = joints.rear_axle.z * 2.0 + if tourer { -0.06 } else { 0.02 };
-    let rack = hull(
+    let rack = hull_in_steps(
         &[
             [front - 0.10, half, low + 0.04, base - 0.01],
             [front + 0.10, half * 1.02, low, base + 0.03],
@@ -141,7 +142,7 @@ fn add_trunk(bike: &mut Bike, joints: &Joints) {
         bike.add_pair(Material::Chrome, Solid::tube(&run, 10, |_| 0.012));
     }
     // Back rest before it.
-    let rest = hull(
+    let rest = hull_in_steps(
         &[
             [front - 0.075, 0.150, base + 0.04, base + 0.20],
             [front - 0.030, 0.200, base + 0.00, base + 0.265],

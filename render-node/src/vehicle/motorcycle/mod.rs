@@ -24,8 +24,8 @@ mod words;
 use cyclorama_core::vehicle::Dimensions;
 use glam::Vec3;
 
-use super::mesh::{Material, VehicleMesh};
-use super::parts::solid::{CREASE_DEGREES, Solid};
+use super::mesh::VehicleMesh;
+use super::parts::assembly::Assembly;
 use design::Design;
 pub use style::{Engine, Family, Style, style_of};
 
@@ -69,7 +69,7 @@ impl Joints {
 /// Builds a two-wheeler, upright on z = 0.
 pub fn motorcycle(style: Style, dimensions: &Dimensions) -> VehicleMesh {
     let joints = Joints::of(Design::of(style));
-    let mut bike = Bike::default();
+    let mut bike = Assembly::default();
     wheel::add_wheels(&mut bike, &joints);
     chassis::add_fork_and_bars(&mut bike, &joints);
     match style.family {
@@ -90,33 +90,10 @@ pub fn motorcycle(style: Style, dimensions: &Dimensions) -> VehicleMesh {
     bike.mesh
 }
 
-/// The mesh in the making, with the three ways solids are hung on it.
-#[derive(Default)]
-struct Bike {
-    mesh: VehicleMesh,
-}
-
-impl Bike {
-    fn add(&mut self, material: Material, solid: Solid) {
-        self.mesh.add(material, &solid.surface(CREASE_DEGREES));
-    }
-
-    /// Rounded all over: no crease below a right angle.
-    fn add_soft(&mut self, material: Material, solid: Solid) {
-        self.mesh.add(material, &solid.surface(62.0));
-    }
-
-    /// On both sides: as given, and mirrored in the centre plane.
-    fn add_pair(&mut self, material: Material, solid: Solid) {
-        let surface = solid.surface(62.0);
-        self.mesh.add(material, &surface);
-        self.mesh.add(material, &surface.mirrored());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vehicle::mesh::Material;
 
     const DIMENSIONS: Dimensions =
         Dimensions { length_mm: 2130, width_mm: 800, height_mm: 1110, wheelbase_mm: 1430, front_track_mm: 0 };

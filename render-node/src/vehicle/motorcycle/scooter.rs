@@ -1,17 +1,18 @@
 //! Modern scooters: apron, floor board, body over the rear wheel. Long ones have a screen, a spine to step over and a
 //! stepped seat; tilting ones two front wheels.
 
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
+use super::Joints;
 use super::lamps::{add_indicators, add_lamp_pair, add_tail_lamp};
-use super::shapes::{hull, panel, screen, spring};
+use super::shapes::{panel, screen, spring};
 use super::style::Family;
 use super::wheel::TILTING_TRACK;
-use super::{Bike, Joints};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-pub(super) fn add_scooter(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_scooter(bike: &mut Assembly, joints: &Joints) {
     let long = joints.design.family != Family::Scooter;
     add_apron(bike, joints, long);
     let to = add_floor(bike, joints, long);
@@ -28,14 +29,14 @@ fn axis(joints: &Joints, z: f32) -> f32 {
 }
 
 /// What stands before the rider's legs: apron, leg shield, lamps, cover of the bars, screen.
-fn add_apron(bike: &mut Bike, joints: &Joints, long: bool) {
+fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     let head = joints.head;
     let wheel = joints.front_axle.x + joints.front_axle.z;
     let over = joints.front_axle.z * 2.0 + 0.055;
     let grow = if long { 1.22 } else { 1.0 };
     let nose = axis(joints, head.z - 0.16) - 0.155 * grow;
     // Beak over the wheel that widens into the leg shield.
-    let apron = hull(
+    let apron = hull_in_steps(
         &[
             [nose, 0.045 * grow, head.z - 0.245, head.z - 0.205],
             [nose + 0.04, 0.110 * grow, head.z - 0.300, head.z - 0.130],
@@ -62,7 +63,7 @@ fn add_apron(bike: &mut Bike, joints: &Joints, long: bool) {
     let out = |_: f32, z: f32| 0.228 * grow - 0.10 * (0.42 - z).max(0.0) - 0.06 * (z - 0.50).max(0.0);
     bike.add_pair(Material::Paint, panel(&outline, 0.12, out));
     // Inner wall towards the legs.
-    let inner = hull(
+    let inner = hull_in_steps(
         &[
             [wheel + 0.005, 0.170, 0.20, over],
             [wheel + 0.055, 0.200, 0.20, over + 0.05],
@@ -72,7 +73,7 @@ fn add_apron(bike: &mut Bike, joints: &Joints, long: bool) {
         4,
     );
     bike.add_soft(Material::MattBlack, inner);
-    let upper = hull(
+    let upper = hull_in_steps(
         &[
             [nose + 0.28, 0.170 * grow, over - 0.02, head.z - 0.04],
             [nose + 0.385, 0.185 * grow, over - 0.06, head.z - 0.06],
@@ -90,7 +91,7 @@ fn add_apron(bike: &mut Bike, joints: &Joints, long: bool) {
         0.55,
     );
     // Cover of the bars.
-    let cover = hull(
+    let cover = hull_in_steps(
         &[
             [head.x - 0.115, 0.060, head.z + 0.010, head.z + 0.060],
             [head.x - 0.06, 0.125, head.z - 0.020, head.z + 0.115],
@@ -107,7 +108,7 @@ fn add_apron(bike: &mut Bike, joints: &Joints, long: bool) {
             Material::LampLens,
             screen([nose + 0.175, head.z - 0.020], [nose + 0.400, head.z + 0.310], [0.170, 0.200], 0.10),
         );
-        let visor = hull(
+        let visor = hull_in_steps(
             &[
                 [nose + 0.13, 0.110, head.z - 0.080, head.z - 0.020],
                 [nose + 0.22, 0.175, head.z - 0.060, head.z + 0.030],
@@ -127,12 +128,12 @@ fn add_apron(bike: &mut Bike, joints: &Joints, long: bool) {
 }
 
 /// Floor board, or the spine between two boards of a long scooter. Gives where the body behind begins.
-fn add_floor(bike: &mut Bike, joints: &Joints, long: bool) -> f32 {
+fn add_floor(bike: &mut Assembly, joints: &Joints, long: bool) -> f32 {
     let wheel = joints.front_axle.x + joints.front_axle.z;
     let floor = 0.270;
     let (from, to) = (wheel + 0.07, joints.seat.x - 0.16);
     let grow = if long { 1.12 } else { 1.0 };
-    let board = hull(
+    let board = hull_in_steps(
         &[
             [from - 0.03, 0.170 * grow, floor - 0.07, floor + 0.02],
             [from + 0.06, 0.205 * grow, floor - 0.08, floor],
@@ -143,7 +144,7 @@ fn add_floor(bike: &mut Bike, joints: &Joints, long: bool) -> f32 {
         5,
     );
     bike.add(Material::MattBlack, board);
-    let skirt = hull(
+    let skirt = hull_in_steps(
         &[
             [from - 0.02, 0.185 * grow, floor - 0.115, floor - 0.035],
             [(from + to) * 0.5, 0.224 * grow, floor - 0.110, floor - 0.025],
@@ -154,7 +155,7 @@ fn add_floor(bike: &mut Bike, joints: &Joints, long: bool) -> f32 {
     );
     bike.add_soft(Material::Paint, skirt);
     if long {
-        let spine = hull(
+        let spine = hull_in_steps(
             &[
                 [from - 0.02, 0.110, floor - 0.02, floor + 0.36],
                 [from + 0.10, 0.105, floor - 0.02, floor + 0.26],
@@ -170,11 +171,11 @@ fn add_floor(bike: &mut Bike, joints: &Joints, long: bool) -> f32 {
     to
 }
 
-fn add_rear_body(bike: &mut Bike, joints: &Joints, to: f32, long: bool) {
+fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
     let grow = if long { 1.15 } else { 1.0 };
     let lift = if long { 0.075 } else { 0.020 };
-    let body = hull(
+    let body = hull_in_steps(
         &[
             [to + 0.00, 0.120 * grow, 0.245, seat.z - 0.20],
             [to + 0.08, 0.165 * grow, 0.235, seat.z - 0.085],
@@ -221,7 +222,7 @@ fn add_rear_body(bike: &mut Bike, joints: &Joints, to: f32, long: bool) {
             [tail - 0.14, 0.080, seat.z - 0.050, seat.z + 0.025],
         ]
     };
-    bike.add_soft(Material::Seat, hull(&saddle, 3.0, 6));
+    bike.add_soft(Material::Seat, hull_in_steps(&saddle, 3.0, 6));
     add_tail_lamp(bike, Vec3::new(tail - 0.024, 0.0, seat.z + lift - 0.115), Vec3::new(0.030, 0.085, 0.034));
     let amber = Solid::superellipsoid(Vec3::new(0.024, 0.024, 0.018), 2.3, 8, 16);
     bike.add_pair(Material::LampAmber, amber.moved(Vec3::new(tail - 0.055, 0.090, seat.z + lift - 0.120)));
@@ -246,10 +247,10 @@ fn add_rear_body(bike: &mut Bike, joints: &Joints, to: f32, long: bool) {
 }
 
 /// Engine and gear case on the left, silencer on the right, shock absorbers, stand.
-fn add_drive(bike: &mut Bike, joints: &Joints) {
+fn add_drive(bike: &mut Assembly, joints: &Joints) {
     let (rear, seat) = (joints.rear_axle, joints.seat);
     let aside = joints.design.rear_tyre[1] / 2.0 + 0.060;
-    let case = hull(
+    let case = hull_in_steps(
         &[
             [rear.x - 0.38, 0.045, rear.z - 0.03, rear.z + 0.12],
             [rear.x - 0.24, 0.052, rear.z - 0.06, rear.z + 0.11],
@@ -286,7 +287,7 @@ fn add_drive(bike: &mut Bike, joints: &Joints) {
 }
 
 /// Arms and legs that carry two front wheels.
-fn add_tilting_axle(bike: &mut Bike, joints: &Joints) {
+fn add_tilting_axle(bike: &mut Assembly, joints: &Joints) {
     let axle = joints.front_axle;
     let hub = Vec3::new(axis(joints, axle.z + 0.28), 0.0, axle.z + 0.26);
     for z in [0.0, 0.10] {

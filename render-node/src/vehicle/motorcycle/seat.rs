@@ -1,17 +1,18 @@
 //! Seat, side panels, tail and the high mudguard of off-road bikes.
 
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
+use super::Joints;
 use super::design::{Guard, Luggage, Nose, Seat};
 use super::lamps::{add_indicators, add_tail_lamp};
-use super::shapes::{hull, panel};
+use super::shapes::panel;
 use super::style::Family;
 use super::tank::tank_span;
-use super::{Bike, Joints};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-pub(super) fn add_seat_and_tail(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_seat_and_tail(bike: &mut Assembly, joints: &Joints) {
     match joints.design.seat {
         Seat::Stepped => add_stepped_seat(bike, joints),
         Seat::Rail => add_rail_seat(bike, joints),
@@ -20,12 +21,12 @@ pub(super) fn add_seat_and_tail(bike: &mut Bike, joints: &Joints) {
     add_side_panels(bike, joints);
 }
 
-fn add_stepped_seat(bike: &mut Bike, joints: &Joints) {
+fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
     let (seat, tail) = (joints.seat, joints.tail);
     let end = tank_span(joints).1;
     let sport = joints.design.nose == Nose::Sport;
     let rise = if sport { 0.13 } else { 0.085 };
-    let saddle = hull(
+    let saddle = hull_in_steps(
         &[
             [end - 0.02, 0.070, seat.z - 0.06, seat.z + 0.020],
             [seat.x - 0.02, 0.118, seat.z - 0.06, seat.z + 0.004],
@@ -39,7 +40,7 @@ fn add_stepped_seat(bike: &mut Bike, joints: &Joints) {
         5,
     );
     bike.add_soft(Material::Seat, saddle);
-    let shell = hull(
+    let shell = hull_in_steps(
         &[
             [seat.x - 0.12, 0.070, seat.z - 0.11, seat.z - 0.035],
             [seat.x + 0.04, 0.120, seat.z - 0.125, seat.z - 0.020],
@@ -66,7 +67,7 @@ fn add_stepped_seat(bike: &mut Bike, joints: &Joints) {
     add_indicators(bike, Vec3::new(tail - 0.06, 0.04, seat.z - 0.07));
     if joints.design.hand_guards {
         // Carrier behind the seat.
-        let rack = hull(
+        let rack = hull_in_steps(
             &[
                 [tail - 0.24, 0.090, seat.z + rise + 0.020, seat.z + rise + 0.040],
                 [tail - 0.02, 0.105, seat.z + rise + 0.030, seat.z + rise + 0.050],
@@ -79,13 +80,13 @@ fn add_stepped_seat(bike: &mut Bike, joints: &Joints) {
     }
 }
 
-fn add_rail_seat(bike: &mut Bike, joints: &Joints) {
+fn add_rail_seat(bike: &mut Assembly, joints: &Joints) {
     let (seat, tail) = (joints.seat, joints.tail);
     let end = tank_span(joints).1;
     let trial = joints.design.family == Family::Trial;
     let front = if trial { end } else { end - 0.20 };
     let lift = if trial { 0.0 } else { 0.025 };
-    let saddle = hull(
+    let saddle = hull_in_steps(
         &[
             [front, 0.050, seat.z - 0.04, seat.z + lift * 1.8],
             [front + 0.08, 0.078, seat.z - 0.07, seat.z + lift * 1.9],
@@ -99,7 +100,7 @@ fn add_rail_seat(bike: &mut Bike, joints: &Joints) {
     );
     bike.add_soft(Material::Seat, saddle);
     // Slim tail that is the mudguard as well.
-    let guard = hull(
+    let guard = hull_in_steps(
         &[
             [seat.x - 0.02, 0.080, seat.z - 0.15, seat.z - 0.065],
             [seat.x + 0.18, 0.096, seat.z - 0.120, seat.z - 0.040],
@@ -127,7 +128,7 @@ fn add_rail_seat(bike: &mut Bike, joints: &Joints) {
 }
 
 /// Seats of padded cushions over a mudguard: benches, saddles, armchairs.
-fn add_cushions(bike: &mut Bike, joints: &Joints) {
+fn add_cushions(bike: &mut Assembly, joints: &Joints) {
     let (seat, design, rear) = (joints.seat, &joints.design, joints.rear_axle);
     let end = tank_span(joints).1;
     let back = match design.seat {
@@ -168,7 +169,7 @@ fn add_cushions(bike: &mut Bike, joints: &Joints) {
             [back + 0.10, 0.065, seat.z - 0.03, seat.z + 0.045],
         ],
     };
-    bike.add_soft(Material::Seat, hull(&saddle, 3.0, 6));
+    bike.add_soft(Material::Seat, hull_in_steps(&saddle, 3.0, 6));
     if design.seat == Seat::Bench {
         let piping = [
             Vec3::new(end + 0.05, 0.117, seat.z - 0.045),
@@ -178,7 +179,7 @@ fn add_cushions(bike: &mut Bike, joints: &Joints) {
         bike.add_pair(Material::Chrome, Solid::tube(&curve_through(&piping, 6), 8, |_| 0.005));
     }
     if design.seat == Seat::Hump {
-        let hump = hull(
+        let hump = hull_in_steps(
             &[
                 [back - 0.22, 0.112, seat.z - 0.065, seat.z + 0.010],
                 [back - 0.14, 0.122, seat.z - 0.075, seat.z + 0.065],
@@ -191,7 +192,7 @@ fn add_cushions(bike: &mut Bike, joints: &Joints) {
         bike.add_soft(Material::Paint, hump);
     }
     // Under the seat, between the frame's rails, down to the mudguard.
-    let pan = hull(
+    let pan = hull_in_steps(
         &[
             [end + 0.02, 0.075, seat.z - 0.13, seat.z - 0.05],
             [seat.x + 0.10, 0.095, seat.z - 0.16, seat.z - 0.06],
@@ -213,7 +214,7 @@ fn add_cushions(bike: &mut Bike, joints: &Joints) {
 }
 
 /// Covers below the seat, and the front mudguard of off-road bikes.
-fn add_side_panels(bike: &mut Bike, joints: &Joints) {
+fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
     let (seat, pivot, design) = (joints.seat, joints.pivot, &joints.design);
     let outline = match design.seat {
         Seat::Bench | Seat::Hump => vec![
@@ -270,7 +271,7 @@ fn add_side_panels(bike: &mut Bike, joints: &Joints) {
 }
 
 /// The long blade under the fork's clamps.
-fn add_high_mudguard(bike: &mut Bike, joints: &Joints) {
+fn add_high_mudguard(bike: &mut Assembly, joints: &Joints) {
     let wheel = joints.front_axle;
     let top = wheel.z * 2.0 + 0.085;
     let root = joints.head.x - (joints.head.z - top) * joints.design.rake.tan();

@@ -1,41 +1,9 @@
-//! Shapes that painted parts of two-wheelers share: skins through sections, bulged panels, screens.
+//! Shapes that painted parts of two-wheelers share: bulged panels, screens. Skins through sections are `parts::assembly`'s.
 
 use glam::{Vec2, Vec3};
 
+use crate::vehicle::parts::assembly::catmull_rom;
 use crate::vehicle::parts::solid::Solid;
-
-/// A loop of `count` points across the bike at `x`: half width, the two heights, squareness of corners (2 is round).
-fn section(x: f32, half_width: f32, low: f32, high: f32, power: f32, count: usize) -> Vec<Vec3> {
-    let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0);
-    (0..count)
-        .map(|i| {
-            let (sin, cos) = (std::f32::consts::TAU * i as f32 / count as f32).sin_cos();
-            let reach = (cos.abs().powf(power) + sin.abs().powf(power)).powf(-1.0 / power);
-            Vec3::new(x, cos * reach * half_width, middle + sin * reach * half)
-        })
-        .collect()
-}
-
-fn catmull_rom([p, a, b, n]: [f32; 4], t: f32) -> f32 {
-    0.5 * (2.0 * a + (b - p) * t + (2.0 * p - 5.0 * a + 4.0 * b - n) * t * t + (3.0 * a - p - 3.0 * b + n) * t * t * t)
-}
-
-/// A skin through sections given as (x, half width, low, high), smoothed between them.
-pub(super) fn hull(stations: &[[f32; 4]], power: f32, steps: usize) -> Solid {
-    let count = stations.len();
-    let mut loops = Vec::new();
-    for i in 0..count - 1 {
-        let at = |k: isize| stations[(i as isize + k).clamp(0, count as isize - 1) as usize];
-        let around = [at(-1), at(0), at(1), at(2)];
-        for step in 0..steps {
-            let value = |k: usize| catmull_rom(around.map(|s| s[k]), step as f32 / steps as f32);
-            loops.push(section(value(0), value(1).max(0.004), value(2), value(3).max(value(2) + 0.004), power, 28));
-        }
-    }
-    let last = stations[count - 1];
-    loops.push(section(last[0], last[1].max(0.004), last[2], last[3].max(last[2] + 0.004), power, 28));
-    Solid::lofted(&loops)
-}
 
 /// A smooth closed curve through (x, z) points, `steps` pieces between neighbours.
 fn closed_curve(points: &[[f32; 2]], steps: usize) -> Vec<Vec2> {

@@ -1,11 +1,12 @@
 //! The tank and what is fixed to its flanks: knee pads, consoles, shrouds, scoops.
 
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::{Vec2, Vec3};
 
+use super::Joints;
 use super::design::{Nose, Tank};
-use super::shapes::{hull, panel};
+use super::shapes::panel;
 use super::style::Family;
-use super::{Bike, Joints};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
 
@@ -14,7 +15,7 @@ pub(super) fn tank_span(joints: &Joints) -> (f32, f32) {
     (joints.head.x + 0.050, joints.seat.x - 0.12)
 }
 
-pub(super) fn add_tank(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
     let (start, end) = tank_span(joints);
     let reach = end - start;
     let (seat, design) = (joints.seat, &joints.design);
@@ -73,7 +74,7 @@ pub(super) fn add_tank(bike: &mut Bike, joints: &Joints) {
             2.8,
         ),
     };
-    bike.add_soft(Material::Paint, hull(&stations, power, 6));
+    bike.add_soft(Material::Paint, hull_in_steps(&stations, power, 6));
     let cap = [(-0.02, 0.042), (0.004, 0.042), (0.008, 0.036), (0.008, 0.0)].map(|(a, r)| Vec2::new(a, r));
     let cap = Solid::revolved(&cap, 28).bent(|p| Vec3::new(at(0.34) + p.x, p.z, top + p.y - 0.002));
     bike.add(if design.bright { Material::Chrome } else { Material::GlossBlack }, cap.facing_up());
@@ -98,7 +99,7 @@ pub(super) fn add_tank(bike: &mut Bike, joints: &Joints) {
         }
         Tank::Drop => {
             // Instruments in a bright console along the ridge.
-            let console = hull(
+            let console = hull_in_steps(
                 &[
                     [at(0.16), 0.022, top - 0.03, top + 0.002],
                     [at(0.28), 0.040, top - 0.03, top + 0.016],
@@ -125,7 +126,7 @@ fn section_at(stations: &[[f32; 4]], x: f32) -> [f32; 3] {
 }
 
 /// Wings of an off-road bike: from the tank's flank down and forward beside the radiators.
-fn add_shrouds(bike: &mut Bike, joints: &Joints, start: f32, top: f32) {
+fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     if joints.design.family == Family::Trial {
         return;
     }
@@ -155,7 +156,7 @@ fn add_shrouds(bike: &mut Bike, joints: &Joints, start: f32, top: f32) {
 }
 
 /// Scoops beside a modern naked bike's tank, over the radiator.
-fn add_scoops(bike: &mut Bike, joints: &Joints, start: f32, top: f32) {
+fn add_scoops(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     let beak = joints.design.nose == Nose::Beak;
     let forward = if beak { 0.10 } else { 0.02 };
     let outline = [

@@ -1,15 +1,16 @@
 //! The step-through: a pressed spine between leg shields, a small lying engine in view.
 
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::{Vec2, Vec3};
 
+use super::Joints;
 use super::design::Design;
 use super::lamps::{add_indicators, add_round_lamp, add_tail_lamp};
-use super::shapes::{hull, soft_max, spring};
-use super::{Bike, Joints};
+use super::shapes::{soft_max, spring};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-pub(super) fn add_underbone(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
     let Joints { head, front_axle, rear_axle, seat, tail, .. } = *joints;
     let Design { rake, clearance, .. } = joints.design;
     let wheel = front_axle.x + front_axle.z;
@@ -22,7 +23,7 @@ pub(super) fn add_underbone(bike: &mut Bike, joints: &Joints) {
     let widths = [0.052, 0.056, 0.058, 0.060, 0.066, 0.074, 0.078];
     bike.add_soft(Material::Paint, Solid::swept(&cover, Vec3::Y, |i| rounded_rectangle(0.045, widths[i], 0.036)));
     // Spine: falls from the head, runs level over the engine, rises under the seat.
-    let spine = hull(
+    let spine = hull_in_steps(
         &[
             [fork(head.z - 0.20) + 0.02, 0.050, head.z - 0.30, head.z - 0.10],
             [fork(head.z - 0.20) + 0.11, 0.055, head.z - 0.40, head.z - 0.235],
@@ -58,7 +59,7 @@ pub(super) fn add_underbone(bike: &mut Bike, joints: &Joints) {
     bike.add_soft(Material::Satin, Solid::lofted(&shield));
     add_engine(bike, joints, engine);
     // Seat: the rider's saddle and a carrier behind it.
-    let saddle = hull(
+    let saddle = hull_in_steps(
         &[
             [seat.x - 0.21, 0.070, seat.z - 0.070, seat.z - 0.010],
             [seat.x - 0.13, 0.110, seat.z - 0.085, seat.z + 0.012],
@@ -101,7 +102,7 @@ pub(super) fn add_underbone(bike: &mut Bike, joints: &Joints) {
     bike.add_pair(Material::GlossBlack, Solid::pin(foot.lerp(top, 0.9), top, 0.014, 8));
     bike.add_pair(Material::GlossBlack, Solid::pin(top - Vec3::Y * 0.05, top + Vec3::Y * 0.01, 0.012, 8));
     bike.add_pair(Material::GlossBlack, Solid::pin(foot - Vec3::Y * 0.05, foot + Vec3::Y * 0.01, 0.013, 8));
-    let case = hull(
+    let case = hull_in_steps(
         &[
             [pivot.x - 0.10, 0.022, pivot.z - 0.050, pivot.z + 0.040],
             [pivot.x + 0.10, 0.024, pivot.z - 0.075, pivot.z + 0.050],
@@ -113,7 +114,7 @@ pub(super) fn add_underbone(bike: &mut Bike, joints: &Joints) {
     );
     bike.add_soft(Material::Paint, case.moved(-Vec3::Y * (out - 0.012)));
     // Lamp in the handlebar's cover.
-    let bar = hull(
+    let bar = hull_in_steps(
         &[
             [head.x - 0.105, 0.070, head.z - 0.050, head.z + 0.085],
             [head.x - 0.06, 0.090, head.z - 0.060, head.z + 0.115],
@@ -131,9 +132,9 @@ pub(super) fn add_underbone(bike: &mut Bike, joints: &Joints) {
 }
 
 /// The cylinder lies forward between the leg shields; one pipe runs along the right side.
-fn add_engine(bike: &mut Bike, joints: &Joints, at: Vec3) {
+fn add_engine(bike: &mut Assembly, joints: &Joints, at: Vec3) {
     let rear_axle = joints.rear_axle;
-    let case = hull(
+    let case = hull_in_steps(
         &[
             [at.x - 0.10, 0.060, at.z - 0.060, at.z + 0.065],
             [at.x - 0.05, 0.105, at.z - 0.100, at.z + 0.095],

@@ -1,15 +1,16 @@
 //! The steel scooter: leg shield with its horn cast, flat floor, rounded cowls beside the rear wheel, lamp in the bar.
 
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::{Vec2, Vec3};
 
+use super::Joints;
 use super::design::Design;
 use super::lamps::{add_round_lamp, add_tail_lamp};
-use super::shapes::{hull, soft_max};
-use super::{Bike, Joints};
+use super::shapes::soft_max;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-pub(super) fn add_vespa(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
     let Joints { head, front_axle, rear_axle, seat, tail, .. } = *joints;
     let Design { rake, .. } = joints.design;
     let wheel = front_axle.x + front_axle.z;
@@ -57,7 +58,7 @@ pub(super) fn add_vespa(bike: &mut Bike, joints: &Joints) {
     }
     add_mudguard_shell(bike, joints);
     // Bar cover with the lamp in it, screen-less.
-    let bar = hull(
+    let bar = hull_in_steps(
         &[
             [head.x - 0.115, 0.070, head.z - 0.045, head.z + 0.100],
             [head.x - 0.06, 0.105, head.z - 0.055, head.z + 0.135],
@@ -72,7 +73,7 @@ pub(super) fn add_vespa(bike: &mut Bike, joints: &Joints) {
     add_round_lamp(bike, Vec3::new(head.x - 0.148, 0.0, head.z + 0.026), 0.080, Material::Paint);
     // Floor.
     let (from, to) = (wheel + 0.035, seat.x - 0.13);
-    let board = hull(
+    let board = hull_in_steps(
         &[
             [from - 0.01, 0.150, floor - 0.045, floor + 0.030],
             [from + 0.07, 0.205, floor - 0.060, floor],
@@ -106,7 +107,7 @@ pub(super) fn add_vespa(bike: &mut Bike, joints: &Joints) {
     let drum = [(-0.085, 0.0), (-0.085, 0.060), (-0.045, 0.078), (0.0, 0.078)].map(|(a, r)| Vec2::new(a, r));
     bike.add_soft(Material::Satin, Solid::revolved(&drum, 28).moved(front_axle));
     // Engine on the right behind the cowl, silencer, stand.
-    let unit = hull(
+    let unit = hull_in_steps(
         &[
             [rear_axle.x - 0.26, 0.050, 0.17, 0.33],
             [rear_axle.x - 0.10, 0.065, 0.15, 0.36],
@@ -127,7 +128,7 @@ pub(super) fn add_vespa(bike: &mut Bike, joints: &Joints) {
 }
 
 /// The front wheel's deep shell, closed at its sides, that turns with the fork.
-fn add_mudguard_shell(bike: &mut Bike, joints: &Joints) {
+fn add_mudguard_shell(bike: &mut Assembly, joints: &Joints) {
     let axle = joints.front_axle;
     let loops: Vec<Vec<Vec3>> = (0..=20)
         .map(|i| {
@@ -147,9 +148,9 @@ fn add_mudguard_shell(bike: &mut Bike, joints: &Joints) {
 }
 
 /// Central body under the seat, a cowl on each side, the seat.
-fn add_rear_body(bike: &mut Bike, joints: &Joints, floor: f32, to: f32) {
+fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
     let Joints { rear_axle, seat, tail, .. } = *joints;
-    let body = hull(
+    let body = hull_in_steps(
         &[
             [to - 0.02, 0.090, floor - 0.03, floor + 0.120],
             [to + 0.04, 0.125, floor - 0.02, seat.z - 0.175],
@@ -165,7 +166,7 @@ fn add_rear_body(bike: &mut Bike, joints: &Joints, floor: f32, to: f32) {
     );
     bike.add_soft(Material::Paint, body);
     // Cowls: drops of steel, blunt in front, pointed behind.
-    let cowl = hull(
+    let cowl = hull_in_steps(
         &[
             [rear_axle.x - 0.335, 0.020, 0.360, 0.430],
             [rear_axle.x - 0.300, 0.062, 0.275, 0.530],
@@ -186,7 +187,7 @@ fn add_rear_body(bike: &mut Bike, joints: &Joints, floor: f32, to: f32) {
         Vec3::new(rear_axle.x + 0.16, 0.250, 0.410),
     ];
     bike.add_pair(Material::Chrome, Solid::tube(&curve_through(&line, 7), 8, |_| 0.006));
-    let saddle = hull(
+    let saddle = hull_in_steps(
         &[
             [to + 0.075, 0.070, seat.z - 0.105, seat.z - 0.040],
             [to + 0.14, 0.120, seat.z - 0.105, seat.z - 0.005],

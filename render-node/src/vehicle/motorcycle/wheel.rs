@@ -1,11 +1,12 @@
 //! Wheels of a two-wheeler: round tyre, rim that can be looked through, spokes or wires, brake disc, mudguards.
 
+use crate::vehicle::parts::assembly::Assembly;
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
+use super::Joints;
 use super::design::{Guard, Nose, Rim, Seat};
 use super::style::Family;
-use super::{Bike, Joints};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 
@@ -36,7 +37,7 @@ impl Looks {
 /// Half the distance between a tilting scooter's front wheels.
 pub(super) const TILTING_TRACK: f32 = 0.21;
 
-pub(super) fn add_wheels(bike: &mut Bike, joints: &Joints) {
+pub(super) fn add_wheels(bike: &mut Assembly, joints: &Joints) {
     let design = &joints.design;
     let (front_axle, rear_axle) = (joints.front_axle, joints.rear_axle);
     let aside = design.front_tyre[1] / 2.0 + 0.016;
@@ -91,7 +92,7 @@ pub(super) fn add_wheels(bike: &mut Bike, joints: &Joints) {
     }
 }
 
-fn add_wheel(bike: &mut Bike, axle: Vec3, radius: f32, looks: &Looks) {
+fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
     let half = looks.tyre_width / 2.0;
     // Blocks stand on the carcass, up to the tyre's radius.
     let carcass = radius - if looks.knobbly { 0.017 } else { 0.0 };
@@ -204,7 +205,7 @@ fn add_wheel(bike: &mut Bike, axle: Vec3, radius: f32, looks: &Looks) {
 }
 
 /// Tread blocks round the tyre: a row in the middle and one on each shoulder.
-fn add_knobs(bike: &mut Bike, axle: Vec3, radius: f32, half: f32) {
+fn add_knobs(bike: &mut Assembly, axle: Vec3, radius: f32, half: f32) {
     let count = 44;
     let mut blocks = Solid::default();
     for number in 0..count {
@@ -230,7 +231,7 @@ fn add_knobs(bike: &mut Bike, axle: Vec3, radius: f32, half: f32) {
 }
 
 /// The pressed wheel of old scooters: a dish with a hub cap on each side.
-fn add_dish(bike: &mut Bike, axle: Vec3, bed: f32, half: f32) {
+fn add_dish(bike: &mut Assembly, axle: Vec3, bed: f32, half: f32) {
     for side in [-1.0, 1.0] {
         let face = [
             (half * 0.30, bed + 0.006),
@@ -250,7 +251,7 @@ fn add_dish(bike: &mut Bike, axle: Vec3, bed: f32, half: f32) {
 
 /// A band over the tyre between two angles, measured from the rear horizontal upwards and on to the front.
 pub(super) fn add_mudguard(
-    bike: &mut Bike,
+    bike: &mut Assembly,
     axle: Vec3,
     radius: f32,
     half_width: f32,

@@ -52,22 +52,19 @@ pub fn bar(path: &[Vec3], radius: f32) -> Solid {
 
 /// A skin through cross sections given as (x, half width, low, high), smoothed between them. `squareness`: 2 is round.
 pub fn hull(stations: &[[f32; 4]], squareness: f32) -> Solid {
-    const STEPS: usize = 6;
+    hull_in_steps(stations, squareness, 6)
+}
+
+/// The same with `steps` pieces between neighbouring sections.
+pub fn hull_in_steps(stations: &[[f32; 4]], squareness: f32, steps: usize) -> Solid {
     let mut loops = Vec::new();
     let last = stations.len().saturating_sub(1);
     for place in 0..last {
         let at = |offset: isize| stations[(place as isize + offset).clamp(0, last as isize) as usize];
-        let [before, from, to, after] = [at(-1), at(0), at(1), at(2)];
-        for step in 0..STEPS {
-            let t = step as f32 / STEPS as f32;
-            let [x, half_width, low, high] = std::array::from_fn(|k| {
-                let (p, a, b, n) = (before[k], from[k], to[k], after[k]);
-                // Catmull-Rom.
-                0.5 * (2.0 * a
-                    + (b - p) * t
-                    + (2.0 * p - 5.0 * a + 4.0 * b - n) * t * t
-                    + (3.0 * a - p - 3.0 * b + n) * t * t * t)
-            });
+        let around = [at(-1), at(0), at(1), at(2)];
+        for step in 0..steps {
+            let t = step as f32 / steps as f32;
+            let [x, half_width, low, high] = std::array::from_fn(|k| catmull_rom(around.map(|station| station[k]), t));
             loops.push(cross_section(x, half_width, low, high, squareness));
         }
     }
@@ -75,6 +72,14 @@ pub fn hull(stations: &[[f32; 4]], squareness: f32) -> Solid {
         loops.push(cross_section(*x, *half_width, *low, *high, squareness));
     }
     Solid::lofted(&loops)
+}
+
+/// Between the second and the third value, smooth beyond both.
+pub fn catmull_rom([before, from, to, after]: [f32; 4], t: f32) -> f32 {
+    0.5 * (2.0 * from
+        + (to - before) * t
+        + (2.0 * before - 5.0 * from + 4.0 * to - after) * t * t
+        + (3.0 * from - before - 3.0 * to + after) * t * t * t)
 }
 
 fn cross_section(x: f32, half_width: f32, low: f32, high: f32, squareness: f32) -> Vec<Vec3> {
