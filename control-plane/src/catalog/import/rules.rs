@@ -77,9 +77,21 @@ pub struct SizeRule {
     pub years: Option<(u16, u16)>,
     /// Length, width without mirrors, height, wheelbase.
     pub mm: [u32; 4],
+    /// Only of these bodies; if empty of all that are not ridden (`Honda N` is a car, `Honda NX` a motorcycle).
+    #[serde(default)]
+    pub bodies: Vec<BodyClass>,
     /// Also over what a source says.
     #[serde(default)]
     pub over_sources: bool,
+}
+
+impl SizeRule {
+    fn is_for(&self, body: BodyClass) -> bool {
+        match self.bodies.as_slice() {
+            [] => !matches!(body, BodyClass::Motorcycle | BodyClass::Scooter),
+            named => named.contains(&body),
+        }
+    }
 }
 
 /// Dimensions of a body class in a period: length, width, height, wheelbase, front track.
@@ -146,11 +158,12 @@ impl Rules {
         rule.map(|rule| rule.body)
     }
 
-    pub fn size(&self, make: &str, model: &str, year: u16, over_sources: bool) -> Option<[u32; 4]> {
+    pub fn size(&self, make: &str, model: &str, year: u16, body: BodyClass, over_sources: bool) -> Option<[u32; 4]> {
         let path = format!("{make}/{model}");
         let rule = self.sizes.iter().find(|rule| {
             rule.over_sources == over_sources
                 && within(rule.years, year)
+                && rule.is_for(body)
                 && rule.models.iter().any(|pattern| matches(pattern, &path))
         });
         rule.map(|rule| rule.mm)

@@ -26,11 +26,16 @@ pub fn of(
     with_share_alike: bool,
 ) -> (Dimensions, &'static str) {
     let template = rules.template(body, year);
-    if let Some(mm) = rules.size(make, key, year, true) {
+    if let Some(mm) = rules.size(make, key, year, body, true) {
         return (published(mm, template), "published figures");
     }
+    // The sources measure cars. A motorcycle of the same name is none.
+    let is_measured = !matches!(
+        body,
+        BodyClass::Motorcycle | BodyClass::Scooter | BodyClass::Rickshaw | BodyClass::Trailer | BodyClass::Other
+    );
     let usable = |sightings: &Sightings| -> Vec<SizeSighting> {
-        let free = |one: &&SizeSighting| with_share_alike || one.publisher != Publisher::Cvs;
+        let free = |one: &&SizeSighting| is_measured && (with_share_alike || one.publisher != Publisher::Cvs);
         sightings.sizes.iter().filter(free).copied().collect()
     };
     let sizes: Vec<Vec<SizeSighting>> = sightings.iter().map(|one| usable(one)).collect();
@@ -50,7 +55,7 @@ pub fn of(
             }
         }
     }
-    if let Some(mm) = rules.size(make, key, year, false) {
+    if let Some(mm) = rules.size(make, key, year, body, false) {
         return (published(mm, template), "published figures");
     }
     for known in &sizes {
