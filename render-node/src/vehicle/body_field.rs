@@ -26,6 +26,19 @@ pub struct Sheets {
     pub belt: f32,
 }
 
+/// What is known of a place once the lower body was asked.
+struct BodySheet {
+    /// In sheet space, y >= 0.
+    at: Vec3,
+    belt: f32,
+    /// Bow taken out.
+    x: f32,
+    /// Share of the bow, and the squared share of the half width.
+    across: f32,
+    u2: f32,
+    distance: f32,
+}
+
 /// A wheel arch in real space.
 #[derive(Debug, Clone, Copy)]
 pub struct Arch {
@@ -107,6 +120,9 @@ pub struct BodyField {
     greenhouse_x: [f32; 3],
     k_rail: Table,
     k_body: Table,
+    k_body_most: f32,
+    /// Least and greatest (x, z) of its profile.
+    greenhouse_box: [Vec2; 2],
     lifts: Vec<Lift>,
     solids: Vec<SolidField>,
     /// An open car: x of the header's rear edge.
@@ -114,6 +130,8 @@ pub struct BodyField {
 }
 
 const PROFILE_GRID_M: f32 = 0.01;
+/// By how much a grid of distances may be too small.
+const SPLINE_ERROR_M: f32 = 0.002;
 
 impl BodyField {
     /// `sheet_stance` and `real` say where the sheet's and the vehicle's axles are; `arches` are real.
@@ -169,6 +187,8 @@ impl BodyField {
             greenhouse_x: [roof.bounds().0.x, middle, roof.bounds().1.x],
             k_rail: Table::drawn(&house.k_rail),
             k_body: Table::drawn(&house.k_body),
+            k_body_most: Table::drawn(&house.k_body).highest(),
+            greenhouse_box: roof.bounds().into(),
             lifts: sheet.relief.iter().chain(&sheet.front.relief).chain(&sheet.rear.relief).map(lift).collect(),
             solids: sheet.solid.iter().map(|s| SolidField::new(s, sheet)).collect(),
             open_header: house.open.as_ref().map(|open| open.header),
@@ -177,13 +197,19 @@ impl BodyField {
 
     /// The whole body.
     pub fn at(&self, p: Vec3) -> f32 {
-        let sheets = self.sheets(p);
-        let house = smooth_max(sheets.greenhouse_profile, sheets.greenhouse_side, self.k_rail.at(sheets.greenhouse_x));
-        let shell = match self.open_header {
-            None => smooth_min(sheets.body, house, self.k_body.at(sheets.at.x)),
-            Some(_) => sheets.body,
+        let body = self.body(p);
+        let place = self.greenhouse_place(&body);
+        // Far from the greenhouse the body alone counts, to the last digit: most of the skin.
+        let [low, high] = self.greenhouse_box;
+        let away = (low - place).max(place - high).max_element() - SPLINE_ERROR_M;
+        let shell = if self.open_header.is_some() || away - body.distance > self.k_body_most {
+            body.distance
+        } else {
+            let [profile, side] = self.greenhouse_sheets(&body, place);
+            let house = smooth_max(profile, side, self.k_rail.at(place.x));
+            smooth_min(body.distance, house, self.k_body.at(body.at.x))
         };
-        self.detailed(shell, sheets)
+        self.detailed(shell, body.at, body.x)
     }
 
     /// The greenhouse blended with the body, whether or not the car is open: what a windscreen frame is cut from.
@@ -193,19 +219,19 @@ impl BodyField {
         smooth_min(sheets.body, house, self.k_body.at(sheets.at.x))
     }
 
-    fn detailed(&self, shell: f32, sheets: Sheets) -> f32 {
+    fn detailed(&self, shell: f32, at: Vec3, body_x: f32) -> f32 {
         let mut value = shell;
-        let bowed = Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z);
+        let bowed = Vec3::new(body_x, at.y, at.z);
         for solid in &self.solids {
             match solid.role {
-                SolidRole::Add => value = smooth_min(value, solid.distance(sheets.at, bowed), solid.blend),
-                SolidRole::Cut => value = smooth_max(value, -solid.distance(sheets.at, bowed), solid.blend),
+                SolidRole::Add => value = smooth_min(value, solid.distance(at, bowed), solid.blend),
+                SolidRole::Cut => value = smooth_max(value, -solid.distance(at, bowed), solid.blend),
                 SolidRole::Apart => {}
             }
         }
         if value.abs() < 0.2 {
             for lift in &self.lifts {
-                let (curve, beyond) = lift.at.distances(if lift.at.bowed { bowed } else { sheets.at });
+                let (curve, beyond) = lift.at.distances(if lift.at.bowed { bowed } else { at });
                 let d = curve.max(beyond);
                 if d < 0.0 {
                     value -= lift.height * step(-d / lift.ramp);
@@ -247,6 +273,22 @@ impl BodyField {
     }
 
     pub fn sheets(&self, p: Vec3) -> Sheets {
+        let body = self.body(p);
+        let place = self.greenhouse_place(&body);
+        let [greenhouse_profile, greenhouse_side] = self.greenhouse_sheets(&body, place);
+        Sheets {
+            at: body.at,
+            greenhouse_x: place.x,
+            greenhouse_z: place.y,
+            body_x: body.x,
+            body: body.distance,
+            greenhouse_profile,
+            greenhouse_side,
+            belt: body.belt,
+        }
+    }
+
+    fn body(&self, p: Vec3) -> BodySheet {
         let q = self.in_sheet(p);
         let u = (q.y / self.half_width).min(1.3);
         let u2 = u * u;
@@ -266,25 +308,25 @@ impl BodyField {
         let front = step((0.65 - q.x) / 0.55);
         let rear = step((q.x - (self.length - 0.65)) / 0.55);
         let k = self.k_top + low * (front * (self.k_front - self.k_top) + rear * (self.k_rear - self.k_top));
-        let body = smooth_max(profile, side, k);
+        BodySheet { at: q, belt, x: body_x, across: g, u2, distance: smooth_max(profile, side, k) }
+    }
 
+    /// (x, z) in the greenhouse's own centre plane: bow and crown taken out.
+    fn greenhouse_place(&self, body: &BodySheet) -> Vec2 {
+        let (q, g) = (body.at, body.across);
         let [start, middle, end] = self.greenhouse_x;
         let to_front = 1.0 - step((q.x - start) / (middle - start).max(0.1));
         let to_rear = 1.0 - step((end - q.x) / (end - middle).max(0.1));
         let greenhouse_x = q.x - self.windscreen_bow * g * to_front + self.backlight_bow * g * to_rear;
-        let greenhouse_z = q.z + self.greenhouse_crown * u2;
-        let above = q.z - belt;
+        Vec2::new(greenhouse_x, q.z + self.greenhouse_crown * body.u2)
+    }
+
+    /// Profile and side of the greenhouse.
+    fn greenhouse_sheets(&self, body: &BodySheet, place: Vec2) -> [f32; 2] {
+        let above = body.at.z - body.belt;
         let lean = self.tumblehome * above * (1.0 + self.tumblehome_growth * above.max(0.0));
-        Sheets {
-            at: q,
-            greenhouse_x,
-            greenhouse_z,
-            body_x,
-            body,
-            greenhouse_profile: self.greenhouse.distance(Vec2::new(greenhouse_x, greenhouse_z)),
-            greenhouse_side: q.y - (self.greenhouse_width.at(q.x) * self.half_width - lean),
-            belt,
-        }
+        let side = body.at.y - (self.greenhouse_width.at(body.at.x) * self.half_width - lean);
+        [self.greenhouse.distance(place), side]
     }
 
     /// Half width of the flank at one place.

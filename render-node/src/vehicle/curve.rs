@@ -133,14 +133,25 @@ impl Table {
         Self { start, inverse_step: 1.0 / step, values }
     }
 
+    /// The largest value anywhere.
+    pub fn highest(&self) -> f32 {
+        self.values.iter().copied().fold(f32::MIN, f32::max)
+    }
+
+    #[inline]
     pub fn at(&self, x: f32) -> f32 {
-        let last = self.values.len() as i32 - 1;
-        let position = ((x - self.start) * self.inverse_step).clamp(-1.0, last as f32 + 1.0);
-        let cell = position.floor();
-        let weights = cubic_weights(position - cell);
-        let cell = cell as i32;
-        let value = |i: i32| self.values[i.clamp(0, last) as usize];
-        (0..4).map(|i| weights[i as usize] * value(cell - 1 + i)).sum()
+        let count = self.values.len();
+        // Cells are counted from one before the first: truncation rounds down, which is quicker to ask for than a floor.
+        let position = ((x - self.start) * self.inverse_step).clamp(-1.0, count as f32) + 1.0;
+        let cell = position as usize;
+        let weights = cubic_weights(position - cell as f32);
+        if cell >= 2
+            && let Some(four) = self.values.get(cell - 2..cell + 2)
+        {
+            return four[0] * weights[0] + four[1] * weights[1] + four[2] * weights[2] + four[3] * weights[3];
+        }
+        let value = |i: usize| self.values[i.saturating_sub(2).min(count - 1)];
+        (0..4).map(|i| weights[i] * value(cell + i)).sum()
     }
 }
 

@@ -146,9 +146,10 @@ impl DistanceGrid {
         let position = (p - self.origin) * self.inverse_step;
         let top = Vec2::new((self.columns - 3) as f32, (self.rows - 3) as f32);
         let held = position.clamp(Vec2::ONE, top);
-        let cell = held.floor().min(top - Vec2::ONE);
-        let (wx, wy) = (cubic_weights(held.x - cell.x), cubic_weights(held.y - cell.y));
-        let start = (cell.y as usize - 1) * self.columns + cell.x as usize - 1;
+        // Never below one: truncation rounds down.
+        let (column, row) = ((held.x as usize).min(self.columns - 4), (held.y as usize).min(self.rows - 4));
+        let (wx, wy) = (cubic_weights(held.x - column as f32), cubic_weights(held.y - row as f32));
+        let start = (row - 1) * self.columns + column - 1;
         let mut sum = 0.0;
         for (row, w) in wy.iter().enumerate() {
             let at = start + row * self.columns;

@@ -11,16 +11,17 @@ pub struct HalfMesh {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// Cells per side of a block that is looked at, or left out, as a whole.
+/// Cells per side of a block that is looked at, or left out, as a whole; its parts have half as many.
 const BLOCK: i32 = 4;
 /// No field of a vehicle changes faster than this per metre where a block could be left out.
 const STEEPEST: f32 = 2.4;
 const GRADIENT_STEP_M: f32 = 0.003;
 
+/// By differences over the corners of a tetrahedron: four looks where three axes need six.
 pub fn gradient<F: Fn(Vec3) -> f32>(field: &F, p: Vec3) -> Vec3 {
-    let d = GRADIENT_STEP_M;
-    let along = |axis: Vec3| (field(p + axis * d) - field(p - axis * d)) / (2.0 * d);
-    Vec3::new(along(Vec3::X), along(Vec3::Y), along(Vec3::Z))
+    const CORNERS: [Vec3; 4] =
+        [Vec3::new(1.0, 1.0, 1.0), Vec3::new(1.0, -1.0, -1.0), Vec3::new(-1.0, 1.0, -1.0), Vec3::new(-1.0, -1.0, 1.0)];
+    CORNERS.iter().map(|corner| *corner * field(p + *corner * GRADIENT_STEP_M)).sum::<Vec3>() / (4.0 * GRADIENT_STEP_M)
 }
 
 /// One Newton step onto the zero surface, at most `limit_m` long. Points of the centre plane stay in it.
@@ -72,7 +73,8 @@ pub fn mesh<F: Fn(Vec3) -> f32 + Sync>(field: &F, low: Vec3, high: Vec3, step: f
 /// Evaluates the field in every block the surface can pass; elsewhere stores the block centre's value. Returns the
 /// first point of every such block.
 fn fill<F: Fn(Vec3) -> f32 + Sync>(grid: &mut Grid, blocks: IVec3, field: &F) -> Vec<IVec3> {
-    let half_diagonal = grid.step * BLOCK as f32 * 0.5 * 3f32.sqrt();
+    let half_diagonal = |cells: i32| grid.step * cells as f32 * 0.5 * 3f32.sqrt();
+    let (far, part_far) = (half_diagonal(BLOCK) * STEEPEST, half_diagonal(BLOCK / 2) * STEEPEST);
     let count = (blocks.x * blocks.y * blocks.z) as usize;
     let grid_ref = &*grid;
     // One layer of blocks more than there are, for the points on the upper bounds.
@@ -83,15 +85,19 @@ fn fill<F: Fn(Vec3) -> f32 + Sync>(grid: &mut Grid, blocks: IVec3, field: &F) ->
             let block = IVec3::new(i % blocks.x, i / blocks.x % blocks.y, i / (blocks.x * blocks.y)) * BLOCK;
             let centre = grid_ref.place(block) + Vec3::splat(grid_ref.step * BLOCK as f32 * 0.5);
             let middle = field(centre);
-            if middle.abs() > half_diagonal * STEEPEST {
+            if middle.abs() > far {
                 return (block, Some(middle), Vec::new());
             }
-            let mut values = Vec::with_capacity((BLOCK * BLOCK * BLOCK) as usize);
-            for z in 0..BLOCK {
-                for y in 0..BLOCK {
-                    for x in 0..BLOCK {
-                        values.push(field(grid_ref.place(block + IVec3::new(x, y, z))));
-                    }
+            // The same question once more for its eight parts.
+            let mut values = vec![0.0; (BLOCK * BLOCK * BLOCK) as usize];
+            for corner in CORNERS {
+                let part = corner * (BLOCK / 2);
+                let centre = grid_ref.place(block + part) + Vec3::splat(grid_ref.step * BLOCK as f32 * 0.25);
+                let middle = field(centre);
+                for inner in CORNERS {
+                    let at = part + inner;
+                    let value = if middle.abs() > part_far { middle } else { field(grid_ref.place(block + at)) };
+                    values[((at.z * BLOCK + at.y) * BLOCK + at.x) as usize] = value;
                 }
             }
             (block, None, values)
