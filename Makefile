@@ -1,7 +1,7 @@
 # make run            everything needed, then a running service with a picture to look at
 # make test           every test, on SQLite and on PostgreSQL
 # make bench          figures, side by side with peers
-# make contact-sheet  views x body classes x colours in one PNG
+# make contact-sheet  famous vehicles, some of every type, all views and colours, on pages to look at
 # make model          the built-in model from nothing: data, training, export (an hour and a quarter on two cores)
 
 # Outside the checkout, so that a fresh clone reuses what was compiled before.

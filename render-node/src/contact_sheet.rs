@@ -1,82 +1,166 @@
-//! Contact sheets: many pictures in rows and columns on one, to judge with the eye.
+//! Contact sheets: many vehicles in rows and columns on one picture, to judge with the eye. In the pipeline's own light, in the base
+//! light without a model, under zebra stripes, or as quick sketches without a graphics device.
 
-use crate::renderer::{Order, RenderError, Renderer};
-use crate::vehicle::typical::typical;
+use crate::check::raster::draw;
+use crate::config::LocalConfig;
+use crate::finish::{ComposeError, Compositor};
+use crate::gpu::{Gpu, GpuError};
+use crate::renderer::{Order, RenderError, Renderer, StartError};
+use crate::studio::camera::NothingToSee;
+use crate::studio::rig::{Rig, RigError};
+use crate::studio::{Camera, Settings, Studio, StudioError};
+use crate::vehicle::{self, Library, LibraryError, VehicleError};
 use cyclorama_core::encoding::{self, EncodingError, Picture, PictureError};
-use cyclorama_core::{BodyClass, Colour, View};
+use cyclorama_core::{Colour, Vehicle, View};
+use std::sync::Arc;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ContactSheetError {
-    #[error("the {view} view of the {body} cannot be rendered")]
-    Render {
-        body: BodyClass,
-        view: View,
-        #[source]
-        source: RenderError,
-    },
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error(transparent)]
+    Sheets(#[from] LibraryError),
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    #[error(transparent)]
+    Rig(#[from] RigError),
+    #[error("{0}")]
+    Vehicle(#[from] VehicleError),
+    #[error(transparent)]
+    Nothing(#[from] NothingToSee),
+    #[error(transparent)]
+    Studio(#[from] StudioError),
+    #[error(transparent)]
+    Compose(#[from] ComposeError),
+    #[error(transparent)]
+    Render(#[from] RenderError),
     #[error(transparent)]
     Encoding(#[from] EncodingError),
     #[error(transparent)]
     Picture(#[from] PictureError),
 }
 
-/// What is on a sheet: a row per body class with every view, each body in the next colour; below, the first body's first
-/// view in every colour.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    pub bodies: Vec<BodyClass>,
-    pub views: Vec<View>,
-    pub colours: Vec<Colour>,
-    pub cell_px: u32,
-    /// Grey of the page, sRGB.
-    pub page: u8,
+/// How the vehicles are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Look {
+    /// As clients get them: with the diffusion model.
+    Model,
+    /// Base light only.
+    Light,
+    /// Base light with a third of the samples, in a third of the time.
+    Quick,
+    /// Stripes over the mirror direction: they flow over good surfaces and kink at bad ones.
+    Zebra,
+    /// Plain colours, without a graphics device: a fraction of a second.
+    Sketch,
 }
 
-/// Bodies that differ most, and that have a template.
-pub const BODIES: [BodyClass; 10] = [
-    BodyClass::Sedan,
-    BodyClass::Hatchback,
-    BodyClass::Wagon,
-    BodyClass::Coupe,
-    BodyClass::Convertible,
-    BodyClass::Suv,
-    BodyClass::OffRoader,
-    BodyClass::Pickup,
-    BodyClass::Minivan,
-    BodyClass::Van,
-];
+/// What is on a sheet: every vehicle's views side by side, its colours below each other.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub vehicles: Vec<Vehicle>,
+    pub views: Vec<View>,
+    pub colours: Vec<Colour>,
+    /// Each vehicle in the next colour, in place of every vehicle in all.
+    pub one_colour_each: bool,
+    /// Vehicles side by side.
+    pub in_a_row: usize,
+    pub cell_px: u32,
+    /// Grey of the page, sRGB; without one the sheet stays transparent.
+    pub page: Option<u8>,
+}
 
-/// Renders everything on the plan; `progress` hears of every picture made, out of how many.
+/// Where pictures are made.
+pub enum Darkroom {
+    Model(Box<Renderer>),
+    Light { studio: Box<Studio>, compositor: Box<Compositor>, library: Arc<Library>, settings: Settings },
+    Sketch { library: Arc<Library>, reference_diagonal_m: f32 },
+}
+
+impl Darkroom {
+    pub fn open(look: Look, config: &LocalConfig) -> Result<Darkroom, ContactSheetError> {
+        let library = || Library::open(config.sheets.as_deref());
+        let light = |settings: Settings| {
+            let gpu = Gpu::open(&config.adapter)?;
+            let (studio, compositor) = (Box::new(Studio::new(&gpu)?), Box::new(Compositor::new(&gpu)?));
+            Ok(Darkroom::Light { studio, compositor, library: library()?, settings })
+        };
+        match look {
+            Look::Model => Ok(Darkroom::Model(Box::new(Renderer::start(config)?))),
+            Look::Light => light(Settings::default()),
+            Look::Quick => light(Settings { passes: 1, ..Settings::default() }),
+            Look::Zebra => light(Settings { zebra: true, passes: 1, ..Settings::default() }),
+            Look::Sketch => {
+                let reference_diagonal_m = Rig::built_in()?.reference_diagonal_m;
+                Ok(Darkroom::Sketch { library: library()?, reference_diagonal_m })
+            }
+        }
+    }
+
+    /// The vehicle from each side in each colour, views first.
+    fn pictures(
+        &mut self,
+        vehicle: &Vehicle,
+        views: &[View],
+        colours: &[Colour],
+    ) -> Result<Vec<Vec<Picture>>, ContactSheetError> {
+        match self {
+            Darkroom::Model(renderer) => {
+                let pipeline = renderer.pipelines().first().map(|pipeline| pipeline.id.clone()).unwrap_or_default();
+                let rendered = views.iter().map(|view| {
+                    let (vehicle, colours, pipeline) = (vehicle.clone(), colours.to_vec(), pipeline.clone());
+                    let order = Order { vehicle, view: *view, colours, pipeline, seed: 0 };
+                    let render = renderer.render(&order, &mut |_, _| true)?;
+                    Ok(render.pictures.into_iter().map(|(_, picture)| picture).collect())
+                });
+                rendered.collect()
+            }
+            Darkroom::Light { studio, compositor, library, settings } => {
+                let mesh = vehicle::build(library, vehicle)?;
+                let shoot = |view: &View| {
+                    let shot = studio.shoot_with(&mesh, *view, *settings)?;
+                    Ok(compositor.compose(&shot.layers, colours)?)
+                };
+                views.iter().map(shoot).collect()
+            }
+            Darkroom::Sketch { library, reference_diagonal_m } => {
+                let mesh = vehicle::build(library, vehicle)?;
+                let sketch = |view: &View| {
+                    let drawn = draw(&mesh, &Camera::fit(&mesh, *view, *reference_diagonal_m)?, SKETCH_SIDE_PX);
+                    let coloured = colours.iter().map(|colour| Ok(drawn.sketch(colour.srgb(), SKETCH_SAMPLES)?));
+                    coloured.collect()
+                };
+                views.iter().map(sketch).collect()
+            }
+        }
+    }
+}
+
+/// A sketch is this large, and every so many samples along a side become one pixel.
+const SKETCH_SIDE_PX: usize = 1024;
+const SKETCH_SAMPLES: usize = 2;
+
+/// Makes everything on the plan; `progress` hears of every vehicle done, out of how many.
 pub fn make(
-    renderer: &mut Renderer,
+    darkroom: &mut Darkroom,
     plan: &Plan,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Picture, ContactSheetError> {
-    let columns = plan.views.len().max(1) as u32;
-    let colour_rows = (plan.colours.len() as u32).div_ceil(columns);
-    let mut sheet = Sheet::new(columns, plan.bodies.len() as u32 + colour_rows, plan.cell_px, Some(plan.page));
-    let total = plan.bodies.len() * plan.views.len();
-    let pipeline = renderer.pipelines().first().map(|pipeline| pipeline.id.clone()).unwrap_or_default();
-    for (row, body) in plan.bodies.iter().enumerate() {
-        for (column, view) in plan.views.iter().enumerate() {
-            let own = plan.colours.get(row % plan.colours.len().max(1)).copied().unwrap_or_default();
-            let all = row == 0 && column == 0;
-            let colours = if all { [&[own], plan.colours.as_slice()].concat() } else { vec![own] };
-            let order = Order { vehicle: typical(*body), view: *view, colours, pipeline: pipeline.clone(), seed: 0 };
-            let render = renderer.render(&order, &mut |_, _| true).map_err(|source| ContactSheetError::Render {
-                body: *body,
-                view: *view,
-                source,
-            })?;
-            for (index, (_, picture)) in render.pictures.iter().enumerate() {
-                let (x, y) = match index.checked_sub(1) {
-                    None => (column as u32, row as u32),
-                    Some(colour) => (colour as u32 % columns, plan.bodies.len() as u32 + colour as u32 / columns),
-                };
-                sheet.put(x, y, picture)?;
+    let rows_each = if plan.one_colour_each { 1 } else { plan.colours.len() };
+    let in_a_row = plan.in_a_row.max(1);
+    let columns = plan.views.len() * in_a_row;
+    let rows = plan.vehicles.len().div_ceil(in_a_row) * rows_each;
+    let mut sheet = Sheet::new(columns as u32, rows as u32, plan.cell_px, plan.page);
+    for (index, vehicle) in plan.vehicles.iter().enumerate() {
+        let one = index % plan.colours.len().max(1);
+        let colours = if plan.one_colour_each { &plan.colours[one..=one] } else { &plan.colours };
+        let (left, top) = (index % in_a_row * plan.views.len(), index / in_a_row * rows_each);
+        for (across, pictures) in darkroom.pictures(vehicle, &plan.views, colours)?.iter().enumerate() {
+            for (below, picture) in pictures.iter().enumerate() {
+                sheet.put((left + across) as u32, (top + below) as u32, picture)?;
             }
-            progress(row * plan.views.len() + column + 1, total);
         }
+        progress(index + 1, plan.vehicles.len());
     }
     sheet.finish()
 }
@@ -94,7 +178,13 @@ impl Sheet {
     /// `page`: grey to lay the pictures on; without one the sheet stays transparent.
     pub fn new(columns: u32, rows: u32, cell_px: u32, page: Option<u8>) -> Sheet {
         let blank = page.map_or([0; 4], |grey| [grey, grey, grey, 255]);
-        Sheet { columns, rows, cell_px, page, rgba: blank.repeat((columns * rows * cell_px * cell_px) as usize) }
+        Sheet {
+            columns,
+            rows,
+            cell_px,
+            page,
+            rgba: blank.repeat(columns as usize * rows as usize * (cell_px * cell_px) as usize),
+        }
     }
 
     /// Scales the picture to a cell. A cell outside the sheet is left out.

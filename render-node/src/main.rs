@@ -1,31 +1,28 @@
 //! `cyclorama-node`: serves a control plane (`run`), or renders and checks on this machine alone.
 
+mod vehicle_commands;
+
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
 use cyclorama_core::{BodyClass, Colour, Format, Vehicle, View, encoding};
 use cyclorama_node::agent::{Agent, with_causes};
-use cyclorama_node::check;
 use cyclorama_node::config::{Config, LocalConfig};
-use cyclorama_node::contact_sheet;
+use cyclorama_node::contact_sheet::{self, Darkroom};
 use cyclorama_node::control_plane::ControlPlane;
 use cyclorama_node::doctor;
 use cyclorama_node::engine::Engine;
 use cyclorama_node::renderer::{Order, Renderer};
-use cyclorama_node::studio::rig::Rig;
-use cyclorama_node::vehicle::Library;
-use cyclorama_node::vehicle::catalog_line::vehicles_of;
 use cyclorama_node::vehicle::typical::typical;
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use tokio::signal::unix::{SignalKind, signal};
+
+use vehicle_commands::{CheckArguments, CompareArguments, check_vehicles, compare_vehicles, read_vehicles};
+
+/// What a sheet of 1024 px pictures may hold: 256 MB.
+const VEHICLES_ON_A_SHEET_MAX: usize = 400;
 
 /// Renders vehicle pictures for a Cyclorama control plane.
 #[derive(Parser)]
@@ -55,40 +52,38 @@ enum Command {
     Render(RenderArguments),
     /// Checks the geometry of many vehicles: dimensions, closed skins, frame, paint. Needs no graphics device.
     CheckVehicles(CheckArguments),
-    /// Renders views x body classes x colours into one PNG, to judge with the eye.
+    /// Says how different the models of one make and body class look. Needs no graphics device.
+    CompareVehicles(CompareArguments),
+    /// Many vehicles, views or colours on one PNG, to judge with the eye.
     ContactSheet(ContactSheetArguments),
 }
 
 #[derive(Args)]
-struct CheckArguments {
+struct ContactSheetArguments {
     /// Lines as `cyclorama catalog list` prints them; standard input if absent.
     #[arg(long)]
     vehicles: Option<PathBuf>,
-    /// Of every model one year only, the middle one of those given.
+    /// Only the vehicles named in this file, in its order: a line each, `make/model/year`; `#` begins a remark.
     #[arg(long)]
-    one_year_each: bool,
-    /// Only this many models, chosen at random.
+    choose: Option<PathBuf>,
+    #[arg(long, default_value = "front-3-4", value_delimiter = ',', value_parser = parse::<View>)]
+    views: Vec<View>,
+    #[arg(long, default_value = "silver", value_delimiter = ',', value_parser = parse::<Colour>)]
+    colors: Vec<Colour>,
+    /// Each vehicle in the next colour, in place of every vehicle in all.
     #[arg(long)]
-    models: Option<usize>,
-    /// Chooses the models.
+    one_color_each: bool,
+    /// Vehicles side by side.
     #[arg(long, default_value_t = 1)]
-    seed: u64,
-}
-
-#[derive(Args)]
-struct ContactSheetArguments {
-    #[arg(long, value_delimiter = ',', value_parser = parse::<BodyClass>)]
-    bodies: Option<Vec<BodyClass>>,
-    #[arg(long, value_delimiter = ',', value_parser = parse::<View>)]
-    views: Option<Vec<View>>,
-    #[arg(long, value_delimiter = ',', value_parser = parse::<Colour>)]
-    colors: Option<Vec<Colour>>,
+    in_a_row: usize,
+    #[arg(long, value_enum, default_value = "model")]
+    look: contact_sheet::Look,
     /// Side of each picture in pixels.
     #[arg(long, default_value_t = 384)]
     cell: u32,
-    /// Grey of the page, 0 to 255.
-    #[arg(long, default_value_t = 245)]
-    page: u8,
+    /// Grey of the page, 0 to 255; transparent if absent.
+    #[arg(long)]
+    page: Option<u8>,
     #[arg(long)]
     out: PathBuf,
 }
@@ -148,6 +143,7 @@ fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Run { embedded } => serve(config, embedded),
         Command::Doctor { json } => examine(&config.local, json),
         Command::CheckVehicles(arguments) => check_vehicles(&config.local, &arguments),
+        Command::CompareVehicles(arguments) => compare_vehicles(&config.local, &arguments),
         Command::Render(arguments) => render(&config.local, &arguments),
         Command::ContactSheet(arguments) => contact_sheet(&config.local, arguments),
     }
@@ -252,68 +248,46 @@ fn render(config: &LocalConfig, arguments: &RenderArguments) -> anyhow::Result<E
 }
 
 fn contact_sheet(config: &LocalConfig, arguments: ContactSheetArguments) -> anyhow::Result<ExitCode> {
+    let listed = read_vehicles(arguments.vehicles.as_deref())?;
+    let vehicles = match &arguments.choose {
+        Some(path) => {
+            let names = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            chosen(&names, &listed)?
+        }
+        None => listed,
+    };
+    if vehicles.len() > VEHICLES_ON_A_SHEET_MAX {
+        bail!("{} vehicles do not fit on a sheet of at most {VEHICLES_ON_A_SHEET_MAX}", vehicles.len());
+    }
     let plan = contact_sheet::Plan {
-        bodies: arguments.bodies.unwrap_or_else(|| contact_sheet::BODIES.to_vec()),
-        views: arguments.views.unwrap_or_else(|| View::ALL.to_vec()),
-        colours: arguments.colors.unwrap_or_else(|| Colour::ALL.to_vec()),
+        vehicles,
+        views: arguments.views,
+        colours: arguments.colors,
+        one_colour_each: arguments.one_color_each,
+        in_a_row: arguments.in_a_row,
         cell_px: arguments.cell.clamp(16, cyclorama_core::MASTER_SIDE_PX),
         page: arguments.page,
     };
-    let mut renderer = Renderer::start(config)?;
-    let sheet = contact_sheet::make(&mut renderer, &plan, &mut |done, total| eprintln!("{done} of {total}"))?;
+    let mut darkroom = Darkroom::open(arguments.look, config)?;
+    let sheet = contact_sheet::make(&mut darkroom, &plan, &mut |done, total| {
+        eprintln!("{done} of {total}: {}", plan.vehicles[done - 1].key());
+    })?;
     std::fs::write(&arguments.out, encoding::encode(&sheet, Format::Png)?)
         .with_context(|| format!("cannot write {}", arguments.out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints every finding as a line (vehicle, rule, detail, separated by tabs) and how many there were of each.
-fn check_vehicles(config: &LocalConfig, arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
-    let text = match &arguments.vehicles {
-        Some(path) => std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?,
-        None => std::io::read_to_string(std::io::stdin())?,
-    };
-    let mut models: BTreeMap<(String, String), Vec<Vehicle>> = BTreeMap::new();
-    for vehicle in vehicles_of(&text)? {
-        models.entry((vehicle.make.clone(), vehicle.model.clone())).or_default().push(vehicle);
-    }
-    let mut models: Vec<Vec<Vehicle>> = models.into_values().collect();
-    if let Some(count) = arguments.models {
-        models.shuffle(&mut ChaCha8Rng::seed_from_u64(arguments.seed));
-        models.truncate(count);
-    }
-    let chosen = models.iter().flat_map(|years| match arguments.one_year_each {
-        true => &years[years.len() / 2..=years.len() / 2],
-        false => years.as_slice(),
+/// The vehicles that a list names, in its order.
+fn chosen(names: &str, listed: &[Vehicle]) -> anyhow::Result<Vec<Vehicle>> {
+    let by_key: BTreeMap<String, &Vehicle> = listed.iter().map(|vehicle| (vehicle.key(), vehicle)).collect();
+    let lines = names.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    let named = lines.filter(|line| !line.is_empty()).map(|line| {
+        by_key
+            .get(line)
+            .map(|vehicle| (*vehicle).clone())
+            .with_context(|| format!("`{line}` is not among the vehicles"))
     });
-    let library = Library::open(config.sheets.as_deref())?;
-    let mut shapes: BTreeMap<String, Vec<&Vehicle>> = BTreeMap::new();
-    for vehicle in chosen {
-        shapes.entry(check::geometry_key(&library, vehicle)).or_default().push(vehicle);
-    }
-    let count: usize = shapes.values().map(Vec::len).sum();
-    eprintln!("{count} vehicles of {} models, {} shapes", models.len(), shapes.len());
-
-    let reference = Rig::built_in()?.reference_diagonal_m;
-    let done = AtomicUsize::new(0);
-    let counts: Mutex<BTreeMap<&'static str, usize>> = Mutex::default();
-    let shapes: Vec<Vec<&Vehicle>> = shapes.into_values().collect();
-    shapes.par_iter().for_each(|alike| {
-        for finding in check::check(&library, alike[0], reference) {
-            println!("{}\t{}\t{}", alike[0].key(), finding.rule, finding.detail);
-            *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(finding.rule).or_default() += alike.len();
-        }
-        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-        if done.is_multiple_of(100) {
-            eprintln!("{done} of {} shapes", shapes.len());
-        }
-    });
-    let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for (rule, vehicles) in &counts {
-        eprintln!("{rule}: {vehicles} vehicles");
-    }
-    let verdict = if counts.is_empty() { "nothing found" } else { "not all is well" };
-    eprintln!("{count} vehicles: {verdict}");
-    Ok(if counts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    named.collect()
 }
 
 fn described(arguments: &RenderArguments) -> Vehicle {

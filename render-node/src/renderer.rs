@@ -6,17 +6,20 @@ use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime, OnnxRuntimeError
 use crate::finish::{self, ComposeError, Compositor};
 use crate::gpu::{Gpu, GpuError};
 use crate::studio::{self, Layers, Studio, StudioError};
-use crate::vehicle::{self, Library, LibraryError, VehicleError};
+use crate::vehicle::{self, Library, LibraryError, VehicleError, VehicleMesh};
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::wire::{self, FailureKind};
 use cyclorama_core::{Colour, Vehicle, View};
 use serde_json::{Value, json};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Each is some tens of megabytes in memory at least; more is a folder chosen by mistake.
 const MODELS_MAX: usize = 8;
+/// About 10 MB each.
+const MESHES_KEPT: usize = 4;
 
 /// Why the node cannot start. Each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -130,6 +133,7 @@ pub struct Renderer {
     studio: Studio,
     compositor: Compositor,
     runtime: OnnxRuntime,
+    meshes: Meshes,
     /// At least one; the first is the one that is offered first.
     models: Vec<LightModel>,
 }
@@ -143,7 +147,7 @@ impl Renderer {
         let models = model_folders(&config.models)?.iter().map(load).collect::<Result<Vec<_>, _>>()?;
         let studio = Studio::new(&gpu)?;
         let compositor = Compositor::new(&gpu)?;
-        Ok(Self { gpu, library, studio, compositor, runtime, models })
+        Ok(Self { gpu, library, studio, compositor, runtime, meshes: Meshes::default(), models })
     }
 
     pub fn pipelines(&self) -> Vec<wire::Pipeline> {
@@ -170,7 +174,7 @@ impl Renderer {
             |stage: &'static str, share: f32| if watch(stage, share) { Ok(()) } else { Err(RenderError::Cancelled) };
 
         go_on("geometry", 0.0)?;
-        let mesh = vehicle::build(&self.library, &order.vehicle)?;
+        let mesh = self.meshes.get(&self.library, &order.vehicle)?;
         stages.end("geometry");
         go_on("gbuffer", 0.1)?;
         let shot = self.studio.shoot(&mesh, order.view)?;
@@ -202,6 +206,27 @@ impl Renderer {
             "timings_ms": stages.timings,
         });
         Ok(Render { layers, pictures, receipt })
+    }
+}
+
+/// The vehicles built last: a client mostly asks for several views of one.
+#[derive(Default)]
+struct Meshes(VecDeque<(Vehicle, Arc<VehicleMesh>)>);
+
+impl Meshes {
+    fn get(&mut self, library: &Library, vehicle: &Vehicle) -> Result<Arc<VehicleMesh>, VehicleError> {
+        let found = match self.0.iter().position(|(known, _)| known == vehicle) {
+            Some(place) => self.0.remove(place),
+            None => None,
+        };
+        let entry = match found {
+            Some(entry) => entry,
+            None => (vehicle.clone(), Arc::new(vehicle::build(library, vehicle)?)),
+        };
+        let mesh = entry.1.clone();
+        self.0.push_front(entry);
+        self.0.truncate(MESHES_KEPT);
+        Ok(mesh)
     }
 }
 

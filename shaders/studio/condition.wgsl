@@ -10,7 +10,7 @@ struct Condition {
     pixels: u32,
     layer_side: u32,
     // Per material: x = group (channel offset), yzw = albedo.
-    materials: array<vec4f, 22>,
+    materials: array<vec4f, 23>,
 }
 
 const GROUP_FIRST = 6u;

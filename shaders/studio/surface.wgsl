@@ -25,7 +25,7 @@ struct Optics {
 @group(0) @binding(1) var<uniform> rig: Rig;
 @group(0) @binding(2) var ground: texture_2d<f32>;
 @group(0) @binding(3) var ground_sampler: sampler;
-@group(0) @binding(4) var<uniform> optics: array<Optics, 22>;
+@group(0) @binding(4) var<uniform> optics: array<Optics, 23>;
 
 struct VertexIn {
     @location(0) position: vec3f,

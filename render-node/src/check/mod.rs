@@ -3,6 +3,7 @@
 //!
 //! No graphics device: the six views are drawn small by `raster`. Whether a vehicle is beautiful or recognised is for people.
 
+pub mod likeness;
 pub mod raster;
 
 use crate::studio::Camera;
@@ -183,10 +184,12 @@ pub fn geometry_key(library: &Library, vehicle: &Vehicle) -> String {
     let sheet = library.sheet_for(vehicle).unwrap_or("none");
     let face = library.face_for(vehicle).unwrap_or("none");
     let d = vehicle.dimensions;
-    // Names decide what is not drawn from a sheet.
-    let kind = match is_ridden(vehicle) {
-        true => format!("{:?}", style_of(vehicle)),
-        false => format!("{:?}", machine_of(vehicle)),
+    // Names decide what is not drawn from a sheet, and how a template is varied.
+    let kind = match machine_of(vehicle) {
+        Some(machine) => format!("{machine:?}"),
+        None if is_ridden(vehicle) => format!("{:?}", style_of(vehicle)),
+        None if library.is_drawn(vehicle) => String::new(),
+        None => format!("{} {}", vehicle.make, vehicle.model),
     };
     format!("{sheet} {face} {} {kind} {} {} {} {}", vehicle.body, d.length_mm, d.width_mm, d.height_mm, d.wheelbase_mm)
 }

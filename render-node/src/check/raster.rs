@@ -82,6 +82,7 @@ fn shade(material: Material, normal: Vec3, paint: [u8; 3]) -> Vec3 {
         Material::Interior => (Vec3::splat(0.09), 0.0),
         Material::Seat => (Vec3::splat(0.24), 0.0),
         Material::Fabric => (Vec3::splat(0.13), 0.0),
+        Material::GlossWhite => (Vec3::splat(0.92), 0.2),
     };
     let lambert = 0.45 + 0.35 * normal.z.max(0.0) + 0.20 * (-normal.y).max(0.0);
     // What is mirrored at this point: sky above the horizon, a dark floor below.
@@ -93,7 +94,7 @@ fn shade(material: Material, normal: Vec3, paint: [u8; 3]) -> Vec3 {
 
 /// Clear or thin parts have no inside worth the name: both sides of them may be seen.
 fn is_shell(material: Material) -> bool {
-    matches!(material, Material::Paint | Material::GlossBlack | Material::Tyre)
+    matches!(material, Material::Paint | Material::GlossBlack | Material::GlossWhite | Material::Tyre)
 }
 
 /// Draws the mesh as the camera frames it.

@@ -37,7 +37,7 @@ pub enum MaterialGroup {
     Underbody = 9,
 }
 
-pub const MATERIALS: [Material; 22] = [
+pub const MATERIALS: [Material; 23] = [
     Material::Paint,
     Material::Glass,
     Material::GlossBlack,
@@ -60,6 +60,7 @@ pub const MATERIALS: [Material; 22] = [
     Material::Underbody,
     Material::Fabric,
     Material::PanelGap,
+    Material::GlossWhite,
 ];
 
 /// The table. Albedo of paint is the neutral grey the layers and the ground truth are made with.
@@ -118,6 +119,7 @@ pub fn optics(material: Material) -> Optics {
         Material::Underbody => matt(0.012, Group::Underbody),
         Material::Fabric => matt(0.025, Group::BlackTrim),
         Material::PanelGap => matt(0.006, Group::BlackTrim),
+        Material::GlossWhite => lacquer([0.72; 3], 0.01, Group::BrightTrim),
     }
 }
 

@@ -11,6 +11,8 @@ use super::rig::{Rig, RigError};
 use crate::gpu::{Gpu, GpuError, read_buffer};
 use crate::vehicle::VehicleMesh;
 use cyclorama_core::{MASTER_SIDE_PX, View};
+use glam::Vec3;
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::mem::size_of;
 use wgpu::util::DeviceExt;
@@ -115,7 +117,8 @@ impl Studio {
         }
         let camera = Camera::fit(mesh, view, self.rig.reference_diagonal_m)?;
         let field = DistanceField::build(mesh).ok_or(NothingToSee)?;
-        let stage = Stage::new(mesh)?;
+        let mut stage = Stage::new(mesh)?;
+        stage.sort_front_to_back(&camera);
         let frame = FrameData::new(&camera, &field, stage.vertices.len() as u32, settings.zebra);
         let gbuffer_digest = self.digest(&stage, &frame);
         let (pixels, planes) = self.gpu.guarded("shooting a picture", || {
@@ -447,6 +450,22 @@ impl Stage {
             return Err(NothingToSee.into());
         }
         Ok(stage)
+    }
+
+    /// Puts the solid triangles nearest to the camera first: what they hide is then never shaded.
+    fn sort_front_to_back(&mut self, camera: &Camera) {
+        let clip = camera.clip_from_studio() * camera.studio_from_vehicle;
+        let depths: Vec<f32> =
+            self.vertices.par_iter().map(|vertex| clip.project_point3(Vec3::from(vertex.position)).z).collect();
+        let solid = &mut self.indices[..self.opaque_indices as usize];
+        let mut triangles: Vec<(f32, [u32; 3])> = solid
+            .par_chunks_exact(3)
+            .map(|t| (t.iter().map(|i| depths[*i as usize]).fold(f32::MAX, f32::min), [t[0], t[1], t[2]]))
+            .collect();
+        triangles.par_sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        for (place, (_, triangle)) in solid.chunks_exact_mut(3).zip(triangles) {
+            place.copy_from_slice(&triangle);
+        }
     }
 }
 

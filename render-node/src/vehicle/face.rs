@@ -3,14 +3,15 @@
 //!
 //! Its `[[region]]` are drawn in front view: y = 1 at half the sheet's width, z = 0 at the sheet's first front anchor (underside of
 //! the bumper) and 1 at its second (hood edge). Its `[[tail]]` in rear view likewise, between the rear anchors (underside of the
-//! bumper, belt). Radii, bands and depths stay metres.
+//! bumper, belt). Radii, bands and depths stay metres. A region's `within` is drawn in side view: x in metres from the nose, of a tail
+//! region from the tail (so below zero), z between the anchors.
 
 use glam::Vec2;
 use serde::Deserialize;
 
 use super::library::Tables;
 use super::parts::wheel::Wheel;
-use super::sheet::{Curve, DrawnIn, Region, Relief, Sheet, SheetError, merged_table};
+use super::sheet::{Curve, Drawing, DrawnIn, Region, Relief, Sheet, SheetError, merged_table};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,22 +44,33 @@ impl FaceSheet {
             if region.at.curve.len() < 3 {
                 return Err(fail(format!("region `{}`: a closed curve needs at least three points", region.name)));
             }
+            if region.within.as_ref().is_some_and(|within| within.view != DrawnIn::Side) {
+                return Err(fail(format!("region `{}`: `within` is to be drawn in side view", region.name)));
+            }
         }
         Ok(face)
     }
 
     /// Puts the face on the sheet's front.
     pub fn put_on(&self, sheet: &mut Sheet) {
-        let half_width = sheet.size.width * 0.5;
+        let (half_width, length) = (sheet.size.width * 0.5, sheet.size.length);
         let fit = |curve: &mut Curve, [low, high]: [f32; 2]| {
             for point in curve {
                 point.at = Vec2::new(point.at.x * half_width, low + point.at.y * (high - low));
             }
         };
+        let fit_limit = |within: &mut Option<Drawing>, [low, high]: [f32; 2], end: f32| {
+            for point in within.iter_mut().flat_map(|drawing| &mut drawing.curve) {
+                point.at = Vec2::new(end + point.at.x, low + point.at.y * (high - low));
+            }
+        };
         let anchors = sheet.front.anchors;
         if !self.region.is_empty() {
             sheet.front.region = self.region.clone();
-            sheet.front.region.iter_mut().for_each(|region| fit(&mut region.at.curve, anchors));
+            for region in &mut sheet.front.region {
+                fit(&mut region.at.curve, anchors);
+                fit_limit(&mut region.within, anchors, 0.0);
+            }
         }
         if !self.relief.is_empty() {
             sheet.front.relief = self.relief.clone();
@@ -67,6 +79,7 @@ impl FaceSheet {
         for region in &self.tail {
             let mut region = region.clone();
             fit(&mut region.at.curve, sheet.rear.anchors);
+            fit_limit(&mut region.within, sheet.rear.anchors, length);
             match sheet.rear.region.iter_mut().find(|own| own.name == region.name) {
                 Some(own) => *own = region,
                 None => sheet.rear.region.push(region),

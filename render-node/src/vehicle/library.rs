@@ -3,6 +3,7 @@
 //! Every file says by itself what it is for (`[[applies_to]]`), so a new one needs no list to be kept. The closest one wins: a sheet
 //! that names the model before one that names the make, before one that names the body class only.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use serde::Deserialize;
 
 use super::face::FaceSheet;
 use super::sheet::{Sheet, SheetError};
+use super::variation::vary;
 
 include!(concat!(env!("OUT_DIR"), "/sheet_texts.rs"));
 
@@ -41,7 +43,7 @@ pub struct AppliesTo {
 
 impl AppliesTo {
     /// How closely it names the vehicle; `None` when it does not. Larger is closer.
-    fn closeness(&self, vehicle: &Vehicle) -> Option<u32> {
+    fn closeness(&self, vehicle: &Vehicle) -> Option<Closeness> {
         let named = |list: &[String], slug: &str| {
             let closest = |entry: &String| match entry.strip_suffix('*') {
                 Some(start) => slug.starts_with(start).then_some(1 + start.len() as u32),
@@ -58,8 +60,21 @@ impl AppliesTo {
             && (self.bodies.is_empty() || self.bodies.contains(&vehicle.body));
         let narrowed =
             u32::from(self.years.is_some()) + u32::from(!self.bodies.is_empty()) + u32::from(self.length_mm.is_some());
-        fits.then_some(model * 100 + make.min(1) * 10 + narrowed)
+        let span = self.years.map_or(u16::MAX, |[first, last]| last.saturating_sub(first));
+        fits.then_some(Closeness { model, make: make.min(1), narrowed, span: Reverse(span) })
     }
+}
+
+/// How closely a sheet names a vehicle; the larger is closer. In the order in which they count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Closeness {
+    /// 0: any model; more for longer beginnings of its name, most for the whole.
+    model: u32,
+    make: u32,
+    /// How many of years, bodies and lengths are limited.
+    narrowed: u32,
+    /// Fewer years are closer.
+    span: Reverse<u16>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -98,9 +113,9 @@ impl Shelf {
         Ok(())
     }
 
-    /// The closest; of equals the first by name.
-    fn closest(&self, vehicle: &Vehicle) -> Option<&str> {
-        let mut found: Option<(u32, &str)> = None;
+    /// The closest and how close it is; of equals the first by name.
+    fn closest(&self, vehicle: &Vehicle) -> Option<(Closeness, &str)> {
+        let mut found: Option<(Closeness, &str)> = None;
         for (name, uses) in &self.applies_to {
             let closeness = uses.iter().filter_map(|applies| applies.closeness(vehicle)).max();
             if let Some(closeness) = closeness
@@ -109,7 +124,7 @@ impl Shelf {
                 found = Some((closeness, name));
             }
         }
-        found.map(|(_, name)| name)
+        found
     }
 }
 
@@ -183,15 +198,20 @@ impl Library {
 
     /// The name of the sheet for a vehicle; none for bodies that have no template.
     pub fn sheet_for(&self, vehicle: &Vehicle) -> Option<&str> {
-        self.sheets.closest(vehicle)
+        self.sheets.closest(vehicle).map(|(_, name)| name)
+    }
+
+    /// Whether the vehicle's sheet was drawn for its model, not for a class or a make.
+    pub fn is_drawn(&self, vehicle: &Vehicle) -> bool {
+        self.sheets.closest(vehicle).is_some_and(|(closeness, _)| closeness.model > 0)
     }
 
     /// The name of the face for a vehicle whose sheet leaves it to make and year.
     pub fn face_for(&self, vehicle: &Vehicle) -> Option<&str> {
-        self.faces.closest(vehicle)
+        self.faces.closest(vehicle).map(|(_, name)| name)
     }
 
-    /// The vehicle's sheet with its face on; `None` when no template fits.
+    /// The vehicle's sheet with its face on, varied by its name if it was not drawn for it; `None` when no template fits.
     pub fn dressed(&self, vehicle: &Vehicle) -> Result<Option<Sheet>, SheetError> {
         let Some(name) = self.sheet_for(vehicle) else { return Ok(None) };
         let mut sheet = self.sheet(name)?;
@@ -202,6 +222,9 @@ impl Library {
         };
         if let Some(face) = face.map(|name| self.face(name)).transpose()? {
             face.put_on(&mut sheet);
+        }
+        if !self.is_drawn(vehicle) {
+            vary(&mut sheet, vehicle);
         }
         Ok(Some(sheet))
     }
@@ -250,6 +273,7 @@ mod tests {
                 ("make", "applies_to = [{ makes = [\"acme\"] }]"),
                 ("family", "applies_to = [{ makes = [\"acme\"], models = [\"one*\"] }]"),
                 ("second", "applies_to = [{ makes = [\"acme\"], models = [\"one\"], years = [2010, 2019] }]"),
+                ("third", "applies_to = [{ makes = [\"acme\"], models = [\"one\"], years = [2014, 2016] }]"),
                 ("idle", "about = \"a base for others\""),
             ],
             &[],
@@ -266,7 +290,8 @@ mod tests {
             ("other", "one", 2015, 5200, "long"),
             ("acme", "two", 2015, 5200, "make"),
             ("acme", "one-gt", 2015, 4500, "family"),
-            ("acme", "one", 2015, 4500, "second"),
+            ("acme", "one", 2011, 4500, "second"),
+            ("acme", "one", 2015, 4500, "third"),
             ("acme", "one", 2020, 4500, "family"),
         ] {
             assert_eq!(sheet_of(make, model, year, length_mm).as_deref(), Some(expected), "{make} {model} {year}");

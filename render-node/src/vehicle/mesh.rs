@@ -46,6 +46,8 @@ pub enum Material {
     Fabric = 20,
     /// Shut lines between panels.
     PanelGap = 21,
+    /// Lacquered white whatever the paint: contrast roofs, stripes, refuse and ice-cream bodies.
+    GlossWhite = 22,
 }
 
 /// Triangles of one material. Normals are unit length and point outwards; indices wind counter-clockwise seen from outside.

@@ -22,6 +22,7 @@ pub mod sheet;
 pub mod skin;
 pub mod surface_net;
 pub mod typical;
+mod variation;
 
 pub use build::{VehicleError, build};
 pub use library::{Library, LibraryError};

@@ -72,13 +72,12 @@ impl<'a> Divider<'a> {
         self.underbody();
         self.cut_walls();
         self.glass();
-        for region in &self.sheet.region {
+        let sheet = self.sheet;
+        let mut regions: Vec<&Region> =
+            [&sheet.region, &sheet.front.region, &sheet.rear.region].into_iter().flatten().collect();
+        regions.sort_by_key(|region| region.layer);
+        for region in regions {
             self.region(region);
-        }
-        for face in [&self.sheet.front, &self.sheet.rear] {
-            for region in &face.region {
-                self.region(region);
-            }
         }
         self.arches(well_y);
     }
@@ -178,8 +177,8 @@ impl<'a> Divider<'a> {
                 let part = self.add_part(*material, PartShape::Skin);
                 self.claim(&scalar, [f32::MIN, 0.0], part, &over);
             }
-            RegionKind::Gap { width } => {
-                let part = self.add_part(Material::PanelGap, PartShape::Skin);
+            RegionKind::Gap { width, material } => {
+                let part = self.add_part(*material, PartShape::Skin);
                 self.claim(&scalar, [-0.5 * width, 0.5 * width], part, &over);
             }
             RegionKind::Inset { depth, floor, wall } => {
@@ -230,12 +229,24 @@ impl<'a> Divider<'a> {
 ///
 /// The second value is the shorter side of what is drawn.
 fn drawn_scalar<'a>(region: &Region, sheet: &Sheet) -> (Scalar<'a>, f32) {
-    let drawing = FieldDrawing::new(&region.at, sheet.size.length, sheet.size.height);
+    let field_drawing = |drawing| FieldDrawing::new(drawing, sheet.size.length, sheet.size.height);
+    let drawing = field_drawing(&region.at);
+    let within = region.within.as_ref().map(field_drawing);
     let narrowest = drawing.narrowest();
-    let scalar = move |_: Vec3, s: &Sheets| {
+    let inside = |drawing: &FieldDrawing, s: &Sheets| {
         let at = if drawing.bowed { Vec3::new(s.body_x, s.at.y, s.at.z) } else { s.at };
         let (curve, beyond) = drawing.distances(at);
         curve.max(beyond)
+    };
+    let is_line = matches!(region.kind, RegionKind::Gap { .. });
+    let scalar = move |_: Vec3, s: &Sheets| {
+        let value = inside(&drawing, s);
+        match &within {
+            // A line ends there; a surface gets an edge.
+            Some(within) if is_line && inside(within, s) > 0.0 => 1.0,
+            Some(within) if !is_line => value.max(inside(within, s)),
+            _ => value,
+        }
     };
     (Box::new(scalar), narrowest)
 }

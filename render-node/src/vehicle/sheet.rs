@@ -7,7 +7,8 @@
 //! ground.
 //!
 //! `base = "other"` takes every number of another sheet first, except what it applies to. Tables merge; lists are replaced, except lists of named
-//! things (`[[region]]`, `[[relief]]`, ...), which merge by `name`; `{ name = "...", remove = true }` takes one away.
+//! things (`[[region]]`, `[[relief]]`, ...), which merge by `name`; `{ name = "...", remove = true }` takes one away, and
+//! `exhaust = false` a table or list.
 
 use serde::Deserialize;
 
@@ -416,6 +417,12 @@ pub struct Region {
     /// A band around it.
     #[serde(default)]
     pub edge: Option<Edge>,
+    /// A second drawing that limits it, in another view: the side of a lamp that is drawn from the front.
+    #[serde(default)]
+    pub within: Option<Drawing>,
+    /// Regions of a higher layer come on top, of the same layer the later ones; those of front and rear after the sheet's.
+    #[serde(default)]
+    pub layer: i8,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -430,10 +437,12 @@ pub struct Edge {
 pub enum RegionKind {
     /// Another material on the same skin.
     Skin(Material),
-    /// A shut line along the curve.
+    /// A shut line along the curve, or with another material a stroke: a light bar, a bright strip.
     Gap {
         #[serde(default = "gap_width")]
         width: f32,
+        #[serde(default = "panel_gap")]
+        material: Material,
     },
     /// Set back by `depth`, with walls.
     Inset {
@@ -448,6 +457,10 @@ pub enum RegionKind {
 
 fn gap_width() -> f32 {
     0.006
+}
+
+fn panel_gap() -> Material {
+    Material::PanelGap
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -713,7 +726,9 @@ impl Sheet {
         let regions = self.region.iter().map(|r| ("", r));
         let face_regions = faces.iter().flat_map(|(part, face)| face.region.iter().map(move |r| (*part, r)));
         for (part, region) in regions.chain(face_regions) {
-            closed(format!("{part}region `{}`", region.name), &region.at.curve)?;
+            for drawing in std::iter::once(&region.at).chain(&region.within) {
+                closed(format!("{part}region `{}`", region.name), &drawing.curve)?;
+            }
         }
         for (name, at) in
             self.relief.iter().map(|r| (&r.name, &r.at)).chain(self.solid.iter().map(|s| (&s.name, &s.at)))
@@ -752,6 +767,9 @@ fn merge_tables(into: &mut toml::Table, from: toml::Table) {
             }
             (Some(toml::Value::Array(old)), toml::Value::Array(new)) if named(old) && named(&new) => {
                 merge_named(old, new)
+            }
+            (Some(toml::Value::Table(_) | toml::Value::Array(_)), toml::Value::Boolean(false)) => {
+                into.remove(&key);
             }
             (_, value) => {
                 into.insert(key, value);
@@ -800,7 +818,7 @@ mod tests {
         (
             "child",
             "base = \"hatchback\"\nabout = \"child\"\n[[region]]\nname = \"fuel door\"\nremove = true\n\
-             [[region]]\nname = \"sill\"\nkind = { skin = \"paint\" }\n",
+             [[region]]\nname = \"sill\"\nkind = { skin = \"paint\" }\n[fittings]\nmirror = false\n",
         ),
     ];
 
@@ -835,5 +853,6 @@ mod tests {
         let sill = child.region.iter().find(|r| r.name == "sill").unwrap();
         assert!(matches!(sill.kind, RegionKind::Skin(Material::Paint)));
         assert!(sill.at.curve.len() > 3);
+        assert!(base.fittings.mirror.is_some() && child.fittings.mirror.is_none());
     }
 }

@@ -1,0 +1,206 @@
+//! The commands that look at many vehicles of the catalog at once: `check-vehicles` and `compare-vehicles`. What is checked is
+//! `check`'s; here vehicles are chosen and findings counted.
+
+use anyhow::Context;
+use clap::Args;
+use cyclorama_core::{BodyClass, Vehicle};
+use cyclorama_node::check::{self, likeness};
+use cyclorama_node::config::LocalConfig;
+use cyclorama_node::studio::rig::Rig;
+use cyclorama_node::vehicle::Library;
+use cyclorama_node::vehicle::catalog_line::vehicles_of;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+#[derive(Args)]
+pub struct CheckArguments {
+    /// Lines as `cyclorama catalog list` prints them; standard input if absent.
+    #[arg(long)]
+    vehicles: Option<PathBuf>,
+    /// Of every model one year only, the middle one of those given.
+    #[arg(long)]
+    one_year_each: bool,
+    /// Only this many models, chosen at random.
+    #[arg(long)]
+    models: Option<usize>,
+    /// Chooses the models.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Args)]
+pub struct CompareArguments {
+    /// Lines as `cyclorama catalog list` prints them; standard input if absent.
+    #[arg(long)]
+    vehicles: Option<PathBuf>,
+    /// Only about this many models: whole groups of one make and body class, chosen at random.
+    #[arg(long)]
+    models: Option<usize>,
+    /// Chooses the groups.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Pairs less different than this are findings.
+    #[arg(long, default_value_t = 0.01)]
+    floor: f64,
+}
+
+/// The vehicles of a file, or of standard input, as `cyclorama catalog list` prints them.
+pub fn read_vehicles(path: Option<&Path>) -> anyhow::Result<Vec<Vehicle>> {
+    let text = match path {
+        Some(path) if path != Path::new("-") => {
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?
+        }
+        _ => std::io::read_to_string(std::io::stdin())?,
+    };
+    Ok(vehicles_of(&text)?)
+}
+
+/// The years of every model.
+fn by_model(vehicles: Vec<Vehicle>) -> Vec<Vec<Vehicle>> {
+    let mut models: BTreeMap<(String, String), Vec<Vehicle>> = BTreeMap::new();
+    for vehicle in vehicles {
+        models.entry((vehicle.make.clone(), vehicle.model.clone())).or_default().push(vehicle);
+    }
+    models.into_values().collect()
+}
+
+fn middle_year(years: &[Vehicle]) -> &Vehicle {
+    &years[years.len() / 2]
+}
+
+/// Says how far a long command is, every hundred shapes.
+struct Progress {
+    done: AtomicUsize,
+    of: usize,
+}
+
+impl Progress {
+    fn new(of: usize) -> Self {
+        Self { done: AtomicUsize::new(0), of }
+    }
+
+    fn one_more(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if done.is_multiple_of(100) {
+            eprintln!("{done} of {} shapes", self.of);
+        }
+    }
+}
+
+/// Prints every finding as a line (vehicle, rule, detail, separated by tabs) and how many there were of each.
+pub fn check_vehicles(config: &LocalConfig, arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
+    let mut models = by_model(read_vehicles(arguments.vehicles.as_deref())?);
+    if let Some(count) = arguments.models {
+        models.shuffle(&mut ChaCha8Rng::seed_from_u64(arguments.seed));
+        models.truncate(count);
+    }
+    let chosen = models.iter().flat_map(|years| match arguments.one_year_each {
+        true => std::slice::from_ref(middle_year(years)),
+        false => years.as_slice(),
+    });
+    let library = Library::open(config.sheets.as_deref())?;
+    let mut shapes: BTreeMap<String, Vec<&Vehicle>> = BTreeMap::new();
+    for vehicle in chosen {
+        shapes.entry(check::geometry_key(&library, vehicle)).or_default().push(vehicle);
+    }
+    let count: usize = shapes.values().map(Vec::len).sum();
+    eprintln!("{count} vehicles of {} models, {} shapes", models.len(), shapes.len());
+
+    let reference = Rig::built_in()?.reference_diagonal_m;
+    let counts: Mutex<BTreeMap<&'static str, usize>> = Mutex::default();
+    let shapes: Vec<Vec<&Vehicle>> = shapes.into_values().collect();
+    let progress = Progress::new(shapes.len());
+    shapes.par_iter().for_each(|alike| {
+        for finding in check::check(&library, alike[0], reference) {
+            println!("{}\t{}\t{}", alike[0].key(), finding.rule, finding.detail);
+            *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(finding.rule).or_default() += alike.len();
+        }
+        progress.one_more();
+    });
+    let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (rule, vehicles) in &counts {
+        eprintln!("{rule}: {vehicles} vehicles");
+    }
+    let verdict = if counts.is_empty() { "nothing found" } else { "not all is well" };
+    eprintln!("{count} vehicles: {verdict}");
+    Ok(if counts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints every pair of models of one make and body class that look too alike (make, body, two models, distance, separated by tabs),
+/// and how different the others are. Models of one shape, like a Golf and a Golf GTI, are counted, not compared.
+pub fn compare_vehicles(config: &LocalConfig, arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
+    let models = by_model(read_vehicles(arguments.vehicles.as_deref())?);
+    let mut groups: BTreeMap<(&str, BodyClass), Vec<&Vehicle>> = BTreeMap::new();
+    for vehicle in models.iter().map(|years| middle_year(years)) {
+        groups.entry((&vehicle.make, vehicle.body)).or_default().push(vehicle);
+    }
+    let mut groups: Vec<Vec<&Vehicle>> = groups.into_values().filter(|group| group.len() > 1).collect();
+    groups.shuffle(&mut ChaCha8Rng::seed_from_u64(arguments.seed));
+    let mut left = arguments.models.unwrap_or(usize::MAX);
+    groups.retain(|group| {
+        let taken = left > 0;
+        left = left.saturating_sub(group.len());
+        taken
+    });
+
+    let library = Library::open(config.sheets.as_deref())?;
+    let reference = Rig::built_in()?.reference_diagonal_m;
+    let mut names = 0;
+    let shapes: Vec<Vec<&Vehicle>> = groups
+        .iter()
+        .map(|group| {
+            names += group.len();
+            let shapes: BTreeMap<String, &Vehicle> =
+                group.iter().map(|vehicle| (check::geometry_key(&library, vehicle), *vehicle)).collect();
+            shapes.into_values().collect()
+        })
+        .collect();
+    let count: usize = shapes.iter().map(Vec::len).sum();
+    eprintln!("{names} models in {} groups of one make and body class, {count} shapes", groups.len());
+
+    let progress = Progress::new(count);
+    let mut nearest: Vec<f64> = Vec::new();
+    let mut alike = 0;
+    for group in &shapes {
+        let portraits: Vec<_> = group
+            .par_iter()
+            .map(|vehicle| {
+                let portrait = likeness::portrait(&library, vehicle, reference);
+                progress.one_more();
+                portrait.map_err(|problem| anyhow::anyhow!("{}: {problem}", vehicle.key()))
+            })
+            .collect::<anyhow::Result<_>>()?;
+        let pairs: Vec<(usize, usize)> = (0..group.len()).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
+        let distances: Vec<f64> =
+            pairs.par_iter().map(|(a, b)| likeness::distance(&portraits[*a], &portraits[*b])).collect();
+        let mut to_nearest = vec![f64::MAX; group.len()];
+        for ((a, b), distance) in pairs.into_iter().zip(distances) {
+            to_nearest[a] = to_nearest[a].min(distance);
+            to_nearest[b] = to_nearest[b].min(distance);
+            if distance < arguments.floor {
+                alike += 1;
+                let (a, b) = (group[a], group[b]);
+                println!("{}\t{}\t{}\t{}\t{distance:.4}", a.make, a.body, a.model, b.model);
+            }
+        }
+        nearest.extend(to_nearest.into_iter().filter(|distance| *distance < f64::MAX));
+    }
+    nearest.sort_by(f64::total_cmp);
+    let at = |share: f64| nearest.get(((nearest.len().max(1) - 1) as f64 * share) as usize).copied().unwrap_or(1.0);
+    eprintln!(
+        "distance of a shape to its nearest (1 - SSIM): least {:.3}, 1 % below {:.3}, 10 % {:.3}, half {:.3}",
+        at(0.0),
+        at(0.01),
+        at(0.1),
+        at(0.5)
+    );
+    eprintln!("{alike} pairs below {}", arguments.floor);
+    Ok(if alike == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
