@@ -78,7 +78,7 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     let width = if rides {
         widest(&|_| true)
     } else {
-        let rear = axles.map_or(high.x, |[_, rear]| rear);
+        let rear = axles.last().copied().unwrap_or(high.x);
         let mut found: Vec<f32> = MIRRORS_FROM.iter().map(|share| widest(&|p| p[2] < share * height)).collect();
         // High haunches: no mirror is near the rear axle.
         found.push(widest(&|p| (p[0] - rear).abs() < REAR_AXLE_REACH_M));
@@ -87,7 +87,14 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     // A fin stands on the centre line.
     let beside_fin = if rides { 0.0 } else { 0.12 };
     let top_of = |material| points(material).filter(|p| p[1].abs() >= beside_fin).map(|p| p[2]).fold(0.0, f32::max);
-    let top = nearest(height, &[top_of(dull), top_of(|_| true)]);
+    // Black rails and racks stand off a body of paint, glass and cloth.
+    let skin: fn(Material) -> bool = |material| {
+        matches!(
+            material,
+            Material::Paint | Material::Glass | Material::GlossBlack | Material::GlossWhite | Material::Fabric
+        )
+    };
+    let top = nearest(height, &[top_of(dull), top_of(|_| true), top_of(skin)]);
 
     let mut findings = Vec::new();
     let mut compare = |rule: &'static str, measured: f32, wanted_mm: u32| {
@@ -99,8 +106,12 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     compare("length", high.x - low.x, d.length_mm);
     compare("width", width, d.width_mm);
     compare("height", top, d.height_mm);
-    match axles {
-        Some([front, rear]) => compare("wheelbase", rear - front, d.wheelbase_mm),
+    match axles.split_first() {
+        // Of two rear axles the first counts, or the second, as makers do.
+        Some((front, rear)) => {
+            let wheelbases: Vec<f32> = rear.iter().map(|rear| rear - front).collect();
+            compare("wheelbase", nearest(metres(d.wheelbase_mm), &wheelbases), d.wheelbase_mm);
+        }
         None => findings.push(finding("ground", "no tyre touches the ground at both ends".to_owned())),
     }
     if low.z < -GROUND_TOLERANCE_M {
@@ -109,19 +120,19 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     findings
 }
 
-/// x of the foremost and the rearmost place where tyres touch the ground.
-fn axles(mesh: &VehicleMesh) -> Option<[f32; 2]> {
-    let tyres = mesh.surfaces.get(&Material::Tyre)?;
-    let touching: Vec<f32> =
+/// x of the places where tyres touch the ground, from the front; none unless they are at least half a metre apart.
+fn axles(mesh: &VehicleMesh) -> Vec<f32> {
+    let Some(tyres) = mesh.surfaces.get(&Material::Tyre) else { return Vec::new() };
+    let mut touching: Vec<f32> =
         tyres.positions.iter().filter(|p| p[2].abs() <= GROUND_TOLERANCE_M).map(|p| p[0]).collect();
-    let first = touching.iter().copied().fold(f32::INFINITY, f32::min);
-    let last = touching.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    touching.sort_by(f32::total_cmp);
     // Points of one contact patch lie within a hand's breadth.
-    let middle_of = |end: f32| -> f32 {
-        let patch: Vec<f32> = touching.iter().copied().filter(|x| (x - end).abs() < 0.2).collect();
-        patch.iter().sum::<f32>() / patch.len().max(1) as f32
-    };
-    (last - first > 0.5).then(|| [middle_of(first), middle_of(last)])
+    let patches = touching.chunk_by(|a, b| b - a < 0.2);
+    let middles: Vec<f32> = patches.map(|patch| patch.iter().sum::<f32>() / patch.len() as f32).collect();
+    match (middles.first(), middles.last()) {
+        (Some(first), Some(last)) if last - first > 0.5 => middles,
+        _ => Vec::new(),
+    }
 }
 
 fn pictures(mesh: &VehicleMesh, vehicle: &Vehicle, reference_diagonal_m: f32) -> Vec<Finding> {

@@ -111,9 +111,7 @@ pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> Vehic
 
     let floor = real.hub_z * 0.6;
     let seen = |p: Vec3, normal: Vec3| p.z > floor || normal.z > -0.7;
-    for shortest in [0.6, 0.4] {
-        surface_net::refine(&mut half, &|p| field.at(p), shortest * grid_m, &seen);
-    }
+    surface_net::refine(&mut half, &|p| field.at(p), &[0.6 * grid_m, 0.4 * grid_m], &seen);
 
     let wheels = dress::wheel_places(sheet, &field, real);
     let well_y = wheels.outer_y.map(|outer| outer - wheels.spec.width - BEHIND_TYRE_M);

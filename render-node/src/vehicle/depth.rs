@@ -3,6 +3,7 @@
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::body_field::{Arch, BodyField, Sheets};
 use super::mesh::{Material, Surface, VehicleMesh};
@@ -78,7 +79,7 @@ impl<'a> Piece<'a> {
     /// The piece, set back by `depth` along its normals.
     fn add_moved(&self, mesh: &mut VehicleMesh, material: Material, depth: f32) {
         let surface = mesh.surfaces.entry(material).or_default();
-        let mut own = std::collections::HashMap::new();
+        let mut own = FxHashMap::default();
         for i in self.triangles.iter().flatten() {
             let index = *own.entry(*i).or_insert_with(|| {
                 surface.positions.push(self.place(*i, depth).into());

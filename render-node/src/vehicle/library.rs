@@ -253,7 +253,9 @@ mod tests {
         }
         for (name, uses) in library.sheets.applies_to.iter().chain(&library.faces.applies_to) {
             for applies in uses {
-                assert!(applies.models.is_empty() || !applies.makes.is_empty(), "{name}: a model without a make");
+                // `pumper` is a fire engine of whatever make, as long as it is a truck.
+                let placed = !applies.makes.is_empty() || !applies.bodies.is_empty();
+                assert!(applies.models.is_empty() || placed, "{name}: a model without a make or body");
                 let backwards = applies.years.is_some_and(|[first, last]| first > last);
                 assert!(!backwards, "{name}: years run backwards");
                 for slug in applies.makes.iter().chain(&applies.models) {

@@ -94,14 +94,8 @@ impl<'a> Divider<'a> {
 
     /// Cuts along the level lines and gives what lies between them to a part.
     fn claim(&mut self, scalar: &Scalar<'_>, [low, high]: [f32; 2], part: PartId, over: &[Material]) {
-        let ground = BodyGround(self.field);
-        for level in [low, high] {
-            if level > -1.0 {
-                self.skin.cut(scalar, level, &ground);
-            }
-        }
         let allowed = self.allowed(over);
-        self.skin.assign(scalar, [low, high], part, &|own| allowed[own as usize]);
+        self.skin.claim(scalar, [low, high], part, &|own| allowed[own as usize], &BodyGround(self.field));
     }
 
     /// All below the sill, and what looks straight down a little above it.

@@ -1,10 +1,9 @@
 //! The half skin of a body as triangles that carry a part number and can be cut along the zero line of any scalar.
 //! Cutting keeps the mesh closed: an edge is split once for both its triangles.
 
-use std::collections::HashMap;
-
 use glam::Vec3;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::surface_net::{HalfMesh, split};
 
@@ -39,13 +38,45 @@ impl<I: Send + Sync + Copy> Skin<I> {
 
     /// Splits every triangle the line `scalar = level` passes.
     pub fn cut(&mut self, scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync), level: f32, ground: &impl Ground<I>) {
+        let mut values = self.values(scalar);
+        self.cut_valued(&mut values, scalar, level, ground);
+    }
+
+    /// Cuts along both level lines and gives what lies between them to `part`, where `over` allows its present part.
+    pub fn claim(
+        &mut self,
+        scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
+        [low, high]: [f32; 2],
+        part: PartId,
+        over: &dyn Fn(PartId) -> bool,
+        ground: &impl Ground<I>,
+    ) {
+        let mut values = self.values(scalar);
+        if values.iter().all(|value| *value > high) {
+            return;
+        }
+        for level in [low, high] {
+            if level > f32::MIN {
+                self.cut_valued(&mut values, scalar, level, ground);
+            }
+        }
+        self.assign_valued(&values, [low, high], part, over);
+    }
+
+    /// `values` are the scalar's at every vertex; those of new ones are added.
+    fn cut_valued(
+        &mut self,
+        values: &mut Vec<f32>,
+        scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
+        level: f32,
+        ground: &impl Ground<I>,
+    ) {
         // A vertex exactly on the line counts as outside, so that no edge is split at its end.
         let held = |value: f32| if (value - level).abs() < 1e-6 { 1e-6 } else { value - level };
-        let values: Vec<f32> = self.values(scalar).into_iter().map(held).collect();
-        let value = |i: u32| values[i as usize];
+        let value = |i: u32| held(values[i as usize]);
 
         let mut crossed = Vec::new();
-        let mut split_edges: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut split_edges: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         let mut edges = Vec::new();
         for (index, triangle) in self.triangles.iter().enumerate() {
             let inside = triangle.iter().filter(|i| value(**i) < 0.0).count();
@@ -72,9 +103,9 @@ impl<I: Send + Sync + Copy> Skin<I> {
                 (p, ground.info(p))
             })
             .collect();
-        for (p, info) in new {
-            self.positions.push(p);
-            self.info.push(info);
+        for (p, info) in &new {
+            self.positions.push(*p);
+            self.info.push(*info);
         }
         for index in crossed {
             let triangle = self.triangles[index];
@@ -94,6 +125,7 @@ impl<I: Send + Sync + Copy> Skin<I> {
             }
             self.part.extend([part, part]);
         }
+        values.extend(new.iter().map(|(p, info)| scalar(*p, info)));
     }
 
     /// Halves every edge longer than `longest_m` with an end where the scalar is below `level`: for shapes narrower than a
@@ -106,7 +138,7 @@ impl<I: Send + Sync + Copy> Skin<I> {
         ground: &impl Ground<I>,
     ) {
         let near: Vec<bool> = self.values(scalar).into_iter().map(|value| value < level).collect();
-        let mut middles: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut middles: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         let mut added = Vec::new();
         for (a, b) in self.triangles.iter().flat_map(edges_of) {
             let key = (a.min(b), a.max(b));
@@ -142,6 +174,10 @@ impl<I: Send + Sync + Copy> Skin<I> {
         over: &dyn Fn(PartId) -> bool,
     ) {
         let values = self.values(scalar);
+        self.assign_valued(&values, [low, high], part, over);
+    }
+
+    fn assign_valued(&mut self, values: &[f32], [low, high]: [f32; 2], part: PartId, over: &dyn Fn(PartId) -> bool) {
         for (triangle, own) in self.triangles.iter().zip(&mut self.part) {
             let mean = triangle.iter().map(|i| values[*i as usize]).sum::<f32>() / 3.0;
             if mean > low && mean < high && over(*own) {
@@ -157,7 +193,7 @@ pub fn edges_of(triangle: &[u32; 3]) -> [(u32, u32); 3] {
 
 /// Edges used by exactly one of the triangles, in that triangle's direction.
 pub fn border<'a>(triangles: impl Iterator<Item = &'a [u32; 3]> + Clone) -> Vec<(u32, u32)> {
-    let mut uses: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut uses: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     for (a, b) in triangles.clone().flat_map(edges_of) {
         *uses.entry((a.min(b), a.max(b))).or_default() += 1;
     }

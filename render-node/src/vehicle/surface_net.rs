@@ -3,6 +3,7 @@
 
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 /// Half mesh: corner positions and triangles winding counter-clockwise seen from outside (field positive).
 #[derive(Debug, Clone, Default)]
@@ -16,6 +17,8 @@ const BLOCK: i32 = 4;
 /// No field of a vehicle changes faster than this per metre where a block could be left out.
 const STEEPEST: f32 = 2.4;
 const GRADIENT_STEP_M: f32 = 0.003;
+/// A vertex this close to the surface stays where it is.
+const NEAR_ENOUGH_M: f32 = 5e-5;
 
 /// By differences over the corners of a tetrahedron: four looks where three axes need six.
 pub fn gradient<F: Fn(Vec3) -> f32>(field: &F, p: Vec3) -> Vec3 {
@@ -65,7 +68,9 @@ pub fn mesh<F: Fn(Vec3) -> f32 + Sync>(field: &F, low: Vec3, high: Vec3, step: f
     let limit = step * 0.9;
     mesh.positions.par_iter_mut().with_min_len(256).for_each(|p| {
         *p = project(field, *p, limit);
-        *p = project(field, *p, limit);
+        if field(*p).abs() > NEAR_ENOUGH_M {
+            *p = project(field, *p, limit);
+        }
     });
     mesh
 }
@@ -199,23 +204,27 @@ fn faces(grid: &Grid, active: &[IVec3], cell_vertex: &[u32]) -> Vec<[u32; 3]> {
 /// Where neighbouring normals differ by more than this, an edge is halved.
 const BEND: f32 = 0.13;
 
-/// Halves, once, the edges longer than `shortest_m` along which the surface bends, so that fillets and pressed lines get
-/// more triangles than flat panels. `worth` says of a place and its normal whether it will be looked at.
+/// Halves the edges along which the surface bends, once for each of `shortest_m` and there only those longer than it, so that fillets
+/// and pressed lines get more triangles than flat panels. `worth` says of a place and its normal whether it will be looked at.
 pub fn refine<F: Fn(Vec3) -> f32 + Sync>(
     mesh: &mut HalfMesh,
     field: &F,
-    shortest_m: f32,
+    shortest_m: &[f32],
     worth: &(dyn Fn(Vec3, Vec3) -> bool + Sync),
 ) {
-    let normals: Vec<Vec3> = mesh
-        .positions
-        .par_iter()
-        .with_min_len(256)
-        .map(|p| {
+    // Of every vertex so far; zero where nobody looks.
+    let mut normals: Vec<Vec3> = Vec::new();
+    for shortest_m in shortest_m {
+        let new = mesh.positions[normals.len()..].par_iter().with_min_len(256).map(|p| {
             let n = gradient(field, *p).normalize_or(Vec3::Z);
             if worth(*p, n) { n } else { Vec3::ZERO }
-        })
-        .collect();
+        });
+        normals.par_extend(new);
+        halve_bent(mesh, field, *shortest_m, &normals);
+    }
+}
+
+fn halve_bent<F: Fn(Vec3) -> f32 + Sync>(mesh: &mut HalfMesh, field: &F, shortest_m: f32, normals: &[Vec3]) {
     let bent = |a: u32, b: u32| {
         let (na, nb) = (normals[a as usize], normals[b as usize]);
         na != Vec3::ZERO
@@ -223,7 +232,7 @@ pub fn refine<F: Fn(Vec3) -> f32 + Sync>(
             && na.distance_squared(nb) > BEND * BEND
             && mesh.positions[a as usize].distance_squared(mesh.positions[b as usize]) > shortest_m * shortest_m
     };
-    let mut middles: std::collections::HashMap<(u32, u32), u32> = std::collections::HashMap::new();
+    let mut middles: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     let mut halved = Vec::new();
     for t in &mesh.triangles {
         for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
