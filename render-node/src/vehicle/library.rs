@@ -46,7 +46,7 @@ impl AppliesTo {
     fn closeness(&self, vehicle: &Vehicle) -> Option<Closeness> {
         let named = |list: &[String], slug: &str| {
             let closest = |entry: &String| match entry.strip_suffix('*') {
-                Some(start) => slug.starts_with(start).then_some(1 + start.len() as u32),
+                Some(start) => slug.starts_with(start).then_some(ANY_MODEL + start.len() as u32),
                 None => (entry == slug).then_some(1000),
             };
             if list.is_empty() { Some(0) } else { list.iter().filter_map(closest).max() }
@@ -64,6 +64,9 @@ impl AppliesTo {
         fits.then_some(Closeness { model, make: make.min(1), narrowed, span: Reverse(span) })
     }
 }
+
+/// What `*` alone is worth: a make's sheet, whatever the model.
+const ANY_MODEL: u32 = 1;
 
 /// How closely a sheet names a vehicle; the larger is closer. In the order in which they count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -203,7 +206,7 @@ impl Library {
 
     /// Whether the vehicle's sheet was drawn for its model, not for a class or a make.
     pub fn is_drawn(&self, vehicle: &Vehicle) -> bool {
-        self.sheets.closest(vehicle).is_some_and(|(closeness, _)| closeness.model > 0)
+        self.sheets.closest(vehicle).is_some_and(|(closeness, _)| closeness.model > ANY_MODEL)
     }
 
     /// The name of the face for a vehicle whose sheet leaves it to make and year.
@@ -273,6 +276,7 @@ mod tests {
                 ("car", "applies_to = [{ bodies = [\"sedan\"] }]"),
                 ("long", "applies_to = [{ bodies = [\"sedan\"], length_mm = [5000, 9000] }]"),
                 ("make", "applies_to = [{ makes = [\"acme\"] }]"),
+                ("all", "applies_to = [{ makes = [\"works\"], models = [\"*\"] }]"),
                 ("family", "applies_to = [{ makes = [\"acme\"], models = [\"one*\"] }]"),
                 ("second", "applies_to = [{ makes = [\"acme\"], models = [\"one\"], years = [2010, 2019] }]"),
                 ("third", "applies_to = [{ makes = [\"acme\"], models = [\"one\"], years = [2014, 2016] }]"),
@@ -281,6 +285,12 @@ mod tests {
             &[],
         )
         .unwrap();
+        let drawn = |make: &str, model: &str| {
+            let mut vehicle = typical(BodyClass::Sedan);
+            (vehicle.make, vehicle.model) = (make.to_owned(), model.to_owned());
+            library.is_drawn(&vehicle)
+        };
+        assert!(drawn("acme", "one") && !drawn("acme", "two") && !drawn("works", "two"));
         let sheet_of = |make: &str, model: &str, year: u16, length_mm: u32| {
             let mut vehicle = typical(BodyClass::Sedan);
             (vehicle.make, vehicle.model, vehicle.year) = (make.to_owned(), model.to_owned(), year);
