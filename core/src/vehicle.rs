@@ -22,6 +22,13 @@ crate::named_enum! {
     }
 }
 
+impl BodyClass {
+    /// Straddled or stepped through, in place of sat in.
+    pub const fn is_two_wheeler(self) -> bool {
+        matches!(self, BodyClass::Motorcycle | BodyClass::Scooter)
+    }
+}
+
 /// Outer dimensions in whole millimetres; `width` without mirrors. Always all given: where no source knows a value
 /// the import fills it from the body class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use vehicle_commands::{CheckArguments, CompareArguments, check_vehicles, compare_vehicles, read_vehicles};
 
-/// What a sheet of 1024 px pictures may hold: 256 MB.
+/// More cannot be judged on one page, and a long list given by mistake would take hours.
 const VEHICLES_ON_A_SHEET_MAX: usize = 400;
 
 /// Renders vehicle pictures for a Cyclorama control plane.

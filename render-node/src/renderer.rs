@@ -11,7 +11,6 @@ use cyclorama_core::encoding::Picture;
 use cyclorama_core::wire::{self, FailureKind};
 use cyclorama_core::{Colour, Vehicle, View};
 use serde_json::{Value, json};
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -177,7 +176,7 @@ impl Renderer {
         let mesh = self.meshes.get(&self.library, &order.vehicle)?;
         stages.end("geometry");
         go_on("gbuffer", 0.1)?;
-        let shot = self.studio.shoot(&mesh, order.view)?;
+        let shot = self.studio.shoot(mesh, order.view)?;
         stages.end("gbuffer");
         let mut layers = shot.layers;
         let mut still_wanted = |share: f32| go_on("diffusion", 0.4 + 0.4 * share).is_ok();
@@ -211,22 +210,22 @@ impl Renderer {
 
 /// The vehicles built last: a client mostly asks for several views of one.
 #[derive(Default)]
-struct Meshes(VecDeque<(Vehicle, Arc<VehicleMesh>)>);
+struct Meshes(Vec<(Vehicle, VehicleMesh)>);
 
 impl Meshes {
-    fn get(&mut self, library: &Library, vehicle: &Vehicle) -> Result<Arc<VehicleMesh>, VehicleError> {
-        let found = match self.0.iter().position(|(known, _)| known == vehicle) {
-            Some(place) => self.0.remove(place),
-            None => None,
+    fn get(&mut self, library: &Library, vehicle: &Vehicle) -> Result<&VehicleMesh, VehicleError> {
+        let place = match self.0.iter().position(|(known, _)| known == vehicle) {
+            Some(place) => place,
+            None => {
+                let mesh = vehicle::build(library, vehicle)?;
+                self.0.truncate(MESHES_KEPT - 1);
+                self.0.push((vehicle.clone(), mesh));
+                self.0.len() - 1
+            }
         };
-        let entry = match found {
-            Some(entry) => entry,
-            None => (vehicle.clone(), Arc::new(vehicle::build(library, vehicle)?)),
-        };
-        let mesh = entry.1.clone();
-        self.0.push_front(entry);
-        self.0.truncate(MESHES_KEPT);
-        Ok(mesh)
+        // The one used last comes first, and the one not used for longest is dropped.
+        self.0[..=place].rotate_right(1);
+        Ok(&self.0[0].1)
     }
 }
 

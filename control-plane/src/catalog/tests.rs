@@ -110,7 +110,7 @@ fn two_wheelers_have_sizes_of_two_wheelers() {
     let vehicles = models.flat_map(|(make, model)| {
         model.years().iter().filter_map(move |year| CATALOG.vehicle(make, model, year)).collect::<Vec<_>>()
     });
-    for vehicle in vehicles.filter(|vehicle| matches!(vehicle.body, Motorcycle | Scooter)) {
+    for vehicle in vehicles.filter(|vehicle| vehicle.body.is_two_wheeler()) {
         count += 1;
         assert!((1_200..2_800).contains(&vehicle.dimensions.length_mm), "{}: {:?}", vehicle.key(), vehicle.dimensions);
     }

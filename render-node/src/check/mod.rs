@@ -59,7 +59,7 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     let Some((low, high)) = bounds(mesh) else { return vec![finding("build", "the mesh is empty".to_owned())] };
     let metres = |mm: u32| mm as f32 * 0.001;
     let d = machine_of(vehicle).map_or(vehicle.dimensions, |machine| dimensions_of(machine, vehicle.dimensions));
-    let rides = is_ridden(vehicle);
+    let rides = vehicle.body.is_two_wheeler();
     let height = metres(d.height_mm);
     let points = |material: fn(Material) -> bool| {
         mesh.surfaces.iter().filter(move |(found, _)| material(**found)).flat_map(|(_, surface)| &surface.positions)
@@ -166,16 +166,12 @@ fn pictures(mesh: &VehicleMesh, vehicle: &Vehicle, reference_diagonal_m: f32) ->
     }
     if let [left, right] = sides.as_slice() {
         let differing = left.differs_from_mirrored(right) as f32 / left.covered().max(1) as f32;
-        let most = if is_ridden(vehicle) { MIRROR_SHARE_MAX_RIDDEN } else { MIRROR_SHARE_MAX };
+        let most = if vehicle.body.is_two_wheeler() { MIRROR_SHARE_MAX_RIDDEN } else { MIRROR_SHARE_MAX };
         if differing > most {
             findings.push(finding("mirror", format!("left and right differ at {:.1} % of it", differing * 100.0)));
         }
     }
     findings
-}
-
-fn is_ridden(vehicle: &Vehicle) -> bool {
-    matches!(vehicle.body, BodyClass::Motorcycle | BodyClass::Scooter)
 }
 
 /// Least and most of the picture that is paint, whatever the view.
@@ -198,7 +194,7 @@ pub fn geometry_key(library: &Library, vehicle: &Vehicle) -> String {
     // Names decide what is not drawn from a sheet, and how a template is varied.
     let kind = match machine_of(vehicle) {
         Some(machine) => format!("{machine:?}"),
-        None if is_ridden(vehicle) => format!("{:?}", style_of(vehicle)),
+        None if vehicle.body.is_two_wheeler() => format!("{:?}", style_of(vehicle)),
         None if library.is_drawn(vehicle) => String::new(),
         None => format!("{} {}", vehicle.make, vehicle.model),
     };

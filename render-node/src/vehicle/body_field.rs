@@ -146,6 +146,7 @@ impl BodyField {
         let drawn = Outline::drawn(&house.profile, 0.015);
         let (low, high) = drawn.bounds();
         let roof = drawn.fitted(low, Vec2::new(high.x, house.top.unwrap_or(size.height)));
+        let k_body = Table::drawn(&house.k_body);
         let middle = roof.points().iter().max_by(|a, b| a.y.total_cmp(&b.y)).map_or(0.0, |p| p.x);
         let lift = |relief: &super::sheet::Relief| Lift {
             at: FieldDrawing::new(&relief.at, size.length, size.height),
@@ -186,8 +187,8 @@ impl BodyField {
             backlight_bow: house.backlight_bow,
             greenhouse_x: [roof.bounds().0.x, middle, roof.bounds().1.x],
             k_rail: Table::drawn(&house.k_rail),
-            k_body: Table::drawn(&house.k_body),
-            k_body_most: Table::drawn(&house.k_body).highest(),
+            k_body_most: k_body.highest(),
+            k_body,
             greenhouse_box: roof.bounds().into(),
             lifts: sheet.relief.iter().chain(&sheet.front.relief).chain(&sheet.rear.relief).map(lift).collect(),
             solids: sheet.solid.iter().map(|s| SolidField::new(s, sheet)).collect(),

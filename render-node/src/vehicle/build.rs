@@ -40,7 +40,7 @@ const BEHIND_TYRE_M: f32 = 0.09;
 ///
 /// The same vehicle and library always give the same mesh. Errors when no template fits its body or the template is faulty.
 pub fn build(library: &Library, vehicle: &Vehicle) -> Result<VehicleMesh, VehicleError> {
-    if matches!(vehicle.body, BodyClass::Motorcycle | BodyClass::Scooter) {
+    if vehicle.body.is_two_wheeler() {
         return Ok(motorcycle(style_of(vehicle), &vehicle.dimensions));
     }
     if let Some(kind) = machine::machine_of(vehicle) {

@@ -80,6 +80,12 @@ struct Closeness {
     span: Reverse<u16>,
 }
 
+impl Closeness {
+    fn names_the_model(self) -> bool {
+        self.model > ANY_MODEL
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
     #[error(transparent)]
@@ -206,7 +212,7 @@ impl Library {
 
     /// Whether the vehicle's sheet was drawn for its model, not for a class or a make.
     pub fn is_drawn(&self, vehicle: &Vehicle) -> bool {
-        self.sheets.closest(vehicle).is_some_and(|(closeness, _)| closeness.model > ANY_MODEL)
+        self.sheets.closest(vehicle).is_some_and(|(closeness, _)| closeness.names_the_model())
     }
 
     /// The name of the face for a vehicle whose sheet leaves it to make and year.
@@ -216,7 +222,7 @@ impl Library {
 
     /// The vehicle's sheet with its face on, varied by its name if it was not drawn for it; `None` when no template fits.
     pub fn dressed(&self, vehicle: &Vehicle) -> Result<Option<Sheet>, SheetError> {
-        let Some(name) = self.sheet_for(vehicle) else { return Ok(None) };
+        let Some((closeness, name)) = self.sheets.closest(vehicle) else { return Ok(None) };
         let mut sheet = self.sheet(name)?;
         let face = match sheet.face.as_str() {
             "own" => None,
@@ -226,7 +232,7 @@ impl Library {
         if let Some(face) = face.map(|name| self.face(name)).transpose()? {
             face.put_on(&mut sheet);
         }
-        if !self.is_drawn(vehicle) {
+        if !closeness.names_the_model() {
             vary(&mut sheet, vehicle);
         }
         Ok(Some(sheet))

@@ -24,8 +24,9 @@ const ACROSS_SHARE: f32 = 0.10;
 /// Rise of a lamp towards the flank, metres per metre.
 const LAMP_TILT: f32 = 0.14;
 const TAIL_SHARE: f32 = 0.25;
-const CHROME_WINDOWS: f64 = 0.3;
-const RAILS: f64 = 0.5;
+/// Shares of the models.
+const CHROME_WINDOWS: f32 = 0.3;
+const RAILS: f32 = 0.5;
 
 /// Rims that any road car may wear.
 const RIMS: [Motif; 8] = [
@@ -77,16 +78,16 @@ pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {
         let middle = middle(&region.at.curve);
         stretch(region, middle, [1.0, 1.0 + tail], slant);
     }
-    let rim = either();
+    let mut share = move || either() * 0.5 + 0.5;
+    let rim = share();
     if RIMS.contains(&sheet.fittings.wheel.motif) {
-        let chosen = ((rim * 0.5 + 0.5) * RIMS.len() as f32) as usize;
+        let chosen = (rim * RIMS.len() as f32) as usize;
         sheet.fittings.wheel.motif = RIMS[chosen.min(RIMS.len() - 1)];
     }
-    let share = |value: f32| f64::from(value * 0.5 + 0.5);
-    if share(either()) < CHROME_WINDOWS && sheet.glass.side_band_material.is_none() {
+    if share() < CHROME_WINDOWS && sheet.glass.side_band_material.is_none() {
         sheet.glass.side_band_material = Some(Material::Chrome);
     }
-    if share(either()) > RAILS {
+    if share() > RAILS {
         sheet.fittings.rails = None;
     }
 }

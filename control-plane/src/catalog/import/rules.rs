@@ -88,7 +88,7 @@ pub struct SizeRule {
 impl SizeRule {
     fn is_for(&self, body: BodyClass) -> bool {
         match self.bodies.as_slice() {
-            [] => !matches!(body, BodyClass::Motorcycle | BodyClass::Scooter),
+            [] => !body.is_two_wheeler(),
             named => named.contains(&body),
         }
     }

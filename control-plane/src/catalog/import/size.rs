@@ -30,10 +30,8 @@ pub fn of(
         return (published(mm, template), "published figures");
     }
     // The sources measure cars. A motorcycle of the same name is none.
-    let is_measured = !matches!(
-        body,
-        BodyClass::Motorcycle | BodyClass::Scooter | BodyClass::Rickshaw | BodyClass::Trailer | BodyClass::Other
-    );
+    let is_measured =
+        !body.is_two_wheeler() && !matches!(body, BodyClass::Rickshaw | BodyClass::Trailer | BodyClass::Other);
     let usable = |sightings: &Sightings| -> Vec<SizeSighting> {
         let free = |one: &&SizeSighting| is_measured && (with_share_alike || one.publisher != Publisher::Cvs);
         sightings.sizes.iter().filter(free).copied().collect()
