@@ -5,15 +5,23 @@ use crate::app::App;
 use crate::renders::{Picture, Priority};
 use bytes::Bytes;
 use cyclorama_core::encoding::{EncodingError, decode_master, derive};
-use cyclorama_core::objects::{ObjectError, ObjectStore, keys};
+use cyclorama_core::objects::{ObjectError, ObjectKey, ObjectStore, keys};
 use cyclorama_core::{Format, MASTER_SIDE_PX, Variant};
+use moka::policy::EvictionPolicy;
 use moka::{future, sync};
-use std::sync::Arc;
+use std::fs::File;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// Variants known to be rendered: some 300 bytes each.
 const KNOWN_MAX: u64 = 50_000;
+
+/// From this size on a picture is sent from its file (see `http/sendfile.rs`); below it one write of head and body together is quicker.
+const FROM_FILE_BYTES_MIN: usize = 64 * 1024;
+
+/// Files of pictures kept open, those last asked for: each takes a file descriptor.
+const OPEN_FILES_MAX: u64 = 256;
 
 /// How long a picture is taken for the newest one without asking: another process may have rendered it anew.
 const KNOWN_FOR: Duration = Duration::from_secs(60);
@@ -22,7 +30,9 @@ const KNOWN_FOR: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub struct Pictures {
     store: ObjectStore,
-    derivatives: future::Cache<DerivativeKey, Bytes>,
+    derivatives: future::Cache<DerivativeKey, Derivative>,
+    /// What keeps files of large derivatives open.
+    files: sync::Cache<DerivativeKey, Arc<File>>,
     known: sync::Cache<Variant, Arc<Picture>>,
     /// Decoding, resizing and encoding keep one core busy each.
     encoders: Arc<Semaphore>,
@@ -35,10 +45,20 @@ struct DerivativeKey {
     format: Format,
 }
 
+/// A sized and encoded copy, in memory.
+#[derive(Debug, Clone)]
+struct Derivative {
+    bytes: Bytes,
+    /// The file they were read from, while it is kept open.
+    file: Weak<File>,
+}
+
 /// A picture ready to send.
 #[derive(Debug, Clone)]
 pub struct Ready {
     pub bytes: Bytes,
+    /// A file that holds the same bytes, where there is one and it pays to send it.
+    pub file: Option<Arc<File>>,
     /// Strong validator, with its quotes.
     pub etag: String,
     pub picture: Arc<Picture>,
@@ -49,13 +69,14 @@ impl Pictures {
     pub fn new(store: ObjectStore, memory_bytes_max: u64) -> Self {
         let derivatives = future::Cache::builder()
             .max_capacity(memory_bytes_max)
-            .weigher(|key: &DerivativeKey, bytes: &Bytes| {
+            .weigher(|key: &DerivativeKey, Derivative { bytes, .. }: &Derivative| {
                 u32::try_from(bytes.len() + key.master_sha256.len() + size_of::<DerivativeKey>()).unwrap_or(u32::MAX)
             })
             .build();
+        let files = sync::Cache::builder().max_capacity(OPEN_FILES_MAX).eviction_policy(EvictionPolicy::lru()).build();
         let known = sync::Cache::builder().max_capacity(KNOWN_MAX).time_to_live(KNOWN_FOR).build();
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Pictures { store, derivatives, known, encoders: Arc::new(Semaphore::new(cores)) }
+        Pictures { store, derivatives, files, known, encoders: Arc::new(Semaphore::new(cores)) }
     }
 
     /// Newer revisions are there: which pictures are the newest is asked again.
@@ -77,23 +98,34 @@ impl Pictures {
 
     /// The bytes if they are in memory.
     pub(super) async fn at_hand(&self, order: &Order, picture: &Arc<Picture>) -> Option<Ready> {
-        let bytes = self.derivatives.get(&DerivativeKey::of(order, picture)).await?;
-        Some(ready_of(order, picture, bytes))
+        let key = DerivativeKey::of(order, picture);
+        let derivative = self.derivatives.get(&key).await?;
+        Some(self.ready(order, picture, &key, derivative))
     }
 
     /// The bytes of a picture that exists. Callers of one derivative share the work.
     pub(super) async fn bytes(&self, order: &Order, picture: &Arc<Picture>) -> Result<Ready, DeliveryError> {
         let key = DerivativeKey::of(order, picture);
         let loaded = self.derivatives.try_get_with(key.clone(), self.load(&key)).await;
-        let bytes = loaded.map_err(|error| DeliveryError::clone(&error))?;
-        Ok(ready_of(order, picture, bytes))
+        let derivative = loaded.map_err(|error| DeliveryError::clone(&error))?;
+        Ok(self.ready(order, picture, &key, derivative))
     }
 
-    async fn load(&self, key: &DerivativeKey) -> Result<Bytes, DeliveryError> {
+    fn ready(&self, order: &Order, picture: &Arc<Picture>, key: &DerivativeKey, derivative: Derivative) -> Ready {
+        let Derivative { bytes, file } = derivative;
+        let file = file.upgrade();
+        if file.is_some() {
+            // Asked for, it is among the last to be closed.
+            self.files.get(key);
+        }
+        Ready { bytes, file, etag: order.etag(picture), picture: picture.clone() }
+    }
+
+    async fn load(&self, key: &DerivativeKey) -> Result<Derivative, DeliveryError> {
         let name =
             keys::derived(&key.master_sha256, key.side_px, key.side_px, key.format).map_err(ObjectError::from)?;
-        match self.store.get(&name).await {
-            Ok(bytes) => return Ok(bytes),
+        match self.read(key, &name).await {
+            Ok(derivative) => return Ok(derivative),
             Err(ObjectError::Missing { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -103,8 +135,23 @@ impl Pictures {
         let made = self.make(master, key).await?;
         if let Err(error) = self.store.put(&name, made.clone()).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "a derivative could not be stored");
+        } else if made.len() >= FROM_FILE_BYTES_MIN
+            && let Ok(derivative) = self.read(key, &name).await
+        {
+            return Ok(derivative);
         }
-        Ok(made)
+        Ok(Derivative { bytes: made, file: Weak::new() })
+    }
+
+    /// A stored derivative. The file of a large one stays open; its bytes are what that very file holds.
+    async fn read(&self, key: &DerivativeKey, name: &ObjectKey) -> Result<Derivative, ObjectError> {
+        let (bytes, file) = self.store.get_with_file(name).await?;
+        let file = Arc::new(file);
+        let derivative = Derivative { bytes, file: Arc::downgrade(&file) };
+        if derivative.bytes.len() >= FROM_FILE_BYTES_MIN {
+            self.files.insert(key.clone(), file);
+        }
+        Ok(derivative)
     }
 
     async fn make(&self, master: Bytes, key: &DerivativeKey) -> Result<Bytes, DeliveryError> {
@@ -132,10 +179,6 @@ impl DerivativeKey {
     fn of(order: &Order, picture: &Picture) -> Self {
         DerivativeKey { master_sha256: picture.master_sha256.clone(), side_px: order.side_px, format: order.format }
     }
-}
-
-fn ready_of(order: &Order, picture: &Arc<Picture>, bytes: Bytes) -> Ready {
-    Ready { bytes, etag: order.etag(picture), picture: picture.clone() }
 }
 
 /// The picture, rendered first if need be.

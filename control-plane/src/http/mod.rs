@@ -12,6 +12,7 @@ pub mod rate_limit;
 #[cfg(test)]
 mod route_tests;
 pub mod router;
+pub mod sendfile;
 pub mod server;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Serving a router on a socket with bounds axum's own loop does not set: time for the request head, its size, how long
 //! a client may let our bytes wait, and how many connections are open.
 
+use super::sendfile::{Current, SendfileStream};
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use hyper::server::conn::http1;
@@ -55,16 +56,19 @@ pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stoppi
         // Small answers must not wait for the client's acknowledgement of the last one.
         let _ = stream.set_nodelay(true);
         let router = router.clone();
+        let current = Current::default();
+        let mut stream = TimeoutStream::new(SendfileStream::new(stream, current.clone()));
+        stream.set_write_timeout(Some(bounds.client_timeout));
         let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-            let router = router.clone();
+            let (router, current) = (router.clone(), current.clone());
             async move {
                 let mut request: Request = request.map(axum::body::Body::new);
                 request.extensions_mut().insert(ConnectInfo(peer));
-                Ok::<_, Infallible>(router.oneshot(request).await.unwrap_or_else(|never| match never {}))
+                let mut response = router.oneshot(request).await.unwrap_or_else(|never| match never {});
+                current.set_from(&mut response);
+                Ok::<_, Infallible>(response)
             }
         });
-        let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(bounds.client_timeout));
         let connection = graceful.watch(builder.serve_connection(TokioIo::new(Box::pin(stream)), service));
         tokio::spawn(async move {
             // An error here is a client that went away or sent no HTTP: nobody is left to answer.

@@ -3,7 +3,7 @@
 use super::{OBJECT_BYTES_MAX, ObjectError, ObjectKey};
 use bytes::Bytes;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,14 +78,16 @@ impl FileStore {
         })
     }
 
-    pub(super) fn get(&self, key: &ObjectKey) -> Result<Bytes, ObjectError> {
-        let path = self.path(key);
-        let metadata = fs::metadata(&path).map_err(|e| failure(key, e))?;
+    pub(super) fn get(&self, key: &ObjectKey) -> Result<(Bytes, File), ObjectError> {
+        let mut file = File::open(self.path(key)).map_err(|e| failure(key, e))?;
+        let metadata = file.metadata().map_err(|e| failure(key, e))?;
         if metadata.is_dir() {
             return Err(ObjectError::Missing { key: key.clone() });
         }
         check_size(key, metadata.len())?;
-        fs::read(&path).map(Bytes::from).map_err(|e| failure(key, e))
+        let mut bytes = Vec::with_capacity(metadata.len() as usize);
+        file.read_to_end(&mut bytes).map_err(|e| failure(key, e))?;
+        Ok((bytes.into(), file))
     }
 
     pub(super) fn size(&self, key: &ObjectKey) -> Result<Option<u64>, ObjectError> {

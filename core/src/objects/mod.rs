@@ -71,6 +71,11 @@ impl ObjectStore {
     }
 
     pub async fn get(&self, key: &ObjectKey) -> Result<Bytes, ObjectError> {
+        self.get_with_file(key).await.map(|(bytes, _)| bytes)
+    }
+
+    /// The object and the file that holds it. The file never changes: an object is replaced by a new file, never written into.
+    pub async fn get_with_file(&self, key: &ObjectKey) -> Result<(Bytes, std::fs::File), ObjectError> {
         let Self::Files(files) = self;
         let key = key.clone();
         files.run(move |files| files.get(&key)).await

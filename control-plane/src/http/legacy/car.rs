@@ -11,7 +11,7 @@ use crate::http::openapi::requests::LegacyQuery;
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{
     CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem,
-    refuse, unsized_body, vehicle_not_found,
+    refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::ledger::{Credits, Source};
 use axum::body::Body;
@@ -306,7 +306,9 @@ impl Asked<'_> {
     fn picture(&self, ready: Ready, source: Source) -> Response {
         let mut response = self.described(StatusCode::OK, Some(&ready.etag));
         insert(&mut response, IMAGE_SOURCE, source.as_str());
-        *response.body_mut() = if self.is_head { unsized_body() } else { Body::from(ready.bytes) };
+        if !self.is_head {
+            send(&mut response, ready);
+        }
         response
     }
 

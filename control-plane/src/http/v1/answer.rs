@@ -3,10 +3,11 @@
 use crate::app::App;
 use crate::catalog::NotFound;
 use crate::clock::UnixMs;
-use crate::delivery::DeliveryError;
+use crate::delivery::{DeliveryError, Ready};
 use crate::http::error::Problem;
 use crate::http::extract::Caller;
 use crate::http::rate_limit::counted;
+use crate::http::sendfile::FileBody;
 use crate::ledger::MeterError;
 use crate::renders::RenderError;
 use axum::body::{Body, Bytes};
@@ -37,6 +38,14 @@ pub fn insert(response: &mut Response, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);
     }
+}
+
+/// Puts the picture into the answer: large ones from their file.
+pub fn send(response: &mut Response, ready: Ready) {
+    if let Some(file) = ready.file {
+        response.extensions_mut().insert(FileBody { file, bytes: ready.bytes.clone() });
+    }
+    *response.body_mut() = Body::from(ready.bytes);
 }
 
 /// The body of an answer to `HEAD`, which has none: its length is the picture's, which may not exist yet, and not 0.

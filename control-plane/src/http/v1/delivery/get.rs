@@ -4,7 +4,9 @@ use crate::app::App;
 use crate::delivery::urls::{self, Refused};
 use crate::http::error::Problem;
 use crate::http::extract::RequestId;
-use crate::http::v1::answer::{IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem, unsized_body};
+use crate::http::v1::answer::{
+    IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem, send, unsized_body,
+};
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
@@ -59,7 +61,7 @@ pub async fn get(
             insert(&mut response, IMAGE_SOURCE, source.as_str());
             insert(&mut response, IMAGE_WIDTH, &side_px);
             insert(&mut response, IMAGE_HEIGHT, &side_px);
-            *response.body_mut() = Body::from(ready.bytes);
+            send(&mut response, ready);
         }
     }
     Ok(response)

@@ -12,7 +12,7 @@ use crate::http::openapi::requests::ImageQuery;
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{
     CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem,
-    refuse, unsized_body, vehicle_not_found,
+    refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::Credits;
@@ -122,7 +122,7 @@ pub async fn get(
         Ok(Delivered::Image { ready, source, remaining }) => {
             let mut response = described(&asked, Some(&ready.etag), Credits(1), remaining);
             insert(&mut response, IMAGE_SOURCE, source.as_str());
-            *response.body_mut() = Body::from(ready.bytes);
+            send(&mut response, ready);
             response
         }
         Ok(Delivered::NotModified { etag, remaining }) => not_modified(&asked, &etag, remaining),
