@@ -1,4 +1,7 @@
-// Adds one jittered pass to the running mean of the layers. One thread per output pixel; a pixel is SUB x SUB samples.
+// Brings one jittered pass into the mean of the layers. One thread per output pixel; a pixel is SUB x SUB samples.
+//
+// The first pass is whole, and says which pixels are uneven: those that an edge crosses or in which a mirror image ends. Only they are
+// drawn again in the passes after it (`even.wgsl` hides the others from them); an even pixel looks the same however it is sampled.
 
 const SUB = 2u;
 
@@ -9,6 +12,11 @@ const SUB = 2u;
 @group(0) @binding(4) var ground: texture_2d<f32>;
 @group(0) @binding(5) var ground_sampler: sampler;
 @group(0) @binding(6) var<storage, read_write> pixels: array<Pixel>;
+// 1 for every pixel that takes more samples; all 0 at the start.
+@group(0) @binding(7) var<storage, read_write> uneven: array<atomic<u32>>;
+
+// Samples of a pixel and around it that differ by more than this are uneven: a step of about four of 255 on the finished picture.
+const STEP = 0.016;
 
 // The distance field's box is this much larger than the vehicle on every side, studio metres.
 const FOOTPRINT_MARGIN = 0.15;
@@ -39,39 +47,82 @@ fn floor_shadow(ndc: vec2f) -> f32 {
     return saturate(max(hidden.x * hidden.x * 0.9, hidden.y * hidden.y * 0.9)) * fade * edge;
 }
 
+// Least and most of some samples, as an eye sees them.
+struct Spread {
+    least: vec4f,
+    most: vec4f,
+}
+
+// About what an eye makes of a sample under a middling paint, 0 to some 1.7; the last says of what it is.
+fn seen(rest: vec4f, diffuse: vec4f, gloss: vec3f) -> vec4f {
+    let light = sqrt(max(rest.rgb + 0.5 * diffuse.rgb + gloss, vec3f(0.0)));
+    return vec4f(light, 0.5 * diffuse.a + select(0.0, 1.0, rest.a > 0.0));
+}
+
+fn widened(spread: Spread, at: vec2i) -> Spread {
+    let rest = textureLoad(rest_target, at, 0);
+    let diffuse = textureLoad(diffuse_target, at, 0);
+    let sample = seen(rest, diffuse, textureLoad(gloss_target, at, 0).rgb);
+    return Spread(min(spread.least, sample), max(spread.most, sample));
+}
+
+fn is_uneven(spread: Spread) -> bool {
+    return any(spread.most - spread.least > vec4f(STEP));
+}
+
+// Marks this pixel if its samples differ; and both this pixel and the one to the right, or below, if they differ across the border.
+// Marks are only ever set, so it does not matter that neighbours set the same ones.
+fn mark(pixel: vec2u, side: u32, own: Spread) {
+    let index = pixel.y * side + pixel.x;
+    if is_uneven(own) { atomicStore(&uneven[index], 1u); }
+    let at = vec2i(pixel * SUB);
+    let next = i32(SUB);
+    if pixel.x + 1u < side && is_uneven(widened(widened(own, at + vec2i(next, 0)), at + vec2i(next, next - 1))) {
+        atomicStore(&uneven[index], 1u);
+        atomicStore(&uneven[index + 1u], 1u);
+    }
+    if pixel.y + 1u < side && is_uneven(widened(widened(own, at + vec2i(0, next)), at + vec2i(next - 1, next))) {
+        atomicStore(&uneven[index], 1u);
+        atomicStore(&uneven[index + side], 1u);
+    }
+}
+
 @compute @workgroup_size(8, 8)
 fn main(@builtin(global_invocation_id) id: vec3u) {
     let side = textureDimensions(rest_target).x / SUB;
     if id.x >= side || id.y >= side { return; }
+    let index = id.y * side + id.x;
+    if frame.first_pass == 0u && atomicLoad(&uneven[index]) == 0u { return; }
     var sum: Pixel;
+    var own = Spread(vec4f(1e9), vec4f(-1e9));
     for (var k = 0u; k < SUB * SUB; k++) {
         let at = vec2i(id.xy * SUB + vec2u(k % SUB, k / SUB));
         let diffuse = textureLoad(diffuse_target, at, 0);
         let rest = textureLoad(rest_target, at, 0);
+        let gloss = textureLoad(gloss_target, at, 0).rgb;
+        let sample = seen(rest, diffuse, gloss);
+        own = Spread(min(own.least, sample), max(own.most, sample));
         // The clear colour of `rest` is the backdrop that glass lets through; it has coverage 0 and does not count by itself.
         if rest.a > 0.0 {
             sum.rest += rest.rgb;
             sum.coverage += 1.0;
             sum.diffuse += diffuse.rgb;
             sum.paint += diffuse.a;
-            sum.gloss += textureLoad(gloss_target, at, 0).rgb;
+            sum.gloss += gloss;
         }
     }
-    let weight = frame.pass_weight / f32(SUB * SUB);
-    let index = id.y * side + id.x;
+    let share = 1.0 / f32(SUB * SUB);
     if frame.first_pass != 0u {
         let ndc = (vec2f(id.xy) + 0.5) / f32(side) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
-        pixels[index].rest = sum.rest * weight;
-        pixels[index].coverage = sum.coverage * weight;
-        pixels[index].diffuse = sum.diffuse * weight;
-        pixels[index].paint = sum.paint * weight;
-        pixels[index].gloss = sum.gloss * weight;
         pixels[index].shadow = floor_shadow(ndc);
-    } else {
-        pixels[index].rest += sum.rest * weight;
-        pixels[index].coverage += sum.coverage * weight;
-        pixels[index].diffuse += sum.diffuse * weight;
-        pixels[index].paint += sum.paint * weight;
-        pixels[index].gloss += sum.gloss * weight;
+        mark(id.xy, side, own);
     }
+    // The mean so far; in the first pass its weight is 0.
+    let before = 1.0 - frame.pass_weight;
+    let weight = share * frame.pass_weight;
+    pixels[index].rest = pixels[index].rest * before + sum.rest * weight;
+    pixels[index].coverage = pixels[index].coverage * before + sum.coverage * weight;
+    pixels[index].diffuse = pixels[index].diffuse * before + sum.diffuse * weight;
+    pixels[index].paint = pixels[index].paint * before + sum.paint * weight;
+    pixels[index].gloss = pixels[index].gloss * before + sum.gloss * weight;
 }

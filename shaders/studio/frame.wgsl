@@ -27,7 +27,7 @@ struct Frame {
     field_box_min: vec3f,
     zebra: u32,
     field_box_max: vec3f,
-    // 1 / number of passes.
+    // Share of this pass in the mean of all so far.
     pass_weight: f32,
     vertex_count: u32,
     first_pass: u32,

@@ -24,6 +24,10 @@ struct Lit {
 @group(0) @binding(5) var<storage, read> vertices: array<Vertex>;
 @group(0) @binding(6) var<storage, read_write> lit: array<Lit>;
 
+// Sine of the angle past the silhouette from which on a vertex counts as looking away. A triangle with a corner this far round has
+// turned from the camera as a whole.
+const AWAY = 0.6;
+
 fn floor_light(p: vec3f, r: vec3f) -> vec2f {
     if r.z >= -0.02 { return vec2f(8.0, 1.0); }
     let t = max(p.z, 0.0) / -r.z;
@@ -63,6 +67,14 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     let n = normalize((frame.studio_from_vehicle * vec4f(vertex.normal, 0.0)).xyz);
     // Lift off the surface by a little more than a cell, so that the field's own blur does not count as a hit.
     let p = position + n * 0.012;
+    let from_eye = normalize(position - frame.eye);
+
+    // Of a surface that looks away only the inside can be seen, which is dark and takes only how open it is.
+    if dot(n, from_eye) > AWAY {
+        lit[index].diffuse = vec3f(0.0);
+        lit[index].openness = pack2x16unorm(vec2f(cone_visibility(p, n, 1.0, 0.55, 0.05, 1.2, 8u), 0.0));
+        return;
+    }
 
     var sum = vec3f(0.0);
     for (var i = 0u; i < rig.light_count; i++) {
@@ -108,7 +120,6 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
         ambient += weight * mix(vec3f(0.05), surroundings(direction, reach.x, reach.y), visible);
     }
 
-    let from_eye = normalize(position - frame.eye);
     var facing = n;
     if dot(n, from_eye) > 0.0 { facing = -n; }
     let r = reflect(from_eye, facing);

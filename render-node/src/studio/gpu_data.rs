@@ -126,11 +126,11 @@ impl FrameData {
         }
     }
 
-    /// The same picture, moved by `jitter` (normalised device units), as one of `passes`.
-    pub fn jittered(mut self, jitter: [f32; 2], first: bool, passes: usize) -> FrameData {
+    /// The same picture, moved by `jitter` (normalised device units), after `before` other passes.
+    pub fn jittered(mut self, jitter: [f32; 2], before: usize) -> FrameData {
         self.jitter = jitter;
-        self.first_pass = u32::from(first);
-        self.pass_weight = 1.0 / passes as f32;
+        self.first_pass = u32::from(before == 0);
+        self.pass_weight = 1.0 / (before + 1) as f32;
         self
     }
 }

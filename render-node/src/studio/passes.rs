@@ -21,18 +21,19 @@ pub const GROUND_SHADOW: Shader =
     shader!("ground shadow": "studio/frame.wgsl", "studio/rig.wgsl", "studio/field.wgsl", "studio/ground_shadow.wgsl");
 pub const LIGHT_VERTICES: Shader = shader!("light vertices": "studio/frame.wgsl", "studio/rig.wgsl", "studio/field.wgsl", "studio/light_vertices.wgsl");
 pub const SURFACE: Shader = shader!("surface": "studio/frame.wgsl", "studio/rig.wgsl", "studio/surface.wgsl");
+pub const EVEN: Shader = shader!("even": "studio/even.wgsl");
 pub const ACCUMULATE: Shader = shader!("accumulate": "studio/frame.wgsl", "pixel.wgsl", "studio/accumulate.wgsl");
 pub const CONDITION: Shader = shader!("condition": "studio/frame.wgsl", "pixel.wgsl", "studio/condition.wgsl");
 
-/// In the order they run for one picture; `SURFACE` and `ACCUMULATE` repeat per jittered pass.
+/// In the order they run for one picture; from `EVEN` on, the third to the fifth then repeat for each further jittered pass.
 #[cfg(test)]
-pub const SHADERS: [Shader; 5] = [GROUND_SHADOW, LIGHT_VERTICES, SURFACE, ACCUMULATE, CONDITION];
+pub const SHADERS: [Shader; 6] = [GROUND_SHADOW, LIGHT_VERTICES, SURFACE, ACCUMULATE, CONDITION, EVEN];
 
 /// Four half-float targets: rest and coverage, diffuse and paint, gloss and openness, geometry. 32 bytes a sample, the
 /// most that every WebGPU device takes.
 pub const TARGET_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 pub const TARGETS: usize = 4;
-/// Only the conditioning needs it, so only the last pass writes it.
+/// Only the conditioning needs it, so only the first pass writes it.
 pub const GEOMETRY_TARGET: usize = 3;
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
@@ -40,9 +41,12 @@ pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 pub struct Passes {
     pub ground_shadow: wgpu::ComputePipeline,
     pub light_vertices: wgpu::ComputePipeline,
-    /// Opaque and transparent, without the geometry target.
-    pub light_only: [wgpu::RenderPipeline; 2],
+    /// Opaque and transparent, with the geometry target: the first jittered pass.
     pub with_geometry: [wgpu::RenderPipeline; 2],
+    /// The same without it: the others.
+    pub light_only: [wgpu::RenderPipeline; 2],
+    /// What goes before `light_only`.
+    pub even: wgpu::RenderPipeline,
     pub accumulate: wgpu::ComputePipeline,
     pub condition: wgpu::ComputePipeline,
     pub surface_layout: wgpu::BindGroupLayout,
@@ -57,8 +61,9 @@ impl Passes {
             Ok(Passes {
                 ground_shadow: compute(gpu, GROUND_SHADOW),
                 light_vertices: compute(gpu, LIGHT_VERTICES),
-                light_only: KINDS.map(|kind| raster(gpu, &surface, &surface_layout, kind, false)),
                 with_geometry: KINDS.map(|kind| raster(gpu, &surface, &surface_layout, kind, true)),
+                light_only: KINDS.map(|kind| raster(gpu, &surface, &surface_layout, kind, false)),
+                even: even(gpu),
                 accumulate: compute(gpu, ACCUMULATE),
                 condition: compute(gpu, CONDITION),
                 surface_layout,
@@ -104,6 +109,50 @@ fn surface_layout(gpu: &Gpu) -> wgpu::BindGroupLayout {
         .map(|(binding, ty)| wgpu::BindGroupLayoutEntry { binding: binding as u32, visibility: both, ty, count: None })
         .collect();
     gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("surface"), entries: &entries })
+}
+
+fn even(gpu: &Gpu) -> wgpu::RenderPipeline {
+    let module = module(gpu, EVEN);
+    let targets: Vec<_> = (0..TARGETS)
+        .map(|index| {
+            (index != GEOMETRY_TARGET).then_some(wgpu::ColorTargetState {
+                format: TARGET_FORMAT,
+                blend: None,
+                write_mask: wgpu::ColorWrites::empty(),
+            })
+        })
+        .collect();
+    gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: Some(EVEN.name),
+        layout: None,
+        vertex: wgpu::VertexState {
+            module: &module,
+            entry_point: Some("vertex"),
+            compilation_options: Default::default(),
+            buffers: &[],
+        },
+        primitive: Default::default(),
+        depth_stencil: Some(depth_state(wgpu::CompareFunction::Always)),
+        multisample: Default::default(),
+        fragment: Some(wgpu::FragmentState {
+            module: &module,
+            entry_point: Some("fragment"),
+            compilation_options: Default::default(),
+            targets: &targets,
+        }),
+        multiview_mask: None,
+        cache: None,
+    })
+}
+
+fn depth_state(compare: wgpu::CompareFunction) -> wgpu::DepthStencilState {
+    wgpu::DepthStencilState {
+        format: DEPTH_FORMAT,
+        depth_write_enabled: Some(true),
+        depth_compare: Some(compare),
+        stencil: Default::default(),
+        bias: Default::default(),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -190,13 +239,7 @@ fn raster(
             cull_mode: transparent.then_some(wgpu::Face::Back),
             ..Default::default()
         },
-        depth_stencil: Some(wgpu::DepthStencilState {
-            format: DEPTH_FORMAT,
-            depth_write_enabled: Some(true),
-            depth_compare: Some(wgpu::CompareFunction::Less),
-            stencil: Default::default(),
-            bias: Default::default(),
-        }),
+        depth_stencil: Some(depth_state(wgpu::CompareFunction::Less)),
         multisample: Default::default(),
         fragment: Some(wgpu::FragmentState {
             module,

@@ -86,6 +86,8 @@ struct Targets {
     ground: wgpu::TextureView,
     sampler: wgpu::Sampler,
     pixels: wgpu::Buffer,
+    /// One word for each of `pixels`: which take more samples.
+    uneven: wgpu::Buffer,
     rig: wgpu::Buffer,
     optics: wgpu::Buffer,
 }
@@ -167,7 +169,7 @@ impl Studio {
             .enumerate()
             .map(|(index, offset)| {
                 let unit = 2.0 / (MASTER_SIDE_PX * SUPERSAMPLES) as f32;
-                let jittered = frame.jittered([offset[0] * unit, offset[1] * unit], index == 0, passes);
+                let jittered = frame.jittered([offset[0] * unit, offset[1] * unit], index);
                 buffer("frame", bytemuck::bytes_of(&jittered), wgpu::BufferUsages::UNIFORM)
             })
             .collect();
@@ -219,6 +221,8 @@ impl Studio {
         let rows = groups.div_ceil(32_768).max(1);
         compute(&mut encoder, &self.passes.light_vertices, &light_group, [groups.div_ceil(rows), rows]);
 
+        let even_group = self.bind(&self.passes.even.get_bind_group_layout(0), &[targets.uneven.as_entire_binding()]);
+        encoder.clear_buffer(&targets.uneven, 0, None);
         for (index, frame) in frames.iter().enumerate() {
             let surface_group = self.bind(
                 &self.passes.surface_layout,
@@ -230,9 +234,14 @@ impl Studio {
                     targets.optics.as_entire_binding(),
                 ],
             );
-            let last = index + 1 == frames.len();
-            let [opaque, transparent] = if last { &self.passes.with_geometry } else { &self.passes.light_only };
-            targets.raster(&mut encoder, last, |pass| {
+            let first = index == 0;
+            let [opaque, transparent] = if first { &self.passes.with_geometry } else { &self.passes.light_only };
+            targets.raster(&mut encoder, first, |pass| {
+                if !first {
+                    pass.set_pipeline(&self.passes.even);
+                    pass.set_bind_group(0, &even_group, &[]);
+                    pass.draw(0..3, 0..1);
+                }
                 pass.set_bind_group(0, &surface_group, &[]);
                 pass.set_vertex_buffer(0, vertices.slice(..));
                 pass.set_vertex_buffer(1, lit.slice(..));
@@ -254,10 +263,11 @@ impl Studio {
                     view(&targets.ground),
                     sampler.clone(),
                     targets.pixels.as_entire_binding(),
+                    targets.uneven.as_entire_binding(),
                 ],
             );
             compute(&mut encoder, &self.passes.accumulate, &sum_group, [MASTER_SIDE_PX / 8; 2]);
-            if last {
+            if first {
                 let condition_group = self.bind(
                     &self.passes.condition.get_bind_group_layout(0),
                     &[
@@ -373,6 +383,12 @@ impl Targets {
                 label: Some("layer pixels"),
                 size: u64::from(MASTER_SIDE_PX) * u64::from(MASTER_SIDE_PX) * size_of::<Pixel>() as u64,
                 usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            }),
+            uneven: gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("uneven pixels"),
+                size: u64::from(MASTER_SIDE_PX) * u64::from(MASTER_SIDE_PX) * size_of::<u32>() as u64,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             }),
             rig: uniform("rig", bytemuck::bytes_of(&RigData::new(rig))),
