@@ -26,7 +26,7 @@ pub struct WheelPlaces {
     pub spec: Wheel,
 }
 
-/// The tyres' faces lie `tuck` inside the flank above them, whatever the track is said to be: a gap is seen at once.
+/// The tyres' faces lie `tuck` inside the flank above them, whatever the track is said to be: a gap is seen at once. No tyre is wider apart than the vehicle.
 pub fn wheel_places(sheet: &Sheet, field: &BodyField, real: Stance) -> WheelPlaces {
     let wheels = &sheet.wheels;
     let growth = real.hub_z * 2.0 / wheels.tyre_diameter;
@@ -39,7 +39,7 @@ pub fn wheel_places(sheet: &Sheet, field: &BodyField, real: Stance) -> WheelPlac
     .with_diameter(real.hub_z * 2.0);
     let outer_y = field.arches.map(|arch| {
         let above = field.skin_y(arch.x, arch.z + arch.radius + 0.02).unwrap_or(real.width * 0.5);
-        above.min(real.width * 0.5) - wheels.tuck
+        (above - wheels.tuck).min(real.width * 0.5)
     });
     WheelPlaces { outer_y, spec }
 }
