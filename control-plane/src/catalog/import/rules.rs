@@ -77,7 +77,8 @@ pub struct SizeRule {
     pub years: Option<(u16, u16)>,
     /// Length, width without mirrors, height, wheelbase.
     pub mm: [u32; 4],
-    /// Only of these bodies; if empty of all that are not ridden (`Honda N` is a car, `Honda NX` a motorcycle).
+    /// Only of these bodies; if empty of all that are neither ridden nor heavy (`Honda N` is a car, `Honda NX` a motorcycle;
+    /// the Daihatsu Delta was a car and is a truck).
     #[serde(default)]
     pub bodies: Vec<BodyClass>,
     /// Also over what a source says.
@@ -88,7 +89,7 @@ pub struct SizeRule {
 impl SizeRule {
     fn is_for(&self, body: BodyClass) -> bool {
         match self.bodies.as_slice() {
-            [] => !body.is_two_wheeler(),
+            [] => !body.is_two_wheeler() && !matches!(body, BodyClass::Truck | BodyClass::Bus),
             named => named.contains(&body),
         }
     }

@@ -13,6 +13,9 @@ pub const TEMPLATE: &str = "class template";
 /// Generations last longer than this: a car of this many years before or after is nearly the same.
 const NEAR_YEARS: u16 = 4;
 
+/// Lower than any truck or bus: what a source says of one below this is a car's of the same name.
+const HEAVY_HEIGHT_MM_MIN: u32 = 1900;
+
 /// Dimensions, and where they come from. Order: a correction; then by nearness of the name: CVS of the year, open-ev,
 /// OMEGA of the year, OMEGA's generation, the nearest measured year within four; published figures of the rules; any
 /// year of the model; the class template.
@@ -32,9 +35,14 @@ pub fn of(
     // The sources measure cars. A motorcycle of the same name is none.
     let is_measured =
         !body.is_two_wheeler() && !matches!(body, BodyClass::Rickshaw | BodyClass::Trailer | BodyClass::Other);
+    let is_heavy = matches!(body, BodyClass::Truck | BodyClass::Bus);
     let usable = |sightings: &Sightings| -> Vec<SizeSighting> {
-        let free = |one: &&SizeSighting| is_measured && (with_share_alike || one.publisher != Publisher::Cvs);
-        sightings.sizes.iter().filter(free).copied().collect()
+        let is_usable = |one: &&SizeSighting| {
+            is_measured
+                && (with_share_alike || one.publisher != Publisher::Cvs)
+                && (!is_heavy || one.height_mm >= HEAVY_HEIGHT_MM_MIN)
+        };
+        sightings.sizes.iter().filter(is_usable).copied().collect()
     };
     let sizes: Vec<Vec<SizeSighting>> = sightings.iter().map(|one| usable(one)).collect();
     let steps: [(&'static str, Fits); 5] = [
