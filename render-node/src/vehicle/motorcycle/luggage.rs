@@ -92,7 +92,7 @@ fn add_bags(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::PanelGap, seam);
     let lock = Solid::rounded_box(Vec3::new(0.022, 0.006, 0.018), 0.006);
     bike.add_pair(Material::Chrome, lock.moved(Vec3::new(x + 0.01, bulge(x, z + 0.06) + 0.003, z + 0.060)));
-    let lamp = Solid::superellipsoid(Vec3::new(0.020, 0.068, 0.042), 3.4, 8, 20);
+    let lamp = Solid::rounded_box(Vec3::new(0.022, 0.066, 0.036), 0.016);
     bike.add_pair(Material::LampRed, lamp.moved(Vec3::new(x + end - 0.016, 0.258, z + 0.012)));
     let bumper = Solid::rounded_box(Vec3::new(0.040, 0.070, 0.014), 0.010);
     bike.add_pair(Material::MattBlack, bumper.moved(Vec3::new(x + end - 0.046, 0.258, z - 0.060)));
@@ -159,14 +159,14 @@ fn add_trunk(bike: &mut Assembly, joints: &Joints) {
         let arm = Solid::superellipsoid(Vec3::new(0.10, 0.030, 0.035), 3.0, 10, 20);
         bike.add_pair(Material::Seat, arm.moved(Vec3::new(front - 0.05, 0.225, base + 0.075)));
     }
-    let lamp = Solid::superellipsoid(Vec3::new(0.020, 0.165, 0.024), 3.4, 8, 24);
+    let lamp = Solid::rounded_box(Vec3::new(0.016, 0.150, 0.022), 0.012);
     bike.add_soft(Material::LampRed, lamp.moved(Vec3::new(back - 0.004, 0.0, base + 0.082)));
     if tourer {
         // The recess for a plate between two lamps.
         let (tail, middle) = (back - 0.07, (low - 0.12 + base + 0.02) * 0.5);
         let plate = Solid::rounded_box(Vec3::new(0.012, 0.115, 0.075), 0.010);
         bike.add_soft(Material::MattBlack, plate.moved(Vec3::new(tail, 0.0, middle - 0.015)));
-        let band = Solid::superellipsoid(Vec3::new(0.018, 0.150, 0.022), 3.4, 8, 24);
+        let band = Solid::rounded_box(Vec3::new(0.016, 0.140, 0.020), 0.012);
         bike.add_soft(Material::LampRed, band.moved(Vec3::new(tail, 0.0, middle + 0.092)));
     }
 }

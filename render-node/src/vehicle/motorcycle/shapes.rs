@@ -54,7 +54,10 @@ pub(super) fn screen(foot: [f32; 2], top: [f32; 2], half: [f32; 2], sweep: f32) 
         let lean = [foot[0] + (top[0] - foot[0]) * t, foot[1] + (top[1] - foot[1]) * (t + 0.25 * t * (1.0 - t))];
         Vec3::new(lean[0] + sweep * across * across, across * half_width, lean[1] - 0.25 * sweep * across * across)
     });
-    sheet.facing_up()
+    // Glass is only drawn towards the eye, and a screen is seen from behind as well.
+    let mut screen = sheet.facing_up();
+    screen.append(screen.clone().flipped());
+    screen
 }
 
 /// The larger of two values, rounded where they cross within about `blend` of each other.
