@@ -125,7 +125,7 @@ pub fn compose_on_cpu(layers: &Layers, colour: Colour) -> Result<Picture, Compos
     Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?)
 }
 
-const EXPOSURE: f32 = 1.0;
+const EXPOSURE: f32 = 1.4;
 const KNEE: f32 = 0.55;
 const FLAKE_PIVOT: f32 = 0.7;
 
