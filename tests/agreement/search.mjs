@@ -29,11 +29,11 @@ const mistyped = (text, at) => {
 const name = (row) => `${makeName.get(row[1])} ${data.modelNames[row[3]]}`;
 const golden = readFileSync(new URL("../../control-plane/src/resolve/golden.tsv", import.meta.url), "utf8");
 const queries = [...new Set([
-    ...some(models, 1200).map(name),
-    ...some(models, 400, 31).map((row) => `${row[0]} ${name(row)}`),
-    ...some(models, 300, 57).map((row) => `${data.modelNames[row[3]]} ${makeName.get(row[1])}`),
-    ...some(models, 400, 83).map((row, at) => mistyped(name(row), at)),
-    ...some(data.makes, 300).map((make) => make.make_name),
+    ...some(models, 400).map(name),
+    ...some(models, 150, 31).map((row) => `${row[0]} ${name(row)}`),
+    ...some(models, 100, 57).map((row) => `${data.modelNames[row[3]]} ${makeName.get(row[1])}`),
+    ...some(models, 150, 83).map((row, at) => mistyped(name(row), at)),
+    ...some(data.makes, 100).map((make) => make.make_name),
     ...golden.split("\n").filter((line) => line && !line.startsWith("#")).map((line) => line.split("\t")[0]),
 ])].filter((query) => !query.includes("\n"));
 

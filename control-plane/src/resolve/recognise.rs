@@ -51,7 +51,7 @@ pub fn asides(words: &Words, atoms: usize) -> Vec<Aside> {
             for meaning in Vocabulary::embedded().meanings(joined) {
                 match meaning {
                     Meaning::Colour(colour) => add(to, COLOUR_SLOT, number(Colour::ALL, colour), 9 * letters + 1),
-                    Meaning::Side(side) => add(to, VIEW, *side as u16, 9 * letters),
+                    Meaning::View(part) => add(to, VIEW, *part as u16, 9 * letters),
                     Meaning::Size(size) => {
                         add(to, SIZE_SLOT, PRESETS_FROM + number(SizePreset::ALL, size), 8 * letters)
                     }
@@ -117,16 +117,21 @@ fn years(words: &Words, from: usize, add: &mut impl FnMut(usize, u8, u16, i32)) 
         add(from + 1, YEAR_SLOT, year, if words.has_apostrophe(from) { 26 } else { GUESSED_YEAR });
     }
     // `2k19`
-    if atom(from) == "2" && atom(from + 1) == "k" && words.is_glued(from + 1) && words.is_glued(from + 2) {
-        if let Some(year) = short(from + 2).filter(|year| *year >= 2000) {
-            add(from + 3, YEAR_SLOT, year, 36);
-        }
+    if atom(from) == "2"
+        && atom(from + 1) == "k"
+        && words.is_glued(from + 1)
+        && words.is_glued(from + 2)
+        && let Some(year) = short(from + 2).filter(|year| *year >= 2000)
+    {
+        add(from + 3, YEAR_SLOT, year, 36);
     }
     // `MY19`, `my2019`
-    if atom(from) == "my" && words.is_glued(from + 1) {
-        if let Some(year) = short(from + 1).or_else(|| digits(from + 1, 4).filter(|year| YEARS.contains(year))) {
-            add(from + 2, YEAR_SLOT, year, 40);
-        }
+    let model_year = || short(from + 1).or_else(|| digits(from + 1, 4).filter(|year| YEARS.contains(year)));
+    if atom(from) == "my"
+        && words.is_glued(from + 1)
+        && let Some(year) = model_year()
+    {
+        add(from + 2, YEAR_SLOT, year, 40);
     }
 }
 
@@ -138,10 +143,10 @@ fn widths(words: &Words, from: usize, add: &mut impl FnMut(usize, u8, u16, i32))
         Some(number.min(MASTER_SIDE_PX) as u16)
     };
     let letters = |to: usize| 9 * (words.start(to) - words.start(from)) as i32;
-    if ["width", "w", "wide", "size", "breite", "largeur", "ancho", "larghezza"].contains(&atom(from)) {
-        if let Some(width) = pixels(from + 1).filter(|width| *width >= 16) {
-            add(from + 2, SIZE_SLOT, width, letters(from + 2) - 8);
-        }
+    if ["width", "w", "wide", "size", "breite", "largeur", "ancho", "larghezza"].contains(&atom(from))
+        && let Some(width) = pixels(from + 1).filter(|width| *width >= 16)
+    {
+        add(from + 2, SIZE_SLOT, width, letters(from + 2) - 8);
     }
     let bare = SizePreset::ALL.iter().any(|size| atom(from) == size.side_px().to_string());
     let Some(width) = pixels(from) else { return };
@@ -154,9 +159,7 @@ fn widths(words: &Words, from: usize, add: &mut impl FnMut(usize, u8, u16, i32))
         }
         _ => (width, from + 1),
     };
-    if ["px", "pixel", "pixels", "pixeles"].contains(&atom(end)) {
-        add(end + 1, SIZE_SLOT, width, letters(end + 1));
-    } else if ["wide", "width", "breit"].contains(&atom(end)) {
+    if ["px", "pixel", "pixels", "pixeles", "wide", "width", "breit"].contains(&atom(end)) {
         add(end + 1, SIZE_SLOT, width, letters(end + 1));
     } else if end == from + 1 && bare {
         add(end, SIZE_SLOT, width, 5 * (words.start(end) - words.start(from)) as i32);

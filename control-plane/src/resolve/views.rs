@@ -1,14 +1,15 @@
 //! The view that several parts of a description come to: `rear` and `three quarter` are `rear-3-4`.
 
-use super::vocabulary::Side;
+use super::vocabulary::ViewPart;
 use cyclorama_core::View;
 
 /// The view, and whether the parts agree on it.
 pub fn view(sides: &[u16]) -> (Option<View>, bool) {
-    let said = |side: Side| sides.contains(&(side as u16));
-    let (front, rear) = (said(Side::Front) || said(Side::FrontQuarter), said(Side::Rear) || said(Side::RearQuarter));
-    let side = said(Side::Side) || said(Side::SideRight);
-    let quarter = said(Side::Quarter) || said(Side::FrontQuarter) || said(Side::RearQuarter);
+    let said = |side: ViewPart| sides.contains(&(side as u16));
+    let (front, rear) =
+        (said(ViewPart::Front) || said(ViewPart::FrontQuarter), said(ViewPart::Rear) || said(ViewPart::RearQuarter));
+    let side = said(ViewPart::Side) || said(ViewPart::SideRight);
+    let quarter = said(ViewPart::Quarter) || said(ViewPart::FrontQuarter) || said(ViewPart::RearQuarter);
     if sides.is_empty() {
         return (None, true);
     }
@@ -18,11 +19,11 @@ pub fn view(sides: &[u16]) -> (Option<View>, bool) {
         _ if quarter || front && side => View::FrontThreeQuarter,
         _ if rear => View::Rear,
         _ if front => View::Front,
-        _ if said(Side::SideRight) => View::SideRight,
+        _ if said(ViewPart::SideRight) => View::SideRight,
         _ => View::Side,
     };
     // The quarter views show the driver's side only.
-    let clear = !(front && rear) && !(said(Side::Side) && said(Side::SideRight)) && !(quarter && said(Side::SideRight));
+    let clear = !(front && rear || said(ViewPart::SideRight) && (said(ViewPart::Side) || quarter));
     (Some(view), clear)
 }
 
@@ -34,16 +35,16 @@ mod tests {
     fn parts_come_to_views() {
         for (sides, expected, clear) in [
             (&[][..], None, true),
-            (&[Side::Front], Some(View::Front), true),
-            (&[Side::Rear], Some(View::Rear), true),
-            (&[Side::Side, Side::Side], Some(View::Side), true),
-            (&[Side::SideRight], Some(View::SideRight), true),
-            (&[Side::Quarter], Some(View::FrontThreeQuarter), true),
-            (&[Side::Quarter, Side::Rear], Some(View::RearThreeQuarter), true),
-            (&[Side::Rear, Side::Side], Some(View::RearThreeQuarter), true),
-            (&[Side::Front, Side::Side], Some(View::FrontThreeQuarter), true),
-            (&[Side::Front, Side::Rear], Some(View::Rear), false),
-            (&[Side::Side, Side::SideRight], Some(View::SideRight), false),
+            (&[ViewPart::Front], Some(View::Front), true),
+            (&[ViewPart::Rear], Some(View::Rear), true),
+            (&[ViewPart::Side, ViewPart::Side], Some(View::Side), true),
+            (&[ViewPart::SideRight], Some(View::SideRight), true),
+            (&[ViewPart::Quarter], Some(View::FrontThreeQuarter), true),
+            (&[ViewPart::Quarter, ViewPart::Rear], Some(View::RearThreeQuarter), true),
+            (&[ViewPart::Rear, ViewPart::Side], Some(View::RearThreeQuarter), true),
+            (&[ViewPart::Front, ViewPart::Side], Some(View::FrontThreeQuarter), true),
+            (&[ViewPart::Front, ViewPart::Rear], Some(View::Rear), false),
+            (&[ViewPart::Side, ViewPart::SideRight], Some(View::SideRight), false),
         ] {
             let sides: Vec<u16> = sides.iter().map(|side| *side as u16).collect();
             assert_eq!(view(&sides), (expected, clear), "{sides:?}");

@@ -15,7 +15,7 @@ static TEXT: &str = include_str!("vocabulary.toml");
 
 /// A part of what says where the camera stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum ViewPart {
     Front,
     Rear,
     Side,
@@ -25,9 +25,16 @@ pub enum Side {
     RearQuarter,
 }
 
-impl Side {
-    pub const ALL: [Side; 7] =
-        [Side::Front, Side::Rear, Side::Side, Side::SideRight, Side::Quarter, Side::FrontQuarter, Side::RearQuarter];
+impl ViewPart {
+    pub const ALL: [ViewPart; 7] = [
+        ViewPart::Front,
+        ViewPart::Rear,
+        ViewPart::Side,
+        ViewPart::SideRight,
+        ViewPart::Quarter,
+        ViewPart::FrontQuarter,
+        ViewPart::RearQuarter,
+    ];
 
     fn named(name: &str) -> Option<Self> {
         let names = ["front", "rear", "side", "side-right", "quarter", "front-3-4", "rear-3-4"];
@@ -39,7 +46,7 @@ impl Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
     Colour(Colour),
-    Side(Side),
+    View(ViewPart),
     Size(SizePreset),
     Format(Format),
     /// The vehicle has one of these bodies; one of [`BODIES`].
@@ -113,7 +120,7 @@ impl Vocabulary {
             add(phrases, Meaning::Colour(named(name)?));
         }
         for (name, phrases) in &file.views {
-            add(phrases, Meaning::Side(Side::named(name).ok_or_else(|| format!("`{name}` is no part of a view"))?));
+            add(phrases, Meaning::View(ViewPart::named(name).ok_or_else(|| format!("`{name}` is no part of a view"))?));
         }
         for (name, phrases) in &file.sizes {
             add(phrases, Meaning::Size(named(name)?));
@@ -157,7 +164,7 @@ mod tests {
         let read = Vocabulary::read(TEXT).expect("vocabulary.toml");
         assert!(read.meanings.len() > 700, "{}", read.meanings.len());
         assert_eq!(read.meanings("rosso"), [Meaning::Colour(Colour::Red)]);
-        assert_eq!(read.meanings("threequarter"), [Meaning::Side(Side::Quarter)]);
+        assert_eq!(read.meanings("threequarter"), [Meaning::View(ViewPart::Quarter)]);
         for colour in Colour::ALL {
             assert!(read.meanings(colour.as_str()).contains(&Meaning::Colour(*colour)), "{colour}");
         }

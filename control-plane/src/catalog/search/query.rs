@@ -135,8 +135,6 @@ impl Search<'_> {
         if of_make { &self.index.make_names[name as usize] } else { &self.index.model_names[name as usize] }
     }
 
-    /// Aligns the most promising names and gives the best match of each subject.
-
     pub(super) fn make_of(&self, name: &Name) -> u32 {
         self.index.subjects[name.subject as usize].make
     }
