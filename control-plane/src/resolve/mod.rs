@@ -174,7 +174,8 @@ fn says_enough(request: &Request<'_>, found: &Match, words: &Words, asides: &[As
     let names_something = (0..words.len()).any(|atom| (taken | can_be_aside) >> atom & 1 == 0);
     let whole_phrase = found.kind == MatchKind::Exact && reading.covered.count_ones() > 1;
     let whole_make = !found.is_model && found.kind == MatchKind::Exact;
-    let make_named = reading.make.is_some() || request.make.is_some() || whole_make;
+    let make_given = request.make.is_some() && found.kind < MatchKind::Contains;
+    let make_named = reading.make.is_some() || make_given || whole_make;
     let left_max = if make_named { 2 * words.key().len() / 3 } else { reading.had as usize };
     reading.points > 0 && left <= left_max && (names_something || whole_phrase || make_named)
 }
