@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `make bench`: cold render by stage, paint job, cached delivery, and imaging beside sharp from npm in
-# the same run; then cached delivery beside nginx.
+# the same run; then cached delivery beside nginx, and catalog search beside a linear scan.
 # Prints a table; nothing is asserted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,3 +19,4 @@ fi
 cargo build --release --locked --quiet -p cyclorama -p cyclorama-node -p cyclorama-tests
 "$CARGO_TARGET_DIR/release/cyclorama-bench" --sharp "$sharp"
 "$CARGO_TARGET_DIR/release/cyclorama-bench-delivery"
+cargo bench --locked --quiet -p cyclorama --bench search

@@ -3,7 +3,7 @@
 use crate::accounts::api_key::Keys;
 use crate::accounts::operator::OperatorToken;
 use crate::accounts::partner_secret::PartnerSecrets;
-use crate::catalog::Catalog;
+use crate::catalog::CurrentCatalog;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Database;
@@ -43,7 +43,7 @@ pub struct Parts {
     /// Signed addresses at hand.
     pub addresses: Addresses,
     /// Which vehicles exist.
-    pub catalog: Catalog,
+    pub catalog: CurrentCatalog,
     /// The home page's pictures.
     pub examples: Examples,
     /// Where pictures are kept.

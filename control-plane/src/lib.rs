@@ -15,6 +15,7 @@ pub mod ledger;
 pub mod lifecycle;
 pub mod logs;
 pub mod renders;
+pub mod resolve;
 pub mod telemetry;
 #[cfg(test)]
 mod test_database;

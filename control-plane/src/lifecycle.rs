@@ -7,7 +7,7 @@
 
 use crate::accounts::operator;
 use crate::app::{App, Parts};
-use crate::catalog::Catalog;
+use crate::catalog::CurrentCatalog;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::farm::{Farm, NodeMode};
@@ -137,11 +137,7 @@ pub async fn open(
         renders.start_sweeper(),
     ];
     sweepers.extend(writers);
-    let catalog = match &config.storage.catalog {
-        None => Catalog::embedded(),
-        Some(file) => Catalog::load(file),
-    }
-    .context("CYCLORAMA_CATALOG")?;
+    let catalog = CurrentCatalog::open(config.storage.catalog.clone()).context("CYCLORAMA_CATALOG")?;
     let signing_keys = SigningKeys::open(db.clone(), Clock).await.context("the signing keys cannot be read")?;
     let app = App::new(Parts {
         base_url,
@@ -152,7 +148,7 @@ pub async fn open(
         partner_secrets: Default::default(),
         signing_keys,
         addresses: Default::default(),
-        examples: Examples::of(&catalog).context("the list of examples does not parse")?,
+        examples: Examples::of(&catalog.now()).context("the list of examples does not parse")?,
         catalog,
         pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max),
         store,
@@ -166,6 +162,13 @@ pub async fn open(
         closing: CancellationToken::new(),
         config,
     });
+    // The first search should not have to wait for what it looks in.
+    sweepers.push(tokio::task::spawn_blocking({
+        let app = app.clone();
+        move || {
+            app.catalog.now().search_index();
+        }
+    }));
     Ok((app, sweepers))
 }
 

@@ -95,7 +95,7 @@ impl Catalog {
         });
         let mut refusal = None;
         for position in makes {
-            match self.find_model(position as usize, &key, model, year) {
+            match self.find_in_year(position as usize, &key, model, year) {
                 Ok(found) => return Ok(found),
                 // With two makes of one name, a model that one of them has says more than one that neither has.
                 Err(other) if refusal.as_ref().is_none_or(|first: &NotFound| first.missing == Missing::Model) => {
@@ -109,7 +109,29 @@ impl Catalog {
 
     /// A make by name, slug or nickname.
     pub fn make(&self, name: &str) -> Option<&Make> {
-        self.makes_named(name).first().map(|position| &self.makes[*position as usize])
+        self.make_position(name).map(|position| &self.makes[position as usize])
+    }
+
+    /// Where such a make stands in [`Catalog::makes`]. Of two with one name (`SUR-RON`, `SURRON`) the one of this slug.
+    pub fn make_position(&self, name: &str) -> Option<u32> {
+        let named = self.makes_named(name);
+        let of_slug = named.iter().find(|position| self.makes[**position as usize].slug == name);
+        of_slug.or(named.first()).copied()
+    }
+
+    /// Such a make, or what may have been meant.
+    pub fn find_make(&self, name: &str) -> Result<&Make, NotFound> {
+        self.make(name).ok_or_else(|| self.unknown_make(name))
+    }
+
+    /// Such a model, whatever the year, or what may have been meant.
+    pub fn find_model<'a>(&'a self, make: &'a Make, name: &str) -> Result<&'a Model, NotFound> {
+        self.model(make, name).ok_or_else(|| {
+            let key = names::key(name);
+            let starting = |model: &&Model| !key.is_empty() && model.slug.replace('-', "").starts_with(&key);
+            let several: Vec<&Model> = make.models.iter().filter(starting).collect();
+            if several.is_empty() { unknown_model(make, &key, name, None) } else { ambiguous(make, several, name) }
+        })
     }
 
     /// The one model of a make that a name, slug or beginning stands for, whatever the year; `None` when there is none
@@ -138,7 +160,7 @@ impl Catalog {
         if key.is_empty() { &[] } else { &models[from..from + count] }
     }
 
-    fn find_model(&self, position: usize, key: &str, asked: &str, year: u16) -> Result<Found, NotFound> {
+    fn find_in_year(&self, position: usize, key: &str, asked: &str, year: u16) -> Result<Found, NotFound> {
         let make = &self.makes[position];
         let starting = self.models_starting(position, key);
         let at = |(_, model): &(String, u32)| &make.models[*model as usize];
@@ -150,7 +172,7 @@ impl Catalog {
         match (in_year.as_slice(), starting) {
             ([only], _) => self.found(make, only, year).ok_or_else(|| not_in_year(make, only, year)),
             ([], [only]) => Err(not_in_year(make, at(only), year)),
-            ([], []) => Err(unknown_model(make, key, asked, year)),
+            ([], []) => Err(unknown_model(make, key, asked, Some(year))),
             ([], several) => Err(ambiguous(make, several.iter().map(at).collect(), asked)),
             (several, _) => Err(ambiguous(make, several.to_vec(), asked)),
         }
@@ -203,12 +225,12 @@ fn ambiguous(make: &Make, mut models: Vec<&Model>, asked: &str) -> NotFound {
     }
 }
 
-fn unknown_model(make: &Make, key: &str, asked: &str, year: u16) -> NotFound {
+fn unknown_model(make: &Make, key: &str, asked: &str, year: Option<u16>) -> NotFound {
     let mut alike: Vec<(f64, &Model)> =
         make.models.iter().map(|model| (likeness(key, &model.slug.replace('-', "")), model)).collect();
     alike.retain(|(likeness, _)| *likeness >= LIKENESS_MIN);
     alike.sort_by(|a, b| {
-        let in_year = |model: &Model| !model.years().contains(year);
+        let in_year = |model: &Model| year.is_some_and(|year| !model.years().contains(year));
         b.0.total_cmp(&a.0).then(in_year(a.1).cmp(&in_year(b.1))).then(rank(a.1).cmp(&rank(b.1)))
     });
     NotFound {
@@ -231,7 +253,7 @@ fn likeness(asked: &str, name: &str) -> f64 {
 }
 
 /// `1990 to 1998, 2004, 2010 to 2012`
-fn ranges(years: &[u16]) -> String {
+pub fn ranges(years: &[u16]) -> String {
     let mut runs: Vec<(u16, u16)> = Vec::new();
     for year in years {
         match runs.last_mut() {

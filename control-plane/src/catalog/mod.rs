@@ -1,19 +1,27 @@
 //! Which vehicles exist: makes, models and years, with the body and dimensions each is drawn from.
 //!
 //! Pure after load: no I/O, no clock, shared by reference. [`release`] is the file format, [`lookup`] finds one
-//! vehicle by what a caller wrote, [`import`] makes a release from public data, [`names`] compares names. Free-text
-//! search is another module's, on top of the iteration here.
+//! vehicle by what a caller wrote, [`search`] many by free text, [`current`] holds the one that
+//! answers, [`diff`] compares two, [`import`] makes a release from public data, [`names`]
+//! compares names.
 
+pub mod current;
+pub mod diff;
 pub mod import;
 pub mod lookup;
 pub mod names;
 pub mod release;
+pub mod search;
 
+pub use current::{CurrentCatalog, ReloadError};
+pub use diff::Diff;
 pub use lookup::{Found, Missing, NotFound, Suggestion};
 pub use release::{Make, Model, ReleaseError, Source, YearSet};
 
 use cyclorama_core::{Dimensions, Vehicle, VehicleType};
 use release::{FIRST_YEAR, Release};
+use search::SearchIndex;
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -25,6 +33,8 @@ static EMBEDDED_SUPPLEMENT: &[u8] = include_bytes!("../../catalog/vehicles.cc-by
 #[derive(Debug)]
 pub struct Catalog {
     package: String,
+    /// SHA-256 of the release file and its supplement, in hex.
+    digest: String,
     sources: Vec<Source>,
     makes: Vec<Make>,
     dimensions: Vec<Dimensions>,
@@ -33,6 +43,8 @@ pub struct Catalog {
     /// For each make, the keys of its models, ascending, with their positions.
     models_by_key: Vec<Vec<(String, u32)>>,
     counts: OnceLock<Counts>,
+    /// Made when it is first asked for: commands that do not search need not wait for it.
+    search_index: OnceLock<SearchIndex>,
 }
 
 /// How much a release holds, counted from the release itself.
@@ -53,7 +65,7 @@ pub struct Counts {
 impl Catalog {
     /// The release this program was built with.
     pub fn embedded() -> Result<Self, ReleaseError> {
-        Release::decode("(built in)", EMBEDDED_RELEASE, Some(EMBEDDED_SUPPLEMENT)).map(Self::index)
+        Self::read("(built in)", EMBEDDED_RELEASE, Some(EMBEDDED_SUPPLEMENT))
     }
 
     /// A release file, with the share-alike supplement beside it where there is one.
@@ -63,10 +75,15 @@ impl Catalog {
         let release = read(path)?;
         let beside = release::supplement_path(path);
         let supplement = beside.exists().then(|| read(&beside)).transpose()?;
-        Release::decode(&path.display().to_string(), &release, supplement.as_deref()).map(Self::index)
+        Self::read(&path.display().to_string(), &release, supplement.as_deref())
     }
 
-    fn index(release: Release) -> Self {
+    fn read(file: &str, release: &[u8], supplement: Option<&[u8]>) -> Result<Self, ReleaseError> {
+        let digest = Sha256::new().chain_update(release).chain_update(supplement.unwrap_or_default()).finalize();
+        Release::decode(file, release, supplement).map(|release| Self::index(release, hex::encode(digest)))
+    }
+
+    fn index(release: Release, digest: String) -> Self {
         let mut makes_by_key: HashMap<String, Vec<u32>> = HashMap::new();
         let mut models_by_key = Vec::with_capacity(release.makes.len());
         for (position, make) in release.makes.iter().enumerate() {
@@ -88,12 +105,27 @@ impl Catalog {
             models_by_key.push(keys);
         }
         let Release { package, sources, makes, dimensions, .. } = release;
-        Self { package, sources, makes, dimensions, makes_by_key, models_by_key, counts: OnceLock::new() }
+        Self {
+            package,
+            digest,
+            sources,
+            makes,
+            dimensions,
+            makes_by_key,
+            models_by_key,
+            counts: OnceLock::new(),
+            search_index: OnceLock::new(),
+        }
     }
 
     /// Package and version of makes, models and years.
     pub fn package(&self) -> &str {
         &self.package
+    }
+
+    /// SHA-256 of the release's files, in hex: tells any two releases apart.
+    pub fn digest(&self) -> &str {
+        &self.digest
     }
 
     pub fn sources(&self) -> &[Source] {
@@ -110,6 +142,11 @@ impl Catalog {
         self.makes.iter().filter(move |make| make.models.iter().any(|model| model.years().contains(year)))
     }
 
+    /// Every year that some model has.
+    pub fn years(&self) -> YearSet {
+        self.makes.iter().flat_map(|make| &make.models).fold(YearSet::default(), |all, model| all.union(model.years()))
+    }
+
     /// What a node needs to draw a model of the release in one of its years; `None` in any other.
     pub fn vehicle(&self, make: &Make, model: &Model, year: u16) -> Option<Vehicle> {
         let vehicle_type = model.vehicle_type_in(year)?;
@@ -122,6 +159,11 @@ impl Catalog {
             body: *cyclorama_core::BodyClass::ALL.get(body as usize)?,
             dimensions: *self.dimensions.get(dimensions as usize)?,
         })
+    }
+
+    /// What free text is looked up in.
+    pub fn search_index(&self) -> &SearchIndex {
+        self.search_index.get_or_init(|| SearchIndex::new(self))
     }
 
     /// Counted once: distinct names take some milliseconds.

@@ -1,6 +1,9 @@
-//! `cyclorama catalog import|info`: make a release file, or say what one holds.
+//! `cyclorama catalog ...`: make a release file, say what one holds, compare two; `reload` asks a running service.
 
-use crate::catalog::{self, Counts, import};
+use super::client::Where;
+use super::print;
+use crate::catalog::search::Hit;
+use crate::catalog::{self, Counts, Diff, import};
 use anyhow::Context;
 use clap::Subcommand;
 use std::io::Write;
@@ -36,6 +39,24 @@ pub enum Catalog {
         #[arg(long)]
         year: Option<u16>,
     },
+    /// Look words up, as GET /api/v1/vehicles?q= does
+    Search {
+        /// Release file; the built-in release if absent
+        #[arg(long)]
+        file: Option<PathBuf>,
+        /// Only this model year
+        #[arg(long)]
+        year: Option<u16>,
+        /// How many results
+        #[arg(long, default_value_t = 10)]
+        limit: usize,
+        /// What to look for; without it every line of standard input is looked up, one answer a line with --json
+        text: Vec<String>,
+    },
+    /// Say what changes from one release file to another
+    Diff { old: PathBuf, new: PathBuf },
+    /// Have the running service read its release file (CYCLORAMA_CATALOG) again
+    Reload,
     /// Say what a release holds
     Info {
         /// Release file; the built-in release if absent
@@ -48,13 +69,27 @@ pub enum Catalog {
 }
 
 impl Catalog {
-    /// Works on files alone: needs no running service.
-    pub fn run(self, json: bool) -> anyhow::Result<()> {
+    /// All but `reload` works on files alone, and needs no running service.
+    pub async fn run(self, whereabouts: &Where, json: bool) -> anyhow::Result<()> {
         match self {
             Catalog::Import { package, sources, rules, out } => {
                 print_report(&import::import(&package, &sources, rules.as_deref(), &out)?, &out, json)?;
             }
             Catalog::List { file, make, year } => print_list(file.as_deref(), make.as_deref(), year, json)?,
+            Catalog::Search { file, year, limit, text } => {
+                let catalog = file.as_deref().map_or_else(catalog::Catalog::embedded, catalog::Catalog::load)?;
+                match text.is_empty() {
+                    true => {
+                        std::io::stdin().lines().try_for_each(|line| print_hits(&catalog, &line?, year, limit, json))?
+                    }
+                    false => print_hits(&catalog, &text.join(" "), year, limit, json)?,
+                }
+            }
+            Catalog::Diff { old, new } => print_diff(&old, &new, json)?,
+            Catalog::Reload => {
+                let answer = whereabouts.find()?.post("/admin/catalog/reload", serde_json::json!({})).await?;
+                print::answer(&answer, json);
+            }
             Catalog::Info { file, vehicle } => print_info(file.as_deref(), vehicle.as_deref(), json)?,
         }
         Ok(())
@@ -120,6 +155,59 @@ fn print_list(file: Option<&Path>, make: Option<&str>, year: Option<u16>, json: 
     Ok(out.flush()?)
 }
 
+fn print_hits(
+    catalog: &catalog::Catalog,
+    text: &str,
+    year: Option<u16>,
+    limit: usize,
+    json: bool,
+) -> anyhow::Result<()> {
+    let hits = catalog.search(text, year, limit);
+    if json {
+        let hit = |hit: &Hit<'_>| {
+            serde_json::json!({
+                "match_kind": hit.kind, "make_name": hit.make.name, "make_slug": hit.make.slug,
+                "model_name": hit.model.map(|model| &model.name), "model_slug": hit.model.map(|model| &model.slug),
+                "years": hit.years,
+            })
+        };
+        let results: Vec<serde_json::Value> = hits.iter().map(hit).collect();
+        println!("{}", serde_json::json!({ "query": text, "results": results }));
+        return Ok(());
+    }
+    for hit in &hits {
+        let model = hit.model.map_or(String::new(), |model| format!(" {}", model.name));
+        println!("{:8} {}{model} ({})", hit.kind.as_str(), hit.make.name, catalog::lookup::ranges(&hit.years));
+    }
+    Ok(())
+}
+
+fn print_diff(old: &Path, new: &Path, json: bool) -> anyhow::Result<()> {
+    let diff = Diff::of(&catalog::Catalog::load(old)?, &catalog::Catalog::load(new)?);
+    if json {
+        println!("{}", serde_json::to_string(&diff)?);
+        return Ok(());
+    }
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    for (sign, makes) in [('+', &diff.makes_added), ('-', &diff.makes_removed)] {
+        makes.iter().try_for_each(|make| writeln!(out, "{sign} {make}"))?;
+    }
+    for (sign, models) in [('+', &diff.added), ('-', &diff.removed), ('~', &diff.redrawn)] {
+        for (model, years) in models {
+            writeln!(out, "{sign} {model} {}", catalog::lookup::ranges(years))?;
+        }
+    }
+    let years = |models: &std::collections::BTreeMap<String, Vec<u16>>| models.values().map(Vec::len).sum::<usize>();
+    writeln!(
+        out,
+        "{} vehicles added, {} removed, {} of another type, body or size",
+        years(&diff.added),
+        years(&diff.removed),
+        years(&diff.redrawn)
+    )?;
+    Ok(out.flush()?)
+}
+
 fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> anyhow::Result<()> {
     let started = Instant::now();
     let catalog = file.map_or_else(catalog::Catalog::embedded, catalog::Catalog::load)?;
@@ -130,7 +218,11 @@ fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> an
         return Ok(());
     }
     if json {
-        let info = serde_json::json!({ "package": catalog.package(), "counts": catalog.counts(), "load_ms": load_ms });
+        let coverage = import::Coverage::of(&catalog)?;
+        let info = serde_json::json!({
+            "package": catalog.package(), "sha256": catalog.digest(), "counts": catalog.counts(), "coverage": coverage,
+            "load_ms": load_ms,
+        });
         println!("{info}");
         return Ok(());
     }
@@ -139,6 +231,14 @@ fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> an
     for source in catalog.sources() {
         println!("source: {} ({}), {}", source.name, source.region, source.license);
     }
+    let coverage = import::Coverage::of(&catalog)?;
+    let vehicles = coverage.sized + coverage.of_class;
+    println!("bodies, of {vehicles} vehicles");
+    coverage.bodies.iter().for_each(|(body, vehicles)| println!("  {vehicles:>7}  {body}"));
+    let share = |part: usize| 100.0 * part as f64 / vehicles.max(1) as f64;
+    println!("sizes\n  {:>7}  of the model or its family ({:.1} %)", coverage.sized, share(coverage.sized));
+    println!("  {:>7}  of the body class ({:.1} %)", coverage.of_class, share(coverage.of_class));
+    println!("sha256: {}", catalog.digest());
     println!("loaded in {load_ms:.1} ms");
     Ok(())
 }

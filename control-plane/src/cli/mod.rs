@@ -58,7 +58,7 @@ enum Command {
     /// Renders
     #[command(subcommand)]
     Render(render::Render),
-    /// Make and inspect the catalog's release files
+    /// Make, inspect and compare the catalog's release files; use a new one
     #[command(subcommand)]
     Catalog(catalog::Catalog),
     /// Check drivers, ONNX Runtime, models, database and object store on this machine
@@ -69,7 +69,7 @@ impl Cli {
     async fn run(self) -> anyhow::Result<()> {
         let answer = match self.command {
             Command::Serve(command) => return command.run(self.whereabouts.config()).await,
-            Command::Catalog(command) => return command.run(self.json),
+            Command::Catalog(command) => return command.run(&self.whereabouts, self.json).await,
             Command::Doctor => return doctor::run(self.whereabouts.config(), self.json).await,
             Command::Account(command) => match command.run(&self.whereabouts.find()?).await? {
                 account::Answer::Document(document) => document,

@@ -5,7 +5,7 @@ use super::frame::{frame, limited, unknown_route, wrong_method};
 use super::health;
 use super::legacy;
 use super::node::{jobs, layers, nodes, uploads};
-use super::v1::{account, delivery, events, feedback, image_urls, images};
+use super::v1::{account, delivery, events, feedback, image_urls, images, vehicles};
 use super::web;
 use crate::app::App;
 use axum::Router;
@@ -30,6 +30,9 @@ pub fn public(app: App) -> Router {
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
         .route("/api/v1/images/car", get(images::car::get).head(images::car::head))
+        .route("/api/v1/images/options", get(images::options::get))
+        .route("/api/v1/images/resolve", limited(post(images::resolve::post), images::resolve::BODY_BYTES_MAX))
+        .route("/api/v1/vehicles", get(vehicles::get::get))
         .route("/api/v1/image-urls", limited(post(image_urls::post::post), image_urls::post::BODY_BYTES_MAX))
         .route("/api/v1/delivery/{token}", get(delivery::get::get).head(delivery::get::head))
         .route("/api/v1/account", get(account::get::get))
@@ -65,6 +68,7 @@ pub fn operator(app: App) -> Router {
         .route("/admin/partner-secrets", post(admin::partner_secrets::create::create))
         .route("/admin/partner-secrets/{partner_secret_id}/revoke", post(admin::partner_secrets::revoke::revoke))
         .route("/admin/signing-keys/rotate", post(admin::signing_keys::rotate::rotate))
+        .route("/admin/catalog/reload", post(admin::catalog::reload::reload))
         .route("/admin/ledger/verify", get(admin::ledger::verify::verify))
         .route("/admin/nodes", get(admin::nodes::list::list))
         .route("/admin/nodes/{node_id}/drain", post(admin::nodes::order::drain))

@@ -4,11 +4,14 @@
 //! the supplement, so the release itself holds nothing that comes only from there.
 
 mod body;
+mod coverage;
 mod evidence;
 mod package;
 mod rules;
 mod size;
 mod sources;
+
+pub use coverage::Coverage;
 
 use super::names;
 use super::release::{
@@ -123,7 +126,7 @@ pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) 
         release::encode(&Supplement::new(SUPPLEMENT_NOTICE.into(), &release_bytes, shared.list, patches))?;
 
     // Read back what will be written, and count it against the package before anything is replaced.
-    let catalog = super::Catalog::index(Release::decode("(new)", &release_bytes, Some(&supplement_bytes))?);
+    let catalog = super::Catalog::read("(new)", &release_bytes, Some(&supplement_bytes))?;
     let counts = catalog.counts();
     let listed = (
         package.data.makes.len(),

@@ -8,7 +8,7 @@ use crate::delivery::urls::Terms;
 use crate::delivery::{BadParameter, ImageRequest};
 use serde_json::{Map, Value};
 
-const IMAGES_MAX: usize = 50;
+pub const IMAGES_MAX: usize = 50;
 const TTL_SECONDS: std::ops::RangeInclusive<u64> = 60..=604_800;
 const USES_MAX: u64 = 1000;
 

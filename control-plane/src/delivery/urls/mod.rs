@@ -7,7 +7,7 @@ mod mint;
 mod signing;
 mod token;
 
-pub use body::{BadBody, Wanted};
+pub use body::{BadBody, IMAGES_MAX, Wanted};
 pub use load::{Loaded, Promised, Refused, load, promise};
 pub use mint::{Minted, MintedUrl, Terms, mint};
 pub use signing::SigningKeys;
@@ -88,12 +88,14 @@ fn stored<T: FromStr>(row: &AnyRow, column: &str, id: Uuid) -> Result<T, sqlx::E
 
 /// Addresses as this process knows them.
 ///
-/// What is remembered can change in two ways only: it expires, which every load checks, or its key is revoked. On SQLite this
+/// What is remembered can change in three ways only: it expires, which every load checks, its key is revoked, or the catalog
+/// is another. On SQLite this
 /// process is the only one that can revoke; on PostgreSQL any may, and revoking works at once, so every load asks.
 #[derive(Debug)]
 pub struct Addresses {
-    /// Each with the number of revocations before it was read: it holds for as long as no other key is revoked.
-    remembered: Cache<Uuid, (u64, Arc<Address>)>,
+    /// Each with the numbers of revocations and of catalog reloads before it was read: it holds for as long as there is no
+    /// other of either.
+    remembered: Cache<Uuid, ([u64; 2], Arc<Address>)>,
 }
 
 impl Default for Addresses {
@@ -104,9 +106,9 @@ impl Default for Addresses {
 
 impl Addresses {
     async fn find(&self, app: &App, id: Uuid) -> Result<Option<Arc<Address>>, sqlx::Error> {
-        let revocations = app.keys.revocations();
+        let seen = [app.keys.revocations(), app.catalog.reloads()];
         if let Some((then, address)) = self.remembered.get(&id)
-            && then == revocations
+            && then == seen
         {
             return Ok(Some(address));
         }
@@ -118,13 +120,14 @@ impl Addresses {
         .bind(id.to_string())
         .fetch_optional(&app.db.pool)
         .await?;
-        let Some(address) = row.map(|row| Address::read(&row, id, &app.catalog)).transpose()?.map(Arc::new) else {
+        let Some(address) = row.map(|row| Address::read(&row, id, &app.catalog.now())).transpose()?.map(Arc::new)
+        else {
             return Ok(None);
         };
         // Caps are counted and first loads recorded in the database; only what is past both is settled enough to remember.
         let settled = address.was_loaded() && !address.is_capped() && !address.key_revoked;
         if settled && app.db.kind == DatabaseKind::Sqlite {
-            self.remembered.insert(id, (revocations, address.clone()));
+            self.remembered.insert(id, (seen, address.clone()));
         }
         Ok(Some(address))
     }

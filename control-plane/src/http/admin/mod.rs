@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod budget;
+pub mod catalog;
 pub mod keys;
 pub mod ledger;
 pub mod node_tokens;

@@ -104,7 +104,7 @@ async fn answer(
     if pairs.iter().any(|(key, _)| key == "response") {
         return Err(Problem::bad_parameter("response", "`response` is not a parameter of this endpoint."));
     }
-    let order = Order::find(&app.catalog, &request).map_err(vehicle_not_found)?;
+    let order = Order::find(&app.catalog.now(), &request).map_err(vehicle_not_found)?;
     let asked = Asked { app, order: &order, if_none_match: if_none_match(headers), is_head };
     if let Some(signed) = signed {
         let left = signed.expires_at - app.clock.now().0 / 1000;

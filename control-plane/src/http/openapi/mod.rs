@@ -3,7 +3,7 @@
 pub mod requests;
 
 use super::legacy;
-use super::v1::{account, delivery, events, feedback, image_urls, images};
+use super::v1::{account, delivery, events, feedback, image_urls, images, vehicles};
 use serde::Serialize;
 use serde_json::json;
 use std::sync::LazyLock;
@@ -60,13 +60,14 @@ pub struct Problem {
     ),
     tags(
         (name = "Images", description = "Pictures, and signed addresses of pictures."),
+        (name = "Catalog", description = "Which vehicles there are, and which one is meant."),
         (name = "Feedback", description = "What clients think of pictures."),
         (name = "Account", description = "Balance, use and statement."),
         (name = "Telemetry", description = "What pages and tools report of themselves."),
         (name = "Service", description = "The service itself."),
     ),
     paths(
-        images::car::get, images::car::head, image_urls::post::post, delivery::get::get, delivery::get::head,
+        images::car::get, images::car::head, images::options::get, images::resolve::post, vehicles::get::get, image_urls::post::post, delivery::get::get, delivery::get::head,
         legacy::car::get, legacy::car::head, feedback::post::post, account::get::get, account::statement::get,
         events::post::post, super::health::status,
     ),

@@ -29,6 +29,9 @@ pub struct ImageUrlsRequest;
 /// The body of `POST /api/v1/feedback`.
 pub struct FeedbackRequest;
 
+/// The body of `POST /api/v1/images/resolve`.
+pub struct ResolveRequest;
+
 /// The body of `POST /api/v1/events`.
 pub struct EventsRequest;
 
@@ -290,6 +293,30 @@ impl PartialSchema for FeedbackRequest {
 impl ToSchema for FeedbackRequest {
     fn name() -> Cow<'static, str> {
         "FeedbackRequest".into()
+    }
+}
+
+impl PartialSchema for ResolveRequest {
+    fn schema() -> RefOr<Schema> {
+        use crate::http::v1::images::resolve::{NAME_CHARS_MAX, QUERY_CHARS_MAX};
+        let narrows = |what: &str| {
+            let description = format!("Narrows the search to this {what}.");
+            text().max_length(Some(NAME_CHARS_MAX)).description(Some(description))
+        };
+        let query = text().min_length(Some(1)).max_length(Some(QUERY_CHARS_MAX)).pattern(Some("[^\\s\\x85]"));
+        let query = query.description(Some("What is wanted, in any words and order."));
+        let year = year().description(Some("Whatever year the words name."));
+        let properties = vec![("query", query), ("year", year), ("make", narrows("make")), ("model", narrows("model"))];
+        object(built(properties))
+            .required("query")
+            .examples([serde_json::json!({ "query": "navy blue vw golf 2019 from behind" })])
+            .into()
+    }
+}
+
+impl ToSchema for ResolveRequest {
+    fn name() -> Cow<'static, str> {
+        "ResolveRequest".into()
     }
 }
 

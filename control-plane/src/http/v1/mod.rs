@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod answer;
+mod cacheable;
 pub mod delivery;
 pub mod events;
 pub mod feedback;
@@ -9,3 +10,4 @@ pub mod image_urls;
 pub mod images;
 mod named_request;
 mod vehicle_params;
+pub mod vehicles;

@@ -70,7 +70,8 @@ pub async fn get(State(app): State<App>) -> Response {
         .zip(&progress.examples)
         .map(|(example, standing)| shown(example, standing.number, standing.ready))
         .collect();
-    let counts = app.catalog.counts();
+    let catalog = app.catalog.now();
+    let counts = catalog.counts();
     let location = app.examples.iter().next().map(|first| query(first, Format::Png, None)).unwrap_or_default();
     let home = Home {
         progress,
@@ -80,7 +81,7 @@ pub async fn get(State(app): State<App>) -> Response {
             models: thousands(counts.model_names as i64),
             year_from: counts.year_from,
             year_to: counts.year_to,
-            sources: app.catalog.sources().iter().map(|source| source.name.clone()).collect(),
+            sources: catalog.sources().iter().map(|source| source.name.clone()).collect(),
         },
         views: View::ALL
             .iter()

@@ -67,7 +67,7 @@ pub async fn rerender(
     let unknown = || ReviewError::Unknown(render_id.clone());
     let key = app.renders.vehicle_key(&render_id).await?.ok_or_else(unknown).map_err(|error| refusal(&app, error))?;
     let gone = || Problem::conflict("vehicle_gone", format!("The catalog no longer has {key}."));
-    let vehicle = vehicle_of(&app.catalog, &key).ok_or_else(gone)?;
+    let vehicle = vehicle_of(&app.catalog.now(), &key).ok_or_else(gone)?;
     let anew = app.renders.render_anew(&vehicle, &render_id).await.map_err(|error| refusal(&app, error))?;
     tracing::info!(render_id, revision = anew.revision, "render ordered anew by the operator");
     let colors = anew.colours.iter().map(|colour| colour.as_str()).collect();

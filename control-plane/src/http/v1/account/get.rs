@@ -2,6 +2,7 @@
 
 use crate::accounts::Scope;
 use crate::app::App;
+use crate::config::prices;
 use crate::http::extract::{Caller, RequestId};
 use crate::http::rate_limit::counted;
 use crate::ledger;
@@ -21,6 +22,12 @@ pub struct Pack {
     /// Price in US cents.
     #[schema(minimum = 1)]
     cents: i64,
+}
+
+impl From<&prices::Pack> for Pack {
+    fn from(pack: &prices::Pack) -> Self {
+        Pack { credits: pack.credits, cents: pack.cents }
+    }
 }
 
 /// What things cost.
@@ -106,7 +113,7 @@ pub async fn get(State(app): State<App>, caller: Caller, request_id: RequestId) 
                 credits_per_image: prices.credits_per_image,
                 credits_per_delivery: prices.credits_per_image,
                 credits_per_dollar: prices.credits_per_dollar,
-                packs: prices.packs.iter().map(|pack| Pack { credits: pack.credits, cents: pack.cents }).collect(),
+                packs: prices.packs.iter().map(Pack::from).collect(),
             },
             usage_30d: Usage30d {
                 requests: usage.requests,

@@ -136,7 +136,7 @@ async fn understand(app: &App, caller: &Caller, request: Request) -> Result<Aske
     })?;
     let order = |(index, image): (usize, &ImageRequest)| {
         let index = wanted.is_batch.then_some(index);
-        Order::find(&app.catalog, image).map_err(|missing| at_item(vehicle_not_found(missing), index))
+        Order::find(&app.catalog.now(), image).map_err(|missing| at_item(vehicle_not_found(missing), index))
     };
     let orders = wanted.images.iter().enumerate().map(order).collect::<Result<Vec<Order>, Problem>>()?;
     Ok(Asked { body, wanted, orders })

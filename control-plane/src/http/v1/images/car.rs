@@ -201,7 +201,7 @@ fn understand(app: &App, caller: &Caller, query: Option<&str>, headers: &HeaderM
     let query = query.unwrap_or_default();
     let request =
         ImageRequest::parse_query(query).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    let order = Order::find(&app.catalog, &request).map_err(vehicle_not_found)?;
+    let order = Order::find(&app.catalog.now(), &request).map_err(vehicle_not_found)?;
     let query = request.canonical_query(&order.variant.make, &order.variant.model);
     Ok(Asked {
         content_location: format!("/api/v1/images/car?{query}"),

@@ -1,0 +1,198 @@
+//! The words of all names in one sorted automaton (`fst`), each with the places it stands in, and what is a typing mistake
+//! away from them.
+//!
+//! A term is any run of neighbouring atoms of a name, joined: `MX-5 Miata` has `mx`, `mx5`, `mx5miata`, `5`, `5miata` and
+//! `miata`. Terms are numbered in their order, so that all terms with one beginning, and with them all their places, are
+//! one slice.
+
+use super::typos::Typos;
+use super::words::Words;
+use fst::{IntoStreamer, Map, Streamer};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+/// Neighbouring atoms that are joined into one term; the whole name is a term whatever its length.
+const JOINED_ATOMS_MAX: usize = 4;
+
+/// Places of one term, or of one beginning, that are looked at; of more, those of the best-known names.
+const PLACES_MAX: usize = 160;
+
+/// Where a term stands: atoms `from..to` of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub name: u32,
+    pub from: u8,
+    pub to: u8,
+}
+
+/// Numbers of neighbouring terms.
+pub type Terms = Range<u32>;
+
+pub struct Dictionary {
+    terms: Map<Vec<u8>>,
+    /// For each term the first of its `places`, and the end of all.
+    offsets: Vec<u32>,
+    places: Vec<Place>,
+    /// For terms and beginnings with too many places, those that are looked at.
+    best: HashMap<Terms, Box<[Place]>>,
+    /// For each group the terms of its names with their places, in order.
+    by_group: Vec<Box<[(u32, Place)]>>,
+    typos: Typos,
+    /// The terms themselves, one behind the other, and where each begins.
+    spelt: String,
+    spelt_from: Vec<u32>,
+}
+
+/// A name while the dictionary is made.
+pub struct Entry<'a> {
+    pub words: &'a Words,
+    /// Names of one group can be looked for apart from the others; a make's models are one.
+    pub group: u32,
+    /// How well known it is.
+    pub renown: u16,
+}
+
+impl Dictionary {
+    pub fn new(entries: &[Entry<'_>], groups: usize) -> Self {
+        let mut places_by_term: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
+        for (name, entry) in entries.iter().enumerate() {
+            let atoms = entry.words.len();
+            for from in 0..atoms {
+                for to in (from + 1..=atoms).filter(|to| to - from <= JOINED_ATOMS_MAX || (from, *to) == (0, atoms)) {
+                    let place = Place { name: name as u32, from: from as u8, to: to as u8 };
+                    places_by_term.entry(entry.words.join(from, to)).or_default().push(place);
+                }
+            }
+        }
+        let mut dictionary = Self {
+            terms: Map::default(),
+            offsets: Vec::with_capacity(places_by_term.len() + 1),
+            places: Vec::new(),
+            best: HashMap::new(),
+            by_group: Vec::new(),
+            typos: Typos::new(places_by_term.keys().copied()),
+            spelt: String::new(),
+            spelt_from: Vec::with_capacity(places_by_term.len() + 1),
+        };
+        for (term, places) in &places_by_term {
+            dictionary.spelt_from.push(dictionary.spelt.len() as u32);
+            dictionary.spelt.push_str(term);
+            dictionary.offsets.push(dictionary.places.len() as u32);
+            dictionary.places.extend(places);
+        }
+        dictionary.offsets.push(dictionary.places.len() as u32);
+        dictionary.spelt_from.push(dictionary.spelt.len() as u32);
+        let numbered = places_by_term.keys().enumerate().map(|(number, term)| (*term, number as u64));
+        // Only unsorted keys are refused, and these come out of a sorted map.
+        dictionary.terms = Map::from_iter(numbered).unwrap_or_default();
+        dictionary.group(entries, groups);
+        dictionary.choose_best(entries, places_by_term.keys().copied());
+        dictionary
+    }
+
+    fn group(&mut self, entries: &[Entry<'_>], groups: usize) {
+        let mut by_group: Vec<Vec<(u32, Place)>> = vec![Vec::new(); groups];
+        for term in 0..self.offsets.len() as u32 - 1 {
+            for place in self.all(&(term..term + 1)) {
+                by_group[entries[place.name as usize].group as usize].push((term, *place));
+            }
+        }
+        self.by_group = by_group.into_iter().map(Vec::into_boxed_slice).collect();
+    }
+
+    fn choose_best<'a>(&mut self, entries: &[Entry<'_>], terms: impl Iterator<Item = &'a str>) {
+        let mut crowded: Vec<Terms> = Vec::new();
+        // Beginnings that the terms so far are still inside of, with their first term; they end when a term differs.
+        let mut open: Vec<(usize, u32)> = Vec::new();
+        let mut last = "";
+        let mut count = 0;
+        for (number, term) in terms.enumerate() {
+            let shared = term.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
+            while open.last().is_some_and(|(length, _)| *length > shared) {
+                let (_, first) = open.pop().unwrap_or_default();
+                crowded.push(first..number as u32);
+            }
+            open.extend((shared + 1..=term.len()).map(|length| (length, number as u32)));
+            crowded.push(number as u32..number as u32 + 1);
+            last = term;
+            count = number as u32 + 1;
+        }
+        crowded.extend(open.into_iter().map(|(_, first)| first..count));
+        crowded.retain(|terms| self.all(terms).len() > PLACES_MAX);
+        for terms in crowded {
+            let renown = |place: &Place| {
+                let length = place.to - place.from;
+                std::cmp::Reverse((entries[place.name as usize].renown, place.from == 0, length))
+            };
+            let mut places = self.all(&terms).to_vec();
+            places.sort_by_key(|place| (renown(place), *place));
+            places.truncate(PLACES_MAX);
+            self.best.insert(terms, places.into_boxed_slice());
+        }
+    }
+
+    /// The term itself; empty when there is none.
+    pub fn exact(&self, text: &str) -> Terms {
+        self.terms.get(text).map_or(0..0, |term| term as u32..term as u32 + 1)
+    }
+
+    /// All terms that begin so.
+    pub fn beginning(&self, text: &str) -> Terms {
+        let first_from = |bound: &[u8]| {
+            let found = self.terms.range().ge(bound).into_stream().next().map(|(_, term)| term as u32);
+            found.unwrap_or(self.offsets.len() as u32 - 1)
+        };
+        let mut behind = text.as_bytes().to_vec();
+        // No byte of UTF-8 is 0xff.
+        behind.push(0xff);
+        first_from(text.as_bytes())..first_from(&behind)
+    }
+
+    /// Terms that `edits` (1 or 2) insertions, deletions, replacements or swaps of neighbours make of the text, with how
+    /// many it takes.
+    pub fn near(&self, text: &str, edits: u8) -> Vec<(Terms, u8)> {
+        let measured = |term: u32| {
+            let near = self.spelling(term);
+            let far = near.len().abs_diff(text.len()) > usize::from(edits);
+            let distance = if far { usize::MAX } else { strsim::osa_distance(near, text) };
+            (1..=usize::from(edits)).contains(&distance).then_some((term..term + 1, distance as u8))
+        };
+        self.typos.near(text, edits).into_iter().filter_map(measured).collect()
+    }
+
+    fn spelling(&self, term: u32) -> &str {
+        let at = |term: u32| self.spelt_from[term as usize] as usize;
+        &self.spelt[at(term)..at(term + 1)]
+    }
+
+    /// Every place of these terms.
+    fn all(&self, terms: &Terms) -> &[Place] {
+        let at = |term: u32| self.offsets[term as usize] as usize;
+        if terms.is_empty() { &[] } else { &self.places[at(terms.start)..at(terms.end)] }
+    }
+
+    /// The places of these terms that are looked at.
+    pub fn places(&self, terms: &Terms) -> &[Place] {
+        let all = self.all(terms);
+        match self.best.get(terms) {
+            _ if all.len() <= PLACES_MAX => all,
+            Some(best) => best,
+            None => &all[..PLACES_MAX],
+        }
+    }
+
+    /// Every place of these terms in names of one group.
+    pub fn places_in(&self, group: u32, terms: &Terms) -> impl Iterator<Item = &Place> {
+        let places = &self.by_group[group as usize];
+        let from = places.partition_point(|(term, _)| *term < terms.start);
+        places[from..].iter().take_while(|(term, _)| *term < terms.end).map(|(_, place)| place)
+    }
+
+    /// Bytes held.
+    pub fn size(&self) -> usize {
+        let best: usize = self.best.values().map(|places| size_of_val(&**places) + size_of::<(Terms, usize)>()).sum();
+        let by_group: usize = self.by_group.iter().map(|places| size_of_val(&**places)).sum();
+        let terms = self.terms.as_fst().as_bytes().len() + self.spelt.len() + self.typos.size();
+        terms + 4 * (self.offsets.len() + self.spelt_from.len()) + size_of_val(&*self.places) + best + by_group
+    }
+}

@@ -1,0 +1,263 @@
+//! What the search looks in: every name of every make and model, nicknames among them, made once for a release.
+
+use super::dictionary::{Dictionary, Entry, Terms};
+use super::substrings::Substrings;
+use super::typos::Typos;
+use super::words::Words;
+use crate::catalog::{Catalog, Make, Model, YearSet};
+use cyclorama_core::VehicleType;
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Atoms of a name, which are bits of a word elsewhere.
+const ATOMS_OF_NAME_MAX: usize = 24;
+
+/// What people call makes and models beside their names.
+static NICKNAMES: &str = include_str!("../../../catalog/nicknames.toml");
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nicknames {
+    /// By make slug.
+    pub makes: HashMap<String, Vec<String>>,
+    /// By `make/model`, slugs.
+    pub models: HashMap<String, Vec<String>>,
+    /// Makes that stand for none: registers put vehicles there whose maker they do not tell.
+    pub nameless_makes: Vec<String>,
+}
+
+impl Nicknames {
+    /// The embedded list, which a test reads.
+    pub fn embedded() -> &'static Self {
+        static READ: LazyLock<Nicknames> = LazyLock::new(|| toml::from_str(NICKNAMES).unwrap_or_default());
+        &READ
+    }
+}
+
+/// One name of a make or a model.
+pub(super) struct Name {
+    /// Position in [`SearchIndex::subjects`].
+    pub subject: u32,
+    /// Bytes up to the end of each atom.
+    ends: Box<[u8]>,
+    /// Not one that the catalog has.
+    pub is_nickname: bool,
+}
+
+impl Name {
+    pub fn atoms(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Bytes of atoms `from..to`.
+    pub fn bytes(&self, from: usize, to: usize) -> usize {
+        let at = |atom: usize| if atom == 0 { 0 } else { usize::from(self.ends[atom - 1]) };
+        at(to) - at(from)
+    }
+}
+
+/// A make or a model.
+pub(super) struct Subject {
+    /// Position in the catalog.
+    pub make: u32,
+    /// Position in the make; `None` for the make itself.
+    pub model: Option<u32>,
+    pub years: YearSet,
+    /// How well known it is, 0 to 40.
+    pub renown: u16,
+}
+
+pub struct SearchIndex {
+    pub(super) subjects: Vec<Subject>,
+    /// Of all.
+    pub(super) years: YearSet,
+    pub(super) make_names: Vec<Name>,
+    pub(super) makes: Dictionary,
+    pub(super) model_names: Vec<Name>,
+    pub(super) models: Dictionary,
+    pub(super) substrings: Substrings,
+    pub(super) wholes: Wholes,
+}
+
+/// Make and model in one word, for those that are written so, or with the space in the wrong place.
+pub(super) struct Wholes {
+    /// Keys, one behind the other, and where each begins.
+    text: String,
+    starts: Vec<u32>,
+    /// Of the model's name.
+    names: Vec<u32>,
+    typos: Typos,
+}
+
+impl Wholes {
+    fn new(pairs: impl Iterator<Item = (u32, String)>) -> Self {
+        let (mut text, mut starts, mut names) = (String::new(), vec![0], Vec::new());
+        for (name, key) in pairs {
+            text.push_str(&key);
+            starts.push(text.len() as u32);
+            names.push(name);
+        }
+        let keys = starts.windows(2).map(|ends| &text[ends[0] as usize..ends[1] as usize]);
+        Self { typos: Typos::of_wholes(keys), text, starts, names }
+    }
+
+    /// Model names whose make and name are this text, or one edit away (`1`).
+    pub fn near(&self, text: &str) -> impl Iterator<Item = (u32, u8)> {
+        self.typos.near_whole(text).into_iter().filter_map(move |number| {
+            let number = number as usize;
+            let key = &self.text[self.starts[number] as usize..self.starts[number + 1] as usize];
+            let edits = if key.len().abs_diff(text.len()) > 1 { 2 } else { strsim::osa_distance(key, text) };
+            (edits <= 1).then_some((self.names[number], edits as u8))
+        })
+    }
+
+    fn size(&self) -> usize {
+        self.text.len() + 4 * (self.starts.len() + self.names.len()) + self.typos.size()
+    }
+}
+
+impl std::fmt::Debug for SearchIndex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SearchIndex of {} makes and models", self.subjects.len())
+    }
+}
+
+/// Names while the index is made.
+#[derive(Default)]
+struct Names {
+    words: Vec<Words>,
+    names: Vec<Name>,
+    groups: Vec<u32>,
+    renown: Vec<u16>,
+}
+
+impl Names {
+    fn push(&mut self, text: &str, subject: usize, is_nickname: bool, group: u32, renown: u16) {
+        let words = Words::of(text);
+        // A name longer than any (some 50 letters) is found by its beginning.
+        let ends: Box<[u8]> = (1..=words.len()).filter_map(|atom| u8::try_from(words.start(atom)).ok()).collect();
+        let known = |other: usize| self.names[other].subject == subject as u32 && self.words[other] == words;
+        if words.is_empty()
+            || ends.len() < words.len()
+            || ends.len() > ATOMS_OF_NAME_MAX
+            || (0..self.names.len()).rev().take(40).any(known)
+        {
+            return;
+        }
+        self.words.push(words);
+        self.names.push(Name { subject: subject as u32, ends, is_nickname });
+        self.groups.push(group);
+        self.renown.push(renown);
+    }
+
+    fn dictionary(&self, groups: usize) -> Dictionary {
+        let entries: Vec<Entry<'_>> = self
+            .words
+            .iter()
+            .zip(&self.groups)
+            .zip(&self.renown)
+            .map(|((words, group), renown)| Entry { words, group: *group, renown: *renown })
+            .collect();
+        Dictionary::new(&entries, groups)
+    }
+}
+
+impl SearchIndex {
+    pub fn new(catalog: &Catalog) -> Self {
+        let nicknames = Nicknames::embedded();
+        let mut subjects = Vec::new();
+        let (mut make_names, mut model_names) = (Names::default(), Names::default());
+        for (position, make) in catalog.makes().iter().enumerate() {
+            let group = position as u32;
+            let nameless = nicknames.nameless_makes.contains(&make.slug);
+            let renowns: Vec<u16> = make.models.iter().map(|model| if nameless { 0 } else { renown(model) }).collect();
+            let best = renowns.iter().max().copied().unwrap_or(0);
+            let years = make.models.iter().fold(YearSet::default(), |all, model| all.union(model.years()));
+            let known = if nameless { 0 } else { best + (make.models.len().min(60) / 12) as u16 };
+            subjects.push(Subject { make: group, model: None, years, renown: known });
+            let subject = subjects.len() - 1;
+            let others = make.aliases.iter().chain(nicknames.makes.get(&make.slug).into_iter().flatten());
+            make_names.push(&make.name, subject, false, group, known);
+            others.for_each(|name| make_names.push(name, subject, true, group, known));
+            for (at, (model, renown)) in make.models.iter().zip(renowns).enumerate() {
+                subjects.push(Subject { make: group, model: Some(at as u32), years: model.years(), renown });
+                let subject = subjects.len() - 1;
+                for spelling in spellings(model) {
+                    model_names.push(spelling, subject, false, group, renown);
+                }
+                let key = format!("{}/{}", make.slug, model.slug);
+                let nicknames = nicknames.models.get(&key).into_iter().flatten().map(String::as_str);
+                for name in nicknames.chain(without_make(make, model)) {
+                    model_names.push(name, subject, true, group, renown);
+                }
+            }
+        }
+        let makes = catalog.makes().len();
+        let of_make = |name: &Name| {
+            let make = &catalog.makes()[subjects[name.subject as usize].make as usize];
+            let nicknames = nicknames.makes.get(&make.slug).into_iter().flatten();
+            // Where the make is written in several words or letters, people glue its short name as well.
+            std::iter::once(&make.name).chain(&make.aliases).chain(nicknames)
+        };
+        let wholes = Wholes::new(model_names.names.iter().enumerate().flat_map(|(number, name)| {
+            let model = model_names.words[number].key();
+            of_make(name)
+                .filter(|make| make.is_ascii() || make.chars().any(|c| c.is_ascii_alphabetic()))
+                .map(move |make| (number as u32, format!("{}{model}", Words::of(make).key())))
+        }));
+        let substrings = Substrings::new(model_names.words.iter().map(Words::key));
+        Self {
+            makes: make_names.dictionary(makes),
+            models: model_names.dictionary(makes),
+            years: catalog.years(),
+            subjects,
+            make_names: make_names.names,
+            model_names: model_names.names,
+            substrings,
+            wholes,
+        }
+    }
+
+    /// Terms of a make's models.
+    pub(super) fn places_in(&self, make: u32, terms: &Terms) -> impl Iterator<Item = &super::dictionary::Place> {
+        self.models.places_in(make, terms)
+    }
+
+    /// Bytes held.
+    pub fn size(&self) -> usize {
+        let names = |names: &[Name]| names.iter().map(|name| size_of::<Name>() + name.ends.len()).sum::<usize>();
+        self.makes.size()
+            + self.models.size()
+            + self.substrings.size()
+            + self.wholes.size()
+            + names(&self.make_names)
+            + names(&self.model_names)
+            + size_of_val(&*self.subjects)
+    }
+}
+
+/// Spellings whose words are split differently are names of their own: `Landcruiser`, `LAND CRUISER`.
+fn spellings(model: &Model) -> impl Iterator<Item = &str> {
+    std::iter::once(model.name.as_str()).chain(model.spellings.iter().map(|spelling| spelling.name.as_str()))
+}
+
+/// Registers repeat the make before some models (`Mini Cooper SE` of MINI); people do not.
+fn without_make<'a>(make: &Make, model: &'a Model) -> Option<&'a str> {
+    let start = model.name.get(..make.name.len()).filter(|start| start.eq_ignore_ascii_case(&make.name))?;
+    model.name[start.len()..].strip_prefix(' ')
+}
+
+/// How well known a model is, 0 to 35: what the popularity list says, how long it was built, and its kind. A car that
+/// people know comes before a trailer of the same name.
+fn renown(model: &Model) -> u16 {
+    let popularity = if model.popularity == 0 { 0 } else { 11 - u16::from(model.popularity.min(10)) };
+    let kind = match model.vehicle_type() {
+        VehicleType::PassengerCar | VehicleType::Mpv => 7,
+        VehicleType::Truck => 4,
+        VehicleType::Motorcycle => 2,
+        VehicleType::Bus | VehicleType::AutoRickshaw => 1,
+        VehicleType::Other => 0,
+    };
+    2 * popularity + (model.years().len() as u16).min(32) / 4 + kind
+}

@@ -1,0 +1,96 @@
+//! Free text to makes and models, in memory and without a clock: an index of every name (`index`, over a sorted
+//! automaton in `dictionary`, deletions in `typos` and a suffix array in `substrings`), the names that have words of a query (`query`,
+//! `pieces`), and
+//! how well a query and a name fit (`align`, `rank`).
+//!
+//! Exact words first; beginnings, pieces inside of names and typing mistakes are looked for only where words are left
+//! over. What is no name (colours, views) is `resolve`'s affair, which hands its own readings in.
+
+mod align;
+mod dictionary;
+mod index;
+mod pieces;
+mod query;
+mod rank;
+mod substrings;
+mod typos;
+mod words;
+
+pub use align::{Aside, Fit, Reading};
+pub use index::SearchIndex;
+pub use query::{Effort, Match, Query};
+pub use words::{ATOMS_MAX, Words};
+
+use super::{Catalog, Make, Model};
+use cyclorama_core::named_enum;
+use std::cmp::Reverse;
+use std::ops::RangeInclusive;
+
+/// Numbers that are read as model years.
+pub const YEARS: RangeInclusive<u16> = 1990..=2027;
+/// The [`Aside`] slot of a model year; its value is the year.
+pub const YEAR_SLOT: u8 = 0;
+
+named_enum! {
+    /// How a name fits a query, the best first.
+    pub enum MatchKind {
+        /// The query is the name, or make and name.
+        Exact = "exact",
+        /// It is the beginning of it.
+        Prefix = "prefix",
+        /// Each of its words is a word of the name or begins one, in any order.
+        Token = "token",
+        /// Letters of it stand inside of the name.
+        Contains = "contains",
+        /// It is a few typing mistakes away.
+        Fuzzy = "fuzzy",
+    }
+}
+
+/// One result of a search.
+#[derive(Debug, Clone)]
+pub struct Hit<'a> {
+    pub make: &'a Make,
+    /// `None`: the make itself is meant.
+    pub model: Option<&'a Model>,
+    /// Ascending; one year when the search was for one.
+    pub years: Vec<u16>,
+    pub kind: MatchKind,
+}
+
+impl Catalog {
+    /// Makes and models for what somebody types, the best first. A year narrows the search; a year in the text does, unless
+    /// the number is a name.
+    pub fn search(&self, text: &str, year: Option<u16>, limit: usize) -> Vec<Hit<'_>> {
+        let words = Words::of(text);
+        let asides: Vec<Aside> = (0..words.len()).filter_map(|atom| year_at(&words, atom)).collect();
+        let query = Query { words: &words, asides: &asides, year, make: None, effort: Effort::Suggest };
+        let mut matches = self.search_index().matches(&query);
+        // Every word has to be accounted for, and a year is no vehicle.
+        matches.retain(|found| found.reading.left == 0);
+        matches.sort_by_key(|found| (found.kind, Reverse((found.score, found.renown)), found.subject));
+        let meant = |found: &Match| year.or_else(|| found.aside(&asides, YEAR_SLOT));
+        matches.iter().filter_map(|found| self.hit(found, meant(found))).take(limit).collect()
+    }
+
+    fn hit(&self, found: &Match, year: Option<u16>) -> Option<Hit<'_>> {
+        let subject = self.search_index().subject(found.subject);
+        let make = self.makes().get(subject.0 as usize)?;
+        let model = subject.1.and_then(|position| make.models.get(position as usize));
+        let years = model.map_or(subject.2, Model::years);
+        let years: Vec<u16> = years.iter().filter(|each| year.is_none_or(|year| year == *each)).collect();
+        (!years.is_empty()).then_some(Hit { make, model, years, kind: found.kind })
+    }
+}
+
+/// A number that can be a model year.
+pub fn year_at(words: &Words, atom: usize) -> Option<Aside> {
+    let text = words.join(atom, atom + 1);
+    let year: u16 = (text.len() == 4).then(|| text.parse().ok())??;
+    let (from, to) = (atom as u8, atom as u8 + 1);
+    let aside = Aside { from, to, slot: YEAR_SLOT, value: year, points: 34, guessed: false };
+    YEARS.contains(&year).then_some(aside)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,246 @@
+//! Which names have which words of a query: exactly, as a beginning, with a typing mistake, or somewhere inside.
+
+use super::align::Fit;
+use super::dictionary::{Dictionary, Place, Terms};
+use super::index::Name;
+use super::query::{Effort, Match, Search};
+use super::words::Words;
+use std::cmp::Reverse;
+
+/// Neighbouring atoms of a query that are looked up as one.
+const JOINED_ATOMS_MAX: usize = 5;
+/// Makes that a query's words may mean.
+const MAKES_MAX: usize = 6;
+/// Words in which typing mistakes are looked for.
+const MISTYPED_MAX: usize = 8;
+/// Words that may be beginnings of others, beside the last.
+const BEGUN_MAX: usize = 8;
+/// Words that a make and its model may have come to by misplaced spaces.
+const WHOLE_WORDS_MAX: usize = 4;
+/// A make that is written out.
+const MAKE: i8 = 6;
+
+/// A name that has something of the query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Piece {
+    pub name: u32,
+    pub from: u8,
+    pub to: u8,
+    pub part: (u8, u8),
+    pub fit: Fit,
+    /// For the make of a model: how it is named, between two makes that share a name.
+    pub bonus: i8,
+    /// The make is in it as well.
+    pub with_make: bool,
+}
+impl Search<'_> {
+    fn spans(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let atoms = self.query.words.len();
+        (0..atoms).flat_map(move |from| (from + 1..=(from + JOINED_ATOMS_MAX).min(atoms)).map(move |to| (from, to)))
+    }
+
+    pub(super) fn exact(&mut self) {
+        for (from, to) in self.spans() {
+            let terms = self.index.makes.exact(self.query.words.join(from, to));
+            self.add_makes((from, to), &terms, Fit::Exact);
+        }
+        for (from, to) in self.spans() {
+            let terms = self.index.models.exact(self.query.words.join(from, to));
+            self.add_models((from, to), &terms, Fit::Exact);
+        }
+    }
+
+    pub(super) fn beginnings(&mut self, found: &[Match]) {
+        let words = self.query.words;
+        let written = match self.query.effort {
+            Effort::Suggest => words.written(),
+            Effort::Decide => self.open_words(found),
+        };
+        // The last words together may begin a name that is written in one (`land cr`), or a piece of a word may.
+        let mut spans = written.clone();
+        spans.truncate(BEGUN_MAX);
+        if self.query.effort == Effort::Suggest {
+            let last = words.len();
+            spans.extend((0..last).rev().take(JOINED_ATOMS_MAX).map(|from| (from, last)));
+        }
+        spans.sort_unstable();
+        spans.dedup();
+        // One letter begins everything; that helps whoever is still typing, and says nothing of what is meant.
+        spans.retain(|(from, to)| self.query.effort == Effort::Suggest || words.start(*to) - words.start(*from) > 1);
+        for (from, to) in &spans {
+            let terms = self.index.makes.beginning(words.join(*from, *to));
+            self.add_makes((*from, *to), &terms, Fit::Beginning(0));
+        }
+        for (from, to) in &spans {
+            let terms = self.index.models.beginning(words.join(*from, *to));
+            self.add_models((*from, *to), &terms, Fit::Beginning(0));
+        }
+    }
+
+    pub(super) fn mistyped(&mut self, found: &[Match]) {
+        let words = self.query.words;
+        let open = self.open_words(found);
+        let written = words.written();
+        // A word by itself, or together with a neighbour from which a slip of the space bar parted it.
+        let mut spans: Vec<(usize, usize)> = open.clone();
+        for pair in written.windows(2).filter(|pair| open.contains(&pair[0]) || open.contains(&pair[1])) {
+            spans.push((pair[0].0, pair[1].1));
+        }
+        spans.retain(|(from, to)| to - from <= JOINED_ATOMS_MAX + 1);
+        spans.sort_by_key(|(from, to)| (!open.contains(&(*from, *to)), Reverse(words.start(*to) - words.start(*from))));
+        spans.truncate(MISTYPED_MAX);
+        let long = if self.makes.is_empty() { 6 } else { 5 };
+        let near = |dictionary: &Dictionary, text: &str, short: usize| {
+            let letters = text.chars().count();
+            let mut near = if letters >= short { dictionary.near(text, 1) } else { Vec::new() };
+            if near.is_empty() && letters >= long {
+                near = dictionary.near(text, 2);
+            }
+            near
+        };
+        let several = |(from, to): &(usize, usize)| open.iter().any(|(first, end)| from <= first && end <= to);
+        let runs: Vec<(usize, usize)> = (1..=WHOLE_WORDS_MAX)
+            .flat_map(|count| written.windows(count).map(|words| (words[0].0, words[words.len() - 1].1)))
+            .filter(several)
+            .take(4 * MISTYPED_MAX)
+            .collect();
+        for (from, to) in &runs {
+            for (terms, edits) in near(&self.index.makes, words.join(*from, *to), 3) {
+                self.add_makes((*from, *to), &terms, Fit::Near(edits));
+            }
+        }
+        // Short names differ by an edit from many others: only those of a make that is named are worth a look.
+        let short = if self.makes.is_empty() { 4 } else { 1 };
+        for (from, to) in &spans {
+            for (terms, edits) in near(&self.index.models, words.join(*from, *to), short) {
+                self.add_models((*from, *to), &terms, Fit::Near(edits));
+            }
+        }
+        for (from, to) in runs {
+            for (name, edits) in self.index.wholes.near(words.join(from, to)) {
+                let make = self.make_of(&self.index.model_names[name as usize]);
+                if self.query.make.is_none_or(|only| only == make) {
+                    let part = (0, self.index.model_names[name as usize].atoms() as u8);
+                    let fit = if edits == 0 { Fit::Exact } else { Fit::Near(edits) };
+                    self.models.push(Piece {
+                        name,
+                        from: from as u8,
+                        to: to as u8,
+                        part,
+                        fit,
+                        bonus: 0,
+                        with_make: true,
+                    });
+                }
+            }
+        }
+    }
+
+    pub(super) fn inside(&mut self, found: &[Match]) {
+        let words = self.query.words;
+        for (from, to) in self.open_words(found) {
+            for (name, at) in self.index.substrings.holding(words.join(from, to)) {
+                let end = at + words.start(to) - words.start(from);
+                let parts = &self.index.model_names[name as usize];
+                if self.query.make.is_some_and(|make| make != self.make_of(parts)) {
+                    continue;
+                }
+                let touched = |atom: &usize| parts.bytes(0, *atom) < end && parts.bytes(0, atom + 1) > at;
+                let Some(first) = (0..parts.atoms()).find(touched) else { continue };
+                let part = (first as u8, (first..parts.atoms()).take_while(touched).last().unwrap_or(first) as u8 + 1);
+                self.models.push(Piece {
+                    name,
+                    from: from as u8,
+                    to: to as u8,
+                    part,
+                    fit: Fit::Inside,
+                    bonus: 0,
+                    with_make: false,
+                });
+            }
+        }
+    }
+
+    fn add_makes(&mut self, (from, to): (usize, usize), terms: &Terms, fit: Fit) {
+        let places = self.index.makes.places(terms);
+        for place in places {
+            let name = &self.index.make_names[place.name as usize];
+            // A make is called by its whole name or the beginning of it.
+            if place.from == 0 && self.query.make.is_none_or(|make| self.make_of(name) == make) {
+                let mut piece = piece((from, to), place, fit, name, self.query.words);
+                let rest = name.bytes(usize::from(place.to), name.atoms());
+                if piece.fit == Fit::Exact && rest > 0 {
+                    piece.fit = Fit::Beginning(rest as u8);
+                } else if piece.fit == Fit::Exact {
+                    let spelt_so = usize::from(piece.to - piece.from) == name.atoms();
+                    piece.bonus = MAKE - 2 * i8::from(name.is_nickname) - i8::from(!spelt_so);
+                }
+                self.makes.push(piece);
+            }
+        }
+    }
+
+    fn add_models(&mut self, (from, to): (usize, usize), terms: &Terms, fit: Fit) {
+        if terms.is_empty() {
+            return;
+        }
+        let index = self.index;
+        let words = self.query.words;
+        let mut add = |place: &Place| {
+            let name = &index.model_names[place.name as usize];
+            self.models.push(piece((from, to), place, fit, name, words));
+        };
+        match self.query.make {
+            Some(make) => index.places_in(make, terms).for_each(&mut add),
+            None => {
+                index.models.places(terms).iter().for_each(&mut add);
+                for make in self.makes_meant() {
+                    index.places_in(make, terms).for_each(|place| {
+                        let name = &index.model_names[place.name as usize];
+                        self.models.push(piece((from, to), place, fit, name, words));
+                    });
+                }
+            }
+        }
+    }
+
+    /// Makes that words of the query name, the likeliest first.
+    fn makes_meant(&self) -> Vec<u32> {
+        let mut makes: Vec<(Fit, Reverse<u8>, Reverse<u16>, u32)> = self
+            .makes
+            .iter()
+            .map(|piece| {
+                let subject = &self.index.subjects[self.name(true, piece.name).subject as usize];
+                (piece.fit, Reverse(piece.to - piece.from), Reverse(subject.renown), subject.make)
+            })
+            .collect();
+        makes.sort_unstable();
+        let mut meant: Vec<u32> = Vec::new();
+        for (_, _, _, make) in makes {
+            if meant.len() < MAKES_MAX && !meant.contains(&make) {
+                meant.push(make);
+            }
+        }
+        meant
+    }
+}
+
+fn piece((from, to): (usize, usize), place: &Place, fit: Fit, name: &Name, words: &Words) -> Piece {
+    let typed = words.start(to) - words.start(from);
+    let fit = match fit {
+        Fit::Beginning(_) => match name.bytes(usize::from(place.from), usize::from(place.to)).saturating_sub(typed) {
+            0 => Fit::Exact,
+            rest => Fit::Beginning(rest.min(255) as u8),
+        },
+        other => other,
+    };
+    Piece {
+        name: place.name,
+        from: from as u8,
+        to: to as u8,
+        part: (place.from, place.to),
+        fit,
+        bonus: 0,
+        with_make: false,
+    }
+}

@@ -1,0 +1,147 @@
+//! How well the names that have something of a query fit it as a whole.
+
+use super::align::{Edge, Fit, Reading, align};
+use super::pieces::Piece;
+use super::query::{Effort, Match, Search};
+use super::{MatchKind, YEAR_SLOT};
+use crate::catalog::YearSet;
+use std::cmp::Reverse;
+
+/// Names that are aligned in full; the others fit worse at first sight.
+const ALIGNED_MAX: usize = 28;
+/// Taken off where the year that is asked for is not one of the model's.
+const WRONG_YEAR: i32 = 45;
+/// For a name that is written out as the catalog has it: it is meant, however well known a part of it is.
+const WRITTEN_OUT: i32 = 42;
+/// The same for a nickname.
+const NICKNAME_WRITTEN_OUT: i32 = 36;
+/// Between two names that are written out, being known weighs less than half a letter.
+const RENOWN_OF_WRITTEN_OUT: i32 = 16;
+/// Years since the last of a model that count against it, where no year is asked for: `320i` is then rather the 3 Series
+/// of today than what was once registered under that name.
+const YEARS_GONE_MAX: u16 = 12;
+/// Taken off where a make is written out and left over.
+const IGNORED_MAKE: i32 = 30;
+
+impl Search<'_> {
+    /// Aligns the most promising names and gives the best match of each subject.
+    pub(super) fn rank(&mut self) -> Vec<Match> {
+        for pieces in [&mut self.makes, &mut self.models] {
+            pieces.sort_unstable();
+            pieces.dedup();
+        }
+        let mut matches = self.align_all(true);
+        matches.extend(self.align_all(false));
+        // The best of each subject's names.
+        matches.sort_unstable_by_key(|found| (found.subject, Reverse(found.score)));
+        matches.dedup_by_key(|found| found.subject);
+        matches
+    }
+
+    fn align_all(&self, makes: bool) -> Vec<Match> {
+        let pieces = if makes { &self.makes } else { &self.models };
+        let mut promising: Vec<(Reverse<i32>, u32, &[Piece])> = pieces
+            .chunk_by(|a, b| a.name == b.name)
+            .map(|pieces| (Reverse(self.promise(pieces, makes)), pieces[0].name, pieces))
+            .collect();
+        if promising.len() > ALIGNED_MAX {
+            promising.select_nth_unstable(ALIGNED_MAX);
+            promising.truncate(ALIGNED_MAX);
+        }
+        promising.into_iter().filter_map(|(_, name, pieces)| self.align_one(name, pieces, makes)).collect()
+    }
+
+    /// What can be said of a name at first sight: letters it has of the query, and how much of it is not there.
+    fn promise(&self, pieces: &[Piece], makes: bool) -> i32 {
+        let words = self.query.words;
+        let name = self.name(makes, pieces[0].name);
+        let subject = &self.index.subjects[name.subject as usize];
+        let bits = |from: u8, to: u8| ((1u64 << to) - 1) & !((1u64 << from) - 1);
+        let (mut atoms, mut parts, mut edits) = (0u64, 0u64, 0);
+        for piece in pieces {
+            if atoms & bits(piece.from, piece.to) != bits(piece.from, piece.to) {
+                edits += if let Fit::Near(edits) = piece.fit { i32::from(edits) } else { 0 };
+            }
+            atoms |= bits(piece.from, piece.to);
+            parts |= bits(piece.part.0, piece.part.1);
+        }
+        if !makes {
+            let of_make = self.makes.iter().filter(|piece| self.make_of(self.name(true, piece.name)) == subject.make);
+            atoms |= of_make.fold(0, |atoms, piece| atoms | bits(piece.from, piece.to));
+        }
+        let letters = |atom: &usize| words.start(atom + 1) - words.start(*atom);
+        let had: usize = (0..words.len()).filter(|atom| atoms >> atom & 1 == 1).map(|atom| letters(&atom)).sum();
+        let missing: usize =
+            (0..name.atoms()).filter(|atom| parts >> atom & 1 == 0).map(|atom| name.bytes(atom, atom + 1) + 2).sum();
+        let wrong_year = self.query.year.is_some_and(|year| !subject.years.contains(year));
+        let whole = if missing == 0 { WRITTEN_OUT } else { 0 };
+        whole + 10 * had as i32 - 2 * (missing as i32).min(20) - 13 * edits + i32::from(subject.renown)
+            - if wrong_year { WRONG_YEAR } else { 0 }
+    }
+
+    fn align_one(&self, number: u32, pieces: &[Piece], makes: bool) -> Option<Match> {
+        let query = self.query;
+        let name = self.name(makes, number);
+        let subject = &self.index.subjects[name.subject as usize];
+        let edge = |piece: &Piece, part| Edge {
+            from: piece.from,
+            to: piece.to,
+            part,
+            fit: piece.fit,
+            bonus: piece.bonus,
+            with_make: piece.with_make,
+        };
+        let mut edges: Vec<Edge> = pieces.iter().map(|piece| edge(piece, Some(piece.part))).collect();
+        if !makes {
+            let of_make = self.makes.iter().filter(|piece| self.make_of(self.name(true, piece.name)) == subject.make);
+            edges.extend(of_make.map(|piece| edge(piece, None)));
+        }
+        let reading = align(query.words, name.atoms(), |from, to| name.bytes(from, to), &edges, query.asides)?;
+        let mut reading = reading;
+        // Somebody who writes a make means it.
+        let named = self.makes.iter().filter(|piece| piece.fit == Fit::Exact && piece.to - piece.from == 1);
+        if named.into_iter().any(|piece| reading.left >> piece.from & 1 == 1) {
+            reading.points -= IGNORED_MAKE;
+        }
+        let mut found = Match {
+            subject: name.subject,
+            kind: kind(&reading, name.atoms()),
+            score: reading.points,
+            reading,
+            renown: subject.renown,
+            is_model: !makes,
+        };
+        let renown = i32::from(subject.renown);
+        let written_out = found.kind == MatchKind::Exact && reading.left == 0;
+        found.score += match (query.effort, written_out, name.is_nickname) {
+            (Effort::Decide, true, false) => WRITTEN_OUT + renown / RENOWN_OF_WRITTEN_OUT,
+            (Effort::Decide, true, true) => NICKNAME_WRITTEN_OUT + renown / RENOWN_OF_WRITTEN_OUT,
+            _ => renown,
+        };
+        let last = |years: YearSet| years.iter().last().unwrap_or_default();
+        match query.year.or_else(|| found.aside(query.asides, YEAR_SLOT)) {
+            Some(year) if !subject.years.contains(year) => found.score -= WRONG_YEAR,
+            None if query.effort == Effort::Decide => {
+                let gone = last(self.index.years).saturating_sub(last(subject.years)).min(YEARS_GONE_MAX);
+                found.score -= i32::from(gone);
+            }
+            _ => {}
+        }
+        Some(found)
+    }
+}
+
+fn kind(reading: &Reading, atoms: usize) -> MatchKind {
+    let whole = reading.covered == (1u32 << atoms) - 1 && !reading.begun;
+    let whole_make = reading.make.is_none_or(|fit| fit == Fit::Exact);
+    let mistyped_make = matches!(reading.make, Some(Fit::Near(_)));
+    // Atoms from the first on, none left out.
+    let from_the_start = reading.covered & (reading.covered + 1) == 0;
+    match () {
+        _ if reading.edits > 0 || mistyped_make => MatchKind::Fuzzy,
+        _ if reading.inside => MatchKind::Contains,
+        _ if whole && whole_make && reading.in_order => MatchKind::Exact,
+        _ if from_the_start && whole_make && reading.in_order => MatchKind::Prefix,
+        _ => MatchKind::Token,
+    }
+}

@@ -1,0 +1,162 @@
+//! Text as the search compares it: short runs of letters or of digits, in their order, so that `F-150`, `f150` and
+//! `F 150` are the same three times, and what people join or split can be joined or split again.
+
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
+/// Runs that are looked at; a name has at most twelve, and what stands behind that many words of a query says little.
+pub const ATOMS_MAX: usize = 32;
+
+/// A text in runs (atoms) of letters or digits: lower case, without accents, `+` as `plus`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Words {
+    /// All atoms, joined.
+    text: String,
+    atoms: Vec<Atom>,
+    /// There were more atoms than [`ATOMS_MAX`].
+    pub truncated: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Atom {
+    start: u32,
+    /// Nothing stands between it and the atom before, as with `150` in `F150`.
+    glued: bool,
+    /// An apostrophe stands right before it, as in `'19`.
+    apostrophe: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Letters,
+    Digits,
+    Plus,
+}
+
+impl Words {
+    pub fn of(text: &str) -> Self {
+        let mut words = Self::default();
+        words.push(text);
+        words
+    }
+
+    /// Adds a text behind what is there.
+    pub fn push(&mut self, text: &str) {
+        // What the last character was; `None` behind a separator.
+        let mut last: Option<Kind> = None;
+        let mut apostrophe = false;
+        for c in text.nfkd() {
+            let replaced: &str = match c {
+                '\'' | '\u{2019}' | '\u{2018}' | '`' | '\u{b4}' => {
+                    // `driver's` is one word; `'19` begins one.
+                    apostrophe = last != Some(Kind::Letters);
+                    continue;
+                }
+                'ß' => "ss",
+                'ø' | 'Ø' => "o",
+                'ł' | 'Ł' => "l",
+                'æ' | 'Æ' => "ae",
+                '+' => "plus",
+                c if is_combining_mark(c) => continue,
+                _ => "",
+            };
+            let kind = match c {
+                '+' => Some(Kind::Plus),
+                _ if !replaced.is_empty() => Some(Kind::Letters),
+                c if c.is_ascii_digit() => Some(Kind::Digits),
+                c if c.is_alphabetic() => Some(Kind::Letters),
+                _ => None,
+            };
+            if let Some(kind) = kind {
+                if last != Some(kind) || kind == Kind::Plus {
+                    if self.atoms.len() == ATOMS_MAX {
+                        self.truncated = true;
+                        return;
+                    }
+                    let glued = last.is_some() && kind != Kind::Plus;
+                    self.atoms.push(Atom { start: self.text.len() as u32, glued, apostrophe });
+                }
+                match replaced {
+                    "" => self.text.extend(c.to_lowercase()),
+                    text => self.text.push_str(text),
+                }
+            }
+            last = kind;
+            apostrophe = false;
+        }
+    }
+
+    /// Number of atoms.
+    pub fn len(&self) -> usize {
+        self.atoms.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.atoms.is_empty()
+    }
+
+    /// Atoms `from..to`, joined.
+    pub fn join(&self, from: usize, to: usize) -> &str {
+        &self.text[self.start(from)..self.start(to)]
+    }
+
+    /// All atoms, joined: the key names are compared by.
+    pub fn key(&self) -> &str {
+        &self.text
+    }
+
+    /// Bytes before an atom; all of them at the end.
+    pub fn start(&self, atom: usize) -> usize {
+        self.atoms.get(atom).map_or(self.text.len(), |atom| atom.start as usize)
+    }
+
+    /// Whether the atom goes on with the word of the one before.
+    pub fn is_glued(&self, atom: usize) -> bool {
+        self.atoms.get(atom).is_some_and(|atom| atom.glued)
+    }
+
+    pub fn has_apostrophe(&self, atom: usize) -> bool {
+        self.atoms.get(atom).is_some_and(|atom| atom.apostrophe)
+    }
+
+    pub fn is_number(&self, atom: usize) -> bool {
+        self.join(atom, atom + 1).bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+    }
+
+    /// First and last atom (exclusive) of each written word: `f150` is one word of two atoms.
+    pub fn written(&self) -> Vec<(usize, usize)> {
+        let starts: Vec<usize> = (0..self.len()).filter(|atom| !self.is_glued(*atom)).collect();
+        let ends = starts.iter().skip(1).copied().chain([self.len()]);
+        starts.iter().copied().zip(ends).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_name_have_the_same_atoms() {
+        let atoms = |text: &str| {
+            let words = Words::of(text);
+            (0..words.len()).map(|atom| words.join(atom, atom + 1).to_owned()).collect::<Vec<_>>().join(" ")
+        };
+        for (text, expected) in [
+            ("F-150", "f 150"),
+            ("f150", "f 150"),
+            ("Citroën", "citroen"),
+            ("ŠKODA Octavia", "skoda octavia"),
+            ("KA+", "ka plus"),
+            ("driver's side", "drivers side"),
+            ("’19 golf", "19 golf"),
+            ("Лада 4x4", "лада 4 x 4"),
+            ("SMØRREBRØD groß", "smorrebrod gross"),
+            ("  -- ", ""),
+        ] {
+            assert_eq!(atoms(text), expected, "{text}");
+        }
+        let words = Words::of("rav4 '19");
+        assert_eq!(words.written(), [(0, 2), (2, 3)]);
+        assert!(words.is_glued(1) && !words.is_glued(2) && words.has_apostrophe(2) && words.is_number(2));
+        assert!(Words::of(&"a1".repeat(40)).truncated);
+    }
+}

@@ -1,0 +1,3 @@
+//! The catalog release.
+
+pub mod reload;

@@ -1,0 +1,33 @@
+//! Answers that are the same for everybody and change with a release only: they say for how long they may be kept, and
+//! a client that has one is told so.
+
+use super::answer::if_none_match;
+use crate::delivery::etag_matches;
+use crate::http::extract::RequestId;
+use axum::Json;
+use axum::http::header::{CACHE_CONTROL, ETAG};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+pub const HOUR: &str = "public, max-age=3600";
+pub const DAY: &str = "public, max-age=86400";
+
+/// `data` with the request's id beside it, or 304.
+pub fn answer<T: Serialize>(data: T, kept_for: &'static str, request_id: &RequestId, headers: &HeaderMap) -> Response {
+    #[derive(Serialize)]
+    struct Whole<'a, T> {
+        data: T,
+        request_id: &'a str,
+    }
+    let text = serde_json::to_vec(&data).unwrap_or_default();
+    // 128 bits are beyond any chance of two answers sharing one.
+    let tag = format!("\"{}\"", hex::encode(&Sha256::digest(text)[..16]));
+    // The bytes differ by the request's id, so the validator is a weak one.
+    let validators = [(CACHE_CONTROL, kept_for.to_owned()), (ETAG, format!("W/{tag}"))];
+    match if_none_match(headers) {
+        Some(known) if etag_matches(&known, &tag) => (StatusCode::NOT_MODIFIED, validators).into_response(),
+        _ => (validators, Json(Whole { data, request_id: &request_id.0 })).into_response(),
+    }
+}

@@ -1,0 +1,227 @@
+//! `GET /api/v1/images/options`: everything that can be asked for, and what it costs. Public and free.
+
+use crate::app::App;
+use crate::delivery::urls::IMAGES_MAX;
+use crate::http::extract::RequestId;
+use crate::http::openapi::requests;
+use crate::http::v1::account::get::Pack;
+use crate::http::v1::cacheable::{self, HOUR};
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset, View};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// A camera.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ViewOption {
+    #[schema(schema_with = requests::view)]
+    id: &'static str,
+    label: &'static str,
+    /// Turn of the vehicle; 0 shows its nose, 90 its left side.
+    #[schema(minimum = 0, maximum = 359)]
+    yaw_degrees: u32,
+    description: &'static str,
+    /// Other names it is taken by.
+    aliases: &'static [&'static str],
+}
+
+/// A paint.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ColorOption {
+    #[schema(schema_with = requests::color)]
+    name: &'static str,
+    /// To show it in a menu.
+    #[schema(pattern = "^#[0-9a-f]{6}$")]
+    hex: &'static str,
+}
+
+/// Sides of the square picture, in pixels.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SizeOptions {
+    presets: BTreeMap<&'static str, u32>,
+    /// The largest that can be asked for.
+    max: u32,
+    /// What it is made from.
+    source: u32,
+}
+
+/// An encoding.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FormatOption {
+    #[schema(schema_with = requests::format)]
+    id: &'static str,
+    mime: &'static str,
+    /// Whether it keeps the transparent background.
+    transparent: bool,
+}
+
+/// What things cost.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PriceOptions {
+    credits_per_image: i64,
+    credits_per_dollar: i64,
+    /// What an account starts with.
+    free_credits: i64,
+    packs: Vec<Pack>,
+}
+
+/// First and last model year.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct YearRange {
+    from: u16,
+    to: u16,
+}
+
+/// Where makes, models and years come from.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CatalogSource {
+    id: String,
+    name: String,
+    region: String,
+    license: String,
+}
+
+/// The release that answers.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CatalogRelease {
+    /// Package and version.
+    version: String,
+    /// SHA-256 of the release's files.
+    #[schema(pattern = "^[0-9a-f]{64}$")]
+    sha256: String,
+}
+
+/// Which vehicles there are.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CatalogOptions {
+    makes: usize,
+    models: usize,
+    years: YearRange,
+    sources: Vec<CatalogSource>,
+    release: CatalogRelease,
+}
+
+/// Lifetimes of signed addresses, in seconds.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DeliveryTtl {
+    default: u64,
+    min: u64,
+    max: u64,
+}
+
+/// What this deployment allows.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LimitOptions {
+    rate_limit_per_minute_default: i64,
+    max_batch_urls: usize,
+    delivery_ttl: DeliveryTtl,
+}
+
+/// Everything that can be asked for.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ImageOptions {
+    views: Vec<ViewOption>,
+    colors: Vec<ColorOption>,
+    sizes: SizeOptions,
+    formats: Vec<FormatOption>,
+    pricing: PriceOptions,
+    catalog: CatalogOptions,
+    limits: LimitOptions,
+    links: BTreeMap<&'static str, String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ImageOptionsResponse {
+    data: ImageOptions,
+    request_id: String,
+}
+
+/// List the options
+///
+/// Views, colors, sizes, formats, prices, limits and the catalog's figures. Public and free; cacheable for an hour.
+#[utoipa::path(
+    get, path = "/api/v1/images/options", tag = "Catalog", operation_id = "getImageOptions",
+    security(()),
+    params(("If-None-Match" = Option<String>, Header, description = "Validators of answers at hand.")),
+    responses(
+        (status = 200, description = "The options.", body = ImageOptionsResponse,
+         headers(("ETag" = String, description = "Changes with the options."), ("Cache-Control" = String, description = "`public`, an hour."))),
+        (status = 304, description = "The client has this answer."),
+        (status = 500), (status = 503),
+    )
+)]
+pub async fn get(State(app): State<App>, request_id: RequestId, headers: HeaderMap) -> Response {
+    cacheable::answer(options(&app), HOUR, &request_id, &headers)
+}
+
+fn options(app: &App) -> ImageOptions {
+    let views = View::ALL.iter().map(|view| ViewOption {
+        id: view.as_str(),
+        label: view.label(),
+        yaw_degrees: view.yaw_degrees(),
+        description: view.description(),
+        aliases: view.aliases(),
+    });
+    let formats = Format::ALL.iter().map(|format| FormatOption {
+        id: format.as_str(),
+        mime: format.media_type(),
+        transparent: format.keeps_transparency(),
+    });
+    let prices = &app.config.prices;
+    let delivery = &app.config.delivery;
+    let links = [
+        ("docs", "/docs"),
+        ("openapi", "/openapi.json"),
+        ("pricing", "/pricing"),
+        ("image", "/api/v1/images/car"),
+        ("resolve", "/api/v1/images/resolve"),
+        ("vehicles", "/api/v1/vehicles"),
+    ];
+    ImageOptions {
+        views: views.collect(),
+        colors: Colour::ALL.iter().map(|colour| ColorOption { name: colour.as_str(), hex: colour.hex() }).collect(),
+        sizes: SizeOptions {
+            presets: SizePreset::ALL.iter().map(|size| (size.as_str(), size.side_px())).collect(),
+            max: MASTER_SIDE_PX,
+            source: MASTER_SIDE_PX,
+        },
+        formats: formats.collect(),
+        pricing: PriceOptions {
+            credits_per_image: prices.credits_per_image,
+            credits_per_dollar: prices.credits_per_dollar,
+            free_credits: prices.free_credits,
+            packs: prices.packs.iter().map(Pack::from).collect(),
+        },
+        catalog: catalog(&app.catalog.now()),
+        limits: LimitOptions {
+            rate_limit_per_minute_default: app.config.limits.rate_limit_per_minute,
+            max_batch_urls: IMAGES_MAX,
+            delivery_ttl: DeliveryTtl {
+                default: delivery.ttl_seconds_default,
+                min: delivery.ttl_seconds_min,
+                max: delivery.ttl_seconds_max,
+            },
+        },
+        links: links.into_iter().map(|(name, path)| (name, format!("{}{path}", app.base_url))).collect(),
+    }
+}
+
+fn catalog(catalog: &crate::catalog::Catalog) -> CatalogOptions {
+    let counts = catalog.counts();
+    let sources = catalog.sources().iter().map(|source| CatalogSource {
+        id: source.id.clone(),
+        name: source.name.clone(),
+        region: source.region.clone(),
+        license: source.license.clone(),
+    });
+    CatalogOptions {
+        makes: counts.makes,
+        models: counts.model_names,
+        years: YearRange { from: counts.year_from, to: counts.year_to },
+        sources: sources.collect(),
+        release: CatalogRelease { version: catalog.package().to_owned(), sha256: catalog.digest().to_owned() },
+    }
+}

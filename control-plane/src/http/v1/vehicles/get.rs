@@ -1,0 +1,238 @@
+//! `GET /api/v1/vehicles`: the catalog, browsed by year, make and model, or searched. Public and free.
+
+use super::query::VehiclesQuery;
+use crate::app::App;
+use crate::catalog::search::Hit;
+use crate::catalog::{Catalog, Make, Model, NotFound};
+use crate::http::error::Problem;
+use crate::http::extract::RequestId;
+use crate::http::v1::answer::vehicle_not_found;
+use crate::http::v1::cacheable::{self, DAY};
+use axum::extract::{RawQuery, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use cyclorama_core::VehicleType;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CatalogMake {
+    id: u64,
+    name: String,
+    slug: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CatalogModel {
+    name: String,
+    slug: String,
+    /// motorcycle, passenger-car, truck, bus, mpv, auto-rickshaw or other.
+    vehicle_type: &'static str,
+}
+
+/// A make or a model that fits.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CatalogSearchHit {
+    #[schema(pattern = "^(make|model)$")]
+    kind: &'static str,
+    make_name: String,
+    make_slug: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_slug: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vehicle_type: Option<&'static str>,
+    /// Ascending.
+    years: Vec<u16>,
+    /// exact, prefix, token, contains or fuzzy.
+    #[schema(pattern = "^(exact|prefix|token|contains|fuzzy)$")]
+    match_kind: &'static str,
+}
+
+/// Years of the catalog.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct YearList {
+    /// Ascending.
+    years: Vec<u16>,
+}
+
+/// Makes of a year.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MakeList {
+    year: u16,
+    makes: Vec<CatalogMake>,
+}
+
+/// Models of a make's id, of a year.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModelsOfIdList {
+    year: u16,
+    make_id: u64,
+    models: Vec<CatalogModel>,
+}
+
+/// What was found, the best first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchResults {
+    query: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    year: Option<u16>,
+    results: Vec<CatalogSearchHit>,
+}
+
+/// Models of a make.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModelList {
+    make: CatalogMake,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    year: Option<u16>,
+    models: Vec<CatalogModel>,
+}
+
+/// Years of a model.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModelYearList {
+    make: CatalogMake,
+    model: CatalogModel,
+    /// Ascending.
+    years: Vec<u16>,
+}
+
+/// One of the six lists.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum VehicleList {
+    Years(YearList),
+    Makes(MakeList),
+    ModelsOfId(ModelsOfIdList),
+    Search(SearchResults),
+    Models(ModelList),
+    ModelYears(ModelYearList),
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VehiclesResponse {
+    data: VehicleList,
+    request_id: String,
+}
+
+impl From<&Make> for CatalogMake {
+    fn from(make: &Make) -> Self {
+        CatalogMake { id: make.id, name: make.name.clone(), slug: make.slug.clone() }
+    }
+}
+
+fn model(model: &Model, year: Option<u16>) -> CatalogModel {
+    CatalogModel { name: model.name.clone(), slug: model.slug.clone(), vehicle_type: vehicle_type(model, year) }
+}
+
+/// In that year, else the commonest.
+fn vehicle_type(model: &Model, year: Option<u16>) -> &'static str {
+    year.and_then(|year| model.vehicle_type_in(year)).map_or(model.vehicle_type(), |kind: VehicleType| kind).as_str()
+}
+
+impl CatalogSearchHit {
+    fn of(hit: Hit<'_>) -> Self {
+        CatalogSearchHit {
+            kind: if hit.model.is_some() { "model" } else { "make" },
+            make_name: hit.make.name.clone(),
+            make_slug: hit.make.slug.clone(),
+            model_name: hit.model.map(|model| model.name.clone()),
+            model_slug: hit.model.map(|model| model.slug.clone()),
+            vehicle_type: hit.model.map(|model| vehicle_type(model, None)),
+            years: hit.years,
+            match_kind: hit.kind.as_str(),
+        }
+    }
+}
+
+/// Browse or search the catalog
+///
+/// Without parameters the model years; with `year` its makes; with `year` and `makeId` the make's models of that year; with
+/// `make` its models (of `year`); with `make` and `model` the model's years; with `q` (and `year`, `limit`) makes and
+/// models for what somebody types. Public and free; cacheable for a day.
+#[utoipa::path(
+    get, path = "/api/v1/vehicles", tag = "Catalog", operation_id = "getVehicles",
+    security(()),
+    params(VehiclesQuery, ("If-None-Match" = Option<String>, Header, description = "Validators of answers at hand.")),
+    responses(
+        (status = 200, description = "The list.", body = VehiclesResponse,
+         headers(("ETag" = String, description = "Changes with the list."), ("Cache-Control" = String, description = "`public`, a day."))),
+        (status = 304, description = "The client has this answer."),
+        (status = 400), (status = 404), (status = 500), (status = 503),
+    )
+)]
+pub async fn get(
+    State(app): State<App>,
+    request_id: RequestId,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let data = list(&app.catalog.now(), VehiclesQuery::read(query.as_deref())?)?;
+    Ok(cacheable::answer(data, DAY, &request_id, &headers))
+}
+
+fn list(catalog: &Catalog, query: VehiclesQuery) -> Result<VehicleList, Problem> {
+    let models = |make: &Make, year: Option<u16>| -> Vec<CatalogModel> {
+        let in_year = |model: &&Model| year.is_none_or(|year| model.years().contains(year));
+        make.models.iter().filter(in_year).map(|each| model(each, year)).collect()
+    };
+    match query {
+        VehiclesQuery::Years => Ok(VehicleList::Years(YearList { years: catalog.years().iter().collect() })),
+        VehiclesQuery::Makes { year } => {
+            let makes: Vec<CatalogMake> = catalog.makes_in(year).map(CatalogMake::from).collect();
+            if makes.is_empty() {
+                Err(no_such_year(catalog, year))
+            } else {
+                Ok(VehicleList::Makes(MakeList { year, makes }))
+            }
+        }
+        VehiclesQuery::ModelsOfId { make_id, year } => {
+            let make = catalog.makes().iter().find(|make| make.id == make_id);
+            let unknown =
+                || Problem::not_found("vehicle_not_found", format!("The catalog has no make with the id {make_id}."));
+            let models = models(make.ok_or_else(unknown)?, Some(year));
+            match models.is_empty() {
+                true => Err(Problem::not_found("vehicle_not_found", format!("The make has no model of {year}."))),
+                false => Ok(VehicleList::ModelsOfId(ModelsOfIdList { year, make_id, models })),
+            }
+        }
+        VehiclesQuery::Search { text, year, limit } => {
+            let results = catalog.search(&text, year, limit).into_iter().map(CatalogSearchHit::of).collect();
+            Ok(VehicleList::Search(SearchResults { query: text, year, results }))
+        }
+        VehiclesQuery::Models { make, year } => {
+            let make = catalog.find_make(&make).map_err(vehicle_not_found)?;
+            let models = models(make, year);
+            match (year, models.is_empty()) {
+                (Some(year), true) => {
+                    let detail = format!("The catalog has no model of {} of {year}.", make.name);
+                    Err(Problem::not_found("vehicle_not_found", detail))
+                }
+                _ => Ok(VehicleList::Models(ModelList { make: make.into(), year, models })),
+            }
+        }
+        VehiclesQuery::ModelYears { make, model: name } => {
+            let find = || -> Result<_, NotFound> {
+                let make = catalog.find_make(&make)?;
+                Ok((make, catalog.find_model(make, &name)?))
+            };
+            let (make, found) = find().map_err(vehicle_not_found)?;
+            let years = found.years().iter().collect();
+            Ok(VehicleList::ModelYears(ModelYearList { make: make.into(), model: model(found, None), years }))
+        }
+    }
+}
+
+fn no_such_year(catalog: &Catalog, year: u16) -> Problem {
+    let counts = catalog.counts();
+    let detail = format!("The catalog has no vehicle of {year}; it has {} to {}.", counts.year_from, counts.year_to);
+    Problem::not_found("vehicle_not_found", detail)
+}

@@ -1,0 +1,69 @@
+//! How sure an answer is.
+//!
+//! `high`: every word is accounted for, the names are written out without mistakes, and no other vehicle fits as well.
+//! `medium`: a typing mistake, a beginning of a name, a word for a trim, a year the model was not built in, or another
+//! vehicle that fits as well. `low`: words are left over, or only a piece of the name was there.
+
+use super::recognise::BODY_SLOT;
+use super::vocabulary::BODIES;
+use crate::catalog::search::{Aside, Fit, Match, MatchKind, Words, YEAR_SLOT};
+use cyclorama_core::{BodyClass, named_enum};
+
+/// Another vehicle fits as well within so many points of its reading...
+const RIVAL_POINTS: i32 = 2;
+/// ... and its score is not far behind (a year it was not built in), ...
+const RIVAL_SCORE: i32 = 12;
+/// ... unless this one is so much better known.
+const RIVAL_RENOWN: u16 = 11;
+
+named_enum! {
+    pub enum Confidence { High = "high", Medium = "medium", Low = "low" }
+}
+
+/// What is doubtful beside the names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Doubts {
+    pub unclear_view: bool,
+    pub wrong_year: bool,
+}
+
+pub fn judge(
+    best: &Match,
+    found: &[Match],
+    asides: &[Aside],
+    words: &Words,
+    body: Option<BodyClass>,
+    doubts: &Doubts,
+) -> Confidence {
+    let reading = &best.reading;
+    let pieces_only = matches!(best.kind, MatchKind::Contains);
+    if reading.left != 0 || words.truncated || pieces_only || reading.missing > 0 && reading.edits > 1 {
+        return Confidence::Low;
+    }
+    let rival = found.iter().any(|other| {
+        other.is_model
+            && other.subject != best.subject
+            && other.reading.points >= reading.points - RIVAL_POINTS
+            && other.reading.missing <= reading.missing
+            && other.score >= best.score - RIVAL_SCORE
+            && other.renown + RIVAL_RENOWN >= best.renown
+    });
+    // `2002 bmw` is the model, and might be the year.
+    let year_or_name = best.kind == MatchKind::Token
+        && asides.iter().any(|aside| aside.slot == YEAR_SLOT && !aside.guessed)
+        && best.aside(asides, YEAR_SLOT).is_none();
+    let guessed = best.asides(asides).any(|aside| aside.guessed);
+    let other_body = best
+        .aside(asides, BODY_SLOT)
+        .and_then(|number| BODIES.get(usize::from(number)))
+        .is_some_and(|(_, bodies)| body.is_none_or(|body| !bodies.contains(&body)));
+    let named = reading.edits == 0
+        && reading.missing == 0
+        && !reading.inside
+        && reading.make.is_none_or(|fit| fit == Fit::Exact);
+    if named && !rival && !guessed && !year_or_name && !other_body && !doubts.unclear_view && !doubts.wrong_year {
+        Confidence::High
+    } else {
+        Confidence::Medium
+    }
+}

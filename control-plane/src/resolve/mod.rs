@@ -1,0 +1,219 @@
+//! Words to one vehicle of the catalog, and how it is to be pictured. Pure: no I/O, no clock, no chance; the same words
+//! always come to the same.
+//!
+//! A word can be a name and something else (Gold Wing, Peugeot 2008): [`recognise`] lists what it can be beside a name,
+//! the catalog's search weighs that against every name, and what fits best as a whole is what was meant.
+
+mod confidence;
+mod recognise;
+mod views;
+mod vocabulary;
+
+pub use confidence::Confidence;
+
+use crate::catalog::search::{Aside, Effort, Match, MatchKind, Query, Words, YEAR_SLOT};
+use crate::catalog::{Catalog, Make, Model};
+use cyclorama_core::{Colour, Format, SizePreset, View};
+use std::cmp::Reverse;
+
+/// How many vehicles are offered to choose from.
+const CANDIDATES_MAX: usize = 8;
+/// What is further behind the best is no choice.
+const CANDIDATE_POINTS_BEHIND_MAX: i32 = 40;
+/// Makes that are named to somebody who said nothing more.
+const MAKES_MAX: usize = 5;
+
+/// What somebody asks for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Request<'a> {
+    pub query: &'a str,
+    /// Whatever the words say.
+    pub year: Option<u16>,
+    /// Narrow the search.
+    pub make: Option<&'a str>,
+    pub model: Option<&'a str>,
+}
+
+/// What the words say beside the vehicle; `None` where they say nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Extracted {
+    pub year: Option<u16>,
+    pub colour: Option<Colour>,
+    pub view: Option<View>,
+    pub size: Option<SizePreset>,
+    pub width_px: Option<u32>,
+    pub format: Option<Format>,
+    /// Words that were not understood, in their order.
+    pub unread: Vec<String>,
+}
+
+/// A vehicle that may be meant.
+#[derive(Debug, Clone)]
+pub struct Candidate<'a> {
+    pub make: &'a Make,
+    pub model: &'a Model,
+    pub kind: MatchKind,
+}
+
+/// The vehicle that is meant.
+#[derive(Debug, Clone)]
+pub struct Resolved<'a> {
+    pub make: &'a Make,
+    pub model: &'a Model,
+    /// One of the model's: the one asked for, else the nearest; the newest if none was.
+    pub year: u16,
+    pub extracted: Extracted,
+    /// The best first, the resolved one at the front.
+    pub candidates: Vec<Candidate<'a>>,
+    pub confidence: Confidence,
+}
+
+/// Nothing that can be pictured.
+#[derive(Debug, Clone)]
+pub struct Unresolved<'a> {
+    /// Makes that were recognised.
+    pub makes: Vec<&'a Make>,
+    pub extracted: Extracted,
+}
+
+/// Finds the one vehicle that is meant.
+pub fn resolve<'a>(catalog: &'a Catalog, request: &Request<'_>) -> Result<Resolved<'a>, Unresolved<'a>> {
+    let mut words = Words::of(request.query);
+    let atoms = words.len();
+    let make = request.make.and_then(|name| catalog.make_position(name));
+    for (given, known) in [(request.make, make.is_some()), (request.model, false)] {
+        // What the words say already is not said twice.
+        let said = given.is_some_and(|text| words.key().contains(Words::of(text).key()));
+        if let Some(text) = given.filter(|_| !known && !said) {
+            words.push(text);
+        }
+    }
+    let mut asides = recognise::asides(&words, atoms);
+    let find = |asides: &[Aside]| {
+        let query = Query { words: &words, asides, year: request.year, make, effort: Effort::Decide };
+        let mut found = catalog.search_index().matches(&query);
+        found.sort_by_key(|found| (Reverse((found.score, found.renown)), found.subject));
+        found
+    };
+    let mut found = find(&asides);
+    // Only what no name explains is looked at as a colour with a mistake in it.
+    let left = found.first().map_or(u32::MAX, |best| best.reading.left);
+    let is_left = |(from, to): &(usize, usize)| (*from..*to).all(|atom| left >> atom & 1 == 1) && *to <= atoms;
+    let colours: Vec<Aside> = words
+        .written()
+        .into_iter()
+        .filter(is_left)
+        .filter_map(|(from, to)| recognise::mistyped_colour(&words, from, to))
+        .collect();
+    if !colours.is_empty() && asides.len() + colours.len() <= 64 {
+        asides.extend(colours);
+        found = find(&asides);
+    }
+    decide(catalog, request, &words, &asides, &found).map_err(|mut unresolved| {
+        // The make may be known though the words do not name it.
+        let given = make.and_then(|position| catalog.makes().get(position as usize));
+        if unresolved.makes.is_empty() {
+            unresolved.makes.extend(given);
+        }
+        unresolved
+    })
+}
+
+fn decide<'a>(
+    catalog: &'a Catalog,
+    request: &Request<'_>,
+    words: &Words,
+    asides: &[Aside],
+    found: &[Match],
+) -> Result<Resolved<'a>, Unresolved<'a>> {
+    let best = found.iter().find(|best| best.is_model && says_enough(request, best, words, asides));
+    let mut makes: Vec<&Match> =
+        found.iter().filter(|found| !found.is_model && says_enough(request, found, words, asides)).collect();
+    makes.sort_by_key(|found| Reverse((found.reading.points, found.renown)));
+    // The make alone is meant when that explains more of the words; renown decides between the two only at a tie.
+    let explains = |found: &Match| (found.reading.points, found.renown);
+    let best = best.filter(|best| makes.first().is_none_or(|make| explains(best) >= explains(make)));
+    let Some((best, (make, model))) = best.and_then(|best| Some((best, model_of(catalog, best)?))) else {
+        let extracted = makes.first().map_or_else(Extracted::default, |best| extracted(words, asides, best).0);
+        let top = makes.first().map_or(0, |best| best.reading.points);
+        let alike = makes.into_iter().filter(|found| found.reading.points >= top);
+        let makes = alike.filter_map(|found| make_of(catalog, found)).take(MAKES_MAX).collect();
+        return Err(Unresolved { makes, extracted });
+    };
+    let (extracted, doubts) = extracted(words, asides, best);
+    let asked = request.year.or(extracted.year);
+    let years = model.years();
+    let year = match asked {
+        Some(asked) => years.iter().min_by_key(|year| (year.abs_diff(asked), Reverse(*year))),
+        None => years.iter().last(),
+    };
+    // A model of the catalog has a year.
+    let year = year.ok_or_else(|| Unresolved { makes: vec![make], extracted: extracted.clone() })?;
+    let body = catalog.vehicle(make, model, year).map(|vehicle| vehicle.body);
+    let doubts = confidence::Doubts { wrong_year: asked.is_some_and(|asked| asked != year), ..doubts };
+    let confidence = confidence::judge(best, found, asides, words, body, &doubts);
+    let near = |other: &&Match| {
+        other.is_model && other.subject != best.subject && other.score >= best.score - CANDIDATE_POINTS_BEHIND_MAX
+    };
+    let candidates = std::iter::once(best)
+        .chain(found.iter().filter(near))
+        .filter_map(|other| model_of(catalog, other).map(|(make, model)| Candidate { make, model, kind: other.kind }))
+        .take(CANDIDATES_MAX)
+        .collect();
+    Ok(Resolved { make, model, year, extracted, candidates, confidence })
+}
+
+/// More of the query is understood than not; and some word of it is a name and nothing else, or the make is named: `the car`
+/// is not the model `Car` that somebody once registered.
+fn says_enough(request: &Request<'_>, found: &Match, words: &Words, asides: &[Aside]) -> bool {
+    let reading = &found.reading;
+    let letters = |atom: usize| words.start(atom + 1) - words.start(atom);
+    let left: usize = (0..words.len()).filter(|atom| reading.left >> atom & 1 == 1).map(letters).sum();
+    let taken = found.asides(asides).fold(reading.left, |taken, aside| taken | bits(aside));
+    let can_be_aside = asides.iter().fold(0, |all, aside| all | bits(aside));
+    let names_something = (0..words.len()).any(|atom| (taken | can_be_aside) >> atom & 1 == 0);
+    let whole_phrase = found.kind == MatchKind::Exact && reading.covered.count_ones() > 1;
+    let whole_make = !found.is_model && found.kind == MatchKind::Exact;
+    let make_given = request.make.is_some() && found.kind < MatchKind::Contains;
+    let make_named = reading.make.is_some() || make_given || whole_make;
+    let left_max = if make_named { 2 * words.key().len() / 3 } else { reading.had as usize };
+    reading.points > 0 && left <= left_max && (names_something || whole_phrase || make_named)
+}
+
+fn bits(aside: &Aside) -> u32 {
+    (aside.from..aside.to).fold(0, |bits, atom| bits | 1 << atom)
+}
+
+fn make_of<'a>(catalog: &'a Catalog, found: &Match) -> Option<&'a Make> {
+    catalog.makes().get(catalog.search_index().subject(found.subject).0 as usize)
+}
+
+fn model_of<'a>(catalog: &'a Catalog, found: &Match) -> Option<(&'a Make, &'a Model)> {
+    let (make, model, _) = catalog.search_index().subject(found.subject);
+    let make = catalog.makes().get(make as usize)?;
+    Some((make, make.models.get(model? as usize)?))
+}
+
+/// What a reading takes for no name.
+fn extracted(words: &Words, asides: &[Aside], found: &Match) -> (Extracted, confidence::Doubts) {
+    let value = |slot: u8| found.aside(asides, slot);
+    let sides: Vec<u16> =
+        found.asides(asides).filter(|aside| aside.slot == recognise::VIEW).map(|aside| aside.value).collect();
+    let (view, clear) = views::view(&sides);
+    let (size, width_px) = value(recognise::SIZE_SLOT).map_or((None, None), recognise::size);
+    let left = |(from, to): &(usize, usize)| (*from..*to).any(|atom| found.reading.left >> atom & 1 == 1);
+    let unread = words.written().into_iter().filter(left).map(|(from, to)| words.join(from, to).to_owned()).collect();
+    let extracted = Extracted {
+        year: value(YEAR_SLOT),
+        colour: value(recognise::COLOUR_SLOT).and_then(|number| Colour::ALL.get(usize::from(number)).copied()),
+        view,
+        size,
+        width_px,
+        format: value(recognise::FORMAT_SLOT).and_then(|number| Format::ALL.get(usize::from(number)).copied()),
+        unread,
+    };
+    (extracted, confidence::Doubts { unclear_view: !clear, wrong_year: false })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Which words of a request can be a year, a colour, a part of a view, a size, a format, or words around all that. What
+//! they are is decided together with the names, by points: a letter of a name has ten.
+
+use super::vocabulary::{Meaning, Vocabulary};
+use crate::catalog::search::{Aside, Words, YEAR_SLOT};
+use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset};
+
+/// Slots of the readings; a request has one value of each. Views are put together afterwards.
+pub const COLOUR_SLOT: u8 = 1;
+pub const SIZE_SLOT: u8 = 2;
+pub const FORMAT_SLOT: u8 = 3;
+pub const BODY_SLOT: u8 = 4;
+/// Readings outside of the slots: as many as there are, side by side.
+pub const VIEW: u8 = 16;
+pub const FILLER: u8 = 17;
+pub const TRIM: u8 = 18;
+
+/// Years that people ask for; the catalog has fewer.
+const YEARS: std::ops::RangeInclusive<u16> = 1900..=2035;
+/// Two digits that can be a year, by the apostrophe before them or with nothing else to be.
+const SHORT_YEARS: [(std::ops::RangeInclusive<u16>, u16); 2] = [(0..=27, 2000), (90..=99, 1900)];
+
+/// Points of two digits that nothing marks as a year: any name has more.
+const GUESSED_YEAR: i32 = 6;
+
+/// Atoms of the longest phrase.
+const PHRASE_ATOMS_MAX: usize = 5;
+/// As many as a reading can note.
+const ASIDES_MAX: usize = 64;
+
+/// Sizes share one slot: a width in pixels, or one of the presets above them.
+const PRESETS_FROM: u16 = 10_000;
+
+/// Every reading of the first `atoms` atoms that is no name.
+pub fn asides(words: &Words, atoms: usize) -> Vec<Aside> {
+    let mut asides: Vec<Aside> = Vec::new();
+    for from in 0..atoms {
+        let mut add = |to: usize, slot: u8, value: u16, points: i32| {
+            if to <= atoms && asides.len() < ASIDES_MAX {
+                // A year of two digits without an apostrophe, and what stands for a trim, leave a doubt.
+                let guessed = slot == TRIM || slot == YEAR_SLOT && points <= GUESSED_YEAR;
+                asides.push(Aside { from: from as u8, to: to as u8, slot, value, points, guessed });
+            }
+        };
+        years(words, from, &mut add);
+        widths(words, from, &mut add);
+        for to in from + 1..=(from + PHRASE_ATOMS_MAX).min(atoms) {
+            let joined = words.join(from, to);
+            let letters = joined.len() as i32;
+            let several = (from + 1..to).any(|atom| !words.is_glued(atom));
+            for meaning in Vocabulary::embedded().meanings(joined) {
+                match meaning {
+                    Meaning::Colour(colour) => add(to, COLOUR_SLOT, number(Colour::ALL, colour), 9 * letters + 1),
+                    Meaning::View(part) => add(to, VIEW, *part as u16, 9 * letters),
+                    Meaning::Size(size) => {
+                        add(to, SIZE_SLOT, PRESETS_FROM + number(SizePreset::ALL, size), 8 * letters)
+                    }
+                    Meaning::Format(format) => add(to, FORMAT_SLOT, number(Format::ALL, format), 9 * letters),
+                    Meaning::Body(body) => add(to, BODY_SLOT, *body, 5 * letters),
+                    // A phrase is meant as one: `white background` is no white car.
+                    Meaning::Filler if several => add(to, FILLER, 0, 8 * letters),
+                    Meaning::Filler => add(to, FILLER, 0, letters),
+                    Meaning::Trim => add(to, TRIM, 0, 5 * letters),
+                }
+            }
+        }
+    }
+    asides
+}
+
+/// A colour that is one typing mistake away, for words that nothing else explains.
+pub fn mistyped_colour(words: &Words, from: usize, to: usize) -> Option<Aside> {
+    let text = words.join(from, to);
+    let colour = Vocabulary::embedded().mistyped_colour(text)?;
+    let value = number(Colour::ALL, &colour);
+    Some(Aside {
+        from: from as u8,
+        to: to as u8,
+        slot: COLOUR_SLOT,
+        value,
+        points: 9 * text.len() as i32 - 13,
+        guessed: true,
+    })
+}
+
+fn number<T: PartialEq>(all: &[T], value: &T) -> u16 {
+    all.iter().position(|other| other == value).unwrap_or(0) as u16
+}
+
+/// The size of a slot's value.
+pub fn size(value: u16) -> (Option<SizePreset>, Option<u32>) {
+    match value.checked_sub(PRESETS_FROM) {
+        Some(preset) => (SizePreset::ALL.get(usize::from(preset)).copied(), None),
+        None => (None, Some(u32::from(value))),
+    }
+}
+
+fn years(words: &Words, from: usize, add: &mut impl FnMut(usize, u8, u16, i32)) {
+    let atom = |at: usize| if at < words.len() { words.join(at, at + 1) } else { "" };
+    let digits = |at: usize, count: usize| {
+        let text = atom(at);
+        (text.len() == count).then(|| text.parse::<u16>().ok()).flatten()
+    };
+    let short = |at: usize| {
+        let number = digits(at, 2)?;
+        SHORT_YEARS.iter().find(|(years, _)| years.contains(&number)).map(|(_, century)| century + number)
+    };
+    if let Some(year) = digits(from, 4).filter(|year| YEARS.contains(year)) {
+        add(from + 1, YEAR_SLOT, year, 34);
+        // `2015er`, as Germans say.
+        if atom(from + 1) == "er" && words.is_glued(from + 1) {
+            add(from + 2, YEAR_SLOT, year, 56);
+        }
+    }
+    if let Some(year) = short(from) {
+        // By itself, only where nothing else can be meant.
+        add(from + 1, YEAR_SLOT, year, if words.has_apostrophe(from) { 26 } else { GUESSED_YEAR });
+    }
+    // `2k19`
+    if atom(from) == "2"
+        && atom(from + 1) == "k"
+        && words.is_glued(from + 1)
+        && words.is_glued(from + 2)
+        && let Some(year) = short(from + 2).filter(|year| *year >= 2000)
+    {
+        add(from + 3, YEAR_SLOT, year, 36);
+    }
+    // `MY19`, `my2019`
+    let model_year = || short(from + 1).or_else(|| digits(from + 1, 4).filter(|year| YEARS.contains(year)));
+    if atom(from) == "my"
+        && words.is_glued(from + 1)
+        && let Some(year) = model_year()
+    {
+        add(from + 2, YEAR_SLOT, year, 40);
+    }
+}
+
+fn widths(words: &Words, from: usize, add: &mut impl FnMut(usize, u8, u16, i32)) {
+    let atom = |at: usize| if at < words.len() { words.join(at, at + 1) } else { "" };
+    let pixels = |at: usize| {
+        let number: u32 = atom(at).parse().ok().filter(|number| (1..=16_384).contains(number))?;
+        // Nothing larger is ever delivered.
+        Some(number.min(MASTER_SIDE_PX) as u16)
+    };
+    let letters = |to: usize| 9 * (words.start(to) - words.start(from)) as i32;
+    if ["width", "w", "wide", "size", "breite", "largeur", "ancho", "larghezza"].contains(&atom(from))
+        && let Some(width) = pixels(from + 1).filter(|width| *width >= 16)
+    {
+        add(from + 2, SIZE_SLOT, width, letters(from + 2) - 8);
+    }
+    let bare = SizePreset::ALL.iter().any(|size| atom(from) == size.side_px().to_string());
+    let Some(width) = pixels(from) else { return };
+    // `512x512`: the box's smaller side is what the square picture has.
+    let (width, end) = match (atom(from + 1), pixels(from + 2)) {
+        ("x", Some(height)) if width >= 16 && height >= 16 => {
+            let side = width.min(height);
+            add(from + 3, SIZE_SLOT, side, letters(from + 3));
+            (side, from + 3)
+        }
+        _ => (width, from + 1),
+    };
+    if ["px", "pixel", "pixels", "pixeles", "wide", "width", "breit"].contains(&atom(end)) {
+        add(end + 1, SIZE_SLOT, width, letters(end + 1));
+    } else if end == from + 1 && bare {
+        add(end, SIZE_SLOT, width, 5 * (words.start(end) - words.start(from)) as i32);
+    }
+}

@@ -1,0 +1,184 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedded().expect("the embedded release loads"));
+
+fn resolved(query: &str) -> Result<Resolved<'static>, Unresolved<'static>> {
+    resolve(&CATALOG, &Request { query, ..Request::default() })
+}
+
+/// What was understood, in the form of the golden corpus: the vehicle, then the rest.
+fn told(answer: &Result<Resolved<'_>, Unresolved<'_>>) -> (String, String) {
+    match answer {
+        Err(unresolved) => match unresolved.makes.first() {
+            Some(make) => (format!("404 {}", make.slug), String::new()),
+            None => ("404".to_owned(), String::new()),
+        },
+        Ok(found) => {
+            let Extracted { colour, view, size, width_px, format, .. } = &found.extracted;
+            let said = [
+                colour.map(|colour| format!("color={colour}")),
+                view.map(|view| format!("view={view}")),
+                size.map(|size| format!("size={size}")),
+                width_px.map(|width| format!("width={width}")),
+                format.map(|format| format!("format={format}")),
+            ];
+            let rest: Vec<String> = said.into_iter().flatten().collect();
+            (format!("{}/{}/{}", found.make.slug, found.model.slug, found.year), rest.join(" "))
+        }
+    }
+}
+
+/// `make/model` of the corpus with the year it stands for.
+fn with_year(vehicle: &str) -> String {
+    let [make, model] = vehicle.split('/').collect::<Vec<_>>()[..] else { return vehicle.to_owned() };
+    let make = CATALOG.makes().iter().find(|other| other.slug == make);
+    let model = make.and_then(|make| make.models.iter().find(|other| other.slug == model));
+    let newest = model.and_then(|model| model.years().iter().last());
+    newest.map_or(vehicle.to_owned(), |year| format!("{vehicle}/{year}"))
+}
+
+#[test]
+fn the_golden_corpus_is_understood() {
+    let lines = include_str!("golden.tsv").lines().filter(|line| !line.starts_with('#'));
+    let (mut count, mut wrong, mut wrong_and_sure) = (0, Vec::new(), Vec::new());
+    for line in lines {
+        let mut fields = line.split('\t');
+        let query = fields.next().unwrap_or_default();
+        let expected = fields.next().unwrap_or_else(|| panic!("no vehicle in `{line}`"));
+        let rest = fields.next().unwrap_or_default();
+        let answer = resolved(query);
+        let (vehicle, said) = told(&answer);
+        count += 1;
+        if !expected.split('|').any(|one| with_year(one) == vehicle) || said != rest {
+            let report = format!("{query}: {vehicle} {said}, not {expected} {rest}");
+            if answer.is_ok_and(|found| found.confidence == Confidence::High) {
+                wrong_and_sure.push(report.clone());
+            }
+            wrong.push(report);
+        }
+    }
+    assert!(count >= 500, "{count}");
+    assert_eq!(wrong_and_sure, Vec::<String>::new());
+    assert!(wrong.len() * 100 <= count * 3, "{} of {count}: {wrong:#?}", wrong.len());
+}
+
+/// Two entries of the release that are written with the same words; nobody can tell which is meant.
+fn written_alike(make: &Make, model: &Model, other: (&Make, &Model)) -> bool {
+    let key = |make: &Make, model: &Model| Words::of(&format!("{} {}", make.name, model.name)).key().to_owned();
+    key(make, model) == key(other.0, other.1)
+}
+
+#[test]
+fn every_entry_resolves_to_itself() {
+    let mut failed = BTreeSet::new();
+    let (makes, half) = (CATALOG.makes(), CATALOG.makes().len() / 2);
+    let check = |makes: &[Make]| {
+        let mut failed = BTreeSet::new();
+        for (make, model) in makes.iter().flat_map(|make| make.models.iter().map(move |model| (make, model))) {
+            for year in model.years().iter() {
+                let query = format!("{year} {} {}", make.name, model.name);
+                let itself = resolved(&query).is_ok_and(|found| {
+                    found.year == year
+                        && (found.make.id == make.id && found.model.slug == model.slug
+                            || written_alike(make, model, (found.make, found.model)))
+                });
+                if !itself {
+                    failed.insert(format!("{query} ({}/{})", make.slug, model.slug));
+                }
+            }
+        }
+        failed
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| check(&makes[half..]));
+        failed.extend(check(&makes[..half]));
+        failed.extend(other.join().expect("the other half"));
+    });
+    assert_eq!(failed, BTreeSet::new());
+}
+
+#[test]
+fn confidence_says_how_sure() {
+    use Confidence::{High, Low, Medium};
+    for (query, expected) in [
+        ("2019 ford mustang red", High),
+        ("mustang", High),
+        ("navy vw golf from behind", High),
+        ("peugeot 2008", High),
+        // A number that may be the year, a mistake, a beginning, a trim, another year, another vehicle of the name.
+        ("2008 peugeot", Medium),
+        ("ford mustnag", Medium),
+        ("sliver ford mustang", Medium),
+        ("ford must", Medium),
+        ("ford f150 lariat", Medium),
+        ("1967 mustang", Medium),
+        ("tesla model 3 1999", Medium),
+        ("civic 05", Medium),
+        ("ford mustang estate", Medium),
+        ("front rear ford mustang", Medium),
+        ("mustang xyzzy", Low),
+    ] {
+        let found = resolved(query).unwrap_or_else(|_| panic!("{query} is not found"));
+        assert_eq!(found.confidence, expected, "{query}");
+    }
+    assert!(resolved("mustang 2019").is_ok_and(|found| {
+        found.candidates.iter().all(|one| one.model.years().contains(2019) || one.model.slug != "mustang")
+    }));
+}
+
+#[test]
+fn fields_beside_the_words_narrow_the_search() {
+    let with = |query, year, make, model| told(&resolve(&CATALOG, &Request { query, year, make, model })).0;
+    for (query, year, make, model, expected) in [
+        ("red mustang 2015", Some(2019), None, None, "ford/mustang/2019"),
+        ("golf", Some(2010), Some("vw"), None, "volkswagen/golf/2010"),
+        ("from behind", Some(2010), Some("volkswagen"), Some("golf"), "volkswagen/golf/2010"),
+        ("red", Some(2010), None, Some("focus"), "ford/focus/2010"),
+        ("ford focus", Some(2010), Some("ford"), Some("focus"), "ford/focus/2010"),
+        ("spider", Some(2018), Some("fiat"), None, "fiat/124-spider/2018"),
+        ("spider", Some(2017), Some("Abarth"), None, "abarth/spider/2017"),
+        ("red", None, Some("ford"), None, "404 ford"),
+        ("focus", Some(2010), Some("frod"), None, "ford/focus/2010"),
+    ] {
+        let found = with(query, year, make, model);
+        assert_eq!(found, expected, "{query} {year:?} {make:?} {model:?}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_told() {
+    let found = resolved("mustang with flurbs 2019").expect("found");
+    assert_eq!((found.extracted.unread, found.extracted.year), (vec!["flurbs".to_owned()], Some(2019)));
+    let only_make = resolved("toyota flurb").expect_err("no model");
+    assert_eq!(only_make.makes.len(), 1);
+    assert_eq!(only_make.extracted.unread, ["flurb"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn any_words_get_the_same_answer_twice(query in prop_oneof![".{0,80}", "[a-z0-9' ]{0,200}", "(red|ford|side|3/4|'19|500|px|golf|[a-z]{1,3}| ){0,50}"]) {
+        let once = told(&resolved(&query));
+        prop_assert_eq!(once, told(&resolved(&query)));
+    }
+
+    /// Words in another order come to the same vehicle.
+    #[test]
+    fn order_does_not_matter_for_attributes(parts in Just(vec!["ford", "focus"]).prop_map(|names| names.join(" ")), year in 2000u16..2018, first in any::<bool>()) {
+        let query = if first { format!("red {year} {parts}") } else { format!("{parts} {year} red") };
+        prop_assert_eq!(told(&resolved(&query)), (format!("ford/focus/{year}"), "color=red".to_owned()));
+    }
+
+    #[test]
+    fn what_is_offered_can_be_asked_for(query in "(bmw|audi|golf|fiesta|a4|x5|300|civic|yaris|'0[0-9]| ){1,4}") {
+        if let Ok(found) = resolved(&query) {
+            prop_assert!(found.model.years().contains(found.year));
+            prop_assert!(CATALOG.find(&found.make.slug, &found.model.slug, found.year).is_ok());
+            prop_assert_eq!(&found.candidates[0].model.slug, &found.model.slug);
+        }
+    }
+}

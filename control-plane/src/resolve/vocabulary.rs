@@ -1,0 +1,172 @@
+//! The words that are no names, and what each may mean: `vocabulary.toml`, read once.
+
+use cyclorama_core::{BodyClass, Colour, Format, SizePreset};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use crate::catalog::search::Words;
+
+/// Shorter names of colours are an edit away from too much.
+const COLOUR_BYTES_MIN: usize = 4;
+
+static TEXT: &str = include_str!("vocabulary.toml");
+
+/// A part of what says where the camera stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ViewPart {
+    Front,
+    Rear,
+    Side,
+    SideRight,
+    Quarter,
+    FrontQuarter,
+    RearQuarter,
+}
+
+impl ViewPart {
+    pub const ALL: [ViewPart; 7] = [
+        ViewPart::Front,
+        ViewPart::Rear,
+        ViewPart::Side,
+        ViewPart::SideRight,
+        ViewPart::Quarter,
+        ViewPart::FrontQuarter,
+        ViewPart::RearQuarter,
+    ];
+
+    fn named(name: &str) -> Option<Self> {
+        let names = ["front", "rear", "side", "side-right", "quarter", "front-3-4", "rear-3-4"];
+        names.iter().position(|other| *other == name).map(|position| Self::ALL[position])
+    }
+}
+
+/// What a word or phrase may mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    Colour(Colour),
+    View(ViewPart),
+    Size(SizePreset),
+    Format(Format),
+    /// The vehicle has one of these bodies; one of [`BODIES`].
+    Body(u16),
+    Filler,
+    Trim,
+}
+
+/// Bodies that a word for a body fits, by the names of `vocabulary.toml`.
+pub const BODIES: [(&str, &[BodyClass]); 10] = [
+    ("sedan", &[BodyClass::Sedan, BodyClass::Fastback]),
+    ("hatchback", &[BodyClass::Hatchback, BodyClass::Fastback]),
+    ("coupe", &[BodyClass::Coupe, BodyClass::Fastback]),
+    ("convertible", &[BodyClass::Convertible]),
+    ("wagon", &[BodyClass::Wagon]),
+    ("suv", &[BodyClass::Suv, BodyClass::OffRoader]),
+    ("pickup", &[BodyClass::Pickup, BodyClass::Truck]),
+    ("van", &[BodyClass::Van, BodyClass::Minivan]),
+    ("bus", &[BodyClass::Bus]),
+    ("motorcycle", &[BodyClass::Motorcycle, BodyClass::Scooter]),
+];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    colors: HashMap<String, Vec<String>>,
+    views: HashMap<String, Vec<String>>,
+    sizes: HashMap<String, Vec<String>>,
+    formats: HashMap<String, Vec<String>>,
+    bodies: HashMap<String, Vec<String>>,
+    fillers: Plain,
+    trims: Plain,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Plain {
+    words: Vec<String>,
+}
+
+/// Meanings by joined phrase.
+#[derive(Default)]
+pub struct Vocabulary {
+    meanings: HashMap<String, Vec<Meaning>>,
+    /// Colours by name, in order: few enough to be compared one by one with a mistyped word.
+    colours: Vec<(String, Colour)>,
+}
+
+impl Vocabulary {
+    /// The embedded list; a test reads it, so it is never empty here.
+    pub fn embedded() -> &'static Self {
+        static READ: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::read(TEXT).unwrap_or_default());
+        &READ
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        let mut meanings: HashMap<String, Vec<Meaning>> = HashMap::new();
+        let mut add = |phrases: &[String], meaning: Meaning| {
+            for phrase in phrases {
+                let known = meanings.entry(Words::of(phrase).key().to_owned()).or_default();
+                if !known.contains(&meaning) {
+                    known.push(meaning);
+                }
+            }
+        };
+        fn named<T: FromStr>(name: &str) -> Result<T, String> {
+            name.parse().map_err(|_| format!("`{name}` is none"))
+        }
+        for (name, phrases) in &file.colors {
+            add(phrases, Meaning::Colour(named(name)?));
+        }
+        for (name, phrases) in &file.views {
+            add(phrases, Meaning::View(ViewPart::named(name).ok_or_else(|| format!("`{name}` is no part of a view"))?));
+        }
+        for (name, phrases) in &file.sizes {
+            add(phrases, Meaning::Size(named(name)?));
+        }
+        for (name, phrases) in &file.formats {
+            add(phrases, Meaning::Format(named(name)?));
+        }
+        for (name, phrases) in &file.bodies {
+            let body = BODIES.iter().position(|(other, _)| other == name);
+            add(phrases, Meaning::Body(body.ok_or_else(|| format!("`{name}` is no body"))? as u16));
+        }
+        add(&file.fillers.words, Meaning::Filler);
+        add(&file.trims.words, Meaning::Trim);
+        let colour = |(phrase, meanings): (&String, &Vec<Meaning>)| match meanings.first() {
+            Some(Meaning::Colour(colour)) if phrase.len() >= COLOUR_BYTES_MIN => Some((phrase.clone(), *colour)),
+            _ => None,
+        };
+        let mut colours: Vec<(String, Colour)> = meanings.iter().filter_map(colour).collect();
+        colours.sort_unstable();
+        Ok(Self { meanings, colours })
+    }
+
+    /// What these words, joined, may mean.
+    pub fn meanings(&self, joined: &str) -> &[Meaning] {
+        self.meanings.get(joined).map_or(&[], Vec::as_slice)
+    }
+
+    /// The colour whose name is one typing mistake away.
+    pub fn mistyped_colour(&self, word: &str) -> Option<Colour> {
+        let near = |name: &str| name.len().abs_diff(word.len()) <= 1 && strsim::osa_distance(name, word) == 1;
+        self.colours.iter().find(|(name, _)| near(name)).map(|(_, colour)| *colour)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_read_whole() {
+        let read = Vocabulary::read(TEXT).expect("vocabulary.toml");
+        assert!(read.meanings.len() > 700, "{}", read.meanings.len());
+        assert_eq!(read.meanings("rosso"), [Meaning::Colour(Colour::Red)]);
+        assert_eq!(read.meanings("threequarter"), [Meaning::View(ViewPart::Quarter)]);
+        for colour in Colour::ALL {
+            assert!(read.meanings(colour.as_str()).contains(&Meaning::Colour(*colour)), "{colour}");
+        }
+    }
+}

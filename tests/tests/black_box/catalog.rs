@@ -1,0 +1,209 @@
+//! The catalog as clients see it: options, browsing, search, resolve; another release without a restart.
+
+use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+async fn data(service: &Service, path: &str) -> Value {
+    let answer = service.visit(path).send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK, "{path}");
+    answer.json::<Value>().await.unwrap()["data"].take()
+}
+
+async fn resolve(service: &Service, key: &str, body: Value) -> (StatusCode, Value) {
+    let url = format!("{}/api/v1/images/resolve", service.base_url);
+    let answer = service.http.post(url).bearer_auth(key).json(&body).send().await.unwrap();
+    assert!(answer.headers().contains_key("ratelimit-remaining"), "{body}");
+    (answer.status(), answer.json().await.unwrap())
+}
+
+on_both_databases! {
+    async fn options_have_every_key_and_real_numbers(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let answer = service.visit("/api/v1/images/options").send().await.unwrap();
+        assert_eq!(answer.headers()["cache-control"], "public, max-age=3600");
+        let etag = answer.headers()["etag"].clone();
+        let options: Value = answer.json::<Value>().await.unwrap()["data"].take();
+        let counts = |key: &str| options[key].as_array().unwrap().len();
+        assert_eq!((counts("views"), counts("colors"), counts("formats")), (6, 15, 3));
+        assert_eq!(options["views"][1], json!({
+            "id": "front-3-4", "label": "Front three-quarter", "yaw_degrees": 35, "description": "front and driver's side",
+            "aliases": ["front34", "hero"],
+        }));
+        assert_eq!(options["colors"][0], json!({ "name": "white", "hex": "#f4f4f2" }));
+        assert_eq!(options["sizes"], json!({ "presets": { "thumb": 256, "small": 512, "medium": 768, "large": 1024 }, "max": 1024, "source": 1024 }));
+        assert_eq!(options["formats"][2], json!({ "id": "jpg", "mime": "image/jpeg", "transparent": false }));
+        let pricing = &options["pricing"];
+        assert_eq!((&pricing["credits_per_image"], &pricing["credits_per_dollar"], &pricing["free_credits"]), (&json!(1), &json!(1000), &json!(100)));
+        assert_eq!(pricing["packs"][0], json!({ "credits": 5000, "cents": 500 }));
+        let catalog = &options["catalog"];
+        assert_eq!((&catalog["makes"], &catalog["models"], &catalog["years"]), (&json!(1145), &json!(14841), &json!({ "from": 1990, "to": 2026 })));
+        assert_eq!(catalog["sources"].as_array().unwrap().len(), 5);
+        for source in catalog["sources"].as_array().unwrap() {
+            assert!(["id", "name", "region", "license"].iter().all(|key| source[key].as_str().is_some_and(|text| !text.is_empty())), "{source}");
+        }
+        assert_eq!(catalog["release"]["sha256"].as_str().unwrap().len(), 64);
+        assert_eq!(options["limits"]["max_batch_urls"], 50);
+        assert_eq!(options["limits"]["delivery_ttl"], json!({ "default": 3600, "min": 60, "max": 604800 }));
+        assert!(options["links"].as_object().unwrap().values().all(|link| link.as_str().unwrap().starts_with("http")));
+        let again = service.visit("/api/v1/images/options").header("if-none-match", etag).send().await.unwrap();
+        assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+        assert!(again.headers().contains_key("etag") && again.headers().contains_key("cache-control"));
+        // What they name is taken.
+        let customer = service.customer(1).unwrap();
+        for view in options["views"].as_array().unwrap() {
+            for name in view["aliases"].as_array().unwrap().iter().chain([&view["id"]]) {
+                let query = format!("/api/v1/images/car?make=honda&model=civic&year=2018&view={}", name.as_str().unwrap());
+                let asked = service.http.head(format!("{}{query}", service.base_url)).bearer_auth(&customer.key).send().await.unwrap();
+                assert_eq!(asked.status(), StatusCode::OK, "{name}");
+            }
+        }
+    }
+
+    async fn six_lists_of_vehicles(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let years = data(&service, "/api/v1/vehicles").await;
+        assert_eq!((years["years"].as_array().unwrap().len(), &years["years"][0]), (37, &json!(1990)));
+        let makes = data(&service, "/api/v1/vehicles?year=2024").await;
+        assert_eq!(makes["year"], 2024);
+        let ford = makes["makes"].as_array().unwrap().iter().find(|make| make["slug"] == "ford").unwrap();
+        let models = data(&service, &format!("/api/v1/vehicles?year=2024&makeId={}", ford["id"])).await;
+        assert_eq!((&models["year"], &models["make_id"]), (&json!(2024), &ford["id"]));
+        let mustang = models["models"].as_array().unwrap().iter().find(|model| model["slug"] == "mustang").unwrap();
+        assert_eq!(mustang, &json!({ "name": "Mustang", "slug": "mustang", "vehicle_type": "passenger-car" }));
+        let of_make = data(&service, "/api/v1/vehicles?make=ford").await;
+        assert_eq!(of_make["make"], *ford);
+        assert!(of_make["models"].as_array().unwrap().len() > models["models"].as_array().unwrap().len() && of_make.get("year").is_none());
+        let of_year = data(&service, "/api/v1/vehicles?make=ford&year=2024").await;
+        assert_eq!((&of_year["year"], &of_year["models"]), (&json!(2024), &models["models"]));
+        let model = data(&service, "/api/v1/vehicles?make=tesla&model=model-3").await;
+        assert_eq!((&model["model"]["slug"], &model["years"][0]), (&json!("model-3"), &json!(2017)));
+        assert_eq!(data(&service, "/api/v1/vehicles?make=porsche&model=pana").await["model"]["slug"], "panamera", "a unique beginning");
+        let found = data(&service, "/api/v1/vehicles?q=toyta%20corola&year=2015&limit=3").await;
+        assert_eq!((&found["query"], &found["year"]), (&json!("toyta corola"), &json!(2015)));
+        assert!(found["results"].as_array().unwrap().len() <= 3);
+        assert_eq!(found["results"][0], json!({
+            "kind": "model", "make_name": "Toyota", "make_slug": "toyota", "model_name": "Corolla", "model_slug": "corolla",
+            "vehicle_type": "passenger-car", "years": [2015], "match_kind": "fuzzy",
+        }));
+        let make = data(&service, "/api/v1/vehicles?q=chevy").await;
+        assert_eq!((&make["results"][0]["kind"], &make["results"][0]["make_slug"]), (&json!("make"), &json!("chevrolet")));
+        assert_eq!(data(&service, "/api/v1/vehicles?q=").await["results"], json!([]));
+
+        let answer = service.visit("/api/v1/vehicles?q=golf").send().await.unwrap();
+        assert_eq!(answer.headers()["cache-control"], "public, max-age=86400");
+        let etag = answer.headers()["etag"].clone();
+        let other = service.visit("/api/v1/vehicles?q=polo").send().await.unwrap();
+        assert_ne!(other.headers()["etag"], etag);
+        let again = service.visit("/api/v1/vehicles?q=golf").header("if-none-match", etag).send().await.unwrap();
+        assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+    }
+
+    async fn vehicles_that_are_not_there_and_questions_that_are_none(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        for (query, suggested) in [("make=frod", "ford"), ("make=ford&model=mustnag", "mustang"), ("make=tesla&model=model", "model-3"), ("year=2027", ""), ("make=tesla&year=1995", ""), ("year=2024&makeId=1", "")] {
+            let answer = service.visit(&format!("/api/v1/vehicles?{query}")).send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{query}");
+            let problem: Value = answer.json().await.unwrap();
+            assert_eq!(problem["code"], "vehicle_not_found", "{query}");
+            assert!(suggested.is_empty() || problem["suggestions"].to_string().contains(suggested), "{problem}");
+        }
+        for (query, parameter) in [("year=1989", "year"), ("makeId=440", "year"), ("model=golf", "model"), ("q=x&limit=26", "limit"), ("colour=red", "colour")] {
+            let answer = service.visit(&format!("/api/v1/vehicles?{query}")).send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{query}");
+            assert_eq!(answer.json::<Value>().await.unwrap()["parameter"], parameter, "{query}");
+        }
+        let long = "x".repeat(201);
+        assert_eq!(service.visit(&format!("/api/v1/vehicles?q={long}")).send().await.unwrap().status(), StatusCode::BAD_REQUEST);
+    }
+
+    async fn words_resolve_to_a_picture_that_can_be_had(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(1).unwrap();
+        let (status, answer) = resolve(&service, &customer.key, json!({ "query": "red ford mustang 2019 from behind 512px webp" })).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        let found = &answer["data"];
+        assert_eq!(found["params"], json!({ "make": "ford", "model": "mustang", "year": 2019, "view": "rear", "color": "red", "width": 512, "format": "webp" }));
+        assert_eq!(found["display"], json!({ "make_name": "Ford", "model_name": "Mustang" }));
+        assert_eq!(found["confidence"], "high");
+        assert_eq!(found["candidates"][0]["match_kind"], "exact");
+        assert_eq!(found["extracted"], json!({ "year": 2019, "color": "red", "view": "rear", "size": null, "width": 512, "format": "webp", "unread": [] }));
+        let picture = service.get(&customer, found["image_path"].as_str().unwrap()).send().await.unwrap();
+        assert_eq!((picture.status(), picture.headers()["content-type"].to_str().unwrap()), (StatusCode::OK, "image/webp"));
+        assert_eq!(service.balance(&customer).await.unwrap(), 0, "the picture costs, its resolution does not");
+
+        let (_, answer) = resolve(&service, &customer.key, json!({ "query": "golf thumb", "make": "vw", "year": 2010 })).await;
+        assert_eq!(answer["data"]["params"], json!({ "make": "volkswagen", "model": "golf", "year": 2010, "view": "front-3-4", "color": "silver", "size": "thumb" }));
+        let (_, answer) = resolve(&service, &customer.key, json!({ "query": "camry" })).await;
+        assert_eq!(answer["data"]["params"]["year"], 2026, "the newest");
+        let (_, answer) = resolve(&service, &customer.key, json!({ "query": "mustang flurb" })).await;
+        assert_eq!((&answer["data"]["confidence"], &answer["data"]["extracted"]["unread"]), (&json!("low"), &json!(["flurb"])));
+
+        let (status, answer) = resolve(&service, &customer.key, json!({ "query": "a red toyota" })).await;
+        assert_eq!((status, answer["makes"][0]["slug"].as_str()), (StatusCode::NOT_FOUND, Some("toyota")), "{answer}");
+        let (status, answer) = resolve(&service, &customer.key, json!({ "query": "xyzzy" })).await;
+        assert_eq!((status, answer.get("makes")), (StatusCode::NOT_FOUND, None));
+    }
+
+    async fn wrong_questions_are_named_and_free(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let customer = service.customer(1).unwrap();
+        for (body, parameter) in [
+            (json!({}), "query"),
+            (json!({ "query": "" }), "query"),
+            (json!({ "query": "   " }), "query"),
+            (json!({ "query": "x".repeat(201) }), "query"),
+            (json!({ "query": "golf", "year": 1989 }), "year"),
+            (json!({ "query": "golf", "year": "2010" }), "year"),
+            (json!({ "query": "golf", "make": "x".repeat(61) }), "make"),
+            (json!({ "query": "golf", "model": null }), "model"),
+            (json!({ "query": "golf", "color": "red" }), "color"),
+        ] {
+            let (status, problem) = resolve(&service, &customer.key, body.clone()).await;
+            assert_eq!((status, problem["parameter"].as_str()), (StatusCode::BAD_REQUEST, Some(parameter)), "{body} {problem}");
+        }
+        let large = json!({ "query": "golf", "make": " ".repeat(5000) });
+        assert_eq!(resolve(&service, &customer.key, large).await.0, StatusCode::PAYLOAD_TOO_LARGE);
+        assert_eq!(service.balance(&customer).await.unwrap(), 1);
+    }
+
+    async fn another_release_without_a_restart(db: DatabaseChoice) {
+        let built_in = Service::start(db).await.unwrap();
+        let refusal = built_in.operator(&["catalog", "reload"]).unwrap_err().to_string();
+        assert!(refusal.contains("CYCLORAMA_CATALOG"), "{refusal}");
+        drop(built_in);
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("vehicles.bin");
+        let release = concat!(env!("CARGO_MANIFEST_DIR"), "/../control-plane/catalog/vehicles.bin");
+        let supplement = concat!(env!("CARGO_MANIFEST_DIR"), "/../control-plane/catalog/vehicles.cc-by-sa.bin");
+        std::fs::copy(release, &file).unwrap();
+        let options = Options::default().set("CYCLORAMA_CATALOG", file.display());
+        let service = Service::start_with(db, options).await.unwrap();
+        let digest = async || data(&service, "/api/v1/images/options").await["catalog"]["release"]["sha256"].clone();
+        let before = digest().await;
+        assert_eq!(service.operator(&["catalog", "reload"]).unwrap()["changed"], false);
+        // Another release: the same with its supplement.
+        std::fs::copy(supplement, folder.path().join("vehicles.cc-by-sa.bin")).unwrap();
+        let told = service.operator(&["catalog", "reload"]).unwrap();
+        assert_eq!((&told["changed"], &told["counts"]["makes"]), (&json!(true), &json!(1145)));
+        let after = digest().await;
+        assert_ne!(before, after);
+        let info = service.operator(&["catalog", "info", "--file", &file.display().to_string()]).unwrap();
+        assert_eq!(info["sha256"], after);
+        // What does not load changes nothing.
+        std::fs::write(&file, b"no release").unwrap();
+        assert!(service.operator(&["catalog", "reload"]).unwrap_err().to_string().contains("vehicles.bin"));
+        assert_eq!(digest().await, after);
+        assert_eq!(service.visit("/readyz").send().await.unwrap().status(), StatusCode::OK);
+
+        let difference = service.operator(&["catalog", "diff", release, release]).unwrap();
+        assert_eq!((&difference["added"], &difference["redrawn"]), (&json!({}), &json!({})));
+        let plain = folder.path().join("plain.bin");
+        std::fs::copy(release, &plain).unwrap();
+        let difference = service.operator(&["catalog", "diff", &plain.display().to_string(), release]).unwrap();
+        assert_eq!((&difference["makes_added"], &difference["added"], &difference["removed"]), (&json!([]), &json!({}), &json!({})));
+        assert!(difference["redrawn"].as_object().unwrap().len() > 100, "the supplement knows better sizes");
+    }
+}
