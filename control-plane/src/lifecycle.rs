@@ -5,7 +5,7 @@
 //! cuts everything off. Whatever is cut off leaves the database as a crash would, which is always put right at the next
 //! start.
 
-use crate::accounts::operator;
+use crate::accounts::{self, operator};
 use crate::app::{App, Parts};
 use crate::catalog::Catalog;
 use crate::clock::Clock;
@@ -18,6 +18,7 @@ use crate::delivery::{Examples, Pictures};
 use crate::farm::embedded;
 use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
+use crate::mail::Mailer;
 use crate::renders::{self, Renders};
 use crate::telemetry;
 use anyhow::{Context, bail};
@@ -134,6 +135,7 @@ pub async fn open(
             .await
             .context("the ledger cannot be opened")?,
         ledger::start_tidying(db.clone(), Clock),
+        accounts::start_tidying(db.clone(), Clock),
         renders.start_sweeper(),
     ];
     sweepers.extend(writers);
@@ -143,6 +145,7 @@ pub async fn open(
     }
     .context("CYCLORAMA_CATALOG")?;
     let signing_keys = SigningKeys::open(db.clone(), Clock).await.context("the signing keys cannot be read")?;
+    let mailer = config.mail.as_ref().map(Mailer::new).transpose().context("CYCLORAMA_SMTP_URL")?;
     let app = App::new(Parts {
         base_url,
         db,
@@ -150,6 +153,8 @@ pub async fn open(
         clock: Clock,
         keys: Default::default(),
         partner_secrets: Default::default(),
+        passwords: Default::default(),
+        mailer,
         signing_keys,
         addresses: Default::default(),
         examples: Examples::of(&catalog).context("the list of examples does not parse")?,

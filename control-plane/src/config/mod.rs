@@ -5,6 +5,7 @@ pub mod farm;
 pub mod limits;
 pub mod listen;
 pub mod logs;
+pub mod mail;
 pub mod prices;
 mod source;
 pub mod storage;
@@ -44,6 +45,8 @@ pub struct Config {
     pub prices: prices::Prices,
     pub limits: limits::Limits,
     pub logs: logs::Logs,
+    /// `None`: no mail is sent.
+    pub mail: Option<mail::Mail>,
 }
 
 impl Config {
@@ -61,6 +64,7 @@ impl Config {
             prices: prices::Prices::read(source)?,
             limits: limits::Limits::read(source)?,
             logs: logs::Logs::read(source)?,
+            mail: mail::Mail::read(source)?,
         })
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod answer;
+pub mod billing;
 pub mod delivery;
 pub mod events;
 pub mod feedback;
