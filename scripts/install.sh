@@ -11,7 +11,7 @@ if ! compgen -G '/usr/share/vulkan/icd.d/*.json' >/dev/null && ! compgen -G '/et
     packages+=(mesa-vulkan-drivers)
 fi
 case $purpose in
-    # Chromium for the pages; it takes part in no other way.
+    # Chromium looks at the pages.
     test) packages+=(postgresql chromium nodejs npm) ;;
     bench) packages+=(nodejs npm nginx-light) ;;
 esac

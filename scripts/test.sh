@@ -23,4 +23,7 @@ cargo test --workspace --locked
 
 # In a browser: what people do, every page light and dark, narrow and wide, for accessibility. Pictures of them stay in tests/browser/pictures.
 npm ci --prefix tests/browser --no-audit --no-fund --silent
-node --test tests/browser/
+for file in tests/browser/*.test.mjs; do
+    # One after the other: each starts a service with a render node.
+    node --test "$file"
+done

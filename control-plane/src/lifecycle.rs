@@ -11,6 +11,7 @@ use crate::catalog::Catalog;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::farm::{Farm, NodeMode};
+use crate::config::prices::Payments;
 use crate::config::storage::Storage;
 use crate::db::Database;
 use crate::delivery::urls::SigningKeys;
@@ -53,6 +54,10 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let public_address = reachable(public.local_addr()?);
     let admin_address = reachable(admin.local_addr()?);
     let base_url = config.listen.base_url.clone().unwrap_or_else(|| format!("http://{public_address}"));
+
+    if config.prices.payments == Payments::Local && !config.listen.public.ip().is_loopback() {
+        tracing::warn!("CYCLORAMA_PAYMENTS is local: whoever signs up can have any number of credits without paying");
+    }
 
     let _locked = lock(storage)?;
     let (app, sweepers) = open(config, base_url, &format!("http://{admin_address}"), start_metrics()?).await?;

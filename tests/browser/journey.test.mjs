@@ -81,6 +81,7 @@ for (const javaScriptEnabled of [true, false]) {
     const refused = await fetch(`${service.address}/api/v1/account`, { headers: { Authorization: `Bearer ${device.access_token}` } });
     assert.equal(refused.status, 401);
     await page.click("text=Sign out");
+    await page.waitForURL(`${service.address}/`);
     await page.goto(`${service.address}/dashboard`);
     await page.waitForURL("**/sign-in?**");
     await context.close();

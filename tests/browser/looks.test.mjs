@@ -33,7 +33,7 @@ before(async () => {
   await fetch((await made.json()).data[0].url);
   await page.goto(`${service.address}/dashboard/billing`);
   await page.click("button[value='10000']");
-  await page.click("button[value='pay']");
+  await page.click("text=Pay $10");
   const started = await fetch(`${service.address}/api/auth/device/code`, { method: "POST", body: new URLSearchParams({ client_name: "Ada's laptop" }) });
   device = (await started.json()).user_code;
   await page.close();

@@ -112,6 +112,11 @@ on_both_databases! {
             let text = mallory.get(path).await.unwrap().text();
             assert!(!text.contains("ada@") && !text.contains("ada's"), "{path}: {text}");
         }
+        let mut statuses = Vec::new();
+        for _ in 0..20 {
+            statuses.push(ada.submit("/dashboard/keys", &format!("{question}/partner-secrets"), &[]).await.unwrap().status.as_u16());
+        }
+        assert_eq!(statuses, [vec![201; 19], vec![409]].concat(), "twenty at once");
         let revoked = ada.submit("/dashboard/keys", &secret_path, &[]).await.unwrap();
         assert_eq!(revoked.status, StatusCode::SEE_OTHER, "{}", revoked.text());
         for (name, scope) in [("", "images:read"), ("x", ""), ("x", "everything")] {

@@ -122,3 +122,24 @@ on_both_databases! {
         assert_eq!(ada.submit("/dashboard/billing", "/dashboard/billing", &[("credits", "1")]).await.unwrap().status, StatusCode::BAD_REQUEST);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_sold_where_payments_are_off() {
+    let options = Options::default().set("CYCLORAMA_PAYMENTS", "off");
+    let mut service = Service::start(DatabaseChoice::Sqlite).await.unwrap();
+    let customer = service.customer(5).unwrap();
+    let page = page_of(&checkout(&service, &customer, &json!({ "credits": 5000 }), None).await.json().await.unwrap());
+    assert!(service.terminate().await.unwrap().success());
+    service.options = options;
+    service.launch().await.unwrap();
+    let refused = checkout(&service, &customer, &json!({ "credits": 5000 }), None).await;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.json::<Value>().await.unwrap()["code"], "payments_off");
+    let mut browser = Browser::new(&service);
+    assert_eq!(browser.get(&page).await.unwrap().status, StatusCode::NOT_FOUND, "a page made before");
+    browser.sign_up("ada@example.com", "a long password").await.unwrap();
+    assert!(browser.get("/dashboard/billing").await.unwrap().text().contains("ask its operator"));
+    let token = browser.get("/dashboard/password").await.unwrap().field("csrf").unwrap();
+    let bought = browser.post("/dashboard/billing", &[("csrf", &token), ("credits", "5000")]).await.unwrap();
+    assert_eq!(bought.status, StatusCode::SERVICE_UNAVAILABLE);
+}

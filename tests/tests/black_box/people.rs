@@ -43,11 +43,11 @@ on_both_databases! {
         assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax") && cookie.contains("Path=/"), "{cookie}");
         assert_eq!(accounts(&service).await, [(ADA.to_owned(), 100)]);
         let home = browser.get("/").await.unwrap();
-        assert!(home.text().contains("Sign out"), "{}", home.text());
+        assert!(home.text().contains("Dashboard") && !home.text().contains("Sign in"), "{}", home.text());
         assert!(home.headers["cache-control"].to_str().unwrap().contains("no-store"), "a page of one person");
 
         let session = browser.cookies["session"].clone();
-        let signed_out = browser.submit("/", "/sign-out", &[]).await.unwrap();
+        let signed_out = browser.submit("/dashboard", "/sign-out", &[]).await.unwrap();
         assert_eq!((signed_out.status, signed_out.location()), (StatusCode::SEE_OTHER, "/"));
         assert!(!browser.is_signed_in().await.unwrap());
         browser.cookies.insert("session".to_owned(), session);
@@ -72,7 +72,7 @@ on_both_databases! {
         for planted in [attacker.cookies["session"].clone(), "AAAAAAAAAAAAAAAAAAAAAA".to_owned()] {
             victim.cookies.clear();
             victim.cookies.insert("session".to_owned(), planted.clone());
-            attacker.submit("/", "/sign-out", &[]).await.ok();
+            attacker.submit("/dashboard", "/sign-out", &[]).await.ok();
             let email = format!("{}@example.com", uuid::Uuid::now_v7());
             let page = victim.sign_up(&email, PASSWORD).await.unwrap();
             assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.text());

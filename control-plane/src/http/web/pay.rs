@@ -5,6 +5,7 @@ use super::visit::Visit;
 use super::words::{dollars, thousands};
 use crate::accounts::token::PlainKey;
 use crate::app::App;
+use crate::config::prices::Payments;
 use crate::http::error::Problem;
 use crate::payments::{self, PAGE_PREFIX, Payment, PaymentState};
 use axum::extract::{Path, State};
@@ -61,6 +62,9 @@ async fn show(app: &App, visit: &Visit, status: StatusCode, payment: &Payment) -
 
 async fn find(app: &App, page: &str) -> Result<Payment, Problem> {
     let unknown = || Problem::not_found("unknown_payment", "There is no such payment page.");
+    if app.config.prices.payments == Payments::Off {
+        return Err(unknown());
+    }
     let hash = PlainKey::parse(PAGE_PREFIX, page).ok_or_else(unknown)?.hash();
     payments::find(&app.db, &hash, app.clock.now()).await?.ok_or_else(unknown)
 }

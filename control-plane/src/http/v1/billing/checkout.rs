@@ -3,7 +3,7 @@
 use crate::accounts::Scope;
 use crate::accounts::token::PlainKey;
 use crate::app::App;
-use crate::config::prices::Pack;
+use crate::config::prices::{Pack, Payments};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, bad_json, read_body};
 use crate::http::rate_limit::counted;
@@ -108,8 +108,11 @@ fn created(answer: Value) -> Response {
     (StatusCode::CREATED, [(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response()
 }
 
-/// The pack of so many credits, for the JSON API and the dashboard alike.
+/// The pack of so many credits, for the JSON API and the dashboard alike. 503 where nothing is sold.
 pub fn pack(app: &App, credits: i64) -> Result<&Pack, Problem> {
+    if app.config.prices.payments == Payments::Off {
+        return Err(Problem::unavailable("payments_off", "This service sells no credits by itself: ask its operator."));
+    }
     let packs = &app.config.prices.packs;
     packs.iter().find(|pack| pack.credits == credits).ok_or_else(|| {
         let allowed = packs.iter().map(|pack| pack.credits.to_string()).collect::<Vec<_>>().join(", ");

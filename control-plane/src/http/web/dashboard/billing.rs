@@ -2,6 +2,7 @@
 
 use crate::accounts::token::PlainKey;
 use crate::app::App;
+use crate::config::prices::Payments;
 use crate::http::error::Problem;
 use crate::http::extract::RequestId;
 use crate::http::v1::account::statement::{StatementQuery, page};
@@ -23,6 +24,7 @@ const PAYMENTS_SHOWN: i64 = 20;
 struct Page {
     credits: String,
     packs: Vec<ShownPack>,
+    is_sold: bool,
     payments: Vec<ShownPayment>,
     lines: Vec<ShownLine>,
 }
@@ -88,6 +90,7 @@ pub async fn get(State(app): State<App>, SignedInVisit { user, visit }: SignedIn
     let page = Page {
         credits: thousands(ledger::balance(&app.db.pool, &user.account_id).await?.0),
         packs: packs(&app),
+        is_sold: app.config.prices.payments != Payments::Off,
         payments: payments
             .into_iter()
             .map(|payment| ShownPayment {

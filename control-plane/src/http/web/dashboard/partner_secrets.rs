@@ -18,6 +18,10 @@ pub async fn create(
     _: Form,
 ) -> Result<Response, Problem> {
     let key = find(&app, &signed_in.user, &key_id).await?;
+    if partner_secret::list(&app.db, &signed_in.user.account_id).await?.len() >= partner_secret::IN_USE_MAX {
+        let detail = format!("There are {} partner secrets in use: revoke one first.", partner_secret::IN_USE_MAX);
+        return Err(Problem::conflict("too_many_partner_secrets", detail));
+    }
     let secret = PlainKey::generate(partner_secret::PREFIX, &mut rand::rng());
     let mut tx = app.db.begin().await?;
     let made = partner_secret::create(&mut tx, &key.id, &secret, app.clock.now()).await?;
