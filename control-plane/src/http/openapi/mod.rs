@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{ContentBuilder, HeaderBuilder, Ref, RefOr, Response};
+use utoipa::openapi::{ContentBuilder, HeaderBuilder, Ref, RefOr, Required, Response};
 use utoipa::{Modify, OpenApi, ToSchema};
 
 /// A failure (RFC 9457). More members may follow.
@@ -113,6 +113,12 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
 
 /// Headers of every answer, and the body of every failure.
 fn complete(operation: &mut Operation) {
+    // The one body that may be left out; the annotations cannot say so of a body with two forms.
+    if operation.operation_id.as_deref() == Some("startDeviceLogin")
+        && let Some(RefOr::T(body)) = &mut operation.request_body
+    {
+        body.required = Some(Required::False);
+    }
     let is_keyed = operation.security.as_ref().is_some_and(|ways| ways.iter().all(|way| json!(way) != json!({})));
     let may_be_limited = operation.responses.responses.contains_key("429");
     for (status, response) in &mut operation.responses.responses {

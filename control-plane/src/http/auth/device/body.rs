@@ -32,7 +32,7 @@ fn form_field(body: &[u8], name: &str) -> Result<Option<String>, Problem> {
 fn json_field(body: &[u8], name: &str) -> Result<Option<String>, Problem> {
     let members: Map<String, Value> = serde_json::from_slice(body).map_err(|error| bad_json(&error))?;
     match members.get(name) {
-        None => Ok(None),
+        None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(_) => Err(Problem::bad_parameter(name, format!("`{name}` is a text."))),
     }
@@ -53,7 +53,7 @@ mod tests {
             ("application/x-www-form-urlencoded", "x", Ok(Some(""))),
             ("application/x-www-form-urlencoded", "x=1&x=2", Err(())),
             ("application/json", r#"{"x":1}"#, Err(())),
-            ("application/json", r#"{"x":null}"#, Err(())),
+            ("application/json", r#"{"x":null}"#, Ok(None)),
             ("application/json", "[]", Err(())),
             ("application/json", "x=1", Err(())),
         ] {
