@@ -11,7 +11,8 @@ if ! compgen -G '/usr/share/vulkan/icd.d/*.json' >/dev/null && ! compgen -G '/et
     packages+=(mesa-vulkan-drivers)
 fi
 case $purpose in
-    test) packages+=(postgresql) ;;
+    # Chromium looks at the pages.
+    test) packages+=(postgresql chromium nodejs npm) ;;
     bench) packages+=(nodejs npm nginx-light) ;;
 esac
 
@@ -23,6 +24,7 @@ provided() {
         python3) command -v python3 ;;
         python3-pip) python3 -m pip --version ;;
         nodejs) command -v node ;;
+        chromium) test -x "${CYCLORAMA_TEST_CHROMIUM:-/usr/bin/chromium}" ;;
         npm) command -v npm ;;
         nginx-light) command -v nginx ;;
         postgresql) scripts/postgres.sh bindir ;;

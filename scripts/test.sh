@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `make test`: installs what tests need, then formatting, lints and every test of the workspace, the black-box suite on
-# SQLite and on PostgreSQL.
+# SQLite and on PostgreSQL, the pages in Chromium.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,3 +20,10 @@ cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 # The black-box tests start the two programs. The whole workspace, so that dependencies are built once, with one set of features.
 cargo build --workspace --locked --quiet
 cargo test --workspace --locked
+
+# In a browser: what people do, every page light and dark, narrow and wide, for accessibility. Pictures of them stay in tests/browser/pictures.
+npm ci --prefix tests/browser --no-audit --no-fund --silent
+for file in tests/browser/*.test.mjs; do
+    # One after the other: each starts a service with a render node.
+    node --test "$file"
+done

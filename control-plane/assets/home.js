@@ -1,17 +1,7 @@
-// The home page works without this: it shows progress while the first pictures are made, and copies the request.
+// The home page works without this: it shows progress while the first pictures are made.
 "use strict";
 
 const POLL_MS = 1500;
-
-for (const button of document.querySelectorAll("button[data-copy]")) {
-  if (!navigator.clipboard) break;
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = "Copy"; }, 1600);
-  });
-}
 
 function show(stage) {
   const data = stage.dataset;

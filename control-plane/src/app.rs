@@ -3,6 +3,7 @@
 use crate::accounts::api_key::Keys;
 use crate::accounts::operator::OperatorToken;
 use crate::accounts::partner_secret::PartnerSecrets;
+use crate::accounts::password::Passwords;
 use crate::catalog::CurrentCatalog;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -11,6 +12,7 @@ use crate::delivery::urls::{Addresses, SigningKeys};
 use crate::delivery::{Examples, Pictures};
 use crate::http::frame::InFlight;
 use crate::ledger::{Meter, ProcessId};
+use crate::mail::Mailer;
 use crate::renders::Renders;
 use crate::telemetry;
 use cyclorama_core::objects::ObjectStore;
@@ -38,6 +40,10 @@ pub struct Parts {
     pub keys: Keys,
     /// What partners sign addresses with.
     pub partner_secrets: PartnerSecrets,
+    /// Hashes passwords, a few at a time.
+    pub passwords: Passwords,
+    /// Sends letters; `None` where no mail is set up.
+    pub mailer: Option<Mailer>,
     /// What delivery tokens are signed with.
     pub signing_keys: SigningKeys,
     /// Signed addresses at hand.

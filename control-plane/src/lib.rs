@@ -14,6 +14,8 @@ pub mod http;
 pub mod ledger;
 pub mod lifecycle;
 pub mod logs;
+pub mod mail;
+pub mod payments;
 pub mod renders;
 pub mod resolve;
 pub mod telemetry;

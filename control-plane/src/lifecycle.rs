@@ -5,12 +5,13 @@
 //! cuts everything off. Whatever is cut off leaves the database as a crash would, which is always put right at the next
 //! start.
 
-use crate::accounts::operator;
+use crate::accounts::{self, operator};
 use crate::app::{App, Parts};
 use crate::catalog::CurrentCatalog;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::farm::{Farm, NodeMode};
+use crate::config::prices::Payments;
 use crate::config::storage::Storage;
 use crate::db::Database;
 use crate::delivery::urls::SigningKeys;
@@ -18,6 +19,7 @@ use crate::delivery::{Examples, Pictures};
 use crate::farm::embedded;
 use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
+use crate::mail::Mailer;
 use crate::renders::{self, Renders};
 use crate::telemetry;
 use anyhow::{Context, bail};
@@ -52,6 +54,10 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let public_address = reachable(public.local_addr()?);
     let admin_address = reachable(admin.local_addr()?);
     let base_url = config.listen.base_url.clone().unwrap_or_else(|| format!("http://{public_address}"));
+
+    if config.prices.payments == Payments::Local && !config.listen.public.ip().is_loopback() {
+        tracing::warn!("CYCLORAMA_PAYMENTS is local: whoever signs up can have any number of credits without paying");
+    }
 
     let _locked = lock(storage)?;
     let (app, sweepers) = open(config, base_url, &format!("http://{admin_address}"), start_metrics()?).await?;
@@ -134,11 +140,13 @@ pub async fn open(
             .await
             .context("the ledger cannot be opened")?,
         ledger::start_tidying(db.clone(), Clock),
+        accounts::start_tidying(db.clone(), Clock),
         renders.start_sweeper(),
     ];
     sweepers.extend(writers);
     let catalog = CurrentCatalog::open(config.storage.catalog.clone()).context("CYCLORAMA_CATALOG")?;
     let signing_keys = SigningKeys::open(db.clone(), Clock).await.context("the signing keys cannot be read")?;
+    let mailer = config.mail.as_ref().map(Mailer::new).transpose().context("CYCLORAMA_SMTP_URL")?;
     let app = App::new(Parts {
         base_url,
         db,
@@ -146,6 +154,8 @@ pub async fn open(
         clock: Clock,
         keys: Default::default(),
         partner_secrets: Default::default(),
+        passwords: Default::default(),
+        mailer,
         signing_keys,
         addresses: Default::default(),
         examples: Examples::of(&catalog.now()).context("the list of examples does not parse")?,

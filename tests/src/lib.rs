@@ -3,12 +3,15 @@
 //! Nothing here knows the inside of the control plane: it is started as a program, spoken to over HTTP and the command
 //! line, and killed by signal.
 
+pub mod browser;
 pub mod fake_node;
 pub mod likeness;
 pub mod load;
+pub mod mailbox;
 pub mod secrets;
 pub mod service;
 
+pub use browser::Browser;
 pub use fake_node::{Behaviour, FakeNode};
 pub use service::{DatabaseChoice, Options, Service};
 

@@ -9,7 +9,8 @@ static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 const SECRET_MEMBERS: [&str; 3] = ["key", "token", "secret"];
 
 /// Secrets by their form, noted or not: what they begin with, and how many characters follow at least.
-const FORMS: [(&str, usize); 4] = [("cyc_", 30), ("cycn_", 30), ("cycp_", 30), ("AQAAA", 45)];
+const FORMS: [(&str, usize); 7] =
+    [("cyc_", 30), ("cycn_", 30), ("cycp_", 30), ("cycd_", 30), ("cycm_", 30), ("cycpay_", 30), ("AQAAA", 45)];
 
 pub fn note(secret: &str) {
     NOTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(secret.to_owned());

@@ -42,7 +42,15 @@ pub async fn find(db: &Database, account_id: &str) -> Result<Account, AccountErr
     Ok(Account { id: row.try_get("id")?, email: row.try_get("email")? })
 }
 
-async fn insert(tx: &mut Tx<'_>, email: &str, now: UnixMs) -> Result<String, AccountError> {
+/// By its address, in any spelling.
+pub async fn find_by_email(db: &Database, email: &str) -> Result<Account, AccountError> {
+    let normal = normal_email(email).ok_or_else(|| AccountError::InvalidEmail(email.to_owned()))?;
+    let row = sqlx::query("select id from accounts where email = $1").bind(&normal).fetch_optional(&db.pool).await?;
+    let row = row.ok_or_else(|| AccountError::Unknown(normal.clone()))?;
+    Ok(Account { id: row.try_get("id")?, email: normal })
+}
+
+pub(super) async fn insert(tx: &mut Tx<'_>, email: &str, now: UnixMs) -> Result<String, AccountError> {
     let email = normal_email(email).ok_or_else(|| AccountError::InvalidEmail(email.to_owned()))?;
     let account_id = uuid::Uuid::now_v7().to_string();
     sqlx::query("insert into accounts (id, email, created_at_ms) values ($1, $2, $3)")
@@ -55,8 +63,13 @@ async fn insert(tx: &mut Tx<'_>, email: &str, now: UnixMs) -> Result<String, Acc
     Ok(account_id)
 }
 
+/// Whether an account can have this address.
+pub fn is_email(text: &str) -> bool {
+    normal_email(text).is_some()
+}
+
 /// Lower case, one `@` with something on both sides, no spaces: what mail servers refuse beyond that is theirs to say.
-fn normal_email(text: &str) -> Option<String> {
+pub(super) fn normal_email(text: &str) -> Option<String> {
     let text = text.trim();
     let (local, host) = text.split_once('@')?;
     let valid = !local.is_empty()

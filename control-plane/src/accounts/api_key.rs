@@ -48,6 +48,66 @@ pub async fn create(tx: &mut Tx<'_>, new: NewKey<'_>, key: &PlainKey, now: UnixM
     Ok(key_id)
 }
 
+/// A line on a screen.
+pub const NAME_CHARS_MAX: usize = 80;
+
+/// Keys of one account that may be in use at once.
+pub const IN_USE_MAX: usize = 100;
+
+/// A key as the owner of its account sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyInfo {
+    pub id: String,
+    pub name: String,
+    pub scopes: Vec<Scope>,
+    pub rate_limit_per_minute: Option<i64>,
+    pub created_at: UnixMs,
+    pub is_revoked: bool,
+    /// When it last had a picture delivered, within thirty days.
+    pub delivered_at: Option<UnixMs>,
+}
+
+/// The keys of an account, the newest first; of revoked ones only the last few.
+pub async fn list(db: &Database, account_id: &str, now: UnixMs) -> Result<Vec<KeyInfo>, sqlx::Error> {
+    const REVOKED_SHOWN: usize = 10;
+    let rows = sqlx::query(
+        "select k.id, k.name, k.scopes, k.rate_limit_per_minute, k.created_at_ms, k.revoked_at_ms,
+            (select max(d.at_ms) from deliveries d where d.account_id = k.account_id and d.at_ms >= $2 and d.key_id = k.id)
+         from api_keys k where k.account_id = $1 order by k.created_at_ms desc, k.id desc limit 1000",
+    )
+    .bind(account_id)
+    .bind(now.0 - 30 * crate::clock::DAY_MS)
+    .fetch_all(&db.pool)
+    .await?;
+    let mut keys = Vec::new();
+    let mut revoked = 0;
+    for row in rows {
+        let id: String = row.try_get(0)?;
+        let scopes = parse_scopes(&id, row.try_get(2)?)?;
+        let is_revoked = row.try_get::<Option<i64>, _>(5)?.is_some();
+        revoked += usize::from(is_revoked);
+        if is_revoked && revoked > REVOKED_SHOWN {
+            continue;
+        }
+        keys.push(KeyInfo {
+            id,
+            name: row.try_get(1)?,
+            scopes,
+            rate_limit_per_minute: row.try_get(3)?,
+            created_at: UnixMs(row.try_get(4)?),
+            is_revoked,
+            delivered_at: row.try_get::<Option<i64>, _>(6)?.map(UnixMs),
+        });
+    }
+    Ok(keys)
+}
+
+fn parse_scopes(key_id: &str, stored: &str) -> Result<Vec<Scope>, sqlx::Error> {
+    Scope::parse_list(stored).map_err(|name| {
+        sqlx::Error::Decode(format!("api_keys.scopes of {key_id} names `{name}`, which is no scope").into())
+    })
+}
+
 /// How many keys one process remembers: some 300 bytes each.
 const REMEMBERED_MAX: u64 = 10_000;
 
@@ -115,9 +175,7 @@ async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveKey>, sqlx::
         .await?;
     let Some(row) = row else { return Ok(None) };
     let key_id: String = row.try_get("id")?;
-    let scopes = Scope::parse_list(row.try_get("scopes")?).map_err(|name| {
-        sqlx::Error::Decode(format!("api_keys.scopes of {key_id} names `{name}`, which is no scope").into())
-    })?;
+    let scopes = parse_scopes(&key_id, row.try_get("scopes")?)?;
     Ok(Some(ActiveKey {
         account_id: row.try_get("account_id")?,
         scopes,

@@ -1,14 +1,24 @@
-//! Who may do what: accounts, their API keys and partner secrets, node tokens, the operator's token.
+//! Who may do what: accounts, who signs in to them and how, their API keys and partner secrets, logins of devices, node tokens, the
+//! operator's token.
 //!
-//! Credits belong to `ledger`; sessions and device logins come beside these files.
+//! Credits belong to `ledger`; cookies and forms to `http::web`.
 
 pub mod account;
 pub mod api_key;
+pub mod attempts;
+pub mod device_login;
 pub mod node_token;
 pub mod operator;
 pub mod partner_secret;
+pub mod password;
 pub mod private_file;
 mod scope;
+pub mod session;
+mod tidy;
 pub mod token;
+pub mod user;
+mod user_code;
 
 pub use scope::Scope;
+pub use tidy::start_tidying;
+pub use user_code::UserCode;

@@ -42,6 +42,32 @@ pub async fn revoke(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::
     Ok(db.write(sqlx::query(sql).bind(now.0).bind(id)).await? == 1)
 }
 
+/// Secrets of one account that its owner may have in use at once: every signature is tried with all secrets of the service.
+pub const IN_USE_MAX: usize = 20;
+
+/// A secret in use, as the owner of its key sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartnerSecretInfo {
+    pub id: String,
+    pub key_id: String,
+    pub created_at: UnixMs,
+}
+
+/// The secrets in use of an account's keys in use, the newest first.
+pub async fn list(db: &Database, account_id: &str) -> Result<Vec<PartnerSecretInfo>, sqlx::Error> {
+    let rows = sqlx::query(
+        "select s.id, s.key_id, s.created_at_ms from partner_secrets s join api_keys k on k.id = s.key_id
+         where k.account_id = $1 and s.revoked_at_ms is null and k.revoked_at_ms is null order by s.created_at_ms desc, s.id desc limit 1000",
+    )
+    .bind(account_id)
+    .fetch_all(&db.pool)
+    .await?;
+    let read = |row: &sqlx::any::AnyRow| {
+        Ok(PartnerSecretInfo { id: row.try_get(0)?, key_id: row.try_get(1)?, created_at: UnixMs(row.try_get(2)?) })
+    };
+    rows.iter().map(read).collect()
+}
+
 struct Known {
     id: String,
     secret: String,

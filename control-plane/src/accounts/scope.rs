@@ -24,6 +24,15 @@ impl Scope {
         }
     }
 
+    /// For people who decide about it.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Scope::ImagesRead => "Get pictures and make signed addresses, with your credits",
+            Scope::AccountRead => "See your balance and use, search the catalog, rate pictures",
+            Scope::BillingWrite => "Open payment pages for you; paying stays with you",
+        }
+    }
+
     /// Names separated by spaces or commas, each once; the first name that is no scope is the error.
     pub fn parse_list(text: &str) -> Result<Vec<Scope>, String> {
         let mut scopes = Vec::new();

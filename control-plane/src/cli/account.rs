@@ -29,6 +29,11 @@ pub enum Account {
         #[arg(long)]
         reference: String,
     },
+    /// Make a link that sets a new password, good for two hours, once
+    PasswordLink {
+        #[arg(long)]
+        email: String,
+    },
     /// Balance and use of an account
     Show { account_id: String },
     /// Every change of an account's balance, oldest first
@@ -63,6 +68,7 @@ impl Account {
                 let body = json!({ "credits": credits, "reference": reference });
                 client.post(&path(&account_id, "/purchases"), body).await
             }
+            Account::PasswordLink { email } => client.post("/admin/password-links", json!({ "email": email })).await,
             Account::Show { account_id } => client.get(&path(&account_id, "")).await,
             Account::Statement { account_id, csv, after } => {
                 let path = path(&account_id, "/statement");

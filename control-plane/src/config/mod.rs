@@ -5,6 +5,7 @@ pub mod farm;
 pub mod limits;
 pub mod listen;
 pub mod logs;
+pub mod mail;
 pub mod prices;
 mod source;
 pub mod storage;
@@ -44,6 +45,8 @@ pub struct Config {
     pub prices: prices::Prices,
     pub limits: limits::Limits,
     pub logs: logs::Logs,
+    /// `None`: no mail is sent.
+    pub mail: Option<mail::Mail>,
 }
 
 impl Config {
@@ -61,6 +64,7 @@ impl Config {
             prices: prices::Prices::read(source)?,
             limits: limits::Limits::read(source)?,
             logs: logs::Logs::read(source)?,
+            mail: mail::Mail::read(source)?,
         })
     }
 }
@@ -108,8 +112,11 @@ mod tests {
             ("CYCLORAMA_TRUSTED_PROXIES", "10.0.0.0/33", "10.0.0.0/8"),
             ("CYCLORAMA_BASE_URL", "example.com", "http:// or https://"),
             ("CYCLORAMA_PACKS", "5000", "credits:cents"),
+            ("CYCLORAMA_PAYMENTS", "bank", "local or off"),
             ("CYCLORAMA_OPERATOR_TOKEN", "hush", "32 to 200"),
             ("ALLOW_LEGACY_QUERY_KEYS", "perhaps", "true or false"),
+            ("CYCLORAMA_MAIL_FROM", "a@example.com", "CYCLORAMA_SMTP_URL"),
+            ("CYCLORAMA_SMTP_URL", "smtp://hush@mail.example.com", "CYCLORAMA_MAIL_FROM"),
         ] {
             let line = from_env(&[(name, value)]).expect_err(name).to_string();
             assert!(line.contains(name), "{line}");
@@ -131,5 +138,24 @@ mod tests {
         std::fs::write(&file, "leese_seconds = 40\n").expect("write");
         let line = Source::gather(Some(&file), std::iter::empty()).err().expect("refused").to_string();
         assert!(line.contains("leese_seconds"), "{line}");
+    }
+
+    #[test]
+    fn mail_is_set_up_by_two_settings_and_its_password_is_not_printed() {
+        let with = |url: &str, from: &str| from_env(&[("CYCLORAMA_SMTP_URL", url), ("CYCLORAMA_MAIL_FROM", from)]);
+        for url in
+            ["smtps://ada:hush@mail.example.com", "smtp://mail.example.com:587?tls=required", "smtp://127.0.0.1:25"]
+        {
+            let config = with(url, "Cyclorama <no-reply@example.com>").expect(url);
+            assert!(config.mail.is_some() && !format!("{config:?}").contains("hush"), "{url}");
+        }
+        assert!(from_env(&[]).expect("defaults").mail.is_none());
+        for (url, from, named) in [
+            ("https://ada:hush@mail.example.com", "a@example.com", "CYCLORAMA_SMTP_URL"),
+            ("smtps://mail.example.com", "nobody", "CYCLORAMA_MAIL_FROM"),
+        ] {
+            let line = with(url, from).expect_err(url).to_string();
+            assert!(line.contains(named) && !line.contains("hush"), "{line}");
+        }
     }
 }

@@ -10,6 +10,15 @@ pub struct Pack {
     pub cents: i64,
 }
 
+/// Who takes payments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Payments {
+    /// A page of our own, which takes no money.
+    Local,
+    /// Nobody: credits come from the operator alone.
+    Off,
+}
+
 #[derive(Debug, Clone)]
 pub struct Prices {
     pub credits_per_image: i64,
@@ -17,6 +26,7 @@ pub struct Prices {
     /// What a new account starts with.
     pub free_credits: i64,
     pub packs: Vec<Pack>,
+    pub payments: Payments,
 }
 
 impl Prices {
@@ -34,7 +44,13 @@ impl Prices {
             .ok_or_else(|| {
                 source.refuse("packs", "credits:cents pairs above 0 separated by commas, such as 5000:500,10000:1000")
             })?;
+        let payments = match source.text("payments") {
+            Some("local") => Payments::Local,
+            Some("off") => Payments::Off,
+            _ => return Err(source.refuse("payments", "local or off")),
+        };
         Ok(Prices {
+            payments,
             credits_per_image: source.number("credits_per_image", 1..=1_000_000)?,
             credits_per_dollar: source.number("credits_per_dollar", 1..=1_000_000)?,
             free_credits: source.number("free_credits", 0..=1_000_000)?,

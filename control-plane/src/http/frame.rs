@@ -3,13 +3,14 @@
 
 use super::error::Problem;
 use super::extract::RequestId;
+use super::web::pages;
 use crate::app::App;
 use axum::Extension;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::http::header::{
     CONNECTION, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
@@ -215,9 +216,14 @@ fn time_limit(route: &str, app: &App) -> Duration {
     }
 }
 
-/// The answer for a path nobody knows.
-pub async fn unknown_route() -> Problem {
-    Problem::not_found("unknown_route", "There is nothing at this address.")
+/// The answer for a path nobody knows: a page for people, unless it lies where programs ask.
+pub async fn unknown_route(id: RequestId, headers: HeaderMap, uri: Uri) -> Response {
+    let unknown = Problem::not_found("unknown_route", "There is nothing at this address.");
+    let is_for_programs = ["/api/", "/images/", "/node/", "/admin/"].iter().any(|start| uri.path().starts_with(start));
+    match !is_for_programs && pages::is_browser(&headers) {
+        true => pages::failure(&unknown, &id),
+        false => unknown.into_response(),
+    }
 }
 
 /// The answer for a path that takes other methods; the framework adds `Allow`.

@@ -1,6 +1,8 @@
 //! HTTP: the routes, what every answer has, and one handler file per verb and resource.
 
 pub mod admin;
+pub mod auth;
+pub mod console;
 pub mod error;
 pub mod extract;
 pub mod frame;

@@ -79,7 +79,16 @@ pub async fn counted_by_address(
     limit_per_minute: i64,
     answer: impl Future<Output = Result<Response, Problem>>,
 ) -> Response {
-    let counted = format!("{purpose} {}", network_of(ip.0));
+    counted_as(app, format!("{purpose} {}", network_of(ip.0)), limit_per_minute, answer).await
+}
+
+/// Counts a request of somebody without a key, then answers it.
+pub async fn counted_as(
+    app: &App,
+    counted: String,
+    limit_per_minute: i64,
+    answer: impl Future<Output = Result<Response, Problem>>,
+) -> Response {
     let count = Some(RateCount { counted, limit_per_minute, account_id: None });
     let metered = match app.meter.submit(Entry { count, charge: Charge::Nothing }).await {
         Ok(metered) => metered,

@@ -5,7 +5,9 @@ use super::openapi;
 use super::router;
 use super::tests::{empty, send, service, visit};
 use crate::accounts::Scope;
+use axum::extract::ConnectInfo;
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
 /// Who may call a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,19 +20,60 @@ enum Access {
     Node,
     /// The address itself is the secret.
     Secret,
+    /// Somebody who is signed in; everybody else is asked to sign in.
+    Session,
+    /// Our own page's form.
+    Form,
     Operator,
 }
 
-use Access::{Anyone, Grants, Key, Node, Operator, Secret};
+use Access::{Anyone, Form, Grants, Key, Node, Operator, Secret, Session};
 
 const PUBLIC: &[(&str, &str, Access)] = &[
     ("GET", "/", Anyone),
     ("GET", "/pricing", Anyone),
+    ("GET", "/playground", Anyone),
+    ("GET", "/status", Anyone),
     ("GET", "/docs", Anyone),
+    ("GET", "/docs/quick-start", Anyone),
     ("GET", "/docs/errors", Anyone),
     ("GET", "/openapi.json", Anyone),
     ("GET", "/assets/{name}", Anyone),
     ("GET", "/api/examples", Anyone),
+    ("GET", "/sign-up", Anyone),
+    ("POST", "/sign-up", Form),
+    ("GET", "/sign-in", Anyone),
+    ("POST", "/sign-in", Form),
+    ("POST", "/sign-out", Form),
+    ("GET", "/confirm/{link}", Secret),
+    ("POST", "/confirm/{link}", Form),
+    ("GET", "/forgot-password", Anyone),
+    ("POST", "/forgot-password", Form),
+    ("GET", "/reset-password/{link}", Secret),
+    ("POST", "/reset-password/{link}", Form),
+    ("GET", "/device", Anyone),
+    ("POST", "/device", Session),
+    ("GET", "/pay/{page}", Secret),
+    ("POST", "/pay/{page}", Form),
+    ("GET", "/dashboard", Session),
+    ("GET", "/dashboard/deliveries", Session),
+    ("GET", "/dashboard/urls", Session),
+    ("GET", "/dashboard/keys", Session),
+    ("POST", "/dashboard/keys", Session),
+    ("GET", "/dashboard/keys/{key_id}", Session),
+    ("POST", "/dashboard/keys/{key_id}/rotate", Session),
+    ("POST", "/dashboard/keys/{key_id}/revoke", Session),
+    ("POST", "/dashboard/keys/{key_id}/partner-secrets", Session),
+    ("POST", "/dashboard/partner-secrets/{partner_secret_id}/revoke", Session),
+    ("GET", "/dashboard/billing", Session),
+    ("POST", "/dashboard/billing", Session),
+    ("GET", "/dashboard/statement.csv", Session),
+    ("GET", "/dashboard/password", Session),
+    ("POST", "/dashboard/password", Session),
+    ("POST", "/api/v1/billing/checkout", Key(Scope::BillingWrite)),
+    ("POST", "/api/v1/billing/portal", Key(Scope::BillingWrite)),
+    ("POST", "/api/auth/device/code", Anyone),
+    ("POST", "/api/auth/device/token", Anyone),
     ("GET", "/images/car.png", Grants),
     ("HEAD", "/images/car.png", Grants),
     ("GET", "/api/health", Anyone),
@@ -59,6 +102,15 @@ const PUBLIC: &[(&str, &str, Access)] = &[
 ];
 
 const OPERATOR: &[(&str, &str, Access)] = &[
+    ("GET", "/console", Session),
+    ("GET", "/console/events", Session),
+    ("GET", "/console/pictures/{render_id}", Session),
+    ("POST", "/console/renders/{render_id}/approve", Session),
+    ("POST", "/console/renders/{render_id}/rerender", Session),
+    ("GET", "/console/sign-in", Anyone),
+    ("POST", "/console/sign-in", Form),
+    ("POST", "/console/sign-out", Session),
+    ("GET", "/assets/{name}", Anyone),
     ("GET", "/healthz", Anyone),
     ("GET", "/readyz", Anyone),
     ("GET", "/metrics", Anyone),
@@ -73,6 +125,7 @@ const OPERATOR: &[(&str, &str, Access)] = &[
     ("POST", "/admin/node-tokens/{token_id}/revoke", Operator),
     ("POST", "/admin/partner-secrets", Operator),
     ("POST", "/admin/partner-secrets/{partner_secret_id}/revoke", Operator),
+    ("POST", "/admin/password-links", Operator),
     ("POST", "/admin/signing-keys/rotate", Operator),
     ("POST", "/admin/catalog/reload", Operator),
     ("GET", "/admin/ledger/verify", Operator),
@@ -126,7 +179,7 @@ fn every_route_is_in_the_table() {
 
 #[test]
 fn the_client_api_is_documented_to_the_last_route() {
-    let document = openapi::document("http://images.test");
+    let document = openapi::document("http://images.test", &[]);
     assert_eq!(
         (document["info"]["version"].as_str(), document["openapi"].as_str().map(|v| &v[..4])),
         (Some("2.0.0"), Some("3.1."))
@@ -142,11 +195,16 @@ fn the_client_api_is_documented_to_the_last_route() {
                     "{method} {path} {status}"
                 );
                 let is_problem = answer["content"]["application/problem+json"].is_object();
-                assert_eq!(is_problem, status.as_str() >= "400", "{method} {path} {status}");
+                // A device is told in the form of its own protocol.
+                let is_device_error = path == "/api/auth/device/token" && ["400", "429"].contains(&status.as_str());
+                assert_eq!(is_problem, status.as_str() >= "400" && !is_device_error, "{method} {path} {status}");
             }
         }
     }
-    let is_client_api = |path: &str| path.starts_with("/api/v1/") || ["/images/car.png", "/api/health"].contains(&path);
+    let is_client_api = |path: &str| {
+        ["/api/v1/", "/api/auth/"].iter().any(|start| path.starts_with(start))
+            || ["/images/car.png", "/api/health"].contains(&path)
+    };
     let expected: BTreeSet<_> = named(PUBLIC).into_iter().filter(|(_, path)| is_client_api(path)).collect();
     assert_eq!(documented, expected);
     for (method, path, access) in PUBLIC.iter().filter(|(_, path, _)| is_client_api(path)) {
@@ -175,13 +233,17 @@ async fn nobody_is_let_in_who_is_not_in_the_table() {
                     Some(key) => request.header("authorization", format!("Bearer {key}")),
                     None => request,
                 };
-                send(router.clone(), empty(request))
+                let mut request = empty(request);
+                request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([203, 0, 113, 9], 1))));
+                send(router.clone(), request)
             };
             let without = call(None).await.0.status().as_u16();
             match access {
                 Anyone => assert!(without != 401 && without != 403, "{method} {path}: {without}"),
                 // A query that names no picture is told so before any grant is looked at.
                 Grants => assert_eq!(without, 400, "{method} {path}"),
+                Session => assert_eq!(without, 303, "{method} {path}"),
+                Form => assert_eq!(without, 403, "{method} {path}"),
                 Secret => assert!([403, 404].contains(&without), "{method} {path}: {without}"),
                 Key(scope) => {
                     assert_eq!(without, 401, "{method} {path}");

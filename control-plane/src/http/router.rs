@@ -1,12 +1,14 @@
 //! Every route of both listeners, one line each.
 
 use super::admin;
+use super::auth::device;
+use super::console;
 use super::frame::{frame, limited, unknown_route, wrong_method};
 use super::health;
 use super::legacy;
 use super::node::{jobs, layers, nodes, uploads};
-use super::v1::{account, delivery, events, feedback, image_urls, images, vehicles};
-use super::web;
+use super::v1::{account, billing, delivery, events, feedback, image_urls, images, vehicles};
+use super::web::{self, dashboard};
 use crate::app::App;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
@@ -17,15 +19,43 @@ use tower_http::cors::{Any, CorsLayer};
 
 /// What clients and render nodes reach. Routes with a body of their own size are wrapped: `limited(post(handler), 4 * KIB)`.
 pub fn public(app: App) -> Router {
+    // What comes before the layers knows who looks at it.
     let routes = Router::new()
         .route("/", get(web::home::get))
-        .route("/pricing", get(web::home::pricing))
+        .route("/playground", get(web::playground::get))
+        .route("/pricing", get(web::pricing::get))
+        .route("/status", get(web::status::get))
+        .route("/docs", get(web::docs::get))
+        .route("/docs/quick-start", get(web::quick_start::get))
         .route("/docs/errors", get(web::errors::get))
+        .route("/sign-up", get(web::sign_up::get).post(web::sign_up::post))
+        .route("/sign-in", get(web::sign_in::get).post(web::sign_in::post))
+        .route("/sign-out", post(web::sign_in::sign_out))
+        .route("/confirm/{link}", get(web::confirm::get).post(web::confirm::post))
+        .route("/forgot-password", get(web::reset_password::ask).post(web::reset_password::post_link))
+        .route("/reset-password/{link}", get(web::reset_password::get).post(web::reset_password::post))
+        .route("/device", get(web::device::get).post(web::device::post))
+        .route("/pay/{page}", get(web::pay::get).post(web::pay::post))
+        .route("/dashboard", get(dashboard::overview::get))
+        .route("/dashboard/deliveries", get(dashboard::deliveries::get))
+        .route("/dashboard/urls", get(dashboard::urls::get))
+        .route("/dashboard/keys", get(dashboard::keys::get).post(dashboard::keys::create))
+        .route("/dashboard/keys/{key_id}", get(dashboard::keys::ask))
+        .route("/dashboard/keys/{key_id}/rotate", post(dashboard::keys::rotate))
+        .route("/dashboard/keys/{key_id}/revoke", post(dashboard::keys::revoke))
+        .route("/dashboard/keys/{key_id}/partner-secrets", post(dashboard::partner_secrets::create))
+        .route("/dashboard/partner-secrets/{partner_secret_id}/revoke", post(dashboard::partner_secrets::revoke))
+        .route("/dashboard/billing", get(dashboard::billing::get).post(dashboard::billing::buy))
+        .route("/dashboard/statement.csv", get(dashboard::billing::statement))
+        .route("/dashboard/password", get(dashboard::password::get).post(dashboard::password::post))
+        .layer(web::visit::sessions(&app))
+        .layer(from_fn_with_state(app.clone(), web::pages::failures_as_pages))
         .route("/assets/{name}", get(web::assets::get))
         .route("/api/examples", get(web::examples::get))
         .route("/images/car.png", get(legacy::car::get).head(legacy::car::head))
         .route("/openapi.json", get(web::docs::document))
-        .route("/docs", get(web::docs::get))
+        .route("/api/auth/device/code", limited(post(device::code::post), device::code::BODY_BYTES_MAX))
+        .route("/api/auth/device/token", limited(post(device::token::post), device::token::BODY_BYTES_MAX))
         .route("/api/health", get(health::status))
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
@@ -37,6 +67,8 @@ pub fn public(app: App) -> Router {
         .route("/api/v1/delivery/{token}", get(delivery::get::get).head(delivery::get::head))
         .route("/api/v1/account", get(account::get::get))
         .route("/api/v1/account/statement", get(account::statement::get))
+        .route("/api/v1/billing/checkout", limited(post(billing::checkout::post), billing::checkout::BODY_BYTES_MAX))
+        .route("/api/v1/billing/portal", post(billing::portal::post))
         .route("/api/v1/feedback", limited(post(feedback::post::post), feedback::post::BODY_BYTES_MAX))
         .route("/api/v1/events", open_to_pages(limited(post(events::post::post), events::post::BODY_BYTES_MAX)))
         .route("/node/v1/nodes", post(nodes::join::join))
@@ -50,9 +82,19 @@ pub fn public(app: App) -> Router {
     framed(routes, app)
 }
 
-/// What operators reach, on an address of its own. Everything under `/admin` takes the operator token.
+/// What operators reach, on an address of its own. Everything under `/admin` takes the operator token, `/console` a browser that was given
+/// it.
 pub fn operator(app: App) -> Router {
     let routes = Router::new()
+        .route("/console", get(console::page::get))
+        .route("/console/events", get(console::events::get))
+        .route("/console/pictures/{render_id}", get(console::pictures::get))
+        .route("/console/renders/{render_id}/approve", post(console::review::approve))
+        .route("/console/renders/{render_id}/rerender", post(console::review::rerender))
+        .route("/console/sign-in", get(console::session::get).post(console::session::sign_in))
+        .route("/console/sign-out", post(console::session::sign_out))
+        .layer(from_fn_with_state(app.clone(), web::pages::failures_as_pages))
+        .route("/assets/{name}", get(web::assets::get))
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
@@ -67,6 +109,7 @@ pub fn operator(app: App) -> Router {
         .route("/admin/node-tokens/{token_id}/revoke", post(admin::node_tokens::revoke::revoke))
         .route("/admin/partner-secrets", post(admin::partner_secrets::create::create))
         .route("/admin/partner-secrets/{partner_secret_id}/revoke", post(admin::partner_secrets::revoke::revoke))
+        .route("/admin/password-links", post(admin::password_links::create::create))
         .route("/admin/signing-keys/rotate", post(admin::signing_keys::rotate::rotate))
         .route("/admin/catalog/reload", post(admin::catalog::reload::reload))
         .route("/admin/ledger/verify", get(admin::ledger::verify::verify))

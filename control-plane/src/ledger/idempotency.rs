@@ -138,7 +138,7 @@ pub async fn claim(
 }
 
 /// Whether the attempt is still ours; on PostgreSQL its row stays locked until the transaction ends.
-pub(super) async fn is_ours(tx: &mut Tx<'_>, attempt_id: &str) -> Result<bool, sqlx::Error> {
+pub async fn is_ours(tx: &mut Tx<'_>, attempt_id: &str) -> Result<bool, sqlx::Error> {
     let locked = sqlx::query("update idempotency_keys set owner = owner where attempt_id = $1 and state = 'running'")
         .bind(attempt_id)
         .execute(&mut **tx)
@@ -147,12 +147,7 @@ pub(super) async fn is_ours(tx: &mut Tx<'_>, attempt_id: &str) -> Result<bool, s
 }
 
 /// Keeps the answer of an attempt that is ours.
-pub(super) async fn keep(
-    tx: &mut Tx<'_>,
-    attempt_id: &str,
-    answer: &str,
-    remaining: Credits,
-) -> Result<(), sqlx::Error> {
+pub async fn keep(tx: &mut Tx<'_>, attempt_id: &str, answer: &str, remaining: Credits) -> Result<(), sqlx::Error> {
     sqlx::query("update idempotency_keys set state = 'done', answer = $1, credits_remaining = $2 where attempt_id = $3 and state = 'running'")
         .bind(answer)
         .bind(remaining.0)

@@ -5,6 +5,7 @@
 
 mod balance;
 mod batch;
+mod deliveries;
 mod delivery_urls;
 pub mod idempotency;
 mod meter;
@@ -18,11 +19,12 @@ mod tidy;
 mod usage;
 
 pub use balance::{Payment, Standing, Verdict, balance, grant, open_account, purchase, standing, verify};
+pub use deliveries::{Delivered, deliveries};
 pub use meter::{Meter, MeterError};
 pub use owner::{ProcessId, start_sweeper};
-pub use statement::{PAGE_MAX, StatementLine, statement};
+pub use statement::{PAGE_MAX, StatementLine, newest_entries, statement};
 pub use tidy::start_tidying;
-pub use usage::{Usage, usage_30d};
+pub use usage::{Usage, usage_30d, usage_by_day};
 
 /// A whole number of credits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]

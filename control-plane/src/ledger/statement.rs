@@ -36,6 +36,22 @@ pub struct StatementLine {
     pub reference: Option<String>,
 }
 
+/// The newest entries, the newest first.
+pub async fn newest_entries(pool: &AnyPool, account_id: &str, limit: i64) -> Result<Vec<StatementLine>, LedgerError> {
+    let last_before: Option<String> = sqlx::query(
+        "select id from ledger_entries where account_id = $1 order by at_ms desc, id desc limit 1 offset $2",
+    )
+    .bind(account_id)
+    .bind(limit)
+    .fetch_optional(pool)
+    .await?
+    .map(|row| row.try_get(0))
+    .transpose()?;
+    let mut lines = statement(pool, account_id, last_before.as_deref(), limit).await?;
+    lines.reverse();
+    Ok(lines)
+}
+
 /// Up to `limit` entries, oldest first, after the entry `after` or from the first one.
 pub async fn statement(
     pool: &AnyPool,

@@ -44,6 +44,32 @@ pub async fn usage_30d(pool: &AnyPool, account_id: &str, now: UnixMs) -> Result<
     })
 }
 
+/// The same thirty days one by one, the oldest first, those without any use included.
+pub async fn usage_by_day(pool: &AnyPool, account_id: &str, now: UnixMs) -> Result<Vec<(String, Usage)>, sqlx::Error> {
+    let days = (0..SHOWN_DAYS).rev().map(|ago| now.plus_ms(-ago * DAY_MS).utc_day());
+    let mut by_day: BTreeMap<String, Usage> = days.map(|day| (day, Usage::default())).collect();
+    let first_day = by_day.keys().next().cloned().unwrap_or_default();
+    let rows = sqlx::query(
+        "select day, requests, images, cached_images, credits_spent from usage_daily where account_id = $1 and day >= $2",
+    )
+    .bind(account_id)
+    .bind(first_day)
+    .fetch_all(pool)
+    .await?;
+    for row in rows {
+        // A process whose clock is ahead may have begun tomorrow.
+        if let Some(usage) = by_day.get_mut(row.try_get::<&str, _>(0)?) {
+            *usage = Usage {
+                requests: row.try_get(1)?,
+                images: row.try_get(2)?,
+                cached_images: row.try_get(3)?,
+                credits_spent: row.try_get(4)?,
+            };
+        }
+    }
+    Ok(by_day.into_iter().collect())
+}
+
 /// What a batch adds to each account's day.
 pub(super) fn of_batch<'a>(
     entries: &[&'a Entry],

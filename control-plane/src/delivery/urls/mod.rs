@@ -2,12 +2,14 @@
 //! section 3). How credits move with them is `ledger`'s.
 
 mod body;
+mod list;
 mod load;
 mod mint;
 mod signing;
 mod token;
 
 pub use body::{BadBody, IMAGES_MAX, Wanted};
+pub use list::{Listed, count_active, list};
 pub use load::{Loaded, Promised, Refused, load, promise};
 pub use mint::{Minted, MintedUrl, Terms, mint};
 pub use signing::SigningKeys;

@@ -8,5 +8,6 @@ pub mod ledger;
 pub mod node_tokens;
 pub mod nodes;
 pub mod partner_secrets;
+pub mod password_links;
 pub mod renders;
 pub mod signing_keys;

@@ -1,18 +1,20 @@
 //! `GET` and `HEAD /images/car.png`: the embeddable endpoint (specification section 4). Grants are checked in the order signature,
-//! `mode=cached`, example, key; an unsigned request is first brought to its canonical spelling.
+//! `mode=cached`, example, key, cookie of a browser;
+//! an unsigned request is first brought to its canonical spelling.
 
 use crate::accounts::Scope;
 use crate::app::App;
 use crate::delivery::partner::{BadSignature, SignedQuery};
 use crate::delivery::{self, Delivered, ImageRequest, Order, Ready, Shown, etag_matches};
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId};
+use crate::http::extract::{Caller, ClientIp, RequestId};
 use crate::http::openapi::requests::LegacyQuery;
-use crate::http::rate_limit::with_window;
+use crate::http::rate_limit::{counted_as, counted_by_address, with_window};
 use crate::http::v1::answer::{
     CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem,
     refuse, send, unsized_body, vehicle_not_found,
 };
+use crate::http::web::visit::{self, Grant};
 use crate::ledger::{Credits, Source};
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
@@ -40,7 +42,8 @@ struct Extras {
 /// Embed an image
 ///
 /// The same renders for `<img>` tags. An address signed by a partner (`exp` and `sig`), `mode=cached` and the home page's own
-/// pictures are free and publicly cacheable; with a key the picture costs one credit. Unsigned addresses are redirected (308) to
+/// pictures are free and publicly cacheable; with a key the picture costs one credit; in the playground, and for somebody who is signed
+/// in, it is free. Unsigned addresses are redirected (308) to
 /// their canonical spelling. New embeds should use signed addresses from `POST /api/v1/image-urls`.
 #[utoipa::path(
     get, path = "/images/car.png", tag = "Images", operation_id = "embedCarImage",
@@ -66,8 +69,15 @@ struct Extras {
         (status = 429), (status = 500), (status = 502), (status = 503),
     )
 )]
-pub async fn get(State(app): State<App>, id: RequestId, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    answer(&app, &id, query.as_deref(), &headers, false).await.unwrap_or_else(Problem::into_response)
+pub async fn get(
+    State(app): State<App>,
+    id: RequestId,
+    ip: Result<ClientIp, Problem>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    let client = Client { id, ip, headers };
+    answer(&app, &client, query.as_deref(), false).await.unwrap_or_else(Problem::into_response)
 }
 
 /// Describe an embedded image
@@ -84,17 +94,27 @@ pub async fn get(State(app): State<App>, id: RequestId, RawQuery(query): RawQuer
         (status = 400), (status = 401), (status = 403), (status = 404), (status = 429), (status = 500), (status = 503),
     )
 )]
-pub async fn head(State(app): State<App>, id: RequestId, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    answer(&app, &id, query.as_deref(), &headers, true).await.unwrap_or_else(Problem::into_response)
+pub async fn head(
+    State(app): State<App>,
+    id: RequestId,
+    ip: Result<ClientIp, Problem>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    let client = Client { id, ip, headers };
+    answer(&app, &client, query.as_deref(), true).await.unwrap_or_else(Problem::into_response)
 }
 
-async fn answer(
-    app: &App,
-    request_id: &RequestId,
-    query: Option<&str>,
-    headers: &HeaderMap,
-    is_head: bool,
-) -> Result<Response, Problem> {
+/// Who asks.
+struct Client {
+    id: RequestId,
+    /// Looked at only where it is counted.
+    ip: Result<ClientIp, Problem>,
+    headers: HeaderMap,
+}
+
+async fn answer(app: &App, client: &Client, query: Option<&str>, is_head: bool) -> Result<Response, Problem> {
+    let headers = &client.headers;
     let query = query.unwrap_or_default();
     let mut pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let signed = check_signature(app, &pairs).await?;
@@ -127,8 +147,11 @@ async fn answer(
             None => None,
         },
     };
-    match caller {
-        Some(caller) => Ok(asked.keyed(&caller, request_id).await),
+    if let Some(caller) = caller {
+        return Ok(asked.keyed(&caller, &client.id).await);
+    }
+    match visit::grant(app, headers).await? {
+        Some(grant) => asked.for_browser(grant, client).await,
         None => Err(Problem::unauthorized(
             "This picture needs a grant: a signed address, `mode=cached`, or an API key in `Authorization: Bearer <key>`.",
         )),
@@ -223,6 +246,8 @@ enum Free {
     Partner,
     Cached,
     Example,
+    /// Somebody who tries the playground or is signed in.
+    Browser,
 }
 
 /// A picture with a grant.
@@ -246,6 +271,7 @@ impl Asked<'_> {
             }
             (None, _) if self.is_head => None,
             (None, Free::Example) => Some(delivery::example(self.app, self.order).await.map_err(failed)?),
+            (None, Free::Browser) => Some(delivery::for_visitor(self.app, self.order).await.map_err(failed)?),
             (None, Free::Partner) => Some(delivery::for_partner(self.app, self.order).await.map_err(failed)?),
         };
         let mut response = match ready {
@@ -254,6 +280,24 @@ impl Asked<'_> {
             None => self.described(StatusCode::OK, None),
         };
         insert(&mut response, CACHE_CONTROL, cache_control);
+        Ok(response)
+    }
+
+    /// Counted by the visitor's address or by the account, so that nobody has the catalog rendered for nothing.
+    async fn for_browser(&self, grant: Grant, client: &Client) -> Result<Response, Problem> {
+        let limits = &self.app.config.limits;
+        let picture = self.free(PRIVATE, Free::Browser);
+        let mut response = match grant {
+            Grant::Visitor => {
+                let ip = client.ip.clone()?;
+                counted_by_address(self.app, ip, "playground", limits.playground_per_minute, picture).await
+            }
+            Grant::Account(account_id) => {
+                let counted = format!("dashboard {account_id}");
+                counted_as(self.app, counted, limits.dashboard_pictures_per_minute, picture).await
+            }
+        };
+        insert(&mut response, VARY, "Authorization, Cookie, X-Api-Key");
         Ok(response)
     }
 

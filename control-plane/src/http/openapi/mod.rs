@@ -2,15 +2,17 @@
 
 pub mod requests;
 
+use super::auth::device;
 use super::legacy;
-use super::v1::{account, delivery, events, feedback, image_urls, images, vehicles};
+use super::v1::{account, billing, delivery, events, feedback, image_urls, images, vehicles};
+use crate::config::prices::Pack;
 use serde::Serialize;
 use serde_json::json;
 use std::sync::LazyLock;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{ContentBuilder, HeaderBuilder, Ref, RefOr, Response};
+use utoipa::openapi::{ContentBuilder, HeaderBuilder, Ref, RefOr, Required, Response};
 use utoipa::{Modify, OpenApi, ToSchema};
 
 /// A failure (RFC 9457). More members may follow.
@@ -63,25 +65,29 @@ pub struct Problem {
         (name = "Catalog", description = "Which vehicles there are, and which one is meant."),
         (name = "Feedback", description = "What clients think of pictures."),
         (name = "Account", description = "Balance, use and statement."),
+        (name = "Device login", description = "A key for a device, approved by a person in a browser."),
         (name = "Telemetry", description = "What pages and tools report of themselves."),
         (name = "Service", description = "The service itself."),
     ),
     paths(
         images::car::get, images::car::head, images::options::get, images::resolve::post, vehicles::get::get, image_urls::post::post, delivery::get::get, delivery::get::head,
         legacy::car::get, legacy::car::head, feedback::post::post, account::get::get, account::statement::get,
-        events::post::post, super::health::status,
+        billing::checkout::post, billing::portal::post,
+        device::code::post, device::token::post, events::post::post, super::health::status,
     ),
     components(schemas(Problem)),
     modifiers(&Common),
 )]
 struct Document;
 
-/// The document as JSON, for this deployment.
-pub fn document(base_url: &str) -> serde_json::Value {
+/// The document as JSON, for this deployment: its address, and the packs it sells.
+pub fn document(base_url: &str, packs: &[Pack]) -> serde_json::Value {
     static TEXT: LazyLock<serde_json::Value> =
         LazyLock::new(|| serde_json::to_value(Document::openapi()).unwrap_or_default());
     let mut document = TEXT.clone();
     document["servers"] = json!([{ "url": base_url }]);
+    let credits = packs.iter().map(|pack| pack.credits).collect::<Vec<_>>();
+    document["components"]["schemas"]["CheckoutRequest"]["properties"]["credits"]["enum"] = json!(credits);
     document
 }
 
@@ -108,6 +114,12 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
 
 /// Headers of every answer, and the body of every failure.
 fn complete(operation: &mut Operation) {
+    // The one body that may be left out; the annotations cannot say so of a body with two forms.
+    if operation.operation_id.as_deref() == Some("startDeviceLogin")
+        && let Some(RefOr::T(body)) = &mut operation.request_body
+    {
+        body.required = Some(Required::False);
+    }
     let is_keyed = operation.security.as_ref().is_some_and(|ways| ways.iter().all(|way| json!(way) != json!({})));
     let may_be_limited = operation.responses.responses.contains_key("429");
     for (status, response) in &mut operation.responses.responses {
@@ -159,6 +171,10 @@ fn describe_failure(response: &mut Response, status: u16) {
             _ => "Something went wrong; nothing was charged.",
         }
         .to_owned();
+    }
+    // Where a handler's failures have a form of their own they say so.
+    if !response.content.is_empty() {
+        return;
     }
     let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
     response.content.insert("application/problem+json".to_owned(), problem.into());

@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod answer;
+pub mod billing;
 mod cacheable;
 pub mod delivery;
 pub mod events;

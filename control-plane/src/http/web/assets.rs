@@ -17,7 +17,7 @@ struct Asset {
     etag: String,
 }
 
-static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 6]> = LazyLock::new(|| {
     let asset = |name, media_type, body: String| {
         let etag = format!("\"{}\"", hex::encode(&Sha256::digest(&body)[..16]));
         Asset { name, media_type, body, etag }
@@ -28,7 +28,14 @@ static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
             "text/css; charset=utf-8",
             include_str!("../../../assets/site.css").to_owned() + &paint_classes(),
         ),
+        asset("site.js", "text/javascript; charset=utf-8", include_str!("../../../assets/site.js").to_owned()),
+        asset("console.js", "text/javascript; charset=utf-8", include_str!("../../../assets/console.js").to_owned()),
         asset("home.js", "text/javascript; charset=utf-8", include_str!("../../../assets/home.js").to_owned()),
+        asset(
+            "playground.js",
+            "text/javascript; charset=utf-8",
+            include_str!("../../../assets/playground.js").to_owned(),
+        ),
         asset("icon.svg", "image/svg+xml", include_str!("../../../assets/icon.svg").to_owned()),
     ]
 });

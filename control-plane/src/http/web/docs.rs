@@ -1,6 +1,6 @@
 //! `GET /openapi.json`, and `GET /docs`: the same document as a page to read, without a script.
 
-use super::pages::page;
+use super::visit::Visit;
 use crate::app::App;
 use crate::http::openapi;
 use axum::Json;
@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 pub async fn document(State(app): State<App>) -> Response {
     // Tools that run in browsers read it from other origins.
     let headers = [(CACHE_CONTROL, "public, max-age=300"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
-    (headers, Json(openapi::document(&app.base_url))).into_response()
+    (headers, Json(openapi::document(&app.base_url, &app.config.prices.packs))).into_response()
 }
 
-pub async fn get(State(app): State<App>) -> Response {
-    page("docs.html", &Reference::of(&openapi::document(&app.base_url), &app.base_url))
+pub async fn get(State(app): State<App>, visit: Visit) -> Response {
+    visit.page("docs.html", &Reference::of(&openapi::document(&app.base_url, &app.config.prices.packs), &app.base_url))
 }
 
 #[derive(Debug, Serialize)]

@@ -1,11 +1,13 @@
-//! `GET /`: what this is, six pictures, one request to copy, the prices. `GET /pricing` leads to the last.
+//! `GET /`: what this is, six pictures, one request to copy, the prices.
 
+use super::dashboard::billing::{ShownPack, packs};
 use super::examples::{Progress, progress};
-use super::pages::page;
+use super::visit::Visit;
+use super::words::{capital, thousands};
 use crate::app::App;
 use crate::delivery::{Example, ImageRequest, ResponseKind};
 use axum::extract::State;
-use axum::response::{Redirect, Response};
+use axum::response::Response;
 use cyclorama_core::{Colour, Format, View};
 use serde::Serialize;
 
@@ -55,13 +57,7 @@ struct ShownView {
     yaw: u32,
 }
 
-#[derive(Debug, Serialize)]
-struct ShownPack {
-    credits: String,
-    price: String,
-}
-
-pub async fn get(State(app): State<App>) -> Response {
+pub async fn get(State(app): State<App>, visit: Visit) -> Response {
     app.examples.start_rendering(&app);
     let progress = progress(&app).await;
     let examples: Vec<Shown> = app
@@ -96,20 +92,9 @@ pub async fn get(State(app): State<App>) -> Response {
         example_location: format!("/api/v1/images/car?{location}"),
         free_credits: app.config.prices.free_credits,
         credits_per_dollar: thousands(app.config.prices.credits_per_dollar),
-        packs: app
-            .config
-            .prices
-            .packs
-            .iter()
-            .map(|pack| ShownPack { credits: thousands(pack.credits), price: dollars(pack.cents) })
-            .collect(),
+        packs: packs(&app),
     };
-    page("home.html", &home)
-}
-
-/// `GET /pricing`, where the `Link` of a 402 points.
-pub async fn pricing() -> Redirect {
-    Redirect::to("/#prices")
+    visit.page("home.html", &home)
 }
 
 fn shown(example: &Example, number: usize, ready: bool) -> Shown {
@@ -145,47 +130,4 @@ fn query(example: &Example, format: Format, width: Option<u32>) -> String {
         response: ResponseKind::Image,
     };
     request.canonical_query(&variant.make, &variant.model)
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// `14841` as `14,841`.
-fn thousands(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut grouped = String::from(if number < 0 { "-" } else { "" });
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// `500` as `$5`, `1250` as `$12.50`.
-fn dollars(cents: i64) -> String {
-    match cents % 100 {
-        0 => format!("${}", thousands(cents / 100)),
-        rest => format!("${}.{rest:02}", thousands(cents / 100)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_as_people_write_them() {
-        for (number, expected) in
-            [(0, "0"), (999, "999"), (1000, "1,000"), (14_841, "14,841"), (1_000_000, "1,000,000")]
-        {
-            assert_eq!(thousands(number), expected);
-        }
-        for (cents, expected) in [(500, "$5"), (1250, "$12.50"), (100_000, "$1,000"), (5, "$0.05")] {
-            assert_eq!(dollars(cents), expected);
-        }
-    }
 }

@@ -1,10 +1,28 @@
 //! Pages for people: plain HTML, one style sheet, no frameworks. Each works without JavaScript.
+//!
+//! Forms that change something are read through `form`, which checks that our own page sent them; who looks at a page is known to `visit`.
 
 pub mod assets;
+pub mod confirm;
+pub mod dashboard;
+pub mod device;
 pub mod docs;
 pub mod errors;
 pub mod examples;
+mod form;
 pub mod home;
-mod pages;
+mod next;
+pub mod pages;
+pub mod pay;
+pub mod playground;
+pub mod pricing;
+pub mod quick_start;
+pub mod reset_password;
+pub mod sign_in;
+pub mod sign_up;
+pub mod status;
 #[cfg(test)]
 mod tests;
+pub mod visit;
+mod visitor;
+pub mod words;

@@ -1,8 +1,12 @@
 //! Templates to answers. A page is given values ready to show and asks for nothing.
 
+use crate::app::App;
 use crate::http::error::Problem;
-use axum::http::HeaderValue;
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
+use crate::http::extract::RequestId;
+use axum::extract::{Request, State};
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -14,39 +18,102 @@ use std::sync::LazyLock;
 const POLICY: &str = "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+macro_rules! templates {
+    ($environment:ident: $($name:literal)+) => {
+        $($environment.add_template($name, include_str!(concat!("../../../templates/", $name)))?;)+
+    };
+}
+
 static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     // A name that a page is not given is a mistake, not an empty place.
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    environment.add_template("base.html", include_str!("../../../templates/base.html"))?;
-    environment.add_template("docs.html", include_str!("../../../templates/docs.html"))?;
-    environment.add_template("errors.html", include_str!("../../../templates/errors.html"))?;
-    environment.add_template("stage.html", include_str!("../../../templates/stage.html"))?;
-    environment.add_template("home.html", include_str!("../../../templates/home.html"))?;
+    templates!(environment:
+        "base.html" "billing.html" "check_mail.html" "confirm.html" "console.html" "console_live.html" "console_sign_in.html" "dashboard_parts.html" "deliveries.html" "device.html" "docs.html" "errors.html" "fields.html" "forgot_password.html" "home.html" "key.html" "keys.html" "overview.html" "password.html" "pay.html" "playground.html" "pricing.html" "problem.html" "quick_start.html" "reset_password.html" "shown_once.html" "sign_in.html" "sign_up.html" "stage.html" "status.html" "urls.html"
+    );
     Ok(environment)
 });
 
+/// What every page shows beside its own content.
+#[derive(Debug, Serialize)]
+pub struct Shared<'a> {
+    /// Who is signed in.
+    pub email: Option<&'a str>,
+    /// What its forms send along; empty where nobody can send one.
+    pub csrf: &'a str,
+    /// Whether it was looked who is signed in: a page about a failure does without.
+    pub is_known: bool,
+}
+
+#[derive(Serialize)]
+struct Whole<'a, T> {
+    shared: &'a Shared<'a>,
+    #[serde(flatten)]
+    page: &'a T,
+}
+
 /// Renders a template with its context. The name's `.html` turns escaping on.
-pub fn page<T: Serialize>(name: &str, context: &T) -> Response {
-    let rendered = match &*TEMPLATES {
-        Ok(templates) => templates.get_template(name).and_then(|template| template.render(Serde(context))),
-        Err(error) => {
-            tracing::error!(error = error as &dyn std::error::Error, "the templates do not parse");
-            return Problem::internal().into_response();
-        }
+pub fn render<T: Serialize>(name: &str, status: StatusCode, shared: &Shared<'_>, context: &T) -> Response {
+    let html = match fragment(name, &Whole { shared, page: context }) {
+        Ok(html) => html,
+        Err(problem) => return problem.into_response(),
     };
-    match rendered {
-        Ok(html) => {
-            let mut response = Html(html).into_response();
-            let headers = response.headers_mut();
-            headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-            response
-        }
-        Err(error) => {
-            tracing::error!(error = &error as &dyn std::error::Error, page = name, "a page could not be rendered");
-            Problem::internal().into_response()
-        }
+    let mut response = (status, Html(html)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
+}
+
+/// Renders a template that is no page by itself.
+pub fn fragment<T: Serialize>(name: &str, context: &T) -> Result<String, Problem> {
+    let templates = TEMPLATES.as_ref().map_err(|error| {
+        tracing::error!(error = error as &dyn std::error::Error, "the templates do not parse");
+        Problem::internal()
+    })?;
+    templates.get_template(name).and_then(|template| template.render(Serde(context))).map_err(|error| {
+        tracing::error!(error = &error as &dyn std::error::Error, page = name, "a page could not be rendered");
+        Problem::internal()
+    })
+}
+
+#[derive(Serialize)]
+struct Failure<'a> {
+    status: u16,
+    title: &'a str,
+    detail: &'a str,
+    request_id: &'a str,
+}
+
+/// Whether a person waits for the answer.
+pub fn is_browser(headers: &HeaderMap) -> bool {
+    headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|accept| accept.contains("text/html"))
+}
+
+/// A failure as a page.
+pub fn failure(problem: &Problem, id: &RequestId) -> Response {
+    let failure = Failure {
+        status: problem.status().as_u16(),
+        title: problem.status().canonical_reason().unwrap_or("Error"),
+        detail: problem.detail(),
+        request_id: &id.0,
+    };
+    render("problem.html", problem.status(), &Shared { email: None, csrf: "", is_known: false }, &failure)
+}
+
+/// Failures of pages as pages, for browsers; a program gets the problem document.
+pub async fn failures_as_pages(State(_): State<App>, id: RequestId, request: Request, next: Next) -> Response {
+    let is_browser = is_browser(request.headers());
+    let mut response = next.run(request).await;
+    if !is_browser {
+        return response;
     }
+    let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
+    let mut page = failure(&problem, &id);
+    // `Retry-After`, cookies and limits stay.
+    for (name, value) in response.headers() {
+        page.headers_mut().append(name.clone(), value.clone());
+    }
+    page
 }

@@ -53,8 +53,6 @@ async fn every_status_has_an_anchor_on_the_errors_page() {
     for status in [400, 401, 402, 403, 404, 405, 409, 410, 413, 414, 422, 429, 500, 502, 503] {
         assert!(html.contains(&format!("id=\"{status}\"")), "{status}");
     }
-    let (status, headers, _) = get(&service, "/pricing", None).await;
-    assert_eq!((status, headers["location"].to_str().expect("text")), (StatusCode::SEE_OTHER, "/#prices"));
 }
 
 #[tokio::test]

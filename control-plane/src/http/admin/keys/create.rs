@@ -1,6 +1,6 @@
 //! `POST /admin/keys`
 
-use crate::accounts::api_key::{self, NewKey};
+use crate::accounts::api_key::{self, NAME_CHARS_MAX, NewKey};
 use crate::accounts::token::PlainKey;
 use crate::accounts::{Scope, account};
 use crate::app::App;
@@ -10,8 +10,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-
-const NAME_CHARS_MAX: usize = 80;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -106,7 +106,7 @@ pub async fn get(State(app): State<App>, caller: Caller, request_id: RequestId) 
         let data = Account {
             credits: credits.0,
             credits_value_usd: credits.0 as f64 / prices.credits_per_dollar as f64,
-            // Payments come with a provider; none is set up here.
+            // The provider there is keeps no card.
             auto_reload: false,
             has_payment_method: false,
             pricing: Pricing {
@@ -127,7 +127,13 @@ pub async fn get(State(app): State<App>, caller: Caller, request_id: RequestId) 
                 rate_limit_per_minute: caller.rate_limit_per_minute,
             },
         };
-        let links = [("pricing", "/pricing"), ("statement", "/api/v1/account/statement"), ("docs", "/docs")];
+        let links = [
+            ("dashboard", "/dashboard"),
+            ("billing", "/dashboard/billing"),
+            ("pricing", "/pricing"),
+            ("statement", "/api/v1/account/statement"),
+            ("docs", "/docs"),
+        ];
         let links = links.into_iter().map(|(name, path)| (name, format!("{}{path}", app.base_url))).collect();
         let answer = AccountResponse { data, links, request_id: request_id.0 };
         Ok(([(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())

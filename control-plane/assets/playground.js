@@ -1,0 +1,127 @@
+// The playground works without this: it shows what is chosen at once, and finds vehicles while somebody types.
+"use strict";
+
+const SEARCH_PAUSE_MS = 180;
+const form = document.getElementById("choose");
+const stage = document.getElementById("stage");
+
+// A choice is a page of its own: its address can be kept and shared, and its snippets are the server's.
+async function show(address) {
+  if (stage) stage.classList.add("busy");
+  try {
+    const answer = await fetch(address, { headers: { accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = page.querySelector(".result");
+    if (!answer.ok || !fresh || !stage) {
+      location.assign(address);
+      return;
+    }
+    history.replaceState(null, "", address);
+    const picture = fresh.querySelector("#picture");
+    const image = document.getElementById("picture");
+    const done = () => stage.classList.remove("busy");
+    image.onload = done;
+    image.onerror = () => {
+      done();
+      document.getElementById("told").textContent = "This picture cannot be had now. Try again in a minute.";
+    };
+    stage.className = fresh.querySelector("#stage").className + " busy";
+    image.alt = picture.alt;
+    image.src = picture.getAttribute("src");
+    document.querySelector(".result figcaption").replaceChildren(...fresh.querySelector("figcaption").childNodes);
+    for (const code of fresh.querySelectorAll(".snippets code")) {
+      document.getElementById(code.id).textContent = code.textContent;
+    }
+  } catch {
+    location.assign(address);
+  }
+}
+
+function chosen() {
+  return `${form.getAttribute("action")}?${new URLSearchParams(new FormData(form))}`;
+}
+
+form.addEventListener("change", (event) => {
+  if (event.target.id !== "q" && form.checkValidity()) show(chosen());
+});
+form.addEventListener("submit", (event) => {
+  if (!stage) return;
+  event.preventDefault();
+  show(chosen());
+});
+
+// Live search, where the service has it.
+const search = document.getElementById("search");
+const query = document.getElementById("q");
+const found = document.getElementById("found");
+let timer = 0;
+let latest = 0;
+let options = [];
+let at = -1;
+
+function close() {
+  found.hidden = true;
+  query.setAttribute("aria-expanded", "false");
+  query.removeAttribute("aria-activedescendant");
+  at = -1;
+}
+
+function mark(place) {
+  at = place;
+  options.forEach((option, index) => option.setAttribute("aria-selected", String(index === place)));
+  if (place >= 0) {
+    query.setAttribute("aria-activedescendant", options[place].id);
+    options[place].scrollIntoView({ block: "nearest" });
+  }
+}
+
+function take(hit) {
+  const asked = Number((query.value.match(/\b(19|20)\d\d\b/) || [])[0]);
+  const year = hit.years.includes(asked) ? asked : Math.max(...hit.years);
+  document.getElementById("make").value = hit.make_slug;
+  document.getElementById("model").value = hit.model_slug;
+  document.getElementById("year").value = year;
+  query.value = `${hit.make_name} ${hit.model_name} ${year}`;
+  close();
+  show(chosen());
+}
+
+async function look() {
+  const mine = ++latest;
+  const words = query.value.trim();
+  if (words.length < 2) return close();
+  const answer = await fetch(`/api/v1/vehicles?limit=8&q=${encodeURIComponent(words)}`);
+  if (!answer.ok || mine !== latest) return;
+  const { data } = await answer.json();
+  const hits = data.results.filter((hit) => hit.kind === "model" && hit.years.length > 0);
+  options = hits.map((hit, index) => {
+    const option = document.createElement("li");
+    option.id = `hit-${index}`;
+    option.setAttribute("role", "option");
+    option.textContent = `${hit.make_name} ${hit.model_name}, ${Math.min(...hit.years)} to ${Math.max(...hit.years)}`;
+    option.addEventListener("pointerdown", (event) => { event.preventDefault(); take(hit); });
+    option.take = () => take(hit);
+    return option;
+  });
+  found.replaceChildren(...options);
+  found.hidden = options.length === 0;
+  query.setAttribute("aria-expanded", String(!found.hidden));
+  mark(-1);
+}
+
+query.addEventListener("input", () => {
+  clearTimeout(timer);
+  timer = setTimeout(look, SEARCH_PAUSE_MS);
+});
+query.addEventListener("keydown", (event) => {
+  if (event.key === "ArrowDown" && options.length) mark((at + 1) % options.length);
+  else if (event.key === "ArrowUp" && options.length) mark((at + options.length - 1) % options.length);
+  else if (event.key === "Enter" && !found.hidden) options[Math.max(at, 0)].take();
+  else if (event.key === "Escape") close();
+  else return;
+  event.preventDefault();
+});
+query.addEventListener("blur", close);
+
+// An older service has no search: then there are only the fields.
+fetch("/api/v1/vehicles?limit=1&q=golf").then((answer) => { search.hidden = !answer.ok; }).catch(() => {});

@@ -1,0 +1,185 @@
+//! Passwords: what is taken as one, and their argon2id hashes.
+//!
+//! Hashing takes 19 MiB and tens of milliseconds on purpose (the crate's defaults, which are OWASP's), so only as many run at once as
+//! there are cores, and only so many wait.
+
+use argon2::Argon2;
+use argon2::password_hash::phc;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use std::sync::{Arc, LazyLock};
+use tokio::sync::Semaphore;
+use unicode_normalization::UnicodeNormalization;
+
+pub const CHARS_MIN: usize = 8;
+/// Long enough for any phrase, short enough to hash.
+pub const CHARS_MAX: usize = 200;
+
+/// Hashes that run or wait at once: a few seconds of work.
+const QUEUE_MAX: usize = 64;
+
+/// A password as it was typed. Prints nothing.
+#[derive(Clone)]
+pub struct Password(String);
+
+/// Why a text is not taken as a new password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WeakPassword {
+    #[error("A password has at least {CHARS_MIN} characters.")]
+    TooShort,
+    #[error("A password has at most {CHARS_MAX} characters.")]
+    TooLong,
+    #[error("The password must not be the e-mail address.")]
+    IsAddress,
+    #[error("A password needs more than one different character.")]
+    OneCharacter,
+}
+
+impl Password {
+    /// A new password for somebody with this address.
+    pub fn choose(text: &str, email: &str) -> Result<Self, WeakPassword> {
+        let chars = text.chars().count();
+        if chars < CHARS_MIN {
+            return Err(WeakPassword::TooShort);
+        }
+        if chars > CHARS_MAX {
+            return Err(WeakPassword::TooLong);
+        }
+        if text.trim().eq_ignore_ascii_case(email.trim()) {
+            return Err(WeakPassword::IsAddress);
+        }
+        let mut letters = text.chars();
+        let first = letters.next();
+        if letters.all(|letter| Some(letter) == first) {
+            return Err(WeakPassword::OneCharacter);
+        }
+        Ok(Password::typed(text))
+    }
+
+    /// What somebody typed to sign in. One that could never have been chosen is tried all the same: it takes as long to refuse.
+    pub fn typed(text: &str) -> Self {
+        // The same letters typed on another system may arrive composed differently.
+        Password(text.chars().take(CHARS_MAX + 1).nfkc().collect())
+    }
+}
+
+impl std::fmt::Debug for Password {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Password")
+    }
+}
+
+/// The stored form, a PHC string. Prints nothing.
+#[derive(Clone)]
+pub struct PasswordHash(String);
+
+impl PasswordHash {
+    pub fn from_stored(text: String) -> Self {
+        PasswordHash(text)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for PasswordHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PasswordHash")
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum HashingError {
+    #[error("too many passwords wait to be hashed")]
+    Busy,
+    #[error("a password could not be hashed")]
+    Failed,
+}
+
+/// Hashes and compares, a few at a time. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Passwords {
+    waiting: Arc<Semaphore>,
+    running: Arc<Semaphore>,
+}
+
+impl Default for Passwords {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Passwords { waiting: Arc::new(Semaphore::new(QUEUE_MAX)), running: Arc::new(Semaphore::new(cores)) }
+    }
+}
+
+impl Passwords {
+    pub async fn hash(&self, password: Password) -> Result<PasswordHash, HashingError> {
+        self.run(move || hash(&password)).await?
+    }
+
+    /// Whether the password is the one of the hash. Without a hash it takes as long, and is not.
+    pub async fn verify(&self, password: Password, hash: Option<PasswordHash>) -> Result<bool, HashingError> {
+        self.run(move || {
+            let parse = |hash: &PasswordHash| phc::PasswordHash::new(&hash.0).ok();
+            let own = hash.as_ref().and_then(parse);
+            let is_own = own.is_some();
+            let compared = own.or_else(|| NOBODYS.as_ref().and_then(parse));
+            let fits = compared
+                .is_some_and(|compared| Argon2::default().verify_password(password.0.as_bytes(), &compared).is_ok());
+            fits && is_own
+        })
+        .await
+    }
+
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashingError> {
+        let _place = self.waiting.try_acquire().map_err(|_| HashingError::Busy)?;
+        // Never closed.
+        let _core = self.running.acquire().await.ok();
+        tokio::task::spawn_blocking(work).await.map_err(|_| HashingError::Failed)
+    }
+}
+
+/// What is compared where there is no account, so that the answer takes as long.
+static NOBODYS: LazyLock<Option<PasswordHash>> = LazyLock::new(|| hash(&Password("nobody's password".to_owned())).ok());
+
+fn hash(password: &Password) -> Result<PasswordHash, HashingError> {
+    let hashed = Argon2::default().hash_password(password.0.as_bytes()).map_err(|_| HashingError::Failed)?;
+    Ok(PasswordHash(hashed.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_as_a_password() {
+        let long = "ab".repeat(101);
+        for (text, refused) in [
+            ("correct horse", None),
+            ("8 chars!", None),
+            ("7 chars", Some(WeakPassword::TooShort)),
+            (long.as_str(), Some(WeakPassword::TooLong)),
+            (" Ada@Example.com", Some(WeakPassword::IsAddress)),
+            ("aaaaaaaaaaaa", Some(WeakPassword::OneCharacter)),
+        ] {
+            assert_eq!(Password::choose(text, "ada@example.com").err(), refused, "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_password_itself_fits_its_hash() {
+        let passwords = Passwords::default();
+        let hash = passwords.hash(Password::typed("Zo\u{eb} rides 9")).await.expect("hashes");
+        assert!(hash.as_str().starts_with("$argon2id$v=19$"), "the stored form names its own parameters");
+        // The same letters, composed differently.
+        for (text, fits) in
+            [("Zo\u{eb} rides 9", true), ("Zoe\u{308} rides 9", true), ("zo\u{eb} rides 9", false), ("", false)]
+        {
+            let verified = passwords.verify(Password::typed(text), Some(hash.clone())).await.expect("compares");
+            assert_eq!(verified, fits, "{text}");
+        }
+        for none in [None, Some(PasswordHash::from_stored("!".to_owned()))] {
+            let nobodys = passwords.verify(Password::typed("nobody's password"), none).await.expect("compares");
+            assert!(!nobodys, "what stands in for a missing hash opens nothing");
+        }
+        assert_eq!(format!("{:?} {hash:?}", Password::typed("x")), "Password PasswordHash");
+    }
+}

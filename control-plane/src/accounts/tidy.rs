@@ -1,0 +1,29 @@
+//! Forgetting what is over: sessions, links, attempts, device logins.
+
+use super::{attempts, device_login, session, user};
+use crate::clock::{Clock, UnixMs};
+use crate::db::Database;
+use std::time::Duration;
+
+const EVERY: Duration = Duration::from_secs(600);
+
+/// Runs until the task is aborted.
+pub fn start_tidying(db: Database, clock: Clock) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(async move {
+        let mut ticks = tokio::time::interval(EVERY);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = tidy(&db, clock.now()).await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "accounts could not be tidied");
+            }
+        }
+    })
+}
+
+async fn tidy(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
+    session::forget_expired(db, now).await?;
+    user::forget_expired(db, now).await?;
+    attempts::forget_old(db, now).await?;
+    device_login::forget_old(db, now).await
+}

@@ -1,0 +1,30 @@
+//! Mail: where it is handed over and whom it is from. Without it accounts are active at once, and no mail is sent.
+
+use super::{ConfigError, Secret, Source};
+use lettre::message::Mailbox;
+
+#[derive(Debug, Clone)]
+pub struct Mail {
+    /// As `lettre` takes it. May hold a password.
+    pub smtp_url: Secret,
+    pub from: Mailbox,
+}
+
+impl Mail {
+    /// `None`: there is none.
+    pub fn read(source: &Source) -> Result<Option<Self>, ConfigError> {
+        let (smtp_url, from) = match (source.text("smtp_url"), source.text("mail_from")) {
+            (None, None) => return Ok(None),
+            (Some(smtp_url), Some(from)) => (smtp_url, from),
+            (Some(_), None) => return Err(source.rule("mail_from", "is needed with CYCLORAMA_SMTP_URL")),
+            (None, Some(_)) => return Err(source.rule("smtp_url", "is needed with CYCLORAMA_MAIL_FROM")),
+        };
+        if crate::mail::transport(smtp_url).is_err() {
+            return Err(source.refuse("smtp_url", "smtps://user:password@host, or smtp://host:port?tls=required"));
+        }
+        let from = from
+            .parse()
+            .map_err(|_| source.refuse("mail_from", "an address such as Cyclorama <no-reply@example.com>"))?;
+        Ok(Some(Mail { smtp_url: Secret::new(smtp_url), from }))
+    }
+}

@@ -1,0 +1,37 @@
+//! `POST /admin/password-links`: a link that sets a new password, for the operator to hand over. The way back in where no mail is set up, and
+//! the first way in to an account that the operator made.
+
+use crate::accounts::{account, user};
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, Operator};
+use crate::http::web::reset_password::make_link;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CreatePasswordLink {
+    email: String,
+}
+
+#[derive(Serialize)]
+pub struct Created {
+    account_id: String,
+    /// Shown here and never again; good for two hours, once.
+    link: String,
+}
+
+pub async fn create(
+    State(app): State<App>,
+    _: Operator,
+    JsonBody(body): JsonBody<CreatePasswordLink>,
+) -> Result<(StatusCode, Json<Created>), Problem> {
+    let account = account::find_by_email(&app.db, &body.email).await?;
+    let user = user::of_account(&app.db, &account, app.clock.now()).await?;
+    let link = make_link(&app, &user).await?;
+    tracing::info!(account_id = account.id, "password link made by the operator");
+    Ok((StatusCode::CREATED, Json(Created { account_id: account.id, link })))
+}

@@ -1,0 +1,3 @@
+//! `/admin/password-links`
+
+pub mod create;

@@ -1,0 +1,120 @@
+//! `POST /api/auth/device/code`: a device asks to be let in.
+
+use super::body::field;
+use crate::accounts::device_login::{self, CLIENT_NAME_CHARS_MAX, INTERVAL_SECONDS, LIFETIME_SECONDS};
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{ClientIp, read_body};
+use crate::http::rate_limit::counted_by_address;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub const BODY_BYTES_MAX: usize = 4 * 1024;
+
+/// The name of a key whose device gave none.
+const NAMELESS: &str = "device login";
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct DeviceCodeRequest {
+    /// Names the key that is made; the person who approves it sees it.
+    #[schema(max_length = 80, example = "Ada's laptop")]
+    #[allow(dead_code, reason = "only describes the body, which may also be a form")]
+    client_name: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct DeviceCodeResponse {
+    /// A secret of the device: it polls with this.
+    device_code: String,
+    /// What the person types, or compares.
+    #[schema(pattern = "^[A-Z]{4}-[A-Z0-9]{4}$", example = "BDWP-HQPK")]
+    user_code: String,
+    /// Where the person goes.
+    #[schema(format = Uri)]
+    verification_uri: String,
+    /// The same, with the code filled in.
+    #[schema(format = Uri)]
+    verification_uri_complete: String,
+    /// Seconds until it is too late.
+    #[schema(minimum = 600, maximum = 600)]
+    expires_in: i64,
+    /// Seconds between polls.
+    #[schema(minimum = 3, maximum = 3)]
+    interval: i64,
+}
+
+/// Start a device login
+///
+/// Show the person `verification_uri` and `user_code`, and poll `/api/auth/device/token` with `device_code`. 20 requests a minute and
+/// client address.
+#[utoipa::path(
+    post, path = "/api/auth/device/code", tag = "Device login", operation_id = "startDeviceLogin", security(()),
+    request_body(
+        description = "May be left out. At most 4 KiB.",
+        content((DeviceCodeRequest = "application/json"), (DeviceCodeRequest = "application/x-www-form-urlencoded"))
+    ),
+    responses(
+        (status = 201, description = "Waiting for a person.", body = DeviceCodeResponse),
+        (status = 400), (status = 413), (status = 429), (status = 500), (status = 503),
+    )
+)]
+pub async fn post(State(app): State<App>, ip: ClientIp, request: Request) -> Response {
+    let limit = app.config.limits.device_code_per_minute;
+    counted_by_address(&app, ip, "device code", limit, async {
+        let headers = request.headers().clone();
+        let body = read_body(request, &app).await?;
+        let name = client_name(field(&headers, &body, "client_name")?)?;
+        let started = device_login::start(&app.db, &name, app.clock.now()).await?;
+        let verification_uri = format!("{}/device", app.base_url);
+        let answer = DeviceCodeResponse {
+            device_code: started.device_code.reveal().to_owned(),
+            verification_uri_complete: format!("{verification_uri}?user_code={}", started.user_code),
+            user_code: started.user_code.to_string(),
+            verification_uri,
+            expires_in: LIFETIME_SECONDS,
+            interval: INTERVAL_SECONDS,
+        };
+        Ok((StatusCode::CREATED, [(CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+    })
+    .await
+}
+
+/// One line of text. It is shown to people who decide about it, so it has no characters that change how others are shown.
+fn client_name(given: Option<String>) -> Result<String, Problem> {
+    let name = given.unwrap_or_default();
+    if name.chars().count() > CLIENT_NAME_CHARS_MAX {
+        let detail = format!("`client_name` has at most {CLIENT_NAME_CHARS_MAX} characters.");
+        return Err(Problem::bad_parameter("client_name", detail));
+    }
+    let reorders =
+        |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let shown: String = name.chars().filter(|c| !c.is_control() && !reorders(*c)).collect();
+    match shown.trim() {
+        "" => Ok(NAMELESS.to_owned()),
+        shown => Ok(shown.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_one_line_that_reads_as_it_is() {
+        for (given, shown) in [
+            (None, Some("device login")),
+            (Some(" \n"), Some("device login")),
+            (Some(" Ada's\r\n laptop "), Some("Ada's laptop")),
+            (Some("safe\u{202e}gpj"), Some("safegpj")),
+        ] {
+            assert_eq!(client_name(given.map(str::to_owned)).ok().as_deref(), shown, "{given:?}");
+        }
+        assert!(client_name(Some("x".repeat(80))).is_ok());
+        assert!(client_name(Some("x".repeat(81))).is_err());
+    }
+}

@@ -1,0 +1,117 @@
+//! `POST /api/auth/device/token`: a device asks whether it has been let in. Failures have the form of RFC 6749, not that of problem
+//! documents (specification section 7, rule 4).
+
+use super::body::field;
+use crate::accounts::Scope;
+use crate::accounts::device_login::{self, PREFIX, Polled, SCOPES};
+use crate::accounts::token::PlainKey;
+use crate::app::App;
+use crate::http::extract::{ClientIp, RequestId, read_body};
+use crate::http::rate_limit::counted_by_address;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, RETRY_AFTER};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub const BODY_BYTES_MAX: usize = 4 * 1024;
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct DeviceTokenRequest {
+    #[allow(dead_code, reason = "only describes the body, which may also be a form")]
+    device_code: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct DeviceTokenResponse {
+    /// The API key: shown here and never again.
+    access_token: String,
+    #[schema(pattern = "^Bearer$")]
+    token_type: &'static str,
+    /// Scopes separated by spaces.
+    #[schema(example = "images:read account:read billing:write")]
+    scope: String,
+}
+
+/// Why there is no key yet, or never will be.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DeviceError {
+    error: DeviceErrorCode,
+    request_id: String,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceErrorCode {
+    /// Nobody has decided yet: keep polling.
+    AuthorizationPending,
+    /// Expired, denied, or the key was handed over before: start over.
+    ExpiredToken,
+    /// There is no `device_code`, or not one of ours.
+    InvalidRequest,
+    /// Too soon: wait `Retry-After` seconds.
+    SlowDown,
+}
+
+/// Poll a device login
+///
+/// Every `interval` seconds. The key is returned exactly once. 60 requests a minute and client address.
+#[utoipa::path(
+    post, path = "/api/auth/device/token", tag = "Device login", operation_id = "pollDeviceLogin", security(()),
+    request_body(
+        description = "At most 4 KiB.",
+        content((DeviceTokenRequest = "application/json"), (DeviceTokenRequest = "application/x-www-form-urlencoded"))
+    ),
+    responses(
+        (status = 200, description = "Approved: the key.", body = DeviceTokenResponse),
+        (status = 400, description = "`authorization_pending`, `expired_token` or `invalid_request`.", body = DeviceError),
+        (status = 413),
+        (status = 429, description = "`slow_down`.", body = DeviceError),
+        (status = 500), (status = 503),
+    )
+)]
+pub async fn post(State(app): State<App>, ip: ClientIp, id: RequestId, request: Request) -> Response {
+    let limit = app.config.limits.device_token_per_minute;
+    let refuse = |status, error| {
+        let body = DeviceError { error, request_id: id.0.clone() };
+        (status, [(CACHE_CONTROL, "no-store")], Json(body)).into_response()
+    };
+    let response = counted_by_address(&app, ip, "device token", limit, async {
+        let invalid = || refuse(StatusCode::BAD_REQUEST, DeviceErrorCode::InvalidRequest);
+        let headers = request.headers().clone();
+        let body = read_body(request, &app).await?;
+        let sent = field(&headers, &body, "device_code").ok().flatten();
+        let Some(device_code) = sent.and_then(|sent| PlainKey::parse(PREFIX, &sent)) else { return Ok(invalid()) };
+        Ok(match device_login::poll(&app.db, &device_code.hash(), app.clock.now()).await? {
+            Polled::Pending => refuse(StatusCode::BAD_REQUEST, DeviceErrorCode::AuthorizationPending),
+            Polled::Over => refuse(StatusCode::BAD_REQUEST, DeviceErrorCode::ExpiredToken),
+            Polled::TooSoon { retry_after_seconds } => {
+                let response = refuse(StatusCode::TOO_MANY_REQUESTS, DeviceErrorCode::SlowDown);
+                ([(RETRY_AFTER, retry_after_seconds.to_string())], response).into_response()
+            }
+            Polled::Key { key, key_id, account_id } => {
+                tracing::info!(account_id, key_id, "key made by device login");
+                let answer = DeviceTokenResponse {
+                    access_token: key.reveal().to_owned(),
+                    token_type: "Bearer",
+                    scope: Scope::print_list(&SCOPES),
+                };
+                ([(CACHE_CONTROL, "no-store")], Json(answer)).into_response()
+            }
+        })
+    })
+    .await;
+    match response.extensions().get::<crate::http::error::Problem>() {
+        // The limit of the address, in the form of this endpoint; `Retry-After` and the window stay.
+        Some(problem) if problem.status() == StatusCode::TOO_MANY_REQUESTS => {
+            let mut limited = refuse(StatusCode::TOO_MANY_REQUESTS, DeviceErrorCode::SlowDown);
+            for (name, value) in response.headers() {
+                limited.headers_mut().insert(name, value.clone());
+            }
+            limited
+        }
+        _ => response,
+    }
+}

@@ -1,0 +1,93 @@
+//! `GET /console`
+
+use super::live;
+use super::session::{Watcher, form_token};
+use crate::app::App;
+use crate::clock::UnixMs;
+use crate::http::error::Problem;
+use crate::http::web::pages::{self, Shared};
+use crate::http::web::words::moment;
+use crate::renders::{Flagged, Inspection};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Serialize;
+
+const GALLERY: i64 = 24;
+const FLAGGED: i64 = 20;
+
+#[derive(Serialize)]
+struct Page {
+    /// The live part as it is now, HTML.
+    live: String,
+    flagged: Vec<ShownFlagged>,
+    gallery: Vec<ShownRender>,
+}
+
+#[derive(Serialize)]
+struct ShownFlagged {
+    id: String,
+    name: String,
+    revision: i64,
+    reports: String,
+    reasons: Vec<String>,
+    since: String,
+}
+
+#[derive(Serialize)]
+struct ShownRender {
+    id: String,
+    name: String,
+    state: &'static str,
+    told: String,
+    at: String,
+    is_there: bool,
+    receipt: Option<String>,
+}
+
+pub async fn get(State(app): State<App>, _: Watcher) -> Result<Response, Problem> {
+    let flagged = app.renders.flagged(FLAGGED).await?;
+    let latest = app.renders.latest(GALLERY).await?;
+    let page = Page {
+        live: live::render(&app).await?,
+        flagged: flagged.into_iter().map(ShownFlagged::from).collect(),
+        gallery: latest.into_iter().map(ShownRender::from).collect(),
+    };
+    let csrf = form_token(&app);
+    Ok(pages::render("console.html", StatusCode::OK, &Shared { email: None, csrf: &csrf, is_known: false }, &page))
+}
+
+impl From<Flagged> for ShownFlagged {
+    fn from(flagged: Flagged) -> Self {
+        ShownFlagged {
+            name: format!("{}, {}, {}", flagged.vehicle, flagged.view, flagged.color),
+            reports: format!("{} bad, {} good", flagged.bad_reports, flagged.good_reports),
+            since: moment(UnixMs(flagged.flagged_at_ms)),
+            id: flagged.render_id,
+            revision: flagged.revision,
+            reasons: flagged.reasons,
+        }
+    }
+}
+
+impl From<Inspection> for ShownRender {
+    fn from(render: Inspection) -> Self {
+        let told = match (&render.failure_kind, render.revision) {
+            (Some(kind), _) => format!("{kind}: {}", render.failure_detail.as_deref().unwrap_or("no detail")),
+            (None, Some(revision)) => format!("revision {revision}"),
+            (None, None) => "not there yet".to_owned(),
+        };
+        ShownRender {
+            name: format!("{}, {}, {}", render.vehicle_key, render.view, render.colour),
+            state: render.state.as_str(),
+            told,
+            at: moment(UnixMs(render.changed_at_ms)),
+            is_there: render.master_sha256.is_some(),
+            receipt: match render.receipt {
+                serde_json::Value::Null => None,
+                receipt => serde_json::to_string_pretty(&receipt).ok(),
+            },
+            id: render.id,
+        }
+    }
+}

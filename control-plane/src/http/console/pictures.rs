@@ -1,0 +1,37 @@
+//! `GET /console/pictures/{render_id}`: a render as it is delivered, small.
+
+use super::session::Watcher;
+use crate::app::App;
+use crate::delivery::{self, ImageRequest, Order, ResponseKind};
+use crate::http::error::Problem;
+use crate::http::v1::answer::problem;
+use axum::extract::{Path, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
+use axum::response::{IntoResponse, Response};
+use cyclorama_core::Format;
+
+const SIDE_PX: u32 = 512;
+
+pub async fn get(State(app): State<App>, _: Watcher, Path(render_id): Path<String>) -> Result<Response, Problem> {
+    let unknown = || Problem::not_found("unknown_render", "There is no such render, or no picture of it.");
+    let render = app.renders.inspect(&render_id).await?.ok_or_else(unknown)?;
+    let mut parts = render.vehicle_key.split('/');
+    let mut part = || parts.next().unwrap_or_default().to_owned();
+    let request = ImageRequest {
+        make: part(),
+        model: part(),
+        year: part().parse().map_err(|_| unknown())?,
+        view: render.view.parse().map_err(|_| unknown())?,
+        colour: render.colour.parse().map_err(|_| unknown())?,
+        format: Format::Webp,
+        width: Some(SIDE_PX),
+        height: None,
+        side_px: SIDE_PX,
+        response: ResponseKind::Image,
+    };
+    let order = Order::find(&app.catalog.now(), &request).map_err(|_| unknown())?;
+    let ready = delivery::ready(&app, &order).await.map_err(|error| problem(&app, error))?.ok_or_else(unknown)?;
+    let headers =
+        [(CONTENT_TYPE, Format::Webp.media_type()), (CACHE_CONTROL, "private, no-cache"), (ETAG, &ready.etag)];
+    Ok((headers, ready.bytes).into_response())
+}

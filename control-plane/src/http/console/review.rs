@@ -1,0 +1,27 @@
+//! `POST /console/renders/{render_id}/approve` and `/rerender`: what the JSON API under `/admin/renders` does.
+
+use super::session::{ConsoleForm, Watcher};
+use crate::app::App;
+use crate::http::admin::renders::review;
+use crate::http::error::Problem;
+use crate::http::extract::Operator;
+use axum::extract::{Path, State};
+use axum::response::Redirect;
+
+pub async fn approve(
+    State(app): State<App>,
+    _: Watcher,
+    Path(render_id): Path<String>,
+    _: ConsoleForm,
+) -> Result<Redirect, Problem> {
+    review::approve(State(app), Operator, Path(render_id)).await.map(|_| Redirect::to("/console"))
+}
+
+pub async fn rerender(
+    State(app): State<App>,
+    _: Watcher,
+    Path(render_id): Path<String>,
+    _: ConsoleForm,
+) -> Result<Redirect, Problem> {
+    review::rerender(State(app), Operator, Path(render_id)).await.map(|_| Redirect::to("/console"))
+}

@@ -1,0 +1,125 @@
+//! Who may look: a browser that was given the operator token. `GET` and `POST /console/sign-in`, `POST /console/sign-out`.
+//!
+//! The cookie holds a code made from the token, so it ends with the token, nothing is kept, and the token itself stays out of the browser.
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{ClientIp, read_body};
+use crate::http::rate_limit::counted_by_address;
+use crate::http::web::pages::{self, Shared};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
+use axum::http::header::{COOKIE, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use hmac::{Hmac, KeyInit, Mac};
+use serde::Serialize;
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
+use tower_cookies::cookie::{Cookie, SameSite};
+use url::form_urlencoded;
+
+const COOKIE_NAME: &str = "console";
+
+/// What a purpose's code is under the operator token (HMAC-SHA256, RFC 2104).
+fn code(app: &App, purpose: &str) -> String {
+    let token = app.operator_token.reveal();
+    Hmac::<Sha256>::new_from_slice(token.as_bytes())
+        .map(|mac| hex::encode(mac.chain_update(purpose).finalize().into_bytes()))
+        .unwrap_or_default()
+}
+
+fn is_equal(one: &str, other: &str) -> bool {
+    !one.is_empty() && bool::from(one.as_bytes().ct_eq(other.as_bytes()))
+}
+
+/// An operator's browser; everybody else is asked for the token.
+#[derive(Debug, Clone, Copy)]
+pub struct Watcher;
+
+impl FromRequestParts<App> for Watcher {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        match is_signed_in(app, &parts.headers) {
+            true => Ok(Watcher),
+            false => Err(Redirect::to("/console/sign-in").into_response()),
+        }
+    }
+}
+
+fn is_signed_in(app: &App, headers: &HeaderMap) -> bool {
+    let expected = code(app, "console cookie");
+    headers.get_all(COOKIE).iter().any(|header| {
+        let cookies = Cookie::split_parse(header.to_str().unwrap_or_default());
+        cookies.flatten().any(|cookie| cookie.name() == COOKIE_NAME && is_equal(cookie.value(), &expected))
+    })
+}
+
+/// What the console's forms send along.
+pub fn form_token(app: &App) -> String {
+    code(app, "console form")
+}
+
+/// A form of the console, sent by the console.
+pub struct ConsoleForm;
+
+impl FromRequest<App> for ConsoleForm {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
+        let body = read_body(request, app).await.map_err(IntoResponse::into_response)?;
+        let sent = form_urlencoded::parse(&body).find(|(name, _)| name == "csrf").map(|(_, value)| value.into_owned());
+        match is_equal(&sent.unwrap_or_default(), &form_token(app)) {
+            true => Ok(ConsoleForm),
+            false => {
+                Err(Problem::forbidden("form_out_of_date", "This form was not sent by the console.").into_response())
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Page {
+    wrong: Option<&'static str>,
+}
+
+pub async fn get() -> Response {
+    show(StatusCode::OK, None)
+}
+
+fn show(status: StatusCode, wrong: Option<&'static str>) -> Response {
+    let shared = Shared { email: None, csrf: "", is_known: false };
+    pages::render("console_sign_in.html", status, &shared, &Page { wrong })
+}
+
+/// No token guards this form: whoever can forge it would have to know the operator token, and gains nothing but being signed in with it.
+pub async fn sign_in(State(app): State<App>, ip: ClientIp, request: Request) -> Response {
+    let limit = app.config.limits.sign_in_per_minute;
+    counted_by_address(&app, ip, "console", limit, async {
+        let body = read_body(request, &app).await?;
+        let given =
+            form_urlencoded::parse(&body).find(|(name, _)| name == "token").map(|(_, value)| value.into_owned());
+        if !app.operator_token.matches(given.unwrap_or_default().trim()) {
+            return Ok(show(StatusCode::FORBIDDEN, Some("This is not the operator token.")));
+        }
+        tracing::info!("operator signed in to the console");
+        Ok(([(SET_COOKIE, cookie(code(&app, "console cookie"), 7 * 86_400))], Redirect::to("/console")).into_response())
+    })
+    .await
+}
+
+pub async fn sign_out(_: Watcher, _: ConsoleForm) -> Response {
+    ([(SET_COOKIE, cookie(String::new(), 0))], Redirect::to("/console/sign-in")).into_response()
+}
+
+/// The operator listener is reached over loopback or a private network, mostly without HTTPS.
+fn cookie(value: String, seconds: i64) -> String {
+    Cookie::build((COOKIE_NAME, value))
+        .path("/console")
+        .http_only(true)
+        .same_site(SameSite::Strict)
+        .max_age(time::Duration::seconds(seconds))
+        .build()
+        .to_string()
+}

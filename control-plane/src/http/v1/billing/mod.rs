@@ -1,0 +1,4 @@
+//! `/api/v1/billing`: pages where a person pays.
+
+pub mod checkout;
+pub mod portal;

@@ -1,0 +1,52 @@
+//! `POST /api/v1/billing/portal`: where a person sees what was bought.
+
+use crate::accounts::Scope;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{Caller, RequestId};
+use crate::http::rate_limit::counted;
+use crate::payments;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Serialize, ToSchema)]
+pub struct Portal {
+    #[schema(format = Uri)]
+    url: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct PortalResponse {
+    data: Portal,
+    request_id: String,
+}
+
+/// Open the customer portal
+///
+/// The page of payments and receipts, for a person who signs in.
+#[utoipa::path(
+    post, path = "/api/v1/billing/portal", tag = "Account", operation_id = "createPortal",
+    security(("bearer" = ["billing:write"]), ("apiKey" = ["billing:write"])),
+    responses(
+        (status = 201, description = "The portal.", body = PortalResponse),
+        (status = 400, description = "Nothing has been bought yet (`no_purchase`)."),
+        (status = 401), (status = 403), (status = 429), (status = 500), (status = 503),
+    )
+)]
+pub async fn post(State(app): State<App>, caller: Caller, id: RequestId) -> Response {
+    counted(&app, &caller, async {
+        caller.require(Scope::BillingWrite)?;
+        if !payments::has_paid(&app.db, &caller.account_id).await? {
+            return Err(Problem::bad_request("no_purchase", "The account has not bought anything yet."));
+        }
+        let data = Portal { url: format!("{}/dashboard/billing", app.base_url) };
+        let answer = PortalResponse { data, request_id: id.0 };
+        Ok((StatusCode::CREATED, [(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
+    })
+    .await
+}

@@ -1,0 +1,38 @@
+//! `GET /dashboard/deliveries`: every picture that was given to a key, the newest first.
+
+use super::shown::ShownDelivery;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::web::visit::SignedInVisit;
+use crate::ledger;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+
+const SHOWN: usize = 30;
+
+#[derive(Deserialize)]
+pub struct Asked {
+    before: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Page {
+    deliveries: Vec<ShownDelivery>,
+    /// Where the next page begins.
+    older: Option<String>,
+}
+
+pub async fn get(
+    State(app): State<App>,
+    SignedInVisit { user, visit }: SignedInVisit,
+    Query(asked): Query<Asked>,
+) -> Result<Response, Problem> {
+    let before = asked.before.as_deref();
+    let mut found = ledger::deliveries(&app.db.pool, &user.account_id, before, SHOWN as i64 + 1).await?;
+    let is_more = found.len() > SHOWN;
+    found.truncate(SHOWN);
+    let older = if is_more { found.last().map(|last| last.id.clone()) } else { None };
+    let deliveries = found.into_iter().map(|delivered| ShownDelivery::of(&app, delivered)).collect();
+    Ok(visit.page("deliveries.html", &Page { deliveries, older }))
+}

@@ -1,0 +1,207 @@
+//! `/dashboard/keys`: API keys: list, make, rotate, revoke.
+
+use crate::accounts::Scope;
+use crate::accounts::api_key::{self, IN_USE_MAX, KeyInfo, NAME_CHARS_MAX, NewKey};
+use crate::accounts::partner_secret;
+use crate::accounts::token::PlainKey;
+use crate::accounts::user::User;
+use crate::app::App;
+use crate::delivery::urls;
+use crate::http::error::Problem;
+use crate::http::web::form::Form;
+use crate::http::web::visit::SignedInVisit;
+use crate::http::web::words::moment;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Page {
+    keys: Vec<ShownKey>,
+    scopes: Vec<ShownScope>,
+    wrong: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ShownKey {
+    id: String,
+    name: String,
+    scopes: Vec<&'static str>,
+    rate_limit: i64,
+    created: String,
+    delivered: Option<String>,
+    is_revoked: bool,
+    partner_secrets: Vec<ShownSecret>,
+}
+
+#[derive(Serialize)]
+struct ShownSecret {
+    id: String,
+    created: String,
+}
+
+#[derive(Serialize)]
+struct ShownScope {
+    name: &'static str,
+    meaning: &'static str,
+}
+
+pub async fn get(State(app): State<App>, signed_in: SignedInVisit) -> Result<Response, Problem> {
+    show(&app, &signed_in, StatusCode::OK, None).await
+}
+
+async fn show(
+    app: &App,
+    SignedInVisit { user, visit }: &SignedInVisit,
+    status: StatusCode,
+    wrong: Option<&'static str>,
+) -> Result<Response, Problem> {
+    let secrets = partner_secret::list(&app.db, &user.account_id).await?;
+    let keys = api_key::list(&app.db, &user.account_id, app.clock.now()).await?;
+    let shown = |key: KeyInfo| ShownKey {
+        partner_secrets: secrets
+            .iter()
+            .filter(|secret| secret.key_id == key.id)
+            .map(|secret| ShownSecret { id: secret.id.clone(), created: moment(secret.created_at) })
+            .collect(),
+        name: if key.name.is_empty() { "unnamed".to_owned() } else { key.name },
+        scopes: key.scopes.iter().map(|scope| scope.as_str()).collect(),
+        rate_limit: key.rate_limit_per_minute.unwrap_or(app.config.limits.rate_limit_per_minute),
+        created: moment(key.created_at),
+        delivered: key.delivered_at.map(moment),
+        is_revoked: key.is_revoked,
+        id: key.id,
+    };
+    let page = Page {
+        keys: keys.into_iter().map(shown).collect(),
+        scopes: Scope::ALL.map(|scope| ShownScope { name: scope.as_str(), meaning: scope.meaning() }).into(),
+        wrong,
+    };
+    visit.form(app, "keys.html", status, &page).await
+}
+
+/// A secret that is shown once.
+#[derive(Serialize)]
+pub struct ShownOnce<'a> {
+    pub kind: &'static str,
+    pub name: &'a str,
+    pub secret: &'a str,
+    pub base_url: &'a str,
+}
+
+/// `POST /dashboard/keys`
+pub async fn create(State(app): State<App>, signed_in: SignedInVisit, form: Form) -> Result<Response, Problem> {
+    let name = form.text("name").trim();
+    if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.chars().any(char::is_control) {
+        return show(&app, &signed_in, StatusCode::BAD_REQUEST, Some("Give the key a name of up to 80 characters."))
+            .await;
+    }
+    let chosen: Vec<&str> = form.all("scope").collect();
+    let Ok(scopes) = Scope::parse_list(&chosen.join(",")) else {
+        return Err(Problem::bad_parameter("scope", "`scope` is not one of the scopes."));
+    };
+    if scopes.is_empty() {
+        return show(&app, &signed_in, StatusCode::BAD_REQUEST, Some("Choose what the key may do.")).await;
+    }
+    let now = app.clock.now();
+    let in_use = api_key::list(&app.db, &signed_in.user.account_id, now).await?;
+    if in_use.iter().filter(|key| !key.is_revoked).count() >= IN_USE_MAX {
+        return show(
+            &app,
+            &signed_in,
+            StatusCode::CONFLICT,
+            Some("There are a hundred keys in use: revoke one first."),
+        )
+        .await;
+    }
+    let new = NewKey { account_id: &signed_in.user.account_id, name, scopes: &scopes, rate_limit_per_minute: None };
+    let key = make(&app, new).await?;
+    shown_once(&app, &signed_in, name, &key).await
+}
+
+async fn make(app: &App, new: NewKey<'_>) -> Result<PlainKey, Problem> {
+    let account_id = new.account_id.to_owned();
+    let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
+    let mut tx = app.db.begin().await?;
+    let key_id = api_key::create(&mut tx, new, &key, app.clock.now()).await?;
+    tx.commit().await?;
+    tracing::info!(account_id, key_id, "key made by its owner");
+    Ok(key)
+}
+
+async fn shown_once(app: &App, signed_in: &SignedInVisit, name: &str, key: &PlainKey) -> Result<Response, Problem> {
+    let page = ShownOnce { kind: "key", name, secret: key.reveal(), base_url: &app.base_url };
+    signed_in.visit.form(app, "shown_once.html", StatusCode::CREATED, &page).await
+}
+
+/// A key in use of the user's account; anybody else's is not found.
+pub async fn find(app: &App, user: &User, key_id: &str) -> Result<KeyInfo, Problem> {
+    let keys = api_key::list(&app.db, &user.account_id, app.clock.now()).await?;
+    keys.into_iter()
+        .find(|key| key.id == key_id && !key.is_revoked)
+        .ok_or_else(|| Problem::not_found("unknown_key", "There is no such key in use."))
+}
+
+#[derive(Serialize)]
+struct Question {
+    id: String,
+    name: String,
+    active_urls: i64,
+    partner_secrets: usize,
+}
+
+/// `GET /dashboard/keys/{key_id}`: what ends with the key, before it is ended.
+pub async fn ask(
+    State(app): State<App>,
+    signed_in: SignedInVisit,
+    Path(key_id): Path<String>,
+) -> Result<Response, Problem> {
+    let key = find(&app, &signed_in.user, &key_id).await?;
+    let secrets = partner_secret::list(&app.db, &signed_in.user.account_id).await?;
+    let question = Question {
+        active_urls: urls::count_active(&app.db, &key.id, app.clock.now()).await?,
+        partner_secrets: secrets.iter().filter(|secret| secret.key_id == key.id).count(),
+        name: key.name,
+        id: key.id,
+    };
+    signed_in.visit.form(&app, "key.html", StatusCode::OK, &question).await
+}
+
+/// `POST /dashboard/keys/{key_id}/rotate`: a new key with the same rights in the place of this one.
+pub async fn rotate(
+    State(app): State<App>,
+    signed_in: SignedInVisit,
+    Path(key_id): Path<String>,
+    _: Form,
+) -> Result<Response, Problem> {
+    let old = find(&app, &signed_in.user, &key_id).await?;
+    let new = NewKey {
+        account_id: &signed_in.user.account_id,
+        name: &old.name,
+        scopes: &old.scopes,
+        rate_limit_per_minute: old.rate_limit_per_minute,
+    };
+    // The new one first: whatever happens in between, there is one that works.
+    let key = make(&app, new).await?;
+    end(&app, &signed_in.user, &old.id).await?;
+    shown_once(&app, &signed_in, &old.name, &key).await
+}
+
+/// `POST /dashboard/keys/{key_id}/revoke`
+pub async fn revoke(
+    State(app): State<App>,
+    signed_in: SignedInVisit,
+    Path(key_id): Path<String>,
+    _: Form,
+) -> Result<Response, Problem> {
+    let key = find(&app, &signed_in.user, &key_id).await?;
+    end(&app, &signed_in.user, &key.id).await?;
+    Ok(Redirect::to("/dashboard/keys").into_response())
+}
+
+async fn end(app: &App, user: &User, key_id: &str) -> Result<(), Problem> {
+    app.keys.revoke(&app.db, key_id, app.clock.now()).await?;
+    tracing::info!(account_id = user.account_id, key_id, "key revoked by its owner");
+    Ok(())
+}

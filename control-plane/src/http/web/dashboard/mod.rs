@@ -1,0 +1,10 @@
+//! `/dashboard`: what somebody who is signed in sees and does. Skins over the same domain calls as the JSON API.
+
+pub mod billing;
+pub mod deliveries;
+pub mod keys;
+pub mod overview;
+pub mod partner_secrets;
+pub mod password;
+mod shown;
+pub mod urls;

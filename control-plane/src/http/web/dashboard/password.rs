@@ -1,0 +1,68 @@
+//! `GET` and `POST /dashboard/password`: a new password for somebody who knows the old one.
+
+use crate::accounts::attempts::{self, Attempt};
+use crate::accounts::password::Password;
+use crate::accounts::user;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::web::form::Form;
+use crate::http::web::sign_in::busy;
+use crate::http::web::visit::SignedInVisit;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize)]
+struct Page {
+    wrong: Option<String>,
+    is_changed: bool,
+}
+
+#[derive(Deserialize)]
+pub struct Asked {
+    /// Brought here after it was changed.
+    changed: Option<String>,
+}
+
+pub async fn get(
+    State(app): State<App>,
+    signed_in: SignedInVisit,
+    Query(asked): Query<Asked>,
+) -> Result<Response, Problem> {
+    let page = Page { wrong: None, is_changed: asked.changed.is_some() };
+    signed_in.visit.form(&app, "password.html", StatusCode::OK, &page).await
+}
+
+pub async fn post(
+    State(app): State<App>,
+    SignedInVisit { user, visit }: SignedInVisit,
+    form: Form,
+) -> Result<Response, Problem> {
+    let refuse = async |status, wrong: String| {
+        visit.form(&app, "password.html", status, &Page { wrong: Some(wrong), is_changed: false }).await
+    };
+    // Somebody at another person's open browser guesses no faster than anybody else.
+    if !attempts::count(&app.db, Attempt::SignIn, &user.email, app.clock.now()).await? {
+        let wrong = "Too many attempts. Try again in a quarter of an hour.".to_owned();
+        return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
+    }
+    let hash = user::find_by_email(&app.db, &user.email).await?.map(|(_, hash)| hash);
+    let old = Password::typed(form.text("old_password"));
+    if !app.passwords.verify(old, hash).await.map_err(busy)? {
+        return refuse(StatusCode::FORBIDDEN, "The old password is not right.".to_owned()).await;
+    }
+    let new = match Password::choose(form.text("password"), &user.email) {
+        Ok(new) => new,
+        Err(weak) => return refuse(StatusCode::BAD_REQUEST, weak.to_string()).await,
+    };
+    let hash = app.passwords.hash(new).await.map_err(busy)?;
+    let changed = user::set_password(&app.db, &user, &hash).await?;
+    let user = changed
+        .ok_or_else(|| Problem::conflict("password_changed", "The password was changed elsewhere a moment ago."))?;
+    attempts::forget(&app.db, Attempt::SignIn, &user.email).await?;
+    tracing::info!(account_id = user.account_id, "password changed by its user");
+    // This browser stays signed in, under a new session; all others are out.
+    visit.sign_in(&user).await?;
+    Ok(Redirect::to("/dashboard/password?changed=yes").into_response())
+}

@@ -1,0 +1,99 @@
+//! Vehicles, deliveries and addresses as the dashboard's pages show them.
+
+use crate::app::App;
+use crate::delivery::urls::Listed;
+use crate::http::web::words::moment;
+use crate::ledger::Delivered;
+use serde::Serialize;
+
+/// Pictures of a list are small.
+const THUMBNAIL_PX: u32 = 256;
+
+#[derive(Debug, Serialize)]
+pub struct ShownVehicle {
+    pub name: String,
+    pub view: String,
+    pub color: String,
+    /// Free for whoever is signed in.
+    pub picture: String,
+}
+
+impl ShownVehicle {
+    pub fn of(app: &App, [make, model, year]: [&str; 3], view: &str, color: &str) -> Self {
+        let found = year.parse().ok().and_then(|year| app.catalog.now().find(make, model, year).ok());
+        let name = match found {
+            Some(found) => format!("{} {} {year}", found.make_name, found.model_name),
+            // A newer catalog may lack it.
+            None => format!("{make} {model} {year}"),
+        };
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs([("make", make), ("model", model), ("year", year), ("view", view), ("color", color)])
+            .append_pair("w", &THUMBNAIL_PX.to_string())
+            .append_pair("format", "webp")
+            .finish();
+        ShownVehicle {
+            name,
+            view: view.to_owned(),
+            color: color.to_owned(),
+            picture: format!("/images/car.png?{query}"),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct ShownDelivery {
+    pub vehicle: ShownVehicle,
+    pub at: String,
+    pub request_id: String,
+    pub key_name: String,
+    pub kind: String,
+    pub source: String,
+    pub credits: i64,
+}
+
+impl ShownDelivery {
+    pub fn of(app: &App, delivered: Delivered) -> Self {
+        let mut parts = delivered.vehicle_key.splitn(3, '/');
+        let vehicle = [(); 3].map(|()| parts.next().unwrap_or_default());
+        ShownDelivery {
+            vehicle: ShownVehicle::of(app, vehicle, &delivered.view, &delivered.colour),
+            at: moment(delivered.at),
+            request_id: delivered.request_id,
+            key_name: delivered.key_name,
+            kind: format!("{} px {}", delivered.width_px, delivered.format),
+            source: delivered.source,
+            credits: delivered.credits.0,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct ShownUrl {
+    pub id: String,
+    pub vehicle: ShownVehicle,
+    pub key_name: String,
+    pub created: String,
+    pub expires: String,
+    pub uses: String,
+    pub state: &'static str,
+}
+
+impl ShownUrl {
+    pub fn of(app: &App, listed: Listed) -> Self {
+        let year = listed.year.to_string();
+        ShownUrl {
+            vehicle: ShownVehicle::of(app, [&listed.make, &listed.model, &year], &listed.view, &listed.colour),
+            id: listed.id,
+            key_name: listed.key_name,
+            created: moment(listed.created_at),
+            expires: moment(listed.expires_at),
+            // Loads of an address without a cap are counted only once.
+            uses: match (listed.max_uses, listed.uses) {
+                (0, 0) => "not loaded yet".to_owned(),
+                (0, _) => "loaded".to_owned(),
+                (most, uses) => format!("{uses} of {most} loads"),
+            },
+            state: listed.state.as_str(),
+        }
+    }
+}

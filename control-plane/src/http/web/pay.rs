@@ -1,0 +1,70 @@
+//! `GET` and `POST /pay/{page}`: the local provider's payment page. Like any provider's, it is open to whoever has its address.
+
+use super::form::Form;
+use super::visit::Visit;
+use super::words::{dollars, thousands};
+use crate::accounts::token::PlainKey;
+use crate::app::App;
+use crate::config::prices::Payments;
+use crate::http::error::Problem;
+use crate::payments::{self, PAGE_PREFIX, Payment, PaymentState};
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Page {
+    credits: String,
+    price: String,
+    state: &'static str,
+}
+
+pub async fn get(State(app): State<App>, visit: Visit, Path(page): Path<String>) -> Result<Response, Problem> {
+    let payment = find(&app, &page).await?;
+    show(&app, &visit, StatusCode::OK, &payment).await
+}
+
+pub async fn post(
+    State(app): State<App>,
+    visit: Visit,
+    Path(page): Path<String>,
+    form: Form,
+) -> Result<Response, Problem> {
+    let payment = find(&app, &page).await?;
+    let now = app.clock.now();
+    let ended = match form.text("decision") {
+        "pay" => payments::pay(&app.db, &payment, now).await?,
+        "cancel" => payments::cancel(&app.db, &payment, now).await?,
+        _ => return Err(Problem::bad_parameter("decision", "`decision` is pay or cancel.")),
+    };
+    let payment = find(&app, &page).await?;
+    if ended {
+        tracing::info!(
+            account_id = payment.account_id,
+            payment_id = payment.id,
+            state = payment.state.as_str(),
+            "payment ended"
+        );
+    }
+    show(&app, &visit, StatusCode::OK, &payment).await
+}
+
+async fn show(app: &App, visit: &Visit, status: StatusCode, payment: &Payment) -> Result<Response, Problem> {
+    let page = Page {
+        credits: thousands(payment.pack.credits),
+        price: dollars(payment.pack.cents),
+        state: payment.state.as_str(),
+    };
+    let status = if payment.state == PaymentState::Expired { StatusCode::GONE } else { status };
+    visit.form(app, "pay.html", status, &page).await
+}
+
+async fn find(app: &App, page: &str) -> Result<Payment, Problem> {
+    let unknown = || Problem::not_found("unknown_payment", "There is no such payment page.");
+    if app.config.prices.payments == Payments::Off {
+        return Err(unknown());
+    }
+    let hash = PlainKey::parse(PAGE_PREFIX, page).ok_or_else(unknown)?.hash();
+    payments::find(&app.db, &hash, app.clock.now()).await?.ok_or_else(unknown)
+}

@@ -1,0 +1,18 @@
+//! `GET /docs/quick-start`: from nothing to a picture in a page.
+
+use super::visit::Visit;
+use crate::app::App;
+use axum::extract::State;
+use axum::response::Response;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct QuickStart<'a> {
+    base_url: &'a str,
+    free_credits: i64,
+}
+
+pub async fn get(State(app): State<App>, visit: Visit) -> Response {
+    visit
+        .page("quick_start.html", &QuickStart { base_url: &app.base_url, free_credits: app.config.prices.free_credits })
+}

@@ -1,0 +1,117 @@
+//! `GET` and `POST /forgot-password`, `/reset-password/{link}`: a new password for somebody who reads the mail of the address, or whom the
+//! operator gave a link.
+
+use super::confirm::used_up;
+use super::form::Form;
+use super::next;
+use super::sign_in::{Fields, busy};
+use super::sign_up::{CheckMail, send_letter};
+use super::visit::Visit;
+use crate::accounts::account;
+use crate::accounts::attempts::{self, Attempt};
+use crate::accounts::password::Password;
+use crate::accounts::token::PlainKey;
+use crate::accounts::user::{self, LINK_PREFIX, User};
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::ClientIp;
+use crate::http::rate_limit::counted_by_address;
+use crate::mail::Letter;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Forgot {
+    wrong: Option<String>,
+    /// Without mail the operator gives the link.
+    is_mailed: bool,
+}
+
+pub async fn ask(State(app): State<App>, visit: Visit) -> Result<Response, Problem> {
+    let page = Forgot { wrong: None, is_mailed: app.mailer.is_some() };
+    visit.form(&app, "forgot_password.html", StatusCode::OK, &page).await
+}
+
+pub async fn post_link(State(app): State<App>, ip: ClientIp, visit: Visit, form: Form) -> Response {
+    let limit = app.config.limits.sign_up_per_minute;
+    counted_by_address(&app, ip, "sign-up", limit, mail_link(&app, &visit, &form)).await
+}
+
+async fn mail_link(app: &App, visit: &Visit, form: &Form) -> Result<Response, Problem> {
+    let email = form.text("email").trim();
+    let refuse = async |status, wrong: &str| {
+        let page = Forgot { wrong: Some(wrong.to_owned()), is_mailed: app.mailer.is_some() };
+        visit.form(app, "forgot_password.html", status, &page).await
+    };
+    let Some(mailer) = &app.mailer else {
+        return refuse(StatusCode::CONFLICT, "This service sends no mail.").await;
+    };
+    if !account::is_email(email) {
+        return refuse(StatusCode::BAD_REQUEST, "This is no e-mail address.").await;
+    }
+    let now = app.clock.now();
+    if !attempts::count(&app.db, Attempt::Mail, email, now).await? {
+        let wrong =
+            "This address has been sent several letters already. Look for them, or try again in a quarter of an hour.";
+        return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
+    }
+    // The page is the same for an address without an account.
+    if let Some((user, _)) = user::find_by_email(&app.db, email).await? {
+        let link = make_link(app, &user).await?;
+        let text = format!(
+            "Somebody, hopefully you, wants a new password for your account at {}.\n\nSet it within two hours:\n\n{link}\n\nIf it was not you, do nothing: your password stays.\n",
+            app.base_url
+        );
+        send_letter(mailer, Letter { to: user.email, subject: "Set a new password", text })?;
+    }
+    Ok(visit.page("check_mail.html", &CheckMail { email }))
+}
+
+/// A link that sets a new password for the user, once.
+pub async fn make_link(app: &App, user: &User) -> Result<String, Problem> {
+    let link = PlainKey::generate(LINK_PREFIX, &mut rand::rng());
+    user::keep_reset(&app.db, user, &link, app.clock.now()).await?;
+    Ok(format!("{}/reset-password/{}", app.base_url, link.reveal()))
+}
+
+pub async fn get(State(app): State<App>, visit: Visit, Path(link): Path<String>) -> Result<Response, Problem> {
+    let user = find(&app, &link).await?;
+    let fields = Fields { email: user.email, ..Fields::default() };
+    visit.form(&app, "reset_password.html", StatusCode::OK, &fields).await
+}
+
+pub async fn post(
+    State(app): State<App>,
+    ip: ClientIp,
+    visit: Visit,
+    Path(link): Path<String>,
+    form: Form,
+) -> Response {
+    let limit = app.config.limits.sign_in_per_minute;
+    counted_by_address(&app, ip, "sign-in", limit, set(&app, &visit, &link, &form)).await
+}
+
+async fn set(app: &App, visit: &Visit, link: &str, form: &Form) -> Result<Response, Problem> {
+    let user = find(app, link).await?;
+    let password = match Password::choose(form.text("password"), &user.email) {
+        Ok(password) => password,
+        Err(weak) => {
+            let fields = Fields { email: user.email, wrong: Some(weak.to_string()), ..Fields::default() };
+            return visit.form(app, "reset_password.html", StatusCode::BAD_REQUEST, &fields).await;
+        }
+    };
+    let hash = app.passwords.hash(password).await.map_err(busy)?;
+    let user = user::set_password(&app.db, &user, &hash).await?.ok_or_else(used_up)?;
+    // Whoever locked the address by guessing does not lock its owner out.
+    attempts::forget(&app.db, Attempt::SignIn, &user.email).await?;
+    tracing::info!(account_id = user.account_id, "new password set");
+    visit.sign_in(&user).await?;
+    Ok(Redirect::to(next::HOME).into_response())
+}
+
+async fn find(app: &App, link: &str) -> Result<User, Problem> {
+    let hash = PlainKey::parse(LINK_PREFIX, link).ok_or_else(used_up)?.hash();
+    user::find_reset(&app.db, &hash, app.clock.now()).await?.ok_or_else(used_up)
+}

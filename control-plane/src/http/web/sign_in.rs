@@ -1,0 +1,74 @@
+//! `GET` and `POST /sign-in`, `POST /sign-out`.
+
+use super::form::Form;
+use super::next;
+use super::sign_up::Way;
+use super::visit::Visit;
+use crate::accounts::attempts::{self, Attempt};
+use crate::accounts::password::{HashingError, Password};
+use crate::accounts::user;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::ClientIp;
+use crate::http::rate_limit::counted_by_address;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Serialize;
+
+/// What was typed, to be shown again, and what was wrong with it.
+#[derive(Debug, Default, Serialize)]
+pub struct Fields {
+    pub email: String,
+    pub next: String,
+    pub wrong: Option<String>,
+}
+
+pub async fn get(State(app): State<App>, visit: Visit, Query(way): Query<Way>) -> Result<Response, Problem> {
+    let next = next::local(&way.next);
+    match visit.user {
+        Some(_) => Ok(Redirect::to(&next).into_response()),
+        None => visit.form(&app, "sign_in.html", StatusCode::OK, &Fields { next, ..Fields::default() }).await,
+    }
+}
+
+pub async fn post(State(app): State<App>, ip: ClientIp, visit: Visit, form: Form) -> Response {
+    let limit = app.config.limits.sign_in_per_minute;
+    counted_by_address(&app, ip, "sign-in", limit, sign_in(&app, &visit, &form)).await
+}
+
+async fn sign_in(app: &App, visit: &Visit, form: &Form) -> Result<Response, Problem> {
+    let email = form.text("email").trim();
+    let next = next::local(form.text("next"));
+    let refuse = async |status, wrong: &str| {
+        let fields = Fields { email: email.to_owned(), next: next.clone(), wrong: Some(wrong.to_owned()) };
+        visit.form(app, "sign_in.html", status, &fields).await
+    };
+    // Counted before the password is looked at, and whether or not the address is known.
+    if !attempts::count(&app.db, Attempt::SignIn, email, app.clock.now()).await? {
+        let wrong = "Too many attempts with this address. Try again in a quarter of an hour.";
+        return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
+    }
+    let found = user::find_by_email(&app.db, email).await?;
+    let hash = found.as_ref().map(|(_, hash)| hash.clone());
+    let fits = app.passwords.verify(Password::typed(form.text("password")), hash).await.map_err(busy)?;
+    match found {
+        Some((user, _)) if fits => {
+            attempts::forget(&app.db, Attempt::SignIn, email).await?;
+            visit.sign_in(&user).await?;
+            Ok(Redirect::to(&next).into_response())
+        }
+        _ => refuse(StatusCode::FORBIDDEN, "The e-mail address or the password is not right.").await,
+    }
+}
+
+pub async fn sign_out(visit: Visit, _: Form) -> Result<Redirect, Problem> {
+    visit.sign_out().await?;
+    Ok(Redirect::to("/"))
+}
+
+/// Passwords that cannot be hashed now.
+pub fn busy(error: HashingError) -> Problem {
+    tracing::warn!(error = &error as &dyn std::error::Error, "a password was not hashed");
+    Problem::unavailable("at_capacity", "Too many people are signing in at this moment.").retry_after(5)
+}

@@ -1,0 +1,133 @@
+//! `GET` and `POST /sign-up`: an account for an e-mail address and a password.
+
+use super::form::Form;
+use super::next;
+use super::sign_in::{Fields, busy};
+use super::visit::Visit;
+use crate::accounts::account::{self, AccountError};
+use crate::accounts::attempts::{self, Attempt};
+use crate::accounts::password::Password;
+use crate::accounts::token::PlainKey;
+use crate::accounts::user::{self, LINK_PREFIX};
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::ClientIp;
+use crate::http::rate_limit::counted_by_address;
+use crate::ledger::Credits;
+use crate::mail::{Letter, Mailer};
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize)]
+pub struct Way {
+    #[serde(default)]
+    pub next: String,
+}
+
+pub async fn get(State(app): State<App>, visit: Visit, Query(way): Query<Way>) -> Result<Response, Problem> {
+    let next = next::local(&way.next);
+    match visit.user {
+        Some(_) => Ok(Redirect::to(&next).into_response()),
+        None => show(&app, &visit, StatusCode::OK, Fields { next, ..Fields::default() }).await,
+    }
+}
+
+#[derive(Serialize)]
+struct Page {
+    #[serde(flatten)]
+    fields: Fields,
+    free_credits: i64,
+    /// Whether the address has to be proven first.
+    is_proven_by_mail: bool,
+}
+
+async fn show(app: &App, visit: &Visit, status: StatusCode, fields: Fields) -> Result<Response, Problem> {
+    let page = Page { fields, free_credits: app.config.prices.free_credits, is_proven_by_mail: app.mailer.is_some() };
+    visit.form(app, "sign_up.html", status, &page).await
+}
+
+pub async fn post(State(app): State<App>, ip: ClientIp, visit: Visit, form: Form) -> Response {
+    let limit = app.config.limits.sign_up_per_minute;
+    counted_by_address(&app, ip, "sign-up", limit, sign_up(&app, &visit, &form)).await
+}
+
+async fn sign_up(app: &App, visit: &Visit, form: &Form) -> Result<Response, Problem> {
+    let email = form.text("email").trim();
+    let next = next::local(form.text("next"));
+    let refuse = |status, wrong: String| {
+        show(app, visit, status, Fields { email: email.to_owned(), next: next.clone(), wrong: Some(wrong) })
+    };
+    if !account::is_email(email) {
+        return refuse(StatusCode::BAD_REQUEST, "This is no e-mail address.".to_owned()).await;
+    }
+    let password = match Password::choose(form.text("password"), email) {
+        Ok(password) => password,
+        Err(weak) => return refuse(StatusCode::BAD_REQUEST, weak.to_string()).await,
+    };
+    let hash = app.passwords.hash(password).await.map_err(busy)?;
+    let now = app.clock.now();
+    if let Some(mailer) = &app.mailer {
+        if !attempts::count(&app.db, Attempt::Mail, email, now).await? {
+            let wrong = "This address has been sent several letters already. Look for them, or try again in a quarter of an hour.";
+            return refuse(StatusCode::TOO_MANY_REQUESTS, wrong.to_owned()).await;
+        }
+        // The same page whether or not the address has an account: the letter tells, and only its owner reads it.
+        match user::find_by_email(&app.db, email).await? {
+            Some(_) => post_known(app, mailer, email)?,
+            None => {
+                let link = PlainKey::generate(LINK_PREFIX, &mut rand::rng());
+                user::keep_sign_up(&app.db, email, &hash, &link, now).await?;
+                post_confirmation(app, mailer, email, &link, &next)?;
+            }
+        }
+        return Ok(visit.page("check_mail.html", &CheckMail { email }));
+    }
+    match user::sign_up(&app.db, email, &hash, Credits(app.config.prices.free_credits), now).await {
+        Ok(user) => {
+            tracing::info!(account_id = user.account_id, "account made by its user");
+            visit.sign_in(&user).await?;
+            Ok(Redirect::to(&next).into_response())
+        }
+        Err(AccountError::EmailTaken) => {
+            refuse(
+                StatusCode::CONFLICT,
+                "This address cannot be used for a new account. If it is yours, sign in.".to_owned(),
+            )
+            .await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[derive(Serialize)]
+pub struct CheckMail<'a> {
+    pub email: &'a str,
+}
+
+fn post_confirmation(app: &App, mailer: &Mailer, email: &str, link: &PlainKey, next: &str) -> Result<(), Problem> {
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+    let text = format!(
+        "Somebody, hopefully you, has signed up at {base} with this address.\n\nTo go on, open this page within two hours and give the password that was chosen:\n\n{base}/confirm/{}?{query}\n\nIf it was not you, do nothing: no account is made.\n",
+        link.reveal(),
+        base = app.base_url,
+    );
+    send_letter(mailer, Letter { to: email.to_owned(), subject: "Confirm your e-mail address", text })
+}
+
+fn post_known(app: &App, mailer: &Mailer, email: &str) -> Result<(), Problem> {
+    let text = format!(
+        "Somebody, hopefully you, has tried to sign up at {base} with this address, which has an account already.\n\nSign in: {base}/sign-in\nSet a new password: {base}/forgot-password\n\nIf it was not you, do nothing.\n",
+        base = app.base_url,
+    );
+    send_letter(mailer, Letter { to: email.to_owned(), subject: "You have an account already", text })
+}
+
+/// Hands a letter over; its refusal is the same for every address.
+pub fn send_letter(mailer: &Mailer, letter: Letter) -> Result<(), Problem> {
+    mailer.post(letter).map_err(|error| {
+        tracing::warn!(error = &error as &dyn std::error::Error, "a letter was not taken");
+        Problem::unavailable("at_capacity", "No letter can be sent to this address now.").retry_after(30)
+    })
+}

@@ -1,0 +1,248 @@
+//! Who looks at a page: nobody we know, or somebody who is signed in. Cookies and what they are good for are known only here; passwords and
+//! sign-ups are `accounts`'.
+
+use super::pages::{self, Shared};
+use super::visitor;
+use crate::accounts::session::Sessions;
+use crate::accounts::user::{self, User};
+use crate::app::App;
+use crate::http::error::Problem;
+use axum::extract::FromRequestParts;
+use axum::http::header::{CACHE_CONTROL, COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use subtle::ConstantTimeEq;
+use time::Duration;
+use tower_cookies::Cookies;
+use tower_cookies::cookie::{Cookie, SameSite};
+use tower_sessions::{Expiry, Session, SessionManagerLayer};
+
+/// A session ends when it has not been used to sign in again for so long.
+const SESSION_LIFETIME: Duration = Duration::days(14);
+
+/// What a session holds.
+const USER: &str = "user";
+
+#[derive(Serialize, Deserialize)]
+struct SignedIn {
+    account_id: String,
+    /// Of the password that was given: another one ends the session.
+    password_version: i64,
+}
+
+/// Names of our cookies. Over HTTPS they have the prefix that keeps other hosts of the domain from setting them.
+fn cookie_name(app: &App, name: &'static str) -> String {
+    match is_https(app) {
+        true => format!("__Host-{name}"),
+        false => name.to_owned(),
+    }
+}
+
+const SESSION_COOKIE: &str = "session";
+const VISITOR_COOKIE: &str = "visitor";
+
+fn is_https(app: &App) -> bool {
+    app.base_url.starts_with("https://")
+}
+
+/// Gives handlers behind it a session. Sent along with links from elsewhere, never with their forms, pictures or scripts.
+pub fn sessions(app: &App) -> SessionManagerLayer<Sessions> {
+    SessionManagerLayer::new(Sessions::new(app.db.clone(), app.clock))
+        .with_name(cookie_name(app, SESSION_COOKIE))
+        .with_secure(is_https(app))
+        .with_same_site(SameSite::Lax)
+        .with_http_only(true)
+        .with_expiry(Expiry::OnInactivity(SESSION_LIFETIME))
+}
+
+/// One look at a page.
+#[derive(Clone)]
+pub struct Visit {
+    pub user: Option<User>,
+    session: Session,
+    cookies: Cookies,
+}
+
+impl FromRequestParts<App> for Visit {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        // Forms are read after the page has asked who it is.
+        if let Some(visit) = parts.extensions.get::<Visit>() {
+            return Ok(visit.clone());
+        }
+        let (Some(session), Some(cookies)) = (parts.extensions.get::<Session>(), parts.extensions.get::<Cookies>())
+        else {
+            tracing::error!("a page is served without sessions");
+            return Err(Problem::internal());
+        };
+        let (session, cookies) = (session.clone(), cookies.clone());
+        let user = match session.id() {
+            Some(_) => read_user(app, &session).await?,
+            None => None,
+        };
+        let visit = Visit { user, session, cookies };
+        parts.extensions.insert(visit.clone());
+        Ok(visit)
+    }
+}
+
+async fn read_user(app: &App, session: &Session) -> Result<Option<User>, Problem> {
+    let Some(signed_in) = session.get::<SignedIn>(USER).await.map_err(no_session)? else { return Ok(None) };
+    let user = user::find(&app.db, &signed_in.account_id).await?;
+    Ok(user.filter(|user| user.password_version == signed_in.password_version))
+}
+
+fn no_session(error: tower_sessions::session::Error) -> Problem {
+    tracing::error!(error = &error as &dyn std::error::Error, "a session could not be read or written");
+    Problem::unavailable("dependency_down", "The database does not answer.").retry_after(2)
+}
+
+impl Visit {
+    /// Begins a session of the user under a new id: whoever knew the old one knows nothing.
+    pub async fn sign_in(&self, user: &User) -> Result<(), Problem> {
+        let signed_in = SignedIn { account_id: user.account_id.clone(), password_version: user.password_version };
+        self.session.clear().await;
+        self.session.cycle_id().await.map_err(no_session)?;
+        self.session.insert(USER, signed_in).await.map_err(no_session)
+    }
+
+    pub async fn sign_out(&self) -> Result<(), Problem> {
+        match self.session.id() {
+            Some(_) => self.session.flush().await.map_err(no_session),
+            None => Ok(()),
+        }
+    }
+
+    /// A page without a form.
+    pub fn page<T: Serialize>(&self, name: &str, context: &T) -> Response {
+        let csrf = self.session_cookie().map(form_token).unwrap_or_default();
+        self.render(name, StatusCode::OK, &csrf, context)
+    }
+
+    /// A page with a form that this browser alone can send.
+    pub async fn form<T: Serialize>(
+        &self,
+        app: &App,
+        name: &str,
+        status: StatusCode,
+        context: &T,
+    ) -> Result<Response, Problem> {
+        let csrf = match self.session_cookie() {
+            Some(session) => form_token(session),
+            None => form_token(self.welcome(app).await?),
+        };
+        Ok(self.render(name, status, &csrf, context))
+    }
+
+    fn render<T: Serialize>(&self, name: &str, status: StatusCode, csrf: &str, context: &T) -> Response {
+        let email = self.user.as_ref().map(|user| user.email.as_str());
+        let mut response = pages::render(name, status, &Shared { email, csrf, is_known: true }, context);
+        if email.is_some() || !csrf.is_empty() {
+            // Of one person: kept nowhere, also not for the back button after signing out.
+            response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+        }
+        response
+    }
+
+    /// The visitor's cookie, given now if there is none.
+    pub async fn welcome(&self, app: &App) -> Result<String, Problem> {
+        let name = cookie_name(app, VISITOR_COOKIE);
+        if let Some(cookie) = self.cookies.get(&name)
+            && visitor::is_known(app, cookie.value()).await?
+        {
+            return Ok(cookie.value().to_owned());
+        }
+        let value = visitor::welcome(app).await?;
+        let cookie = Cookie::build((name, value.clone()))
+            .path("/")
+            .http_only(true)
+            .secure(is_https(app))
+            .same_site(SameSite::Lax)
+            .max_age(Duration::milliseconds(visitor::LIFETIME_MS));
+        self.cookies.add(cookie.build().into_owned());
+        Ok(value)
+    }
+
+    /// Whether a form's token is the one of this browser.
+    pub async fn owns_form(&self, app: &App, token: &str) -> Result<bool, Problem> {
+        let expected = match self.session_cookie() {
+            Some(session) => form_token(session),
+            None => match self.cookies.get(&cookie_name(app, VISITOR_COOKIE)) {
+                Some(cookie) if visitor::is_known(app, cookie.value()).await? => form_token(cookie.value()),
+                _ => return Ok(false),
+            },
+        };
+        Ok(expected.as_bytes().ct_eq(token.as_bytes()).into())
+    }
+
+    /// The secret of somebody who is signed in.
+    fn session_cookie(&self) -> Option<String> {
+        self.user.as_ref().and(self.session.id()).map(|id| id.to_string())
+    }
+}
+
+/// What a page's forms send along: the hash of the cookie that the browser sends, which no other site can read or set.
+fn form_token(cookie: impl AsRef<str>) -> String {
+    hex::encode(Sha256::new().chain_update("form ").chain_update(cookie.as_ref()).finalize())
+}
+
+/// Somebody who is signed in; everybody else is asked to sign in and brought back.
+pub struct SignedInVisit {
+    pub user: User,
+    pub visit: Visit,
+}
+
+impl FromRequestParts<App> for SignedInVisit {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let visit = Visit::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
+        match visit.user.clone() {
+            Some(user) => Ok(SignedInVisit { user, visit }),
+            // What was being sent is lost; its page is the place to start again.
+            None => Err(ask_to_sign_in(parts)),
+        }
+    }
+}
+
+fn ask_to_sign_in(parts: &Parts) -> Response {
+    let back = match parts.method {
+        axum::http::Method::GET => parts.uri.path_and_query().map_or("/dashboard", |path| path.as_str()),
+        _ => "/dashboard",
+    };
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", back).finish();
+    Redirect::to(&format!("/sign-in?{query}")).into_response()
+}
+
+/// Why a picture is free for a browser, and whose requests are counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grant {
+    Visitor,
+    Account(String),
+}
+
+/// What the cookies of a request for a picture grant (specification section 4, grant 5).
+pub async fn grant(app: &App, headers: &HeaderMap) -> Result<Option<Grant>, Problem> {
+    let (session_name, visitor_name) = (cookie_name(app, SESSION_COOKIE), cookie_name(app, VISITOR_COOKIE));
+    let mut is_visitor = false;
+    for header in headers.get_all(COOKIE) {
+        let cookies = Cookie::split_parse(header.to_str().unwrap_or_default());
+        for cookie in cookies.flatten() {
+            if cookie.name() == session_name
+                && let Ok(id) = cookie.value().parse()
+            {
+                let store = Arc::new(Sessions::new(app.db.clone(), app.clock));
+                if let Some(user) = read_user(app, &Session::new(Some(id), store, None)).await? {
+                    return Ok(Some(Grant::Account(user.account_id)));
+                }
+            }
+            is_visitor |= cookie.name() == visitor_name && visitor::is_known(app, cookie.value()).await?;
+        }
+    }
+    Ok(is_visitor.then_some(Grant::Visitor))
+}

@@ -1,0 +1,84 @@
+//! Handing letters to a mail server, a few at a time and beside the request that asks for it: how long it takes tells nobody whether an
+//! address has an account.
+
+use crate::config::mail::Mail;
+use lettre::message::header::ContentType;
+use lettre::transport::smtp;
+use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// Letters on their way at once; more are refused.
+const SENDING_MAX: usize = 32;
+
+/// For one letter, connection included.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A letter in plain text.
+#[derive(Debug)]
+pub struct Letter {
+    pub to: String,
+    pub subject: &'static str,
+    pub text: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum MailError {
+    #[error("too many letters are on their way")]
+    Busy,
+    #[error("the address cannot be written to")]
+    Address,
+}
+
+/// Sends letters. Cheap to clone.
+#[derive(Clone)]
+pub struct Mailer {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: lettre::message::Mailbox,
+    sending: Arc<Semaphore>,
+}
+
+/// The connection of an address, not opened yet.
+pub fn transport(smtp_url: &str) -> Result<AsyncSmtpTransport<Tokio1Executor>, smtp::Error> {
+    Ok(AsyncSmtpTransport::<Tokio1Executor>::from_url(smtp_url)?.timeout(Some(TIMEOUT)).build())
+}
+
+impl Mailer {
+    pub fn new(settings: &Mail) -> Result<Self, smtp::Error> {
+        Ok(Mailer {
+            transport: transport(settings.smtp_url.reveal())?,
+            from: settings.from.clone(),
+            sending: Arc::new(Semaphore::new(SENDING_MAX)),
+        })
+    }
+
+    /// Takes a letter and sends it by a task of its own. What goes wrong then is logged, without address or text: both are private.
+    pub fn post(&self, letter: Letter) -> Result<(), MailError> {
+        let to: Address = letter.to.parse().map_err(|_| MailError::Address)?;
+        let message = Message::builder()
+            .from(self.from.clone())
+            .to(to.into())
+            .subject(letter.subject)
+            .header(ContentType::TEXT_PLAIN)
+            .body(letter.text)
+            .map_err(|_| MailError::Address)?;
+        let permit = self.sending.clone().try_acquire_owned().map_err(|_| MailError::Busy)?;
+        let transport = self.transport.clone();
+        tokio::spawn(async move {
+            match transport.send(message).await {
+                Ok(_) => tracing::info!(subject = letter.subject, "a letter was handed to the mail server"),
+                // The server's own words may repeat the address.
+                Err(error) => tracing::error!(
+                    subject = letter.subject,
+                    is_permanent = error.is_permanent(),
+                    is_timeout = error.is_timeout(),
+                    status = ?error.status(),
+                    "a letter could not be handed to the mail server"
+                ),
+            }
+            drop(permit);
+        });
+        Ok(())
+    }
+}

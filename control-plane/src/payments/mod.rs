@@ -1,0 +1,207 @@
+//! Buying credits: offers to pay, and the credits of those that were paid, exactly once.
+//!
+//! One provider so far: `local`, a payment page of our own that takes no money, for development and installs that bill elsewhere. What is
+//! paid is entered by the ledger under the payment's own reference, in the transaction that marks it paid.
+
+use crate::accounts::token::{KeyHash, PlainKey};
+use crate::clock::{DAY_MS, UnixMs};
+use crate::config::prices::Pack;
+use crate::db::{Database, Tx};
+use crate::ledger::{self, Credits, LedgerError};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// Begins the last part of a payment page's address.
+pub const PAGE_PREFIX: &str = "cycpay_";
+
+/// How long a payment page is good.
+const LIFETIME_MS: i64 = DAY_MS;
+
+/// An offer to pay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payment {
+    pub id: String,
+    pub account_id: String,
+    pub pack: Pack,
+    pub state: PaymentState,
+    pub created_at: UnixMs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaymentState {
+    Open,
+    Paid,
+    Cancelled,
+    /// Open until its time was over.
+    Expired,
+}
+
+impl PaymentState {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            PaymentState::Open => "open",
+            PaymentState::Paid => "paid",
+            PaymentState::Cancelled => "cancelled",
+            PaymentState::Expired => "expired",
+        }
+    }
+}
+
+const COLUMNS: &str = "id, account_id, credits, cents, state, created_at_ms, expires_at_ms";
+
+impl Payment {
+    fn read(row: &AnyRow, now: UnixMs) -> Result<Self, sqlx::Error> {
+        let id: String = row.try_get("id")?;
+        let is_over = row.try_get::<i64, _>("expires_at_ms")? <= now.0;
+        let state = match row.try_get("state")? {
+            "open" if is_over => PaymentState::Expired,
+            "open" => PaymentState::Open,
+            "paid" => PaymentState::Paid,
+            "cancelled" => PaymentState::Cancelled,
+            other => return Err(sqlx::Error::Decode(format!("payments.state of {id} is `{other}`").into())),
+        };
+        Ok(Payment {
+            account_id: row.try_get("account_id")?,
+            pack: Pack { credits: row.try_get("credits")?, cents: row.try_get("cents")? },
+            created_at: UnixMs(row.try_get("created_at_ms")?),
+            state,
+            id,
+        })
+    }
+}
+
+/// Offers a pack to an account; `page` is the secret part of the payment page's address.
+pub async fn offer(
+    tx: &mut Tx<'_>,
+    account_id: &str,
+    pack: &Pack,
+    page: &PlainKey,
+    now: UnixMs,
+) -> Result<String, sqlx::Error> {
+    let id = uuid::Uuid::now_v7().to_string();
+    sqlx::query(
+        "insert into payments (id, account_id, provider, credits, cents, state, page_sha256, created_at_ms, expires_at_ms)
+         values ($1, $2, 'local', $3, $4, 'open', $5, $6, $7)",
+    )
+    .bind(&id)
+    .bind(account_id)
+    .bind(pack.credits)
+    .bind(pack.cents)
+    .bind(page.hash().as_str())
+    .bind(now.0)
+    .bind(now.0 + LIFETIME_MS)
+    .execute(&mut **tx)
+    .await?;
+    Ok(id)
+}
+
+/// The payment of a page.
+pub async fn find(db: &Database, page: &KeyHash, now: UnixMs) -> Result<Option<Payment>, sqlx::Error> {
+    let sql = format!("select {COLUMNS} from payments where page_sha256 = $1");
+    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(page.as_str()).fetch_optional(&db.pool).await?;
+    row.map(|row| Payment::read(&row, now)).transpose()
+}
+
+/// It was paid: its credits are entered. `false` when it was not open any more; nothing is entered then.
+pub async fn pay(db: &Database, payment: &Payment, now: UnixMs) -> Result<bool, LedgerError> {
+    let mut tx = db.begin().await?;
+    if !end(&mut tx, payment, PaymentState::Paid, now).await? {
+        return Ok(false);
+    }
+    let reference = format!("payment {}", payment.id);
+    let entered =
+        ledger::Payment { reference: &reference, credits: Credits(payment.pack.credits), reason: "credits bought" };
+    ledger::purchase(&mut tx, &payment.account_id, entered, now).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// It will not be paid. `false` when it was not open any more.
+pub async fn cancel(db: &Database, payment: &Payment, now: UnixMs) -> Result<bool, sqlx::Error> {
+    let mut tx = db.begin().await?;
+    let ended = end(&mut tx, payment, PaymentState::Cancelled, now).await?;
+    tx.commit().await?;
+    Ok(ended)
+}
+
+async fn end(tx: &mut Tx<'_>, payment: &Payment, state: PaymentState, now: UnixMs) -> Result<bool, sqlx::Error> {
+    let ended = sqlx::query(
+        "update payments set state = $1, ended_at_ms = $2 where id = $3 and state = 'open' and expires_at_ms > $2",
+    )
+    .bind(state.as_str())
+    .bind(now.0)
+    .bind(&payment.id)
+    .execute(&mut **tx)
+    .await?;
+    Ok(ended.rows_affected() == 1)
+}
+
+/// An account's payments, the newest first.
+pub async fn list(db: &Database, account_id: &str, limit: i64, now: UnixMs) -> Result<Vec<Payment>, sqlx::Error> {
+    let sql =
+        format!("select {COLUMNS} from payments where account_id = $1 order by created_at_ms desc, id desc limit $2");
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(limit).fetch_all(&db.pool).await?;
+    rows.iter().map(|row| Payment::read(row, now)).collect()
+}
+
+/// Whether the account has ever paid.
+pub async fn has_paid(db: &Database, account_id: &str) -> Result<bool, sqlx::Error> {
+    let row = sqlx::query("select 1 from payments where account_id = $1 and state = 'paid' limit 1")
+        .bind(account_id)
+        .fetch_optional(&db.pool)
+        .await?;
+    Ok(row.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounts::account;
+    use crate::test_database::databases;
+
+    const NOW: UnixMs = UnixMs(1_000);
+    const PACK: Pack = Pack { credits: 5000, cents: 500 };
+
+    async fn offered(db: &Database, account_id: &str) -> Payment {
+        let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
+        let mut tx = db.begin().await.expect("begin");
+        offer(&mut tx, account_id, &PACK, &page, NOW).await.expect("offers");
+        tx.commit().await.expect("commit");
+        find(db, &page.hash(), NOW).await.expect("finds").expect("there")
+    }
+
+    /// What would break the ledger: paying twice, at once, after cancelling, too late.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn credits_come_once_however_often_it_is_paid() {
+        for db in databases().await {
+            let account_id = account::open(&db, "ada@example.com", Credits(1), NOW).await.expect("account");
+            let balance = async || ledger::balance(&db.pool, &account_id).await.expect("balance").0;
+            let payment = offered(&db, &account_id).await;
+            assert!(!has_paid(&db, &account_id).await.expect("reads"));
+            let mut attempts = Vec::new();
+            for _ in 0..50 {
+                let (db, payment) = (db.clone(), payment.clone());
+                attempts.push(tokio::spawn(async move { pay(&db, &payment, NOW).await.expect("pays") }));
+            }
+            let mut paid = 0;
+            for attempt in attempts {
+                paid += i64::from(attempt.await.expect("task"));
+            }
+            assert_eq!((paid, balance().await), (1, 5001));
+            assert!(!cancel(&db, &payment, NOW).await.expect("cancels"), "what is paid is not cancelled");
+
+            let cancelled = offered(&db, &account_id).await;
+            assert!(cancel(&db, &cancelled, NOW).await.expect("cancels"));
+            assert!(!pay(&db, &cancelled, NOW).await.expect("pays"));
+            let late = offered(&db, &account_id).await;
+            assert!(!pay(&db, &late, NOW.plus_ms(LIFETIME_MS)).await.expect("pays"));
+            assert_eq!(balance().await, 5001);
+            assert!(has_paid(&db, &account_id).await.expect("reads"));
+            let listed = list(&db, &account_id, 10, NOW.plus_ms(LIFETIME_MS)).await.expect("lists");
+            let states: Vec<&str> = listed.iter().map(|payment| payment.state.as_str()).collect();
+            assert_eq!(states.len(), 3);
+            assert!(["paid", "cancelled", "expired"].iter().all(|state| states.contains(state)), "{states:?}");
+            assert!(ledger::verify(&db.pool).await.expect("verifies").is_empty());
+        }
+    }
+}

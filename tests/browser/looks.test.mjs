@@ -1,0 +1,91 @@
+// Every page, light and dark, narrow and wide: nothing serious for axe-core, nothing wider than the window, nothing the browser refused
+// or failed to load. A picture of each is left behind to be looked at.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { LOOKS, complaintsAbout, picture, startBrowser, startService } from "./support.mjs";
+
+const EMAIL = "ada@example.com";
+const PASSWORD = "a long way to Tipperary";
+let service, browser, device, hasSearch;
+
+before(async () => {
+  service = await startService();
+  browser = await startBrowser();
+  hasSearch = (await fetch(`${service.address}/api/v1/vehicles`)).ok;
+  // Somebody with a key, some deliveries, addresses and payments.
+  const page = await browser.newPage();
+  await page.goto(`${service.address}/sign-up`);
+  await page.fill("#email", EMAIL);
+  await page.fill("#password", PASSWORD);
+  await page.click("main button.button");
+  await page.goto(`${service.address}/dashboard/keys`);
+  await page.fill("#name", "shop backend");
+  await page.click("text=Make the key");
+  const key = await page.textContent("#secret");
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  for (const color of ["red", "blue", "red", "green"]) {
+    const answer = await fetch(`${service.address}/api/v1/images/car?make=volkswagen&model=golf&year=2018&color=${color}`, { headers });
+    assert.equal(answer.status, 200, await answer.text());
+  }
+  const images = ["red", "blue"].map((color) => ({ make: "volkswagen", model: "golf", year: 2018, color }));
+  const made = await fetch(`${service.address}/api/v1/image-urls`, { method: "POST", headers, body: JSON.stringify({ images, max_uses: 2 }) });
+  await fetch((await made.json()).data[0].url);
+  await page.goto(`${service.address}/dashboard/billing`);
+  await page.click("button[value='10000']");
+  await page.click("text=Pay $10");
+  const started = await fetch(`${service.address}/api/auth/device/code`, { method: "POST", body: new URLSearchParams({ client_name: "Ada's laptop" }) });
+  device = (await started.json()).user_code;
+  await page.close();
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+const OPEN = ["/", "/playground", "/playground?make=volkswagen&model=gol&year=2018", "/pricing", "/docs", "/docs/quick-start", "/docs/errors", "/status", "/sign-in", "/sign-up", "/forgot-password", "/device", "/nothing-here"];
+const SIGNED_IN = ["/dashboard", "/dashboard/keys", "/dashboard/deliveries", "/dashboard/urls", "/dashboard/billing", "/dashboard/password"];
+
+async function look(page, path, name, troubles) {
+  troubles.length = 0;
+  await page.goto(new URL(path, service.address).href, { waitUntil: path.includes("/console") ? "load" : "networkidle" });
+  await picture(page, name);
+  const expected = path === "/nothing-here" || path.includes("model=gol&") || (path === "/playground" && !hasSearch);
+  return [...(await complaintsAbout(page)), ...(expected ? [] : troubles)].map((complaint) => `${path}: ${complaint}`);
+}
+
+for (const { name, ...options } of LOOKS) {
+  test(`every page, ${name}`, async () => {
+    const context = await browser.newContext({ ...options, reducedMotion: "reduce" });
+    const page = await context.newPage();
+    const troubles = [];
+    page.on("console", (message) => ["error", "warning"].includes(message.type()) && troubles.push(message.text()));
+    page.on("pageerror", (error) => troubles.push(String(error)));
+    page.on("request", (request) => [service.address, service.adminAddress].some((address) => request.url().startsWith(address)) || request.url().startsWith("data:") || troubles.push(`asked ${request.url()}`));
+    const complaints = [];
+    const file = (path) => `${name}${path.replace(/\W+/g, "-").replace(/-$/, "") || "-home"}`;
+    for (const path of OPEN) complaints.push(...(await look(page, path, file(path), troubles)));
+    await page.goto(`${service.address}/sign-in`);
+    await page.fill("#email", EMAIL);
+    await page.fill("#password", PASSWORD);
+    await page.click("main button.button");
+    await page.waitForURL("**/dashboard");
+    for (const path of SIGNED_IN) complaints.push(...(await look(page, path, file(path), troubles)));
+    const key = await page.goto(`${service.address}/dashboard/keys`).then(() => page.getAttribute("text=Rotate or revoke", "href"));
+    complaints.push(...(await look(page, key, `${name}-key`, troubles)));
+    complaints.push(...(await look(page, `/device?user_code=${device}`, `${name}-device-question`, troubles)));
+    await page.goto(`${service.address}/dashboard/billing`);
+    await page.click("button[value='5000']");
+    complaints.push(...(await look(page, new URL(page.url()).pathname, `${name}-pay`, troubles)));
+    const console = `${service.adminAddress}/console`;
+    complaints.push(...(await look(page, `${console}/sign-in`, `${name}-console-sign-in`, troubles)));
+    await page.fill("#token", service.operatorToken());
+    await page.click("main button.button");
+    await page.waitForSelector("#pulse:has-text('live')");
+    await page.locator(".gallery-of img").last().scrollIntoViewIfNeeded();
+    complaints.push(...(await look(page, console, `${name}-console`, troubles)));
+    await context.close();
+    assert.deepEqual(complaints, []);
+  });
+}

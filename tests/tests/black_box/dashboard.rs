@@ -1,0 +1,178 @@
+//! The dashboard: keys, deliveries, signed addresses, partner secrets, billing; and that nobody sees or changes another person's.
+
+use cyclorama_tests::browser::Page;
+use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Service, on_both_databases, secrets};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+const CIVIC: &str = "make=honda&model=civic&year=2018";
+
+async fn person(service: &Service, name: &str) -> Browser {
+    let mut browser = Browser::new(service);
+    let page = browser.sign_up(&format!("{name}@example.com"), "a long password").await.unwrap();
+    assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.text());
+    browser
+}
+
+/// The secret that a page shows once.
+fn secret_of(page: &Page) -> String {
+    assert_eq!(page.status, StatusCode::CREATED, "{}", page.text());
+    assert!(page.headers["cache-control"].to_str().unwrap().contains("no-store"));
+    let secret = page.html.split("class=\"secret\">").nth(1).unwrap().split('<').next().unwrap().to_owned();
+    secrets::note(&secret);
+    secret
+}
+
+async fn make_key(browser: &mut Browser, name: &str) -> String {
+    let fields = [("name", name), ("scope", "images:read"), ("scope", "account:read")];
+    secret_of(&browser.submit("/dashboard/keys", "/dashboard/keys", &fields).await.unwrap())
+}
+
+/// Ids of the keys in use on the page.
+async fn key_ids(browser: &mut Browser) -> Vec<String> {
+    let page = browser.get("/dashboard/keys").await.unwrap();
+    let html = page.html.replace("&#x2f;", "/");
+    html.split("<a href=\"/dashboard/keys/").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+}
+
+on_both_databases! {
+    async fn from_a_key_to_a_picture_to_its_end(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let mut ada = person(&service, "ada").await;
+        assert!(ada.get("/dashboard").await.unwrap().text().contains("Start with a key"));
+        let key = make_key(&mut ada, "shop <b>backend").await;
+        let page = ada.get("/dashboard/keys").await.unwrap();
+        assert!(page.html.contains("shop &lt;b&gt;backend") && !page.html.contains(&key), "shown once");
+
+        let picture = service.visit(&format!("/api/v1/images/car?{CIVIC}&color=red")).bearer_auth(&key).send().await.unwrap();
+        assert_eq!(picture.status(), StatusCode::OK);
+        let request_id = picture.headers()["x-request-id"].to_str().unwrap().to_owned();
+        let body = json!({ "images": [{ "make": "honda", "model": "civic", "year": 2018, "color": "red" }], "max_uses": 3 });
+        let made = service.http.post(format!("{}/api/v1/image-urls", service.base_url)).bearer_auth(&key).json(&body).send().await.unwrap();
+        let made: Value = made.json().await.unwrap();
+        let url = made["data"][0]["url"].as_str().unwrap().to_owned();
+        assert_eq!(service.http.get(&url).send().await.unwrap().status(), StatusCode::OK);
+
+        let overview = ada.get("/dashboard").await.unwrap().text();
+        for told in ["98", "Honda Civic 2018", &request_id, "2"] {
+            assert!(overview.contains(told), "{told}: {overview}");
+        }
+        let deliveries = ada.get("/dashboard/deliveries").await.unwrap().text();
+        assert!(deliveries.contains(&request_id) && deliveries.contains("shop"), "{deliveries}");
+        let urls = ada.get("/dashboard/urls").await.unwrap();
+        assert!(urls.text().contains("active 1 of 3 loads") && !urls.html.contains("/delivery/"), "{}", urls.text());
+        let billing = ada.get("/dashboard/billing").await.unwrap().text();
+        assert!(billing.contains("98 credits") && billing.contains("free credits of a new account") && billing.contains("+100"), "{billing}");
+        let statement = ada.get("/dashboard/statement.csv").await.unwrap();
+        assert_eq!(statement.headers["content-type"], "text/csv; charset=utf-8");
+        assert!(statement.html.lines().count() >= 4, "{}", statement.html);
+
+        // What the key opened ends with it.
+        let ids = key_ids(&mut ada).await;
+        assert_eq!(ids.len(), 1);
+        let question = format!("/dashboard/keys/{}", ids[0]);
+        assert!(ada.get(&question).await.unwrap().text().contains("1 signed addresses"));
+        let rotated = ada.submit(&question, &format!("{question}/rotate"), &[]).await.unwrap();
+        let fresh = secret_of(&rotated);
+        let account = |key: &str| service.visit("/api/v1/account").bearer_auth(key).send();
+        assert_eq!(account(&key).await.unwrap().status(), StatusCode::UNAUTHORIZED);
+        assert_eq!(service.http.get(&url).send().await.unwrap().status(), StatusCode::FORBIDDEN);
+        let told: Value = account(&fresh).await.unwrap().json().await.unwrap();
+        assert_eq!(told["data"]["key"]["scopes"], json!(["images:read", "account:read"]), "the same rights");
+        let question = format!("/dashboard/keys/{}", key_ids(&mut ada).await[0]);
+        let revoked = ada.submit(&question, &format!("{question}/revoke"), &[]).await.unwrap();
+        assert_eq!((revoked.status, revoked.location()), (StatusCode::SEE_OTHER, "/dashboard/keys"));
+        assert_eq!(account(&fresh).await.unwrap().status(), StatusCode::UNAUTHORIZED);
+        assert!(key_ids(&mut ada).await.is_empty());
+    }
+
+    async fn nobody_sees_or_ends_what_is_another_persons(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let (mut ada, mut mallory) = (person(&service, "ada").await, person(&service, "mallory").await);
+        let key = make_key(&mut ada, "ada's key").await;
+        make_key(&mut mallory, "mallory's key").await;
+        let id = key_ids(&mut ada).await.remove(0);
+        let question = format!("/dashboard/keys/{id}");
+        let made = ada.submit("/dashboard/keys", &format!("{question}/partner-secrets"), &[]).await.unwrap();
+        secret_of(&made);
+        let page = ada.get("/dashboard/keys").await.unwrap();
+        let html = page.html.replace("&#x2f;", "/");
+        let secret_id = html.split("/dashboard/partner-secrets/").nth(1).unwrap().split('/').next().unwrap().to_owned();
+        let secret_path = format!("/dashboard/partner-secrets/{secret_id}/revoke");
+
+        assert_eq!(mallory.get(&question).await.unwrap().status, StatusCode::NOT_FOUND);
+        for path in [format!("{question}/rotate"), format!("{question}/revoke"), format!("{question}/partner-secrets"), secret_path.clone()] {
+            let refused = mallory.submit("/dashboard/keys", &path, &[]).await.unwrap();
+            assert_eq!(refused.status, StatusCode::NOT_FOUND, "{path}");
+        }
+        let still = service.visit("/api/v1/account").bearer_auth(&key).send().await.unwrap();
+        assert_eq!(still.status(), StatusCode::OK);
+        for path in ["/dashboard", "/dashboard/deliveries", "/dashboard/urls", "/dashboard/billing"] {
+            let text = mallory.get(path).await.unwrap().text();
+            assert!(!text.contains("ada@") && !text.contains("ada's"), "{path}: {text}");
+        }
+        let mut statuses = Vec::new();
+        for _ in 0..20 {
+            statuses.push(ada.submit("/dashboard/keys", &format!("{question}/partner-secrets"), &[]).await.unwrap().status.as_u16());
+        }
+        assert_eq!(statuses, [vec![201; 19], vec![409]].concat(), "twenty at once");
+        let revoked = ada.submit("/dashboard/keys", &secret_path, &[]).await.unwrap();
+        assert_eq!(revoked.status, StatusCode::SEE_OTHER, "{}", revoked.text());
+        for (name, scope) in [("", "images:read"), ("x", ""), ("x", "everything")] {
+            let refused = ada.submit("/dashboard/keys", "/dashboard/keys", &[("name", name), ("scope", scope)]).await.unwrap();
+            assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{name} {scope}");
+        }
+    }
+
+    async fn pictures_are_free_for_browsers_and_for_nobody_else(db: DatabaseChoice) {
+        let options = cyclorama_tests::Options::default().set("CYCLORAMA_PLAYGROUND_PER_MINUTE", 3);
+        let service = Service::start_with(db, options).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        service.early_in_a_minute().await;
+        let picture = format!("/images/car.png?{CIVIC}&color=blue");
+        let mut visitor = Browser::new(&service);
+        assert_eq!(visitor.get(&picture).await.unwrap().status, StatusCode::UNAUTHORIZED, "no page was opened");
+        visitor.cookies.insert("visitor".to_owned(), "AQAAAAE-invented".to_owned());
+        assert_eq!(visitor.get(&picture).await.unwrap().status, StatusCode::UNAUTHORIZED, "an invented cookie");
+        visitor.cookies.clear();
+        let page = visitor.get(&format!("/playground?{CIVIC}&color=blue")).await.unwrap();
+        assert_eq!(page.status, StatusCode::OK, "{}", page.text());
+        assert!(page.html.replace("&#x2f;", "/").replace("&amp;", "&").contains(&format!("/images/car.png?{CIVIC}&view=front-3-4&color=blue")), "{}", page.html);
+        let shown = visitor.get(&picture).await.unwrap();
+        assert_eq!(shown.status, StatusCode::OK);
+        assert!(shown.headers["cache-control"].to_str().unwrap().contains("private"));
+        assert!(shown.headers["vary"].to_str().unwrap().contains("Cookie") && !shown.headers.contains_key("x-credits-charged"));
+        for expected in [200, 200, 429] {
+            assert_eq!(visitor.get(&picture).await.unwrap().status.as_u16(), expected);
+        }
+        // Somebody who is signed in has a limit of their own, and pays nothing.
+        let mut ada = person(&service, "ada").await;
+        ada.cookies.remove("visitor");
+        assert_eq!(ada.get(&picture).await.unwrap().status, StatusCode::OK);
+        assert!(ada.get("/dashboard").await.unwrap().text().contains("Credits 100"));
+        ada.submit("/dashboard", "/sign-out", &[]).await.unwrap();
+        ada.cookies.remove("visitor");
+        assert_eq!(ada.get(&picture).await.unwrap().status, StatusCode::UNAUTHORIZED);
+        // A budget that is nearly spent is kept for those who pay; what exists is still shown.
+        service.operator(&["budget", "set", "--usd-per-day", "0.004"]).unwrap();
+        let mut bob = person(&service, "bob").await;
+        assert_eq!(bob.get(&picture).await.unwrap().status, StatusCode::OK);
+        let cold = bob.get(&format!("/images/car.png?{CIVIC}&view=rear&color=blue")).await.unwrap();
+        assert_eq!(cold.status, StatusCode::SERVICE_UNAVAILABLE, "{}", cold.html);
+        assert!(cold.html.contains("daily_budget_spent"));
+    }
+
+    async fn a_new_password_signs_every_other_browser_out(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let mut ada = person(&service, "ada").await;
+        let mut elsewhere = Browser::new(&service);
+        elsewhere.sign_in("ada@example.com", "a long password").await.unwrap();
+        let wrong = ada.submit("/dashboard/password", "/dashboard/password", &[("old_password", "x"), ("password", "another long one")]).await.unwrap();
+        assert_eq!(wrong.status, StatusCode::FORBIDDEN);
+        let changed = ada.submit("/dashboard/password", "/dashboard/password", &[("old_password", "a long password"), ("password", "another long one")]).await.unwrap();
+        assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.text());
+        assert!(ada.get(changed.location()).await.unwrap().text().contains("is changed"));
+        assert!(ada.is_signed_in().await.unwrap() && !elsewhere.is_signed_in().await.unwrap());
+    }
+}
