@@ -55,7 +55,9 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let admin_address = reachable(admin.local_addr()?);
     let base_url = config.listen.base_url.clone().unwrap_or_else(|| format!("http://{public_address}"));
 
-    if config.prices.payments == Payments::Local && !config.listen.public.ip().is_loopback() {
+    if config.prices.payments == Payments::Local
+        && !(config.listen.is_for_this_machine() && config.listen.public.ip().is_loopback())
+    {
         tracing::warn!("CYCLORAMA_PAYMENTS is local: whoever signs up can have any number of credits without paying");
     }
 

@@ -40,6 +40,7 @@ export async function startService(settings = {}) {
     CYCLORAMA_SIGN_UP_PER_MINUTE: "1000",
     CYCLORAMA_SIGN_IN_PER_MINUTE: "1000",
     CYCLORAMA_PLAYGROUND_PER_MINUTE: "1000",
+    CYCLORAMA_FREE_RENDERS_PER_MINUTE: "1000",
     ...settings,
   };
   const program = join(target, "cyclorama");

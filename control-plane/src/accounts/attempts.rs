@@ -5,60 +5,73 @@ use crate::clock::UnixMs;
 use crate::db::Database;
 use sha2::{Digest, Sha256};
 use sqlx::Row;
+use std::net::IpAddr;
 
 const WINDOW_MS: i64 = 15 * 60_000;
 
-/// What is counted.
+/// What is counted, and for whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attempt {
-    SignIn,
-    Mail,
+pub enum Attempt<'a> {
+    /// At the sign-in page, from one client's network.
+    SignIn { email: &'a str, network: IpAddr },
+    /// The old password, given by somebody who is signed in.
+    PasswordChange { account_id: &'a str },
+    /// A letter because of a sign-up.
+    SignUpMail { email: &'a str },
+    /// A letter with a link for a new password.
+    ResetMail { email: &'a str },
 }
 
-impl Attempt {
-    const fn name(self) -> &'static str {
+impl Attempt<'_> {
+    /// What is counted in a window, with how many it takes: a person who mistypes stays below it, guessing a password takes ages, and a
+    /// mailbox is not flooded. The narrow one comes first.
+    fn subjects(self) -> Vec<(String, i64)> {
         match self {
-            Attempt::SignIn => "sign-in",
-            Attempt::Mail => "mail",
+            // By network, so that nobody locks an address for its owner; by address alone as well, for those who have many networks.
+            Attempt::SignIn { email, network } => {
+                vec![(format!("{} {network}", subject("sign-in", email)), 10), (subject("sign-in", email), 100)]
+            }
+            Attempt::PasswordChange { account_id } => vec![(format!("password-change {account_id}"), 10)],
+            Attempt::SignUpMail { email } => vec![(subject("sign-up-mail", email), 3)],
+            Attempt::ResetMail { email } => vec![(subject("reset-mail", email), 3)],
         }
-    }
-
-    /// In one window: a person who mistypes stays below it, guessing a password takes ages, and a mailbox is not flooded.
-    const fn max(self) -> i64 {
-        match self {
-            Attempt::SignIn => 10,
-            Attempt::Mail => 4,
-        }
-    }
-
-    fn subject(self, email: &str) -> String {
-        format!("{} {}", self.name(), hex::encode(Sha256::digest(email.trim().to_lowercase())))
     }
 }
 
-/// Counts one; `false` when there have been too many.
-pub async fn count(db: &Database, attempt: Attempt, email: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
-    let rows = db
-        .write_returning(
-            sqlx::query(
-                "insert into attempts (subject, window_start_ms, attempts) values ($1, $2, 1)
-                 on conflict (subject) do update set
-                    attempts = case when attempts.window_start_ms <= $3 then 1 else attempts.attempts + 1 end,
-                    window_start_ms = case when attempts.window_start_ms <= $3 then $2 else attempts.window_start_ms end
-                 returning attempts",
+fn subject(name: &str, email: &str) -> String {
+    format!("{name} {}", hex::encode(Sha256::digest(email.trim().to_ascii_lowercase())))
+}
+
+/// Counts one; `false` when there have been too many. What the narrow count refuses does not add to the wide one.
+pub async fn count(db: &Database, attempt: Attempt<'_>, now: UnixMs) -> Result<bool, sqlx::Error> {
+    for (subject, max) in attempt.subjects() {
+        let rows = db
+            .write_returning(
+                sqlx::query(
+                    "insert into attempts (subject, window_start_ms, attempts) values ($1, $2, 1)
+                     on conflict (subject) do update set
+                        attempts = case when attempts.window_start_ms <= $3 then 1 else attempts.attempts + 1 end,
+                        window_start_ms = case when attempts.window_start_ms <= $3 then $2 else attempts.window_start_ms end
+                     returning attempts",
+                )
+                .bind(subject)
+                .bind(now.0)
+                .bind(now.0 - WINDOW_MS),
             )
-            .bind(attempt.subject(email))
-            .bind(now.0)
-            .bind(now.0 - WINDOW_MS),
-        )
-        .await?;
-    let attempts: i64 = rows.first().ok_or(sqlx::Error::RowNotFound)?.try_get(0)?;
-    Ok(attempts <= attempt.max())
+            .await?;
+        let attempts: i64 = rows.first().ok_or(sqlx::Error::RowNotFound)?.try_get(0)?;
+        if attempts > max {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
-/// Forgets the count: the right password was given.
-pub async fn forget(db: &Database, attempt: Attempt, email: &str) -> Result<(), sqlx::Error> {
-    db.write(sqlx::query("delete from attempts where subject = $1").bind(attempt.subject(email))).await?;
+/// Forgets the counts: the right password was given.
+pub async fn forget(db: &Database, attempt: Attempt<'_>) -> Result<(), sqlx::Error> {
+    for (subject, _) in attempt.subjects() {
+        db.write(sqlx::query("delete from attempts where subject = $1").bind(subject)).await?;
+    }
     Ok(())
 }
 
@@ -73,13 +86,17 @@ mod tests {
     use super::*;
     use crate::test_database::databases;
 
+    const START: UnixMs = UnixMs(1_000_000);
+
+    fn at_home(email: &str) -> Attempt<'_> {
+        Attempt::SignIn { email, network: [203, 0, 113, 9].into() }
+    }
+
     #[tokio::test]
     async fn ten_tries_a_quarter_of_an_hour() {
         for db in databases().await {
-            let start = UnixMs(1_000_000);
-            let attempt = async |email: &str, at: i64| {
-                count(&db, Attempt::SignIn, email, start.plus_ms(at)).await.expect("counts")
-            };
+            let attempt =
+                async |email: &str, at: i64| count(&db, at_home(email), START.plus_ms(at)).await.expect("counts");
             for at in 0..10 {
                 assert!(attempt("Ada@example.com", at).await, "{at}");
             }
@@ -90,12 +107,39 @@ mod tests {
             for at in 0..20 {
                 attempt("ada@example.com", WINDOW_MS + at).await;
             }
-            forget(&db, Attempt::SignIn, "ada@example.com").await.expect("forgets");
+            forget(&db, at_home("ada@example.com")).await.expect("forgets");
             assert!(attempt("ada@example.com", WINDOW_MS + 30).await);
-            forget_old(&db, start.plus_ms(3 * WINDOW_MS)).await.expect("forgets");
+            forget_old(&db, START.plus_ms(3 * WINDOW_MS)).await.expect("forgets");
             let left: i64 =
                 sqlx::query_scalar("select count(*) from attempts").fetch_one(&db.pool).await.expect("counts");
             assert_eq!(left, 0);
+        }
+    }
+
+    #[tokio::test]
+    async fn one_network_locks_nobody_out_and_many_do_not_guess_for_ever() {
+        for db in databases().await {
+            let email = "ada@example.com";
+            let from =
+                async |network: [u8; 4]| count(&db, Attempt::SignIn { email, network: network.into() }, START).await;
+            for _ in 0..200 {
+                from([198, 51, 100, 1]).await.expect("counts");
+            }
+            assert!(count(&db, at_home(email), START).await.expect("counts"), "the owner, at home");
+            let mut taken = 0;
+            for last in 0..30 {
+                for _ in 0..10 {
+                    taken += i64::from(from([192, 0, 2, last]).await.expect("counts"));
+                }
+            }
+            assert_eq!(taken, 100 - 10 - 1, "a hundred for the address, wherever they come from");
+            for other in [
+                Attempt::PasswordChange { account_id: "ada" },
+                Attempt::SignUpMail { email },
+                Attempt::ResetMail { email },
+            ] {
+                assert!(count(&db, other, START).await.expect("counts"), "counted apart: {other:?}");
+            }
         }
     }
 }

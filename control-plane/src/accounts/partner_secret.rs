@@ -42,9 +42,6 @@ pub async fn revoke(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::
     Ok(db.write(sqlx::query(sql).bind(now.0).bind(id)).await? == 1)
 }
 
-/// Secrets of one account that its owner may have in use at once: every signature is tried with all secrets of the service.
-pub const IN_USE_MAX: usize = 20;
-
 /// A secret in use, as the owner of its key sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartnerSecretInfo {

@@ -130,9 +130,14 @@ impl Passwords {
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashingError> {
-        let _place = self.waiting.try_acquire().map_err(|_| HashingError::Busy)?;
+        let place = self.waiting.clone().try_acquire_owned().map_err(|_| HashingError::Busy)?;
         // Never closed.
-        let _core = self.running.acquire().await.ok();
+        let core = self.running.clone().acquire_owned().await.ok();
+        let work = move || {
+            // Held by the work itself, which goes on when whoever asked for it has hung up.
+            let _held = (place, core);
+            work()
+        };
         tokio::task::spawn_blocking(work).await.map_err(|_| HashingError::Failed)
     }
 }
@@ -162,6 +167,30 @@ mod tests {
         ] {
             assert_eq!(Password::choose(text, "ada@example.com").err(), refused, "{text}");
         }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn work_that_nobody_waits_for_keeps_its_place() {
+        let one = || Arc::new(Semaphore::new(1));
+        let passwords = Passwords { waiting: one(), running: one() };
+        let (begin, has_begun) = tokio::sync::oneshot::channel();
+        let (end, may_end) = std::sync::mpsc::channel::<()>();
+        let hung_up = tokio::spawn({
+            let passwords = passwords.clone();
+            async move {
+                let work = move || {
+                    begin.send(()).expect("waited for");
+                    may_end.recv().ok()
+                };
+                passwords.run(work).await
+            }
+        });
+        has_begun.await.expect("begins");
+        hung_up.abort();
+        assert!(hung_up.await.is_err(), "nobody waits any more");
+        let other = passwords.run(|| ()).await;
+        assert!(matches!(other, Err(HashingError::Busy)), "the first one still runs: {other:?}");
+        drop(end);
     }
 
     #[tokio::test]

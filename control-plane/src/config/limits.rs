@@ -14,6 +14,9 @@ pub struct Limits {
     pub sign_up_per_minute: i64,
     pub playground_per_minute: i64,
     pub dashboard_pictures_per_minute: i64,
+    /// Of free pictures that have to be rendered, for a client address or an account.
+    pub free_renders_per_minute: i64,
+    pub dashboard_per_minute: i64,
     pub events_kept_days: i64,
     pub connections_max: usize,
     /// How long a client may take over a request's head, or let our bytes wait.
@@ -33,6 +36,8 @@ impl Limits {
             sign_up_per_minute: per_minute("sign_up_per_minute")?,
             playground_per_minute: per_minute("playground_per_minute")?,
             dashboard_pictures_per_minute: per_minute("dashboard_pictures_per_minute")?,
+            free_renders_per_minute: per_minute("free_renders_per_minute")?,
+            dashboard_per_minute: per_minute("dashboard_per_minute")?,
             events_kept_days: source.number("events_kept_days", 1..=3650)?,
             client_timeout: Duration::from_secs(source.number("client_timeout_seconds", 1..=600)?),
             connections_max: source.number("connections_max", 16..=1_000_000)?,

@@ -45,6 +45,20 @@ impl Network {
 }
 
 impl Listen {
+    /// Whether clients call the service on this very machine: a loopback address without HTTPS, which a proxy in front would have.
+    pub fn is_for_this_machine(&self) -> bool {
+        let Some(base_url) = &self.base_url else { return self.public.ip().is_loopback() };
+        url::Url::parse(base_url).is_ok_and(|url| {
+            url.scheme() == "http"
+                && match url.host() {
+                    Some(url::Host::Domain(name)) => name == "localhost",
+                    Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
+                    Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
+                    None => false,
+                }
+        })
+    }
+
     pub fn read(source: &Source) -> Result<Self, ConfigError> {
         let address = |name: &str| {
             let text = source.text(name).unwrap_or_default();

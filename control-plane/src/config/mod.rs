@@ -56,8 +56,14 @@ impl Config {
     }
 
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
+        let listen = listen::Listen::read(source)?;
+        if source.is_default("payments") && !listen.is_for_this_machine() {
+            let name = if listen.base_url.is_some() { "base_url" } else { "listen" };
+            let reason = "strangers can reach this service, and unless CYCLORAMA_PAYMENTS says `off` they get credits without paying: set CYCLORAMA_PAYMENTS to off or local";
+            return Err(source.rule(name, reason));
+        }
         Ok(Config {
-            listen: listen::Listen::read(source)?,
+            listen,
             storage: storage::Storage::read(source)?,
             farm: farm::Farm::read(source)?,
             delivery: delivery::Delivery::read(source)?,
@@ -112,6 +118,10 @@ mod tests {
             ("CYCLORAMA_TRUSTED_PROXIES", "10.0.0.0/33", "10.0.0.0/8"),
             ("CYCLORAMA_BASE_URL", "example.com", "http:// or https://"),
             ("CYCLORAMA_PACKS", "5000", "credits:cents"),
+            ("CYCLORAMA_BASE_URL", "https://images.example.com", "CYCLORAMA_PAYMENTS"),
+            ("CYCLORAMA_BASE_URL", "https://localhost", "CYCLORAMA_PAYMENTS"),
+            ("CYCLORAMA_BASE_URL", "http://192.0.2.1:8080", "CYCLORAMA_PAYMENTS"),
+            ("CYCLORAMA_LISTEN", "0.0.0.0:8080", "CYCLORAMA_PAYMENTS"),
             ("CYCLORAMA_PAYMENTS", "bank", "local or off"),
             ("CYCLORAMA_OPERATOR_TOKEN", "hush", "32 to 200"),
             ("ALLOW_LEGACY_QUERY_KEYS", "perhaps", "true or false"),
@@ -122,6 +132,23 @@ mod tests {
             assert!(line.contains(name), "{line}");
             assert!(line.contains(expected), "{line}");
             assert!(!line.contains("hush") && !line.contains('\n'), "{line}");
+        }
+    }
+
+    #[test]
+    fn who_takes_payments_is_said_where_strangers_can_come() {
+        for (base_url, payments) in [
+            ("https://images.example.com", "off"),
+            ("https://images.example.com", "local"),
+            ("http://127.0.0.1:8080", ""),
+            ("http://localhost:8080", ""),
+            ("http://[::1]:8080", ""),
+        ] {
+            let given: Vec<_> = [("CYCLORAMA_BASE_URL", base_url), ("CYCLORAMA_PAYMENTS", payments)]
+                .into_iter()
+                .filter(|(_, value)| !value.is_empty())
+                .collect();
+            from_env(&given).expect(base_url);
         }
     }
 

@@ -216,6 +216,11 @@ pub async fn for_partner(app: &App, order: &Order) -> Result<Ready, DeliveryErro
     obtain(app, order, Priority::Paid).await
 }
 
+/// Whether the picture exists; reads none of its bytes.
+pub async fn is_ready(app: &App, order: &Order) -> Result<bool, DeliveryError> {
+    Ok(app.pictures.rendered(app, order).await?.is_some())
+}
+
 /// The picture if it has been rendered; never renders.
 pub async fn ready(app: &App, order: &Order) -> Result<Option<Ready>, DeliveryError> {
     match app.pictures.rendered(app, order).await? {

@@ -100,14 +100,17 @@ pub async fn counted_as(
         }
         _ => answer.await.unwrap_or_else(Problem::into_response),
     };
-    if let Some(window) = metered.window {
+    // The answer may have been counted in a narrower window, which is the one to keep to.
+    if let Some(window) = metered.window
+        && !response.headers().contains_key(RATELIMIT_LIMIT)
+    {
         describe(&mut response, window, Policy::Address);
     }
     response
 }
 
 /// One client: an IPv4 address, or the /64 network that an IPv6 client can choose its addresses from.
-fn network_of(ip: IpAddr) -> IpAddr {
+pub fn network_of(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V4(_) => ip,
         IpAddr::V6(ip) => {

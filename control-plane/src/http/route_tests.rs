@@ -63,7 +63,6 @@ const PUBLIC: &[(&str, &str, Access)] = &[
     ("GET", "/dashboard/keys/{key_id}", Session),
     ("POST", "/dashboard/keys/{key_id}/rotate", Session),
     ("POST", "/dashboard/keys/{key_id}/revoke", Session),
-    ("POST", "/dashboard/keys/{key_id}/partner-secrets", Session),
     ("POST", "/dashboard/partner-secrets/{partner_secret_id}/revoke", Session),
     ("GET", "/dashboard/billing", Session),
     ("POST", "/dashboard/billing", Session),

@@ -43,7 +43,6 @@ pub fn public(app: App) -> Router {
         .route("/dashboard/keys/{key_id}", get(dashboard::keys::ask))
         .route("/dashboard/keys/{key_id}/rotate", post(dashboard::keys::rotate))
         .route("/dashboard/keys/{key_id}/revoke", post(dashboard::keys::revoke))
-        .route("/dashboard/keys/{key_id}/partner-secrets", post(dashboard::partner_secrets::create))
         .route("/dashboard/partner-secrets/{partner_secret_id}/revoke", post(dashboard::partner_secrets::revoke))
         .route("/dashboard/billing", get(dashboard::billing::get).post(dashboard::billing::buy))
         .route("/dashboard/statement.csv", get(dashboard::billing::statement))

@@ -77,6 +77,14 @@ impl Priority {
             Priority::Paid => 10,
         }
     }
+
+    /// How many jobs of this priority may wait. What nobody pays for takes a quarter of the queue, so that it never fills it.
+    const fn waiting_max(self, queue_max: i64) -> i64 {
+        match self {
+            Priority::Example => queue_max / 4,
+            Priority::Paid => queue_max,
+        }
+    }
 }
 
 /// A picture that exists.

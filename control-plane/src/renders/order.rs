@@ -203,9 +203,13 @@ impl Renders {
         priority: Priority,
         deadline_ms: i64,
     ) -> Result<bool, RenderError> {
-        let waiting: i64 =
-            sqlx::query("select count(*) from jobs where state = 'queued'").fetch_one(&mut **tx).await?.try_get(0)?;
-        if waiting >= self.settings().queue_max {
+        let waiting =
+            sqlx::query("select count(*), count(case when priority = $1 then 1 end) from jobs where state = 'queued'")
+                .bind(priority.number())
+                .fetch_one(&mut **tx)
+                .await?;
+        let (all, alike): (i64, i64) = (waiting.try_get(0)?, waiting.try_get(1)?);
+        if all >= self.settings().queue_max || alike >= priority.waiting_max(self.settings().queue_max) {
             return Err(RenderError::QueueFull);
         }
         let layers = sqlx::query("select revision from layers where vehicle_key = $1 and view = $2")

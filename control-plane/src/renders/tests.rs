@@ -502,17 +502,23 @@ async fn what_nobody_waits_for_is_dropped_and_costs_nothing() {
 #[tokio::test]
 async fn a_full_queue_says_so_and_paid_requests_go_first() {
     for database in databases().await {
-        let renders = renders(&database, Settings { queue_max: 2, ..settings() });
+        let renders = renders(&database, Settings { queue_max: 4, ..settings() });
         let deadline_ms = Clock.now().0 + 60_000;
         let (example, paid) = (vehicle("example"), vehicle("paid"));
         renders.want(&example, &variant(&example, Colour::Red), Priority::Example, deadline_ms).await.expect("queues");
+        let free = vehicle("free");
+        let second = renders.want(&free, &variant(&free, Colour::Red), Priority::Example, deadline_ms).await;
+        assert!(matches!(second, Err(RenderError::QueueFull)), "a quarter is for what nobody pays for: {second:?}");
+        for other in ["second", "third"] {
+            want(&renders, &vehicle(other), Colour::Red).await.expect("queues");
+        }
         want(&renders, &paid, Colour::Red).await.expect("queues");
-        assert!(matches!(want(&renders, &vehicle("third"), Colour::Red).await, Err(RenderError::QueueFull)));
+        assert!(matches!(want(&renders, &vehicle("fifth"), Colour::Red).await, Err(RenderError::QueueFull)));
         want(&renders, &paid, Colour::Blue).await.expect("joins the queued job");
         let node_id = node(&renders).await;
         let jobs = work(&renders, &node_id, 0).await;
         let models: Vec<&str> = jobs.iter().map(|job| job.vehicle.model.as_str()).collect();
-        assert_eq!(models, ["paid", "example"]);
+        assert_eq!(models, ["second", "third", "paid", "example"]);
     }
 }
 

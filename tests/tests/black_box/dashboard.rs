@@ -94,15 +94,17 @@ on_both_databases! {
         make_key(&mut mallory, "mallory's key").await;
         let id = key_ids(&mut ada).await.remove(0);
         let question = format!("/dashboard/keys/{id}");
-        let made = ada.submit("/dashboard/keys", &format!("{question}/partner-secrets"), &[]).await.unwrap();
-        secret_of(&made);
+        let own = ada.submit("/dashboard/keys", &format!("{question}/partner-secrets"), &[]).await.unwrap();
+        assert_eq!(own.status, StatusCode::NOT_FOUND, "a secret renders without pay: nobody issues one to themselves");
+        let made: Value = service.operator(&["partner-secret", "create", "--key", &id]).unwrap();
+        secrets::note(made["secret"].as_str().unwrap());
         let page = ada.get("/dashboard/keys").await.unwrap();
         let html = page.html.replace("&#x2f;", "/");
         let secret_id = html.split("/dashboard/partner-secrets/").nth(1).unwrap().split('/').next().unwrap().to_owned();
         let secret_path = format!("/dashboard/partner-secrets/{secret_id}/revoke");
 
         assert_eq!(mallory.get(&question).await.unwrap().status, StatusCode::NOT_FOUND);
-        for path in [format!("{question}/rotate"), format!("{question}/revoke"), format!("{question}/partner-secrets"), secret_path.clone()] {
+        for path in [format!("{question}/rotate"), format!("{question}/revoke"), secret_path.clone()] {
             let refused = mallory.submit("/dashboard/keys", &path, &[]).await.unwrap();
             assert_eq!(refused.status, StatusCode::NOT_FOUND, "{path}");
         }
@@ -112,11 +114,7 @@ on_both_databases! {
             let text = mallory.get(path).await.unwrap().text();
             assert!(!text.contains("ada@") && !text.contains("ada's"), "{path}: {text}");
         }
-        let mut statuses = Vec::new();
-        for _ in 0..20 {
-            statuses.push(ada.submit("/dashboard/keys", &format!("{question}/partner-secrets"), &[]).await.unwrap().status.as_u16());
-        }
-        assert_eq!(statuses, [vec![201; 19], vec![409]].concat(), "twenty at once");
+        assert!(page.text().contains("partner-secret create"), "it says who issues them: {}", page.text());
         let revoked = ada.submit("/dashboard/keys", &secret_path, &[]).await.unwrap();
         assert_eq!(revoked.status, StatusCode::SEE_OTHER, "{}", revoked.text());
         for (name, scope) in [("", "images:read"), ("x", ""), ("x", "everything")] {
@@ -150,6 +148,11 @@ on_both_databases! {
         let mut ada = person(&service, "ada").await;
         ada.cookies.remove("visitor");
         assert_eq!(ada.get(&picture).await.unwrap().status, StatusCode::OK);
+        let session = ada.cookies["session"].clone();
+        for (cookies, expected) in [(format!("session={session}"), 200), (format!("session=AAAAAAAAAAAAAAAAAAAAAA; session={session}"), 401)] {
+            let answer = service.visit(&picture).header("cookie", cookies).send().await.unwrap();
+            assert_eq!(answer.status().as_u16(), expected, "the first cookie of a name is looked up, no other");
+        }
         assert!(ada.get("/dashboard").await.unwrap().text().contains("Credits 100"));
         ada.submit("/dashboard", "/sign-out", &[]).await.unwrap();
         ada.cookies.remove("visitor");

@@ -9,7 +9,7 @@ use crate::delivery::{self, Delivered, ImageRequest, Order, Ready, Shown, etag_m
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, ClientIp, RequestId};
 use crate::http::openapi::requests::LegacyQuery;
-use crate::http::rate_limit::{counted_as, counted_by_address, with_window};
+use crate::http::rate_limit::{counted_as, network_of, with_window};
 use crate::http::v1::answer::{
     CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem,
     refuse, send, unsized_body, vehicle_not_found,
@@ -286,17 +286,26 @@ impl Asked<'_> {
     /// Counted by the visitor's address or by the account, so that nobody has the catalog rendered for nothing.
     async fn for_browser(&self, grant: Grant, client: &Client) -> Result<Response, Problem> {
         let limits = &self.app.config.limits;
-        let picture = self.free(PRIVATE, Free::Browser);
-        let mut response = match grant {
+        let (who, pictures, limit) = match grant {
             Grant::Visitor => {
-                let ip = client.ip.clone()?;
-                counted_by_address(self.app, ip, "playground", limits.playground_per_minute, picture).await
+                (network_of(client.ip.clone()?.0).to_string(), "playground", limits.playground_per_minute)
             }
-            Grant::Account(account_id) => {
-                let counted = format!("dashboard {account_id}");
-                counted_as(self.app, counted, limits.dashboard_pictures_per_minute, picture).await
+            Grant::Account(account_id) => (account_id, "dashboard", limits.dashboard_pictures_per_minute),
+        };
+        let picture = async {
+            // What costs a render is counted apart, and allowed far less often.
+            let is_ready = self.is_head
+                || delivery::is_ready(self.app, self.order).await.map_err(|error| problem(self.app, error))?;
+            let picture = self.free(PRIVATE, Free::Browser);
+            match is_ready {
+                true => picture.await,
+                false => {
+                    let counted = format!("free render {who}");
+                    Ok(counted_as(self.app, counted, limits.free_renders_per_minute, picture).await)
+                }
             }
         };
+        let mut response = counted_as(self.app, format!("{pictures} {who}"), limit, picture).await;
         insert(&mut response, VARY, "Authorization, Cookie, X-Api-Key");
         Ok(response)
     }

@@ -15,7 +15,7 @@ use crate::accounts::user::{self, LINK_PREFIX, User};
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::ClientIp;
-use crate::http::rate_limit::counted_by_address;
+use crate::http::rate_limit::{counted_by_address, network_of};
 use crate::mail::Letter;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -52,7 +52,7 @@ async fn mail_link(app: &App, visit: &Visit, form: &Form) -> Result<Response, Pr
         return refuse(StatusCode::BAD_REQUEST, "This is no e-mail address.").await;
     }
     let now = app.clock.now();
-    if !attempts::count(&app.db, Attempt::Mail, email, now).await? {
+    if !attempts::count(&app.db, Attempt::ResetMail { email }, now).await? {
         let wrong =
             "This address has been sent several letters already. Look for them, or try again in a quarter of an hour.";
         return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
@@ -90,10 +90,10 @@ pub async fn post(
     form: Form,
 ) -> Response {
     let limit = app.config.limits.sign_in_per_minute;
-    counted_by_address(&app, ip, "sign-in", limit, set(&app, &visit, &link, &form)).await
+    counted_by_address(&app, ip, "sign-in", limit, set(&app, ip, &visit, &link, &form)).await
 }
 
-async fn set(app: &App, visit: &Visit, link: &str, form: &Form) -> Result<Response, Problem> {
+async fn set(app: &App, ip: ClientIp, visit: &Visit, link: &str, form: &Form) -> Result<Response, Problem> {
     let user = find(app, link).await?;
     let password = match Password::choose(form.text("password"), &user.email) {
         Ok(password) => password,
@@ -105,7 +105,7 @@ async fn set(app: &App, visit: &Visit, link: &str, form: &Form) -> Result<Respon
     let hash = app.passwords.hash(password).await.map_err(busy)?;
     let user = user::set_password(&app.db, &user, &hash).await?.ok_or_else(used_up)?;
     // Whoever locked the address by guessing does not lock its owner out.
-    attempts::forget(&app.db, Attempt::SignIn, &user.email).await?;
+    attempts::forget(&app.db, Attempt::SignIn { email: &user.email, network: network_of(ip.0) }).await?;
     tracing::info!(account_id = user.account_id, "new password set");
     visit.sign_in(&user).await?;
     Ok(Redirect::to(next::HOME).into_response())

@@ -10,7 +10,7 @@ use crate::accounts::user;
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::ClientIp;
-use crate::http::rate_limit::counted_by_address;
+use crate::http::rate_limit::{counted_by_address, network_of};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -34,10 +34,10 @@ pub async fn get(State(app): State<App>, visit: Visit, Query(way): Query<Way>) -
 
 pub async fn post(State(app): State<App>, ip: ClientIp, visit: Visit, form: Form) -> Response {
     let limit = app.config.limits.sign_in_per_minute;
-    counted_by_address(&app, ip, "sign-in", limit, sign_in(&app, &visit, &form)).await
+    counted_by_address(&app, ip, "sign-in", limit, sign_in(&app, ip, &visit, &form)).await
 }
 
-async fn sign_in(app: &App, visit: &Visit, form: &Form) -> Result<Response, Problem> {
+async fn sign_in(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<Response, Problem> {
     let email = form.text("email").trim();
     let next = next::local(form.text("next"));
     let refuse = async |status, wrong: &str| {
@@ -45,7 +45,8 @@ async fn sign_in(app: &App, visit: &Visit, form: &Form) -> Result<Response, Prob
         visit.form(app, "sign_in.html", status, &fields).await
     };
     // Counted before the password is looked at, and whether or not the address is known.
-    if !attempts::count(&app.db, Attempt::SignIn, email, app.clock.now()).await? {
+    let attempt = Attempt::SignIn { email, network: network_of(ip.0) };
+    if !attempts::count(&app.db, attempt, app.clock.now()).await? {
         let wrong = "Too many attempts with this address. Try again in a quarter of an hour.";
         return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
     }
@@ -54,7 +55,7 @@ async fn sign_in(app: &App, visit: &Visit, form: &Form) -> Result<Response, Prob
     let fits = app.passwords.verify(Password::typed(form.text("password")), hash).await.map_err(busy)?;
     match found {
         Some((user, _)) if fits => {
-            attempts::forget(&app.db, Attempt::SignIn, email).await?;
+            attempts::forget(&app.db, attempt).await?;
             visit.sign_in(&user).await?;
             Ok(Redirect::to(&next).into_response())
         }

@@ -69,7 +69,7 @@ async fn sign_up(app: &App, visit: &Visit, form: &Form) -> Result<Response, Prob
     let hash = app.passwords.hash(password).await.map_err(busy)?;
     let now = app.clock.now();
     if let Some(mailer) = &app.mailer {
-        if !attempts::count(&app.db, Attempt::Mail, email, now).await? {
+        if !attempts::count(&app.db, Attempt::SignUpMail { email }, now).await? {
             let wrong = "This address has been sent several letters already. Look for them, or try again in a quarter of an hour.";
             return refuse(StatusCode::TOO_MANY_REQUESTS, wrong.to_owned()).await;
         }

@@ -229,20 +229,21 @@ pub enum Grant {
 /// What the cookies of a request for a picture grant (specification section 4, grant 5).
 pub async fn grant(app: &App, headers: &HeaderMap) -> Result<Option<Grant>, Problem> {
     let (session_name, visitor_name) = (cookie_name(app, SESSION_COOKIE), cookie_name(app, VISITOR_COOKIE));
-    let mut is_visitor = false;
-    for header in headers.get_all(COOKIE) {
-        let cookies = Cookie::split_parse(header.to_str().unwrap_or_default());
-        for cookie in cookies.flatten() {
-            if cookie.name() == session_name
-                && let Ok(id) = cookie.value().parse()
-            {
-                let store = Arc::new(Sessions::new(app.db.clone(), app.clock));
-                if let Some(user) = read_user(app, &Session::new(Some(id), store, None)).await? {
-                    return Ok(Some(Grant::Account(user.account_id)));
-                }
-            }
-            is_visitor |= cookie.name() == visitor_name && visitor::is_known(app, cookie.value()).await?;
+    let cookies: Vec<Cookie<'_>> = headers
+        .get_all(COOKIE)
+        .iter()
+        .flat_map(|header| Cookie::split_parse(header.to_str().unwrap_or_default()).flatten())
+        .collect();
+    // The first of each name alone: each is looked up, and a request may hold hundreds.
+    let first = |name: &str| cookies.iter().find(|cookie| cookie.name() == name).map(|cookie| cookie.value());
+    if let Some(Ok(id)) = first(&session_name).map(str::parse) {
+        let store = Arc::new(Sessions::new(app.db.clone(), app.clock));
+        if let Some(user) = read_user(app, &Session::new(Some(id), store, None)).await? {
+            return Ok(Some(Grant::Account(user.account_id)));
         }
     }
-    Ok(is_visitor.then_some(Grant::Visitor))
+    match first(&visitor_name) {
+        Some(cookie) if visitor::is_known(app, cookie).await? => Ok(Some(Grant::Visitor)),
+        _ => Ok(None),
+    }
 }

@@ -83,11 +83,10 @@ async fn show(
 
 /// A secret that is shown once.
 #[derive(Serialize)]
-pub struct ShownOnce<'a> {
-    pub kind: &'static str,
-    pub name: &'a str,
-    pub secret: &'a str,
-    pub base_url: &'a str,
+struct ShownOnce<'a> {
+    name: &'a str,
+    secret: &'a str,
+    base_url: &'a str,
 }
 
 /// `POST /dashboard/keys`
@@ -131,12 +130,12 @@ async fn make(app: &App, new: NewKey<'_>) -> Result<PlainKey, Problem> {
 }
 
 async fn shown_once(app: &App, signed_in: &SignedInVisit, name: &str, key: &PlainKey) -> Result<Response, Problem> {
-    let page = ShownOnce { kind: "key", name, secret: key.reveal(), base_url: &app.base_url };
+    let page = ShownOnce { name, secret: key.reveal(), base_url: &app.base_url };
     signed_in.visit.form(app, "shown_once.html", StatusCode::CREATED, &page).await
 }
 
 /// A key in use of the user's account; anybody else's is not found.
-pub async fn find(app: &App, user: &User, key_id: &str) -> Result<KeyInfo, Problem> {
+async fn find(app: &App, user: &User, key_id: &str) -> Result<KeyInfo, Problem> {
     let keys = api_key::list(&app.db, &user.account_id, app.clock.now()).await?;
     keys.into_iter()
         .find(|key| key.id == key_id && !key.is_revoked)

@@ -43,7 +43,8 @@ pub async fn post(
         visit.form(&app, "password.html", status, &Page { wrong: Some(wrong), is_changed: false }).await
     };
     // Somebody at another person's open browser guesses no faster than anybody else.
-    if !attempts::count(&app.db, Attempt::SignIn, &user.email, app.clock.now()).await? {
+    let attempt = Attempt::PasswordChange { account_id: &user.account_id };
+    if !attempts::count(&app.db, attempt, app.clock.now()).await? {
         let wrong = "Too many attempts. Try again in a quarter of an hour.".to_owned();
         return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
     }
@@ -58,11 +59,11 @@ pub async fn post(
     };
     let hash = app.passwords.hash(new).await.map_err(busy)?;
     let changed = user::set_password(&app.db, &user, &hash).await?;
-    let user = changed
+    let changed = changed
         .ok_or_else(|| Problem::conflict("password_changed", "The password was changed elsewhere a moment ago."))?;
-    attempts::forget(&app.db, Attempt::SignIn, &user.email).await?;
-    tracing::info!(account_id = user.account_id, "password changed by its user");
+    attempts::forget(&app.db, attempt).await?;
+    tracing::info!(account_id = changed.account_id, "password changed by its user");
     // This browser stays signed in, under a new session; all others are out.
-    visit.sign_in(&user).await?;
+    visit.sign_in(&changed).await?;
     Ok(Redirect::to("/dashboard/password?changed=yes").into_response())
 }
