@@ -8,7 +8,7 @@ use super::Joints;
 use crate::vehicle::mesh::VehicleMesh;
 
 /// How far from 1 the stretch of the parts between the wheels or above them may go before the data is called wrong.
-const STRETCH: std::ops::RangeInclusive<f32> = 0.60..=1.45;
+const STRETCH: std::ops::RangeInclusive<f32> = 0.55..=1.60;
 
 /// A piecewise linear map of one axis, given by where its knots go.
 struct Knots<const N: usize>([(f32, f32); N]);
