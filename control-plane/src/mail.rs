@@ -7,7 +7,7 @@ use lettre::transport::smtp;
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Letters on their way at once; more are refused.
 const SENDING_MAX: usize = 32;
@@ -31,6 +31,10 @@ pub enum MailError {
     Address,
 }
 
+/// Room for one letter, given back when it was sent or nobody writes it.
+#[derive(Debug)]
+pub struct Room(OwnedSemaphorePermit);
+
 /// Sends letters. Cheap to clone.
 #[derive(Clone)]
 pub struct Mailer {
@@ -53,8 +57,13 @@ impl Mailer {
         })
     }
 
+    /// Room for one letter, to be asked for before anything is looked up: whether there is any says nothing about an address.
+    pub fn room(&self) -> Result<Room, MailError> {
+        self.sending.clone().try_acquire_owned().map(Room).map_err(|_| MailError::Busy)
+    }
+
     /// Takes a letter and sends it by a task of its own. What goes wrong then is logged, without address or text: both are private.
-    pub fn post(&self, letter: Letter) -> Result<(), MailError> {
+    pub fn post(&self, Room(permit): Room, letter: Letter) -> Result<(), MailError> {
         let to: Address = letter.to.parse().map_err(|_| MailError::Address)?;
         let message = Message::builder()
             .from(self.from.clone())
@@ -63,7 +72,6 @@ impl Mailer {
             .header(ContentType::TEXT_PLAIN)
             .body(letter.text)
             .map_err(|_| MailError::Address)?;
-        let permit = self.sending.clone().try_acquire_owned().map_err(|_| MailError::Busy)?;
         let transport = self.transport.clone();
         tokio::spawn(async move {
             match transport.send(message).await {

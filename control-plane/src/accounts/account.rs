@@ -50,6 +50,15 @@ pub async fn find_by_email(db: &Database, email: &str) -> Result<Account, Accoun
     Ok(Account { id: row.try_get("id")?, email: normal })
 }
 
+/// Makes others who do the same wait until this transaction ends: what is counted under it stays true.
+pub async fn lock(tx: &mut Tx<'_>, account_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("update accounts set created_at_ms = created_at_ms where id = $1")
+        .bind(account_id)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
 pub(super) async fn insert(tx: &mut Tx<'_>, email: &str, now: UnixMs) -> Result<String, AccountError> {
     let email = normal_email(email).ok_or_else(|| AccountError::InvalidEmail(email.to_owned()))?;
     let account_id = uuid::Uuid::now_v7().to_string();
@@ -63,21 +72,18 @@ pub(super) async fn insert(tx: &mut Tx<'_>, email: &str, now: UnixMs) -> Result<
     Ok(account_id)
 }
 
-/// Whether an account can have this address.
-pub fn is_email(text: &str) -> bool {
-    normal_email(text).is_some()
-}
-
-/// Lower case, one `@` with something on both sides, no spaces: what mail servers refuse beyond that is theirs to say.
-pub(super) fn normal_email(text: &str) -> Option<String> {
+/// Lower case, one `@` with something on both sides, no spaces: what mail servers refuse beyond that is theirs to say. Before the `@` ASCII
+/// alone: lower case of other letters can be another person's address.
+pub fn normal_email(text: &str) -> Option<String> {
     let text = text.trim();
     let (local, host) = text.split_once('@')?;
     let valid = !local.is_empty()
         && !host.is_empty()
         && !host.contains('@')
+        && local.is_ascii()
         && text.len() <= 254
         && !text.chars().any(|c| c.is_whitespace() || c.is_control());
-    valid.then(|| text.to_lowercase())
+    valid.then(|| text.to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -95,6 +101,10 @@ mod tests {
             ("a@", None),
             ("a@b@c", None),
             ("a b@c", None),
+            // The Kelvin sign, whose lower case is a k.
+            ("\u{212a}ate@example.com", None),
+            ("zo\u{eb}@example.com", None),
+            ("ada@\u{212a}.example", Some("ada@\u{212a}.example")),
         ] {
             assert_eq!(normal_email(given).as_deref(), expected, "{given}");
         }

@@ -1,11 +1,13 @@
 //! API keys: made, found by hash, revoked at once.
 
+use super::account;
 use super::scope::Scope;
 use super::token::{KeyHash, PlainKey};
 use crate::clock::UnixMs;
 use crate::db::{Database, DatabaseKind, Tx};
 use moka::sync::Cache;
-use sqlx::Row;
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub const PREFIX: &str = "cyc_";
@@ -52,7 +54,7 @@ pub async fn create(tx: &mut Tx<'_>, new: NewKey<'_>, key: &PlainKey, now: UnixM
 pub const NAME_CHARS_MAX: usize = 80;
 
 /// Keys of one account that may be in use at once.
-pub const IN_USE_MAX: usize = 100;
+pub const IN_USE_MAX: i64 = 100;
 
 /// A key as the owner of its account sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,39 +69,85 @@ pub struct KeyInfo {
     pub delivered_at: Option<UnixMs>,
 }
 
-/// The keys of an account, the newest first; of revoked ones only the last few.
-pub async fn list(db: &Database, account_id: &str, now: UnixMs) -> Result<Vec<KeyInfo>, sqlx::Error> {
-    const REVOKED_SHOWN: usize = 10;
-    let rows = sqlx::query(
-        "select k.id, k.name, k.scopes, k.rate_limit_per_minute, k.created_at_ms, k.revoked_at_ms,
-            (select max(d.at_ms) from deliveries d where d.account_id = k.account_id and d.at_ms >= $2 and d.key_id = k.id)
-         from api_keys k where k.account_id = $1 order by k.created_at_ms desc, k.id desc limit 1000",
-    )
-    .bind(account_id)
-    .bind(now.0 - 30 * crate::clock::DAY_MS)
-    .fetch_all(&db.pool)
-    .await?;
-    let mut keys = Vec::new();
-    let mut revoked = 0;
-    for row in rows {
+const REVOKED_SHOWN: i64 = 10;
+
+const COLUMNS: &str = "k.id, k.name, k.scopes, k.rate_limit_per_minute, k.created_at_ms, k.revoked_at_ms,
+    (select max(d.at_ms) from deliveries d where d.account_id = k.account_id and d.at_ms >= $2 and d.key_id = k.id)";
+
+impl KeyInfo {
+    fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
         let id: String = row.try_get(0)?;
-        let scopes = parse_scopes(&id, row.try_get(2)?)?;
-        let is_revoked = row.try_get::<Option<i64>, _>(5)?.is_some();
-        revoked += usize::from(is_revoked);
-        if is_revoked && revoked > REVOKED_SHOWN {
-            continue;
-        }
-        keys.push(KeyInfo {
-            id,
+        Ok(KeyInfo {
             name: row.try_get(1)?,
-            scopes,
+            scopes: parse_scopes(&id, row.try_get(2)?)?,
             rate_limit_per_minute: row.try_get(3)?,
             created_at: UnixMs(row.try_get(4)?),
-            is_revoked,
+            is_revoked: row.try_get::<Option<i64>, _>(5)?.is_some(),
             delivered_at: row.try_get::<Option<i64>, _>(6)?.map(UnixMs),
-        });
+            id,
+        })
     }
-    Ok(keys)
+}
+
+/// The keys of an account, the newest first; of revoked ones only the last few.
+pub async fn list(db: &Database, account_id: &str, now: UnixMs) -> Result<Vec<KeyInfo>, sqlx::Error> {
+    let sql = format!(
+        "select {COLUMNS} from api_keys k where k.account_id = $1 and (k.revoked_at_ms is null or k.id in
+            (select id from api_keys where account_id = $1 and revoked_at_ms is not null order by revoked_at_ms desc, id desc limit $3))
+         order by k.created_at_ms desc, k.id desc"
+    );
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
+        .bind(account_id)
+        .bind(now.0 - 30 * crate::clock::DAY_MS)
+        .bind(REVOKED_SHOWN)
+        .fetch_all(&db.pool)
+        .await?;
+    rows.iter().map(KeyInfo::read).collect()
+}
+
+/// A key in use of the account.
+pub async fn find_own(
+    db: &Database,
+    account_id: &str,
+    key_id: &str,
+    now: UnixMs,
+) -> Result<Option<KeyInfo>, sqlx::Error> {
+    // Whatever else stands in an address is no id, and some of it no text for PostgreSQL.
+    if uuid::Uuid::parse_str(key_id).is_err() {
+        return Ok(None);
+    }
+    let sql =
+        format!("select {COLUMNS} from api_keys k where k.account_id = $1 and k.id = $3 and k.revoked_at_ms is null");
+    let row = sqlx::query(sqlx::AssertSqlSafe(sql))
+        .bind(account_id)
+        .bind(now.0 - 30 * crate::clock::DAY_MS)
+        .bind(key_id)
+        .fetch_optional(&db.pool)
+        .await?;
+    row.map(|row| KeyInfo::read(&row)).transpose()
+}
+
+/// How many keys of the account are in use.
+pub async fn count_in_use(connection: &mut AnyConnection, account_id: &str) -> Result<i64, sqlx::Error> {
+    sqlx::query("select count(*) from api_keys where account_id = $1 and revoked_at_ms is null")
+        .bind(account_id)
+        .fetch_one(connection)
+        .await?
+        .try_get(0)
+}
+
+/// Like [`create`], for the account's owner: `None` when [`IN_USE_MAX`] are in use.
+pub async fn create_within_cap(
+    tx: &mut Tx<'_>,
+    new: NewKey<'_>,
+    key: &PlainKey,
+    now: UnixMs,
+) -> Result<Option<String>, sqlx::Error> {
+    account::lock(tx, new.account_id).await?;
+    if count_in_use(tx, new.account_id).await? >= IN_USE_MAX {
+        return Ok(None);
+    }
+    create(tx, new, key, now).await.map(Some)
 }
 
 fn parse_scopes(key_id: &str, stored: &str) -> Result<Vec<Scope>, sqlx::Error> {
@@ -162,9 +210,42 @@ impl Keys {
         let row =
             sqlx::query("select key_sha256 from api_keys where id = $1").bind(key_id).fetch_optional(&db.pool).await?;
         let Some(row) = row else { return Ok(false) };
-        self.revocations.fetch_add(1, Ordering::SeqCst);
-        self.remembered.invalidate(&KeyHash::from_stored(row.try_get("key_sha256")?));
+        self.forget(&KeyHash::from_stored(row.try_get("key_sha256")?));
         Ok(true)
+    }
+}
+
+impl Keys {
+    /// Puts a key in the place of one in use, in one transaction: there is always one that works, and of two rotations at once one makes a
+    /// key. `None` when the old one is not in use any more.
+    pub async fn rotate(
+        &self,
+        db: &Database,
+        old_id: &str,
+        new: NewKey<'_>,
+        key: &PlainKey,
+        now: UnixMs,
+    ) -> Result<Option<String>, sqlx::Error> {
+        let mut tx = db.begin().await?;
+        let revoked = sqlx::query(
+            "update api_keys set revoked_at_ms = $1 where id = $2 and account_id = $3 and revoked_at_ms is null returning key_sha256",
+        )
+        .bind(now.0)
+        .bind(old_id)
+        .bind(new.account_id)
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(revoked) = revoked else { return Ok(None) };
+        let hash = KeyHash::from_stored(revoked.try_get(0)?);
+        let key_id = create(&mut tx, new, key, now).await?;
+        tx.commit().await?;
+        self.forget(&hash);
+        Ok(Some(key_id))
+    }
+
+    fn forget(&self, hash: &KeyHash) {
+        self.revocations.fetch_add(1, Ordering::SeqCst);
+        self.remembered.invalidate(hash);
     }
 }
 
@@ -225,6 +306,68 @@ mod tests {
                 sqlx::query("select key_sha256 from api_keys where id = $1").bind(&key_id).fetch_one(&db.pool).await;
             let stored: String = row.expect("row").try_get(0).expect("text");
             assert!(!stored.contains(key.reveal()) && stored.len() == 64, "only the hash is stored");
+        }
+    }
+
+    fn new_key(account_id: &str) -> NewKey<'_> {
+        NewKey { account_id, name: "shop", scopes: &[Scope::ImagesRead], rate_limit_per_minute: None }
+    }
+
+    async fn make(db: &Database, account_id: &str, now: UnixMs) -> Option<String> {
+        let key = PlainKey::generate(PREFIX, &mut rand::rng());
+        let mut tx = db.begin().await.expect("begin");
+        let made = create_within_cap(&mut tx, new_key(account_id), &key, now).await.expect("creates");
+        tx.commit().await.expect("commit");
+        made
+    }
+
+    /// Also what is left of a thousand revoked keys does not hide one in use.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_hundred_in_use_whoever_asks_at_once_and_all_of_them_listed() {
+        for db in databases().await {
+            let keys = Keys::default();
+            let account_id = account::open(&db, "a@example.com", Credits(3), UnixMs(1)).await.expect("account");
+            let oldest = make(&db, &account_id, UnixMs(1)).await.expect("made");
+            for at in 2..14 {
+                let key_id = make(&db, &account_id, UnixMs(at)).await.expect("made");
+                keys.revoke(&db, &key_id, UnixMs(at)).await.expect("revokes");
+            }
+            let listed = list(&db, &account_id, UnixMs(20)).await.expect("lists");
+            assert_eq!(listed.len(), 11, "of revoked ones the last ten");
+            assert!(listed.iter().any(|key| key.id == oldest && !key.is_revoked));
+
+            for _ in 1..95 {
+                make(&db, &account_id, UnixMs(20)).await.expect("made");
+            }
+            let tasks: Vec<_> = (0..20)
+                .map(|_| {
+                    let (db, account_id) = (db.clone(), account_id.clone());
+                    tokio::spawn(async move { make(&db, &account_id, UnixMs(21)).await })
+                })
+                .collect();
+            let mut made = 0;
+            for task in tasks {
+                made += usize::from(task.await.expect("task").is_some());
+            }
+            assert_eq!(made, 5);
+
+            let (one, other) =
+                (PlainKey::generate(PREFIX, &mut rand::rng()), PlainKey::generate(PREFIX, &mut rand::rng()));
+            let rotate = |key| keys.rotate(&db, &oldest, new_key(&account_id), key, UnixMs(22));
+            let (first, second) = tokio::join!(rotate(&one), rotate(&other));
+            let rotated = [first.expect("rotates"), second.expect("rotates")];
+            assert_eq!(rotated.iter().flatten().count(), 1, "of two at once one makes a key");
+            assert_eq!(
+                count_in_use(&mut *db.pool.acquire().await.expect("connection"), &account_id).await.expect("counts"),
+                100
+            );
+            assert!(find_own(&db, &account_id, &oldest, UnixMs(22)).await.expect("finds").is_none());
+            let new = rotated.iter().flatten().next().expect("one");
+            assert!(find_own(&db, &account_id, new, UnixMs(22)).await.expect("finds").is_some());
+            for wrong in ["\0", "x"] {
+                assert!(find_own(&db, &account_id, wrong, UnixMs(22)).await.expect("finds").is_none());
+            }
+            assert!(find_own(&db, &oldest, new, UnixMs(22)).await.expect("finds").is_none(), "another account's");
         }
     }
 }

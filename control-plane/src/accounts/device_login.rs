@@ -123,7 +123,8 @@ async fn redeem(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Pol
     let (account_id, name): (String, String) = (row.try_get(0)?, row.try_get(1)?);
     let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
     let new = NewKey { account_id: &account_id, name: &name, scopes: &SCOPES, rate_limit_per_minute: None };
-    let key_id = api_key::create(&mut tx, new, &key, now).await?;
+    // At the cap nothing is redeemed: the rollback leaves the login to its end.
+    let Some(key_id) = api_key::create_within_cap(&mut tx, new, &key, now).await? else { return Ok(Polled::Over) };
     tx.commit().await?;
     Ok(Polled::Key { key, key_id, account_id })
 }
@@ -254,6 +255,23 @@ mod tests {
             let found = api_key::Keys::default().find(&db, &keys[0].0.hash()).await.expect("finds").expect("there");
             assert_eq!((found.key_id, found.scopes), (keys[0].1.clone(), Scope::ALL.to_vec()));
             assert_eq!(told(&db, &started, 9.0).await, "over");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_account_with_a_hundred_keys_gets_none_by_a_device() {
+        for db in databases().await {
+            let account_id = account::open(&db, "ada@example.com", Credits(1), START).await.expect("account");
+            let mut tx = db.begin().await.expect("begin");
+            for _ in 0..api_key::IN_USE_MAX {
+                let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
+                let new = NewKey { account_id: &account_id, name: "", scopes: &SCOPES, rate_limit_per_minute: None };
+                api_key::create(&mut tx, new, &key, START).await.expect("creates");
+            }
+            tx.commit().await.expect("commit");
+            let started = start(&db, "tool", START).await.expect("starts");
+            assert!(decide(&db, &started.user_code, &account_id, Decision::Approve, START).await.expect("decides"));
+            assert_eq!(told(&db, &started, 0.0).await, "over");
         }
     }
 

@@ -109,6 +109,17 @@ pub async fn counted_as(
     response
 }
 
+/// Counts one of something; refused when there have been too many.
+pub async fn count(app: &App, counted: String, limit_per_minute: i64) -> Result<(), Problem> {
+    let count = Some(RateCount { counted, limit_per_minute, account_id: None });
+    let entry = Entry { count, charge: Charge::Nothing };
+    let metered = app.meter.submit(entry).await.map_err(|error| problem(app, error.into()))?;
+    match (metered.outcome, metered.window) {
+        (Outcome::RateLimited, Some(window)) => Err(Problem::rate_limited(window.reset_seconds.max(1) as u64)),
+        _ => Ok(()),
+    }
+}
+
 /// One client: an IPv4 address, or the /64 network that an IPv6 client can choose its addresses from.
 pub fn network_of(ip: IpAddr) -> IpAddr {
     match ip {

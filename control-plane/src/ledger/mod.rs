@@ -22,7 +22,7 @@ pub use balance::{Payment, Standing, Verdict, balance, grant, open_account, purc
 pub use deliveries::{Delivered, deliveries};
 pub use meter::{Meter, MeterError};
 pub use owner::{ProcessId, start_sweeper};
-pub use statement::{PAGE_MAX, StatementLine, newest_entries, statement};
+pub use statement::{PAGE_MAX, StatementLine, has_purchase, newest_entries, statement};
 pub use tidy::start_tidying;
 pub use usage::{Usage, usage_30d, usage_by_day};
 

@@ -36,6 +36,15 @@ pub struct StatementLine {
     pub reference: Option<String>,
 }
 
+/// Whether the account has ever bought credits, by whichever way it was entered.
+pub async fn has_purchase(pool: &AnyPool, account_id: &str) -> Result<bool, sqlx::Error> {
+    let row = sqlx::query("select 1 from ledger_entries where account_id = $1 and kind = 'purchase' limit 1")
+        .bind(account_id)
+        .fetch_optional(pool)
+        .await?;
+    Ok(row.is_some())
+}
+
 /// The newest entries, the newest first.
 pub async fn newest_entries(pool: &AnyPool, account_id: &str, limit: i64) -> Result<Vec<StatementLine>, LedgerError> {
     let last_before: Option<String> = sqlx::query(

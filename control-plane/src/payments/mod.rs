@@ -3,6 +3,7 @@
 //! One provider so far: `local`, a payment page of our own that takes no money, for development and installs that bill elsewhere. What is
 //! paid is entered by the ledger under the payment's own reference, in the transaction that marks it paid.
 
+use crate::accounts::account;
 use crate::accounts::token::{KeyHash, PlainKey};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::config::prices::Pack;
@@ -70,14 +71,23 @@ impl Payment {
     }
 }
 
-/// Offers a pack to an account; `page` is the secret part of the payment page's address.
+/// Payments of one account that may be open at once.
+pub const OPEN_MAX: i64 = 50;
+
+/// Offers a pack to an account; `page` is the secret part of the payment page's address. `None` when [`OPEN_MAX`] are open.
 pub async fn offer(
     tx: &mut Tx<'_>,
     account_id: &str,
     pack: &Pack,
     page: &PlainKey,
     now: UnixMs,
-) -> Result<String, sqlx::Error> {
+) -> Result<Option<String>, sqlx::Error> {
+    account::lock(tx, account_id).await?;
+    let sql = "select count(*) from payments where account_id = $1 and state = 'open' and expires_at_ms > $2";
+    let open: i64 = sqlx::query(sql).bind(account_id).bind(now.0).fetch_one(&mut **tx).await?.try_get(0)?;
+    if open >= OPEN_MAX {
+        return Ok(None);
+    }
     let id = uuid::Uuid::now_v7().to_string();
     sqlx::query(
         "insert into payments (id, account_id, provider, credits, cents, state, page_sha256, created_at_ms, expires_at_ms)
@@ -92,7 +102,7 @@ pub async fn offer(
     .bind(now.0 + LIFETIME_MS)
     .execute(&mut **tx)
     .await?;
-    Ok(id)
+    Ok(Some(id))
 }
 
 /// The payment of a page.
@@ -144,19 +154,9 @@ pub async fn list(db: &Database, account_id: &str, limit: i64, now: UnixMs) -> R
     rows.iter().map(|row| Payment::read(row, now)).collect()
 }
 
-/// Whether the account has ever paid.
-pub async fn has_paid(db: &Database, account_id: &str) -> Result<bool, sqlx::Error> {
-    let row = sqlx::query("select 1 from payments where account_id = $1 and state = 'paid' limit 1")
-        .bind(account_id)
-        .fetch_optional(&db.pool)
-        .await?;
-    Ok(row.is_some())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::account;
     use crate::test_database::databases;
 
     const NOW: UnixMs = UnixMs(1_000);
@@ -165,7 +165,7 @@ mod tests {
     async fn offered(db: &Database, account_id: &str) -> Payment {
         let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
         let mut tx = db.begin().await.expect("begin");
-        offer(&mut tx, account_id, &PACK, &page, NOW).await.expect("offers");
+        offer(&mut tx, account_id, &PACK, &page, NOW).await.expect("offers").expect("made");
         tx.commit().await.expect("commit");
         find(db, &page.hash(), NOW).await.expect("finds").expect("there")
     }
@@ -177,7 +177,7 @@ mod tests {
             let account_id = account::open(&db, "ada@example.com", Credits(1), NOW).await.expect("account");
             let balance = async || ledger::balance(&db.pool, &account_id).await.expect("balance").0;
             let payment = offered(&db, &account_id).await;
-            assert!(!has_paid(&db, &account_id).await.expect("reads"));
+            assert!(!ledger::has_purchase(&db.pool, &account_id).await.expect("reads"));
             let mut attempts = Vec::new();
             for _ in 0..50 {
                 let (db, payment) = (db.clone(), payment.clone());
@@ -196,12 +196,31 @@ mod tests {
             let late = offered(&db, &account_id).await;
             assert!(!pay(&db, &late, NOW.plus_ms(LIFETIME_MS)).await.expect("pays"));
             assert_eq!(balance().await, 5001);
-            assert!(has_paid(&db, &account_id).await.expect("reads"));
+            assert!(ledger::has_purchase(&db.pool, &account_id).await.expect("reads"));
             let listed = list(&db, &account_id, 10, NOW.plus_ms(LIFETIME_MS)).await.expect("lists");
             let states: Vec<&str> = listed.iter().map(|payment| payment.state.as_str()).collect();
             assert_eq!(states.len(), 3);
             assert!(["paid", "cancelled", "expired"].iter().all(|state| states.contains(state)), "{states:?}");
             assert!(ledger::verify(&db.pool).await.expect("verifies").is_empty());
+        }
+    }
+
+    #[tokio::test]
+    async fn fifty_open_at_once() {
+        for db in databases().await {
+            let account_id = account::open(&db, "ada@example.com", Credits(1), NOW).await.expect("account");
+            let offer = async |now| {
+                let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
+                let mut tx = db.begin().await.expect("begin");
+                let made = super::offer(&mut tx, &account_id, &PACK, &page, now).await.expect("offers");
+                tx.commit().await.expect("commit");
+                made.is_some()
+            };
+            for _ in 0..OPEN_MAX {
+                assert!(offer(NOW).await);
+            }
+            assert!(!offer(NOW).await);
+            assert!(offer(NOW.plus_ms(LIFETIME_MS)).await, "the others are over");
         }
     }
 }

@@ -32,6 +32,18 @@ on_both_databases! {
         assert_eq!((signed_in.status, signed_in.location()), (StatusCode::SEE_OTHER, "/console"), "{}", signed_in.text());
         let cookie = signed_in.headers["set-cookie"].to_str().unwrap();
         assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && !cookie.contains(&token(&service)), "{cookie}");
+        assert!(!cookie.contains("Secure"), "{cookie}");
+        let mut behind_https = Browser::new(&service);
+        behind_https.headers.push(("origin", "https://console.example".to_owned()));
+        let secure = behind_https.post(&at("/console/sign-in"), &[("token", &token(&service))]).await.unwrap();
+        assert!(secure.headers["set-cookie"].to_str().unwrap().contains("Secure"));
+        let (end, code) = operator.cookies["console"].split_once('.').map(|(end, code)| (end.to_owned(), code.to_owned())).unwrap();
+        let mut late = Browser::new(&service);
+        for end in ["1", &format!("{end}0")] {
+            late.cookies.insert("console".to_owned(), format!("{end}.{code}"));
+            assert_eq!(late.get(&at("/console")).await.unwrap().status, StatusCode::SEE_OTHER, "a cookie's end is part of its code");
+        }
+        assert_eq!(operator.get(&at("/console/pictures/%00")).await.unwrap().status, StatusCode::NOT_FOUND);
         let page = operator.get(&at("/console")).await.unwrap();
         assert!(page.text().contains("None has joined"), "{}", page.text());
         let forged = operator.post(&at("/console/renders/x/rerender"), &[("csrf", "x")]).await.unwrap();

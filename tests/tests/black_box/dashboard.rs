@@ -166,6 +166,55 @@ on_both_databases! {
         assert!(cold.html.contains("daily_budget_spent"));
     }
 
+    async fn free_pictures_are_rendered_a_few_at_a_time(db: DatabaseChoice) {
+        let options = cyclorama_tests::Options::default().set("CYCLORAMA_FREE_RENDERS_PER_MINUTE", 2);
+        let service = Service::start_with(db, options).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let (mut ada, mut bob) = (person(&service, "ada").await, person(&service, "bob").await);
+        service.early_in_a_minute().await;
+        for (color, expected) in [("red", 200), ("green", 200), ("white", 429), ("red", 200)] {
+            let picture = ada.get(&format!("/images/car.png?{CIVIC}&color={color}")).await.unwrap();
+            assert_eq!(picture.status.as_u16(), expected, "{color}");
+        }
+        assert_eq!(bob.get(&format!("/images/car.png?{CIVIC}&color=white")).await.unwrap().status, StatusCode::OK, "counted by account");
+    }
+
+    async fn pages_are_counted_and_what_is_no_id_is_no_failure(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let mut ada = person(&service, "ada").await;
+        assert_eq!(ada.get("/dashboard/deliveries?before=%00").await.unwrap().status, StatusCode::BAD_REQUEST);
+        assert_eq!(ada.get("/dashboard/keys/%00").await.unwrap().status, StatusCode::NOT_FOUND);
+        let key = make_key(&mut ada, "shop").await;
+        let after = service.visit("/api/v1/account/statement?after=%00").bearer_auth(&key).send().await.unwrap();
+        assert_eq!(after.status(), StatusCode::BAD_REQUEST);
+        let mut eve = person(&service, "eve").await;
+        service.early_in_a_minute().await;
+        let mut statuses = Vec::new();
+        for _ in 0..121 {
+            statuses.push(eve.get("/dashboard/urls").await.unwrap().status.as_u16());
+        }
+        assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 1, "a hundred and twenty a minute");
+        let mut bob = person(&service, "bob").await;
+        assert_eq!(bob.get("/dashboard/urls").await.unwrap().status, StatusCode::OK);
+    }
+
+    async fn the_statement_of_the_dashboard_is_whole(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let mut ada = person(&service, "ada").await;
+        sqlx::any::install_default_drivers();
+        let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+        let account: String = sqlx::query_scalar("select id from accounts").fetch_one(&mut connection).await.unwrap();
+        sqlx::query("begin").execute(&mut connection).await.unwrap();
+        for at in 0..1_001i64 {
+            sqlx::query("insert into ledger_entries (id, account_id, kind, credits, at_ms, reason) values ($1, $2, 'grant', 1, $3, 'x')")
+                .bind(uuid::Uuid::now_v7().to_string()).bind(&account).bind(at).execute(&mut connection).await.unwrap();
+        }
+        sqlx::query("commit").execute(&mut connection).await.unwrap();
+        let statement = ada.get("/dashboard/statement.csv").await.unwrap().html;
+        assert_eq!(statement.lines().count(), 1 + 1_001 + 1, "a heading, and every entry");
+        assert!(statement.lines().last().unwrap().contains(",100,1101,"), "{:?}", statement.lines().last());
+    }
+
     async fn a_new_password_signs_every_other_browser_out(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let mut ada = person(&service, "ada").await;

@@ -106,6 +106,11 @@ on_both_databases! {
         let refused = checkout(&service, &narrow, &json!({ "credits": 7 }), None).await;
         assert_eq!(refused.status(), StatusCode::FORBIDDEN);
         assert!(refused.json::<Value>().await.unwrap()["detail"].as_str().unwrap().contains("billing:write"));
+
+        // What the operator entered was bought as well.
+        service.operator(&["account", "purchase", &customer.account_id, "100", "--reference", "bank-1"]).unwrap();
+        let portal = service.http.post(format!("{}/api/v1/billing/portal", service.base_url)).bearer_auth(&customer.key).send().await.unwrap();
+        assert_eq!(portal.status(), StatusCode::CREATED);
     }
 
     async fn bought_in_the_dashboard(db: DatabaseChoice) {

@@ -14,6 +14,8 @@ const SIDE_PX: u32 = 512;
 
 pub async fn get(State(app): State<App>, _: Watcher, Path(render_id): Path<String>) -> Result<Response, Problem> {
     let unknown = || Problem::not_found("unknown_render", "There is no such render, or no picture of it.");
+    // Some other texts are none for PostgreSQL.
+    uuid::Uuid::parse_str(&render_id).map_err(|_| unknown())?;
     let render = app.renders.inspect(&render_id).await?.ok_or_else(unknown)?;
     let mut parts = render.vehicle_key.split('/');
     let mut part = || parts.next().unwrap_or_default().to_owned();

@@ -1,6 +1,7 @@
 //! Who may look: a browser that was given the operator token. `GET` and `POST /console/sign-in`, `POST /console/sign-out`.
 //!
-//! The cookie holds a code made from the token, so it ends with the token, nothing is kept, and the token itself stays out of the browser.
+//! The cookie holds its end and a code made from both the end and the token: it ends at its time or with the token, nothing is kept, and
+//! the token itself stays out of the browser.
 
 use crate::app::App;
 use crate::http::error::Problem;
@@ -8,7 +9,7 @@ use crate::http::extract::{ClientIp, read_body};
 use crate::http::rate_limit::counted_by_address;
 use crate::http::web::pages::{self, Shared};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
-use axum::http::header::{COOKIE, SET_COOKIE};
+use axum::http::header::{COOKIE, ORIGIN, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -20,6 +21,7 @@ use tower_cookies::cookie::{Cookie, SameSite};
 use url::form_urlencoded;
 
 const COOKIE_NAME: &str = "console";
+const LIFETIME_SECONDS: i64 = 7 * 86_400;
 
 /// What a purpose's code is under the operator token (HMAC-SHA256, RFC 2104).
 fn code(app: &App, purpose: &str) -> String {
@@ -49,11 +51,20 @@ impl FromRequestParts<App> for Watcher {
 }
 
 fn is_signed_in(app: &App, headers: &HeaderMap) -> bool {
-    let expected = code(app, "console cookie");
     headers.get_all(COOKIE).iter().any(|header| {
         let cookies = Cookie::split_parse(header.to_str().unwrap_or_default());
-        cookies.flatten().any(|cookie| cookie.name() == COOKIE_NAME && is_equal(cookie.value(), &expected))
+        cookies.flatten().any(|cookie| cookie.name() == COOKIE_NAME && is_good(app, cookie.value()))
     })
+}
+
+/// What a cookie that is good until `end_ms` holds.
+fn cookie_value(app: &App, end_ms: i64) -> String {
+    format!("{end_ms}.{}", code(app, &format!("console cookie until {end_ms}")))
+}
+
+fn is_good(app: &App, value: &str) -> bool {
+    let end_ms = value.split_once('.').and_then(|(end_ms, _)| end_ms.parse::<i64>().ok());
+    end_ms.is_some_and(|end_ms| app.clock.now().0 < end_ms && is_equal(value, &cookie_value(app, end_ms)))
 }
 
 /// What the console's forms send along.
@@ -97,6 +108,7 @@ fn show(status: StatusCode, wrong: Option<&'static str>) -> Response {
 pub async fn sign_in(State(app): State<App>, ip: ClientIp, request: Request) -> Response {
     let limit = app.config.limits.sign_in_per_minute;
     counted_by_address(&app, ip, "console", limit, async {
+        let is_https = is_from_https(request.headers());
         let body = read_body(request, &app).await?;
         let given =
             form_urlencoded::parse(&body).find(|(name, _)| name == "token").map(|(_, value)| value.into_owned());
@@ -104,20 +116,28 @@ pub async fn sign_in(State(app): State<App>, ip: ClientIp, request: Request) -> 
             return Ok(show(StatusCode::FORBIDDEN, Some("This is not the operator token.")));
         }
         tracing::info!("operator signed in to the console");
-        Ok(([(SET_COOKIE, cookie(code(&app, "console cookie"), 7 * 86_400))], Redirect::to("/console")).into_response())
+        let value = cookie_value(&app, app.clock.now().0 + LIFETIME_SECONDS * 1000);
+        Ok(([(SET_COOKIE, cookie(value, LIFETIME_SECONDS, is_https))], Redirect::to("/console")).into_response())
     })
     .await
 }
 
-pub async fn sign_out(_: Watcher, _: ConsoleForm) -> Response {
-    ([(SET_COOKIE, cookie(String::new(), 0))], Redirect::to("/console/sign-in")).into_response()
+pub async fn sign_out(_: Watcher, headers: HeaderMap, _: ConsoleForm) -> Response {
+    let cookie = cookie(String::new(), 0, is_from_https(&headers));
+    ([(SET_COOKIE, cookie)], Redirect::to("/console/sign-in")).into_response()
 }
 
-/// The operator listener is reached over loopback or a private network, mostly without HTTPS.
-fn cookie(value: String, seconds: i64) -> String {
+/// The operator listener is reached over loopback or a private network, mostly without HTTPS; where a proxy adds it, the browser says so with
+/// the form.
+fn is_from_https(headers: &HeaderMap) -> bool {
+    headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"))
+}
+
+fn cookie(value: String, seconds: i64, is_https: bool) -> String {
     Cookie::build((COOKIE_NAME, value))
         .path("/console")
         .http_only(true)
+        .secure(is_https)
         .same_site(SameSite::Strict)
         .max_age(time::Duration::seconds(seconds))
         .build()

@@ -3,6 +3,7 @@
 use super::form::Form;
 use super::visit::{SignedInVisit, Visit};
 use crate::accounts::UserCode;
+use crate::accounts::api_key;
 use crate::accounts::device_login::{self, Decision, SCOPES};
 use crate::app::App;
 use crate::http::error::Problem;
@@ -106,6 +107,16 @@ async fn decide(app: &App, SignedInVisit { user, visit }: &SignedInVisit, form: 
     let Some(pending) = device_login::find_pending(&app.db, &code, now).await? else {
         return unknown(app, visit, typed).await;
     };
+    if decision == Decision::Approve {
+        let in_use = api_key::count_in_use(&mut *app.db.pool.acquire().await?, &user.account_id).await?;
+        if in_use >= api_key::IN_USE_MAX {
+            let step = Step::Type {
+                user_code: pending.user_code.to_string(),
+                wrong: Some("There are a hundred keys in use: revoke one in the dashboard first."),
+            };
+            return visit.form(app, "device.html", StatusCode::CONFLICT, &step).await;
+        }
+    }
     if !device_login::decide(&app.db, &code, &user.account_id, decision, now).await? {
         return unknown(app, visit, typed).await;
     }

@@ -5,7 +5,7 @@ use super::confirm::used_up;
 use super::form::Form;
 use super::next;
 use super::sign_in::{Fields, busy};
-use super::sign_up::{CheckMail, send_letter};
+use super::sign_up::{CheckMail, no_letter};
 use super::visit::Visit;
 use crate::accounts::account;
 use crate::accounts::attempts::{self, Attempt};
@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::ClientIp;
 use crate::http::rate_limit::{counted_by_address, network_of};
-use crate::mail::Letter;
+use crate::mail::{Letter, Mailer, Room};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -48,25 +48,31 @@ async fn mail_link(app: &App, visit: &Visit, form: &Form) -> Result<Response, Pr
     let Some(mailer) = &app.mailer else {
         return refuse(StatusCode::CONFLICT, "This service sends no mail.").await;
     };
-    if !account::is_email(email) {
+    let Some(address) = account::normal_email(email) else {
         return refuse(StatusCode::BAD_REQUEST, "This is no e-mail address.").await;
-    }
+    };
     let now = app.clock.now();
     if !attempts::count(&app.db, Attempt::ResetMail { email }, now).await? {
         let wrong =
             "This address has been sent several letters already. Look for them, or try again in a quarter of an hour.";
         return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
     }
-    // The page is the same for an address without an account.
-    if let Some((user, _)) = user::find_by_email(&app.db, email).await? {
-        let link = make_link(app, &user).await?;
-        let text = format!(
-            "Somebody, hopefully you, wants a new password for your account at {}.\n\nSet it within two hours:\n\n{link}\n\nIf it was not you, do nothing: your password stays.\n",
-            app.base_url
-        );
-        send_letter(mailer, Letter { to: user.email, subject: "Set a new password", text })?;
-    }
+    let room = mailer.room().map_err(no_letter)?;
+    let (app, mailer) = (app.clone(), mailer.clone());
+    // As for a sign-up: the page, and the time it takes, are the same for an address without an account.
+    tokio::spawn(async move { write(&app, &mailer, room, &address).await.ok() });
     Ok(visit.page("check_mail.html", &CheckMail { email }))
+}
+
+/// The letter to the user of an address, if there is one.
+async fn write(app: &App, mailer: &Mailer, room: Room, address: &str) -> Result<(), Problem> {
+    let Some((user, _)) = user::find_by_email(&app.db, address).await? else { return Ok(()) };
+    let link = make_link(app, &user).await?;
+    let text = format!(
+        "Somebody, hopefully you, wants a new password for your account at {}.\n\nSet it within two hours:\n\n{link}\n\nIf it was not you, do nothing: your password stays.\n",
+        app.base_url
+    );
+    mailer.post(room, Letter { to: user.email, subject: "Set a new password", text }).map_err(no_letter)
 }
 
 /// A link that sets a new password for the user, once.

@@ -6,7 +6,7 @@ use super::sign_in::{Fields, busy};
 use super::visit::Visit;
 use crate::accounts::account::{self, AccountError};
 use crate::accounts::attempts::{self, Attempt};
-use crate::accounts::password::Password;
+use crate::accounts::password::{Password, PasswordHash};
 use crate::accounts::token::PlainKey;
 use crate::accounts::user::{self, LINK_PREFIX};
 use crate::app::App;
@@ -14,7 +14,7 @@ use crate::http::error::Problem;
 use crate::http::extract::ClientIp;
 use crate::http::rate_limit::counted_by_address;
 use crate::ledger::Credits;
-use crate::mail::{Letter, Mailer};
+use crate::mail::{Letter, MailError, Mailer, Room};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -59,9 +59,9 @@ async fn sign_up(app: &App, visit: &Visit, form: &Form) -> Result<Response, Prob
     let refuse = |status, wrong: String| {
         show(app, visit, status, Fields { email: email.to_owned(), next: next.clone(), wrong: Some(wrong) })
     };
-    if !account::is_email(email) {
+    let Some(address) = account::normal_email(email) else {
         return refuse(StatusCode::BAD_REQUEST, "This is no e-mail address.".to_owned()).await;
-    }
+    };
     let password = match Password::choose(form.text("password"), email) {
         Ok(password) => password,
         Err(weak) => return refuse(StatusCode::BAD_REQUEST, weak.to_string()).await,
@@ -73,15 +73,11 @@ async fn sign_up(app: &App, visit: &Visit, form: &Form) -> Result<Response, Prob
             let wrong = "This address has been sent several letters already. Look for them, or try again in a quarter of an hour.";
             return refuse(StatusCode::TOO_MANY_REQUESTS, wrong.to_owned()).await;
         }
-        // The same page whether or not the address has an account: the letter tells, and only its owner reads it.
-        match user::find_by_email(&app.db, email).await? {
-            Some(_) => post_known(app, mailer, email)?,
-            None => {
-                let link = PlainKey::generate(LINK_PREFIX, &mut rand::rng());
-                user::keep_sign_up(&app.db, email, &hash, &link, now).await?;
-                post_confirmation(app, mailer, email, &link, &next)?;
-            }
-        }
+        let room = mailer.room().map_err(no_letter)?;
+        let (app, mailer) = (app.clone(), mailer.clone());
+        // The same page for every address, and beside it the letter: neither what the page says nor how long it takes tells whether the
+        // address has an account. What goes wrong is logged where it arises.
+        tokio::spawn(async move { write(&app, &mailer, room, address, &hash, &next).await.ok() });
         return Ok(visit.page("check_mail.html", &CheckMail { email }));
     }
     match user::sign_up(&app.db, email, &hash, Credits(app.config.prices.free_credits), now).await {
@@ -106,28 +102,46 @@ pub struct CheckMail<'a> {
     pub email: &'a str,
 }
 
-fn post_confirmation(app: &App, mailer: &Mailer, email: &str, link: &PlainKey, next: &str) -> Result<(), Problem> {
+/// The letter to somebody who signs up.
+async fn write(
+    app: &App,
+    mailer: &Mailer,
+    room: Room,
+    address: String,
+    hash: &PasswordHash,
+    next: &str,
+) -> Result<(), Problem> {
+    let letter = match user::find_by_email(&app.db, &address).await? {
+        Some(_) => known(app, address),
+        None => {
+            let link = PlainKey::generate(LINK_PREFIX, &mut rand::rng());
+            user::keep_sign_up(&app.db, &address, hash, &link, app.clock.now()).await?;
+            confirmation(app, address, &link, next)
+        }
+    };
+    mailer.post(room, letter).map_err(no_letter)
+}
+
+fn confirmation(app: &App, to: String, link: &PlainKey, next: &str) -> Letter {
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
     let text = format!(
         "Somebody, hopefully you, has signed up at {base} with this address.\n\nTo go on, open this page within two hours and give the password that was chosen:\n\n{base}/confirm/{}?{query}\n\nIf it was not you, do nothing: no account is made.\n",
         link.reveal(),
         base = app.base_url,
     );
-    send_letter(mailer, Letter { to: email.to_owned(), subject: "Confirm your e-mail address", text })
+    Letter { to, subject: "Confirm your e-mail address", text }
 }
 
-fn post_known(app: &App, mailer: &Mailer, email: &str) -> Result<(), Problem> {
+fn known(app: &App, to: String) -> Letter {
     let text = format!(
         "Somebody, hopefully you, has tried to sign up at {base} with this address, which has an account already.\n\nSign in: {base}/sign-in\nSet a new password: {base}/forgot-password\n\nIf it was not you, do nothing.\n",
         base = app.base_url,
     );
-    send_letter(mailer, Letter { to: email.to_owned(), subject: "You have an account already", text })
+    Letter { to, subject: "You have an account already", text }
 }
 
-/// Hands a letter over; its refusal is the same for every address.
-pub fn send_letter(mailer: &Mailer, letter: Letter) -> Result<(), Problem> {
-    mailer.post(letter).map_err(|error| {
-        tracing::warn!(error = &error as &dyn std::error::Error, "a letter was not taken");
-        Problem::unavailable("at_capacity", "No letter can be sent to this address now.").retry_after(30)
-    })
+/// No letter, whoever it was for.
+pub fn no_letter(error: MailError) -> Problem {
+    tracing::warn!(error = &error as &dyn std::error::Error, "a letter was not taken");
+    Problem::unavailable("at_capacity", "No letter can be sent now.").retry_after(30)
 }

@@ -7,6 +7,7 @@ use crate::accounts::session::Sessions;
 use crate::accounts::user::{self, User};
 use crate::app::App;
 use crate::http::error::Problem;
+use crate::http::rate_limit;
 use axum::extract::FromRequestParts;
 use axum::http::header::{CACHE_CONTROL, COOKIE};
 use axum::http::request::Parts;
@@ -203,7 +204,12 @@ impl FromRequestParts<App> for SignedInVisit {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let visit = Visit::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
         match visit.user.clone() {
-            Some(user) => Ok(SignedInVisit { user, visit }),
+            Some(user) => {
+                let (counted, limit) =
+                    (format!("dashboard page {}", user.account_id), app.config.limits.dashboard_per_minute);
+                rate_limit::count(app, counted, limit).await.map_err(IntoResponse::into_response)?;
+                Ok(SignedInVisit { user, visit })
+            }
             // What was being sent is lost; its page is the place to start again.
             None => Err(ask_to_sign_in(parts)),
         }

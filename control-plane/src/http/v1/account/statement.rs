@@ -8,14 +8,16 @@ use crate::http::openapi::requests::query as parameter;
 use crate::http::rate_limit::counted;
 use crate::ledger::{self, PAGE_MAX, StatementLine};
 use axum::Json;
+use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
+use futures::stream;
 use serde::Serialize;
 use url::form_urlencoded;
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
 use utoipa::{IntoParams, ToSchema};
 
 /// Where the page after this one begins; absent on the last.
@@ -36,7 +38,7 @@ impl StatementQuery {
         let mut seen = Vec::new();
         for (key, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             match key.as_ref() {
-                "after" if (1..=64).contains(&value.len()) => asked.after = Some(value.into_owned()),
+                "after" if uuid::Uuid::parse_str(&value).is_ok() => asked.after = Some(value.into_owned()),
                 "after" => return Err(Problem::bad_parameter("after", "`after` is the id of an entry.")),
                 "limit" => {
                     let limit = value.parse().ok().filter(|limit| {
@@ -70,7 +72,7 @@ impl StatementQuery {
 impl IntoParams for StatementQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let schema = |kind: Type| ObjectBuilder::new().schema_type(SchemaType::new(kind));
-        let after = schema(Type::String).min_length(Some(1)).max_length(Some(64));
+        let after = schema(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)));
         let limit = schema(Type::Integer).minimum(Some(1.0)).maximum(Some(PAGE_MAX as f64));
         let format = schema(Type::String).enum_values(Some(["json", "csv"]));
         vec![
@@ -148,13 +150,38 @@ pub async fn page(
         let answer = StatementResponse { data: lines, next_after, request_id: request_id.0 };
         return Ok((cache, next, Json(answer)).into_response());
     }
-    let kind =
-        [(CONTENT_TYPE, "text/csv; charset=utf-8"), (CONTENT_DISPOSITION, "attachment; filename=\"statement.csv\"")];
-    Ok((cache, next, kind, csv(&lines)?).into_response())
+    Ok((cache, next, CSV_FILE, csv(&lines, true)?).into_response())
 }
 
-/// RFC 4180, with a heading. Texts that a spreadsheet would take for formulas begin with an apostrophe.
-fn csv(lines: &[StatementLine]) -> Result<Vec<u8>, Problem> {
+/// The whole statement as CSV, sent as it is read.
+pub fn whole_csv(app: &App, account_id: String) -> Response {
+    let app = app.clone();
+    let pages = stream::try_unfold(Some(None), move |after: Option<Option<String>>| {
+        let (app, account_id) = (app.clone(), account_id.clone());
+        async move {
+            let Some(after) = after else { return Ok(None) };
+            let read = ledger::statement(&app.db.pool, &account_id, after.as_deref(), PAGE_MAX).await;
+            let lines = read.inspect_err(|error| {
+                tracing::error!(error = error as &dyn std::error::Error, "a statement breaks off");
+            });
+            let lines = lines.map_err(std::io::Error::other)?;
+            let page = csv(&lines, after.is_none()).map_err(|_| std::io::Error::other("not written as CSV"))?;
+            let is_last = (lines.len() as i64) < PAGE_MAX;
+            let next = lines.last().filter(|_| !is_last).map(|line| Some(line.id.clone()));
+            Ok::<_, std::io::Error>(Some((page, next)))
+        }
+    });
+    ([(CACHE_CONTROL, "private, no-store")], CSV_FILE, Body::from_stream(pages)).into_response()
+}
+
+const CSV_FILE: [(HeaderName, &str); 2] =
+    [(CONTENT_TYPE, "text/csv; charset=utf-8"), (CONTENT_DISPOSITION, "attachment; filename=\"statement.csv\"")];
+
+const HEADING: [&str; 9] =
+    ["id", "at", "kind", "credits", "balance", "reason", "hold_id", "delivery_url_id", "reference"];
+
+/// RFC 4180; a first page begins with a heading. Texts that a spreadsheet would take for formulas begin with an apostrophe.
+fn csv(lines: &[StatementLine], is_first: bool) -> Result<Vec<u8>, Problem> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let text = |text: &Option<String>| match text.as_deref() {
         Some(text) if text.starts_with(['=', '+', '-', '@', '\t', '\r']) => format!("'{text}"),
@@ -162,17 +189,9 @@ fn csv(lines: &[StatementLine]) -> Result<Vec<u8>, Problem> {
         None => String::new(),
     };
     let mut write = || -> Result<(), csv::Error> {
-        writer.write_record([
-            "id",
-            "at",
-            "kind",
-            "credits",
-            "balance",
-            "reason",
-            "hold_id",
-            "delivery_url_id",
-            "reference",
-        ])?;
+        if is_first {
+            writer.write_record(HEADING)?;
+        }
         for line in lines {
             let (credits, balance) = (line.credits.to_string(), line.balance.to_string());
             let (reason, hold) = (text(&line.reason), text(&line.hold_id));
@@ -199,12 +218,24 @@ mod tests {
     #[test]
     fn queries() {
         let read = |query: &str| StatementQuery::read(Some(query), &HeaderMap::new());
-        let asked = read("after=0190&limit=5&format=csv").expect("reads");
-        assert_eq!(asked, StatementQuery { after: Some("0190".to_owned()), limit: 5, as_csv: true });
+        let asked = read("after=01938e6c-0000-7000-8000-000000000000&limit=5&format=csv").expect("reads");
+        assert_eq!(
+            asked,
+            StatementQuery { after: Some("01938e6c-0000-7000-8000-000000000000".to_owned()), limit: 5, as_csv: true }
+        );
         assert_eq!(read("").expect("reads"), StatementQuery { after: None, limit: 1000, as_csv: false });
-        for wrong in
-            ["limit=0", "limit=1001", "limit=+5", "limit=", "format=xml", "after=", "page=2", "limit=1&limit=2"]
-        {
+        for wrong in [
+            "limit=0",
+            "limit=1001",
+            "limit=+5",
+            "limit=",
+            "format=xml",
+            "after=",
+            "after=%00",
+            "after=0190",
+            "page=2",
+            "limit=1&limit=2",
+        ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }
@@ -222,7 +253,7 @@ mod tests {
             delivery_url_id: None,
             reference: None,
         };
-        let text = String::from_utf8(csv(&[line]).expect("writes")).expect("text");
+        let text = String::from_utf8(csv(&[line], true).expect("writes")).expect("text");
         assert!(text.ends_with("1,2026-11-21T00:00:00Z,grant,5,5,\"'=cmd(\"\"x\"\"), then\",,,\n"), "{text}");
     }
 }

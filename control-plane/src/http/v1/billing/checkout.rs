@@ -61,7 +61,7 @@ pub struct CheckoutResponse {
         (status = 201, description = "The payment page.", body = CheckoutResponse,
          headers(("Idempotent-Replayed" = Option<String>, description = "`true` on an answer that was given before."))),
         (status = 400), (status = 401), (status = 403),
-        (status = 409, description = "A request with this Idempotency-Key is being answered."),
+        (status = 409, description = "A request with this Idempotency-Key is being answered, or too many payments of the account are open."),
         (status = 413),
         (status = 422, description = "The Idempotency-Key was used with another body."),
         (status = 429), (status = 500), (status = 503),
@@ -83,7 +83,8 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request
         };
         let mut tx = app.db.begin().await?;
         let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
-        payments::offer(&mut tx, &caller.account_id, pack, &page, app.clock.now()).await?;
+        let made = payments::offer(&mut tx, &caller.account_id, pack, &page, app.clock.now()).await?;
+        made.ok_or_else(too_many)?;
         let answer = json!(CheckoutResponse {
             data: Checkout { url: page_url(&app, &page), credits: pack.credits, amount_cents: pack.cents },
             request_id: id.0,
@@ -118,6 +119,12 @@ pub fn pack(app: &App, credits: i64) -> Result<&Pack, Problem> {
         let allowed = packs.iter().map(|pack| pack.credits.to_string()).collect::<Vec<_>>().join(", ");
         Problem::bad_parameter("credits", format!("`credits` is one of {allowed}, not {credits}."))
     })
+}
+
+/// As many payments are open as may be.
+pub fn too_many() -> Problem {
+    let detail = format!("{} payments of this account are open: pay or cancel one first.", payments::OPEN_MAX);
+    Problem::conflict("too_many_payments", detail)
 }
 
 /// Where a person pays.

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId};
 use crate::http::rate_limit::counted;
-use crate::payments;
+use crate::ledger;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -41,7 +41,7 @@ pub struct PortalResponse {
 pub async fn post(State(app): State<App>, caller: Caller, id: RequestId) -> Response {
     counted(&app, &caller, async {
         caller.require(Scope::BillingWrite)?;
-        if !payments::has_paid(&app.db, &caller.account_id).await? {
+        if !ledger::has_purchase(&app.db.pool, &caller.account_id).await? {
             return Err(Problem::bad_request("no_purchase", "The account has not bought anything yet."));
         }
         let data = Portal { url: format!("{}/dashboard/billing", app.base_url) };

@@ -4,16 +4,15 @@ use crate::accounts::token::PlainKey;
 use crate::app::App;
 use crate::config::prices::Payments;
 use crate::http::error::Problem;
-use crate::http::extract::RequestId;
-use crate::http::v1::account::statement::{StatementQuery, page};
-use crate::http::v1::billing::checkout::{pack, page_url};
+use crate::http::v1::account::statement::whole_csv;
+use crate::http::v1::billing::checkout::{pack, page_url, too_many};
 use crate::http::web::form::Form;
 use crate::http::web::visit::SignedInVisit;
 use crate::http::web::words::{dollars, moment, thousands};
 use crate::ledger::{self, StatementLine};
 use crate::payments::{self, PAGE_PREFIX};
-use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Serialize;
 
@@ -114,19 +113,12 @@ pub async fn buy(
     let pack = pack(&app, form.text("credits").parse().unwrap_or_default())?;
     let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
     let mut tx = app.db.begin().await?;
-    payments::offer(&mut tx, &user.account_id, pack, &page, app.clock.now()).await?;
+    payments::offer(&mut tx, &user.account_id, pack, &page, app.clock.now()).await?.ok_or_else(too_many)?;
     tx.commit().await?;
     Ok(Redirect::to(&page_url(&app, &page)).into_response())
 }
 
-/// `GET /dashboard/statement.csv`: as the API gives it.
-pub async fn statement(
-    State(app): State<App>,
-    SignedInVisit { user, .. }: SignedInVisit,
-    id: RequestId,
-    RawQuery(query): RawQuery,
-) -> Result<Response, Problem> {
-    let query = format!("format=csv&{}", query.unwrap_or_default());
-    let asked = StatementQuery::read(Some(query.trim_end_matches('&')), &HeaderMap::new())?;
-    page(&app, &user.account_id, asked, id).await
+/// `GET /dashboard/statement.csv`: every entry, as the API gives them page by page.
+pub async fn statement(State(app): State<App>, SignedInVisit { user, .. }: SignedInVisit) -> Response {
+    whole_csv(&app, user.account_id)
 }

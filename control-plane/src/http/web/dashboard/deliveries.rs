@@ -29,6 +29,9 @@ pub async fn get(
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
     let before = asked.before.as_deref();
+    if before.is_some_and(|before| uuid::Uuid::parse_str(before).is_err()) {
+        return Err(Problem::bad_parameter("before", "`before` is the id of a delivery."));
+    }
     let mut found = ledger::deliveries(&app.db.pool, &user.account_id, before, SHOWN as i64 + 1).await?;
     let is_more = found.len() > SHOWN;
     found.truncate(SHOWN);

@@ -1,7 +1,7 @@
 //! `/dashboard/keys`: API keys: list, make, rotate, revoke.
 
 use crate::accounts::Scope;
-use crate::accounts::api_key::{self, IN_USE_MAX, KeyInfo, NAME_CHARS_MAX, NewKey};
+use crate::accounts::api_key::{self, KeyInfo, NAME_CHARS_MAX, NewKey};
 use crate::accounts::partner_secret;
 use crate::accounts::token::PlainKey;
 use crate::accounts::user::User;
@@ -103,30 +103,17 @@ pub async fn create(State(app): State<App>, signed_in: SignedInVisit, form: Form
     if scopes.is_empty() {
         return show(&app, &signed_in, StatusCode::BAD_REQUEST, Some("Choose what the key may do.")).await;
     }
-    let now = app.clock.now();
-    let in_use = api_key::list(&app.db, &signed_in.user.account_id, now).await?;
-    if in_use.iter().filter(|key| !key.is_revoked).count() >= IN_USE_MAX {
-        return show(
-            &app,
-            &signed_in,
-            StatusCode::CONFLICT,
-            Some("There are a hundred keys in use: revoke one first."),
-        )
-        .await;
-    }
     let new = NewKey { account_id: &signed_in.user.account_id, name, scopes: &scopes, rate_limit_per_minute: None };
-    let key = make(&app, new).await?;
-    shown_once(&app, &signed_in, name, &key).await
-}
-
-async fn make(app: &App, new: NewKey<'_>) -> Result<PlainKey, Problem> {
-    let account_id = new.account_id.to_owned();
     let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
     let mut tx = app.db.begin().await?;
-    let key_id = api_key::create(&mut tx, new, &key, app.clock.now()).await?;
+    let Some(key_id) = api_key::create_within_cap(&mut tx, new, &key, app.clock.now()).await? else {
+        drop(tx);
+        let wrong = "There are a hundred keys in use: revoke one first.";
+        return show(&app, &signed_in, StatusCode::CONFLICT, Some(wrong)).await;
+    };
     tx.commit().await?;
-    tracing::info!(account_id, key_id, "key made by its owner");
-    Ok(key)
+    tracing::info!(account_id = signed_in.user.account_id, key_id, "key made by its owner");
+    shown_once(&app, &signed_in, name, &key).await
 }
 
 async fn shown_once(app: &App, signed_in: &SignedInVisit, name: &str, key: &PlainKey) -> Result<Response, Problem> {
@@ -136,10 +123,12 @@ async fn shown_once(app: &App, signed_in: &SignedInVisit, name: &str, key: &Plai
 
 /// A key in use of the user's account; anybody else's is not found.
 async fn find(app: &App, user: &User, key_id: &str) -> Result<KeyInfo, Problem> {
-    let keys = api_key::list(&app.db, &user.account_id, app.clock.now()).await?;
-    keys.into_iter()
-        .find(|key| key.id == key_id && !key.is_revoked)
-        .ok_or_else(|| Problem::not_found("unknown_key", "There is no such key in use."))
+    let key = api_key::find_own(&app.db, &user.account_id, key_id, app.clock.now()).await?;
+    key.ok_or_else(unknown)
+}
+
+fn unknown() -> Problem {
+    Problem::not_found("unknown_key", "There is no such key in use.")
 }
 
 #[derive(Serialize)]
@@ -181,9 +170,10 @@ pub async fn rotate(
         scopes: &old.scopes,
         rate_limit_per_minute: old.rate_limit_per_minute,
     };
-    // The new one first: whatever happens in between, there is one that works.
-    let key = make(&app, new).await?;
-    end(&app, &signed_in.user, &old.id).await?;
+    let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
+    let rotated = app.keys.rotate(&app.db, &old.id, new, &key, app.clock.now()).await?;
+    let new_id = rotated.ok_or_else(unknown)?;
+    tracing::info!(account_id = signed_in.user.account_id, key_id = old.id, new_id, "key rotated by its owner");
     shown_once(&app, &signed_in, &old.name, &key).await
 }
 
@@ -195,12 +185,7 @@ pub async fn revoke(
     _: Form,
 ) -> Result<Response, Problem> {
     let key = find(&app, &signed_in.user, &key_id).await?;
-    end(&app, &signed_in.user, &key.id).await?;
+    app.keys.revoke(&app.db, &key.id, app.clock.now()).await?;
+    tracing::info!(account_id = signed_in.user.account_id, key_id = key.id, "key revoked by its owner");
     Ok(Redirect::to("/dashboard/keys").into_response())
-}
-
-async fn end(app: &App, user: &User, key_id: &str) -> Result<(), Problem> {
-    app.keys.revoke(&app.db, key_id, app.clock.now()).await?;
-    tracing::info!(account_id = user.account_id, key_id, "key revoked by its owner");
-    Ok(())
 }
