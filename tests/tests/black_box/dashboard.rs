@@ -209,6 +209,7 @@ on_both_databases! {
             sqlx::query("insert into ledger_entries (id, account_id, kind, credits, at_ms, reason) values ($1, $2, 'grant', 1, $3, 'x')")
                 .bind(uuid::Uuid::now_v7().to_string()).bind(&account).bind(at).execute(&mut connection).await.unwrap();
         }
+        sqlx::query("update balances set credits = credits + 1001").execute(&mut connection).await.unwrap();
         sqlx::query("commit").execute(&mut connection).await.unwrap();
         let statement = ada.get("/dashboard/statement.csv").await.unwrap().html;
         assert_eq!(statement.lines().count(), 1 + 1_001 + 1, "a heading, and every entry");

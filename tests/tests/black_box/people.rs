@@ -225,7 +225,7 @@ on_both_databases! {
             statuses.push(page.status.as_u16());
         }
         assert_eq!(statuses, [200, 200, 429], "three letters for a password");
-        assert_eq!(forgetful.sign_up(ADA, PASSWORD).await.unwrap().status, StatusCode::OK, "and sign-ups are counted apart");
+        assert_eq!(Browser::new(&service).sign_up(ADA, PASSWORD).await.unwrap().status, StatusCode::OK, "and sign-ups are counted apart");
         assert!(mailbox.letters().len() <= 5);
     }
 }
