@@ -12,7 +12,13 @@ const SECRET_MEMBERS: [&str; 3] = ["key", "token", "secret"];
 const FORMS: [(&str, usize); 7] =
     [("cyc_", 30), ("cycn_", 30), ("cycp_", 30), ("cycd_", 30), ("cycm_", 30), ("cycpay_", 30), ("AQAAA", 45)];
 
+/// A shorter one, such as a password that the service refuses, would be found in words that are none.
+const LENGTH_MIN: usize = 8;
+
 pub fn note(secret: &str) {
+    if secret.len() < LENGTH_MIN {
+        return;
+    }
     NOTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(secret.to_owned());
 }
 

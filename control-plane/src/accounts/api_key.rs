@@ -358,7 +358,7 @@ mod tests {
             let rotated = [first.expect("rotates"), second.expect("rotates")];
             assert_eq!(rotated.iter().flatten().count(), 1, "of two at once one makes a key");
             assert_eq!(
-                count_in_use(&mut *db.pool.acquire().await.expect("connection"), &account_id).await.expect("counts"),
+                count_in_use(&mut db.pool.acquire().await.expect("connection"), &account_id).await.expect("counts"),
                 100
             );
             assert!(find_own(&db, &account_id, &oldest, UnixMs(22)).await.expect("finds").is_none());
