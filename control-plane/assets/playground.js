@@ -50,8 +50,7 @@ form.addEventListener("submit", (event) => {
   show(chosen());
 });
 
-// Live search, where the service has it.
-const search = document.getElementById("search");
+// Live search.
 const query = document.getElementById("q");
 const found = document.getElementById("found");
 let timer = 0;
@@ -122,6 +121,3 @@ query.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 query.addEventListener("blur", close);
-
-// An older service has no search: then there are only the fields.
-fetch("/api/v1/vehicles?limit=1&q=golf").then((answer) => { search.hidden = !answer.ok; }).catch(() => {});

@@ -283,8 +283,9 @@ mod tests {
             shadow: vec![1.0, 0.5, 0.0, 0.0],
         };
         let picture = compose_on_cpu(&layers, Colour::Red).expect("whole layers");
-        // 0.25 linear is 137 in sRGB; half covered it is the same colour at half alpha: no dark or light rim.
-        assert_eq!(picture.rgba(), [137, 137, 137, 255, 0, 0, 0, 128, 137, 137, 137, 128, 0, 0, 0, 0]);
+        // 0.25 linear, exposed by 1.4, is 160 in sRGB; half covered it is the same colour at half alpha: no dark or
+        // light rim.
+        assert_eq!(picture.rgba(), [160, 160, 160, 255, 0, 0, 0, 128, 160, 160, 160, 128, 0, 0, 0, 0]);
     }
 
     #[test]
