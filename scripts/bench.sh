@@ -17,6 +17,7 @@ if [ ! -d "$sharp/node_modules/sharp" ]; then
         || { echo "bench: npm could not install sharp@0.35.5" >&2; exit 1; }
 fi
 cargo build --release --locked --quiet -p cyclorama -p cyclorama-node -p cyclorama-tests
-"$CARGO_TARGET_DIR/release/cyclorama-bench" --sharp "$sharp"
-"$CARGO_TARGET_DIR/release/cyclorama-bench-delivery"
+# From the package's folder, as tests run.
+(cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench" --sharp "$sharp")
+(cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench-delivery")
 cargo bench --locked --quiet -p cyclorama --bench search

@@ -24,7 +24,6 @@ use cyclorama_node::vehicle::typical::typical;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, VecDeque};
-use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
@@ -253,7 +252,7 @@ fn engine() -> Engine {
     let start = || {
         // Fails only when another test was first.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/builtin");
+        let models = std::path::absolute("../models/builtin").unwrap();
         let variables = HashMap::from([
             ("CYCLORAMA_NODE_MODELS", models.to_str().unwrap().to_owned()),
             ("CYCLORAMA_NODE_ADAPTER", "cpu".to_owned()),

@@ -11,7 +11,8 @@ const SIDE: usize = 32;
 const CONDITIONING: [&str; 2] = ["first", "second"];
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+    // From the package's folder, in which tests run.
+    Path::new("tests/fixtures").join(name)
 }
 
 fn runtime() -> OnnxRuntime {

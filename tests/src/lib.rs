@@ -15,6 +15,12 @@ pub use browser::Browser;
 pub use fake_node::{Behaviour, FakeNode};
 pub use service::{DatabaseChoice, Options, Service};
 
+/// A file of this package, as an absolute path. Tests run in their package's folder; the folder that was compiled in
+/// may be another checkout's that shares the build folder, and gone.
+pub fn package_file(name: &str) -> std::path::PathBuf {
+    std::path::absolute(name).expect("a current folder")
+}
+
 /// Runs one scenario on SQLite and on PostgreSQL, as two tests. The PostgreSQL one needs `CYCLORAMA_TEST_POSTGRES_URL`,
 /// which `make test` provides, and fails without it.
 #[macro_export]

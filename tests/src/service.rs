@@ -125,7 +125,7 @@ impl Service {
             .env("CYCLORAMA_BASE_URL", &self.base_url)
             .env("CYCLORAMA_DATABASE_URL", &self.database_url)
             .env("CYCLORAMA_NODE", if self.options.embedded_node { "embedded" } else { "none" })
-            .env("CYCLORAMA_MODELS", concat!(env!("CARGO_MANIFEST_DIR"), "/../models"))
+            .env("CYCLORAMA_MODELS", crate::package_file("../models"))
             .env("RUST_LOG", "info");
         for (name, value) in &self.options.environment {
             command.env(name, value);

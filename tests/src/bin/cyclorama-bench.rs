@@ -192,7 +192,7 @@ impl Sharp {
         let mark = scratch.join("mark.xmp");
         std::fs::write(&mark, encoding::xmp_packet())?;
         let mut process = Command::new("node")
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/bench/sharp.mjs"))
+            .arg(cyclorama_tests::package_file("bench/sharp.mjs"))
             .args([folder, &mark])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

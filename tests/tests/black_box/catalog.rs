@@ -1,6 +1,6 @@
 //! The catalog as clients see it: options, browsing, search, resolve; another release without a restart.
 
-use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
+use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases, package_file};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -176,8 +176,9 @@ on_both_databases! {
 
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("vehicles.bin");
-        let release = concat!(env!("CARGO_MANIFEST_DIR"), "/../control-plane/catalog/vehicles.bin");
-        let supplement = concat!(env!("CARGO_MANIFEST_DIR"), "/../control-plane/catalog/vehicles.cc-by-sa.bin");
+        let release = package_file("../control-plane/catalog/vehicles.bin").display().to_string();
+        let release = release.as_str();
+        let supplement = package_file("../control-plane/catalog/vehicles.cc-by-sa.bin");
         std::fs::copy(release, &file).unwrap();
         let options = Options::default().set("CYCLORAMA_CATALOG", file.display());
         let service = Service::start_with(db, options).await.unwrap();
@@ -185,7 +186,7 @@ on_both_databases! {
         let before = digest().await;
         assert_eq!(service.operator(&["catalog", "reload"]).unwrap()["changed"], false);
         // Another release: the same with its supplement.
-        std::fs::copy(supplement, folder.path().join("vehicles.cc-by-sa.bin")).unwrap();
+        std::fs::copy(&supplement, folder.path().join("vehicles.cc-by-sa.bin")).unwrap();
         let told = service.operator(&["catalog", "reload"]).unwrap();
         assert_eq!((&told["changed"], &told["counts"]["makes"]), (&json!(true), &json!(1145)));
         let after = digest().await;

@@ -38,7 +38,7 @@ fn bounds(picture: &RgbaImage) -> (u32, u32, u32, u32) {
 /// a picture that differs is written beside the expected one.
 fn assert_like_golden(picture: &RgbaImage, name: &str) {
     let small = image::imageops::resize(picture, 256, 256, image::imageops::FilterType::Triangle);
-    let file = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/goldens")).join(format!("{name}.png"));
+    let file = cyclorama_tests::package_file(&format!("goldens/{name}.png"));
     if std::env::var_os("CYCLORAMA_UPDATE_GOLDENS").is_some() {
         small.save(&file).unwrap();
     }
