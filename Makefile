@@ -2,13 +2,14 @@
 # make test           every test, on SQLite and on PostgreSQL
 # make bench          figures, side by side with peers
 # make contact-sheet  famous vehicles, some of every type, all views and colours, on pages to look at
+# make fuzz           the parsers of free text against libFuzzer (needs a nightly compiler)
 # make model          the built-in model from nothing: data, training, export (an hour and a quarter on two cores)
 
 # Outside the checkout, so that a fresh clone reuses what was compiled before.
 export CYCLORAMA_CACHE ?= $(HOME)/.cache/cyclorama
 export CARGO_TARGET_DIR ?= $(CYCLORAMA_CACHE)/target
 
-.PHONY: run test bench contact-sheet model audit
+.PHONY: run test bench fuzz contact-sheet model audit
 
 run:
 	@scripts/run.sh
@@ -18,6 +19,9 @@ test:
 
 bench:
 	@scripts/bench.sh
+
+fuzz:
+	@scripts/fuzz.sh
 
 contact-sheet:
 	@scripts/contact-sheet.sh

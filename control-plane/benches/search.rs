@@ -15,6 +15,8 @@ const ROUNDS: usize = 5;
 /// A scan takes a thousand times longer; fewer queries say enough of it.
 const SCANNED: usize = 60;
 const LARGER: u8 = 10;
+/// Queries that are shown for what they cost.
+const SLOWEST: usize = 12;
 
 fn main() {
     let bytes_before = resident_bytes();
@@ -83,10 +85,15 @@ fn measure(name: &str, queries: &[String], mut run: impl FnMut(&str)) -> f64 {
             count += 1;
         }
     }
+    let mut order: Vec<usize> = (0..queries.len()).collect();
+    order.sort_by(|a, b| fastest[*b].total_cmp(&fastest[*a]));
+    let slowest: Vec<String> =
+        order.iter().take(SLOWEST).map(|at| format!("`{}` {:.0} us", queries[*at], fastest[*at])).collect();
     fastest.sort_by(f64::total_cmp);
     let at = |share: f64| fastest[((fastest.len() - 1) as f64 * share) as usize];
     let mean = sum / f64::from(count);
     println!("{name:40} {:9.1} {:9.1} {:12.0}", at(0.5), at(0.99), 1e6 / mean);
+    println!("    slowest: {}", slowest.join(", "));
     mean
 }
 

@@ -96,6 +96,13 @@ pub struct Reading {
     pub left: u32,
 }
 
+impl Reading {
+    /// Whether the query has every atom of a name of so many, to its end.
+    pub fn is_whole(&self, atoms: usize) -> bool {
+        self.covered == (1u32 << atoms) - 1 && !self.begun
+    }
+}
+
 #[derive(Clone, Copy)]
 struct State {
     reading: Reading,

@@ -35,19 +35,25 @@ impl Nicknames {
     }
 }
 
-/// One name of a make or a model.
+/// One name of a make or a model. All that a first look needs is in one place: thousands are looked at for one query, and
+/// fetching them is what that costs.
 pub(super) struct Name {
     /// Position in [`SearchIndex::subjects`].
     pub subject: u32,
-    /// Bytes up to the end of each atom.
-    ends: Box<[u8]>,
+    /// The subject's make.
+    pub make: u32,
+    /// The subject's.
+    pub renown: u16,
     /// Not one that the catalog has.
     pub is_nickname: bool,
+    atoms: u8,
+    /// Bytes up to the end of each atom.
+    ends: [u8; ATOMS_OF_NAME_MAX],
 }
 
 impl Name {
     pub fn atoms(&self) -> usize {
-        self.ends.len()
+        usize::from(self.atoms)
     }
 
     /// Bytes of atoms `from..to`.
@@ -128,36 +134,33 @@ impl std::fmt::Debug for SearchIndex {
 struct Names {
     words: Vec<Words>,
     names: Vec<Name>,
-    groups: Vec<u32>,
-    renown: Vec<u16>,
 }
 
 impl Names {
-    fn push(&mut self, text: &str, subject: usize, is_nickname: bool, group: u32, renown: u16) {
+    fn push(&mut self, text: &str, subject: usize, is_nickname: bool, make: u32, renown: u16) {
         let words = Words::of(text);
-        // A name longer than any (some 50 letters) is found by its beginning.
-        let ends: Box<[u8]> = (1..=words.len()).filter_map(|atom| u8::try_from(words.start(atom)).ok()).collect();
+        let mut ends = [0; ATOMS_OF_NAME_MAX];
+        let mut atoms = 0;
+        for (atom, end) in (1..=words.len()).zip(&mut ends) {
+            // A name longer than any (some 50 letters) is found by its beginning.
+            let Ok(bytes) = u8::try_from(words.start(atom)) else { return };
+            *end = bytes;
+            atoms += 1;
+        }
         let known = |other: usize| self.names[other].subject == subject as u32 && self.words[other] == words;
-        if words.is_empty()
-            || ends.len() < words.len()
-            || ends.len() > ATOMS_OF_NAME_MAX
-            || (0..self.names.len()).rev().take(40).any(known)
-        {
+        if words.is_empty() || words.len() > ATOMS_OF_NAME_MAX || (0..self.names.len()).rev().take(40).any(known) {
             return;
         }
         self.words.push(words);
-        self.names.push(Name { subject: subject as u32, ends, is_nickname });
-        self.groups.push(group);
-        self.renown.push(renown);
+        self.names.push(Name { subject: subject as u32, make, renown, is_nickname, atoms, ends });
     }
 
     fn dictionary(&self, groups: usize) -> Dictionary {
         let entries: Vec<Entry<'_>> = self
             .words
             .iter()
-            .zip(&self.groups)
-            .zip(&self.renown)
-            .map(|((words, group), renown)| Entry { words, group: *group, renown: *renown })
+            .zip(&self.names)
+            .map(|(words, name)| Entry { words, group: name.make, renown: name.renown })
             .collect();
         Dictionary::new(&entries, groups)
     }
@@ -226,13 +229,12 @@ impl SearchIndex {
 
     /// Bytes held.
     pub fn size(&self) -> usize {
-        let names = |names: &[Name]| names.iter().map(|name| size_of::<Name>() + name.ends.len()).sum::<usize>();
         self.makes.size()
             + self.models.size()
             + self.substrings.size()
             + self.wholes.size()
-            + names(&self.make_names)
-            + names(&self.model_names)
+            + size_of_val(&*self.make_names)
+            + size_of_val(&*self.model_names)
             + size_of_val(&*self.subjects)
     }
 }

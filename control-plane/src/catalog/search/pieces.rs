@@ -65,8 +65,9 @@ impl Search<'_> {
         }
         spans.sort_unstable();
         spans.dedup();
-        // One letter begins everything; that helps whoever is still typing, and says nothing of what is meant.
-        spans.retain(|(from, to)| self.query.effort == Effort::Suggest || words.start(*to) - words.start(*from) > 1);
+        // One letter begins everything; that helps whoever is still typing it, and says nothing of what is meant.
+        let typing = |to: usize| self.query.effort == Effort::Suggest && to == words.len();
+        spans.retain(|(from, to)| words.start(*to) - words.start(*from) > 1 || typing(*to));
         for (from, to) in &spans {
             let terms = self.index.makes.beginning(words.join(*from, *to));
             self.add_makes((*from, *to), &terms, Fit::Beginning(0));
@@ -118,7 +119,7 @@ impl Search<'_> {
         }
         for (from, to) in runs {
             for (name, edits) in self.index.wholes.near(words.join(from, to)) {
-                let make = self.make_of(&self.index.model_names[name as usize]);
+                let make = self.index.model_names[name as usize].make;
                 if self.query.make.is_none_or(|only| only == make) {
                     let part = (0, self.index.model_names[name as usize].atoms() as u8);
                     let fit = if edits == 0 { Fit::Exact } else { Fit::Near(edits) };
@@ -142,7 +143,7 @@ impl Search<'_> {
             for (name, at) in self.index.substrings.holding(words.join(from, to)) {
                 let end = at + words.start(to) - words.start(from);
                 let parts = &self.index.model_names[name as usize];
-                if self.query.make.is_some_and(|make| make != self.make_of(parts)) {
+                if self.query.make.is_some_and(|make| make != parts.make) {
                     continue;
                 }
                 let touched = |atom: &usize| parts.bytes(0, *atom) < end && parts.bytes(0, atom + 1) > at;
@@ -166,7 +167,7 @@ impl Search<'_> {
         for place in places {
             let name = &self.index.make_names[place.name as usize];
             // A make is called by its whole name or the beginning of it.
-            if place.from == 0 && self.query.make.is_none_or(|make| self.make_of(name) == make) {
+            if place.from == 0 && self.query.make.is_none_or(|make| name.make == make) {
                 let mut piece = piece((from, to), place, fit, name, self.query.words);
                 let rest = name.bytes(usize::from(place.to), name.atoms());
                 if piece.fit == Fit::Exact && rest > 0 {

@@ -7,6 +7,10 @@ use super::pieces::Piece;
 use super::words::Words;
 use crate::catalog::YearSet;
 
+/// Words of what somebody types that may still be mistyped, or stand inside of names. A whole sentence is no name, and a
+/// list of names has to account for every word.
+const OPEN_WORDS_MAX: usize = 3;
+
 /// How far to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
@@ -78,6 +82,9 @@ impl SearchIndex {
             search.beginnings(&found);
             found = search.rank();
         }
+        if query.effort == Effort::Suggest && search.open_words(&found).len() > OPEN_WORDS_MAX {
+            return Vec::new();
+        }
         if search.wants_more(&found) {
             search.mistyped(&found);
             found = search.rank();
@@ -133,10 +140,6 @@ impl Search<'_> {
 
     pub(super) fn name(&self, of_make: bool, name: u32) -> &Name {
         if of_make { &self.index.make_names[name as usize] } else { &self.index.model_names[name as usize] }
-    }
-
-    pub(super) fn make_of(&self, name: &Name) -> u32 {
-        self.index.subjects[name.subject as usize].make
     }
 }
 

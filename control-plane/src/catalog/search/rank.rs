@@ -15,6 +15,8 @@ const WRONG_YEAR: i32 = 45;
 const WRITTEN_OUT: i32 = 42;
 /// The same for a nickname.
 const NICKNAME_WRITTEN_OUT: i32 = 36;
+/// Taken off for each edit of such a name: the nearer one is meant, not the better known.
+const MISTYPED: i32 = 20;
 /// Between two names that are written out, being known weighs less than half a letter.
 const RENOWN_OF_WRITTEN_OUT: i32 = 16;
 /// Years since the last of a model that count against it, where no year is asked for: `320i` is then rather the 3 Series
@@ -40,9 +42,10 @@ impl Search<'_> {
 
     fn align_all(&self, makes: bool) -> Vec<Match> {
         let pieces = if makes { &self.makes } else { &self.models };
+        let named = self.makes_named();
         let mut promising: Vec<(Reverse<i32>, u32, &[Piece])> = pieces
             .chunk_by(|a, b| a.name == b.name)
-            .map(|pieces| (Reverse(self.promise(pieces, makes)), pieces[0].name, pieces))
+            .map(|pieces| (Reverse(self.promise(pieces, makes, &named)), pieces[0].name, pieces))
             .collect();
         if promising.len() > ALIGNED_MAX {
             promising.select_nth_unstable(ALIGNED_MAX);
@@ -51,12 +54,23 @@ impl Search<'_> {
         promising.into_iter().filter_map(|(_, name, pieces)| self.align_one(name, pieces, makes)).collect()
     }
 
+    /// Each make that words of the query name, and which atoms do, as bits; in the order of the makes.
+    fn makes_named(&self) -> Vec<(u32, u64)> {
+        let make = |piece: &Piece| (self.name(true, piece.name).make, bits(piece.from, piece.to));
+        let mut named: Vec<(u32, u64)> = self.makes.iter().map(make).collect();
+        named.sort_unstable();
+        named.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 |= if same { next.1 } else { 0 };
+            same
+        });
+        named
+    }
+
     /// What can be said of a name at first sight: letters it has of the query, and how much of it is not there.
-    fn promise(&self, pieces: &[Piece], makes: bool) -> i32 {
+    fn promise(&self, pieces: &[Piece], makes: bool, named: &[(u32, u64)]) -> i32 {
         let words = self.query.words;
         let name = self.name(makes, pieces[0].name);
-        let subject = &self.index.subjects[name.subject as usize];
-        let bits = |from: u8, to: u8| ((1u64 << to) - 1) & !((1u64 << from) - 1);
         let (mut atoms, mut parts, mut edits) = (0u64, 0u64, 0);
         for piece in pieces {
             if atoms & bits(piece.from, piece.to) != bits(piece.from, piece.to) {
@@ -66,16 +80,21 @@ impl Search<'_> {
             parts |= bits(piece.part.0, piece.part.1);
         }
         if !makes {
-            let of_make = self.makes.iter().filter(|piece| self.make_of(self.name(true, piece.name)) == subject.make);
-            atoms |= of_make.fold(0, |atoms, piece| atoms | bits(piece.from, piece.to));
+            let of_make = named.binary_search_by_key(&name.make, |(make, _)| *make);
+            atoms |= of_make.map_or(0, |at| named[at].1);
         }
-        let letters = |atom: &usize| words.start(atom + 1) - words.start(*atom);
-        let had: usize = (0..words.len()).filter(|atom| atoms >> atom & 1 == 1).map(|atom| letters(&atom)).sum();
-        let missing: usize =
-            (0..name.atoms()).filter(|atom| parts >> atom & 1 == 0).map(|atom| name.bytes(atom, atom + 1) + 2).sum();
-        let wrong_year = self.query.year.is_some_and(|year| !subject.years.contains(year));
+        let mut had = 0;
+        for atom in set_bits(atoms) {
+            had += words.start(atom + 1) - words.start(atom);
+        }
+        let mut missing = 0;
+        for atom in set_bits(!parts & bits(0, name.atoms() as u8)) {
+            missing += name.bytes(atom, atom + 1) + 2;
+        }
+        let wrong_year =
+            self.query.year.is_some_and(|year| !self.index.subjects[name.subject as usize].years.contains(year));
         let whole = if missing == 0 { WRITTEN_OUT } else { 0 };
-        whole + 10 * had as i32 - 2 * (missing as i32).min(20) - 13 * edits + i32::from(subject.renown)
+        whole + 10 * had as i32 - 2 * (missing as i32).min(20) - 13 * edits + i32::from(name.renown)
             - if wrong_year { WRONG_YEAR } else { 0 }
     }
 
@@ -93,7 +112,7 @@ impl Search<'_> {
         };
         let mut edges: Vec<Edge> = pieces.iter().map(|piece| edge(piece, Some(piece.part))).collect();
         if !makes {
-            let of_make = self.makes.iter().filter(|piece| self.make_of(self.name(true, piece.name)) == subject.make);
+            let of_make = self.makes.iter().filter(|piece| self.name(true, piece.name).make == subject.make);
             edges.extend(of_make.map(|piece| edge(piece, None)));
         }
         let reading = align(query.words, name.atoms(), |from, to| name.bytes(from, to), &edges, query.asides)?;
@@ -113,9 +132,13 @@ impl Search<'_> {
         };
         let renown = i32::from(subject.renown);
         let written_out = found.kind == MatchKind::Exact && reading.left == 0;
+        // Make and name, in whatever order and however mistyped, and the catalog has it under that name: it comes before the
+        // better known vehicle that is also called so.
+        let registered = !name.is_nickname && found.reading.is_whole(name.atoms()) && found.reading.make.is_some();
         found.score += match (query.effort, written_out, name.is_nickname) {
             (Effort::Decide, true, false) => WRITTEN_OUT + renown / RENOWN_OF_WRITTEN_OUT,
             (Effort::Decide, true, true) => NICKNAME_WRITTEN_OUT + renown / RENOWN_OF_WRITTEN_OUT,
+            (Effort::Suggest, ..) if registered => WRITTEN_OUT + renown - MISTYPED * i32::from(found.reading.edits),
             _ => renown,
         };
         let last = |years: YearSet| years.iter().last().unwrap_or_default();
@@ -131,8 +154,21 @@ impl Search<'_> {
     }
 }
 
+fn bits(from: u8, to: u8) -> u64 {
+    ((1u64 << to) - 1) & !((1u64 << from) - 1)
+}
+
+/// Positions of the bits that are set, ascending.
+fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = bits.trailing_zeros() as usize;
+        bits &= bits.wrapping_sub(1);
+        (lowest < 64).then_some(lowest)
+    })
+}
+
 fn kind(reading: &Reading, atoms: usize) -> MatchKind {
-    let whole = reading.covered == (1u32 << atoms) - 1 && !reading.begun;
+    let whole = reading.is_whole(atoms);
     let whole_make = reading.make.is_none_or(|fit| fit == Fit::Exact);
     let mistyped_make = matches!(reading.make, Some(Fit::Near(_)));
     // Atoms from the first on, none left out.

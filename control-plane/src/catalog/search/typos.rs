@@ -12,10 +12,15 @@ const TWO_EDITS_BYTES_MIN: usize = 5;
 /// Terms of one string that are measured.
 const FILED_MAX: usize = 96;
 
+/// The upper bits of a key say nearly where it is filed: a CRC spreads evenly.
+const SHELF_BITS: u32 = 16;
+
 #[derive(Default)]
 pub struct Typos {
     /// CRC-32 of the string in the upper half, number of the term in the lower, in order.
     filed: Vec<u64>,
+    /// Where keys with each value of their upper bits begin, and the end of the last.
+    shelves: Vec<u32>,
 }
 
 impl Typos {
@@ -43,7 +48,14 @@ impl Typos {
         filed.sort_unstable();
         filed.dedup();
         filed.shrink_to_fit();
-        Self { filed }
+        let mut shelves = vec![0; (1 << SHELF_BITS) + 1];
+        for key in &filed {
+            shelves[shelf(*key) + 1] += 1;
+        }
+        for at in 1..shelves.len() {
+            shelves[at] += shelves[at - 1];
+        }
+        Self { filed, shelves }
     }
 
     /// Numbers of whole texts that may be within one edit; the caller measures.
@@ -68,15 +80,21 @@ impl Typos {
 
     fn look_up(&self, left: &[u8], found: &mut Vec<u32>) {
         let key = key(left);
-        let first = self.filed.partition_point(|filed| *filed < key);
-        let here = self.filed[first..].iter().take(FILED_MAX).take_while(|filed| *filed >> 32 == key >> 32);
+        let Some([from, to]) = self.shelves.get(shelf(key)..shelf(key) + 2) else { return };
+        let shelf = &self.filed[*from as usize..*to as usize];
+        let first = shelf.partition_point(|filed| *filed < key);
+        let here = shelf[first..].iter().take(FILED_MAX).take_while(|filed| *filed >> 32 == key >> 32);
         found.extend(here.map(|filed| *filed as u32));
     }
 
     /// Bytes held.
     pub fn size(&self) -> usize {
-        size_of_val(&*self.filed)
+        size_of_val(&*self.filed) + size_of_val(&*self.shelves)
     }
+}
+
+fn shelf(key: u64) -> usize {
+    (key >> (u64::BITS - SHELF_BITS)) as usize
 }
 
 /// What is left of a text, as the upper half of what is filed.

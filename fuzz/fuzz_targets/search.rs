@@ -1,0 +1,28 @@
+//! Whatever is typed into the search: no panic, the same answer twice, no more than was asked for, the best kind first,
+//! and only vehicles of the year that was asked for.
+#![no_main]
+
+use cyclorama::catalog::Catalog;
+use libfuzzer_sys::fuzz_target;
+use std::sync::LazyLock;
+
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedded().expect("the embedded release"));
+
+#[derive(Debug, arbitrary::Arbitrary)]
+struct Question<'a> {
+    text: &'a str,
+    year: Option<u16>,
+    limit: u8,
+}
+
+fuzz_target!(|question: Question<'_>| {
+    let Question { text, year, limit } = question;
+    let hits = CATALOG.search(text, year, usize::from(limit));
+    assert!(hits.len() <= usize::from(limit));
+    assert!(hits.is_sorted_by_key(|hit| hit.kind));
+    assert!(hits.iter().all(|hit| year.is_none_or(|year| hit.years == [year])));
+    let names = |hits: &[cyclorama::catalog::search::Hit<'_>]| -> Vec<String> {
+        hits.iter().map(|hit| format!("{} {:?} {:?}", hit.make.slug, hit.model.map(|model| &model.slug), hit.years)).collect()
+    };
+    assert_eq!(names(&hits), names(&CATALOG.search(text, year, usize::from(limit))));
+});
