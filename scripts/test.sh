@@ -9,6 +9,8 @@ ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
 CYCLORAMA_TEST_SCHEMATHESIS=${CYCLORAMA_TEST_SCHEMATHESIS:-$(scripts/schemathesis.sh)}
 export CYCLORAMA_TEST_SCHEMATHESIS
+CYCLORAMA_TEST_LOCALSTRIPE=${CYCLORAMA_TEST_LOCALSTRIPE:-$(scripts/localstripe.sh)}
+export CYCLORAMA_TEST_LOCALSTRIPE
 
 postgres=$(mktemp -d /tmp/cyclorama-postgres.XXXXXX)
 trap 'scripts/postgres.sh stop "$postgres"; rm -rf "$postgres" "$postgres.initdb.log"' EXIT

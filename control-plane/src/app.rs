@@ -13,6 +13,7 @@ use crate::delivery::{Examples, Pictures};
 use crate::http::frame::InFlight;
 use crate::ledger::{Meter, ProcessId};
 use crate::mail::Mailer;
+use crate::payments::stripe::Stripe;
 use crate::renders::Renders;
 use crate::telemetry;
 use cyclorama_core::objects::ObjectStore;
@@ -44,6 +45,8 @@ pub struct Parts {
     pub passwords: Passwords,
     /// Sends letters; `None` where no mail is set up.
     pub mailer: Option<Mailer>,
+    /// Takes payments; `None` where another provider does.
+    pub stripe: Option<Stripe>,
     /// What delivery tokens are signed with.
     pub signing_keys: SigningKeys,
     /// Signed addresses at hand.

@@ -20,6 +20,8 @@ use crate::farm::embedded;
 use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
 use crate::mail::Mailer;
+use crate::payments::auto_reload;
+use crate::payments::stripe::Stripe;
 use crate::renders::{self, Renders};
 use crate::telemetry;
 use anyhow::{Context, bail};
@@ -149,6 +151,12 @@ pub async fn open(
     let catalog = CurrentCatalog::open(config.storage.catalog.clone()).context("CYCLORAMA_CATALOG")?;
     let signing_keys = SigningKeys::open(db.clone(), Clock).await.context("the signing keys cannot be read")?;
     let mailer = config.mail.as_ref().map(Mailer::new).transpose().context("CYCLORAMA_SMTP_URL")?;
+    let stripe = match &config.prices.payments {
+        Payments::Stripe(settings) => {
+            Some(Stripe::new(settings.clone()).context("Stripe cannot be spoken to over TLS")?)
+        }
+        Payments::Local | Payments::Off => None,
+    };
     let app = App::new(Parts {
         base_url,
         db,
@@ -158,6 +166,7 @@ pub async fn open(
         partner_secrets: Default::default(),
         passwords: Default::default(),
         mailer,
+        stripe,
         signing_keys,
         addresses: Default::default(),
         examples: Examples::of(&catalog.now()).context("the list of examples does not parse")?,
@@ -174,6 +183,9 @@ pub async fn open(
         closing: CancellationToken::new(),
         config,
     });
+    if let Some(stripe) = app.stripe.clone() {
+        sweepers.push(auto_reload::start(app.clone(), stripe));
+    }
     // The first search should not have to wait for what it looks in.
     sweepers.push(tokio::task::spawn_blocking({
         let app = app.clone();

@@ -10,10 +10,12 @@ pub mod load;
 pub mod mailbox;
 pub mod secrets;
 pub mod service;
+pub mod stripe;
 
 pub use browser::Browser;
 pub use fake_node::{Behaviour, FakeNode};
 pub use service::{DatabaseChoice, Options, Service};
+pub use stripe::FakeStripe;
 
 /// A file of this package, as an absolute path. Tests run in their package's folder; the folder that was compiled in
 /// may be another checkout's that shares the build folder, and gone.

@@ -9,6 +9,7 @@ pub mod mail;
 pub mod prices;
 mod source;
 pub mod storage;
+pub mod stripe;
 
 pub use source::{ConfigError, Source};
 
@@ -59,7 +60,7 @@ impl Config {
         let listen = listen::Listen::read(source)?;
         if source.is_default("payments") && !listen.is_for_this_machine() {
             let name = if listen.base_url.is_some() { "base_url" } else { "listen" };
-            let reason = "strangers can reach this service, and unless CYCLORAMA_PAYMENTS says `off` they get credits without paying: set CYCLORAMA_PAYMENTS to off or local";
+            let reason = "strangers can reach this service, and unless CYCLORAMA_PAYMENTS says `off` they get credits without paying: set CYCLORAMA_PAYMENTS to stripe, off or local";
             return Err(source.rule(name, reason));
         }
         Ok(Config {
@@ -122,7 +123,9 @@ mod tests {
             ("CYCLORAMA_BASE_URL", "https://localhost", "CYCLORAMA_PAYMENTS"),
             ("CYCLORAMA_BASE_URL", "http://192.0.2.1:8080", "CYCLORAMA_PAYMENTS"),
             ("CYCLORAMA_LISTEN", "0.0.0.0:8080", "CYCLORAMA_PAYMENTS"),
-            ("CYCLORAMA_PAYMENTS", "bank", "local or off"),
+            ("CYCLORAMA_PAYMENTS", "bank", "local, stripe or off"),
+            ("CYCLORAMA_PAYMENTS", "stripe", "CYCLORAMA_STRIPE_SECRET_KEY"),
+            ("CYCLORAMA_AUTO_RELOAD_SECONDS", "0", "1 to 3600"),
             ("CYCLORAMA_OPERATOR_TOKEN", "hush", "32 to 200"),
             ("ALLOW_LEGACY_QUERY_KEYS", "perhaps", "true or false"),
             ("CYCLORAMA_MAIL_FROM", "a@example.com", "CYCLORAMA_SMTP_URL"),
@@ -165,6 +168,39 @@ mod tests {
         std::fs::write(&file, "leese_seconds = 40\n").expect("write");
         let line = Source::gather(Some(&file), std::iter::empty()).err().expect("refused").to_string();
         assert!(line.contains("leese_seconds"), "{line}");
+    }
+
+    #[test]
+    fn stripe_is_set_up_by_its_secrets_which_are_not_printed() {
+        let with = |key: &str, webhook: &str, url: &str| {
+            let given = [
+                ("CYCLORAMA_PAYMENTS", "stripe"),
+                ("CYCLORAMA_STRIPE_SECRET_KEY", key),
+                ("CYCLORAMA_STRIPE_WEBHOOK_SECRET", webhook),
+                ("CYCLORAMA_STRIPE_API_URL", url),
+            ];
+            from_env(&given)
+        };
+        let (key, webhook) = ("sk_test_hush1234", "whsec_hush1234");
+        for url in ["https://api.stripe.com", "https://api.stripe.com/", "http://127.0.0.1:8420", "http://localhost:1"]
+        {
+            let config = with(key, webhook, url).expect(url);
+            assert!(!format!("{config:?}").contains("hush"), "{url}");
+        }
+        for (key, webhook, url, named) in [
+            ("", webhook, "https://api.stripe.com", "CYCLORAMA_STRIPE_SECRET_KEY"),
+            ("pk_test_hush1234", webhook, "https://api.stripe.com", "CYCLORAMA_STRIPE_SECRET_KEY"),
+            ("sk_hush", webhook, "https://api.stripe.com", "CYCLORAMA_STRIPE_SECRET_KEY"),
+            ("sk_test_hush 1234", webhook, "https://api.stripe.com", "CYCLORAMA_STRIPE_SECRET_KEY"),
+            (key, "", "https://api.stripe.com", "CYCLORAMA_STRIPE_WEBHOOK_SECRET"),
+            (key, "hush1234567", "https://api.stripe.com", "CYCLORAMA_STRIPE_WEBHOOK_SECRET"),
+            (key, webhook, "http://api.stripe.com", "CYCLORAMA_STRIPE_API_URL"),
+            (key, webhook, "https://api.stripe.com/v1", "CYCLORAMA_STRIPE_API_URL"),
+            (key, webhook, "api.stripe.com", "CYCLORAMA_STRIPE_API_URL"),
+        ] {
+            let line = with(key, webhook, url).expect_err(named).to_string();
+            assert!(line.contains(named) && !line.contains("hush"), "{line}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Prices, packs and free credits: data, with the contract's values as defaults.
 
+use super::stripe::Stripe;
 use super::{ConfigError, Source};
+use std::time::Duration;
 
 /// A pack of credits as it is sold.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -11,10 +13,11 @@ pub struct Pack {
 }
 
 /// Who takes payments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payments {
     /// A page of our own, which takes no money.
     Local,
+    Stripe(Stripe),
     /// Nobody: credits come from the operator alone.
     Off,
 }
@@ -27,6 +30,8 @@ pub struct Prices {
     pub free_credits: i64,
     pub packs: Vec<Pack>,
     pub payments: Payments,
+    /// Between two looks at accounts that are reloaded by themselves.
+    pub auto_reload_every: Duration,
 }
 
 impl Prices {
@@ -46,11 +51,13 @@ impl Prices {
             })?;
         let payments = match source.text("payments") {
             Some("local") => Payments::Local,
+            Some("stripe") => Payments::Stripe(Stripe::read(source)?),
             Some("off") => Payments::Off,
-            _ => return Err(source.refuse("payments", "local or off")),
+            _ => return Err(source.refuse("payments", "local, stripe or off")),
         };
         Ok(Prices {
             payments,
+            auto_reload_every: Duration::from_secs(source.number("auto_reload_seconds", 1..=3600)?),
             credits_per_image: source.number("credits_per_image", 1..=1_000_000)?,
             credits_per_dollar: source.number("credits_per_dollar", 1..=1_000_000)?,
             free_credits: source.number("free_credits", 0..=1_000_000)?,

@@ -123,7 +123,10 @@ impl Source {
 
     /// The error for a value that is not allowed. Values of settings that hold secrets are not repeated.
     pub fn refuse(&self, name: &str, expected: impl Into<String>) -> ConfigError {
-        let secret = matches!(name, "operator_token" | "database_url" | "smtp_url");
+        let secret = matches!(
+            name,
+            "operator_token" | "database_url" | "smtp_url" | "stripe_secret_key" | "stripe_webhook_secret"
+        );
         let given = if secret { "(not shown)" } else { self.text(name).unwrap_or("") };
         ConfigError::Value {
             name: env_name(name),

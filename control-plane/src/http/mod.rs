@@ -20,3 +20,4 @@ pub mod server;
 mod tests;
 pub mod v1;
 pub mod web;
+pub mod webhooks;

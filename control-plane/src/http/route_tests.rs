@@ -25,9 +25,11 @@ enum Access {
     /// Our own page's form.
     Form,
     Operator,
+    /// Stripe, which signs what it says.
+    SignedByStripe,
 }
 
-use Access::{Anyone, Form, Grants, Key, Node, Operator, Secret, Session};
+use Access::{Anyone, Form, Grants, Key, Node, Operator, Secret, Session, SignedByStripe};
 
 const PUBLIC: &[(&str, &str, Access)] = &[
     ("GET", "/", Anyone),
@@ -66,6 +68,8 @@ const PUBLIC: &[(&str, &str, Access)] = &[
     ("POST", "/dashboard/partner-secrets/{partner_secret_id}/revoke", Session),
     ("GET", "/dashboard/billing", Session),
     ("POST", "/dashboard/billing", Session),
+    ("POST", "/dashboard/billing/auto-reload", Session),
+    ("POST", "/dashboard/billing/portal", Session),
     ("GET", "/dashboard/statement.csv", Session),
     ("GET", "/dashboard/password", Session),
     ("POST", "/dashboard/password", Session),
@@ -90,6 +94,7 @@ const PUBLIC: &[(&str, &str, Access)] = &[
     ("GET", "/api/v1/account/statement", Key(Scope::AccountRead)),
     ("POST", "/api/v1/feedback", Key(Scope::AccountRead)),
     ("POST", "/api/v1/events", Anyone),
+    ("POST", "/webhooks/stripe", SignedByStripe),
     ("POST", "/node/v1/nodes", Node),
     ("DELETE", "/node/v1/nodes/{node_id}", Node),
     ("POST", "/node/v1/nodes/{node_id}/leases", Node),
@@ -243,6 +248,7 @@ async fn nobody_is_let_in_who_is_not_in_the_table() {
                 Grants => assert_eq!(without, 400, "{method} {path}"),
                 Session => assert_eq!(without, 303, "{method} {path}"),
                 Form => assert_eq!(without, 403, "{method} {path}"),
+                SignedByStripe => assert_eq!(without, 400, "{method} {path}"),
                 Secret => assert!([403, 404].contains(&without), "{method} {path}: {without}"),
                 Key(scope) => {
                     assert_eq!(without, 401, "{method} {path}");

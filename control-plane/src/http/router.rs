@@ -9,6 +9,7 @@ use super::legacy;
 use super::node::{jobs, layers, nodes, uploads};
 use super::v1::{account, billing, delivery, events, feedback, image_urls, images, vehicles};
 use super::web::{self, dashboard};
+use super::webhooks;
 use crate::app::App;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
@@ -45,6 +46,8 @@ pub fn public(app: App) -> Router {
         .route("/dashboard/keys/{key_id}/revoke", post(dashboard::keys::revoke))
         .route("/dashboard/partner-secrets/{partner_secret_id}/revoke", post(dashboard::partner_secrets::revoke))
         .route("/dashboard/billing", get(dashboard::billing::get).post(dashboard::billing::buy))
+        .route("/dashboard/billing/auto-reload", post(dashboard::auto_reload::post))
+        .route("/dashboard/billing/portal", post(dashboard::billing::portal))
         .route("/dashboard/statement.csv", get(dashboard::billing::statement))
         .route("/dashboard/password", get(dashboard::password::get).post(dashboard::password::post))
         .layer(web::visit::sessions(&app))
@@ -70,6 +73,7 @@ pub fn public(app: App) -> Router {
         .route("/api/v1/billing/portal", post(billing::portal::post))
         .route("/api/v1/feedback", limited(post(feedback::post::post), feedback::post::BODY_BYTES_MAX))
         .route("/api/v1/events", open_to_pages(limited(post(events::post::post), events::post::BODY_BYTES_MAX)))
+        .route("/webhooks/stripe", limited(post(webhooks::stripe::post), webhooks::stripe::BODY_BYTES_MAX))
         .route("/node/v1/nodes", post(nodes::join::join))
         .route("/node/v1/nodes/{node_id}", delete(nodes::leave::leave))
         .route("/node/v1/nodes/{node_id}/leases", post(nodes::lease::lease))

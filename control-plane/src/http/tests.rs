@@ -32,6 +32,11 @@ pub(super) async fn service() -> Service {
     let settings = [
         ("CYCLORAMA_DATA_DIR".to_owned(), folder.path().display().to_string()),
         ("CYCLORAMA_NODE".to_owned(), "none".to_owned()),
+        // Nobody listens there: what needs Stripe fails.
+        ("CYCLORAMA_PAYMENTS".to_owned(), "stripe".to_owned()),
+        ("CYCLORAMA_STRIPE_SECRET_KEY".to_owned(), "sk_test_12345678".to_owned()),
+        ("CYCLORAMA_STRIPE_WEBHOOK_SECRET".to_owned(), "whsec_12345678".to_owned()),
+        ("CYCLORAMA_STRIPE_API_URL".to_owned(), "http://127.0.0.1:1".to_owned()),
     ];
     let config = Config::from_source(&Source::gather(None, settings.into_iter()).expect("settings")).expect("config");
     // The process has one recorder; a handle of its own keeps tests apart.

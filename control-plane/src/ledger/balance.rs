@@ -98,11 +98,42 @@ pub async fn purchase(
     }
 }
 
+/// Takes credits of a payment back whose money went back, as many as there are: a balance is never negative. Returns how many.
+/// The reference is the caller's to use once.
+pub async fn take_back(
+    tx: &mut Tx<'_>,
+    account_id: &str,
+    payment: Payment<'_>,
+    now: UnixMs,
+) -> Result<Credits, LedgerError> {
+    let Payment { reference, credits, reason } = payment;
+    check_amount(credits)?;
+    // Locks the balance, so that what is read stays true.
+    let there = add(tx, account_id, Credits(0)).await?;
+    let taken = there.min(credits);
+    if taken.0 > 0 {
+        add(tx, account_id, Credits(-taken.0)).await?;
+        sqlx::query(
+            "insert into ledger_entries (id, account_id, kind, credits, reason, reference, at_ms)
+             values ($1, $2, 'reversal', $3, $4, $5, $6)",
+        )
+        .bind(uuid::Uuid::now_v7().to_string())
+        .bind(account_id)
+        .bind(-taken.0)
+        .bind(reason)
+        .bind(reference)
+        .bind(now.0)
+        .execute(&mut **tx)
+        .await?;
+    }
+    Ok(taken)
+}
+
 fn check_amount(credits: Credits) -> Result<(), LedgerError> {
     if (1..=GRANT_MAX).contains(&credits.0) { Ok(()) } else { Err(LedgerError::BadAmount(credits.0)) }
 }
 
-/// Adds to a balance, or takes back what was added in the same transaction.
+/// Adds to a balance, or takes what is known to be there.
 async fn add(tx: &mut Tx<'_>, account_id: &str, credits: Credits) -> Result<Credits, LedgerError> {
     let row = sqlx::query("update balances set credits = credits + $1 where account_id = $2 returning credits")
         .bind(credits.0)

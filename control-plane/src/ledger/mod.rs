@@ -18,7 +18,7 @@ mod tests;
 mod tidy;
 mod usage;
 
-pub use balance::{Payment, Standing, Verdict, balance, grant, open_account, purchase, standing, verify};
+pub use balance::{Payment, Standing, Verdict, balance, grant, open_account, purchase, standing, take_back, verify};
 pub use deliveries::{Delivered, deliveries};
 pub use meter::{Meter, MeterError};
 pub use owner::{ProcessId, start_sweeper};

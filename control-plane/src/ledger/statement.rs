@@ -16,13 +16,13 @@ pub struct StatementLine {
     /// RFC 3339, UTC.
     #[schema(format = DateTime)]
     pub at: String,
-    /// grant, purchase, debit, hold, settle, release or refund.
+    /// grant, purchase, reversal, debit, hold, settle, release or refund.
     pub kind: String,
     /// What the balance changed by; 0 for a settle, which only says that its hold was kept.
     pub credits: i64,
     /// The balance after this entry.
     pub balance: i64,
-    /// Why, for grants and purchases.
+    /// Why, for grants, purchases and reversals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The hold that it opened or ended.
@@ -31,7 +31,7 @@ pub struct StatementLine {
     /// The signed address whose credit came back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery_url_id: Option<String>,
-    /// The payment, for purchases.
+    /// The payment, for purchases and reversals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }

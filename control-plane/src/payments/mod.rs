@@ -1,7 +1,10 @@
 //! Buying credits: offers to pay, and the credits of those that were paid, exactly once.
 //!
-//! One provider so far: `local`, a payment page of our own that takes no money, for development and installs that bill elsewhere. What is
-//! paid is entered by the ledger under the payment's own reference, in the transaction that marks it paid.
+//! Two providers: `local`, a payment page of our own that takes no money, for development and installs that bill elsewhere, and
+//! [`stripe`]. What is paid is entered by the ledger under the payment's own reference, in the transaction that marks it paid.
+
+pub mod auto_reload;
+pub mod stripe;
 
 use crate::accounts::account;
 use crate::accounts::token::{KeyHash, PlainKey};
@@ -23,9 +26,30 @@ const LIFETIME_MS: i64 = DAY_MS;
 pub struct Payment {
     pub id: String,
     pub account_id: String,
+    pub provider: Provider,
     pub pack: Pack,
+    /// Where a person pays at the provider, if not on our page.
+    pub checkout_url: Option<String>,
+    /// Credits whose money went back.
+    pub returned_credits: i64,
     pub state: PaymentState,
     pub created_at: UnixMs,
+}
+
+/// Who takes the money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provider {
+    Local,
+    Stripe,
+}
+
+impl Provider {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Provider::Local => "local",
+            Provider::Stripe => "stripe",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +72,8 @@ impl PaymentState {
     }
 }
 
-const COLUMNS: &str = "id, account_id, credits, cents, state, created_at_ms, expires_at_ms";
+const COLUMNS: &str =
+    "id, account_id, provider, credits, cents, state, checkout_url, returned_credits, created_at_ms, expires_at_ms";
 
 impl Payment {
     fn read(row: &AnyRow, now: UnixMs) -> Result<Self, sqlx::Error> {
@@ -61,7 +86,15 @@ impl Payment {
             "cancelled" => PaymentState::Cancelled,
             other => return Err(sqlx::Error::Decode(format!("payments.state of {id} is `{other}`").into())),
         };
+        let provider = match row.try_get("provider")? {
+            "local" => Provider::Local,
+            "stripe" => Provider::Stripe,
+            other => return Err(sqlx::Error::Decode(format!("payments.provider of {id} is `{other}`").into())),
+        };
         Ok(Payment {
+            provider,
+            checkout_url: row.try_get("checkout_url")?,
+            returned_credits: row.try_get("returned_credits")?,
             account_id: row.try_get("account_id")?,
             pack: Pack { credits: row.try_get("credits")?, cents: row.try_get("cents")? },
             created_at: UnixMs(row.try_get("created_at_ms")?),
@@ -77,24 +110,26 @@ pub const OPEN_MAX: i64 = 50;
 /// Offers a pack to an account; `page` is the secret part of the payment page's address. `None` when [`OPEN_MAX`] are open.
 pub async fn offer(
     tx: &mut Tx<'_>,
+    provider: Provider,
     account_id: &str,
     pack: &Pack,
     page: &PlainKey,
     now: UnixMs,
 ) -> Result<Option<String>, sqlx::Error> {
     account::lock(tx, account_id).await?;
-    let sql = "select count(*) from payments where account_id = $1 and state = 'open' and expires_at_ms > $2";
+    let sql = "select count(*) from payments where account_id = $1 and purpose = 'page' and state = 'open' and expires_at_ms > $2";
     let open: i64 = sqlx::query(sql).bind(account_id).bind(now.0).fetch_one(&mut **tx).await?.try_get(0)?;
     if open >= OPEN_MAX {
         return Ok(None);
     }
     let id = uuid::Uuid::now_v7().to_string();
     sqlx::query(
-        "insert into payments (id, account_id, provider, credits, cents, state, page_sha256, created_at_ms, expires_at_ms)
-         values ($1, $2, 'local', $3, $4, 'open', $5, $6, $7)",
+        "insert into payments (id, account_id, provider, purpose, credits, cents, state, page_sha256, created_at_ms, expires_at_ms)
+         values ($1, $2, $3, 'page', $4, $5, 'open', $6, $7, $8)",
     )
     .bind(&id)
     .bind(account_id)
+    .bind(provider.as_str())
     .bind(pack.credits)
     .bind(pack.cents)
     .bind(page.hash().as_str())
@@ -112,21 +147,34 @@ pub async fn find(db: &Database, page: &KeyHash, now: UnixMs) -> Result<Option<P
     row.map(|row| Payment::read(&row, now)).transpose()
 }
 
-/// It was paid: its credits are entered. `false` when it was not open any more; nothing is entered then.
+/// It was paid on our own page: its credits are entered. `false` when it was not open any more, or is not paid here; nothing is entered
+/// then.
 pub async fn pay(db: &Database, payment: &Payment, now: UnixMs) -> Result<bool, LedgerError> {
     let mut tx = db.begin().await?;
     if !end(&mut tx, payment, PaymentState::Paid, now).await? {
         return Ok(false);
     }
-    let reference = format!("payment {}", payment.id);
-    let entered =
-        ledger::Payment { reference: &reference, credits: Credits(payment.pack.credits), reason: "credits bought" };
-    ledger::purchase(&mut tx, &payment.account_id, entered, now).await?;
+    enter(&mut tx, &payment.id, &payment.account_id, payment.pack.credits, "credits bought", now).await?;
     tx.commit().await?;
     Ok(true)
 }
 
-/// It will not be paid. `false` when it was not open any more.
+/// Enters the credits of a payment that this transaction marks paid.
+async fn enter(
+    tx: &mut Tx<'_>,
+    id: &str,
+    account_id: &str,
+    credits: i64,
+    reason: &str,
+    now: UnixMs,
+) -> Result<(), LedgerError> {
+    let reference = format!("payment {id}");
+    let entered = ledger::Payment { reference: &reference, credits: Credits(credits), reason };
+    ledger::purchase(tx, account_id, entered, now).await?;
+    Ok(())
+}
+
+/// It will not be paid on our own page. `false` when it was not open any more.
 pub async fn cancel(db: &Database, payment: &Payment, now: UnixMs) -> Result<bool, sqlx::Error> {
     let mut tx = db.begin().await?;
     let ended = end(&mut tx, payment, PaymentState::Cancelled, now).await?;
@@ -136,7 +184,7 @@ pub async fn cancel(db: &Database, payment: &Payment, now: UnixMs) -> Result<boo
 
 async fn end(tx: &mut Tx<'_>, payment: &Payment, state: PaymentState, now: UnixMs) -> Result<bool, sqlx::Error> {
     let ended = sqlx::query(
-        "update payments set state = $1, ended_at_ms = $2 where id = $3 and state = 'open' and expires_at_ms > $2",
+        "update payments set state = $1, ended_at_ms = $2 where id = $3 and provider = 'local' and state = 'open' and expires_at_ms > $2",
     )
     .bind(state.as_str())
     .bind(now.0)
@@ -144,6 +192,32 @@ async fn end(tx: &mut Tx<'_>, payment: &Payment, state: PaymentState, now: UnixM
     .execute(&mut **tx)
     .await?;
     Ok(ended.rows_affected() == 1)
+}
+
+/// It could not be opened at its provider, and nobody has its address: it counts as open no longer. Should money come all the same, it is
+/// credited.
+pub async fn withdraw(db: &Database, payment_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
+    let update =
+        sqlx::query("update payments set state = 'cancelled', ended_at_ms = $1 where id = $2 and state = 'open'")
+            .bind(now.0)
+            .bind(payment_id.to_owned());
+    db.write(update).await?;
+    Ok(())
+}
+
+/// Remembers the session in which a person pays at Stripe.
+pub async fn opened_at_stripe(
+    db: &Database,
+    payment_id: &str,
+    session: &str,
+    checkout_url: &str,
+) -> Result<(), sqlx::Error> {
+    let update = sqlx::query("update payments set session = $1, checkout_url = $2 where id = $3")
+        .bind(session.to_owned())
+        .bind(checkout_url.to_owned())
+        .bind(payment_id.to_owned());
+    db.write(update).await?;
+    Ok(())
 }
 
 /// An account's payments, the newest first.
@@ -165,7 +239,7 @@ mod tests {
     async fn offered(db: &Database, account_id: &str) -> Payment {
         let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
         let mut tx = db.begin().await.expect("begin");
-        offer(&mut tx, account_id, &PACK, &page, NOW).await.expect("offers").expect("made");
+        offer(&mut tx, Provider::Local, account_id, &PACK, &page, NOW).await.expect("offers").expect("made");
         tx.commit().await.expect("commit");
         find(db, &page.hash(), NOW).await.expect("finds").expect("there")
     }
@@ -212,7 +286,8 @@ mod tests {
             let offer = async |now| {
                 let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
                 let mut tx = db.begin().await.expect("begin");
-                let made = super::offer(&mut tx, &account_id, &PACK, &page, now).await.expect("offers");
+                let made =
+                    super::offer(&mut tx, Provider::Local, &account_id, &PACK, &page, now).await.expect("offers");
                 tx.commit().await.expect("commit");
                 made.is_some()
             };

@@ -26,4 +26,5 @@ mod payments;
 mod people;
 mod pipeline;
 mod restarts;
+mod stripe;
 mod vehicle_shapes;

@@ -11,6 +11,7 @@ pub mod errors;
 pub mod examples;
 mod form;
 pub mod home;
+mod leaving;
 mod next;
 pub mod pages;
 pub mod pay;

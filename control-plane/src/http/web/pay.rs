@@ -1,4 +1,5 @@
-//! `GET` and `POST /pay/{page}`: the local provider's payment page. Like any provider's, it is open to whoever has its address.
+//! `GET` and `POST /pay/{page}`: the local provider's payment page, and where Stripe's leads back to. Like any provider's, it is open to
+//! whoever has its address. What is paid at Stripe cannot be paid here.
 
 use super::form::Form;
 use super::visit::Visit;
@@ -7,7 +8,7 @@ use crate::accounts::token::PlainKey;
 use crate::app::App;
 use crate::config::prices::Payments;
 use crate::http::error::Problem;
-use crate::payments::{self, PAGE_PREFIX, Payment, PaymentState};
+use crate::payments::{self, PAGE_PREFIX, Payment, PaymentState, Provider};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -15,6 +16,8 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 struct Page {
+    is_local: bool,
+    checkout_url: Option<String>,
     credits: String,
     price: String,
     state: &'static str,
@@ -52,6 +55,8 @@ pub async fn post(
 
 async fn show(app: &App, visit: &Visit, status: StatusCode, payment: &Payment) -> Result<Response, Problem> {
     let page = Page {
+        is_local: payment.provider == Provider::Local,
+        checkout_url: payment.checkout_url.clone(),
         credits: thousands(payment.pack.credits),
         price: dollars(payment.pack.cents),
         state: payment.state.as_str(),

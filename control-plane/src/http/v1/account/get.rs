@@ -6,6 +6,8 @@ use crate::config::prices;
 use crate::http::extract::{Caller, RequestId};
 use crate::http::rate_limit::counted;
 use crate::ledger;
+use crate::payments::auto_reload;
+use crate::payments::stripe::customers;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CACHE_CONTROL;
@@ -102,13 +104,20 @@ pub async fn get(State(app): State<App>, caller: Caller, request_id: RequestId) 
         caller.require(Scope::AccountRead)?;
         let credits = ledger::balance(&app.db.pool, &caller.account_id).await?;
         let usage = ledger::usage_30d(&app.db.pool, &caller.account_id, app.clock.now()).await?;
+        let (reload, customer) = match app.stripe {
+            Some(_) => (
+                auto_reload::find(&app.db, &caller.account_id).await?,
+                customers::find(&app.db, &caller.account_id).await?,
+            ),
+            None => (None, None),
+        };
         let prices = &app.config.prices;
         let data = Account {
             credits: credits.0,
             credits_value_usd: credits.0 as f64 / prices.credits_per_dollar as f64,
-            // The provider there is keeps no card.
-            auto_reload: false,
-            has_payment_method: false,
+            // Only Stripe keeps cards.
+            auto_reload: reload.is_some_and(|settings| settings.is_on),
+            has_payment_method: customer.is_some_and(|customer| customer.payment_method.is_some()),
             pricing: Pricing {
                 credits_per_image: prices.credits_per_image,
                 credits_per_delivery: prices.credits_per_image,

@@ -1,15 +1,13 @@
 //! `POST /api/v1/billing/checkout`: a payment page for a pack of credits. Making it charges nothing; a person must open it and pay.
 
 use crate::accounts::Scope;
-use crate::accounts::token::PlainKey;
 use crate::app::App;
-use crate::config::prices::{Pack, Payments};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, bad_json, read_body};
 use crate::http::rate_limit::counted;
+use crate::http::v1::billing::page::{open, pack};
 use crate::http::v1::named_request::{Begun, REPLAYED, begin};
 use crate::ledger::{Credits, idempotency};
-use crate::payments::{self, PAGE_PREFIX};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -64,7 +62,9 @@ pub struct CheckoutResponse {
         (status = 409, description = "A request with this Idempotency-Key is being answered, or too many payments of the account are open."),
         (status = 413),
         (status = 422, description = "The Idempotency-Key was used with another body."),
-        (status = 429), (status = 500), (status = 503),
+        (status = 429), (status = 500),
+        (status = 502, description = "The provider of payments refused; nothing was charged."),
+        (status = 503),
     )
 )]
 pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request: Request) -> Response {
@@ -81,23 +81,19 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request
                 return Ok(([(REPLAYED, "true")], created(answer)).into_response());
             }
         };
-        let mut tx = app.db.begin().await?;
-        let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
-        let made = payments::offer(&mut tx, &caller.account_id, pack, &page, app.clock.now()).await?;
-        made.ok_or_else(too_many)?;
+        let url = open(&app, &caller.account_id, pack).await?;
         let answer = json!(CheckoutResponse {
-            data: Checkout { url: page_url(&app, &page), credits: pack.credits, amount_cents: pack.cents },
+            data: Checkout { url, credits: pack.credits, amount_cents: pack.cents },
             request_id: id.0,
         });
-        if let Some(attempt) = &attempt {
+        if let Some(attempt) = attempt {
+            let mut tx = app.db.begin().await?;
             if !idempotency::is_ours(&mut tx, attempt.id()).await? {
                 let detail = "Another request with this Idempotency-Key is being answered.";
                 return Err(Problem::conflict("idempotency_key_in_use", detail).retry_after(1));
             }
             idempotency::keep(&mut tx, attempt.id(), &answer.to_string(), Credits(0)).await?;
-        }
-        tx.commit().await?;
-        if let Some(attempt) = attempt {
+            tx.commit().await?;
             attempt.was_kept();
         }
         Ok(created(answer))
@@ -107,27 +103,4 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request
 
 fn created(answer: Value) -> Response {
     (StatusCode::CREATED, [(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response()
-}
-
-/// The pack of so many credits, for the JSON API and the dashboard alike. 503 where nothing is sold.
-pub fn pack(app: &App, credits: i64) -> Result<&Pack, Problem> {
-    if app.config.prices.payments == Payments::Off {
-        return Err(Problem::unavailable("payments_off", "This service sells no credits by itself: ask its operator."));
-    }
-    let packs = &app.config.prices.packs;
-    packs.iter().find(|pack| pack.credits == credits).ok_or_else(|| {
-        let allowed = packs.iter().map(|pack| pack.credits.to_string()).collect::<Vec<_>>().join(", ");
-        Problem::bad_parameter("credits", format!("`credits` is one of {allowed}, not {credits}."))
-    })
-}
-
-/// As many payments are open as may be.
-pub fn too_many() -> Problem {
-    let detail = format!("{} payments of this account are open: pay or cancel one first.", payments::OPEN_MAX);
-    Problem::conflict("too_many_payments", detail)
-}
-
-/// Where a person pays.
-pub fn page_url(app: &App, page: &PlainKey) -> String {
-    format!("{}/pay/{}", app.base_url, page.reveal())
 }

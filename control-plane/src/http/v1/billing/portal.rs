@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId};
 use crate::http::rate_limit::counted;
+use crate::http::v1::billing::page::portal;
 use crate::ledger;
 use axum::Json;
 use axum::extract::State;
@@ -35,7 +36,9 @@ pub struct PortalResponse {
     responses(
         (status = 201, description = "The portal.", body = PortalResponse),
         (status = 400, description = "Nothing has been bought yet (`no_purchase`)."),
-        (status = 401), (status = 403), (status = 429), (status = 500), (status = 503),
+        (status = 401), (status = 403), (status = 429), (status = 500),
+        (status = 502, description = "The provider of payments refused."),
+        (status = 503),
     )
 )]
 pub async fn post(State(app): State<App>, caller: Caller, id: RequestId) -> Response {
@@ -44,7 +47,7 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId) -> Resp
         if !ledger::has_purchase(&app.db.pool, &caller.account_id).await? {
             return Err(Problem::bad_request("no_purchase", "The account has not bought anything yet."));
         }
-        let data = Portal { url: format!("{}/dashboard/billing", app.base_url) };
+        let data = Portal { url: portal(&app, &caller.account_id).await? };
         let answer = PortalResponse { data, request_id: id.0 };
         Ok((StatusCode::CREATED, [(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
     })

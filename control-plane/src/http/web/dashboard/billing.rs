@@ -1,29 +1,34 @@
-//! `/dashboard/billing`: packs to buy, what was bought, the statement.
+//! `/dashboard/billing`: packs to buy, auto-reload, what was bought, the statement.
 
-use crate::accounts::token::PlainKey;
 use crate::app::App;
 use crate::config::prices::Payments;
 use crate::http::error::Problem;
 use crate::http::v1::account::statement::whole_csv;
-use crate::http::v1::billing::checkout::{pack, page_url, too_many};
+use crate::http::v1::billing::page;
 use crate::http::web::form::Form;
+use crate::http::web::leaving;
 use crate::http::web::visit::SignedInVisit;
 use crate::http::web::words::{dollars, moment, thousands};
 use crate::ledger::{self, StatementLine};
-use crate::payments::{self, PAGE_PREFIX};
+use crate::payments::stripe::customers;
+use crate::payments::{self, Payment, auto_reload};
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Response;
 use serde::Serialize;
 
 const LINES_SHOWN: i64 = 40;
 const PAYMENTS_SHOWN: i64 = 20;
+const THRESHOLD_OFFERED: i64 = 500;
 
 #[derive(Serialize)]
 struct Page {
     credits: String,
     packs: Vec<ShownPack>,
     is_sold: bool,
+    /// Only where a card can be kept.
+    auto_reload: Option<ShownAutoReload>,
+    has_portal: bool,
     payments: Vec<ShownPayment>,
     lines: Vec<ShownLine>,
 }
@@ -33,6 +38,14 @@ pub struct ShownPack {
     pub value: i64,
     pub credits: String,
     pub price: String,
+}
+
+#[derive(Serialize)]
+struct ShownAutoReload {
+    is_on: bool,
+    has_card: bool,
+    threshold: i64,
+    pack: i64,
 }
 
 #[derive(Serialize)]
@@ -51,6 +64,22 @@ struct ShownLine {
     balance: String,
 }
 
+impl From<Payment> for ShownPayment {
+    fn from(payment: Payment) -> Self {
+        let state = match payment.returned_credits {
+            0 => payment.state.as_str(),
+            all if all == payment.pack.credits => "refunded",
+            _ => "refunded in part",
+        };
+        ShownPayment {
+            at: moment(payment.created_at),
+            credits: thousands(payment.pack.credits),
+            price: dollars(payment.pack.cents),
+            state,
+        }
+    }
+}
+
 impl From<StatementLine> for ShownLine {
     fn from(line: StatementLine) -> Self {
         let what = match line.kind.as_str() {
@@ -58,6 +87,7 @@ impl From<StatementLine> for ShownLine {
             "hold" => "reserved for a picture being made",
             "settle" => "that picture was delivered",
             "release" => "that picture was not made: given back",
+            "reversal" => "a payment was refunded: its credits taken back",
             "refund" => "a signed address failed: given back",
             _ => line.reason.as_deref().unwrap_or(&line.kind),
         };
@@ -90,32 +120,50 @@ pub async fn get(State(app): State<App>, SignedInVisit { user, visit }: SignedIn
         credits: thousands(ledger::balance(&app.db.pool, &user.account_id).await?.0),
         packs: packs(&app),
         is_sold: app.config.prices.payments != Payments::Off,
-        payments: payments
-            .into_iter()
-            .map(|payment| ShownPayment {
-                at: moment(payment.created_at),
-                credits: thousands(payment.pack.credits),
-                price: dollars(payment.pack.cents),
-                state: payment.state.as_str(),
-            })
-            .collect(),
+        auto_reload: shown_auto_reload(&app, &user.account_id).await?,
+        has_portal: app.stripe.is_some() && ledger::has_purchase(&app.db.pool, &user.account_id).await?,
+        payments: payments.into_iter().map(ShownPayment::from).collect(),
         lines: lines.into_iter().map(ShownLine::from).collect(),
     };
     visit.form(&app, "billing.html", StatusCode::OK, &page).await
 }
 
+async fn shown_auto_reload(app: &App, account_id: &str) -> Result<Option<ShownAutoReload>, Problem> {
+    if app.stripe.is_none() {
+        return Ok(None);
+    }
+    let settings = auto_reload::find(&app.db, account_id).await?;
+    let customer = customers::find(&app.db, account_id).await?;
+    Ok(Some(ShownAutoReload {
+        is_on: settings.is_some_and(|settings| settings.is_on),
+        has_card: customer.is_some_and(|customer| customer.payment_method.is_some()),
+        threshold: settings.map_or(THRESHOLD_OFFERED, |settings| settings.threshold_credits),
+        pack: settings.map_or(0, |settings| settings.pack_credits),
+    }))
+}
+
 /// `POST /dashboard/billing`: on to the payment page.
 pub async fn buy(
     State(app): State<App>,
-    SignedInVisit { user, .. }: SignedInVisit,
+    SignedInVisit { user, visit }: SignedInVisit,
     form: Form,
 ) -> Result<Response, Problem> {
-    let pack = pack(&app, form.text("credits").parse().unwrap_or_default())?;
-    let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
-    let mut tx = app.db.begin().await?;
-    payments::offer(&mut tx, &user.account_id, pack, &page, app.clock.now()).await?.ok_or_else(too_many)?;
-    tx.commit().await?;
-    Ok(Redirect::to(&page_url(&app, &page)).into_response())
+    let pack = page::pack(&app, form.text("credits").parse().unwrap_or_default())?;
+    let url = page::open(&app, &user.account_id, pack).await?;
+    Ok(leaving::to(&app, &visit, &url))
+}
+
+/// `POST /dashboard/billing/portal`: on to cards and receipts at the provider.
+pub async fn portal(
+    State(app): State<App>,
+    SignedInVisit { user, visit }: SignedInVisit,
+    _: Form,
+) -> Result<Response, Problem> {
+    if !ledger::has_purchase(&app.db.pool, &user.account_id).await? {
+        return Err(Problem::bad_request("no_purchase", "Nothing has been bought yet."));
+    }
+    let url = page::portal(&app, &user.account_id).await?;
+    Ok(leaving::to(&app, &visit, &url))
 }
 
 /// `GET /dashboard/statement.csv`: every entry, as the API gives them page by page.

@@ -1,0 +1,54 @@
+//! Stripe: what we call it with, what it signs its events with, and where it is.
+
+use super::{ConfigError, Secret, Source};
+use url::Url;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stripe {
+    pub secret_key: Secret,
+    /// Of the webhook endpoint.
+    pub webhook_secret: Secret,
+    /// No slash at the end.
+    pub api_url: String,
+}
+
+impl Stripe {
+    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+        let secret = |name: &str, starts: &[&str], expected: &str| {
+            let Some(text) = source.text(name) else {
+                return Err(source.rule(name, format!("is needed with CYCLORAMA_PAYMENTS=stripe: {expected}")));
+            };
+            let rest = starts.iter().find_map(|start| text.strip_prefix(start));
+            match rest {
+                Some(rest) if (8..=250).contains(&rest.len()) && text.bytes().all(|b| b.is_ascii_graphic()) => {
+                    Ok(Secret::new(text))
+                }
+                _ => Err(source.refuse(name, expected)),
+            }
+        };
+        Ok(Stripe {
+            secret_key: secret("stripe_secret_key", &["sk_", "rk_"], "a secret or restricted key, sk_... or rk_...")?,
+            webhook_secret: secret("stripe_webhook_secret", &["whsec_"], "the webhook endpoint's secret, whsec_...")?,
+            api_url: api_url(source)?,
+        })
+    }
+}
+
+/// The key travels with every request, so nothing but this machine is spoken to without TLS.
+fn api_url(source: &Source) -> Result<String, ConfigError> {
+    let refuse = || source.refuse("stripe_api_url", "https://host, or http:// and an address of this machine");
+    let url = Url::parse(source.text("stripe_api_url").unwrap_or_default()).map_err(|_| refuse())?;
+    let is_here = match url.host() {
+        Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    let is_safe = url.scheme() == "https" || (url.scheme() == "http" && is_here);
+    let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    let is_anonymous = url.username().is_empty() && url.password().is_none();
+    if !(is_safe && is_bare && is_anonymous) {
+        return Err(refuse());
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}

@@ -1,0 +1,3 @@
+//! What other services tell us, each believed by its own signature.
+
+pub mod stripe;

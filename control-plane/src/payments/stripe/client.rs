@@ -1,0 +1,265 @@
+//! Asking Stripe: the few calls we need of its HTTP API, form-encoded, each with a name of its own so that a repetition does nothing.
+//!
+//! Nothing is logged here but Stripe's own codes and request ids: neither keys nor what people are called.
+
+use super::event::{PAYMENT, PaymentIntent};
+use crate::config::prices::Pack;
+use crate::config::stripe::Stripe as Settings;
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+use url::form_urlencoded::Serializer;
+
+/// The form of what we ask and are told; the webhook endpoint should have it as well.
+const API_VERSION: &str = "2025-03-31.basil";
+
+const CONNECT: Duration = Duration::from_secs(4);
+/// For one try, its connection included. Two of them leave a handler time to answer.
+const TRY: Duration = Duration::from_secs(10);
+const TRIES: u32 = 2;
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// Far more than any answer we ask for.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
+
+/// What packs are sold in.
+pub const CURRENCY: &str = "usd";
+
+#[derive(Debug, thiserror::Error)]
+pub enum StripeError {
+    /// Not reached, or it has trouble: the same call may work later.
+    #[error("Stripe does not answer")]
+    Down(#[source] Option<reqwest::Error>),
+    /// The card was not charged, and trying again would change nothing.
+    #[error("the card was declined ({code})")]
+    Declined { code: String },
+    /// It will not do it: the key, or something we sent.
+    #[error("Stripe refused with {status}: {kind} {code} {parameter} (its request {request_id})")]
+    Refused { status: u16, kind: String, code: String, parameter: String, request_id: String },
+    #[error("Stripe's answer has another form than we know")]
+    Form(#[source] serde_json::Error),
+}
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Stripe {
+    http: Client,
+    settings: Settings,
+}
+
+/// A page to pay on.
+#[derive(Debug, Deserialize)]
+pub struct Session {
+    pub id: String,
+    pub url: Option<String>,
+}
+
+/// What a page is for.
+#[derive(Debug)]
+pub struct NewSession<'a> {
+    pub payment_id: &'a str,
+    pub customer: &'a str,
+    pub pack: &'a Pack,
+    /// Where the browser comes back to, paid or not.
+    pub return_url: &'a str,
+    /// Whether the card is to be charged again while nobody is there.
+    pub keeps_card: bool,
+}
+
+#[derive(Deserialize)]
+struct Id {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct Url {
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct List {
+    data: Vec<Id>,
+}
+
+#[derive(Deserialize, Default)]
+struct Failure {
+    #[serde(default)]
+    error: FailureError,
+}
+
+#[derive(Deserialize, Default)]
+struct FailureError {
+    #[serde(rename = "type", default)]
+    kind: Option<String>,
+    #[serde(default)]
+    code: Option<String>,
+    #[serde(default)]
+    decline_code: Option<String>,
+    #[serde(default)]
+    param: Option<String>,
+}
+
+type Fields<'a> = Vec<(&'a str, &'a str)>;
+
+impl Stripe {
+    pub fn new(settings: Settings) -> Result<Self, reqwest::Error> {
+        // Fails only when a provider is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = Client::builder()
+            .connect_timeout(CONNECT)
+            .timeout(TRY)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()?;
+        Ok(Stripe { http, settings })
+    }
+
+    pub fn webhook_secret(&self) -> &str {
+        self.settings.webhook_secret.reveal()
+    }
+
+    /// Makes the account's customer; its id.
+    pub async fn create_customer(&self, account_id: &str, email: &str) -> Result<String, StripeError> {
+        let fields = vec![("email", email), ("metadata[cyclorama_account]", account_id)];
+        let made: Id = self.post("/v1/customers", fields, &format!("customer-{account_id}")).await?;
+        Ok(made.id)
+    }
+
+    pub async fn create_session(&self, new: &NewSession<'_>) -> Result<Session, StripeError> {
+        let cents = new.pack.cents.to_string();
+        let product = format!("{} Cyclorama credits", new.pack.credits);
+        let on_session = format!("metadata[{PAYMENT}]");
+        let on_intent = format!("payment_intent_data[metadata][{PAYMENT}]");
+        let mut fields = vec![
+            ("mode", "payment"),
+            ("customer", new.customer),
+            ("client_reference_id", new.payment_id),
+            (&on_session, new.payment_id),
+            (&on_intent, new.payment_id),
+            ("line_items[0][quantity]", "1"),
+            ("line_items[0][price_data][currency]", CURRENCY),
+            ("line_items[0][price_data][unit_amount]", &cents),
+            ("line_items[0][price_data][product_data][name]", &product),
+            ("success_url", new.return_url),
+            ("cancel_url", new.return_url),
+        ];
+        if new.keeps_card {
+            // Cards alone can be charged again the way we do it.
+            fields.push(("payment_method_types[0]", "card"));
+            fields.push(("payment_intent_data[setup_future_usage]", "off_session"));
+        }
+        self.post("/v1/checkout/sessions", fields, new.payment_id).await
+    }
+
+    /// Opens the customer's pages at Stripe: cards, receipts. Each opening is its own.
+    pub async fn create_portal_session(&self, customer: &str, return_url: &str) -> Result<String, StripeError> {
+        let fields = vec![("customer", customer), ("return_url", return_url)];
+        let name = format!("portal-{}", uuid::Uuid::new_v4());
+        let made: Url = self.post("/v1/billing_portal/sessions", fields, &name).await?;
+        Ok(made.url)
+    }
+
+    /// The newest card that was kept for a customer.
+    pub async fn newest_card(&self, customer: &str) -> Result<Option<String>, StripeError> {
+        let query = encode(&[("customer", customer), ("type", "card"), ("limit", "1")]);
+        let list: List = self.call(Method::GET, &format!("/v1/payment_methods?{query}"), None, None).await?;
+        Ok(list.data.into_iter().next().map(|card| card.id))
+    }
+
+    /// Charges a kept card while nobody is there.
+    pub async fn charge(
+        &self,
+        payment_id: &str,
+        customer: &str,
+        payment_method: &str,
+        cents: i64,
+    ) -> Result<PaymentIntent, StripeError> {
+        let cents = cents.to_string();
+        let on_intent = format!("metadata[{PAYMENT}]");
+        let fields = vec![
+            ("amount", cents.as_str()),
+            ("currency", CURRENCY),
+            ("customer", customer),
+            ("payment_method", payment_method),
+            ("confirm", "true"),
+            ("off_session", "true"),
+            (&on_intent, payment_id),
+        ];
+        self.post("/v1/payment_intents", fields, payment_id).await
+    }
+
+    async fn post<T: DeserializeOwned>(&self, path: &str, fields: Fields<'_>, name: &str) -> Result<T, StripeError> {
+        self.call(Method::POST, path, Some(encode(&fields)), Some(name)).await
+    }
+
+    /// One call; tried again where that can help, under the same name.
+    async fn call<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<String>,
+        name: Option<&str>,
+    ) -> Result<T, StripeError> {
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let mut request = self
+                .http
+                .request(method.clone(), format!("{}{path}", self.settings.api_url))
+                .bearer_auth(self.settings.secret_key.reveal())
+                .header("stripe-version", API_VERSION);
+            if let Some(name) = name {
+                request = request.header("idempotency-key", name);
+            }
+            if let Some(body) = &body {
+                request = request.header("content-type", "application/x-www-form-urlencoded").body(body.clone());
+            }
+            match answer(request).await {
+                Err(StripeError::Down(_)) if tried < TRIES => tokio::time::sleep(PAUSE).await,
+                other => return other,
+            }
+        }
+    }
+}
+
+fn encode(fields: &[(&str, &str)]) -> String {
+    Serializer::new(String::new()).extend_pairs(fields).finish()
+}
+
+async fn answer<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, StripeError> {
+    let down = |error: reqwest::Error| StripeError::Down(Some(error.without_url()));
+    let response = request.send().await.map_err(down)?;
+    let status = response.status();
+    let request_id = response.headers().get("request-id").and_then(|id| id.to_str().ok()).unwrap_or("none").to_owned();
+    let body = read(response).await?;
+    if status.is_success() {
+        return serde_json::from_slice(&body).map_err(StripeError::Form);
+    }
+    // 409: another call of the same name is under way.
+    if status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::CONFLICT) {
+        return Err(StripeError::Down(None));
+    }
+    let error = serde_json::from_slice::<Failure>(&body).unwrap_or_default().error;
+    if status == StatusCode::PAYMENT_REQUIRED {
+        let code = error.decline_code.or(error.code).unwrap_or_else(|| "no reason given".to_owned());
+        return Err(StripeError::Declined { code });
+    }
+    Err(StripeError::Refused {
+        status: status.as_u16(),
+        kind: error.kind.unwrap_or_default(),
+        code: error.code.unwrap_or_default(),
+        parameter: error.param.unwrap_or_default(),
+        request_id,
+    })
+}
+
+async fn read(mut response: Response) -> Result<Vec<u8>, StripeError> {
+    let mut body = Vec::new();
+    while let Some(part) = response.chunk().await.map_err(|error| StripeError::Down(Some(error.without_url())))? {
+        body.extend_from_slice(&part);
+        if body.len() > ANSWER_BYTES_MAX {
+            return Err(StripeError::Down(None));
+        }
+    }
+    Ok(body)
+}
