@@ -13,6 +13,8 @@ const JOINED_ATOMS_MAX: usize = 5;
 const MAKES_MAX: usize = 6;
 /// Words in which typing mistakes are looked for.
 const MISTYPED_MAX: usize = 8;
+/// Fewer letters are an edit away from many names.
+const SHORT_LETTERS: usize = 4;
 /// Words that may be beginnings of others, beside the last.
 const BEGUN_MAX: usize = 8;
 /// Words that a make and its model may have come to by misplaced spaces.
@@ -33,7 +35,7 @@ pub(super) struct Piece {
     /// The make is in it as well.
     pub with_make: bool,
 }
-impl Search<'_> {
+impl<'a> Search<'a> {
     fn spans(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let atoms = self.query.words.len();
         (0..atoms).flat_map(move |from| (from + 1..=(from + JOINED_ATOMS_MAX).min(atoms)).map(move |to| (from, to)))
@@ -44,9 +46,10 @@ impl Search<'_> {
             let terms = self.index.makes.exact(self.query.words.join(from, to));
             self.add_makes((from, to), &terms, Fit::Exact);
         }
+        let meant = self.makes_meant();
         for (from, to) in self.spans() {
             let terms = self.index.models.exact(self.query.words.join(from, to));
-            self.add_models((from, to), &terms, Fit::Exact);
+            self.add_models((from, to), &terms, Fit::Exact, &meant);
         }
     }
 
@@ -72,9 +75,10 @@ impl Search<'_> {
             let terms = self.index.makes.beginning(words.join(*from, *to));
             self.add_makes((*from, *to), &terms, Fit::Beginning(0));
         }
+        let meant = self.makes_meant();
         for (from, to) in &spans {
             let terms = self.index.models.beginning(words.join(*from, *to));
-            self.add_models((*from, *to), &terms, Fit::Beginning(0));
+            self.add_models((*from, *to), &terms, Fit::Beginning(0), &meant);
         }
     }
 
@@ -110,11 +114,19 @@ impl Search<'_> {
                 self.add_makes((*from, *to), &terms, Fit::Near(edits));
             }
         }
-        // Short names differ by an edit from many others: only those of a make that is named are worth a look.
-        let short = if self.makes.is_empty() { 4 } else { 1 };
+        let meant = self.makes_meant();
         for (from, to) in &spans {
-            for (terms, edits) in near(&self.index.models, words.join(*from, *to), short) {
-                self.add_models((*from, *to), &terms, Fit::Near(edits));
+            let text = words.join(*from, *to);
+            // Short names differ by an edit from many others: only those of a make that is named are worth a look.
+            let any_make = text.chars().count() >= SHORT_LETTERS;
+            if !any_make && meant.is_empty() {
+                continue;
+            }
+            for (terms, edits) in near(&self.index.models, text, 1) {
+                match any_make {
+                    true => self.add_models((*from, *to), &terms, Fit::Near(edits), &meant),
+                    false => self.add_models_of(&meant, (*from, *to), &terms, Fit::Near(edits)),
+                }
             }
         }
         for (from, to) in runs {
@@ -181,32 +193,35 @@ impl Search<'_> {
         }
     }
 
-    fn add_models(&mut self, (from, to): (usize, usize), terms: &Terms, fit: Fit) {
+    /// Models of any make, and more of the makes that are meant.
+    fn add_models(&mut self, span: (usize, usize), terms: &Terms, fit: Fit, meant: &[u32]) {
         if terms.is_empty() {
             return;
         }
-        let index = self.index;
-        let words = self.query.words;
-        let mut add = |place: &Place| {
-            let name = &index.model_names[place.name as usize];
-            self.models.push(piece((from, to), place, fit, name, words));
-        };
-        match self.query.make {
-            Some(make) => index.places_in(make, terms).for_each(&mut add),
-            None => {
-                index.models.places(terms).iter().for_each(&mut add);
-                for make in self.makes_meant() {
-                    index.places_in(make, terms).for_each(|place| {
-                        let name = &index.model_names[place.name as usize];
-                        self.models.push(piece((from, to), place, fit, name, words));
-                    });
-                }
-            }
+        if self.query.make.is_none() {
+            let piece = self.model_piece(span, fit);
+            self.models.extend(self.index.models.places(terms).iter().map(piece));
+        }
+        self.add_models_of(meant, span, terms, fit);
+    }
+
+    fn add_models_of(&mut self, makes: &[u32], span: (usize, usize), terms: &Terms, fit: Fit) {
+        for make in makes {
+            let piece = self.model_piece(span, fit);
+            self.models.extend(self.index.places_in(*make, terms).map(piece));
         }
     }
 
-    /// Makes that words of the query name, the likeliest first.
+    fn model_piece(&self, span: (usize, usize), fit: Fit) -> impl Fn(&Place) -> Piece + use<'a> {
+        let (index, words) = (self.index, self.query.words);
+        move |place| piece(span, place, fit, &index.model_names[place.name as usize], words)
+    }
+
+    /// The make that is asked for, or makes that words of the query name, the likeliest first.
     fn makes_meant(&self) -> Vec<u32> {
+        if let Some(make) = self.query.make {
+            return vec![make];
+        }
         let mut makes: Vec<(Fit, Reverse<u8>, Reverse<u16>, u32)> = self
             .makes
             .iter()
