@@ -132,9 +132,10 @@ impl Search<'_> {
         };
         let renown = i32::from(subject.renown);
         let written_out = found.kind == MatchKind::Exact && reading.left == 0;
-        // Make and name, in whatever order and however mistyped, and the catalog has it under that name: it comes before the
-        // better known vehicle that is also called so.
-        let registered = !name.is_nickname && found.reading.is_whole(name.atoms()) && found.reading.make.is_some();
+        // Make and name, or several words of a name, in whatever order and however mistyped, and the catalog has it under that
+        // name: it comes before the better known vehicle that is also called so.
+        let all_of_it = found.reading.left == 0 && found.reading.is_whole(name.atoms());
+        let registered = all_of_it && !name.is_nickname && (found.reading.make.is_some() || name.atoms() > 1);
         found.score += match (query.effort, written_out, name.is_nickname) {
             (Effort::Decide, true, false) => WRITTEN_OUT + renown / RENOWN_OF_WRITTEN_OUT,
             (Effort::Decide, true, true) => NICKNAME_WRITTEN_OUT + renown / RENOWN_OF_WRITTEN_OUT,

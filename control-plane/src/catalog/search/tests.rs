@@ -41,6 +41,16 @@ fn the_best_hit_and_its_kind() {
         ("chevy", "exact chevrolet"),
         ("explorer", "exact ford/explorer"),
         ("corvette", "exact chevrolet/corvette"),
+        // With its make, what the catalog has under that name comes before the better known vehicle that is called so too,
+        // and the nearer name before the better known.
+        ("bmw 320i", "exact bmw/320i"),
+        ("bmw 320d", "exact bmw/3-series"),
+        ("yx yamaha", "token yamaha/yx"),
+        ("bmw r1200gs", "exact bmw/r1200"),
+        ("range rover evoque", "exact land-rover/range-rover-evoque"),
+        ("siuzuki gs 1200", "fuzzy suzuki/gs-1200"),
+        // A sentence is no name.
+        ("looking for a photo of a used honda cr-v", "nothing"),
         // A number is a year only where it is no name.
         ("peugeot 2008", "exact peugeot/2008"),
         ("civic 2008", "exact honda/civic"),
