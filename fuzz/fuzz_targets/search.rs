@@ -22,7 +22,9 @@ fuzz_target!(|question: Question<'_>| {
     assert!(hits.is_sorted_by_key(|hit| hit.kind));
     assert!(hits.iter().all(|hit| year.is_none_or(|year| hit.years == [year])));
     let names = |hits: &[cyclorama::catalog::search::Hit<'_>]| -> Vec<String> {
-        hits.iter().map(|hit| format!("{} {:?} {:?}", hit.make.slug, hit.model.map(|model| &model.slug), hit.years)).collect()
+        hits.iter()
+            .map(|hit| format!("{} {:?} {:?}", hit.make.slug, hit.model.map(|model| &model.slug), hit.years))
+            .collect()
     };
     assert_eq!(names(&hits), names(&CATALOG.search(text, year, usize::from(limit))));
 });
