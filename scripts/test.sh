@@ -7,9 +7,10 @@ cd "$(dirname "$0")/.."
 scripts/install.sh test
 ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
-CYCLORAMA_TEST_SCHEMATHESIS=${CYCLORAMA_TEST_SCHEMATHESIS:-$(scripts/schemathesis.sh)}
+CYCLORAMA_TEST_SCHEMATHESIS=${CYCLORAMA_TEST_SCHEMATHESIS:-$(scripts/python_package.sh schemathesis 4.32.5)}
 export CYCLORAMA_TEST_SCHEMATHESIS
-CYCLORAMA_TEST_LOCALSTRIPE=${CYCLORAMA_TEST_LOCALSTRIPE:-$(scripts/localstripe.sh)}
+# A stand-in for Stripe (GPL-3.0: a program that tests run, linked by nothing).
+CYCLORAMA_TEST_LOCALSTRIPE=${CYCLORAMA_TEST_LOCALSTRIPE:-$(scripts/python_package.sh localstripe 1.15.10)}
 export CYCLORAMA_TEST_LOCALSTRIPE
 
 postgres=$(mktemp -d /tmp/cyclorama-postgres.XXXXXX)

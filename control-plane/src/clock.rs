@@ -1,6 +1,7 @@
 //! Time, passed in so that tests and rules never read the machine's clock by themselves.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::time::{Interval, MissedTickBehavior};
 
 /// A UTC day, in milliseconds.
 pub const DAY_MS: i64 = 86_400_000;
@@ -29,6 +30,13 @@ impl UnixMs {
             .and_then(|moment| moment.format(&time::format_description::well_known::Rfc3339).ok())
             .unwrap_or_default()
     }
+}
+
+/// Ticks of something done again and again: the first at once, and none made up for when one took too long.
+pub fn ticks(every: Duration) -> Interval {
+    let mut ticks = tokio::time::interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
 }
 
 /// The source of the present moment.

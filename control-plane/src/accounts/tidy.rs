@@ -1,7 +1,7 @@
 //! Forgetting what is over: sessions, links, attempts, device logins.
 
 use super::{attempts, device_login, session, user};
-use crate::clock::{Clock, UnixMs};
+use crate::clock::{self, Clock, UnixMs};
 use crate::db::Database;
 use std::time::Duration;
 
@@ -10,8 +10,7 @@ const EVERY: Duration = Duration::from_secs(600);
 /// Runs until the task is aborted.
 pub fn start_tidying(db: Database, clock: Clock) -> tokio::task::JoinHandle<()> {
     tokio::spawn(async move {
-        let mut ticks = tokio::time::interval(EVERY);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut ticks = clock::ticks(EVERY);
         loop {
             ticks.tick().await;
             if let Err(error) = tidy(&db, clock.now()).await {

@@ -89,19 +89,13 @@ pub async fn counted_as(
     limit_per_minute: i64,
     answer: impl Future<Output = Result<Response, Problem>>,
 ) -> Response {
-    let count = Some(RateCount { counted, limit_per_minute, account_id: None });
-    let metered = match app.meter.submit(Entry { count, charge: Charge::Nothing }).await {
-        Ok(metered) => metered,
-        Err(error) => return problem(app, error.into()).into_response(),
-    };
-    let mut response = match (metered.outcome, metered.window) {
-        (Outcome::RateLimited, Some(window)) => {
-            Problem::rate_limited(window.reset_seconds.max(1) as u64).into_response()
-        }
-        _ => answer.await.unwrap_or_else(Problem::into_response),
+    let (window, counted) = count_in_window(app, counted, limit_per_minute).await;
+    let mut response = match counted {
+        Ok(()) => answer.await.unwrap_or_else(Problem::into_response),
+        Err(problem) => problem.into_response(),
     };
     // The answer may have been counted in a narrower window, which is the one to keep to.
-    if let Some(window) = metered.window
+    if let Some(window) = window
         && !response.headers().contains_key(RATELIMIT_LIMIT)
     {
         describe(&mut response, window, Policy::Address);
@@ -111,12 +105,20 @@ pub async fn counted_as(
 
 /// Counts one of something; refused when there have been too many.
 pub async fn count(app: &App, counted: String, limit_per_minute: i64) -> Result<(), Problem> {
+    count_in_window(app, counted, limit_per_minute).await.1
+}
+
+/// Counts one; the window it is in, where that is known, and whether there have been too many.
+async fn count_in_window(app: &App, counted: String, limit_per_minute: i64) -> (Option<Window>, Result<(), Problem>) {
     let count = Some(RateCount { counted, limit_per_minute, account_id: None });
-    let entry = Entry { count, charge: Charge::Nothing };
-    let metered = app.meter.submit(entry).await.map_err(|error| problem(app, error.into()))?;
-    match (metered.outcome, metered.window) {
-        (Outcome::RateLimited, Some(window)) => Err(Problem::rate_limited(window.reset_seconds.max(1) as u64)),
-        _ => Ok(()),
+    match app.meter.submit(Entry { count, charge: Charge::Nothing }).await {
+        Err(error) => (None, Err(problem(app, error.into()))),
+        Ok(metered) => match (metered.outcome, metered.window) {
+            (Outcome::RateLimited, Some(window)) => {
+                (metered.window, Err(Problem::rate_limited(window.reset_seconds.max(1) as u64)))
+            }
+            _ => (metered.window, Ok(())),
+        },
     }
 }
 

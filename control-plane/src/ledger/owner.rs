@@ -3,7 +3,7 @@
 //! This is what makes balances right again after a crash without a person's help.
 
 use super::{Charge, Entry, LedgerError, Meter};
-use crate::clock::{Clock, UnixMs};
+use crate::clock::{self, Clock, UnixMs};
 use crate::db::{Database, DatabaseKind};
 use sqlx::Row;
 use std::time::Duration;
@@ -52,8 +52,7 @@ pub async fn start_sweeper(
     beat(&database, &process, clock.now()).await?;
     sweep(&database, &meter, clock.now()).await?;
     Ok(tokio::spawn(async move {
-        let mut ticks = tokio::time::interval(HEARTBEAT);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut ticks = clock::ticks(HEARTBEAT);
         loop {
             ticks.tick().await;
             let now = clock.now();

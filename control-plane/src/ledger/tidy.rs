@@ -1,7 +1,7 @@
 //! Forgetting what nobody asks for any more: windows that are over and idempotency keys that have expired.
 
 use super::idempotency;
-use crate::clock::{Clock, UnixMs};
+use crate::clock::{self, Clock, UnixMs};
 use crate::db::Database;
 use std::time::Duration;
 
@@ -13,8 +13,7 @@ const WINDOW_KEPT_MS: i64 = 600_000;
 /// Runs until the task is aborted.
 pub fn start_tidying(database: Database, clock: Clock) -> tokio::task::JoinHandle<()> {
     tokio::spawn(async move {
-        let mut ticks = tokio::time::interval(EVERY);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut ticks = clock::ticks(EVERY);
         loop {
             ticks.tick().await;
             if let Err(error) = tidy(&database, clock.now()).await {

@@ -30,7 +30,7 @@ pub use review::{Anew, Flagged, ReviewError};
 pub use state::{JobState, RenderState, Standing};
 pub use uploads::{OpenUpload, UploadError};
 
-use crate::clock::Clock;
+use crate::clock::{self, Clock};
 use crate::db::Database;
 use cyclorama_core::Variant;
 use cyclorama_core::objects::ObjectStore;
@@ -157,8 +157,7 @@ impl Renders {
     pub fn start_sweeper(&self) -> tokio::task::JoinHandle<()> {
         let renders = self.clone();
         tokio::spawn(async move {
-            let mut ticks = tokio::time::interval(Duration::from_secs(1));
-            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            let mut ticks = clock::ticks(Duration::from_secs(1));
             loop {
                 ticks.tick().await;
                 if let Err(error) = renders.sweep().await {

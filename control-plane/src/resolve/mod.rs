@@ -11,7 +11,7 @@ mod vocabulary;
 
 pub use confidence::Confidence;
 
-use crate::catalog::search::{Aside, Effort, Match, MatchKind, Query, Words, YEAR_SLOT};
+use crate::catalog::search::{Aside, Effort, Match, MatchKind, Query, Words, YEAR_SLOT, atom_bits};
 use crate::catalog::{Catalog, Make, Model};
 use cyclorama_core::{Colour, Format, SizePreset, View};
 use std::cmp::Reverse;
@@ -181,7 +181,7 @@ fn says_enough(request: &Request<'_>, found: &Match, words: &Words, asides: &[As
 }
 
 fn bits(aside: &Aside) -> u32 {
-    (aside.from..aside.to).fold(0, |bits, atom| bits | 1 << atom)
+    atom_bits(aside.from, aside.to)
 }
 
 fn make_of<'a>(catalog: &'a Catalog, found: &Match) -> Option<&'a Make> {

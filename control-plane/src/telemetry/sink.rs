@@ -1,7 +1,7 @@
 //! From accepted events to rows: a bounded buffer, one writing task, and the end of what is too old.
 
 use super::Event;
-use crate::clock::{Clock, DAY_MS, UnixMs};
+use crate::clock::{self, Clock, DAY_MS, UnixMs};
 use crate::db::Database;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -113,8 +113,7 @@ async fn write(database: &Database, batch: &[Accepted]) -> Result<(), sqlx::Erro
 }
 
 async fn forget_old(database: Database, clock: Clock, kept_days: i64) {
-    let mut ticks = tokio::time::interval(FORGET_EVERY);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut ticks = clock::ticks(FORGET_EVERY);
     loop {
         ticks.tick().await;
         let oldest = clock.now().plus_ms(-kept_days * DAY_MS);

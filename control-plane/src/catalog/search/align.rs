@@ -1,7 +1,7 @@
 //! How a query and one name fit together: each atom of the query is read as a part of the name, as the make, as something
 //! that is no name (a year, a colour), or is left over, and the best of all such readings is found.
 
-use super::words::Words;
+use super::words::{Words, atom_bits};
 
 /// Points for each letter of a query that is part of a name; what else there is weighs against this.
 const LETTER: i32 = 10;
@@ -99,7 +99,7 @@ pub struct Reading {
 impl Reading {
     /// Whether the query has every atom of a name of so many, to its end.
     pub fn is_whole(&self, atoms: usize) -> bool {
-        self.covered == (1u32 << atoms) - 1 && !self.begun
+        self.covered == atom_bits(0, atoms as u8) && !self.begun
     }
 }
 
@@ -193,7 +193,7 @@ fn take(state: &State, words: &Words, edge: &Edge) -> Option<State> {
             disorder(reading, state.next == 0);
         }
         Some((first, end)) => {
-            let part = ((1u32 << end) - 1) & !((1u32 << first) - 1);
+            let part = atom_bits(first, end);
             if reading.covered & part != 0 || edge.with_make && reading.make.is_some() {
                 return None;
             }

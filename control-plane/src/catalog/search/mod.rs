@@ -19,7 +19,7 @@ mod words;
 pub use align::{Aside, Fit, Reading};
 pub use index::SearchIndex;
 pub use query::{Effort, Match, Query};
-pub use words::{ATOMS_MAX, Words};
+pub use words::{ATOMS_MAX, Words, atom_bits};
 
 use super::{Catalog, Make, Model};
 use cyclorama_core::named_enum;

@@ -82,10 +82,10 @@ impl SearchIndex {
             search.beginnings(&found);
             found = search.rank();
         }
-        if query.effort == Effort::Suggest && search.open_words(&found).len() > OPEN_WORDS_MAX {
-            return Vec::new();
-        }
         if search.wants_more(&found) {
+            if query.effort == Effort::Suggest && search.open_words(&found).len() > OPEN_WORDS_MAX {
+                return Vec::new();
+            }
             search.mistyped(&found);
             found = search.rank();
         }

@@ -3,6 +3,7 @@
 use super::align::{Edge, Fit, Reading, align};
 use super::pieces::Piece;
 use super::query::{Effort, Match, Search};
+use super::words::atom_bits;
 use super::{MatchKind, YEAR_SLOT};
 use crate::catalog::YearSet;
 use std::cmp::Reverse;
@@ -55,9 +56,9 @@ impl Search<'_> {
     }
 
     /// Each make that words of the query name, and which atoms do, as bits; in the order of the makes.
-    fn makes_named(&self) -> Vec<(u32, u64)> {
-        let make = |piece: &Piece| (self.name(true, piece.name).make, bits(piece.from, piece.to));
-        let mut named: Vec<(u32, u64)> = self.makes.iter().map(make).collect();
+    fn makes_named(&self) -> Vec<(u32, u32)> {
+        let make = |piece: &Piece| (self.name(true, piece.name).make, atom_bits(piece.from, piece.to));
+        let mut named: Vec<(u32, u32)> = self.makes.iter().map(make).collect();
         named.sort_unstable();
         named.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
@@ -68,16 +69,16 @@ impl Search<'_> {
     }
 
     /// What can be said of a name at first sight: letters it has of the query, and how much of it is not there.
-    fn promise(&self, pieces: &[Piece], makes: bool, named: &[(u32, u64)]) -> i32 {
+    fn promise(&self, pieces: &[Piece], makes: bool, named: &[(u32, u32)]) -> i32 {
         let words = self.query.words;
         let name = self.name(makes, pieces[0].name);
-        let (mut atoms, mut parts, mut edits) = (0u64, 0u64, 0);
+        let (mut atoms, mut parts, mut edits) = (0u32, 0u32, 0);
         for piece in pieces {
-            if atoms & bits(piece.from, piece.to) != bits(piece.from, piece.to) {
+            if atoms & atom_bits(piece.from, piece.to) != atom_bits(piece.from, piece.to) {
                 edits += if let Fit::Near(edits) = piece.fit { i32::from(edits) } else { 0 };
             }
-            atoms |= bits(piece.from, piece.to);
-            parts |= bits(piece.part.0, piece.part.1);
+            atoms |= atom_bits(piece.from, piece.to);
+            parts |= atom_bits(piece.part.0, piece.part.1);
         }
         if !makes {
             let of_make = named.binary_search_by_key(&name.make, |(make, _)| *make);
@@ -88,7 +89,7 @@ impl Search<'_> {
             had += words.start(atom + 1) - words.start(atom);
         }
         let mut missing = 0;
-        for atom in set_bits(!parts & bits(0, name.atoms() as u8)) {
+        for atom in set_bits(!parts & atom_bits(0, name.atoms() as u8)) {
             missing += name.bytes(atom, atom + 1) + 2;
         }
         let wrong_year =
@@ -115,8 +116,7 @@ impl Search<'_> {
             let of_make = self.makes.iter().filter(|piece| self.name(true, piece.name).make == subject.make);
             edges.extend(of_make.map(|piece| edge(piece, None)));
         }
-        let reading = align(query.words, name.atoms(), |from, to| name.bytes(from, to), &edges, query.asides)?;
-        let mut reading = reading;
+        let mut reading = align(query.words, name.atoms(), |from, to| name.bytes(from, to), &edges, query.asides)?;
         // Somebody who writes a make means it.
         let named = self.makes.iter().filter(|piece| piece.fit == Fit::Exact && piece.to - piece.from == 1);
         if named.into_iter().any(|piece| reading.left >> piece.from & 1 == 1) {
@@ -155,16 +155,12 @@ impl Search<'_> {
     }
 }
 
-fn bits(from: u8, to: u8) -> u64 {
-    ((1u64 << to) - 1) & !((1u64 << from) - 1)
-}
-
 /// Positions of the bits that are set, ascending.
-fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
+fn set_bits(mut bits: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lowest = bits.trailing_zeros() as usize;
         bits &= bits.wrapping_sub(1);
-        (lowest < 64).then_some(lowest)
+        (lowest < 32).then_some(lowest)
     })
 }
 

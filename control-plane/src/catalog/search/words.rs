@@ -6,6 +6,11 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 /// Runs that are looked at; a name has at most twelve, and what stands behind that many words of a query says little.
 pub const ATOMS_MAX: usize = 32;
 
+/// Atoms from one position to another, as bits.
+pub fn atom_bits(from: u8, to: u8) -> u32 {
+    ((1u64 << to) - (1u64 << from)) as u32
+}
+
 /// A text in runs (atoms) of letters or digits: lower case, without accents, `+` as `plus`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {

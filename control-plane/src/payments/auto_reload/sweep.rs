@@ -3,13 +3,12 @@
 use super::{ATTEMPTS_MAX, Due, begin, claim, due, low};
 use crate::accounts::account;
 use crate::app::App;
-use crate::clock::{DAY_MS, UnixMs};
+use crate::clock::{self, DAY_MS, UnixMs};
 use crate::ledger::LedgerError;
 use crate::mail::Letter;
 use crate::payments::stripe::settle::{self, Outcome};
 use crate::payments::stripe::{Stripe, StripeError};
 use std::time::Duration;
-use tokio::time::MissedTickBehavior;
 
 /// Stripe has answered an attempt by then, or never will.
 const ATTEMPT_MS: i64 = 30_000;
@@ -25,10 +24,8 @@ const TIDY_EVERY: Duration = Duration::from_secs(3600);
 /// Runs until the task is aborted.
 pub fn start(app: App, stripe: Stripe) -> tokio::task::JoinHandle<()> {
     tokio::spawn(async move {
-        let mut sweeps = tokio::time::interval(app.config.prices.auto_reload_every);
-        let mut tidyings = tokio::time::interval(TIDY_EVERY);
-        sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        tidyings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut sweeps = clock::ticks(app.config.prices.auto_reload_every);
+        let mut tidyings = clock::ticks(TIDY_EVERY);
         loop {
             tokio::select! {
                 _ = sweeps.tick() => {

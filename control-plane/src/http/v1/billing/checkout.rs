@@ -2,9 +2,10 @@
 
 use crate::accounts::Scope;
 use crate::app::App;
-use crate::http::error::Problem;
+use crate::delivery::DeliveryError;
 use crate::http::extract::{Caller, RequestId, bad_json, read_body};
 use crate::http::rate_limit::counted;
+use crate::http::v1::answer::problem;
 use crate::http::v1::billing::page::{open, pack};
 use crate::http::v1::named_request::{Begun, REPLAYED, begin};
 use crate::ledger::{Credits, idempotency};
@@ -89,8 +90,7 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request
         if let Some(attempt) = attempt {
             let mut tx = app.db.begin().await?;
             if !idempotency::is_ours(&mut tx, attempt.id()).await? {
-                let detail = "Another request with this Idempotency-Key is being answered.";
-                return Err(Problem::conflict("idempotency_key_in_use", detail).retry_after(1));
+                return Err(problem(&app, DeliveryError::AttemptLost).retry_after(1));
             }
             idempotency::keep(&mut tx, attempt.id(), &answer.to_string(), Credits(0)).await?;
             tx.commit().await?;

@@ -11,7 +11,6 @@ use crate::http::v1::cacheable::{self, DAY};
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use cyclorama_core::VehicleType;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -135,7 +134,7 @@ fn model(model: &Model, year: Option<u16>) -> CatalogModel {
 
 /// In that year, else the commonest.
 fn vehicle_type(model: &Model, year: Option<u16>) -> &'static str {
-    year.and_then(|year| model.vehicle_type_in(year)).map_or(model.vehicle_type(), |kind: VehicleType| kind).as_str()
+    year.and_then(|year| model.vehicle_type_in(year)).unwrap_or_else(|| model.vehicle_type()).as_str()
 }
 
 impl CatalogSearchHit {
