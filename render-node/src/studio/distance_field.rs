@@ -44,6 +44,9 @@ impl DistanceField {
         let cells = ((high - low) / cell_m).ceil().to_array().map(|n| n as usize);
         let mut nearest = NearestPoints::new(cells, low, cell_m);
         for surface in solid() {
+            for position in &surface.positions {
+                nearest.seed(Vec3::from(*position));
+            }
             for corner in surface.indices.chunks_exact(3) {
                 let at = |i: usize| surface.positions.get(corner[i] as usize).copied().map(Vec3::from);
                 if let (Some(a), Some(b), Some(c)) = (at(0), at(1), at(2)) {
@@ -57,7 +60,8 @@ impl DistanceField {
     }
 }
 
-/// For each cell the nearest seed point known so far; infinity where none is.
+/// For each cell the nearest seed point known so far, in cells from `low`; infinity where none is. A border of one cell that never
+/// has a point lies around the grid, so that every cell has all its neighbours.
 struct NearestPoints {
     cells: [usize; 3],
     low: Vec3,
@@ -67,18 +71,22 @@ struct NearestPoints {
 
 impl NearestPoints {
     fn new(cells: [usize; 3], low: Vec3, cell_m: f32) -> Self {
-        Self { cells, low, cell_m, points: vec![Vec3::INFINITY; cells[0] * cells[1] * cells[2]] }
+        let count = cells.iter().map(|n| n + 2).product();
+        Self { cells, low, cell_m, points: vec![Vec3::INFINITY; count] }
     }
 
-    fn centre(&self, x: usize, y: usize, z: usize) -> Vec3 {
-        self.low + (Vec3::new(x as f32, y as f32, z as f32) + 0.5) * self.cell_m
+    fn index(&self, x: usize, y: usize, z: usize) -> usize {
+        ((z + 1) * (self.cells[1] + 2) + y + 1) * (self.cells[0] + 2) + x + 1
     }
 
-    /// Puts points on the triangle no farther apart than half a cell.
+    /// Puts points on a triangle with sides longer than half a cell, no farther apart than that. Its corners are there already.
     fn seed_triangle(&mut self, a: Vec3, b: Vec3, c: Vec3) {
         let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
         // A triangle longer than the vehicle is a broken mesh; the cap bounds the work on it.
         let steps = ((longest / (0.5 * self.cell_m)).ceil() as usize).clamp(1, 512);
+        if steps == 1 {
+            return;
+        }
         for i in 0..=steps {
             for j in 0..=steps - i {
                 let (u, v) = (i as f32 / steps as f32, j as f32 / steps as f32);
@@ -88,73 +96,79 @@ impl NearestPoints {
     }
 
     fn seed(&mut self, point: Vec3) {
-        let at = ((point - self.low) / self.cell_m).floor();
-        let [x, y, z] = [at.x as usize, at.y as usize, at.z as usize];
+        let point = (point - self.low) / self.cell_m;
+        let cell = point.floor();
+        let [x, y, z] = [cell.x as usize, cell.y as usize, cell.z as usize];
         if x >= self.cells[0] || y >= self.cells[1] || z >= self.cells[2] {
             return;
         }
-        let centre = self.centre(x, y, z);
-        let index = (z * self.cells[1] + y) * self.cells[0] + x;
+        let centre = cell + 0.5;
+        let index = self.index(x, y, z);
         if centre.distance_squared(point) < centre.distance_squared(self.points[index]) {
             self.points[index] = point;
         }
     }
 
-    /// Two sweeps over the grid, each taking over the nearest point of the 13 neighbours already visited, then the line
+    /// Two sweeps over the grid, each taking over the nearest point of the 7 neighbours already visited, then the line
     /// backwards, so that points travel in every direction.
     fn spread(&mut self) {
-        let [nx, ny, nz] = self.cells.map(|n| n as isize);
+        let [nx, ny, nz] = self.cells;
+        let (line, layer) = (nx + 2, (nx + 2) * (ny + 2));
+        let visited = VISITED.map(|[z, y, x]| z * layer + y * line + x);
         for forward in [true, false] {
-            let sign = if forward { 1 } else { -1 };
-            for step_z in 0..nz {
-                let z = if forward { step_z } else { nz - 1 - step_z };
-                for step_y in 0..ny {
-                    let y = if forward { step_y } else { ny - 1 - step_y };
-                    for step_x in 0..nx {
-                        let x = if forward { step_x } else { nx - 1 - step_x };
-                        for (dz, dy, dx) in VISITED {
-                            self.take_over(x, y, z, x + sign * dx, y + sign * dy, z + sign * dz);
-                        }
+            let along = |count: usize, step: usize| if forward { step } else { count - 1 - step };
+            let neighbour = |index: usize, offset: usize| if forward { index - offset } else { index + offset };
+            for z in (0..nz).map(|step| along(nz, step)) {
+                for y in (0..ny).map(|step| along(ny, step)) {
+                    for x in (0..nx).map(|step| along(nx, step)) {
+                        let index = self.index(x, y, z);
+                        self.take_over(
+                            Vec3::new(x as f32, y as f32, z as f32),
+                            index,
+                            visited.map(|o| neighbour(index, o)),
+                        );
                     }
-                    for step_x in 0..nx {
-                        let x = if forward { nx - 1 - step_x } else { step_x };
-                        self.take_over(x, y, z, x + sign, y, z);
+                    for x in (0..nx).map(|step| along(nx, nx - 1 - step)) {
+                        let index = self.index(x, y, z);
+                        let before = if forward { index + 1 } else { index - 1 };
+                        self.take_over(Vec3::new(x as f32, y as f32, z as f32), index, [before]);
                     }
                 }
             }
         }
     }
 
+    /// The nearest of a cell's own point and those of its neighbours.
     #[inline]
-    fn take_over(&mut self, x: isize, y: isize, z: isize, from_x: isize, from_y: isize, from_z: isize) {
-        let [nx, ny, nz] = self.cells.map(|n| n as isize);
-        if from_x < 0 || from_y < 0 || from_z < 0 || from_x >= nx || from_y >= ny || from_z >= nz {
-            return;
+    fn take_over<const N: usize>(&mut self, cell: Vec3, index: usize, neighbours: [usize; N]) {
+        let centre = cell + 0.5;
+        let mut nearest = self.points[index];
+        let mut least = centre.distance_squared(nearest);
+        for neighbour in neighbours {
+            let candidate = self.points[neighbour];
+            let distance = centre.distance_squared(candidate);
+            if distance < least {
+                (nearest, least) = (candidate, distance);
+            }
         }
-        let candidate = self.points[((from_z * ny + from_y) * nx + from_x) as usize];
-        if candidate.x == f32::INFINITY {
-            return;
-        }
-        let index = ((z * ny + y) * nx + x) as usize;
-        let centre = self.centre(x as usize, y as usize, z as usize);
-        if centre.distance_squared(candidate) < centre.distance_squared(self.points[index]) {
-            self.points[index] = candidate;
-        }
+        self.points[index] = nearest;
     }
 
     fn distances(&self) -> Vec<f32> {
-        let [nx, ny, _] = self.cells;
-        self.points
-            .iter()
-            .enumerate()
-            .map(|(index, point)| self.centre(index % nx, index / nx % ny, index / (nx * ny)).distance(*point))
-            .collect()
+        let [nx, ny, nz] = self.cells;
+        let mut distances = Vec::with_capacity(nx * ny * nz);
+        for (z, y) in (0..nz).flat_map(|z| (0..ny).map(move |y| (z, y))) {
+            distances.extend((0..nx).map(|x| {
+                let centre = Vec3::new(x as f32, y as f32, z as f32) + 0.5;
+                centre.distance(self.points[self.index(x, y, z)]) * self.cell_m
+            }));
+        }
+        distances
     }
 }
 
-/// Offsets (z, y, x) of the neighbours that a forward sweep has visited before a cell.
-const VISITED: [(isize, isize, isize); 7] =
-    [(0, 0, -1), (0, -1, 0), (-1, 0, 0), (0, -1, -1), (-1, -1, 0), (-1, 0, -1), (-1, -1, -1)];
+/// How far back (z, y, x) the neighbours lie that a sweep has visited before a cell.
+const VISITED: [[usize; 3]; 7] = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 1, 1], [1, 1, 0], [1, 0, 1], [1, 1, 1]];
 
 #[cfg(test)]
 mod tests {

@@ -24,6 +24,8 @@ const SUPERSAMPLES: u32 = 2;
 const JITTER: [[f32; 2]; 3] = [[-1.0 / 3.0, 0.0], [0.0, 1.0 / 3.0], [1.0 / 3.0, -1.0 / 3.0]];
 /// Texels along a side of the ground map: 10 m / 192 = 5 cm, about as fine as the distance field.
 const GROUND_SIDE: u32 = 192;
+/// Triangles that are drawn together, however far each is from the camera.
+const RUN_TRIANGLES: usize = 256;
 /// More would pass the device's buffer limit at 32 bytes a vertex, and no template comes near.
 const VERTICES_MAX: usize = 4_000_000;
 
@@ -468,20 +470,20 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Puts the solid triangles nearest to the camera first: what they hide is then never shaded.
+    /// Puts the solid triangles nearest to the camera first: what they hide is then never shaded. In runs of neighbours, which share
+    /// their vertices.
     fn sort_front_to_back(&mut self, camera: &Camera) {
         let clip = camera.clip_from_studio() * camera.studio_from_vehicle;
         let depths: Vec<f32> =
             self.vertices.par_iter().map(|vertex| clip.project_point3(Vec3::from(vertex.position)).z).collect();
         let solid = &mut self.indices[..self.opaque_indices as usize];
-        let mut triangles: Vec<(f32, [u32; 3])> = solid
-            .par_chunks_exact(3)
-            .map(|t| (t.iter().map(|i| depths[*i as usize]).fold(f32::MAX, f32::min), [t[0], t[1], t[2]]))
+        let mut runs: Vec<(f32, &[u32])> = solid
+            .par_chunks(3 * RUN_TRIANGLES)
+            .map(|run| (run.iter().map(|i| depths[*i as usize]).fold(f32::MAX, f32::min), run))
             .collect();
-        triangles.par_sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        for (place, (_, triangle)) in solid.chunks_exact_mut(3).zip(triangles) {
-            place.copy_from_slice(&triangle);
-        }
+        runs.par_sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let sorted: Vec<u32> = runs.into_iter().flat_map(|(_, run)| run).copied().collect();
+        solid.copy_from_slice(&sorted);
     }
 }
 

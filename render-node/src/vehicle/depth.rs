@@ -24,28 +24,35 @@ pub fn surfaces(
     well_y: [f32; 2],
 ) -> VehicleMesh {
     let normals: Vec<Vec3> = skin.positions.par_iter().with_min_len(256).map(|p| field.normal(*p)).collect();
+    let mut of_part: Vec<Vec<[u32; 3]>> = vec![Vec::new(); parts.len()];
+    for (triangle, part) in skin.triangles.iter().zip(&skin.part) {
+        of_part[usize::from(*part)].push(*triangle);
+    }
+    let places = parts.par_iter().zip(&of_part).filter(|(_, triangles)| !triangles.is_empty());
+    let meshes: Vec<VehicleMesh> = places
+        .map(|(part, triangles)| {
+            let mut mesh = VehicleMesh::default();
+            let piece = Piece::new(&skin.positions, &normals, triangles);
+            match &part.shape {
+                PartShape::Skin => piece.add_moved(&mut mesh, part.material, 0.0),
+                PartShape::Inset { depth, wall } => {
+                    piece.add_moved(&mut mesh, part.material, *depth);
+                    piece.add_walls(&mut mesh, *wall, *depth);
+                }
+                PartShape::Lamp { lamp, view } => {
+                    piece.add_moved(&mut mesh, lamp.lens, 0.0);
+                    piece.add_moved(&mut mesh, lamp.bowl, lamp.depth);
+                    piece.add_walls(&mut mesh, lamp.bowl, lamp.depth);
+                    piece.add_lights(&mut mesh, lamp, *view == DrawnIn::Rear, field);
+                }
+                PartShape::Arch(index) => piece.add_well(&mut mesh, arches[*index], well_y[*index]),
+            }
+            mesh
+        })
+        .collect();
     let mut mesh = VehicleMesh::default();
-    for (id, part) in parts.iter().enumerate() {
-        let triangles: Vec<[u32; 3]> =
-            skin.triangles.iter().zip(&skin.part).filter(|(_, own)| **own as usize == id).map(|(t, _)| *t).collect();
-        if triangles.is_empty() {
-            continue;
-        }
-        let piece = Piece::new(&skin.positions, &normals, &triangles);
-        match &part.shape {
-            PartShape::Skin => piece.add_moved(&mut mesh, part.material, 0.0),
-            PartShape::Inset { depth, wall } => {
-                piece.add_moved(&mut mesh, part.material, *depth);
-                piece.add_walls(&mut mesh, *wall, *depth);
-            }
-            PartShape::Lamp { lamp, view } => {
-                piece.add_moved(&mut mesh, lamp.lens, 0.0);
-                piece.add_moved(&mut mesh, lamp.bowl, lamp.depth);
-                piece.add_walls(&mut mesh, lamp.bowl, lamp.depth);
-                piece.add_lights(&mut mesh, lamp, *view == DrawnIn::Rear, field);
-            }
-            PartShape::Arch(index) => piece.add_well(&mut mesh, arches[*index], well_y[*index]),
-        }
+    for (material, surface) in meshes.iter().flat_map(|mesh| &mesh.surfaces) {
+        mesh.add(*material, surface);
     }
     mesh
 }

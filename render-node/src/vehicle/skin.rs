@@ -39,7 +39,14 @@ impl<I: Send + Sync + Copy> Skin<I> {
     /// Splits every triangle the line `scalar = level` passes.
     pub fn cut(&mut self, scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync), level: f32, ground: &impl Ground<I>) {
         let mut values = self.values(scalar);
-        self.cut_valued(&mut values, scalar, level, ground);
+        let mut near = self.below(&values, level);
+        self.cut_valued(&mut values, &mut near, scalar, level, ground);
+    }
+
+    /// Triangles with a corner below the level: no others can be cut there, or lie below it.
+    fn below(&self, values: &[f32], level: f32) -> Vec<usize> {
+        let triangles = self.triangles.par_iter().enumerate().with_min_len(2048);
+        triangles.filter(|(_, t)| t.iter().any(|i| values[*i as usize] <= level)).map(|(index, _)| index).collect()
     }
 
     /// Cuts along both level lines and gives what lies between them to `part`, where `over` allows its present part.
@@ -52,21 +59,20 @@ impl<I: Send + Sync + Copy> Skin<I> {
         ground: &impl Ground<I>,
     ) {
         let mut values = self.values(scalar);
-        if values.iter().all(|value| *value > high) {
-            return;
-        }
+        let mut near = self.below(&values, high);
         for level in [low, high] {
             if level > f32::MIN {
-                self.cut_valued(&mut values, scalar, level, ground);
+                self.cut_valued(&mut values, &mut near, scalar, level, ground);
             }
         }
-        self.assign_valued(&values, [low, high], part, over);
+        self.assign_valued(&values, near, [low, high], part, over);
     }
 
-    /// `values` are the scalar's at every vertex; those of new ones are added.
+    /// `values` are the scalar's at every vertex, `near` the triangles that may be cut; those of new ones are added.
     fn cut_valued(
         &mut self,
         values: &mut Vec<f32>,
+        near: &mut Vec<usize>,
         scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
         level: f32,
         ground: &impl Ground<I>,
@@ -78,7 +84,8 @@ impl<I: Send + Sync + Copy> Skin<I> {
         let mut crossed = Vec::new();
         let mut split_edges: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         let mut edges = Vec::new();
-        for (index, triangle) in self.triangles.iter().enumerate() {
+        for &index in near.iter() {
+            let triangle = &self.triangles[index];
             let inside = triangle.iter().filter(|i| value(**i) < 0.0).count();
             if inside == 0 || inside == 3 {
                 continue;
@@ -124,6 +131,7 @@ impl<I: Send + Sync + Copy> Skin<I> {
                 self.triangles.extend([[ab, b, ac], [b, c, ac]]);
             }
             self.part.extend([part, part]);
+            near.extend([self.triangles.len() - 2, self.triangles.len() - 1]);
         }
         values.extend(new.iter().map(|(p, info)| scalar(*p, info)));
     }
@@ -174,14 +182,22 @@ impl<I: Send + Sync + Copy> Skin<I> {
         over: &dyn Fn(PartId) -> bool,
     ) {
         let values = self.values(scalar);
-        self.assign_valued(&values, [low, high], part, over);
+        let near = self.below(&values, high);
+        self.assign_valued(&values, near, [low, high], part, over);
     }
 
-    fn assign_valued(&mut self, values: &[f32], [low, high]: [f32; 2], part: PartId, over: &dyn Fn(PartId) -> bool) {
-        for (triangle, own) in self.triangles.iter().zip(&mut self.part) {
-            let mean = triangle.iter().map(|i| values[*i as usize]).sum::<f32>() / 3.0;
-            if mean > low && mean < high && over(*own) {
-                *own = part;
+    fn assign_valued(
+        &mut self,
+        values: &[f32],
+        near: Vec<usize>,
+        [low, high]: [f32; 2],
+        part: PartId,
+        over: &dyn Fn(PartId) -> bool,
+    ) {
+        for index in near {
+            let mean = self.triangles[index].iter().map(|i| values[*i as usize]).sum::<f32>() / 3.0;
+            if mean > low && mean < high && over(self.part[index]) {
+                self.part[index] = part;
             }
         }
     }
