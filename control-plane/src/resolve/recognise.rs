@@ -2,7 +2,7 @@
 //! they are is decided together with the names, by points: a letter of a name has ten.
 
 use super::vocabulary::{Meaning, Vocabulary};
-use crate::catalog::search::{Aside, Words, YEAR_SLOT};
+use crate::catalog::search::{Aside, TRIM, Words, YEAR_SLOT, is_trim};
 use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset};
 
 /// Slots of the readings; a request has one value of each. Views are put together afterwards.
@@ -13,7 +13,6 @@ pub const BODY_SLOT: u8 = 4;
 /// Readings outside of the slots: as many as there are, side by side.
 pub const VIEW: u8 = 16;
 pub const FILLER: u8 = 17;
-pub const TRIM: u8 = 18;
 
 /// Years that people ask for; the catalog has fewer.
 const YEARS: std::ops::RangeInclusive<u16> = 1900..=2035;
@@ -60,8 +59,10 @@ pub fn asides(words: &Words, atoms: usize) -> Vec<Aside> {
                     // A phrase is meant as one: `white background` is no white car.
                     Meaning::Filler if several => add(to, FILLER, 0, 8 * letters),
                     Meaning::Filler => add(to, FILLER, 0, letters),
-                    Meaning::Trim => add(to, TRIM, 0, 5 * letters),
                 }
+            }
+            if is_trim(joined) {
+                add(to, TRIM, 0, 5 * letters);
             }
         }
     }

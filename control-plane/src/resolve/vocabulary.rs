@@ -52,7 +52,6 @@ pub enum Meaning {
     /// The vehicle has one of these bodies; one of [`BODIES`].
     Body(u16),
     Filler,
-    Trim,
 }
 
 /// Bodies that a word for a body fits, by the names of `vocabulary.toml`.
@@ -78,7 +77,6 @@ struct File {
     formats: HashMap<String, Vec<String>>,
     bodies: HashMap<String, Vec<String>>,
     fillers: Plain,
-    trims: Plain,
 }
 
 #[derive(Debug, Deserialize)]
@@ -133,7 +131,6 @@ impl Vocabulary {
             add(phrases, Meaning::Body(body.ok_or_else(|| format!("`{name}` is no body"))? as u16));
         }
         add(&file.fillers.words, Meaning::Filler);
-        add(&file.trims.words, Meaning::Trim);
         let colour = |(phrase, meanings): (&String, &Vec<Meaning>)| match meanings.first() {
             Some(Meaning::Colour(colour)) if phrase.len() >= COLOUR_BYTES_MIN => Some((phrase.clone(), *colour)),
             _ => None,

@@ -4,9 +4,11 @@
 //! how well a query and a name fit (`align`, `rank`).
 //!
 //! Exact words first; beginnings, pieces inside of names and typing mistakes are looked for only where words are left
-//! over. What is no name (colours, views) is `resolve`'s affair, which hands its own readings in.
+//! over. Model years and trims are no names but said with them (`asides`); what else is no name (colours, views) is `resolve`'s affair,
+//! which hands its own readings in.
 
 mod align;
+mod asides;
 mod dictionary;
 mod index;
 mod pieces;
@@ -17,6 +19,7 @@ mod typos;
 mod words;
 
 pub use align::{Aside, Fit, Reading};
+pub use asides::{TRIM, YEAR_SLOT, is_trim};
 pub use index::SearchIndex;
 pub use query::{Effort, Match, Query};
 pub use words::{ATOMS_MAX, Words, atom_bits};
@@ -24,12 +27,6 @@ pub use words::{ATOMS_MAX, Words, atom_bits};
 use super::{Catalog, Make, Model};
 use cyclorama_core::named_enum;
 use std::cmp::Reverse;
-use std::ops::RangeInclusive;
-
-/// Numbers that are read as model years.
-pub const YEARS: RangeInclusive<u16> = 1990..=2027;
-/// The [`Aside`] slot of a model year; its value is the year.
-pub const YEAR_SLOT: u8 = 0;
 
 named_enum! {
     /// How a name fits a query, the best first.
@@ -63,7 +60,7 @@ impl Catalog {
     /// the number is a name.
     pub fn search(&self, text: &str, year: Option<u16>, limit: usize) -> Vec<Hit<'_>> {
         let words = Words::of(text);
-        let asides: Vec<Aside> = (0..words.len()).filter_map(|atom| year_at(&words, atom)).collect();
+        let asides = asides::of(&words);
         let query = Query { words: &words, asides: &asides, year, make: None, effort: Effort::Suggest };
         let mut matches = self.search_index().matches(&query);
         // Every word has to be accounted for, and a year is no vehicle.
@@ -81,15 +78,6 @@ impl Catalog {
         let years: Vec<u16> = years.iter().filter(|each| year.is_none_or(|year| year == *each)).collect();
         (!years.is_empty()).then_some(Hit { make, model, years, kind: found.kind })
     }
-}
-
-/// A number that can be a model year.
-pub fn year_at(words: &Words, atom: usize) -> Option<Aside> {
-    let text = words.join(atom, atom + 1);
-    let year: u16 = (text.len() == 4).then(|| text.parse().ok())??;
-    let (from, to) = (atom as u8, atom as u8 + 1);
-    let aside = Aside { from, to, slot: YEAR_SLOT, value: year, points: 34, guessed: false };
-    YEARS.contains(&year).then_some(aside)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ const WHOLE_WORDS_MAX: usize = 4;
 const MAKE: i8 = 6;
 
 /// A name that has something of the query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub name: u32,
     pub from: u8,
@@ -35,6 +35,27 @@ pub(super) struct Piece {
     /// The make is in it as well.
     pub with_make: bool,
 }
+
+impl Piece {
+    /// Orders pieces by name, then by where they are and how they fit; one number, because a query can have ten thousand pieces.
+    pub fn key(&self) -> u64 {
+        let fit = match self.fit {
+            Fit::Exact => 0,
+            Fit::Beginning(rest) => 0x100 | u64::from(rest),
+            Fit::Inside => 0x200,
+            Fit::Near(edits) => 0x300 | u64::from(edits),
+        };
+        // Positions of atoms are at most 32: six bits each.
+        let at = |position: u8, shift: u32| u64::from(position) << shift;
+        u64::from(self.name) << 34
+            | at(self.from, 28)
+            | at(self.to, 22)
+            | at(self.part.0, 16)
+            | at(self.part.1, 10)
+            | fit
+    }
+}
+
 impl<'a> Search<'a> {
     fn spans(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let atoms = self.query.words.len();

@@ -30,7 +30,7 @@ impl Search<'_> {
     /// Aligns the most promising names and gives the best match of each subject.
     pub(super) fn rank(&mut self) -> Vec<Match> {
         for pieces in [&mut self.makes, &mut self.models] {
-            pieces.sort_unstable();
+            pieces.sort_unstable_by_key(Piece::key);
             pieces.dedup();
         }
         let mut matches = self.align_all(true);
@@ -49,7 +49,7 @@ impl Search<'_> {
             .map(|pieces| (Reverse(self.promise(pieces, makes, &named)), pieces[0].name, pieces))
             .collect();
         if promising.len() > ALIGNED_MAX {
-            promising.select_nth_unstable(ALIGNED_MAX);
+            promising.select_nth_unstable_by_key(ALIGNED_MAX, |(promise, name, _)| (*promise, *name));
             promising.truncate(ALIGNED_MAX);
         }
         promising.into_iter().filter_map(|(_, name, pieces)| self.align_one(name, pieces, makes)).collect()

@@ -49,6 +49,11 @@ fn the_best_hit_and_its_kind() {
         ("bmw r1200gs", "exact bmw/r1200"),
         ("range rover evoque", "exact land-rover/range-rover-evoque"),
         ("siuzuki gs 1200", "fuzzy suzuki/gs-1200"),
+        // What is said of a version is no name, unless the catalog has it in one.
+        ("ford f150 xlt supercrew 4x4", "exact ford/f-150"),
+        ("audi q5 2017 quattro", "exact audi/q5"),
+        ("mercedes c class amg line", "exact mercedes-benz/c-class"),
+        ("suzuki swift sport", "exact suzuki/swift-sport"),
         // A sentence is no name.
         ("looking for a photo of a used honda cr-v", "nothing"),
         // A number is a year only where it is no name.
@@ -90,7 +95,9 @@ fn kinds_come_in_their_order_and_no_hit_twice() {
 
 #[test]
 fn a_year_narrows() {
-    for (text, year, years) in [("civic 2008", None, vec![2008]), ("civic", Some(2010), vec![2010])] {
+    for (text, year, years) in
+        [("civic 2008", None, vec![2008]), ("civic '08", None, vec![2008]), ("civic", Some(2010), vec![2010])]
+    {
         let hits = CATALOG.search(text, year, 10);
         assert!(!hits.is_empty() && hits.iter().all(|hit| hit.years == years), "{hits:?}");
     }
