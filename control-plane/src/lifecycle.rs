@@ -6,6 +6,7 @@
 //! start.
 
 use crate::accounts::{self, operator};
+use crate::alerts;
 use crate::app::{App, Parts};
 use crate::catalog::CurrentCatalog;
 use crate::clock::Clock;
@@ -185,6 +186,9 @@ pub async fn open(
     });
     if let Some(stripe) = app.stripe.clone() {
         sweepers.push(auto_reload::start(app.clone(), stripe));
+    }
+    if let Some(mailer) = app.mailer.clone() {
+        sweepers.push(alerts::start(app.clone(), mailer));
     }
     // The first search should not have to wait for what it looks in.
     sweepers.push(tokio::task::spawn_blocking({

@@ -1,5 +1,6 @@
 //! `/dashboard/billing`: packs to buy, auto-reload, what was bought, the statement.
 
+use crate::alerts;
 use crate::app::App;
 use crate::config::prices::Payments;
 use crate::http::error::Problem;
@@ -28,6 +29,8 @@ struct Page {
     is_sold: bool,
     /// Only where a card can be kept.
     auto_reload: Option<ShownAutoReload>,
+    /// Only where letters are sent.
+    alerts: Option<ShownAlerts>,
     has_portal: bool,
     payments: Vec<ShownPayment>,
     lines: Vec<ShownLine>,
@@ -46,6 +49,13 @@ struct ShownAutoReload {
     has_card: bool,
     threshold: i64,
     pack: i64,
+}
+
+/// Thresholds as they stand in the fields.
+#[derive(Serialize)]
+struct ShownAlerts {
+    low_balance: String,
+    daily_spend: String,
 }
 
 #[derive(Serialize)]
@@ -121,6 +131,7 @@ pub async fn get(State(app): State<App>, SignedInVisit { user, visit }: SignedIn
         packs: packs(&app),
         is_sold: app.config.prices.payments != Payments::Off,
         auto_reload: shown_auto_reload(&app, &user.account_id).await?,
+        alerts: shown_alerts(&app, &user.account_id).await?,
         has_portal: app.stripe.is_some() && ledger::has_purchase(&app.db.pool, &user.account_id).await?,
         payments: payments.into_iter().map(ShownPayment::from).collect(),
         lines: lines.into_iter().map(ShownLine::from).collect(),
@@ -140,6 +151,15 @@ async fn shown_auto_reload(app: &App, account_id: &str) -> Result<Option<ShownAu
         threshold: settings.map_or(THRESHOLD_OFFERED, |settings| settings.threshold_credits),
         pack: settings.map_or(0, |settings| settings.pack_credits),
     }))
+}
+
+async fn shown_alerts(app: &App, account_id: &str) -> Result<Option<ShownAlerts>, Problem> {
+    if app.mailer.is_none() {
+        return Ok(None);
+    }
+    let thresholds = alerts::find(&app.db.pool, account_id).await?;
+    let typed = |credits: Option<i64>| credits.map(|credits| credits.to_string()).unwrap_or_default();
+    Ok(Some(ShownAlerts { low_balance: typed(thresholds.low_balance), daily_spend: typed(thresholds.daily_spend) }))
 }
 
 /// `POST /dashboard/billing`: on to the payment page.

@@ -1,5 +1,6 @@
 //! `/dashboard`: what somebody who is signed in sees and does. Skins over the same domain calls as the JSON API.
 
+pub mod alerts;
 pub mod auto_reload;
 pub mod billing;
 pub mod deliveries;
