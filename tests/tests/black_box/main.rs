@@ -22,6 +22,7 @@ mod images_car_errors;
 mod money;
 mod named_requests;
 mod nodes;
+mod openid;
 mod pages;
 mod payments;
 mod people;

@@ -22,6 +22,8 @@ const LINES_SHOWN: i64 = 40;
 const PAYMENTS_SHOWN: i64 = 20;
 const THRESHOLD_OFFERED: i64 = 500;
 
+const LEAVING: &str = "Payments, cards and receipts are there.";
+
 #[derive(Serialize)]
 struct Page {
     credits: String,
@@ -170,7 +172,7 @@ pub async fn buy(
 ) -> Result<Response, Problem> {
     let pack = page::pack(&app, form.text("credits").parse().unwrap_or_default())?;
     let url = page::open(&app, &user.account_id, pack).await?;
-    Ok(leaving::to(&app, &visit, &url))
+    Ok(leaving::to(&app, &visit, &url, LEAVING))
 }
 
 /// `POST /dashboard/billing/portal`: on to cards and receipts at the provider.
@@ -183,7 +185,7 @@ pub async fn portal(
         return Err(Problem::bad_request("no_purchase", "Nothing has been bought yet."));
     }
     let url = page::portal(&app, &user.account_id).await?;
-    Ok(leaving::to(&app, &visit, &url))
+    Ok(leaving::to(&app, &visit, &url, LEAVING))
 }
 
 /// `GET /dashboard/statement.csv`: every entry, as the API gives them page by page.

@@ -4,6 +4,7 @@ pub mod alerts;
 pub mod auto_reload;
 pub mod billing;
 pub mod deliveries;
+pub mod identities;
 pub mod keys;
 pub mod overview;
 pub mod partner_secrets;
