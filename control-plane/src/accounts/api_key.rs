@@ -72,14 +72,14 @@ pub struct KeyInfo {
     pub monthly_cap: Option<KeyCap>,
     pub created_at: UnixMs,
     pub is_revoked: bool,
-    /// When it last had a picture delivered, within thirty days.
-    pub delivered_at: Option<UnixMs>,
+    /// The minute of its last request.
+    pub used_at: Option<UnixMs>,
 }
 
 const REVOKED_SHOWN: i64 = 10;
 
 const COLUMNS: &str = "k.id, k.name, k.scopes, k.rate_limit_per_minute, k.created_at_ms, k.revoked_at_ms,
-    (select max(d.at_ms) from deliveries d where d.account_id = k.account_id and d.at_ms >= $2 and d.key_id = k.id),
+    (select w.window_start_ms from rate_windows w where w.counted = k.id),
     k.monthly_cap_credits, k.spent_month, k.spent_credits";
 
 impl KeyInfo {
@@ -93,7 +93,7 @@ impl KeyInfo {
             rate_limit_per_minute: row.try_get(3)?,
             created_at: UnixMs(row.try_get(4)?),
             is_revoked: row.try_get::<Option<i64>, _>(5)?.is_some(),
-            delivered_at: row.try_get::<Option<i64>, _>(6)?.map(UnixMs),
+            used_at: row.try_get::<Option<i64>, _>(6)?.map(UnixMs),
             id,
         })
     }
@@ -103,15 +103,10 @@ impl KeyInfo {
 pub async fn list(db: &Database, account_id: &str, now: UnixMs) -> Result<Vec<KeyInfo>, sqlx::Error> {
     let sql = format!(
         "select {COLUMNS} from api_keys k where k.account_id = $1 and (k.revoked_at_ms is null or k.id in
-            (select id from api_keys where account_id = $1 and revoked_at_ms is not null order by revoked_at_ms desc, id desc limit $3))
+            (select id from api_keys where account_id = $1 and revoked_at_ms is not null order by revoked_at_ms desc, id desc limit $2))
          order by k.created_at_ms desc, k.id desc"
     );
-    let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
-        .bind(account_id)
-        .bind(now.0 - 30 * crate::clock::DAY_MS)
-        .bind(REVOKED_SHOWN)
-        .fetch_all(&db.pool)
-        .await?;
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(REVOKED_SHOWN).fetch_all(&db.pool).await?;
     rows.iter().map(|row| KeyInfo::read(row, now)).collect()
 }
 
@@ -127,13 +122,8 @@ pub async fn find_own(
         return Ok(None);
     }
     let sql =
-        format!("select {COLUMNS} from api_keys k where k.account_id = $1 and k.id = $3 and k.revoked_at_ms is null");
-    let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-        .bind(account_id)
-        .bind(now.0 - 30 * crate::clock::DAY_MS)
-        .bind(key_id)
-        .fetch_optional(&db.pool)
-        .await?;
+        format!("select {COLUMNS} from api_keys k where k.account_id = $1 and k.id = $2 and k.revoked_at_ms is null");
+    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(key_id).fetch_optional(&db.pool).await?;
     row.map(|row| KeyInfo::read(&row, now)).transpose()
 }
 

@@ -155,6 +155,7 @@ pub(super) fn delivered(
     ledger::Delivery {
         key_id: key_id.to_owned(),
         request_id: request_id.to_owned(),
+        about: order.variant.words(),
         render_id: ready.picture.render_id.clone(),
         revision: ready.picture.revision,
         format: order.format,

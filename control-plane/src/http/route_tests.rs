@@ -115,8 +115,12 @@ const OPERATOR: &[(&str, &str, Access)] = &[
     ("GET", "/console", Session),
     ("GET", "/console/events", Session),
     ("GET", "/console/pictures/{render_id}", Session),
+    ("GET", "/console/pictures/{render_id}/candidate", Session),
     ("POST", "/console/renders/{render_id}/approve", Session),
     ("POST", "/console/renders/{render_id}/rerender", Session),
+    ("POST", "/console/renders/{render_id}/candidates", Session),
+    ("POST", "/console/renders/{render_id}/candidates/{revision}/accept", Session),
+    ("POST", "/console/renders/{render_id}/candidates/{revision}/reject", Session),
     ("GET", "/console/sign-in", Anyone),
     ("POST", "/console/sign-in", Form),
     ("POST", "/console/sign-out", Session),
@@ -146,11 +150,15 @@ const OPERATOR: &[(&str, &str, Access)] = &[
     ("POST", "/admin/nodes/{node_id}/resume", Operator),
     ("GET", "/admin/budget", Operator),
     ("PUT", "/admin/budget", Operator),
+    ("GET", "/admin/payments/refused", Operator),
     ("GET", "/admin/renders", Operator),
     ("GET", "/admin/renders/flagged", Operator),
     ("GET", "/admin/renders/{render_id}", Operator),
     ("POST", "/admin/renders/{render_id}/approve", Operator),
     ("POST", "/admin/renders/{render_id}/rerender", Operator),
+    ("POST", "/admin/renders/{render_id}/candidates", Operator),
+    ("POST", "/admin/renders/{render_id}/candidates/{revision}/accept", Operator),
+    ("POST", "/admin/renders/{render_id}/candidates/{revision}/reject", Operator),
 ];
 
 /// Method and path of every route that a function of the router's source adds.

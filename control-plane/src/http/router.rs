@@ -98,8 +98,12 @@ pub fn operator(app: App) -> Router {
         .route("/console", get(console::page::get))
         .route("/console/events", get(console::events::get))
         .route("/console/pictures/{render_id}", get(console::pictures::get))
+        .route("/console/pictures/{render_id}/candidate", get(console::pictures::candidate))
         .route("/console/renders/{render_id}/approve", post(console::review::approve))
         .route("/console/renders/{render_id}/rerender", post(console::review::rerender))
+        .route("/console/renders/{render_id}/candidates", post(console::review::candidate))
+        .route("/console/renders/{render_id}/candidates/{revision}/accept", post(console::review::accept))
+        .route("/console/renders/{render_id}/candidates/{revision}/reject", post(console::review::reject))
         .route("/console/sign-in", get(console::session::get).post(console::session::sign_in))
         .route("/console/sign-out", post(console::session::sign_out))
         .layer(from_fn_with_state(app.clone(), web::pages::failures_as_pages))
@@ -128,11 +132,15 @@ pub fn operator(app: App) -> Router {
         .route("/admin/nodes/{node_id}/lock", post(admin::nodes::order::lock))
         .route("/admin/nodes/{node_id}/resume", post(admin::nodes::order::resume))
         .route("/admin/budget", get(admin::budget::show::show).put(admin::budget::set::set))
+        .route("/admin/payments/refused", get(admin::payments::refused::list))
         .route("/admin/renders", get(admin::renders::list::list))
         .route("/admin/renders/flagged", get(admin::renders::review::flagged))
         .route("/admin/renders/{render_id}", get(admin::renders::show::show))
         .route("/admin/renders/{render_id}/approve", post(admin::renders::review::approve))
-        .route("/admin/renders/{render_id}/rerender", post(admin::renders::review::rerender));
+        .route("/admin/renders/{render_id}/rerender", post(admin::renders::review::rerender))
+        .route("/admin/renders/{render_id}/candidates", post(admin::renders::review::candidate))
+        .route("/admin/renders/{render_id}/candidates/{revision}/accept", post(admin::renders::review::accept))
+        .route("/admin/renders/{render_id}/candidates/{revision}/reject", post(admin::renders::review::reject));
     framed(routes, app)
 }
 

@@ -456,10 +456,10 @@ fn append<'e>(
     capped_month: Option<&'e str>,
 ) {
     let mut ledger_entry =
-        |account_id: Value<'e>, kind: &'static str, credits: i64, [hold_id, url_id]: [Value<'e>; 2]| {
+        |account_id: Value<'e>, kind: &'static str, credits: i64, [hold_id, url_id, reason]: [Value<'e>; 3]| {
             let id = Value::Owned(Uuid::now_v7().to_string());
-            let row =
-                vec![id, account_id, Value::Text(kind), Value::Number(credits), hold_id, url_id, Value::Number(now.0)];
+            let credits = Value::Number(credits);
+            let row = vec![id, account_id, Value::Text(kind), credits, hold_id, url_id, reason, Value::Number(now.0)];
             appended.ledger_entries.push(row);
         };
     match &entry.charge {
@@ -472,11 +472,21 @@ fn append<'e>(
             }
         }
         Charge::Debit { account_id, credits, delivery } => {
-            ledger_entry(Value::Text(account_id), "debit", -credits.0, [Value::NoText, Value::NoText]);
+            ledger_entry(
+                Value::Text(account_id),
+                "debit",
+                -credits.0,
+                [Value::NoText, Value::NoText, Value::Text(&delivery.about)],
+            );
             appended.deliveries.push(delivery_row(now, Value::Text(account_id), *credits, delivery));
         }
         Charge::Hold { account_id, credits, hold_id, expires_at_ms } => {
-            ledger_entry(Value::Text(account_id), "hold", -credits.0, [Value::Text(hold_id), Value::NoText]);
+            ledger_entry(
+                Value::Text(account_id),
+                "hold",
+                -credits.0,
+                [Value::Text(hold_id), Value::NoText, Value::NoText],
+            );
             appended.holds.push(vec![
                 Value::Text(hold_id),
                 Value::Text(account_id),
@@ -491,7 +501,7 @@ fn append<'e>(
         }
         Charge::Settle { hold_id, delivery } => {
             if let Some(hold) = ended {
-                let of = [Value::Text(hold_id.as_str()), Value::NoText];
+                let of = [Value::Text(hold_id.as_str()), Value::NoText, Value::Text(&delivery.about)];
                 ledger_entry(Value::Owned(hold.account_id.clone()), "settle", 0, of);
                 appended.deliveries.push(delivery_row(
                     now,
@@ -503,19 +513,35 @@ fn append<'e>(
         }
         Charge::Release { hold_id } => {
             if let Some(hold) = ended {
-                let of = [Value::Text(hold_id.as_str()), Value::NoText];
+                let of = [Value::Text(hold_id.as_str()), Value::NoText, Value::NoText];
                 ledger_entry(Value::Owned(hold.account_id.clone()), "release", hold.credits.0, of);
             }
         }
         Charge::Mint { account_id, urls, .. } => {
-            ledger_entry(Value::Text(account_id), "debit", -(urls.len() as i64), [Value::NoText, Value::NoText]);
+            ledger_entry(
+                Value::Text(account_id),
+                "debit",
+                -(urls.len() as i64),
+                [Value::NoText, Value::NoText, about_urls(urls)],
+            );
             appended.delivery_urls.extend(urls.iter().map(|url| delivery_url_row(now, account_id, url, capped_month)));
         }
         Charge::Refund { delivery_url_id } => {
             if let Some(url) = ended {
-                let of = [Value::NoText, Value::Text(delivery_url_id.as_str())];
+                let of = [Value::NoText, Value::Text(delivery_url_id.as_str()), Value::NoText];
                 ledger_entry(Value::Owned(url.account_id.clone()), "refund", url.credits.0, of);
             }
+        }
+    }
+}
+
+/// What the entry of signed addresses says.
+fn about_urls<'e>(urls: &[NewDeliveryUrl]) -> Value<'e> {
+    match urls {
+        [] => Value::NoText,
+        [one] => Value::Owned(format!("signed address: {}", one.variant.words())),
+        [first, others @ ..] => {
+            Value::Owned(format!("signed addresses: {} and {} more", first.variant.words(), others.len()))
         }
     }
 }
@@ -606,7 +632,7 @@ static DELIVERY_URLS: GrowingTable = GrowingTable::new(
 );
 static LEDGER_ENTRIES: GrowingTable = GrowingTable::new(
     "ledger_entries",
-    &["id", "account_id", "kind", "credits", "hold_id", "delivery_url_id", "at_ms"],
+    &["id", "account_id", "kind", "credits", "hold_id", "delivery_url_id", "reason", "at_ms"],
 );
 static DELIVERIES: GrowingTable = GrowingTable::new(
     "deliveries",

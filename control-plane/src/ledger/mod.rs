@@ -142,6 +142,8 @@ pub struct NewDeliveryUrl {
 pub struct Delivery {
     pub key_id: String,
     pub request_id: String,
+    /// What its entry says: vehicle, view and colour.
+    pub about: String,
     pub render_id: String,
     pub revision: i64,
     pub format: cyclorama_core::Format,

@@ -25,6 +25,7 @@ fn delivery() -> Delivery {
     Delivery {
         key_id: "key-1".to_owned(),
         request_id: "request-1".to_owned(),
+        about: "ford/mustang/2020, side, red".to_owned(),
         render_id: "render-1".to_owned(),
         revision: 1,
         format: cyclorama_core::Format::Png,

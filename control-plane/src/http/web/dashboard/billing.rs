@@ -94,19 +94,21 @@ impl From<Payment> for ShownPayment {
 
 impl From<StatementLine> for ShownLine {
     fn from(line: StatementLine) -> Self {
-        let what = match line.kind.as_str() {
-            "debit" => "picture or signed addresses",
-            "hold" => "reserved for a picture being made",
-            "settle" => "that picture was delivered",
-            "release" => "that picture was not made: given back",
-            "reversal" => "a payment was refunded: its credits taken back",
-            "refund" => "a signed address failed: given back",
-            _ => line.reason.as_deref().unwrap_or(&line.kind),
+        let reason = line.reason.as_deref();
+        let what = match (line.kind.as_str(), reason) {
+            ("debit", None) => "picture or signed addresses".to_owned(),
+            ("hold", _) => "reserved for a picture being made".to_owned(),
+            ("settle", None) => "that picture was delivered".to_owned(),
+            ("settle", Some(picture)) => format!("{picture}: made and delivered"),
+            ("release", _) => "that picture was not made: given back".to_owned(),
+            ("reversal", _) => "a payment was refunded: its credits taken back".to_owned(),
+            ("refund", _) => "a signed address failed: given back".to_owned(),
+            (kind, reason) => reason.unwrap_or(kind).to_owned(),
         };
         ShownLine {
             // RFC 3339 to the minute.
             at: line.at.get(..16).unwrap_or(&line.at).replace('T', " "),
-            what: what.to_owned(),
+            what,
             change: match line.credits {
                 0 => String::new(),
                 credits if credits > 0 => format!("+{}", thousands(credits)),
