@@ -13,6 +13,9 @@ export CYCLORAMA_TEST_SCHEMATHESIS
 CYCLORAMA_TEST_LOCALSTRIPE=${CYCLORAMA_TEST_LOCALSTRIPE:-$(scripts/python_package.sh localstripe 1.15.10)}
 export CYCLORAMA_TEST_LOCALSTRIPE
 
+# An OpenID Connect provider to sign in with.
+npm ci --prefix tests/oidc --no-audit --no-fund --silent
+
 postgres=$(mktemp -d /tmp/cyclorama-postgres.XXXXXX)
 trap 'scripts/postgres.sh stop "$postgres"; rm -rf "$postgres" "$postgres.initdb.log"' EXIT
 CYCLORAMA_TEST_POSTGRES_URL=$(scripts/postgres.sh start "$postgres")

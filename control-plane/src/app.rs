@@ -1,6 +1,7 @@
 //! What every handler and task shares, made once at start.
 
 use crate::accounts::api_key::Keys;
+use crate::accounts::openid::Providers;
 use crate::accounts::operator::OperatorToken;
 use crate::accounts::partner_secret::PartnerSecrets;
 use crate::accounts::password::Passwords;
@@ -45,6 +46,8 @@ pub struct Parts {
     pub passwords: Passwords,
     /// Sends letters; `None` where no mail is set up.
     pub mailer: Option<Mailer>,
+    /// Whom people may sign in with.
+    pub openid: Providers,
     /// Takes payments; `None` where another provider does.
     pub stripe: Option<Stripe>,
     /// What delivery tokens are signed with.

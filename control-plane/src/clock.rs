@@ -22,6 +22,28 @@ impl UnixMs {
         format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
     }
 
+    /// The UTC month it lies in, as YYYY-MM.
+    pub fn utc_month(self) -> String {
+        let mut day = self.utc_day();
+        day.truncate("YYYY-MM".len());
+        day
+    }
+
+    /// When the next UTC month begins.
+    pub fn next_utc_month(self) -> UnixMs {
+        let moment = time::OffsetDateTime::from_unix_timestamp(self.0.div_euclid(1000));
+        let date = moment.unwrap_or(time::OffsetDateTime::UNIX_EPOCH).date();
+        let days_left = date.month().length(date.year()) - date.day() + 1;
+        UnixMs((self.0.div_euclid(DAY_MS) + i64::from(days_left)) * DAY_MS)
+    }
+
+    /// When its UTC month began.
+    pub fn utc_month_start(self) -> UnixMs {
+        let moment = time::OffsetDateTime::from_unix_timestamp(self.0.div_euclid(1000));
+        let day = moment.unwrap_or(time::OffsetDateTime::UNIX_EPOCH).day();
+        UnixMs((self.0.div_euclid(DAY_MS) + 1 - i64::from(day)) * DAY_MS)
+    }
+
     /// As JSON answers show it: RFC 3339 in UTC with milliseconds.
     pub fn rfc3339(self) -> String {
         let nanoseconds = i128::from(self.0) * 1_000_000;
@@ -47,5 +69,27 @@ impl Clock {
     pub fn now(&self) -> UnixMs {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         UnixMs(since.as_millis() as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_begin_and_end_at_midnight() {
+        for (at, month, begins, ends) in [
+            ("2026-11-22T09:30:15Z", "2026-11", "2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"),
+            ("2026-12-31T23:59:59Z", "2026-12", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"),
+            ("2028-02-01T00:00:00Z", "2028-02", "2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z"),
+        ] {
+            let parse = |text: &str| {
+                let moment = time::OffsetDateTime::parse(text, &time::format_description::well_known::Rfc3339);
+                UnixMs(moment.expect(text).unix_timestamp() * 1000)
+            };
+            let at = parse(at);
+            assert_eq!(at.utc_month(), month);
+            assert_eq!((at.utc_month_start(), at.next_utc_month()), (parse(begins), parse(ends)), "{month}");
+        }
     }
 }

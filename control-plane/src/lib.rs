@@ -1,6 +1,7 @@
 //! The control plane: catalog, accounts, credits, renders, delivery and the pages. See `docs/architecture.md`.
 
 pub mod accounts;
+pub mod alerts;
 pub mod app;
 pub mod catalog;
 pub mod cli;

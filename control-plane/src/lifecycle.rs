@@ -5,7 +5,9 @@
 //! cuts everything off. Whatever is cut off leaves the database as a crash would, which is always put right at the next
 //! start.
 
+use crate::accounts::openid::Providers;
 use crate::accounts::{self, operator};
+use crate::alerts;
 use crate::app::{App, Parts};
 use crate::catalog::CurrentCatalog;
 use crate::clock::Clock;
@@ -151,6 +153,7 @@ pub async fn open(
     let catalog = CurrentCatalog::open(config.storage.catalog.clone()).context("CYCLORAMA_CATALOG")?;
     let signing_keys = SigningKeys::open(db.clone(), Clock).await.context("the signing keys cannot be read")?;
     let mailer = config.mail.as_ref().map(Mailer::new).transpose().context("CYCLORAMA_SMTP_URL")?;
+    let openid = Providers::new(&config.openid, &base_url).context("CYCLORAMA_OPENID_PROVIDERS")?;
     let stripe = match &config.prices.payments {
         Payments::Stripe(settings) => {
             Some(Stripe::new(settings.clone()).context("Stripe cannot be spoken to over TLS")?)
@@ -166,6 +169,7 @@ pub async fn open(
         partner_secrets: Default::default(),
         passwords: Default::default(),
         mailer,
+        openid,
         stripe,
         signing_keys,
         addresses: Default::default(),
@@ -185,6 +189,9 @@ pub async fn open(
     });
     if let Some(stripe) = app.stripe.clone() {
         sweepers.push(auto_reload::start(app.clone(), stripe));
+    }
+    if let Some(mailer) = app.mailer.clone() {
+        sweepers.push(alerts::start(app.clone(), mailer));
     }
     // The first search should not have to wait for what it looks in.
     sweepers.push(tokio::task::spawn_blocking({

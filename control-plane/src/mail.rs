@@ -29,6 +29,8 @@ pub enum MailError {
     Busy,
     #[error("the address cannot be written to")]
     Address,
+    #[error("the mail server did not take the letter")]
+    Server { is_permanent: bool },
 }
 
 /// Room for one letter, given back when it was sent or nobody writes it.
@@ -62,31 +64,54 @@ impl Mailer {
         self.sending.clone().try_acquire_owned().map(Room).map_err(|_| MailError::Busy)
     }
 
-    /// Takes a letter and sends it by a task of its own. What goes wrong then is logged, without address or text: both are private.
+    /// Takes a letter and sends it by a task of its own. What goes wrong then is logged.
     pub fn post(&self, Room(permit): Room, letter: Letter) -> Result<(), MailError> {
+        let (subject, message) = (letter.subject, self.message(letter)?);
+        let mailer = self.clone();
+        tokio::spawn(async move {
+            // Logged where it happens.
+            let _ = mailer.hand_over(subject, message).await;
+            drop(permit);
+        });
+        Ok(())
+    }
+
+    /// Sends a letter and waits until the mail server has it.
+    pub async fn send(&self, letter: Letter) -> Result<(), MailError> {
+        let Room(_permit) = self.room()?;
+        let (subject, message) = (letter.subject, self.message(letter)?);
+        self.hand_over(subject, message).await
+    }
+
+    fn message(&self, letter: Letter) -> Result<Message, MailError> {
         let to: Address = letter.to.parse().map_err(|_| MailError::Address)?;
-        let message = Message::builder()
+        Message::builder()
             .from(self.from.clone())
             .to(to.into())
             .subject(letter.subject)
             .header(ContentType::TEXT_PLAIN)
             .body(letter.text)
-            .map_err(|_| MailError::Address)?;
-        let transport = self.transport.clone();
-        tokio::spawn(async move {
-            match transport.send(message).await {
-                Ok(_) => tracing::info!(subject = letter.subject, "a letter was handed to the mail server"),
+            .map_err(|_| MailError::Address)
+    }
+
+    /// What goes wrong is logged without address or text: both are private.
+    async fn hand_over(&self, subject: &'static str, message: Message) -> Result<(), MailError> {
+        match self.transport.send(message).await {
+            Ok(_) => {
+                tracing::info!(subject, "a letter was handed to the mail server");
+                Ok(())
+            }
+            Err(error) => {
                 // The server's own words may repeat the address.
-                Err(error) => tracing::error!(
-                    subject = letter.subject,
+                tracing::error!(
+                    subject,
                     is_permanent = error.is_permanent(),
                     is_timeout = error.is_timeout(),
                     status = ?error.status(),
                     "a letter could not be handed to the mail server"
-                ),
+                );
+                Err(MailError::Server { is_permanent: error.is_permanent() })
             }
-            drop(permit);
-        });
-        Ok(())
+        }
     }
 }

@@ -15,6 +15,11 @@ pub struct Variant {
 }
 
 impl Variant {
+    /// As people are told what it was, on a statement.
+    pub fn words(&self) -> String {
+        format!("{}, {}, {}", self.vehicle_key(), self.view, self.colour)
+    }
+
     /// `make/model/year`, as [`crate::Vehicle::key`].
     pub fn vehicle_key(&self) -> String {
         format!("{}/{}/{}", self.make, self.model, self.year)

@@ -8,6 +8,7 @@ pub mod fake_node;
 pub mod likeness;
 pub mod load;
 pub mod mailbox;
+pub mod openid;
 pub mod secrets;
 pub mod service;
 pub mod stripe;

@@ -5,6 +5,7 @@ use super::scope::Scope;
 use super::token::{KeyHash, PlainKey};
 use crate::clock::UnixMs;
 use crate::db::{Database, DatabaseKind, Tx};
+use crate::ledger::{self, Credits, KeyCap, LedgerError};
 use moka::sync::Cache;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
@@ -20,6 +21,8 @@ pub struct ActiveKey {
     pub scopes: Vec<Scope>,
     /// `None`: the service's usual limit.
     pub rate_limit_per_minute: Option<i64>,
+    /// Whether it has a monthly cap; which, is read when it is charged.
+    pub is_capped: bool,
 }
 
 /// What a new key may do.
@@ -29,14 +32,16 @@ pub struct NewKey<'a> {
     pub name: &'a str,
     pub scopes: &'a [Scope],
     pub rate_limit_per_minute: Option<i64>,
+    /// What it may take in a UTC month, in credits; `None`: whatever the account has.
+    pub monthly_cap: Option<Credits>,
 }
 
 /// Records a key made with [`PREFIX`]; answers its id. Only the hash is kept.
 pub async fn create(tx: &mut Tx<'_>, new: NewKey<'_>, key: &PlainKey, now: UnixMs) -> Result<String, sqlx::Error> {
     let key_id = uuid::Uuid::now_v7().to_string();
     sqlx::query(
-        "insert into api_keys (id, account_id, name, key_sha256, scopes, rate_limit_per_minute, created_at_ms)
-         values ($1, $2, $3, $4, $5, $6, $7)",
+        "insert into api_keys (id, account_id, name, key_sha256, scopes, rate_limit_per_minute, monthly_cap_credits, created_at_ms)
+         values ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(&key_id)
     .bind(new.account_id)
@@ -44,6 +49,7 @@ pub async fn create(tx: &mut Tx<'_>, new: NewKey<'_>, key: &PlainKey, now: UnixM
     .bind(key.hash().as_str())
     .bind(Scope::print_list(new.scopes))
     .bind(new.rate_limit_per_minute)
+    .bind(new.monthly_cap.map(|cap| cap.0))
     .bind(now.0)
     .execute(&mut **tx)
     .await?;
@@ -63,27 +69,31 @@ pub struct KeyInfo {
     pub name: String,
     pub scopes: Vec<Scope>,
     pub rate_limit_per_minute: Option<i64>,
+    pub monthly_cap: Option<KeyCap>,
     pub created_at: UnixMs,
     pub is_revoked: bool,
-    /// When it last had a picture delivered, within thirty days.
-    pub delivered_at: Option<UnixMs>,
+    /// The minute of its last request.
+    pub used_at: Option<UnixMs>,
 }
 
 const REVOKED_SHOWN: i64 = 10;
 
 const COLUMNS: &str = "k.id, k.name, k.scopes, k.rate_limit_per_minute, k.created_at_ms, k.revoked_at_ms,
-    (select max(d.at_ms) from deliveries d where d.account_id = k.account_id and d.at_ms >= $2 and d.key_id = k.id)";
+    (select w.window_start_ms from rate_windows w where w.counted = k.id),
+    k.monthly_cap_credits, k.spent_month, k.spent_credits";
 
 impl KeyInfo {
-    fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
+    fn read(row: &AnyRow, now: UnixMs) -> Result<Self, sqlx::Error> {
         let id: String = row.try_get(0)?;
+        let spent_month: Option<String> = row.try_get(8)?;
         Ok(KeyInfo {
+            monthly_cap: KeyCap::of(row.try_get(7)?, spent_month.as_deref(), row.try_get(9)?, now),
             name: row.try_get(1)?,
             scopes: parse_scopes(&id, row.try_get(2)?)?,
             rate_limit_per_minute: row.try_get(3)?,
             created_at: UnixMs(row.try_get(4)?),
             is_revoked: row.try_get::<Option<i64>, _>(5)?.is_some(),
-            delivered_at: row.try_get::<Option<i64>, _>(6)?.map(UnixMs),
+            used_at: row.try_get::<Option<i64>, _>(6)?.map(UnixMs),
             id,
         })
     }
@@ -93,16 +103,11 @@ impl KeyInfo {
 pub async fn list(db: &Database, account_id: &str, now: UnixMs) -> Result<Vec<KeyInfo>, sqlx::Error> {
     let sql = format!(
         "select {COLUMNS} from api_keys k where k.account_id = $1 and (k.revoked_at_ms is null or k.id in
-            (select id from api_keys where account_id = $1 and revoked_at_ms is not null order by revoked_at_ms desc, id desc limit $3))
+            (select id from api_keys where account_id = $1 and revoked_at_ms is not null order by revoked_at_ms desc, id desc limit $2))
          order by k.created_at_ms desc, k.id desc"
     );
-    let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
-        .bind(account_id)
-        .bind(now.0 - 30 * crate::clock::DAY_MS)
-        .bind(REVOKED_SHOWN)
-        .fetch_all(&db.pool)
-        .await?;
-    rows.iter().map(KeyInfo::read).collect()
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(REVOKED_SHOWN).fetch_all(&db.pool).await?;
+    rows.iter().map(|row| KeyInfo::read(row, now)).collect()
 }
 
 /// A key in use of the account.
@@ -117,14 +122,19 @@ pub async fn find_own(
         return Ok(None);
     }
     let sql =
-        format!("select {COLUMNS} from api_keys k where k.account_id = $1 and k.id = $3 and k.revoked_at_ms is null");
-    let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-        .bind(account_id)
-        .bind(now.0 - 30 * crate::clock::DAY_MS)
+        format!("select {COLUMNS} from api_keys k where k.account_id = $1 and k.id = $2 and k.revoked_at_ms is null");
+    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(key_id).fetch_optional(&db.pool).await?;
+    row.map(|row| KeyInfo::read(&row, now)).transpose()
+}
+
+/// What a key in use may take, and what counts against it.
+pub async fn cap(db: &Database, key_id: &str, now: UnixMs) -> Result<Option<KeyCap>, sqlx::Error> {
+    let row = sqlx::query("select monthly_cap_credits, spent_month, spent_credits from api_keys where id = $1")
         .bind(key_id)
-        .fetch_optional(&db.pool)
+        .fetch_one(&db.pool)
         .await?;
-    row.map(|row| KeyInfo::read(&row)).transpose()
+    let spent_month: Option<String> = row.try_get(1)?;
+    Ok(KeyCap::of(row.try_get(0)?, spent_month.as_deref(), row.try_get(2)?, now))
 }
 
 /// How many keys of the account are in use.
@@ -216,8 +226,24 @@ impl Keys {
 }
 
 impl Keys {
+    /// Gives a key in use a monthly cap, changes it, or takes it off, from the next request on; `false` when there is no such key.
+    pub async fn set_cap(
+        &self,
+        db: &Database,
+        key_id: &str,
+        cap: Option<Credits>,
+        now: UnixMs,
+    ) -> Result<bool, LedgerError> {
+        if !ledger::set_key_cap(db, key_id, cap, now).await? {
+            return Ok(false);
+        }
+        let row = sqlx::query("select key_sha256 from api_keys where id = $1").bind(key_id).fetch_one(&db.pool).await?;
+        self.forget(&KeyHash::from_stored(row.try_get(0)?));
+        Ok(true)
+    }
+
     /// Puts a key in the place of one in use, in one transaction: there is always one that works, and of two rotations at once one makes a
-    /// key. `None` when the old one is not in use any more.
+    /// key. `None` when the old one is not in use any more. The cap, and what counts against it, goes with the key.
     pub async fn rotate(
         &self,
         db: &Database,
@@ -228,7 +254,8 @@ impl Keys {
     ) -> Result<Option<String>, sqlx::Error> {
         let mut tx = db.begin().await?;
         let revoked = sqlx::query(
-            "update api_keys set revoked_at_ms = $1 where id = $2 and account_id = $3 and revoked_at_ms is null returning key_sha256",
+            "update api_keys set revoked_at_ms = $1 where id = $2 and account_id = $3 and revoked_at_ms is null
+             returning key_sha256, monthly_cap_credits, spent_month, spent_credits",
         )
         .bind(now.0)
         .bind(old_id)
@@ -238,6 +265,14 @@ impl Keys {
         let Some(revoked) = revoked else { return Ok(None) };
         let hash = KeyHash::from_stored(revoked.try_get(0)?);
         let key_id = create(&mut tx, new, key, now).await?;
+        let sql = "update api_keys set monthly_cap_credits = $1, spent_month = $2, spent_credits = $3 where id = $4";
+        sqlx::query(sql)
+            .bind(revoked.try_get::<Option<i64>, _>(1)?)
+            .bind(revoked.try_get::<Option<String>, _>(2)?)
+            .bind(revoked.try_get::<i64, _>(3)?)
+            .bind(&key_id)
+            .execute(&mut *tx)
+            .await?;
         tx.commit().await?;
         self.forget(&hash);
         Ok(Some(key_id))
@@ -250,10 +285,9 @@ impl Keys {
 }
 
 async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveKey>, sqlx::Error> {
-    let row = sqlx::query("select id, account_id, scopes, rate_limit_per_minute from api_keys where key_sha256 = $1 and revoked_at_ms is null")
-        .bind(hash.as_str())
-        .fetch_optional(&db.pool)
-        .await?;
+    let sql = "select id, account_id, scopes, rate_limit_per_minute, monthly_cap_credits from api_keys
+               where key_sha256 = $1 and revoked_at_ms is null";
+    let row = sqlx::query(sql).bind(hash.as_str()).fetch_optional(&db.pool).await?;
     let Some(row) = row else { return Ok(None) };
     let key_id: String = row.try_get("id")?;
     let scopes = parse_scopes(&key_id, row.try_get("scopes")?)?;
@@ -261,6 +295,7 @@ async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveKey>, sqlx::
         account_id: row.try_get("account_id")?,
         scopes,
         rate_limit_per_minute: row.try_get("rate_limit_per_minute")?,
+        is_capped: row.try_get::<Option<i64>, _>("monthly_cap_credits")?.is_some(),
         key_id,
     }))
 }
@@ -269,7 +304,6 @@ async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveKey>, sqlx::
 mod tests {
     use super::*;
     use crate::accounts::account;
-    use crate::ledger::Credits;
     use crate::test_database::databases;
 
     #[tokio::test]
@@ -283,7 +317,13 @@ mod tests {
 
             let key = PlainKey::generate(PREFIX, &mut rand::rng());
             let scopes = [Scope::ImagesRead, Scope::BillingWrite];
-            let new = NewKey { account_id: &account_id, name: "shop", scopes: &scopes, rate_limit_per_minute: Some(7) };
+            let new = NewKey {
+                account_id: &account_id,
+                name: "shop",
+                scopes: &scopes,
+                rate_limit_per_minute: Some(7),
+                monthly_cap: None,
+            };
             let mut tx = db.begin().await.expect("begin");
             let key_id = create(&mut tx, new, &key, now).await.expect("create");
             tx.commit().await.expect("commit");
@@ -310,7 +350,13 @@ mod tests {
     }
 
     fn new_key(account_id: &str) -> NewKey<'_> {
-        NewKey { account_id, name: "shop", scopes: &[Scope::ImagesRead], rate_limit_per_minute: None }
+        NewKey {
+            account_id,
+            name: "shop",
+            scopes: &[Scope::ImagesRead],
+            rate_limit_per_minute: None,
+            monthly_cap: None,
+        }
     }
 
     async fn make(db: &Database, account_id: &str, now: UnixMs) -> Option<String> {

@@ -122,7 +122,13 @@ async fn redeem(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Pol
     let Some(row) = row else { return Ok(Polled::Over) };
     let (account_id, name): (String, String) = (row.try_get(0)?, row.try_get(1)?);
     let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
-    let new = NewKey { account_id: &account_id, name: &name, scopes: &SCOPES, rate_limit_per_minute: None };
+    let new = NewKey {
+        account_id: &account_id,
+        name: &name,
+        scopes: &SCOPES,
+        rate_limit_per_minute: None,
+        monthly_cap: None,
+    };
     // At the cap nothing is redeemed: the rollback leaves the login to its end.
     let Some(key_id) = api_key::create_within_cap(&mut tx, new, &key, now).await? else { return Ok(Polled::Over) };
     tx.commit().await?;
@@ -265,7 +271,13 @@ mod tests {
             let mut tx = db.begin().await.expect("begin");
             for _ in 0..api_key::IN_USE_MAX {
                 let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
-                let new = NewKey { account_id: &account_id, name: "", scopes: &SCOPES, rate_limit_per_minute: None };
+                let new = NewKey {
+                    account_id: &account_id,
+                    name: "",
+                    scopes: &SCOPES,
+                    rate_limit_per_minute: None,
+                    monthly_cap: None,
+                };
                 api_key::create(&mut tx, new, &key, START).await.expect("creates");
             }
             tx.commit().await.expect("commit");

@@ -1,4 +1,4 @@
-//! Who may do what: accounts, who signs in to them and how, their API keys and partner secrets, logins of devices, node tokens, the
+//! Who may do what: accounts, who signs in to them and how (passwords, providers), their API keys and partner secrets, logins of devices, node tokens, the
 //! operator's token.
 //!
 //! Credits belong to `ledger`; cookies and forms to `http::web`.
@@ -7,7 +7,9 @@ pub mod account;
 pub mod api_key;
 pub mod attempts;
 pub mod device_login;
+pub mod identity;
 pub mod node_token;
+pub mod openid;
 pub mod operator;
 pub mod partner_secret;
 pub mod password;

@@ -29,7 +29,7 @@ pub struct User {
 }
 
 /// Stored where no password has been set: the hash of none.
-const NO_PASSWORD: &str = "!";
+pub(super) const NO_PASSWORD: &str = "!";
 
 const COLUMNS: &str = "u.account_id, a.email, u.password_version, u.password_hash";
 
@@ -42,6 +42,13 @@ pub async fn find(db: &Database, account_id: &str) -> Result<Option<User>, sqlx:
     let sql = format!("select {COLUMNS} from users u join accounts a on a.id = u.account_id where u.account_id = $1");
     let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).fetch_optional(&db.pool).await?;
     Ok(row.map(|row| read(&row)).transpose()?.map(|(user, _)| user))
+}
+
+/// Whether a password opens the account.
+pub async fn has_password(db: &Database, account_id: &str) -> Result<bool, sqlx::Error> {
+    let sql = "select 1 from users where account_id = $1 and password_hash <> $2";
+    let row = sqlx::query(sql).bind(account_id).bind(NO_PASSWORD).fetch_optional(&db.pool).await?;
+    Ok(row.is_some())
 }
 
 /// The user of an address, in any spelling of it.
@@ -79,7 +86,7 @@ pub async fn sign_up(
     Ok(user)
 }
 
-async fn make(
+pub(super) async fn make(
     tx: &mut Tx<'_>,
     email: &str,
     password: &PasswordHash,

@@ -17,7 +17,12 @@ pub enum Key {
         /// Requests per minute
         #[arg(long)]
         rate_limit: Option<i64>,
+        /// Credits that it may take in a UTC month; as many as the account has when not given
+        #[arg(long, value_name = "CREDITS")]
+        monthly_cap: Option<i64>,
     },
+    /// Change what a key may take in a UTC month; without CREDITS the cap is taken off
+    Cap { key_id: String, credits: Option<i64> },
     /// Refuse a key from now on
     Revoke { key_id: String },
 }
@@ -25,9 +30,16 @@ pub enum Key {
 impl Key {
     pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
         match self {
-            Key::Create { account, name, scopes, rate_limit } => {
-                let body = json!({ "account_id": account, "name": name, "scopes": scopes, "rate_limit_per_minute": rate_limit });
+            Key::Create { account, name, scopes, rate_limit, monthly_cap } => {
+                let body = json!({
+                    "account_id": account, "name": name, "scopes": scopes, "rate_limit_per_minute": rate_limit,
+                    "monthly_cap_credits": monthly_cap,
+                });
                 client.post("/admin/keys", body).await
+            }
+            Key::Cap { key_id, credits } => {
+                let body = json!({ "monthly_cap_credits": credits });
+                client.put(&format!("/admin/keys/{}/cap", segment(&key_id)), body).await
             }
             Key::Revoke { key_id } => client.post(&format!("/admin/keys/{}/revoke", segment(&key_id)), json!({})).await,
         }

@@ -13,6 +13,12 @@ pub enum Render {
     Approve { render_id: String },
     /// Render anew, from new noise, with every colour of the vehicle and view; the present pictures are served until then
     Rerender { render_id: String },
+    /// Render anew to look at it first: what is served stays until the candidate is accepted
+    Candidate { render_id: String },
+    /// Put a candidate in the place of what is served
+    Accept { render_id: String, revision: i64 },
+    /// Keep what is served, and approve it
+    Reject { render_id: String, revision: i64 },
     /// The renders that changed last, with their receipts
     List {
         /// How many, 1 to 200
@@ -31,6 +37,19 @@ impl Render {
             }
             Render::Rerender { render_id } => {
                 client.post(&format!("/admin/renders/{}/rerender", segment(&render_id)), json!({})).await
+            }
+            Render::Candidate { render_id } => {
+                client.post(&format!("/admin/renders/{}/candidates", segment(&render_id)), json!({})).await
+            }
+            Render::Accept { render_id, revision } => {
+                client
+                    .post(&format!("/admin/renders/{}/candidates/{revision}/accept", segment(&render_id)), json!({}))
+                    .await
+            }
+            Render::Reject { render_id, revision } => {
+                client
+                    .post(&format!("/admin/renders/{}/candidates/{revision}/reject", segment(&render_id)), json!({}))
+                    .await
             }
             Render::List { limit } => client.get(&format!("/admin/renders?limit={limit}")).await,
         }

@@ -17,6 +17,8 @@ pub struct Limits {
     /// Of free pictures that have to be rendered, for a client address or an account.
     pub free_renders_per_minute: i64,
     pub dashboard_per_minute: i64,
+    /// Between two looks at accounts whose holders want to be told of low balances and high spend.
+    pub alerts_every: Duration,
     pub events_kept_days: i64,
     pub connections_max: usize,
     /// How long a client may take over a request's head, or let our bytes wait.
@@ -38,6 +40,7 @@ impl Limits {
             dashboard_pictures_per_minute: per_minute("dashboard_pictures_per_minute")?,
             free_renders_per_minute: per_minute("free_renders_per_minute")?,
             dashboard_per_minute: per_minute("dashboard_per_minute")?,
+            alerts_every: Duration::from_secs(source.number("alert_seconds", 1..=3600)?),
             events_kept_days: source.number("events_kept_days", 1..=3650)?,
             client_timeout: Duration::from_secs(source.number("client_timeout_seconds", 1..=600)?),
             connections_max: source.number("connections_max", 16..=1_000_000)?,

@@ -6,6 +6,8 @@ pub mod limits;
 pub mod listen;
 pub mod logs;
 pub mod mail;
+pub mod openid;
+mod peer;
 pub mod prices;
 mod source;
 pub mod storage;
@@ -48,6 +50,8 @@ pub struct Config {
     pub logs: logs::Logs,
     /// `None`: no mail is sent.
     pub mail: Option<mail::Mail>,
+    /// Whom people may sign in with beside passwords.
+    pub openid: Vec<openid::Provider>,
 }
 
 impl Config {
@@ -72,6 +76,7 @@ impl Config {
             limits: limits::Limits::read(source)?,
             logs: logs::Logs::read(source)?,
             mail: mail::Mail::read(source)?,
+            openid: openid::Provider::read_all(source)?,
         })
     }
 }
@@ -201,6 +206,46 @@ mod tests {
             let line = with(key, webhook, url).expect_err(named).to_string();
             assert!(line.contains(named) && !line.contains("hush"), "{line}");
         }
+    }
+
+    #[test]
+    fn providers_are_in_a_file_whose_secrets_are_not_printed() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("openid.toml");
+        let with = |text: &str| {
+            std::fs::write(&path, text).expect("write");
+            from_env(&[("CYCLORAMA_OPENID_PROVIDERS", path.to_str().expect("text"))])
+        };
+        let entry = |id: &str, name: &str, issuer: &str, rest: &str| {
+            format!(
+                "[[provider]]\nid = \"{id}\"\nname = \"{name}\"\nissuer = \"{issuer}\"\nclient_id = \"c\"\n{rest}\n"
+            )
+        };
+        let secret = "client_secret = \"hush\"";
+        let work = entry("work", "Example Ltd", "https://login.example.com/tenant", secret);
+        let club = entry("the-club", "The Club", "http://127.0.0.1:9", secret);
+        let config = with(&format!("{work}{club}")).expect("two providers");
+        assert_eq!(config.openid.len(), 2);
+        assert!(!format!("{config:?}").contains("hush"));
+        assert!(from_env(&[]).expect("defaults").openid.is_empty());
+        for (text, expected) in [
+            (String::new(), "provider"),
+            ("provider = []".to_owned(), "1 to 8 providers"),
+            (format!("{work}{work}"), "there already"),
+            (entry("Work", "x", "https://a.example", secret), "lower-case"),
+            (entry("work", "", "https://a.example", secret), "name"),
+            (entry("work", "x", "http://a.example", secret), "https://"),
+            (entry("work", "x", "https://a.example?x", secret), "https://"),
+            (entry("work", "x", "https://a.example", "client_secret = \"\""), "client_secret"),
+            (entry("work", "x", "https://a.example", ""), "client_secret"),
+            (entry("work", "x", "https://a.example", &format!("{secret}\nsecret = \"hush\"")), "secret"),
+            (entry("work", "x", "https://a.example", "client_secret = hush"), "openid.toml"),
+        ] {
+            let line = with(&text).expect_err(&text).to_string();
+            assert!(line.contains("CYCLORAMA_OPENID_PROVIDERS") && line.contains(expected), "{line}");
+            assert!(!line.contains("hush"), "{line}");
+        }
+        assert!(from_env(&[("CYCLORAMA_OPENID_PROVIDERS", "/nowhere/openid.toml")]).is_err());
     }
 
     #[test]

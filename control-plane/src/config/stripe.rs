@@ -1,5 +1,6 @@
 //! Stripe: what we call it with, what it signs its events with, and where it is.
 
+use super::peer::is_safe;
 use super::{ConfigError, Secret, Source};
 use url::Url;
 
@@ -34,20 +35,11 @@ impl Stripe {
     }
 }
 
-/// The key travels with every request, so nothing but this machine is spoken to without TLS.
 fn api_url(source: &Source) -> Result<String, ConfigError> {
     let refuse = || source.refuse("stripe_api_url", "https://host, or http:// and an address of this machine");
     let url = Url::parse(source.text("stripe_api_url").unwrap_or_default()).map_err(|_| refuse())?;
-    let is_here = match url.host() {
-        Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
-        Some(url::Host::Domain(name)) => name == "localhost",
-        None => false,
-    };
-    let is_safe = url.scheme() == "https" || (url.scheme() == "http" && is_here);
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
-    let is_anonymous = url.username().is_empty() && url.password().is_none();
-    if !(is_safe && is_bare && is_anonymous) {
+    if !(is_safe(&url) && is_bare) {
         return Err(refuse());
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())

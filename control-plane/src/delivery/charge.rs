@@ -7,7 +7,7 @@ use super::find::{Ready, obtain};
 use super::{CREDITS_PER_PICTURE, DeliveryError, Order, etag};
 use crate::app::App;
 use crate::http::extract::Caller;
-use crate::ledger::{self, Charge, Credits, Entry, MeterError, Metered, Outcome, RateCount, Source, Window};
+use crate::ledger::{self, Charge, Credits, Entry, KeyCap, MeterError, Metered, Outcome, RateCount, Source, Window};
 use crate::renders::Priority;
 use tokio::sync::oneshot;
 
@@ -123,7 +123,8 @@ pub(super) async fn submit(app: &App, caller: &Caller, charge: Charge) -> Window
         limit_per_minute: caller.rate_limit_per_minute,
         account_id: Some(caller.account_id.clone()),
     };
-    match app.meter.submit(Entry { count: Some(count), charge }).await {
+    let capped_key_id = caller.is_capped.then(|| caller.key_id.clone());
+    match app.meter.submit(Entry { count: Some(count), capped_key_id, charge }).await {
         Ok(metered) => (metered.window, balance_after(metered, required)),
         Err(error) => (None, Err(error.into())),
     }
@@ -134,6 +135,9 @@ fn balance_after(metered: Metered, required: Credits) -> Result<Credits, Deliver
         (Outcome::Done { remaining }, _) => Ok(remaining.unwrap_or_default()),
         (Outcome::RateLimited, Some(window)) => Err(DeliveryError::RateLimited(window)),
         (Outcome::Insufficient { balance }, _) => Err(DeliveryError::Insufficient { balance, required }),
+        (Outcome::OverCap { balance, cap, spent }, _) => {
+            Err(DeliveryError::OverCap { balance, required, cap: KeyCap { cap, spent } })
+        }
         (Outcome::HoldNotOpen | Outcome::DeliveryUrlClosed, _) => Err(DeliveryError::HoldLost),
         (Outcome::AttemptLost, _) => Err(DeliveryError::AttemptLost),
         (Outcome::UnknownAccount | Outcome::RateLimited, _) => Err(DeliveryError::NoLedger),
@@ -151,6 +155,7 @@ pub(super) fn delivered(
     ledger::Delivery {
         key_id: key_id.to_owned(),
         request_id: request_id.to_owned(),
+        about: order.variant.words(),
         render_id: ready.picture.render_id.clone(),
         revision: ready.picture.revision,
         format: order.format,
@@ -217,7 +222,7 @@ impl Held {
         match self
             .app
             .meter
-            .submit(Entry { count: None, charge })
+            .submit(Entry::uncounted(charge))
             .await
             .map_err(DeliveryError::from)
             .and_then(|metered| balance_after(metered, Credits(0)))
@@ -250,7 +255,7 @@ impl Drop for Held {
 }
 
 async fn release(app: &App, hold_id: String) -> Result<Metered, MeterError> {
-    app.meter.submit(Entry { count: None, charge: Charge::Release { hold_id } }).await
+    app.meter.submit(Entry::uncounted(Charge::Release { hold_id })).await
 }
 
 fn report(released: Result<Metered, MeterError>) {

@@ -18,7 +18,7 @@ pub use find::{Pictures, Ready, example, for_partner, for_visitor, is_ready, rea
 pub use request::{BadParameter, ImageRequest, ResponseKind};
 
 use crate::catalog::{Catalog, NotFound};
-use crate::ledger::{Credits, MeterError, Window};
+use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::renders::{Picture, RenderError};
 use cyclorama_core::encoding::EncodingError;
 use cyclorama_core::objects::ObjectError;
@@ -80,6 +80,8 @@ pub enum DeliveryError {
     RateLimited(Window),
     #[error("the balance does not cover {required} credits")]
     Insufficient { balance: Credits, required: Credits },
+    #[error("the key's cap of the month does not cover {required} credits")]
+    OverCap { balance: Credits, required: Credits, cap: KeyCap },
     #[error("the key's account has no ledger")]
     NoLedger,
     #[error("the picture came after its hold was given back")]

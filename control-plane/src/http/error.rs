@@ -54,6 +54,11 @@ impl Problem {
         .header(LINK, "</pricing>; rel=payment")
     }
 
+    /// The same failure for another reason.
+    pub fn because(self, code: &'static str, detail: String) -> Self {
+        Problem { code, detail, ..self }
+    }
+
     pub fn forbidden(code: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, code, detail)
     }

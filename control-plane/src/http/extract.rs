@@ -48,6 +48,8 @@ pub struct Caller {
     pub key_id: String,
     pub scopes: Vec<Scope>,
     pub rate_limit_per_minute: i64,
+    /// Whether the key has a monthly cap.
+    pub is_capped: bool,
 }
 
 impl Caller {
@@ -76,6 +78,7 @@ impl Caller {
         Ok(Caller {
             account_id: found.account_id,
             key_id: found.key_id,
+            is_capped: found.is_capped,
             scopes: found.scopes,
             rate_limit_per_minute: found.rate_limit_per_minute.unwrap_or(app.config.limits.rate_limit_per_minute),
         })

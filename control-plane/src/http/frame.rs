@@ -113,6 +113,10 @@ fn refuse_unseen(is_turned_away: bool, request: &Request) -> Option<Problem> {
         let stopping = Problem::unavailable("shutting_down", "This process is stopping; nothing was charged.");
         return Some(stopping.retry_after(1).header(CONNECTION, "close"));
     }
+    // No name of anything holds it, and PostgreSQL takes it for no text.
+    if request.uri().path().contains("%00") {
+        return Some(Problem::not_found("not_found", "There is nothing at this address."));
+    }
     let address_bytes = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
     (address_bytes > ADDRESS_BYTES_MAX).then(|| {
         let detail = format!("The address is longer than {ADDRESS_BYTES_MAX} bytes.");

@@ -50,7 +50,8 @@ impl Service {
         let email = format!("{}@example.com", uuid::Uuid::now_v7());
         let account_id = account::open(&self.app.db, &email, Credits(1), self.app.clock.now()).await.expect("account");
         let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
-        let new = NewKey { account_id: &account_id, name: "test", scopes, rate_limit_per_minute: None };
+        let new =
+            NewKey { account_id: &account_id, name: "test", scopes, rate_limit_per_minute: None, monthly_cap: None };
         let mut tx = self.app.db.begin().await.expect("begin");
         api_key::create(&mut tx, new, &key, self.app.clock.now()).await.expect("key");
         tx.commit().await.expect("commit");

@@ -1,8 +1,9 @@
 //! One batch of the meter: every statement of its transaction, in one fixed order.
 //!
-//! The order (windows, holds, signed addresses, named requests, balances, usage; each sorted by id) is also the order in which rows are locked, so that several processes on
-//! one PostgreSQL never wait for each other in a circle.
+//! The order (windows, holds, signed addresses, named requests, capped keys, balances, usage; each sorted by id) is also the order in which
+//! rows are locked, so that several processes on one PostgreSQL never wait for each other in a circle.
 
+use super::key_cap::{Caps, CountedIn, KeyCap};
 use super::{AnswerToKeep, Charge, Credits, Delivery, Entry, Metered, NewDeliveryUrl, Outcome, ProcessId, Window};
 use super::{delivery_urls, idempotency, usage};
 use crate::clock::UnixMs;
@@ -53,6 +54,12 @@ enum Value<'e> {
     Number(i64),
     NoText,
     NoNumber,
+}
+
+impl<'e> Value<'e> {
+    fn text_or_null(text: Option<&'e str>) -> Self {
+        text.map_or(Value::NoText, Value::Text)
+    }
 }
 
 /// Applies all entries in one transaction and commits it. Answers are in the order of the entries.
@@ -120,13 +127,13 @@ async fn write(
     let mut ended = end_holds(tx, now, entries, &mut outcomes).await?;
     change_urls(tx, now, entries, &mut outcomes, &mut ended).await?;
     check_attempts(tx, entries, &mut outcomes).await?;
-    let mut appended = Appended::default();
-    move_balances(tx, entries, &ended, &mut outcomes).await?;
+    let caps = move_balances(tx, now, entries, &ended, &mut outcomes).await?;
     keep_answers(tx, entries, &outcomes).await?;
     usage::add(tx, now, usage::of_batch(entries, &outcomes, &ended)).await?;
+    let mut appended = Appended::default();
     for (index, entry) in entries.iter().enumerate() {
         if let Some(Outcome::Done { .. }) = outcomes[index] {
-            append(&mut appended, now, owner, entry, ended.get(&index));
+            append(&mut appended, now, owner, entry, ended.get(&index), caps.month(entry));
         }
     }
     let witness = appended.ledger_entries.first().and_then(|row| match row.first() {
@@ -198,6 +205,8 @@ async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Res
 pub(super) struct Ended {
     pub account_id: String,
     pub credits: Credits,
+    /// The cap that its credits count against.
+    pub counted: Option<CountedIn>,
 }
 
 /// Ends the holds that the batch settles or releases; a hold that is not open any more is left as it is.
@@ -221,7 +230,8 @@ async fn end_holds(
     let mut ended = BTreeMap::new();
     for (hold_id, state, index) in endings {
         let row = sqlx::query(
-            "update holds set state = $1, ended_at_ms = $2 where id = $3 and state = 'open' returning account_id, credits",
+            "update holds set state = $1, ended_at_ms = $2 where id = $3 and state = 'open'
+             returning account_id, credits, capped_key_id, capped_month",
         )
         .bind(state)
         .bind(now.0)
@@ -230,7 +240,8 @@ async fn end_holds(
         .await?;
         match row {
             Some(row) => {
-                ended.insert(index, Ended { account_id: row.try_get(0)?, credits: Credits(row.try_get(1)?) });
+                let counted = CountedIn::read(row.try_get(2)?, row.try_get(3)?);
+                ended.insert(index, Ended { account_id: row.try_get(0)?, credits: Credits(row.try_get(1)?), counted });
             }
             None => outcomes[index] = Some(Outcome::HoldNotOpen),
         }
@@ -265,8 +276,8 @@ async fn change_urls(
             false => delivery_urls::consume(tx, id).await?,
         };
         match changed {
-            Some(account_id) => {
-                ended.insert(index, Ended { account_id, credits: Credits(1) });
+            Some(delivery_urls::Changed { account_id, counted }) => {
+                ended.insert(index, Ended { account_id, credits: Credits(1), counted });
                 // A load moves no credits: its balance is nobody's business.
                 if is_load {
                     outcomes[index] = Some(Outcome::Done { remaining: None });
@@ -314,13 +325,16 @@ fn answers_to_keep<'a>(entries: &[&'a Entry]) -> impl Iterator<Item = (&'a Answe
     })
 }
 
-/// Gives released credits back, then takes debits and holds by guarded updates, account by account.
+/// Gives released credits back, then takes debits and holds by guarded updates, account by account. What is taken also fits in the caps of
+/// the keys that ask.
 async fn move_balances(
     tx: &mut Tx<'_>,
+    now: UnixMs,
     entries: &[&Entry],
     ended: &BTreeMap<usize, Ended>,
     outcomes: &mut [Option<Outcome>],
-) -> Result<(), sqlx::Error> {
+) -> Result<Caps, sqlx::Error> {
+    let mut caps = Caps::lock(tx, now, entries, ended, outcomes).await?;
     let mut by_account: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, entry) in entries.iter().enumerate().filter(|(index, _)| outcomes[*index].is_none()) {
         let account_id = match &entry.charge {
@@ -350,9 +364,10 @@ async fn move_balances(
                 .execute(&mut **tx)
                 .await?;
         }
-        let asked: i64 = indexes.iter().map(|index| entries[*index].charge.asks().0).sum();
-        match take(tx, account_id, asked).await? {
+        let of_account: Vec<&Entry> = indexes.iter().map(|index| entries[*index]).collect();
+        match take_all(tx, account_id, &of_account, &mut caps).await? {
             Some(after_all) => {
+                let asked: i64 = of_account.iter().map(|entry| entry.charge.asks().0).sum();
                 // Everybody is told the balance right after their own entry.
                 let mut remaining = after_all.0 + asked;
                 for index in indexes {
@@ -360,10 +375,29 @@ async fn move_balances(
                     outcomes[index] = Some(Outcome::Done { remaining: Some(Credits(remaining)) });
                 }
             }
-            None => one_by_one(tx, account_id, &indexes, entries, outcomes).await?,
+            None => one_by_one(tx, account_id, &indexes, entries, &mut caps, outcomes).await?,
         }
     }
-    Ok(())
+    caps.write(tx).await?;
+    Ok(caps)
+}
+
+/// Takes what all of an account's entries ask for, if caps and balance cover it; the balance after it.
+async fn take_all(
+    tx: &mut Tx<'_>,
+    account_id: &str,
+    entries: &[&Entry],
+    caps: &mut Caps,
+) -> Result<Option<Credits>, sqlx::Error> {
+    if !caps.take_all(entries) {
+        return Ok(None);
+    }
+    let asked = entries.iter().map(|entry| entry.charge.asks().0).sum();
+    let after = take(tx, account_id, asked).await?;
+    if after.is_none() {
+        caps.put_back(entries);
+    }
+    Ok(after)
 }
 
 /// Takes credits if the balance covers them; returns the balance after it. Taking 0 reads.
@@ -381,20 +415,31 @@ async fn take(tx: &mut Tx<'_>, account_id: &str, credits: i64) -> Result<Option<
     row.map(|row| Ok(Credits(row.try_get(0)?))).transpose()
 }
 
-/// The balance does not cover the whole group: first come, first served.
+/// The balance, or a key's cap, does not cover the whole group: first come, first served.
 async fn one_by_one(
     tx: &mut Tx<'_>,
     account_id: &str,
     indexes: &[usize],
     entries: &[&Entry],
+    caps: &mut Caps,
     outcomes: &mut [Option<Outcome>],
 ) -> Result<(), sqlx::Error> {
     for index in indexes {
-        outcomes[*index] = Some(match take(tx, account_id, entries[*index].charge.asks().0).await? {
-            Some(remaining) => Outcome::Done { remaining: Some(remaining) },
-            None => match take(tx, account_id, 0).await? {
-                Some(balance) => Outcome::Insufficient { balance },
-                None => Outcome::UnknownAccount,
+        let entry = entries[*index];
+        let over_cap = caps.refuses(entry);
+        let taken = match over_cap {
+            Some(_) => None,
+            None => take(tx, account_id, entry.charge.asks().0).await?,
+        };
+        outcomes[*index] = Some(match (taken, over_cap) {
+            (Some(remaining), _) => {
+                caps.take(entry);
+                Outcome::Done { remaining: Some(remaining) }
+            }
+            (None, over_cap) => match (take(tx, account_id, 0).await?, over_cap) {
+                (Some(balance), Some(KeyCap { cap, spent })) => Outcome::OverCap { balance, cap, spent },
+                (Some(balance), None) => Outcome::Insufficient { balance },
+                (None, _) => Outcome::UnknownAccount,
             },
         });
     }
@@ -402,12 +447,19 @@ async fn one_by_one(
 }
 
 /// Collects the rows that an applied entry leaves behind.
-fn append<'e>(appended: &mut Appended<'e>, now: UnixMs, owner: &'e ProcessId, entry: &'e Entry, ended: Option<&Ended>) {
+fn append<'e>(
+    appended: &mut Appended<'e>,
+    now: UnixMs,
+    owner: &'e ProcessId,
+    entry: &'e Entry,
+    ended: Option<&Ended>,
+    capped_month: Option<&'e str>,
+) {
     let mut ledger_entry =
-        |account_id: Value<'e>, kind: &'static str, credits: i64, [hold_id, url_id]: [Value<'e>; 2]| {
+        |account_id: Value<'e>, kind: &'static str, credits: i64, [hold_id, url_id, reason]: [Value<'e>; 3]| {
             let id = Value::Owned(Uuid::now_v7().to_string());
-            let row =
-                vec![id, account_id, Value::Text(kind), Value::Number(credits), hold_id, url_id, Value::Number(now.0)];
+            let credits = Value::Number(credits);
+            let row = vec![id, account_id, Value::Text(kind), credits, hold_id, url_id, reason, Value::Number(now.0)];
             appended.ledger_entries.push(row);
         };
     match &entry.charge {
@@ -420,11 +472,21 @@ fn append<'e>(appended: &mut Appended<'e>, now: UnixMs, owner: &'e ProcessId, en
             }
         }
         Charge::Debit { account_id, credits, delivery } => {
-            ledger_entry(Value::Text(account_id), "debit", -credits.0, [Value::NoText, Value::NoText]);
+            ledger_entry(
+                Value::Text(account_id),
+                "debit",
+                -credits.0,
+                [Value::NoText, Value::NoText, Value::Text(&delivery.about)],
+            );
             appended.deliveries.push(delivery_row(now, Value::Text(account_id), *credits, delivery));
         }
         Charge::Hold { account_id, credits, hold_id, expires_at_ms } => {
-            ledger_entry(Value::Text(account_id), "hold", -credits.0, [Value::Text(hold_id), Value::NoText]);
+            ledger_entry(
+                Value::Text(account_id),
+                "hold",
+                -credits.0,
+                [Value::Text(hold_id), Value::NoText, Value::NoText],
+            );
             appended.holds.push(vec![
                 Value::Text(hold_id),
                 Value::Text(account_id),
@@ -433,11 +495,13 @@ fn append<'e>(appended: &mut Appended<'e>, now: UnixMs, owner: &'e ProcessId, en
                 Value::Text(owner.as_str()),
                 Value::Number(now.0),
                 Value::Number(*expires_at_ms),
+                Value::text_or_null(entry.capped_key_id.as_deref().filter(|_| capped_month.is_some())),
+                Value::text_or_null(capped_month),
             ]);
         }
         Charge::Settle { hold_id, delivery } => {
             if let Some(hold) = ended {
-                let of = [Value::Text(hold_id.as_str()), Value::NoText];
+                let of = [Value::Text(hold_id.as_str()), Value::NoText, Value::Text(&delivery.about)];
                 ledger_entry(Value::Owned(hold.account_id.clone()), "settle", 0, of);
                 appended.deliveries.push(delivery_row(
                     now,
@@ -449,19 +513,35 @@ fn append<'e>(appended: &mut Appended<'e>, now: UnixMs, owner: &'e ProcessId, en
         }
         Charge::Release { hold_id } => {
             if let Some(hold) = ended {
-                let of = [Value::Text(hold_id.as_str()), Value::NoText];
+                let of = [Value::Text(hold_id.as_str()), Value::NoText, Value::NoText];
                 ledger_entry(Value::Owned(hold.account_id.clone()), "release", hold.credits.0, of);
             }
         }
         Charge::Mint { account_id, urls, .. } => {
-            ledger_entry(Value::Text(account_id), "debit", -(urls.len() as i64), [Value::NoText, Value::NoText]);
-            appended.delivery_urls.extend(urls.iter().map(|url| delivery_url_row(now, account_id, url)));
+            ledger_entry(
+                Value::Text(account_id),
+                "debit",
+                -(urls.len() as i64),
+                [Value::NoText, Value::NoText, about_urls(urls)],
+            );
+            appended.delivery_urls.extend(urls.iter().map(|url| delivery_url_row(now, account_id, url, capped_month)));
         }
         Charge::Refund { delivery_url_id } => {
             if let Some(url) = ended {
-                let of = [Value::NoText, Value::Text(delivery_url_id.as_str())];
+                let of = [Value::NoText, Value::Text(delivery_url_id.as_str()), Value::NoText];
                 ledger_entry(Value::Owned(url.account_id.clone()), "refund", url.credits.0, of);
             }
+        }
+    }
+}
+
+/// What the entry of signed addresses says.
+fn about_urls<'e>(urls: &[NewDeliveryUrl]) -> Value<'e> {
+    match urls {
+        [] => Value::NoText,
+        [one] => Value::Owned(format!("signed address: {}", one.variant.words())),
+        [first, others @ ..] => {
+            Value::Owned(format!("signed addresses: {} and {} more", first.variant.words(), others.len()))
         }
     }
 }
@@ -483,7 +563,12 @@ fn delivery_row<'e>(now: UnixMs, account_id: Value<'e>, credits: Credits, delive
     ]
 }
 
-fn delivery_url_row<'e>(now: UnixMs, account_id: &'e str, url: &'e NewDeliveryUrl) -> Vec<Value<'e>> {
+fn delivery_url_row<'e>(
+    now: UnixMs,
+    account_id: &'e str,
+    url: &'e NewDeliveryUrl,
+    capped_month: Option<&'e str>,
+) -> Vec<Value<'e>> {
     let pixels = |side: Option<u32>| side.map_or(Value::NoNumber, |side| Value::Number(i64::from(side)));
     let variant = &url.variant;
     vec![
@@ -504,11 +589,24 @@ fn delivery_url_row<'e>(now: UnixMs, account_id: &'e str, url: &'e NewDeliveryUr
         Value::Text("active"),
         Value::Number(now.0),
         Value::Number(url.expires_at_ms),
+        Value::text_or_null(capped_month),
     ]
 }
 
-static HOLDS: GrowingTable =
-    GrowingTable::new("holds", &["id", "account_id", "credits", "state", "owner", "opened_at_ms", "expires_at_ms"]);
+static HOLDS: GrowingTable = GrowingTable::new(
+    "holds",
+    &[
+        "id",
+        "account_id",
+        "credits",
+        "state",
+        "owner",
+        "opened_at_ms",
+        "expires_at_ms",
+        "capped_key_id",
+        "capped_month",
+    ],
+);
 static DELIVERY_URLS: GrowingTable = GrowingTable::new(
     "delivery_urls",
     &[
@@ -529,11 +627,12 @@ static DELIVERY_URLS: GrowingTable = GrowingTable::new(
         "state",
         "created_at_ms",
         "expires_at_ms",
+        "capped_month",
     ],
 );
 static LEDGER_ENTRIES: GrowingTable = GrowingTable::new(
     "ledger_entries",
-    &["id", "account_id", "kind", "credits", "hold_id", "delivery_url_id", "at_ms"],
+    &["id", "account_id", "kind", "credits", "hold_id", "delivery_url_id", "reason", "at_ms"],
 );
 static DELIVERIES: GrowingTable = GrowingTable::new(
     "deliveries",

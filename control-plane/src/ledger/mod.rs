@@ -8,6 +8,7 @@ mod batch;
 mod deliveries;
 mod delivery_urls;
 pub mod idempotency;
+mod key_cap;
 mod meter;
 #[cfg(test)]
 mod model_tests;
@@ -20,6 +21,7 @@ mod usage;
 
 pub use balance::{Payment, Standing, Verdict, balance, grant, open_account, purchase, standing, take_back, verify};
 pub use deliveries::{Delivered, deliveries};
+pub use key_cap::{CAP_CREDITS_MAX, KeyCap, set as set_key_cap};
 pub use meter::{Meter, MeterError};
 pub use owner::{ProcessId, start_sweeper};
 pub use statement::{PAGE_MAX, StatementLine, has_purchase, newest_entries, statement};
@@ -56,7 +58,16 @@ pub enum LedgerError {
 pub struct Entry {
     /// Counts one request against a window. When the window is full nothing else of the entry happens.
     pub count: Option<RateCount>,
+    /// The key that asks, where it has a monthly cap: what is taken has to fit in it. Keys without one cost no statement.
+    pub capped_key_id: Option<String>,
     pub charge: Charge,
+}
+
+impl Entry {
+    /// A charge that nobody counts, of nobody's key.
+    pub fn uncounted(charge: Charge) -> Self {
+        Entry { count: None, capped_key_id: None, charge }
+    }
 }
 
 /// One request, in exact fixed windows of 60 s that all processes share.
@@ -131,6 +142,8 @@ pub struct NewDeliveryUrl {
 pub struct Delivery {
     pub key_id: String,
     pub request_id: String,
+    /// What its entry says: vehicle, view and colour.
+    pub about: String,
     pub render_id: String,
     pub revision: i64,
     pub format: cyclorama_core::Format,
@@ -174,6 +187,13 @@ pub enum Outcome {
     /// The balance does not cover it; nothing was charged.
     Insufficient {
         balance: Credits,
+    },
+    /// The key's cap of the month does not cover it; nothing was charged.
+    OverCap {
+        balance: Credits,
+        cap: Credits,
+        /// Taken in this month so far.
+        spent: Credits,
     },
     /// The hold was already settled or released (its owner was taken for dead): the picture must not be delivered.
     HoldNotOpen,

@@ -1,7 +1,10 @@
 //! The ledger against a model of a few lines: random operations, every outcome and every balance compared after each.
 
-use super::tests::{ACCOUNT, account, debit, hold, key, load, mint, only, refund, release, settle, sound, started};
+use super::tests::{
+    ACCOUNT, KEY, account, debit, hold, key, load, mint, only, refund, release, settle, sound, started,
+};
 use super::*;
+use crate::accounts::api_key;
 use crate::clock::{Clock, UnixMs};
 use crate::test_database::databases;
 use proptest::prelude::*;
@@ -19,6 +22,8 @@ enum Operation {
     Mint(Vec<u8>, i64),
     Load(u8),
     Refund(u8),
+    /// The key is given a cap, or it is taken off.
+    Cap(Option<i64>),
     /// Several at once, so that they share a transaction.
     Together(Vec<Operation>),
 }
@@ -42,6 +47,7 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let added = prop_oneof![
         (1..20i64).prop_map(Operation::Grant),
         (0..3u8, 1..3i64).prop_map(|(payment, credits)| Operation::Purchase(payment, credits)),
+        proptest::option::weighted(0.8, 1..20i64).prop_map(Operation::Cap),
     ];
     let together = proptest::collection::vec(metered(), 2..6).prop_map(Operation::Together);
     proptest::collection::vec(prop_oneof![6 => metered(), 2 => added, 1 => together], 1..40)
@@ -49,7 +55,11 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HoldState {
-    Open(i64),
+    Open {
+        credits: i64,
+        /// Against the key's cap.
+        is_counted: bool,
+    },
     Ended,
 }
 
@@ -58,10 +68,11 @@ struct Url {
     max_uses: i64,
     uses: i64,
     consumed: bool,
+    is_counted: bool,
 }
 
 /// What the ledger must be, without a database.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Model {
     balance: i64,
     spent: i64,
@@ -69,21 +80,54 @@ struct Model {
     holds: BTreeMap<u8, HoldState>,
     urls: BTreeMap<u8, Url>,
     payments: BTreeMap<u8, i64>,
+    cap: Option<i64>,
+    /// What counts against the cap.
+    counted: i64,
+    /// Credits of pictures that were delivered.
+    delivered: i64,
 }
 
 impl Model {
+    fn covers(&self, credits: i64) -> Result<(), Outcome> {
+        let balance = Credits(self.balance);
+        match self.cap {
+            Some(cap) if self.counted + credits > cap => {
+                Err(Outcome::OverCap { balance, cap: Credits(cap), spent: Credits(self.counted) })
+            }
+            _ if credits > self.balance => Err(Outcome::Insufficient { balance }),
+            _ => Ok(()),
+        }
+    }
+
+    /// A first cap counts what was taken already: pictures, addresses, and holds that were counted before it was taken off.
+    fn set_cap(&mut self, cap: Option<i64>) {
+        if cap.is_some() && self.cap.is_none() {
+            let urls = self.urls.values().filter(|url| !url.consumed).count() as i64;
+            let held = |hold: &HoldState| match hold {
+                HoldState::Open { credits, is_counted: true } => *credits,
+                _ => 0,
+            };
+            self.counted = self.delivered + urls + self.holds.values().map(held).sum::<i64>();
+        }
+        self.cap = cap;
+    }
+
     fn take(&mut self, credits: i64) -> Result<(), Outcome> {
-        if credits > self.balance {
-            return Err(Outcome::Insufficient { balance: Credits(self.balance) });
+        self.covers(credits)?;
+        if self.cap.is_some() {
+            self.counted += credits;
         }
         self.balance -= credits;
         self.spent += credits;
         Ok(())
     }
 
-    fn give_back(&mut self, credits: i64) {
+    fn give_back(&mut self, credits: i64, is_counted: bool) {
         self.balance += credits;
         self.spent -= credits;
+        if is_counted {
+            self.counted = (self.counted - credits).max(0);
+        }
     }
 
     fn done(&self) -> Outcome {
@@ -93,31 +137,39 @@ impl Model {
     /// The outcome of an operation of the meter. `None`: the database refuses it, for its id is taken.
     fn apply(&mut self, operation: &Operation) -> Option<Outcome> {
         let result = match operation {
-            Operation::Debit(credits) => self.take(*credits).map(|()| self.images += 1),
+            Operation::Debit(credits) => self.take(*credits).map(|()| {
+                self.images += 1;
+                self.delivered += credits;
+            }),
             // Only what could be paid for comes as far as its row.
-            Operation::Hold(id, credits) if self.holds.contains_key(id) && *credits <= self.balance => return None,
+            Operation::Hold(id, credits) if self.holds.contains_key(id) && self.covers(*credits).is_ok() => {
+                return None;
+            }
             Operation::Hold(id, credits) => self.take(*credits).map(|()| {
-                self.holds.insert(*id, HoldState::Open(*credits));
+                self.holds.insert(*id, HoldState::Open { credits: *credits, is_counted: self.cap.is_some() });
             }),
             Operation::Settle(id) | Operation::Release(id) => match self.holds.get(id).copied() {
-                Some(HoldState::Open(credits)) => {
+                Some(HoldState::Open { credits, is_counted }) => {
                     self.holds.insert(*id, HoldState::Ended);
-                    match operation {
-                        Operation::Release(_) => self.give_back(credits),
-                        _ => self.images += 1,
+                    if let Operation::Release(_) = operation {
+                        self.give_back(credits, is_counted);
+                    } else {
+                        self.images += 1;
+                        self.delivered += credits;
                     }
                     Ok(())
                 }
                 _ => Err(Outcome::HoldNotOpen),
             },
             Operation::Mint(ids, _)
-                if ids.iter().any(|id| self.urls.contains_key(id)) && ids.len() as i64 <= self.balance =>
+                if ids.iter().any(|id| self.urls.contains_key(id)) && self.covers(ids.len() as i64).is_ok() =>
             {
                 return None;
             }
             Operation::Mint(ids, max_uses) => self.take(ids.len() as i64).map(|()| {
+                let is_counted = self.cap.is_some();
                 for id in ids {
-                    self.urls.insert(*id, Url { max_uses: *max_uses, uses: 0, consumed: false });
+                    self.urls.insert(*id, Url { max_uses: *max_uses, uses: 0, consumed: false, is_counted });
                 }
             }),
             Operation::Load(id) => match self.urls.get_mut(id) {
@@ -131,18 +183,23 @@ impl Model {
             Operation::Refund(id) => match self.urls.get_mut(id) {
                 Some(url) if !url.consumed && url.uses == 0 => {
                     url.consumed = true;
-                    self.give_back(1);
+                    let is_counted = url.is_counted;
+                    self.give_back(1, is_counted);
                     Ok(())
                 }
                 _ => Err(Outcome::DeliveryUrlClosed),
             },
-            Operation::Grant(_) | Operation::Purchase(..) | Operation::Together(_) => return None,
+            Operation::Grant(_) | Operation::Purchase(..) | Operation::Cap(_) | Operation::Together(_) => return None,
         };
         Some(result.map_or_else(|refused| refused, |()| self.done()))
     }
 }
 
-fn entry(operation: &Operation) -> Entry {
+fn entry(operation: &Operation, is_capped: bool) -> Entry {
+    Entry { capped_key_id: is_capped.then(|| KEY.to_owned()), ..charge(operation) }
+}
+
+fn charge(operation: &Operation) -> Entry {
     let name = |kind: &str, id: u8| format!("{kind}-{id}");
     match operation {
         Operation::Debit(credits) => debit(ACCOUNT, *credits),
@@ -155,7 +212,9 @@ fn entry(operation: &Operation) -> Entry {
         }
         Operation::Load(id) => load(&name("url", *id)),
         Operation::Refund(id) => refund(&name("url", *id)),
-        Operation::Grant(_) | Operation::Purchase(..) | Operation::Together(_) => only(Charge::Nothing),
+        Operation::Grant(_) | Operation::Purchase(..) | Operation::Cap(_) | Operation::Together(_) => {
+            only(Charge::Nothing)
+        }
     }
 }
 
@@ -195,19 +254,33 @@ async fn agree(database: &crate::db::Database, operations: &[Operation]) {
                     }
                 }
             }
+            Operation::Cap(cap) => {
+                let set = set_key_cap(database, KEY, cap.map(Credits), Clock.now()).await.expect("sets");
+                assert!(set, "step {step}");
+                model.set_cap(*cap);
+            }
             // Which of them comes first is the meter's affair: what they come to together is compared below.
             Operation::Together(several) => {
-                let answers = several.iter().map(|operation| meter.submit(entry(operation)));
+                let answers = several.iter().map(|operation| meter.submit(entry(operation, model.cap.is_some())));
                 let answers = futures::future::join_all(answers).await;
                 follow(&mut model, several, &answers);
             }
             _ => {
-                let answer = meter.submit(entry(operation)).await.ok().map(|metered| metered.outcome);
+                let answer =
+                    meter.submit(entry(operation, model.cap.is_some())).await.ok().map(|metered| metered.outcome);
                 assert_eq!(answer, model.apply(operation), "step {step}: {operation:?}");
             }
         }
         let now = balance(&database.pool, ACCOUNT).await.expect("reads");
         assert_eq!(now, Credits(model.balance), "step {step}: {operation:?}");
+        if let Some(cap) = model.cap {
+            let counted = api_key::cap(database, KEY, Clock.now()).await.expect("reads");
+            assert_eq!(
+                counted,
+                Some(KeyCap { cap: Credits(cap), spent: Credits(model.counted) }),
+                "step {step}: {operation:?}"
+            );
+        }
     }
     sound(database).await;
     let used = usage_30d(&database.pool, ACCOUNT, Clock.now()).await.expect("reads");
@@ -227,9 +300,7 @@ fn follow(model: &mut Model, several: &[Operation], answers: &[Result<Metered, M
     left.sort_by_key(|index| !gives(&several[*index]));
     while !left.is_empty() {
         let possible = left.iter().position(|index| {
-            let mut trial =
-                Model { balance: model.balance, spent: model.spent, images: model.images, ..Model::default() };
-            (trial.holds, trial.urls) = (model.holds.clone(), model.urls.clone());
+            let mut trial = model.clone();
             matches!(trial.apply(&several[*index]), Some(Outcome::Done { .. }))
         });
         let place = possible.unwrap_or_else(|| panic!("no order explains {several:?} with {answers:?}"));

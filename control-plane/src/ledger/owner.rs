@@ -99,7 +99,7 @@ pub(super) async fn sweep(database: &Database, meter: &Meter, now: UnixMs) -> Re
     let mut releases = Vec::with_capacity(orphans.len());
     for row in orphans {
         let hold_id = row.try_get(0)?;
-        releases.push(meter.submit(Entry { count: None, charge: Charge::Release { hold_id } }));
+        releases.push(meter.submit(Entry::uncounted(Charge::Release { hold_id })));
     }
     let answers = futures::future::join_all(releases).await;
     let released =

@@ -22,7 +22,7 @@ pub struct StatementLine {
     pub credits: i64,
     /// The balance after this entry.
     pub balance: i64,
-    /// Why, for grants, purchases and reversals.
+    /// Why, for grants, purchases and reversals; what for, for debits and settles: the vehicle, view and colour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The hold that it opened or ended.

@@ -7,6 +7,7 @@ use crate::test_database::databases;
 use sqlx::Row;
 
 pub(super) const ACCOUNT: &str = "account-1";
+pub(super) const KEY: &str = "key-1";
 const FAR_AWAY_MS: i64 = 4_000_000_000_000;
 
 pub(super) async fn account(database: &Database, id: &str, credits: i64) {
@@ -24,6 +25,7 @@ fn delivery() -> Delivery {
     Delivery {
         key_id: "key-1".to_owned(),
         request_id: "request-1".to_owned(),
+        about: "ford/mustang/2020, side, red".to_owned(),
         render_id: "render-1".to_owned(),
         revision: 1,
         format: cyclorama_core::Format::Png,
@@ -34,7 +36,7 @@ fn delivery() -> Delivery {
 }
 
 pub(super) fn only(charge: Charge) -> Entry {
-    Entry { count: None, charge }
+    Entry::uncounted(charge)
 }
 
 pub(super) fn debit(account_id: &str, credits: i64) -> Entry {
@@ -440,5 +442,101 @@ async fn loads_and_refunds_of_one_address_race_from_two_processes() {
             assert_eq!(after.0, before.0 - 1 + refunds as i64);
             sound(&database).await;
         }
+    }
+}
+
+/// Two processes, one key with a cap and one without on the same account: the one never takes a credit more, the other is not held up.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cap_is_never_passed_and_what_comes_back_makes_room() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 1_000).await;
+        key(&database).await;
+        assert!(set_key_cap(&database, KEY, Some(Credits(30)), Clock.now()).await.expect("sets"));
+        let meters = [started(&database).await.0, started(&database).await.0];
+        let capped = |entry: Entry| Entry { capped_key_id: Some(KEY.to_owned()), ..entry };
+        let entries = (0..240).map(|n: usize| match n % 4 {
+            0 => capped(debit(ACCOUNT, 1)),
+            1 => capped(hold(&format!("hold-{n}"), 2)),
+            2 => capped(mint(&[&format!("url-{n}"), &format!("url-{n}-b")], 0)),
+            _ => debit(ACCOUNT, 1),
+        });
+        let tasks: Vec<_> = entries
+            .enumerate()
+            .map(|(n, entry)| {
+                let meter = meters[n / 4 % 2].clone();
+                tokio::spawn(async move {
+                    let asked = entry.charge.asks().0;
+                    let is_capped = entry.capped_key_id.is_some();
+                    (is_capped, asked, outcome(&meter, entry).await)
+                })
+            })
+            .collect();
+        let (mut taken, mut free) = (0, 0);
+        for task in tasks {
+            match task.await.expect("joins") {
+                (true, asked, Outcome::Done { .. }) => taken += asked,
+                (false, asked, Outcome::Done { .. }) => free += asked,
+                (true, asked, Outcome::OverCap { cap, spent, .. }) => {
+                    assert!(cap == Credits(30) && spent.0 + asked > 30, "{asked} beside {spent} would fit");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!((29..=30).contains(&taken), "{:?}: {taken} credits of a cap of 30", database.kind);
+        assert_eq!(free, 60, "the key without a cap");
+        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(1_000 - 60 - taken));
+        sound(&database).await;
+        let counted = crate::accounts::api_key::cap(&database, KEY, Clock.now()).await.expect("reads");
+        assert_eq!(counted, Some(KeyCap { cap: Credits(30), spent: Credits(taken) }));
+
+        // Room comes back with each hold that is released and each address whose first load failed, whoever ends them.
+        let open: Vec<String> = ids(&database, "select id from holds where state = 'open'").await;
+        let unloaded: Vec<String> = ids(&database, "select id from delivery_urls where state = 'active'").await;
+        let given_back = 2 * open.len() as i64 + unloaded.len() as i64;
+        let endings = open.iter().map(|id| release(id)).chain(unloaded.iter().map(|id| refund(id)));
+        let endings = endings.enumerate().map(|(n, entry)| meters[n % 2].submit(entry));
+        futures::future::join_all(endings).await.into_iter().for_each(|ended| assert!(ended.is_ok()));
+        let again = (0..60).map(|n: usize| outcome(&meters[n % 2], capped(debit(ACCOUNT, 1))));
+        let again = futures::future::join_all(again).await;
+        let done = again.iter().filter(|outcome| matches!(outcome, Outcome::Done { .. })).count() as i64;
+        assert_eq!(done, 30 - taken + given_back, "{:?}", database.kind);
+        sound(&database).await;
+    }
+}
+
+async fn ids(database: &Database, sql: &'static str) -> Vec<String> {
+    sqlx::query_scalar(sql).fetch_all(&database.pool).await.expect("reads")
+}
+
+/// What was taken in one month is no affair of the next.
+#[tokio::test]
+async fn a_month_ends() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 100).await;
+        key(&database).await;
+        let (now, owner) = (Clock.now(), ProcessId::new());
+        set_key_cap(&database, KEY, Some(Credits(3)), now).await.expect("sets");
+        let apply = async |at: UnixMs, entry: Entry| {
+            let entry = Entry { capped_key_id: Some(KEY.to_owned()), ..entry };
+            batch::apply(&database, at, &owner, &[&entry]).await.expect("applies")[0].outcome
+        };
+        let over =
+            |balance, spent| Outcome::OverCap { balance: Credits(balance), cap: Credits(3), spent: Credits(spent) };
+        let next = now.next_utc_month();
+        for (at, entry, expected) in [
+            (now, hold("a", 2), done(98)),
+            (now, debit(ACCOUNT, 2), over(98, 2)),
+            (next, debit(ACCOUNT, 2), done(96)),
+            (next, release("a"), done(98)),
+            (next, debit(ACCOUNT, 2), over(98, 2)),
+            (next, debit(ACCOUNT, 1), done(97)),
+            // A process whose clock is behind counts into the newer month.
+            (now, debit(ACCOUNT, 1), over(97, 3)),
+            (next.next_utc_month(), debit(ACCOUNT, 3), done(94)),
+        ] {
+            let shown = format!("{entry:?}");
+            assert_eq!(apply(at, entry).await, expected, "{:?} {shown}", database.kind);
+        }
+        sound(&database).await;
     }
 }

@@ -25,7 +25,11 @@ pub fn start_tidying(database: Database, clock: Clock) -> tokio::task::JoinHandl
 
 pub(super) async fn tidy(database: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
     idempotency::forget_expired(database, now).await?;
-    let over = sqlx::query("delete from rate_windows where window_start_ms < $1").bind(now.0 - WINDOW_KEPT_MS);
+    // A key's last window stays: it tells when the key was last used.
+    let over = sqlx::query(
+        "delete from rate_windows where window_start_ms < $1 and not exists (select 1 from api_keys where id = rate_windows.counted)",
+    )
+    .bind(now.0 - WINDOW_KEPT_MS);
     database.write(over).await?;
     Ok(())
 }

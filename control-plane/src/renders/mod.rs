@@ -5,6 +5,7 @@
 //! processes on one database. Only `queue` knows which database it is.
 
 mod budget;
+mod candidate;
 mod feedback;
 mod inspect;
 mod lease;
@@ -21,6 +22,7 @@ mod uploads;
 mod wait;
 
 pub use budget::Budget;
+pub use candidate::Candidate;
 pub use feedback::{Judged, Opinion, Verdict};
 pub use inspect::{Backlog, Inspection};
 pub use nodes::{JoinError, Node, NodeError};

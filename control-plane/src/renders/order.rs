@@ -231,6 +231,7 @@ impl Renders {
             revision,
             cost_microusd,
             budget_day,
+            is_candidate: false,
         };
         Ok(self.insert_job(tx, job, priority.number(), deadline_ms).await?)
     }
@@ -245,8 +246,8 @@ impl Renders {
     ) -> Result<bool, sqlx::Error> {
         let inserted = sqlx::query(
             "insert into jobs (id, kind, vehicle_key, view, vehicle, colors, revision, seed, priority, state, fence, attempt,
-                               deadline_ms, queued_at_ms, cost_microusd, budget_day)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, 0, $10, $11, $12, $13)
+                               deadline_ms, queued_at_ms, cost_microusd, budget_day, is_candidate)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, 0, $10, $11, $12, $13, $14)
              on conflict do nothing",
         )
         .bind(uuid::Uuid::now_v7().to_string())
@@ -262,6 +263,7 @@ impl Renders {
         .bind(self.0.clock.now().0)
         .bind(job.cost_microusd)
         .bind(&job.budget_day)
+        .bind(i64::from(job.is_candidate))
         .execute(&mut **tx)
         .await?;
         Ok(inserted.rows_affected() == 1)
@@ -278,4 +280,6 @@ pub(super) struct NewJob<'a> {
     pub cost_microusd: i64,
     /// Empty for paint jobs, which cost nothing.
     pub budget_day: String,
+    /// Its pictures are served to nobody until an operator takes them.
+    pub is_candidate: bool,
 }

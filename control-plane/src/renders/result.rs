@@ -2,11 +2,13 @@
 //!
 //! In that order, so a row never names an object that was not fully written. A crash in between leaves objects that no row names.
 
+use super::candidate;
 use super::lease::Ended;
 use super::order::NewJob;
 use super::state::{colours, column};
 use super::uploads::{self, LAYERS, master_name, preset_name};
 use super::{Renders, Stale};
+use crate::db::Tx;
 use bytes::Bytes;
 use cyclorama_core::encoding::{decode_master, probe};
 use cyclorama_core::objects::{InvalidKey, ObjectError, ObjectKey, keys};
@@ -61,6 +63,8 @@ struct Accepting {
     priority: i64,
     node_id: String,
     pipeline: String,
+    /// Its pictures wait for an operator.
+    is_candidate: bool,
 }
 
 /// What a result came to beside its pictures.
@@ -104,7 +108,7 @@ impl Renders {
                 sqlx::query(
                     "update jobs set lease_until_ms = $1
              where id = $2 and fence = $3 and state = 'leased' and node_id in (select id from nodes where token_id = $4)
-             returning kind, vehicle_key, vehicle, view, colors, revision, priority, node_id, pipeline",
+             returning kind, vehicle_key, vehicle, view, colors, revision, priority, node_id, pipeline, is_candidate",
                 )
                 .bind(self.lease_until_ms(self.0.clock.now()))
                 .bind(job_id)
@@ -127,6 +131,7 @@ impl Renders {
             priority: row.try_get("priority")?,
             node_id: row.try_get("node_id")?,
             pipeline: row.try_get("pipeline")?,
+            is_candidate: row.try_get::<i64, _>("is_candidate")? == 1,
         })
     }
 
@@ -212,10 +217,29 @@ impl Renders {
         .fetch_optional(&mut *tx)
         .await?
         .ok_or(Stale)?;
+        let replaced = match job.is_candidate {
+            true => self.record_candidates(&mut tx, job, verified).await?,
+            false => self.record_revision(&mut tx, job, verified).await?,
+        };
+        let leftovers = self.queue_leftovers(&mut tx, job).await?;
+        Ended::read(&row, false)?.pay(&mut tx).await?;
+        self.count_success(&mut tx, &job.node_id).await?;
+        tx.commit().await?;
+        Ok(Recorded { leftovers, replaced })
+    }
+
+    /// The renders' rows, and the layers that further colours are painted from. Whether older revisions were replaced.
+    async fn record_revision(
+        &self,
+        tx: &mut Tx<'_>,
+        job: &Accepting,
+        verified: &HashMap<String, Verified>,
+    ) -> Result<bool, sqlx::Error> {
+        let now = self.0.clock.now();
         let mut replaced = false;
         for colour in &job.colours {
             let Some(master) = verified.get(&master_name(*colour)) else { continue };
-            replaced |= self.end_review(&mut tx, job, *colour).await?;
+            replaced |= self.end_review(tx, job, *colour).await?;
             sqlx::query(
                 "update renders set state = 'done', revision = $1, master_sha256 = $2, job_id = $3, changed_at_ms = $4,
                                     failure_kind = null, failure_detail = null
@@ -228,10 +252,12 @@ impl Renders {
             .bind(&job.vehicle_key)
             .bind(job.view.as_str())
             .bind(colour.as_str())
-            .execute(&mut *tx)
+            .execute(&mut **tx)
             .await?;
         }
         if let Some(layers) = verified.get(LAYERS) {
+            // What was made to be looked at is older than this.
+            candidate::forget(tx, &job.vehicle_key, job.view).await?;
             sqlx::query(
                 "insert into layers (vehicle_key, view, revision, sha256, bytes, pipeline, job_id, made_at_ms)
                  values ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -246,23 +272,60 @@ impl Renders {
             .bind(&job.pipeline)
             .bind(&job.job_id)
             .bind(now.0)
-            .execute(&mut *tx)
+            .execute(&mut **tx)
             .await?;
         }
-        let leftovers = self.queue_leftovers(&mut tx, job).await?;
-        Ended::read(&row, false)?.pay(&mut tx).await?;
-        self.count_success(&mut tx, &job.node_id).await?;
-        tx.commit().await?;
-        Ok(Recorded { leftovers, replaced })
+        Ok(replaced)
+    }
+
+    /// Pictures to be looked at beside those that are served, and their layers, in the place of earlier ones.
+    async fn record_candidates(
+        &self,
+        tx: &mut Tx<'_>,
+        job: &Accepting,
+        verified: &HashMap<String, Verified>,
+    ) -> Result<bool, sqlx::Error> {
+        let now = self.0.clock.now();
+        candidate::forget(tx, &job.vehicle_key, job.view).await?;
+        for colour in &job.colours {
+            let Some(master) = verified.get(&master_name(*colour)) else { continue };
+            // A colour that somebody began to wait for meanwhile is painted in the present light, below.
+            sqlx::query(
+                "insert into candidates (render_id, vehicle_key, view, revision, master_sha256, job_id, made_at_ms)
+                 select id, vehicle_key, view, $1, $2, $3, $4 from renders
+                 where vehicle_key = $5 and view = $6 and color = $7 and state = 'done'",
+            )
+            .bind(job.revision)
+            .bind(&master.sha256)
+            .bind(&job.job_id)
+            .bind(now.0)
+            .bind(&job.vehicle_key)
+            .bind(job.view.as_str())
+            .bind(colour.as_str())
+            .execute(&mut **tx)
+            .await?;
+        }
+        if let Some(layers) = verified.get(LAYERS) {
+            sqlx::query(
+                "insert into candidate_layers (vehicle_key, view, revision, sha256, bytes, pipeline, job_id, made_at_ms)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8)",
+            )
+            .bind(&job.vehicle_key)
+            .bind(job.view.as_str())
+            .bind(job.revision)
+            .bind(&layers.sha256)
+            .bind(layers.bytes as i64)
+            .bind(&job.pipeline)
+            .bind(&job.job_id)
+            .bind(now.0)
+            .execute(&mut **tx)
+            .await?;
+        }
+        Ok(false)
     }
 
     /// A newer revision answers what was said of the older one. Whether there is an older one.
-    async fn end_review(
-        &self,
-        tx: &mut crate::db::Tx<'_>,
-        job: &Accepting,
-        colour: Colour,
-    ) -> Result<bool, sqlx::Error> {
+    async fn end_review(&self, tx: &mut Tx<'_>, job: &Accepting, colour: Colour) -> Result<bool, sqlx::Error> {
         let older = sqlx::query(
             "select id from renders where vehicle_key = $1 and view = $2 and color = $3 and state = 'done' and revision < $4",
         )
@@ -283,7 +346,7 @@ impl Renders {
     }
 
     /// Colours that were asked for while the job was leased are painted from its layers.
-    async fn queue_leftovers(&self, tx: &mut crate::db::Tx<'_>, job: &Accepting) -> Result<bool, sqlx::Error> {
+    async fn queue_leftovers(&self, tx: &mut Tx<'_>, job: &Accepting) -> Result<bool, sqlx::Error> {
         let rows = sqlx::query(
             "select id, color from renders where vehicle_key = $1 and view = $2 and state = 'wanted' order by color",
         )
@@ -298,15 +361,28 @@ impl Renders {
         if wanted.is_empty() {
             return Ok(false);
         }
+        // A candidate's light is not the view's.
+        let revision = match job.is_candidate {
+            false => job.revision,
+            true => {
+                let sql = "select revision from layers where vehicle_key = $1 and view = $2";
+                let row =
+                    sqlx::query(sql).bind(&job.vehicle_key).bind(job.view.as_str()).fetch_optional(&mut **tx).await?;
+                // Without any, those who wait push a render on themselves.
+                let Some(row) = row else { return Ok(false) };
+                row.try_get(0)?
+            }
+        };
         let paint = NewJob {
             kind: JobKind::Paint,
             vehicle_key: job.vehicle_key.clone(),
             vehicle_json: job.vehicle_json.clone(),
             view: job.view,
             colours: &wanted,
-            revision: job.revision,
+            revision,
             cost_microusd: 0,
             budget_day: String::new(),
+            is_candidate: false,
         };
         self.insert_job(tx, paint, job.priority, self.0.clock.now().0 + LEFTOVER_MS).await
     }

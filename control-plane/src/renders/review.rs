@@ -31,6 +31,10 @@ pub struct Flagged {
     pub good_reports: i64,
     /// The newest.
     pub reasons: Vec<String>,
+    /// The revision of the candidate that waits beside it.
+    pub candidate_revision: Option<i64>,
+    /// A job of its vehicle and view is at work.
+    pub is_in_the_making: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +45,8 @@ pub enum ReviewError {
     NotFlagged(String),
     #[error("the render {0} has no picture yet")]
     NotRendered(String),
+    #[error("the render {0} has no such candidate")]
+    NoCandidate(String),
     #[error("a job of this vehicle and view is at work already")]
     Busy,
     #[error(transparent)]
@@ -68,7 +74,9 @@ impl Renders {
         let rows = sqlx::query(
             "select r.id, r.vehicle_key, r.view, r.color, w.revision, w.flagged_at_ms,
                 (select count(*) from feedback f where f.render_id = w.render_id and f.revision = w.revision and f.is_bad = 1) as bad,
-                (select count(*) from feedback f where f.render_id = w.render_id and f.revision = w.revision and f.is_bad = 0) as good
+                (select count(*) from feedback f where f.render_id = w.render_id and f.revision = w.revision and f.is_bad = 0) as good,
+                (select c.revision from candidates c where c.render_id = w.render_id) as candidate,
+                (select count(*) from jobs j where j.vehicle_key = r.vehicle_key and j.view = r.view and j.state in ('queued', 'leased')) as live
              from reviews w join renders r on r.id = w.render_id where w.state = 'flagged' order by w.flagged_at_ms, r.id limit $1",
         )
         .bind(limit)
@@ -93,6 +101,8 @@ impl Renders {
                 flagged_at_ms: row.try_get("flagged_at_ms")?,
                 bad_reports: row.try_get("bad")?,
                 good_reports: row.try_get("good")?,
+                candidate_revision: row.try_get("candidate")?,
+                is_in_the_making: row.try_get::<i64, _>("live")? > 0,
                 reasons: reasons.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?,
                 render_id,
                 revision,
@@ -103,15 +113,18 @@ impl Renders {
 
     /// The operator keeps a flagged picture: this revision is not put into review again.
     pub async fn approve(&self, render_id: &str) -> Result<(), ReviewError> {
+        let mut tx = self.0.database.begin().await?;
         let approved = sqlx::query(
-            "update reviews set state = 'approved', ended_at_ms = $1 where render_id = $2 and state = 'flagged'",
+            "update reviews set state = 'approved', ended_at_ms = $1 where render_id = $2 and state = 'flagged' returning revision",
         )
         .bind(self.0.clock.now().0)
-        .bind(render_id);
-        match self.0.database.write(approved).await? {
-            0 => Err(ReviewError::NotFlagged(render_id.to_owned())),
-            _ => Ok(()),
-        }
+        .bind(render_id)
+        .fetch_optional(&mut *tx)
+        .await?
+        .ok_or_else(|| ReviewError::NotFlagged(render_id.to_owned()))?;
+        self.decide(&mut tx, render_id, "approved", approved.try_get(0)?).await?;
+        tx.commit().await?;
+        Ok(())
     }
 
     /// `make/model/year` of a render.
@@ -123,8 +136,14 @@ impl Renders {
         row.map(|row| row.try_get(0)).transpose()
     }
 
-    /// Queues a new revision of a render's vehicle and view, with every colour that exists: colours share their light.
-    pub async fn render_anew(&self, vehicle: &Vehicle, render_id: &str) -> Result<Anew, ReviewError> {
+    /// Queues a new revision of a render's vehicle and view, with every colour that exists: colours share their light. It takes the place of
+    /// the present one by itself, or as a candidate when an operator takes it.
+    pub async fn render_anew(
+        &self,
+        vehicle: &Vehicle,
+        render_id: &str,
+        is_candidate: bool,
+    ) -> Result<Anew, ReviewError> {
         let mut tx = self.0.database.begin().await?;
         let row = sqlx::query("select view, state from renders where id = $1 and vehicle_key = $2")
             .bind(render_id)
@@ -150,14 +169,18 @@ impl Renders {
             colours.push(column(row.try_get("color")?, "renders.color", row.try_get("id")?)?);
             newest = newest.max(row.try_get("revision")?);
         }
-        let layers = sqlx::query("select revision from layers where vehicle_key = $1 and view = $2")
-            .bind(vehicle.key())
-            .bind(view.as_str())
-            .fetch_optional(&mut *tx)
-            .await?;
-        if let Some(row) = layers {
-            newest = newest.max(row.try_get(0)?);
-        }
+        // No revision is ever made twice, also where a candidate was turned down.
+        let known: i64 = sqlx::query(
+            "select coalesce(max(revision), 0) from (
+                select revision from layers where vehicle_key = $1 and view = $2
+                union all select revision from jobs where vehicle_key = $1 and view = $2 and kind = 'render' and state = 'done') made",
+        )
+        .bind(vehicle.key())
+        .bind(view.as_str())
+        .fetch_one(&mut *tx)
+        .await?
+        .try_get(0)?;
+        newest = newest.max(known);
         let job = NewJob {
             kind: JobKind::Render,
             vehicle_key: vehicle.key(),
@@ -167,6 +190,7 @@ impl Renders {
             revision: newest + 1,
             cost_microusd: self.settings().render_cost_microusd,
             budget_day: self.reserve(&mut tx).await?,
+            is_candidate,
         };
         let revision = job.revision;
         if !self.insert_job(&mut tx, job, PRIORITY, self.0.clock.now().0 + WAITS_MS).await? {

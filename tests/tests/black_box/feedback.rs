@@ -2,7 +2,7 @@
 
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::service::Customer;
-use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
+use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Service, on_both_databases};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -142,5 +142,103 @@ on_both_databases! {
         assert!(service.operator(&["render", "approve", &render_id]).is_err());
         assert!(kept(say(&service, &customers[3], bad.clone()).await).await.get("flagged").is_none());
         assert_eq!(service.operator(&["render", "flagged"]).unwrap()["flagged"], json!([]));
+    }
+
+    async fn a_candidate_is_looked_at_beside_what_is_served_and_taken_or_turned_down(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customers = [(); 3].map(|()| service.customer(100).unwrap());
+        let ada = &customers[0];
+        let bad = |view: &str| json!({ "make": "honda", "model": "civic", "year": 2018, "view": view, "verdict": "bad" });
+        let operator = |command: &[&str]| service.operator(&[&["render"], command].concat());
+        // In two views, one for each decision.
+        let mut flagged = Vec::new();
+        for view in ["side", "rear"] {
+            for color in ["silver", "red"] {
+                etag(&service, ada, &format!("&view={view}&color={color}")).await;
+            }
+            for customer in &customers {
+                kept(say(&service, customer, bad(view)).await).await;
+            }
+            let listed = operator(&["flagged"]).unwrap();
+            flagged.push(listed["flagged"].as_array().unwrap().last().unwrap()["render_id"].as_str().unwrap().to_owned());
+        }
+        let [side, rear] = [flagged[0].as_str(), flagged[1].as_str()];
+        let served = async |view: &str, color: &str| etag(&service, ada, &format!("&view={view}&color={color}")).await.0;
+        let candidate_of = async |render_id: &str, revision: i64| {
+            for _ in 0..200 {
+                let listed = operator(&["flagged"]).unwrap();
+                let one = listed["flagged"].as_array().unwrap().iter().find(|one| one["render_id"] == render_id).unwrap().clone();
+                if one["candidate_revision"] == revision && one["is_in_the_making"] == false {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            panic!("no candidate of revision {revision}: {}", operator(&["flagged"]).unwrap());
+        };
+        let before = [served("side", "silver").await, served("side", "red").await, served("rear", "silver").await, served("rear", "red").await];
+        assert!(operator(&["accept", side, "2"]).is_err() && operator(&["reject", side, "2"]).is_err(), "there is none yet");
+        for render_id in [side, rear] {
+            assert_eq!(operator(&["candidate", render_id]).unwrap()["revision"], 2);
+            candidate_of(render_id, 2).await;
+        }
+        let now = [served("side", "silver").await, served("side", "red").await, served("rear", "silver").await, served("rear", "red").await];
+        assert_eq!(now, before, "nobody is served a candidate");
+        // A colour that is asked for meanwhile has the light that is served.
+        for view in ["side", "rear"] {
+            served(view, "blue").await;
+        }
+
+        // Side by side in the console.
+        let at = |path: &str| format!("{}{path}", service.admin_url());
+        let file = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
+        let file: Value = serde_json::from_str(&file).unwrap();
+        let mut console = Browser::new(&service);
+        console.post(&at("/console/sign-in"), &[("token", file["token"].as_str().unwrap())]).await.unwrap();
+        let page = console.get(&at("/console")).await.unwrap();
+        assert!(page.text().contains("served: revision 1 rendered anew: revision 2"), "{}", page.text());
+        let picture = |path: String| service.http.get(at(&path)).header("cookie", format!("console={}", console.cookies["console"])).send();
+        let old = picture(format!("/console/pictures/{side}")).await.unwrap().bytes().await.unwrap();
+        let new = picture(format!("/console/pictures/{side}/candidate")).await.unwrap();
+        assert_eq!(new.headers()["content-type"], "image/webp");
+        assert_ne!(new.bytes().await.unwrap(), old);
+        let csrf = page.field("csrf").unwrap();
+        assert_eq!(picture("/console/pictures/%00/candidate".to_owned()).await.unwrap().status(), StatusCode::NOT_FOUND);
+
+        // Turned down, twice, and too late for anything else; no revision is made again.
+        for _ in 0..2 {
+            let path = at(&format!("/console/renders/{side}/candidates/2/reject"));
+            assert_eq!(console.post(&path, &[("csrf", &csrf)]).await.unwrap().status, StatusCode::SEE_OTHER);
+        }
+        assert!(operator(&["accept", side, "2"]).is_err());
+        assert_eq!([served("side", "silver").await, served("side", "red").await], before[..2]);
+        assert_eq!(operator(&["rerender", side]).unwrap()["revision"], 3);
+
+        // Once more, and then taken: every colour, and an address that was paid before.
+        let body = json!({ "make": "honda", "model": "civic", "year": 2018, "view": "rear" });
+        let minted = service.http.post(format!("{}/api/v1/image-urls", service.base_url)).bearer_auth(&ada.key).json(&body).send().await.unwrap();
+        let url = minted.json::<Value>().await.unwrap()["data"][0]["url"].as_str().unwrap().to_owned();
+        let loaded = async || service.http.get(&url).send().await.unwrap().headers()["etag"].clone();
+        let paid = loaded().await;
+        assert_eq!(operator(&["candidate", rear]).unwrap()["revision"], 3);
+        candidate_of(rear, 3).await;
+        assert!(operator(&["accept", rear, "2"]).is_err(), "another one waits by now");
+        let path = at(&format!("/console/renders/{rear}/candidates/3/accept"));
+        for _ in 0..2 {
+            assert_eq!(console.post(&path, &[("csrf", &csrf)]).await.unwrap().status, StatusCode::SEE_OTHER);
+        }
+        assert!(operator(&["reject", rear, "3"]).is_err());
+        assert!(served("rear", "silver").await != before[2] && served("rear", "red").await != before[3] && loaded().await != paid);
+        assert_eq!(operator(&["flagged"]).unwrap()["flagged"], json!([]));
+        let mut revisions = Vec::new();
+        for _ in 0..200 {
+            let listed = operator(&["list"]).unwrap();
+            revisions = listed["renders"].as_array().unwrap().iter().filter(|one| one["view"] == "rear").map(|one| one["revision"].clone()).collect();
+            if revisions == [json!(3), json!(3), json!(3)] {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!(revisions, [json!(3), json!(3), json!(3)], "the colour that came meanwhile is painted in the new light");
     }
 }

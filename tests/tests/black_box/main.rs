@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
 mod account;
+mod caps_and_letters;
 mod catalog;
 mod commands;
 mod configuration;
@@ -21,6 +22,7 @@ mod images_car_errors;
 mod money;
 mod named_requests;
 mod nodes;
+mod openid;
 mod pages;
 mod payments;
 mod people;

@@ -132,5 +132,5 @@ fn shareable_seconds(app: &App, address: &Address) -> Option<i64> {
 }
 
 async fn submit(app: &App, charge: Charge) -> Result<Metered, DeliveryError> {
-    Ok(app.meter.submit(Entry { count: None, charge }).await?)
+    Ok(app.meter.submit(Entry::uncounted(charge)).await?)
 }

@@ -9,5 +9,6 @@ pub mod node_tokens;
 pub mod nodes;
 pub mod partner_secrets;
 pub mod password_links;
+pub mod payments;
 pub mod renders;
 pub mod signing_keys;

@@ -7,6 +7,7 @@ use crate::clock::UnixMs;
 use crate::http::error::Problem;
 use crate::http::web::pages::{self, Shared};
 use crate::http::web::words::moment;
+use crate::payments::stripe::settle::{self, RefusedEvent};
 use crate::renders::{Flagged, Inspection};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,13 +16,30 @@ use serde::Serialize;
 
 const GALLERY: i64 = 24;
 const FLAGGED: i64 = 20;
+const REFUSED: i64 = 20;
 
 #[derive(Serialize)]
 struct Page {
     /// The live part as it is now, HTML.
     live: String,
+    refused: Vec<ShownEvent>,
     flagged: Vec<ShownFlagged>,
     gallery: Vec<ShownRender>,
+}
+
+/// What Stripe told us that does not fit.
+#[derive(Serialize)]
+struct ShownEvent {
+    id: String,
+    kind: String,
+    why: String,
+    at: String,
+}
+
+impl From<RefusedEvent> for ShownEvent {
+    fn from(event: RefusedEvent) -> Self {
+        ShownEvent { id: event.id, kind: event.kind, why: event.why, at: moment(event.received_at) }
+    }
 }
 
 #[derive(Serialize)]
@@ -32,6 +50,9 @@ struct ShownFlagged {
     reports: String,
     reasons: Vec<String>,
     since: String,
+    /// Of the candidate beside it.
+    candidate_revision: Option<i64>,
+    is_in_the_making: bool,
 }
 
 #[derive(Serialize)]
@@ -47,9 +68,11 @@ struct ShownRender {
 
 pub async fn get(State(app): State<App>, _: Watcher) -> Result<Response, Problem> {
     let flagged = app.renders.flagged(FLAGGED).await?;
+    let refused = settle::refused_events(&app.db, REFUSED).await?;
     let latest = app.renders.latest(GALLERY).await?;
     let page = Page {
         live: live::render(&app).await?,
+        refused: refused.into_iter().map(ShownEvent::from).collect(),
         flagged: flagged.into_iter().map(ShownFlagged::from).collect(),
         gallery: latest.into_iter().map(ShownRender::from).collect(),
     };
@@ -63,6 +86,8 @@ impl From<Flagged> for ShownFlagged {
             name: format!("{}, {}, {}", flagged.vehicle, flagged.view, flagged.color),
             reports: format!("{} bad, {} good", flagged.bad_reports, flagged.good_reports),
             since: moment(UnixMs(flagged.flagged_at_ms)),
+            candidate_revision: flagged.candidate_revision,
+            is_in_the_making: flagged.is_in_the_making,
             id: flagged.render_id,
             revision: flagged.revision,
             reasons: flagged.reasons,

@@ -1,4 +1,4 @@
-//! `GET /console/pictures/{render_id}`: a render as it is delivered, small.
+//! `GET /console/pictures/{render_id}`: a render as it is delivered, small; `/candidate` the one that waits beside it.
 
 use super::session::Watcher;
 use crate::app::App;
@@ -9,6 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use axum::response::{IntoResponse, Response};
 use cyclorama_core::Format;
+use cyclorama_core::objects::{ObjectError, keys};
 
 const SIDE_PX: u32 = 512;
 
@@ -36,4 +37,19 @@ pub async fn get(State(app): State<App>, _: Watcher, Path(render_id): Path<Strin
     let headers =
         [(CONTENT_TYPE, Format::Webp.media_type()), (CACHE_CONTROL, "private, no-cache"), (ETAG, &ready.etag)];
     Ok((headers, ready.bytes).into_response())
+}
+
+pub async fn candidate(State(app): State<App>, _: Watcher, Path(render_id): Path<String>) -> Result<Response, Problem> {
+    let unknown = || Problem::not_found("unknown_candidate", "There is no such candidate.");
+    uuid::Uuid::parse_str(&render_id).map_err(|_| unknown())?;
+    let candidate = app.renders.candidate(&render_id).await?.ok_or_else(unknown)?;
+    // Every preset was uploaded with it.
+    let key = keys::derived(&candidate.master_sha256, SIDE_PX, SIDE_PX, Format::Webp).map_err(|_| unknown())?;
+    let bytes = match app.store.get(&key).await {
+        Ok(bytes) => bytes,
+        Err(ObjectError::Missing { .. }) => return Err(unknown()),
+        Err(error) => return Err(error.into()),
+    };
+    let headers = [(CONTENT_TYPE, Format::Webp.media_type()), (CACHE_CONTROL, "private, no-cache")];
+    Ok((headers, bytes).into_response())
 }

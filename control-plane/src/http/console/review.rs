@@ -1,4 +1,4 @@
-//! `POST /console/renders/{render_id}/approve` and `/rerender`: what the JSON API under `/admin/renders` does.
+//! `POST /console/renders/{render_id}/approve`, `/rerender`, `/candidates` and what follows from them: what the JSON API under `/admin/renders` does.
 
 use super::session::{ConsoleForm, Watcher};
 use crate::app::App;
@@ -24,4 +24,31 @@ pub async fn rerender(
     _: ConsoleForm,
 ) -> Result<Redirect, Problem> {
     review::rerender(State(app), Operator, Path(render_id)).await.map(|_| Redirect::to("/console"))
+}
+
+pub async fn candidate(
+    State(app): State<App>,
+    _: Watcher,
+    Path(render_id): Path<String>,
+    _: ConsoleForm,
+) -> Result<Redirect, Problem> {
+    review::candidate(State(app), Operator, Path(render_id)).await.map(|_| Redirect::to("/console"))
+}
+
+pub async fn accept(
+    State(app): State<App>,
+    _: Watcher,
+    Path(of): Path<(String, i64)>,
+    _: ConsoleForm,
+) -> Result<Redirect, Problem> {
+    review::accept(State(app), Operator, Path(of)).await.map(|_| Redirect::to("/console"))
+}
+
+pub async fn reject(
+    State(app): State<App>,
+    _: Watcher,
+    Path(of): Path<(String, i64)>,
+    _: ConsoleForm,
+) -> Result<Redirect, Problem> {
+    review::reject(State(app), Operator, Path(of)).await.map(|_| Redirect::to("/console"))
 }

@@ -47,7 +47,11 @@ pub struct Problem {
     /// On 402: where to buy more.
     #[schema(value_type = Option<std::collections::BTreeMap<String, String>>)]
     links: Option<std::collections::BTreeMap<String, String>>,
-    /// On 503: when the budget of the day begins anew.
+    /// On 402 because of the key's monthly cap: the cap.
+    monthly_cap_credits: Option<i64>,
+    /// On 402 because of the key's monthly cap: what the key has taken in this month.
+    monthly_cap_spent: Option<i64>,
+    /// On 503: when the budget of the day begins anew; on 402 because of the key's monthly cap: when the next month begins.
     #[schema(format = DateTime)]
     reset_at: Option<String>,
 }
@@ -159,7 +163,7 @@ fn describe_failure(response: &mut Response, status: u16) {
         response.description = match status {
             400 => "A parameter is missing, out of range or unknown; `detail` and `parameter` name it.",
             401 => "The key is missing, invalid or revoked.",
-            402 => "Fewer credits than the request needs.",
+            402 => "Fewer credits than the request needs, or more than the key may take in this month.",
             403 => "The key lacks a scope, or a signature or address is not good.",
             404 => "Not in the catalog for that year; `suggestions` names what is near.",
             409 => "Something else is in the way.",

@@ -8,7 +8,7 @@ use crate::http::error::Problem;
 use crate::http::extract::Caller;
 use crate::http::rate_limit::counted;
 use crate::http::sendfile::FileBody;
-use crate::ledger::MeterError;
+use crate::ledger::{Credits, KeyCap, MeterError};
 use crate::renders::RenderError;
 use axum::body::{Body, Bytes};
 use axum::http::header::IF_NONE_MATCH;
@@ -66,6 +66,7 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
         DeliveryError::Insufficient { balance, required } => {
             Problem::insufficient_credits(balance.0, required.0, &app.base_url)
         }
+        DeliveryError::OverCap { balance, required, cap } => over_cap(app, balance, required, cap),
         error if error.is_failed_render() => {
             Problem::render_failed("The picture could not be rendered; the credit was given back.")
         }
@@ -109,6 +110,20 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
             Problem::unavailable("dependency_down", detail).retry_after(5)
         }
     }
+}
+
+/// 402 as for a balance that is too low: a person has to decide, and trying again does not help before the month ends.
+fn over_cap(app: &App, balance: Credits, required: Credits, cap: KeyCap) -> Problem {
+    let resets_at = app.clock.now().next_utc_month().rfc3339();
+    let detail = format!(
+        "This request needs {required} credits; this key has taken {} of the {} it may take in a month. Its owner can raise the cap in the dashboard.",
+        cap.spent, cap.cap
+    );
+    Problem::insufficient_credits(balance.0, required.0, &app.base_url)
+        .because("monthly_cap_reached", detail)
+        .with("monthly_cap_credits", cap.cap.0)
+        .with("monthly_cap_spent", cap.spent.0)
+        .with("reset_at", resets_at)
 }
 
 fn budget_spent(app: &App, reset_at_ms: i64) -> Problem {

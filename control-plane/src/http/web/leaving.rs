@@ -12,14 +12,16 @@ use serde::Serialize;
 struct Page<'a> {
     url: &'a str,
     host: String,
+    why: &'a str,
 }
 
-pub fn to(app: &App, visit: &Visit, url: &str) -> Response {
+/// `why`: what is there, for whoever reads the page.
+pub fn to(app: &App, visit: &Visit, url: &str, why: &str) -> Response {
     if url.strip_prefix(&app.base_url).is_some_and(|path| path.starts_with('/')) {
         return Redirect::to(url).into_response();
     }
     let host = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
-    let mut response = visit.page("leaving.html", &Page { url, host });
+    let mut response = visit.page("leaving.html", &Page { url, host, why });
     // At once; the link is for browsers that do not.
     if let Ok(refresh) = HeaderValue::from_str(&format!("0; url={url}")) {
         response.headers_mut().insert(REFRESH, refresh);

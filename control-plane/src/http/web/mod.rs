@@ -13,6 +13,7 @@ mod form;
 pub mod home;
 mod leaving;
 mod next;
+pub mod openid;
 pub mod pages;
 pub mod pay;
 pub mod playground;

@@ -2,6 +2,7 @@
 
 use super::form::Form;
 use super::next;
+use super::openid::{self, Button};
 use super::sign_up::Way;
 use super::visit::Visit;
 use crate::accounts::attempts::{self, Attempt};
@@ -28,8 +29,20 @@ pub async fn get(State(app): State<App>, visit: Visit, Query(way): Query<Way>) -
     let next = next::local(&way.next);
     match visit.user {
         Some(_) => Ok(Redirect::to(&next).into_response()),
-        None => visit.form(&app, "sign_in.html", StatusCode::OK, &Fields { next, ..Fields::default() }).await,
+        None => show(&app, &visit, StatusCode::OK, Fields { next, ..Fields::default() }).await,
     }
+}
+
+#[derive(Serialize)]
+struct Page {
+    #[serde(flatten)]
+    fields: Fields,
+    providers: Vec<Button>,
+}
+
+/// The page to sign in on.
+pub async fn show(app: &App, visit: &Visit, status: StatusCode, fields: Fields) -> Result<Response, Problem> {
+    visit.form(app, "sign_in.html", status, &Page { fields, providers: openid::buttons(app) }).await
 }
 
 pub async fn post(State(app): State<App>, ip: ClientIp, visit: Visit, form: Form) -> Response {
@@ -42,7 +55,7 @@ async fn sign_in(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<
     let next = next::local(form.text("next"));
     let refuse = async |status, wrong: &str| {
         let fields = Fields { email: email.to_owned(), next: next.clone(), wrong: Some(wrong.to_owned()) };
-        visit.form(app, "sign_in.html", status, &fields).await
+        show(app, visit, status, fields).await
     };
     // Counted before the password is looked at, and whether or not the address is known.
     let attempt = Attempt::SignIn { email, network: network_of(ip.0) };

@@ -2,6 +2,7 @@
 
 use super::form::Form;
 use super::next;
+use super::openid::{self, Button};
 use super::sign_in::{Fields, busy};
 use super::visit::Visit;
 use crate::accounts::account::{self, AccountError};
@@ -38,13 +39,19 @@ pub async fn get(State(app): State<App>, visit: Visit, Query(way): Query<Way>) -
 struct Page {
     #[serde(flatten)]
     fields: Fields,
+    providers: Vec<Button>,
     free_credits: i64,
     /// Whether the address has to be proven first.
     is_proven_by_mail: bool,
 }
 
 async fn show(app: &App, visit: &Visit, status: StatusCode, fields: Fields) -> Result<Response, Problem> {
-    let page = Page { fields, free_credits: app.config.prices.free_credits, is_proven_by_mail: app.mailer.is_some() };
+    let page = Page {
+        fields,
+        providers: openid::buttons(app),
+        free_credits: app.config.prices.free_credits,
+        is_proven_by_mail: app.mailer.is_some(),
+    };
     visit.form(app, "sign_up.html", status, &page).await
 }
 

@@ -3,6 +3,7 @@
 
 use super::pages::{self, Shared};
 use super::visitor;
+use crate::accounts::openid::{FLOW_LIFETIME_MS, Flow};
 use crate::accounts::session::Sessions;
 use crate::accounts::user::{self, User};
 use crate::app::App;
@@ -27,6 +28,7 @@ const SESSION_LIFETIME: Duration = Duration::days(14);
 
 /// What a session holds.
 const USER: &str = "user";
+const FLOW: &str = "openid";
 
 #[derive(Serialize, Deserialize)]
 struct SignedIn {
@@ -110,6 +112,19 @@ impl Visit {
         self.session.clear().await;
         self.session.cycle_id().await.map_err(no_session)?;
         self.session.insert(USER, signed_in).await.map_err(no_session)
+    }
+
+    /// Keeps a sign-in by a provider until its browser comes back; one at a time.
+    pub async fn keep_flow(&self, flow: &Flow) -> Result<(), Problem> {
+        if self.user.is_none() {
+            self.session.set_expiry(Some(Expiry::OnInactivity(Duration::milliseconds(FLOW_LIFETIME_MS))));
+        }
+        self.session.insert(FLOW, flow).await.map_err(no_session)
+    }
+
+    /// The sign-in that was kept, once.
+    pub async fn take_flow(&self) -> Result<Option<Flow>, Problem> {
+        self.session.remove(FLOW).await.map_err(no_session)
     }
 
     pub async fn sign_out(&self) -> Result<(), Problem> {

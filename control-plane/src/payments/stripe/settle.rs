@@ -98,6 +98,36 @@ pub async fn charged(db: &Database, paid: &Paid, now: UnixMs) -> Result<Outcome,
     Ok(outcome)
 }
 
+/// An event that does not fit what we know: an operator has to look at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedEvent {
+    /// Stripe's.
+    pub id: String,
+    pub kind: String,
+    pub why: String,
+    pub received_at: UnixMs,
+}
+
+/// Events that were refused, the newest first; remembered as long as all events are.
+pub async fn refused_events(db: &Database, limit: i64) -> Result<Vec<RefusedEvent>, sqlx::Error> {
+    let rows = sqlx::query(
+        "select id, kind, detail, received_at_ms from webhook_events where outcome = 'refused' order by received_at_ms desc, id limit $1",
+    )
+    .bind(limit)
+    .fetch_all(&db.pool)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            Ok(RefusedEvent {
+                id: row.try_get(0)?,
+                kind: row.try_get(1)?,
+                why: row.try_get::<Option<String>, _>(2)?.unwrap_or_default(),
+                received_at: UnixMs(row.try_get(3)?),
+            })
+        })
+        .collect()
+}
+
 /// Forgets events of long ago: Stripe sends one again for a month at most, and payments are credited once without this list too.
 pub async fn forget_events(db: &Database, before: UnixMs) -> Result<u64, sqlx::Error> {
     db.write(sqlx::query("delete from webhook_events where received_at_ms < $1").bind(before.0)).await

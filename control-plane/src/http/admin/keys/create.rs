@@ -6,6 +6,7 @@ use crate::accounts::{Scope, account};
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::{JsonBody, Operator};
+use crate::ledger::{CAP_CREDITS_MAX, Credits};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -21,6 +22,8 @@ pub struct CreateKey {
     scopes: Option<Vec<String>>,
     /// Absent: the service's usual limit.
     rate_limit_per_minute: Option<i64>,
+    /// What it may take in a UTC month; absent: whatever the account has.
+    monthly_cap_credits: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -45,6 +48,7 @@ pub async fn create(
     if body.rate_limit_per_minute.is_some_and(|limit| limit < 1) {
         return Err(Problem::bad_parameter("rate_limit_per_minute", "rate_limit_per_minute: a whole number above 0."));
     }
+    check_cap(body.monthly_cap_credits)?;
     account::find(&app.db, &body.account_id).await?;
     let mut tx = app.db.begin().await?;
     let new = NewKey {
@@ -52,12 +56,23 @@ pub async fn create(
         name: &body.name,
         scopes: &scopes,
         rate_limit_per_minute: body.rate_limit_per_minute,
+        monthly_cap: body.monthly_cap_credits.map(Credits),
     };
     let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
     let key_id = api_key::create(&mut tx, new, &key, app.clock.now()).await?;
     tx.commit().await?;
     tracing::info!(account_id = body.account_id, key_id, "key made by the operator");
     Ok((StatusCode::CREATED, Json(Created { key_id, key: key.reveal().to_owned() })))
+}
+
+pub(super) fn check_cap(cap: Option<i64>) -> Result<(), Problem> {
+    match cap {
+        Some(cap) if !(1..=CAP_CREDITS_MAX).contains(&cap) => {
+            let detail = format!("monthly_cap_credits: a whole number from 1 to {CAP_CREDITS_MAX}.");
+            Err(Problem::bad_parameter("monthly_cap_credits", detail))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn parse_scopes(names: &[String]) -> Result<Vec<Scope>, Problem> {

@@ -1,4 +1,5 @@
 //! `/admin/keys`
 
+pub mod cap;
 pub mod create;
 pub mod revoke;

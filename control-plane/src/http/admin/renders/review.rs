@@ -1,4 +1,5 @@
-//! `GET /admin/renders/flagged`, `POST /admin/renders/{render_id}/approve` and `/rerender`
+//! `GET /admin/renders/flagged`, `POST /admin/renders/{render_id}/approve`, `/rerender`, `/candidates` and
+//! `/candidates/{revision}/accept` and `/reject`
 
 use crate::app::App;
 use crate::catalog::Catalog;
@@ -35,9 +36,16 @@ pub struct Approved {
 }
 
 #[derive(Debug, Serialize)]
+pub struct Decided {
+    render_id: String,
+    revision: i64,
+    accepted: bool,
+}
+
+#[derive(Debug, Serialize)]
 pub struct Rerendering {
     render_id: String,
-    /// The revision it will be; the present one is served until then.
+    /// The revision it will be; the present one is served until then, or until a candidate is accepted.
     revision: i64,
     /// Every colour of the vehicle and view that exists.
     colors: Vec<&'static str>,
@@ -64,12 +72,49 @@ pub async fn rerender(
     _: Operator,
     Path(render_id): Path<String>,
 ) -> Result<Json<Rerendering>, Problem> {
+    order(&app, render_id, false).await
+}
+
+/// Renders anew to be looked at: what is served stays until the candidate is accepted.
+pub async fn candidate(
+    State(app): State<App>,
+    _: Operator,
+    Path(render_id): Path<String>,
+) -> Result<Json<Rerendering>, Problem> {
+    order(&app, render_id, true).await
+}
+
+/// The candidate takes the place of what is served, in every colour. Repeating it changes nothing.
+pub async fn accept(
+    State(app): State<App>,
+    _: Operator,
+    Path((render_id, revision)): Path<(String, i64)>,
+) -> Result<Json<Decided>, Problem> {
+    app.renders.accept_candidate(&render_id, revision).await.map_err(|error| refusal(&app, error))?;
+    app.pictures.forget_known();
+    tracing::info!(render_id, revision, "candidate accepted by the operator");
+    Ok(Json(Decided { render_id, revision, accepted: true }))
+}
+
+/// What is served stays, and is approved. Repeating it changes nothing.
+pub async fn reject(
+    State(app): State<App>,
+    _: Operator,
+    Path((render_id, revision)): Path<(String, i64)>,
+) -> Result<Json<Decided>, Problem> {
+    app.renders.reject_candidate(&render_id, revision).await.map_err(|error| refusal(&app, error))?;
+    tracing::info!(render_id, revision, "candidate rejected by the operator");
+    Ok(Json(Decided { render_id, revision, accepted: false }))
+}
+
+async fn order(app: &App, render_id: String, is_candidate: bool) -> Result<Json<Rerendering>, Problem> {
     let unknown = || ReviewError::Unknown(render_id.clone());
-    let key = app.renders.vehicle_key(&render_id).await?.ok_or_else(unknown).map_err(|error| refusal(&app, error))?;
+    let key = app.renders.vehicle_key(&render_id).await?.ok_or_else(unknown).map_err(|error| refusal(app, error))?;
     let gone = || Problem::conflict("vehicle_gone", format!("The catalog no longer has {key}."));
     let vehicle = vehicle_of(&app.catalog.now(), &key).ok_or_else(gone)?;
-    let anew = app.renders.render_anew(&vehicle, &render_id).await.map_err(|error| refusal(&app, error))?;
-    tracing::info!(render_id, revision = anew.revision, "render ordered anew by the operator");
+    let anew =
+        app.renders.render_anew(&vehicle, &render_id, is_candidate).await.map_err(|error| refusal(app, error))?;
+    tracing::info!(render_id, revision = anew.revision, is_candidate, "render ordered anew by the operator");
     let colors = anew.colours.iter().map(|colour| colour.as_str()).collect();
     Ok(Json(Rerendering { render_id, revision: anew.revision, colors }))
 }
@@ -86,6 +131,7 @@ fn refusal(app: &App, error: ReviewError) -> Problem {
     match error {
         ReviewError::Unknown(_) => Problem::not_found("unknown_render", detail),
         ReviewError::NotFlagged(_) => Problem::conflict("not_flagged", detail),
+        ReviewError::NoCandidate(_) => Problem::conflict("no_candidate", detail),
         ReviewError::NotRendered(_) => Problem::conflict("not_rendered", detail),
         ReviewError::Busy => Problem::conflict("busy", detail).retry_after(10),
         ReviewError::Render(error) => problem(app, error.into()),

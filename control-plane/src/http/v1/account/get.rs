@@ -1,11 +1,12 @@
 //! `GET /api/v1/account`: balance, prices, the last thirty days and the key that asks. Free.
 
-use crate::accounts::Scope;
+use crate::accounts::{Scope, api_key};
 use crate::app::App;
 use crate::config::prices;
+use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId};
 use crate::http::rate_limit::counted;
-use crate::ledger;
+use crate::ledger::{self, KeyCap};
 use crate::payments::auto_reload;
 use crate::payments::stripe::customers;
 use axum::Json;
@@ -64,6 +65,23 @@ pub struct KeyView {
     /// images:read, account:read, billing:write.
     scopes: Vec<String>,
     rate_limit_per_minute: i64,
+    /// Only of a key that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    monthly_cap: Option<MonthlyCap>,
+}
+
+/// What a key may take in a UTC month.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MonthlyCap {
+    #[schema(minimum = 1)]
+    credits: i64,
+    /// In this month so far, less what was given back.
+    #[schema(minimum = 0)]
+    spent: i64,
+    /// When the next month begins.
+    #[schema(format = DateTime)]
+    reset_at: String,
 }
 
 /// An account as its keys see it.
@@ -134,6 +152,7 @@ pub async fn get(State(app): State<App>, caller: Caller, request_id: RequestId) 
                 id: caller.key_id.clone(),
                 scopes: caller.scopes.iter().map(ToString::to_string).collect(),
                 rate_limit_per_minute: caller.rate_limit_per_minute,
+                monthly_cap: monthly_cap(&app, &caller).await?,
             },
         };
         let links = [
@@ -148,4 +167,17 @@ pub async fn get(State(app): State<App>, caller: Caller, request_id: RequestId) 
         Ok(([(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
     })
     .await
+}
+
+async fn monthly_cap(app: &App, caller: &Caller) -> Result<Option<MonthlyCap>, Problem> {
+    if !caller.is_capped {
+        return Ok(None);
+    }
+    let now = app.clock.now();
+    let cap = api_key::cap(&app.db, &caller.key_id, now).await?;
+    Ok(cap.map(|KeyCap { cap, spent }| MonthlyCap {
+        credits: cap.0,
+        spent: spent.0,
+        reset_at: now.next_utc_month().rfc3339(),
+    }))
 }

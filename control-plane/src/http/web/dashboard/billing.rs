@@ -1,5 +1,6 @@
 //! `/dashboard/billing`: packs to buy, auto-reload, what was bought, the statement.
 
+use crate::alerts;
 use crate::app::App;
 use crate::config::prices::Payments;
 use crate::http::error::Problem;
@@ -21,6 +22,8 @@ const LINES_SHOWN: i64 = 40;
 const PAYMENTS_SHOWN: i64 = 20;
 const THRESHOLD_OFFERED: i64 = 500;
 
+const LEAVING: &str = "Payments, cards and receipts are there.";
+
 #[derive(Serialize)]
 struct Page {
     credits: String,
@@ -28,6 +31,8 @@ struct Page {
     is_sold: bool,
     /// Only where a card can be kept.
     auto_reload: Option<ShownAutoReload>,
+    /// Only where letters are sent.
+    alerts: Option<ShownAlerts>,
     has_portal: bool,
     payments: Vec<ShownPayment>,
     lines: Vec<ShownLine>,
@@ -46,6 +51,13 @@ struct ShownAutoReload {
     has_card: bool,
     threshold: i64,
     pack: i64,
+}
+
+/// Thresholds as they stand in the fields.
+#[derive(Serialize)]
+struct ShownAlerts {
+    low_balance: String,
+    daily_spend: String,
 }
 
 #[derive(Serialize)]
@@ -82,19 +94,21 @@ impl From<Payment> for ShownPayment {
 
 impl From<StatementLine> for ShownLine {
     fn from(line: StatementLine) -> Self {
-        let what = match line.kind.as_str() {
-            "debit" => "picture or signed addresses",
-            "hold" => "reserved for a picture being made",
-            "settle" => "that picture was delivered",
-            "release" => "that picture was not made: given back",
-            "reversal" => "a payment was refunded: its credits taken back",
-            "refund" => "a signed address failed: given back",
-            _ => line.reason.as_deref().unwrap_or(&line.kind),
+        let reason = line.reason.as_deref();
+        let what = match (line.kind.as_str(), reason) {
+            ("debit", None) => "picture or signed addresses".to_owned(),
+            ("hold", _) => "reserved for a picture being made".to_owned(),
+            ("settle", None) => "that picture was delivered".to_owned(),
+            ("settle", Some(picture)) => format!("{picture}: made and delivered"),
+            ("release", _) => "that picture was not made: given back".to_owned(),
+            ("reversal", _) => "a payment was refunded: its credits taken back".to_owned(),
+            ("refund", _) => "a signed address failed: given back".to_owned(),
+            (kind, reason) => reason.unwrap_or(kind).to_owned(),
         };
         ShownLine {
             // RFC 3339 to the minute.
             at: line.at.get(..16).unwrap_or(&line.at).replace('T', " "),
-            what: what.to_owned(),
+            what,
             change: match line.credits {
                 0 => String::new(),
                 credits if credits > 0 => format!("+{}", thousands(credits)),
@@ -121,6 +135,7 @@ pub async fn get(State(app): State<App>, SignedInVisit { user, visit }: SignedIn
         packs: packs(&app),
         is_sold: app.config.prices.payments != Payments::Off,
         auto_reload: shown_auto_reload(&app, &user.account_id).await?,
+        alerts: shown_alerts(&app, &user.account_id).await?,
         has_portal: app.stripe.is_some() && ledger::has_purchase(&app.db.pool, &user.account_id).await?,
         payments: payments.into_iter().map(ShownPayment::from).collect(),
         lines: lines.into_iter().map(ShownLine::from).collect(),
@@ -142,6 +157,15 @@ async fn shown_auto_reload(app: &App, account_id: &str) -> Result<Option<ShownAu
     }))
 }
 
+async fn shown_alerts(app: &App, account_id: &str) -> Result<Option<ShownAlerts>, Problem> {
+    if app.mailer.is_none() {
+        return Ok(None);
+    }
+    let thresholds = alerts::find(&app.db.pool, account_id).await?;
+    let typed = |credits: Option<i64>| credits.map(|credits| credits.to_string()).unwrap_or_default();
+    Ok(Some(ShownAlerts { low_balance: typed(thresholds.low_balance), daily_spend: typed(thresholds.daily_spend) }))
+}
+
 /// `POST /dashboard/billing`: on to the payment page.
 pub async fn buy(
     State(app): State<App>,
@@ -150,7 +174,7 @@ pub async fn buy(
 ) -> Result<Response, Problem> {
     let pack = page::pack(&app, form.text("credits").parse().unwrap_or_default())?;
     let url = page::open(&app, &user.account_id, pack).await?;
-    Ok(leaving::to(&app, &visit, &url))
+    Ok(leaving::to(&app, &visit, &url, LEAVING))
 }
 
 /// `POST /dashboard/billing/portal`: on to cards and receipts at the provider.
@@ -163,7 +187,7 @@ pub async fn portal(
         return Err(Problem::bad_request("no_purchase", "Nothing has been bought yet."));
     }
     let url = page::portal(&app, &user.account_id).await?;
-    Ok(leaving::to(&app, &visit, &url))
+    Ok(leaving::to(&app, &visit, &url, LEAVING))
 }
 
 /// `GET /dashboard/statement.csv`: every entry, as the API gives them page by page.

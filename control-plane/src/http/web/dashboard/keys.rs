@@ -1,4 +1,4 @@
-//! `/dashboard/keys`: API keys: list, make, rotate, revoke.
+//! `/dashboard/keys`: API keys: list, make, cap, rotate, revoke.
 
 use crate::accounts::Scope;
 use crate::accounts::api_key::{self, KeyInfo, NAME_CHARS_MAX, NewKey};
@@ -10,7 +10,8 @@ use crate::delivery::urls;
 use crate::http::error::Problem;
 use crate::http::web::form::Form;
 use crate::http::web::visit::SignedInVisit;
-use crate::http::web::words::moment;
+use crate::http::web::words::{moment, thousands};
+use crate::ledger::{CAP_CREDITS_MAX, Credits, KeyCap};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -30,9 +31,24 @@ struct ShownKey {
     scopes: Vec<&'static str>,
     rate_limit: i64,
     created: String,
-    delivered: Option<String>,
+    used: Option<String>,
+    monthly_cap: Option<ShownCap>,
     is_revoked: bool,
     partner_secrets: Vec<ShownSecret>,
+}
+
+/// What counts against a cap, of how much.
+#[derive(Serialize)]
+struct ShownCap {
+    spent: String,
+    cap: String,
+    is_reached: bool,
+}
+
+impl From<KeyCap> for ShownCap {
+    fn from(KeyCap { cap, spent }: KeyCap) -> Self {
+        ShownCap { spent: thousands(spent.0), cap: thousands(cap.0), is_reached: spent >= cap }
+    }
 }
 
 #[derive(Serialize)]
@@ -69,7 +85,8 @@ async fn show(
         scopes: key.scopes.iter().map(|scope| scope.as_str()).collect(),
         rate_limit: key.rate_limit_per_minute.unwrap_or(app.config.limits.rate_limit_per_minute),
         created: moment(key.created_at),
-        delivered: key.delivered_at.map(moment),
+        used: key.used_at.map(moment),
+        monthly_cap: key.monthly_cap.map(ShownCap::from),
         is_revoked: key.is_revoked,
         id: key.id,
     };
@@ -103,7 +120,11 @@ pub async fn create(State(app): State<App>, signed_in: SignedInVisit, form: Form
     if scopes.is_empty() {
         return show(&app, &signed_in, StatusCode::BAD_REQUEST, Some("Choose what the key may do.")).await;
     }
-    let new = NewKey { account_id: &signed_in.user.account_id, name, scopes: &scopes, rate_limit_per_minute: None };
+    let Ok(monthly_cap) = read_cap(&form) else {
+        return show(&app, &signed_in, StatusCode::BAD_REQUEST, Some(WRONG_CAP)).await;
+    };
+    let account_id = &signed_in.user.account_id;
+    let new = NewKey { account_id, name, scopes: &scopes, rate_limit_per_minute: None, monthly_cap };
     let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
     let mut tx = app.db.begin().await?;
     let Some(key_id) = api_key::create_within_cap(&mut tx, new, &key, app.clock.now()).await? else {
@@ -114,6 +135,18 @@ pub async fn create(State(app): State<App>, signed_in: SignedInVisit, form: Form
     tx.commit().await?;
     tracing::info!(account_id = signed_in.user.account_id, key_id, "key made by its owner");
     shown_once(&app, &signed_in, name, &key).await
+}
+
+const WRONG_CAP: &str = "The monthly cap is a whole number of credits, at least 1. Leave it empty for no cap.";
+
+/// The cap that was typed; empty for none.
+fn read_cap(form: &Form) -> Result<Option<Credits>, ()> {
+    let typed = form.text("monthly_cap").trim();
+    if typed.is_empty() {
+        return Ok(None);
+    }
+    let cap = typed.parse().ok().filter(|cap| (1..=CAP_CREDITS_MAX).contains(cap));
+    cap.map(|cap| Some(Credits(cap))).ok_or(())
 }
 
 async fn shown_once(app: &App, signed_in: &SignedInVisit, name: &str, key: &PlainKey) -> Result<Response, Problem> {
@@ -137,6 +170,10 @@ struct Question {
     name: String,
     active_urls: i64,
     partner_secrets: usize,
+    monthly_cap: Option<ShownCap>,
+    /// As it stands in the field.
+    cap_typed: String,
+    wrong: Option<&'static str>,
 }
 
 /// `GET /dashboard/keys/{key_id}`: what ends with the key, before it is ended.
@@ -146,14 +183,46 @@ pub async fn ask(
     Path(key_id): Path<String>,
 ) -> Result<Response, Problem> {
     let key = find(&app, &signed_in.user, &key_id).await?;
+    show_one(&app, &signed_in, key, None).await
+}
+
+async fn show_one(
+    app: &App,
+    signed_in: &SignedInVisit,
+    key: KeyInfo,
+    wrong: Option<&'static str>,
+) -> Result<Response, Problem> {
     let secrets = partner_secret::list(&app.db, &signed_in.user.account_id).await?;
     let question = Question {
         active_urls: urls::count_active(&app.db, &key.id, app.clock.now()).await?,
         partner_secrets: secrets.iter().filter(|secret| secret.key_id == key.id).count(),
+        cap_typed: key.monthly_cap.map(|cap| cap.cap.to_string()).unwrap_or_default(),
+        monthly_cap: key.monthly_cap.map(ShownCap::from),
         name: key.name,
         id: key.id,
+        wrong,
     };
-    signed_in.visit.form(&app, "key.html", StatusCode::OK, &question).await
+    let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    signed_in.visit.form(app, "key.html", status, &question).await
+}
+
+/// `POST /dashboard/keys/{key_id}/cap`: what the key may take in a month.
+pub async fn cap(
+    State(app): State<App>,
+    signed_in: SignedInVisit,
+    Path(key_id): Path<String>,
+    form: Form,
+) -> Result<Response, Problem> {
+    let key = find(&app, &signed_in.user, &key_id).await?;
+    let Ok(cap) = read_cap(&form) else {
+        return show_one(&app, &signed_in, key, Some(WRONG_CAP)).await;
+    };
+    if !app.keys.set_cap(&app.db, &key.id, cap, app.clock.now()).await? {
+        return Err(unknown());
+    }
+    let credits = cap.map(|cap| cap.0);
+    tracing::info!(account_id = signed_in.user.account_id, key_id = key.id, credits, "cap of a key set by its owner");
+    Ok(Redirect::to("/dashboard/keys").into_response())
 }
 
 /// `POST /dashboard/keys/{key_id}/rotate`: a new key with the same rights in the place of this one.
@@ -169,6 +238,8 @@ pub async fn rotate(
         name: &old.name,
         scopes: &old.scopes,
         rate_limit_per_minute: old.rate_limit_per_minute,
+        // The old one's, with what counts against it, goes over in the rotation.
+        monthly_cap: None,
     };
     let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
     let rotated = app.keys.rotate(&app.db, &old.id, new, &key, app.clock.now()).await?;

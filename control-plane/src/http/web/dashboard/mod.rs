@@ -1,8 +1,10 @@
 //! `/dashboard`: what somebody who is signed in sees and does. Skins over the same domain calls as the JSON API.
 
+pub mod alerts;
 pub mod auto_reload;
 pub mod billing;
 pub mod deliveries;
+pub mod identities;
 pub mod keys;
 pub mod overview;
 pub mod partner_secrets;

@@ -1,6 +1,8 @@
-//! `GET` and `POST /dashboard/password`: a new password for somebody who knows the old one.
+//! `GET` and `POST /dashboard/password`: what opens the account, and a new password for somebody who knows the old one.
 
 use crate::accounts::attempts::{self, Attempt};
+use crate::accounts::identity;
+use crate::accounts::openid::Provider;
 use crate::accounts::password::Password;
 use crate::accounts::user;
 use crate::app::App;
@@ -8,6 +10,7 @@ use crate::http::error::Problem;
 use crate::http::web::form::Form;
 use crate::http::web::sign_in::busy;
 use crate::http::web::visit::SignedInVisit;
+use crate::http::web::words::moment;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -17,6 +20,42 @@ use serde::{Deserialize, Serialize};
 struct Page {
     wrong: Option<String>,
     is_changed: bool,
+    has_password: bool,
+    /// Whether a link for a new password can be sent.
+    has_mail: bool,
+    providers: Vec<ShownProvider>,
+}
+
+/// Another way into the account.
+#[derive(Serialize)]
+struct ShownProvider {
+    id: String,
+    name: String,
+    /// Since when it opens this account.
+    linked: Option<String>,
+}
+
+async fn show(
+    app: &App,
+    SignedInVisit { user, visit }: &SignedInVisit,
+    status: StatusCode,
+    wrong: Option<String>,
+    is_changed: bool,
+) -> Result<Response, Problem> {
+    let linked = identity::list(&app.db, &user.account_id).await?;
+    let shown = |provider: &Provider| ShownProvider {
+        linked: linked.iter().find(|one| one.issuer == provider.issuer()).map(|one| moment(one.linked_at)),
+        id: provider.id().to_owned(),
+        name: provider.name().to_owned(),
+    };
+    let page = Page {
+        wrong,
+        is_changed,
+        has_password: user::has_password(&app.db, &user.account_id).await?,
+        has_mail: app.mailer.is_some(),
+        providers: app.openid.iter().map(shown).collect(),
+    };
+    visit.form(app, "password.html", status, &page).await
 }
 
 #[derive(Deserialize)]
@@ -30,18 +69,12 @@ pub async fn get(
     signed_in: SignedInVisit,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
-    let page = Page { wrong: None, is_changed: asked.changed.is_some() };
-    signed_in.visit.form(&app, "password.html", StatusCode::OK, &page).await
+    show(&app, &signed_in, StatusCode::OK, None, asked.changed.is_some()).await
 }
 
-pub async fn post(
-    State(app): State<App>,
-    SignedInVisit { user, visit }: SignedInVisit,
-    form: Form,
-) -> Result<Response, Problem> {
-    let refuse = async |status, wrong: String| {
-        visit.form(&app, "password.html", status, &Page { wrong: Some(wrong), is_changed: false }).await
-    };
+pub async fn post(State(app): State<App>, signed_in: SignedInVisit, form: Form) -> Result<Response, Problem> {
+    let refuse = async |status, wrong: String| show(&app, &signed_in, status, Some(wrong), false).await;
+    let SignedInVisit { user, visit } = &signed_in;
     // Somebody at another person's open browser guesses no faster than anybody else.
     let attempt = Attempt::PasswordChange { account_id: &user.account_id };
     if !attempts::count(&app.db, attempt, app.clock.now()).await? {
@@ -58,7 +91,7 @@ pub async fn post(
         Err(weak) => return refuse(StatusCode::BAD_REQUEST, weak.to_string()).await,
     };
     let hash = app.passwords.hash(new).await.map_err(busy)?;
-    let changed = user::set_password(&app.db, &user, &hash).await?;
+    let changed = user::set_password(&app.db, user, &hash).await?;
     let changed = changed
         .ok_or_else(|| Problem::conflict("password_changed", "The password was changed elsewhere a moment ago."))?;
     attempts::forget(&app.db, attempt).await?;

@@ -1,0 +1,168 @@
+//! Identities at providers, and whose account each opens. Who somebody is at a provider is `openid`'s to find out.
+//!
+//! An identity is the provider's own name for somebody, issuer and subject, never an e-mail address: addresses change hands. An address
+//! that a provider vouches for makes a new account and never opens one that is there.
+
+use super::account::AccountError;
+use super::openid::Identity;
+use super::password::PasswordHash;
+use super::user::{self, NO_PASSWORD, User};
+use crate::clock::UnixMs;
+use crate::db::{self, Database};
+use crate::ledger::Credits;
+use sqlx::Row;
+
+/// An identity that opens an account, as its holder sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Linked {
+    pub issuer: String,
+    pub linked_at: UnixMs,
+}
+
+/// Whose account the identity opens.
+pub async fn find(db: &Database, identity: &Identity) -> Result<Option<User>, sqlx::Error> {
+    let row = sqlx::query("select account_id from identities where issuer = $1 and subject = $2")
+        .bind(&identity.issuer)
+        .bind(&identity.subject)
+        .fetch_optional(&db.pool)
+        .await?;
+    match row {
+        Some(row) => user::find(db, row.try_get(0)?).await,
+        None => Ok(None),
+    }
+}
+
+/// Makes the account of an address that the provider vouches for, opened by this identity alone. An address that has an account is refused.
+pub async fn sign_up(
+    db: &Database,
+    identity: &Identity,
+    email: &str,
+    free: Credits,
+    now: UnixMs,
+) -> Result<User, AccountError> {
+    let mut tx = db.begin().await?;
+    let password = PasswordHash::from_stored(NO_PASSWORD.to_owned());
+    let user = user::make(&mut tx, email, &password, free, now).await?;
+    insert(&mut tx, &user.account_id, identity, now)
+        .await
+        // The same identity a moment earlier, in another window: it has its account.
+        .map_err(|error| if db::is_unique_violation(&error) { AccountError::EmailTaken } else { error.into() })?;
+    tx.commit().await?;
+    Ok(user)
+}
+
+/// Lets the identity open the account from now on; `false` when it opens one already, or the account has another one of this provider.
+pub async fn link(db: &Database, account_id: &str, identity: &Identity, now: UnixMs) -> Result<bool, sqlx::Error> {
+    let mut tx = db.begin().await?;
+    match insert(&mut tx, account_id, identity, now).await {
+        Ok(()) => {
+            tx.commit().await?;
+            Ok(true)
+        }
+        Err(error) if db::is_unique_violation(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+async fn insert(tx: &mut db::Tx<'_>, account_id: &str, identity: &Identity, now: UnixMs) -> Result<(), sqlx::Error> {
+    sqlx::query("insert into identities (issuer, subject, account_id, linked_at_ms) values ($1, $2, $3, $4)")
+        .bind(&identity.issuer)
+        .bind(&identity.subject)
+        .bind(account_id)
+        .bind(now.0)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+pub async fn list(db: &Database, account_id: &str) -> Result<Vec<Linked>, sqlx::Error> {
+    let rows = sqlx::query("select issuer, linked_at_ms from identities where account_id = $1 order by linked_at_ms")
+        .bind(account_id)
+        .fetch_all(&db.pool)
+        .await?;
+    rows.iter().map(|row| Ok(Linked { issuer: row.try_get(0)?, linked_at: UnixMs(row.try_get(1)?) })).collect()
+}
+
+/// Takes the account's identity of this provider away, unless nothing else would open the account. Every session ends, as with a new
+/// password: one of them may have been begun with it. `None` when nothing was taken away.
+pub async fn unlink(db: &Database, user: &User, issuer: &str) -> Result<Option<User>, sqlx::Error> {
+    let mut tx = db.begin().await?;
+    // Locks the user: of two that are taken away at once the last stays.
+    let ended = sqlx::query(
+        "update users set password_version = password_version + 1 where account_id = $1 and password_version = $2
+            and (password_hash <> $3 or exists (select 1 from identities where account_id = $1 and issuer <> $4))",
+    )
+    .bind(&user.account_id)
+    .bind(user.password_version)
+    .bind(NO_PASSWORD)
+    .bind(issuer)
+    .execute(&mut *tx)
+    .await?;
+    let taken = sqlx::query("delete from identities where account_id = $1 and issuer = $2")
+        .bind(&user.account_id)
+        .bind(issuer)
+        .execute(&mut *tx)
+        .await?;
+    if ended.rows_affected() != 1 || taken.rows_affected() != 1 {
+        return Ok(None);
+    }
+    tx.commit().await?;
+    Ok(Some(User { password_version: user.password_version + 1, ..user.clone() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger;
+    use crate::test_database::databases;
+
+    const NOW: UnixMs = UnixMs(1_000);
+    const FREE: Credits = Credits(100);
+
+    fn of(issuer: &str, subject: &str) -> Identity {
+        Identity { issuer: issuer.to_owned(), subject: subject.to_owned(), verified_email: None }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_identity_opens_one_account_and_gets_its_credits_once() {
+        for db in databases().await {
+            let ada = of("https://one.example", "1");
+            let making = (0..8).map(|_| {
+                let (db, ada) = (db.clone(), ada.clone());
+                tokio::spawn(async move { sign_up(&db, &ada, "Ada@example.com", FREE, NOW).await.ok() })
+            });
+            let made: Vec<User> =
+                futures::future::join_all(making).await.into_iter().filter_map(|made| made.expect("joins")).collect();
+            assert_eq!(made.len(), 1);
+            assert_eq!(find(&db, &ada).await.expect("finds").as_ref(), Some(&made[0]));
+            assert_eq!(ledger::balance(&db.pool, &made[0].account_id).await.expect("balance"), FREE);
+            // The same number at another provider is somebody else; the same address has its account already.
+            let other = of("https://two.example", "1");
+            assert_eq!(find(&db, &other).await.expect("finds"), None);
+            let taken = sign_up(&db, &other, "ada@example.com", FREE, NOW).await;
+            assert!(matches!(taken, Err(AccountError::EmailTaken)), "{taken:?}");
+            assert_eq!(find(&db, &other).await.expect("finds"), None);
+        }
+    }
+
+    #[tokio::test]
+    async fn linked_and_taken_away_but_never_the_last() {
+        for db in databases().await {
+            let password = PasswordHash::from_stored("x".to_owned());
+            let ada = user::sign_up(&db, "ada@example.com", &password, FREE, NOW).await.expect("signs up");
+            let (one, two) = (of("https://one.example", "1"), of("https://two.example", "2"));
+            assert!(link(&db, &ada.account_id, &one, NOW).await.expect("links"));
+            assert!(!link(&db, &ada.account_id, &one, NOW).await.expect("links"), "once");
+            let second = of("https://one.example", "another");
+            assert!(!link(&db, &ada.account_id, &second, NOW).await.expect("links"), "one of a provider");
+            let bob = sign_up(&db, &two, "bob@example.com", FREE, NOW).await.expect("signs up");
+            assert!(!link(&db, &ada.account_id, &two, NOW).await.expect("links"), "it opens bob's account");
+            assert_eq!(unlink(&db, &bob, &two.issuer).await.expect("unlinks"), None, "nothing else opens it");
+            assert_eq!(unlink(&db, &ada, &two.issuer).await.expect("unlinks"), None, "there is none");
+            let after = unlink(&db, &ada, &one.issuer).await.expect("unlinks").expect("taken away");
+            assert_eq!(after.password_version, ada.password_version + 1, "every session ends");
+            assert_eq!(find(&db, &one).await.expect("finds"), None);
+            assert_eq!(list(&db, &bob.account_id).await.expect("lists").len(), 1);
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Signing in with a provider (OpenID Connect, authorisation code with PKCE): where a browser is sent, and what the provider says of who
+//! came back.
+//!
+//! What a browser has to bring back (state, nonce, verifier) is its session's to keep; whose account somebody gets is `identity`'s.
+
+use crate::clock::UnixMs;
+use crate::config::openid::Provider as Settings;
+use openidconnect::core::{
+    CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreJwsSigningAlgorithm, CoreProviderMetadata,
+    CoreUserInfoClaims,
+};
+use openidconnect::{
+    AccessTokenHash, AsyncHttpClient, AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret,
+    CsrfToken, HttpRequest, HttpResponse, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier,
+    RedirectUrl, RequestTokenError, Scope, SignatureVerificationError, TokenResponse,
+};
+use reqwest::Client;
+use serde::{Deserialize, Serialize};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+
+const CONNECT: Duration = Duration::from_secs(4);
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// Far more than any document of a provider.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
+
+/// How long a provider's addresses and keys are believed.
+const KNOWN_MS: i64 = 600_000;
+
+/// A token signed with a key that we do not know may be of a new one: asked for no more often than this.
+const KEYS_AGAIN_MS: i64 = 2_000;
+
+/// How long somebody may take at the provider.
+pub const FLOW_LIFETIME_MS: i64 = 600_000;
+
+/// Signatures that the provider alone can make. Never `none`, and never one by the secret that we share with it.
+const ALGORITHMS: [CoreJwsSigningAlgorithm; 9] = [
+    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
+    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha384,
+    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha512,
+    CoreJwsSigningAlgorithm::RsaSsaPssSha256,
+    CoreJwsSigningAlgorithm::RsaSsaPssSha384,
+    CoreJwsSigningAlgorithm::RsaSsaPssSha512,
+    CoreJwsSigningAlgorithm::EcdsaP256Sha256,
+    CoreJwsSigningAlgorithm::EcdsaP384Sha384,
+    CoreJwsSigningAlgorithm::EdDsa,
+];
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenIdError {
+    /// Not reached, or it has trouble: the same may work later.
+    #[error("the provider does not answer as it should: {0}")]
+    Down(String),
+    /// It does not know the code, or not our client.
+    #[error("the provider refused the code: {0}")]
+    Refused(String),
+    /// What it said is not believed.
+    #[error("the provider's token is not believed: {0}")]
+    NotBelieved(String),
+}
+
+/// An attempt to sign in, as the browser's session keeps it until it comes back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Flow {
+    pub provider_id: String,
+    pub state: String,
+    nonce: String,
+    verifier: String,
+    pub begun_at_ms: i64,
+    /// Where to go then.
+    pub next: String,
+    /// The account that the identity is to be linked with; `None`: to sign in.
+    pub link_account_id: Option<String>,
+}
+
+/// Whom a provider says that somebody is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    pub issuer: String,
+    /// Of the provider's own, for good.
+    pub subject: String,
+    /// An address that it says is theirs.
+    pub verified_email: Option<String>,
+}
+
+/// The providers that are set up. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Providers(Arc<[Provider]>);
+
+pub struct Provider {
+    settings: Settings,
+    redirect_url: RedirectUrl,
+    http: Http,
+    known: Mutex<Option<Known>>,
+}
+
+#[derive(Clone)]
+struct Known {
+    metadata: CoreProviderMetadata,
+    at: UnixMs,
+}
+
+impl Providers {
+    pub fn new(settings: &[Settings], base_url: &str) -> anyhow::Result<Self> {
+        // Fails only when one is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        // It is sent nowhere but where the provider's own document says.
+        let http = || {
+            let client = Client::builder().connect_timeout(CONNECT).timeout(ANSWER);
+            client.redirect(reqwest::redirect::Policy::none()).build().map(Http)
+        };
+        let provider = |settings: &Settings| {
+            Ok(Provider {
+                redirect_url: RedirectUrl::new(format!("{base_url}/sign-in/{}/callback", settings.id))?,
+                settings: settings.clone(),
+                http: http()?,
+                known: Mutex::default(),
+            })
+        };
+        Ok(Providers(settings.iter().map(provider).collect::<anyhow::Result<Vec<_>>>()?.into()))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Provider> {
+        self.0.iter()
+    }
+
+    pub fn find(&self, id: &str) -> Option<&Provider> {
+        self.0.iter().find(|provider| provider.settings.id == id)
+    }
+
+    pub fn of_issuer(&self, issuer: &str) -> Option<&Provider> {
+        self.0.iter().find(|provider| provider.settings.issuer == issuer)
+    }
+}
+
+impl Provider {
+    pub fn id(&self) -> &str {
+        &self.settings.id
+    }
+
+    pub fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    pub fn issuer(&self) -> &str {
+        &self.settings.issuer
+    }
+
+    /// Where a browser is sent, and what its session keeps.
+    pub async fn begin(
+        &self,
+        next: String,
+        link_account_id: Option<String>,
+        now: UnixMs,
+    ) -> Result<(String, Flow), OpenIdError> {
+        let known = self.known(now, KNOWN_MS).await?;
+        let client = CoreClient::from_provider_metadata(known.metadata, self.client_id(), Some(self.client_secret()))
+            .set_redirect_uri(self.redirect_url.clone());
+        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
+        let (url, state, nonce) = client
+            .authorize_url(CoreAuthenticationFlow::AuthorizationCode, CsrfToken::new_random, Nonce::new_random)
+            .add_scope(Scope::new("email".to_owned()))
+            .set_pkce_challenge(challenge)
+            .url();
+        let flow = Flow {
+            provider_id: self.settings.id.clone(),
+            state: state.secret().clone(),
+            nonce: nonce.secret().clone(),
+            verifier: verifier.secret().clone(),
+            begun_at_ms: now.0,
+            next,
+            link_account_id,
+        };
+        Ok((url.into(), flow))
+    }
+
+    /// Who it is that came back with `code`.
+    pub async fn finish(&self, flow: &Flow, code: &str, now: UnixMs) -> Result<Identity, OpenIdError> {
+        let mut known = self.known(now, KNOWN_MS).await?;
+        let auth = match known.metadata.token_endpoint_auth_methods_supported() {
+            Some(methods) if !methods.contains(&CoreClientAuthMethod::ClientSecretBasic) => AuthType::RequestBody,
+            _ => AuthType::BasicAuth,
+        };
+        let client =
+            CoreClient::from_provider_metadata(known.metadata.clone(), self.client_id(), Some(self.client_secret()))
+                .set_redirect_uri(self.redirect_url.clone())
+                .set_auth_type(auth);
+        let tokens = client
+            .exchange_code(AuthorizationCode::new(code.to_owned()))
+            .map_err(|error| OpenIdError::Down(error.to_string()))?
+            .set_pkce_verifier(PkceCodeVerifier::new(flow.verifier.clone()))
+            .request_async(&self.http)
+            .await
+            .map_err(|error| match error {
+                RequestTokenError::ServerResponse(refused) => OpenIdError::Refused(refused.error().to_string()),
+                RequestTokenError::Request(error) => OpenIdError::Down(error.to_string()),
+                // Its text may hold tokens.
+                RequestTokenError::Parse(..) | RequestTokenError::Other(_) => {
+                    OpenIdError::Down("no token in its answer".to_owned())
+                }
+            })?;
+        let id_token = tokens.id_token().ok_or_else(|| OpenIdError::NotBelieved("there is no ID token".to_owned()))?;
+        let nonce = Nonce::new(flow.nonce.clone());
+        let mut believed = id_token.claims(&verifier(&known, self), &nonce);
+        if is_of_unknown_key(&believed) {
+            known = self.known(now, KEYS_AGAIN_MS).await?;
+            believed = id_token.claims(&verifier(&known, self), &nonce);
+        }
+        let not_believed = |error: &dyn std::fmt::Display| OpenIdError::NotBelieved(error.to_string());
+        let claims = believed.map_err(|error| not_believed(&error))?;
+        if let Some(expected) = claims.access_token_hash() {
+            let verifier = verifier(&known, self);
+            let algorithm = id_token.signing_alg().map_err(|error| not_believed(&error))?;
+            let key = id_token.signing_key(&verifier).map_err(|error| not_believed(&error))?;
+            let hash = AccessTokenHash::from_token(tokens.access_token(), algorithm, key);
+            if hash.map_err(|error| not_believed(&error))? != *expected {
+                return Err(OpenIdError::NotBelieved("its access token is another one's".to_owned()));
+            }
+        }
+        let mut verified_email = verified(claims.email().map(|email| email.as_str()), claims.email_verified());
+        if claims.email().is_none()
+            && let Ok(request) = client.user_info(tokens.access_token().clone(), Some(claims.subject().clone()))
+        {
+            let told: CoreUserInfoClaims = request
+                .request_async(&self.http)
+                .await
+                .map_err(|error| OpenIdError::Down(format!("its user information: {error}")))?;
+            verified_email = verified(told.email().map(|email| email.as_str()), told.email_verified());
+        }
+        Ok(Identity { issuer: self.settings.issuer.clone(), subject: claims.subject().to_string(), verified_email })
+    }
+
+    fn client_id(&self) -> ClientId {
+        ClientId::new(self.settings.client_id.clone())
+    }
+
+    fn client_secret(&self) -> ClientSecret {
+        ClientSecret::new(self.settings.client_secret.reveal().to_owned())
+    }
+
+    /// Its addresses and keys, asked for when what is known is older than `age_ms`. While it does not answer, what is known stands.
+    async fn known(&self, now: UnixMs, age_ms: i64) -> Result<Known, OpenIdError> {
+        // One asks, the others wait for it.
+        let mut known = self.known.lock().await;
+        if let Some(known) = known.as_ref().filter(|known| now.0 - known.at.0 < age_ms) {
+            return Ok(known.clone());
+        }
+        let issuer =
+            IssuerUrl::new(self.settings.issuer.clone()).map_err(|error| OpenIdError::Down(error.to_string()))?;
+        match CoreProviderMetadata::discover_async(issuer, &self.http).await {
+            Ok(metadata) => Ok(known.insert(Known { metadata, at: now }).clone()),
+            Err(error) => known.clone().ok_or_else(|| OpenIdError::Down(error.to_string())),
+        }
+    }
+}
+
+fn verifier<'k>(known: &'k Known, provider: &Provider) -> openidconnect::core::CoreIdTokenVerifier<'k> {
+    let (issuer, keys) = (known.metadata.issuer().clone(), known.metadata.jwks().clone());
+    openidconnect::core::CoreIdTokenVerifier::new_public_client(provider.client_id(), issuer, keys)
+        .set_allowed_algs(ALGORITHMS)
+}
+
+fn is_of_unknown_key<T>(believed: &Result<T, ClaimsVerificationError>) -> bool {
+    use SignatureVerificationError::{CryptoError, NoMatchingKey};
+    matches!(believed, Err(ClaimsVerificationError::SignatureVerification(NoMatchingKey | CryptoError(_))))
+}
+
+fn verified(email: Option<&str>, is_verified: Option<bool>) -> Option<String> {
+    email.filter(|_| is_verified == Some(true)).map(str::to_owned)
+}
+
+#[derive(Debug, thiserror::Error)]
+enum CallError {
+    #[error(transparent)]
+    Http(#[from] reqwest::Error),
+    #[error("its answer is too long")]
+    TooLong,
+}
+
+/// Our own client, for a library that would bring another. Cheap to clone.
+#[derive(Clone)]
+struct Http(Client);
+
+impl<'c> AsyncHttpClient<'c> for Http {
+    type Error = CallError;
+    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, CallError>> + Send + 'c>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        Box::pin(self.send(request))
+    }
+}
+
+impl Http {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, CallError> {
+        let mut answer = self.0.execute(request.try_into()?).await?;
+        let mut response = HttpResponse::new(Vec::new());
+        *response.status_mut() = answer.status();
+        *response.headers_mut() = std::mem::take(answer.headers_mut());
+        while let Some(chunk) = answer.chunk().await? {
+            if response.body().len() + chunk.len() > ANSWER_BYTES_MAX {
+                return Err(CallError::TooLong);
+            }
+            response.body_mut().extend_from_slice(&chunk);
+        }
+        Ok(response)
+    }
+}

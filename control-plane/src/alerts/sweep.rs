@@ -1,0 +1,67 @@
+//! The task that writes the letters: looks at balances and days now and then, a bounded number at a time.
+
+use super::{Due, Kind, arm, claim, due, mark};
+use crate::app::App;
+use crate::clock;
+use crate::mail::{Letter, MailError, Mailer};
+
+/// Letters of each kind in one sweep; the rest follows with the next.
+const SWEEP_MAX: i64 = 50;
+
+/// Longer than a mail server may take over a letter; also the wait before one that failed is tried again.
+const RETRY_MS: i64 = 60_000;
+
+/// Runs until the task is aborted.
+pub fn start(app: App, mailer: Mailer) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(async move {
+        let mut sweeps = clock::ticks(app.config.limits.alerts_every);
+        loop {
+            sweeps.tick().await;
+            if let Err(error) = sweep(&app, &mailer).await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "accounts could not be looked at for letters");
+            }
+        }
+    })
+}
+
+async fn sweep(app: &App, mailer: &Mailer) -> Result<(), sqlx::Error> {
+    arm(&app.db).await?;
+    let now = app.clock.now();
+    for due in due(&app.db, now, SWEEP_MAX).await? {
+        // One after the other: people who wait for a letter of theirs come first.
+        if !claim(&app.db, &due, now, app.clock.now().plus_ms(RETRY_MS)).await? {
+            continue;
+        }
+        match mailer.send(letter(app, &due)).await {
+            // Where no letter can ever go, none is tried again and again.
+            Ok(()) | Err(MailError::Address | MailError::Server { is_permanent: true }) => mark(&app.db, &due).await?,
+            // Also for the others: the mail server does not take letters now.
+            Err(MailError::Busy | MailError::Server { is_permanent: false }) => break,
+        }
+    }
+    Ok(())
+}
+
+fn letter(app: &App, due: &Due) -> Letter {
+    let base = &app.base_url;
+    let (subject, said) = match due.kind {
+        Kind::LowBalance => (
+            "Your credits are running low",
+            format!(
+                "Your balance at {base} is {} credits, below the {} that you set.",
+                due.credits, due.threshold_credits
+            ),
+        ),
+        Kind::DailySpend => (
+            "A day's spend is higher than you expected",
+            format!(
+                "On {} (UTC) your keys have taken {} credits at {base}, more than the {} that you set.",
+                due.told, due.credits, due.threshold_credits
+            ),
+        ),
+    };
+    let text = format!(
+        "{said}\n\nWhere credits went: {base}/dashboard\nBuy credits, or change when you are told: {base}/dashboard/billing\n"
+    );
+    Letter { to: due.email.clone(), subject, text }
+}

@@ -1,0 +1,39 @@
+//! `PUT /admin/keys/{key_id}/cap`
+
+use super::create::check_cap;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, Operator};
+use crate::ledger::Credits;
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetCap {
+    /// Null: no cap.
+    monthly_cap_credits: Option<i64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Capped {
+    key_id: String,
+    monthly_cap_credits: Option<i64>,
+}
+
+/// The cap holds from the key's next request on.
+pub async fn set(
+    State(app): State<App>,
+    _: Operator,
+    Path(key_id): Path<String>,
+    JsonBody(body): JsonBody<SetCap>,
+) -> Result<Json<Capped>, Problem> {
+    check_cap(body.monthly_cap_credits)?;
+    let cap = body.monthly_cap_credits;
+    if !app.keys.set_cap(&app.db, &key_id, cap.map(Credits), app.clock.now()).await? {
+        return Err(Problem::not_found("unknown_key", format!("There is no key {key_id} in use.")));
+    }
+    tracing::info!(key_id, monthly_cap_credits = cap, "cap of a key set by the operator");
+    Ok(Json(Capped { key_id, monthly_cap_credits: cap }))
+}

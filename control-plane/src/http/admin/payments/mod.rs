@@ -1,0 +1,3 @@
+//! `/admin/payments`
+
+pub mod refused;

@@ -1,0 +1,37 @@
+//! `GET /admin/payments/refused`: what Stripe told us that does not fit what we know.
+
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::Operator;
+use crate::payments::stripe::settle::{self, RefusedEvent};
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+const EVENTS_MAX: i64 = 200;
+
+#[derive(Debug, Serialize)]
+pub struct Refused {
+    /// The newest first.
+    events: Vec<Event>,
+}
+
+#[derive(Debug, Serialize)]
+struct Event {
+    /// Stripe's.
+    event_id: String,
+    kind: String,
+    why: String,
+    received_at: String,
+}
+
+impl From<RefusedEvent> for Event {
+    fn from(event: RefusedEvent) -> Self {
+        Event { event_id: event.id, kind: event.kind, why: event.why, received_at: event.received_at.rfc3339() }
+    }
+}
+
+pub async fn list(State(app): State<App>, _: Operator) -> Result<Json<Refused>, Problem> {
+    let events = settle::refused_events(&app.db, EVENTS_MAX).await?;
+    Ok(Json(Refused { events: events.into_iter().map(Event::from).collect() }))
+}

@@ -1,0 +1,218 @@
+//! Monthly caps of keys: what a key may take in a UTC month, in all.
+//!
+//! Inside the meter's transaction the rows of the keys with a cap that a batch charges are locked, in the order of their ids and before any
+//! balance, so what is read of them stays true until the commit: nothing passes a cap, from however many processes. What was taken counts
+//! in the month in which it was taken, and is given back there.
+
+use super::batch::Ended;
+use super::{Charge, Credits, Entry, LedgerError, Outcome};
+use crate::clock::UnixMs;
+use crate::db::{Database, Tx};
+use sqlx::Row;
+use std::collections::BTreeMap;
+
+/// As for grants: far below what could overflow a sum.
+pub const CAP_CREDITS_MAX: i64 = 1_000_000_000_000;
+
+/// The cap of a key, and what counts against it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyCap {
+    pub cap: Credits,
+    /// In the month that was asked about.
+    pub spent: Credits,
+}
+
+impl KeyCap {
+    /// `None`: the key has no cap.
+    pub fn of(cap: Option<i64>, spent_month: Option<&str>, spent: i64, now: UnixMs) -> Option<Self> {
+        let is_of_now = spent_month.is_some_and(|month| month >= now.utc_month().as_str());
+        Some(KeyCap { cap: Credits(cap?), spent: Credits(if is_of_now { spent } else { 0 }) })
+    }
+}
+
+/// Where credits that are on hold, or of an address, were counted.
+#[derive(Debug, Clone)]
+pub(super) struct CountedIn {
+    pub key_id: String,
+    pub month: String,
+}
+
+impl CountedIn {
+    pub fn read(key_id: Option<String>, month: Option<String>) -> Option<Self> {
+        Some(CountedIn { key_id: key_id?, month: month? })
+    }
+}
+
+/// The keys with a cap that a batch charges, or gives credits back to; their rows are locked.
+pub(super) struct Caps(BTreeMap<String, Locked>);
+
+struct Locked {
+    /// `None`: it was taken off since the request came.
+    cap: Option<i64>,
+    month: String,
+    spent: i64,
+    spent_before: i64,
+}
+
+impl Caps {
+    /// Locks the rows, and gives back what the batch has ended.
+    pub async fn lock(
+        tx: &mut Tx<'_>,
+        now: UnixMs,
+        entries: &[&Entry],
+        ended: &BTreeMap<usize, Ended>,
+        outcomes: &[Option<Outcome>],
+    ) -> Result<Self, sqlx::Error> {
+        let mut caps = Caps(BTreeMap::new());
+        let gives = |index: &usize| matches!(entries[*index].charge, Charge::Release { .. } | Charge::Refund { .. });
+        let given_back: Vec<(&CountedIn, Credits)> = ended
+            .iter()
+            .filter(|(index, _)| gives(index))
+            .filter_map(|(_, ended)| Some((ended.counted.as_ref()?, ended.credits)))
+            .collect();
+        let charged =
+            entries.iter().zip(outcomes).filter(|(entry, outcome)| outcome.is_none() && entry.charge.asks().0 > 0);
+        let mut key_ids: Vec<String> = charged.filter_map(|(entry, _)| entry.capped_key_id.clone()).collect();
+        key_ids.extend(given_back.iter().map(|(counted, _)| counted.key_id.clone()));
+        key_ids.sort_unstable();
+        key_ids.dedup();
+        for key_id in key_ids {
+            if let Some(locked) = lock_one(tx, &key_id, now).await? {
+                caps.0.insert(key_id, locked);
+            }
+        }
+        for (counted, credits) in given_back {
+            if let Some(locked) = caps.0.get_mut(&counted.key_id)
+                && locked.month == counted.month
+            {
+                locked.spent = (locked.spent - credits.0).max(0);
+            }
+        }
+        Ok(caps)
+    }
+
+    fn of<'c>(&'c self, entry: &Entry) -> Option<&'c Locked> {
+        self.0.get(entry.capped_key_id.as_deref()?)
+    }
+
+    /// The cap that does not cover the entry.
+    pub fn refuses(&self, entry: &Entry) -> Option<KeyCap> {
+        let locked = self.of(entry)?;
+        let (cap, asked) = (locked.cap?, entry.charge.asks().0);
+        (asked > 0 && locked.spent + asked > cap).then_some(KeyCap { cap: Credits(cap), spent: Credits(locked.spent) })
+    }
+
+    /// Counts what an entry takes.
+    pub fn take(&mut self, entry: &Entry) {
+        if let Some(locked) = entry.capped_key_id.as_deref().and_then(|key_id| self.0.get_mut(key_id)) {
+            locked.spent += entry.charge.asks().0;
+        }
+    }
+
+    /// Counts what all of these take; `false`, and nothing counted, where a cap does not cover them.
+    pub fn take_all(&mut self, entries: &[&Entry]) -> bool {
+        for (taken, entry) in entries.iter().enumerate() {
+            if self.refuses(entry).is_some() {
+                self.put_back(&entries[..taken]);
+                return false;
+            }
+            self.take(entry);
+        }
+        true
+    }
+
+    /// What was counted was not taken after all.
+    pub fn put_back(&mut self, entries: &[&Entry]) {
+        for entry in entries {
+            if let Some(locked) = entry.capped_key_id.as_deref().and_then(|key_id| self.0.get_mut(key_id)) {
+                locked.spent -= entry.charge.asks().0;
+            }
+        }
+    }
+
+    /// The month in which what the entry takes counts.
+    pub fn month(&self, entry: &Entry) -> Option<&str> {
+        self.of(entry).map(|locked| locked.month.as_str())
+    }
+
+    /// Writes what has changed.
+    pub async fn write(&self, tx: &mut Tx<'_>) -> Result<(), sqlx::Error> {
+        for (key_id, locked) in self.0.iter().filter(|(_, locked)| locked.spent != locked.spent_before) {
+            sqlx::query("update api_keys set spent_credits = $1 where id = $2")
+                .bind(locked.spent)
+                .bind(key_id)
+                .execute(&mut **tx)
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+/// Locks a key's row and brings it to the month of now. A process whose clock is a little behind counts into the newer month.
+async fn lock_one(tx: &mut Tx<'_>, key_id: &str, now: UnixMs) -> Result<Option<Locked>, sqlx::Error> {
+    let row = sqlx::query(
+        "update api_keys set spent_credits = case when spent_month >= $2 then spent_credits else 0 end,
+            spent_month = case when spent_month >= $2 then spent_month else $2 end
+         where id = $1 returning monthly_cap_credits, spent_month, spent_credits",
+    )
+    .bind(key_id)
+    .bind(now.utc_month())
+    .fetch_optional(&mut **tx)
+    .await?;
+    row.map(|row| {
+        let spent = row.try_get(2)?;
+        Ok(Locked { cap: row.try_get(0)?, month: row.try_get(1)?, spent, spent_before: spent })
+    })
+    .transpose()
+}
+
+/// Gives a key in use a cap, changes it, or takes it off; `false` when there is no such key. A first cap counts what the key has taken in
+/// this month already.
+pub async fn set(db: &Database, key_id: &str, cap: Option<Credits>, now: UnixMs) -> Result<bool, LedgerError> {
+    if let Some(cap) = cap.filter(|cap| !(1..=CAP_CREDITS_MAX).contains(&cap.0)) {
+        return Err(LedgerError::BadAmount(cap.0));
+    }
+    let mut tx = db.begin().await?;
+    // Locks the row: what is counted below is not counted by a batch as well.
+    let before = sqlx::query(
+        "update api_keys set spent_credits = spent_credits where id = $1 and revoked_at_ms is null
+         returning monthly_cap_credits, account_id",
+    )
+    .bind(key_id)
+    .fetch_optional(&mut *tx)
+    .await?;
+    let Some(before) = before else { return Ok(false) };
+    if cap.is_some() && before.try_get::<Option<i64>, _>(0)?.is_none() {
+        let spent = spent_since(&mut tx, before.try_get(1)?, key_id, now.utc_month_start()).await?;
+        sqlx::query("update api_keys set spent_month = $1, spent_credits = $2 where id = $3")
+            .bind(now.utc_month())
+            .bind(spent)
+            .bind(key_id)
+            .execute(&mut *tx)
+            .await?;
+    }
+    sqlx::query("update api_keys set monthly_cap_credits = $1 where id = $2")
+        .bind(cap.map(|cap| cap.0))
+        .bind(key_id)
+        .execute(&mut *tx)
+        .await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// What a key has taken and not been given back.
+async fn spent_since(tx: &mut Tx<'_>, account_id: &str, key_id: &str, since: UnixMs) -> Result<i64, sqlx::Error> {
+    sqlx::query(
+        "select cast(
+            coalesce((select sum(credits) from deliveries where account_id = $1 and at_ms >= $3 and key_id = $2), 0)
+            + (select count(*) from delivery_urls where key_id = $2 and created_at_ms >= $3 and state = 'active')
+            + coalesce((select sum(credits) from holds where account_id = $1 and state = 'open' and capped_key_id = $2), 0)
+         as bigint)",
+    )
+    .bind(account_id)
+    .bind(key_id)
+    .bind(since.0)
+    .fetch_one(&mut **tx)
+    .await?
+    .try_get(0)
+}

@@ -1,0 +1,227 @@
+//! Signing in with a provider: whose account somebody gets, and what is not believed.
+
+use cyclorama_tests::openid::{self, OpenIdProvider};
+use cyclorama_tests::{Browser, DatabaseChoice, Options, Service, on_both_databases, secrets};
+use reqwest::StatusCode;
+use serde_json::json;
+use std::time::Duration;
+
+const PASSWORD: &str = "a long way to Tipperary";
+
+/// A service with one provider or two; the second one puts claims into its tokens.
+struct Scene {
+    service: Service,
+    work: OpenIdProvider,
+    club: OpenIdProvider,
+    _folder: tempfile::TempDir,
+}
+
+async fn scene(db: DatabaseChoice) -> Scene {
+    let mut service = Service::start(db).await.unwrap();
+    let back = |id: &str| format!("{}/sign-in/{id}/callback", service.base_url);
+    let (work, club) =
+        (OpenIdProvider::start(&back("work"), false).unwrap(), OpenIdProvider::start(&back("club"), true).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("openid.toml");
+    let text = openid::settings(&[("work", "Example Ltd", &work.issuer), ("club", "The <Club>", &club.issuer)]);
+    std::fs::write(&file, text).unwrap();
+    assert!(service.terminate().await.unwrap().success());
+    service.options =
+        Options::default().set("CYCLORAMA_OPENID_PROVIDERS", file.display()).set("CYCLORAMA_SIGN_IN_PER_MINUTE", 1000);
+    service.launch().await.unwrap();
+    Scene { service, work, club, _folder: folder }
+}
+
+impl Scene {
+    /// Where the browser is sent, and from there back: the address of the callback, not gone to yet.
+    async fn come_back(&self, browser: &mut Browser, provider: &str, name: &str) -> String {
+        let sent = browser.get(&format!("/sign-in/{provider}?next=/dashboard/keys")).await.unwrap();
+        assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.text());
+        self.from(sent.location(), provider, name).await
+    }
+
+    async fn from(&self, address: &str, provider: &str, name: &str) -> String {
+        let there = if provider == "work" { &self.work } else { &self.club };
+        assert!(address.starts_with(&there.issuer), "{address}");
+        for expected in ["code_challenge_method=S256", "response_type=code", "state=", "nonce="] {
+            assert!(address.contains(expected), "{address}");
+        }
+        let back = there.sign_in(&self.service, address, name).await.unwrap();
+        let code = back.split("code=").nth(1).and_then(|rest| rest.split('&').next()).unwrap_or_default();
+        if !code.is_empty() {
+            secrets::note(code);
+        }
+        back
+    }
+
+    async fn sign_in(&self, browser: &mut Browser, provider: &str, name: &str) -> cyclorama_tests::browser::Page {
+        let back = self.come_back(browser, provider, name).await;
+        browser.get(&back).await.unwrap()
+    }
+
+    async fn accounts(&self) -> Vec<(String, i64)> {
+        sqlx::any::install_default_drivers();
+        let mut connection =
+            <sqlx::AnyConnection as sqlx::Connection>::connect(self.service.database_url()).await.unwrap();
+        let sql = "select a.email, b.credits from accounts a join balances b on b.account_id = a.id order by a.email";
+        sqlx::query_as::<_, (String, i64)>(sql).fetch_all(&mut connection).await.unwrap()
+    }
+}
+
+on_both_databases! {
+    async fn an_account_by_a_provider(db: DatabaseChoice) {
+        let scene = scene(db).await;
+        let mut ada = Browser::new(&scene.service);
+        for page in ["/sign-in", "/sign-up"] {
+            let html = ada.get(page).await.unwrap().html;
+            assert!(html.contains("Continue with Example Ltd") && html.contains("Continue with The &lt;Club&gt;"), "{html}");
+        }
+        // Nobody said that the address is theirs.
+        scene.work.order(json!({ "ada": { "email": "Ada@Example.com", "email_verified": false }, "eve": {} }), None).await.unwrap();
+        for name in ["ada", "eve"] {
+            let refused = scene.sign_in(&mut ada, "work", name).await;
+            assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text());
+            assert!(refused.text().contains("does not say that your e-mail address is yours"));
+        }
+        assert!(scene.accounts().await.is_empty() && !ada.is_signed_in().await.unwrap());
+
+        scene.work.order(json!({ "ada": { "email": "Ada@Example.com", "email_verified": true } }), None).await.unwrap();
+        let welcome = scene.sign_in(&mut ada, "work", "ada").await;
+        assert_eq!((welcome.status, welcome.location()), (StatusCode::SEE_OTHER, "/dashboard/keys"), "{}", welcome.text());
+        assert!(ada.get("/dashboard").await.unwrap().text().contains("Credits 100"));
+        // From elsewhere it is the same account, whatever the address is by now.
+        scene.work.order(json!({ "ada": { "email": "new@example.com", "email_verified": true } }), None).await.unwrap();
+        let mut elsewhere = Browser::new(&scene.service);
+        scene.sign_in(&mut elsewhere, "work", "ada").await;
+        assert!(elsewhere.is_signed_in().await.unwrap());
+        assert_eq!(scene.accounts().await, [("ada@example.com".to_owned(), 100)], "free credits once");
+        let there = elsewhere.get("/sign-in/work?next=/dashboard/urls").await.unwrap();
+        assert_eq!(there.location(), "/dashboard/urls", "signed in already");
+        // Claims in the token; the same person's address at another provider is no way in.
+        scene.club.order(json!({ "1": { "email": "bob@example.com", "email_verified": true }, "2": { "email": "ada@example.com", "email_verified": true } }), None).await.unwrap();
+        let mut bob = Browser::new(&scene.service);
+        assert_eq!(scene.sign_in(&mut bob, "club", "1").await.status, StatusCode::SEE_OTHER);
+        let refused = scene.sign_in(&mut Browser::new(&scene.service), "club", "2").await;
+        assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text());
+        assert_eq!(scene.accounts().await, [("ada@example.com".to_owned(), 100), ("bob@example.com".to_owned(), 100)]);
+        // No password opens it, and the only way in is not taken away.
+        let mut guess = Browser::new(&scene.service);
+        assert_eq!(guess.sign_in("ada@example.com", "!").await.unwrap().status, StatusCode::FORBIDDEN);
+        let kept = ada.submit("/dashboard/password", "/dashboard/password/providers/work/unlink", &[]).await.unwrap();
+        assert_eq!(kept.status, StatusCode::CONFLICT, "{}", kept.text());
+        assert_eq!(guess.get("/sign-in/nobody").await.unwrap().status, StatusCode::NOT_FOUND);
+    }
+
+    async fn an_account_with_a_password_is_linked_by_its_holder_alone(db: DatabaseChoice) {
+        let scene = scene(db).await;
+        let mut ada = Browser::new(&scene.service);
+        ada.sign_up("ada@example.com", PASSWORD).await.unwrap();
+        scene.service.operator(&["account", "create", "--email", "made@example.com", "--credits", "7"]).unwrap();
+        let verified = |email: &str| json!({ "email": email, "email_verified": true });
+        scene.work.order(json!({ "mallory": verified("ada@example.com"), "made": verified("made@example.com"), "ada": {} }), None).await.unwrap();
+        let mut mallory = Browser::new(&scene.service);
+        for name in ["mallory", "made"] {
+            let refused = scene.sign_in(&mut mallory, "work", name).await;
+            assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text());
+            assert!(refused.text().contains("Sign in to it with its password") && !mallory.is_signed_in().await.unwrap());
+        }
+        // Linking begins with a form of ours.
+        let forged = ada.post("/dashboard/password/providers/work", &[]).await.unwrap();
+        assert_eq!(forged.status, StatusCode::FORBIDDEN);
+        let leaving = ada.submit("/dashboard/password", "/dashboard/password/providers/work", &[]).await.unwrap();
+        let address = leaving.headers["refresh"].to_str().unwrap().split_once("url=").unwrap().1.to_owned();
+        let back = scene.from(&address, "work", "ada").await;
+        // What was begun in one browser ends in no other.
+        assert_eq!(mallory.get(&back).await.unwrap().status, StatusCode::BAD_REQUEST);
+        let linked = ada.get(&back).await.unwrap();
+        assert_eq!((linked.status, linked.location()), (StatusCode::SEE_OTHER, "/dashboard/password"), "{}", linked.text());
+        assert!(ada.get("/dashboard/password").await.unwrap().text().contains("Example Ltd linked"));
+        let mut elsewhere = Browser::new(&scene.service);
+        scene.sign_in(&mut elsewhere, "work", "ada").await;
+        assert!(elsewhere.is_signed_in().await.unwrap());
+        // It opens one account, not two.
+        let mut bob = Browser::new(&scene.service);
+        bob.sign_up("bob@example.com", PASSWORD).await.unwrap();
+        let leaving = bob.submit("/dashboard/password", "/dashboard/password/providers/work", &[]).await.unwrap();
+        let address = leaving.headers["refresh"].to_str().unwrap().split_once("url=").unwrap().1.to_owned();
+        let back = scene.from(&address, "work", "ada").await;
+        assert_eq!(bob.get(&back).await.unwrap().status, StatusCode::CONFLICT);
+        // Taken away: every other browser is out, and the provider opens nothing any more.
+        let unlinked = ada.submit("/dashboard/password", "/dashboard/password/providers/work/unlink", &[]).await.unwrap();
+        assert_eq!(unlinked.status, StatusCode::SEE_OTHER, "{}", unlinked.text());
+        assert!(ada.is_signed_in().await.unwrap() && !elsewhere.is_signed_in().await.unwrap());
+        assert_eq!(scene.sign_in(&mut Browser::new(&scene.service), "work", "ada").await.status, StatusCode::FORBIDDEN);
+        assert_eq!(scene.accounts().await.len(), 3);
+    }
+
+    async fn what_is_not_believed(db: DatabaseChoice) {
+        let mut scene = scene(db).await;
+        let ada = json!({ "ada": { "email": "ada@example.com", "email_verified": true } });
+        for lie in [
+            "expired", "nonce", "no_nonce", "audience", "more_audiences", "issuer", "foreign_key", "unknown_key", "unsigned", "shared_secret", "changed",
+            "access_token", "garbage", "missing", "user_information",
+        ] {
+            scene.work.order(ada.clone(), Some(lie)).await.unwrap();
+            let mut browser = Browser::new(&scene.service);
+            let refused = scene.sign_in(&mut browser, "work", "ada").await;
+            assert!([403, 503].contains(&refused.status.as_u16()), "{lie}: {} {}", refused.status, refused.text());
+            assert!(!browser.is_signed_in().await.unwrap(), "{lie}");
+        }
+        assert!(scene.accounts().await.is_empty(), "{:?}", scene.accounts().await);
+        scene.work.order(ada.clone(), None).await.unwrap();
+        scene.club.order(ada.clone(), None).await.unwrap();
+
+        // States: none, another one, another provider's, one used before, another browser's, another issuer's, a refusal of the provider.
+        let mut browser = Browser::new(&scene.service);
+        let never_begun = format!("{}/sign-in/work/callback?code=x&state=y", scene.service.base_url);
+        assert_eq!(browser.get(&never_begun).await.unwrap().status, StatusCode::BAD_REQUEST);
+        let with = |back: &str, name: &str, value: &str| {
+            let mut url = reqwest::Url::parse(back).unwrap();
+            let pairs: Vec<(String, String)> = url.query_pairs().into_owned().map(|(n, v)| if n == name { (n, value.to_owned()) } else { (n, v) }).collect();
+            url.query_pairs_mut().clear().extend_pairs(pairs);
+            url.to_string()
+        };
+        for change in ["state", "iss", "provider", "browser", "code"] {
+            let mut browser = Browser::new(&scene.service);
+            let back = scene.come_back(&mut browser, "work", "ada").await;
+            let (changed, expected) = match change {
+                "provider" => (back.replace("/sign-in/work/", "/sign-in/club/"), 400),
+                "iss" => (with(&back, "iss", &scene.club.issuer), 400),
+                "browser" => {
+                    browser = Browser::new(&scene.service);
+                    scene.come_back(&mut browser, "work", "ada").await;
+                    (back.clone(), 400)
+                }
+                "code" => (with(&back, "code", "invented"), 403),
+                name => (with(&back, name, "invented"), 400),
+            };
+            let refused = browser.get(&changed).await.unwrap();
+            assert_eq!(refused.status.as_u16(), expected, "{change}: {}", refused.text());
+            // It is over: the true one comes too late.
+            assert_eq!(browser.get(&back).await.unwrap().status, StatusCode::BAD_REQUEST, "{change}");
+            assert!(!browser.is_signed_in().await.unwrap(), "{change}");
+        }
+        let mut browser = Browser::new(&scene.service);
+        let back = scene.come_back(&mut browser, "work", "ada").await;
+        let denied = format!("{}&error=access_denied", back.replace("code=", "was="));
+        let refused = browser.get(&denied).await.unwrap();
+        assert!(refused.status == StatusCode::FORBIDDEN && refused.text().contains("Example Ltd did not sign you in"), "{}", refused.text());
+        assert!(scene.accounts().await.is_empty());
+
+        // A new key of the provider is learnt once, and a code is good once.
+        tokio::time::sleep(Duration::from_millis(2_100)).await;
+        scene.work.order(ada.clone(), Some("newer_key")).await.unwrap();
+        let back = scene.come_back(&mut browser, "work", "ada").await;
+        let welcome = browser.get(&back).await.unwrap();
+        assert_eq!(welcome.status, StatusCode::SEE_OTHER, "{}", welcome.text());
+        assert_eq!(browser.get(&back).await.unwrap().status, StatusCode::BAD_REQUEST, "used");
+        assert_eq!(scene.accounts().await, [("ada@example.com".to_owned(), 100)]);
+
+        // Without its provider nobody is held up for long, and passwords work.
+        drop(std::mem::replace(&mut scene.club, OpenIdProvider::start("http://127.0.0.1:1/", false).unwrap()));
+        let mut bob = Browser::new(&scene.service);
+        let down = bob.get("/sign-in/club").await.unwrap();
+        assert_eq!(down.status, StatusCode::SERVICE_UNAVAILABLE, "{}", down.text());
+        assert_eq!(bob.sign_up("bob@example.com", PASSWORD).await.unwrap().status, StatusCode::SEE_OTHER);
+    }
+}
