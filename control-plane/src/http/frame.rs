@@ -113,8 +113,9 @@ fn refuse_unseen(is_turned_away: bool, request: &Request) -> Option<Problem> {
         let stopping = Problem::unavailable("shutting_down", "This process is stopping; nothing was charged.");
         return Some(stopping.retry_after(1).header(CONNECTION, "close"));
     }
-    // No name of anything holds it, and PostgreSQL takes it for no text.
-    if request.uri().path().contains("%00") {
+    // No name of anything holds it, and PostgreSQL takes it for no text. A token that holds it is a malformed one, which its route says.
+    let path = request.uri().path();
+    if path.contains("%00") && !path.starts_with("/api/v1/delivery/") {
         return Some(Problem::not_found("not_found", "There is nothing at this address."));
     }
     let address_bytes = request.uri().path_and_query().map_or(0, |address| address.as_str().len());

@@ -1,6 +1,6 @@
 //! Bounds on what one client can hold: time, bytes, connections.
 
-use cyclorama_tests::{DatabaseChoice, Options, Service};
+use cyclorama_tests::{DatabaseChoice, Options, Service, on_both_databases};
 use reqwest::StatusCode;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -64,6 +64,30 @@ async fn what_is_too_long_is_refused_and_named() {
             let answer =
                 service.http.post(address).bearer_auth(&customer.key).body(" ".repeat(length)).send().await.unwrap();
             assert_eq!(answer.status() == StatusCode::PAYLOAD_TOO_LARGE, refused, "{path} {length}");
+        }
+    }
+}
+
+on_both_databases! {
+    async fn a_null_byte_in_an_address_is_nobodys_name(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let file = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
+        let token = serde_json::from_str::<Value>(&file).unwrap()["token"].as_str().unwrap().to_owned();
+        let at = |path: &str| format!("{}{path}", service.admin_url());
+        for path in ["/admin/accounts/%00", "/admin/accounts/%00/statement", "/admin/renders/%00", "/console/pictures/x%00"] {
+            let answer = service.http.get(at(path)).bearer_auth(&token).send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{path}");
+        }
+        for path in [
+            "/admin/keys/%00/revoke", "/admin/nodes/a%00/drain", "/admin/renders/%00/approve", "/admin/renders/%00/rerender",
+            "/admin/renders/%00/candidates/1/accept", "/admin/node-tokens/%00/revoke", "/console/renders/%00/approve",
+        ] {
+            let answer = service.http.post(at(path)).bearer_auth(&token).json(&serde_json::json!({})).send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{path}");
+        }
+        assert_eq!(service.visit("/api/v1/delivery/%00").send().await.unwrap().status(), StatusCode::FORBIDDEN, "malformed");
+        for path in ["/pay/%00", "/sign-in/%00", "/confirm/%00", "/%00"] {
+            assert_eq!(service.visit(path).send().await.unwrap().status(), StatusCode::NOT_FOUND, "{path}");
         }
     }
 }

@@ -151,6 +151,20 @@ on_both_databases! {
         assert_eq!(events_written(&service).await - before, events.len() as i64);
         let statement: Value = service.get(&customer, "/api/v1/account/statement").send().await.unwrap().json().await.unwrap();
         assert_eq!(statement.to_string().matches("\"purchase\"").count(), 3, "{statement}");
+
+        // What fits nothing is credited to nobody, and operators see it.
+        let stray = json!({
+            "id": "cs_stray", "mode": "payment", "payment_status": "paid", "amount_total": 700, "currency": "usd", "payment_intent": "pi_stray",
+            "customer": "cus_stray", "metadata": { "cyclorama_payment": uuid::Uuid::now_v7().to_string() },
+        });
+        let stray = stripe.event("checkout.session.completed", stray);
+        assert_eq!(stripe.send(&service, &stray).await.unwrap().as_u16(), 204);
+        let file = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
+        let file: Value = serde_json::from_str(&file).unwrap();
+        let listed = service.http.get(format!("{}/admin/payments/refused", service.admin_url())).bearer_auth(file["token"].as_str().unwrap());
+        let listed: Value = listed.send().await.unwrap().json().await.unwrap();
+        assert_eq!((listed["events"].as_array().unwrap().len(), &listed["events"][0]["event_id"]), (1, &stray["id"]), "{listed}");
+        assert!(listed["events"][0]["why"].as_str().unwrap().contains("not known"), "{listed}");
     }
 
     async fn forgeries_are_refused_and_nothing_is_written(db: DatabaseChoice) {

@@ -2,6 +2,7 @@
 
 use crate::alerts;
 use crate::app::App;
+use crate::clock::UnixMs;
 use crate::config::prices::Payments;
 use crate::http::error::Problem;
 use crate::http::v1::account::statement::whole_csv;
@@ -17,6 +18,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 const LINES_SHOWN: i64 = 40;
 const PAYMENTS_SHOWN: i64 = 20;
@@ -99,15 +102,16 @@ impl From<StatementLine> for ShownLine {
             ("debit", None) => "picture or signed addresses".to_owned(),
             ("hold", _) => "reserved for a picture being made".to_owned(),
             ("settle", None) => "that picture was delivered".to_owned(),
-            ("settle", Some(picture)) => format!("{picture}: made and delivered"),
+            ("settle", Some(picture)) => format!("{}: made and delivered", in_words(picture)),
+            ("debit", Some(picture)) => in_words(picture),
             ("release", _) => "that picture was not made: given back".to_owned(),
             ("reversal", _) => "a payment was refunded: its credits taken back".to_owned(),
             ("refund", _) => "a signed address failed: given back".to_owned(),
             (kind, reason) => reason.unwrap_or(kind).to_owned(),
         };
         ShownLine {
-            // RFC 3339 to the minute.
-            at: line.at.get(..16).unwrap_or(&line.at).replace('T', " "),
+            at: OffsetDateTime::parse(&line.at, &Rfc3339)
+                .map_or(line.at, |at| moment(UnixMs(at.unix_timestamp() * 1000))),
             what,
             change: match line.credits {
                 0 => String::new(),
@@ -117,6 +121,11 @@ impl From<StatementLine> for ShownLine {
             balance: thousands(line.balance),
         }
     }
+}
+
+/// `honda/civic/2018, side, red` as people read it, and lines can break it.
+fn in_words(picture: &str) -> String {
+    picture.replace('/', " ")
 }
 
 /// The packs as pages show them.
