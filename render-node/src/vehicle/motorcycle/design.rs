@@ -481,7 +481,7 @@ impl Design {
                 fork: Fork::Hidden,
                 ..Design::scooter(style)
             },
-            Family::MaxiScooter | Family::Tilting => Design {
+            Family::MaxiScooter | Family::Tilting | Family::Cabin => Design {
                 wheelbase: 1.56,
                 front_tyre: [0.270, 0.120],
                 rear_tyre: [0.262, 0.160],
@@ -492,6 +492,7 @@ impl Design {
                 seat_share: 0.30,
                 tail: 0.42,
                 bars: [0.10, 0.14, 0.37],
+                mirrors: style.family != Family::Cabin,
                 ..Design::scooter(style)
             },
         }

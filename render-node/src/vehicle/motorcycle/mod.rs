@@ -73,7 +73,9 @@ pub fn motorcycle(style: Style, dimensions: &Dimensions) -> VehicleMesh {
     wheel::add_wheels(&mut bike, &joints);
     chassis::add_fork_and_bars(&mut bike, &joints);
     match style.family {
-        Family::Scooter | Family::MaxiScooter | Family::Tilting => scooter::add_scooter(&mut bike, &joints),
+        Family::Scooter | Family::MaxiScooter | Family::Tilting | Family::Cabin => {
+            scooter::add_scooter(&mut bike, &joints)
+        }
         Family::Vespa => vespa::add_vespa(&mut bike, &joints),
         Family::Underbone => underbone::add_underbone(&mut bike, &joints),
         _ => {
@@ -98,7 +100,7 @@ mod tests {
     const DIMENSIONS: Dimensions =
         Dimensions { length_mm: 2130, width_mm: 800, height_mm: 1110, wheelbase_mm: 1430, front_track_mm: 0 };
 
-    const FAMILIES: [Family; 20] = [
+    const FAMILIES: [Family; 21] = [
         Family::Naked,
         Family::Classic,
         Family::Cafe,
@@ -119,6 +121,7 @@ mod tests {
         Family::Vespa,
         Family::MaxiScooter,
         Family::Tilting,
+        Family::Cabin,
     ];
 
     fn assert_sound(mesh: &VehicleMesh, what: &str) {

@@ -1,5 +1,5 @@
 //! Modern scooters: apron, floor board, body over the rear wheel. Long ones have a screen, a spine to step over and a
-//! stepped seat; tilting ones two front wheels.
+//! stepped seat; tilting ones two front wheels, and one has a roof.
 
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
@@ -20,6 +20,9 @@ pub(super) fn add_scooter(bike: &mut Assembly, joints: &Joints) {
     add_drive(bike, joints);
     if joints.design.family == Family::Tilting {
         add_tilting_axle(bike, joints);
+    }
+    if joints.design.family == Family::Cabin {
+        add_cabin(bike, joints);
     }
 }
 
@@ -104,9 +107,15 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     bike.add_soft(if long { Material::MattBlack } else { Material::Paint }, cover);
     bike.add_soft(Material::GlossBlack, Solid::pin(head - Vec3::Z * 0.12, head + Vec3::Z * 0.03, 0.050, 14));
     if long {
+        let top = if joints.design.family == Family::Cabin { 0.06 } else { 0.310 };
         bike.add_soft(
             Material::LampLens,
-            screen([nose + 0.175, head.z - 0.020], [nose + 0.400, head.z + 0.310], [0.170, 0.200], 0.10),
+            screen(
+                [nose + 0.175, head.z - 0.020],
+                [nose + 0.175 + 0.726 * (top + 0.020), head.z + top],
+                [0.170, 0.200],
+                0.10,
+            ),
         );
         let visor = hull_in_steps(
             &[
@@ -305,4 +314,52 @@ fn add_tilting_axle(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::Satin, Solid::tube(&leg, 14, |_| 0.026));
     let stub = axle + Vec3::Y * (TILTING_TRACK - 0.10);
     bike.add_pair(Material::GlossBlack, Solid::pin(stub, stub + Vec3::Y * 0.10, 0.022, 12));
+}
+
+/// The frame that goes over the rider, with roof, windscreen and mirrors.
+fn add_cabin(bike: &mut Assembly, joints: &Joints) {
+    let (head, seat, rear) = (joints.head, joints.seat, joints.rear_axle);
+    let nose = axis(joints, head.z - 0.16) - 0.190;
+    let roof = head.z + 0.78;
+    let hoop = [
+        Vec3::new(nose + 0.17, 0.205, head.z - 0.08),
+        Vec3::new(nose + 0.36, 0.238, head.z + 0.34),
+        Vec3::new(head.x + 0.28, 0.226, roof - 0.10),
+        Vec3::new(seat.x + 0.02, 0.216, roof - 0.005),
+        Vec3::new(rear.x - 0.10, 0.216, roof - 0.13),
+        Vec3::new(rear.x + 0.04, 0.226, roof - 0.48),
+        Vec3::new(rear.x + 0.06, 0.190, seat.z - 0.03),
+    ];
+    let frame = Solid::swept(&curve_through(&hoop, 8), Vec3::Y, |_| rounded_rectangle(0.030, 0.022, 0.014));
+    bike.add_pair(Material::Paint, frame);
+    let shell = hull_in_steps(
+        &[
+            [head.x + 0.20, 0.205, roof - 0.180, roof - 0.135],
+            [head.x + 0.34, 0.218, roof - 0.090, roof - 0.045],
+            [seat.x + 0.02, 0.214, roof - 0.030, roof + 0.022],
+            [rear.x - 0.10, 0.206, roof - 0.155, roof - 0.105],
+            [rear.x - 0.05, 0.196, roof - 0.230, roof - 0.200],
+        ],
+        3.0,
+        6,
+    );
+    bike.add_soft(Material::Paint, shell);
+    let foot = [nose + 0.20, head.z - 0.02];
+    bike.add_soft(Material::LampLens, screen(foot, [head.x + 0.25, roof - 0.13], [0.200, 0.225], 0.05));
+    let back = hull_in_steps(
+        &[
+            [rear.x - 0.16, 0.150, seat.z + 0.08, seat.z + 0.66],
+            [rear.x - 0.10, 0.185, seat.z + 0.05, seat.z + 0.70],
+            [rear.x - 0.02, 0.170, seat.z + 0.05, seat.z + 0.62],
+        ],
+        3.2,
+        5,
+    );
+    bike.add_soft(Material::Seat, back);
+    let mirror = Vec3::new(nose + 0.33, 0.415, head.z + 0.20);
+    bike.add_pair(
+        Material::GlossBlack,
+        Solid::superellipsoid(Vec3::new(0.040, 0.085, 0.050), 2.8, 10, 22).moved(mirror),
+    );
+    bike.add_pair(Material::GlossBlack, Solid::pin(Vec3::new(nose + 0.30, 0.225, head.z + 0.16), mirror, 0.012, 8));
 }

@@ -44,6 +44,8 @@ pub enum Family {
     MaxiScooter,
     /// A maxi scooter on two front wheels.
     Tilting,
+    /// A maxi scooter whose frame goes over the rider and carries a roof.
+    Cabin,
 }
 
 /// Engines that look different from the side.
@@ -249,6 +251,8 @@ mod tests {
             ("triumph/thruxton", Family::Cafe),
             ("ducati/scrambler", Family::Scrambler),
             ("suzuki/burgman-400", Family::MaxiScooter),
+            ("bmw/c1", Family::Cabin),
+            ("bmw/c-400", Family::MaxiScooter),
             ("lml/star-deluxe", Family::Vespa),
             ("yiying/yy50qt-6", Family::Scooter),
         ] {

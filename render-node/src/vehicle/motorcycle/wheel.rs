@@ -64,7 +64,8 @@ pub(super) fn add_wheels(bike: &mut Assembly, joints: &Joints) {
         (Family::Underbone, _) => {
             add_mudguard(bike, rear_axle, rear_axle.z + 0.035, half * 1.25, (0.10, 2.60), Material::Paint);
         }
-        (Family::Scooter | Family::Vespa | Family::MaxiScooter | Family::Tilting, _) | (_, Seat::Rail) => {}
+        (Family::Scooter | Family::Vespa | Family::MaxiScooter | Family::Tilting | Family::Cabin, _)
+        | (_, Seat::Rail) => {}
         (_, Seat::Stepped) => {
             add_mudguard(bike, rear_axle, rear_axle.z + 0.018, half, (1.25, 2.75), Material::MattBlack);
             let y = design.rear_tyre[1] / 2.0 + 0.020;
