@@ -65,7 +65,11 @@ impl Catalog {
         let mut matches = self.search_index().matches(&query);
         // Every word has to be accounted for, and a year is no vehicle.
         matches.retain(|found| found.reading.left == 0);
-        matches.sort_by_key(|found| (found.kind, Reverse((found.score, found.renown)), found.subject));
+        // A name that has the trim in it is nearer than one that leaves it out.
+        let leaves_trim_out = |found: &Match| found.asides(&asides).any(|aside| aside.slot == TRIM);
+        matches.sort_by_key(|found| {
+            (found.kind, leaves_trim_out(found), Reverse((found.score, found.renown)), found.subject)
+        });
         let meant = |found: &Match| year.or_else(|| found.aside(&asides, YEAR_SLOT));
         matches.iter().filter_map(|found| self.hit(found, meant(found))).take(limit).collect()
     }

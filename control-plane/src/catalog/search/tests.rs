@@ -53,7 +53,7 @@ fn the_best_hit_and_its_kind() {
         ("ford f150 xlt supercrew 4x4", "exact ford/f-150"),
         ("audi q5 2017 quattro", "exact audi/q5"),
         ("mercedes c class amg line", "exact mercedes-benz/c-class"),
-        ("suzuki swift sport", "exact suzuki/swift-sport"),
+        ("honda civic type r", "exact honda/civic-type-r"),
         // A sentence is no name.
         ("looking for a photo of a used honda cr-v", "nothing"),
         // A number is a year only where it is no name.
