@@ -61,7 +61,7 @@ pub fn asides(words: &Words, atoms: usize) -> Vec<Aside> {
                     Meaning::Filler => add(to, FILLER, 0, letters),
                 }
             }
-            if is_trim(joined) {
+            if is_trim(words, from, to) {
                 add(to, TRIM, 0, 5 * letters);
             }
         }

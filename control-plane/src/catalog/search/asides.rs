@@ -56,17 +56,20 @@ fn year_at(words: &Words, atom: usize) -> Option<Aside> {
 
 /// Half of what the same letters would say as part of a name.
 fn trim_at(words: &Words, from: usize, to: usize) -> Option<Aside> {
-    let text = words.join(from, to);
-    let points = 5 * text.len() as i32;
+    let points = 5 * words.join(from, to).len() as i32;
     let aside = Aside { from: from as u8, to: to as u8, slot: TRIM, value: 0, points, guessed: true };
-    is_trim(text).then_some(aside)
+    is_trim(words, from, to).then_some(aside)
 }
 
-/// Whether these words, joined, tell versions of one vehicle apart.
-pub fn is_trim(joined: &str) -> bool {
+/// Whether atoms `from..to`, joined, tell versions of one vehicle apart.
+pub fn is_trim(words: &Words, from: usize, to: usize) -> bool {
     /// The embedded list; a test reads it, so it is never empty here.
     static READ: LazyLock<HashSet<String>> = LazyLock::new(|| read(TRIMS).unwrap_or_default());
-    READ.contains(joined)
+    let joined = words.join(from, to);
+    let is_number = joined.bytes().all(|byte| byte.is_ascii_digit());
+    // `2.0` is an engine and `20` anything; `LE` in `LE2` is a piece of a name.
+    let stands_alone = if is_number { to - from > 1 } else { to == words.len() || !words.is_glued(to) };
+    stands_alone && READ.contains(joined)
 }
 
 fn read(text: &str) -> Result<HashSet<String>, toml::de::Error> {
@@ -82,7 +85,13 @@ mod tests {
     fn the_list_is_read_whole() {
         let file: File = toml::from_str(TRIMS).expect("trims.toml");
         assert_eq!(read(TRIMS).expect("trims.toml").len(), file.words.len(), "each once");
-        assert!(is_trim("quattro") && is_trim("pluginhybrid") && is_trim("20") && !is_trim("golf"));
+        for (text, expected) in
+            [("Quattro", true), ("plug-in hybrid", true), ("2.0", true), ("20", false), ("LE2", false), ("golf", false)]
+        {
+            let words = Words::of(text);
+            let whole = is_trim(&words, 0, words.len());
+            assert_eq!(whole || is_trim(&words, 0, 1), expected, "{text}");
+        }
         let longest = file.words.iter().map(|phrase| Words::of(phrase).len()).max();
         assert!(longest <= Some(TRIM_ATOMS_MAX), "{longest:?}");
     }

@@ -54,6 +54,7 @@ fn the_best_hit_and_its_kind() {
         ("audi q5 2017 quattro", "exact audi/q5"),
         ("mercedes c class amg line", "exact mercedes-benz/c-class"),
         ("honda civic type r", "exact honda/civic-type-r"),
+        ("datsun 24", "prefix datsun/240"),
         // A sentence is no name.
         ("looking for a photo of a used honda cr-v", "nothing"),
         // A number is a year only where it is no name.
