@@ -11,8 +11,6 @@ use crate::clock::{DAY_MS, UnixMs};
 use crate::db::{Database, Tx};
 use sqlx::{AnyPool, Row};
 
-pub const THRESHOLD_CREDITS_MAX: i64 = 1_000_000_000_000;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The balance has fallen below the threshold.

@@ -5,8 +5,8 @@ use crate::clock::UnixMs;
 use crate::db::Tx;
 use sqlx::{AnyPool, Row};
 
-/// The largest single grant or purchase: far above any credit pack, far below what could overflow a sum.
-const GRANT_MAX: i64 = 1_000_000_000_000;
+/// The largest single grant or purchase, cap or threshold: far above any credit pack, far below what could overflow a sum.
+pub const CREDITS_MAX: i64 = 1_000_000_000_000;
 
 /// Gives a new account its balance row and its first credits (0 is allowed). Called once, in the transaction that creates the
 /// account.
@@ -130,7 +130,7 @@ pub async fn take_back(
 }
 
 fn check_amount(credits: Credits) -> Result<(), LedgerError> {
-    if (1..=GRANT_MAX).contains(&credits.0) { Ok(()) } else { Err(LedgerError::BadAmount(credits.0)) }
+    if (1..=CREDITS_MAX).contains(&credits.0) { Ok(()) } else { Err(LedgerError::BadAmount(credits.0)) }
 }
 
 /// Adds to a balance, or takes what is known to be there.

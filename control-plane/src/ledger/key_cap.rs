@@ -4,15 +4,13 @@
 //! balance, so what is read of them stays true until the commit: nothing passes a cap, from however many processes. What was taken counts
 //! in the month in which it was taken, and is given back there.
 
+use super::balance::CREDITS_MAX;
 use super::batch::Ended;
 use super::{Charge, Credits, Entry, LedgerError, Outcome};
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
 use sqlx::Row;
 use std::collections::BTreeMap;
-
-/// As for grants: far below what could overflow a sum.
-pub const CAP_CREDITS_MAX: i64 = 1_000_000_000_000;
 
 /// The cap of a key, and what counts against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +167,7 @@ async fn lock_one(tx: &mut Tx<'_>, key_id: &str, now: UnixMs) -> Result<Option<L
 /// Gives a key in use a cap, changes it, or takes it off; `false` when there is no such key. A first cap counts what the key has taken in
 /// this month already.
 pub async fn set(db: &Database, key_id: &str, cap: Option<Credits>, now: UnixMs) -> Result<bool, LedgerError> {
-    if let Some(cap) = cap.filter(|cap| !(1..=CAP_CREDITS_MAX).contains(&cap.0)) {
+    if let Some(cap) = cap.filter(|cap| !(1..=CREDITS_MAX).contains(&cap.0)) {
         return Err(LedgerError::BadAmount(cap.0));
     }
     let mut tx = db.begin().await?;

@@ -19,9 +19,11 @@ mod tests;
 mod tidy;
 mod usage;
 
-pub use balance::{Payment, Standing, Verdict, balance, grant, open_account, purchase, standing, take_back, verify};
+pub use balance::{
+    CREDITS_MAX, Payment, Standing, Verdict, balance, grant, open_account, purchase, standing, take_back, verify,
+};
 pub use deliveries::{Delivered, deliveries};
-pub use key_cap::{CAP_CREDITS_MAX, KeyCap, set as set_key_cap};
+pub use key_cap::{KeyCap, set as set_key_cap};
 pub use meter::{Meter, MeterError};
 pub use owner::{ProcessId, start_sweeper};
 pub use statement::{PAGE_MAX, StatementLine, has_purchase, newest_entries, statement};

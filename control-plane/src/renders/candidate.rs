@@ -5,11 +5,16 @@
 
 use super::order::NewJob;
 use super::state::column;
-use super::{Renders, ReviewError};
+use super::{Renders, ReviewError, review};
 use crate::db::Tx;
 use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Colour, View};
 use sqlx::Row;
+
+/// How a row of layers takes the place of the one before it.
+pub(super) const REPLACES_LAYERS: &str = "on conflict (vehicle_key, view) do update set revision = excluded.revision,
+    sha256 = excluded.sha256, bytes = excluded.bytes, pipeline = excluded.pipeline, job_id = excluded.job_id,
+    made_at_ms = excluded.made_at_ms";
 
 /// Colours that came to exist while a candidate was made are painted in its light; nobody waits for them.
 const REPAINT_PRIORITY: i64 = 5;
@@ -34,7 +39,7 @@ impl Renders {
 
     /// Puts the candidates of a render's vehicle and view in the place of what is served. Repeating it changes nothing.
     pub async fn accept_candidate(&self, render_id: &str, revision: i64) -> Result<(), ReviewError> {
-        let now_ms = self.0.clock.now().0;
+        let now = self.0.clock.now();
         let mut tx = self.0.database.begin().await?;
         let Some(place) = self.place_of_candidate(&mut tx, render_id, revision, "accepted").await? else {
             return Ok(());
@@ -60,26 +65,23 @@ impl Renders {
             .bind(revision)
             .bind(row.try_get::<&str, _>(1)?)
             .bind(row.try_get::<&str, _>(2)?)
-            .bind(now_ms)
+            .bind(now.0)
             .bind(id)
             .execute(&mut *tx)
             .await?;
-            let sql = "update reviews set state = 'replaced', ended_at_ms = $1
-                       where render_id = $2 and state = 'flagged' and revision < $3";
-            sqlx::query(sql).bind(now_ms).bind(id).bind(revision).execute(&mut *tx).await?;
+            review::end_replaced(&mut tx, id, revision, now).await?;
         }
-        sqlx::query(
+        let sql = format!(
             "insert into layers (vehicle_key, view, revision, sha256, bytes, pipeline, job_id, made_at_ms)
              select vehicle_key, view, revision, sha256, bytes, pipeline, job_id, made_at_ms from candidate_layers
-                where vehicle_key = $1 and view = $2 and revision = $3
-             on conflict (vehicle_key, view) do update set revision = excluded.revision, sha256 = excluded.sha256,
-                bytes = excluded.bytes, pipeline = excluded.pipeline, job_id = excluded.job_id, made_at_ms = excluded.made_at_ms",
-        )
-        .bind(&place.vehicle_key)
-        .bind(place.view.as_str())
-        .bind(revision)
-        .execute(&mut *tx)
-        .await?;
+                where vehicle_key = $1 and view = $2 and revision = $3 {REPLACES_LAYERS}"
+        );
+        sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(&place.vehicle_key)
+            .bind(place.view.as_str())
+            .bind(revision)
+            .execute(&mut *tx)
+            .await?;
         forget_layers(&mut tx, &place.vehicle_key, place.view).await?;
         let is_repainted = self.repaint_others(&mut tx, &place, revision, taken.first()).await?;
         self.decide(&mut tx, render_id, "accepted", revision).await?;

@@ -2,12 +2,13 @@
 //!
 //! In that order, so a row never names an object that was not fully written. A crash in between leaves objects that no row names.
 
-use super::candidate;
+use super::candidate::{self, REPLACES_LAYERS};
 use super::lease::Ended;
 use super::order::NewJob;
 use super::state::{colours, column};
 use super::uploads::{self, LAYERS, master_name, preset_name};
-use super::{Renders, Stale};
+use super::{Renders, Stale, review};
+use crate::clock::UnixMs;
 use crate::db::Tx;
 use bytes::Bytes;
 use cyclorama_core::encoding::{decode_master, probe};
@@ -258,22 +259,7 @@ impl Renders {
         if let Some(layers) = verified.get(LAYERS) {
             // What was made to be looked at is older than this.
             candidate::forget(tx, &job.vehicle_key, job.view).await?;
-            sqlx::query(
-                "insert into layers (vehicle_key, view, revision, sha256, bytes, pipeline, job_id, made_at_ms)
-                 values ($1, $2, $3, $4, $5, $6, $7, $8)
-                 on conflict (vehicle_key, view) do update set revision = excluded.revision, sha256 = excluded.sha256,
-                    bytes = excluded.bytes, pipeline = excluded.pipeline, job_id = excluded.job_id, made_at_ms = excluded.made_at_ms",
-            )
-            .bind(&job.vehicle_key)
-            .bind(job.view.as_str())
-            .bind(job.revision)
-            .bind(&layers.sha256)
-            .bind(layers.bytes as i64)
-            .bind(&job.pipeline)
-            .bind(&job.job_id)
-            .bind(now.0)
-            .execute(&mut **tx)
-            .await?;
+            insert_layers(tx, "layers", job, layers, now).await?;
         }
         Ok(replaced)
     }
@@ -306,20 +292,7 @@ impl Renders {
             .await?;
         }
         if let Some(layers) = verified.get(LAYERS) {
-            sqlx::query(
-                "insert into candidate_layers (vehicle_key, view, revision, sha256, bytes, pipeline, job_id, made_at_ms)
-                 values ($1, $2, $3, $4, $5, $6, $7, $8)",
-            )
-            .bind(&job.vehicle_key)
-            .bind(job.view.as_str())
-            .bind(job.revision)
-            .bind(&layers.sha256)
-            .bind(layers.bytes as i64)
-            .bind(&job.pipeline)
-            .bind(&job.job_id)
-            .bind(now.0)
-            .execute(&mut **tx)
-            .await?;
+            insert_layers(tx, "candidate_layers", job, layers, now).await?;
         }
         Ok(false)
     }
@@ -336,12 +309,7 @@ impl Renders {
         .fetch_optional(&mut **tx)
         .await?;
         let Some(older) = older else { return Ok(false) };
-        sqlx::query("update reviews set state = 'replaced', ended_at_ms = $1 where render_id = $2 and state = 'flagged' and revision < $3")
-            .bind(self.0.clock.now().0)
-            .bind(older.try_get::<&str, _>(0)?)
-            .bind(job.revision)
-            .execute(&mut **tx)
-            .await?;
+        review::end_replaced(tx, older.try_get(0)?, job.revision, self.0.clock.now()).await?;
         Ok(true)
     }
 
@@ -389,6 +357,32 @@ impl Renders {
 }
 
 /// Whether the bytes are what the node says and what was asked for.
+/// The row of a vehicle and view in `layers`, or in `candidate_layers`, in the place of an earlier one.
+async fn insert_layers(
+    tx: &mut Tx<'_>,
+    table: &str,
+    job: &Accepting,
+    layers: &Verified,
+    now: UnixMs,
+) -> Result<(), sqlx::Error> {
+    let sql = format!(
+        "insert into {table} (vehicle_key, view, revision, sha256, bytes, pipeline, job_id, made_at_ms)
+         values ($1, $2, $3, $4, $5, $6, $7, $8) {REPLACES_LAYERS}"
+    );
+    sqlx::query(sqlx::AssertSqlSafe(sql))
+        .bind(&job.vehicle_key)
+        .bind(job.view.as_str())
+        .bind(job.revision)
+        .bind(&layers.sha256)
+        .bind(layers.bytes as i64)
+        .bind(&job.pipeline)
+        .bind(&job.job_id)
+        .bind(now.0)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
 fn check(upload: &Upload, claimed_sha256: &str, claimed_bytes: u64, bytes: &Bytes) -> Result<Verified, String> {
     if bytes.len() as u64 != claimed_bytes {
         return Err(format!("has {} bytes, the result says {claimed_bytes}", bytes.len()));

@@ -3,7 +3,8 @@
 use super::order::NewJob;
 use super::state::{RenderState, column};
 use super::{RenderError, Renders};
-use crate::clock::DAY_MS;
+use crate::clock::{DAY_MS, UnixMs};
+use crate::db::Tx;
 use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Colour, Vehicle, View};
 use sqlx::Row;
@@ -200,4 +201,16 @@ impl Renders {
         self.0.queued.notify_waiters();
         Ok(Anew { revision, colours })
     }
+}
+/// A newer revision answers what was said of the older ones.
+pub(super) async fn end_replaced(
+    tx: &mut Tx<'_>,
+    render_id: &str,
+    revision: i64,
+    now: UnixMs,
+) -> Result<(), sqlx::Error> {
+    let sql = "update reviews set state = 'replaced', ended_at_ms = $1
+               where render_id = $2 and state = 'flagged' and revision < $3";
+    sqlx::query(sql).bind(now.0).bind(render_id).bind(revision).execute(&mut **tx).await?;
+    Ok(())
 }

@@ -11,7 +11,7 @@ mod vocabulary;
 
 pub use confidence::Confidence;
 
-use crate::catalog::search::{Aside, Effort, Match, MatchKind, Query, Words, YEAR_SLOT, atom_bits};
+use crate::catalog::search::{ASIDES_MAX, Aside, Effort, Match, MatchKind, Query, Words, YEAR_SLOT, atom_bits};
 use crate::catalog::{Catalog, Make, Model};
 use cyclorama_core::{Colour, Format, SizePreset, View};
 use std::cmp::Reverse;
@@ -105,7 +105,7 @@ pub fn resolve<'a>(catalog: &'a Catalog, request: &Request<'_>) -> Result<Resolv
         .filter(is_left)
         .filter_map(|(from, to)| recognise::mistyped_colour(&words, from, to))
         .collect();
-    if !colours.is_empty() && asides.len() + colours.len() <= 64 {
+    if !colours.is_empty() && asides.len() + colours.len() <= ASIDES_MAX {
         asides.extend(colours);
         found = find(&asides);
     }

@@ -2,7 +2,7 @@
 //! they are is decided together with the names, by points: a letter of a name has ten.
 
 use super::vocabulary::{Meaning, Vocabulary};
-use crate::catalog::search::{Aside, TRIM, Words, YEAR_SLOT, is_trim};
+use crate::catalog::search::{ASIDES_MAX, Aside, TRIM, Words, YEAR_SLOT, is_trim, short_year};
 use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset};
 
 /// Slots of the readings; a request has one value of each. Views are put together afterwards.
@@ -16,16 +16,12 @@ pub const FILLER: u8 = 17;
 
 /// Years that people ask for; the catalog has fewer.
 const YEARS: std::ops::RangeInclusive<u16> = 1900..=2035;
-/// Two digits that can be a year, by the apostrophe before them or with nothing else to be.
-const SHORT_YEARS: [(std::ops::RangeInclusive<u16>, u16); 2] = [(0..=27, 2000), (90..=99, 1900)];
 
 /// Points of two digits that nothing marks as a year: any name has more.
 const GUESSED_YEAR: i32 = 6;
 
 /// Atoms of the longest phrase.
 const PHRASE_ATOMS_MAX: usize = 5;
-/// As many as a reading can note.
-const ASIDES_MAX: usize = 64;
 
 /// Sizes share one slot: a width in pixels, or one of the presets above them.
 const PRESETS_FROM: u16 = 10_000;
@@ -102,10 +98,7 @@ fn years(words: &Words, from: usize, add: &mut impl FnMut(usize, u8, u16, i32)) 
         let text = atom(at);
         (text.len() == count).then(|| text.parse::<u16>().ok()).flatten()
     };
-    let short = |at: usize| {
-        let number = digits(at, 2)?;
-        SHORT_YEARS.iter().find(|(years, _)| years.contains(&number)).map(|(_, century)| century + number)
-    };
+    let short = |at: usize| digits(at, 2).and_then(short_year);
     if let Some(year) = digits(from, 4).filter(|year| YEARS.contains(year)) {
         add(from + 1, YEAR_SLOT, year, 34);
         // `2015er`, as Germans say.

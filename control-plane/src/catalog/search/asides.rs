@@ -17,7 +17,7 @@ pub const TRIM: u8 = 18;
 /// Atoms of the longest trim (`plug in hybrid`).
 const TRIM_ATOMS_MAX: usize = 4;
 /// As many as a reading can note.
-const ASIDES_MAX: usize = 64;
+pub const ASIDES_MAX: usize = 64;
 
 static TRIMS: &str = include_str!("trims.toml");
 
@@ -46,12 +46,17 @@ fn year_at(words: &Words, atom: usize) -> Option<Aside> {
     let number: u16 = text.parse().ok()?;
     let year = match text.len() {
         4 => number,
-        2 if words.has_apostrophe(atom) => number + if number < YEARS.start() % 100 { 2000 } else { 1900 },
+        2 if words.has_apostrophe(atom) => short_year(number)?,
         _ => return None,
     };
     let (from, to) = (atom as u8, atom as u8 + 1);
     let aside = Aside { from, to, slot: YEAR_SLOT, value: year, points: 34, guessed: false };
     YEARS.contains(&year).then_some(aside)
+}
+
+/// The model year that two digits stand for.
+pub fn short_year(digits: u16) -> Option<u16> {
+    [2000 + digits, 1900 + digits].into_iter().find(|year| YEARS.contains(year))
 }
 
 /// Half of what the same letters would say as part of a name.

@@ -19,7 +19,7 @@ mod typos;
 mod words;
 
 pub use align::{Aside, Fit, Reading};
-pub use asides::{TRIM, YEAR_SLOT, is_trim};
+pub use asides::{ASIDES_MAX, TRIM, YEAR_SLOT, is_trim, short_year};
 pub use index::SearchIndex;
 pub use query::{Effort, Match, Query};
 pub use words::{ATOMS_MAX, Words, atom_bits};

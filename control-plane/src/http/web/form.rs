@@ -4,6 +4,7 @@ use super::visit::Visit;
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::read_body;
+use crate::ledger::CREDITS_MAX;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use url::form_urlencoded;
 
@@ -19,11 +20,25 @@ impl Form {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
+    /// A number of credits that was typed, 1 to [`CREDITS_MAX`]; `Ok(None)` for an empty field.
+    pub fn credits(&self, name: &str) -> Result<Option<i64>, NotCredits> {
+        let typed = self.text(name).trim();
+        if typed.is_empty() {
+            return Ok(None);
+        }
+        let credits = typed.parse().ok().filter(|credits| (1..=CREDITS_MAX).contains(credits));
+        credits.map(Some).ok_or(NotCredits)
+    }
+
     /// The values of a field that may be chosen several times.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 }
+
+/// What was typed is no number of credits.
+#[derive(Debug)]
+pub struct NotCredits;
 
 impl FromRequest<App> for Form {
     type Rejection = Problem;

@@ -50,12 +50,24 @@ pub async fn begin(
         if visit.user.is_some() {
             return Ok(Redirect::to(&next).into_response());
         }
-        let (url, flow) =
-            provider.begin(next, None, app.clock.now()).await.map_err(|error| no_answer(provider, &error))?;
-        visit.keep_flow(&flow).await?;
+        let url = set_out(&app, &visit, provider, next, None).await?;
         Ok(Redirect::to(&url).into_response())
     };
     counted_by_address(&app, ip, "sign-in", limit, answer).await
+}
+
+/// Where the browser is to go; its session keeps what it has to come back with.
+pub async fn set_out(
+    app: &App,
+    visit: &Visit,
+    provider: &Provider,
+    next: String,
+    link_account_id: Option<String>,
+) -> Result<String, Problem> {
+    let begun = provider.begin(next, link_account_id, app.clock.now()).await;
+    let (url, flow) = begun.map_err(|error| no_answer(provider, &error))?;
+    visit.keep_flow(&flow).await?;
+    Ok(url)
 }
 
 /// What a provider sends a browser back with.
@@ -157,7 +169,7 @@ fn out_of_date() -> Problem {
 }
 
 /// A provider that does not do its part. Its own words are for the log.
-pub fn no_answer(provider: &Provider, error: &OpenIdError) -> Problem {
+fn no_answer(provider: &Provider, error: &OpenIdError) -> Problem {
     tracing::warn!(
         error = error as &dyn std::error::Error,
         provider_id = provider.id(),

@@ -107,16 +107,13 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     bike.add_soft(if long { Material::MattBlack } else { Material::Paint }, cover);
     bike.add_soft(Material::GlossBlack, Solid::pin(head - Vec3::Z * 0.12, head + Vec3::Z * 0.03, 0.050, 14));
     if long {
-        let top = if joints.design.family == Family::Cabin { 0.06 } else { 0.310 };
-        bike.add_soft(
-            Material::LampLens,
-            screen(
-                [nose + 0.175, head.z - 0.020],
-                [nose + 0.175 + 0.726 * (top + 0.020), head.z + top],
-                [0.170, 0.200],
-                0.10,
-            ),
-        );
+        // A cabin has its own, up to the roof.
+        if joints.design.family != Family::Cabin {
+            bike.add_soft(
+                Material::LampLens,
+                screen([nose + 0.175, head.z - 0.020], [nose + 0.400, head.z + 0.310], [0.170, 0.200], 0.10),
+            );
+        }
         let visor = hull_in_steps(
             &[
                 [nose + 0.13, 0.110, head.z - 0.080, head.z - 0.020],

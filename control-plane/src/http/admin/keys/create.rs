@@ -6,7 +6,7 @@ use crate::accounts::{Scope, account};
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::{JsonBody, Operator};
-use crate::ledger::{CAP_CREDITS_MAX, Credits};
+use crate::ledger::{CREDITS_MAX, Credits};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -67,8 +67,8 @@ pub async fn create(
 
 pub(super) fn check_cap(cap: Option<i64>) -> Result<(), Problem> {
     match cap {
-        Some(cap) if !(1..=CAP_CREDITS_MAX).contains(&cap) => {
-            let detail = format!("monthly_cap_credits: a whole number from 1 to {CAP_CREDITS_MAX}.");
+        Some(cap) if !(1..=CREDITS_MAX).contains(&cap) => {
+            let detail = format!("monthly_cap_credits: a whole number from 1 to {CREDITS_MAX}.");
             Err(Problem::bad_parameter("monthly_cap_credits", detail))
         }
         _ => Ok(()),

@@ -1,6 +1,6 @@
 //! `POST /dashboard/billing/alerts`: when the holder of an account is sent a letter.
 
-use crate::alerts::{self, THRESHOLD_CREDITS_MAX, Thresholds};
+use crate::alerts::{self, Thresholds};
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::web::form::Form;
@@ -24,12 +24,7 @@ pub async fn post(
 
 /// A threshold that was typed; empty for none.
 fn read(form: &Form, name: &str) -> Result<Option<i64>, Problem> {
-    let typed = form.text(name).trim();
-    if typed.is_empty() {
-        return Ok(None);
-    }
-    let threshold = typed.parse().ok().filter(|credits| (1..=THRESHOLD_CREDITS_MAX).contains(credits));
-    threshold.map(Some).ok_or_else(|| {
+    form.credits(name).map_err(|_| {
         Problem::bad_parameter(
             name,
             format!("`{name}` is a whole number of credits, at least 1, or empty for no letter."),

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::web::form::Form;
 use crate::http::web::leaving;
-use crate::http::web::openid::{no_answer, unknown_provider};
+use crate::http::web::openid::{set_out, unknown_provider};
 use crate::http::web::visit::SignedInVisit;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -19,11 +19,7 @@ pub async fn link(
     _: Form,
 ) -> Result<Response, Problem> {
     let provider = app.openid.find(&provider_id).ok_or_else(unknown_provider)?;
-    let (url, flow) = provider
-        .begin(PAGE.to_owned(), Some(user.account_id), app.clock.now())
-        .await
-        .map_err(|error| no_answer(provider, &error))?;
-    visit.keep_flow(&flow).await?;
+    let url = set_out(&app, &visit, provider, PAGE.to_owned(), Some(user.account_id)).await?;
     Ok(leaving::to(&app, &visit, &url, "Sign in there to link it with your account here."))
 }
 

@@ -8,10 +8,10 @@ use crate::accounts::user::User;
 use crate::app::App;
 use crate::delivery::urls;
 use crate::http::error::Problem;
-use crate::http::web::form::Form;
+use crate::http::web::form::{Form, NotCredits};
 use crate::http::web::visit::SignedInVisit;
 use crate::http::web::words::{moment, thousands};
-use crate::ledger::{CAP_CREDITS_MAX, Credits, KeyCap};
+use crate::ledger::{Credits, KeyCap};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -140,13 +140,8 @@ pub async fn create(State(app): State<App>, signed_in: SignedInVisit, form: Form
 const WRONG_CAP: &str = "The monthly cap is a whole number of credits, at least 1. Leave it empty for no cap.";
 
 /// The cap that was typed; empty for none.
-fn read_cap(form: &Form) -> Result<Option<Credits>, ()> {
-    let typed = form.text("monthly_cap").trim();
-    if typed.is_empty() {
-        return Ok(None);
-    }
-    let cap = typed.parse().ok().filter(|cap| (1..=CAP_CREDITS_MAX).contains(cap));
-    cap.map(|cap| Some(Credits(cap))).ok_or(())
+fn read_cap(form: &Form) -> Result<Option<Credits>, NotCredits> {
+    Ok(form.credits("monthly_cap")?.map(Credits))
 }
 
 async fn shown_once(app: &App, signed_in: &SignedInVisit, name: &str, key: &PlainKey) -> Result<Response, Problem> {
