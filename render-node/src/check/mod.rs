@@ -9,7 +9,7 @@ pub mod raster;
 use crate::studio::Camera;
 use crate::studio::camera::bounds;
 use crate::vehicle::machine::{dimensions_of, machine_of};
-use crate::vehicle::motorcycle::style_of;
+use crate::vehicle::motorcycle::layout_of;
 use crate::vehicle::{self, Library, Material, VehicleMesh};
 use cyclorama_core::{BodyClass, Vehicle, View};
 use raster::{Drawn, draw};
@@ -194,7 +194,7 @@ pub fn geometry_key(library: &Library, vehicle: &Vehicle) -> String {
     // Names decide what is not drawn from a sheet, and how a template is varied.
     let kind = match machine_of(vehicle) {
         Some(machine) => format!("{machine:?}"),
-        None if vehicle.body.is_two_wheeler() => format!("{:?}", style_of(vehicle)),
+        None if vehicle.body.is_two_wheeler() => layout_of(vehicle),
         None if library.is_drawn(vehicle) => String::new(),
         None => format!("{} {}", vehicle.make, vehicle.model),
     };

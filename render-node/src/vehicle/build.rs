@@ -11,7 +11,7 @@ use super::library::Library;
 use super::machine;
 use super::mesh::{Material, Surface, VehicleMesh};
 use super::morph::Stance;
-use super::motorcycle::{motorcycle, style_of};
+use super::motorcycle::motorcycle;
 use super::open_top::windscreen_frame;
 use super::parts::placing::add_all;
 use super::regions::{BodyGround, Divider};
@@ -41,7 +41,7 @@ const BEHIND_TYRE_M: f32 = 0.09;
 /// The same vehicle and library always give the same mesh. Errors when no template fits its body or the template is faulty.
 pub fn build(library: &Library, vehicle: &Vehicle) -> Result<VehicleMesh, VehicleError> {
     if vehicle.body.is_two_wheeler() {
-        return Ok(motorcycle(style_of(vehicle), &vehicle.dimensions));
+        return Ok(motorcycle(vehicle));
     }
     if let Some(kind) = machine::machine_of(vehicle) {
         return Ok(machine::build(kind, vehicle.dimensions));

@@ -40,11 +40,16 @@ const RIMS: [Motif; 8] = [
     Motif::Turbine,
 ];
 
+/// Numbers between -1 and 1, always the same for a name.
+pub fn chances(name: &str) -> impl FnMut() -> f32 + use<> {
+    let seed: [u8; 32] = Sha256::digest(name).into();
+    let mut chance = ChaCha8Rng::from_seed(seed);
+    move || chance.random_range(-1.0_f32..=1.0)
+}
+
 /// Changes a template for one model; the same for all years that share the template.
 pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {
-    let seed: [u8; 32] = Sha256::digest(format!("{}/{}", vehicle.make, vehicle.model)).into();
-    let mut chance = ChaCha8Rng::from_seed(seed);
-    let mut either = move || chance.random_range(-1.0_f32..=1.0);
+    let mut either = chances(&format!("{}/{}", vehicle.make, vehicle.model));
 
     sheet.size.front_overhang += AXLES_M * either();
     sheet.wheels.tyre_diameter *= 1.0 + TYRE_SHARE * either();

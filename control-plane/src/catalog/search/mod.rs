@@ -67,8 +67,11 @@ impl Catalog {
         matches.retain(|found| found.reading.left == 0);
         // A name that has the trim in it is nearer than one that leaves it out.
         let leaves_trim_out = |found: &Match| found.asides(&asides).any(|aside| aside.slot == TRIM);
+        // What the catalog has under the very name comes before what people call so.
+        let nicknamed = |found: &Match| found.is_model && found.by_nickname && found.kind == MatchKind::Exact;
         matches.sort_by_key(|found| {
-            (found.kind, leaves_trim_out(found), Reverse((found.score, found.renown)), found.subject)
+            let other_name = (leaves_trim_out(found), nicknamed(found));
+            (found.kind, other_name, Reverse((found.score, found.renown)), found.subject)
         });
         let meant = |found: &Match| year.or_else(|| found.aside(&asides, YEAR_SLOT));
         matches.iter().filter_map(|found| self.hit(found, meant(found))).take(limit).collect()

@@ -44,6 +44,8 @@ pub struct Match {
     /// How well known the subject is, 0 to 40.
     pub renown: u16,
     pub is_model: bool,
+    /// The name that fits is one that people give it.
+    pub by_nickname: bool,
 }
 
 impl Match {

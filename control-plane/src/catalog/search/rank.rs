@@ -30,7 +30,7 @@ impl Search<'_> {
     /// Aligns the most promising names and gives the best match of each subject.
     pub(super) fn rank(&mut self) -> Vec<Match> {
         for pieces in [&mut self.makes, &mut self.models] {
-            pieces.sort_unstable_by_key(Piece::key);
+            pieces.sort_by_cached_key(Piece::key);
             pieces.dedup();
         }
         let mut matches = self.align_all(true);
@@ -129,6 +129,7 @@ impl Search<'_> {
             reading,
             renown: subject.renown,
             is_model: !makes,
+            by_nickname: name.is_nickname,
         };
         let renown = i32::from(subject.renown);
         let written_out = found.kind == MatchKind::Exact && reading.left == 0;

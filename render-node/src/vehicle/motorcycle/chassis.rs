@@ -4,7 +4,7 @@ use crate::vehicle::parts::assembly::Assembly;
 use glam::{Vec2, Vec3};
 
 use super::Joints;
-use super::design::{Fork, Guard, Nose, Tank};
+use super::design::{Fork, Frame, Guard, Nose, Tank};
 use super::shapes::spring;
 use super::style::{Engine, Family};
 use crate::vehicle::mesh::Material;
@@ -169,7 +169,11 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     } else {
         Material::Satin
     };
-    bike.add_pair(beam_material, Solid::swept(&curve_through(&beam, 6), Vec3::Y, |_| section()));
+    if design.details.frame == Frame::Trellis && !design.cradle && design.tank == Tank::Modern {
+        add_trellis(bike, &beam);
+    } else {
+        bike.add_pair(beam_material, Solid::swept(&curve_through(&beam, 6), Vec3::Y, |_| section()));
+    }
     let electric = design.engine == Engine::Electric;
     if design.cradle || (design.tank == Tank::Slim && !electric) {
         let cradle = [
@@ -229,6 +233,23 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
         Vec3::new(pivot.x + 0.14, -0.15, low - 0.01),
     ];
     bike.add(Material::GlossBlack, Solid::tube(&curve_through(&stand, 4), 8, |_| 0.011));
+}
+
+/// A lattice of tubes in the place of a beam: one chord above it, one below, struts to and fro.
+fn add_trellis(bike: &mut Assembly, beam: &[Vec3; 5]) {
+    let chord = |up: f32| beam.map(|p| p + Vec3::Z * up);
+    let upper = curve_through(&chord(0.030), 6);
+    let lower = curve_through(&chord(-0.075), 6);
+    for chord in [&upper, &lower] {
+        bike.add_pair(Material::Satin, Solid::tube(chord, 10, |_| 0.014));
+    }
+    let last = upper.len() - 4;
+    for (number, at) in (1..last).step_by(4).enumerate() {
+        let (from, to) = if number % 2 == 0 { (lower[at], upper[at + 3]) } else { (upper[at], lower[at + 3]) };
+        bike.add_pair(Material::Satin, Solid::pin(from, to, 0.010, 8));
+    }
+    // The engine's rear mount and the swing arm's pivot.
+    bike.add_pair(Material::GlossBlack, Solid::pin(beam[3], beam[4], 0.026, 12));
 }
 
 /// Swing arm with its shock absorbers, chain and sprocket; `upper` is where the frame takes the load.

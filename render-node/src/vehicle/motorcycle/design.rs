@@ -104,7 +104,107 @@ pub(super) enum Exhaust {
     Stacked,
     /// High along the seat, for water and stones.
     High,
+    /// One silencer on each side that rises to the rear.
+    TwinRising,
+    /// Two mouths under the tail.
+    UnderTail,
+    /// A short mouth beside the swing arm's pivot, its chamber under the engine.
+    Stub,
     None,
+}
+
+/// Spokes of a cast rim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cast {
+    /// Five pairs.
+    TwinFive,
+    /// Three broad ones.
+    Three,
+    Six,
+    /// Ten thin ones.
+    Ten,
+    /// Five that fork.
+    YFive,
+}
+
+/// What a fairing or mask looks out of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Eyes {
+    /// Two slanted slits beside an air intake.
+    Slits,
+    /// Two lamps with a bright bowl each.
+    Twins,
+    /// One lamp across the nose.
+    Broad,
+    /// One tall lamp in the middle.
+    Tall,
+}
+
+/// How much of the engine a fairing covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flank {
+    Full,
+    /// It ends above the engine, over a belly pan.
+    Open,
+    /// Covers the engine, its lower edge straight to the rear wheel.
+    Long,
+}
+
+/// What carries a bike without a cradle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// A beam on each side.
+    Beam,
+    /// A lattice of tubes on each side.
+    Trellis,
+}
+
+/// What makes and models of one family do differently.
+#[derive(Debug, Clone)]
+pub(super) struct Details {
+    pub cast: Cast,
+    /// Cast rims in bright metal instead of black.
+    pub pale_rims: bool,
+    pub eyes: Eyes,
+    pub flank: Flank,
+    pub frame: Frame,
+    /// The lower half of a flank, or a tank's sides, in black.
+    pub accent: bool,
+    /// Of tank: share of the width, and metres that its top is higher.
+    pub tank: [f32; 2],
+    /// Metres that a stepped tail is higher.
+    pub tail_rise: f32,
+    /// Height of a wind screen, as a share.
+    pub screen: f32,
+    /// A painted cover on the passenger's seat.
+    pub solo: bool,
+    /// Front mudguard in black.
+    pub dark_guard: bool,
+    /// The bowl of a round lamp in paint.
+    pub painted_lamp: bool,
+    /// Width of a scooter's apron and body, as a share.
+    pub apron: f32,
+    /// Metres by which the lower end of a fairing's flank reaches further back.
+    pub lean: f32,
+}
+
+impl Details {
+    const PLAIN: Details = Details {
+        cast: Cast::TwinFive,
+        pale_rims: false,
+        eyes: Eyes::Slits,
+        flank: Flank::Full,
+        frame: Frame::Beam,
+        accent: false,
+        tank: [1.0, 0.0],
+        tail_rise: 0.0,
+        screen: 1.0,
+        solo: false,
+        dark_guard: false,
+        painted_lamp: false,
+        apron: 1.0,
+        lean: 0.0,
+    };
 }
 
 /// Where the front mudguard goes.
@@ -158,6 +258,7 @@ pub(super) struct Design {
     pub luggage: Luggage,
     pub exhaust: Exhaust,
     pub guard: Guard,
+    pub details: Details,
 }
 
 impl Design {
@@ -192,6 +293,7 @@ impl Design {
             luggage: Luggage::None,
             exhaust: Exhaust::Rising,
             guard: Guard::Hugging(0.90, 2.45),
+            details: Details::PLAIN,
         }
     }
 

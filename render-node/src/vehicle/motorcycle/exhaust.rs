@@ -76,19 +76,58 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
         }
     };
     match design.exhaust {
-        Exhaust::Rising => {
+        Exhaust::Rising | Exhaust::TwinRising => {
+            let sides: &[f32] = if design.exhaust == Exhaust::TwinRising { &[-1.0, 1.0] } else { &[1.0] };
             for port in &ports {
                 add_pipe(bike, material, &down(*port, 0.08 + port.y * 0.25), 0.020);
             }
             let low_slung = design.family == Family::SportTourer || design.family == Family::Adventure;
-            let (from, to) = (
-                Vec3::new(pivot.x + 0.02, 0.135, low + 0.09),
-                Vec3::new(rear.x - 0.06, 0.205, if low_slung { 0.42 } else { 0.47 }),
-            );
-            let link =
-                [Vec3::new(pivot.x - 0.18, 0.08, low + 0.03), from - Vec3::new(0.05, 0.01, 0.03), from.lerp(to, 0.12)];
-            add_pipe(bike, material, &link, 0.027);
-            add_silencer(bike, Material::Satin, from, to, 0.054);
+            for side in sides {
+                let (from, to) = (
+                    Vec3::new(pivot.x + 0.02, 0.135 * side, low + 0.09),
+                    Vec3::new(rear.x - 0.06, 0.205 * side, if low_slung { 0.42 } else { 0.47 }),
+                );
+                let link = [
+                    Vec3::new(pivot.x - 0.18, 0.08 * side, low + 0.03),
+                    from - Vec3::new(0.05, 0.01 * side, 0.03),
+                    from.lerp(to, 0.12),
+                ];
+                add_pipe(bike, material, &link, 0.027);
+                add_silencer(bike, Material::Satin, from, to, 0.054);
+            }
+            if sides.len() > 1 {
+                let cross = [Vec3::new(pivot.x - 0.18, -0.08, low + 0.03), Vec3::new(pivot.x - 0.18, 0.08, low + 0.03)];
+                add_pipe(bike, material, &[cross[0], cross[0].lerp(cross[1], 0.5), cross[1]], 0.027);
+            }
+        }
+        Exhaust::UnderTail => {
+            for port in &ports {
+                add_pipe(bike, material, &down(*port, 0.08 + port.y * 0.25), 0.020);
+            }
+            // Up behind the engine and through under the seat.
+            let tail =
+                Vec3::new(joints.tail - 0.055, 0.0, joints.seat.z + 0.045 + joints.design.details.tail_rise * 0.7);
+            let collect = Vec3::new(pivot.x - 0.16, 0.08, low + 0.03);
+            let rise = [
+                collect,
+                Vec3::new(pivot.x + 0.02, 0.105, low + 0.16),
+                Vec3::new(pivot.x + 0.07, 0.085, joints.seat.z - 0.24),
+                Vec3::new(joints.seat.x + 0.16, 0.060, joints.seat.z - 0.09),
+            ];
+            add_pipe(bike, material, &rise, 0.024);
+            for side in [-1.0, 1.0] {
+                let from = Vec3::new(joints.seat.x + 0.12, 0.055 * side, joints.seat.z - 0.075);
+                add_silencer(bike, Material::Satin, from, tail + Vec3::Y * 0.052 * side, 0.044);
+            }
+        }
+        Exhaust::Stub => {
+            for port in &ports {
+                add_pipe(bike, material, &down(*port, 0.06 + port.y * 0.25), 0.020);
+            }
+            let chamber = Solid::superellipsoid(Vec3::new(0.14, 0.115, 0.060), 3.0, 12, 28);
+            bike.add_soft(Material::Satin, chamber.moved(Vec3::new(pivot.x - 0.13, 0.0, low + 0.045)));
+            let from = Vec3::new(pivot.x - 0.06, 0.115, low + 0.075);
+            add_silencer(bike, Material::GlossBlack, from, Vec3::new(pivot.x + 0.20, 0.185, low + 0.175), 0.062);
         }
         Exhaust::Pair => {
             let thick = if design.bright && design.rear_tyre[1] < 0.16 { 0.040 } else { 0.050 };

@@ -4,8 +4,9 @@ use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
 use super::Joints;
+use super::design::{Eyes, Flank};
 use super::front::add_bracket;
-use super::lamps::{add_indicators, add_lamp_pair, add_round_lamp};
+use super::lamps::{add_broad_lamp, add_indicators, add_lamp_pair, add_round_lamp, add_tall_lamp};
 use super::shapes::{panel, screen};
 use super::style::Engine;
 use crate::vehicle::mesh::Material;
@@ -27,7 +28,10 @@ fn add_fairing_mirrors(bike: &mut Assembly, root: Vec3, out: f32, up: f32) {
 fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
     let (head, pivot) = (joints.head, joints.pivot);
     let wheel = joints.front_axle.x + joints.front_axle.z;
+    let details = &joints.design.details;
     let low = joints.design.clearance + if full { -0.01 } else { 0.16 };
+    // A long flank runs straight on to before the rear wheel.
+    let reach = details.lean + if full && details.flank == Flank::Long { 0.10 } else { 0.0 };
     let outline = [
         [head.x - 0.18, head.z - 0.055],
         [wheel - 0.055, head.z - 0.215],
@@ -35,9 +39,9 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
         [wheel + 0.085, low + 0.08],
         [wheel + 0.22, low + 0.005],
         [(wheel + pivot.x) * 0.5 + 0.09, low],
-        [pivot.x - 0.02, low + 0.045],
-        [pivot.x - 0.07, low + 0.14],
-        [wheel + 0.345, (head.z + low) * 0.5 + 0.02],
+        [pivot.x - 0.02 + reach, low + 0.045 + reach * 0.2],
+        [pivot.x - 0.07 + reach, low + 0.14],
+        [wheel + 0.345 + details.lean, (head.z + low) * 0.5 + 0.02],
         [head.x + 0.21, head.z - 0.115],
         [head.x + 0.04, head.z - 0.030],
     ];
@@ -47,6 +51,21 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
         out - 0.28 * (x - middle).powi(2) - 0.60 * below * below - 0.10 * (middle - 0.10 - x).max(0.0)
     };
     bike.add_pair(Material::Paint, panel(&outline, 0.085, bulge));
+    if full && details.accent {
+        let lower = [
+            [wheel + 0.075, low + 0.200],
+            [wheel + 0.110, low + 0.085],
+            [wheel + 0.225, low + 0.024],
+            [(wheel + pivot.x) * 0.5 + 0.09, low + 0.018],
+            [pivot.x - 0.05 + reach, low + 0.060 + reach * 0.2],
+            [pivot.x - 0.10 + reach, low + 0.125],
+            [(wheel + pivot.x) * 0.5 + 0.02, low + 0.175],
+        ];
+        bike.add_pair(Material::GlossBlack, panel(&lower, 0.030, |x, z| bulge(x, z) + 0.008));
+    }
+    if !full {
+        add_belly_pan(bike, joints, wheel);
+    }
     // The belly joins both flanks.
     if full {
         let belly = hull_in_steps(
@@ -61,8 +80,14 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
         );
         bike.add_soft(Material::Paint, belly);
     }
-    // Vents: two dark gills.
-    for (x, z) in [(0.125, -0.29), (0.165, -0.38)] {
+    // Vents: dark gills.
+    let gills: &[(f32, f32)] = match details.eyes {
+        Eyes::Slits => &[(0.125, -0.29), (0.165, -0.38)],
+        Eyes::Twins => &[(0.110, -0.25), (0.140, -0.315), (0.170, -0.38)],
+        Eyes::Broad => &[(0.150, -0.34)],
+        Eyes::Tall => &[],
+    };
+    for (x, z) in gills.iter().copied() {
         let vent = Solid::rounded_box(Vec3::new(0.075, 0.006, 0.018), 0.006).bent(|p| {
             let (px, pz) = (wheel + x + p.x, head.z + z + p.z - p.x * 0.30);
             Vec3::new(px, bulge(px, pz) + p.y, pz)
@@ -71,9 +96,68 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
     }
 }
 
+/// What a sport bike looks out of.
+fn add_sport_eyes(bike: &mut Assembly, joints: &Joints, nose: f32) {
+    let head = joints.head;
+    match joints.design.details.eyes {
+        Eyes::Slits => {
+            // Air intake between slanted lamps.
+            let mouth = Solid::superellipsoid(Vec3::new(0.045, 0.036, 0.020), 2.6, 10, 20);
+            bike.add_soft(Material::MattBlack, mouth.moved(Vec3::new(nose + 0.028, 0.0, head.z - 0.118)));
+            let slit = |out: f32, thick: f32| {
+                let line = [
+                    Vec3::new(nose + 0.040 - out, 0.052, head.z - 0.098),
+                    Vec3::new(nose + 0.085 - out, 0.105, head.z - 0.078),
+                    Vec3::new(nose + 0.165 - out, 0.160, head.z - 0.055),
+                ];
+                Solid::swept(&curve_through(&line, 5), Vec3::Z, |i| {
+                    let slim = 1.0 - 0.5 * (i as f32 / 10.0 - 0.4).abs();
+                    rounded_rectangle(thick * slim, thick * 1.5 * slim, thick * 0.6)
+                })
+            };
+            bike.add_pair(Material::LampHousing, slit(0.002, 0.022));
+            bike.add_pair(Material::LampWhite, slit(0.0225, 0.0105));
+        }
+        Eyes::Twins => {
+            let at = Vec3::new(nose + 0.055, 0.068, head.z - 0.098);
+            add_lamp_pair(bike, at, Vec3::new(0.050, 0.052, 0.034), 0.80);
+            let mouth = Solid::superellipsoid(Vec3::new(0.050, 0.060, 0.014), 2.6, 10, 20);
+            bike.add_soft(Material::MattBlack, mouth.moved(Vec3::new(nose + 0.050, 0.0, head.z - 0.150)));
+        }
+        Eyes::Broad => {
+            add_broad_lamp(bike, Vec3::new(nose + 0.046, 0.0, head.z - 0.105), Vec3::new(0.050, 0.112, 0.036), 0.085);
+        }
+        Eyes::Tall => {
+            add_tall_lamp(bike, Vec3::new(nose + 0.052, 0.0, head.z - 0.088), Vec3::new(0.052, 0.062, 0.064), 0.62);
+            let duct = Solid::superellipsoid(Vec3::new(0.050, 0.026, 0.016), 2.6, 10, 20);
+            bike.add_pair(
+                Material::MattBlack,
+                duct.bent(|p| Vec3::new(nose + 0.090 + p.x + p.y * 0.5, 0.108 + p.y, head.z - 0.125 + p.z + p.y * 0.3)),
+            );
+        }
+    }
+}
+
+/// The tray under an engine that a fairing leaves in view.
+fn add_belly_pan(bike: &mut Assembly, joints: &Joints, wheel: f32) {
+    let (pivot, low) = (joints.pivot, joints.design.clearance - 0.02);
+    let pan = hull_in_steps(
+        &[
+            [wheel + 0.095, 0.070, low + 0.030, low + 0.130],
+            [wheel + 0.17, 0.135, low, low + 0.115],
+            [pivot.x - 0.20, 0.145, low - 0.005, low + 0.070],
+            [pivot.x - 0.06, 0.100, low + 0.010, low + 0.035],
+        ],
+        3.2,
+        5,
+    );
+    bike.add_soft(Material::Paint, pan);
+}
+
 pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x - 0.035;
+    let screen_share = joints.design.details.screen;
     // Upper part: sharp nose, lamps, cockpit.
     let upper = hull_in_steps(
         &[
@@ -88,26 +172,11 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Paint, upper);
-    add_flank(bike, joints, 0.235, true);
-    // Air intake between slanted lamps.
-    let mouth = Solid::superellipsoid(Vec3::new(0.045, 0.036, 0.020), 2.6, 10, 20);
-    bike.add_soft(Material::MattBlack, mouth.moved(Vec3::new(nose + 0.028, 0.0, head.z - 0.118)));
-    let slit = |out: f32, thick: f32| {
-        let line = [
-            Vec3::new(nose + 0.040 - out, 0.052, head.z - 0.098),
-            Vec3::new(nose + 0.085 - out, 0.105, head.z - 0.078),
-            Vec3::new(nose + 0.165 - out, 0.160, head.z - 0.055),
-        ];
-        Solid::swept(&curve_through(&line, 5), Vec3::Z, |i| {
-            let slim = 1.0 - 0.5 * (i as f32 / 10.0 - 0.4).abs();
-            rounded_rectangle(thick * slim, thick * 1.5 * slim, thick * 0.6)
-        })
-    };
-    bike.add_pair(Material::LampHousing, slit(0.002, 0.022));
-    bike.add_pair(Material::LampWhite, slit(0.0225, 0.0105));
+    add_flank(bike, joints, 0.235, joints.design.details.flank != Flank::Open);
+    add_sport_eyes(bike, joints, nose);
     bike.add_soft(
         Material::Glass,
-        screen([nose + 0.13, head.z + 0.000], [nose + 0.40, head.z + 0.150], [0.095, 0.140], 0.10),
+        screen([nose + 0.13, head.z + 0.000], [nose + 0.40, head.z + 0.150 * screen_share], [0.095, 0.140], 0.10),
     );
     add_fairing_mirrors(bike, Vec3::new(nose + 0.25, 0.17, head.z + 0.035), 0.40, 0.10);
 }
@@ -129,11 +198,20 @@ pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     );
     bike.add_soft(Material::Paint, upper);
     let open = matches!(joints.design.engine, Engine::Boxer | Engine::CrossVee);
-    add_flank(bike, joints, 0.262, !open);
-    add_lamp_pair(bike, Vec3::new(nose + 0.050, 0.078, head.z - 0.105), Vec3::new(0.045, 0.060, 0.042), 0.55);
+    let details = &joints.design.details;
+    add_flank(bike, joints, 0.262, !open && details.flank != Flank::Open);
+    match details.eyes {
+        Eyes::Broad => {
+            add_broad_lamp(bike, Vec3::new(nose + 0.056, 0.0, head.z - 0.100), Vec3::new(0.052, 0.140, 0.044), 0.10);
+        }
+        Eyes::Tall => {
+            add_tall_lamp(bike, Vec3::new(nose + 0.052, 0.0, head.z - 0.095), Vec3::new(0.056, 0.078, 0.066), 0.55);
+        }
+        _ => add_lamp_pair(bike, Vec3::new(nose + 0.050, 0.078, head.z - 0.105), Vec3::new(0.045, 0.060, 0.042), 0.55),
+    }
     bike.add_soft(
         Material::LampLens,
-        screen([nose + 0.13, head.z + 0.040], [nose + 0.40, head.z + 0.310], [0.150, 0.190], 0.12),
+        screen([nose + 0.13, head.z + 0.040], [nose + 0.40, head.z + 0.310 * details.screen], [0.150, 0.190], 0.12),
     );
     add_fairing_mirrors(bike, Vec3::new(nose + 0.27, 0.22, head.z + 0.030), 0.42, 0.045);
 }

@@ -10,6 +10,9 @@ use crate::vehicle::mesh::VehicleMesh;
 /// How far from 1 the stretch of the parts between the wheels or above them may go before the data is called wrong.
 const STRETCH: std::ops::RangeInclusive<f32> = 0.55..=1.60;
 
+/// Least share of their size that wheels are drawn at.
+const WHEELS_SHRINK: f32 = 0.85;
+
 /// A piecewise linear map of one axis, given by where its knots go.
 struct Knots<const N: usize>([(f32, f32); N]);
 
@@ -38,7 +41,11 @@ pub(super) fn fit(mesh: &mut VehicleMesh, joints: &Joints, dimensions: &Dimensio
         return;
     }
     let length = metres(dimensions.length_mm).clamp(1.2, 4.0);
-    let scale = length / (high.x - low.x);
+    // Wheels that leave no room for the wheelbase are drawn smaller.
+    let reach = joints.front_axle.x - low.x + joints.rear_axle.z;
+    let natural_scale = length / (high.x - low.x);
+    let roomy = (length - metres(dimensions.wheelbase_mm) - 0.012) / reach;
+    let scale = roomy.clamp(WHEELS_SHRINK * natural_scale, natural_scale);
     let held = |target: f32, natural: f32| {
         let stretch = (target / natural).clamp(*STRETCH.start(), *STRETCH.end());
         natural * stretch
@@ -54,7 +61,7 @@ pub(super) fn fit(mesh: &mut VehicleMesh, joints: &Joints, dimensions: &Dimensio
         (front_end, front_end),
         (rear_start, rear_start + shift),
         (rear_end, rear_end + shift),
-        (length, length.max(rear_end + shift + 0.005)),
+        ((high.x - low.x) * scale, length.max(rear_end + shift + 0.005)),
     ]);
     let wheel_top = 2.0 * front.z.max(rear.z);
     let natural = (high.z - low.z) * scale;

@@ -3,8 +3,8 @@
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
-use super::design::{Luggage, Nose, Tank};
-use super::lamps::{add_indicators, add_lamp_pair, add_round_lamp};
+use super::design::{Eyes, Luggage, Nose, Tank};
+use super::lamps::{add_broad_lamp, add_indicators, add_lamp_pair, add_round_lamp, add_tall_lamp};
 use super::shapes::screen;
 use super::{Joints, fairing};
 use crate::vehicle::mesh::Material;
@@ -38,7 +38,12 @@ fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
     let cruiser = design.tank == Tank::Drop;
     let radius = if cruiser { 0.090 } else { 0.094 };
     let at = Vec3::new(head.x - 0.14, 0.0, head.z - 0.035);
-    add_round_lamp(bike, at, radius, if design.bright { Material::Chrome } else { Material::GlossBlack });
+    let bowl = match () {
+        _ if design.details.painted_lamp => Material::Paint,
+        _ if design.bright => Material::Chrome,
+        _ => Material::GlossBlack,
+    };
+    add_round_lamp(bike, at, radius, bowl);
     let ear =
         Solid::pin(at + Vec3::new(0.02, radius * 0.8, 0.0), Vec3::new(head.x - 0.03, 0.085, head.z - 0.05), 0.010, 8);
     bike.add_pair(Material::GlossBlack, ear);
@@ -106,14 +111,33 @@ fn add_wedge(bike: &mut Assembly, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::GlossBlack, chin);
-    add_lamp_pair(bike, Vec3::new(nose + 0.018, 0.046, head.z - 0.105), Vec3::new(0.026, 0.036, 0.024), 0.55);
-    let brow = [
-        Vec3::new(nose + 0.000, 0.008, head.z - 0.073),
-        Vec3::new(nose + 0.018, 0.055, head.z - 0.068),
-        Vec3::new(nose + 0.055, 0.100, head.z - 0.052),
-    ];
-    bike.add_pair(Material::LampWhite, Solid::tube(&curve_through(&brow, 5), 8, |_| 0.0065));
+    match joints.design.details.eyes {
+        Eyes::Slits => {
+            add_lamp_pair(bike, Vec3::new(nose + 0.018, 0.046, head.z - 0.105), Vec3::new(0.026, 0.036, 0.024), 0.55);
+            let brow = [
+                Vec3::new(nose + 0.000, 0.008, head.z - 0.073),
+                Vec3::new(nose + 0.018, 0.055, head.z - 0.068),
+                Vec3::new(nose + 0.055, 0.100, head.z - 0.052),
+            ];
+            bike.add_pair(Material::LampWhite, Solid::tube(&curve_through(&brow, 5), 8, |_| 0.0065));
+        }
+        // Two round lamps, side by side.
+        Eyes::Twins => add_round_pair(bike, Vec3::new(nose - 0.020, 0.076, head.z - 0.090), 0.066),
+        Eyes::Broad => {
+            add_broad_lamp(bike, Vec3::new(nose + 0.014, 0.0, head.z - 0.108), Vec3::new(0.040, 0.105, 0.046), 0.05);
+        }
+        Eyes::Tall => {
+            add_tall_lamp(bike, Vec3::new(nose + 0.020, 0.0, head.z - 0.100), Vec3::new(0.044, 0.066, 0.086), 0.30);
+        }
+    }
     add_indicators(bike, Vec3::new(nose + 0.16, 0.09, head.z - 0.12));
+}
+
+/// Two round lamps, `at.y` from the centre plane.
+fn add_round_pair(bike: &mut Assembly, at: Vec3, radius: f32) {
+    for side in [-1.0, 1.0] {
+        add_round_lamp(bike, Vec3::new(at.x, at.y * side, at.z), radius, Material::GlossBlack);
+    }
 }
 
 fn add_beak(bike: &mut Assembly, joints: &Joints) {
@@ -144,10 +168,25 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::MattBlack, face);
-    add_lamp_pair(bike, Vec3::new(head.x - 0.232, 0.052, head.z - 0.070), Vec3::new(0.034, 0.048, 0.050), 0.35);
+    match joints.design.details.eyes {
+        Eyes::Broad | Eyes::Slits => {
+            add_broad_lamp(bike, Vec3::new(head.x - 0.238, 0.0, head.z - 0.066), Vec3::new(0.042, 0.112, 0.040), 0.05);
+        }
+        Eyes::Tall => {
+            add_tall_lamp(bike, Vec3::new(head.x - 0.234, 0.0, head.z - 0.050), Vec3::new(0.044, 0.072, 0.080), 0.40);
+        }
+        Eyes::Twins => {
+            add_lamp_pair(bike, Vec3::new(head.x - 0.232, 0.052, head.z - 0.070), Vec3::new(0.034, 0.048, 0.050), 0.35);
+        }
+    }
     bike.add_soft(
         Material::LampLens,
-        screen([head.x - 0.185, head.z + 0.035], [head.x - 0.02, head.z + 0.325], [0.125, 0.155], 0.07),
+        screen(
+            [head.x - 0.185, head.z + 0.035],
+            [head.x - 0.02, head.z + 0.325 * joints.design.details.screen],
+            [0.125, 0.155],
+            0.07,
+        ),
     );
     add_indicators(bike, Vec3::new(head.x - 0.12, 0.11, head.z - 0.075));
     // Guard under the engine, bars beside it.

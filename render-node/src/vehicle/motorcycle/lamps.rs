@@ -32,6 +32,37 @@ pub(super) fn add_lamp_pair(bike: &mut Assembly, at: Vec3, half: Vec3, sweep: f3
     bike.add_pair(Material::LampWhite, shape(0.46, half.x * 0.76));
 }
 
+/// One lamp across the nose, bowed back towards its ends; twice `half.y` wide.
+pub(super) fn add_broad_lamp(bike: &mut Assembly, at: Vec3, half: Vec3, bow: f32) {
+    let shape = |grow: f32, out: f32| {
+        Solid::superellipsoid(half * grow, 3.4, 12, 36)
+            .bent(|p| at + Vec3::new(p.x - out + p.y * p.y * bow / half.y, p.y, p.z + p.y.abs() * 0.12))
+    };
+    bike.add_soft(Material::LampHousing, shape(1.0, 0.0));
+    bike.add_soft(Material::LampReflector, shape(0.86, half.x * 0.26));
+    let eye = |y: f32| {
+        Solid::superellipsoid(Vec3::new(half.x, half.y * 0.26, half.z * 0.62), 2.6, 10, 22).bent(move |p| {
+            let y = p.y + y;
+            at + Vec3::new(p.x - half.x * 0.42 + y * y * bow / half.y, y, p.z + y.abs() * 0.12)
+        })
+    };
+    bike.add_pair(Material::LampWhite, eye(half.y * 0.46));
+}
+
+/// One tall lamp in the middle: two lights above each other in a dark frame that follows the nose, `lean` metres back per
+/// metre up.
+pub(super) fn add_tall_lamp(bike: &mut Assembly, at: Vec3, half: Vec3, lean: f32) {
+    let shape = |grow: Vec3, out: f32, up: f32| {
+        Solid::superellipsoid(half * grow, 2.8, 12, 30)
+            .bent(|p| at + Vec3::new(p.x - out + (p.z + up) * lean + p.y * p.y * 3.0, p.y, p.z + up))
+    };
+    bike.add_soft(Material::LampHousing, shape(Vec3::ONE, 0.0, 0.0));
+    for (tall, up) in [(0.42, 0.42), (0.34, -0.46)] {
+        bike.add_soft(Material::LampReflector, shape(Vec3::new(1.0, 0.80, tall), half.x * 0.24, half.z * up));
+        bike.add_soft(Material::LampWhite, shape(Vec3::new(1.0, 0.46, tall * 0.55), half.x * 0.42, half.z * up));
+    }
+}
+
 /// Indicators on stalks, one on each side of `root`.
 pub(super) fn add_indicators(bike: &mut Assembly, root: Vec3) {
     let eye = root + Vec3::new(0.01, 0.085, 0.0);

@@ -17,17 +17,19 @@ mod shapes;
 mod style;
 mod tank;
 mod underbone;
+mod variation;
 mod vespa;
 mod wheel;
 mod words;
 
-use cyclorama_core::vehicle::Dimensions;
+use cyclorama_core::vehicle::{Dimensions, Vehicle};
 use glam::Vec3;
 
 use super::mesh::VehicleMesh;
 use super::parts::assembly::Assembly;
 use design::Design;
-pub use style::{Engine, Family, Style, style_of};
+use style::style_of;
+pub use style::{Engine, Family, Style};
 
 /// Where things are; natural metres, vehicle axes (x from the front tyre's foremost point).
 struct Joints {
@@ -67,12 +69,28 @@ impl Joints {
 }
 
 /// Builds a two-wheeler, upright on z = 0.
-pub fn motorcycle(style: Style, dimensions: &Dimensions) -> VehicleMesh {
-    let joints = Joints::of(Design::of(style));
+pub fn motorcycle(vehicle: &Vehicle) -> VehicleMesh {
+    assemble(design_of(vehicle), &vehicle.dimensions)
+}
+
+/// What a two-wheeler is drawn with: the same words, dimensions aside, are the same shape.
+pub fn layout_of(vehicle: &Vehicle) -> String {
+    format!("{:?}", design_of(vehicle))
+}
+
+fn design_of(vehicle: &Vehicle) -> Design {
+    let mut design = Design::of(style_of(vehicle));
+    variation::vary(&mut design, vehicle);
+    design
+}
+
+fn assemble(design: Design, dimensions: &Dimensions) -> VehicleMesh {
+    let family = design.family;
+    let joints = Joints::of(design);
     let mut bike = Assembly::default();
     wheel::add_wheels(&mut bike, &joints);
     chassis::add_fork_and_bars(&mut bike, &joints);
-    match style.family {
+    match family {
         Family::Scooter | Family::MaxiScooter | Family::Tilting | Family::Cabin => {
             scooter::add_scooter(&mut bike, &joints)
         }
@@ -149,7 +167,7 @@ mod tests {
         for family in FAMILIES {
             for luggage in [false, true] {
                 let style = Style { family, engine: Engine::Inline(2), luggage, shark: luggage };
-                let mesh = motorcycle(style, &DIMENSIONS);
+                let mesh = assemble(Design::of(style), &DIMENSIONS);
                 assert_sound(&mesh, &format!("{family:?}"));
                 let (low, high) = extent(&mesh);
                 let size = high - low;
@@ -176,7 +194,7 @@ mod tests {
             Engine::Electric,
         ] {
             let style = Style { family: Family::Naked, engine, luggage: false, shark: false };
-            assert_sound(&motorcycle(style, &DIMENSIONS), &format!("{engine:?}"));
+            assert_sound(&assemble(Design::of(style), &DIMENSIONS), &format!("{engine:?}"));
         }
     }
 }

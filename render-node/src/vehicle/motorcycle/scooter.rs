@@ -5,7 +5,8 @@ use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
 use super::Joints;
-use super::lamps::{add_indicators, add_lamp_pair, add_tail_lamp};
+use super::design::{Eyes, Luggage};
+use super::lamps::{add_broad_lamp, add_indicators, add_lamp_pair, add_tail_lamp, add_tall_lamp};
 use super::shapes::{panel, screen, spring};
 use super::style::Family;
 use super::wheel::TILTING_TRACK;
@@ -36,7 +37,7 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     let head = joints.head;
     let wheel = joints.front_axle.x + joints.front_axle.z;
     let over = joints.front_axle.z * 2.0 + 0.055;
-    let grow = if long { 1.22 } else { 1.0 };
+    let grow = if long { 1.22 } else { 1.0 } * joints.design.details.apron;
     let nose = axis(joints, head.z - 0.16) - 0.155 * grow;
     // Beak over the wheel that widens into the leg shield.
     let apron = hull_in_steps(
@@ -87,12 +88,21 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     );
     bike.add_soft(Material::MattBlack, upper);
     let (wide, tall) = if long { (0.090, 0.050) } else { (0.062, 0.046) };
-    add_lamp_pair(
-        bike,
-        Vec3::new(nose + 0.072, 0.020 + wide * 0.85, head.z - 0.180),
-        Vec3::new(0.055, wide, tall),
-        0.55,
-    );
+    match joints.design.details.eyes {
+        Eyes::Broad => {
+            let at = Vec3::new(nose + 0.060, 0.0, head.z - 0.180);
+            add_broad_lamp(bike, at, Vec3::new(0.058, wide * 1.75, tall), 0.10);
+        }
+        Eyes::Tall => {
+            let at = Vec3::new(nose + 0.058, 0.0, head.z - 0.165);
+            add_tall_lamp(bike, at, Vec3::new(0.056, wide * 0.95, tall * 1.6), 0.45);
+        }
+        Eyes::Twins | Eyes::Slits => {
+            let slim = if joints.design.details.eyes == Eyes::Slits { 0.62 } else { 1.0 };
+            let at = Vec3::new(nose + 0.072, 0.020 + wide * 0.85, head.z - 0.180);
+            add_lamp_pair(bike, at, Vec3::new(0.055, wide, tall * slim), 0.55);
+        }
+    }
     // Cover of the bars.
     let cover = hull_in_steps(
         &[
@@ -179,8 +189,8 @@ fn add_floor(bike: &mut Assembly, joints: &Joints, long: bool) -> f32 {
 
 fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
-    let grow = if long { 1.15 } else { 1.0 };
-    let lift = if long { 0.075 } else { 0.020 };
+    let grow = if long { 1.15 } else { 1.0 } * joints.design.details.apron;
+    let lift = if long { 0.075 } else { 0.020 } + joints.design.details.tail_rise.max(-0.02);
     let body = hull_in_steps(
         &[
             [to + 0.00, 0.120 * grow, 0.245, seat.z - 0.20],
@@ -241,6 +251,15 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     ];
     bike.add_pair(Material::Satin, Solid::tube(&curve_through(&rail, 6), 10, |_| 0.012));
     bike.add_soft(Material::Satin, Solid::pin(Vec3::new(tail - 0.04, 0.0, high - 0.10), rail[3], 0.014, 8));
+    if joints.design.luggage != Luggage::None {
+        let case = Solid::superellipsoid(Vec3::new(0.165, 0.185, 0.120), 3.4, 16, 32);
+        let at = Vec3::new(tail - 0.06, 0.0, high + 0.125);
+        bike.add_soft(Material::Paint, case.moved(at));
+        let seam = Solid::superellipsoid(Vec3::new(0.168, 0.188, 0.010), 3.4, 8, 32);
+        bike.add_soft(Material::MattBlack, seam.moved(at - Vec3::Z * 0.010));
+        let plate = Solid::rounded_box(Vec3::new(0.110, 0.090, 0.012), 0.010);
+        bike.add_soft(Material::MattBlack, plate.moved(at - Vec3::Z * 0.116));
+    }
     let guard = [
         Vec3::new(rear.x + 0.10, 0.0, rear.z + 0.275),
         Vec3::new(tail - 0.05, 0.0, rear.z + 0.25),

@@ -25,7 +25,7 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
     let (seat, tail) = (joints.seat, joints.tail);
     let end = tank_span(joints).1;
     let sport = joints.design.nose == Nose::Sport;
-    let rise = if sport { 0.13 } else { 0.085 };
+    let rise = if sport { 0.13 } else { 0.085 } + joints.design.details.tail_rise;
     let saddle = hull_in_steps(
         &[
             [end - 0.02, 0.070, seat.z - 0.06, seat.z + 0.020],
@@ -53,6 +53,21 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Paint, shell);
+    // A cover turns the passenger's seat into a hump.
+    if joints.design.details.solo && !joints.design.hand_guards {
+        let hump = hull_in_steps(
+            &[
+                [seat.x + 0.175, 0.090, seat.z - 0.02, seat.z + 0.045 + rise * 0.5],
+                [seat.x + 0.235, 0.124, seat.z - 0.01, seat.z + 0.075 + rise * 0.75],
+                [seat.x + 0.320, 0.112, seat.z + 0.02, seat.z + 0.078 + rise],
+                [tail - 0.17, 0.084, seat.z + rise * 0.6, seat.z + 0.058 + rise],
+                [tail - 0.10, 0.050, seat.z + rise * 0.7, seat.z + 0.030 + rise],
+            ],
+            2.5,
+            6,
+        );
+        bike.add_soft(Material::Paint, hump);
+    }
     // Plate holder and rear lamps.
     let holder = [
         Vec3::new(tail - 0.16, 0.0, seat.z + rise * 0.45),
@@ -299,7 +314,7 @@ fn add_high_mudguard(bike: &mut Assembly, joints: &Joints) {
                 .collect()
         })
         .collect();
-    bike.add_soft(Material::Paint, Solid::lofted(&loops));
+    bike.add_soft(Material::Paint, Solid::lofted_plate(&loops));
     // Fixed to the lower clamp.
     let clamp = Vec3::new(joints.head.x - (joints.head.z - top) * joints.design.rake.tan() + 0.01, 0.0, top);
     bike.add_soft(

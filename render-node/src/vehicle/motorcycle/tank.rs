@@ -25,7 +25,8 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
             Tank::Loaf => 0.070,
             Tank::Drop => 0.045,
             Tank::Slim => 0.030,
-        };
+        }
+        + design.details.tank[1];
     let at = |share: f32| start + reach * share;
     let (stations, power): (Vec<[f32; 4]>, f32) = match design.tank {
         Tank::Modern => (
@@ -74,6 +75,8 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
             2.8,
         ),
     };
+    let stations: Vec<[f32; 4]> =
+        stations.into_iter().map(|[x, wide, low, high]| [x, wide * design.details.tank[0], low, high]).collect();
     bike.add_soft(Material::Paint, hull_in_steps(&stations, power, 6));
     let cap = [(-0.02, 0.042), (0.004, 0.042), (0.008, 0.036), (0.008, 0.0)].map(|(a, r)| Vec2::new(a, r));
     let cap = Solid::revolved(&cap, 28).bent(|p| Vec3::new(at(0.34) + p.x, p.z, top + p.y - 0.002));
@@ -93,7 +96,7 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
             let out = |x: f32, z: f32| {
                 let [wide, bottom, roof] = section_at(&stations, x);
                 let rel = ((z - (bottom + roof) * 0.5) / ((roof - bottom) * 0.5)).abs().min(0.98);
-                wide * (1.0 - rel.powf(power)).powf(1.0 / power) + 0.004
+                wide * (1.0 - rel.powf(power)).powf(1.0 / power) + 0.008
             };
             bike.add_pair(Material::MattBlack, panel(&pad, 0.020, out));
         }

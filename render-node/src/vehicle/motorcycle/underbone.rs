@@ -56,7 +56,7 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
                 .collect()
         })
         .collect();
-    bike.add_soft(Material::Satin, Solid::lofted(&shield));
+    bike.add_soft(Material::Satin, Solid::lofted_plate(&shield));
     add_engine(bike, joints, engine);
     // Seat: the rider's saddle and a carrier behind it.
     let saddle = hull_in_steps(

@@ -32,7 +32,7 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         .collect();
     // A bright bead round its edge.
     let bead: Vec<Vec3> = shield.iter().map(|ring| ring[16] + Vec3::new(0.006, 0.002, 0.0)).collect();
-    bike.add_soft(Material::Paint, Solid::lofted(&shield));
+    bike.add_soft(Material::Paint, Solid::lofted_plate(&shield));
     bike.add_pair(Material::Chrome, Solid::tube(&bead, 8, |_| 0.008));
     // Horn cast: the ridge down the shield's middle, over the steering tube.
     let cast: Vec<Vec3> = (0..=8)
@@ -144,7 +144,7 @@ fn add_mudguard_shell(bike: &mut Assembly, joints: &Joints) {
             (0..=12).map(|k| at(across(k), 0.0)).chain((0..=12).rev().map(|k| at(across(k), 0.007))).collect()
         })
         .collect();
-    bike.add_soft(Material::Paint, Solid::lofted(&loops));
+    bike.add_soft(Material::Paint, Solid::lofted_plate(&loops));
 }
 
 /// Central body under the seat, a cowl on each side, the seat.

@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
 use super::Joints;
-use super::design::{Guard, Nose, Rim, Seat};
+use super::design::{Cast, Design, Guard, Nose, Rim, Seat};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
@@ -16,7 +16,8 @@ struct Looks {
     tyre_width: f32,
     rim_radius: f32,
     rim: Rim,
-    /// Of wire wheels: bright or dark.
+    cast: Cast,
+    /// Bright or dark metal.
     bright: bool,
     knobbly: bool,
     /// Where brake discs sit across the wheel.
@@ -29,8 +30,12 @@ impl Looks {
         // The side wall is a share of the width, less on wide tyres.
         let wall = (tyre_width * 0.62).clamp(0.055, 0.105);
         let rim_radius = radius - wall;
-        let bright = design.bright || design.knobbly || design.nose == Nose::Beak;
-        Looks { tyre_width, rim_radius, rim: design.rim, bright, knobbly: design.knobbly, discs }
+        let Design { rim, knobbly, ref details, .. } = *design;
+        let bright = match rim {
+            Rim::Cast => details.pale_rims,
+            _ => design.bright || knobbly || design.nose == Nose::Beak,
+        };
+        Looks { tyre_width, rim_radius, rim, cast: details.cast, bright, knobbly, discs }
     }
 }
 
@@ -55,7 +60,8 @@ pub(super) fn add_wheels(bike: &mut Assembly, joints: &Joints) {
         add_wheel(bike, axle, front_axle.z, &front);
         if let Guard::Hugging(from, to) = design.guard {
             let wide = if design.rim == Rim::Dish { 0.80 } else { 0.60 };
-            add_mudguard(bike, axle, front_axle.z + 0.018, front.tyre_width * wide, (from, to), Material::Paint);
+            let material = if design.details.dark_guard { Material::GlossBlack } else { Material::Paint };
+            add_mudguard(bike, axle, front_axle.z + 0.018, front.tyre_width * wide, (from, to), material);
         }
     }
     add_wheel(bike, rear_axle, rear_axle.z, &rear);
@@ -125,6 +131,7 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
     let wires = looks.rim == Rim::Wires;
     let rim_material = match looks.rim {
         Rim::Wires if looks.bright => Material::Chrome,
+        Rim::Cast if looks.bright => Material::Satin,
         Rim::Dish => Material::Satin,
         _ => Material::RimDark,
     };
@@ -144,39 +151,17 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
         (hub_half, 0.0),
     ]
     .map(|(a, r)| Vec2::new(a, r));
-    bike.add(if wires { Material::Satin } else { Material::RimDark }, Solid::revolved(&hub, 32).moved(axle));
+    bike.add(if wires { Material::Satin } else { rim_material }, Solid::revolved(&hub, 32).moved(axle));
     let pin = Solid::pin(axle - Vec3::Y * (half + 0.07), axle + Vec3::Y * (half + 0.07), 0.012, 12);
     bike.add(Material::Satin, pin);
 
     if looks.rim == Rim::Dish {
         add_dish(bike, axle, bed, half);
     }
-    let spokes = match looks.rim {
-        Rim::Cast => 5,
-        Rim::Wires => 18,
-        Rim::Dish => 0,
-    };
-    for number in 0..spokes {
-        let turn = TAU * (number as f32 + 0.25) / spokes as f32;
-        let at = |angle: f32, r: f32, y: f32| axle + Vec3::new(r * angle.cos(), y, r * angle.sin());
-        if wires {
-            for (side, cross) in [(-1.0, 0.32), (1.0, -0.32), (-1.0, -0.32), (1.0, 0.32)] {
-                let from = at(turn, hub_radius * 0.95, side * hub_half * 0.8);
-                let to = at(turn + cross, bed, side * half * 0.15);
-                bike.add_soft(Material::Chrome, Solid::tube(&[from, to], 5, |_| 0.0022));
-            }
-        } else {
-            for lean in [-0.085, 0.085] {
-                let path = [
-                    at(turn + lean * 0.4, hub_radius * 0.8, 0.0),
-                    at(turn + lean * 1.0, (hub_radius + bed) / 2.0, 0.0),
-                    at(turn + lean * 1.7, bed + 0.004, 0.0),
-                ];
-                let widths = [0.020, 0.014, 0.022];
-                let spoke = Solid::swept(&path, Vec3::Y, |i| rounded_rectangle(0.010, widths[i], 0.005));
-                bike.add_soft(Material::RimDark, spoke);
-            }
-        }
+    match looks.rim {
+        Rim::Wires => add_wires(bike, axle, [hub_radius, hub_half], [bed, half]),
+        Rim::Cast => add_cast_spokes(bike, axle, [hub_radius, bed], looks.cast, rim_material),
+        Rim::Dish => {}
     }
     for y in &looks.discs {
         let outer = (looks.rim_radius - 0.050).clamp(0.085, 0.160);
@@ -202,6 +187,61 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
         let caliper = Solid::rounded_box(Vec3::new(0.045, 0.022, 0.032), 0.012)
             .moved(axle + Vec3::new(outer * 0.78, *y, outer * 0.42 + 0.01));
         bike.add_soft(Material::GlossBlack, caliper);
+    }
+}
+
+/// Crossed wires from both ends of the hub to the rim's bed.
+fn add_wires(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2], [bed, half]: [f32; 2]) {
+    const COUNT: usize = 18;
+    let at = |angle: f32, r: f32, y: f32| axle + Vec3::new(r * angle.cos(), y, r * angle.sin());
+    for number in 0..COUNT {
+        let turn = TAU * (number as f32 + 0.25) / COUNT as f32;
+        for (side, cross) in [(-1.0, 0.32), (1.0, -0.32), (-1.0, -0.32), (1.0, 0.32)] {
+            let from = at(turn, hub_radius * 0.95, side * hub_half * 0.8);
+            let to = at(turn + cross, bed, side * half * 0.15);
+            bike.add_soft(Material::Chrome, Solid::tube(&[from, to], 5, |_| 0.0022));
+        }
+    }
+}
+
+/// Cast spokes from the hub to the rim's bed.
+fn add_cast_spokes(bike: &mut Assembly, axle: Vec3, [hub, bed]: [f32; 2], cast: Cast, material: Material) {
+    let at = |angle: f32, r: f32| axle + Vec3::new(r * angle.cos(), 0.0, r * angle.sin());
+    let middle = (hub + bed) / 2.0;
+    let mut spoke = |path: [Vec3; 3], widths: [f32; 3]| {
+        let section = |i: usize| rounded_rectangle(0.010, widths[i], 0.005);
+        bike.add_soft(material, Solid::swept(&path, Vec3::Y, section));
+    };
+    let count = match cast {
+        Cast::TwinFive | Cast::YFive => 5,
+        Cast::Three => 3,
+        Cast::Six => 6,
+        Cast::Ten => 10,
+    };
+    for number in 0..count {
+        let turn = TAU * (number as f32 + 0.25) / count as f32;
+        match cast {
+            Cast::TwinFive => {
+                for lean in [-0.085, 0.085] {
+                    let path =
+                        [at(turn + lean * 0.4, hub * 0.8), at(turn + lean, middle), at(turn + lean * 1.7, bed + 0.004)];
+                    spoke(path, [0.020, 0.014, 0.022]);
+                }
+            }
+            Cast::Three | Cast::Six | Cast::Ten => {
+                let broad = [0.044, 0.024, 0.015][usize::from(count > 3) + usize::from(count > 6)];
+                let path = [at(turn, hub * 0.8), at(turn + 0.03, middle), at(turn + 0.10, bed + 0.004)];
+                spoke(path, [broad, broad * 0.72, broad * 1.15]);
+            }
+            Cast::YFive => {
+                let fork = at(turn, hub + (bed - hub) * 0.42);
+                spoke([at(turn, hub * 0.8), at(turn, hub + (bed - hub) * 0.2), fork], [0.026, 0.020, 0.022]);
+                for lean in [-0.24, 0.24] {
+                    let out = at(turn + lean * 0.55, hub + (bed - hub) * 0.7);
+                    spoke([fork, out, at(turn + lean, bed + 0.004)], [0.015, 0.012, 0.016]);
+                }
+            }
+        }
     }
 }
 
@@ -277,5 +317,5 @@ pub(super) fn add_mudguard(
                 .collect()
         })
         .collect();
-    bike.add_soft(material, Solid::lofted(&loops));
+    bike.add_soft(material, Solid::lofted_plate(&loops));
 }

@@ -61,6 +61,24 @@ impl Solid {
         solid.facing_out()
     }
 
+    /// The same of loops that go along one side of a thin plate and back along the other, as a mudguard's: the ends are joined
+    /// from side to side, where a fan about the middle of so hollow a loop would fold.
+    pub fn lofted_plate(loops: &[Vec<Vec3>]) -> Solid {
+        let Some(columns) = loops.first().map(Vec::len) else { return Solid::default() };
+        let mut solid = Solid::grid(loops.len(), columns, true, |row, column| loops[row][column]);
+        for (row, with_ring) in [(0, true), (loops.len() - 1, false)] {
+            let base = solid.points.len() as u32;
+            solid.points.extend_from_slice(&loops[row]);
+            for i in 0..columns as u32 / 2 - 1 {
+                let [a, b] = [base + i, base + i + 1];
+                let [c, d] = [base + columns as u32 - 2 - i, base + columns as u32 - 1 - i];
+                let faces = if with_ring { [[a, b, c], [a, c, d]] } else { [[a, c, b], [a, d, c]] };
+                solid.triangles.extend(faces);
+            }
+        }
+        solid.facing_out()
+    }
+
     /// A fan over a loop, about its centroid, winding like the loop or against it.
     fn close(&mut self, ring: &[Vec3], with_ring: bool) {
         let base = self.points.len() as u32;
