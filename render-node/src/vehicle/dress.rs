@@ -183,6 +183,8 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
         z_floor: rear.z,
         z_belt: belt,
         half_width_belt: inside(belt - 0.05),
+        half_width_cowl: field.skin_y(foot.x + 0.06, foot.z - 0.06).unwrap_or(f32::MAX).min(inside(belt - 0.05) + 0.06)
+            - 0.06,
         half_width_roof: if open { inside(belt - 0.05) } else { inside(top - 0.12) },
         roof,
         rear: fitting.rear,

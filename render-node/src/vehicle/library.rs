@@ -39,6 +39,8 @@ pub struct AppliesTo {
     /// Of the vehicle, in millimetres.
     #[serde(default)]
     pub length_mm: Option<[u32; 2]>,
+    #[serde(default)]
+    pub height_mm: Option<[u32; 2]>,
 }
 
 impl AppliesTo {
@@ -52,14 +54,16 @@ impl AppliesTo {
             if list.is_empty() { Some(0) } else { list.iter().filter_map(closest).max() }
         };
         let years: RangeInclusive<u16> = self.years.map_or(0..=u16::MAX, |[first, last]| first..=last);
-        let lengths: RangeInclusive<u32> = self.length_mm.map_or(0..=u32::MAX, |[least, most]| least..=most);
+        let within = |range: Option<[u32; 2]>, mm: u32| range.is_none_or(|[least, most]| (least..=most).contains(&mm));
         let make = named(&self.makes, &vehicle.make)?;
         let model = named(&self.models, &vehicle.model)?;
         let fits = years.contains(&vehicle.year)
-            && lengths.contains(&vehicle.dimensions.length_mm)
+            && within(self.length_mm, vehicle.dimensions.length_mm)
+            && within(self.height_mm, vehicle.dimensions.height_mm)
             && (self.bodies.is_empty() || self.bodies.contains(&vehicle.body));
-        let narrowed =
-            u32::from(self.years.is_some()) + u32::from(!self.bodies.is_empty()) + u32::from(self.length_mm.is_some());
+        let limits =
+            [self.years.is_some(), !self.bodies.is_empty(), self.length_mm.is_some(), self.height_mm.is_some()];
+        let narrowed = limits.into_iter().map(u32::from).sum();
         let span = self.years.map_or(u16::MAX, |[first, last]| last.saturating_sub(first));
         fits.then_some(Closeness { model, make: make.min(1), narrowed, span: Reverse(span) })
     }
@@ -74,7 +78,7 @@ struct Closeness {
     /// 0: any model; more for longer beginnings of its name, most for the whole.
     model: u32,
     make: u32,
-    /// How many of years, bodies and lengths are limited.
+    /// How many of years, bodies, lengths and heights are limited.
     narrowed: u32,
     /// Fewer years are closer.
     span: Reverse<u16>,

@@ -14,6 +14,8 @@ use super::sheet::{Curve, Region, RegionKind, Sheet};
 
 /// Longitudinal lean of screens: metres at the roof per metre above the belt.
 const RAKE: f32 = 0.13;
+/// Height above the belt from which on screens lean no further: those of buses are three metres tall.
+const RAKED_M: f32 = 0.7;
 const BELT_M: f32 = 0.018;
 const AXLES_M: f32 = 0.03;
 const TYRE_SHARE: f32 = 0.03;
@@ -109,7 +111,7 @@ fn rake_screens(sheet: &mut Sheet, front: f32, rear: f32) {
     let moved = |at: Vec2| {
         let share = ((at.x - least) / (most - least).max(0.1)).clamp(0.0, 1.0);
         let blend = super::blend::step((share - 0.25) / 0.5);
-        at.x + (front * (1.0 - blend) + rear * blend) * (at.y - belt).max(0.0)
+        at.x + (front * (1.0 - blend) + rear * blend) * (at.y - belt).clamp(0.0, RAKED_M)
     };
     for point in &mut house.profile {
         point.at.x = moved(point.at);

@@ -57,6 +57,10 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let half_width = space.half_width_belt - 0.045;
     let driver_y = -(half_width * 0.50).min(0.40);
     let columns = 28;
+    let narrow = |x: f32| {
+        let share = ((space.half_width_cowl - 0.045) / half_width).clamp(0.3, 1.0);
+        share + (1.0 - share) * ((x - front) / (face - front)).clamp(0.0, 1.0)
+    };
     let loops: Vec<Vec<Vec3>> = (0..=columns)
         .map(|i| {
             let across = 2.0 * i as f32 / columns as f32 - 1.0;
@@ -81,6 +85,7 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
             profile
                 .iter()
                 .map(|(x, z)| {
+                    let y = y * narrow(*x);
                     let x = (x + bow * (*x - front) / (face - front)).min(hip - 0.40);
                     Vec3::new(x, y, z.min(space.ceiling(x) + 0.02))
                 })

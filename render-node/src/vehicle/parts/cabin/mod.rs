@@ -41,6 +41,8 @@ pub struct CabinSpace {
     /// Half of the inner width at the belt, and under the roof.
     pub half_width_belt: f32,
     pub half_width_roof: f32,
+    /// The same where the dashboard meets the windscreen: a bowed front is narrow there.
+    pub half_width_cowl: f32,
     /// Underside of the roof and of both screens along the centre line, (x, z) by growing x. Empty for an open car.
     pub roof: Vec<[f32; 2]>,
     pub rear: Rear,
@@ -144,6 +146,7 @@ mod tests {
             z_belt: 0.95,
             half_width_belt: 0.78,
             half_width_roof: 0.56,
+            half_width_cowl: 0.78,
             roof: vec![[1.25, 0.98], [1.95, 1.36], [2.5, 1.42], [3.1, 1.38], [3.75, 1.02]],
             rear: Rear::Bench,
             open: false,
