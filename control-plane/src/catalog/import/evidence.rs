@@ -3,7 +3,7 @@
 use super::rules::Rules;
 use crate::catalog::names;
 use cyclorama_core::BodyClass;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Who says it, the most trusted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,7 +82,8 @@ pub struct Sightings {
 /// Sightings by make key and model key.
 #[derive(Debug, Default)]
 pub struct Evidence {
-    pub models: HashMap<String, HashMap<String, Sightings>>,
+    /// Models in the order of their names: what a family gathers must not depend on chance.
+    pub models: HashMap<String, BTreeMap<String, Sightings>>,
     /// Pretty names of makes, by key.
     pub make_names: HashMap<String, String>,
     /// Nicknames of makes, by key.
@@ -160,7 +161,7 @@ impl Evidence {
     /// a size in the years in which only `328i` was measured.
     pub fn gather_families(&mut self, rules: &Rules) {
         for (make, models) in &mut self.models {
-            let mut of_families: HashMap<String, Sightings> = HashMap::new();
+            let mut of_families: BTreeMap<String, Sightings> = BTreeMap::new();
             for (model, sightings) in &*models {
                 if let Some(family) = rules.family(make, model) {
                     let gathered = of_families.entry(format!("{MEMBERS}{family}")).or_default();
