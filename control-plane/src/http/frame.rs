@@ -214,7 +214,7 @@ fn is_bare_refusal(response: &Response) -> bool {
 fn time_limit(route: &str, app: &App) -> Duration {
     const USUAL: Duration = Duration::from_secs(30);
     match route {
-        CAR | "/api/v1/delivery/{token}" | "/images/car.png" => app.config.farm.render_wait() + USUAL,
+        CAR | "/api/v1/delivery/{token}" | "/images/car.png" | "/api/mcp" => app.config.farm.render_wait() + USUAL,
         "/node/v1/nodes/{node_id}/leases" => Duration::from_secs(30) + USUAL,
         route if route.starts_with("/node/v1/uploads/") => Duration::from_secs(120),
         _ => USUAL,

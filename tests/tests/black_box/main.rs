@@ -19,6 +19,8 @@ mod feedback;
 mod hardening;
 mod images_car;
 mod images_car_errors;
+mod machines;
+mod mcp;
 mod money;
 mod named_requests;
 mod nodes;
