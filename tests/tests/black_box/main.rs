@@ -21,6 +21,7 @@ mod images_car;
 mod images_car_errors;
 mod machines;
 mod mcp;
+mod mcp_clients;
 mod money;
 mod named_requests;
 mod nodes;
