@@ -2,6 +2,7 @@
 //! answer back; what the tools are and do is the service's.
 //!
 //! One message a line (the protocol's stdio transport). Several may be under way; a cancelled one is given up, which the service notices.
+//! What the service tells before an answer (that a picture is being made) comes as events, each a line of its own.
 
 use anyhow::{Context, bail};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -64,7 +65,7 @@ impl Mcp {
             let id = message["id"].to_string();
             let (bridge, answers) = (bridge.clone(), answers.clone());
             let call = under_way.spawn(async move {
-                if let Some(answer) = bridge.pass(line, &message).await {
+                if let Some(answer) = bridge.pass(line, &message, &answers).await {
                     let _ = answers.send(answer).await;
                 }
             });
@@ -103,13 +104,19 @@ impl Bridge {
         Ok(Bridge { http, address, key: key.to_owned(), agreed: Mutex::new(None) })
     }
 
-    /// The line to answer with; none for what is only told.
-    async fn pass(&self, line: String, message: &Value) -> Option<String> {
+    /// The line to answer with; none for what is only told. Events before it go to `told`.
+    async fn pass(&self, line: String, message: &Value, told: &mpsc::Sender<String>) -> Option<String> {
         let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let request = self.http.post(&self.address).bearer_auth(&self.key).headers(beside(message, agreed.as_deref()));
         let answered = async {
             let answer = request.body(line).send().await?;
-            Ok::<_, reqwest::Error>((answer.status(), answer.text().await?))
+            let status = answer.status();
+            let kind = answer.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+            let text = match kind.starts_with(b"text/event-stream") {
+                true => last_event(answer, told).await?,
+                false => answer.text().await?,
+            };
+            Ok::<_, reqwest::Error>((status, text))
         };
         let failure = match answered.await {
             Ok((_, text)) if text.is_empty() => return None,
@@ -145,11 +152,32 @@ impl Bridge {
     }
 }
 
+/// The answer at the end of a stream of events; what the service asks or tells before it is passed on as it comes.
+async fn last_event(mut answer: reqwest::Response, told: &mpsc::Sender<String>) -> reqwest::Result<String> {
+    let (mut unread, mut last) = (Vec::new(), String::new());
+    while let Some(chunk) = answer.chunk().await? {
+        unread.extend_from_slice(&chunk);
+        while let Some(end) = unread.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = unread.drain(..=end).collect();
+            // The service writes the data of an event in one line.
+            let Some(data) = line.strip_prefix(b"data:") else { continue };
+            match serde_json::from_slice::<Value>(data) {
+                Ok(event) if event["method"].is_string() => {
+                    let _ = told.send(event.to_string()).await;
+                }
+                Ok(event) => last = event.to_string(),
+                Err(_) => {}
+            }
+        }
+    }
+    Ok(last)
+}
+
 /// What HTTP says beside a message: the revision, and since 2026-07-28 what it is about.
 fn beside(message: &Value, agreed: Option<&str>) -> HeaderMap {
     let mut headers = HeaderMap::from_iter([
         (CONTENT_TYPE, HeaderValue::from_static("application/json")),
-        (ACCEPT, HeaderValue::from_static("application/json")),
+        (ACCEPT, HeaderValue::from_static("application/json, text/event-stream")),
     ]);
     let params = &message["params"];
     let own = params["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str();

@@ -275,8 +275,12 @@ on_both_databases! {
         assert_eq!(service.account_at_rest(&customer).await.unwrap()["credits"], 1, "a failed render costs nothing");
         let mut with_url = mustang();
         with_url["signed_url"] = json!(true);
-        assert_eq!(problem(&service, &customer, "get_car_image", with_url).await["status"], 502);
-        assert_eq!(service.account_at_rest(&customer).await.unwrap()["credits"], 1);
+        with_url["idempotency_key"] = json!("tried again");
+        for _ in 0..2 {
+            // Its credit is back each time, and with it the name of the call.
+            assert_eq!(problem(&service, &customer, "get_car_image", with_url.clone()).await["status"], 502);
+            assert_eq!(service.account_at_rest(&customer).await.unwrap()["credits"], 1);
+        }
         let poor = service.customer(0).unwrap();
         let refused = problem(&service, &poor, "get_car_image", mustang()).await;
         assert_eq!((&refused["status"], &refused["balance"], &refused["required_credits"]), (&json!(402), &json!(0), &json!(1)));
@@ -385,6 +389,32 @@ on_both_databases! {
             assert_eq!((refused.status(), &refused.headers()["allow"]), (StatusCode::METHOD_NOT_ALLOWED, &"POST".parse().unwrap()));
         }
         assert_eq!(service.balance(&customer).await.unwrap(), 7);
+    }
+
+    async fn a_slow_picture_is_told_about(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_secs(4))).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let slow = |color: &str| {
+            let arguments = json!({ "make": "ford", "model": "mustang", "year": 2020, "view": "rear", "color": color });
+            request(1, "tools/call", json!({ "name": "get_car_image", "arguments": arguments, "_meta": { "progressToken": "mine" } }))
+        };
+        let streamed = post(&service, &customer.key).json(&slow("red")).send().await.unwrap();
+        assert_eq!(streamed.headers()["content-type"], "text/event-stream");
+        let text = streamed.text().await.unwrap();
+        let events = text.lines().filter_map(|line| line.strip_prefix("data: ")).filter_map(|data| serde_json::from_str(data).ok());
+        let events: Vec<Value> = events.collect();
+        let [told @ .., answer] = events.as_slice() else { panic!("{text}") };
+        assert!(!told.is_empty(), "{text}");
+        for event in told {
+            assert_eq!((&event["method"], &event["params"]["progressToken"]), (&json!("notifications/progress"), &json!("mine")));
+        }
+        assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(1), &json!(false)));
+        // Nobody who takes JSON alone is sent anything else.
+        let plain = service.http.post(format!("{}/api/mcp", service.base_url)).bearer_auth(&customer.key).header("accept", "application/json");
+        let plain = plain.json(&slow("blue")).send().await.unwrap();
+        assert_eq!(plain.headers()["content-type"], "application/json");
+        assert_eq!(plain.json::<Value>().await.unwrap()["result"]["structuredContent"]["credits_remaining"], 8);
     }
 
     async fn only_our_own_names_and_pages_may_call(db: DatabaseChoice) {

@@ -112,6 +112,17 @@ on_both_databases! {
         bridge.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 3 } }).to_string()).await;
         let at_rest = service.account_at_rest(&customer).await.unwrap();
         assert_eq!((&at_rest["held"], &at_rest["credits"]), (&json!(0), &json!(1)), "what is given up costs nothing");
+        let _node = FakeNode::join(&service, Behaviour::DeliverAfter(std::time::Duration::from_secs(4))).await.unwrap();
+        let mut slow = picture.clone();
+        slow["arguments"]["view"] = json!("rear");
+        slow["_meta"] = json!({ "progressToken": 6 });
+        let told = bridge.ask(&json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": slow })).await;
+        assert_eq!(told["method"], "notifications/progress", "{told}");
+        let mut answer = bridge.hear().await;
+        while answer["method"] == "notifications/progress" {
+            answer = bridge.hear().await;
+        }
+        assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(6), &json!(false)));
         service.kill();
         let gone = bridge.ask(&json!({ "jsonrpc": "2.0", "id": 5, "method": "ping" })).await;
         assert!(gone["error"]["message"].as_str().unwrap().contains("Nothing answers at"), "{gone}");

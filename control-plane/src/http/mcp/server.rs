@@ -2,18 +2,25 @@
 
 use super::post::request_id;
 use super::tools::{self, Call};
+use super::transport::TakesEvents;
 use crate::app::App;
 use crate::http::extract::Caller;
 use axum::http::request::Parts;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use std::convert::Infallible;
+use std::time::Duration;
 
 /// Tools change with a release of the service.
 const TOOLS_TTL_MS: u64 = 60 * 60 * 1000;
+
+/// A cold render takes up to two minutes.
+const PROGRESS_EVERY: Duration = Duration::from_secs(3);
 
 const INSTRUCTIONS: &str = "Studio renders of vehicles by make, model and year. get_car_image and create_car_image_urls spend credits of the \
     key's account: 1 for each picture or URL; every other tool is free. Resolve free text with resolve_vehicle first, send an \
@@ -27,6 +34,24 @@ pub struct Server {
 impl Server {
     pub fn new(app: App) -> Self {
         Server { app }
+    }
+}
+
+impl Server {
+    /// Tells a client that wants to know that its picture is being made, for as long as it is: many give up on a silent call.
+    async fn tell_progress(&self, context: &RequestContext<RoleServer>) -> Infallible {
+        let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
+        let total = self.app.config.farm.render_wait().as_secs_f64();
+        let mut seconds = 0.0;
+        loop {
+            tokio::time::sleep(PROGRESS_EVERY).await;
+            seconds += PROGRESS_EVERY.as_secs_f64();
+            let progress = ProgressNotificationParam::new(token.clone(), seconds)
+                .with_total(total.max(seconds))
+                .with_message("The picture is being made.");
+            // Who no longer listens is noticed elsewhere.
+            let _ = context.peer.notify_progress(progress).await;
+        }
     }
 }
 
@@ -76,10 +101,14 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
         };
         let id = call.request_id.clone();
+        let takes_events = parts.extensions.get::<TakesEvents>().is_some_and(|takes| takes.0);
+        let called = tool.call(call);
+        tokio::pin!(called);
         let answered = tokio::select! {
-            answered = tool.call(call) => answered,
+            answered = &mut called => answered,
             // The client has left: what was held goes back.
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("The call was cancelled.", None)),
+            never = self.tell_progress(&context), if takes_events => match never {},
         };
         let result = answered.unwrap_or_else(|problem| {
             let mut document = problem.document(&self.app.base_url, &id);

@@ -65,6 +65,8 @@ impl Transport {
 
     /// Answers messages. Every one is handed on with `parts`, which have been seen by whoever read the messages.
     pub async fn answer(&self, mut parts: Parts, messages: Messages) -> Response {
+        let takes_events = Form::Events.is_taken(&parts.headers) && matches!(messages, Messages::One(_));
+        parts.extensions.insert(TakesEvents(takes_events));
         let Some(form) = Form::wanted(&parts.headers) else {
             let detail = format!("This address answers with {JSON} or {EVENT_STREAM}; `Accept` takes neither.");
             return Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable", detail).into_response();
@@ -96,6 +98,10 @@ impl Transport {
         hand_on(&self.events, request).await
     }
 }
+
+/// Whether the client can be told something before the answer. The SDK then sends an event stream.
+#[derive(Debug, Clone, Copy)]
+pub struct TakesEvents(pub bool);
 
 /// The body of one `POST`.
 #[derive(Debug, PartialEq)]
@@ -158,6 +164,18 @@ enum Form {
 impl Form {
     /// What the client accepts; JSON where it takes both.
     fn wanted(headers: &HeaderMap) -> Option<Self> {
+        let says_nothing = !headers.contains_key(ACCEPT);
+        if says_nothing || Form::Json.is_taken(headers) {
+            return Some(Form::Json);
+        }
+        Form::Events.is_taken(headers).then_some(Form::Events)
+    }
+
+    fn is_taken(self, headers: &HeaderMap) -> bool {
+        let ranges = match self {
+            Form::Json => [JSON, "application/*"],
+            Form::Events => [EVENT_STREAM, "text/*"],
+        };
         let accepted: Vec<String> = headers
             .get_all(ACCEPT)
             .iter()
@@ -171,11 +189,7 @@ impl Form {
                 (!parts.any(|part| is_refused(&part))).then_some(media)
             })
             .collect();
-        let takes = |ranges: [&str; 2]| accepted.iter().any(|range| range == "*/*" || ranges.contains(&range.as_str()));
-        if !headers.contains_key(ACCEPT) || takes([JSON, "application/*"]) {
-            return Some(Form::Json);
-        }
-        takes([EVENT_STREAM, "text/*"]).then_some(Form::Events)
+        accepted.iter().any(|range| range == "*/*" || ranges.contains(&range.as_str()))
     }
 }
 
@@ -202,6 +216,14 @@ async fn as_problem(response: Response) -> Response {
     let bytes = to_bytes(body, REFUSAL_BYTES_MAX).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let detail = text.split_once(": ").map_or(&*text, |(_, detail)| detail);
+    if parts.status.is_server_error() {
+        tracing::error!(detail, "the protocol's server failed");
+        return Problem::internal().into_response();
+    }
+    let detail = match detail.starts_with("Host") {
+        true => "Host names another address than the service's own (its base address, or this machine)",
+        false => detail,
+    };
     let code = match parts.status {
         StatusCode::FORBIDDEN if detail.starts_with("Host") => "host_not_allowed",
         StatusCode::FORBIDDEN => "origin_not_allowed",

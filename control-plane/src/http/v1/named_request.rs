@@ -22,13 +22,20 @@ pub enum Begun {
     Done(Kept),
 }
 
-/// Claims the request that `key` names, if it has one. 409 while another request has it, 422 when it came with another body.
+/// How a request names itself, if it does.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedRequest<'a> {
+    /// What it is kept under.
+    pub endpoint: &'static str,
+    pub key: Option<&'a str>,
+    pub body: &'a [u8],
+}
+
+/// Claims a request, if it is named. 409 while another one has its name, 422 when that came with another body.
 pub async fn begin(
     app: &App,
     caller: &Caller,
-    key: Option<&str>,
-    endpoint: &'static str,
-    body: &[u8],
+    NamedRequest { endpoint, key, body }: NamedRequest<'_>,
 ) -> Result<Begun, Problem> {
     let Some(key) = key else { return Ok(Begun::Ours(None)) };
     let body_sha256 = hex::encode(Sha256::digest(body));
@@ -47,6 +54,12 @@ pub async fn begin(
             "This Idempotency-Key was used with another body within the last 24 hours: take a new key.",
         )),
     }
+}
+
+/// What a request was charged has been given back: its name may be used again.
+pub async fn forget(app: &App, caller: &Caller, named: NamedRequest<'_>) -> Result<(), Problem> {
+    let Some(key) = named.key else { return Ok(()) };
+    Ok(idempotency::forget(&app.db, &caller.account_id, named.endpoint, key).await?)
 }
 
 /// The key of the header; 400 for one that is none.

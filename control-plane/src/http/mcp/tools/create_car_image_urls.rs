@@ -6,8 +6,8 @@ use crate::accounts::Scope;
 use crate::http::error::Problem;
 use crate::http::openapi;
 use crate::http::openapi::requests::picture;
-use crate::http::v1::image_urls::post::{Made, NamedRequest, make, understand};
-use crate::http::v1::named_request::key_member;
+use crate::http::v1::image_urls::post::{Made, make, understand};
+use crate::http::v1::named_request::{NamedRequest, key_member};
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 

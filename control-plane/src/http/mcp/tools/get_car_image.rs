@@ -4,14 +4,15 @@ use super::Call;
 use super::definition::{Cost, Definition, idempotency_key};
 use crate::accounts::Scope;
 use crate::app::App;
+use crate::delivery::urls::Refused;
 use crate::delivery::{self, Delivered, ImageRequest, Order, Ready, Told, urls};
 use crate::http::error::Problem;
 use crate::http::openapi;
 use crate::http::openapi::requests::picture;
 use crate::http::v1::answer::{problem, vehicle_not_found};
 use crate::http::v1::delivery::get::refusal;
-use crate::http::v1::image_urls::post::{Made, NamedRequest, make, understand};
-use crate::http::v1::named_request::{Begun, begin, key_member};
+use crate::http::v1::image_urls::post::{Made, make, understand};
+use crate::http::v1::named_request::{Begun, NamedRequest, begin, forget, key_member};
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::Source;
 use base64::Engine;
@@ -134,7 +135,7 @@ fn as_shown(order: &Order) -> Order {
 /// Charged as by `GET /api/v1/images/car`.
 async fn shown(call: Call<'_>, order: &Order, named: NamedRequest<'_>) -> Result<CallToolResult, Problem> {
     let Call { app, caller, request_id, .. } = call;
-    let attempt = match begin(app, caller, named.key, named.endpoint, named.body).await? {
+    let attempt = match begin(app, caller, named).await? {
         Begun::Ours(attempt) => attempt,
         Begun::Done(kept) => {
             let told: Told = serde_json::from_str(&kept.answer).map_err(|error| {
@@ -167,7 +168,18 @@ async fn with_signed_url(call: Call<'_>, order: &Order, named: NamedRequest<'_>)
     let signed = &made["data"][0];
     let token = signed["url"].as_str().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
     let told = |source| Told { request_id: made["request_id"].as_str().unwrap_or_default().to_owned(), source };
-    let loaded = urls::load(app, token, &told(Source::Cache).request_id, None).await.map_err(|no| refusal(app, no))?;
+    let loaded = match urls::load(app, token, &told(Source::Cache).request_id, None).await {
+        Ok(loaded) => loaded,
+        Err(refused) => {
+            // Its credit is back: the same call may be made again.
+            if matches!(&refused, Refused::Consumed)
+                || matches!(&refused, Refused::Delivery(no) if no.is_failed_render())
+            {
+                forget(app, caller, named).await?;
+            }
+            return Err(refusal(app, refused));
+        }
+    };
     let source = loaded.image.map_or(Source::Cache, |(_, source)| source);
     let receipt = Receipt {
         remaining: made["billing"]["credits_remaining"].as_i64().unwrap_or_default(),

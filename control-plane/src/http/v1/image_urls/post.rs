@@ -9,7 +9,7 @@ use crate::http::extract::{Caller, RequestId, bad_json, read_body};
 use crate::http::openapi::requests::ImageUrlsRequest;
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{problem, refuse, vehicle_not_found};
-use crate::http::v1::named_request::{Begun, REPLAYED, begin, key_of};
+use crate::http::v1::named_request::{Begun, NamedRequest, REPLAYED, begin, key_of};
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::idempotency::Kept;
 use crate::ledger::{AnswerToKeep, Credits, Window};
@@ -118,24 +118,15 @@ pub struct Made {
     pub replayed: bool,
 }
 
-/// How a request names itself, if it does.
-#[derive(Debug, Clone, Copy)]
-pub struct NamedRequest<'a> {
-    /// What it is kept under.
-    pub endpoint: &'static str,
-    pub key: Option<&'a str>,
-    pub body: &'a [u8],
-}
-
 /// Makes the addresses and charges them, or finds the answer that the same request was given before.
 pub async fn make(
     app: &App,
     caller: &Caller,
     request_id: String,
     asked: &Asked,
-    NamedRequest { endpoint, key, body }: NamedRequest<'_>,
+    named: NamedRequest<'_>,
 ) -> (Option<Window>, Result<Made, Problem>) {
-    let attempt = match begin(app, caller, key, endpoint, body).await {
+    let attempt = match begin(app, caller, named).await {
         Ok(Begun::Ours(attempt)) => attempt,
         Ok(Begun::Done(kept)) => return uncharged(app, caller, Ok(replayed(&kept))).await,
         Err(refusal) => return uncharged(app, caller, Err(refusal)).await,
