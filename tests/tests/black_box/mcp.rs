@@ -392,7 +392,7 @@ on_both_databases! {
     }
 
     async fn a_slow_picture_is_told_about(db: DatabaseChoice) {
-        let service = Service::start(db).await.unwrap();
+        let mut service = Service::start(db).await.unwrap();
         let _node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_secs(4))).await.unwrap();
         let customer = service.customer(10).unwrap();
         let slow = |color: &str| {
@@ -415,6 +415,15 @@ on_both_databases! {
         let plain = plain.json(&slow("blue")).send().await.unwrap();
         assert_eq!(plain.headers()["content-type"], "application/json");
         assert_eq!(plain.json::<Value>().await.unwrap()["result"]["structuredContent"]["credits_remaining"], 8);
+        // A service that is told to stop finishes it first.
+        let mut left = request(1, "tools/call", json!({ "name": "get_car_image", "arguments": { "make": "honda", "model": "civic", "year": 2018 } }));
+        left["params"]["_meta"] = json!({ "progressToken": 1 });
+        let mut streamed = post(&service, &customer.key).json(&left).send().await.unwrap();
+        let first = streamed.chunk().await.unwrap().unwrap();
+        assert!(String::from_utf8_lossy(&first).contains("notifications/progress"));
+        let rest = async { streamed.text().await.unwrap() };
+        let (stopped, rest) = tokio::join!(service.terminate(), rest);
+        assert!(stopped.unwrap().success() && rest.contains("\"credits_remaining\":7"), "{rest}");
     }
 
     async fn only_our_own_names_and_pages_may_call(db: DatabaseChoice) {
