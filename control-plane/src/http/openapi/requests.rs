@@ -188,7 +188,9 @@ fn built(properties: Vec<(&'static str, ObjectBuilder)>) -> Vec<(&'static str, R
 
 /// One image, its make under that name alone.
 pub fn picture() -> ObjectBuilder {
-    let mut properties = vec![("make", name("ford")), ("model", name("mustang")), ("year", year())];
+    let make = name("ford").description(Some("Name or slug."));
+    let model = name("mustang").description(Some("Name, slug, or a unique prefix of one."));
+    let mut properties = vec![("make", make), ("model", model), ("year", year().description(Some("Model year.")))];
     properties.extend(choices(["width", "height"]));
     object(built(properties)).required("make").required("model").required("year")
 }

@@ -29,10 +29,17 @@ const BYTES_MAX: usize = 200_000;
 
 pub fn definition() -> Definition {
     let mut input = json!(picture().build());
+    for (name, rule) in [
+        ("width", "Width of the box the picture fits in, in pixels; above 512 only with `signed_url`."),
+        ("height", "Height of the box the picture fits in, in pixels; above 512 only with `signed_url`."),
+        ("size", "Shorthand for a width (256, 512, 768, 1024); above 512 only with `signed_url`."),
+        ("format", "Of the signed URL's picture, `png` when not given; what is shown is always `webp`."),
+    ] {
+        input["properties"][name]["description"] = rule.into();
+    }
     input["properties"]["signed_url"] = json!({
         "type": "boolean", "default": false,
-        "description": "Also give a URL for web pages that holds no key (1 hour, any number of loads), for the same credit. `width`, `height`, \
-                        `size` above 512 px and `format` are those of the URL's picture and need it.",
+        "description": "Also give a URL for web pages that holds no key (1 hour, any number of loads), for the same credit.",
     });
     input["properties"]["idempotency_key"] = idempotency_key();
     let vehicle = openapi::schema("VehicleParams");
