@@ -13,8 +13,13 @@ export CYCLORAMA_TEST_SCHEMATHESIS
 CYCLORAMA_TEST_LOCALSTRIPE=${CYCLORAMA_TEST_LOCALSTRIPE:-$(scripts/python_package.sh localstripe 1.15.10)}
 export CYCLORAMA_TEST_LOCALSTRIPE
 
-# An OpenID Connect provider to sign in with.
+# The official Python client of the Model Context Protocol.
+CYCLORAMA_TEST_MCP=${CYCLORAMA_TEST_MCP:-$(scripts/python_package.sh mcp 2.3.0)}
+export CYCLORAMA_TEST_MCP
+
+# An OpenID Connect provider to sign in with; the protocol's TypeScript clients and conformance suite, with a Node.js for them.
 npm ci --prefix tests/oidc --no-audit --no-fund --silent
+npm ci --prefix tests/mcp --no-audit --no-fund --silent
 
 postgres=$(mktemp -d /tmp/cyclorama-postgres.XXXXXX)
 trap 'scripts/postgres.sh stop "$postgres"; rm -rf "$postgres" "$postgres.initdb.log"' EXIT

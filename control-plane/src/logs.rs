@@ -12,7 +12,13 @@ pub fn start(logs: &Logs) {
         LogFormat::Pretty => true,
         LogFormat::Json => false,
     };
-    let filter = EnvFilter::try_new(&logs.level).unwrap_or_else(|_| EnvFilter::new("info"));
+    let mut filter = EnvFilter::try_new(&logs.level).unwrap_or_else(|_| EnvFilter::new("info"));
+    // It tells every message several times, on finer levels with what is in it: only who names it hears it.
+    if !logs.level.contains("rmcp")
+        && let Ok(quiet) = "rmcp=error".parse()
+    {
+        filter = filter.add_directive(quiet);
+    }
     let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // Fails only when one is installed already, as when several tests start a service in one process.
     std::panic::set_hook(Box::new(|panic| {

@@ -7,6 +7,7 @@ mod client;
 mod doctor;
 mod key;
 mod ledger;
+mod mcp;
 mod node;
 mod print;
 mod render;
@@ -61,6 +62,8 @@ enum Command {
     /// Make, inspect and compare the catalog's release files; use a new one
     #[command(subcommand)]
     Catalog(catalog::Catalog),
+    /// The tools for agents, for hosts that start a program (a key in CYCLORAMA_KEY)
+    Mcp(mcp::Mcp),
     /// Check drivers, ONNX Runtime, models, database and object store on this machine
     Doctor,
 }
@@ -70,6 +73,7 @@ impl Cli {
         let answer = match self.command {
             Command::Serve(command) => return command.run(self.whereabouts.config()).await,
             Command::Catalog(command) => return command.run(&self.whereabouts, self.json).await,
+            Command::Mcp(command) => return command.run().await,
             Command::Doctor => return doctor::run(self.whereabouts.config(), self.json).await,
             Command::Account(command) => match command.run(&self.whereabouts.find()?).await? {
                 account::Answer::Document(document) => document,

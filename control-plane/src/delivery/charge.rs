@@ -7,8 +7,12 @@ use super::find::{Ready, obtain};
 use super::{CREDITS_PER_PICTURE, DeliveryError, Order, etag};
 use crate::app::App;
 use crate::http::extract::Caller;
-use crate::ledger::{self, Charge, Credits, Entry, KeyCap, MeterError, Metered, Outcome, RateCount, Source, Window};
+use crate::ledger::idempotency::Attempt;
+use crate::ledger::{
+    self, AnswerToKeep, Charge, Credits, Entry, KeyCap, MeterError, Metered, Outcome, RateCount, Source, Window,
+};
 use crate::renders::Priority;
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 /// Beyond the longest wait for a render: a hold that is older belongs to nobody.
@@ -29,6 +33,21 @@ pub enum Delivered {
     },
 }
 
+/// What is kept of the answer to a named request for a picture. Its bytes are found again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    pub request_id: String,
+    pub source: Source,
+}
+
+impl Told {
+    fn to_keep(request_id: &str, source: Source, attempt_id: Option<String>) -> Option<AnswerToKeep> {
+        let told = Told { request_id: request_id.to_owned(), source };
+        let answer = serde_json::to_string(&told).unwrap_or_default();
+        attempt_id.map(|attempt_id| AnswerToKeep { attempt_id, answer })
+    }
+}
+
 /// What a HEAD request is told; free, and never renders.
 #[derive(Debug)]
 pub struct Shown {
@@ -43,18 +62,23 @@ pub type Windowed<T> = (Option<Window>, Result<T, DeliveryError>);
 
 /// Counts a request that ends before anything could be charged.
 pub async fn count(app: &App, caller: &Caller) -> Windowed<()> {
+    if caller.is_counted {
+        return (None, Ok(()));
+    }
     let (window, counted) = submit(app, caller, Charge::Nothing).await;
     (window, counted.map(|_| ()))
 }
 
-/// Delivers the order's bytes to the caller.
+/// Delivers the order's bytes to the caller. What a named request (`attempt`) was told is kept with its charge.
 pub async fn deliver(
     app: &App,
     caller: &Caller,
     request_id: &str,
     order: &Order,
     if_none_match: Option<&str>,
+    attempt: Option<&Attempt>,
 ) -> Windowed<Delivered> {
+    let attempt_id = attempt.map(|attempt| attempt.id().to_owned());
     let rendered = match app.pictures.rendered(app, order).await {
         Ok(rendered) => rendered,
         Err(error) => return after_count(app, caller, error).await,
@@ -70,6 +94,7 @@ pub async fn deliver(
                 account_id: caller.account_id.clone(),
                 credits: CREDITS_PER_PICTURE,
                 delivery: delivered(&caller.key_id, request_id, order, &ready, Source::Cache),
+                keep: Told::to_keep(request_id, Source::Cache, attempt_id),
             };
             let (window, debited) = submit(app, caller, charge).await;
             return (window, debited.map(|remaining| Delivered::Image { ready, source: Source::Cache, remaining }));
@@ -84,7 +109,7 @@ pub async fn deliver(
         hold_id: hold_id.clone(),
         expires_at_ms: app.clock.now().0 + wait_ms + HOLD_MARGIN_MS,
     };
-    let guard = Held { app: app.clone(), hold_id };
+    let guard = Held { app: app.clone(), hold_id, attempt_id };
     match submit(app, caller, hold).await {
         (window, Ok(_)) => (window, guard.settle_when_found(caller, request_id, order, source).await),
         (window, Err(error)) => {
@@ -115,16 +140,16 @@ pub(super) async fn after_count<T>(app: &App, caller: &Caller, error: DeliveryEr
     (window, Err(counted.err().unwrap_or(error)))
 }
 
-/// Counts the request and charges it in one entry. Gives the balance after it.
+/// Counts the request, unless that was done, and charges it in one entry. Gives the balance after it.
 pub(super) async fn submit(app: &App, caller: &Caller, charge: Charge) -> Windowed<Credits> {
     let required = charge.asks();
-    let count = RateCount {
+    let count = (!caller.is_counted).then(|| RateCount {
         counted: caller.key_id.clone(),
         limit_per_minute: caller.rate_limit_per_minute,
         account_id: Some(caller.account_id.clone()),
-    };
+    });
     let capped_key_id = caller.is_capped.then(|| caller.key_id.clone());
-    match app.meter.submit(Entry { count: Some(count), capped_key_id, charge }).await {
+    match app.meter.submit(Entry { count, capped_key_id, charge }).await {
         Ok(metered) => (metered.window, balance_after(metered, required)),
         Err(error) => (None, Err(error.into())),
     }
@@ -169,6 +194,8 @@ pub(super) fn delivered(
 struct Held {
     app: App,
     hold_id: String,
+    /// Of a named request.
+    attempt_id: Option<String>,
 }
 
 impl Held {
@@ -218,7 +245,8 @@ impl Held {
         source: Source,
     ) -> Result<Delivered, (Self, DeliveryError)> {
         let delivery = delivered(&caller.key_id, request_id, order, &ready, source);
-        let charge = Charge::Settle { hold_id: self.hold_id.clone(), delivery };
+        let keep = Told::to_keep(request_id, source, self.attempt_id.take());
+        let charge = Charge::Settle { hold_id: self.hold_id.clone(), delivery, keep };
         match self
             .app
             .meter

@@ -11,7 +11,7 @@ pub mod partner;
 pub mod request;
 pub mod urls;
 
-pub use charge::{Delivered, Shown, count, deliver, show};
+pub use charge::{Delivered, Shown, Told, count, deliver, show};
 pub use etag::matches as etag_matches;
 pub use examples::{Example, Examples, is_rendered};
 pub use find::{Pictures, Ready, example, for_partner, for_visitor, is_ready, ready};

@@ -124,6 +124,12 @@ impl Problem {
         self.header(RETRY_AFTER, &seconds.to_string())
     }
 
+    /// What `Retry-After` says.
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        let (_, value) = self.headers.iter().find(|(name, _)| *name == RETRY_AFTER)?;
+        value.to_str().ok()?.parse().ok()
+    }
+
     pub fn status(&self) -> StatusCode {
         self.status
     }

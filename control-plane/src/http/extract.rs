@@ -50,6 +50,8 @@ pub struct Caller {
     pub rate_limit_per_minute: i64,
     /// Whether the key has a monthly cap.
     pub is_capped: bool,
+    /// Whether this request is in the key's window already: what it does then is not counted again.
+    pub is_counted: bool,
 }
 
 impl Caller {
@@ -79,6 +81,7 @@ impl Caller {
             account_id: found.account_id,
             key_id: found.key_id,
             is_capped: found.is_capped,
+            is_counted: false,
             scopes: found.scopes,
             rate_limit_per_minute: found.rate_limit_per_minute.unwrap_or(app.config.limits.rate_limit_per_minute),
         })

@@ -6,15 +6,16 @@ use super::extract::RequestId;
 use super::web::pages;
 use crate::app::App;
 use axum::Extension;
+use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::http::header::{
-    CONNECTION, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
-use futures::FutureExt;
+use futures::{FutureExt, StreamExt};
 use metrics::SharedString;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -31,6 +32,9 @@ const ADDRESS_BYTES_MAX: usize = 8 * 1024;
 
 /// The one route whose requests a client may name itself.
 const CAR: &str = "/api/v1/images/car";
+
+/// The one route whose answers may come as events.
+const MCP: &str = "/api/mcp";
 
 /// The body limit of a route, for the text of its 413.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +67,23 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     let mut response = answer(request, next, time_limit(&route, &app)).instrument(span).await;
     finish(&app, &request_id, &mut response);
     record(&method, &route, &request_id, response.status(), started.elapsed());
-    response
+    match *route == *MCP && is_event_stream(&response) {
+        true => in_flight_to_the_end(response, counted),
+        false => response,
+    }
+}
+
+fn is_event_stream(response: &Response) -> bool {
+    response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// The answer to a tool's call is the last event of its stream: until then it is waited for when the service stops.
+fn in_flight_to_the_end(response: Response, counted: Option<Entered>) -> Response {
+    let (parts, body) = response.into_parts();
+    let chunks = body.into_data_stream().inspect(move |_| {
+        let _until_dropped = &counted;
+    });
+    Response::from_parts(parts, Body::from_stream(chunks))
 }
 
 /// The handler's answer, or one for it when it panics or takes too long.
@@ -199,7 +219,6 @@ fn finish(app: &App, request_id: &RequestId, response: &mut Response) {
 
 /// An error answer in plain text or without a body, which only the framework makes.
 fn is_bare_refusal(response: &Response) -> bool {
-    use axum::http::header::CONTENT_TYPE;
     let status = response.status();
     if !(status.is_client_error() || status.is_server_error()) {
         return false;
@@ -214,7 +233,7 @@ fn is_bare_refusal(response: &Response) -> bool {
 fn time_limit(route: &str, app: &App) -> Duration {
     const USUAL: Duration = Duration::from_secs(30);
     match route {
-        CAR | "/api/v1/delivery/{token}" | "/images/car.png" => app.config.farm.render_wait() + USUAL,
+        CAR | "/api/v1/delivery/{token}" | "/images/car.png" | MCP => app.config.farm.render_wait() + USUAL,
         "/node/v1/nodes/{node_id}/leases" => Duration::from_secs(30) + USUAL,
         route if route.starts_with("/node/v1/uploads/") => Duration::from_secs(120),
         _ => USUAL,

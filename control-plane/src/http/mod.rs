@@ -8,6 +8,7 @@ pub mod extract;
 pub mod frame;
 pub mod health;
 pub mod legacy;
+pub mod mcp;
 pub mod node;
 pub mod openapi;
 pub mod rate_limit;

@@ -15,6 +15,8 @@ enum Access {
     Anyone,
     /// A key, which needs the scope.
     Key(Scope),
+    /// A key; what it calls there asks for scopes.
+    AnyKey,
     /// Grants of its own, a key among them.
     Grants,
     Node,
@@ -29,7 +31,7 @@ enum Access {
     SignedByStripe,
 }
 
-use Access::{Anyone, Form, Grants, Key, Node, Operator, Secret, Session, SignedByStripe};
+use Access::{AnyKey, Anyone, Form, Grants, Key, Node, Operator, Secret, Session, SignedByStripe};
 
 const PUBLIC: &[(&str, &str, Access)] = &[
     ("GET", "/", Anyone),
@@ -40,6 +42,8 @@ const PUBLIC: &[(&str, &str, Access)] = &[
     ("GET", "/docs/quick-start", Anyone),
     ("GET", "/docs/errors", Anyone),
     ("GET", "/openapi.json", Anyone),
+    ("GET", "/llms.txt", Anyone),
+    ("GET", "/agents.md", Anyone),
     ("GET", "/assets/{name}", Anyone),
     ("GET", "/api/examples", Anyone),
     ("GET", "/sign-up", Anyone),
@@ -100,6 +104,7 @@ const PUBLIC: &[(&str, &str, Access)] = &[
     ("GET", "/api/v1/account/statement", Key(Scope::AccountRead)),
     ("POST", "/api/v1/feedback", Key(Scope::AccountRead)),
     ("POST", "/api/v1/events", Anyone),
+    ("POST", "/api/mcp", AnyKey),
     ("POST", "/webhooks/stripe", SignedByStripe),
     ("POST", "/node/v1/nodes", Node),
     ("DELETE", "/node/v1/nodes/{node_id}", Node),
@@ -270,6 +275,12 @@ async fn nobody_is_let_in_who_is_not_in_the_table() {
                     let others = service.key(&scopeless(*scope)).await;
                     assert_eq!(call(Some(others.reveal())).await.0.status().as_u16(), 403, "{method} {path}");
                     let fits = call(Some(all.reveal())).await.0.status().as_u16();
+                    assert!(fits != 401 && fits != 403, "{method} {path}: {fits}");
+                }
+                AnyKey => {
+                    assert_eq!(without, 401, "{method} {path}");
+                    let scopeless = service.key(&[]).await;
+                    let fits = call(Some(scopeless.reveal())).await.0.status().as_u16();
                     assert!(fits != 401 && fits != 403, "{method} {path}: {fits}");
                 }
                 Node | Operator => {

@@ -6,16 +6,17 @@ use super::console;
 use super::frame::{frame, limited, unknown_route, wrong_method};
 use super::health;
 use super::legacy;
+use super::mcp;
 use super::node::{jobs, layers, nodes, uploads};
 use super::v1::{account, billing, delivery, events, feedback, image_urls, images, vehicles};
 use super::web::{self, dashboard};
 use super::webhooks;
 use crate::app::App;
-use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, delete, get, post, put};
+use axum::{Extension, Router};
 use tower_http::cors::{Any, CorsLayer};
 
 /// What clients and render nodes reach. Routes with a body of their own size are wrapped: `limited(post(handler), 4 * KIB)`.
@@ -62,6 +63,8 @@ pub fn public(app: App) -> Router {
         .route("/api/examples", get(web::examples::get))
         .route("/images/car.png", get(legacy::car::get).head(legacy::car::head))
         .route("/openapi.json", get(web::docs::document))
+        .route("/llms.txt", get(web::machines::llms))
+        .route("/agents.md", get(web::machines::agents))
         .route("/api/auth/device/code", limited(post(device::code::post), device::code::BODY_BYTES_MAX))
         .route("/api/auth/device/token", limited(post(device::token::post), device::token::BODY_BYTES_MAX))
         .route("/api/health", get(health::status))
@@ -79,6 +82,7 @@ pub fn public(app: App) -> Router {
         .route("/api/v1/billing/portal", post(billing::portal::post))
         .route("/api/v1/feedback", limited(post(feedback::post::post), feedback::post::BODY_BYTES_MAX))
         .route("/api/v1/events", open_to_pages(limited(post(events::post::post), events::post::BODY_BYTES_MAX)))
+        .route("/api/mcp", limited(post(mcp::post), mcp::BODY_BYTES_MAX).layer(Extension(mcp::Endpoint::new(&app))))
         .route("/webhooks/stripe", limited(post(webhooks::stripe::post), webhooks::stripe::BODY_BYTES_MAX))
         .route("/node/v1/nodes", post(nodes::join::join))
         .route("/node/v1/nodes/{node_id}", delete(nodes::leave::leave))

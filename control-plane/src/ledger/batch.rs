@@ -1,6 +1,6 @@
 //! One batch of the meter: every statement of its transaction, in one fixed order.
 //!
-//! The order (windows, holds, signed addresses, named requests, capped keys, balances, usage; each sorted by id) is also the order in which
+//! The order (windows, named requests, holds, signed addresses, capped keys, balances, usage; each sorted by id) is also the order in which
 //! rows are locked, so that several processes on one PostgreSQL never wait for each other in a circle.
 
 use super::key_cap::{Caps, CountedIn, KeyCap};
@@ -124,9 +124,10 @@ async fn write(
         })
         .collect();
 
+    // First of all: a hold whose attempt was taken over stays open, for its owner to give back.
+    check_attempts(tx, entries, &mut outcomes).await?;
     let mut ended = end_holds(tx, now, entries, &mut outcomes).await?;
     change_urls(tx, now, entries, &mut outcomes, &mut ended).await?;
-    check_attempts(tx, entries, &mut outcomes).await?;
     let caps = move_balances(tx, now, entries, &ended, &mut outcomes).await?;
     keep_answers(tx, entries, &outcomes).await?;
     usage::add(tx, now, usage::of_batch(entries, &outcomes, &ended)).await?;
@@ -320,7 +321,9 @@ async fn keep_answers(tx: &mut Tx<'_>, entries: &[&Entry], outcomes: &[Option<Ou
 
 fn answers_to_keep<'a>(entries: &[&'a Entry]) -> impl Iterator<Item = (&'a AnswerToKeep, usize)> {
     entries.iter().enumerate().filter_map(|(index, entry)| match &entry.charge {
-        Charge::Mint { keep: Some(keep), .. } => Some((keep, index)),
+        Charge::Mint { keep: Some(keep), .. }
+        | Charge::Debit { keep: Some(keep), .. }
+        | Charge::Settle { keep: Some(keep), .. } => Some((keep, index)),
         _ => None,
     })
 }
@@ -471,7 +474,7 @@ fn append<'e>(
                 appended.deliveries.push(row);
             }
         }
-        Charge::Debit { account_id, credits, delivery } => {
+        Charge::Debit { account_id, credits, delivery, .. } => {
             ledger_entry(
                 Value::Text(account_id),
                 "debit",
@@ -499,7 +502,7 @@ fn append<'e>(
                 Value::text_or_null(capped_month),
             ]);
         }
-        Charge::Settle { hold_id, delivery } => {
+        Charge::Settle { hold_id, delivery, .. } => {
             if let Some(hold) = ended {
                 let of = [Value::Text(hold_id.as_str()), Value::NoText, Value::Text(&delivery.about)];
                 ledger_entry(Value::Owned(hold.account_id.clone()), "settle", 0, of);

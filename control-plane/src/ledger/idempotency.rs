@@ -157,6 +157,14 @@ pub async fn keep(tx: &mut Tx<'_>, attempt_id: &str, answer: &str, remaining: Cr
     Ok(())
 }
 
+/// Forgets the answer to a request whose charge was given back.
+pub async fn forget(database: &Database, account_id: &str, endpoint: &str, key: &str) -> Result<(), sqlx::Error> {
+    let kept = sqlx::query(
+        "delete from idempotency_keys where account_id = $1 and endpoint = $2 and idempotency_key = $3 and state = 'done'",
+    );
+    database.write(kept.bind(account_id.to_owned()).bind(endpoint.to_owned()).bind(key.to_owned())).await.map(drop)
+}
+
 /// Forgets what has expired.
 pub(super) async fn forget_expired(database: &Database, now: UnixMs) -> Result<u64, sqlx::Error> {
     database.write(sqlx::query("delete from idempotency_keys where expires_at_ms <= $1").bind(now.0)).await

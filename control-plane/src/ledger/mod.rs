@@ -89,11 +89,11 @@ pub enum Charge {
     /// Only reads what the account can spend.
     Read { account_id: String },
     /// Takes the credits of a picture whose bytes are at hand.
-    Debit { account_id: String, credits: Credits, delivery: Delivery },
+    Debit { account_id: String, credits: Credits, delivery: Delivery, keep: Option<AnswerToKeep> },
     /// Reserves credits. `expires_at_ms` lies beyond the longest wait: a hold that is still open then is released.
     Hold { account_id: String, credits: Credits, hold_id: String, expires_at_ms: i64 },
     /// Keeps the credits of an open hold: the picture is delivered.
-    Settle { hold_id: String, delivery: Delivery },
+    Settle { hold_id: String, delivery: Delivery, keep: Option<AnswerToKeep> },
     /// Gives the credits of an open hold back.
     Release { hold_id: String },
     /// Takes one credit for each signed address and writes them all: one debit.
@@ -155,7 +155,8 @@ pub struct Delivery {
 }
 
 /// Where a delivered picture came from. Both cost the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Source {
     Cache,
     Generated,

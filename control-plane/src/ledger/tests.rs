@@ -40,7 +40,12 @@ pub(super) fn only(charge: Charge) -> Entry {
 }
 
 pub(super) fn debit(account_id: &str, credits: i64) -> Entry {
-    only(Charge::Debit { account_id: account_id.to_owned(), credits: Credits(credits), delivery: delivery() })
+    only(Charge::Debit {
+        account_id: account_id.to_owned(),
+        credits: Credits(credits),
+        delivery: delivery(),
+        keep: None,
+    })
 }
 
 pub(super) fn hold(hold_id: &str, credits: i64) -> Entry {
@@ -57,7 +62,7 @@ pub(super) fn release(hold_id: &str) -> Entry {
 }
 
 pub(super) fn settle(hold_id: &str) -> Entry {
-    only(Charge::Settle { hold_id: hold_id.to_owned(), delivery: delivery() })
+    only(Charge::Settle { hold_id: hold_id.to_owned(), delivery: delivery(), keep: None })
 }
 
 async fn outcome(meter: &Meter, entry: Entry) -> Outcome {
@@ -538,5 +543,49 @@ async fn a_month_ends() {
             assert_eq!(apply(at, entry).await, expected, "{:?} {shown}", database.kind);
         }
         sound(&database).await;
+    }
+}
+
+#[tokio::test]
+async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
+    use super::idempotency::{Claimed, Kept, Named, claim};
+    for database in databases().await {
+        account(&database, ACCOUNT, 5).await;
+        key(&database).await;
+        let (meter, process) = started(&database).await;
+        let named = Named { account_id: ACCOUNT, endpoint: "test", key: "once", body_sha256: "x" };
+        let claimed = async || claim(&database, &process, UnixMs(1), named).await.expect("claims");
+        let keep =
+            |attempt_id: &str| Some(AnswerToKeep { attempt_id: attempt_id.to_owned(), answer: "\"told\"".to_owned() });
+        let settle = |hold_id: &str, attempt_id: &str| {
+            only(Charge::Settle { hold_id: hold_id.to_owned(), delivery: delivery(), keep: keep(attempt_id) })
+        };
+        let Claimed::Ours(attempt) = claimed().await else { panic!("nobody else claims it") };
+        let debit = Charge::Debit {
+            account_id: ACCOUNT.to_owned(),
+            credits: Credits(1),
+            delivery: delivery(),
+            keep: keep("somebody else's"),
+        };
+        for (entry, expected) in [
+            (only(debit), Outcome::AttemptLost),
+            (hold("a", 1), done(4)),
+            // The hold stays open for its owner to give back.
+            (settle("a", "somebody else's"), Outcome::AttemptLost),
+            (release("a"), done(5)),
+            (hold("b", 1), done(4)),
+            (settle("b", attempt.id()), done(4)),
+            // What was kept is not kept again.
+            (hold("c", 1), done(3)),
+            (settle("c", attempt.id()), Outcome::AttemptLost),
+            (release("c"), done(4)),
+        ] {
+            let shown = format!("{entry:?}");
+            assert_eq!(outcome(&meter, entry).await, expected, "{:?} {shown}", database.kind);
+            sound(&database).await;
+        }
+        let Claimed::Done(kept) = claimed().await else { panic!("its answer was kept") };
+        assert_eq!(kept, Kept { answer: "\"told\"".to_owned(), credits_remaining: Credits(4) });
+        attempt.was_kept();
     }
 }

@@ -321,7 +321,8 @@ impl Asked<'_> {
                 (window, shown.map(|shown| self.shown(shown)))
             }
             false => {
-                let (window, delivered) = delivery::deliver(self.app, caller, &request_id.0, self.order, known).await;
+                let (window, delivered) =
+                    delivery::deliver(self.app, caller, &request_id.0, self.order, known, None).await;
                 (window, delivered.map(|delivered| self.delivered(delivered)))
             }
         };

@@ -95,6 +95,24 @@ pub fn document(base_url: &str, packs: &[Pack]) -> serde_json::Value {
     document
 }
 
+/// A shape of the document by itself: what it refers to stands in its place.
+pub fn schema(name: &str) -> serde_json::Value {
+    let document = document("", &[]);
+    inlined(&document["components"]["schemas"][name], &document)
+}
+
+fn inlined(schema: &serde_json::Value, document: &serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match schema {
+        Value::Object(members) => match members.get("$ref").and_then(Value::as_str) {
+            Some(place) => inlined(document.pointer(place.trim_start_matches('#')).unwrap_or(&Value::Null), document),
+            None => members.iter().map(|(name, member)| (name.clone(), inlined(member, document))).collect(),
+        },
+        Value::Array(items) => items.iter().map(|item| inlined(item, document)).collect(),
+        plain => plain.clone(),
+    }
+}
+
 /// What no handler should have to repeat.
 struct Common;
 

@@ -186,6 +186,15 @@ fn built(properties: Vec<(&'static str, ObjectBuilder)>) -> Vec<(&'static str, R
     properties.into_iter().map(|(name, schema)| (name, schema.build().into())).collect()
 }
 
+/// One image, its make under that name alone.
+pub fn picture() -> ObjectBuilder {
+    let make = name("ford").description(Some("Name or slug."));
+    let model = name("mustang").description(Some("Name, slug, or a unique prefix of one."));
+    let mut properties = vec![("make", make), ("model", model), ("year", year().description(Some("Model year.")))];
+    properties.extend(choices(["width", "height"]));
+    object(built(properties)).required("make").required("model").required("year")
+}
+
 impl PartialSchema for ImageRequest {
     fn schema() -> RefOr<Schema> {
         let mut properties = vec![("make", name("ford")), ("model", name("mustang")), ("year", year())];
@@ -258,25 +267,30 @@ impl ToSchema for ImageUrlsRequest {
     }
 }
 
+/// What a report may say; which of it belongs together is said beside it.
+pub fn feedback_fields() -> ObjectBuilder {
+    let views = spellings(View::ALL, View::as_str, View::aliases);
+    let colors = spellings(Colour::ALL, Colour::as_str, Colour::aliases);
+    let request_id = text()
+        .min_length(Some(1))
+        .max_length(Some(128))
+        .description(Some("Of the request that delivered the picture, or that made its address."));
+    object(built(vec![
+        ("request_id", request_id),
+        ("make", name("ford")),
+        ("model", name("mustang")),
+        ("year", year()),
+        ("view", views),
+        ("color", colors),
+        ("rating", whole(1, 5).description(Some("1 is worst; 1 and 2 count as bad."))),
+        ("verdict", one_of(["good", "bad"].into_iter())),
+        ("reason", text().max_length(Some(500))),
+    ]))
+}
+
 impl PartialSchema for FeedbackRequest {
     fn schema() -> RefOr<Schema> {
-        let views = spellings(View::ALL, View::as_str, View::aliases);
-        let colors = spellings(Colour::ALL, Colour::as_str, Colour::aliases);
-        let request_id = text()
-            .min_length(Some(1))
-            .max_length(Some(128))
-            .description(Some("Of the request that delivered the picture, or that made its address."));
-        let fields = object(built(vec![
-            ("request_id", request_id),
-            ("make", name("ford")),
-            ("model", name("mustang")),
-            ("year", year()),
-            ("view", views),
-            ("color", colors),
-            ("rating", whole(1, 5).description(Some("1 is worst; 1 and 2 count as bad."))),
-            ("verdict", one_of(["good", "bad"].into_iter())),
-            ("reason", text().max_length(Some(500))),
-        ]));
+        let fields = feedback_fields();
         let image = AnyOfBuilder::new().item(requires(&["request_id"])).item(requires(&["make", "model", "year"]));
         let opinion = AnyOfBuilder::new().item(requires(&["rating"])).item(requires(&["verdict"]));
         AllOfBuilder::new()

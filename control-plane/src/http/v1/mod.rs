@@ -9,6 +9,6 @@ pub mod events;
 pub mod feedback;
 pub mod image_urls;
 pub mod images;
-mod named_request;
-mod vehicle_params;
+pub mod named_request;
+pub mod vehicle_params;
 pub mod vehicles;

@@ -1,17 +1,18 @@
-//! `Idempotency-Key`: a request that names itself is done once; sent again within a day it gets the same answer, free.
+//! `Idempotency-Key`, and `idempotency_key` of tools: a request that names itself is done once; sent again within a day it gets the same answer, free.
 
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::Caller;
 use crate::ledger::idempotency::{self, Attempt, Claimed, Kept, Named};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// On an answer that was given before.
 pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-const KEY_CHARS_MAX: usize = 255;
+pub const KEY_CHARS_MAX: usize = 255;
 
 /// What to do with a request that may name itself.
 pub enum Begun {
@@ -21,18 +22,24 @@ pub enum Begun {
     Done(Kept),
 }
 
-/// Looks at the header and claims the request it names. 400 for a key that is none, 409 while another request has it, 422 when it
-/// came with another body.
+/// How a request names itself, if it does.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedRequest<'a> {
+    /// What it is kept under.
+    pub endpoint: &'static str,
+    pub key: Option<&'a str>,
+    pub body: &'a [u8],
+}
+
+/// Claims a request, if it is named. 409 while another one has its name, 422 when that came with another body.
 pub async fn begin(
     app: &App,
     caller: &Caller,
-    headers: &HeaderMap,
-    endpoint: &'static str,
-    body: &[u8],
+    NamedRequest { endpoint, key, body }: NamedRequest<'_>,
 ) -> Result<Begun, Problem> {
-    let Some(key) = key(headers)? else { return Ok(Begun::Ours(None)) };
+    let Some(key) = key else { return Ok(Begun::Ours(None)) };
     let body_sha256 = hex::encode(Sha256::digest(body));
-    let named = Named { account_id: &caller.account_id, endpoint, key: &key, body_sha256: &body_sha256 };
+    let named = Named { account_id: &caller.account_id, endpoint, key, body_sha256: &body_sha256 };
     match idempotency::claim(&app.db, &app.process, app.clock.now(), named).await? {
         Claimed::Ours(attempt) => Ok(Begun::Ours(Some(attempt))),
         Claimed::Done(kept) => Ok(Begun::Done(kept)),
@@ -49,17 +56,36 @@ pub async fn begin(
     }
 }
 
-fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+/// What a request was charged has been given back: its name may be used again.
+pub async fn forget(app: &App, caller: &Caller, named: NamedRequest<'_>) -> Result<(), Problem> {
+    let Some(key) = named.key else { return Ok(()) };
+    Ok(idempotency::forget(&app.db, &caller.account_id, named.endpoint, key).await?)
+}
+
+/// The key of the header; 400 for one that is none.
+pub fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let mut given = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = given.next() else { return Ok(None) };
-    let key = value.to_str().ok().map(str::trim).filter(|key| (1..=KEY_CHARS_MAX).contains(&key.len()));
-    match (key, given.next()) {
+    match (value.to_str().ok().and_then(key_in), given.next()) {
         (Some(key), None) => Ok(Some(key.to_owned())),
-        _ => Err(Problem::bad_parameter(
-            "Idempotency-Key",
-            format!("`Idempotency-Key` is one text of 1 to {KEY_CHARS_MAX} printable ASCII characters."),
-        )),
+        _ => Err(bad_key("Idempotency-Key")),
     }
+}
+
+/// The key of a member of a body; 400 for one that is none.
+pub fn key_member(name: &str, value: &Value) -> Result<String, Problem> {
+    value.as_str().and_then(key_in).map(str::to_owned).ok_or_else(|| bad_key(name))
+}
+
+fn key_in(text: &str) -> Option<&str> {
+    let key = text.trim();
+    let is_printable = key.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    ((1..=KEY_CHARS_MAX).contains(&key.len()) && is_printable).then_some(key)
+}
+
+fn bad_key(name: &str) -> Problem {
+    let rule = format!("`{name}` is one text of 1 to {KEY_CHARS_MAX} printable ASCII characters.");
+    Problem::bad_parameter(name, rule)
 }
 
 #[cfg(test)]
@@ -85,7 +111,7 @@ mod tests {
             for text in &given {
                 headers.append(IDEMPOTENCY_KEY, HeaderValue::from_bytes(text.as_bytes()).expect("a header"));
             }
-            let found = key(&headers).map_err(drop);
+            let found = key_of(&headers).map_err(drop);
             assert_eq!(found, expected.map(|key| key.map(str::to_owned)), "{given:?}");
         }
     }

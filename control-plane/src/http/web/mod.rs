@@ -12,6 +12,7 @@ pub mod examples;
 mod form;
 pub mod home;
 mod leaving;
+pub mod machines;
 mod next;
 pub mod openid;
 pub mod pages;

@@ -120,53 +120,57 @@ pub struct AccountResponse {
 pub async fn get(State(app): State<App>, caller: Caller, request_id: RequestId) -> Response {
     counted(&app, &caller, async {
         caller.require(Scope::AccountRead)?;
-        let credits = ledger::balance(&app.db.pool, &caller.account_id).await?;
-        let usage = ledger::usage_30d(&app.db.pool, &caller.account_id, app.clock.now()).await?;
-        let (reload, customer) = match app.stripe {
-            Some(_) => (
-                auto_reload::find(&app.db, &caller.account_id).await?,
-                customers::find(&app.db, &caller.account_id).await?,
-            ),
-            None => (None, None),
-        };
-        let prices = &app.config.prices;
-        let data = Account {
-            credits: credits.0,
-            credits_value_usd: credits.0 as f64 / prices.credits_per_dollar as f64,
-            // Only Stripe keeps cards.
-            auto_reload: reload.is_some_and(|settings| settings.is_on),
-            has_payment_method: customer.is_some_and(|customer| customer.payment_method.is_some()),
-            pricing: Pricing {
-                credits_per_image: prices.credits_per_image,
-                credits_per_delivery: prices.credits_per_image,
-                credits_per_dollar: prices.credits_per_dollar,
-                packs: prices.packs.iter().map(Pack::from).collect(),
-            },
-            usage_30d: Usage30d {
-                requests: usage.requests,
-                images: usage.images,
-                cache_hit_rate: (usage.images > 0).then(|| usage.cached_images as f64 / usage.images as f64),
-                credits_spent: usage.credits_spent,
-            },
-            key: KeyView {
-                id: caller.key_id.clone(),
-                scopes: caller.scopes.iter().map(ToString::to_string).collect(),
-                rate_limit_per_minute: caller.rate_limit_per_minute,
-                monthly_cap: monthly_cap(&app, &caller).await?,
-            },
-        };
-        let links = [
-            ("dashboard", "/dashboard"),
-            ("billing", "/dashboard/billing"),
-            ("pricing", "/pricing"),
-            ("statement", "/api/v1/account/statement"),
-            ("docs", "/docs"),
-        ];
-        let links = links.into_iter().map(|(name, path)| (name, format!("{}{path}", app.base_url))).collect();
-        let answer = AccountResponse { data, links, request_id: request_id.0 };
+        let answer = answer(&app, &caller, request_id.0).await?;
         Ok(([(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
     })
     .await
+}
+
+/// The account of the key that asks.
+pub async fn answer(app: &App, caller: &Caller, request_id: String) -> Result<AccountResponse, Problem> {
+    let credits = ledger::balance(&app.db.pool, &caller.account_id).await?;
+    let usage = ledger::usage_30d(&app.db.pool, &caller.account_id, app.clock.now()).await?;
+    let (reload, customer) = match app.stripe {
+        Some(_) => {
+            (auto_reload::find(&app.db, &caller.account_id).await?, customers::find(&app.db, &caller.account_id).await?)
+        }
+        None => (None, None),
+    };
+    let prices = &app.config.prices;
+    let data = Account {
+        credits: credits.0,
+        credits_value_usd: credits.0 as f64 / prices.credits_per_dollar as f64,
+        // Only Stripe keeps cards.
+        auto_reload: reload.is_some_and(|settings| settings.is_on),
+        has_payment_method: customer.is_some_and(|customer| customer.payment_method.is_some()),
+        pricing: Pricing {
+            credits_per_image: prices.credits_per_image,
+            credits_per_delivery: prices.credits_per_image,
+            credits_per_dollar: prices.credits_per_dollar,
+            packs: prices.packs.iter().map(Pack::from).collect(),
+        },
+        usage_30d: Usage30d {
+            requests: usage.requests,
+            images: usage.images,
+            cache_hit_rate: (usage.images > 0).then(|| usage.cached_images as f64 / usage.images as f64),
+            credits_spent: usage.credits_spent,
+        },
+        key: KeyView {
+            id: caller.key_id.clone(),
+            scopes: caller.scopes.iter().map(ToString::to_string).collect(),
+            rate_limit_per_minute: caller.rate_limit_per_minute,
+            monthly_cap: monthly_cap(app, caller).await?,
+        },
+    };
+    let links = [
+        ("dashboard", "/dashboard"),
+        ("billing", "/dashboard/billing"),
+        ("pricing", "/pricing"),
+        ("statement", "/api/v1/account/statement"),
+        ("docs", "/docs"),
+    ];
+    let links = links.into_iter().map(|(name, path)| (name, format!("{}{path}", app.base_url))).collect();
+    Ok(AccountResponse { data, links, request_id })
 }
 
 async fn monthly_cap(app: &App, caller: &Caller) -> Result<Option<MonthlyCap>, Problem> {

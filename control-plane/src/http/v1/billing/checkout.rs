@@ -7,7 +7,7 @@ use crate::http::extract::{Caller, RequestId, bad_json, read_body};
 use crate::http::rate_limit::counted;
 use crate::http::v1::answer::problem;
 use crate::http::v1::billing::page::{open, pack};
-use crate::http::v1::named_request::{Begun, REPLAYED, begin};
+use crate::http::v1::named_request::{Begun, NamedRequest, REPLAYED, begin, key_of};
 use crate::ledger::{Credits, idempotency};
 use axum::Json;
 use axum::extract::{Request, State};
@@ -75,7 +75,9 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request
         let body = read_body(request, &app).await?;
         let asked: CheckoutRequest = serde_json::from_slice(&body).map_err(|error| bad_json(&error))?;
         let pack = pack(&app, asked.credits)?;
-        let attempt = match begin(&app, &caller, &headers, ENDPOINT, &body).await? {
+        let key = key_of(&headers)?;
+        let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), body: &body };
+        let attempt = match begin(&app, &caller, named).await? {
             Begun::Ours(attempt) => attempt,
             Begun::Done(kept) => {
                 let answer: Value = serde_json::from_str(&kept.answer).unwrap_or(Value::Null);

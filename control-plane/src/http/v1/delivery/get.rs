@@ -96,7 +96,8 @@ fn cache_control(shareable_seconds: Option<i64>) -> String {
     }
 }
 
-fn refusal(app: &App, refused: Refused) -> Problem {
+/// A refused load as clients see it.
+pub fn refusal(app: &App, refused: Refused) -> Problem {
     match refused {
         Refused::Invalid => {
             Problem::forbidden("delivery_url_invalid", "This is not a delivery address of this service.")

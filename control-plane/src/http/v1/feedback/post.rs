@@ -85,15 +85,21 @@ pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId,
     counted(&app, &caller, async {
         caller.require(Scope::AccountRead)?;
         let bytes = read_body(request, &app).await?;
-        let (judged, opinion) = understand(&app, &caller, &bytes).await?;
-        let flagged = app.renders.judge(&caller.account_id, &judged, &opinion, app.clock.now()).await?;
-        if flagged {
-            tracing::warn!(render_id = judged.render_id, revision = judged.revision, "a render was put into review");
-        }
-        let data = Recorded { asset_id: judged.render_id, recorded: true, flagged: flagged.then_some(true) };
-        Ok((StatusCode::CREATED, Json(FeedbackResponse { data, request_id: request_id.0 })).into_response())
+        let answer = record(&app, &caller, &bytes, request_id.0).await?;
+        Ok((StatusCode::CREATED, Json(answer)).into_response())
     })
     .await
+}
+
+/// Keeps the report of a body.
+pub async fn record(app: &App, caller: &Caller, body: &[u8], request_id: String) -> Result<FeedbackResponse, Problem> {
+    let (judged, opinion) = understand(app, caller, body).await?;
+    let flagged = app.renders.judge(&caller.account_id, &judged, &opinion, app.clock.now()).await?;
+    if flagged {
+        tracing::warn!(render_id = judged.render_id, revision = judged.revision, "a render was put into review");
+    }
+    let data = Recorded { asset_id: judged.render_id, recorded: true, flagged: flagged.then_some(true) };
+    Ok(FeedbackResponse { data, request_id })
 }
 
 async fn understand(app: &App, caller: &Caller, bytes: &[u8]) -> Result<(Judged, Opinion), Problem> {

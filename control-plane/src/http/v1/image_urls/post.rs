@@ -3,18 +3,17 @@
 use crate::accounts::Scope;
 use crate::app::App;
 use crate::delivery::urls::{self, Minted, Wanted};
-use crate::delivery::{ImageRequest, Order};
+use crate::delivery::{self, ImageRequest, Order};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, bad_json, read_body};
 use crate::http::openapi::requests::ImageUrlsRequest;
-use crate::http::rate_limit::{counted, with_window};
+use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{problem, refuse, vehicle_not_found};
-use crate::http::v1::named_request::{Begun, REPLAYED, begin};
+use crate::http::v1::named_request::{Begun, NamedRequest, REPLAYED, begin, key_of};
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::idempotency::Kept;
-use crate::ledger::{AnswerToKeep, Credits};
+use crate::ledger::{AnswerToKeep, Credits, Window};
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -89,48 +88,83 @@ pub struct ImageUrlsResponse {
 )]
 pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId, request: Request) -> Response {
     let headers = request.headers().clone();
-    let asked = match understand(&app, &caller, request).await {
-        Ok(asked) => asked,
+    let understood = async {
+        caller.require(Scope::ImagesRead)?;
+        let body = read_body(request, &app).await?;
+        let parsed: Value = serde_json::from_slice(&body).map_err(|error| bad_json(&error))?;
+        Ok((understand(&app, &parsed)?, body, key_of(&headers)?))
+    };
+    let (asked, body, key) = match understood.await {
+        Ok(understood) => understood,
         Err(refusal) => return refuse(&app, &caller, refusal).await,
     };
-    let attempt = match begin(&app, &caller, &headers, ENDPOINT, &asked.body).await {
-        Ok(Begun::Ours(attempt)) => attempt,
-        Ok(Begun::Done(kept)) => return counted(&app, &caller, async { Ok(replayed(&kept)) }).await,
-        Err(refusal) => return refuse(&app, &caller, refusal).await,
-    };
-    let minted = match urls::mint(&app, &caller, &request_id.0, &asked.orders, asked.wanted.terms).await {
-        Ok(minted) => minted,
-        Err(error) => return refuse(&app, &caller, problem(&app, error)).await,
-    };
-    let answer = json!(answer(&minted, &asked, request_id.0));
-    let keep = attempt
-        .as_ref()
-        .map(|attempt| AnswerToKeep { attempt_id: attempt.id().to_owned(), answer: answer.to_string() });
-    let (window, paid) = minted.pay(&app, &caller, keep).await;
-    let response = match paid {
-        Ok(remaining) => {
-            if let Some(attempt) = attempt {
-                attempt.was_kept();
-            }
-            created(answer, remaining)
+    let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), body: &body };
+    let (window, made) = make(&app, &caller, request_id.0, &asked, named).await;
+    let response = match made {
+        Ok(Made { answer, replayed: false }) => (StatusCode::CREATED, Json(answer)).into_response(),
+        Ok(Made { answer, replayed: true }) => {
+            ([(REPLAYED, "true")], (StatusCode::CREATED, Json(answer))).into_response()
         }
-        Err(error) => problem(&app, error).into_response(),
+        Err(problem) => problem.into_response(),
     };
     with_window(response, window)
 }
 
+/// The answer to a request for addresses.
+pub struct Made {
+    /// An [`ImageUrlsResponse`].
+    pub answer: Value,
+    /// It was given before: nothing was charged now.
+    pub replayed: bool,
+}
+
+/// Makes the addresses and charges them, or finds the answer that the same request was given before.
+pub async fn make(
+    app: &App,
+    caller: &Caller,
+    request_id: String,
+    asked: &Asked,
+    named: NamedRequest<'_>,
+) -> (Option<Window>, Result<Made, Problem>) {
+    let attempt = match begin(app, caller, named).await {
+        Ok(Begun::Ours(attempt)) => attempt,
+        Ok(Begun::Done(kept)) => return uncharged(app, caller, Ok(replayed(&kept))).await,
+        Err(refusal) => return uncharged(app, caller, Err(refusal)).await,
+    };
+    let minted = match urls::mint(app, caller, &request_id, &asked.orders, asked.wanted.terms).await {
+        Ok(minted) => minted,
+        Err(error) => return uncharged(app, caller, Err(problem(app, error))).await,
+    };
+    let mut answer = json!(answer(&minted, asked, request_id));
+    let keep = attempt
+        .as_ref()
+        .map(|attempt| AnswerToKeep { attempt_id: attempt.id().to_owned(), answer: answer.to_string() });
+    let (window, paid) = minted.pay(app, caller, keep).await;
+    let made = paid.map_err(|error| problem(app, error)).map(|remaining| {
+        if let Some(attempt) = attempt {
+            attempt.was_kept();
+        }
+        tell_balance(&mut answer, remaining);
+        Made { answer, replayed: false }
+    });
+    (window, made)
+}
+
+/// What ends before a charge is counted all the same.
+async fn uncharged(app: &App, caller: &Caller, made: Result<Made, Problem>) -> (Option<Window>, Result<Made, Problem>) {
+    let (window, counted) = delivery::count(app, caller).await;
+    (window, counted.map_err(|error| problem(app, error)).and(made))
+}
+
 /// A request that can be answered, if it can be paid for.
-struct Asked {
-    body: Bytes,
+pub struct Asked {
     wanted: Wanted,
     orders: Vec<Order>,
 }
 
-async fn understand(app: &App, caller: &Caller, request: Request) -> Result<Asked, Problem> {
-    caller.require(Scope::ImagesRead)?;
-    let body = read_body(request, app).await?;
-    let parsed: Value = serde_json::from_slice(&body).map_err(|error| bad_json(&error))?;
-    let wanted = Wanted::read(&parsed, &app.config.delivery).map_err(|bad| {
+/// Reads a body of either form.
+pub fn understand(app: &App, parsed: &Value) -> Result<Asked, Problem> {
+    let wanted = Wanted::read(parsed, &app.config.delivery).map_err(|bad| {
         let refusal = Problem::bad_parameter(&bad.wrong.parameter, bad.wrong.detail);
         at_item(refusal, bad.index)
     })?;
@@ -139,7 +173,7 @@ async fn understand(app: &App, caller: &Caller, request: Request) -> Result<Aske
         Order::find(&app.catalog.now(), image).map_err(|missing| at_item(vehicle_not_found(missing), index))
     };
     let orders = wanted.images.iter().enumerate().map(order).collect::<Result<Vec<Order>, Problem>>()?;
-    Ok(Asked { body, wanted, orders })
+    Ok(Asked { wanted, orders })
 }
 
 fn at_item(refusal: Problem, index: Option<usize>) -> Problem {
@@ -171,12 +205,12 @@ fn answer(minted: &Minted, asked: &Asked, request_id: String) -> ImageUrlsRespon
     }
 }
 
-fn created(mut answer: Value, remaining: Credits) -> Response {
+fn tell_balance(answer: &mut Value, remaining: Credits) {
     answer["billing"]["credits_remaining"] = remaining.0.into();
-    (StatusCode::CREATED, Json(answer)).into_response()
 }
 
-fn replayed(kept: &Kept) -> Response {
-    let answer = serde_json::from_str(&kept.answer).unwrap_or(Value::Null);
-    ([(REPLAYED, "true")], created(answer, kept.credits_remaining)).into_response()
+fn replayed(kept: &Kept) -> Made {
+    let mut answer = serde_json::from_str(&kept.answer).unwrap_or(Value::Null);
+    tell_balance(&mut answer, kept.credits_remaining);
+    Made { answer, replayed: true }
 }

@@ -117,7 +117,7 @@ pub async fn get(
     }
     let if_none_match = if_none_match(&headers);
     let (window, delivered) =
-        delivery::deliver(&app, &caller, &request_id.0, &asked.order, if_none_match.as_deref()).await;
+        delivery::deliver(&app, &caller, &request_id.0, &asked.order, if_none_match.as_deref(), None).await;
     let response = match delivered {
         Ok(Delivered::Image { ready, source, remaining }) => {
             let mut response = described(&asked, Some(&ready.etag), Credits(1), remaining);

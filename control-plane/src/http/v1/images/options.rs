@@ -135,8 +135,8 @@ pub struct ImageOptions {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ImageOptionsResponse {
-    data: ImageOptions,
-    request_id: String,
+    pub data: ImageOptions,
+    pub request_id: String,
 }
 
 /// List the options
@@ -157,7 +157,8 @@ pub async fn get(State(app): State<App>, request_id: RequestId, headers: HeaderM
     cacheable::answer(options(&app), HOUR, &request_id, &headers)
 }
 
-fn options(app: &App) -> ImageOptions {
+/// The options of this deployment.
+pub fn options(app: &App) -> ImageOptions {
     let views = View::ALL.iter().map(|view| ViewOption {
         id: view.as_str(),
         label: view.label(),

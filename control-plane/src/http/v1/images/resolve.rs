@@ -131,19 +131,24 @@ pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId,
     counted(&app, &caller, async {
         caller.require(Scope::AccountRead)?;
         let bytes = read_body(request, &app).await?;
-        let (body, year) = understand(&bytes)?;
-        let asked = resolve::Request {
-            query: &body.query,
-            year,
-            make: body.make.as_deref().filter(|name| !name.trim().is_empty()),
-            model: body.model.as_deref().filter(|name| !name.trim().is_empty()),
-        };
-        let catalog = app.catalog.now();
-        let resolved = resolve::resolve(&catalog, &asked).map_err(not_found)?;
-        let answer = ResolveResponse { data: shown(&resolved), request_id: request_id.0 };
+        let answer = answer(&app, &bytes, request_id.0)?;
         Ok(([(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
     })
     .await
+}
+
+/// The picture that a body means.
+pub fn answer(app: &App, body: &[u8], request_id: String) -> Result<ResolveResponse, Problem> {
+    let (body, year) = understand(body)?;
+    let asked = resolve::Request {
+        query: &body.query,
+        year,
+        make: body.make.as_deref().filter(|name| !name.trim().is_empty()),
+        model: body.model.as_deref().filter(|name| !name.trim().is_empty()),
+    };
+    let catalog = app.catalog.now();
+    let resolved = resolve::resolve(&catalog, &asked).map_err(not_found)?;
+    Ok(ResolveResponse { data: shown(&resolved), request_id })
 }
 
 fn understand(bytes: &[u8]) -> Result<(Body, Option<u16>), Problem> {

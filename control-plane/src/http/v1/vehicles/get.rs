@@ -118,8 +118,8 @@ pub enum VehicleList {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VehiclesResponse {
-    data: VehicleList,
-    request_id: String,
+    pub data: VehicleList,
+    pub request_id: String,
 }
 
 impl From<&Make> for CatalogMake {
@@ -178,7 +178,8 @@ pub async fn get(
     Ok(cacheable::answer(data, DAY, &request_id, &headers))
 }
 
-fn list(catalog: &Catalog, query: VehiclesQuery) -> Result<VehicleList, Problem> {
+/// The list that is asked for.
+pub fn list(catalog: &Catalog, query: VehiclesQuery) -> Result<VehicleList, Problem> {
     let models = |make: &Make, year: Option<u16>| -> Vec<CatalogModel> {
         let in_year = |model: &&Model| year.is_none_or(|year| model.years().contains(year));
         make.models.iter().filter(in_year).map(|each| model(each, year)).collect()

@@ -1,4 +1,4 @@
 //! The vehicles that can be asked for.
 
 pub mod get;
-mod query;
+pub mod query;

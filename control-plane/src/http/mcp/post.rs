@@ -1,0 +1,113 @@
+//! `POST /api/mcp`: who calls, how often, and which addresses and pages may.
+
+use super::server::Server;
+use super::transport::{Messages, Transport};
+use crate::app::App;
+use crate::delivery;
+use crate::http::error::Problem;
+use crate::http::extract::{Caller, RequestId, read_body};
+use crate::http::rate_limit::with_window;
+use crate::http::v1::answer::problem;
+use crate::ledger::Window;
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::HeaderValue;
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL};
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use std::sync::Arc;
+use url::Url;
+
+/// Twice the largest body of signed addresses: an array holds more than one message.
+pub const BODY_BYTES_MAX: usize = 128 * 1024;
+
+/// The tools behind the protocol, made once for a router.
+#[derive(Clone)]
+pub struct Endpoint(Transport);
+
+impl Endpoint {
+    pub fn new(app: &App) -> Self {
+        let (hosts, origins) = allowed(&app.base_url);
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_allowed_hosts(hosts)
+            .with_allowed_origins(origins)
+            .enforce_origin_validation()
+            .with_max_request_body_bytes(BODY_BYTES_MAX)
+            .with_cancellation_token(app.closing.child_token());
+        let app = app.clone();
+        Endpoint(Transport::new(move || Server::new(app.clone()), Arc::new(NeverSessionManager::default()), config))
+    }
+}
+
+/// A message, or an array of them, of the Model Context Protocol
+pub async fn post(
+    State(app): State<App>,
+    Extension(endpoint): Extension<Endpoint>,
+    mut caller: Caller,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = read_body(Request::from_parts(parts.clone(), body), &app).await;
+    let messages = match body.map(|body| Messages::read(&body)) {
+        Ok(Ok(messages)) => messages,
+        Ok(Err(refusal)) => return counted_refusal(&app, &caller, *refusal).await,
+        Err(problem) => return counted_refusal(&app, &caller, problem.into_response()).await,
+    };
+    let window = match count(&app, &caller, messages.requests()).await {
+        Ok(window) => window,
+        Err((window, problem)) => return with_window(problem.into_response(), window),
+    };
+    caller.is_counted = true;
+    let mut response = endpoint.0.answer(handed_on(parts, caller), messages).await;
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    with_window(response, window)
+}
+
+/// What the tools see of the request: who calls, and no key.
+fn handed_on(mut parts: Parts, caller: Caller) -> Parts {
+    parts.headers.remove(AUTHORIZATION);
+    parts.headers.remove("x-api-key");
+    parts.extensions.insert(caller);
+    parts
+}
+
+/// Counts every message before any of them is looked at; over the limit nothing else happens.
+async fn count(app: &App, caller: &Caller, requests: usize) -> Result<Option<Window>, (Option<Window>, Problem)> {
+    let mut last = None;
+    for _ in 0..requests {
+        let (window, counted) = delivery::count(app, caller).await;
+        last = window;
+        counted.map_err(|error| (window, problem(app, error)))?;
+    }
+    Ok(last)
+}
+
+async fn counted_refusal(app: &App, caller: &Caller, refusal: Response) -> Response {
+    match count(app, caller, 1).await {
+        Ok(window) => with_window(refusal, window),
+        Err((window, problem)) => with_window(problem.into_response(), window),
+    }
+}
+
+/// Which `Host` a request may name, and which pages may send one (`Origin`): our own address, and this machine's, so that no name that
+/// somebody else makes point here is taken for ours.
+fn allowed(base_url: &str) -> (Vec<String>, Vec<String>) {
+    const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+    let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
+    let mut origins: Vec<String> = LOOPBACK.map(|host| format!("http://{host}:*")).to_vec();
+    if let Ok(base) = Url::parse(base_url)
+        && let (Some(host), Some(port)) = (base.host_str(), base.port_or_known_default())
+    {
+        hosts.push(host.to_owned());
+        origins.push(format!("{}://{host}:{port}", base.scheme()));
+    }
+    (hosts, origins)
+}
+
+/// The id of one message's answer: the request's own, or one of its own in an array.
+pub(super) fn request_id(parts: &Parts) -> String {
+    parts.extensions.get::<RequestId>().map_or_else(|| RequestId::fresh().0, |id| id.0.clone())
+}

@@ -1,0 +1,137 @@
+//! The server that the SDK asks: its name, its tools, and a tool's answer or the problem in its place.
+
+use super::post::request_id;
+use super::tools::{self, Call};
+use super::transport::TakesEvents;
+use crate::app::App;
+use crate::http::extract::Caller;
+use axum::http::request::Parts;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode,
+    Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
+    ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use std::convert::Infallible;
+use std::time::Duration;
+
+/// Tools change with a release of the service.
+const TOOLS_TTL_MS: u64 = 60 * 60 * 1000;
+
+/// A cold render takes up to two minutes.
+const PROGRESS_EVERY: Duration = Duration::from_secs(3);
+
+const INSTRUCTIONS: &str = "Studio renders of vehicles by make, model and year. get_car_image and create_car_image_urls spend credits of the \
+    key's account: 1 for each picture or URL; every other tool is free. Resolve free text with resolve_vehicle first, send an \
+    idempotency_key with what spends, and ask the user instead of retrying when a problem has status 402. describe_api explains the rest.";
+
+/// Answers one message.
+pub struct Server {
+    app: App,
+}
+
+impl Server {
+    pub fn new(app: App) -> Self {
+        Server { app }
+    }
+}
+
+impl Server {
+    /// Tells a client that wants to know that its picture is being made, for as long as it is: many give up on a silent call.
+    async fn tell_progress(&self, context: &RequestContext<RoleServer>) -> Infallible {
+        let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
+        let total = self.app.config.farm.render_wait().as_secs_f64();
+        let mut seconds = 0.0;
+        loop {
+            tokio::time::sleep(PROGRESS_EVERY).await;
+            seconds += PROGRESS_EVERY.as_secs_f64();
+            let progress = ProgressNotificationParam::new(token.clone(), seconds)
+                .with_total(total.max(seconds))
+                .with_message("The picture is being made.");
+            // Who no longer listens is noticed elsewhere.
+            let _ = context.peer.notify_progress(progress).await;
+        }
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let name = Implementation::new("cyclorama", env!("CARGO_PKG_VERSION"))
+            .with_title("Cyclorama")
+            .with_website_url(&self.app.base_url);
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(name)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let mut listed = ListToolsResult::with_all_items(tools::all().to_vec());
+        listed.ttl_ms = Some(TOOLS_TTL_MS);
+        // The same for every key, and still behind one.
+        listed.cache_scope = Some(CacheScope::Private);
+        Ok(listed)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::all().iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let parts = context.extensions.get::<Parts>();
+        let Some((parts, caller)) = parts.and_then(|parts| Some((parts, parts.extensions.get::<Caller>()?))) else {
+            tracing::error!("a tool was called without a caller");
+            return Err(ErrorData::internal_error("Something went wrong here; nothing was charged.", None));
+        };
+        let call = Call {
+            app: &self.app,
+            caller,
+            request_id: request_id(parts),
+            arguments: request.arguments.unwrap_or_default(),
+        };
+        let Some(tool) = tools::named(&request.name) else {
+            return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
+        };
+        let id = call.request_id.clone();
+        let takes_events = parts.extensions.get::<TakesEvents>().is_some_and(|takes| takes.0);
+        let called = tool.call(call);
+        tokio::pin!(called);
+        let answered = tokio::select! {
+            answered = &mut called => answered,
+            // The client has left: what was held goes back.
+            () = context.ct.cancelled() => return Err(ErrorData::internal_error("The call was cancelled.", None)),
+            never = self.tell_progress(&context), if takes_events => match never {},
+        };
+        let result = answered.unwrap_or_else(|problem| {
+            let mut document = problem.document(&self.app.base_url, &id);
+            if let Some(seconds) = problem.retry_after_seconds() {
+                document["retry_after_seconds"] = seconds.into();
+            }
+            CallToolResult::structured_error(document)
+        });
+        Ok(result.into())
+    }
+
+    /// The SDK takes a known method with parameters of another form for an unknown one.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let known = ["initialize", "server/discover", "tools/list", "tools/call"];
+        Err(match known.contains(&request.method.as_str()) {
+            true => {
+                ErrorData::invalid_params(format!("The parameters of {} are not as expected.", request.method), None)
+            }
+            false => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None),
+        })
+    }
+}

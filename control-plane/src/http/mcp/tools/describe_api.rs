@@ -1,0 +1,51 @@
+//! `describe_api`: the page that machines read, and where more is.
+
+use super::Call;
+use super::definition::{Cost, Definition, nothing};
+use crate::http::error::Problem;
+use crate::http::web::machines;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::json;
+
+pub fn definition() -> Definition {
+    Definition {
+        name: "describe_api",
+        title: "Describe the API",
+        cost: Cost::Free,
+        scope: None,
+        limits: "changes with releases only: ask once",
+        about: "How this service works, what things cost, which scopes they need, what to do about errors, and the same in plain HTTP. Start \
+                here.",
+        input: nothing(),
+        output: json!({
+            "type": "object",
+            "properties": {
+                "guide": { "type": "string", "description": "The guide in Markdown, as at /agents.md." },
+                "links": { "type": "object", "additionalProperties": { "type": "string", "format": "uri" } },
+                "request_id": { "type": "string" },
+            },
+            "required": ["guide", "links", "request_id"],
+        }),
+        is_read_only: true,
+    }
+}
+
+pub fn call(call: &Call<'_>) -> Result<CallToolResult, Problem> {
+    call.takes_no_arguments()?;
+    let guide = machines::guide(call.app)?;
+    let links: serde_json::Map<_, _> = [
+        ("guide", "/agents.md"),
+        ("openapi", "/openapi.json"),
+        ("docs", "/docs"),
+        ("errors", "/docs/errors"),
+        ("pricing", "/pricing"),
+    ]
+    .into_iter()
+    .map(|(name, path)| (name.to_owned(), format!("{}{path}", call.app.base_url).into()))
+    .collect();
+    let mut result =
+        CallToolResult::structured(json!({ "guide": &guide, "links": links, "request_id": call.request_id }));
+    // As text it is read, not parsed.
+    result.content = vec![ContentBlock::text(guide)];
+    Ok(result)
+}

@@ -1,0 +1,29 @@
+//! `get_account`: the balance, and the key that asks.
+
+use super::definition::{Cost, Definition, nothing};
+use super::{Call, structured};
+use crate::accounts::Scope;
+use crate::http::error::Problem;
+use crate::http::openapi;
+use crate::http::v1::account::get;
+use rmcp::model::CallToolResult;
+
+pub fn definition() -> Definition {
+    Definition {
+        name: "get_account",
+        title: "Get the account",
+        cost: Cost::Free,
+        scope: Some(Scope::AccountRead),
+        limits: "use is that of the last thirty days",
+        about: "Credits left, prices, recent use, and this key's scopes, rate limit and monthly cap. Look here before spending much.",
+        input: nothing(),
+        output: openapi::schema("AccountResponse"),
+        is_read_only: true,
+    }
+}
+
+pub async fn call(call: Call<'_>) -> Result<CallToolResult, Problem> {
+    call.caller.require(Scope::AccountRead)?;
+    call.takes_no_arguments()?;
+    structured(&get::answer(call.app, call.caller, call.request_id.clone()).await?)
+}

@@ -1,0 +1,27 @@
+//! `list_image_options`: everything that can be asked for, and what it costs.
+
+use super::definition::{Cost, Definition, nothing};
+use super::{Call, structured};
+use crate::http::error::Problem;
+use crate::http::openapi;
+use crate::http::v1::images::options::{ImageOptionsResponse, options};
+use rmcp::model::CallToolResult;
+
+pub fn definition() -> Definition {
+    Definition {
+        name: "list_image_options",
+        title: "List image options",
+        cost: Cost::Free,
+        scope: None,
+        limits: "changes with releases only: ask once",
+        about: "Views, colors, sizes, formats, prices, limits and the catalog's figures.",
+        input: nothing(),
+        output: openapi::schema("ImageOptionsResponse"),
+        is_read_only: true,
+    }
+}
+
+pub fn call(call: &Call<'_>) -> Result<CallToolResult, Problem> {
+    call.takes_no_arguments()?;
+    structured(&ImageOptionsResponse { data: options(call.app), request_id: call.request_id.clone() })
+}

@@ -1,0 +1,31 @@
+//! `rate_image`: what somebody thinks of a picture.
+
+use super::definition::{Cost, Definition};
+use super::{Call, structured};
+use crate::accounts::Scope;
+use crate::http::error::Problem;
+use crate::http::openapi;
+use crate::http::openapi::requests::feedback_fields;
+use crate::http::v1::feedback::post;
+use rmcp::model::CallToolResult;
+use serde_json::json;
+
+pub fn definition() -> Definition {
+    Definition {
+        name: "rate_image",
+        title: "Rate an image",
+        cost: Cost::Free,
+        scope: Some(Scope::AccountRead),
+        limits: "rating 1 to 5, or a verdict; reason of at most 500 characters; one report for each account and picture, the last one counts",
+        about: "Says what the user thinks of a picture, named by the request_id that delivered it, or by make, model and year (view, \
+                color). Bad reports of several accounts put it into review.",
+        input: json!(feedback_fields().build()),
+        output: openapi::schema("FeedbackResponse"),
+        is_read_only: false,
+    }
+}
+
+pub async fn call(call: Call<'_>) -> Result<CallToolResult, Problem> {
+    call.caller.require(Scope::AccountRead)?;
+    structured(&post::record(call.app, call.caller, &call.body(), call.request_id.clone()).await?)
+}

@@ -1,0 +1,29 @@
+//! `resolve_vehicle`: words to the parameters of one picture.
+
+use super::definition::{Cost, Definition};
+use super::{Call, structured};
+use crate::accounts::Scope;
+use crate::http::error::Problem;
+use crate::http::openapi;
+use crate::http::v1::images::resolve;
+use rmcp::model::CallToolResult;
+
+pub fn definition() -> Definition {
+    Definition {
+        name: "resolve_vehicle",
+        title: "Resolve a vehicle description",
+        cost: Cost::Free,
+        scope: Some(Scope::AccountRead),
+        limits: "query of 1 to 200 characters",
+        about: "Turns free text such as `navy blue vw golf 2019 from behind` into the exact arguments of get_car_image. Use `params` when \
+                `confidence` is high; otherwise show `candidates` to the user before anything is spent.",
+        input: openapi::schema("ResolveRequest"),
+        output: openapi::schema("ResolveResponse"),
+        is_read_only: true,
+    }
+}
+
+pub fn call(call: &Call<'_>) -> Result<CallToolResult, Problem> {
+    call.caller.require(Scope::AccountRead)?;
+    structured(&resolve::answer(call.app, &call.body(), call.request_id.clone())?)
+}

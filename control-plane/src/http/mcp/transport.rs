@@ -1,0 +1,319 @@
+//! Streamable HTTP in front of the SDK: single messages and JSON-RPC arrays, as JSON or as an event stream, as the client accepts.
+//!
+//! The SDK takes one message a request, wants both media types accepted, and refuses in plain text; this is what lies between. It knows
+//! no tools, keys or limits.
+
+use crate::http::error::Problem;
+use crate::http::extract::RequestId;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::Request;
+use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures::future::join_all;
+use rmcp::ServerHandler;
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode};
+use rmcp::transport::streamable_http_server::session::SessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::sync::Arc;
+use tower::util::BoxCloneSyncService;
+use tower::{ServiceExt, service_fn};
+
+/// Messages of one array: each may wait for a render.
+pub const MESSAGES_MAX: usize = 20;
+
+/// What the SDK says when it refuses: a line of text.
+const REFUSAL_BYTES_MAX: usize = 4 * 1024;
+
+const JSON: &str = "application/json";
+const EVENT_STREAM: &str = "text/event-stream";
+
+type Service = BoxCloneSyncService<Request, Response, Infallible>;
+
+/// One server of the protocol, in both forms of its answers.
+#[derive(Clone)]
+pub struct Transport {
+    json: Service,
+    events: Service,
+}
+
+impl Transport {
+    /// `handler` makes the server for one request, or for one session where `config` keeps them.
+    pub fn new<S, M>(
+        handler: impl Fn() -> S + Clone + Send + Sync + 'static,
+        sessions: Arc<M>,
+        config: StreamableHttpServerConfig,
+    ) -> Self
+    where
+        S: ServerHandler + Send + 'static,
+        M: SessionManager,
+    {
+        let service = |json| {
+            let handler = handler.clone();
+            let made = move || Ok(handler());
+            let sdk = StreamableHttpService::new(made, sessions.clone(), config.clone().with_json_response(json));
+            BoxCloneSyncService::new(service_fn(move |request: Request| {
+                let sdk = sdk.clone();
+                async move { Ok(sdk.handle(request).await.map(Body::new)) }
+            }))
+        };
+        Transport { json: service(true), events: service(false) }
+    }
+
+    /// Answers messages. Every one is handed on with `parts`, which have been seen by whoever read the messages.
+    pub async fn answer(&self, mut parts: Parts, messages: Messages) -> Response {
+        let takes_events = Form::Events.is_taken(&parts.headers) && matches!(messages, Messages::One(_));
+        parts.extensions.insert(TakesEvents(takes_events));
+        let Some(form) = Form::wanted(&parts.headers) else {
+            let detail = format!("This address answers with {JSON} or {EVENT_STREAM}; `Accept` takes neither.");
+            return Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable", detail).into_response();
+        };
+        // The SDK asks for both, whichever it sends.
+        parts.headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        match messages {
+            Messages::One(message) => {
+                let service = match form {
+                    Form::Json => &self.json,
+                    Form::Events => &self.events,
+                };
+                hand_on(service, Request::from_parts(parts, Body::from(message.to_string()))).await
+            }
+            Messages::Several(messages) => {
+                let answers = messages.into_iter().map(|message| {
+                    let mut parts = parts.clone();
+                    // What each comes to is recorded under an id of its own.
+                    parts.extensions.insert(RequestId::fresh());
+                    hand_on(&self.json, Request::from_parts(parts, Body::from(message.to_string())))
+                });
+                together(join_all(answers).await, form).await
+            }
+        }
+    }
+
+    /// What is not `POST`: a server that keeps sessions has it, others refuse it.
+    pub async fn other_method(&self, request: Request) -> Response {
+        hand_on(&self.events, request).await
+    }
+}
+
+/// Whether the client can be told something before the answer. The SDK then sends an event stream.
+#[derive(Debug, Clone, Copy)]
+pub struct TakesEvents(pub bool);
+
+/// The body of one `POST`.
+#[derive(Debug, PartialEq)]
+pub enum Messages {
+    One(Value),
+    /// A JSON-RPC array, which the revisions of the protocol up to 2025-03-26 have.
+    Several(Vec<Value>),
+}
+
+impl Messages {
+    /// Reads a body; a refusal is the JSON-RPC error to send.
+    pub fn read(body: &[u8]) -> Result<Self, Box<Response>> {
+        let refuse = |code, why: String| Err(Box::new(refusal(code, &why)));
+        let message: Value = match serde_json::from_slice(body) {
+            Ok(message) => message,
+            Err(error) => return refuse(ErrorCode::PARSE_ERROR, format!("The body is not JSON: {error}.")),
+        };
+        let messages = match message {
+            Value::Array(messages) => Messages::Several(messages),
+            message => Messages::One(message),
+        };
+        if !(1..=MESSAGES_MAX).contains(&messages.all().len()) {
+            return refuse(ErrorCode::INVALID_REQUEST, format!("An array has 1 to {MESSAGES_MAX} messages."));
+        }
+        match messages.all().iter().all(is_message) {
+            true => Ok(messages),
+            false => refuse(ErrorCode::INVALID_REQUEST, "The body is not a JSON-RPC 2.0 message.".to_owned()),
+        }
+    }
+
+    fn all(&self) -> &[Value] {
+        match self {
+            Messages::One(message) => std::slice::from_ref(message),
+            Messages::Several(messages) => messages,
+        }
+    }
+
+    /// How many of them ask for something: at least one, since a notification is a request to us as well.
+    pub fn requests(&self) -> usize {
+        self.all().iter().filter(|message| message.get("id").is_some()).count().max(1)
+    }
+}
+
+fn is_message(value: &Value) -> bool {
+    serde_json::from_value::<ClientJsonRpcMessage>(value.clone()).is_ok()
+}
+
+/// A JSON-RPC error that is about no message in particular.
+fn refusal(code: ErrorCode, why: &str) -> Response {
+    let body = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code.0, "message": why } });
+    (StatusCode::BAD_REQUEST, [(CONTENT_TYPE, JSON)], body.to_string()).into_response()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Json,
+    Events,
+}
+
+impl Form {
+    /// What the client accepts; JSON where it takes both.
+    fn wanted(headers: &HeaderMap) -> Option<Self> {
+        let says_nothing = !headers.contains_key(ACCEPT);
+        if says_nothing || Form::Json.is_taken(headers) {
+            return Some(Form::Json);
+        }
+        Form::Events.is_taken(headers).then_some(Form::Events)
+    }
+
+    fn is_taken(self, headers: &HeaderMap) -> bool {
+        let ranges = match self {
+            Form::Json => [JSON, "application/*"],
+            Form::Events => [EVENT_STREAM, "text/*"],
+        };
+        let accepted: Vec<String> = headers
+            .get_all(ACCEPT)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .filter_map(|range| {
+                let mut parts = range.split(';').map(|part| part.trim().to_ascii_lowercase().replace(' ', ""));
+                let media = parts.next().filter(|media| !media.is_empty())?;
+                let is_refused =
+                    |weight: &str| weight.strip_prefix("q=").and_then(|q| q.parse::<f32>().ok()) == Some(0.0);
+                (!parts.any(|part| is_refused(&part))).then_some(media)
+            })
+            .collect();
+        accepted.iter().any(|range| range == "*/*" || ranges.contains(&range.as_str()))
+    }
+}
+
+async fn hand_on(service: &Service, request: Request) -> Response {
+    let response = match service.clone().oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    };
+    match is_plain_refusal(&response) {
+        true => as_problem(response).await,
+        false => response,
+    }
+}
+
+fn is_plain_refusal(response: &Response) -> bool {
+    let status = response.status();
+    let has_form = response.headers().get(CONTENT_TYPE).is_some_and(|kind| !kind.as_bytes().starts_with(b"text/plain"));
+    (status.is_client_error() || status.is_server_error()) && !has_form
+}
+
+/// The SDK's refusals in our form.
+async fn as_problem(response: Response) -> Response {
+    let (parts, body) = response.into_parts();
+    let bytes = to_bytes(body, REFUSAL_BYTES_MAX).await.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let detail = text.split_once(": ").map_or(&*text, |(_, detail)| detail);
+    if parts.status.is_server_error() {
+        tracing::error!(detail, "the protocol's server failed");
+        return Problem::internal().into_response();
+    }
+    let detail = match detail.starts_with("Host") {
+        true => "Host names another address than the service's own (its base address, or this machine)",
+        false => detail,
+    };
+    let code = match parts.status {
+        StatusCode::FORBIDDEN if detail.starts_with("Host") => "host_not_allowed",
+        StatusCode::FORBIDDEN => "origin_not_allowed",
+        StatusCode::NOT_FOUND => "unknown_session",
+        StatusCode::METHOD_NOT_ALLOWED => "method_not_allowed",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "unsupported_media_type",
+        _ => "invalid_request",
+    };
+    let problem = Problem::new(parts.status, code, format!("{}.", detail.trim_end_matches('.')));
+    let mut response = problem.into_response();
+    if let Some(allow) = parts.headers.get(ALLOW) {
+        response.headers_mut().insert(ALLOW, allow.clone());
+    }
+    response
+}
+
+/// Answers of an array: what is no answer to a single message (a refused address, say) is the answer to all.
+async fn together(responses: Vec<Response>, form: Form) -> Response {
+    let mut answers = Vec::with_capacity(responses.len());
+    for response in responses {
+        let is_json =
+            response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(JSON.as_bytes()));
+        match (is_json, response.status()) {
+            (true, _) => {}
+            (false, StatusCode::ACCEPTED) => continue,
+            (false, _) => return response,
+        }
+        // Made here, and as large as it was made.
+        let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap_or_default();
+        answers.push(serde_json::from_slice::<Value>(&bytes).unwrap_or(Value::Null));
+    }
+    if answers.is_empty() {
+        return StatusCode::ACCEPTED.into_response();
+    }
+    let (kind, body) = match form {
+        Form::Json => (JSON, Value::Array(answers).to_string()),
+        Form::Events => {
+            (EVENT_STREAM, answers.iter().map(|answer| format!("event: message\ndata: {answer}\n\n")).collect())
+        }
+    };
+    ([(CONTENT_TYPE, kind)], Bytes::from(body)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_come_as_the_client_accepts_them() {
+        for (accept, form) in [
+            (None, Some(Form::Json)),
+            (Some("application/json, text/event-stream"), Some(Form::Json)),
+            (Some("text/event-stream, application/json"), Some(Form::Json)),
+            (Some("application/json"), Some(Form::Json)),
+            (Some("APPLICATION/JSON; charset=utf-8"), Some(Form::Json)),
+            (Some("*/*"), Some(Form::Json)),
+            (Some("text/event-stream"), Some(Form::Events)),
+            (Some("text/*"), Some(Form::Events)),
+            (Some("application/json;q=0, text/event-stream"), Some(Form::Events)),
+            (Some("text/html"), None),
+            (Some("application/json; q=0.0"), None),
+        ] {
+            let mut headers = HeaderMap::new();
+            if let Some(accept) = accept {
+                headers.insert(ACCEPT, HeaderValue::from_str(accept).expect("a header"));
+            }
+            assert_eq!(Form::wanted(&headers), form, "{accept:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_are_messages_or_short_arrays_of_them() {
+        let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+        let notice = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        for (body, requests) in [
+            (ping.clone(), Some(1)),
+            (notice.clone(), Some(1)),
+            (json!([ping]), Some(1)),
+            (json!([ping, notice, ping]), Some(2)),
+            (json!([notice]), Some(1)),
+            (Value::Array(vec![ping.clone(); MESSAGES_MAX]), Some(MESSAGES_MAX)),
+            (Value::Array(vec![ping.clone(); MESSAGES_MAX + 1]), None),
+            (json!([]), None),
+            (json!([ping, 7]), None),
+            (json!({ "method": "ping" }), None),
+            (json!("ping"), None),
+        ] {
+            let read = Messages::read(body.to_string().as_bytes()).ok().map(|messages| messages.requests());
+            assert_eq!(read, requests, "{body}");
+        }
+        assert!(Messages::read(b"{").is_err());
+    }
+}
