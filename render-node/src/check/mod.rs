@@ -193,7 +193,7 @@ pub fn geometry_key(library: &Library, vehicle: &Vehicle) -> String {
     let d = vehicle.dimensions;
     // Names decide what is not drawn from a sheet, and how a template is varied.
     let kind = match machine_of(vehicle) {
-        Some(machine) => format!("{machine:?}"),
+        Some(machine) => format!("{machine:?} {} {}", vehicle.make, vehicle.model),
         None if vehicle.body.is_two_wheeler() => layout_of(vehicle),
         None if library.is_drawn(vehicle) => String::new(),
         None => format!("{} {}", vehicle.make, vehicle.model),

@@ -44,7 +44,7 @@ pub fn build(library: &Library, vehicle: &Vehicle) -> Result<VehicleMesh, Vehicl
         return Ok(motorcycle(vehicle));
     }
     if let Some(kind) = machine::machine_of(vehicle) {
-        return Ok(machine::build(kind, vehicle.dimensions));
+        return Ok(machine::build(kind, vehicle));
     }
     let sheet = library
         .dressed(vehicle)?

@@ -2,18 +2,18 @@
 
 use glam::Vec3;
 
-use super::Size;
+use super::{Size, Traits};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::assembly::{Assembly, bar, block, hull, mudguard};
 use crate::vehicle::parts::solid::Solid;
 use crate::vehicle::parts::wheel::{Motif, RimFinish, Tread, Wheel, axle};
 
-pub(super) fn loader(size: Size) -> VehicleMesh {
+pub(super) fn loader(size: Size, traits: Traits) -> VehicleMesh {
     let Size { length, width, height, wheelbase } = size;
     let mut parts = Assembly::default();
     let p = Vec3::new;
-    let radius = 0.215 * height;
-    let tyre = 0.21 * width;
+    let radius = 0.215 * height * (1.0 + 0.09 * traits.tyres);
+    let tyre = 0.21 * width * (1.0 + 0.10 * traits.fittings);
     let rear_x = length - radius - 0.02 * length;
     let front_x = rear_x - wheelbase.min(rear_x - 0.26 * length);
     let wheel = Wheel {
@@ -22,7 +22,7 @@ pub(super) fn loader(size: Size) -> VehicleMesh {
         rim_diameter: radius * 1.06,
         dish: 0.04,
         motif: Motif::Steel,
-        finish: RimFinish::Bright,
+        finish: if traits.lamps > 0.3 { RimFinish::Dark } else { RimFinish::Bright },
         tread: Tread::AllTerrain,
         turn_degrees: 0.0,
     };
@@ -44,16 +44,17 @@ pub(super) fn loader(size: Size) -> VehicleMesh {
     );
 
     // Hood behind, falling to the tail.
-    let (cab_front, cab_rear) = (front_x + 0.10 * length, rear_x - 0.02 * length);
-    let hood = 0.58 * height;
-    let half = 0.33 * width;
+    let shift = 0.03 * traits.cab * length;
+    let (cab_front, cab_rear) = (front_x + 0.10 * length + shift, rear_x - 0.02 * length + shift);
+    let hood = 0.58 * height * (1.0 + 0.07 * traits.nose);
+    let half = 0.33 * width * (1.0 + 0.05 * traits.lamps);
     parts.add_soft(
         Material::Paint,
         hull(
             &[
                 [cab_rear - 0.15, half, deck * 0.9, hood],
                 [rear_x + 0.10, half, deck * 0.9, hood * 0.985],
-                [length - 0.10, half * 0.97, deck * 0.9, hood * 0.93],
+                [length - 0.10, half * 0.97, deck * 0.9, hood * (0.93 + 0.04 * traits.fittings)],
                 [length - 0.015, half * 0.90, deck * 0.95, hood * 0.86],
             ],
             6.0,
@@ -66,17 +67,19 @@ pub(super) fn loader(size: Size) -> VehicleMesh {
     );
     parts.add(Material::MattBlack, block(p(length - 0.20, -half, radius * 0.8), p(length - 0.02, half, deck), 0.04));
     let stack = p(rear_x + 0.05, half * 0.5, hood * 0.9);
+    let stack = stack * p(1.0, if traits.tyres > 0.0 { 1.0 } else { -1.0 }, 1.0);
     parts.add(Material::MattBlack, bar(&[stack, stack.with_z(0.80 * height)], 0.05));
 
-    cab(&mut parts, size, [cab_front, cab_rear], deck);
+    cab(&mut parts, size, traits, [cab_front, cab_rear], deck);
     front(&mut parts, size, front_x, radius);
     parts.mesh
 }
 
-fn cab(parts: &mut Assembly, size: Size, [front, rear]: [f32; 2], deck: f32) {
+fn cab(parts: &mut Assembly, size: Size, traits: Traits, [front, rear]: [f32; 2], deck: f32) {
     let Size { width, height, .. } = size;
     let p = Vec3::new;
-    let (half, top, waist) = (0.31 * width, 0.945 * height, 0.50 * height);
+    let half = 0.31 * width * (1.0 + 0.06 * traits.cab);
+    let (top, waist) = ((0.945 - 0.015 * traits.lamps) * height, (0.50 + 0.04 * traits.fittings) * height);
     parts.add_soft(
         Material::Paint,
         hull(

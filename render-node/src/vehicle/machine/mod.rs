@@ -9,6 +9,7 @@ mod tractor;
 use cyclorama_core::vehicle::{BodyClass, Dimensions, Vehicle};
 
 use super::mesh::VehicleMesh;
+use super::variation::chances;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Machine {
@@ -107,14 +108,35 @@ pub fn dimensions_of(machine: Machine, given: Dimensions) -> Dimensions {
 }
 
 /// Builds the machine on z = 0.
-pub fn build(machine: Machine, given: Dimensions) -> VehicleMesh {
+pub fn build(machine: Machine, vehicle: &Vehicle) -> VehicleMesh {
+    assemble(machine, vehicle.dimensions, Traits::of(vehicle))
+}
+
+fn assemble(machine: Machine, given: Dimensions, traits: Traits) -> VehicleMesh {
     let size = Size::of(dimensions_of(machine, given));
     match machine {
-        Machine::Tractor => tractor::tractor(size),
-        Machine::Loader => loader::loader(size),
-        Machine::Quad => quad::quad(size),
-        Machine::Rickshaw => rickshaw::rickshaw(size, false),
-        Machine::CargoRickshaw => rickshaw::rickshaw(size, true),
+        Machine::Tractor => tractor::tractor(size, traits),
+        Machine::Loader => loader::loader(size, traits),
+        Machine::Quad => quad::quad(size, traits),
+        Machine::Rickshaw => rickshaw::rickshaw(size, traits, false),
+        Machine::CargoRickshaw => rickshaw::rickshaw(size, traits, true),
+    }
+}
+
+/// What tells models of one kind of machine apart, by their names: each from -1 to 1. Sizes of most are unknown, shapes all the more.
+#[derive(Debug, Clone, Copy, Default)]
+struct Traits {
+    tyres: f32,
+    nose: f32,
+    cab: f32,
+    lamps: f32,
+    fittings: f32,
+}
+
+impl Traits {
+    fn of(vehicle: &Vehicle) -> Traits {
+        let mut chance = chances(&format!("{}/{}", vehicle.make, vehicle.model));
+        Traits { tyres: chance(), nose: chance(), cab: chance(), lamps: chance(), fittings: chance() }
     }
 }
 
@@ -162,7 +184,11 @@ mod tests {
             for given in sizes {
                 let (length_mm, width_mm, height_mm, wheelbase_mm) = given;
                 let given = Dimensions { length_mm, width_mm, height_mm, wheelbase_mm, front_track_mm: 0 };
-                let mesh = build(machine, given);
+                for each in [-1.0, 1.0] {
+                    let traits = Traits { tyres: each, nose: -each, cab: each, lamps: each, fittings: -each };
+                    assert_sound(&assemble(machine, given, traits), &format!("{machine:?} {given:?} {traits:?}"));
+                }
+                let mesh = assemble(machine, given, Traits::default());
                 assert_sound(&mesh, &format!("{machine:?} {given:?}"));
                 let wanted = Size::of(dimensions_of(machine, given));
                 let points = || mesh.surfaces.values().flat_map(|s| &s.positions);

@@ -2,17 +2,17 @@
 
 use glam::Vec3;
 
-use super::Size;
+use super::{Size, Traits};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::assembly::{Assembly, bar, block, hull, mudguard};
 use crate::vehicle::parts::wheel::{Motif, RimFinish, Tread, Wheel, axle};
 
-pub(super) fn quad(size: Size) -> VehicleMesh {
+pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
     let Size { length, width, height, wheelbase } = size;
     let mut parts = Assembly::default();
     let p = Vec3::new;
-    let radius = 0.262 * height;
-    let tyre = 0.20 * width;
+    let radius = 0.262 * height * (1.0 + 0.05 * traits.tyres);
+    let tyre = 0.20 * width * (1.0 + 0.12 * traits.fittings);
     let front_x = (length - wheelbase) * 0.46;
     let rear_x = front_x + wheelbase;
     let wheel = |width: f32| Wheel {
@@ -21,7 +21,7 @@ pub(super) fn quad(size: Size) -> VehicleMesh {
         rim_diameter: radius * 0.98,
         dish: 0.03,
         motif: Motif::OffRoad,
-        finish: RimFinish::Dark,
+        finish: if traits.lamps > 0.2 { RimFinish::Bright } else { RimFinish::Dark },
         tread: Tread::AllTerrain,
         turn_degrees: 0.0,
     };
@@ -47,7 +47,7 @@ pub(super) fn quad(size: Size) -> VehicleMesh {
         );
     }
     // Mudguards sweep over the wheels and join the body.
-    let (front_guard, rear_guard) = (0.63 * height, 0.66 * height);
+    let (front_guard, rear_guard) = ((0.63 + 0.015 * traits.nose) * height, (0.66 + 0.012 * traits.cab) * height);
     parts.add_soft(
         Material::Paint,
         hull(
@@ -83,9 +83,14 @@ pub(super) fn quad(size: Size) -> VehicleMesh {
         Material::Paint,
         hull(
             &[
-                [front_x - radius * 1.12, width * 0.14, 0.42 * height, 0.60 * height],
-                [front_x - radius * 0.6, width * 0.19, 0.42 * height, 0.72 * height],
-                [front_x + radius * 0.5, width * 0.15, 0.45 * height, 0.80 * height],
+                [front_x - radius * 1.12, width * (0.14 + 0.03 * traits.nose), 0.42 * height, 0.60 * height],
+                [
+                    front_x - radius * 0.6,
+                    width * (0.19 + 0.03 * traits.nose),
+                    0.42 * height,
+                    (0.72 + 0.02 * traits.lamps) * height,
+                ],
+                [front_x + radius * 0.5, width * (0.15 + 0.02 * traits.cab), 0.45 * height, 0.80 * height],
                 [middle - 0.02, width * 0.14, 0.50 * height, 0.735 * height],
             ],
             3.2,
@@ -100,7 +105,12 @@ pub(super) fn quad(size: Size) -> VehicleMesh {
             ],
             3.0,
         )
-        .moved(p(-0.004, width * 0.105, 0.0)),
+        .bent(|at| p(at.x, at.y * (1.0 + 0.25 * traits.cab), at.z))
+        .moved(p(
+            -0.006 - 0.022 * (traits.nose.max(0.0) + traits.lamps.max(0.0)),
+            width * (0.105 + 0.035 * traits.lamps),
+            0.02 * traits.nose * height,
+        )),
     );
     parts.add(
         Material::MattBlack,
@@ -138,7 +148,10 @@ pub(super) fn quad(size: Size) -> VehicleMesh {
         Material::GlossBlack,
         block(p(head.x - 0.05, -0.08, head.z + 0.02), p(head.x + 0.05, 0.08, head.z + 0.09), 0.03),
     );
-    for (x, z) in [(front_x - radius * 0.25, front_guard + 0.115), (rear_x + radius * 0.55, rear_guard + 0.105)] {
+    // Sporting ones do without racks.
+    let racks = [(front_x - radius * 0.25, front_guard + 0.115), (rear_x + radius * 0.55, rear_guard + 0.105)];
+    let carried = if traits.fittings > -0.35 { &racks[..] } else { &[] };
+    for (x, z) in carried.iter().copied() {
         let half = radius * 0.72;
         for step in 0..5 {
             let y = (step as f32 / 4.0 - 0.5) * width * 0.62;

@@ -2,17 +2,17 @@
 
 use glam::Vec3;
 
-use super::Size;
+use super::{Size, Traits};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::assembly::{Assembly, bar, block, hull, mudguard};
 use crate::vehicle::parts::placing::moved_to;
 use crate::vehicle::parts::wheel::{Motif, RimFinish, Tread, Wheel, axle, wheel};
 
-pub(super) fn rickshaw(size: Size, has_bed: bool) -> VehicleMesh {
+pub(super) fn rickshaw(size: Size, traits: Traits, has_bed: bool) -> VehicleMesh {
     let Size { length, width, height, wheelbase } = size;
     let mut parts = Assembly::default();
     let p = Vec3::new;
-    let radius = 0.135 * height;
+    let radius = 0.135 * height * (1.0 + 0.06 * traits.tyres);
     let rear_x = length - 0.16 * length;
     let front_x = rear_x - wheelbase;
     let spec = Wheel {
@@ -21,7 +21,7 @@ pub(super) fn rickshaw(size: Size, has_bed: bool) -> VehicleMesh {
         rim_diameter: radius * 1.15,
         dish: 0.01,
         motif: Motif::Steel,
-        finish: RimFinish::Bright,
+        finish: if traits.fittings > 0.3 { RimFinish::Dark } else { RimFinish::Bright },
         tread: Tread::Road,
         turn_degrees: 0.0,
     };
@@ -32,15 +32,15 @@ pub(super) fn rickshaw(size: Size, has_bed: bool) -> VehicleMesh {
     parts.add(Material::MattBlack, bar(&[p(front_x, 0.09, radius), p(front_x + 0.14, 0.07, 0.42 * height)], 0.025));
     parts.add(Material::Paint, mudguard(p(front_x, 0.0, radius), radius + 0.04, 0.16, 0.02, [25.0, 160.0]));
 
-    let (floor, waist, half) = (0.20 * height, 0.50 * height, width * 0.5);
+    let (floor, waist, half) = (0.20 * height, (0.50 + 0.025 * traits.cab) * height, width * 0.5);
     // Floor and apron: narrow in front, as wide as the bench behind.
     parts.add_soft(
         Material::Paint,
         hull(
             &[
                 [0.004, half * 0.16, 0.30 * height, 0.44 * height],
-                [0.05 * length, half * 0.36, 0.24 * height, 0.50 * height],
-                [0.13 * length, half * 0.62, floor, waist * 1.02],
+                [0.05 * length, half * (0.36 + 0.06 * traits.nose), 0.24 * height, 0.50 * height],
+                [0.13 * length, half * (0.62 + 0.06 * traits.nose), floor, waist * 1.02],
                 [0.20 * length, half * 0.76, floor, waist * 1.03],
             ],
             2.8,
@@ -60,7 +60,7 @@ pub(super) fn rickshaw(size: Size, has_bed: bool) -> VehicleMesh {
     let cab_rear = if has_bed { 0.50 * length } else { 0.60 * length };
     // Windscreen in its frame.
     let top = 0.93 * height;
-    let (foot_x, head_x) = (0.17 * length, 0.24 * length);
+    let (foot_x, head_x) = (0.17 * length, (0.24 + 0.02 * traits.lamps) * length);
     let screen = |x: f32, z: f32, out: f32| p(x, half * out, z);
     for y in [1.0, -1.0] {
         let side = |v: Vec3| v * p(1.0, y, 1.0);

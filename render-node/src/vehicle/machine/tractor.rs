@@ -2,15 +2,16 @@
 
 use glam::Vec3;
 
-use super::Size;
+use super::{Size, Traits};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::assembly::{Assembly, bar, block, hull, mudguard};
 use crate::vehicle::parts::wheel::{Motif, RimFinish, Tread, Wheel, axle};
 
-pub(super) fn tractor(size: Size) -> VehicleMesh {
+pub(super) fn tractor(size: Size, traits: Traits) -> VehicleMesh {
     let Size { length, width, height, wheelbase } = size;
     let mut parts = Assembly::default();
-    let (rear_radius, front_radius) = (0.30 * height, 0.205 * height);
+    let rear_radius = 0.30 * height * (1.0 + 0.06 * traits.tyres);
+    let front_radius = 0.205 * height * (1.0 + 0.09 * traits.tyres + 0.05 * traits.fittings);
     let rear_x = length - rear_radius - 0.09 * length;
     let front_x = rear_x - wheelbase;
     let wheel = |radius: f32, width: f32, share: f32| Wheel {
@@ -19,7 +20,7 @@ pub(super) fn tractor(size: Size) -> VehicleMesh {
         rim_diameter: radius * 2.0 * share,
         dish: 0.05,
         motif: Motif::Steel,
-        finish: RimFinish::Bright,
+        finish: if traits.lamps > 0.3 { RimFinish::Dark } else { RimFinish::Bright },
         tread: Tread::AllTerrain,
         turn_degrees: 0.0,
     };
@@ -59,16 +60,18 @@ pub(super) fn tractor(size: Size) -> VehicleMesh {
     parts.add(Material::MattBlack, block(p(rear_x, -0.05, low), p(length, 0.05, low + 0.1), 0.02));
 
     // Hood, its grille and lamps.
-    let (nose, back) = (0.055 * length, 0.47 * length);
-    let hood_top = 0.60 * height;
-    let half = 0.165 * width;
+    let (nose, back) = (0.055 * length, (0.47 + 0.025 * traits.cab) * length);
+    let hood_top = 0.60 * height * (1.0 + 0.05 * traits.nose);
+    let half = 0.165 * width * (1.0 + 0.13 * traits.nose);
+    // How far the hood falls to the nose.
+    let fall = 0.05 * traits.lamps;
     parts.add_soft(
         Material::Paint,
         hull(
             &[
-                [nose, half * 0.86, deck + 0.02, hood_top * 0.84],
-                [nose + 0.05, half * 0.96, deck, hood_top * 0.90],
-                [nose + 0.45, half, deck, hood_top * 0.96],
+                [nose, half * 0.86, deck + 0.02, hood_top * (0.84 - fall)],
+                [nose + 0.05, half * 0.96, deck, hood_top * (0.90 - fall)],
+                [nose + 0.45, half, deck, hood_top * (0.96 - 0.6 * fall)],
                 [back, half * 1.10, deck, hood_top],
             ],
             4.5,
@@ -76,21 +79,26 @@ pub(super) fn tractor(size: Size) -> VehicleMesh {
     );
     parts.add(
         Material::Grille,
-        block(p(nose - 0.012, -half * 0.66, deck + 0.08), p(nose + 0.05, half * 0.66, hood_top * 0.72), 0.012),
+        block(p(nose - 0.012, -half * 0.66, deck + 0.08), p(nose + 0.05, half * 0.66, hood_top * (0.72 - fall)), 0.012),
     );
     parts.add_pair(
         Material::LampWhite,
-        block(p(nose - 0.016, half * 0.22, hood_top * 0.735), p(nose + 0.04, half * 0.76, hood_top * 0.80), 0.02),
+        block(
+            p(nose - 0.016, half * (0.22 + 0.12 * traits.fittings), hood_top * (0.735 - fall - 0.02 * traits.cab)),
+            p(nose + 0.04, half * 0.76, hood_top * (0.80 - fall)),
+            0.02,
+        ),
     );
     parts.add_pair(
         Material::MattBlack,
         block(p(nose + 0.25, half * 0.94, deck + 0.06), p(back - 0.25, half * 1.075, hood_top * 0.80), 0.03),
     );
-    let stack_foot = p(back - 0.12, half * 1.15, hood_top * 0.7);
+    let stack_side = if traits.fittings > 0.0 { 1.15 } else { -1.15 };
+    let stack_foot = p(back - 0.12, half * stack_side, hood_top * 0.7);
     parts.add(Material::MattBlack, bar(&[stack_foot, stack_foot.with_z(0.80 * height)], 0.055));
     parts.add(Material::Chrome, bar(&[stack_foot.with_z(0.79 * height), stack_foot.with_z(0.93 * height)], 0.036));
 
-    cab(&mut parts, size, [back - 0.03, rear_x + rear_radius * 0.42], deck);
+    cab(&mut parts, size, traits, [back - 0.03, rear_x + rear_radius * 0.42], deck);
     for side in [1.0, -1.0] {
         let over = p(rear_x, side * (width * 0.5 - rear_width * 0.56), rear_radius);
         parts.add(Material::Paint, mudguard(over, rear_radius + 0.06, rear_width * 0.98, 0.03, [28.0, 150.0]));
@@ -109,11 +117,11 @@ pub(super) fn tractor(size: Size) -> VehicleMesh {
 }
 
 /// A glass box on posts with a painted roof, seat and wheel inside.
-fn cab(parts: &mut Assembly, size: Size, [front, rear]: [f32; 2], deck: f32) {
+fn cab(parts: &mut Assembly, size: Size, traits: Traits, [front, rear]: [f32; 2], deck: f32) {
     let Size { width, height, .. } = size;
     let p = Vec3::new;
-    let (half, top) = (0.30 * width, 0.945 * height);
-    let waist = 0.56 * height;
+    let (half, top) = (0.30 * width * (1.0 + 0.07 * traits.cab), (0.945 - 0.015 * traits.lamps) * height);
+    let waist = (0.56 + 0.03 * traits.nose) * height;
     parts.add(Material::GlossBlack, block(p(front, -half * 0.92, deck), p(rear, half * 0.92, waist), 0.06));
     parts.add_soft(
         Material::Glass,

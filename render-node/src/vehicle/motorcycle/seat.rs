@@ -58,8 +58,8 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
         let hump = hull_in_steps(
             &[
                 [seat.x + 0.175, 0.090, seat.z - 0.02, seat.z + 0.045 + rise * 0.5],
-                [seat.x + 0.235, 0.124, seat.z - 0.01, seat.z + 0.075 + rise * 0.75],
-                [seat.x + 0.320, 0.112, seat.z + 0.02, seat.z + 0.078 + rise],
+                [seat.x + 0.235, 0.124, seat.z - 0.01, seat.z + 0.060 + rise * 0.72],
+                [seat.x + 0.320, 0.112, seat.z + 0.02, seat.z + 0.056 + rise],
                 [tail - 0.17, 0.084, seat.z + rise * 0.6, seat.z + 0.058 + rise],
                 [tail - 0.10, 0.050, seat.z + rise * 0.7, seat.z + 0.030 + rise],
             ],
