@@ -91,8 +91,7 @@ class Cyclorama:
     ) -> CarImage:
         """A picture, for one credit; free when it is the one that `if_none_match` names."""
         query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
-        with self._transport.send(_picture("GET", query, if_none_match, request_id)) as answer:
-            return _car_image(answer)
+        return self._transport.send(_picture("GET", query, if_none_match, request_id), _car_image)
 
     def save_car_image(
         self,
@@ -112,8 +111,7 @@ class Cyclorama:
     ) -> ImageInfo:
         """As `get_car_image`, into a file that is there whole or not at all. The format is not taken from the file's name."""
         query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
-        with self._transport.send(_picture("GET", query, if_none_match, request_id)) as answer:
-            return _save(answer, path)
+        return self._transport.send(_picture("GET", query, if_none_match, request_id), lambda answer: _save(answer, path))
 
     def head_car_image(
         self,
@@ -131,8 +129,7 @@ class Cyclorama:
     ) -> ImageInfo:
         """What `get_car_image` would say, for nothing. Never renders."""
         query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
-        with self._transport.send(_picture("HEAD", query, if_none_match, None)) as answer:
-            return ImageInfo(**_info(answer))
+        return self._transport.send(_picture("HEAD", query, if_none_match, None), _image_info)
 
     def get_car_image_url(
         self,
@@ -173,19 +170,16 @@ class Cyclorama:
         headers = {"If-None-Match": if_none_match}
         # A load may use up an address.
         request = Request("GET", _delivery_path(url), headers=headers, repeatable=False)
-        with self._transport.send(request) as answer:
-            return _car_image(answer)
+        return self._transport.send(request, _car_image)
 
     def save_delivery(self, path: "str | os.PathLike[str]", url: str, *, if_none_match: Optional[str] = None) -> ImageInfo:
         """As `load_delivery`, into a file that is there whole or not at all."""
         request = Request("GET", _delivery_path(url), headers={"If-None-Match": if_none_match}, repeatable=False)
-        with self._transport.send(request) as answer:
-            return _save(answer, path)
+        return self._transport.send(request, lambda answer: _save(answer, path))
 
     def check_delivery(self, url: str) -> ImageInfo:
         """Whether a signed address is good, without using it up."""
-        with self._transport.send(Request("HEAD", _delivery_path(url))) as answer:
-            return ImageInfo(**_info(answer))
+        return self._transport.send(Request("HEAD", _delivery_path(url)), _image_info)
 
     def embed_car_image(
         self,
@@ -207,8 +201,7 @@ class Cyclorama:
         """A picture of the legacy endpoint. With `exp` and `sig`, or `mode="cached"`, it is free; else one credit."""
         query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
         query.update(mode=mode, exp=exp, sig=sig)
-        with self._transport.send(_picture("GET", query, if_none_match, None, "/images/car.png")) as answer:
-            return _car_image(answer)
+        return self._transport.send(_picture("GET", query, if_none_match, None, "/images/car.png"), _car_image)
 
     def head_embed_car_image(
         self,
@@ -229,8 +222,7 @@ class Cyclorama:
         """What `embed_car_image` would say, for nothing. Never renders."""
         query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
         query.update(mode=mode, exp=exp, sig=sig)
-        with self._transport.send(_picture("HEAD", query, None, None, "/images/car.png")) as answer:
-            return ImageInfo(**_info(answer))
+        return self._transport.send(_picture("HEAD", query, None, None, "/images/car.png"), _image_info)
 
     # --- finding vehicles -------------------------------------------------------------------------------------------
 
@@ -365,8 +357,7 @@ class Cyclorama:
         return self._json(Health, Request("GET", "/api/health"))
 
     def _document(self, request: Request) -> Any:
-        with self._transport.send(request) as answer:
-            return answer.document()
+        return self._transport.send(request, Answer.document)
 
     def _json(self, kind: Type[_Result], request: Request) -> _Result:
         try:
@@ -418,12 +409,16 @@ def _info(answer: Answer) -> Dict[str, Any]:
     )
 
 
+def _image_info(answer: Answer) -> ImageInfo:
+    return ImageInfo(**_info(answer))
+
+
 def _car_image(answer: Answer) -> CarImage:
     return CarImage(content=answer.content(), **_info(answer))
 
 
 def _save(answer: Answer, path: "str | os.PathLike[str]") -> ImageInfo:
-    info = ImageInfo(**_info(answer))
+    info = _image_info(answer)
     if not info.modified:
         return info
     target = os.path.abspath(path)

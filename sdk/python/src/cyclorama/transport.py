@@ -11,9 +11,11 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterator, Mapping, Optional
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, TypeVar
 
 from . import errors
+
+Result = TypeVar("Result")
 
 _FIRST_WAIT_SECONDS = 0.5
 _LONGEST_WAIT_SECONDS = 20.0
@@ -110,11 +112,12 @@ class Transport:
         self._sleep = sleep
         self._opener = urllib.request.build_opener(_NoRedirects)
 
-    def send(self, request: Request) -> Answer:
-        """An answer of 2xx or 304, after as many attempts as it takes."""
+    def send(self, request: Request, read: Callable[[Answer], Result]) -> Result:
+        """What `read` makes of an answer of 2xx or 304, after as many attempts as it takes."""
         for attempt in range(self._retries.attempts + 1):
             try:
-                return self._follow(request)
+                with self._follow(request) as answer:
+                    return read(answer)
             except errors.CycloramaError as error:
                 if attempt == self._retries.attempts or not self._may_pass(error, request):
                     raise
