@@ -22,6 +22,8 @@ _LONGEST_WAIT_SECONDS = 20.0
 _CHUNK_BYTES = 64 * 1024
 # Where an address without its one spelling leads; more is a loop.
 _REDIRECTS_MAX = 2
+# After these nothing has reached the service: trying again can do nothing twice.
+_NOT_SENT = (ConnectionRefusedError, socket.gaierror)
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,9 @@ class Request:
 class Answer:
     """An answer whose body has not been read."""
 
-    def __init__(self, response: Any) -> None:
+    def __init__(self, response: Any, method: str) -> None:
         self._response = response
+        self._is_head = method == "HEAD"
         self.status: int = response.status
         self.headers = {name.lower(): value for name, value in response.headers.items()}
 
@@ -62,7 +65,8 @@ class Answer:
 
     def chunks(self) -> Iterator[bytes]:
         """The body, to its last byte or with an error."""
-        length = self.headers.get("content-length", "")
+        # Answers to HEAD tell the length of what GET would send.
+        length = "" if self._is_head else self.headers.get("content-length", "")
         missing = int(length) if length.isdigit() else None
         try:
             while True:
@@ -130,7 +134,7 @@ class Transport:
         if error.retry_after_seconds is not None and error.retry_after_seconds > self._retries.longest_retry_after_seconds:
             return False
         if error.status is None:
-            return request.repeatable or isinstance(error, _NotSent)
+            return request.repeatable or isinstance(error.__cause__, _NOT_SENT)
         # The first attempt of this very request is still at work.
         if error.code == "idempotency_key_in_use":
             return True
@@ -164,20 +168,15 @@ class Transport:
             headers["Content-Type"] = "application/json"
         sent = urllib.request.Request(target, data=body, headers=headers, method=request.method)
         try:
-            return Answer(self._opener.open(sent, timeout=self._timeout_seconds))
+            return Answer(self._opener.open(sent, timeout=self._timeout_seconds), request.method)
         except urllib.error.HTTPError as response:
-            answer = Answer(response)
+            answer = Answer(response, request.method)
             if answer.status in (304, 308):
                 return answer
             with answer:
                 raise errors.from_answer(answer.status, answer.headers, answer.document()) from None
         except urllib.error.URLError as cause:
-            if isinstance(cause.reason, (ConnectionRefusedError, socket.gaierror)):
-                raise _NotSent("connection_failed", f"{self.url} cannot be reached: {cause.reason}") from cause
-            raise errors.connection_failed(cause.reason) from cause
+            reason = cause.reason if isinstance(cause.reason, Exception) else cause
+            raise errors.connection_failed(reason) from reason
         except (OSError, http.client.HTTPException) as cause:
             raise errors.connection_failed(cause) from cause
-
-
-class _NotSent(errors.UnavailableError):
-    """Nothing reached the service, so that trying again can do nothing twice."""
