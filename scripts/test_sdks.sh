@@ -34,12 +34,13 @@ for _ in $(seq 300); do
     kill -0 "$service" 2>/dev/null || { echo "test_sdks: the service stopped at its start" >&2; exit 1; }
     sleep 0.2
 done
+curl --silent --fail --output /dev/null "$url/readyz" || { echo "test_sdks: the service is not ready after a minute" >&2; exit 1; }
 
 operator() { (cd "$folder" && "$binaries/cyclorama" "$@" --json); }
 field() { "$python" -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 account() { operator account create --email "$1@example.com" --credits "$2" | field account_id; }
 mint() {
-    curl --silent --fail --header "Authorization: Bearer $1" --json \
+    curl --silent --fail --header "Authorization: Bearer $1" --header "Content-Type: application/json" --data \
         "{\"images\": [{\"make\": \"honda\", \"model\": \"civic\", \"year\": 2018, \"color\": \"red\", \"width\": 256}], \"ttl_seconds\": $2}" \
         "$url/api/v1/image-urls" | "$python" -c 'import json, sys; print(json.load(sys.stdin)["data"][0]["url"])'
 }
