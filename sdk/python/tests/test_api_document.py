@@ -12,8 +12,8 @@ from typing import Any, Dict, Literal, Set, Tuple, Union, get_args, get_origin, 
 from cyclorama import Cyclorama, types
 from cyclorama.types import Event, ImageRequest
 
-# What is for render nodes and for agents, not for this client.
-LEFT_OUT = ("/node/", "/api/mcp")
+# What is for render nodes, not for this client.
+LEFT_OUT = ("/node/",)
 # Parameters that only another method of this client sends, or none: keys do not belong in addresses.
 NOT_TAKEN = {"getCarImage": {"response"}, "headCarImage": {"response"}, "getStatement": {"format"}, "embedCarImage": {"key"}, "headEmbedCarImage": {"key"}}
 NAMES = {"makeId": "make_id", "token": "url", "If-None-Match": "if_none_match", "X-Request-Id": "request_id", "Idempotency-Key": "idempotency_key"}

@@ -1,4 +1,4 @@
-/** The service's operations, one method each, named as in its API document. Arguments and results are named as its parameters and members. */
+/** The service's operations, one method each. Methods, arguments and results are named as in its API document. */
 
 import { CycloramaError, connectionFailed } from "./errors.js";
 import { type Request, type Retries, Transport, documentOf } from "./transport.js";

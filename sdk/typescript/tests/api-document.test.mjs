@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { Cyclorama } from "@cyclorama/client";
 
-// What is for render nodes and for agents, not for this client.
-const LEFT_OUT = ["/node/", "/api/mcp"];
+// What is for render nodes, not for this client.
+const LEFT_OUT = ["/node/"];
 const OWN = ["constructor", "getCarImageUrl", "statementLines", "waitForDeviceLogin"];
 // Errors and unions of requests have another form here.
 const NO_INTERFACE = ["VehicleList", "ImageUrlsRequest", "DeviceError", "DeviceErrorCode"];

@@ -1,4 +1,4 @@
-"""What the service answers and is asked, named as in its API document (`/openapi.json`). `json_decoding` reads answers into these classes."""
+"""What the service answers and is asked, named as in its API document. `json_decoding` reads answers into these classes."""
 
 from __future__ import annotations
 
