@@ -1,0 +1,438 @@
+"""The service's operations, one method each, named as in its API document. Arguments are named as its parameters and members."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import urllib.parse
+import uuid
+from typing import Any, Callable, Dict, Iterator, Literal, Mapping, Optional, Sequence, Type, TypeVar, overload
+
+from . import errors
+from .json_decoding import decode
+from .transport import Answer, Request, Retries, Transport
+from .types import (
+    AccountResponse,
+    AskedFormat,
+    AskedView,
+    CarImage,
+    CheckoutResponse,
+    Color,
+    DeviceCodeResponse,
+    DeviceTokenResponse,
+    Event,
+    EventsResponse,
+    FeedbackResponse,
+    Health,
+    ImageInfo,
+    ImageOptionsResponse,
+    ImageRequest,
+    ImageUrlResponse,
+    ImageUrlsResponse,
+    MakeList,
+    ModelList,
+    ModelsOfIdList,
+    ModelYearList,
+    PortalResponse,
+    ResolveResponse,
+    SearchResults,
+    SizePreset,
+    StatementLine,
+    StatementResponse,
+    VehiclesResponse,
+    YearList,
+)
+
+VERSION = "0.1.0"
+_Result = TypeVar("_Result")
+
+
+class Cyclorama:
+    """A client. `url` and `api_key` come from `CYCLORAMA_URL` and `CYCLORAMA_API_KEY` when not given; operations that are public need no
+    key. The first render of a picture may take two minutes.
+
+    Every method raises `CycloramaError` or one of its subclasses. Requests are sent again after 429 and 503; after a lost connection only
+    when that can spend nothing twice. A client may be used by several threads.
+    """
+
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        api_key: Optional[str] = None,
+        *,
+        timeout_seconds: float = 180.0,
+        retries: Retries = Retries(),
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        url = (url or os.environ.get("CYCLORAMA_URL") or "").rstrip("/")
+        if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
+            raise ValueError("Give the service's address as `url` or in CYCLORAMA_URL, such as https://images.example.com")
+        api_key = os.environ.get("CYCLORAMA_API_KEY") if api_key is None else api_key
+        self._sleep = sleep
+        self._transport = Transport(url, api_key, timeout_seconds, retries, f"cyclorama-python/{VERSION}", sleep)
+
+    # --- pictures ---------------------------------------------------------------------------------------------------
+
+    def get_car_image(
+        self,
+        *,
+        make: str,
+        model: str,
+        year: int,
+        view: Optional[AskedView] = None,
+        color: Optional[Color] = None,
+        w: Optional[int] = None,
+        h: Optional[int] = None,
+        size: Optional[SizePreset] = None,
+        format: Optional[AskedFormat] = None,
+        if_none_match: Optional[str] = None,
+        request_id: Optional[str] = None,
+    ) -> CarImage:
+        """A picture, for one credit; free when it is the one that `if_none_match` names."""
+        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        return self._transport.send(_picture("GET", query, if_none_match, request_id), _car_image)
+
+    def save_car_image(
+        self,
+        path: "str | os.PathLike[str]",
+        *,
+        make: str,
+        model: str,
+        year: int,
+        view: Optional[AskedView] = None,
+        color: Optional[Color] = None,
+        w: Optional[int] = None,
+        h: Optional[int] = None,
+        size: Optional[SizePreset] = None,
+        format: Optional[AskedFormat] = None,
+        if_none_match: Optional[str] = None,
+        request_id: Optional[str] = None,
+    ) -> ImageInfo:
+        """As `get_car_image`, into a file that is there whole or not at all. The format is not taken from the file's name."""
+        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        return self._transport.send(_picture("GET", query, if_none_match, request_id), lambda answer: _save(answer, path))
+
+    def head_car_image(
+        self,
+        *,
+        make: str,
+        model: str,
+        year: int,
+        view: Optional[AskedView] = None,
+        color: Optional[Color] = None,
+        w: Optional[int] = None,
+        h: Optional[int] = None,
+        size: Optional[SizePreset] = None,
+        format: Optional[AskedFormat] = None,
+        if_none_match: Optional[str] = None,
+    ) -> ImageInfo:
+        """What `get_car_image` would say, for nothing. Never renders."""
+        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        return self._transport.send(_picture("HEAD", query, if_none_match, None), _image_info)
+
+    def get_car_image_url(
+        self,
+        *,
+        make: str,
+        model: str,
+        year: int,
+        view: Optional[AskedView] = None,
+        color: Optional[Color] = None,
+        w: Optional[int] = None,
+        h: Optional[int] = None,
+        size: Optional[SizePreset] = None,
+        format: Optional[AskedFormat] = None,
+        request_id: Optional[str] = None,
+    ) -> ImageUrlResponse:
+        """A signed address of the picture, for one credit, without a key in it."""
+        query = dict(
+            make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format, response="url"
+        )
+        return self._json(ImageUrlResponse, _picture("GET", query, None, request_id))
+
+    def create_image_urls(
+        self,
+        images: Sequence[ImageRequest],
+        *,
+        ttl_seconds: Optional[int] = None,
+        max_uses: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> ImageUrlsResponse:
+        """Signed addresses of 1 to 50 pictures, for one credit each, all or none; free to load until they expire."""
+        body: Dict[str, Any] = {"images": list(images)}
+        body.update(_given(ttl_seconds=ttl_seconds, max_uses=max_uses))
+        headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
+        return self._json(ImageUrlsResponse, Request("POST", "/api/v1/image-urls", headers=headers, body=body))
+
+    def load_delivery(self, url: str, *, if_none_match: Optional[str] = None) -> CarImage:
+        """The picture of a signed address (or of its token alone), free."""
+        headers = {"If-None-Match": if_none_match}
+        # A load may use up an address.
+        request = Request("GET", _delivery_path(url), headers=headers, repeatable=False)
+        return self._transport.send(request, _car_image)
+
+    def save_delivery(self, path: "str | os.PathLike[str]", url: str, *, if_none_match: Optional[str] = None) -> ImageInfo:
+        """As `load_delivery`, into a file that is there whole or not at all."""
+        request = Request("GET", _delivery_path(url), headers={"If-None-Match": if_none_match}, repeatable=False)
+        return self._transport.send(request, lambda answer: _save(answer, path))
+
+    def check_delivery(self, url: str) -> ImageInfo:
+        """Whether a signed address is good, without using it up."""
+        return self._transport.send(Request("HEAD", _delivery_path(url)), _image_info)
+
+    def embed_car_image(
+        self,
+        *,
+        make: str,
+        model: str,
+        year: int,
+        view: Optional[AskedView] = None,
+        color: Optional[Color] = None,
+        w: Optional[int] = None,
+        h: Optional[int] = None,
+        size: Optional[SizePreset] = None,
+        format: Optional[AskedFormat] = None,
+        mode: Optional[Literal["cached"]] = None,
+        exp: Optional[int] = None,
+        sig: Optional[str] = None,
+        if_none_match: Optional[str] = None,
+    ) -> CarImage:
+        """A picture of the legacy endpoint. With `exp` and `sig`, or `mode="cached"`, it is free; else one credit."""
+        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        query.update(mode=mode, exp=exp, sig=sig)
+        return self._transport.send(_picture("GET", query, if_none_match, None, "/images/car.png"), _car_image)
+
+    def head_embed_car_image(
+        self,
+        *,
+        make: str,
+        model: str,
+        year: int,
+        view: Optional[AskedView] = None,
+        color: Optional[Color] = None,
+        w: Optional[int] = None,
+        h: Optional[int] = None,
+        size: Optional[SizePreset] = None,
+        format: Optional[AskedFormat] = None,
+        mode: Optional[Literal["cached"]] = None,
+        exp: Optional[int] = None,
+        sig: Optional[str] = None,
+    ) -> ImageInfo:
+        """What `embed_car_image` would say, for nothing. Never renders."""
+        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        query.update(mode=mode, exp=exp, sig=sig)
+        return self._transport.send(_picture("HEAD", query, None, None, "/images/car.png"), _image_info)
+
+    # --- finding vehicles -------------------------------------------------------------------------------------------
+
+    def resolve_image(
+        self, query: str, *, year: Optional[int] = None, make: Optional[str] = None, model: Optional[str] = None
+    ) -> ResolveResponse:
+        """What a few words mean, such as `navy 911 from behind`. Free; ask a person when `confidence` is not `high`."""
+        body = {"query": query, **_given(year=year, make=make, model=model)}
+        return self._json(ResolveResponse, Request("POST", "/api/v1/images/resolve", body=body))
+
+    @overload
+    def get_vehicles(self) -> VehiclesResponse[YearList]: ...
+    @overload
+    def get_vehicles(self, *, year: int) -> VehiclesResponse[MakeList]: ...
+    @overload
+    def get_vehicles(self, *, year: int, make_id: int) -> VehiclesResponse[ModelsOfIdList]: ...
+    @overload
+    def get_vehicles(
+        self, *, q: str, year: Optional[int] = None, limit: Optional[int] = None
+    ) -> VehiclesResponse[SearchResults]: ...
+    @overload
+    def get_vehicles(self, *, make: str, year: Optional[int] = None) -> VehiclesResponse[ModelList]: ...
+    @overload
+    def get_vehicles(self, *, make: str, model: str) -> VehiclesResponse[ModelYearList]: ...
+
+    def get_vehicles(
+        self,
+        *,
+        year: Optional[int] = None,
+        make_id: Optional[int] = None,
+        q: Optional[str] = None,
+        limit: Optional[int] = None,
+        make: Optional[str] = None,
+        model: Optional[str] = None,
+    ) -> Any:
+        """The catalog, free: years, makes of a year, models of a make, years of a model, or what a search finds."""
+        variant: Type[Any] = YearList
+        if q is not None:
+            variant = SearchResults
+        elif make is not None:
+            variant = ModelList if model is None else ModelYearList
+        elif year is not None:
+            variant = MakeList if make_id is None else ModelsOfIdList
+        query = dict(year=year, makeId=make_id, q=q, limit=limit, make=make, model=model)
+        document = self._document(Request("GET", "/api/v1/vehicles", query=query))
+        try:
+            return VehiclesResponse(decode(variant, document["data"]), document["request_id"])
+        except (KeyError, TypeError, ValueError) as cause:
+            raise _unexpected(cause) from cause
+
+    def get_image_options(self) -> ImageOptionsResponse:
+        """Views, colors, sizes, formats, prices and limits. Free."""
+        return self._json(ImageOptionsResponse, Request("GET", "/api/v1/images/options"))
+
+    # --- the account ------------------------------------------------------------------------------------------------
+
+    def get_account(self) -> AccountResponse:
+        return self._json(AccountResponse, Request("GET", "/api/v1/account"))
+
+    def get_statement(self, *, after: Optional[str] = None, limit: Optional[int] = None) -> StatementResponse:
+        """A page of the account's credits, oldest entry first."""
+        query = dict(after=after, limit=limit)
+        return self._json(StatementResponse, Request("GET", "/api/v1/account/statement", query=query))
+
+    def statement_lines(self, *, after: Optional[str] = None) -> Iterator[StatementLine]:
+        """All of the statement, page after page."""
+        while True:
+            page = self.get_statement(after=after)
+            yield from page.data
+            if page.next_after is None:
+                return
+            after = page.next_after
+
+    def rate_image(
+        self,
+        *,
+        request_id: Optional[str] = None,
+        make: Optional[str] = None,
+        model: Optional[str] = None,
+        year: Optional[int] = None,
+        view: Optional[AskedView] = None,
+        color: Optional[Color] = None,
+        rating: Optional[int] = None,
+        verdict: Optional[Literal["good", "bad"]] = None,
+        reason: Optional[str] = None,
+    ) -> FeedbackResponse:
+        """Says how good a picture is: the one of `request_id`, or of `make`, `model` and `year`."""
+        body = _given(request_id=request_id, make=make, model=model, year=year, view=view, color=color)
+        body.update(_given(rating=rating, verdict=verdict, reason=reason))
+        return self._json(FeedbackResponse, Request("POST", "/api/v1/feedback", body=body, repeatable=False))
+
+    def create_checkout(self, credits: int, *, idempotency_key: Optional[str] = None) -> CheckoutResponse:
+        """A page on which a person can buy credits. Making it charges nothing."""
+        headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
+        request = Request("POST", "/api/v1/billing/checkout", headers=headers, body={"credits": credits})
+        return self._json(CheckoutResponse, request)
+
+    def create_portal(self) -> PortalResponse:
+        """A page on which a person can look after cards and receipts."""
+        return self._json(PortalResponse, Request("POST", "/api/v1/billing/portal", repeatable=False))
+
+    # --- login of devices -------------------------------------------------------------------------------------------
+
+    def start_device_login(self, *, client_name: Optional[str] = None) -> DeviceCodeResponse:
+        """Begins a login: show `verification_uri_complete` to a person, then `wait_for_device_login`."""
+        body = _given(client_name=client_name)
+        return self._json(DeviceCodeResponse, Request("POST", "/api/auth/device/code", body=body, repeatable=False))
+
+    def poll_device_login(self, device_code: str) -> DeviceTokenResponse:
+        """The key, once, or an error: `authorization_pending`, `slow_down`, `expired_token`."""
+        body = {"device_code": device_code}
+        return self._json(DeviceTokenResponse, Request("POST", "/api/auth/device/token", body=body, repeatable=False))
+
+    def wait_for_device_login(self, started: DeviceCodeResponse) -> DeviceTokenResponse:
+        """Polls until a person has decided or the login has expired (`expired_token`)."""
+        while True:
+            try:
+                return self.poll_device_login(started.device_code)
+            except errors.CycloramaError as error:
+                if error.code not in ("authorization_pending", "slow_down"):
+                    raise
+                self._sleep(max(started.interval, error.retry_after_seconds or 0))
+
+    # --- the rest ---------------------------------------------------------------------------------------------------
+
+    def report_events(self, events: Sequence[Event]) -> EventsResponse:
+        """Telemetry: 1 to 20 events."""
+        request = Request("POST", "/api/v1/events", body={"events": list(events)}, repeatable=False)
+        return self._json(EventsResponse, request)
+
+    def get_health(self) -> Health:
+        return self._json(Health, Request("GET", "/api/health"))
+
+    def _document(self, request: Request) -> Any:
+        return self._transport.send(request, Answer.document)
+
+    def _json(self, kind: Type[_Result], request: Request) -> _Result:
+        try:
+            return decode(kind, self._document(request))
+        except ValueError as cause:
+            raise _unexpected(cause) from cause
+
+
+def _unexpected(cause: Exception) -> errors.CycloramaError:
+    return errors.CycloramaError("unexpected_answer", f"The answer is none of the service's: {cause}")
+
+
+def _given(**members: Any) -> Dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _picture(
+    method: str,
+    query: Mapping[str, Any],
+    if_none_match: Optional[str],
+    request_id: Optional[str],
+    path: str = "/api/v1/images/car",
+) -> Request:
+    headers = {"If-None-Match": if_none_match, "X-Request-Id": request_id}
+    # GET may spend a credit.
+    return Request(method, path, query=query, headers=headers, repeatable=method == "HEAD")
+
+
+def _delivery_path(url: str) -> str:
+    return "/api/v1/delivery/" + urllib.parse.quote(urllib.parse.urlsplit(url).path.rsplit("/", 1)[-1], safe="")
+
+
+def _info(answer: Answer) -> Dict[str, Any]:
+    def number(name: str) -> Optional[int]:
+        text = answer.headers.get(name, "")
+        return int(text) if text.isascii() and text.isdigit() else None
+
+    return dict(
+        modified=answer.status != 304,
+        request_id=answer.headers.get("x-request-id", ""),
+        media_type=answer.headers.get("content-type"),
+        width=number("x-image-width"),
+        height=number("x-image-height"),
+        etag=answer.headers.get("etag"),
+        source=answer.headers.get("x-image-source"),
+        credits_charged=number("x-credits-charged"),
+        credits_remaining=number("x-credits-remaining"),
+        content_location=answer.headers.get("content-location"),
+    )
+
+
+def _image_info(answer: Answer) -> ImageInfo:
+    return ImageInfo(**_info(answer))
+
+
+def _car_image(answer: Answer) -> CarImage:
+    return CarImage(content=answer.content(), **_info(answer))
+
+
+def _save(answer: Answer, path: "str | os.PathLike[str]") -> ImageInfo:
+    info = _image_info(answer)
+    if not info.modified:
+        return info
+    target = os.path.abspath(path)
+    # Beside the target: a rename does not cross file systems.
+    descriptor, partial = tempfile.mkstemp(prefix=os.path.basename(target) + ".", suffix=".part", dir=os.path.dirname(target))
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            for chunk in answer.chunks():
+                file.write(chunk)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(partial, 0o666 & ~umask)
+        os.replace(partial, target)
+    except BaseException:
+        os.unlink(partial)
+        raise
+    return info

@@ -1,0 +1,100 @@
+"""What goes wrong, as exceptions. One class, and one for each case that programs decide on; everything else is told apart by `code`."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Optional
+
+
+class CycloramaError(Exception):
+    """A request that was refused or failed.
+
+    `code` is stable and for programs: the problem document's `code` (or the `error` of a device login), `connection_failed` when no
+    whole answer came, `unexpected_answer` when it was none of the service's.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        detail: str,
+        *,
+        status: Optional[int] = None,
+        request_id: Optional[str] = None,
+        document: Optional[Mapping[str, Any]] = None,
+        retry_after_seconds: Optional[int] = None,
+    ) -> None:
+        super().__init__(f"{detail} ({code}, request {request_id})" if request_id else f"{detail} ({code})")
+        self.code = code
+        self.detail = detail
+        # None when no answer came.
+        self.status = status
+        # For the operator of the service.
+        self.request_id = request_id
+        # The whole problem document: `parameter`, `index`, `suggestions` and whatever else it says.
+        self.document: Dict[str, Any] = dict(document or {})
+        self.retry_after_seconds = retry_after_seconds
+
+    @property
+    def parameter(self) -> Optional[str]:
+        """What was wrong with the request."""
+        return self.document.get("parameter")
+
+    @property
+    def index(self) -> Optional[int]:
+        """Which picture of several was wrong, from 0."""
+        return self.document.get("index")
+
+
+class InsufficientCreditsError(CycloramaError):
+    """402: a person has to buy credits or raise a cap. Never tried again by itself."""
+
+    @property
+    def balance(self) -> Optional[int]:
+        return self.document.get("balance")
+
+    @property
+    def required_credits(self) -> Optional[int]:
+        return self.document.get("required_credits")
+
+
+class UnauthorizedError(CycloramaError):
+    """401: the key is missing, wrong or revoked."""
+
+
+class NotFoundError(CycloramaError):
+    """404: no such vehicle, picture or entry."""
+
+
+class RateLimitedError(CycloramaError):
+    """429, also after the retries."""
+
+
+class UnavailableError(CycloramaError):
+    """503 or no connection, also after the retries."""
+
+
+_CLASSES = {
+    401: UnauthorizedError,
+    402: InsufficientCreditsError,
+    404: NotFoundError,
+    429: RateLimitedError,
+    503: UnavailableError,
+}
+
+
+def from_answer(status: int, headers: Mapping[str, str], document: Any) -> CycloramaError:
+    """`document` is the body's JSON, or None when it is none."""
+    retry_after = headers.get("retry-after", "")
+    known = document if isinstance(document, dict) else {}
+    code = known.get("code") or known.get("error")
+    return _CLASSES.get(status, CycloramaError)(
+        code if isinstance(code, str) else "unexpected_answer",
+        str(known.get("detail") or code or f"The answer has status {status} and is no problem document."),
+        status=status,
+        request_id=known.get("request_id") or headers.get("x-request-id"),
+        document=known,
+        retry_after_seconds=int(retry_after) if retry_after.isascii() and retry_after.isdigit() else None,
+    )
+
+
+def connection_failed(cause: object) -> UnavailableError:
+    return UnavailableError("connection_failed", f"No whole answer came: {cause}")

@@ -1,0 +1,182 @@
+"""One request and its repetitions over `urllib`: what is sent, when it is sent again, and how an answer is read. Knows no operation."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import socket
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, TypeVar
+
+from . import errors
+
+Result = TypeVar("Result")
+
+_FIRST_WAIT_SECONDS = 0.5
+_LONGEST_WAIT_SECONDS = 20.0
+_CHUNK_BYTES = 64 * 1024
+# Where an address without its one spelling leads; more is a loop.
+_REDIRECTS_MAX = 2
+# After these nothing has reached the service: trying again can do nothing twice.
+_NOT_SENT = (ConnectionRefusedError, socket.gaierror)
+
+
+@dataclass(frozen=True)
+class Retries:
+    """When a request is sent again: after 429, 503 and a lost connection, never after 402."""
+
+    # Beside the first attempt; 0 never tries again.
+    attempts: int = 4
+    # A `Retry-After` beyond this is left to the caller.
+    longest_retry_after_seconds: int = 60
+
+
+@dataclass(frozen=True)
+class Request:
+    method: str
+    path: str
+    query: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, Optional[str]] = field(default_factory=dict)
+    # Sent as JSON.
+    body: Any = None
+    # Whether it may be sent again when nobody knows if it was done: it spends nothing, or has an Idempotency-Key.
+    repeatable: bool = True
+
+
+class Answer:
+    """An answer whose body has not been read."""
+
+    def __init__(self, response: Any, method: str) -> None:
+        self._response = response
+        self._is_head = method == "HEAD"
+        self.status: int = response.status
+        self.headers = {name.lower(): value for name, value in response.headers.items()}
+
+    def __enter__(self) -> Answer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._response.close()
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body, to its last byte or with an error."""
+        # Answers to HEAD tell the length of what GET would send.
+        length = "" if self._is_head else self.headers.get("content-length", "")
+        missing = int(length) if length.isdigit() else None
+        try:
+            while True:
+                chunk = self._response.read(_CHUNK_BYTES)
+                if not chunk:
+                    break
+                missing = None if missing is None else missing - len(chunk)
+                yield chunk
+        except (OSError, http.client.HTTPException) as cause:
+            raise errors.connection_failed(cause) from cause
+        if missing:
+            raise errors.connection_failed(f"the answer broke off {missing} bytes before its end")
+
+    def content(self) -> bytes:
+        return b"".join(self.chunks())
+
+    def document(self) -> Any:
+        """The body's JSON; None when it is none."""
+        try:
+            return json.loads(self.content())
+        except ValueError:
+            return None
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """`urllib` would send the key along to wherever an answer leads."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+class Transport:
+    def __init__(
+        self,
+        url: str,
+        api_key: Optional[str],
+        timeout_seconds: float,
+        retries: Retries,
+        user_agent: str,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.url = url
+        self._api_key = api_key
+        self._timeout_seconds = timeout_seconds
+        self._retries = retries
+        self._user_agent = user_agent
+        self._sleep = sleep
+        self._opener = urllib.request.build_opener(_NoRedirects)
+
+    def send(self, request: Request, read: Callable[[Answer], Result]) -> Result:
+        """What `read` makes of an answer of 2xx or 304, after as many attempts as it takes."""
+        for attempt in range(self._retries.attempts + 1):
+            try:
+                with self._follow(request) as answer:
+                    return read(answer)
+            except errors.CycloramaError as error:
+                if attempt == self._retries.attempts or not self._may_pass(error, request):
+                    raise
+                # Full jitter: clients that failed together do not come back together.
+                wait = random.uniform(0, min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2**attempt))
+                self._sleep((error.retry_after_seconds or 0) + wait)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _may_pass(self, error: errors.CycloramaError, request: Request) -> bool:
+        if error.retry_after_seconds is not None and error.retry_after_seconds > self._retries.longest_retry_after_seconds:
+            return False
+        if error.status is None:
+            return request.repeatable or isinstance(error.__cause__, _NOT_SENT)
+        # The first attempt of this very request is still at work.
+        if error.code == "idempotency_key_in_use":
+            return True
+        # A device that polls too fast has to slow down, which is the caller's rhythm.
+        return error.status in (429, 503) and error.code != "slow_down"
+
+    def _follow(self, request: Request) -> Answer:
+        target = self.url + request.path
+        query = {name: value for name, value in request.query.items() if value is not None}
+        if query:
+            target += "?" + urllib.parse.urlencode(query)
+        for _ in range(_REDIRECTS_MAX + 1):
+            answer = self._once(request, target)
+            if answer.status != 308:
+                return answer
+            with answer:
+                location = urllib.parse.urljoin(target, answer.headers.get("location", ""))
+            if urllib.parse.urlsplit(location)[:2] != urllib.parse.urlsplit(target)[:2]:
+                break
+            target = location
+        raise errors.CycloramaError("unexpected_answer", "The answer leads elsewhere.", status=308)
+
+    def _once(self, request: Request, target: str) -> Answer:
+        headers: Dict[str, str] = {"User-Agent": self._user_agent}
+        headers.update({name: value for name, value in request.headers.items() if value is not None})
+        if self._api_key:
+            headers["Authorization"] = f"Bearer {self._api_key}"
+        body = None
+        if request.body is not None:
+            body = json.dumps(request.body).encode()
+            headers["Content-Type"] = "application/json"
+        sent = urllib.request.Request(target, data=body, headers=headers, method=request.method)
+        try:
+            return Answer(self._opener.open(sent, timeout=self._timeout_seconds), request.method)
+        except urllib.error.HTTPError as response:
+            answer = Answer(response, request.method)
+            if answer.status in (304, 308):
+                return answer
+            with answer:
+                raise errors.from_answer(answer.status, answer.headers, answer.document()) from None
+        except urllib.error.URLError as cause:
+            reason = cause.reason if isinstance(cause.reason, Exception) else cause
+            raise errors.connection_failed(reason) from reason
+        except (OSError, http.client.HTTPException) as cause:
+            raise errors.connection_failed(cause) from cause

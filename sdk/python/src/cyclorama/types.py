@@ -1,0 +1,644 @@
+"""What the service answers and is asked, named as in its API document. `json_decoding` reads answers into these classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, Generic, List, Literal, Optional, TypedDict, TypeVar, Union
+
+View = Literal["front", "front-3-4", "side", "side-right", "rear", "rear-3-4"]
+# Also what views are called elsewhere.
+AskedView = Union[View, Literal["front34", "hero", "side-left", "profile", "side-r", "back", "rear34"]]
+Color = Literal[
+    "white", "black", "gray", "silver", "blue", "red", "green", "brown", "beige", "tan", "orange", "yellow", "gold", "burgundy", "purple"
+]
+Format = Literal["png", "webp", "jpg"]
+AskedFormat = Union[Format, Literal["jpeg"]]
+SizePreset = Literal["thumb", "small", "medium", "large"]
+
+
+class _NamedModel(TypedDict):
+    model: str
+    year: int
+
+
+class ImageRequest(_NamedModel, total=False):
+    """One picture of `create_image_urls`: `make` (or `brand`), `model` and `year`, and how it should look."""
+
+    make: str
+    brand: str
+    view: AskedView
+    color: Color
+    width: int
+    height: int
+    size: SizePreset
+    format: AskedFormat
+
+
+class _NamedEvent(TypedDict):
+    event: str
+
+
+class Event(_NamedEvent, total=False):
+    """What `report_events` takes."""
+
+    source: Literal["web", "cli", "mcp", "api", "system", "sdk"]
+    anonymous_id: str
+    session_id: str
+    properties: Dict[str, Any]
+    url: str
+    referrer: str
+    utm: Dict[str, str]
+
+
+@dataclass(frozen=True)
+class ImageInfo:
+    """What the headers of a picture say."""
+
+    # False when the picture is the one that `if_none_match` named: then there are no bytes and no charge.
+    modified: bool
+    request_id: str
+    media_type: Optional[str]
+    width: Optional[int]
+    height: Optional[int]
+    etag: Optional[str]
+    # `cache` or `generated`.
+    source: Optional[str]
+    # Only of requests with a key.
+    credits_charged: Optional[int]
+    credits_remaining: Optional[int]
+    content_location: Optional[str]
+
+
+@dataclass(frozen=True)
+class CarImage(ImageInfo):
+    """A picture with its bytes."""
+
+    content: bytes
+
+@dataclass(frozen=True)
+class MonthlyCap:
+    """What a key may take in a UTC month."""
+
+    credits: int
+    # When the next month begins.
+    reset_at: str
+    # In this month so far, less what was given back.
+    spent: int
+
+
+@dataclass(frozen=True)
+class KeyView:
+    """The key that asks."""
+
+    id: str
+    rate_limit_per_minute: int
+    # images:read, account:read, billing:write.
+    scopes: List[str]
+    # Only of a key that has one.
+    monthly_cap: Optional[MonthlyCap] = None
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Credits that can be bought at once."""
+
+    # Price in US cents.
+    cents: int
+    credits: int
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """What things cost."""
+
+    # The same as `credits_per_image`.
+    credits_per_delivery: int
+    credits_per_dollar: int
+    credits_per_image: int
+    packs: List[Pack]
+
+
+@dataclass(frozen=True)
+class Usage30d:
+    """The last thirty UTC days, today included."""
+
+    # Credits taken less credits given back.
+    credits_spent: int
+    # Pictures delivered, by key or as a counted load of a signed address.
+    images: int
+    # Requests of the account's keys, refused ones included.
+    requests: int
+    # How many of them existed already, 0 to 1; null without any.
+    cache_hit_rate: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Account:
+    """An account as its keys see it."""
+
+    auto_reload: bool
+    # What it can spend now.
+    credits: int
+    credits_value_usd: float
+    has_payment_method: bool
+    key: KeyView
+    pricing: Pricing
+    usage_30d: Usage30d
+
+
+@dataclass(frozen=True)
+class AccountResponse:
+    """The account, and where to go from here."""
+
+    data: Account
+    links: Dict[str, str]
+    request_id: str
+
+
+@dataclass(frozen=True)
+class CatalogMake:
+    id: int
+    name: str
+    slug: str
+
+
+@dataclass(frozen=True)
+class CatalogModel:
+    name: str
+    slug: str
+    # motorcycle, passenger-car, truck, bus, mpv, auto-rickshaw or other.
+    vehicle_type: str
+
+
+@dataclass(frozen=True)
+class CatalogRelease:
+    """The release that answers."""
+
+    # SHA-256 of the release's files.
+    sha256: str
+    # Package and version.
+    version: str
+
+
+@dataclass(frozen=True)
+class CatalogSource:
+    """Where makes, models and years come from."""
+
+    id: str
+    license: str
+    name: str
+    region: str
+
+
+@dataclass(frozen=True)
+class YearRange:
+    """First and last model year."""
+
+    from_: int
+    to: int
+
+
+@dataclass(frozen=True)
+class CatalogOptions:
+    """Which vehicles there are."""
+
+    makes: int
+    models: int
+    release: CatalogRelease
+    sources: List[CatalogSource]
+    years: YearRange
+
+
+@dataclass(frozen=True)
+class CatalogSearchHit:
+    """A make or a model that fits."""
+
+    kind: str
+    make_name: str
+    make_slug: str
+    # exact, prefix, token, contains or fuzzy.
+    match_kind: str
+    # Ascending.
+    years: List[int]
+    model_name: Optional[str] = None
+    model_slug: Optional[str] = None
+    vehicle_type: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Checkout:
+    amount_cents: int
+    credits: int
+    # Where a person pays.
+    url: str
+
+
+@dataclass(frozen=True)
+class CheckoutResponse:
+    data: Checkout
+    request_id: str
+
+
+@dataclass(frozen=True)
+class ColorOption:
+    """A paint."""
+
+    # To show it in a menu.
+    hex: str
+    name: Color
+
+
+@dataclass(frozen=True)
+class DeliveryTtl:
+    """Lifetimes of signed addresses, in seconds."""
+
+    default: int
+    max: int
+    min: int
+
+
+@dataclass(frozen=True)
+class VehicleParams:
+    """One picture in slugs, as the catalog and the enumerations spell it (specification section 2, VehicleParams)."""
+
+    color: Color
+    format: Format
+    make: str
+    model: str
+    view: View
+    year: int
+    height: Optional[int] = None
+    width: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class DeliveryUrl:
+    """One signed address."""
+
+    expires_at: str
+    id: str
+    # 0: as often as one likes, until it expires.
+    max_uses: int
+    url: str
+    vehicle: VehicleParams
+
+
+@dataclass(frozen=True)
+class DeviceCodeResponse:
+    # A secret of the device: it polls with this.
+    device_code: str
+    # Seconds until it is too late.
+    expires_in: int
+    # Seconds between polls.
+    interval: int
+    # What the person types, or compares.
+    user_code: str
+    # Where the person goes.
+    verification_uri: str
+    # The same, with the code filled in.
+    verification_uri_complete: str
+
+
+@dataclass(frozen=True)
+class DeviceTokenResponse:
+    # The API key: shown here and never again.
+    access_token: str
+    # Scopes separated by spaces.
+    scope: str
+    token_type: str
+
+
+@dataclass(frozen=True)
+class DisplayNames:
+    """The names people know."""
+
+    make_name: str
+    model_name: str
+
+
+@dataclass(frozen=True)
+class EventsResponse:
+    # How many were taken: all of them.
+    accepted: int
+
+
+@dataclass(frozen=True)
+class ExtractedWords:
+    """What was recognised in the words; null where they say nothing."""
+
+    # Words that were not understood.
+    unread: List[str]
+    color: Optional[str] = None
+    format: Optional[str] = None
+    size: Optional[str] = None
+    view: Optional[str] = None
+    width: Optional[int] = None
+    year: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Recorded:
+    # The render.
+    asset_id: str
+    recorded: bool
+    # True when this report put the render into review; else absent.
+    flagged: Optional[bool] = None
+
+
+@dataclass(frozen=True)
+class FeedbackResponse:
+    data: Recorded
+    request_id: str
+
+
+@dataclass(frozen=True)
+class FormatOption:
+    """An encoding."""
+
+    id: Format
+    mime: str
+    # Whether it keeps the transparent background.
+    transparent: bool
+
+
+@dataclass(frozen=True)
+class Health:
+    # Always `ok`: a service that is down does not answer.
+    status: str
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """What this deployment allows."""
+
+    delivery_ttl: DeliveryTtl
+    max_batch_urls: int
+    rate_limit_per_minute_default: int
+
+
+@dataclass(frozen=True)
+class PriceOptions:
+    """What things cost."""
+
+    credits_per_dollar: int
+    credits_per_image: int
+    # What an account starts with.
+    free_credits: int
+    packs: List[Pack]
+
+
+@dataclass(frozen=True)
+class SizeOptions:
+    """Sides of the square picture, in pixels."""
+
+    # The largest that can be asked for.
+    max: int
+    presets: Dict[str, int]
+    # What it is made from.
+    source: int
+
+
+@dataclass(frozen=True)
+class ViewOption:
+    """A camera."""
+
+    # Other names it is taken by.
+    aliases: List[str]
+    description: str
+    id: View
+    label: str
+    # Turn of the vehicle; 0 shows its nose, 90 its left side.
+    yaw_degrees: int
+
+
+@dataclass(frozen=True)
+class ImageOptions:
+    """Everything that can be asked for."""
+
+    catalog: CatalogOptions
+    colors: List[ColorOption]
+    formats: List[FormatOption]
+    limits: LimitOptions
+    links: Dict[str, str]
+    pricing: PriceOptions
+    sizes: SizeOptions
+    views: List[ViewOption]
+
+
+@dataclass(frozen=True)
+class ImageOptionsResponse:
+    data: ImageOptions
+    request_id: str
+
+
+@dataclass(frozen=True)
+class ImageUrlBilling:
+    """What the address cost."""
+
+    credits_charged: int
+    credits_remaining: int
+
+
+@dataclass(frozen=True)
+class SignedImage:
+    """A signed address in place of the picture."""
+
+    expires_at: str
+    format: Format
+    # Of the picture, in pixels.
+    height: int
+    # 0: as often as one likes, until it expires.
+    max_uses: int
+    url: str
+    vehicle: VehicleParams
+    # Of the picture, in pixels.
+    width: int
+
+
+@dataclass(frozen=True)
+class ImageUrlResponse:
+    """The JSON form of an image."""
+
+    billing: ImageUrlBilling
+    data: SignedImage
+    request_id: str
+
+
+@dataclass(frozen=True)
+class MintBilling:
+    """What the call cost."""
+
+    # Always `creation`: loads are free.
+    charged_on: str
+    # One for each address.
+    credits_charged: int
+    credits_per_url: int
+    credits_remaining: int
+
+
+@dataclass(frozen=True)
+class ImageUrlsResponse:
+    """The addresses, one for each image, in their order."""
+
+    billing: MintBilling
+    data: List[DeliveryUrl]
+    request_id: str
+
+
+@dataclass(frozen=True)
+class MakeList:
+    """Makes of a year."""
+
+    makes: List[CatalogMake]
+    year: int
+
+
+@dataclass(frozen=True)
+class ModelList:
+    """Models of a make."""
+
+    make: CatalogMake
+    models: List[CatalogModel]
+    year: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class ModelYearList:
+    """Years of a model."""
+
+    make: CatalogMake
+    model: CatalogModel
+    # Ascending.
+    years: List[int]
+
+
+@dataclass(frozen=True)
+class ModelsOfIdList:
+    """Models of a make's id, of a year."""
+
+    make_id: int
+    models: List[CatalogModel]
+    year: int
+
+
+@dataclass(frozen=True)
+class Portal:
+    url: str
+
+
+@dataclass(frozen=True)
+class PortalResponse:
+    data: Portal
+    request_id: str
+
+
+@dataclass(frozen=True)
+class ResolveCandidate:
+    """A vehicle that may be meant."""
+
+    make_name: str
+    make_slug: str
+    match_kind: str
+    model_name: str
+    model_slug: str
+    # Ascending.
+    years: List[int]
+
+
+@dataclass(frozen=True)
+class ResolvedParams:
+    """Parameters of a picture, in slugs; what the words do not say has its default, or is left out."""
+
+    color: Color
+    make: str
+    model: str
+    view: View
+    year: int
+    # png, webp or jpg.
+    format: Optional[str] = None
+    # thumb, small, medium or large.
+    size: Optional[str] = None
+    width: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class ResolvedPicture:
+    """The picture that is meant."""
+
+    # The best first, at most eight; the first is the one in `params`.
+    candidates: List[ResolveCandidate]
+    # `high`: use `image_path`. `medium` or `low`: show the candidates to somebody.
+    confidence: str
+    display: DisplayNames
+    extracted: ExtractedWords
+    # Ready to be requested.
+    image_path: str
+    params: ResolvedParams
+
+
+@dataclass(frozen=True)
+class ResolveResponse:
+    data: ResolvedPicture
+    request_id: str
+
+
+@dataclass(frozen=True)
+class SearchResults:
+    """What was found, the best first."""
+
+    query: str
+    results: List[CatalogSearchHit]
+    year: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class StatementLine:
+    """One entry of the ledger."""
+
+    # RFC 3339, UTC.
+    at: str
+    # The balance after this entry.
+    balance: int
+    # What the balance changed by; 0 for a settle, which only says that its hold was kept.
+    credits: int
+    # Names the entry; a page that continues this one starts after it.
+    id: str
+    # grant, purchase, reversal, debit, hold, settle, release or refund.
+    kind: str
+    # The signed address whose credit came back.
+    delivery_url_id: Optional[str] = None
+    # The hold that it opened or ended.
+    hold_id: Optional[str] = None
+    # Why, for grants, purchases and reversals; what for, for debits and settles: the vehicle, view and colour.
+    reason: Optional[str] = None
+    # The payment, for purchases and reversals.
+    reference: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class StatementResponse:
+    """A page of the statement, oldest entry first."""
+
+    data: List[StatementLine]
+    request_id: str
+    # `after` of the next page; null on the last.
+    next_after: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class YearList:
+    """Years of the catalog."""
+
+    # Ascending.
+    years: List[int]
+
+VehicleList = Union[YearList, MakeList, ModelsOfIdList, SearchResults, ModelList, ModelYearList]
+Variant = TypeVar("Variant", YearList, MakeList, ModelsOfIdList, SearchResults, ModelList, ModelYearList)
+
+
+@dataclass(frozen=True)
+class VehiclesResponse(Generic[Variant]):
+    """A part of the catalog: which one follows from the arguments of `get_vehicles`."""
+
+    data: Variant
+    request_id: str

@@ -1,0 +1,104 @@
+/** What goes wrong. One class, and one for each case that programs decide on; everything else is told apart by `code`. */
+
+import type { Problem } from "./types.js";
+
+export interface Failure {
+  readonly code: string;
+  readonly detail: string;
+  readonly status?: number;
+  readonly request_id?: string;
+  readonly document?: Partial<Problem> & Readonly<Record<string, unknown>>;
+  readonly retry_after_seconds?: number;
+  readonly cause?: unknown;
+}
+
+/**
+ * A request that was refused or failed. `code` is stable and for programs: the problem document's `code` (or the `error` of a device
+ * login), `connection_failed` when no whole answer came, `unexpected_answer` when it was none of the service's.
+ */
+export class CycloramaError extends Error {
+  readonly code: string;
+  readonly detail: string;
+  /** Undefined when no answer came. */
+  readonly status: number | undefined;
+  /** For the operator of the service. */
+  readonly request_id: string | undefined;
+  /** The whole problem document: `parameter`, `index`, `suggestions` and whatever else it says. */
+  readonly document: Partial<Problem> & Readonly<Record<string, unknown>>;
+  readonly retry_after_seconds: number | undefined;
+
+  constructor(failure: Failure) {
+    const asked = failure.request_id ? `, request ${failure.request_id}` : "";
+    super(`${failure.detail} (${failure.code}${asked})`, { cause: failure.cause });
+    this.name = new.target.name;
+    this.code = failure.code;
+    this.detail = failure.detail;
+    this.status = failure.status;
+    this.request_id = failure.request_id;
+    this.document = failure.document ?? {};
+    this.retry_after_seconds = failure.retry_after_seconds;
+  }
+
+  /** What was wrong with the request. */
+  get parameter(): string | undefined {
+    return this.document.parameter ?? undefined;
+  }
+
+  /** Which picture of several was wrong, from 0. */
+  get index(): number | undefined {
+    return this.document.index ?? undefined;
+  }
+}
+
+/** 402: a person has to buy credits or raise a cap. Never tried again by itself. */
+export class InsufficientCreditsError extends CycloramaError {
+  get balance(): number | undefined {
+    return this.document.balance ?? undefined;
+  }
+
+  get required_credits(): number | undefined {
+    return this.document.required_credits ?? undefined;
+  }
+}
+
+/** 401: the key is missing, wrong or revoked. */
+export class UnauthorizedError extends CycloramaError {}
+
+/** 404: no such vehicle, picture or entry. */
+export class NotFoundError extends CycloramaError {}
+
+/** 429, also after the retries. */
+export class RateLimitedError extends CycloramaError {}
+
+/** 503 or no connection, also after the retries. */
+export class UnavailableError extends CycloramaError {}
+
+const CLASSES: Readonly<Record<number, typeof CycloramaError>> = {
+  401: UnauthorizedError,
+  402: InsufficientCreditsError,
+  404: NotFoundError,
+  429: RateLimitedError,
+  503: UnavailableError,
+};
+
+/** `document` is the body's JSON, or undefined when it is none. */
+export function fromAnswer(status: number, headers: Headers, document: unknown): CycloramaError {
+  const known = (typeof document === "object" && document !== null ? document : {}) as Record<string, unknown>;
+  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+  const code = text(known["code"]) ?? text(known["error"]);
+  const retryAfter = headers.get("retry-after") ?? "";
+  return new (CLASSES[status] ?? CycloramaError)({
+    code: code ?? "unexpected_answer",
+    detail: text(known["detail"]) ?? code ?? `The answer has status ${status} and is no problem document.`,
+    status,
+    request_id: text(known["request_id"]) ?? headers.get("x-request-id") ?? undefined,
+    document: known,
+    retry_after_seconds: /^[0-9]+$/.test(retryAfter) ? Number(retryAfter) : undefined,
+  });
+}
+
+export function connectionFailed(cause: unknown): UnavailableError {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  const words = inner instanceof Error ? inner.message || inner.name : String(inner);
+  return new UnavailableError({ code: "connection_failed", detail: `No whole answer came: ${words}`, cause });
+}

@@ -1,0 +1,72 @@
+/** A picture in an HTML page: attributes of an `<img>` (or a `<car-image>`) from signed addresses of one picture in several widths. */
+
+import type { DeliveryUrl, VehicleParams, View } from "./types.js";
+
+const SOURCE_SIDE_PX = 1024;
+const VIEW_WORDS: Readonly<Record<View, string>> = {
+  "front": "front view",
+  "front-3-4": "front three-quarter view",
+  "side": "side view",
+  "side-right": "right side view",
+  "rear": "rear view",
+  "rear-3-4": "rear three-quarter view",
+};
+
+export interface ImageAttributes {
+  readonly src: string;
+  readonly srcset: string;
+  readonly sizes: string;
+  readonly alt: string;
+  /** The space is kept free before the picture is there. */
+  readonly width: string;
+  readonly height: string;
+}
+
+/** A description for people who cannot see the picture. Names are made from slugs when not given. */
+export function altText(vehicle: VehicleParams, names: { readonly make_name?: string; readonly model_name?: string } = {}): string {
+  const make = names.make_name ?? words(vehicle.make);
+  const model = names.model_name ?? words(vehicle.model);
+  return `${capitalized(vehicle.color)} ${vehicle.year} ${make} ${model}, ${VIEW_WORDS[vehicle.view]}`;
+}
+
+/** `urls` are one picture in different widths, as `createImageUrls` gave them. */
+export function carImageAttributes(
+  urls: readonly DeliveryUrl[],
+  options: { readonly sizes?: string; readonly alt?: string } = {},
+): ImageAttributes {
+  const byWidth = urls.map(({ url, vehicle }) => ({ url, side: sidePx(vehicle) })).sort((a, b) => a.side - b.side);
+  const [first, widest] = [urls[0], byWidth.at(-1)];
+  if (!first || !widest) throw new TypeError("`urls` is empty");
+  return {
+    src: widest.url,
+    srcset: byWidth.map(({ url, side }) => `${url} ${side}w`).join(", "),
+    sizes: options.sizes ?? "100vw",
+    alt: options.alt ?? altText(first.vehicle),
+    width: String(widest.side),
+    height: String(widest.side),
+  };
+}
+
+/** The `<img>` itself. */
+export function carImageHtml(urls: readonly DeliveryUrl[], options: { readonly sizes?: string; readonly alt?: string } = {}): string {
+  const attributes = Object.entries(carImageAttributes(urls, options));
+  const written = attributes.map(([name, value]) => `${name}="${escaped(value)}"`).join(" ");
+  return `<img ${written} loading="lazy" decoding="async">`;
+}
+
+/** Pictures are square and never enlarged. */
+function sidePx(vehicle: VehicleParams): number {
+  return Math.min(vehicle.width ?? SOURCE_SIDE_PX, vehicle.height ?? SOURCE_SIDE_PX);
+}
+
+function words(slug: string): string {
+  return slug.split("-").map(capitalized).join(" ");
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+function escaped(text: string): string {
+  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;").replace(/'/g, "&#x27;");
+}

@@ -1,0 +1,15 @@
+/** Client of Cyclorama, an open vehicle image service. Begin at `Cyclorama`. */
+
+export * from "./client.js";
+export {
+  CycloramaError,
+  InsufficientCreditsError,
+  NotFoundError,
+  RateLimitedError,
+  UnauthorizedError,
+  UnavailableError,
+} from "./errors.js";
+export * from "./html.js";
+export * from "./partner-urls.js";
+export type { Retries } from "./transport.js";
+export type * from "./types.js";

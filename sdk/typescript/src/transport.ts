@@ -1,0 +1,131 @@
+/** One request and its repetitions over `fetch`: what is sent, when it is sent again, and how an answer is read. Knows no operation. */
+
+import { CycloramaError, connectionFailed, fromAnswer } from "./errors.js";
+
+const FIRST_WAIT_SECONDS = 0.5;
+const LONGEST_WAIT_SECONDS = 20;
+/** Where an address without its one spelling leads; more is a loop. */
+const REDIRECTS_MAX = 2;
+/** Failures of `fetch` in Node.js after which nothing can have reached the service. */
+const NOT_SENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"];
+
+/** When a request is sent again: after 429, 503 and a lost connection, never after 402. */
+export interface Retries {
+  /** Beside the first attempt; 0 never tries again. */
+  readonly attempts: number;
+  /** A `Retry-After` beyond this is left to the caller. */
+  readonly longest_retry_after_seconds: number;
+}
+
+export interface Request {
+  readonly method: "GET" | "HEAD" | "POST";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Whether it may be sent again when nobody knows if it was done: it spends nothing, or has an Idempotency-Key. */
+  readonly repeatable: boolean;
+}
+
+export interface TransportOptions {
+  readonly url: string;
+  readonly api_key: string | undefined;
+  readonly timeout_seconds: number;
+  readonly retries: Retries;
+  readonly sleep: (seconds: number) => Promise<void>;
+}
+
+export class Transport {
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  /** What `read` makes of an answer of 2xx or 304, after as many attempts as it takes. */
+  async send<Result>(request: Request, read: (answer: Response) => Result | Promise<Result>): Promise<Result> {
+    const { retries, sleep } = this.#options;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await read(await this.#follow(request));
+      } catch (error) {
+        if (attempt >= retries.attempts || !this.#mayPass(error, request)) throw error;
+        // Full jitter: clients that failed together do not come back together.
+        const wait = Math.random() * Math.min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** attempt);
+        await sleep((error.retry_after_seconds ?? 0) + wait);
+      }
+    }
+  }
+
+  #mayPass(error: unknown, request: Request): error is CycloramaError {
+    if (!(error instanceof CycloramaError)) return false;
+    if ((error.retry_after_seconds ?? 0) > this.#options.retries.longest_retry_after_seconds) return false;
+    if (error.code === "connection_failed") return request.repeatable || wasNotSent(error.cause);
+    // The first attempt of this very request is still at work.
+    if (error.code === "idempotency_key_in_use") return true;
+    // A device that polls too fast has to slow down, which is the caller's rhythm.
+    return (error.status === 429 || error.status === 503) && error.code !== "slow_down";
+  }
+
+  async #follow(request: Request): Promise<Response> {
+    const target = new URL(this.#options.url + request.path);
+    for (const [name, value] of Object.entries(request.query ?? {})) {
+      if (value !== undefined) target.searchParams.set(name, String(value));
+    }
+    let next = target;
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+      const answer = await this.#once(request, next);
+      if (answer.status !== 308) return answer;
+      await answer.body?.cancel();
+      next = new URL(answer.headers.get("location") ?? "", next);
+      // The key goes nowhere else.
+      if (next.origin !== target.origin) break;
+    }
+    throw new CycloramaError({ code: "unexpected_answer", detail: "The answer leads elsewhere.", status: 308 });
+  }
+
+  async #once(request: Request, target: URL): Promise<Response> {
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(request.headers ?? {})) {
+      if (value !== undefined) headers.set(name, value);
+    }
+    if (this.#options.api_key) headers.set("authorization", `Bearer ${this.#options.api_key}`);
+    if (request.body !== undefined) headers.set("content-type", "application/json");
+    let answer: Response;
+    try {
+      answer = await fetch(target, {
+        method: request.method,
+        headers,
+        body: request.body === undefined ? null : JSON.stringify(request.body),
+        redirect: "manual",
+        signal: AbortSignal.timeout(this.#options.timeout_seconds * 1000),
+      });
+    } catch (cause) {
+      throw connectionFailed(cause);
+    }
+    if (answer.ok || answer.status === 304 || answer.status === 308) return answer;
+    throw fromAnswer(answer.status, answer.headers, await documentOf(answer));
+  }
+}
+
+/** The body's JSON; undefined when it is none. */
+export async function documentOf(answer: Response): Promise<unknown> {
+  let text: string;
+  try {
+    text = await answer.text();
+  } catch (cause) {
+    throw connectionFailed(cause);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function wasNotSent(cause: unknown): boolean {
+  const inner = cause instanceof Error ? cause.cause : undefined;
+  const code = inner instanceof Error ? (inner as { code?: unknown }).code : undefined;
+  return typeof code === "string" && NOT_SENT.includes(code);
+}

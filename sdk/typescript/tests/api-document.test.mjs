@@ -1,0 +1,92 @@
+// Operations and types of this client against the service's own API document.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { Cyclorama } from "@cyclorama/client";
+
+// What is for render nodes, not for this client.
+const LEFT_OUT = ["/node/"];
+const OWN = ["constructor", "getCarImageUrl", "statementLines", "waitForDeviceLogin"];
+// Errors and unions of requests have another form here.
+const NO_INTERFACE = ["VehicleList", "ImageUrlsRequest", "DeviceError", "DeviceErrorCode"];
+const RENAMED = { ReportedEvent: "EventsRequest.events" };
+
+const document = await (await fetch(`${process.env.CYCLORAMA_URL}/openapi.json`)).json();
+const schemas = document.components.schemas;
+const operations = Object.entries(document.paths)
+  .filter(([path]) => !LEFT_OUT.some((start) => path.startsWith(start)))
+  .flatMap(([, methods]) => Object.values(methods));
+
+const file = fileURLToPath(new URL("../src/types.ts", import.meta.url));
+const program = ts.createProgram([file], { strict: true, target: ts.ScriptTarget.ES2022 });
+const checker = program.getTypeChecker();
+const interfaces = program.getSourceFile(file).statements.filter(ts.isInterfaceDeclaration);
+
+const withoutNull = (schema) => (schema.oneOf ?? schema.anyOf ?? [schema]).find((item) => item.type !== "null");
+const object = (schema) => (schema.$ref ? object(schemas[schema.$ref.split("/").at(-1)]) : schema.allOf ? object(schema.allOf[0]) : schema);
+const schemaOf = (name) => (RENAMED[name] ? schemas.EventsRequest.properties.events.items : object(schemas[name] ?? {}));
+
+/** Names of schemas that JSON of these operations is made of. */
+function used() {
+  const found = new Set();
+  const visit = (value) => {
+    if (typeof value !== "object" || value === null) return;
+    const name = value.$ref?.split("/").at(-1);
+    if (name && !found.has(name)) {
+      found.add(name);
+      visit(schemas[name]);
+    }
+    Object.values(value).forEach(visit);
+  };
+  operations.forEach(visit);
+  return [...found].filter((name) => !NO_INTERFACE.includes(name));
+}
+
+/** A type's texts, when it is a union of them. */
+function literals(type) {
+  const parts = (type.isUnion() ? type.types : [type]).filter((part) => !(part.flags & (ts.TypeFlags.Null | ts.TypeFlags.Undefined)));
+  return parts.every((part) => part.isStringLiteral()) ? parts.map((part) => part.value) : undefined;
+}
+
+function fits(type, schema, place) {
+  const given = withoutNull(schema);
+  const bare = checker.getNonNullableType(type);
+  if (given.$ref && given.$ref.split("/").at(-1) !== "VehicleList") {
+    assert.equal(bare.symbol?.name, given.$ref.split("/").at(-1), place);
+    return;
+  }
+  const allowed = literals(bare);
+  const kind = [given.type].flat().find((item) => item !== "null");
+  if (allowed) return assert.deepEqual(new Set(allowed), new Set(given.enum ?? [given.const]), place);
+  if (kind === "array" && checker.isArrayType(bare)) return fits(checker.getTypeArguments(bare)[0], given.items, `${place}[]`);
+  const written = { string: "string", integer: "number", number: "number", boolean: "boolean" }[kind];
+  if (written) assert.equal(checker.typeToString(bare), written, place);
+}
+
+test("every operation is a method", () => {
+  const methods = Object.getOwnPropertyNames(Cyclorama.prototype).filter((name) => !OWN.includes(name));
+  assert.deepEqual(methods.sort(), operations.map((operation) => operation.operationId).sort());
+});
+
+test("every schema is an interface, and the reverse", () => {
+  const names = interfaces.map((declared) => declared.name.text).filter((name) => !RENAMED[name]);
+  assert.deepEqual(names.sort(), used().sort());
+});
+
+test("interfaces have the members", () => {
+  for (const declared of interfaces) {
+    const name = declared.name.text;
+    const { properties = {}, required = [] } = schemaOf(name);
+    const members = checker.getTypeAtLocation(declared).getProperties();
+    assert.deepEqual(members.map((member) => member.name).sort(), Object.keys(properties).sort(), name);
+    const always = members.filter((member) => !(member.flags & ts.SymbolFlags.Optional)).map((member) => member.name);
+    assert.deepEqual(always.sort(), [...required].sort(), name);
+    for (const member of members) {
+      if (name !== "VehiclesResponse") {
+        fits(checker.getTypeOfSymbolAtLocation(member, declared), properties[member.name], `${name}.${member.name}`);
+      }
+    }
+  }
+});
