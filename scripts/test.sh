@@ -32,6 +32,9 @@ cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 cargo build --workspace --locked --quiet
 cargo test --workspace --locked
 
+# The SDKs' shared scenarios against a real service.
+scripts/test_sdks.sh
+
 # In a browser: what people do, every page light and dark, narrow and wide, for accessibility. Pictures of them stay in tests/browser/pictures.
 npm ci --prefix tests/browser --no-audit --no-fund --silent
 for file in tests/browser/*.test.mjs; do

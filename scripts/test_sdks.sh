@@ -24,7 +24,7 @@ CYCLORAMA_ADMIN_LISTEN=127.0.0.1:$(free_port)
 export CYCLORAMA_LISTEN CYCLORAMA_ADMIN_LISTEN CYCLORAMA_DATA_DIR=$folder/data CYCLORAMA_MODELS=$root/models CYCLORAMA_PAYMENTS=local
 ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
-unset CYCLORAMA_API_KEY CYCLORAMA_CONFIG
+unset CYCLORAMA_KEY CYCLORAMA_CONFIG
 url=http://$CYCLORAMA_LISTEN
 
 (cd "$folder" && exec "$binaries/cyclorama" serve >"$folder/service.log" 2>&1) &

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[1]
 class Readme(unittest.TestCase):
     def test_the_quick_start_runs(self) -> None:
         (snippet,) = re.findall("```python\n(.*?)```", (PACKAGE / "README.md").read_text("utf-8"), re.DOTALL)
-        environment = {**os.environ, "CYCLORAMA_API_KEY": os.environ["CYCLORAMA_TEST_MAIN_KEY"], "PYTHONPATH": str(PACKAGE / "src")}
+        environment = {**os.environ, "CYCLORAMA_KEY": os.environ["CYCLORAMA_TEST_MAIN_KEY"], "PYTHONPATH": str(PACKAGE / "src")}
         with tempfile.TemporaryDirectory() as folder:
             run = subprocess.run([sys.executable, "-c", snippet], cwd=folder, env=environment, capture_output=True, text=True)
             self.assertEqual(run.returncode, 0, run.stderr)

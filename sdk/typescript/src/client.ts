@@ -41,7 +41,7 @@ import type {
 export interface ClientOptions {
   /** The service's address; `CYCLORAMA_URL` when not given. */
   readonly url?: string;
-  /** `CYCLORAMA_API_KEY` when not given. Public operations need none. */
+  /** `CYCLORAMA_KEY` when not given. Public operations need none. */
   readonly api_key?: string;
   /** Of one attempt. The first render of a picture may take two minutes. */
   readonly timeout_seconds?: number;
@@ -136,7 +136,7 @@ export class Cyclorama {
     this.#sleep = options.sleep ?? ((seconds) => new Promise((done) => setTimeout(done, seconds * 1000)));
     this.#transport = new Transport({
       url,
-      api_key: options.api_key ?? environment("CYCLORAMA_API_KEY"),
+      api_key: options.api_key ?? environment("CYCLORAMA_KEY"),
       timeout_seconds: options.timeout_seconds ?? 180,
       retries: { attempts: 4, longest_retry_after_seconds: 60, ...options.retries },
       sleep: this.#sleep,

@@ -19,7 +19,7 @@ test("the quick start runs", () => {
     mkdirSync(join(folder, "node_modules/@cyclorama"), { recursive: true });
     symlinkSync(PACKAGE, join(folder, "node_modules/@cyclorama/client"));
     writeFileSync(join(folder, "quick-start.mjs"), snippets[0][1]);
-    const env = { ...process.env, CYCLORAMA_API_KEY: process.env.CYCLORAMA_TEST_MAIN_KEY };
+    const env = { ...process.env, CYCLORAMA_KEY: process.env.CYCLORAMA_TEST_MAIN_KEY };
     const said = execFileSync(process.execPath, ["quick-start.mjs"], { cwd: folder, env, encoding: "utf8" });
     assert.match(said, /^1024 px, 1 credit, \d+ left\n$/);
     assert.equal(readFileSync(join(folder, "civic.png")).subarray(1, 4).toString(), "PNG");

@@ -49,7 +49,7 @@ _Result = TypeVar("_Result")
 
 
 class Cyclorama:
-    """A client. `url` and `api_key` come from `CYCLORAMA_URL` and `CYCLORAMA_API_KEY` when not given; operations that are public need no
+    """A client. `url` and `api_key` come from `CYCLORAMA_URL` and `CYCLORAMA_KEY` when not given; operations that are public need no
     key. The first render of a picture may take two minutes.
 
     Every method raises `CycloramaError` or one of its subclasses. Requests are sent again after 429 and 503; after a lost connection only
@@ -68,7 +68,7 @@ class Cyclorama:
         url = (url or os.environ.get("CYCLORAMA_URL") or "").rstrip("/")
         if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
             raise ValueError("Give the service's address as `url` or in CYCLORAMA_URL, such as https://images.example.com")
-        api_key = os.environ.get("CYCLORAMA_API_KEY") if api_key is None else api_key
+        api_key = os.environ.get("CYCLORAMA_KEY") if api_key is None else api_key
         self._sleep = sleep
         self._transport = Transport(url, api_key, timeout_seconds, retries, f"cyclorama-python/{VERSION}", sleep)
 
