@@ -97,6 +97,9 @@ fn is_shell(material: Material) -> bool {
     matches!(material, Material::Paint | Material::GlossBlack | Material::GlossWhite | Material::Tyre)
 }
 
+/// Depths that are one, in the clip space's units.
+const EDGE_DEPTH: f32 = 1e-6;
+
 /// Draws the mesh as the camera frames it.
 pub fn draw(mesh: &VehicleMesh, camera: &Camera, side_px: usize) -> Drawn {
     let clip = camera.clip_from_studio() * camera.studio_from_vehicle;
@@ -142,13 +145,16 @@ pub fn draw(mesh: &VehicleMesh, camera: &Camera, side_px: usize) -> Drawn {
                     }
                     let z = weights[0] * a.z + weights[1] * b.z + weights[2] * c.z;
                     let index = y * side_px + x;
-                    if z < depth[index] {
+                    // The edge between a face that looks here and one that looks away belongs to the first.
+                    let is_inside = area > 0.0 && is_shell(*material);
+                    let parts_tie = from_inside[index] && !is_inside && z <= depth[index] + EDGE_DEPTH;
+                    if z < depth[index] - if is_inside { EDGE_DEPTH } else { 0.0 } || parts_tie {
                         depth[index] = z;
                         nearest[index] = Some(*material);
                         normals[index] =
                             (0..3).map(|corner_of| turned[corner[corner_of] as usize] * weights[corner_of]).sum();
                         // Rows count downwards, so counter-clockwise is negative here.
-                        from_inside[index] = area > 0.0 && is_shell(*material);
+                        from_inside[index] = is_inside;
                     }
                 }
             }

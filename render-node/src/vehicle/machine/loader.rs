@@ -66,7 +66,7 @@ pub(super) fn loader(size: Size, traits: Traits) -> VehicleMesh {
         block(p(length - 0.07, half * 0.68, hood * 0.70), p(length - 0.005, half * 0.86, hood * 0.80), 0.02),
     );
     parts.add(Material::MattBlack, block(p(length - 0.20, -half, radius * 0.8), p(length - 0.02, half, deck), 0.04));
-    let stack = p(rear_x + 0.05, half * 0.5, hood * 0.9);
+    let stack = p(rear_x + 0.05, half * 0.35, hood * 0.9);
     let stack = stack * p(1.0, if traits.tyres > 0.0 { 1.0 } else { -1.0 }, 1.0);
     parts.add(Material::MattBlack, bar(&[stack, stack.with_z(0.80 * height)], 0.05));
 
