@@ -176,16 +176,16 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
     };
     let top = roof.iter().map(|p| p[1]).fold(belt + 0.3, f32::max);
     let inside = |z: f32| field.skin_y(middle_x, z).unwrap_or(0.7) - 0.06;
+    let at_belt = inside(belt - 0.05);
     CabinSpace {
         x_cowl: foot.x,
         z_cowl: foot.z,
         x_rear: rear.x,
         z_floor: rear.z,
         z_belt: belt,
-        half_width_belt: inside(belt - 0.05),
-        half_width_cowl: field.skin_y(foot.x + 0.06, foot.z - 0.06).unwrap_or(f32::MAX).min(inside(belt - 0.05) + 0.06)
-            - 0.06,
-        half_width_roof: if open { inside(belt - 0.05) } else { inside(top - 0.12) },
+        half_width_belt: at_belt,
+        half_width_cowl: field.skin_y(foot.x + 0.06, foot.z - 0.06).map_or(at_belt, |y| at_belt.min(y - 0.06)),
+        half_width_roof: if open { at_belt } else { inside(top - 0.12) },
         roof,
         rear: fitting.rear,
         open,

@@ -49,6 +49,12 @@ pub fn chances(name: &str) -> impl FnMut() -> f32 + use<> {
     move || chance.random_range(-1.0_f32..=1.0)
 }
 
+/// One of several, by a number between -1 and 1.
+pub fn pick<T: Copy>(from: &[T], chance: f32) -> T {
+    let at = (chance * 0.5 + 0.5) * from.len() as f32;
+    from[(at as usize).min(from.len() - 1)]
+}
+
 /// Changes a template for one model; the same for all years that share the template.
 pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {
     let mut either = chances(&format!("{}/{}", vehicle.make, vehicle.model));
@@ -85,12 +91,11 @@ pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {
         let middle = middle(&region.at.curve);
         stretch(region, middle, [1.0, 1.0 + tail], slant);
     }
-    let mut share = move || either() * 0.5 + 0.5;
-    let rim = share();
+    let rim = pick(&RIMS, either());
     if RIMS.contains(&sheet.fittings.wheel.motif) {
-        let chosen = (rim * RIMS.len() as f32) as usize;
-        sheet.fittings.wheel.motif = RIMS[chosen.min(RIMS.len() - 1)];
+        sheet.fittings.wheel.motif = rim;
     }
+    let mut share = move || either() * 0.5 + 0.5;
     if share() < CHROME_WINDOWS && sheet.glass.side_band_material.is_none() {
         sheet.glass.side_band_material = Some(Material::Chrome);
     }

@@ -75,12 +75,16 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
             ]
         }
     };
+    // From every port to one collector.
+    let add_headers = |bike: &mut Assembly, y: f32| {
+        for port in &ports {
+            add_pipe(bike, material, &down(*port, y + port.y * 0.25), 0.020);
+        }
+    };
     match design.exhaust {
         Exhaust::Rising | Exhaust::TwinRising => {
             let sides: &[f32] = if design.exhaust == Exhaust::TwinRising { &[-1.0, 1.0] } else { &[1.0] };
-            for port in &ports {
-                add_pipe(bike, material, &down(*port, 0.08 + port.y * 0.25), 0.020);
-            }
+            add_headers(bike, 0.08);
             let low_slung = design.family == Family::SportTourer || design.family == Family::Adventure;
             for side in sides {
                 let (from, to) = (
@@ -101,9 +105,7 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
             }
         }
         Exhaust::UnderTail => {
-            for port in &ports {
-                add_pipe(bike, material, &down(*port, 0.08 + port.y * 0.25), 0.020);
-            }
+            add_headers(bike, 0.08);
             // Up behind the engine and through under the seat.
             let tail =
                 Vec3::new(joints.tail - 0.055, 0.0, joints.seat.z + 0.045 + joints.design.details.tail_rise * 0.7);
@@ -121,9 +123,7 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
             }
         }
         Exhaust::Stub => {
-            for port in &ports {
-                add_pipe(bike, material, &down(*port, 0.06 + port.y * 0.25), 0.020);
-            }
+            add_headers(bike, 0.06);
             let chamber = Solid::superellipsoid(Vec3::new(0.14, 0.115, 0.060), 3.0, 12, 28);
             bike.add_soft(Material::Satin, chamber.moved(Vec3::new(pivot.x - 0.13, 0.0, low + 0.045)));
             let from = Vec3::new(pivot.x - 0.06, 0.115, low + 0.075);

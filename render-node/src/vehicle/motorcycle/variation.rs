@@ -6,7 +6,7 @@ use cyclorama_core::Vehicle;
 
 use super::design::{Cast, Design, Exhaust, Eyes, Flank, Fork, Frame, Guard, Luggage, Nose, Rim, Seat};
 use super::style::{Engine, Family};
-use crate::vehicle::variation::chances;
+use crate::vehicle::variation::{chances, pick};
 
 /// Before it, sport bikes look out of wide lamps and stand on telescopic forks; slits come later.
 const SLITS_SINCE: u16 = 2004;
@@ -39,11 +39,6 @@ const HANDS: &[(&[&str], Hand)] = &[
 
 const fn hand(cast: Cast, eyes: Eyes, frame: Frame, exhaust: Exhaust) -> Hand {
     Hand { cast, eyes, frame, exhaust }
-}
-
-/// One of several, by a chance between -1 and 1.
-fn pick<T: Copy>(from: &[T], chance: f32) -> T {
-    from[((chance * 0.5 + 0.5) * from.len() as f32).min(from.len() as f32 - 1.0) as usize]
 }
 
 fn hand_of(make: &str) -> Hand {

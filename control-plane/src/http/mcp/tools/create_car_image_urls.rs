@@ -7,7 +7,7 @@ use crate::http::error::Problem;
 use crate::http::openapi;
 use crate::http::openapi::requests::picture;
 use crate::http::v1::image_urls::post::{Made, make, understand};
-use crate::http::v1::named_request::{NamedRequest, key_member};
+use crate::http::v1::named_request::NamedRequest;
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 
@@ -38,8 +38,7 @@ pub fn definition() -> Definition {
 
 pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
     call.caller.require(Scope::ImagesRead)?;
-    let key = call.arguments.remove("idempotency_key");
-    let key = key.map(|key| key_member("idempotency_key", &key)).transpose()?;
+    let key = call.take_idempotency_key()?;
     let body = call.body();
     if !call.arguments.contains_key("images") {
         return Err(Problem::bad_parameter("images", "`images` is required: a list of 1 to 50 images."));

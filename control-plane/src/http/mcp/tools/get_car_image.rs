@@ -12,7 +12,7 @@ use crate::http::openapi::requests::picture;
 use crate::http::v1::answer::{problem, vehicle_not_found};
 use crate::http::v1::delivery::get::refusal;
 use crate::http::v1::image_urls::post::{Made, make, understand};
-use crate::http::v1::named_request::{Begun, NamedRequest, begin, forget, key_member};
+use crate::http::v1::named_request::{Begun, NamedRequest, begin, forget};
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::Source;
 use base64::Engine;
@@ -93,8 +93,7 @@ pub fn definition() -> Definition {
 
 pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
     call.caller.require(Scope::ImagesRead)?;
-    let key = call.arguments.remove("idempotency_key");
-    let key = key.map(|key| key_member("idempotency_key", &key)).transpose()?;
+    let key = call.take_idempotency_key()?;
     let body = call.body();
     let named = NamedRequest { endpoint: NAME, key: key.as_deref(), body: &body };
     let wants_url = match call.arguments.remove("signed_url") {

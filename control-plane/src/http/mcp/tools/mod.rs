@@ -18,6 +18,7 @@ pub use definition::Listed;
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::Caller;
+use crate::http::v1::named_request::key_member;
 use definition::Definition;
 use rmcp::model::{CallToolResult, Tool};
 use serde::Serialize;
@@ -34,6 +35,12 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Takes out the argument that names the call: the others are what is asked for.
+    fn take_idempotency_key(&mut self) -> Result<Option<String>, Problem> {
+        let key = self.arguments.remove("idempotency_key");
+        key.map(|key| key_member("idempotency_key", &key)).transpose()
+    }
+
     /// The arguments as the body that the JSON API takes.
     fn body(&self) -> Vec<u8> {
         serde_json::to_vec(&self.arguments).unwrap_or_default()
