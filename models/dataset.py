@@ -1,11 +1,10 @@
 """What the render node exported and Blender answered, paired into what the network is trained on.
 
-`<data>/<vehicle>/<view>.bin` holds the conditioning as half-float planes [C, side, side] in the order of
-light_space.CONDITIONING; `<view>.truth.npz` beside it is ground_truth.py's. A vehicle whose folder name hashes into the
-evaluation share is never trained on, whatever its views.
+`<set>/<vehicle>/<view>.bin` holds the conditioning as half-float planes [C, side, side] in the order of
+light_space.CONDITIONING; `<view>.truth.npz` beside it is ground_truth.py's. What is trained on and what is judged by are two sets with
+vehicles of their own (models/vehicles). `<view>.residual.npy` is what training wants of both, kept because it takes a second to work out.
 """
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -62,52 +61,67 @@ def target_layers(conditioning: np.ndarray, truth: np.ndarray, paint_share: np.n
     return target, trusted
 
 
-def is_evaluation(vehicle: str, share: float) -> bool:
-    return int.from_bytes(hashlib.sha256(vehicle.encode()).digest()[:4], "big") / 2**32 < share
-
-
 def views(data: Path) -> list[Path]:
-    """Conditioning files that have a ground truth."""
+    """Conditioning files of a set that have a ground truth."""
     return sorted(p for p in data.glob("*/*.bin") if p.with_name(f"{p.stem}.truth.npz").exists())
+
+
+def conditioning_of(path: Path) -> np.ndarray:
+    """Half floats, left on the disk until they are looked at."""
+    return np.memmap(path, "<f2", "r", shape=(len(CONDITIONING), SIDE_PX, SIDE_PX))
 
 
 def load(path: Path) -> dict[str, np.ndarray]:
     """conditioning [C,H,W], base and target [10,H,W] linear, trusted [H,W]; all float32."""
-    conditioning = np.fromfile(path, "<f2").reshape(len(CONDITIONING), SIDE_PX, SIDE_PX).astype(np.float32)
+    conditioning = conditioning_of(path).astype(np.float32)
     with np.load(path.with_name(f"{path.stem}.truth.npz")) as stored:
         truth, paint, rest = (stored[key].astype(np.float32) for key in ("layers", "paint", "rest"))
     target, trusted = target_layers(conditioning, truth, paint, rest)
     return dict(conditioning=conditioning, base=base_layers(conditioning), target=target, trusted=trusted.astype(np.float32))
 
 
+def residual_of(path: Path) -> np.ndarray:
+    """Unscaled residual and where it can be trusted, [11, H, W] half floats, left on the disk."""
+    kept = path.with_suffix(".residual.npy")
+    if not kept.exists():
+        view = load(path)
+        planes = np.concatenate([residual(view["target"], view["base"]), view["trusted"][None]]).astype(np.float16)
+        half_done = path.with_suffix(".residual.part.npy")
+        np.save(half_done, planes)
+        half_done.rename(kept)
+    return np.load(kept, mmap_mode="r")
+
+
+def planes_of(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Conditioning and what `residual_of` keeps. Opened for each look: thousands of open files are more than a process may have."""
+    return conditioning_of(path), residual_of(path)
+
+
 class Examples:
-    """All views in memory as half floats, and random crops of them around the vehicle."""
+    """Views that stay on the disk, and random crops of them around the vehicle."""
 
     def __init__(self, paths: list[Path]):
-        count = len(paths)
-        self.conditioning = np.empty((count, len(CONDITIONING), SIDE_PX, SIDE_PX), np.float16)
-        self.residual = np.empty((count, len(LAYERS), SIDE_PX, SIDE_PX), np.float16)
-        self.trusted = np.empty((count, SIDE_PX, SIDE_PX), np.float16)
+        self.paths = paths
         self.windows = []
-        for i, path in enumerate(paths):
-            view = load(path)
-            self.conditioning[i], self.trusted[i] = view["conditioning"], view["trusted"]
-            self.residual[i] = residual(view["target"], view["base"])
+        for conditioning, planes in map(planes_of, paths):
             # The vehicle and its shadow: a crop that shows neither teaches nothing.
-            seen = (view["conditioning"][index("coverage")] > 0) | (view["target"][9] > 0.02)
+            shadow = conditioning[index("shadow")].astype(np.float32) + planes[len(LAYERS) - 1]
+            seen = (conditioning[index("coverage")] > 0) | (shadow > 0.02)
             rows, columns = np.flatnonzero(seen.any(1)), np.flatnonzero(seen.any(0))
             self.windows.append((rows[0], rows[-1], columns[0], columns[-1]))
 
     def residual_scale(self) -> list[float]:
-        """Root mean square of each layer's residual where that layer can be seen."""
-        paint = self.conditioning[:, index("mask_paint")].astype(np.float32)
-        rest = self.conditioning[:, index("coverage")].astype(np.float32) - paint
-        scales = []
-        for layer in range(len(LAYERS)):
-            values = self.residual[:, layer].astype(np.float32)
-            seen = paint > 0.5 if layer < 6 else rest > 0.5 if layer < COLOUR_LAYERS else values != 0
-            scales.append(float(np.sqrt(np.mean(np.square(values[seen])))) or 1.0)
-        return scales
+        """Root mean square of each layer's residual where that layer can be seen, over every tenth view."""
+        squares, counts = np.zeros(len(LAYERS)), np.zeros(len(LAYERS))
+        for conditioning, planes in map(planes_of, self.paths[::10]):
+            paint = conditioning[index("mask_paint")].astype(np.float32)
+            rest = conditioning[index("coverage")].astype(np.float32) - paint
+            for layer in range(len(LAYERS)):
+                values = planes[layer].astype(np.float32)
+                seen = paint > 0.5 if layer < 6 else rest > 0.5 if layer < COLOUR_LAYERS else values != 0
+                squares[layer] += np.square(values[seen]).sum()
+                counts[layer] += seen.sum()
+        return [float(scale) or 1.0 for scale in np.sqrt(squares / np.maximum(counts, 1))]
 
     def crops(self, random: np.random.Generator, batch: int, side: int):
         """conditioning, residual and trusted of `batch` random crops; corners on multiples of 4 are not forced, so the
@@ -119,6 +133,7 @@ class Examples:
             y = int(np.clip(random.integers(top - side // 3, max(bottom - side * 2 // 3, top - side // 3) + 1), 0, SIDE_PX - side))
             x = int(np.clip(random.integers(left - side // 3, max(right - side * 2 // 3, left - side // 3) + 1), 0, SIDE_PX - side))
             window = (slice(y, y + side), slice(x, x + side))
-            for part, source in zip(parts, (self.conditioning, self.residual, self.trusted)):
-                part.append(source[(i, ..., *window)])
+            conditioning, planes = (each[(..., *window)] for each in planes_of(self.paths[i]))
+            for part, crop in zip(parts, (conditioning, planes[:-1], planes[-1])):
+                part.append(crop)
         return tuple(np.stack(part).astype(np.float32) for part in parts)

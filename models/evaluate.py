@@ -1,11 +1,13 @@
 """How good a model's layers are: PSNR and SSIM of composed pictures within the vehicle, per layer, and mottling.
 
-Mottling is the energy of fine detail (what a 7 px mean takes away) on flat paint: PSNR passes pictures whose paint looks
-worse than the base shading's. It is given as a ratio to the path tracer's; below 1.25 an eye sees no difference.
+Pictures are composed as they are served, each view in three of the fifteen paints, chosen by its name. Mottling is the energy of
+fine detail (what a 7 px mean takes away) on flat paint: PSNR passes pictures whose paint looks worse than the base
+shading's. It is given as a ratio to the path tracer's; below 1.25 an eye sees no difference.
 """
 
 import argparse
 import json
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -13,17 +15,18 @@ import onnxruntime
 from PIL import Image
 from scipy.ndimage import binary_erosion, uniform_filter
 
-from dataset import base_layers, index, is_evaluation, load, views
+from dataset import index, load, views
+from finish import compose
 from light_space import CONDITIONING, LAYERS, apply_residual, srgb
 
-# Linear albedo of the three paints that pictures are compared in.
-PAINTS = {"red": (0.45, 0.015, 0.02), "white": (0.80, 0.80, 0.78), "near-black": (0.012, 0.012, 0.014)}
+PAINTS_A_VIEW = 3
 
 
-def compose(layers: np.ndarray, coverage: np.ndarray, paint: tuple, backdrop: float = 0.9) -> np.ndarray:
-    """sRGB picture [H, W, 3] of a paint over a plain backdrop, as the finish pass composes it (without flake)."""
-    light = layers[:3] * np.array(paint)[:, None, None] + layers[3:6] + layers[6:9]
-    return srgb(light + (1 - coverage) * (1 - layers[9]) * backdrop).transpose(1, 2, 0)
+def paints_of(path: Path) -> dict[str, dict]:
+    """The paints that a view is judged in: always the same for a view, all of them over many."""
+    paints = json.loads((path.parent.parent / "paints.json").read_text())
+    random = np.random.default_rng(zlib.crc32(f"{path.parent.name}/{path.stem}".encode()))
+    return {name: paints[name] for name in sorted(random.permutation(sorted(paints))[:PAINTS_A_VIEW])}
 
 
 def psnr(a: np.ndarray, b: np.ndarray, mask: np.ndarray) -> float:
@@ -53,14 +56,14 @@ def fine_detail(picture: np.ndarray, mask: np.ndarray) -> float:
     return float(np.sqrt(np.mean(np.square(luminance - uniform_filter(luminance, 7))[mask])))
 
 
-def compare(view: dict, layers: np.ndarray) -> dict[str, float]:
+def compare(view: dict, layers: np.ndarray, paints: dict[str, dict]) -> dict[str, float]:
     """Figures of one view: `layers` against the path tracer's."""
-    coverage = view["conditioning"][index("coverage")]
+    coverage, share = view["conditioning"][index("coverage")], view["conditioning"][index("mask_paint")]
     mask = (coverage > 0.5) & (view["trusted"] > 0.5)
     flat = flat_paint(view["conditioning"])
     found = {"psnr": [], "ssim": [], "mottling": []}
-    for paint in PAINTS.values():
-        ours, truth = compose(layers, coverage, paint), compose(view["target"], coverage, paint)
+    for paint in paints.values():
+        ours, truth = compose(layers, coverage, share, paint), compose(view["target"], coverage, share, paint)
         found["psnr"].append(psnr(ours, truth, mask))
         found["ssim"].append(ssim(ours, truth, mask))
         if flat.sum() > 500:
@@ -76,7 +79,8 @@ def compare(view: dict, layers: np.ndarray) -> dict[str, float]:
 
 
 def mean_of(rows: list[dict]) -> dict[str, float]:
-    return {key: float(np.mean([row[key] for row in rows if key in row])) for key in rows[0]}
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return {key: float(np.mean([row[key] for row in rows if key in row])) for key in keys}
 
 
 def onnx_model(folder: Path):
@@ -99,38 +103,38 @@ def onnx_model(folder: Path):
     return run
 
 
-def strip(view: dict, layers: np.ndarray, paints=("red", "white", "near-black")) -> np.ndarray:
-    """base | model | path tracer, one row per paint, cropped to the vehicle and its shadow."""
-    coverage = view["conditioning"][index("coverage")]
+def strip(view: dict, several: list[np.ndarray], paints: dict[str, dict]) -> np.ndarray:
+    """base | each of several | path tracer, one row per paint, cropped to the vehicle and its shadow."""
+    coverage, share = view["conditioning"][index("coverage")], view["conditioning"][index("mask_paint")]
     seen = (coverage > 0) | (view["target"][9] > 0.05)
     rows, columns = np.flatnonzero(seen.any(1)), np.flatnonzero(seen.any(0))
     window = (slice(max(rows[0] - 6, 0), rows[-1] + 6), slice(max(columns[0] - 6, 0), columns[-1] + 6))
-    picture = [np.concatenate([compose(each, coverage, PAINTS[paint])[window] for each in (view["base"], layers, view["target"])], 1)
-               for paint in paints]
+    picture = [np.concatenate([compose(each, coverage, share, paint)[window] for each in (view["base"], *several, view["target"])], 1)
+               for paint in paints.values()]
     return (np.concatenate(picture) * 255 + 0.5).astype(np.uint8)
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("data", type=Path)
-    arguments.add_argument("--folder", type=Path, default=Path(__file__).parent / "builtin")
-    arguments.add_argument("--share", type=float, default=0.15, help="share of vehicles held out, as in train.py")
+    arguments.add_argument("data", type=Path, help="the set of vehicles that nothing was trained on")
+    arguments.add_argument("--models", type=Path, nargs="+", default=[Path(__file__).parent / "builtin"], help="model folders to compare")
     arguments.add_argument("--strips", type=Path, help="folder for side-by-side pictures")
     options = arguments.parse_args()
-    run, base_rows, model_rows = onnx_model(options.folder), [], []
+    models = {folder.name: onnx_model(folder) for folder in options.models}
+    figures = {name: [] for name in ("base", *models)}
     for path in views(options.data):
-        if not is_evaluation(path.parent.name, options.share):
-            continue
-        view = load(path)
-        layers = run(view)
-        base_rows.append(compare(view, view["base"]))
-        model_rows.append(compare(view, layers))
-        print(f"{path.parent.name:24} {path.stem:12} base {base_rows[-1]['psnr']:.2f} model {model_rows[-1]['psnr']:.2f}")
+        view, paints = load(path), paints_of(path)
+        made = {"base": view["base"], **{name: run(view) for name, run in models.items()}}
+        for name, layers in made.items():
+            figures[name].append(compare(view, layers, paints))
+        print(f"{path.parent.name:36} {path.stem:12}", *(f"{name} {rows[-1]['psnr']:.2f}" for name, rows in figures.items()), flush=True)
         if options.strips:
             options.strips.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(strip(view, layers)).save(options.strips / f"{path.parent.name}-{path.stem}.png")
-    for name, rows in (("base", base_rows), ("model", model_rows)):
-        print(f"{name:6}", *(f"{key} {value:.3f}" for key, value in mean_of(rows).items()))
+            picture = strip(view, [made[name] for name in models], paints)
+            Image.fromarray(picture).save(options.strips / f"{path.parent.name}-{path.stem}.png")
+    print(f"{len(figures['base'])} views")
+    for name, rows in figures.items():
+        print(f"{name:12}", *(f"{key} {value:.3f}" for key, value in mean_of(rows).items()))
 
 
 if __name__ == "__main__":

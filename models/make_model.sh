@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes the built-in model from nothing: data from the render node, ground truth from Blender, training, export, check.
-# Every step goes on where it was stopped; about an hour and a quarter on two cores. Settings: DATA (work folder), VARIANTS per body class, REGRESSION and FLOW (steps).
+# Makes the built-in model from nothing: data from the render node, ground truth from Blender, training, export, check, figures.
+# Every step goes on where it was stopped. `make_model.sh evaluate` makes the figures only, from the evaluation set and the shipped model.
+# Settings: DATA (work folder), REGRESSION and FLOW (steps).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 data=${DATA:-models/work/data}
@@ -13,11 +14,23 @@ python3.11 -m venv models/work/venv
 models/work/venv/bin/pip install --quiet --requirement models/requirements.txt
 python=models/work/venv/bin/python
 
-if [ ! -e "$data/materials.json" ]; then
-    cargo run --release --locked -p cyclorama-node --example training_data -- --out "$data" --variants "${VARIANTS:-2}"
+# An export that is whole is not made again; the render node leaves a vehicle alone that is there.
+data_of() {
+    cargo run --release --locked -p cyclorama-node --example training_data -- --vehicles "models/vehicles/$1.tsv" --out "$data/$1"
+    $python models/ground_truth.py "$data/$1"
+}
+
+data_of evaluation
+if [ "${1:-}" != evaluate ]; then
+    data_of training
+    steps=$((${REGRESSION:-4200} + ${FLOW:-1300}))
+    # What diffusion has to stand beside: as many steps of plain regression.
+    $python models/train.py "$data" --work "$run-regression" --regression $steps --flow 0 --evaluate-every 500
+    $python models/export.py --checkpoint "$run-regression/checkpoint.pt" --out "$run-regression/regression"
+    $python models/train.py "$data" --work "$run" --regression "${REGRESSION:-4200}" --flow "${FLOW:-1300}" --evaluate-every 500
+    $python models/export.py --checkpoint "$run/checkpoint.pt"
+    $python models/check.py
 fi
-$python models/ground_truth.py "$data"
-$python models/train.py "$data" --work "$run" --regression "${REGRESSION:-4200}" --flow "${FLOW:-1300}" --evaluate-every 500
-$python models/export.py --checkpoint "$run/checkpoint.pt"
-$python models/check.py
-$python models/evaluate.py "$data" --strips "$run/strips"
+beside=()
+[ ! -d "$run-regression/regression" ] || beside=("$run-regression/regression")
+$python models/evaluate.py "$data/evaluation" --models models/builtin "${beside[@]}" --strips "$run/strips"

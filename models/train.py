@@ -20,12 +20,14 @@ import torch
 from PIL import Image, ImageDraw
 
 import evaluate
-from dataset import Examples, is_evaluation, load, views
+from dataset import Examples, load, views
 from light_space import LAYERS, apply_residual
 from network import LightNetwork
 
 CROP_PX, BATCH = 192, 2
 LEARNING_RATE, WARM_UP_STEPS = 1.5e-3, 20
+# Views of the evaluation set that a run is watched with; all of them are evaluate.py's affair.
+WATCHED_VIEWS = 36
 AVERAGE_DECAY = 0.99
 AT_START_SHARE = 0.5  # of flow-matching samples
 # Diffuse light is multiplied by the paint's albedo before anyone sees it.
@@ -68,6 +70,11 @@ def predict(network, view, scale):
     return apply_residual(view["base"], (x0 * scale)[0].numpy())
 
 
+def watched(paths: list[Path]) -> list[Path]:
+    """Some of the paths, spread over all vehicles and views."""
+    return [paths[i * len(paths) // WATCHED_VIEWS] for i in range(WATCHED_VIEWS)] if len(paths) > WATCHED_VIEWS else paths
+
+
 def draw_curves(history, path):
     """Loss (left axis, grey) and held-out PSNR (blue, the base as a line) by step."""
     picture = Image.new("RGB", (900, 420), "white")
@@ -99,12 +106,11 @@ def draw_curves(history, path):
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("data", type=Path)
+    arguments.add_argument("data", type=Path, help="folder with the sets `training` and `evaluation`")
     arguments.add_argument("--work", type=Path, default=Path(__file__).parent / "work/run")
     arguments.add_argument("--regression", type=int, default=600, help="steps")
     arguments.add_argument("--flow", type=int, default=300, help="steps after it")
     arguments.add_argument("--minutes", type=float, default=1e9, help="the schedule is followed by time when this runs out first")
-    arguments.add_argument("--share", type=float, default=0.15, help="share of vehicles held out")
     arguments.add_argument("--evaluate-every", type=int, default=100)
     arguments.add_argument("--threads", type=int, default=2)
     options = arguments.parse_args()
@@ -113,13 +119,9 @@ def main() -> None:
     options.work.mkdir(parents=True, exist_ok=True)
     begin = time.time()
 
-    def gather():
-        paths = views(options.data)
-        held = [p for p in paths if is_evaluation(p.parent.name, options.share)]
-        examples, judged = Examples([p for p in paths if p not in held]), [load(p) for p in held]
-        return examples, judged, evaluate.mean_of([evaluate.compare(view, view["base"]) for view in judged])
-
-    examples, held_out, base = gather()
+    held_out = [(load(path), evaluate.paints_of(path)) for path in watched(views(options.data / "evaluation"))]
+    base = evaluate.mean_of([evaluate.compare(view, view["base"], paints) for view, paints in held_out])
+    examples = Examples(views(options.data / "training"))
     print(f"{len(examples.windows)} training views, {len(held_out)} held out; base", {k: round(v, 3) for k, v in base.items()}, flush=True)
 
     network = LightNetwork().to(memory_format=torch.channels_last)
@@ -156,7 +158,7 @@ def main() -> None:
         """Held-out figures of the averaged weights."""
         judged = LightNetwork().eval()
         judged.load_state_dict(average)
-        rows = [evaluate.compare(view, predict(judged, view, scale)) for view in held_out]
+        rows = [evaluate.compare(view, predict(judged, view, scale), paints) for view, paints in held_out]
         if rows:
             history["quality"].append({"step": step, "model": evaluate.mean_of(rows)})
             print(f"step {step}: held out", {k: round(v, 3) for k, v in history["quality"][-1]["model"].items()}, flush=True)
@@ -190,9 +192,9 @@ def main() -> None:
         if step % 10 == 0:
             print(f"step {step} {'flow' if flow else 'regression'} loss {np.mean([v for _, v in history['loss'][-10:]]):.4f} {(time.time() - begin) / 60:.1f} min", flush=True)
         if step % options.evaluate_every == 0:
-            if len(views(options.data)) > len(examples.windows) + len(held_out):
-                examples, held_out, base = gather()  # ground truth is still being made beside this run
-                history["base"] = base
+            paths = views(options.data / "training")
+            if len(paths) > len(examples.paths):
+                examples = Examples(paths)  # ground truth is still being made beside this run
             judge()
         if time.time() - saved > 60:
             save()

@@ -1,46 +1,41 @@
-//! Writes what the diffusion model is trained on: meshes, cameras and the studio's conditioning of many vehicles.
+//! Writes what the diffusion model is trained on and judged by: meshes, cameras and the studio's conditioning of many vehicles.
 //!
-//! `cargo run --release -p cyclorama-node --example training_data -- --out DIR --bodies suv,sedan --variants 4`
+//! `cargo run --release -p cyclorama-node --example training_data -- --vehicles models/vehicles/training.tsv --out DIR`
 //!
-//! Every variant is a body class at its typical size, each dimension drawn anew within a tenth; the draw follows from the
-//! variant's name. The files are what `models/dataset.py` and `models/ground_truth.py` read:
+//! The list has lines as `cyclorama catalog list` prints them. A vehicle that is there already is left alone, so the program can be
+//! stopped and started. The files are what `models/dataset.py` and `models/ground_truth.py` read:
 //!
-//! - `materials.json`: the optics table
+//! - `materials.json`: the optics table; `paints.json`: the fifteen paints as the finish pass has them
 //! - `<vehicle>/mesh.json`, `mesh.bin`: per material positions and normals (f32 x 3) and triangles (u32 x 3), little endian
 //! - `<vehicle>/<view>.json`: the camera; `studio_from_vehicle` column by column
 //! - `<vehicle>/<view>.bin`: conditioning planes, f16 little endian, channel by channel, rows from the top
 
 use anyhow::Context;
 use clap::Parser;
-use cyclorama_core::{BodyClass, View};
+use cyclorama_core::{Colour, Vehicle, View};
+use cyclorama_node::finish::paint::paint;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::studio::optics::{MATERIALS, optics};
 use cyclorama_node::studio::{Camera, Studio};
-use cyclorama_node::vehicle::{Library, VehicleMesh, build, typical::typical};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use cyclorama_node::vehicle::catalog_line::vehicles_of;
+use cyclorama_node::vehicle::{Library, VehicleMesh, build};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 #[derive(Parser)]
 struct Options {
     #[arg(long)]
+    vehicles: PathBuf,
+    #[arg(long)]
     out: PathBuf,
-    /// Body classes; those without a template are skipped.
-    #[arg(long, value_delimiter = ',')]
-    bodies: Vec<BodyClass>,
-    /// How many sizes of each body.
-    #[arg(long, default_value_t = 1)]
-    variants: u32,
-    /// Number of the first variant; 0 is the typical size itself.
-    #[arg(long, default_value_t = 0)]
-    first: u32,
 }
 
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
+    let list = fs::read_to_string(&options.vehicles).with_context(|| options.vehicles.display().to_string())?;
+    let vehicles = vehicles_of(&list)?;
     let gpu = Gpu::open(&AdapterChoice::Best)?;
     let studio = Studio::new(&gpu)?;
     fs::create_dir_all(&options.out)?;
@@ -53,33 +48,30 @@ fn main() -> anyhow::Result<()> {
         })
         .collect();
     fs::write(options.out.join("materials.json"), serde_json::to_vec_pretty(&materials)?)?;
-    let bodies = if options.bodies.is_empty() { BodyClass::ALL.to_vec() } else { options.bodies };
-    for variant in options.first..options.first + options.variants {
-        for body in &bodies {
-            export(&studio, *body, variant, &options.out).with_context(|| format!("{body} {variant}"))?;
+    let paints: BTreeMap<String, Value> = Colour::ALL
+        .iter()
+        .map(|colour| {
+            let p = paint(*colour);
+            let fields = json!({ "albedo": p.albedo, "gloss": p.gloss, "flake_tint": p.flake_tint, "flake": p.flake });
+            (colour.to_string(), fields)
+        })
+        .collect();
+    fs::write(options.out.join("paints.json"), serde_json::to_vec_pretty(&paints)?)?;
+    for vehicle in &vehicles {
+        let folder = options.out.join(format!("{}_{}_{}", vehicle.make, vehicle.model, vehicle.year));
+        if !folder.exists() {
+            export(&studio, vehicle, &folder).with_context(|| vehicle.key())?;
         }
     }
     Ok(())
 }
 
-fn export(studio: &Studio, body: BodyClass, variant: u32, out: &Path) -> anyhow::Result<()> {
-    let name = format!("{body}-{variant:02}");
-    let folder = out.join(&name);
-    let mut vehicle = typical(body);
-    if variant > 0 {
-        let mut random = ChaCha8Rng::from_seed(Sha256::digest(name.as_bytes()).into());
-        let d = &mut vehicle.dimensions;
-        for length in [&mut d.length_mm, &mut d.width_mm, &mut d.height_mm] {
-            *length = (*length as f32 * random.random_range(0.9..1.1)) as u32;
-        }
-        d.wheelbase_mm = (d.length_mm as f32 * random.random_range(0.56..0.64)) as u32;
-    }
-    let Ok(mesh) = build(&*Library::embedded()?, &vehicle) else {
-        println!("{name}: no template");
-        return Ok(());
-    };
+/// The vehicle's folder appears only when it is whole.
+fn export(studio: &Studio, vehicle: &Vehicle, finished: &Path) -> anyhow::Result<()> {
+    let folder = finished.with_file_name("unfinished").join("vehicle");
+    let mesh = build(&*Library::embedded()?, vehicle)?;
     fs::create_dir_all(&folder)?;
-    fs::write(folder.join("vehicle.json"), serde_json::to_vec_pretty(&vehicle)?)?;
+    fs::write(folder.join("vehicle.json"), serde_json::to_vec_pretty(vehicle)?)?;
     write_mesh(&mesh, &folder)?;
     for view in View::ALL {
         let shot = studio.shoot(&mesh, *view)?;
@@ -88,7 +80,8 @@ fn export(studio: &Studio, body: BodyClass, variant: u32, out: &Path) -> anyhow:
             shot.conditioning.planes.iter().flat_map(|value| half::f16::from_f32(*value).to_le_bytes()).collect();
         fs::write(folder.join(format!("{view}.bin")), planes)?;
     }
-    println!("{name}: {} triangles", mesh.triangle_count());
+    fs::rename(&folder, finished)?;
+    println!("{}: {} triangles", vehicle.key(), mesh.triangle_count());
     Ok(())
 }
 

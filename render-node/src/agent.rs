@@ -7,6 +7,7 @@ use crate::backoff::Backoff;
 use crate::control_plane::{CallError, ControlPlane};
 use crate::engine::{Engine, EngineError};
 use crate::finish;
+use crate::gate::{self, Verdict};
 use crate::heart::{Heart, Membership};
 use crate::held_jobs::{HeldJobs, Holding};
 use crate::publish::{self, PublishError};
@@ -264,13 +265,22 @@ impl Agent {
                 .map(|colour| Ok((colour, finish::compose_on_cpu(&layers, colour)?)))
                 .collect::<Result<Vec<_>, finish::ComposeError>>()?;
             stages.end("compose");
-            Ok((pictures, stages))
+            let mut verdict = Verdict::default();
+            for (colour, picture) in &pictures {
+                verdict.add_picture(*colour, gate::judge_picture(&layers, *colour, picture));
+            }
+            stages.end("gate");
+            if !verdict.passes() {
+                return Err(JobError::Quality(verdict.findings.join("; ")));
+            }
+            Ok((pictures, verdict, stages))
         });
-        let (pictures, stages) = composed.await.map_err(|_| JobError::Interrupted)??;
+        let (pictures, verdict, stages) = composed.await.map_err(|_| JobError::Interrupted)??;
         let receipt = json!({
             "layers_sha256": layers_sha256,
             // See above: not the device that the node has joined with.
             "device": {"name": "cpu", "backend": "cpu"},
+            "quality": {"figures": verdict.figures},
             "timings_ms": stages.timings,
         });
         Ok((pictures, receipt))
@@ -320,6 +330,8 @@ enum JobError {
     Layers(#[from] finish::StoreError),
     #[error(transparent)]
     Compose(#[from] finish::ComposeError),
+    #[error("the picture failed its checks: {0}")]
+    Quality(String),
     #[error("the work was interrupted")]
     Interrupted,
 }
@@ -334,6 +346,7 @@ impl JobError {
             JobError::Publish(PublishError::Upload { .. } | PublishError::Result(_)) | JobError::Fetch(_) => {
                 Some(FailureKind::Upload)
             }
+            JobError::Quality(_) => Some(FailureKind::Quality),
             JobError::Engine(EngineError::Panicked(_) | EngineError::Full | EngineError::Stopped)
             | JobError::Publish(
                 PublishError::UnknownObject(_)

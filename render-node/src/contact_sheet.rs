@@ -12,6 +12,7 @@ use crate::studio::{Camera, Settings, Studio, StudioError};
 use crate::vehicle::{self, Library, LibraryError, VehicleError};
 use cyclorama_core::encoding::{self, EncodingError, Picture, PictureError};
 use cyclorama_core::{Colour, Vehicle, View};
+use serde_json::Value;
 use std::sync::Arc;
 
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +73,7 @@ pub struct Plan {
 
 /// Where pictures are made.
 pub enum Darkroom {
-    Model(Box<Renderer>),
+    Model { renderer: Box<Renderer>, receipts: Vec<Value> },
     Light { studio: Box<Studio>, compositor: Box<Compositor>, library: Arc<Library>, settings: Settings },
     Sketch { library: Arc<Library>, reference_diagonal_m: f32 },
 }
@@ -86,7 +87,7 @@ impl Darkroom {
             Ok(Darkroom::Light { studio, compositor, library: library()?, settings })
         };
         match look {
-            Look::Model => Ok(Darkroom::Model(Box::new(Renderer::start(config)?))),
+            Look::Model => Ok(Darkroom::Model { renderer: Box::new(Renderer::start(config)?), receipts: Vec::new() }),
             Look::Light => light(Settings::default()),
             Look::Quick => light(Settings { passes: 1, ..Settings::default() }),
             Look::Zebra => light(Settings { zebra: true, passes: 1, ..Settings::default() }),
@@ -94,6 +95,14 @@ impl Darkroom {
                 let reference_diagonal_m = Rig::built_in()?.reference_diagonal_m;
                 Ok(Darkroom::Sketch { library: library()?, reference_diagonal_m })
             }
+        }
+    }
+
+    /// How each picture of the pipeline's came to be, with its vehicle and view; the other looks have none.
+    pub fn receipts(&self) -> &[Value] {
+        match self {
+            Darkroom::Model { receipts, .. } => receipts,
+            _ => &[],
         }
     }
 
@@ -105,12 +114,15 @@ impl Darkroom {
         colours: &[Colour],
     ) -> Result<Vec<Vec<Picture>>, ContactSheetError> {
         match self {
-            Darkroom::Model(renderer) => {
+            Darkroom::Model { renderer, receipts } => {
                 let pipeline = renderer.pipelines().first().map(|pipeline| pipeline.id.clone()).unwrap_or_default();
                 let rendered = views.iter().map(|view| {
                     let (vehicle, colours, pipeline) = (vehicle.clone(), colours.to_vec(), pipeline.clone());
                     let order = Order { vehicle, view: *view, colours, pipeline, seed: 0 };
-                    let render = renderer.render(&order, &mut |_, _| true)?;
+                    let mut render = renderer.render(&order, &mut |_, _| true)?;
+                    render.receipt["vehicle"] = order.vehicle.key().into();
+                    render.receipt["view"] = order.view.to_string().into();
+                    receipts.push(render.receipt);
                     Ok(render.pictures.into_iter().map(|(_, picture)| picture).collect())
                 });
                 rendered.collect()

@@ -10,6 +10,7 @@ pub mod diffusion;
 pub mod doctor;
 pub mod engine;
 pub mod finish;
+pub mod gate;
 pub mod gpu;
 pub mod heart;
 pub mod held_jobs;

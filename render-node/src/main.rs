@@ -84,6 +84,9 @@ struct ContactSheetArguments {
     /// Grey of the page, 0 to 255; transparent if absent.
     #[arg(long)]
     page: Option<u8>,
+    /// Writes the receipt of each picture to this file, a line of JSON each: its figures of quality and times. Only with the model.
+    #[arg(long)]
+    receipts: Option<PathBuf>,
     #[arg(long)]
     out: PathBuf,
 }
@@ -274,6 +277,10 @@ fn contact_sheet(config: &LocalConfig, arguments: ContactSheetArguments) -> anyh
     })?;
     std::fs::write(&arguments.out, encoding::encode(&sheet, Format::Png)?)
         .with_context(|| format!("cannot write {}", arguments.out.display()))?;
+    if let Some(path) = &arguments.receipts {
+        let lines: String = darkroom.receipts().iter().map(|receipt| format!("{receipt}\n")).collect();
+        std::fs::write(path, lines).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,7 @@
 use crate::config::LocalConfig;
 use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime, OnnxRuntimeError, model_folder};
 use crate::finish::{self, ComposeError, Compositor};
+use crate::gate::{self, Verdict};
 use crate::gpu::{Gpu, GpuError};
 use crate::studio::{self, Layers, Studio, StudioError};
 use crate::vehicle::{self, Library, LibraryError, VehicleError, VehicleMesh};
@@ -15,6 +16,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Attempts with the diffusion model; what the gate refuses that often is made in the base shading alone.
+const DIFFUSION_ATTEMPTS: u32 = 2;
 /// Each is some tens of megabytes in memory at least; more is a folder chosen by mistake.
 const MODELS_MAX: usize = 8;
 /// About 10 MB each.
@@ -66,6 +69,9 @@ pub enum RenderError {
     Compose(#[from] ComposeError),
     #[error("this node has no pipeline `{0}`")]
     NoPipeline(String),
+    /// Neither the diffusion model's light nor the base shading passes the gate.
+    #[error("the picture failed its checks: {0}")]
+    Quality(String),
     #[error("cancelled")]
     Cancelled,
 }
@@ -86,7 +92,7 @@ impl RenderError {
                 of_gpu(error)
             }
             RenderError::Diffusion(DiffusionError::OutOfMemory { .. }) => FailureKind::OutOfMemory,
-            RenderError::Diffusion(DiffusionError::NotFinite { .. }) => FailureKind::Quality,
+            RenderError::Quality(_) | RenderError::Diffusion(DiffusionError::NotFinite { .. }) => FailureKind::Quality,
             RenderError::Studio(_)
             | RenderError::Compose(_)
             | RenderError::Diffusion(_)
@@ -175,18 +181,53 @@ impl Renderer {
         go_on("geometry", 0.0)?;
         let mesh = self.meshes.get(&self.library, &order.vehicle)?;
         stages.end("geometry");
-        go_on("gbuffer", 0.1)?;
-        let shot = self.studio.shoot(mesh, order.view)?;
-        stages.end("gbuffer");
-        let mut layers = shot.layers;
-        let mut still_wanted = |share: f32| go_on("diffusion", 0.4 + 0.4 * share).is_ok();
-        model.light(&mut layers, &shot.conditioning.planes, order.seed, &mut still_wanted)?;
-        finish::round_as_stored(&mut layers);
-        stages.end("diffusion");
-        go_on("compose", 0.8)?;
-        let pictures = self.compositor.compose(&layers, &order.colours)?;
+        let mut refused: Vec<Value> = Vec::new();
+        // Shot anew for each attempt: to keep the base shading for the rare repetition would cost every render 50 MB.
+        let (shot, pictures, light, verdict) = loop {
+            go_on("gbuffer", 0.1)?;
+            let mut shot = self.studio.shoot(mesh, order.view)?;
+            stages.end("gbuffer");
+            let attempt = refused.len() as u32;
+            let light = if attempt < DIFFUSION_ATTEMPTS { Light::Diffusion } else { Light::BaseShading };
+            let mut verdict = Verdict::default();
+            if light == Light::Diffusion {
+                let reference = gate::Reference::of(&shot.layers, &shot.conditioning);
+                stages.end("gate");
+                let mut still_wanted = |share: f32| go_on("diffusion", 0.4 + 0.4 * share).is_ok();
+                let planes = &shot.conditioning.planes;
+                match model.light(&mut shot.layers, planes, order.seed, attempt, &mut still_wanted) {
+                    Ok(()) => {}
+                    Err(error @ DiffusionError::NotFinite { .. }) => verdict.findings.push(error.to_string()),
+                    Err(error) => return Err(error.into()),
+                }
+                stages.end("diffusion");
+                if verdict.passes() {
+                    verdict = reference.judge(&shot.layers);
+                }
+                stages.end("gate");
+            }
+            let mut pictures = Vec::new();
+            if verdict.passes() {
+                finish::round_as_stored(&mut shot.layers);
+                go_on("compose", 0.8)?;
+                pictures = self.compositor.compose(&shot.layers, &order.colours)?;
+                stages.end("compose");
+                for (colour, picture) in order.colours.iter().zip(&pictures) {
+                    verdict.add_picture(*colour, gate::judge_picture(&shot.layers, *colour, picture));
+                }
+                stages.end("gate");
+            }
+            if verdict.passes() {
+                break (shot, pictures, light, verdict);
+            }
+            let findings = verdict.findings.join("; ");
+            tracing::warn!(vehicle = order.vehicle.key(), view = %order.view, attempt, findings, "the gate refuses a render");
+            if light == Light::BaseShading {
+                return Err(RenderError::Quality(findings));
+            }
+            refused.push(json!({"findings": verdict.findings, "figures": verdict.figures}));
+        };
         let pictures = order.colours.iter().copied().zip(pictures).collect();
-        stages.end("compose");
 
         let files: Vec<Value> =
             model.folder().files().iter().map(|f| json!({"path": f.path, "sha256": f.sha256})).collect();
@@ -202,10 +243,21 @@ impl Renderer {
             "execution_provider": "CPUExecutionProvider",
             "onnx_runtime": self.runtime.version(),
             "device": {"name": self.gpu.name, "backend": self.gpu.backend},
+            // What a picture was lit by, and what the gate measured; `refused` has an entry for each attempt that failed it.
+            "light": match light { Light::Diffusion => "diffusion", Light::BaseShading => "base_shading" },
+            "quality": {"figures": verdict.figures, "refused": refused},
             "timings_ms": stages.timings,
         });
-        Ok(Render { layers, pictures, receipt })
+        Ok(Render { layers: shot.layers, pictures, receipt })
     }
+}
+
+/// What a picture is lit by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Light {
+    Diffusion,
+    /// The studio's own, without a model.
+    BaseShading,
 }
 
 /// The vehicles built last: a client mostly asks for several views of one.
@@ -241,11 +293,12 @@ impl Stages {
         Self { since: Instant::now(), timings: serde_json::Map::new() }
     }
 
-    /// Everything since the last end (or the start) was `stage`.
+    /// Everything since the last end (or the start) was `stage`; one that is entered again goes on counting.
     pub fn end(&mut self, stage: &str) {
         let now = Instant::now();
+        let before = self.timings.get(stage).and_then(Value::as_u64).unwrap_or(0);
         let ms = (now - self.since).as_millis() as u64;
-        self.timings.insert(stage.to_owned(), ms.into());
+        self.timings.insert(stage.to_owned(), (before + ms).into());
         self.since = now;
     }
 }

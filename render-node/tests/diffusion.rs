@@ -50,7 +50,7 @@ fn two_steps_add_the_residual_the_formula_gives() {
     let mut shares = Vec::new();
     load("tiny-light")
         .unwrap()
-        .light(&mut lit, &conditioning(), 7, &mut |share| {
+        .light(&mut lit, &conditioning(), 7, 0, &mut |share| {
             shares.push(share);
             true
         })
@@ -79,7 +79,7 @@ fn two_steps_add_the_residual_the_formula_gives() {
 fn a_job_nobody_wants_stops_between_steps_and_leaves_the_layers_alone() {
     let mut lit = layers();
     let mut asked = 0;
-    let stopped = load("tiny-light").unwrap().light(&mut lit, &conditioning(), 7, &mut |_| {
+    let stopped = load("tiny-light").unwrap().light(&mut lit, &conditioning(), 7, 0, &mut |_| {
         asked += 1;
         asked < 2
     });
@@ -91,10 +91,10 @@ fn a_job_nobody_wants_stops_between_steps_and_leaves_the_layers_alone() {
 fn pictures_of_another_size_and_values_that_are_not_numbers_are_errors() {
     let mut model = load("tiny-light").unwrap();
     for conditioning in [vec![], vec![0.0; SIDE * SIDE], vec![0.0; 3 * SIDE * SIDE]] {
-        let refused = model.light(&mut layers(), &conditioning, 0, &mut |_| true);
+        let refused = model.light(&mut layers(), &conditioning, 0, 0, &mut |_| true);
         assert!(matches!(refused, Err(DiffusionError::Picture { .. })));
     }
-    let poisoned = model.light(&mut layers(), &vec![f32::NAN; 2 * SIDE * SIDE], 0, &mut |_| true);
+    let poisoned = model.light(&mut layers(), &vec![f32::NAN; 2 * SIDE * SIDE], 0, 0, &mut |_| true);
     assert!(matches!(poisoned, Err(DiffusionError::NotFinite { .. })));
 }
 

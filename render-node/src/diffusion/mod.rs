@@ -87,12 +87,13 @@ impl LightModel {
     }
 
     /// Lights `base` in place. `conditioning` holds the channels the model was loaded for, one after the other, each
-    /// [`ModelFolder::side_px`] square, rows from the top. The same seed gives the same light on the same device.
+    /// [`ModelFolder::side_px`] square, rows from the top. The same seed and attempt (0 for the first) give the same light on the same device.
     pub fn light(
         &mut self,
         base: &mut Layers,
         conditioning: &[f32],
         seed: u64,
+        attempt: u32,
         still_wanted: &mut StillWanted<'_>,
     ) -> Result<(), DiffusionError> {
         let model = || self.folder.id().to_owned();
@@ -110,7 +111,7 @@ impl LightModel {
             return Err(DiffusionError::Picture { model: model(), detail });
         }
 
-        let mut sample = self.scheduler.start(seed, RESIDUAL_CHANNELS * side * side);
+        let mut sample = self.scheduler.start(seed, attempt, RESIDUAL_CHANNELS * side * side);
         let steps = self.scheduler.timesteps().len();
         for step in 0..steps {
             if !still_wanted(step as f32 / steps as f32) {

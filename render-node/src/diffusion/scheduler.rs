@@ -9,6 +9,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// More steps than this is a mistake in the file: one or two are what the built-in model is made for.
 const STEPS_MAX: usize = 50;
+/// Enough to end elsewhere, little enough to leave no noise in the light.
+const REPETITION_NOISE: f32 = 0.1;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowMatchEuler {
@@ -71,13 +73,16 @@ impl FlowMatchEuler {
         self.initial_noise_scale
     }
 
-    /// The sample at t = 1: noise of the configured strength, or zeros. ChaCha8 gives the same numbers everywhere.
-    pub fn start(&self, seed: u64, length: usize) -> Vec<f32> {
-        if self.initial_noise_scale == 0.0 {
+    /// The sample at t = 1: noise of the configured strength, or zeros. A repetition (`attempt` above 0) always has noise, its own: from
+    /// zeros it would end where the first one did. ChaCha8 gives the same numbers everywhere.
+    pub fn start(&self, seed: u64, attempt: u32, length: usize) -> Vec<f32> {
+        let scale =
+            if attempt == 0 { self.initial_noise_scale } else { self.initial_noise_scale.max(REPETITION_NOISE) };
+        if scale == 0.0 {
             return vec![0.0; length];
         }
-        let mut noise = gaussian(ChaCha8Rng::seed_from_u64(seed));
-        (0..length).map(|_| self.initial_noise_scale * noise()).collect()
+        let mut noise = gaussian(ChaCha8Rng::seed_from_u64(seed.wrapping_add(u64::from(attempt))));
+        (0..length).map(|_| scale * noise()).collect()
     }
 
     /// Moves `sample` from timestep number `step` to the next one, given the model's prediction of the clean sample.
@@ -165,7 +170,7 @@ mod tests {
         for steps in [1, 2, 7, 50] {
             let scheduler = config(&format!(r#""num_inference_steps": {steps}, "initial_noise_scale": 1.0"#)).unwrap();
             let clean: Vec<f32> = (0..64).map(|i| (i as f32 * 0.7).sin()).collect();
-            let mut sample = scheduler.start(9, clean.len());
+            let mut sample = scheduler.start(9, 0, clean.len());
             for step in 0..steps {
                 scheduler.step(step, &mut sample, &clean);
             }
@@ -176,13 +181,15 @@ mod tests {
     #[test]
     fn noise_is_normal_scaled_and_the_same_for_a_seed() {
         let scheduler = config(r#""num_inference_steps": 1, "initial_noise_scale": 0.5"#).unwrap();
-        let noise = scheduler.start(42, 100_001);
-        assert_eq!(noise, scheduler.start(42, 100_001));
-        assert_ne!(noise, scheduler.start(43, 100_001));
+        let noise = scheduler.start(42, 0, 100_001);
+        assert_eq!(noise, scheduler.start(42, 0, 100_001));
+        assert_ne!(noise, scheduler.start(43, 0, 100_001));
         let mean = noise.iter().sum::<f32>() / noise.len() as f32;
         let variance = noise.iter().map(|x| (x - mean).powi(2)).sum::<f32>() / noise.len() as f32;
         assert!(mean.abs() < 0.01 && (variance - 0.25).abs() < 0.01, "mean {mean}, variance {variance}");
         assert!(noise.iter().all(|x| x.is_finite()));
-        assert_eq!(config(r#""num_inference_steps": 1"#).unwrap().start(42, 3), [0.0; 3]);
+        let from_zeros = config(r#""num_inference_steps": 1"#).unwrap();
+        assert_eq!(from_zeros.start(42, 0, 3), [0.0; 3]);
+        assert_ne!(from_zeros.start(42, 1, 3), from_zeros.start(42, 2, 3), "a repetition has noise of its own");
     }
 }

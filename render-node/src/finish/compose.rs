@@ -125,6 +125,20 @@ pub fn compose_on_cpu(layers: &Layers, colour: Colour) -> Result<Picture, Compos
     Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?)
 }
 
+/// Alpha of a pixel of which the vehicle covers a share, and the shadow on the ground darkens the rest.
+pub fn alpha_of(coverage: f32, shadow: f32) -> f32 {
+    let coverage = coverage.clamp(0.0, 1.0);
+    coverage + (1.0 - coverage) * shadow.clamp(0.0, 1.0)
+}
+
+/// A paint's swatch as pictures show it, sRGB: in white light that exposure brings to 1, under so much mirrored light (linear).
+pub fn swatch_in_light(colour: Colour, mirrored: f32) -> [u8; 3] {
+    let light = [1.0 / EXPOSURE; 3];
+    let swatch = Pixel { rest: [0.0; 3], coverage: 1.0, diffuse: light, paint: 1.0, gloss: [mirrored; 3], shadow: 0.0 };
+    let [r, g, b, _] = composed(&swatch, &paint(colour));
+    [r, g, b]
+}
+
 const EXPOSURE: f32 = 1.4;
 const KNEE: f32 = 0.55;
 const FLAKE_PIVOT: f32 = 0.7;
@@ -140,12 +154,11 @@ fn srgb_from_linear(x: f32) -> f32 {
 
 fn composed(pixel: &Pixel, paint: &Paint) -> [u8; 4] {
     let coverage = pixel.coverage.clamp(0.0, 1.0);
-    let shadow = pixel.shadow.clamp(0.0, 1.0);
     let share = pixel.paint.max(1e-4);
     let brightness = (pixel.diffuse[0] * 0.2126 + pixel.diffuse[1] * 0.7152 + pixel.diffuse[2] * 0.0722) / share;
     let turned = (brightness / FLAKE_PIVOT).clamp(0.2, 1.7);
     let shaped = 1.0 + (turned - 1.0) * paint.flake * 0.9;
-    let alpha = coverage + (1.0 - coverage) * shadow;
+    let alpha = alpha_of(pixel.coverage, pixel.shadow);
     let channel = |c: usize| {
         let flakes = paint.flake_tint[c] * (paint.flake * 0.8);
         let light =

@@ -89,7 +89,7 @@ on_both_databases! {
 
         let page = operator.get(&at("/console")).await.unwrap();
         let text = page.text();
-        for expected in ["honda/civic/2018, front-3-4, silver", "revision 1, 3 bad, 0 good", "Failures: 1 model", "Nothing waits", "of $50"] {
+        for expected in ["honda/civic/2018, front-3-4, silver", "revision 1, 3 bad, 0 good", "Failures: 1 model", "Nothing waits", "revision 1, in base shading only", "of $50"] {
             assert!(text.contains(expected), "{expected}: {text}");
         }
         assert!(page.html.contains("&lt;i&gt;crooked"), "{}", page.html);

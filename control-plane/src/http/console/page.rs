@@ -99,6 +99,10 @@ impl From<Inspection> for ShownRender {
     fn from(render: Inspection) -> Self {
         let told = match (&render.failure_kind, render.revision) {
             (Some(kind), _) => format!("{kind}: {}", render.failure_detail.as_deref().unwrap_or("no detail")),
+            // Its light failed the render node's checks twice.
+            (None, Some(revision)) if render.receipt["light"] == "base_shading" => {
+                format!("revision {revision}, in base shading only")
+            }
             (None, Some(revision)) => format!("revision {revision}"),
             (None, None) => "not there yet".to_owned(),
         };

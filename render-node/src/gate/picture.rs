@@ -1,0 +1,144 @@
+//! Whether a finished picture is one of its layers in its paint: alpha, silhouette, content, outline and colour.
+
+use super::{Bound, Verdict};
+use crate::finish::compose::{alpha_of, swatch_in_light};
+use crate::studio::Layers;
+use cyclorama_core::Colour;
+use cyclorama_core::encoding::Picture;
+use palette::color_difference::Ciede2000;
+use palette::{IntoColor, Lab, Srgb};
+use rayon::prelude::*;
+
+/// Alpha is coverage over shadow, rounded on the device: one level of difference, and one for the rounding of the sum.
+const ALPHA_ERROR_MAX: f32 = 2.0 / 255.0;
+/// The shadow ends at 0.9, so what is more opaque than this is the vehicle, but for the last pixels where it stands on the floor.
+const OPAQUE_MIN: f32 = 0.97;
+const SILHOUETTE_MIN: f32 = 0.97;
+/// Less of the picture is not a vehicle that fills its frame.
+const COVERED_MIN: f32 = 0.01;
+/// Spread of brightness over the vehicle, in levels: even a black one has lamps, tyres and mirrored walls.
+const CONTRAST_MIN: f32 = 4.0;
+/// Share of the outline whose colour lies outside of what is beside it.
+const RIM_MAX: f32 = 0.15;
+/// So many levels beyond its neighbours are still their colour: an edge may catch light.
+const RIM_LEVELS: i32 = 48;
+/// CIEDE2000 between paint in the light and its swatch, middle of all such pixels.
+const PAINT_DIFFERENCE_MAX: f32 = 6.0;
+/// Diffuse light under which exposure shows a paint as its swatch has it, and how far from it counts.
+const LIT: std::ops::RangeInclusive<f32> = 0.62..=0.8;
+/// More mirrored light than this hides the paint.
+const GLOSS_MAX: f32 = 0.1;
+const LIT_PX_MIN: usize = 200;
+/// Enough for a middle, and no more work for a bus than for a moped.
+const LIT_PX_JUDGED: usize = 2000;
+
+/// Holds a picture, as large as its layers, against them.
+pub fn judge_picture(layers: &Layers, colour: Colour, picture: &Picture) -> Verdict {
+    let mut verdict = Verdict::default();
+    let side = layers.side_px as usize;
+    let rgba = picture.rgba().as_chunks::<4>().0;
+    if rgba.len() != side * side {
+        verdict.findings.push(format!("the picture has {} pixels in place of {}", rgba.len(), side * side));
+        return verdict;
+    }
+    let alpha_error = rgba
+        .par_iter()
+        .enumerate()
+        .map(|(i, pixel)| (f32::from(pixel[3]) / 255.0 - alpha_of(layers.coverage[i], layers.shadow[i])).abs());
+    verdict.hold("alpha_error", alpha_error.reduce(|| 0.0, not_a_number_is_most), Bound::AtMost(ALPHA_ERROR_MAX));
+    verdict.hold("silhouette", silhouette(layers, rgba), Bound::AtLeast(SILHOUETTE_MIN));
+
+    let covered: Vec<f32> = (0..rgba.len())
+        .filter(|i| layers.coverage[*i] > 0.99)
+        .map(|i| rgba[i][..3].iter().map(|level| f32::from(*level)).sum::<f32>() / 3.0)
+        .collect();
+    verdict.hold("covered", covered.len() as f32 / rgba.len() as f32, Bound::AtLeast(COVERED_MIN));
+    verdict.hold("contrast", spread(&covered), Bound::AtLeast(CONTRAST_MIN));
+    verdict.hold("rim", strange_outline(layers, rgba), Bound::AtMost(RIM_MAX));
+    if let Some(difference) = paint_difference(layers, colour, rgba) {
+        verdict.hold("paint_difference", difference, Bound::AtMost(PAINT_DIFFERENCE_MAX));
+    }
+    verdict
+}
+
+fn not_a_number_is_most(a: f32, b: f32) -> f32 {
+    if a.is_nan() || b.is_nan() { f32::NAN } else { a.max(b) }
+}
+
+/// Intersection over union of what is opaque in the picture and what geometry covers.
+fn silhouette(layers: &Layers, rgba: &[[u8; 4]]) -> f32 {
+    let (both, either) = rgba
+        .par_iter()
+        .zip(&layers.coverage)
+        .map(|(pixel, coverage)| {
+            let (seen, known) = (f32::from(pixel[3]) / 255.0 > OPAQUE_MIN, *coverage > OPAQUE_MIN);
+            (usize::from(seen && known), usize::from(seen || known))
+        })
+        .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    both as f32 / either.max(1) as f32
+}
+
+fn spread(values: &[f32]) -> f32 {
+    let mean = values.iter().sum::<f32>() / values.len().max(1) as f32;
+    (values.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / values.len().max(1) as f32).sqrt()
+}
+
+/// Share of the partly covered pixels whose own colour, the shadow's part taken out, none of the whole pixels around them has.
+fn strange_outline(layers: &Layers, rgba: &[[u8; 4]]) -> f32 {
+    let side = layers.side_px as usize;
+    let own = |i: usize| -> [i32; 3] {
+        let (alpha, coverage) = (alpha_of(layers.coverage[i], layers.shadow[i]), layers.coverage[i]);
+        std::array::from_fn(|c| (f32::from(rgba[i][c]) * alpha / coverage.max(1e-3)).round() as i32)
+    };
+    let (strange, judged) = (0..rgba.len())
+        .into_par_iter()
+        .filter(|i| (0.3..0.9).contains(&layers.coverage[*i]))
+        .filter_map(|i| {
+            let (x, y) = (i % side, i / side);
+            let (mut least, mut most) = ([i32::MAX; 3], [i32::MIN; 3]);
+            for v in y.saturating_sub(2)..=(y + 2).min(side - 1) {
+                for u in x.saturating_sub(2)..=(x + 2).min(side - 1) {
+                    let at = v * side + u;
+                    if layers.coverage[at] > 0.99 {
+                        for c in 0..3 {
+                            least[c] = least[c].min(i32::from(rgba[at][c]));
+                            most[c] = most[c].max(i32::from(rgba[at][c]));
+                        }
+                    }
+                }
+            }
+            let known = least[0] <= most[0];
+            let outside = |c: usize| own(i)[c] < least[c] - RIM_LEVELS || own(i)[c] > most[c] + RIM_LEVELS;
+            known.then(|| (usize::from((0..3).any(outside)), 1))
+        })
+        .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    strange as f32 / judged.max(1) as f32
+}
+
+/// Middle CIEDE2000 (Sharma et al. 2005) between lit paint and its swatch in white light with as much of a mirror image. `None`: too little such paint to say.
+fn paint_difference(layers: &Layers, colour: Colour, rgba: &[[u8; 4]]) -> Option<f32> {
+    let luminance = |light: [f32; 3]| light[0] * 0.2126 + light[1] * 0.7152 + light[2] * 0.0722;
+    let lit: Vec<usize> = (0..rgba.len())
+        .into_par_iter()
+        .filter(|i| {
+            layers.paint[*i] > 0.99
+                && LIT.contains(&luminance(layers.diffuse[*i]))
+                && luminance(layers.gloss[*i]) < GLOSS_MAX
+        })
+        .collect();
+    if lit.len() < LIT_PX_MIN {
+        return None;
+    }
+    let difference = |i: usize| {
+        let [r, g, b, _] = rgba[i];
+        lab([r, g, b]).difference(lab(swatch_in_light(colour, luminance(layers.gloss[i]))))
+    };
+    let mut differences: Vec<f32> =
+        lit.iter().step_by(lit.len().div_ceil(LIT_PX_JUDGED)).map(|i| difference(*i)).collect();
+    let middle = differences.len() / 2;
+    Some(*differences.select_nth_unstable_by(middle, f32::total_cmp).1)
+}
+
+fn lab(rgb: [u8; 3]) -> Lab {
+    Srgb::from(rgb).into_format::<f32>().into_color()
+}

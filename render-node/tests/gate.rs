@@ -1,0 +1,163 @@
+//! The quality gate through its public face: a sound render passes, each kind of fault is named, and what a model gets wrong twice is
+//! made in the base shading and says so.
+
+#![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
+
+use cyclorama_core::encoding::Picture;
+use cyclorama_core::{BodyClass, Colour, View};
+use cyclorama_node::config::LocalConfig;
+use cyclorama_node::finish::{compose_on_cpu, round_as_stored};
+use cyclorama_node::gate::{Reference, Verdict, judge_picture};
+use cyclorama_node::gpu::{AdapterChoice, Gpu};
+use cyclorama_node::renderer::{Order, Renderer};
+use cyclorama_node::studio::{Layers, Shot, Studio};
+use cyclorama_node::vehicle::{Library, build, typical::typical};
+use std::path::{Path, PathBuf};
+
+fn shot() -> Shot {
+    let gpu = Gpu::open(&AdapterChoice::Best).unwrap();
+    let mesh = build(&Library::embedded().unwrap(), &typical(BodyClass::Hatchback)).unwrap();
+    let mut shot = Studio::new(&gpu).unwrap().shoot(&mesh, View::FrontThreeQuarter).unwrap();
+    round_as_stored(&mut shot.layers);
+    shot
+}
+
+fn named(verdict: &Verdict) -> Vec<String> {
+    verdict.findings.iter().map(|finding| finding.split(" is ").next().unwrap().to_owned()).collect()
+}
+
+/// Numbers from -1 to 1 without a pattern.
+fn noise(i: usize) -> f32 {
+    let mixed = (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31).wrapping_mul(0xD1B5_4A32_D192_ED03);
+    (mixed >> 40) as f32 / (1 << 23) as f32 - 1.0
+}
+
+fn blurred(plane: &[[f32; 3]], side: usize, radius: usize) -> Vec<[f32; 3]> {
+    let along = |plane: &[[f32; 3]], step: usize| -> Vec<[f32; 3]> {
+        let near = |i: usize| (0..=2 * radius).map(move |k| (i + k * step).wrapping_sub(radius * step));
+        let mean = |i: usize, c: usize| {
+            near(i).filter_map(|at| plane.get(at)).map(|pixel| pixel[c]).sum::<f32>() / (2 * radius + 1) as f32
+        };
+        (0..plane.len()).map(|i| [0, 1, 2].map(|c| mean(i, c))).collect()
+    };
+    along(&along(plane, 1), side)
+}
+
+#[test]
+fn light_that_a_model_spoils_is_named() {
+    type Fault = fn(&mut Layers);
+    let faults: [(&str, Fault, &[&str]); 5] = [
+        ("nothing", |_| {}, &[]),
+        ("a value that is not a number", |layers| layers.gloss[500_000] = [f32::NAN; 3], &["strange_values"]),
+        ("a negative light", |layers| layers.rest[500_000] = [-0.1; 3], &["strange_values"]),
+        (
+            "mottled paint",
+            |layers| {
+                let side = layers.side_px as usize;
+                for (i, light) in layers.diffuse.iter_mut().enumerate() {
+                    // Blotches of 4 px: single pixels would be lost at half the size.
+                    *light = light.map(|value| value * (1.0 + 0.08 * noise(i / side / 4 * side + i % side / 4)));
+                }
+            },
+            &["mottling"],
+        ),
+        (
+            "blurred light",
+            |layers| {
+                let side = layers.side_px as usize;
+                for plane in [&mut layers.diffuse, &mut layers.gloss, &mut layers.rest] {
+                    *plane = blurred(plane, side, 5);
+                }
+            },
+            &["sharpness"],
+        ),
+    ];
+    let shot = shot();
+    let reference = Reference::of(&shot.layers, &shot.conditioning);
+    for (fault, spoil, expected) in faults {
+        let mut layers = shot.layers.clone();
+        spoil(&mut layers);
+        assert_eq!(named(&reference.judge(&layers)), expected, "{fault}");
+    }
+}
+
+#[test]
+fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
+    type Fault = fn(&Layers, usize, [u8; 4]) -> [u8; 4];
+    let faults: [(&str, Fault, &[&str]); 6] = [
+        ("nothing", |_, _, pixel| pixel, &[]),
+        (
+            "holes",
+            |_, i, [r, g, b, a]| if i % 1024 / 64 % 2 == 0 { [r, g, b, 0] } else { [r, g, b, a] },
+            &["alpha_error", "silhouette"],
+        ),
+        ("half as opaque as it should be", |_, _, [r, g, b, a]| [r, g, b, a / 2], &["alpha_error", "silhouette"]),
+        ("blank", |_, _, [.., a]| [120, 121, 122, a], &["contrast", "rim", "paint_difference"]),
+        (
+            "a white rim",
+            |layers, i, pixel| {
+                if (0.05..0.95).contains(&layers.coverage[i]) { [255, 255, 255, pixel[3]] } else { pixel }
+            },
+            &["rim"],
+        ),
+        ("another paint", |_, _, [r, g, b, a]| [b, g, r, a], &["paint_difference"]),
+    ];
+    let layers = shot().layers;
+    for (fault, spoil, expected) in faults {
+        let mut picture = compose_on_cpu(&layers, Colour::Red).unwrap();
+        let spoilt: Vec<u8> = picture.pixels().enumerate().flat_map(|(i, pixel)| spoil(&layers, i, pixel)).collect();
+        picture = Picture::from_rgba(picture.width(), picture.height(), spoilt).unwrap();
+        let found = named(&judge_picture(&layers, Colour::Red, &picture));
+        let missing: Vec<_> = expected.iter().filter(|name| !found.contains(&(**name).to_owned())).collect();
+        assert!(
+            missing.is_empty() && found.is_empty() == expected.is_empty(),
+            "{fault}: found {found:?}, not {missing:?}"
+        );
+    }
+    for colour in Colour::ALL {
+        let verdict = judge_picture(&layers, *colour, &compose_on_cpu(&layers, *colour).unwrap());
+        assert!(verdict.passes() && verdict.figures.contains_key("paint_difference"), "{colour}: {verdict:?}");
+    }
+    let small = Picture::from_rgba(1, 1, vec![0; 4]).unwrap();
+    assert!(judge_picture(&layers, Colour::Red, &small).findings[0].contains("1 pixels"));
+}
+
+fn renderer(models: &Path) -> Renderer {
+    let library = std::env::var_os("ORT_DYLIB_PATH").expect("ORT_DYLIB_PATH names the ONNX Runtime library: run `make test`, or export ORT_DYLIB_PATH=$(scripts/onnxruntime.sh)");
+    let config = LocalConfig {
+        models: models.to_path_buf(),
+        onnx_runtime: Some(PathBuf::from(library)),
+        adapter: AdapterChoice::Best,
+        sheets: None,
+    };
+    Renderer::start(&config).unwrap()
+}
+
+#[test]
+fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
+    let fixtures = Path::new("tests/fixtures");
+    for (model, light, refusals) in [
+        (Path::new("../models/builtin").to_path_buf(), "diffusion", 0),
+        (fixtures.join("darkening-from-zeros"), "diffusion", 1),
+        (fixtures.join("darkening"), "base_shading", 2),
+    ] {
+        let mut renderer = renderer(&model);
+        let order = Order {
+            vehicle: typical(BodyClass::Hatchback),
+            view: View::Side,
+            colours: vec![Colour::Blue, Colour::White],
+            pipeline: renderer.pipelines()[0].id.clone(),
+            seed: 3,
+        };
+        let render = renderer.render(&order, &mut |_, _| true).unwrap();
+        let receipt = &render.receipt;
+        assert_eq!(receipt["light"], light, "{model:?}: {receipt}");
+        let refused = receipt["quality"]["refused"].as_array().unwrap();
+        assert_eq!(refused.len(), refusals, "{model:?}: {receipt}");
+        assert!(refused.iter().all(|one| one["findings"].to_string().contains("silhouette")), "{receipt}");
+        // What is handed out passes, whoever lit it.
+        for (colour, picture) in &render.pictures {
+            assert!(judge_picture(&render.layers, *colour, picture).passes(), "{model:?}");
+        }
+    }
+}
