@@ -9,7 +9,7 @@
 export CYCLORAMA_CACHE ?= $(HOME)/.cache/cyclorama
 export CARGO_TARGET_DIR ?= $(CYCLORAMA_CACHE)/target
 
-.PHONY: run test bench fuzz contact-sheet model audit
+.PHONY: run test bench fuzz contact-sheet model model-eval audit
 
 run:
 	@scripts/run.sh
@@ -28,6 +28,10 @@ contact-sheet:
 
 model:
 	@models/make_model.sh
+
+# Figures of the shipped model against the path tracer, on vehicles it never saw.
+model-eval:
+	@models/make_model.sh evaluate
 
 # Licences and duplicate versions of everything we link (installs cargo-deny on first use).
 audit:

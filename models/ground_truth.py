@@ -107,6 +107,7 @@ def vehicle_material(optics):
     roughness = cycles_roughness(optics["roughness"])
     mirror = n.node("ShaderNodeBsdfAnisotropic", {"Color": (1, 1, 1), "Roughness": roughness}, distribution="GGX")
     matt = n.node("ShaderNodeBsdfDiffuse", {"Color": tuple(optics["albedo"])})
+    matt.node["is_base_coat"] = True  # found again where another paint is wanted
     if optics["metal"]:
         # Schlick: (1 - cosine)^5 towards white, from the layer weight node's facing output (1 - cosine at blend 0.5).
         facing = n.node("ShaderNodeLayerWeight", {"Blend": 0.5}, output=1)
@@ -337,7 +338,7 @@ class Studio:
         paint = scene.view_layers["paint"]
         paint.use_pass_diffuse_direct = paint.use_pass_diffuse_indirect = paint.use_pass_diffuse_color = True
         paint.use_pass_glossy_direct = paint.use_pass_glossy_indirect = paint.use_pass_glossy_color = True
-        self.compositors = {"vehicle": self.vehicle_compositor(), "floor": self.floor_compositor()}
+        self.compositors = {"vehicle": self.vehicle_compositor(), "picture": self.picture_compositor(), "floor": self.floor_compositor()}
         scene.render.use_compositing = True
 
     # Each compositor denoises what its render makes and writes plain EXR files.
@@ -381,6 +382,13 @@ class Studio:
             "diffuse_light": diffuse, "diffuse_colour": o["Diffuse Color"], "gloss": self.denoise(n, paint, gloss),
             "paint": o["Image"], "rest": self.denoise(n, rest, rest.outputs["Image"]), "rest_raw": rest.outputs["Image"],
         })
+        return n.tree
+
+    def picture_compositor(self):
+        """All light of the vehicle, whatever its way: for pictures in a paint, not for layers."""
+        n = Nodes(bpy.data.node_groups.new("picture", "CompositorNodeTree"))
+        paint, rest = self.layer_node(n, "paint"), self.layer_node(n, "rest")
+        self.writer(n, {each.layer: self.denoise(n, each, each.outputs["Image"]) for each in (paint, rest)})
         return n.tree
 
     def floor_compositor(self):

@@ -34,3 +34,4 @@ fi
 beside=()
 [ ! -d "$run-regression/regression" ] || beside=("$run-regression/regression")
 $python models/evaluate.py "$data/evaluation" --models models/builtin "${beside[@]}" --strips "$run/strips"
+$python models/paint_colours.py "$data/evaluation" --strip "$run/paints.png"

@@ -16,6 +16,7 @@ use crate::config::farm::{Farm, NodeMode};
 use crate::config::prices::Payments;
 use crate::config::storage::Storage;
 use crate::db::Database;
+use crate::delivery::credentials::Credentials;
 use crate::delivery::urls::SigningKeys;
 use crate::delivery::{Examples, Pictures};
 use crate::farm::embedded;
@@ -153,6 +154,8 @@ pub async fn open(
     let catalog = CurrentCatalog::open(config.storage.catalog.clone()).context("CYCLORAMA_CATALOG")?;
     let signing_keys = SigningKeys::open(db.clone(), Clock).await.context("the signing keys cannot be read")?;
     let mailer = config.mail.as_ref().map(Mailer::new).transpose().context("CYCLORAMA_SMTP_URL")?;
+    let credentials = config.credentials.as_ref().map(|files| Credentials::open(&files.certificate, &files.key));
+    let credentials = credentials.transpose().context("CYCLORAMA_C2PA_CERTIFICATE, CYCLORAMA_C2PA_KEY")?;
     let openid = Providers::new(&config.openid, &base_url).context("CYCLORAMA_OPENID_PROVIDERS")?;
     let stripe = match &config.prices.payments {
         Payments::Stripe(settings) => {
@@ -175,7 +178,7 @@ pub async fn open(
         addresses: Default::default(),
         examples: Examples::of(&catalog.now()).context("the list of examples does not parse")?,
         catalog,
-        pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max),
+        pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max, credentials),
         store,
         meter,
         renders,

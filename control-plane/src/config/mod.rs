@@ -1,5 +1,6 @@
 //! The settings: one file per concern, all checked at start. Nothing else reads the environment.
 
+pub mod credentials;
 pub mod delivery;
 pub mod farm;
 pub mod limits;
@@ -50,6 +51,8 @@ pub struct Config {
     pub logs: logs::Logs,
     /// `None`: no mail is sent.
     pub mail: Option<mail::Mail>,
+    /// `None`: pictures are not signed.
+    pub credentials: Option<credentials::Credentials>,
     /// Whom people may sign in with beside passwords.
     pub openid: Vec<openid::Provider>,
 }
@@ -76,6 +79,7 @@ impl Config {
             limits: limits::Limits::read(source)?,
             logs: logs::Logs::read(source)?,
             mail: mail::Mail::read(source)?,
+            credentials: credentials::Credentials::read(source)?,
             openid: openid::Provider::read_all(source)?,
         })
     }
@@ -134,6 +138,8 @@ mod tests {
             ("CYCLORAMA_OPERATOR_TOKEN", "hush", "32 to 200"),
             ("ALLOW_LEGACY_QUERY_KEYS", "perhaps", "true or false"),
             ("CYCLORAMA_MAIL_FROM", "a@example.com", "CYCLORAMA_SMTP_URL"),
+            ("CYCLORAMA_C2PA_CERTIFICATE", "/etc/cyclorama/chain.pem", "CYCLORAMA_C2PA_KEY"),
+            ("CYCLORAMA_C2PA_KEY", "/etc/cyclorama/hush.pem", "CYCLORAMA_C2PA_CERTIFICATE"),
             ("CYCLORAMA_SMTP_URL", "smtp://hush@mail.example.com", "CYCLORAMA_MAIL_FROM"),
         ] {
             let line = from_env(&[(name, value)]).expect_err(name).to_string();

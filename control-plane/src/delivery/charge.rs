@@ -84,7 +84,7 @@ pub async fn deliver(
         Err(error) => return after_count(app, caller, error).await,
     };
     if let Some(picture) = &rendered {
-        let etag = order.etag(picture);
+        let etag = app.pictures.etag(order, picture);
         if if_none_match.is_some_and(|given| etag::matches(given, &etag)) {
             let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
             return (window, read.map(|remaining| Delivered::NotModified { etag, remaining }));
@@ -128,7 +128,7 @@ pub async fn show(app: &App, caller: &Caller, order: &Order, if_none_match: Opti
         Ok(rendered) => rendered,
         Err(error) => return after_count(app, caller, error).await,
     };
-    let etag = rendered.map(|picture| order.etag(&picture));
+    let etag = rendered.map(|picture| app.pictures.etag(order, &picture));
     let not_modified = matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag));
     let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
     (window, read.map(|remaining| Shown { etag, not_modified, remaining }))

@@ -1,6 +1,7 @@
 //! Finding a picture's bytes: in memory, in the store, made from the cached master, made by a node. Each step fills the ones before.
 
-use super::{DeliveryError, Order};
+use super::credentials::Credentials;
+use super::{DeliveryError, Order, etag};
 use crate::app::App;
 use crate::renders::{Picture, Priority, RenderError};
 use bytes::Bytes;
@@ -34,6 +35,8 @@ pub struct Pictures {
     /// What keeps files of large derivatives open.
     files: sync::Cache<DerivativeKey, Arc<File>>,
     known: sync::Cache<Variant, Arc<Picture>>,
+    /// Signs what goes out, where the operator has a certificate for it.
+    credentials: Option<Credentials>,
     /// Decoding, resizing and encoding keep one core busy each.
     encoders: Arc<Semaphore>,
 }
@@ -66,7 +69,7 @@ pub struct Ready {
 
 impl Pictures {
     /// Keeps up to `memory_bytes_max` bytes of derivatives in memory.
-    pub fn new(store: ObjectStore, memory_bytes_max: u64) -> Self {
+    pub fn new(store: ObjectStore, memory_bytes_max: u64, credentials: Option<Credentials>) -> Self {
         let derivatives = future::Cache::builder()
             .max_capacity(memory_bytes_max)
             .weigher(|key: &DerivativeKey, Derivative { bytes, .. }: &Derivative| {
@@ -76,12 +79,18 @@ impl Pictures {
         let files = sync::Cache::builder().max_capacity(OPEN_FILES_MAX).eviction_policy(EvictionPolicy::lru()).build();
         let known = sync::Cache::builder().max_capacity(KNOWN_MAX).time_to_live(KNOWN_FOR).build();
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Pictures { store, derivatives, files, known, encoders: Arc::new(Semaphore::new(cores)) }
+        Pictures { store, derivatives, files, known, credentials, encoders: Arc::new(Semaphore::new(cores)) }
     }
 
     /// Newer revisions are there: which pictures are the newest is asked again.
     pub fn forget_known(&self) {
         self.known.invalidate_all();
+    }
+
+    /// The validator of the order's bytes, made from `picture`.
+    pub fn etag(&self, order: &Order, picture: &Picture) -> String {
+        let certificate_id = self.credentials.as_ref().map(Credentials::id);
+        etag::of(&picture.master_sha256, order.side_px, order.format, certificate_id)
     }
 
     /// The order's picture if it has been rendered.
@@ -118,29 +127,58 @@ impl Pictures {
             // Asked for, it is among the last to be closed.
             self.files.get(key);
         }
-        Ready { bytes, file, etag: order.etag(picture), picture: picture.clone() }
+        Ready { bytes, file, etag: self.etag(order, picture), picture: picture.clone() }
     }
 
     async fn load(&self, key: &DerivativeKey) -> Result<Derivative, DeliveryError> {
         let name =
             keys::derived(&key.master_sha256, key.side_px, key.side_px, key.format).map_err(ObjectError::from)?;
+        match &self.credentials {
+            None => self.load_plain(key, &name).await,
+            Some(credentials) => self.load_signed(key, &name, credentials).await,
+        }
+    }
+
+    async fn load_plain(&self, key: &DerivativeKey, name: &ObjectKey) -> Result<Derivative, DeliveryError> {
+        match self.read(key, name).await {
+            Ok(derivative) => return Ok(derivative),
+            Err(ObjectError::Missing { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let made = self.make(key).await?;
+        if let Err(error) = self.store.put(name, made.clone()).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a derivative could not be stored");
+        } else if made.len() >= FROM_FILE_BYTES_MIN
+            && let Ok(derivative) = self.read(key, name).await
+        {
+            return Ok(derivative);
+        }
+        Ok(Derivative { bytes: made, file: Weak::new() })
+    }
+
+    async fn load_signed(
+        &self,
+        key: &DerivativeKey,
+        plain: &ObjectKey,
+        credentials: &Credentials,
+    ) -> Result<Derivative, DeliveryError> {
+        let name = keys::signed(plain, credentials.id()).map_err(ObjectError::from)?;
         match self.read(key, &name).await {
             Ok(derivative) => return Ok(derivative),
             Err(ObjectError::Missing { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        // A master that is missing is trouble with the store, not a reason to render: an unmounted disk would otherwise have the
-        // whole catalog rendered again.
-        let master = self.store.get(&keys::master(&key.master_sha256).map_err(ObjectError::from)?).await?;
-        let made = self.make(master, key).await?;
-        if let Err(error) = self.store.put(&name, made.clone()).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "a derivative could not be stored");
-        } else if made.len() >= FROM_FILE_BYTES_MIN
-            && let Ok(derivative) = self.read(key, &name).await
-        {
-            return Ok(derivative);
-        }
-        Ok(Derivative { bytes: made, file: Weak::new() })
+        let plain = match self.store.get(plain).await {
+            Err(ObjectError::Missing { .. }) => self.make(key).await?,
+            found => found?,
+        };
+        let (credentials, format) = (credentials.clone(), key.format);
+        let signed = self.encoder(move || credentials.sign(&plain, format)).await;
+        let signed = signed.map_err(|error| DeliveryError::Credentials(Arc::new(error)))?;
+        // No two signatures are alike, and what an ETag names never changes: the first copy that is stored is the one, whichever process
+        // made it.
+        self.store.put_new(&name, signed.into()).await?;
+        Ok(self.read(key, &name).await?)
     }
 
     /// A stored derivative. The file of a large one stays open; its bytes are what that very file holds.
@@ -154,16 +192,24 @@ impl Pictures {
         Ok(derivative)
     }
 
-    async fn make(&self, master: Bytes, key: &DerivativeKey) -> Result<Bytes, DeliveryError> {
-        // Never closed.
-        let _permit = self.encoders.acquire().await.ok();
+    /// The derivative, from the master. A master that is missing is trouble with the store, not a reason to render: an unmounted disk would
+    /// otherwise have the whole catalog rendered again.
+    async fn make(&self, key: &DerivativeKey) -> Result<Bytes, DeliveryError> {
+        let master = self.store.get(&keys::master(&key.master_sha256).map_err(ObjectError::from)?).await?;
         let (side_px, format) = (key.side_px, key.format);
-        let work = move || -> Result<Bytes, EncodingError> {
+        let made = self.encoder(move || -> Result<Bytes, EncodingError> {
             let master = decode_master(&master, MASTER_SIDE_PX)?;
             Ok(derive(&master, side_px, side_px, format)?.into())
-        };
+        });
+        made.await.map_err(|error| DeliveryError::Encoding(Arc::new(error)))
+    }
+
+    /// Runs work that keeps a core busy, when one is free.
+    async fn encoder<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        // Never closed.
+        let _permit = self.encoders.acquire().await.ok();
         match tokio::task::spawn_blocking(work).await {
-            Ok(made) => made.map_err(|error| DeliveryError::Encoding(Arc::new(error))),
+            Ok(made) => made,
             Err(stopped) => std::panic::resume_unwind(stopped.into_panic()),
         }
     }

@@ -4,6 +4,7 @@
 //! the handler's; how credits move is `ledger`'s, how a picture comes to exist `renders`'.
 
 mod charge;
+pub mod credentials;
 mod etag;
 mod examples;
 mod find;
@@ -19,7 +20,8 @@ pub use request::{BadParameter, ImageRequest, ResponseKind};
 
 use crate::catalog::{Catalog, NotFound};
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
-use crate::renders::{Picture, RenderError};
+use crate::renders::RenderError;
+use credentials::CredentialsError;
 use cyclorama_core::encoding::EncodingError;
 use cyclorama_core::objects::ObjectError;
 use cyclorama_core::wire::FailureKind;
@@ -47,11 +49,6 @@ impl Order {
     pub fn find(catalog: &Catalog, request: &ImageRequest) -> Result<Self, NotFound> {
         let found = catalog.find(&request.make, &request.model, request.year)?;
         Ok(Self::new(found.vehicle, request))
-    }
-
-    /// The validator of its bytes, made from `picture`.
-    pub fn etag(&self, picture: &Picture) -> String {
-        etag::of(&picture.master_sha256, self.side_px, self.format)
     }
 
     fn new(vehicle: Vehicle, request: &ImageRequest) -> Self {
@@ -94,6 +91,8 @@ pub enum DeliveryError {
     Store(#[source] Arc<ObjectError>),
     #[error("the picture cannot be encoded")]
     Encoding(#[source] Arc<EncodingError>),
+    #[error("the picture's credentials cannot be signed")]
+    Credentials(#[source] Arc<CredentialsError>),
     #[error("the ledger does not answer")]
     Meter(#[from] MeterError),
     #[error("the database does not answer")]

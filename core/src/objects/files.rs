@@ -58,23 +58,42 @@ impl FileStore {
     }
 
     pub(super) fn put(&self, key: &ObjectKey, bytes: &[u8]) -> Result<(), ObjectError> {
+        self.write(key, bytes, |from, to| fs::rename(from, to)).map(drop)
+    }
+
+    /// Whether the object was new.
+    pub(super) fn put_new(&self, key: &ObjectKey, bytes: &[u8]) -> Result<bool, ObjectError> {
+        // A link, unlike a rename, does not replace what has the name.
+        self.write(key, bytes, |from, to| fs::hard_link(from, to))
+    }
+
+    /// Writes a partial file and gives it the key's name by `place`. Whether it has it: `false` when the name was taken.
+    fn write(
+        &self,
+        key: &ObjectKey,
+        bytes: &[u8],
+        place: impl Fn(&Path, &Path) -> io::Result<()>,
+    ) -> Result<bool, ObjectError> {
         check_size(key, bytes.len() as u64)?;
         let partial = self.folder.join(PARTIAL_FOLDER).join(uuid::Uuid::now_v7().to_string());
         let target = self.path(key);
-        let written = || -> io::Result<()> {
+        let written = || -> io::Result<bool> {
             let mut file = File::create_new(&partial)?;
             file.write_all(bytes)?;
             // Before the rename: otherwise a power cut can leave the new name on an empty file.
             file.sync_all()?;
-            self.move_durably(&partial, &target)
-        };
-        written().map_err(|e| {
-            let _ = fs::remove_file(&partial);
-            match failure(key, e) {
-                // Writing finds nothing missing but the store itself.
-                ObjectError::Missing { key } => ObjectError::Unreachable { key, source: ErrorKind::NotFound.into() },
-                other => other,
+            match self.place_durably(&partial, &target, &place) {
+                Err(e) if e.kind() == ErrorKind::AlreadyExists && target.is_file() => Ok(false),
+                placed => placed.map(|()| true),
             }
+        };
+        let written = written();
+        // A rename leaves nothing behind; a link and a failure do.
+        let _ = fs::remove_file(&partial);
+        written.map_err(|e| match failure(key, e) {
+            // Writing finds nothing missing but the store itself.
+            ObjectError::Missing { key } => ObjectError::Unreachable { key, source: ErrorKind::NotFound.into() },
+            other => other,
         })
     }
 
@@ -113,7 +132,7 @@ impl FileStore {
         if self.size(from)?.is_none() {
             return Err(ObjectError::Missing { key: from.clone() });
         }
-        self.move_durably(&self.path(from), &self.path(to)).map_err(|e| match e {
+        self.place_durably(&self.path(from), &self.path(to), |from, to| fs::rename(from, to)).map_err(|e| match e {
             // The target's folder has just been made, so what is missing is the source.
             e if is_missing(&e) => ObjectError::Missing { key: from.clone() },
             e => failure(to, e),
@@ -138,8 +157,8 @@ impl FileStore {
         self.folder.join(key.as_str())
     }
 
-    /// Renames, then flushes the folders whose entries changed, so that the new name survives a power cut.
-    fn move_durably(&self, from: &Path, to: &Path) -> io::Result<()> {
+    /// Gives a file another name by `place`, then flushes the folders whose entries changed, so that the new name survives a power cut.
+    fn place_durably(&self, from: &Path, to: &Path, place: impl Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
         let parent = to.parent().unwrap_or(&self.folder);
         let mut changed = vec![parent];
         let mut tries_left = MOVE_TRIES;
@@ -150,7 +169,7 @@ impl FileStore {
                 changed.extend(absent.filter_map(Path::parent));
             }
             tries_left -= 1;
-            match fs::create_dir_all(parent).and_then(|()| fs::rename(from, to)) {
+            match fs::create_dir_all(parent).and_then(|()| place(from, to)) {
                 // The folder was empty for a moment, and whoever took the last object out of it removed it: before the rename
                 // (missing), or between the two looks that making it takes (exists already, and then does not).
                 Err(e)

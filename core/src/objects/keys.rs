@@ -64,6 +64,11 @@ pub fn derived(master_sha256: &str, width: u32, height: u32, format: Format) -> 
     ObjectKey::new(format!("derived/{}/{width}x{height}.{format}", digest(master_sha256)?))
 }
 
+/// A derivative with credentials, by what they are signed with.
+pub fn signed(derived: &ObjectKey, certificate_id: &str) -> Result<ObjectKey, InvalidKey> {
+    ObjectKey::new(format!("signed/{certificate_id}/{derived}"))
+}
+
 /// Where a node's upload waits until its result has been accepted. One lease, one folder, so a late upload of a lost
 /// lease cannot touch a newer one.
 pub fn staging(job_id: &str, fence: i64, name: &str) -> Result<ObjectKey, InvalidKey> {

@@ -70,6 +70,13 @@ impl ObjectStore {
         files.run(move |files| files.put(&key, &bytes)).await
     }
 
+    /// Stores `bytes` as durably, unless something is there already, which stays. Of several at once one is kept. Whether it was this.
+    pub async fn put_new(&self, key: &ObjectKey, bytes: Bytes) -> Result<bool, ObjectError> {
+        let Self::Files(files) = self;
+        let key = key.clone();
+        files.run(move |files| files.put_new(&key, &bytes)).await
+    }
+
     pub async fn get(&self, key: &ObjectKey) -> Result<Bytes, ObjectError> {
         self.get_with_file(key).await.map(|(bytes, _)| bytes)
     }

@@ -35,6 +35,26 @@ async fn put_get_size_replace_delete() {
 }
 
 #[tokio::test]
+async fn of_several_that_are_new_one_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = ObjectStore::open_files(folder.path().to_path_buf()).unwrap();
+    let puts = (0..16u8).map(|i| {
+        let store = store.clone();
+        tokio::spawn(async move { (i, store.put_new(&key("deep/down/one"), vec![i; 10_000].into()).await.unwrap()) })
+    });
+    let mut kept = Vec::new();
+    for put in puts.collect::<Vec<_>>() {
+        let (i, new) = put.await.unwrap();
+        kept.extend(new.then_some(i));
+    }
+    assert_eq!(kept.len(), 1);
+    assert_eq!(store.get(&key("deep/down/one")).await.unwrap(), vec![kept[0]; 10_000]);
+    assert!(!store.put_new(&key("deep/down/one"), "later".into()).await.unwrap());
+    assert_eq!(store.get(&key("deep/down/one")).await.unwrap(), vec![kept[0]; 10_000]);
+    assert_eq!(files_below(folder.path()), 1, "no partial file is left");
+}
+
+#[tokio::test]
 async fn rename_moves_once() {
     let folder = tempfile::tempdir().unwrap();
     let store = ObjectStore::open_files(folder.path().to_owned()).unwrap();

@@ -10,6 +10,7 @@ mod configuration;
 mod console;
 mod contract;
 mod crashes;
+mod credentials;
 mod dashboard;
 mod delivery_urls;
 mod device_login;

@@ -78,7 +78,7 @@ pub async fn load(app: &App, token: &str, request_id: &str, if_none_match: Optio
         image,
     };
     if let (Some(picture), Some(given)) = (&rendered, if_none_match) {
-        let etag = order.etag(picture);
+        let etag = app.pictures.etag(order, picture);
         if etag::matches(given, &etag) {
             return Ok(described(etag, None));
         }

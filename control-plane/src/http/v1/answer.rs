@@ -102,6 +102,7 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
         }
         DeliveryError::HoldLost
         | DeliveryError::Store(_)
+        | DeliveryError::Credentials(_)
         | DeliveryError::Meter(MeterError::Database(_))
         | DeliveryError::Database(_)
         | DeliveryError::Render(RenderError::Database(_)) => {

@@ -41,9 +41,11 @@ impl Call<'_> {
         key.map(|key| key_member("idempotency_key", &key)).transpose()
     }
 
-    /// The arguments as the body that the JSON API takes.
+    /// The arguments as the body that the JSON API takes: the same, in whatever order they came.
     fn body(&self) -> Vec<u8> {
-        serde_json::to_vec(&self.arguments).unwrap_or_default()
+        let mut arguments = Value::Object(self.arguments.clone());
+        arguments.sort_all_objects();
+        serde_json::to_vec(&arguments).unwrap_or_default()
     }
 
     fn takes_no_arguments(&self) -> Result<(), Problem> {
