@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
 mod account;
+mod batches;
 mod caps_and_letters;
 mod catalog;
 mod commands;
@@ -10,6 +11,7 @@ mod configuration;
 mod console;
 mod contract;
 mod crashes;
+mod customer_commands;
 mod dashboard;
 mod delivery_urls;
 mod device_login;
@@ -32,4 +34,5 @@ mod people;
 mod pipeline;
 mod restarts;
 mod stripe;
+mod terminal;
 mod vehicle_shapes;
