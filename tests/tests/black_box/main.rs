@@ -33,6 +33,7 @@ mod payments;
 mod people;
 mod pipeline;
 mod restarts;
+mod snippets;
 mod stripe;
 mod terminal;
 mod vehicle_shapes;
