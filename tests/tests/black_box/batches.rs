@@ -128,6 +128,34 @@ on_both_databases! {
         assert!(refused.status == 4 && refused.stderr.contains("stopped with 2 to go"), "{}", refused.stderr);
     }
 
+    async fn what_may_have_been_paid_for_and_is_lost_is_paid_for_again_only_when_that_is_said(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let mut terminal = Terminal::new(&service);
+        std::fs::write(terminal.path("cars.csv"), list(3)).unwrap();
+        // A batch that a wrong key has stopped: its journal is there, and nothing was paid for.
+        terminal.set("CYCLORAMA_KEY", "cyc_wrong");
+        assert_eq!(terminal.run(&["batch", "cars.csv", "-o", "cars"]).await.status, 4);
+        terminal.set("CYCLORAMA_KEY", &customer.key);
+        // Two rows as they would be found after days: one cut off while it was asked for, one whose address has ended.
+        let journal = terminal.path("cars/.batch.jsonl");
+        let heading = std::fs::read_to_string(&journal).unwrap().lines().next().unwrap().to_owned();
+        let asked = json!({ "row": 1, "state": { "asked": { "attempt": 1, "at": 1_700_000_000 } } });
+        let url = format!("{}/api/v1/delivery/ended", service.base_url);
+        let minted = json!({ "row": 2, "state": { "minted": { "attempt": 1, "url": url, "request_id": "r" } } });
+        std::fs::write(&journal, format!("{heading}\n{asked}\n{minted}\n")).unwrap();
+        let arguments = ["batch", "cars.csv", "-o", "cars", "--json"];
+        let some = terminal.run(&arguments).await;
+        let told: Value = serde_json::from_str(&some.text()).unwrap();
+        assert_eq!((some.status, &told["done"], &told["lost"]), (1, &1.into(), &2.into()), "{told}");
+        assert_eq!((&told["not_done"][0]["code"], &told["not_done"][1]["code"]), (&"unknown".into(), &"url_expired".into()));
+        assert_eq!(service.balance(&customer).await.unwrap(), 9);
+        let all = terminal.run(&[&arguments[..], &["--spend-again"]].concat()).await.json();
+        assert_eq!((&all["done"], &all["credits_remaining"]), (&3.into(), &7.into()));
+        assert_eq!(paid(&service, &customer.account_id), [-1, -1, -1]);
+    }
+
     async fn a_render_that_fails_is_given_back_and_made_another_time(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let bad = FakeNode::join(&service, Behaviour::Fail(FailureKind::Model)).await.unwrap();

@@ -4,10 +4,10 @@
 use crate::terminal::Terminal;
 use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Service, on_both_databases, secrets};
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 on_both_databases! {
     async fn a_person_logs_a_machine_in_and_out(db: DatabaseChoice) {
@@ -47,6 +47,13 @@ on_both_databases! {
         assert!(shown.contains(&format!("service       {}\n", service.base_url)) && shown.contains("(from login)"), "{shown}");
         let got = elsewhere.run(&["get", "honda", "civic", "2018"]).await;
         assert!(got.stderr.contains("1 credit charged, 99 left"), "{}", got.stderr);
+
+        // Agents' hosts start a program that finds the key as well.
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "get_account", "arguments": {} } });
+        let mut bridge = elsewhere.command(&["mcp", "--stdio", "--url", &service.base_url]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        bridge.stdin.take().unwrap().write_all(format!("{call}\n").as_bytes()).await.unwrap();
+        let answered: Value = serde_json::from_slice(&bridge.wait_with_output().await.unwrap().stdout).unwrap();
+        assert!(answered["result"]["structuredContent"].to_string().contains("\"credits\":99"), "{answered}");
 
         // A key of the environment comes first.
         elsewhere.set("CYCLORAMA_KEY", "cyc_wrong");

@@ -30,7 +30,7 @@ impl<'a> Line<'a> {
         };
         match outcome {
             Outcome::Done { request_id } => line("done", "", "", request_id),
-            Outcome::Failed { code, detail } => line("failed", code, detail, ""),
+            Outcome::Failed { code, detail, request_id } => line("failed", code, detail, request_id),
             Outcome::Lost { code, detail } => line("lost", code, detail, ""),
             Outcome::NotNow(error) => {
                 line("later", error.code(), error.detail(), error.request_id().unwrap_or_default())

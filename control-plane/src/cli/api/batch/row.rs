@@ -26,6 +26,7 @@ pub enum Outcome {
     Failed {
         code: String,
         detail: String,
+        request_id: String,
     },
     /// Charged, or perhaps charged, and not there; asking again would be a second credit.
     Lost {
@@ -58,7 +59,7 @@ impl Worker<'_> {
     pub async fn work(&self, row: &Row, balance: &Balance) -> Outcome {
         let image = match &row.image {
             Ok(image) => image,
-            Err(detail) => return Outcome::Failed { code: "invalid_row".to_owned(), detail: detail.clone() },
+            Err(detail) => return invalid(detail),
         };
         self.go_on(row, image, balance).await.unwrap_or_else(Outcome::Broken)
     }
@@ -186,7 +187,12 @@ fn lost(code: &'static str, detail: &'static str) -> Outcome {
 }
 
 fn failed(error: &Error) -> Outcome {
-    Outcome::Failed { code: error.code().to_owned(), detail: error.detail().to_owned() }
+    let request_id = error.request_id().unwrap_or_default().to_owned();
+    Outcome::Failed { code: error.code().to_owned(), detail: error.detail().to_owned(), request_id }
+}
+
+fn invalid(detail: &str) -> Outcome {
+    Outcome::Failed { code: "invalid_row".to_owned(), detail: detail.to_owned(), request_id: String::new() }
 }
 
 /// The render failed now, or did when the address was loaded first: its credit is back.
