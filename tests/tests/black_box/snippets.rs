@@ -41,6 +41,16 @@ const BLOCKS: &[(&str, &[How])] = &[
     ("sdk/typescript/README.md", &[How::Elsewhere("sdk/typescript/tests/readme.test.mjs")]),
 ];
 
+/// Templates of pages with samples, and how many: the test of the pages takes them all. A receipt of the console is none.
+const SAMPLES: &[(&str, usize)] = &[
+    ("console.html", 1),
+    ("docs.html", 2),
+    ("home.html", 2),
+    ("playground.html", 1),
+    ("quick_start.html", 4),
+    ("shown_once.html", 2),
+];
+
 struct Block {
     language: String,
     text: String,
@@ -123,6 +133,21 @@ fn every_block_is_in_the_list() {
     for (file, _) in BLOCKS {
         assert!(root.join(file).exists(), "{file} is in the list and gone");
     }
+}
+
+#[test]
+fn every_sample_is_in_the_list() {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(root().join("control-plane/templates")).unwrap() {
+        let path = entry.unwrap().path();
+        let samples = std::fs::read_to_string(&path).unwrap().matches("<pre").count();
+        if samples > 0 {
+            found.push((path.file_name().unwrap().to_str().unwrap().to_owned(), samples));
+        }
+    }
+    found.sort();
+    let listed: Vec<(String, usize)> = SAMPLES.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+    assert_eq!(found, listed);
 }
 
 /// A terminal with what snippets expect: the programs, a key, the repository's files, the demo's key.
@@ -279,6 +304,16 @@ on_both_databases! {
         for line in answer.lines() {
             assert!(again.to_lowercase().contains(&line.to_lowercase()), "{line}: {again}");
         }
+
+        let mut ada = Browser::new(&service);
+        ada.sign_up("ada@example.com", "a long password").await.unwrap();
+        let fields = [("name", "shop"), ("scope", "images:read")];
+        let made = ada.submit("/dashboard/keys", "/dashboard/keys", &fields).await.unwrap();
+        let shown = self::samples(&made.html);
+        let [key, sample] = &shown[..] else { panic!("{}", made.text()) };
+        secrets::note(key);
+        bash(&terminal, &format!("export CYCLORAMA_KEY={key}; {sample}")).await;
+        assert_eq!(image::open(terminal.path("car.png")).unwrap().width(), 1024);
 
         let playground = samples("/playground?make=honda&model=civic&year=2018").await;
         let [curl, html, javascript, python] = &playground[..] else { panic!("{playground:?}") };
