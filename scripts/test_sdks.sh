@@ -1,11 +1,23 @@
 #!/usr/bin/env bash
-# The SDKs against a real service: starts one with a render node, makes accounts and keys, runs the tests of each SDK, and stops it.
-# usage: test_sdks.sh [FOLDER OF cyclorama AND cyclorama-node] (default: the debug build)
+# The SDKs against a real service: starts one with a render node, makes accounts and keys, runs the tests of each SDK, and stops it. On
+# SQLite, and again on PostgreSQL where CYCLORAMA_TEST_POSTGRES_URL names a server.
+# usage: test_sdks.sh [FOLDER OF WHAT `cargo build --workspace --bins --examples` MADE] (default: the debug build)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 binaries=$(realpath "${1:-${CARGO_TARGET_DIR:-target}/debug}")
 python=${CYCLORAMA_TEST_PYTHON:-python3}
+
+if [ -n "${CYCLORAMA_TEST_POSTGRES_URL:-}" ]; then
+    server=$CYCLORAMA_TEST_POSTGRES_URL
+    unset CYCLORAMA_TEST_POSTGRES_URL
+    failed=0
+    "$root/scripts/test_sdks.sh" "$binaries" || failed=1
+    database=sdks_$(date +%s)_$$
+    "$(scripts/postgres.sh bindir)/psql" --quiet "$server/postgres" --command "create database $database"
+    CYCLORAMA_DATABASE_URL=$server/$database "$root/scripts/test_sdks.sh" "$binaries" || failed=1
+    exit "$failed"
+fi
 
 folder=$(mktemp -d /tmp/cyclorama-sdks.XXXXXX)
 service=
@@ -67,8 +79,9 @@ export CYCLORAMA_TEST_MAIN_KEY CYCLORAMA_TEST_PARTNER_SECRET CYCLORAMA_TEST_BROK
     CYCLORAMA_TEST_REVOKED_URL CYCLORAMA_TEST_EXPIRING_URL CYCLORAMA_TEST_EXPIRING_AT
 export CYCLORAMA_URL=$url
 
-# Both, also when the first fails.
+# All of them, also when one fails.
 failed=0
+(cd sdk/rust && "$binaries/cyclorama-sdk-scenarios") || failed=1
 (cd sdk/python && PYTHONPATH=src "$python" -W error -m unittest discover --start-directory tests) || failed=1
 (cd sdk/typescript && npm ci --no-audit --no-fund --silent && npx tsc && node --test --test-concurrency=1 tests/) || failed=1
 exit "$failed"

@@ -24,7 +24,7 @@ pub struct Check {
 }
 
 impl Check {
-    fn new(name: &str, found: Result<String, String>) -> Self {
+    pub fn new(name: &str, found: Result<String, String>) -> Self {
         let ok = found.is_ok();
         Check { name: name.to_owned(), ok, detail: found.unwrap_or_else(|what_to_do| what_to_do) }
     }

@@ -1,20 +1,36 @@
 //! `cyclorama doctor`
 
-use super::print;
+use super::{api, print};
 use crate::config::Config;
-use crate::doctor;
+use crate::doctor::{self, Check};
 use anyhow::bail;
 use serde_json::json;
 use std::path::Path;
 
+#[derive(Debug, clap::Args)]
+pub struct Doctor {
+    /// Look at the service there as its customer: address, clock, key, scopes, credits, catalog
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+}
+
+impl Doctor {
+    pub async fn run(self, config: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
+        let checks = match &self.url {
+            Some(address) => api::check(address).await?,
+            None => doctor::examine(&Config::load(config)?).await,
+        };
+        tell(&checks, as_json)
+    }
+}
+
 /// One line per check; an error when something is wrong.
-pub async fn run(config: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
-    let checks = doctor::examine(&Config::load(config)?).await;
+fn tell(checks: &[Check], as_json: bool) -> anyhow::Result<()> {
     let wrong = checks.iter().filter(|check| !check.ok).count();
     if as_json {
         print::answer(&json!({ "ok": wrong == 0, "checks": checks }), true);
     } else {
-        for check in &checks {
+        for check in checks {
             println!("{:<4} {:<14} {}", if check.ok { "ok" } else { "FAIL" }, check.name, check.detail);
         }
     }

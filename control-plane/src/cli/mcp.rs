@@ -4,6 +4,7 @@
 //! One message a line (the protocol's stdio transport). Several may be under way; a cancelled one is given up, which the service notices.
 //! What the service tells before an answer (that a picture is being made) comes as events, each a line of its own.
 
+use super::api;
 use anyhow::{Context, bail};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
@@ -37,10 +38,10 @@ pub struct Mcp {
 impl Mcp {
     pub async fn run(self) -> anyhow::Result<()> {
         // Not an argument: those are seen by everybody on the machine.
-        let Ok(key) = std::env::var("CYCLORAMA_KEY") else {
-            bail!("CYCLORAMA_KEY is not set: put an API key (cyc_...) into the environment")
+        let Some(key) = api::key_for(&self.url)? else {
+            bail!("there is no key: run `cyclorama login --url {}`, or put one into CYCLORAMA_KEY", self.url)
         };
-        let bridge = Arc::new(Bridge::new(&self.url, key.trim())?);
+        let bridge = Arc::new(Bridge::new(&self.url, key.reveal())?);
         let (answers, told) = mpsc::channel(UNDER_WAY_MAX);
         let teller = tokio::spawn(tell(told));
         let mut lines = BufReader::new(tokio::io::stdin()).lines();

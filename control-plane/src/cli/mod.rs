@@ -1,6 +1,8 @@
-//! The command line: `serve` runs the service, everything else asks a running one through its operator address.
+//! The command line: `serve` runs the service; customers' commands ask one as any program does (`api`), operators' through its operator
+//! address.
 
 mod account;
+mod api;
 mod budget;
 mod catalog;
 mod client;
@@ -17,7 +19,7 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "cyclorama", version, about = "An open vehicle image service")]
+#[command(name = "cyclorama", version, about = "An open vehicle image service", after_help = api::EXIT_STATUSES)]
 pub struct Cli {
     #[command(flatten)]
     whereabouts: client::Where,
@@ -30,6 +32,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[command(flatten)]
+    Api(api::Command),
     /// Run the service
     Serve(serve::Serve),
     /// Accounts and their credits
@@ -64,8 +68,8 @@ enum Command {
     Catalog(catalog::Catalog),
     /// The tools for agents, for hosts that start a program (a key in CYCLORAMA_KEY)
     Mcp(mcp::Mcp),
-    /// Check drivers, ONNX Runtime, models, database and object store on this machine
-    Doctor,
+    /// Check drivers, ONNX Runtime, models, database and object store on this machine; or a service as its customer, with --url
+    Doctor(doctor::Doctor),
 }
 
 impl Cli {
@@ -74,7 +78,8 @@ impl Cli {
             Command::Serve(command) => return command.run(self.whereabouts.config()).await,
             Command::Catalog(command) => return command.run(&self.whereabouts, self.json).await,
             Command::Mcp(command) => return command.run().await,
-            Command::Doctor => return doctor::run(self.whereabouts.config(), self.json).await,
+            Command::Doctor(command) => return command.run(self.whereabouts.config(), self.json).await,
+            Command::Api(command) => return command.run(self.json).await,
             Command::Account(command) => match command.run(&self.whereabouts.find()?).await? {
                 account::Answer::Document(document) => document,
                 account::Answer::Csv(text) => {
@@ -96,7 +101,8 @@ impl Cli {
     }
 }
 
-/// Runs one command. A failure is one line on standard error, causes included, and exit status 1.
+/// Runs one command. A failure is on standard error, causes included: a line, or a document for programs that talk to a service as its
+/// customers. The exit status says of what kind it is.
 pub fn run(cli: Cli) -> ExitCode {
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
@@ -105,14 +111,21 @@ pub fn run(cli: Cli) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let for_programs = cli.json && matches!(cli.command, Command::Api(_));
     let done = runtime.block_on(cli.run());
     // Blocking work that hangs (a dead disk) must not hold the process.
     runtime.shutdown_background();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("cyclorama: {error:#}");
-            ExitCode::FAILURE
+            match for_programs {
+                true => eprintln!("{}", api::document(&error)),
+                false => eprintln!("cyclorama: {error:#}"),
+            }
+            if let Some(hint) = api::hint(&error).filter(|_| !for_programs) {
+                eprintln!("{hint}");
+            }
+            ExitCode::from(api::status(&error))
         }
     }
 }

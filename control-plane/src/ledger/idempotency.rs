@@ -86,6 +86,23 @@ pub async fn claim(
     now: UnixMs,
     named: Named<'_>,
 ) -> Result<Claimed, sqlx::Error> {
+    let (database, owner) = (database.clone(), owner.clone());
+    let (account_id, key) = (named.account_id.to_owned(), named.key.to_owned());
+    let (endpoint, body_sha256) = (named.endpoint, named.body_sha256.to_owned());
+    // To its end, also when the client goes away in the middle: a claim that no attempt holds would be given up by nobody.
+    let claiming = tokio::spawn(async move {
+        let named = Named { account_id: &account_id, endpoint, key: &key, body_sha256: &body_sha256 };
+        claim_now(&database, &owner, now, named).await
+    });
+    claiming.await.map_err(|_| sqlx::Error::WorkerCrashed)?
+}
+
+async fn claim_now(
+    database: &Database,
+    owner: &ProcessId,
+    now: UnixMs,
+    named: Named<'_>,
+) -> Result<Claimed, sqlx::Error> {
     let attempt_id = uuid::Uuid::now_v7().to_string();
     let mut tx = database.begin().await?;
     // Takes the place of what has expired, and of an attempt whose process is gone.

@@ -589,3 +589,41 @@ async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
         attempt.was_kept();
     }
 }
+
+#[tokio::test]
+async fn a_client_that_goes_away_while_it_claims_leaves_no_claim() {
+    use super::idempotency::{Claimed, Named, claim};
+    use std::task::Poll;
+    for database in databases().await {
+        account(&database, ACCOUNT, 5).await;
+        let (meter, process) = started(&database).await;
+        // The process is alive, so nobody takes over what it holds.
+        let beating = start_sweeper(database.clone(), Clock, process.clone(), meter).await.expect("registers");
+        for turns in 1..=16 {
+            let key = format!("gone-{turns}");
+            let named = Named { account_id: ACCOUNT, endpoint: "test", key: &key, body_sha256: "x" };
+            let mut claiming = Box::pin(claim(&database, &process, UnixMs(1), named));
+            let mut turn = 0;
+            // Until it has had so many turns, or is done.
+            std::future::poll_fn(|context| {
+                turn += 1;
+                match claiming.as_mut().poll(context) {
+                    Poll::Pending if turn < turns => Poll::Pending,
+                    _ => Poll::Ready(()),
+                }
+            })
+            .await;
+            // Long enough for the database to do what it was told; the client does not hear of it.
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            drop(claiming);
+            let again = async {
+                while !matches!(claim(&database, &process, UnixMs(1), named).await, Ok(Claimed::Ours(_))) {
+                    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                }
+            };
+            let again = tokio::time::timeout(std::time::Duration::from_secs(10), again).await;
+            assert!(again.is_ok(), "{:?}: gone after {turns} turns, the name stays taken", database.kind);
+        }
+        beating.abort();
+    }
+}

@@ -159,6 +159,9 @@ class Scenarios(unittest.TestCase):
                 return {**as_json(info), "bytes": (Path(folder) / "car.png").stat().st_size}
         if name == "statementLines":
             return {"lines": as_json(list(client.statement_lines()))}
+        if name == "statementCsv":
+            parts = list(client.statement_csv(**arguments))
+            return {"parts": parts, "text": "".join(parts)}
         return getattr(client, re.sub("([A-Z])", r"_\1", name).lower())(**arguments)
 
     def filled(self, value: Any) -> Any:

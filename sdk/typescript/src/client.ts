@@ -1,7 +1,7 @@
 /** The service's operations, one method each. Methods, arguments and results are named as in its API document. */
 
 import { CycloramaError, connectionFailed } from "./errors.js";
-import { type Request, type Retries, Transport, documentOf } from "./transport.js";
+import { type Request, type Retries, Transport, documentOf, textOf } from "./transport.js";
 import type {
   AccountResponse,
   AskedFormat,
@@ -230,6 +230,22 @@ export class Cyclorama {
       const page: StatementResponse = await this.getStatement({ after: after ?? undefined });
       yield* page.data;
       after = page.next_after;
+    } while (after);
+  }
+
+  /** All of the statement as CSV under one heading, in parts of whole lines (of `limit` entries). */
+  async *statementCsv(asked: { readonly after?: string; readonly limit?: number } = {}): AsyncGenerator<string, void> {
+    let after: string | null | undefined = asked.after;
+    let isFirst = true;
+    do {
+      const request = get("/api/v1/account/statement", { limit: asked.limit, after: after ?? undefined, format: "csv" });
+      const page: { text: string; next: string | null } = await this.#transport.send(request, async (answer) => ({
+        text: await textOf(answer),
+        next: answer.headers.get("x-next-after"),
+      }));
+      yield isFirst ? page.text : page.text.replace(/^.*\n/, "");
+      after = page.next;
+      isFirst = false;
     } while (after);
   }
 

@@ -109,14 +109,18 @@ export class Transport {
   }
 }
 
-/** The body's JSON; undefined when it is none. */
-export async function documentOf(answer: Response): Promise<unknown> {
-  let text: string;
+/** The body, to its last byte or with an error. */
+export async function textOf(answer: Response): Promise<string> {
   try {
-    text = await answer.text();
+    return await answer.text();
   } catch (cause) {
     throw connectionFailed(cause);
   }
+}
+
+/** The body's JSON; undefined when it is none. */
+export async function documentOf(answer: Response): Promise<unknown> {
+  const text = await textOf(answer);
   try {
     return JSON.parse(text);
   } catch {

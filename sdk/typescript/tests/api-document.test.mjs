@@ -8,7 +8,7 @@ import { Cyclorama } from "@cyclorama/client";
 
 // What is for render nodes, not for this client.
 const LEFT_OUT = ["/node/"];
-const OWN = ["constructor", "getCarImageUrl", "statementLines", "waitForDeviceLogin"];
+const OWN = ["constructor", "getCarImageUrl", "statementLines", "statementCsv", "waitForDeviceLogin"];
 // Errors and unions of requests have another form here.
 const NO_INTERFACE = ["VehicleList", "ImageUrlsRequest", "DeviceError", "DeviceErrorCode"];
 const RENAMED = { ReportedEvent: "EventsRequest.events" };

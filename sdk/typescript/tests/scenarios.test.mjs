@@ -86,6 +86,11 @@ async function call(client, name, given, step) {
     for await (const line of client.statementLines()) lines.push(line);
     return { lines };
   }
+  if (name === "statementCsv") {
+    const parts = [];
+    for await (const part of client.statementCsv(given)) parts.push(part);
+    return { parts, text: parts.join("") };
+  }
   const result = await client[name](given);
   return typeof result.bytes === "function" ? { ...result, bytes: (await result.bytes()).length } : result;
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
 mod account;
+mod batches;
 mod caps_and_letters;
 mod catalog;
 mod commands;
@@ -11,6 +12,7 @@ mod console;
 mod contract;
 mod crashes;
 mod credentials;
+mod customer_commands;
 mod dashboard;
 mod delivery_urls;
 mod device_login;
@@ -32,5 +34,7 @@ mod payments;
 mod people;
 mod pipeline;
 mod restarts;
+mod snippets;
 mod stripe;
+mod terminal;
 mod vehicle_shapes;

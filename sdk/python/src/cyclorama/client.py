@@ -296,6 +296,18 @@ class Cyclorama:
                 return
             after = page.next_after
 
+    def statement_csv(self, *, after: Optional[str] = None, limit: Optional[int] = None) -> Iterator[str]:
+        """All of the statement as CSV under one heading, in parts of whole lines (of `limit` entries)."""
+        is_first = True
+        while True:
+            query = dict(after=after, limit=limit, format="csv")
+            request = Request("GET", "/api/v1/account/statement", query=query)
+            text, after = self._transport.send(request, lambda answer: (answer.content().decode(), answer.headers.get("x-next-after")))
+            yield text if is_first else text.partition("\n")[2]
+            if after is None:
+                return
+            is_first = False
+
     def rate_image(
         self,
         *,

@@ -1,0 +1,141 @@
+//! `cyclorama agent-config`: what goes into the configuration of agents' hosts, so that they have this service's tools. Never a key: the
+//! started program finds the key of `cyclorama login`, the hosts of addresses read it from their environment or ask for it.
+
+use super::Service;
+use crate::cli::print;
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+#[derive(Debug, clap::Args)]
+pub struct AgentConfig {
+    /// Which host; all of them when not given
+    #[arg(value_enum)]
+    host: Option<Host>,
+    /// How the host reaches the tools
+    #[arg(long, value_enum, default_value = "stdio")]
+    by: Way,
+    #[command(flatten)]
+    service: Service,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Host {
+    ClaudeCode,
+    ClaudeDesktop,
+    Codex,
+    Cursor,
+    Gemini,
+    Vscode,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// The host starts `cyclorama mcp --stdio`, which uses the key of `cyclorama login`
+    Stdio,
+    /// The host calls the service itself, with the key of CYCLORAMA_KEY in its environment
+    Http,
+}
+
+impl AgentConfig {
+    pub fn run(self, as_json: bool) -> anyhow::Result<()> {
+        let address = self.service.address()?;
+        let hosts = match self.host {
+            Some(host) => vec![host],
+            None => Host::value_variants().to_vec(),
+        };
+        let snippets: Vec<Snippet> = hosts.into_iter().filter_map(|host| host.snippet(self.by, &address)).collect();
+        if snippets.is_empty() {
+            let other = super::exit::WrongUsage("this host starts programs only: leave out `--by http`".to_owned());
+            return Err(other.into());
+        }
+        if as_json {
+            let list = snippets
+                .iter()
+                .map(|snippet| json!({ "host": snippet.host, "file": snippet.file, "content": snippet.content }));
+            print::answer(&list.collect(), true);
+            return Ok(());
+        }
+        // One host: nothing but its snippet, to be redirected into the file.
+        if let [one] = snippets.as_slice() {
+            println!("{}", one.content);
+            return Ok(());
+        }
+        let texts =
+            snippets.iter().map(|snippet| format!("{}: {}\n\n{}\n", snippet.host, snippet.file, snippet.content));
+        print!("{}", texts.collect::<Vec<_>>().join("\n"));
+        Ok(())
+    }
+}
+
+struct Snippet {
+    host: &'static str,
+    file: &'static str,
+    content: String,
+}
+
+impl Host {
+    /// `None`: the host has no such way.
+    fn snippet(self, by: Way, address: &str) -> Option<Snippet> {
+        let program =
+            json!({ "command": "cyclorama", "args": ["mcp", "--stdio"], "env": { "CYCLORAMA_URL": address } });
+        let endpoint = format!("{address}/api/mcp");
+        let bearer = |key: &str| json!({ "Authorization": format!("Bearer {key}") });
+        let (host, file, content) = match (self, by) {
+            (Host::ClaudeCode, Way::Stdio) => ("Claude Code", ".mcp.json", servers("mcpServers", program)),
+            (Host::ClaudeCode, Way::Http) => {
+                let server = json!({ "type": "http", "url": endpoint, "headers": bearer("${CYCLORAMA_KEY}") });
+                ("Claude Code", ".mcp.json", servers("mcpServers", server))
+            }
+            (Host::ClaudeDesktop, Way::Stdio) => {
+                ("Claude Desktop", "claude_desktop_config.json", servers("mcpServers", program))
+            }
+            (Host::ClaudeDesktop, Way::Http) => return None,
+            (Host::Codex, Way::Stdio) => {
+                let text = format!(
+                    "[mcp_servers.cyclorama]\ncommand = \"cyclorama\"\nargs = [\"mcp\", \"--stdio\"]\nenv = {{ CYCLORAMA_URL = {} }}",
+                    toml::Value::from(address)
+                );
+                ("Codex", "~/.codex/config.toml", text)
+            }
+            (Host::Codex, Way::Http) => {
+                let text = format!(
+                    "[mcp_servers.cyclorama]\nurl = {}\nbearer_token_env_var = \"CYCLORAMA_KEY\"",
+                    toml::Value::from(endpoint)
+                );
+                ("Codex", "~/.codex/config.toml", text)
+            }
+            (Host::Cursor, Way::Stdio) => ("Cursor", ".cursor/mcp.json", servers("mcpServers", program)),
+            (Host::Cursor, Way::Http) => {
+                let server = json!({ "url": endpoint, "headers": bearer("${env:CYCLORAMA_KEY}") });
+                ("Cursor", ".cursor/mcp.json", servers("mcpServers", server))
+            }
+            (Host::Gemini, Way::Stdio) => ("Gemini CLI", ".gemini/settings.json", servers("mcpServers", program)),
+            (Host::Gemini, Way::Http) => {
+                let server = json!({ "httpUrl": endpoint, "headers": bearer("$CYCLORAMA_KEY") });
+                ("Gemini CLI", ".gemini/settings.json", servers("mcpServers", server))
+            }
+            (Host::Vscode, Way::Stdio) => ("VS Code", ".vscode/mcp.json", servers("servers", program)),
+            (Host::Vscode, Way::Http) => {
+                let input = "cyclorama-key";
+                let server =
+                    json!({ "type": "http", "url": endpoint, "headers": bearer(&format!("${{input:{input}}}")) });
+                let asked =
+                    json!({ "type": "promptString", "id": input, "description": "Key of Cyclorama", "password": true });
+                (
+                    "VS Code",
+                    ".vscode/mcp.json",
+                    pretty(&json!({ "inputs": [asked], "servers": { "cyclorama": server } })),
+                )
+            }
+        };
+        Some(Snippet { host, file, content })
+    }
+}
+
+fn servers(member: &str, server: Value) -> String {
+    pretty(&json!({ member: { "cyclorama": server } }))
+}
+
+fn pretty(document: &Value) -> String {
+    format!("{document:#}")
+}

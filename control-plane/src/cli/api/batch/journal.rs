@@ -1,0 +1,201 @@
+//! What a batch has asked for, written down before it is asked: one JSON document a line, only ever added to. From it a batch that was
+//! killed at any moment goes on, asking again by the same name for what it may have been charged for.
+//!
+//! The signed addresses in it are as good as the pictures: it is readable by its owner only.
+
+use super::super::exit::WrongUsage;
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// What a row has come to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Is about to be asked for, by this attempt's name.
+    Asked {
+        attempt: u32,
+        at: i64,
+    },
+    /// Paid: the address is there to be loaded.
+    Minted {
+        attempt: u32,
+        url: String,
+        request_id: String,
+    },
+    /// The render failed and its credit came back: the next attempt has another name.
+    GivenBack {
+        attempt: u32,
+    },
+    Done {
+        attempt: u32,
+        request_id: String,
+    },
+    /// Refused, and nothing was charged.
+    Refused {
+        attempt: u32,
+        code: String,
+        detail: String,
+    },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Heading {
+    version: u32,
+    /// Names of requests begin with it.
+    batch: String,
+    list_sha256: String,
+    url: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    row: usize,
+    state: State,
+}
+
+const VERSION: u32 = 1;
+
+/// An open journal, locked against a second batch.
+#[derive(Debug)]
+pub struct Journal {
+    file: Mutex<File>,
+    batch: String,
+    states: Mutex<BTreeMap<usize, State>>,
+}
+
+impl Journal {
+    /// The journal at `path`, new or gone on with. It belongs to one list and one service.
+    pub fn open(path: &Path, list_sha256: &str, url: &str) -> anyhow::Result<Self> {
+        let named = || format!("the journal {}", path.display());
+        let mut options = File::options();
+        let mut file = options.read(true).append(true).create(true).mode(0o600).open(path).with_context(named)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => bail!("another batch is at work in this folder"),
+            Err(TryLockError::Error(cause)) => return Err(cause).with_context(named),
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).with_context(named)?;
+        // A line without its end was being written when the batch was killed: what it announces was not begun.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).with_context(named)?;
+        let mut lines = text[..whole].lines();
+        let damaged = || format!("the journal {} is damaged", path.display());
+        let batch = match lines.next() {
+            Some(line) => {
+                let heading: Heading = serde_json::from_str(line).with_context(damaged)?;
+                check(&heading, list_sha256, url)?;
+                heading.batch
+            }
+            None => {
+                let batch = uuid::Uuid::new_v4().to_string();
+                let (list_sha256, url) = (list_sha256.to_owned(), url.to_owned());
+                let heading = Heading { version: VERSION, batch: batch.clone(), list_sha256, url };
+                write_line(&mut file, &heading).with_context(named)?;
+                batch
+            }
+        };
+        let mut states = BTreeMap::new();
+        for line in lines {
+            let entry: Entry = serde_json::from_str(line).with_context(damaged)?;
+            states.insert(entry.row, entry.state);
+        }
+        Ok(Journal { file: Mutex::new(file), batch, states: Mutex::new(states) })
+    }
+
+    pub fn state(&self, row: usize) -> Option<State> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner).get(&row).cloned()
+    }
+
+    /// On the disk when it returns.
+    pub fn note(&self, row: usize, state: State) -> anyhow::Result<()> {
+        let entry = Entry { row, state };
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        write_line(&mut file, &entry).context("the journal cannot be written")?;
+        self.states.lock().unwrap_or_else(PoisonError::into_inner).insert(row, entry.state);
+        Ok(())
+    }
+
+    /// What the service knows an attempt at a row by: asked again, it is not charged again.
+    pub fn name(&self, row: usize, attempt: u32) -> String {
+        format!("{}-{row}-{attempt}", self.batch)
+    }
+}
+
+fn check(heading: &Heading, list_sha256: &str, url: &str) -> Result<(), WrongUsage> {
+    let elsewhere = "give another folder for a new batch";
+    if heading.version != VERSION {
+        return Err(WrongUsage(format!(
+            "this folder's batch was begun by another version of this program; {elsewhere}"
+        )));
+    }
+    if heading.list_sha256 != list_sha256 {
+        return Err(WrongUsage(format!(
+            "the list is not the one that this folder's batch was begun with; {elsewhere}"
+        )));
+    }
+    if heading.url != url {
+        return Err(WrongUsage(format!("this folder's batch was begun at {}, not at {url}; {elsewhere}", heading.url)));
+    }
+    Ok(())
+}
+
+fn write_line(file: &mut File, document: &impl Serialize) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(document)?;
+    line.push(b'\n');
+    file.write_all(&line)?;
+    file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const URL: &str = "http://x.example";
+
+    #[test]
+    fn a_journal_goes_on_where_it_was_cut() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("j");
+        let asked = State::Asked { attempt: 1, at: 7 };
+        let journal = Journal::open(&path, "list", URL).expect("opens");
+        journal.note(3, asked.clone()).expect("notes");
+        journal.note(3, State::Done { attempt: 1, request_id: "r".to_owned() }).expect("notes");
+        journal.note(4, asked.clone()).expect("notes");
+        let name = journal.name(4, 1);
+        assert!(Journal::open(&path, "list", URL).is_err(), "one at a time");
+        drop(journal);
+        let whole = std::fs::read(&path).expect("reads");
+        let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').expect("lines") + 1;
+        for cut in 0..=whole.len() {
+            std::fs::write(&path, &whole[..cut]).expect("writes");
+            let journal = Journal::open(&path, "list", URL).unwrap_or_else(|error| panic!("cut at {cut}: {error:#}"));
+            let expected = if cut == whole.len() { Some(asked.clone()) } else { None };
+            assert_eq!(journal.state(4), expected, "cut at {cut}");
+            if cut >= last {
+                assert_eq!(journal.state(3), Some(State::Done { attempt: 1, request_id: "r".to_owned() }));
+                assert_eq!(journal.name(4, 1), name);
+            }
+            journal.note(4, asked.clone()).expect("goes on");
+            drop(journal);
+            assert_eq!(Journal::open(&path, "list", URL).expect("opens").state(4), Some(asked.clone()));
+        }
+    }
+
+    #[test]
+    fn another_list_or_service_needs_another_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("j");
+        drop(Journal::open(&path, "list", URL).expect("opens"));
+        for (list, url, told) in [("other", URL, "the list"), ("list", "http://y.example", "http://y.example")] {
+            let refused = Journal::open(&path, list, url).expect_err("refused").to_string();
+            assert!(refused.contains(told), "{refused}");
+        }
+    }
+}

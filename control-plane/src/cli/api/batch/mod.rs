@@ -1,0 +1,154 @@
+//! `cyclorama batch`: pictures of a list into a folder. It may be killed at any moment and be started again by the same command: what is
+//! there is left alone, what was paid for is loaded, nothing is paid for twice (see `journal`).
+
+mod journal;
+mod list;
+mod report;
+mod row;
+
+use super::Service;
+use super::exit::{Unfinished, Why, WrongUsage};
+use super::show::count;
+use crate::cli::print;
+use crate::clock::Clock;
+use anyhow::Context;
+use cyclorama_client::{Error, ErrorKind};
+use futures::StreamExt;
+use indicatif::{ProgressBar, ProgressStyle};
+use journal::Journal;
+use report::Line;
+use row::{Balance, Outcome, Worker};
+use serde_json::json;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+const JOURNAL: &str = ".batch.jsonl";
+const REPORT: &str = "report.csv";
+/// So many rows one after the other that the service could not take: it is down, and the rest waits for another run.
+const NOT_NOW_MAX: usize = 8;
+
+#[derive(Debug, clap::Args)]
+pub struct Batch {
+    /// CSV with a heading: make, model, year; if wanted view, color, width, height, size, format, file. `-` for standard input
+    #[arg(value_name = "LIST")]
+    list: PathBuf,
+    /// Folder for the pictures, report.csv, and the journal by which a batch goes on
+    #[arg(long, short, value_name = "FOLDER")]
+    output: PathBuf,
+    /// Rows at work at the same time
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=32), value_name = "ROWS")]
+    concurrency: u8,
+    /// Pay once more for rows whose picture was paid for, or may have been, and is lost
+    #[arg(long)]
+    spend_again: bool,
+    #[command(flatten)]
+    service: Service,
+}
+
+impl Batch {
+    pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
+        let list = list::read(&self.read_list()?)?;
+        let (address, client) = (self.service.address()?, self.service.client()?);
+        std::fs::create_dir_all(&self.output)
+            .with_context(|| format!("the folder {} cannot be made", self.output.display()))?;
+        let journal = Journal::open(&self.output.join(JOURNAL), &list.sha256, &address)?;
+        let worker = Worker {
+            client: &client,
+            journal: &journal,
+            folder: &self.output,
+            now: || Clock.now().0 / 1000,
+            spend_again: self.spend_again,
+        };
+
+        let bar = progress(list.rows.len(), as_json);
+        let (balance, is_stopped, not_now) = (Balance::new(-1), AtomicBool::new(false), AtomicUsize::new(0));
+        let (worker, balance, is_stopped, not_now, bar) = (&worker, &balance, &is_stopped, &not_now, &bar);
+        let rows = futures::stream::iter(&list.rows).map(|row| async move {
+            if is_stopped.load(Ordering::Relaxed) {
+                return (row, Outcome::Waiting);
+            }
+            let outcome = worker.work(row, balance).await;
+            let is_over = match outcome {
+                Outcome::Stopped(_) => true,
+                Outcome::NotNow(_) => not_now.fetch_add(1, Ordering::Relaxed) + 1 >= NOT_NOW_MAX,
+                _ => {
+                    not_now.store(0, Ordering::Relaxed);
+                    false
+                }
+            };
+            is_stopped.fetch_or(is_over, Ordering::Relaxed);
+            bar.inc(1);
+            (row, outcome)
+        });
+        let mut outcomes: Vec<_> = rows.buffer_unordered(self.concurrency.into()).collect().await;
+        outcomes.sort_by_key(|(row, _)| row.number);
+        bar.finish_and_clear();
+
+        let lines: Vec<Line<'_>> = outcomes.iter().map(|(row, outcome)| Line::of(row, outcome)).collect();
+        report::write(&self.output.join(REPORT), &lines)?;
+        let stopped = outcomes.iter().find_map(|(_, outcome)| match outcome {
+            Outcome::Stopped(error) => Some(error),
+            _ => None,
+        });
+        tell(&self.output, &lines, stopped, balance.load(Ordering::Relaxed), as_json)
+    }
+
+    fn read_list(&self) -> anyhow::Result<Vec<u8>> {
+        if self.list == Path::new("-") {
+            let mut text = Vec::new();
+            std::io::stdin().read_to_end(&mut text).context("standard input cannot be read")?;
+            return Ok(text);
+        }
+        let unread = |cause| WrongUsage(format!("the list {} cannot be read: {cause}", self.list.display()));
+        Ok(std::fs::read(&self.list).map_err(unread)?)
+    }
+}
+
+/// On standard error, and only where somebody looks.
+fn progress(rows: usize, as_json: bool) -> ProgressBar {
+    let bar = if as_json { ProgressBar::hidden() } else { ProgressBar::new(rows as u64) };
+    let style = ProgressStyle::with_template("{bar:32} {pos} of {len} pictures, {eta} left");
+    style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
+}
+
+/// Sums for people or programs; an error unless every row is done.
+fn tell(folder: &Path, lines: &[Line<'_>], stopped: Option<&Error>, balance: i64, as_json: bool) -> anyhow::Result<()> {
+    let number = |status: &str| lines.iter().filter(|line| line.status == status).count();
+    let [done, failed, lost, later, waiting] = ["done", "failed", "lost", "later", "waiting"].map(number);
+    let report = folder.join(REPORT);
+    let not_done: Vec<&Line<'_>> =
+        lines.iter().filter(|line| matches!(line.status, "failed" | "lost" | "later")).collect();
+    let balance = stopped.and_then(Error::balance).or((balance >= 0).then_some(balance));
+    if as_json {
+        let answer = json!({
+            "rows": lines.len(), "done": done, "failed": failed, "lost": lost, "later": later, "waiting": waiting,
+            "credits_remaining": balance, "stopped": stopped.map(Error::code), "report": report,
+            "not_done": not_done.iter().map(|line| line.document()).collect::<Vec<_>>(),
+        });
+        print::answer(&answer, true);
+    } else {
+        const NAMED_MAX: usize = 20;
+        for line in not_done.iter().take(NAMED_MAX) {
+            eprintln!("row {}: {} ({})", line.number(), line.detail, line.code);
+        }
+        if not_done.len() > NAMED_MAX {
+            eprintln!("and {} more, see {}", not_done.len() - NAMED_MAX, report.display());
+        }
+        let left = balance.map_or_else(String::new, |balance| format!(", {} left", count(balance, "credit")));
+        println!("{done} of {} are in {}{left}", count(lines.len() as i64, "picture"), folder.display());
+    }
+    let (why, told) = match stopped {
+        Some(error) if error.kind() == ErrorKind::InsufficientCredits => {
+            let rest = "run the same command again once there are more";
+            (Why::NoCredits, format!("stopped with {waiting} to go: {}; {rest}", error.detail()))
+        }
+        Some(error) => (Why::KeyRefused, format!("stopped with {waiting} to go: {}", error.detail())),
+        None if later + waiting > 0 => {
+            (Why::NotNow, format!("{} for later: run the same command again", count((later + waiting) as i64, "row")))
+        }
+        None if failed + lost > 0 => (Why::RowsFailed, format!("{} failed", count((failed + lost) as i64, "row"))),
+        None => return Ok(()),
+    };
+    Err(Unfinished { told, why }.into())
+}

@@ -1,0 +1,93 @@
+//! What a batch came to: `report.csv` with a line for each row, and its sums.
+
+use super::list::Row;
+use super::row::Outcome;
+use anyhow::Context;
+use serde_json::{Value, json};
+use std::path::Path;
+
+const HEADING: [&str; 11] =
+    ["row", "make", "model", "year", "view", "color", "status", "file", "code", "detail", "request_id"];
+
+/// One row, ready to be written.
+pub struct Line<'a> {
+    row: &'a Row,
+    /// done, failed, lost, later or waiting.
+    pub status: &'static str,
+    pub code: String,
+    pub detail: String,
+    request_id: String,
+}
+
+impl<'a> Line<'a> {
+    pub fn of(row: &'a Row, outcome: &Outcome) -> Self {
+        let line = |status, code: &str, detail: &str, request_id: &str| Line {
+            row,
+            status,
+            code: code.to_owned(),
+            detail: detail.to_owned(),
+            request_id: request_id.to_owned(),
+        };
+        match outcome {
+            Outcome::Done { request_id } => line("done", "", "", request_id),
+            Outcome::Failed { code, detail, request_id } => line("failed", code, detail, request_id),
+            Outcome::Lost { code, detail } => line("lost", code, detail, ""),
+            Outcome::NotNow(error) => {
+                line("later", error.code(), error.detail(), error.request_id().unwrap_or_default())
+            }
+            Outcome::Stopped(error) => {
+                line("waiting", error.code(), error.detail(), error.request_id().unwrap_or_default())
+            }
+            Outcome::Waiting => line("waiting", "", "", ""),
+            Outcome::Broken(error) => line("failed", "failed", &format!("{error:#}"), ""),
+        }
+    }
+
+    pub fn number(&self) -> usize {
+        self.row.number
+    }
+
+    pub fn document(&self) -> Value {
+        json!({
+            "row": self.row.number, "status": self.status, "file": self.row.file, "code": self.code, "detail": self.detail,
+        })
+    }
+}
+
+/// RFC 4180, written beside and renamed.
+pub fn write(path: &Path, lines: &[Line<'_>]) -> anyhow::Result<()> {
+    let write = || -> anyhow::Result<()> {
+        let beside = path.with_extension("csv.part");
+        let mut writer = csv::Writer::from_path(&beside)?;
+        writer.write_record(HEADING)?;
+        for line in lines {
+            let (given, number) = (&line.row.given, line.row.number.to_string());
+            let make = if given.make.is_empty() { &given.brand } else { &given.make };
+            let file = if line.status == "done" { &*line.row.file } else { "" };
+            let texts = [
+                make,
+                &given.model,
+                &given.year,
+                &given.view,
+                &given.color,
+                line.status,
+                file,
+                &line.code,
+                &line.detail,
+            ];
+            let texts = texts.map(harmless);
+            writer.write_record(std::iter::once(number).chain(texts).chain([line.request_id.clone()]))?;
+        }
+        writer.flush()?;
+        Ok(std::fs::rename(&beside, path)?)
+    };
+    write().with_context(|| format!("the report {} cannot be written", path.display()))
+}
+
+/// A text that a spreadsheet would take for a formula begins with an apostrophe.
+fn harmless(text: &str) -> String {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => format!("'{text}"),
+        false => text.to_owned(),
+    }
+}

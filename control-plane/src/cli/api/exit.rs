@@ -1,0 +1,109 @@
+//! How a command ends: statuses that scripts decide on, and what to do about a failure.
+
+use cyclorama_client::{Error, ErrorKind};
+use serde_json::{Value, json};
+
+/// For `--help`.
+pub const EXIT_STATUSES: &str = "\
+Exit status:
+  0  done
+  1  failed
+  2  wrong usage: an argument, or a list that cannot be read
+  3  the credits are used up
+  4  no key, a wrong one, or one that may not do this
+  5  not found: no such vehicle or picture
+  6  not now: too many requests, no capacity, no answer";
+
+const FAILED: u8 = 1;
+const WRONG_USAGE: u8 = 2;
+const NO_CREDITS: u8 = 3;
+const NO_KEY: u8 = 4;
+const NOT_FOUND: u8 = 5;
+const NOT_NOW: u8 = 6;
+
+/// What was given cannot be worked with.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct WrongUsage(pub String);
+
+#[derive(Debug, thiserror::Error)]
+#[error("there is no key for {address}: run `cyclorama login --url {address}`, or put a key into CYCLORAMA_KEY")]
+pub struct NoKey {
+    pub address: String,
+}
+
+/// A batch that did not do all of its rows, for the worst of their reasons.
+#[derive(Debug, thiserror::Error)]
+#[error("{told}")]
+pub struct Unfinished {
+    pub told: String,
+    pub why: Why,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    RowsFailed,
+    NoCredits,
+    KeyRefused,
+    NotNow,
+}
+
+pub fn status(error: &anyhow::Error) -> u8 {
+    for cause in error.chain() {
+        if let Some(error) = cause.downcast_ref::<Error>() {
+            return match (error.kind(), error.status()) {
+                (ErrorKind::InsufficientCredits, _) => NO_CREDITS,
+                (ErrorKind::Unauthorized, _) | (_, Some(403)) => NO_KEY,
+                (ErrorKind::NotFound, _) => NOT_FOUND,
+                (ErrorKind::RateLimited | ErrorKind::Unavailable, _) => NOT_NOW,
+                (ErrorKind::Setup, _) => WRONG_USAGE,
+                _ => FAILED,
+            };
+        }
+        if cause.is::<WrongUsage>() {
+            return WRONG_USAGE;
+        }
+        if cause.is::<NoKey>() {
+            return NO_KEY;
+        }
+        if let Some(unfinished) = cause.downcast_ref::<Unfinished>() {
+            return match unfinished.why {
+                Why::RowsFailed => FAILED,
+                Why::NoCredits => NO_CREDITS,
+                Why::KeyRefused => NO_KEY,
+                Why::NotNow => NOT_NOW,
+            };
+        }
+    }
+    FAILED
+}
+
+/// What to do about it, where the service says so.
+pub fn hint(error: &anyhow::Error) -> Option<String> {
+    let error = error.chain().find_map(|cause| cause.downcast_ref::<Error>())?;
+    if let Some(address) = error.document().get("links").and_then(|links| links["billing"].as_str()) {
+        return Some(format!("Buy credits: {address}"));
+    }
+    let suggestions = error.document().get("suggestions")?.as_array()?.iter().take(5);
+    let names: Vec<String> = suggestions.filter_map(suggestion).collect();
+    (!names.is_empty()).then(|| format!("Near it: {}", names.join("; ")))
+}
+
+fn suggestion(hit: &Value) -> Option<String> {
+    let text = |name: &str| hit[name].as_str();
+    match (hit.as_str(), text("make_slug"), text("model_slug")) {
+        (Some(words), ..) => Some(words.to_owned()),
+        (None, Some(make), Some(model)) => Some(format!("{make} {model}")),
+        (None, Some(make), None) => Some(make.to_owned()),
+        _ => None,
+    }
+}
+
+/// The failure for programs: the service's problem document where there is one.
+pub fn document(error: &anyhow::Error) -> Value {
+    match error.chain().find_map(|cause| cause.downcast_ref::<Error>()) {
+        Some(error) if !error.document().is_empty() => Value::Object(error.document().clone()),
+        Some(error) => json!({ "code": error.code(), "detail": error.detail(), "status": error.status() }),
+        None => json!({ "code": "failed", "detail": format!("{error:#}") }),
+    }
+}

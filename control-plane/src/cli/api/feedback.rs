@@ -1,0 +1,59 @@
+//! `cyclorama feedback`: how good a picture is.
+
+use super::Service;
+use crate::cli::print;
+use cyclorama_client::types::FeedbackRequest;
+
+#[derive(Debug, clap::Args)]
+pub struct Feedback {
+    /// The request that gave the picture
+    #[arg(long, value_name = "ID", conflicts_with_all = ["make", "model", "year", "view", "color"])]
+    request_id: Option<String>,
+    #[arg(long, requires_all = ["model", "year"], required_unless_present = "request_id")]
+    make: Option<String>,
+    #[arg(long, requires = "make")]
+    model: Option<String>,
+    #[arg(long, requires = "make")]
+    year: Option<i64>,
+    #[arg(long, requires = "make")]
+    view: Option<String>,
+    #[arg(long, requires = "make")]
+    color: Option<String>,
+    /// 1 (bad) to 5 (good)
+    #[arg(long, required_unless_present = "verdict")]
+    rating: Option<i64>,
+    /// good or bad
+    #[arg(long)]
+    verdict: Option<String>,
+    /// What is wrong with it, up to 500 characters
+    #[arg(long)]
+    reason: Option<String>,
+    #[command(flatten)]
+    service: Service,
+}
+
+impl Feedback {
+    pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
+        let asked = FeedbackRequest {
+            request_id: self.request_id,
+            make: self.make,
+            model: self.model,
+            year: self.year,
+            view: self.view.map(Into::into),
+            color: self.color.map(Into::into),
+            rating: self.rating,
+            verdict: self.verdict,
+            reason: self.reason,
+        };
+        let answer = self.service.client()?.rate_image(&asked).await?;
+        if as_json {
+            print::answer(&serde_json::to_value(&answer)?, true);
+            return Ok(());
+        }
+        match answer.data.flagged {
+            Some(true) => println!("Recorded. The render will be looked at."),
+            _ => println!("Recorded."),
+        }
+        Ok(())
+    }
+}

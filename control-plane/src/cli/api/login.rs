@@ -1,0 +1,78 @@
+//! `cyclorama login` and `logout`: a key for this machine, approved by a person in a browser (specification section 3, device login).
+
+use super::credentials::{Credentials, Key, path};
+use super::{Service, key_is_from_environment};
+use crate::cli::print;
+use serde_json::json;
+
+#[derive(Debug, clap::Args)]
+pub struct Login {
+    #[command(flatten)]
+    service: Service,
+    /// What the key is called in the dashboard; this machine's name when not given
+    #[arg(long)]
+    name: Option<String>,
+}
+
+impl Login {
+    pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
+        let address = self.service.address()?;
+        let client = self.service.visitor()?;
+        let name = self.name.unwrap_or_else(this_machine);
+        let started = client.start_device_login(Some(&name)).await?;
+        // On standard error: standard output is the result's.
+        eprintln!("Open {}", started.verification_uri_complete);
+        eprintln!("and approve the code {} within {} minutes.", started.user_code, started.expires_in / 60);
+        let handed = client.wait_for_device_login(&started).await?;
+        let mut credentials = Credentials::read()?;
+        credentials.keys.insert(address.clone(), Key::new(&handed.access_token));
+        credentials.last = Some(address.clone());
+        let file = credentials.write()?;
+        if as_json {
+            let scopes: Vec<&str> = handed.scope.split(' ').collect();
+            print::answer(&json!({ "url": address, "scopes": scopes, "file": file }), true);
+        } else {
+            println!("Logged in at {address}. The key is in {}, readable by you alone.", file.display());
+        }
+        if key_is_from_environment() {
+            eprintln!("CYCLORAMA_KEY is set and comes before the key of this login.");
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Logout {
+    #[command(flatten)]
+    service: Service,
+}
+
+impl Logout {
+    pub fn run(self, as_json: bool) -> anyhow::Result<()> {
+        let address = self.service.address()?;
+        let mut credentials = Credentials::read()?;
+        let had_one = credentials.keys.remove(&address).is_some();
+        if had_one {
+            if credentials.last.as_ref() == Some(&address) {
+                credentials.last = credentials.keys.keys().next().cloned();
+            }
+            credentials.write()?;
+        }
+        if as_json {
+            print::answer(&json!({ "url": address, "had_key": had_one }), true);
+        } else if had_one {
+            println!("The key for {address} is gone from {}.", path()?.display());
+            println!("It still works elsewhere: revoke it at {address}/dashboard/keys.");
+        } else {
+            println!("There was no key for {address}.");
+        }
+        Ok(())
+    }
+}
+
+/// At most as long as the service takes names.
+fn this_machine() -> String {
+    const CHARS_MAX: usize = 80;
+    let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    format!("cyclorama on {node}").chars().take(CHARS_MAX).collect()
+}

@@ -1,0 +1,115 @@
+//! The commands of a service's customers: pictures, signed addresses, the catalog, the account. All go through the Rust client
+//! (`sdk/rust`); where the key comes from is `credentials`'.
+
+mod agent_config;
+mod batch;
+mod check;
+mod credentials;
+mod exit;
+mod feedback;
+mod get;
+mod login;
+mod options;
+mod picture;
+mod resolve;
+mod search;
+mod show;
+mod url;
+mod whoami;
+
+pub use check::check;
+pub use credentials::key_for;
+pub use exit::{EXIT_STATUSES, document, hint, status};
+
+use credentials::Credentials;
+use cyclorama_client::Client;
+use std::env;
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// Get a key for this machine: a person approves it in a browser
+    Login(login::Login),
+    /// Forget this machine's key
+    Logout(login::Logout),
+    /// The account: credits, what was used, what the key may do
+    Whoami(whoami::Whoami),
+    /// A picture into a file (1 credit)
+    Get(get::Get),
+    /// Signed URLs for web pages (1 credit each)
+    Url(url::Url),
+    /// Pictures of a list (CSV) into a folder (1 credit each); goes on where it was stopped
+    Batch(batch::Batch),
+    /// What a few words mean, such as "navy 911 from behind" (free)
+    Resolve(resolve::Resolve),
+    /// Makes and models by name (free)
+    Search(search::Search),
+    /// Views, colors, sizes, formats, prices and limits (free)
+    Options(options::Options),
+    /// Say how good a picture is (free)
+    Feedback(feedback::Feedback),
+    /// Configuration of agents' hosts for the tools of this service
+    AgentConfig(agent_config::AgentConfig),
+}
+
+impl Command {
+    pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
+        match self {
+            Command::Login(command) => command.run(as_json).await,
+            Command::Logout(command) => command.run(as_json),
+            Command::Whoami(command) => command.run(as_json).await,
+            Command::Get(command) => command.run(as_json).await,
+            Command::Url(command) => command.run(as_json).await,
+            Command::Batch(command) => command.run(as_json).await,
+            Command::Resolve(command) => command.run(as_json).await,
+            Command::Search(command) => command.run(as_json).await,
+            Command::Options(command) => command.run(as_json).await,
+            Command::Feedback(command) => command.run(as_json).await,
+            Command::AgentConfig(command) => command.run(as_json),
+        }
+    }
+}
+
+/// Which service is meant.
+#[derive(Debug, clap::Args)]
+pub struct Service {
+    /// Address of the service; the one of the last login when not given
+    #[arg(long, env = "CYCLORAMA_URL", value_name = "URL")]
+    url: Option<String>,
+}
+
+const ON_THIS_MACHINE: &str = "http://127.0.0.1:8080";
+
+impl Service {
+    /// Without the slash at its end.
+    fn address(&self) -> anyhow::Result<String> {
+        let given = self.url.as_deref().map(str::trim).filter(|url| !url.is_empty());
+        let address = match given {
+            Some(url) => url.to_owned(),
+            None => Credentials::read()?.last.unwrap_or_else(|| ON_THIS_MACHINE.to_owned()),
+        };
+        Ok(address.trim_end_matches('/').to_owned())
+    }
+
+    /// A client with a key, for what needs one.
+    fn client(&self) -> anyhow::Result<Client> {
+        let address = self.address()?;
+        match key_for(&address)? {
+            Some(key) => Ok(builder(&address).api_key(key.reveal()).build()?),
+            None => Err(exit::NoKey { address }.into()),
+        }
+    }
+
+    /// A client for what is public.
+    fn visitor(&self) -> anyhow::Result<Client> {
+        Ok(builder(&self.address()?).build()?)
+    }
+}
+
+fn builder(address: &str) -> cyclorama_client::Builder {
+    Client::builder(address).user_agent(concat!("cyclorama-cli/", env!("CARGO_PKG_VERSION")))
+}
+
+/// `true` when the environment names the key.
+fn key_is_from_environment() -> bool {
+    env::var("CYCLORAMA_KEY").is_ok_and(|key| !key.trim().is_empty())
+}

@@ -1,0 +1,51 @@
+//! `cyclorama search`: makes and models by name.
+
+use super::Service;
+use super::show::{table, years};
+use crate::cli::print;
+use cyclorama_client::types::{VehicleList, VehiclesQuery};
+
+#[derive(Debug, clap::Args)]
+pub struct Search {
+    #[arg(required = true)]
+    words: Vec<String>,
+    /// Only what there was in this model year
+    #[arg(long)]
+    year: Option<i64>,
+    /// 1 to 25; 10 when not given
+    #[arg(long)]
+    limit: Option<i64>,
+    #[command(flatten)]
+    service: Service,
+}
+
+impl Search {
+    pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
+        let asked = VehiclesQuery {
+            q: Some(self.words.join(" ")),
+            year: self.year,
+            limit: self.limit,
+            ..VehiclesQuery::default()
+        };
+        let answer = self.service.visitor()?.get_vehicles(&asked).await?;
+        if as_json {
+            print::answer(&serde_json::to_value(&answer)?, true);
+            return Ok(());
+        }
+        let VehicleList::Results(found) = answer.data else { return Ok(()) };
+        let rows = found.results.iter().map(|hit| {
+            vec![
+                hit.make_slug.clone(),
+                hit.model_slug.clone().unwrap_or_else(|| "-".to_owned()),
+                hit.vehicle_type.clone().unwrap_or_else(|| "-".to_owned()),
+                years(&hit.years),
+            ]
+        });
+        let rows: Vec<_> = rows.collect();
+        match rows.is_empty() {
+            true => println!("Nothing is called that."),
+            false => print!("{}", table(&rows)),
+        }
+        Ok(())
+    }
+}

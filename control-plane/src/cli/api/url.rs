@@ -1,0 +1,71 @@
+//! `cyclorama url`: signed addresses of a picture, which hold no key and load for nothing until they expire.
+
+use super::Service;
+use super::exit::WrongUsage;
+use super::picture::Asked;
+use super::show::count;
+use crate::cli::print;
+use cyclorama_client::types::ImageRequest;
+use cyclorama_client::{ImageUrlsRequest, car_image_html};
+
+#[derive(Debug, clap::Args)]
+pub struct Url {
+    #[command(flatten)]
+    asked: Asked,
+    /// Seconds until they expire, 60 to 604800; an hour when not given
+    #[arg(long, value_name = "SECONDS")]
+    ttl: Option<i64>,
+    /// How often each may be loaded; as often as one likes when not given
+    #[arg(long, value_name = "TIMES")]
+    uses: Option<i64>,
+    /// One address for each of these widths, such as 256,512,1024 (1 credit each)
+    #[arg(long, value_delimiter = ',', value_name = "PIXELS", conflicts_with_all = ["width", "height", "size"])]
+    widths: Vec<i64>,
+    /// Print an <img> element for a page in place of the addresses
+    #[arg(long)]
+    html: bool,
+    /// The same name again within a day is the same answer for nothing
+    #[arg(long, value_name = "NAME")]
+    idempotency_key: Option<String>,
+    #[command(flatten)]
+    service: Service,
+}
+
+impl Url {
+    pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
+        let one = self.asked.image();
+        let images = match self.widths.as_slice() {
+            [] => vec![one],
+            widths => widths.iter().map(|width| ImageRequest { width: Some(*width), ..one.clone() }).collect(),
+        };
+        if self.html && self.uses.is_some_and(|uses| uses > 0) {
+            return Err(WrongUsage(
+                "--html with --uses: a page loads its pictures as often as it is looked at".to_owned(),
+            )
+            .into());
+        }
+        let request = ImageUrlsRequest {
+            images,
+            ttl_seconds: self.ttl,
+            max_uses: self.uses,
+            idempotency_key: self.idempotency_key,
+        };
+        let made = self.service.client()?.create_image_urls(&request).await?;
+        if as_json {
+            print::answer(&serde_json::to_value(&made)?, true);
+            return Ok(());
+        }
+        match self.html {
+            true => println!("{}", car_image_html(&made.data, None, None).unwrap_or_default()),
+            false => made.data.iter().for_each(|address| println!("{}", address.url)),
+        }
+        let until = made.data.first().map(|address| address.expires_at.as_str()).unwrap_or_default();
+        let billing = &made.billing;
+        eprintln!(
+            "{} charged, {} left; loads are free until {until}",
+            count(billing.credits_charged, "credit"),
+            billing.credits_remaining
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! Finding vehicles, and what can be asked for. Free.
+
+use super::{Client, decode};
+use crate::error::Error;
+use crate::transport::{Answer, Request};
+use crate::types::{
+    ImageOptionsResponse, ResolveRequest, ResolveResponse, VehicleList, VehiclesQuery, VehiclesResponse,
+};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+impl Client {
+    /// What a few words mean. Ask a person when `confidence` is not `high`.
+    pub async fn resolve_image(&self, asked: &ResolveRequest) -> Result<ResolveResponse, Error> {
+        self.json(&Request::post("/api/v1/images/resolve").body(asked)?.repeatable(true)).await
+    }
+
+    /// The catalog: years, makes of a year, models of a make, years of a model, or what a search finds.
+    pub async fn get_vehicles(&self, asked: &VehiclesQuery) -> Result<VehiclesResponse, Error> {
+        let answer = self.transport.send(&Request::get("/api/v1/vehicles").query(asked)?, None).await?;
+        match asked {
+            VehiclesQuery { q: Some(_), .. } => part(&answer, VehicleList::Results),
+            VehiclesQuery { make: Some(_), model: None, .. } => part(&answer, VehicleList::Models),
+            VehiclesQuery { make: Some(_), .. } => part(&answer, VehicleList::ModelYears),
+            VehiclesQuery { year: Some(_), make_id: None, .. } => part(&answer, VehicleList::Makes),
+            VehiclesQuery { year: Some(_), .. } => part(&answer, VehicleList::ModelsOfId),
+            _ => part(&answer, VehicleList::Years),
+        }
+    }
+
+    /// Views, colors, sizes, formats, prices and limits.
+    pub async fn get_image_options(&self) -> Result<ImageOptionsResponse, Error> {
+        self.json(&Request::get("/api/v1/images/options")).await
+    }
+}
+
+fn part<Part: DeserializeOwned>(answer: &Answer, list: fn(Part) -> VehicleList) -> Result<VehiclesResponse, Error> {
+    #[derive(Deserialize)]
+    struct Document<Part> {
+        data: Part,
+        request_id: String,
+    }
+    let document: Document<Part> = decode(answer)?;
+    Ok(VehiclesResponse { data: list(document.data), request_id: document.request_id })
+}

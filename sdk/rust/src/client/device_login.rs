@@ -1,0 +1,38 @@
+//! Login of devices: a program gets a key that a person approves in a browser.
+
+use super::Client;
+use crate::error::Error;
+use crate::transport::Request;
+use crate::types::{DeviceCodeResponse, DeviceTokenResponse};
+use serde_json::json;
+use std::time::Duration;
+
+impl Client {
+    /// Begins a login: show `verification_uri_complete` to a person, then `wait_for_device_login`.
+    pub async fn start_device_login(&self, client_name: Option<&str>) -> Result<DeviceCodeResponse, Error> {
+        let body = match client_name {
+            Some(name) => json!({ "client_name": name }),
+            None => json!({}),
+        };
+        self.json(&Request::post("/api/auth/device/code").body(&body)?).await
+    }
+
+    /// The key, once, or an error: `authorization_pending`, `slow_down`, `expired_token`.
+    pub async fn poll_device_login(&self, device_code: &str) -> Result<DeviceTokenResponse, Error> {
+        self.json(&Request::post("/api/auth/device/token").body(&json!({ "device_code": device_code }))?).await
+    }
+
+    /// Polls until a person has decided or the login has expired (`expired_token`).
+    pub async fn wait_for_device_login(&self, started: &DeviceCodeResponse) -> Result<DeviceTokenResponse, Error> {
+        loop {
+            match self.poll_device_login(&started.device_code).await {
+                Err(error) if matches!(error.code(), "authorization_pending" | "slow_down") => {
+                    let interval = u64::try_from(started.interval).unwrap_or_default();
+                    let seconds = interval.max(error.retry_after_seconds().unwrap_or_default());
+                    (self.transport.pause)(Duration::from_secs(seconds)).await;
+                }
+                decided => return decided,
+            }
+        }
+    }
+}

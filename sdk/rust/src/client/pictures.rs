@@ -1,0 +1,115 @@
+//! Pictures and signed addresses.
+
+use super::{Client, decode};
+use crate::error::Error;
+use crate::transport::{Answer, Request};
+use crate::types::{CarImage, Grant, ImageInfo, ImageUrlResponse, ImageUrlsRequest, ImageUrlsResponse, Picture};
+use reqwest::header::{HeaderName, IF_NONE_MATCH};
+use std::path::Path;
+
+const CAR: &str = "/api/v1/images/car";
+const EMBED: &str = "/images/car.png";
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+impl Client {
+    /// A picture, for one credit; free when it is the one that `if_none_match` names.
+    pub async fn get_car_image(&self, asked: &Picture) -> Result<CarImage, Error> {
+        self.picture(&spending(Request::get(CAR), asked)?).await
+    }
+
+    /// As `get_car_image`, streamed into a file that is there whole or not at all. The format is not taken from the file's name.
+    pub async fn save_car_image(&self, path: impl AsRef<Path>, asked: &Picture) -> Result<ImageInfo, Error> {
+        let answer = self.transport.send(&spending(Request::get(CAR), asked)?, Some(path.as_ref())).await?;
+        Ok(info(&answer))
+    }
+
+    /// What `get_car_image` would say, for nothing. Never renders.
+    pub async fn head_car_image(&self, asked: &Picture) -> Result<ImageInfo, Error> {
+        self.info(&of(Request::head(CAR), asked)?).await
+    }
+
+    /// A signed address of the picture, for one credit, without a key in it.
+    pub async fn get_car_image_url(&self, asked: &Picture) -> Result<ImageUrlResponse, Error> {
+        self.json(&spending(Request::get(CAR), asked)?.parameter("response", "url")).await
+    }
+
+    /// Signed addresses of 1 to 50 pictures, for one credit each, all or none; free to load until they expire.
+    pub async fn create_image_urls(&self, asked: &ImageUrlsRequest) -> Result<ImageUrlsResponse, Error> {
+        let request = Request::post("/api/v1/image-urls").body(asked)?;
+        let answer = self.transport.send(&named(request, asked.idempotency_key.as_deref())?, None).await?;
+        decode(&answer)
+    }
+
+    /// The picture of a signed address (or of its token alone), free.
+    pub async fn load_delivery(&self, url: &str, if_none_match: Option<&str>) -> Result<CarImage, Error> {
+        self.picture(&load(url, if_none_match)?).await
+    }
+
+    /// As `load_delivery`, streamed into a file that is there whole or not at all.
+    pub async fn save_delivery(&self, path: impl AsRef<Path>, url: &str) -> Result<ImageInfo, Error> {
+        let answer = self.transport.send(&load(url, None)?, Some(path.as_ref())).await?;
+        Ok(info(&answer))
+    }
+
+    /// Whether a signed address is good, without using it up.
+    pub async fn check_delivery(&self, url: &str) -> Result<ImageInfo, Error> {
+        self.info(&Request::head(delivery(url))).await
+    }
+
+    /// A picture of the legacy endpoint. Free with a grant, else one credit.
+    pub async fn embed_car_image(&self, asked: &Picture, grant: &Grant) -> Result<CarImage, Error> {
+        self.picture(&spending(Request::get(EMBED), asked)?.query(grant)?).await
+    }
+
+    /// What `embed_car_image` would say, for nothing. Never renders.
+    pub async fn head_embed_car_image(&self, asked: &Picture, grant: &Grant) -> Result<ImageInfo, Error> {
+        self.info(&of(Request::head(EMBED), asked)?.query(grant)?).await
+    }
+
+    async fn picture(&self, request: &Request) -> Result<CarImage, Error> {
+        let answer = self.transport.send(request, None).await?;
+        Ok(CarImage { info: info(&answer), content: answer.body })
+    }
+
+    async fn info(&self, request: &Request) -> Result<ImageInfo, Error> {
+        Ok(info(&self.transport.send(request, None).await?))
+    }
+}
+
+fn info(answer: &Answer) -> ImageInfo {
+    ImageInfo::read(answer.status, &answer.headers)
+}
+
+fn of(request: Request, asked: &Picture) -> Result<Request, Error> {
+    let request = request.query(asked)?.header(IF_NONE_MATCH, asked.if_none_match.as_deref())?;
+    request.header(REQUEST_ID, asked.request_id.as_deref())
+}
+
+/// A request that takes a credit when it is done.
+fn spending(request: Request, asked: &Picture) -> Result<Request, Error> {
+    Ok(of(request, asked)?.repeatable(false))
+}
+
+/// Makes a request one that may be sent again.
+pub(super) fn named(request: Request, idempotency_key: Option<&str>) -> Result<Request, Error> {
+    let key = idempotency_key.map_or_else(|| uuid::Uuid::new_v4().to_string(), str::to_owned);
+    Ok(request.header(IDEMPOTENCY_KEY, Some(&key))?.repeatable(true))
+}
+
+fn load(url: &str, if_none_match: Option<&str>) -> Result<Request, Error> {
+    // A load may use up an address.
+    Ok(Request::get(delivery(url)).header(IF_NONE_MATCH, if_none_match)?.repeatable(false))
+}
+
+fn delivery(url: &str) -> String {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let token = path.rsplit('/').next().unwrap_or_default();
+    // Tokens have no other characters; whatever else was given must not change which address is asked.
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~%".contains(&byte);
+    let encoded = token.bytes().map(|byte| match is_part(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    format!("/api/v1/delivery/{}", encoded.collect::<String>())
+}

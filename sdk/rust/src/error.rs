@@ -1,0 +1,192 @@
+//! What goes wrong: a kind for what programs decide on, a `code` for everything else.
+
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use serde_json::{Map, Value};
+use std::error::Error as StdError;
+
+/// What programs decide on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// 402: a person has to buy credits or raise a cap. Never tried again by itself.
+    InsufficientCredits,
+    /// 401: the key is missing, wrong or revoked.
+    Unauthorized,
+    /// 404: no such vehicle, picture or entry.
+    NotFound,
+    /// 429, also after the retries.
+    RateLimited,
+    /// 503 or no whole answer, also after the retries.
+    Unavailable,
+    /// A file of this machine could not be written.
+    File,
+    /// A client that cannot work, or a request that cannot be sent: no address, or none that is one.
+    Setup,
+    /// Any other status; see `code`.
+    Other,
+}
+
+/// A request that was refused or failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.sentence())]
+pub struct Error {
+    kind: ErrorKind,
+    told: Box<Told>,
+    #[source]
+    cause: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+#[derive(Debug)]
+struct Told {
+    code: String,
+    detail: String,
+    status: Option<u16>,
+    request_id: Option<String>,
+    document: Map<String, Value>,
+    retry_after_seconds: Option<u64>,
+    /// Nothing has reached the service.
+    unsent: bool,
+}
+
+impl Error {
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Stable, for programs: the problem document's `code` (or the `error` of a device login), `connection_failed` when no whole answer
+    /// came, `unexpected_answer` when it was none of the service's.
+    pub fn code(&self) -> &str {
+        &self.told.code
+    }
+
+    /// For people: names what is wrong.
+    pub fn detail(&self) -> &str {
+        &self.told.detail
+    }
+
+    /// `None` when no answer came.
+    pub fn status(&self) -> Option<u16> {
+        self.told.status
+    }
+
+    /// For the operator of the service.
+    pub fn request_id(&self) -> Option<&str> {
+        self.told.request_id.as_deref()
+    }
+
+    /// The whole problem document: `suggestions`, `links` and whatever else it says.
+    pub fn document(&self) -> &Map<String, Value> {
+        &self.told.document
+    }
+
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        self.told.retry_after_seconds
+    }
+
+    /// What was wrong with the request.
+    pub fn parameter(&self) -> Option<&str> {
+        self.told.document.get("parameter")?.as_str()
+    }
+
+    /// Which picture of several was wrong, from 0.
+    pub fn index(&self) -> Option<u64> {
+        self.told.document.get("index")?.as_u64()
+    }
+
+    /// Of 402: the credits that are left.
+    pub fn balance(&self) -> Option<i64> {
+        self.told.document.get("balance")?.as_i64()
+    }
+
+    /// Of 402: the credits that the request needed.
+    pub fn required_credits(&self) -> Option<i64> {
+        self.told.document.get("required_credits")?.as_i64()
+    }
+
+    /// Nothing has reached the service: trying again can do nothing twice.
+    pub(crate) fn is_unsent(&self) -> bool {
+        self.told.unsent
+    }
+
+    /// `document` is the body's JSON, or `Null` when it is none.
+    pub(crate) fn from_answer(status: u16, headers: &HeaderMap, document: Value) -> Self {
+        let document = match document {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        };
+        let text = |name: &str| document.get(name).and_then(Value::as_str).map(str::to_owned);
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let code = text("code").or_else(|| text("error"));
+        let detail = text("detail").or_else(|| code.clone());
+        let request_id = text("request_id").or_else(|| header("x-request-id").map(str::to_owned));
+        let kind = match status {
+            401 => ErrorKind::Unauthorized,
+            402 => ErrorKind::InsufficientCredits,
+            404 => ErrorKind::NotFound,
+            429 => ErrorKind::RateLimited,
+            503 => ErrorKind::Unavailable,
+            _ => ErrorKind::Other,
+        };
+        let told = Told {
+            code: code.unwrap_or_else(|| "unexpected_answer".to_owned()),
+            detail: detail.unwrap_or_else(|| format!("The answer has status {status} and is no problem document.")),
+            status: Some(status),
+            request_id,
+            retry_after_seconds: header(RETRY_AFTER.as_str()).and_then(|text| text.parse().ok()),
+            document,
+            unsent: false,
+        };
+        Error { kind, told: Box::new(told), cause: None }
+    }
+
+    pub(crate) fn connection_failed(cause: reqwest::Error) -> Self {
+        let unsent = cause.is_connect();
+        // The address may be a signed one, which is as good as the picture: it belongs into no log.
+        let cause = cause.without_url();
+        let detail = match (unsent, cause.is_timeout()) {
+            (_, true) => "No whole answer came in time.",
+            (true, _) => "Nothing answers at the service's address.",
+            _ => "The connection broke off before the whole answer had come.",
+        };
+        let mut error = Self::plain(ErrorKind::Unavailable, "connection_failed", detail);
+        error.told.unsent = unsent;
+        error.cause = Some(Box::new(cause));
+        error
+    }
+
+    pub(crate) fn unexpected(status: u16, detail: impl Into<String>) -> Self {
+        let mut error = Self::plain(ErrorKind::Other, "unexpected_answer", detail);
+        error.told.status = Some(status);
+        error
+    }
+
+    pub(crate) fn file(path: &std::path::Path, cause: std::io::Error) -> Self {
+        let mut error = Self::plain(ErrorKind::File, "file", format!("{} cannot be written", path.display()));
+        error.cause = Some(Box::new(cause));
+        error
+    }
+
+    pub(crate) fn setup(detail: impl Into<String>) -> Self {
+        Self::plain(ErrorKind::Setup, "setup", detail)
+    }
+
+    fn plain(kind: ErrorKind, code: &str, detail: impl Into<String>) -> Self {
+        let told = Told {
+            code: code.to_owned(),
+            detail: detail.into(),
+            status: None,
+            request_id: None,
+            document: Map::new(),
+            retry_after_seconds: None,
+            unsent: false,
+        };
+        Error { kind, told: Box::new(told), cause: None }
+    }
+
+    fn sentence(&self) -> String {
+        match &self.told.request_id {
+            Some(request_id) => format!("{} ({}, request {request_id})", self.told.detail, self.told.code),
+            None => format!("{} ({})", self.told.detail, self.told.code),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A picture in an HTML page: attributes of an `<img>` from signed addresses of one picture in several widths.
+
+use crate::types::{DeliveryUrl, VehicleParams, View};
+
+const SOURCE_SIDE_PX: i64 = 1024;
+
+/// A description for people who cannot see the picture; the names are made from the slugs.
+pub fn alt_text(vehicle: &VehicleParams) -> String {
+    let view = match &vehicle.view {
+        View::Front => "front view",
+        View::Front34 => "front three-quarter view",
+        View::Side => "side view",
+        View::SideRight => "right side view",
+        View::Rear => "rear view",
+        View::Rear34 => "rear three-quarter view",
+        View::Other(name) => name,
+    };
+    let (color, make, model) = (capital(vehicle.color.as_str()), words(&vehicle.make), words(&vehicle.model));
+    format!("{color} {} {make} {model}, {view}", vehicle.year)
+}
+
+/// Attributes of an `<img>`: `urls` are one picture in different widths, as `create_image_urls` gave them. `sizes` is `100vw` when not
+/// given, `alt` is [`alt_text`]. `None` without an address.
+pub fn car_image_attributes(
+    urls: &[DeliveryUrl],
+    sizes: Option<&str>,
+    alt: Option<&str>,
+) -> Option<Vec<(&'static str, String)>> {
+    let mut by_width: Vec<(i64, &str)> = urls.iter().map(|url| (side_px(&url.vehicle), url.url.as_str())).collect();
+    by_width.sort_unstable();
+    let (widest, source) = *by_width.last()?;
+    let set: Vec<String> = by_width.iter().map(|(width, address)| format!("{address} {width}w")).collect();
+    Some(vec![
+        ("src", source.to_owned()),
+        ("srcset", set.join(", ")),
+        ("sizes", sizes.unwrap_or("100vw").to_owned()),
+        ("alt", alt.map_or_else(|| alt_text(&urls[0].vehicle), str::to_owned)),
+        // The space is kept free before the picture is there.
+        ("width", widest.to_string()),
+        ("height", widest.to_string()),
+    ])
+}
+
+/// The `<img>` itself.
+pub fn car_image_html(urls: &[DeliveryUrl], sizes: Option<&str>, alt: Option<&str>) -> Option<String> {
+    let attributes = car_image_attributes(urls, sizes, alt)?;
+    let written: Vec<String> =
+        attributes.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    Some(format!("<img {} loading=\"lazy\" decoding=\"async\">", written.join(" ")))
+}
+
+/// Pictures are square and never enlarged.
+fn side_px(vehicle: &VehicleParams) -> i64 {
+    vehicle.width.unwrap_or(SOURCE_SIDE_PX).min(vehicle.height.unwrap_or(SOURCE_SIDE_PX))
+}
+
+fn words(slug: &str) -> String {
+    slug.split('-').map(capital).collect::<Vec<_>>().join(" ")
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#x27;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,264 @@
+//! One request and its repetitions: what is sent, when it is sent again, and how an answer is read. Knows no operation.
+
+use crate::error::Error;
+use bytes::{Bytes, BytesMut};
+use futures::future::BoxFuture;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::{Method, Response, StatusCode};
+use serde::Serialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::NamedTempFile;
+use tokio::io::AsyncWriteExt;
+use url::Url;
+
+const FIRST_WAIT_SECONDS: f64 = 0.5;
+const LONGEST_WAIT_SECONDS: f64 = 20.0;
+/// Where an address without its one spelling leads; more is a loop.
+const REDIRECTS_MAX: usize = 2;
+/// No answer of the service comes near it: a picture is a few megabytes at most.
+const BODY_BYTES_MAX: usize = 64 << 20;
+
+/// When a request is sent again: after 429, 503 and a lost connection, never after 402.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retries {
+    /// Beside the first attempt; 0 never tries again.
+    pub attempts: u32,
+    /// A `Retry-After` beyond this is left to the caller.
+    pub longest_retry_after_seconds: u64,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Retries { attempts: 4, longest_retry_after_seconds: 60 }
+    }
+}
+
+/// How a client waits before it tries again.
+pub type Pause = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
+
+pub(crate) struct Request {
+    method: Method,
+    path: String,
+    query: Vec<(String, String)>,
+    headers: HeaderMap,
+    /// JSON.
+    body: Option<Bytes>,
+    /// Whether it may be sent again when nobody knows if it was done: it spends nothing, or has an Idempotency-Key.
+    repeatable: bool,
+}
+
+impl Request {
+    pub fn get(path: impl Into<String>) -> Self {
+        Self::new(Method::GET, path.into(), true)
+    }
+
+    pub fn head(path: impl Into<String>) -> Self {
+        Self::new(Method::HEAD, path.into(), true)
+    }
+
+    pub fn post(path: impl Into<String>) -> Self {
+        Self::new(Method::POST, path.into(), false)
+    }
+
+    fn new(method: Method, path: String, repeatable: bool) -> Self {
+        Request { method, path, query: Vec::new(), headers: HeaderMap::new(), body: None, repeatable }
+    }
+
+    /// The members of a flat struct as parameters.
+    pub fn query(mut self, members: &impl Serialize) -> Result<Self, Error> {
+        if let Value::Object(members) = json(members)? {
+            self.query.extend(members.into_iter().filter_map(|(name, value)| match value {
+                Value::Null => None,
+                Value::String(text) => Some((name, text)),
+                other => Some((name, other.to_string())),
+            }));
+        }
+        Ok(self)
+    }
+
+    pub fn parameter(mut self, name: &str, value: &str) -> Self {
+        self.query.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn body(mut self, body: &impl Serialize) -> Result<Self, Error> {
+        self.body = Some(json(body)?.to_string().into());
+        self.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok(self)
+    }
+
+    pub fn header(mut self, name: HeaderName, value: Option<&str>) -> Result<Self, Error> {
+        if let Some(value) = value {
+            let wrong = |_| Error::setup(format!("`{value}` cannot be sent as {name}"));
+            self.headers.insert(&name, HeaderValue::from_str(value).map_err(wrong)?);
+        }
+        Ok(self)
+    }
+
+    pub fn repeatable(mut self, repeatable: bool) -> Self {
+        self.repeatable = repeatable;
+        self
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<Value, Error> {
+    serde_json::to_value(value).map_err(|cause| Error::setup(format!("The request cannot be written as JSON: {cause}")))
+}
+
+/// An answer of 2xx or 304, read to its last byte.
+pub(crate) struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    /// Empty when it went into a file.
+    pub body: Bytes,
+}
+
+pub(crate) struct Transport {
+    pub http: reqwest::Client,
+    pub url: Url,
+    pub authorization: Option<HeaderValue>,
+    pub retries: Retries,
+    pub pause: Pause,
+}
+
+impl Transport {
+    /// The answer after as many attempts as it takes; its body in `file` when one is given, whole or not at all.
+    pub async fn send(&self, request: &Request, file: Option<&Path>) -> Result<Answer, Error> {
+        // Before anything is spent: a folder that takes no file is known here.
+        let mut file = file.map(Partial::create).transpose()?;
+        let mut attempt = 0;
+        loop {
+            let error = match self.follow(request, file.as_mut()).await {
+                Ok(answer) => {
+                    if let Some(file) = file.filter(|_| answer.status != StatusCode::NOT_MODIFIED) {
+                        file.keep()?;
+                    }
+                    return Ok(answer);
+                }
+                Err(error) if attempt >= self.retries.attempts || !self.may_pass(&error, request) => return Err(error),
+                Err(error) => error,
+            };
+            // Full jitter: clients that failed together do not come back together.
+            let longest = LONGEST_WAIT_SECONDS.min(FIRST_WAIT_SECONDS * f64::from(2u32.saturating_pow(attempt)));
+            let wait = rand::random_range(0.0..=longest) + error.retry_after_seconds().unwrap_or(0) as f64;
+            (self.pause)(Duration::from_secs_f64(wait)).await;
+            attempt += 1;
+        }
+    }
+
+    fn may_pass(&self, error: &Error, request: &Request) -> bool {
+        if error.retry_after_seconds().is_some_and(|seconds| seconds > self.retries.longest_retry_after_seconds) {
+            return false;
+        }
+        match error.status() {
+            None => error.code() == "connection_failed" && (request.repeatable || error.is_unsent()),
+            // The first attempt of this very request is still at work.
+            Some(_) if error.code() == "idempotency_key_in_use" => true,
+            // A device that polls too fast has to slow down, which is the caller's rhythm.
+            Some(status) => matches!(status, 429 | 503) && error.code() != "slow_down",
+        }
+    }
+
+    async fn follow(&self, request: &Request, file: Option<&mut Partial>) -> Result<Answer, Error> {
+        let mut target = self.url.clone();
+        target.set_path(&format!("{}{}", self.url.path().trim_end_matches('/'), request.path));
+        if !request.query.is_empty() {
+            target.query_pairs_mut().extend_pairs(&request.query);
+        }
+        for _ in 0..=REDIRECTS_MAX {
+            let answer = self.once(request, target.clone()).await?;
+            if answer.status() != StatusCode::PERMANENT_REDIRECT {
+                return read(request, answer, file).await;
+            }
+            let location = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+            match target.join(location) {
+                // The key goes nowhere else.
+                Ok(next) if next.origin() == target.origin() => target = next,
+                _ => break,
+            }
+        }
+        Err(Error::unexpected(308, "The answer leads elsewhere."))
+    }
+
+    async fn once(&self, request: &Request, target: Url) -> Result<Response, Error> {
+        let mut sent = self.http.request(request.method.clone(), target).headers(request.headers.clone());
+        if let Some(authorization) = &self.authorization {
+            sent = sent.header(AUTHORIZATION, authorization.clone());
+        }
+        if let Some(body) = &request.body {
+            sent = sent.body(body.clone());
+        }
+        sent.send().await.map_err(Error::connection_failed)
+    }
+}
+
+async fn read(request: &Request, mut answer: Response, file: Option<&mut Partial>) -> Result<Answer, Error> {
+    let (status, headers) = (answer.status(), answer.headers().clone());
+    if !status.is_success() && status != StatusCode::NOT_MODIFIED {
+        let body = content(&mut answer).await?;
+        return Err(Error::from_answer(status.as_u16(), &headers, serde_json::from_slice(&body).unwrap_or_default()));
+    }
+    let body = match file {
+        Some(file) if status != StatusCode::NOT_MODIFIED => file.fill(&mut answer).await.map(|()| Bytes::new())?,
+        _ if request.method == Method::HEAD => Bytes::new(),
+        _ => content(&mut answer).await?,
+    };
+    Ok(Answer { status, headers, body })
+}
+
+async fn content(answer: &mut Response) -> Result<Bytes, Error> {
+    let mut content = BytesMut::new();
+    while let Some(chunk) = answer.chunk().await.map_err(Error::connection_failed)? {
+        if content.len() + chunk.len() > BODY_BYTES_MAX {
+            return Err(Error::unexpected(
+                answer.status().as_u16(),
+                "The answer is too long to be one of the service's.",
+            ));
+        }
+        content.extend_from_slice(&chunk);
+    }
+    Ok(content.freeze())
+}
+
+/// A file that is written beside its place and renamed: it is there whole or not at all.
+struct Partial {
+    path: PathBuf,
+    beside: NamedTempFile,
+}
+
+impl Partial {
+    fn create(path: &Path) -> Result<Self, Error> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut beside = tempfile::Builder::new();
+        beside.prefix(".").suffix(".part");
+        // Like any other file that its owner makes; `tempfile` would keep it private.
+        #[cfg(unix)]
+        beside.permissions(<std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
+        let is_folder = || std::io::Error::from(std::io::ErrorKind::IsADirectory);
+        let made = if path.is_dir() { Err(is_folder()) } else { beside.tempfile_in(folder) };
+        let beside = made.map_err(|cause| Error::file(path, cause))?;
+        Ok(Partial { path: path.to_owned(), beside })
+    }
+
+    async fn fill(&mut self, answer: &mut Response) -> Result<(), Error> {
+        let failed = |cause| Error::file(&self.path, cause);
+        let mut file = tokio::fs::File::from_std(self.beside.reopen().map_err(failed)?);
+        // What an attempt before this one left.
+        file.set_len(0).await.map_err(failed)?;
+        while let Some(chunk) = answer.chunk().await.map_err(Error::connection_failed)? {
+            file.write_all(&chunk).await.map_err(failed)?;
+        }
+        file.sync_all().await.map_err(failed)
+    }
+
+    fn keep(self) -> Result<(), Error> {
+        let path = self.path;
+        self.beside.persist(&path).map(drop).map_err(|error| Error::file(&path, error.error))
+    }
+}

@@ -1,0 +1,579 @@
+//! What the service answers, member for member as in its API document.
+
+use super::words::{Color, Format, View};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a key may take in a UTC month.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MonthlyCap {
+    pub credits: i64,
+    /// When the next month begins.
+    pub reset_at: String,
+    /// In this month so far, less what was given back.
+    pub spent: i64,
+}
+
+/// The key that asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeyView {
+    pub id: String,
+    pub rate_limit_per_minute: i64,
+    /// images:read, account:read, billing:write.
+    pub scopes: Vec<String>,
+    /// Only of a key that has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monthly_cap: Option<MonthlyCap>,
+}
+
+/// Credits that can be bought at once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pack {
+    /// Price in US cents.
+    pub cents: i64,
+    pub credits: i64,
+}
+
+/// What things cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pricing {
+    /// The same as `credits_per_image`.
+    pub credits_per_delivery: i64,
+    pub credits_per_dollar: i64,
+    pub credits_per_image: i64,
+    pub packs: Vec<Pack>,
+}
+
+/// The last thirty UTC days, today included.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Usage30d {
+    /// Credits taken less credits given back.
+    pub credits_spent: i64,
+    /// Pictures delivered, by key or as a counted load of a signed address.
+    pub images: i64,
+    /// Requests of the account's keys, refused ones included.
+    pub requests: i64,
+    /// How many of them existed already, 0 to 1; null without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_hit_rate: Option<f64>,
+}
+
+/// An account as its keys see it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Account {
+    pub auto_reload: bool,
+    /// What it can spend now.
+    pub credits: i64,
+    pub credits_value_usd: f64,
+    pub has_payment_method: bool,
+    pub key: KeyView,
+    pub pricing: Pricing,
+    pub usage_30d: Usage30d,
+}
+
+/// The account, and where to go from here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AccountResponse {
+    pub data: Account,
+    pub links: BTreeMap<String, String>,
+    pub request_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CatalogMake {
+    pub id: i64,
+    pub name: String,
+    pub slug: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CatalogModel {
+    pub name: String,
+    pub slug: String,
+    /// motorcycle, passenger-car, truck, bus, mpv, auto-rickshaw or other.
+    pub vehicle_type: String,
+}
+
+/// The release that answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CatalogRelease {
+    /// SHA-256 of the release's files.
+    pub sha256: String,
+    /// Package and version.
+    pub version: String,
+}
+
+/// Where makes, models and years come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CatalogSource {
+    pub id: String,
+    pub license: String,
+    pub name: String,
+    pub region: String,
+}
+
+/// First and last model year.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct YearRange {
+    pub from: i64,
+    pub to: i64,
+}
+
+/// Which vehicles there are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CatalogOptions {
+    pub makes: i64,
+    pub models: i64,
+    pub release: CatalogRelease,
+    pub sources: Vec<CatalogSource>,
+    pub years: YearRange,
+}
+
+/// A make or a model that fits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CatalogSearchHit {
+    pub kind: String,
+    pub make_name: String,
+    pub make_slug: String,
+    /// exact, prefix, token, contains or fuzzy.
+    pub match_kind: String,
+    /// Ascending.
+    pub years: Vec<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_slug: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vehicle_type: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checkout {
+    pub amount_cents: i64,
+    pub credits: i64,
+    /// Where a person pays.
+    pub url: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckoutResponse {
+    pub data: Checkout,
+    pub request_id: String,
+}
+
+/// A paint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ColorOption {
+    /// To show it in a menu.
+    pub hex: String,
+    pub name: Color,
+}
+
+/// Lifetimes of signed addresses, in seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeliveryTtl {
+    pub default: i64,
+    pub max: i64,
+    pub min: i64,
+}
+
+/// One picture in slugs, as the catalog and the enumerations spell it (specification section 2, VehicleParams).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VehicleParams {
+    pub color: Color,
+    pub format: Format,
+    pub make: String,
+    pub model: String,
+    pub view: View,
+    pub year: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<i64>,
+}
+
+/// One signed address.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeliveryUrl {
+    pub expires_at: String,
+    pub id: String,
+    /// 0: as often as one likes, until it expires.
+    pub max_uses: i64,
+    pub url: String,
+    pub vehicle: VehicleParams,
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceCodeResponse {
+    /// A secret of the device: it polls with this.
+    pub device_code: String,
+    /// Seconds until it is too late.
+    pub expires_in: i64,
+    /// Seconds between polls.
+    pub interval: i64,
+    /// What the person types, or compares.
+    pub user_code: String,
+    /// Where the person goes.
+    pub verification_uri: String,
+    /// The same, with the code filled in.
+    pub verification_uri_complete: String,
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceTokenResponse {
+    /// The API key: shown here and never again.
+    pub access_token: String,
+    /// Scopes separated by spaces.
+    pub scope: String,
+    pub token_type: String,
+}
+
+/// The names people know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DisplayNames {
+    pub make_name: String,
+    pub model_name: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventsResponse {
+    /// How many were taken: all of them.
+    pub accepted: i64,
+}
+
+/// What was recognised in the words; null where they say nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExtractedWords {
+    /// Words that were not understood.
+    pub unread: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub year: Option<i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The render.
+    pub asset_id: String,
+    pub recorded: bool,
+    /// True when this report put the render into review; else absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flagged: Option<bool>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeedbackResponse {
+    pub data: Recorded,
+    pub request_id: String,
+}
+
+/// An encoding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FormatOption {
+    pub id: Format,
+    pub mime: String,
+    /// Whether it keeps the transparent background.
+    pub transparent: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Health {
+    /// Always `ok`: a service that is down does not answer.
+    pub status: String,
+}
+
+/// What this deployment allows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitOptions {
+    pub delivery_ttl: DeliveryTtl,
+    pub max_batch_urls: i64,
+    pub rate_limit_per_minute_default: i64,
+}
+
+/// What things cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PriceOptions {
+    pub credits_per_dollar: i64,
+    pub credits_per_image: i64,
+    /// What an account starts with.
+    pub free_credits: i64,
+    pub packs: Vec<Pack>,
+}
+
+/// Sides of the square picture, in pixels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SizeOptions {
+    /// The largest that can be asked for.
+    pub max: i64,
+    pub presets: BTreeMap<String, i64>,
+    /// What it is made from.
+    pub source: i64,
+}
+
+/// A camera.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ViewOption {
+    /// Other names it is taken by.
+    pub aliases: Vec<String>,
+    pub description: String,
+    pub id: View,
+    pub label: String,
+    /// Turn of the vehicle; 0 shows its nose, 90 its left side.
+    pub yaw_degrees: i64,
+}
+
+/// Everything that can be asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImageOptions {
+    pub catalog: CatalogOptions,
+    pub colors: Vec<ColorOption>,
+    pub formats: Vec<FormatOption>,
+    pub limits: LimitOptions,
+    pub links: BTreeMap<String, String>,
+    pub pricing: PriceOptions,
+    pub sizes: SizeOptions,
+    pub views: Vec<ViewOption>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImageOptionsResponse {
+    pub data: ImageOptions,
+    pub request_id: String,
+}
+
+/// What the address cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImageUrlBilling {
+    pub credits_charged: i64,
+    pub credits_remaining: i64,
+}
+
+/// A signed address in place of the picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SignedImage {
+    pub expires_at: String,
+    pub format: Format,
+    /// Of the picture, in pixels.
+    pub height: i64,
+    /// 0: as often as one likes, until it expires.
+    pub max_uses: i64,
+    pub url: String,
+    pub vehicle: VehicleParams,
+    /// Of the picture, in pixels.
+    pub width: i64,
+}
+
+/// The JSON form of an image.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImageUrlResponse {
+    pub billing: ImageUrlBilling,
+    pub data: SignedImage,
+    pub request_id: String,
+}
+
+/// What the call cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MintBilling {
+    /// Always `creation`: loads are free.
+    pub charged_on: String,
+    /// One for each address.
+    pub credits_charged: i64,
+    pub credits_per_url: i64,
+    pub credits_remaining: i64,
+}
+
+/// The addresses, one for each image, in their order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImageUrlsResponse {
+    pub billing: MintBilling,
+    pub data: Vec<DeliveryUrl>,
+    pub request_id: String,
+}
+
+/// Makes of a year.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MakeList {
+    pub makes: Vec<CatalogMake>,
+    pub year: i64,
+}
+
+/// Models of a make.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelList {
+    pub make: CatalogMake,
+    pub models: Vec<CatalogModel>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub year: Option<i64>,
+}
+
+/// Years of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelYearList {
+    pub make: CatalogMake,
+    pub model: CatalogModel,
+    /// Ascending.
+    pub years: Vec<i64>,
+}
+
+/// Models of a make's id, of a year.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelsOfIdList {
+    pub make_id: i64,
+    pub models: Vec<CatalogModel>,
+    pub year: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Portal {
+    pub url: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PortalResponse {
+    pub data: Portal,
+    pub request_id: String,
+}
+
+/// A vehicle that may be meant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResolveCandidate {
+    pub make_name: String,
+    pub make_slug: String,
+    pub match_kind: String,
+    pub model_name: String,
+    pub model_slug: String,
+    /// Ascending.
+    pub years: Vec<i64>,
+}
+
+/// Parameters of a picture, in slugs; what the words do not say has its default, or is left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResolvedParams {
+    pub color: Color,
+    pub make: String,
+    pub model: String,
+    pub view: View,
+    pub year: i64,
+    /// png, webp or jpg.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// thumb, small, medium or large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<i64>,
+}
+
+/// The picture that is meant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResolvedPicture {
+    /// The best first, at most eight; the first is the one in `params`.
+    pub candidates: Vec<ResolveCandidate>,
+    /// `high`: use `image_path`. `medium` or `low`: show the candidates to somebody.
+    pub confidence: String,
+    pub display: DisplayNames,
+    pub extracted: ExtractedWords,
+    /// Ready to be requested.
+    pub image_path: String,
+    pub params: ResolvedParams,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResolveResponse {
+    pub data: ResolvedPicture,
+    pub request_id: String,
+}
+
+/// What was found, the best first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchResults {
+    pub query: String,
+    pub results: Vec<CatalogSearchHit>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub year: Option<i64>,
+}
+
+/// One entry of the ledger.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatementLine {
+    /// RFC 3339, UTC.
+    pub at: String,
+    /// The balance after this entry.
+    pub balance: i64,
+    /// What the balance changed by; 0 for a settle, which only says that its hold was kept.
+    pub credits: i64,
+    /// Names the entry; a page that continues this one starts after it.
+    pub id: String,
+    /// grant, purchase, reversal, debit, hold, settle, release or refund.
+    pub kind: String,
+    /// The signed address whose credit came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery_url_id: Option<String>,
+    /// The hold that it opened or ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_id: Option<String>,
+    /// Why, for grants, purchases and reversals; what for, for debits and settles: the vehicle, view and colour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The payment, for purchases and reversals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+}
+
+/// A page of the statement, oldest entry first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatementResponse {
+    pub data: Vec<StatementLine>,
+    pub request_id: String,
+    /// `after` of the next page; null on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_after: Option<String>,
+}
+
+/// Years of the catalog.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct YearList {
+    /// Ascending.
+    pub years: Vec<i64>,
+}
+/// A part of the catalog: which one follows from what was asked.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum VehicleList {
+    Years(YearList),
+    Makes(MakeList),
+    ModelsOfId(ModelsOfIdList),
+    Results(SearchResults),
+    Models(ModelList),
+    ModelYears(ModelYearList),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VehiclesResponse {
+    pub data: VehicleList,
+    pub request_id: String,
+}
+
+// The two that hold a secret show only what is none.
+
+impl fmt::Debug for DeviceCodeResponse {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("DeviceCodeResponse").field("user_code", &self.user_code).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for DeviceTokenResponse {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("DeviceTokenResponse").field("scope", &self.scope).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,11 @@
+//! What is asked and answered, named as in the service's API document.
+
+mod answers;
+mod picture;
+mod requests;
+mod words;
+
+pub use answers::*;
+pub use picture::{CarImage, ImageInfo};
+pub use requests::*;
+pub use words::{Color, Format, SizePreset, View};

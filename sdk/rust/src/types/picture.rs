@@ -1,0 +1,50 @@
+//! A picture, and what the headers of its answer say.
+
+use bytes::Bytes;
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use serde::Serialize;
+
+/// What the headers of a picture say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ImageInfo {
+    /// False when the picture is the one that `if_none_match` named: then there are no bytes and no charge.
+    pub modified: bool,
+    pub request_id: String,
+    pub media_type: Option<String>,
+    pub width: Option<i64>,
+    pub height: Option<i64>,
+    pub etag: Option<String>,
+    /// `cache` or `generated`.
+    pub source: Option<String>,
+    /// Only of requests with a key.
+    pub credits_charged: Option<i64>,
+    pub credits_remaining: Option<i64>,
+    pub content_location: Option<String>,
+}
+
+impl ImageInfo {
+    pub(crate) fn read(status: StatusCode, headers: &HeaderMap) -> Self {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let number = |name: &str| text(name).and_then(|text| text.parse().ok());
+        ImageInfo {
+            modified: status != StatusCode::NOT_MODIFIED,
+            request_id: text("x-request-id").unwrap_or_default(),
+            media_type: text("content-type"),
+            width: number("x-image-width"),
+            height: number("x-image-height"),
+            etag: text("etag"),
+            source: text("x-image-source"),
+            credits_charged: number("x-credits-charged"),
+            credits_remaining: number("x-credits-remaining"),
+            content_location: text("content-location"),
+        }
+    }
+}
+
+/// A picture with its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CarImage {
+    pub info: ImageInfo,
+    pub content: Bytes,
+}

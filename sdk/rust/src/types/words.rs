@@ -1,0 +1,105 @@
+//! The service's enumerations. Open: a word that is newer than this crate, or an alias such as `hero`, is `Other`.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(from = "String", into = "String")]
+        pub enum $name {
+            $($variant,)+
+            /// Any other word; the service says whether it knows it.
+            Other(String),
+        }
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $($name::$variant => $word,)+
+                    $name::Other(word) => word,
+                }
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(word: String) -> Self {
+                match word.as_str() {
+                    $($word => $name::$variant,)+
+                    _ => $name::Other(word),
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(word: &str) -> Self {
+                word.to_owned().into()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(word: $name) -> String {
+                word.as_str().to_owned()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+words!(
+    /// A camera.
+    View {
+        Front = "front",
+        Front34 = "front-3-4",
+        Side = "side",
+        SideRight = "side-right",
+        Rear = "rear",
+        Rear34 = "rear-3-4",
+    }
+);
+
+words!(
+    /// A paint.
+    Color {
+        White = "white",
+        Black = "black",
+        Gray = "gray",
+        Silver = "silver",
+        Blue = "blue",
+        Red = "red",
+        Green = "green",
+        Brown = "brown",
+        Beige = "beige",
+        Tan = "tan",
+        Orange = "orange",
+        Yellow = "yellow",
+        Gold = "gold",
+        Burgundy = "burgundy",
+        Purple = "purple",
+    }
+);
+
+words!(
+    /// An encoding.
+    Format {
+        Png = "png",
+        Webp = "webp",
+        Jpg = "jpg",
+    }
+);
+
+words!(
+    /// 256, 512, 768 or 1024 pixels.
+    SizePreset {
+        Thumb = "thumb",
+        Small = "small",
+        Medium = "medium",
+        Large = "large",
+    }
+);
