@@ -43,6 +43,6 @@ mod tests {
     #[test]
     fn people_get_lines() {
         let given = json!({ "day": "2026-11-21", "none": null, "nodes": [{ "id": "a" }, { "id": "b" }], "empty": [] });
-        assert_eq!(lines(&given, 0), "day: 2026-11-21\nempty: none\nnodes:\n  id: a\n\n  id: b\nnone: -\n");
+        assert_eq!(lines(&given, 0), "day: 2026-11-21\nnone: -\nnodes:\n  id: a\n\n  id: b\nempty: none\n");
     }
 }
