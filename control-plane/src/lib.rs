@@ -17,6 +17,7 @@ pub mod lifecycle;
 pub mod logs;
 pub mod mail;
 pub mod payments;
+pub mod prewarm;
 pub mod renders;
 pub mod resolve;
 pub mod telemetry;

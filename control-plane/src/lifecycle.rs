@@ -25,6 +25,7 @@ use crate::ledger::{self, Meter, ProcessId};
 use crate::mail::Mailer;
 use crate::payments::auto_reload;
 use crate::payments::stripe::Stripe;
+use crate::prewarm;
 use crate::renders::{self, Renders};
 use crate::telemetry;
 use anyhow::{Context, bail};
@@ -196,6 +197,7 @@ pub async fn open(
     if let Some(mailer) = app.mailer.clone() {
         sweepers.push(alerts::start(app.clone(), mailer));
     }
+    sweepers.push(prewarm::start(app.clone()));
     // The first search should not have to wait for what it looks in.
     sweepers.push(tokio::task::spawn_blocking({
         let app = app.clone();

@@ -11,6 +11,7 @@ mod key;
 mod ledger;
 mod mcp;
 mod node;
+mod prewarm;
 mod print;
 mod render;
 mod serve;
@@ -60,6 +61,9 @@ enum Command {
     /// What cold renders of one day may cost
     #[command(subcommand)]
     Budget(budget::Budget),
+    /// Render pictures before anybody asks
+    #[command(subcommand)]
+    Prewarm(prewarm::Prewarm),
     /// Renders
     #[command(subcommand)]
     Render(render::Render),
@@ -94,6 +98,7 @@ impl Cli {
             Command::SigningKey(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Node(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Budget(command) => command.run(&self.whereabouts.find()?).await?,
+            Command::Prewarm(command) => command.run(&self.whereabouts.find()?).await?,
             Command::Render(command) => command.run(&self.whereabouts.find()?).await?,
         };
         print::answer(&answer, self.json);

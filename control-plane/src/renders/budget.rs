@@ -51,8 +51,8 @@ impl Renders {
         Ok(())
     }
 
-    /// Reserves the cost of a cold render, by a guarded update. Returns the day it counts for.
-    pub(super) async fn reserve(&self, tx: &mut Tx<'_>) -> Result<String, RenderError> {
+    /// Reserves the cost of a cold render, by a guarded update, while it stays within a share of the budget. Returns the day it counts for.
+    pub(super) async fn reserve(&self, tx: &mut Tx<'_>, percent: i64) -> Result<String, RenderError> {
         let (day, reset_at_ms) = day_of(self.0.clock.now());
         sqlx::query("insert into budget_days (day, reserved_microusd, settled_microusd) values ($1, 0, 0) on conflict do nothing")
             .bind(&day)
@@ -61,12 +61,14 @@ impl Renders {
         let reserved = sqlx::query(
             "update budget_days set reserved_microusd = reserved_microusd + $1
              where day = $2
-                and reserved_microusd + settled_microusd + $1 <= coalesce((select microusd_per_day from budget where id = 1), $3)
+                and (reserved_microusd + settled_microusd + $1) * 100
+                    <= coalesce((select microusd_per_day from budget where id = 1), $3) * $4
                 and coalesce((select microusd_per_day from budget where id = 1), $3) > 0",
         )
         .bind(self.settings().render_cost_microusd)
         .bind(&day)
         .bind(self.settings().daily_budget_microusd)
+        .bind(percent)
         .execute(&mut **tx)
         .await?;
         match reserved.rows_affected() {

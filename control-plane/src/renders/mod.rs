@@ -4,6 +4,7 @@
 //! vehicle and view, a stale fence changes nothing, a row never names an object that was not fully written) hold for any number of
 //! processes on one database. Only `queue` knows which database it is.
 
+mod ahead;
 mod budget;
 mod candidate;
 mod feedback;
@@ -21,6 +22,7 @@ mod tests;
 mod uploads;
 mod wait;
 
+pub use ahead::{Existing, Progress};
 pub use budget::Budget;
 pub use candidate::Candidate;
 pub use feedback::{Judged, Opinion, Verdict};
@@ -29,7 +31,7 @@ pub use nodes::{JoinError, Node, NodeError};
 pub use overview::{Hour, Lane, Overview, Working};
 pub use result::{Rejected, ResultError};
 pub use review::{Anew, Flagged, ReviewError};
-pub use state::{JobState, RenderState, Standing};
+pub use state::{JobState, RenderState, Standing, colours_of, print_colours};
 pub use uploads::{OpenUpload, UploadError};
 
 use crate::clock::{self, Clock};
@@ -66,6 +68,8 @@ pub struct Settings {
 /// Who asks; a higher one goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Priority {
+    /// An operator, before anybody asks.
+    Prewarm,
     /// The service itself, for its own pages.
     Example,
     /// A request that a client pays for.
@@ -75,6 +79,7 @@ pub enum Priority {
 impl Priority {
     const fn number(self) -> i64 {
         match self {
+            Priority::Prewarm => -10,
             Priority::Example => 0,
             Priority::Paid => 10,
         }
@@ -83,7 +88,7 @@ impl Priority {
     /// How many jobs of this priority may wait. What nobody pays for takes a quarter of the queue, so that it never fills it.
     const fn waiting_max(self, queue_max: i64) -> i64 {
         match self {
-            Priority::Example => queue_max / 4,
+            Priority::Prewarm | Priority::Example => queue_max / 4,
             Priority::Paid => queue_max,
         }
     }

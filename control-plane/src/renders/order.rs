@@ -3,7 +3,7 @@
 //! Rows are locked in the order job, render, budget; `lease` and `result` keep to it, so that two processes never wait for each
 //! other in a circle.
 
-use super::state::{JobState, RenderState, colours, column, print_colours};
+use super::state::{JobState, RenderState, colours_of, column, print_colours};
 use super::{Picture, Priority, RenderError, Renders, seed};
 use crate::db::Tx;
 use cyclorama_core::wire::JobKind;
@@ -86,18 +86,37 @@ impl Renders {
         priority: Priority,
         deadline_ms: i64,
     ) -> Result<Wanted, RenderError> {
-        for _ in 0..RACES_MAX {
+        let mut wanted = self.want_all(vehicle, std::slice::from_ref(variant), priority, deadline_ms, 100).await?;
+        wanted.pop().ok_or(RenderError::QueueFull)
+    }
+
+    /// The same for several colours of one vehicle and view, by one job. A cold render is queued only while it keeps the day's spend within
+    /// `budget_percent` of its budget.
+    pub(super) async fn want_all(
+        &self,
+        vehicle: &Vehicle,
+        variants: &[Variant],
+        priority: Priority,
+        deadline_ms: i64,
+        budget_percent: i64,
+    ) -> Result<Vec<Wanted>, RenderError> {
+        'races: for _ in 0..RACES_MAX {
             let mut tx = self.0.database.begin().await?;
-            match self.want_in(&mut tx, vehicle, variant, priority, deadline_ms).await? {
-                Some((wanted, queued)) => {
-                    tx.commit().await?;
-                    if queued {
-                        self.0.queued.notify_waiters();
-                    }
-                    return Ok(wanted);
-                }
-                None => tx.rollback().await?,
+            let (mut all, mut any_queued) = (Vec::with_capacity(variants.len()), false);
+            for variant in variants {
+                let want = self.want_in(&mut tx, vehicle, variant, priority, deadline_ms, budget_percent);
+                let Some((wanted, queued)) = want.await? else {
+                    tx.rollback().await?;
+                    continue 'races;
+                };
+                all.push(wanted);
+                any_queued |= queued;
             }
+            tx.commit().await?;
+            if any_queued {
+                self.0.queued.notify_waiters();
+            }
+            return Ok(all);
         }
         // Eight processes in a row came first: there is too much going on.
         Err(RenderError::QueueFull)
@@ -111,6 +130,7 @@ impl Renders {
         variant: &Variant,
         priority: Priority,
         deadline_ms: i64,
+        budget_percent: i64,
     ) -> Result<Option<(Wanted, bool)>, RenderError> {
         let now = self.0.clock.now();
         let (vehicle_key, view) = (variant.vehicle_key(), variant.view);
@@ -170,14 +190,16 @@ impl Renders {
         let waiting = Wanted::Waiting { render_id: row.render_id, round };
 
         let Some(live) = live else {
-            return Ok(match self.queue_job(tx, vehicle, view, &[variant.colour], priority, deadline_ms).await? {
+            let colours = [variant.colour];
+            let queue = self.queue_job(tx, vehicle, view, &colours, priority, deadline_ms, budget_percent);
+            return Ok(match queue.await? {
                 true => Some((waiting, true)),
                 false => None,
             });
         };
         let job_id: String = live.try_get("id")?;
         let state: JobState = column(live.try_get("state")?, "jobs.state", &job_id)?;
-        let mut job_colours = colours(live.try_get("colors")?, &job_id)?;
+        let mut job_colours = colours_of(live.try_get("colors")?, &job_id)?;
         // A leased job is left alone: when it has ended, what is still wanted is painted from its layers.
         if state == JobState::Queued && !job_colours.contains(&variant.colour) {
             job_colours.push(variant.colour);
@@ -194,6 +216,7 @@ impl Renders {
     }
 
     /// Queues a job: `paint` where layers exist, else `render`. `false`: another process queued one at the same moment.
+    #[allow(clippy::too_many_arguments, reason = "each is one fact of the job, and there is one caller")]
     async fn queue_job(
         &self,
         tx: &mut Tx<'_>,
@@ -202,6 +225,7 @@ impl Renders {
         colours: &[Colour],
         priority: Priority,
         deadline_ms: i64,
+        budget_percent: i64,
     ) -> Result<bool, RenderError> {
         let waiting =
             sqlx::query("select count(*), count(case when priority = $1 then 1 end) from jobs where state = 'queued'")
@@ -219,7 +243,7 @@ impl Renders {
             .await?;
         let (kind, revision, cost_microusd, budget_day) = match layers {
             Some(row) => (JobKind::Paint, row.try_get(0)?, 0, String::new()),
-            None => (JobKind::Render, 1, self.settings().render_cost_microusd, self.reserve(tx).await?),
+            None => (JobKind::Render, 1, self.settings().render_cost_microusd, self.reserve(tx, budget_percent).await?),
         };
         let vehicle_json = serde_json::to_string(vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?;
         let job = NewJob {

@@ -190,7 +190,7 @@ impl Renders {
             colours: &colours,
             revision: newest + 1,
             cost_microusd: self.settings().render_cost_microusd,
-            budget_day: self.reserve(&mut tx).await?,
+            budget_day: self.reserve(&mut tx, 100).await?,
             is_candidate,
         };
         let revision = job.revision;

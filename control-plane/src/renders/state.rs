@@ -32,11 +32,12 @@ pub(super) fn column<T: std::str::FromStr<Err = cyclorama_core::UnknownName>>(
     text.parse().map_err(|unknown| sqlx::Error::Decode(format!("{column} of {id}: {unknown}").into()))
 }
 
-/// The colours of a job's row.
-pub(super) fn colours(text: &str, job_id: &str) -> Result<Vec<cyclorama_core::Colour>, sqlx::Error> {
-    text.split(',').map(|name| column(name, "jobs.colors", job_id)).collect()
+/// The colours of a row of another table.
+pub fn colours_of(text: &str, id: &str) -> Result<Vec<cyclorama_core::Colour>, sqlx::Error> {
+    text.split(',').map(|name| column(name, "colors", id)).collect()
 }
 
-pub(super) fn print_colours(colours: &[cyclorama_core::Colour]) -> String {
+/// As columns hold them.
+pub fn print_colours(colours: &[cyclorama_core::Colour]) -> String {
     colours.iter().map(|colour| colour.as_str()).collect::<Vec<_>>().join(",")
 }

@@ -10,5 +10,6 @@ pub mod nodes;
 pub mod partner_secrets;
 pub mod password_links;
 pub mod payments;
+pub mod prewarm;
 pub mod renders;
 pub mod signing_keys;

@@ -5,12 +5,16 @@ use crate::clock::{DAY_MS, UnixMs};
 use crate::http::error::Problem;
 use crate::http::web::pages;
 use crate::http::web::words::{dollars, thousands};
+use crate::prewarm::Batch;
 use crate::renders::{Budget, Hour};
 use serde::Serialize;
 
 /// Of the chart, in its own units.
 const CHART_HEIGHT: i64 = 80;
 const BAR_STEP: i64 = 25;
+
+/// The latest.
+const BATCHES: i64 = 5;
 
 #[derive(Serialize)]
 struct Live {
@@ -21,6 +25,15 @@ struct Live {
     bars: Vec<Bar>,
     most: String,
     failures: Vec<(String, i64)>,
+    batches: Vec<ShownBatch>,
+}
+
+#[derive(Serialize)]
+struct ShownBatch {
+    name: String,
+    state: &'static str,
+    percent: i64,
+    told: String,
 }
 
 #[derive(Serialize)]
@@ -118,15 +131,27 @@ pub async fn render(app: &App) -> Result<String, Problem> {
         bars: overview.hours.iter().enumerate().map(|(place, hour)| bar(place, hour, most)).collect(),
         most: thousands(most),
         failures: overview.failures,
+        batches: Batch::list(&app.db, BATCHES).await?.into_iter().map(ShownBatch::from).collect(),
     };
     pages::fragment("console_live.html", &live)
 }
 
 /// The names of priorities as `renders` gives them out.
+impl From<Batch> for ShownBatch {
+    fn from(batch: Batch) -> Self {
+        let mut told = format!("{} of {} rows", thousands(batch.done + batch.failed), thousands(batch.rows()));
+        if batch.failed > 0 {
+            told.push_str(&format!(", {} failed", thousands(batch.failed)));
+        }
+        ShownBatch { percent: batch.percent(), state: batch.state.as_str(), name: batch.name, told }
+    }
+}
+
 fn lane_name(priority: i64) -> &'static str {
     match priority {
         10.. => "paid",
         5..10 => "rendered anew",
+        ..0 => "prewarming",
         _ => "examples and visitors",
     }
 }

@@ -1,0 +1,53 @@
+//! `POST /admin/prewarm/batches`, `GET /admin/prewarm/batches` and `GET /admin/prewarm/batches/{batch_id}`
+
+use super::{BatchView, Wanted};
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, Operator};
+use crate::prewarm::{Batch, Plan, wishes};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::Serialize;
+
+/// Older ones are found by their ids.
+const LISTED: i64 = 50;
+
+#[derive(Debug, Serialize)]
+pub struct Created {
+    batch_id: String,
+    plan: Plan,
+}
+
+#[derive(Debug, Serialize)]
+pub struct BatchesView {
+    /// The latest first.
+    batches: Vec<BatchView>,
+}
+
+/// Starts a batch.
+pub async fn create(
+    State(app): State<App>,
+    _: Operator,
+    JsonBody(body): JsonBody<Wanted>,
+) -> Result<(StatusCode, Json<Created>), Problem> {
+    let (name, budget_percent) = (body.name()?, body.budget_percent()?);
+    let wishes = wishes(&app.catalog.now(), body.requests()?)?;
+    let plan = Plan::of(&app, &wishes).await?;
+    let batch_id = Batch::create(&app.db, name, &wishes, budget_percent, app.clock.now()).await?;
+    tracing::info!(batch_id, name, rows = plan.rows, "prewarming started by the operator");
+    Ok((StatusCode::CREATED, Json(Created { batch_id, plan })))
+}
+
+pub async fn list(State(app): State<App>, _: Operator) -> Result<Json<BatchesView>, Problem> {
+    let batches = Batch::list(&app.db, LISTED).await?;
+    Ok(Json(BatchesView { batches: batches.into_iter().map(BatchView::from).collect() }))
+}
+
+pub async fn show(
+    State(app): State<App>,
+    _: Operator,
+    Path(batch_id): Path<String>,
+) -> Result<Json<BatchView>, Problem> {
+    Ok(Json(Batch::find(&app.db, &batch_id).await?.into()))
+}

@@ -1,0 +1,110 @@
+//! `/admin/prewarm`: batches of pictures that are rendered before anybody asks (`prewarm`).
+
+pub mod batches;
+pub mod order;
+pub mod plan;
+pub mod rows;
+
+use crate::clock::UnixMs;
+use crate::http::error::Problem;
+use crate::prewarm::{Batch, BatchError, PlanError, Request};
+use serde::{Deserialize, Serialize};
+
+/// Ten thousand lines of a list, at some two hundred bytes each.
+pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+const REQUESTS_MAX: usize = 10_000;
+const NAME_CHARS_MAX: usize = 100;
+/// The other half of a day's budget is left to those who wait.
+const BUDGET_PERCENT_DEFAULT: i64 = 50;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    requests: Vec<Request>,
+    name: Option<String>,
+    budget_percent: Option<i64>,
+}
+
+impl Wanted {
+    fn requests(&self) -> Result<&[Request], Problem> {
+        match self.requests.len() {
+            1..=REQUESTS_MAX => Ok(&self.requests),
+            _ => Err(Problem::bad_parameter("requests", format!("`requests` must be 1 to {REQUESTS_MAX} of them."))),
+        }
+    }
+
+    fn name(&self) -> Result<&str, Problem> {
+        let name = self.name.as_deref().map_or("prewarm", str::trim);
+        match name.chars().count() {
+            1..=NAME_CHARS_MAX => Ok(name),
+            _ => Err(Problem::bad_parameter("name", format!("`name` must be 1 to {NAME_CHARS_MAX} characters."))),
+        }
+    }
+
+    fn budget_percent(&self) -> Result<i64, Problem> {
+        let percent = self.budget_percent.unwrap_or(BUDGET_PERCENT_DEFAULT);
+        match (1..=100).contains(&percent) {
+            true => Ok(percent),
+            false => Err(Problem::bad_parameter("budget_percent", "`budget_percent` must be 1 to 100.".to_owned())),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct BatchView {
+    batch_id: String,
+    name: String,
+    state: &'static str,
+    rows: i64,
+    done: i64,
+    failed: i64,
+    queued: i64,
+    waiting: i64,
+    percent: i64,
+    budget_percent: i64,
+    created_at: String,
+    changed_at: String,
+}
+
+impl From<Batch> for BatchView {
+    fn from(batch: Batch) -> Self {
+        BatchView {
+            rows: batch.rows(),
+            percent: batch.percent(),
+            state: batch.state.as_str(),
+            name: batch.name,
+            done: batch.done,
+            failed: batch.failed,
+            queued: batch.queued,
+            waiting: batch.waiting,
+            budget_percent: batch.budget_percent,
+            created_at: UnixMs(batch.created_at_ms).rfc3339(),
+            changed_at: UnixMs(batch.changed_at_ms).rfc3339(),
+            batch_id: batch.id,
+        }
+    }
+}
+
+impl From<PlanError> for Problem {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::Request { number, error } => {
+                let parameter = format!("requests[{}].{}", number - 1, error.parameter);
+                Problem::bad_parameter(&parameter, format!("Request {number}: {}", error.detail))
+            }
+            PlanError::Database(error) => error.into(),
+        }
+    }
+}
+
+impl From<BatchError> for Problem {
+    fn from(error: BatchError) -> Self {
+        match error {
+            BatchError::Unknown(id) => Problem::not_found("unknown_batch", format!("There is no batch {id}.")),
+            BatchError::Over(state) => {
+                Problem::conflict("batch_is_over", &format!("The batch is {state} and stays so."))
+            }
+            BatchError::Database(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `POST /admin/prewarm/batches/{batch_id}/pause`, `.../resume` and `.../cancel`
+
+use super::BatchView;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::Operator;
+use crate::prewarm::{Batch, Order};
+use axum::Json;
+use axum::extract::{Path, State};
+
+/// What is queued is still made; nothing follows it until the batch is resumed.
+pub async fn pause(app: State<App>, operator: Operator, id: Path<String>) -> Result<Json<BatchView>, Problem> {
+    give(app, operator, id, Order::Pause).await
+}
+
+pub async fn resume(app: State<App>, operator: Operator, id: Path<String>) -> Result<Json<BatchView>, Problem> {
+    give(app, operator, id, Order::Resume).await
+}
+
+/// For good. What is queued is still made.
+pub async fn cancel(app: State<App>, operator: Operator, id: Path<String>) -> Result<Json<BatchView>, Problem> {
+    give(app, operator, id, Order::Cancel).await
+}
+
+async fn give(
+    State(app): State<App>,
+    _: Operator,
+    Path(batch_id): Path<String>,
+    order: Order,
+) -> Result<Json<BatchView>, Problem> {
+    let batch = Batch::order(&app.db, &batch_id, order, app.clock.now()).await?;
+    tracing::info!(batch_id, state = batch.state.as_str(), "prewarming ordered by the operator");
+    Ok(Json(batch.into()))
+}

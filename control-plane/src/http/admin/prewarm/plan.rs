@@ -1,0 +1,19 @@
+//! `POST /admin/prewarm/plan`
+
+use super::Wanted;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::{JsonBody, Operator};
+use crate::prewarm::{Plan, wishes};
+use axum::Json;
+use axum::extract::State;
+
+/// What a batch would come to. Nothing is queued.
+pub async fn plan(
+    State(app): State<App>,
+    _: Operator,
+    JsonBody(body): JsonBody<Wanted>,
+) -> Result<Json<Plan>, Problem> {
+    let wishes = wishes(&app.catalog.now(), body.requests()?)?;
+    Ok(Json(Plan::of(&app, &wishes).await?))
+}

@@ -1,0 +1,90 @@
+//! Feeds rows of running batches to the render queue, a few at a time, and writes down what became of those it fed.
+//!
+//! Every process has a feeder. They may do the same row at the same moment: the queue has one live job for each vehicle and view, and rows
+//! move on by guarded updates.
+
+use super::batches::{self, Batch, OpenRow};
+use crate::app::App;
+use crate::clock;
+use crate::renders::{Progress, RenderError};
+use std::time::Duration;
+
+const TICK: Duration = Duration::from_secs(1);
+
+/// Rows that are in the queue at once, of all batches: enough to keep a farm busy between two looks, few enough that a pause is soon felt.
+const QUEUED_MAX: i64 = 32;
+
+/// How long a row may stay in the queue before it goes back to its batch: behind people who wait it can take long.
+const QUEUED_MS_MAX: i64 = 60 * 60_000;
+
+/// Until the task is aborted.
+pub fn start(app: App) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(async move {
+        let mut ticks = clock::ticks(TICK);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = feed(&app).await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "prewarming waits");
+            }
+        }
+    })
+}
+
+async fn feed(app: &App) -> Result<(), sqlx::Error> {
+    let queued = batches::open_rows(&app.db, "queued", None, QUEUED_MAX * 2).await?;
+    let mut room = QUEUED_MAX;
+    for row in &queued {
+        room -= i64::from(!settle(app, row).await?);
+    }
+    for (batch_id, budget_percent) in Batch::running(&app.db).await? {
+        if room <= 0 {
+            break;
+        }
+        for row in batches::open_rows(&app.db, "waiting", Some(&batch_id), room).await? {
+            match queue(app, &row, budget_percent).await? {
+                Fed::Queued => room -= 1,
+                Fed::AlreadyThere => {}
+                Fed::NotNow => break,
+            }
+        }
+    }
+    Batch::finish(&app.db, app.clock.now()).await
+}
+
+/// Whether the row has left the queue.
+async fn settle(app: &App, row: &OpenRow) -> Result<bool, sqlx::Error> {
+    let now = app.clock.now();
+    let (to, failure) = match app.renders.progress(&row.wish.vehicle.key(), row.wish.view, &row.wish.colours).await? {
+        Progress::Done => ("done", None),
+        Progress::Failed { kind, detail } => ("failed", Some((kind, detail))),
+        Progress::Making => return Ok(false),
+        // Its job was dropped.
+        Progress::Nowhere => ("waiting", None),
+    };
+    batches::step(&app.db, row, "queued", to, failure, now).await?;
+    Ok(true)
+}
+
+enum Fed {
+    Queued,
+    AlreadyThere,
+    /// The queue is full, or the budget of the day is used up for such work: later.
+    NotNow,
+}
+
+async fn queue(app: &App, row: &OpenRow, budget_percent: i64) -> Result<Fed, sqlx::Error> {
+    let now = app.clock.now();
+    let wish = &row.wish;
+    let wanted = app.renders.want_ahead(&wish.vehicle, wish.view, &wish.colours, budget_percent, now.0 + QUEUED_MS_MAX);
+    let (to, fed) = match wanted.await {
+        Ok(true) => ("done", Fed::AlreadyThere),
+        Ok(false) => ("queued", Fed::Queued),
+        Err(RenderError::QueueFull | RenderError::BudgetSpent { .. }) => return Ok(Fed::NotNow),
+        Err(error) => {
+            tracing::warn!(vehicle = wish.vehicle.key(), view = %wish.view, error = &error as &dyn std::error::Error, "a row could not be queued");
+            return Ok(Fed::NotNow);
+        }
+    };
+    batches::step(&app.db, row, "waiting", to, None, now).await?;
+    Ok(fed)
+}

@@ -1,0 +1,218 @@
+//! What a line of a list means: which vehicles, views and colours. Pure; the catalog is passed in.
+
+use super::{ROWS_MAX, Wish};
+use crate::catalog::{Catalog, Make, Model};
+use cyclorama_core::{Colour, Vehicle, View};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+/// A line of a list, or a query. What is left out of `model` and `years` is all of them; of `views` and `colors` the usual one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// A name, a slug or a nickname.
+    pub make: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// `2018`, `2015..2024` or both ends alone (`2015..`), separated by commas; `all`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub years: Option<String>,
+    /// Names separated by commas; `all`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub views: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub colors: Option<String>,
+}
+
+/// Why a request means nothing. `parameter` is the member to change.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct RequestError {
+    pub parameter: &'static str,
+    pub detail: String,
+}
+
+fn wrong(parameter: &'static str, detail: impl Into<String>) -> RequestError {
+    RequestError { parameter, detail: detail.into() }
+}
+
+/// What several requests come to together: one wish for each vehicle and view, in the order in which they were first asked for.
+#[derive(Default)]
+pub struct Wishes {
+    wishes: Vec<Wish>,
+    places: BTreeMap<(String, View), usize>,
+}
+
+impl Wishes {
+    pub fn into_inner(self) -> Vec<Wish> {
+        self.wishes
+    }
+
+    /// Adds what a request means. An error leaves some of it added.
+    pub fn add(&mut self, catalog: &Catalog, request: &Request) -> Result<(), RequestError> {
+        let views = named::<View>("views", request.views.as_deref(), View::ALL)?;
+        let colours = named::<Colour>("colors", request.colors.as_deref(), Colour::ALL)?;
+        let years = years(request.years.as_deref())?;
+        let make = catalog.find_make(&request.make).map_err(|missing| wrong("make", missing.detail))?;
+        let models: Vec<&Model> = match &request.model {
+            Some(name) => {
+                vec![catalog.find_model(make, name).map_err(|missing| wrong("model", missing.detail))?]
+            }
+            None => make.models.iter().collect(),
+        };
+        let mut found = false;
+        for model in models {
+            for vehicle in in_years(catalog, make, model, &years) {
+                found = true;
+                for view in &views {
+                    self.wish(&vehicle, *view, &colours)?;
+                }
+            }
+        }
+        match found {
+            true => Ok(()),
+            false => Err(wrong("years", format!("{} was not made in these years", subject(request)))),
+        }
+    }
+
+    fn wish(&mut self, vehicle: &Vehicle, view: View, colours: &[Colour]) -> Result<(), RequestError> {
+        let place = *self.places.entry((vehicle.key(), view)).or_insert(self.wishes.len());
+        if let Some(wish) = self.wishes.get_mut(place) {
+            wish.colours.extend(colours);
+            wish.colours.sort();
+            wish.colours.dedup();
+            return Ok(());
+        }
+        if self.wishes.len() >= ROWS_MAX {
+            return Err(wrong("requests", format!("more than {ROWS_MAX} vehicles and views; make several batches")));
+        }
+        self.wishes.push(Wish { vehicle: vehicle.clone(), view, colours: colours.to_vec() });
+        Ok(())
+    }
+}
+
+fn subject(request: &Request) -> String {
+    format!("{} {}", request.make, request.model.as_deref().unwrap_or_default()).trim_end().to_owned()
+}
+
+fn in_years(
+    catalog: &Catalog,
+    make: &Make,
+    model: &Model,
+    years: &[RangeInclusive<u16>],
+) -> impl Iterator<Item = Vehicle> {
+    let wanted = model.years().iter().filter(|year| years.iter().any(|range| range.contains(year)));
+    wanted.filter_map(|year| catalog.vehicle(make, model, year)).collect::<Vec<_>>().into_iter()
+}
+
+fn years(text: Option<&str>) -> Result<Vec<RangeInclusive<u16>>, RequestError> {
+    let Some(text) = text.filter(|text| !matches!(text.trim(), "" | "all")) else { return Ok(vec![0..=u16::MAX]) };
+    let refuse = || wrong("years", format!("`{}` is no year: 2018, 2015..2024 or all", shortened(text)));
+    let end = |text: &str, open: u16| match text.trim() {
+        "" => Ok(open),
+        text => text.parse().map_err(|_| refuse()),
+    };
+    let part = |part: &str| match part.split_once("..") {
+        None => part.trim().parse().map(|year| year..=year).map_err(|_| refuse()),
+        Some((first, last)) => Ok(end(first, 0)?..=end(last.trim_start_matches('='), u16::MAX)?),
+    };
+    text.split(',').map(part).collect()
+}
+
+fn named<T: FromStr + Default + Copy + Ord>(
+    parameter: &'static str,
+    text: Option<&str>,
+    all: &[T],
+) -> Result<Vec<T>, RequestError>
+where
+    T::Err: std::fmt::Display,
+{
+    match text.map(str::trim) {
+        None | Some("") => Ok(vec![T::default()]),
+        Some("all") => Ok(all.to_vec()),
+        Some(text) => {
+            let mut found = Vec::new();
+            for name in text.split(',') {
+                found.push(name.trim().parse().map_err(|error: T::Err| wrong(parameter, error.to_string()))?);
+            }
+            found.sort();
+            found.dedup();
+            Ok(found)
+        }
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(make: &str, model: &str, years: &str, views: &str, colors: &str) -> Request {
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        Request {
+            make: make.to_owned(),
+            model: given(model),
+            years: given(years),
+            views: given(views),
+            colors: given(colors),
+        }
+    }
+
+    fn added(requests: &[Request]) -> Result<Vec<Wish>, RequestError> {
+        let catalog = Catalog::embedded().expect("the built-in release");
+        let mut wishes = Wishes::default();
+        requests.iter().try_for_each(|request| wishes.add(&catalog, request))?;
+        Ok(wishes.into_inner())
+    }
+
+    #[test]
+    fn a_line_means_vehicles_views_and_colours() {
+        for (years, views, colors, rows, pictures) in [
+            ("2018", "", "", 1, 1),
+            ("2018", "all", "", 6, 6),
+            ("2018", "front, side", "red,white,red", 2, 4),
+            ("2015..2018", "", "all", 4, 60),
+            ("2015,2017..2018", "", "", 3, 3),
+            ("..2015,2015", "rear", "", added(&[request("honda", "civic", "..2015", "rear", "")]).unwrap().len(), 0),
+        ] {
+            let wishes = added(&[request("honda", "civic", years, views, colors)]).unwrap();
+            assert_eq!(wishes.len(), rows, "{years} {views} {colors}");
+            let sum: usize = wishes.iter().map(|wish| wish.colours.len()).sum();
+            assert!(pictures == 0 || sum == pictures, "{years} {views} {colors}: {sum}");
+        }
+        let make = added(&[request("honda", "", "2018", "", "")]).unwrap();
+        assert!(make.len() > 5 && make.iter().all(|wish| wish.vehicle.make == "honda" && wish.vehicle.year == 2018));
+    }
+
+    #[test]
+    fn what_is_asked_for_twice_is_one_row() {
+        let wishes = added(&[
+            request("honda", "civic", "2017..2018", "side", "white,black"),
+            request("Honda", "Civic", "2018", "side", "red,white"),
+        ])
+        .unwrap();
+        assert_eq!(wishes.len(), 2);
+        assert_eq!(wishes[1].colours, [Colour::White, Colour::Black, Colour::Red]);
+    }
+
+    #[test]
+    fn what_means_nothing_is_named() {
+        for (request, parameter, says) in [
+            (request("nobody", "", "", "", ""), "make", "nobody"),
+            (request("honda", "no-such-thing", "", "", ""), "model", "no-such-thing"),
+            (request("honda", "civic", "1901", "", ""), "years", "honda civic was not made"),
+            (request("honda", "civic", "soon", "", ""), "years", "`soon` is no year"),
+            (request("honda", "civic", "2018", "below", ""), "views", "below"),
+            (request("honda", "civic", "2018", "", "mauve"), "colors", "mauve"),
+        ] {
+            let error = added(&[request]).unwrap_err();
+            assert_eq!(error.parameter, parameter, "{error}");
+            assert!(error.detail.contains(says), "{error}");
+        }
+    }
+}
