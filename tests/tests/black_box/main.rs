@@ -33,6 +33,7 @@ mod pages;
 mod payments;
 mod people;
 mod pipeline;
+mod prewarm;
 mod restarts;
 mod snippets;
 mod stripe;
