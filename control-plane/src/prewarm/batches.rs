@@ -8,7 +8,7 @@ use cyclorama_core::{Colour, View};
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-/// Rows of one insert statement: seven parameters each, and SQLite takes 32,766.
+/// Rows of one insert statement: five parameters each, and SQLite takes 32,766.
 const INSERT_ROWS: usize = 500;
 
 cyclorama_core::named_enum! {
@@ -219,26 +219,26 @@ async fn insert_rows(
     wishes: &[Wish],
     now: UnixMs,
 ) -> Result<(), sqlx::Error> {
-    let mut insert = sqlx::QueryBuilder::new(
-        "insert into prewarm_rows (batch_id, position, vehicle_key, view, vehicle, colors, state, changed_at_ms) ",
+    // $1 to $3 are the same for every row.
+    let values = (0..wishes.len()).map(|place| {
+        let [a, b, c, d, e] = [4, 5, 6, 7, 8].map(|parameter| place * 5 + parameter);
+        format!("($1, ${a}, ${b}, ${c}, ${d}, ${e}, $2, $3)")
+    });
+    let sql = format!(
+        "insert into prewarm_rows (batch_id, position, vehicle_key, view, vehicle, colors, state, changed_at_ms) values {}",
+        values.collect::<Vec<_>>().join(", ")
     );
-    let rows = wishes.iter().enumerate().map(|(place, wish)| {
+    let mut insert = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(batch_id).bind("waiting").bind(now.0);
+    for (place, wish) in wishes.iter().enumerate() {
         let vehicle = serde_json::to_string(&wish.vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?;
-        Ok((first + place, wish, vehicle))
-    });
-    let rows = rows.collect::<Result<Vec<_>, sqlx::Error>>()?;
-    insert.push_values(rows, |mut values, (position, wish, vehicle)| {
-        values
-            .push_bind(batch_id.to_owned())
-            .push_bind(position as i64)
-            .push_bind(wish.vehicle.key())
-            .push_bind(wish.view.as_str().to_owned())
-            .push_bind(vehicle)
-            .push_bind(print_colours(&wish.colours))
-            .push_bind("waiting".to_owned())
-            .push_bind(now.0);
-    });
-    insert.build().execute(&mut **tx).await?;
+        insert = insert
+            .bind((first + place) as i64)
+            .bind(wish.vehicle.key())
+            .bind(wish.view.as_str())
+            .bind(vehicle)
+            .bind(print_colours(&wish.colours));
+    }
+    insert.execute(&mut **tx).await?;
     Ok(())
 }
 

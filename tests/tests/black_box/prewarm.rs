@@ -41,7 +41,10 @@ fn start(service: &Service, arguments: &[&str]) -> String {
 async fn renders_done(service: &Service) -> i64 {
     sqlx::any::install_default_drivers();
     let pool = sqlx::AnyPool::connect(service.database_url()).await.unwrap();
-    sqlx::query_scalar("select count(*) from jobs where kind = 'render' and state = 'done'").fetch_one(&pool).await.unwrap()
+    sqlx::query_scalar("select count(*) from jobs where kind = 'render' and state = 'done'")
+        .fetch_one(&pool)
+        .await
+        .unwrap()
 }
 
 on_both_databases! {
@@ -166,7 +169,10 @@ async fn a_list_that_means_nothing_is_refused_by_line_and_member() {
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let csv = write("good.csv", "make,model,years,views,colors\nhonda,civic,2018,\"front,side\",all\ntoyota,corolla,2018,,\n");
+    let csv = write(
+        "good.csv",
+        "make,model,years,views,colors\nhonda,civic,2018,\"front,side\",all\ntoyota,corolla,2018,,\n",
+    );
     let plan = prewarm(&service, &["plan", "--list", &csv]);
     assert_eq!((&plan["rows"], &plan["pictures"], &plan["minutes"]), (&json!(3), &json!(31), &Value::Null));
     let lines = write("good.jsonl", "{\"make\":\"honda\",\"model\":\"civic\",\"years\":\"2018\"}\n");

@@ -66,7 +66,8 @@ fn documents() -> Vec<PathBuf> {
             let name = path.file_name().unwrap().to_str().unwrap();
             if path.is_dir() {
                 // What is built, fetched or run here is nobody's documentation.
-                if !name.starts_with('.') && !["target", "node_modules", "data", "out", "dist", "work"].contains(&name) {
+                if !name.starts_with('.') && !["target", "node_modules", "data", "out", "dist", "work"].contains(&name)
+                {
                     folders.push(path);
                 }
             } else if name.ends_with(".md") {
