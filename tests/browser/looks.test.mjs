@@ -34,6 +34,10 @@ before(async () => {
   await page.goto(`${service.address}/dashboard/billing`);
   await page.click("button[value='10000']");
   await page.click("text=Pay $10");
+  // For the operator's console: a batch that is done, and one that waits.
+  service.operator("prewarm", "start", "--name", "colours of the Golf", "make=volkswagen", "model=golf", "years=2018", "colors=red,blue");
+  const { batch_id } = service.operator("prewarm", "start", "--name", "every Toyota from every side", "make=toyota", "years=2015..2024", "views=all");
+  service.operator("prewarm", "pause", batch_id);
   const started = await fetch(`${service.address}/api/auth/device/code`, { method: "POST", body: new URLSearchParams({ client_name: "Ada's laptop" }) });
   device = (await started.json()).user_code;
   await page.close();

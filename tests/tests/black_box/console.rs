@@ -87,9 +87,11 @@ on_both_databases! {
         assert_eq!(service.get(&customer, &format!("{CIVIC}&view=rear")).send().await.unwrap().status(), StatusCode::BAD_GATEWAY);
         drop(broken);
 
+        service.operator(&["prewarm", "start", "--name", "winter colours", "make=honda", "model=civic", "years=2018", "views=all"]).unwrap();
         let page = operator.get(&at("/console")).await.unwrap();
         let text = page.text();
-        for expected in ["honda/civic/2018, front-3-4, silver", "revision 1, 3 bad, 0 good", "Failures: 1 model", "Nothing waits", "revision 1, in base shading only", "of $50"] {
+        assert!(page.html.contains("<progress max=\"100\" value=\"0\" aria-label=\"winter colours, in percent\">"), "{}", page.html);
+        for expected in ["winter colours running, 0 of 6 rows", "honda/civic/2018, front-3-4, silver", "revision 1, 3 bad, 0 good", "Failures: 1 model", "Nothing waits", "revision 1, in base shading only", "of $50"] {
             assert!(text.contains(expected), "{expected}: {text}");
         }
         assert!(page.html.contains("&lt;i&gt;crooked"), "{}", page.html);

@@ -102,7 +102,7 @@ impl From<BatchError> for Problem {
         match error {
             BatchError::Unknown(id) => Problem::not_found("unknown_batch", format!("There is no batch {id}.")),
             BatchError::Over(state) => {
-                Problem::conflict("batch_is_over", &format!("The batch is {state} and stays so."))
+                Problem::conflict("batch_is_over", format!("The batch is {state} and stays so."))
             }
             BatchError::Database(error) => error.into(),
         }
