@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the built-in model from nothing: data from the render node, ground truth from Blender, training, export, check, figures.
-# Every step goes on where it was stopped. `make_model.sh evaluate` makes the figures only, from the evaluation set and the shipped model.
+# Every step goes on where it was stopped; some three hours and a half on two cores. `make_model.sh evaluate` makes the figures only, from the evaluation set and the shipped model.
 # Settings: DATA (work folder), REGRESSION and FLOW (steps).
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,7 @@
 //! Every route of both listeners, one line each.
 
 use super::admin;
+use super::admin::prewarm::{self, batches};
 use super::auth::device;
 use super::console;
 use super::frame::{frame, limited, unknown_route, wrong_method};
@@ -137,17 +138,13 @@ pub fn operator(app: App) -> Router {
         .route("/admin/nodes/{node_id}/resume", post(admin::nodes::order::resume))
         .route("/admin/budget", get(admin::budget::show::show).put(admin::budget::set::set))
         .route("/admin/payments/refused", get(admin::payments::refused::list))
-        .route("/admin/prewarm/plan", limited(post(admin::prewarm::plan::plan), admin::prewarm::BODY_BYTES_MAX))
-        .route(
-            "/admin/prewarm/batches",
-            limited(post(admin::prewarm::batches::create), admin::prewarm::BODY_BYTES_MAX)
-                .get(admin::prewarm::batches::list),
-        )
-        .route("/admin/prewarm/batches/{batch_id}", get(admin::prewarm::batches::show))
-        .route("/admin/prewarm/batches/{batch_id}/rows", get(admin::prewarm::rows::list))
-        .route("/admin/prewarm/batches/{batch_id}/pause", post(admin::prewarm::order::pause))
-        .route("/admin/prewarm/batches/{batch_id}/resume", post(admin::prewarm::order::resume))
-        .route("/admin/prewarm/batches/{batch_id}/cancel", post(admin::prewarm::order::cancel))
+        .route("/admin/prewarm/plan", limited(post(prewarm::plan::plan), prewarm::BODY_BYTES_MAX))
+        .route("/admin/prewarm/batches", limited(post(batches::create), prewarm::BODY_BYTES_MAX).get(batches::list))
+        .route("/admin/prewarm/batches/{batch_id}", get(batches::show))
+        .route("/admin/prewarm/batches/{batch_id}/rows", get(prewarm::rows::list))
+        .route("/admin/prewarm/batches/{batch_id}/pause", post(prewarm::order::pause))
+        .route("/admin/prewarm/batches/{batch_id}/resume", post(prewarm::order::resume))
+        .route("/admin/prewarm/batches/{batch_id}/cancel", post(prewarm::order::cancel))
         .route("/admin/renders", get(admin::renders::list::list))
         .route("/admin/renders/flagged", get(admin::renders::review::flagged))
         .route("/admin/renders/{render_id}", get(admin::renders::show::show))
