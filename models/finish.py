@@ -17,6 +17,12 @@ def toned(light: np.ndarray) -> np.ndarray:
     return np.minimum(light, KNEE) + (1.0 - KNEE) * (1.0 - np.exp(-over))
 
 
+def shown(light: np.ndarray, coverage: np.ndarray, shadow, backdrop: float) -> np.ndarray:
+    """sRGB picture [H, W, 3], 0 to 1, of a vehicle's light [3, H, W] (linear, premultiplied), laid on a plain backdrop (sRGB)."""
+    own = srgb(toned(light * (EXPOSURE / np.maximum(coverage, 1e-4))))
+    return (own * coverage + (1 - coverage) * (1 - shadow) * backdrop).transpose(1, 2, 0)
+
+
 def compose(layers: np.ndarray, coverage: np.ndarray, paint_share: np.ndarray, paint: dict, backdrop: float = 0.9) -> np.ndarray:
     """sRGB picture [H, W, 3], 0 to 1, of layers [10, H, W] in a paint, laid on a plain backdrop (sRGB)."""
     column = lambda name: np.array(paint[name])[:, None, None]
@@ -25,5 +31,4 @@ def compose(layers: np.ndarray, coverage: np.ndarray, paint_share: np.ndarray, p
     turned = np.clip(brightness / FLAKE_PIVOT, 0.2, 1.7)
     shaped = 1 + (turned - 1) * paint["flake"] * 0.9
     light = diffuse * column("albedo") * shaped + gloss * (paint["gloss"] + column("flake_tint") * paint["flake"] * 0.8) + rest
-    own = srgb(toned(light * (EXPOSURE / np.maximum(coverage, 1e-4))))
-    return (own * coverage + (1 - coverage) * (1 - shadow) * backdrop).transpose(1, 2, 0)
+    return shown(light, coverage, shadow, backdrop)

@@ -493,6 +493,15 @@ def window_of(studio, camera, matrix, side):
     return int(left), int(top), int(right), int(bottom)
 
 
+def in_whole(part, window, side):
+    """What was rendered of a window, in a picture of the whole side."""
+    left, top, right, bottom = window
+    assert part.shape[:2] == (bottom - top, right - left), (part.shape, window)
+    whole = np.zeros((side, side, part.shape[2]), np.float32)
+    whole[top:bottom, left:right] = part
+    return whole
+
+
 def shaped_shadow(lost, camera, low, high, side):
     """The share of light the floor loses, as the picture shows it: the curve, the fading away from the footprint (`low` to
     `high`, vehicle axes) and the border of the base shading (shaders/studio/accumulate.wgsl), so that only the light
@@ -526,14 +535,11 @@ def truth_of_view(studio, camera, side, samples, seed, empty):
     studio.place_camera(camera)
     matrix = np.array(camera["studio_from_vehicle"], float).reshape(4, 4).T
     studio.turn_vehicle(matrix)
-    left, top, right, bottom = window = window_of(studio, camera, matrix, side)
+    window = window_of(studio, camera, matrix, side)
     studio.render("vehicle", side, samples, seed, window)
 
     def read(name):
-        whole, part = np.zeros((side, side, 4), np.float32), studio.read(name)
-        assert part.shape[:2] == (bottom - top, right - left), (part.shape, window)
-        whole[top:bottom, left:right] = part
-        return whole
+        return in_whole(studio.read(name), window, side)
 
     colour = read("diffuse_colour")[..., :3]
     # Colour carries the share of the pixel that is paint; the light beside it is not premultiplied.

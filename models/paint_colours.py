@@ -18,25 +18,21 @@ from skimage.color import deltaE_ciede2000, rgb2lab
 
 from dataset import SIDE_PX, index, load
 from evaluate import onnx_model
-from finish import EXPOSURE, LUMINANCE, compose, toned
-from ground_truth import Studio, seed_of, window_of
-from light_space import srgb
+from finish import LUMINANCE, compose, shown
+from ground_truth import Studio, in_whole, seed_of, window_of
 
 LIT, GLOSS_MAX = (0.62, 0.80), 0.1
 BACKDROP = 0.9
 
 
-def path_traced(studio: Studio, camera: dict, paint: dict, samples: int, seed: int) -> np.ndarray:
-    """Linear light [H, W, 3] of the vehicle in a paint, premultiplied."""
+def path_traced(studio: Studio, window: tuple, paint: dict, samples: int, seed: int) -> np.ndarray:
+    """Linear light [3, H, W] of the vehicle in a paint, premultiplied."""
     for node in studio.materials["paint"].node_tree.nodes:
         if node.get("is_base_coat"):
             node.inputs["Color"].default_value = (*paint["albedo"], 1.0)
-    matrix = np.array(camera["studio_from_vehicle"], float).reshape(4, 4).T
-    left, top, right, bottom = window = window_of(studio, camera, matrix, SIDE_PX)
     studio.render("picture", SIDE_PX, samples, seed, window)
-    whole = np.zeros((SIDE_PX, SIDE_PX, 3), np.float32)
-    whole[top:bottom, left:right] = studio.read("paint")[..., :3] + studio.read("rest")[..., :3]
-    return whole
+    light = studio.read("paint")[..., :3] + studio.read("rest")[..., :3]
+    return in_whole(light, window, SIDE_PX).transpose(2, 0, 1)
 
 
 def main() -> None:
@@ -65,11 +61,12 @@ def main() -> None:
         studio = Studio(tomllib.loads(options.rig.read_text()), optics, Path(scratch), options.threads)
         studio.place_vehicle(path.parent)
         studio.place_camera(camera)
-        studio.turn_vehicle(np.array(camera["studio_from_vehicle"], float).reshape(4, 4).T)
+        matrix = np.array(camera["studio_from_vehicle"], float).reshape(4, 4).T
+        studio.turn_vehicle(matrix)
+        rendered = window_of(studio, camera, matrix, SIDE_PX)
         for name, paint in json.loads((options.data / "paints.json").read_text()).items():
-            light = path_traced(studio, camera, paint, options.samples, seed_of(options.view, name))
-            own = srgb(toned(light * (EXPOSURE / np.maximum(coverage, 1e-4))[..., None]))
-            truth = own * coverage[..., None] + (1 - coverage[..., None]) * BACKDROP
+            light = path_traced(studio, rendered, paint, options.samples, seed_of(options.view, name))
+            truth = shown(light, coverage, 0, BACKDROP)
             bare = np.concatenate([layers[:9], np.zeros_like(layers[9:])])
             ours = compose(bare, coverage, share, paint, BACKDROP)
             medians.append(float(np.median(deltaE_ciede2000(rgb2lab(ours[lit]), rgb2lab(truth[lit])))))

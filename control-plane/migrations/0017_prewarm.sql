@@ -33,4 +33,4 @@ create table prewarm_rows (
     changed_at_ms bigint not null,
     primary key (batch_id, position)
 );
-create index prewarm_rows_by_state on prewarm_rows (batch_id, state, position);
+create index prewarm_rows_by_state on prewarm_rows (state, batch_id, position);

@@ -131,20 +131,22 @@ impl Pictures {
     }
 
     async fn load(&self, key: &DerivativeKey) -> Result<Derivative, DeliveryError> {
-        let name =
+        let plain =
             keys::derived(&key.master_sha256, key.side_px, key.side_px, key.format).map_err(ObjectError::from)?;
-        match &self.credentials {
-            None => self.load_plain(key, &name).await,
-            Some(credentials) => self.load_signed(key, &name, credentials).await,
-        }
-    }
-
-    async fn load_plain(&self, key: &DerivativeKey, name: &ObjectKey) -> Result<Derivative, DeliveryError> {
-        match self.read(key, name).await {
+        let signed = self.credentials.as_ref().map(|credentials| keys::signed(&plain, credentials.id()));
+        let signed = signed.transpose().map_err(ObjectError::from)?;
+        match self.read(key, signed.as_ref().unwrap_or(&plain)).await {
             Ok(derivative) => return Ok(derivative),
             Err(ObjectError::Missing { .. }) => {}
             Err(error) => return Err(error.into()),
         }
+        match (&self.credentials, signed) {
+            (Some(credentials), Some(signed)) => self.sign(key, &plain, &signed, credentials).await,
+            _ => self.make_plain(key, &plain).await,
+        }
+    }
+
+    async fn make_plain(&self, key: &DerivativeKey, name: &ObjectKey) -> Result<Derivative, DeliveryError> {
         let made = self.make(key).await?;
         if let Err(error) = self.store.put(name, made.clone()).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "a derivative could not be stored");
@@ -156,18 +158,13 @@ impl Pictures {
         Ok(Derivative { bytes: made, file: Weak::new() })
     }
 
-    async fn load_signed(
+    async fn sign(
         &self,
         key: &DerivativeKey,
         plain: &ObjectKey,
+        name: &ObjectKey,
         credentials: &Credentials,
     ) -> Result<Derivative, DeliveryError> {
-        let name = keys::signed(plain, credentials.id()).map_err(ObjectError::from)?;
-        match self.read(key, &name).await {
-            Ok(derivative) => return Ok(derivative),
-            Err(ObjectError::Missing { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
         let plain = match self.store.get(plain).await {
             Err(ObjectError::Missing { .. }) => self.make(key).await?,
             found => found?,
@@ -177,8 +174,8 @@ impl Pictures {
         let signed = signed.map_err(|error| DeliveryError::Credentials(Arc::new(error)))?;
         // No two signatures are alike, and what an ETag names never changes: the first copy that is stored is the one, whichever process
         // made it.
-        self.store.put_new(&name, signed.into()).await?;
-        Ok(self.read(key, &name).await?)
+        self.store.put_new(name, signed.into()).await?;
+        Ok(self.read(key, name).await?)
     }
 
     /// A stored derivative. The file of a large one stays open; its bytes are what that very file holds.

@@ -90,7 +90,8 @@ pub(super) struct OpenRow {
 const BATCH_SELECT: &str = "select b.id, b.name, b.state, b.budget_percent, b.created_at_ms, b.changed_at_ms,
         count(case when r.state = 'waiting' then 1 end) as waiting, count(case when r.state = 'queued' then 1 end) as queued,
         count(case when r.state = 'done' then 1 end) as done, count(case when r.state = 'failed' then 1 end) as failed
-     from prewarm_batches b left join prewarm_rows r on r.batch_id = b.id";
+     from";
+const BATCH_JOIN: &str = "b left join prewarm_rows r on r.batch_id = b.id";
 const BATCH_GROUP: &str = "group by b.id, b.name, b.state, b.budget_percent, b.created_at_ms, b.changed_at_ms";
 
 impl Batch {
@@ -140,13 +141,16 @@ impl Batch {
 
     /// All batches, those that were made last first.
     pub async fn list(database: &Database, limit: i64) -> Result<Vec<Batch>, sqlx::Error> {
-        let sql = format!("{BATCH_SELECT} {BATCH_GROUP} order by b.created_at_ms desc, b.id desc limit $1");
+        // Chosen before their rows are counted: the console asks every few seconds.
+        let latest = "(select * from prewarm_batches order by created_at_ms desc, id desc limit $1)";
+        let sql =
+            format!("{BATCH_SELECT} {latest} {BATCH_JOIN} {BATCH_GROUP} order by b.created_at_ms desc, b.id desc");
         let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(limit).fetch_all(&database.pool).await?;
         rows.iter().map(Batch::read).collect()
     }
 
     pub async fn find(database: &Database, id: &str) -> Result<Batch, BatchError> {
-        let sql = format!("{BATCH_SELECT} where b.id = $1 {BATCH_GROUP}");
+        let sql = format!("{BATCH_SELECT} prewarm_batches {BATCH_JOIN} where b.id = $1 {BATCH_GROUP}");
         let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(id).fetch_optional(&database.pool).await?;
         row.map(|row| Batch::read(&row)).transpose()?.ok_or_else(|| BatchError::Unknown(id.chars().take(60).collect()))
     }
@@ -271,7 +275,7 @@ pub(super) async fn open_rows(
                 view.parse().map_err(|error: cyclorama_core::UnknownName| unreadable("view", error.to_string()))?;
             let vehicle = serde_json::from_str(row.try_get("vehicle")?)
                 .map_err(|error| unreadable("vehicle", error.to_string()))?;
-            let colours: Vec<Colour> = colours_of(row.try_get("colors")?, &batch_id)?;
+            let colours: Vec<Colour> = colours_of(row.try_get("colors")?, "prewarm_rows.colors", &batch_id)?;
             let position = row.try_get("position")?;
             Ok(OpenRow { batch_id, position, wish: Wish { vehicle, view, colours } })
         })

@@ -36,7 +36,11 @@ async fn feed(app: &App) -> Result<(), sqlx::Error> {
     for row in &queued {
         room -= i64::from(!settle(app, row).await?);
     }
-    for (batch_id, budget_percent) in Batch::running(&app.db).await? {
+    let running = Batch::running(&app.db).await?;
+    if running.is_empty() {
+        return Ok(());
+    }
+    for (batch_id, budget_percent) in running {
         if room <= 0 {
             break;
         }

@@ -1,7 +1,7 @@
 //! What a line of a list means: which vehicles, views and colours. Pure; the catalog is passed in.
 
 use super::{ROWS_MAX, Wish};
-use crate::catalog::{Catalog, Make, Model};
+use crate::catalog::{Catalog, Model};
 use cyclorama_core::{Colour, Vehicle, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -64,7 +64,8 @@ impl Wishes {
         };
         let mut found = false;
         for model in models {
-            for vehicle in in_years(catalog, make, model, &years) {
+            let wanted = model.years().iter().filter(|year| years.iter().any(|range| range.contains(year)));
+            for vehicle in wanted.filter_map(|year| catalog.vehicle(make, model, year)) {
                 found = true;
                 for view in &views {
                     self.wish(&vehicle, *view, &colours)?;
@@ -95,16 +96,6 @@ impl Wishes {
 
 fn subject(request: &Request) -> String {
     format!("{} {}", request.make, request.model.as_deref().unwrap_or_default()).trim_end().to_owned()
-}
-
-fn in_years(
-    catalog: &Catalog,
-    make: &Make,
-    model: &Model,
-    years: &[RangeInclusive<u16>],
-) -> impl Iterator<Item = Vehicle> {
-    let wanted = model.years().iter().filter(|year| years.iter().any(|range| range.contains(year)));
-    wanted.filter_map(|year| catalog.vehicle(make, model, year)).collect::<Vec<_>>().into_iter()
 }
 
 fn years(text: Option<&str>) -> Result<Vec<RangeInclusive<u16>>, RequestError> {

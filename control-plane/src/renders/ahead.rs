@@ -1,6 +1,6 @@
 //! What prewarming asks of the queue: pictures wanted before anybody waits, how they come along, and what exists already.
 
-use super::order::Wanted;
+use super::order::{Terms, Wanted};
 use super::state::{RenderState, column};
 use super::{Priority, RenderError, Renders};
 use cyclorama_core::{Colour, Variant, Vehicle, View};
@@ -63,7 +63,8 @@ impl Renders {
             colour: *colour,
         };
         let variants: Vec<Variant> = colours.iter().map(variant).collect();
-        let wanted = self.want_all(vehicle, &variants, Priority::Prewarm, deadline_ms, budget_percent).await?;
+        let terms = Terms { priority: Priority::Prewarm, deadline_ms, budget_percent };
+        let wanted = self.want_all(vehicle, &variants, terms).await?;
         Ok(wanted.iter().all(|wanted| matches!(wanted, Wanted::Done(_))))
     }
 

@@ -190,7 +190,7 @@ impl Renders {
             .fetch_one(&self.0.database.pool)
             .await?;
         let kind: JobKind = row.try_get::<&str, _>(0)?.parse()?;
-        let colours = super::state::colours_of(row.try_get(1)?, job_id)?;
+        let colours = super::state::colours_of(row.try_get(1)?, "jobs.colors", job_id)?;
         for upload in super::uploads::owed(kind, &colours, "") {
             self.0.store.delete(&keys::staging(job_id, fence, &upload.name)?).await?;
         }

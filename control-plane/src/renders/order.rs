@@ -25,6 +25,16 @@ pub(super) enum Wanted {
     },
 }
 
+/// On what terms something is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terms {
+    pub priority: Priority,
+    /// Its job lives until then.
+    pub deadline_ms: i64,
+    /// A cold render is queued only while it keeps the day's spend within this share of its budget.
+    pub budget_percent: i64,
+}
+
 /// A variant's row.
 pub(super) struct VariantRow {
     pub render_id: String,
@@ -86,26 +96,23 @@ impl Renders {
         priority: Priority,
         deadline_ms: i64,
     ) -> Result<Wanted, RenderError> {
-        let mut wanted = self.want_all(vehicle, std::slice::from_ref(variant), priority, deadline_ms, 100).await?;
+        let terms = Terms { priority, deadline_ms, budget_percent: 100 };
+        let mut wanted = self.want_all(vehicle, std::slice::from_ref(variant), terms).await?;
         wanted.pop().ok_or(RenderError::QueueFull)
     }
 
-    /// The same for several colours of one vehicle and view, by one job. A cold render is queued only while it keeps the day's spend within
-    /// `budget_percent` of its budget.
+    /// The same for several colours of one vehicle and view, by one job.
     pub(super) async fn want_all(
         &self,
         vehicle: &Vehicle,
         variants: &[Variant],
-        priority: Priority,
-        deadline_ms: i64,
-        budget_percent: i64,
+        terms: Terms,
     ) -> Result<Vec<Wanted>, RenderError> {
         'races: for _ in 0..RACES_MAX {
             let mut tx = self.0.database.begin().await?;
             let (mut all, mut any_queued) = (Vec::with_capacity(variants.len()), false);
             for variant in variants {
-                let want = self.want_in(&mut tx, vehicle, variant, priority, deadline_ms, budget_percent);
-                let Some((wanted, queued)) = want.await? else {
+                let Some((wanted, queued)) = self.want_in(&mut tx, vehicle, variant, terms).await? else {
                     tx.rollback().await?;
                     continue 'races;
                 };
@@ -128,9 +135,7 @@ impl Renders {
         tx: &mut Tx<'_>,
         vehicle: &Vehicle,
         variant: &Variant,
-        priority: Priority,
-        deadline_ms: i64,
-        budget_percent: i64,
+        terms: Terms,
     ) -> Result<Option<(Wanted, bool)>, RenderError> {
         let now = self.0.clock.now();
         let (vehicle_key, view) = (variant.vehicle_key(), variant.view);
@@ -140,8 +145,8 @@ impl Renders {
                              priority = case when priority < $2 then $2 else priority end
              where vehicle_key = $3 and view = $4 and state in ('queued', 'leased') returning id, state, colors",
         )
-        .bind(deadline_ms)
-        .bind(priority.number())
+        .bind(terms.deadline_ms)
+        .bind(terms.priority.number())
         .bind(&vehicle_key)
         .bind(view.as_str())
         .fetch_optional(&mut **tx)
@@ -190,16 +195,14 @@ impl Renders {
         let waiting = Wanted::Waiting { render_id: row.render_id, round };
 
         let Some(live) = live else {
-            let colours = [variant.colour];
-            let queue = self.queue_job(tx, vehicle, view, &colours, priority, deadline_ms, budget_percent);
-            return Ok(match queue.await? {
+            return Ok(match self.queue_job(tx, vehicle, view, &[variant.colour], terms).await? {
                 true => Some((waiting, true)),
                 false => None,
             });
         };
         let job_id: String = live.try_get("id")?;
         let state: JobState = column(live.try_get("state")?, "jobs.state", &job_id)?;
-        let mut job_colours = colours_of(live.try_get("colors")?, &job_id)?;
+        let mut job_colours = colours_of(live.try_get("colors")?, "jobs.colors", &job_id)?;
         // A leased job is left alone: when it has ended, what is still wanted is painted from its layers.
         if state == JobState::Queued && !job_colours.contains(&variant.colour) {
             job_colours.push(variant.colour);
@@ -216,17 +219,15 @@ impl Renders {
     }
 
     /// Queues a job: `paint` where layers exist, else `render`. `false`: another process queued one at the same moment.
-    #[allow(clippy::too_many_arguments, reason = "each is one fact of the job, and there is one caller")]
     async fn queue_job(
         &self,
         tx: &mut Tx<'_>,
         vehicle: &Vehicle,
         view: View,
         colours: &[Colour],
-        priority: Priority,
-        deadline_ms: i64,
-        budget_percent: i64,
+        terms: Terms,
     ) -> Result<bool, RenderError> {
+        let Terms { priority, deadline_ms, budget_percent } = terms;
         let waiting =
             sqlx::query("select count(*), count(case when priority = $1 then 1 end) from jobs where state = 'queued'")
                 .bind(priority.number())

@@ -99,7 +99,7 @@ impl Renders {
             .try_get::<&str, _>("view")?
             .parse()
             .map_err(|e: cyclorama_core::UnknownName| unreadable("view", e.to_string()))?;
-        let colours = colours_of(row.try_get("colors")?, job_id)?;
+        let colours = colours_of(row.try_get("colors")?, "jobs.colors", job_id)?;
         let base = format!("{}/node/v1", node.base_url);
         Ok(Some(Job {
             job_id: job_id.to_owned(),

@@ -127,7 +127,7 @@ impl Renders {
             vehicle_key: row.try_get("vehicle_key")?,
             vehicle_json: row.try_get("vehicle")?,
             view: column(row.try_get("view")?, "jobs.view", job_id)?,
-            colours: colours_of(row.try_get("colors")?, job_id)?,
+            colours: colours_of(row.try_get("colors")?, "jobs.colors", job_id)?,
             revision: row.try_get("revision")?,
             priority: row.try_get("priority")?,
             node_id: row.try_get("node_id")?,

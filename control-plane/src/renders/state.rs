@@ -32,9 +32,9 @@ pub(super) fn column<T: std::str::FromStr<Err = cyclorama_core::UnknownName>>(
     text.parse().map_err(|unknown| sqlx::Error::Decode(format!("{column} of {id}: {unknown}").into()))
 }
 
-/// The colours of a row of another table.
-pub fn colours_of(text: &str, id: &str) -> Result<Vec<cyclorama_core::Colour>, sqlx::Error> {
-    text.split(',').map(|name| column(name, "colors", id)).collect()
+/// The colours of a row, as [`print_colours`] wrote them.
+pub fn colours_of(text: &str, name: &'static str, id: &str) -> Result<Vec<cyclorama_core::Colour>, sqlx::Error> {
+    text.split(',').map(|colour| column(colour, name, id)).collect()
 }
 
 /// As columns hold them.

@@ -73,7 +73,7 @@ impl Renders {
         let row = self.leased_by(secret, "kind, colors").await?.ok_or(UploadError::Closed)?;
         let (job_id, fence): (String, i64) = (row.try_get("id")?, row.try_get("fence")?);
         let kind: JobKind = super::state::column(row.try_get("kind")?, "jobs.kind", &job_id)?;
-        let colours = super::state::colours_of(row.try_get("colors")?, &job_id)?;
+        let colours = super::state::colours_of(row.try_get("colors")?, "jobs.colors", &job_id)?;
         if !owed(kind, &colours, "").iter().any(|upload| upload.name == name) {
             return Err(UploadError::Closed);
         }

@@ -1,6 +1,6 @@
 //! Composes a colour from light layers, on the device or on the CPU; both give the same picture within one 8-bit level.
 
-use super::paint::{Paint, paint};
+use super::paint::{Paint, luminance, paint};
 use crate::gpu::{Gpu, GpuError, read_buffer};
 use crate::studio::Layers;
 use bytemuck::{Pod, Zeroable};
@@ -155,7 +155,7 @@ fn srgb_from_linear(x: f32) -> f32 {
 fn composed(pixel: &Pixel, paint: &Paint) -> [u8; 4] {
     let coverage = pixel.coverage.clamp(0.0, 1.0);
     let share = pixel.paint.max(1e-4);
-    let brightness = (pixel.diffuse[0] * 0.2126 + pixel.diffuse[1] * 0.7152 + pixel.diffuse[2] * 0.0722) / share;
+    let brightness = luminance(pixel.diffuse) / share;
     let turned = (brightness / FLAKE_PIVOT).clamp(0.2, 1.7);
     let shaped = 1.0 + (turned - 1.0) * paint.flake * 0.9;
     let alpha = alpha_of(pixel.coverage, pixel.shadow);

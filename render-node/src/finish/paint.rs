@@ -50,6 +50,11 @@ fn towards_white(colour: [f32; 3], share: f32) -> [f32; 3] {
     colour.map(|c| c + (1.0 - c) * share)
 }
 
+/// Of linear light with the primaries of sRGB (ITU-R BT.709).
+pub fn luminance(light: [f32; 3]) -> f32 {
+    light[0] * 0.2126 + light[1] * 0.7152 + light[2] * 0.0722
+}
+
 /// IEC 61966-2-1.
 pub fn linear_from_srgb(byte: u8) -> f32 {
     let s = f32::from(byte) / 255.0;

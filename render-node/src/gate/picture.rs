@@ -2,6 +2,7 @@
 
 use super::{Bound, Verdict};
 use crate::finish::compose::{alpha_of, swatch_in_light};
+use crate::finish::paint::luminance;
 use crate::studio::Layers;
 use cyclorama_core::Colour;
 use cyclorama_core::encoding::Picture;
@@ -117,7 +118,6 @@ fn strange_outline(layers: &Layers, rgba: &[[u8; 4]]) -> f32 {
 
 /// Middle CIEDE2000 (Sharma et al. 2005) between lit paint and its swatch in white light with as much of a mirror image. `None`: too little such paint to say.
 fn paint_difference(layers: &Layers, colour: Colour, rgba: &[[u8; 4]]) -> Option<f32> {
-    let luminance = |light: [f32; 3]| light[0] * 0.2126 + light[1] * 0.7152 + light[2] * 0.0722;
     let lit: Vec<usize> = (0..rgba.len())
         .into_par_iter()
         .filter(|i| {
