@@ -83,19 +83,28 @@ pub struct PartnerSecrets {
 }
 
 impl PartnerSecrets {
-    /// Whether `signature` is the HMAC-SHA256 (RFC 2104) of `text` under a secret in use.
-    pub async fn verify(&self, db: &Database, clock: Clock, text: &str, signature: &[u8]) -> Result<bool, sqlx::Error> {
+    /// The account under whose secret in use `signature` is the HMAC-SHA256 (RFC 2104) of `text`.
+    pub async fn verify(
+        &self,
+        db: &Database,
+        clock: Clock,
+        text: &str,
+        signature: &[u8],
+    ) -> Result<Option<String>, sqlx::Error> {
         let list = self.list.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
         if let Some(id) = signer(&list, text, signature) {
-            return is_in_use(db, id).await;
+            return account_of(db, id).await;
         }
         let now = clock.now();
         if now.0 - list.read_at_ms < READ_AGAIN_MS {
-            return Ok(false);
+            return Ok(None);
         }
         let list = Arc::new(List { secrets: read(db).await?, read_at_ms: now.0 });
         *self.list.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = list.clone();
-        Ok(signer(&list, text, signature).is_some())
+        match signer(&list, text, signature) {
+            Some(id) => account_of(db, id).await,
+            None => Ok(None),
+        }
     }
 
     /// To be called after a secret was made here: it works at once.
@@ -123,15 +132,16 @@ async fn read(db: &Database) -> Result<Vec<Known>, sqlx::Error> {
     rows.into_iter().map(|row| Ok(Known { id: row.try_get(0)?, secret: row.try_get(1)? })).collect()
 }
 
-async fn is_in_use(db: &Database, id: &str) -> Result<bool, sqlx::Error> {
+/// Whose secret it is; `None` when it is no longer in use.
+async fn account_of(db: &Database, id: &str) -> Result<Option<String>, sqlx::Error> {
     let row = sqlx::query(
-        "select 1 from partner_secrets s join api_keys k on k.id = s.key_id
+        "select k.account_id from partner_secrets s join api_keys k on k.id = s.key_id
          where s.id = $1 and s.revoked_at_ms is null and k.revoked_at_ms is null",
     )
     .bind(id)
     .fetch_optional(&db.pool)
     .await?;
-    Ok(row.is_some())
+    row.map(|row| row.try_get(0)).transpose()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::ledger::idempotency::Attempt;
 use crate::ledger::{
     self, AnswerToKeep, Charge, Credits, Entry, KeyCap, MeterError, Metered, Outcome, RateCount, Source, Window,
 };
-use crate::renders::Priority;
+use crate::renders::{Asker, Lane};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
@@ -214,9 +214,10 @@ impl Held {
     ) -> Result<Delivered, DeliveryError> {
         let (mut answer, answered) = oneshot::channel();
         let (caller, request_id, order) = (caller.clone(), request_id.to_owned(), order.clone());
+        let asker = Asker::account(Lane::Interactive, &caller.account_id);
         tokio::spawn(async move {
             let found = tokio::select! {
-                found = obtain(&self.app, &order, Priority::Paid) => found,
+                found = obtain(&self.app, &order, &asker) => found,
                 // The client has left: dropping the hold gives the credits back. The render goes on for the next one.
                 () = answer.closed() => return,
             };

@@ -3,7 +3,7 @@
 use super::credentials::Credentials;
 use super::{DeliveryError, Order, etag};
 use crate::app::App;
-use crate::renders::{Picture, Priority, RenderError};
+use crate::renders::{Asker, Lane, Picture, RenderError};
 use bytes::Bytes;
 use cyclorama_core::encoding::{EncodingError, decode_master, derive};
 use cyclorama_core::objects::{ObjectError, ObjectKey, ObjectStore, keys};
@@ -225,11 +225,11 @@ impl DerivativeKey {
 }
 
 /// The picture, rendered first if need be.
-pub(super) async fn obtain(app: &App, order: &Order, priority: Priority) -> Result<Ready, DeliveryError> {
+pub(super) async fn obtain(app: &App, order: &Order, asker: &Asker) -> Result<Ready, DeliveryError> {
     let picture = match app.pictures.rendered(app, order).await? {
         Some(picture) => picture,
         None => {
-            let picture = Arc::new(app.renders.picture(&order.vehicle, &order.variant, priority).await?);
+            let picture = Arc::new(app.renders.picture(&order.vehicle, &order.variant, asker).await?);
             app.pictures.known.insert(order.variant.clone(), picture.clone());
             picture
         }
@@ -239,7 +239,7 @@ pub(super) async fn obtain(app: &App, order: &Order, priority: Priority) -> Resu
 
 /// A picture for the service's own pages: nobody pays, and it waits behind everybody who does. Counts towards the day's budget.
 pub async fn example(app: &App, order: &Order) -> Result<Ready, DeliveryError> {
-    obtain(app, order, Priority::Example).await
+    obtain(app, order, &Asker::nobody(Lane::Example)).await
 }
 
 /// A picture for somebody who tries the service: like an example, but new ones only while half of the day's budget is left, so that visitors
@@ -251,12 +251,12 @@ pub async fn for_visitor(app: &App, order: &Order) -> Result<Ready, DeliveryErro
             return Err(RenderError::BudgetSpent { reset_at_ms: budget.reset_at_ms }.into());
         }
     }
-    obtain(app, order, Priority::Example).await
+    obtain(app, order, &Asker::nobody(Lane::Example)).await
 }
 
-/// A picture for an address that a partner signed: free, and as urgent as a paid one.
-pub async fn for_partner(app: &App, order: &Order) -> Result<Ready, DeliveryError> {
-    obtain(app, order, Priority::Paid).await
+/// A picture for an address that this account's partner signed: free, and a page in somebody's browser.
+pub async fn for_partner(app: &App, order: &Order, account_id: &str) -> Result<Ready, DeliveryError> {
+    obtain(app, order, &Asker::account(Lane::FirstLoad, account_id)).await
 }
 
 /// Whether the picture exists; reads none of its bytes.

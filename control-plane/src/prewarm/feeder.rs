@@ -83,7 +83,7 @@ async fn queue(app: &App, row: &OpenRow, budget_percent: i64) -> Result<Fed, sql
     let (to, fed) = match wanted.await {
         Ok(true) => ("done", Fed::AlreadyThere),
         Ok(false) => ("queued", Fed::Queued),
-        Err(RenderError::QueueFull | RenderError::BudgetSpent { .. }) => return Ok(Fed::NotNow),
+        Err(RenderError::AtCapacity { .. } | RenderError::BudgetSpent { .. }) => return Ok(Fed::NotNow),
         Err(error) => {
             tracing::warn!(vehicle = wish.vehicle.key(), view = %wish.view, error = &error as &dyn std::error::Error, "a row could not be queued");
             return Ok(Fed::NotNow);

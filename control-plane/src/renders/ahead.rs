@@ -2,7 +2,7 @@
 
 use super::order::{Terms, Wanted};
 use super::state::{RenderState, column};
-use super::{Priority, RenderError, Renders};
+use super::{Asker, Lane, RenderError, Renders};
 use cyclorama_core::{Colour, Variant, Vehicle, View};
 use sqlx::Row;
 use std::collections::{BTreeSet, HashMap};
@@ -63,7 +63,8 @@ impl Renders {
             colour: *colour,
         };
         let variants: Vec<Variant> = colours.iter().map(variant).collect();
-        let terms = Terms { priority: Priority::Prewarm, deadline_ms, budget_percent };
+        let asker = Asker::nobody(Lane::Prewarm);
+        let terms = Terms { asker: &asker, deadline_ms, budget_percent };
         let wanted = self.want_all(vehicle, &variants, terms).await?;
         Ok(wanted.iter().all(|wanted| matches!(wanted, Wanted::Done(_))))
     }

@@ -5,7 +5,7 @@
 
 use super::order::NewJob;
 use super::state::column;
-use super::{Renders, ReviewError, review};
+use super::{Asker, Lane, Renders, ReviewError, review};
 use crate::db::Tx;
 use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Colour, View};
@@ -17,7 +17,6 @@ pub(super) const REPLACES_LAYERS: &str = "on conflict (vehicle_key, view) do upd
     made_at_ms = excluded.made_at_ms";
 
 /// Colours that came to exist while a candidate was made are painted in its light; nobody waits for them.
-const REPAINT_PRIORITY: i64 = 5;
 const REPAINT_WAITS_MS: i64 = crate::clock::DAY_MS;
 
 /// A candidate of one render.
@@ -179,8 +178,9 @@ impl Renders {
             cost_microusd: 0,
             budget_day: String::new(),
             is_candidate: false,
+            asker: Asker::nobody(Lane::Anew),
         };
-        self.insert_job(tx, paint, REPAINT_PRIORITY, self.0.clock.now().0 + REPAINT_WAITS_MS).await
+        self.insert_job(tx, paint, self.0.clock.now().0 + REPAINT_WAITS_MS).await
     }
 
     /// What an operator decided, kept for good.

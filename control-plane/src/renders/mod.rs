@@ -9,10 +9,12 @@ mod budget;
 mod candidate;
 mod feedback;
 mod inspect;
+mod lane;
 mod lease;
 mod nodes;
 mod order;
 mod overview;
+mod pace;
 mod queue;
 mod result;
 mod review;
@@ -27,8 +29,10 @@ pub use budget::Budget;
 pub use candidate::Candidate;
 pub use feedback::{Judged, Opinion, Verdict};
 pub use inspect::{Backlog, Inspection};
+pub use lane::{Asker, Lane};
 pub use nodes::{JoinError, Node, NodeError};
-pub use overview::{Hour, Lane, Overview, Working};
+pub use overview::{Hour, LaneQueue, Overview, Working};
+pub use pace::Pace;
 pub use result::{Rejected, ResultError};
 pub use review::{Anew, Flagged, ReviewError};
 pub use state::{JobState, RenderState, Standing, colours_of, print_colours};
@@ -39,8 +43,9 @@ use crate::db::Database;
 use cyclorama_core::Variant;
 use cyclorama_core::objects::ObjectStore;
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 
 /// Attempts at a job before its waiters are told that it failed.
@@ -65,35 +70,6 @@ pub struct Settings {
     pub queue_max: i64,
 }
 
-/// Who asks; a higher one goes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Priority {
-    /// An operator, before anybody asks.
-    Prewarm,
-    /// The service itself, for its own pages.
-    Example,
-    /// A request that a client pays for.
-    Paid,
-}
-
-impl Priority {
-    const fn number(self) -> i64 {
-        match self {
-            Priority::Prewarm => -10,
-            Priority::Example => 0,
-            Priority::Paid => 10,
-        }
-    }
-
-    /// How many jobs of this priority may wait. What nobody pays for takes a quarter of the queue, so that it never fills it.
-    const fn waiting_max(self, queue_max: i64) -> i64 {
-        match self {
-            Priority::Prewarm | Priority::Example => queue_max / 4,
-            Priority::Paid => queue_max,
-        }
-    }
-}
-
 /// A picture that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
@@ -108,8 +84,9 @@ pub enum RenderError {
     Failed { kind: String, detail: String },
     #[error("no picture within the time a request waits")]
     TooLate,
+    /// The queue is full, or would take longer than the request may wait. Then it makes sense to come back.
     #[error("too many renders are waiting")]
-    QueueFull,
+    AtCapacity { retry_after_seconds: u64 },
     #[error("the day's render budget is spent")]
     BudgetSpent { reset_at_ms: i64 },
     #[error("the database does not answer")]
@@ -141,8 +118,12 @@ struct Shared {
     queued: Notify,
     /// Woken when a result or a failure came in through this process.
     ended: Notify,
+    /// Measured by the sweeper.
+    pace: Mutex<Option<Pace>>,
+    /// Jobs handed out by this process since the last one of prewarming.
+    since_prewarm: AtomicU64,
     /// One task per variant that requests of this process wait for.
-    watched: Mutex<HashMap<(Variant, Priority), watch::Receiver<Outcome>>>,
+    watched: Mutex<HashMap<(Variant, Asker), watch::Receiver<Outcome>>>,
 }
 
 impl Renders {
@@ -155,18 +136,30 @@ impl Renders {
             local_node: OnceLock::new(),
             queued: Notify::new(),
             ended: Notify::new(),
+            pace: Mutex::default(),
+            since_prewarm: AtomicU64::new(0),
             watched: Mutex::default(),
         }))
     }
 
-    /// Takes back lost leases and drops jobs nobody waits for, once a second, until the task is aborted. A job that waits a second
+    /// Takes back lost leases and drops jobs nobody waits for, once a second, and measures the farm's pace, until the task is aborted. A job that waits a second
     /// longer after thirty seconds of silence is no loss.
     pub fn start_sweeper(&self) -> tokio::task::JoinHandle<()> {
         let renders = self.clone();
         tokio::spawn(async move {
             let mut ticks = clock::ticks(Duration::from_secs(1));
+            let mut measured: Option<Instant> = None;
             loop {
                 ticks.tick().await;
+                if measured.is_none_or(|at| at.elapsed() >= pace::MEASURED_EVERY) {
+                    if let Err(error) = renders.measure_pace().await {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "the farm's pace could not be measured"
+                        );
+                    }
+                    measured = Some(Instant::now());
+                }
                 if let Err(error) = renders.sweep().await {
                     tracing::warn!(error = &error as &dyn std::error::Error, "the render queue could not be swept");
                 }

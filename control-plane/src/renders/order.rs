@@ -3,8 +3,10 @@
 //! Rows are locked in the order job, render, budget; `lease` and `result` keep to it, so that two processes never wait for each
 //! other in a circle.
 
+use super::lane::{Asker, Waiting};
+use super::pace::RETRY_AFTER_SECONDS_USUAL;
 use super::state::{JobState, RenderState, colours_of, column, print_colours};
-use super::{Picture, Priority, RenderError, Renders, seed};
+use super::{Picture, RenderError, Renders, seed};
 use crate::db::Tx;
 use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Colour, Variant, Vehicle, View};
@@ -13,6 +15,9 @@ use sqlx::any::AnyRow;
 
 /// How often a lost race between processes is run again. Each round another process has succeeded, so even two are rare.
 const RACES_MAX: usize = 8;
+
+/// Eight processes in a row came first: there is too much going on.
+const RACES_LOST: RenderError = RenderError::AtCapacity { retry_after_seconds: 1 };
 
 /// What wanting a variant came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +32,8 @@ pub(super) enum Wanted {
 
 /// On what terms something is wanted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Terms {
-    pub priority: Priority,
+pub(super) struct Terms<'a> {
+    pub asker: &'a Asker,
     /// Its job lives until then.
     pub deadline_ms: i64,
     /// A cold render is queued only while it keeps the day's spend within this share of its budget.
@@ -93,12 +98,12 @@ impl Renders {
         &self,
         vehicle: &Vehicle,
         variant: &Variant,
-        priority: Priority,
+        asker: &Asker,
         deadline_ms: i64,
     ) -> Result<Wanted, RenderError> {
-        let terms = Terms { priority, deadline_ms, budget_percent: 100 };
+        let terms = Terms { asker, deadline_ms, budget_percent: 100 };
         let mut wanted = self.want_all(vehicle, std::slice::from_ref(variant), terms).await?;
-        wanted.pop().ok_or(RenderError::QueueFull)
+        wanted.pop().ok_or(RACES_LOST)
     }
 
     /// The same for several colours of one vehicle and view, by one job.
@@ -106,7 +111,7 @@ impl Renders {
         &self,
         vehicle: &Vehicle,
         variants: &[Variant],
-        terms: Terms,
+        terms: Terms<'_>,
     ) -> Result<Vec<Wanted>, RenderError> {
         'races: for _ in 0..RACES_MAX {
             let mut tx = self.0.database.begin().await?;
@@ -125,8 +130,7 @@ impl Renders {
             }
             return Ok(all);
         }
-        // Eight processes in a row came first: there is too much going on.
-        Err(RenderError::QueueFull)
+        Err(RACES_LOST)
     }
 
     /// `None`: another process was quicker; nothing of this transaction may stay. The flag says whether work was added.
@@ -135,18 +139,16 @@ impl Renders {
         tx: &mut Tx<'_>,
         vehicle: &Vehicle,
         variant: &Variant,
-        terms: Terms,
+        terms: Terms<'_>,
     ) -> Result<Option<(Wanted, bool)>, RenderError> {
         let now = self.0.clock.now();
         let (vehicle_key, view) = (variant.vehicle_key(), variant.view);
         // Also takes the job's row lock: a result that is being accepted now either sees our wanted row, or we see no live job.
         let live = sqlx::query(
-            "update jobs set deadline_ms = case when deadline_ms < $1 then $1 else deadline_ms end,
-                             priority = case when priority < $2 then $2 else priority end
-             where vehicle_key = $3 and view = $4 and state in ('queued', 'leased') returning id, state, colors",
+            "update jobs set deadline_ms = case when deadline_ms < $1 then $1 else deadline_ms end
+             where vehicle_key = $2 and view = $3 and state in ('queued', 'leased') returning id, state, colors, priority",
         )
         .bind(terms.deadline_ms)
-        .bind(terms.priority.number())
         .bind(&vehicle_key)
         .bind(view.as_str())
         .fetch_optional(&mut **tx)
@@ -202,6 +204,9 @@ impl Renders {
         };
         let job_id: String = live.try_get("id")?;
         let state: JobState = column(live.try_get("state")?, "jobs.state", &job_id)?;
+        if live.try_get::<i64, _>("priority")? < terms.asker.lane.number() {
+            self.raise(tx, &job_id, terms.asker).await?;
+        }
         let mut job_colours = colours_of(live.try_get("colors")?, "jobs.colors", &job_id)?;
         // A leased job is left alone: when it has ended, what is still wanted is painted from its layers.
         if state == JobState::Queued && !job_colours.contains(&variant.colour) {
@@ -225,18 +230,10 @@ impl Renders {
         vehicle: &Vehicle,
         view: View,
         colours: &[Colour],
-        terms: Terms,
+        terms: Terms<'_>,
     ) -> Result<bool, RenderError> {
-        let Terms { priority, deadline_ms, budget_percent } = terms;
-        let waiting =
-            sqlx::query("select count(*), count(case when priority = $1 then 1 end) from jobs where state = 'queued'")
-                .bind(priority.number())
-                .fetch_one(&mut **tx)
-                .await?;
-        let (all, alike): (i64, i64) = (waiting.try_get(0)?, waiting.try_get(1)?);
-        if all >= self.settings().queue_max || alike >= priority.waiting_max(self.settings().queue_max) {
-            return Err(RenderError::QueueFull);
-        }
+        let Terms { asker, deadline_ms, budget_percent } = terms;
+        self.admit(tx, asker).await?;
         let layers = sqlx::query("select revision from layers where vehicle_key = $1 and view = $2")
             .bind(vehicle.key())
             .bind(view.as_str())
@@ -257,8 +254,62 @@ impl Renders {
             cost_microusd,
             budget_day,
             is_candidate: false,
+            asker: asker.clone(),
         };
-        Ok(self.insert_job(tx, job, priority.number(), deadline_ms).await?)
+        Ok(self.insert_job(tx, job, deadline_ms).await?)
+    }
+
+    /// Whether a new job finds room and would be done in time.
+    async fn admit(&self, tx: &mut Tx<'_>, asker: &Asker) -> Result<(), RenderError> {
+        let turn = self.next_turn(tx, asker).await?;
+        let row = sqlx::query(
+            "select count(*), count(case when priority = $1 then 1 end), count(case when account_id = $2 then 1 end),
+                    count(case when priority > $1 or (priority = $1 and turn <= $3) then 1 end)
+             from jobs where state = 'queued'",
+        )
+        .bind(asker.lane.number())
+        .bind(&asker.account_id)
+        .bind(turn)
+        .fetch_one(&mut **tx)
+        .await?;
+        let waiting = Waiting { all: row.try_get(0)?, in_lane: row.try_get(1)?, of_account: row.try_get(2)? };
+        let pace = self.pace();
+        let late = pace.filter(|_| asker.lane.is_waited_for());
+        let late = late.and_then(|pace| pace.refuse(row.try_get(3).unwrap_or_default(), self.settings().render_wait));
+        match late {
+            Some(retry_after_seconds) => Err(RenderError::AtCapacity { retry_after_seconds }),
+            None if waiting.has_room(asker, self.settings().queue_max) => Ok(()),
+            None => Err(RenderError::AtCapacity { retry_after_seconds: RETRY_AFTER_SECONDS_USUAL }),
+        }
+    }
+
+    /// After the account's last job in the lane, and not before the turn that is being served there (start-time fair queueing with jobs of
+    /// equal size; P. Goyal, H. Vin, H. Cheng, 1996).
+    async fn next_turn(&self, tx: &mut Tx<'_>, asker: &Asker) -> Result<i64, sqlx::Error> {
+        sqlx::query(
+            "select coalesce(min(turn), 0) as turn from jobs where state = 'queued' and priority = $1
+             union all
+             select coalesce(max(turn) + 1, 0) from jobs where state = 'queued' and priority = $1 and account_id = $2
+             order by turn desc limit 1",
+        )
+        .bind(asker.lane.number())
+        .bind(&asker.account_id)
+        .fetch_one(&mut **tx)
+        .await?
+        .try_get(0)
+    }
+
+    /// Somebody of a higher lane waits for the job now.
+    async fn raise(&self, tx: &mut Tx<'_>, job_id: &str, asker: &Asker) -> Result<(), sqlx::Error> {
+        let turn = self.next_turn(tx, asker).await?;
+        sqlx::query("update jobs set priority = $1, turn = $2, account_id = $3 where id = $4 and priority < $1")
+            .bind(asker.lane.number())
+            .bind(turn)
+            .bind(&asker.account_id)
+            .bind(job_id)
+            .execute(&mut **tx)
+            .await?;
+        Ok(())
     }
 
     /// Inserts a queued job unless the vehicle and view has a live one.
@@ -266,13 +317,13 @@ impl Renders {
         &self,
         tx: &mut Tx<'_>,
         job: NewJob<'_>,
-        priority: i64,
         deadline_ms: i64,
     ) -> Result<bool, sqlx::Error> {
+        let turn = self.next_turn(tx, &job.asker).await?;
         let inserted = sqlx::query(
             "insert into jobs (id, kind, vehicle_key, view, vehicle, colors, revision, seed, priority, state, fence, attempt,
-                               deadline_ms, queued_at_ms, cost_microusd, budget_day, is_candidate)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, 0, $10, $11, $12, $13, $14)
+                               deadline_ms, queued_at_ms, cost_microusd, budget_day, is_candidate, account_id, turn)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, 0, $10, $11, $12, $13, $14, $15, $16)
              on conflict do nothing",
         )
         .bind(uuid::Uuid::now_v7().to_string())
@@ -283,12 +334,14 @@ impl Renders {
         .bind(print_colours(job.colours))
         .bind(job.revision)
         .bind(seed(&job.vehicle_key, job.revision))
-        .bind(priority)
+        .bind(job.asker.lane.number())
         .bind(deadline_ms)
         .bind(self.0.clock.now().0)
         .bind(job.cost_microusd)
         .bind(&job.budget_day)
         .bind(i64::from(job.is_candidate))
+        .bind(&job.asker.account_id)
+        .bind(turn)
         .execute(&mut **tx)
         .await?;
         Ok(inserted.rows_affected() == 1)
@@ -307,4 +360,5 @@ pub(super) struct NewJob<'a> {
     pub budget_day: String,
     /// Its pictures are served to nobody until an operator takes them.
     pub is_candidate: bool,
+    pub asker: Asker,
 }

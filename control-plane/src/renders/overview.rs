@@ -1,6 +1,6 @@
 //! The work of a farm at one glance: what waits, what is being made, what the last day came to.
 
-use super::Renders;
+use super::{Lane, Renders};
 use crate::clock::DAY_MS;
 use sqlx::Row;
 
@@ -10,13 +10,12 @@ const HOURS: i64 = 24;
 /// Of the work in progress; a farm may have more.
 const WORKING_MAX: i64 = 100;
 
-/// Jobs that wait for the same reason.
+/// Jobs that wait in one lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lane {
+pub struct LaneQueue {
+    pub lane: Lane,
     /// `render` or `paint`.
     pub kind: String,
-    /// Higher goes first.
-    pub priority: i64,
     pub jobs: i64,
     pub oldest_age_ms: i64,
 }
@@ -48,7 +47,7 @@ pub struct Hour {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
     /// Those that go first, first.
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<LaneQueue>,
     /// The longest at it first.
     pub working: Vec<Working>,
     pub hours: Vec<Hour>,
@@ -67,9 +66,9 @@ impl Renders {
         .fetch_all(pool)
         .await?;
         let lanes = lanes.iter().map(|row| {
-            Ok(Lane {
+            Ok(LaneQueue {
                 kind: row.try_get(0)?,
-                priority: row.try_get(1)?,
+                lane: Lane::of(row.try_get(1)?),
                 jobs: row.try_get(2)?,
                 oldest_age_ms: now.0 - row.try_get::<i64, _>(3)?,
             })

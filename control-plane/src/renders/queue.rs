@@ -1,6 +1,7 @@
 //! Handing jobs to nodes and taking lost ones back. The one module that knows which database it is: PostgreSQL claims with
 //! `skip locked`, SQLite has one writer at a time anyway.
 
+use super::lane::{Lane, PREWARM_EVERY};
 use super::lease::Ended;
 use super::state::colours_of;
 use super::{Renders, uploads};
@@ -9,6 +10,7 @@ use crate::db::{DatabaseKind, Tx};
 use cyclorama_core::wire::{FailureKind, Job, JobKind};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
+use std::sync::atomic::Ordering;
 
 /// Jobs taken back in one sweep; the rest follows a second later.
 const SWEEP_MAX: i64 = 64;
@@ -27,7 +29,7 @@ pub(super) struct Claimant<'a> {
 }
 
 impl Renders {
-    /// Leases up to `free` jobs to the node, the most urgent first.
+    /// Leases up to `free` jobs to the node: by lane, inside one by turn, and now and then one of prewarming before all.
     ///
     /// A job is not given twice in a row to the same node while another one is alive.
     pub(super) async fn claim(&self, node: Claimant<'_>, free: i64) -> Result<Vec<Job>, sqlx::Error> {
@@ -44,20 +46,37 @@ impl Renders {
             return Ok(Vec::new());
         }
         let mut tx = self.0.database.begin().await?;
-        let rows = sqlx::query(sql)
-            .bind(now.0)
-            .bind(node.node_id)
-            .bind(self.silent_since_ms(now))
-            .bind(self.settings().daily_budget_microusd)
-            .bind(free)
-            .fetch_all(&mut *tx)
-            .await?;
-        let mut jobs = Vec::with_capacity(rows.len());
-        for row in rows {
-            let job_id: String = row.try_get(0)?;
-            jobs.extend(self.lease(&mut tx, &job_id, node, now).await?);
+        let mut jobs = Vec::new();
+        let mut prewarmed = 0;
+        let is_prewarms_turn = self.0.since_prewarm.load(Ordering::Relaxed) + 1 >= PREWARM_EVERY;
+        let lanes = [(Lane::Prewarm, if is_prewarms_turn { 1 } else { 0 }), (Lane::Interactive, free)];
+        for (highest, most) in lanes {
+            let most = most.min(free - jobs.len() as i64);
+            if most == 0 {
+                continue;
+            }
+            let rows = sqlx::query(sql)
+                .bind(now.0)
+                .bind(node.node_id)
+                .bind(self.silent_since_ms(now))
+                .bind(self.settings().daily_budget_microusd)
+                .bind(highest.number())
+                .bind(most)
+                .fetch_all(&mut *tx)
+                .await?;
+            for row in rows {
+                let (job_id, lane): (String, Lane) = (row.try_get(0)?, Lane::of(row.try_get(1)?));
+                let leased = self.lease(&mut tx, &job_id, node, now).await?;
+                prewarmed += u64::from(leased.is_some() && lane == Lane::Prewarm);
+                jobs.extend(leased);
+            }
         }
         tx.commit().await?;
+        // Two claims at the same moment may both find it prewarming's turn, or neither: it is a share, not a schedule.
+        match prewarmed {
+            0 => self.0.since_prewarm.fetch_add(jobs.len() as u64, Ordering::Relaxed),
+            _ => self.0.since_prewarm.swap(0, Ordering::Relaxed),
+        };
         Ok(jobs)
     }
 
@@ -187,13 +206,13 @@ impl Renders {
 macro_rules! claim {
     ($locking:literal) => {
         concat!(
-            "select id from jobs where state = 'queued' and deadline_ms >= $1
+            "select id, priority from jobs where state = 'queued' and deadline_ms >= $1 and priority <= $5
                 and (last_node_id is null or last_node_id <> $2 or not exists (
                     select 1 from nodes n where n.id <> $2 and n.standing = 'active' and n.reported_state in ('ready', 'busy')
                         and n.seen_at_ms >= $3))
                 and (kind = 'paint' or coalesce((select microusd_per_day from budget where id = 1), $4) > 0)
-             order by priority desc, case kind when 'paint' then 0 else 1 end, queued_at_ms, id
-             limit $5",
+             order by priority desc, turn, queued_at_ms, id
+             limit $6",
             $locking
         )
     };

@@ -7,7 +7,7 @@ use super::lease::Ended;
 use super::order::NewJob;
 use super::state::{colours_of, column};
 use super::uploads::{self, LAYERS, master_name, preset_name};
-use super::{Renders, Stale, review};
+use super::{Asker, Lane, Renders, Stale, review};
 use crate::clock::UnixMs;
 use crate::db::Tx;
 use bytes::Bytes;
@@ -61,7 +61,7 @@ struct Accepting {
     view: View,
     colours: Vec<Colour>,
     revision: i64,
-    priority: i64,
+    asker: Asker,
     node_id: String,
     pipeline: String,
     /// Its pictures wait for an operator.
@@ -109,7 +109,7 @@ impl Renders {
                 sqlx::query(
                     "update jobs set lease_until_ms = $1
              where id = $2 and fence = $3 and state = 'leased' and node_id in (select id from nodes where token_id = $4)
-             returning kind, vehicle_key, vehicle, view, colors, revision, priority, node_id, pipeline, is_candidate",
+             returning kind, vehicle_key, vehicle, view, colors, revision, priority, account_id, node_id, pipeline, is_candidate",
                 )
                 .bind(self.lease_until_ms(self.0.clock.now()))
                 .bind(job_id)
@@ -129,7 +129,7 @@ impl Renders {
             view: column(row.try_get("view")?, "jobs.view", job_id)?,
             colours: colours_of(row.try_get("colors")?, "jobs.colors", job_id)?,
             revision: row.try_get("revision")?,
-            priority: row.try_get("priority")?,
+            asker: Asker { lane: Lane::of(row.try_get("priority")?), account_id: row.try_get("account_id")? },
             node_id: row.try_get("node_id")?,
             pipeline: row.try_get("pipeline")?,
             is_candidate: row.try_get::<i64, _>("is_candidate")? == 1,
@@ -351,8 +351,9 @@ impl Renders {
             cost_microusd: 0,
             budget_day: String::new(),
             is_candidate: false,
+            asker: job.asker.clone(),
         };
-        self.insert_job(tx, paint, job.priority, self.0.clock.now().0 + LEFTOVER_MS).await
+        self.insert_job(tx, paint, self.0.clock.now().0 + LEFTOVER_MS).await
     }
 }
 

@@ -2,15 +2,12 @@
 
 use super::order::NewJob;
 use super::state::{RenderState, column};
-use super::{RenderError, Renders};
+use super::{Asker, Lane, RenderError, Renders};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;
 use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Colour, Vehicle, View};
 use sqlx::Row;
-
-/// Behind everybody who waits, before the service's own examples.
-const PRIORITY: i64 = 5;
 
 /// Nobody waits for a new revision, so only a day without a node lets it lapse.
 const WAITS_MS: i64 = DAY_MS;
@@ -192,9 +189,10 @@ impl Renders {
             cost_microusd: self.settings().render_cost_microusd,
             budget_day: self.reserve(&mut tx, 100).await?,
             is_candidate,
+            asker: Asker::nobody(Lane::Anew),
         };
         let revision = job.revision;
-        if !self.insert_job(&mut tx, job, PRIORITY, self.0.clock.now().0 + WAITS_MS).await? {
+        if !self.insert_job(&mut tx, job, self.0.clock.now().0 + WAITS_MS).await? {
             return Err(ReviewError::Busy);
         }
         tx.commit().await?;

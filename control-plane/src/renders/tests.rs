@@ -35,6 +35,10 @@ fn variant(vehicle: &Vehicle, colour: Colour) -> Variant {
     Variant { make: vehicle.make.clone(), model: vehicle.model.clone(), year: vehicle.year, view: View::Side, colour }
 }
 
+fn client() -> Asker {
+    Asker::account(Lane::Interactive, "account-1")
+}
+
 fn settings() -> Settings {
     Settings {
         lease_seconds: 30,
@@ -124,7 +128,7 @@ async fn fail(renders: &Renders, job: &Job, kind: FailureKind) -> bool {
 
 async fn want(renders: &Renders, vehicle: &Vehicle, colour: Colour) -> Result<Wanted, RenderError> {
     let deadline_ms = Clock.now().0 + 60_000;
-    renders.want(vehicle, &variant(vehicle, colour), Priority::Paid, deadline_ms).await
+    renders.want(vehicle, &variant(vehicle, colour), &client(), deadline_ms).await
 }
 
 async fn number(database: &Database, sql: &'static str) -> i64 {
@@ -140,9 +144,7 @@ async fn forty_requests_in_two_processes_share_one_render() {
         let requests: Vec<_> = (0..40)
             .map(|n| {
                 let (renders, vehicle) = (both[n % 2].clone(), vehicle.clone());
-                tokio::spawn(
-                    async move { renders.picture(&vehicle, &variant(&vehicle, Colour::Red), Priority::Paid).await },
-                )
+                tokio::spawn(async move { renders.picture(&vehicle, &variant(&vehicle, Colour::Red), &client()).await })
             })
             .collect();
         let node_id = node(&both[0]).await;
@@ -179,7 +181,7 @@ async fn colours_of_one_view_never_have_two_live_jobs() {
                 let (renders, vehicle, colour) = (both[n % 2].clone(), vehicle.clone(), *colour);
                 tokio::spawn(async move {
                     tokio::time::sleep(Duration::from_millis(n as u64 * 40)).await;
-                    renders.picture(&vehicle, &variant(&vehicle, colour), Priority::Paid).await
+                    renders.picture(&vehicle, &variant(&vehicle, colour), &client()).await
                 })
             })
             .collect();
@@ -347,7 +349,7 @@ async fn three_attempts_then_everybody_is_told_once() {
             .into_iter()
             .map(|colour| {
                 let (renders, vehicle) = (renders.clone(), vehicle.clone());
-                tokio::spawn(async move { renders.picture(&vehicle, &variant(&vehicle, colour), Priority::Paid).await })
+                tokio::spawn(async move { renders.picture(&vehicle, &variant(&vehicle, colour), &client()).await })
             })
             .collect();
         // All of them wait for the one job before it is taken.
@@ -488,7 +490,7 @@ async fn what_nobody_waits_for_is_dropped_and_costs_nothing() {
         let renders = renders(&database, settings());
         let vehicle = vehicle("dropped");
         let past_ms = Clock.now().0 - 1;
-        renders.want(&vehicle, &variant(&vehicle, Colour::Red), Priority::Paid, past_ms).await.expect("queues");
+        renders.want(&vehicle, &variant(&vehicle, Colour::Red), &client(), past_ms).await.expect("queues");
         let node_id = node(&renders).await;
         assert!(work(&renders, &node_id, 0).await.is_empty(), "too late to begin");
         renders.sweep().await.expect("sweeps");
@@ -505,20 +507,137 @@ async fn a_full_queue_says_so_and_paid_requests_go_first() {
         let renders = renders(&database, Settings { queue_max: 4, ..settings() });
         let deadline_ms = Clock.now().0 + 60_000;
         let (example, paid) = (vehicle("example"), vehicle("paid"));
-        renders.want(&example, &variant(&example, Colour::Red), Priority::Example, deadline_ms).await.expect("queues");
+        renders
+            .want(&example, &variant(&example, Colour::Red), &Asker::nobody(Lane::Example), deadline_ms)
+            .await
+            .expect("queues");
         let free = vehicle("free");
-        let second = renders.want(&free, &variant(&free, Colour::Red), Priority::Example, deadline_ms).await;
-        assert!(matches!(second, Err(RenderError::QueueFull)), "a quarter is for what nobody pays for: {second:?}");
+        let second =
+            renders.want(&free, &variant(&free, Colour::Red), &Asker::nobody(Lane::Example), deadline_ms).await;
+        assert!(
+            matches!(second, Err(RenderError::AtCapacity { .. })),
+            "a quarter is for what nobody pays for: {second:?}"
+        );
         for other in ["second", "third"] {
             want(&renders, &vehicle(other), Colour::Red).await.expect("queues");
         }
-        want(&renders, &paid, Colour::Red).await.expect("queues");
-        assert!(matches!(want(&renders, &vehicle("fifth"), Colour::Red).await, Err(RenderError::QueueFull)));
+        let third = want(&renders, &paid, Colour::Red).await;
+        assert!(matches!(third, Err(RenderError::AtCapacity { .. })), "an account has half of it at most: {third:?}");
+        queue(&renders, "paid", &Asker::account(Lane::Interactive, "account-2")).await;
+        assert!(matches!(want(&renders, &vehicle("fifth"), Colour::Red).await, Err(RenderError::AtCapacity { .. })));
+        queue(&renders, "newcomer", &Asker::account(Lane::Interactive, "account-3")).await;
         want(&renders, &paid, Colour::Blue).await.expect("joins the queued job");
         let node_id = node(&renders).await;
-        let jobs = work(&renders, &node_id, 0).await;
-        let models: Vec<&str> = jobs.iter().map(|job| job.vehicle.model.as_str()).collect();
-        assert_eq!(models, ["second", "third", "paid", "example"]);
+        assert_eq!(handed_out(&renders, &node_id, 8).await, ["second", "paid", "newcomer", "third", "example"]);
+    }
+}
+
+/// Models of the jobs that a node is given, `at_once` at a time, as they come.
+async fn handed_out(renders: &Renders, node_id: &str, at_once: u32) -> Vec<String> {
+    let mut models = Vec::new();
+    loop {
+        let jobs = renders.work(TOKEN, node_id, at_once, 0, std::future::pending()).await.expect("asks");
+        if jobs.is_empty() {
+            return models;
+        }
+        models.extend(jobs.into_iter().map(|job| job.vehicle.model));
+    }
+}
+
+async fn queue(renders: &Renders, model: &str, asker: &Asker) {
+    let (vehicle, deadline_ms) = (vehicle(model), Clock.now().0 + 60_000);
+    renders.want(&vehicle, &variant(&vehicle, Colour::Red), asker, deadline_ms).await.expect("queues");
+}
+
+#[tokio::test]
+async fn accounts_take_turns_however_many_jobs_one_has() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let node_id = node(&renders).await;
+        let (busy, small) = (Asker::account(Lane::Interactive, "busy"), Asker::account(Lane::Interactive, "small"));
+        for n in 0..6 {
+            queue(&renders, &format!("busy-{n}"), &busy).await;
+        }
+        let first = renders.work(TOKEN, &node_id, 2, 0, std::future::pending()).await.expect("asks");
+        let first: Vec<&str> = first.iter().map(|job| job.vehicle.model.as_str()).collect();
+        assert_eq!(first, ["busy-0", "busy-1"]);
+        for n in 0..2 {
+            queue(&renders, &format!("small-{n}"), &small).await;
+        }
+        assert_eq!(
+            handed_out(&renders, &node_id, 1).await,
+            ["busy-2", "small-0", "busy-3", "small-1", "busy-4", "busy-5"],
+            "{:?}",
+            database.kind
+        );
+    }
+}
+
+#[tokio::test]
+async fn lanes_go_in_order_and_a_job_moves_up_with_who_joins_it() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let node_id = node(&renders).await;
+        for lane in [Lane::Prewarm, Lane::Example, Lane::Anew, Lane::FirstLoad, Lane::Interactive] {
+            queue(&renders, lane.as_str(), &Asker::account(lane, "one")).await;
+        }
+        queue(&renders, "joined", &Asker::nobody(Lane::Prewarm)).await;
+        queue(&renders, "joined", &Asker::account(Lane::FirstLoad, "two")).await;
+        // Who comes later in a lower lane pushes nothing down.
+        queue(&renders, "interactive", &Asker::nobody(Lane::Prewarm)).await;
+        assert_eq!(
+            handed_out(&renders, &node_id, 3).await,
+            ["interactive", "first-load", "joined", "anew", "example", "prewarm"],
+            "{:?}",
+            database.kind
+        );
+        let waiting = renders.overview().await.expect("reads").lanes;
+        assert_eq!(waiting, []);
+    }
+}
+
+#[tokio::test]
+async fn prewarming_gets_its_share_of_a_busy_farm() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let node_id = node(&renders).await;
+        for n in 0..60 {
+            queue(&renders, &format!("paid-{n}"), &client()).await;
+        }
+        for n in 0..6 {
+            queue(&renders, &format!("ahead-{n}"), &Asker::nobody(Lane::Prewarm)).await;
+        }
+        let order = handed_out(&renders, &node_id, 1).await;
+        let places: Vec<usize> =
+            order.iter().enumerate().filter(|(_, model)| model.starts_with("ahead")).map(|(place, _)| place).collect();
+        assert_eq!(places, [19, 39, 59, 63, 64, 65], "one in twenty, and the rest when nobody waits");
+    }
+}
+
+#[tokio::test]
+async fn who_would_wait_too_long_is_told_at_once() {
+    for database in databases().await {
+        let renders = renders(&database, Settings { render_wait: Duration::from_secs(60), ..settings() });
+        let node_id = node(&renders).await;
+        queue(&renders, "measured", &client()).await;
+        let job = one(&renders, &node_id).await;
+        finish(&renders, &job).await;
+        // It took twenty seconds: with four slots, twelve jobs a minute.
+        sqlx::query("update jobs set leased_at_ms = ended_at_ms - 20000").execute(&database.pool).await.expect("sets");
+        renders.measure_pace().await.expect("measures");
+        assert_eq!(renders.pace(), Some(Pace { slots: 4, seconds_per_job: 20.0 }));
+        for n in 0..9 {
+            queue(&renders, &format!("early-{n}"), &client()).await;
+        }
+        let late = want(&renders, &vehicle("late"), Colour::Red).await;
+        assert!(matches!(late, Err(RenderError::AtCapacity { retry_after_seconds: 5 })), "{late:?}");
+        want(&renders, &vehicle("early-3"), Colour::Blue).await.expect("joins what is queued already");
+        queue(&renders, "another", &Asker::account(Lane::Interactive, "another account")).await;
+        queue(&renders, "ahead", &Asker::nobody(Lane::Prewarm)).await;
+        // Nobody is turned away when there is nothing to go by.
+        sqlx::query("update nodes set seen_at_ms = 0").execute(&database.pool).await.expect("sets");
+        renders.measure_pace().await.expect("measures");
+        want(&renders, &vehicle("late"), Colour::Red).await.expect("queues");
     }
 }
 
@@ -527,7 +646,7 @@ async fn a_request_waits_no_longer_than_it_may() {
     for database in databases().await {
         let renders = renders(&database, Settings { render_wait: Duration::from_millis(200), ..settings() });
         let vehicle = vehicle("late");
-        let waited = renders.picture(&vehicle, &variant(&vehicle, Colour::Red), Priority::Paid).await;
+        let waited = renders.picture(&vehicle, &variant(&vehicle, Colour::Red), &client()).await;
         assert!(matches!(waited, Err(RenderError::TooLate)), "{waited:?}");
     }
 }

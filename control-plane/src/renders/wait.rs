@@ -4,7 +4,7 @@
 //! through another process.
 
 use super::order::Wanted;
-use super::{Outcome, Picture, Priority, RenderError, RenderState, Renders};
+use super::{Asker, Outcome, Picture, RenderError, RenderState, Renders};
 use crate::db::DatabaseKind;
 use cyclorama_core::{Variant, Vehicle};
 use std::time::{Duration, Instant};
@@ -19,13 +19,8 @@ const ERRORS_MAX: usize = 3;
 
 impl Renders {
     /// The variant's picture, made first if need be. Waits no longer than the settings say.
-    pub async fn picture(
-        &self,
-        vehicle: &Vehicle,
-        variant: &Variant,
-        priority: Priority,
-    ) -> Result<Picture, RenderError> {
-        let mut outcome = self.watch(vehicle, variant, priority);
+    pub async fn picture(&self, vehicle: &Vehicle, variant: &Variant, asker: &Asker) -> Result<Picture, RenderError> {
+        let mut outcome = self.watch(vehicle, variant, asker);
         let waited = tokio::time::timeout(self.settings().render_wait, outcome.wait_for(Option::is_some)).await;
         match waited {
             Ok(Ok(outcome)) => outcome.clone().unwrap_or(Err(RenderError::TooLate)),
@@ -34,8 +29,8 @@ impl Renders {
     }
 
     /// Joins the variant's watcher, or starts it.
-    fn watch(&self, vehicle: &Vehicle, variant: &Variant, priority: Priority) -> watch::Receiver<Outcome> {
-        let key = (variant.clone(), priority);
+    fn watch(&self, vehicle: &Vehicle, variant: &Variant, asker: &Asker) -> watch::Receiver<Outcome> {
+        let key = (variant.clone(), asker.clone());
         let mut watched = self.0.watched.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(running) = watched.get(&key)
             && running.has_changed().is_ok()
@@ -48,7 +43,7 @@ impl Renders {
         let (renders, vehicle) = (self.clone(), vehicle.clone());
         tokio::spawn(async move {
             loop {
-                let found = renders.watch_until(&vehicle, &key.0, priority, &outcome).await;
+                let found = renders.watch_until(&vehicle, &key.0, &key.1, &outcome).await;
                 // Ended under the lock, so that nobody joins a watcher that has just ended.
                 let mut watched = renders.0.watched.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 if found.is_none() && outcome.receiver_count() > 1 {
@@ -68,7 +63,7 @@ impl Renders {
         &self,
         vehicle: &Vehicle,
         variant: &Variant,
-        priority: Priority,
+        asker: &Asker,
         waiters: &watch::Sender<Outcome>,
     ) -> Outcome {
         let poll = match self.0.database.kind {
@@ -89,10 +84,10 @@ impl Renders {
             let step = match &waiting {
                 Some((render_id, round)) if asserted.elapsed() < reassert => self.step(render_id, *round).await,
                 Some((render_id, round)) => match self.step(render_id, *round).await {
-                    Ok(None) => self.assert(vehicle, variant, priority, &mut waiting, &mut asserted).await,
+                    Ok(None) => self.assert(vehicle, variant, asker, &mut waiting, &mut asserted).await,
                     other => other,
                 },
-                None => self.assert(vehicle, variant, priority, &mut waiting, &mut asserted).await,
+                None => self.assert(vehicle, variant, asker, &mut waiting, &mut asserted).await,
             };
             match step {
                 Ok(Some(picture)) => return Some(Ok(picture)),
@@ -119,12 +114,12 @@ impl Renders {
         &self,
         vehicle: &Vehicle,
         variant: &Variant,
-        priority: Priority,
+        asker: &Asker,
         waiting: &mut Option<(String, i64)>,
         asserted: &mut Instant,
     ) -> Result<Option<Picture>, RenderError> {
         let deadline_ms = self.0.clock.now().0 + self.settings().render_wait.as_millis() as i64;
-        let wanted = self.want(vehicle, variant, priority, deadline_ms).await?;
+        let wanted = self.want(vehicle, variant, asker, deadline_ms).await?;
         *asserted = Instant::now();
         match wanted {
             Wanted::Done(picture) => Ok(Some(picture)),

@@ -9,7 +9,7 @@ use super::super::{DeliveryError, etag};
 use super::Address;
 use crate::app::App;
 use crate::ledger::{Charge, Entry, Metered, Outcome, Source};
-use crate::renders::Priority;
+use crate::renders::{Asker, Lane};
 use cyclorama_core::Format;
 use std::sync::Arc;
 
@@ -85,7 +85,10 @@ pub async fn load(app: &App, token: &str, request_id: &str, if_none_match: Optio
     }
     let (source, found) = match &rendered {
         Some(picture) => (Source::Cache, app.pictures.bytes(order, picture).await),
-        None => (Source::Generated, obtain(app, order, Priority::Paid).await),
+        None => {
+            let asker = Asker::account(Lane::FirstLoad, &address.account_id);
+            (Source::Generated, obtain(app, order, &asker).await)
+        }
     };
     let ready = match found {
         Ok(ready) => ready,

@@ -35,6 +35,7 @@ struct Address {
     id: Uuid,
     /// Of the key that made it.
     key_id: String,
+    account_id: String,
     /// `None`: the catalog no longer has the vehicle.
     order: Option<Order>,
     max_uses: i64,
@@ -64,6 +65,7 @@ impl Address {
         };
         Ok(Address {
             key_id: row.try_get("key_id")?,
+            account_id: row.try_get("account_id")?,
             order: Order::find(catalog, &request).ok(),
             max_uses: row.try_get("max_uses")?,
             uses: row.try_get("uses")?,
@@ -116,7 +118,7 @@ impl Addresses {
         }
         let row = sqlx::query(
             "select u.key_id, u.make, u.model, u.year, u.view, u.color, u.format, u.width, u.height, u.max_uses, u.uses, u.state,
-                    u.expires_at_ms, k.revoked_at_ms
+                    u.expires_at_ms, k.revoked_at_ms, k.account_id
              from delivery_urls u join api_keys k on k.id = u.key_id where u.id = $1",
         )
         .bind(id.to_string())

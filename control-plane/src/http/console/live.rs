@@ -6,7 +6,7 @@ use crate::http::error::Problem;
 use crate::http::web::pages;
 use crate::http::web::words::{dollars, thousands};
 use crate::prewarm::Batch;
-use crate::renders::{Budget, Hour};
+use crate::renders::{Budget, Hour, Lane};
 use serde::Serialize;
 
 /// Of the chart, in its own units.
@@ -109,7 +109,7 @@ pub async fn render(app: &App) -> Result<String, Problem> {
             .lanes
             .into_iter()
             .map(|lane| ShownLane {
-                name: lane_name(lane.priority),
+                name: lane_name(lane.lane),
                 kind: lane.kind,
                 jobs: thousands(lane.jobs),
                 age: age(lane.oldest_age_ms),
@@ -136,7 +136,6 @@ pub async fn render(app: &App) -> Result<String, Problem> {
     pages::fragment("console_live.html", &live)
 }
 
-/// The names of priorities as `renders` gives them out.
 impl From<Batch> for ShownBatch {
     fn from(batch: Batch) -> Self {
         let mut told = format!("{} of {} rows", thousands(batch.done + batch.failed), thousands(batch.rows()));
@@ -147,12 +146,14 @@ impl From<Batch> for ShownBatch {
     }
 }
 
-fn lane_name(priority: i64) -> &'static str {
-    match priority {
-        10.. => "paid",
-        5..10 => "rendered anew",
-        ..0 => "prewarming",
-        _ => "examples and visitors",
+/// What people read of a lane.
+fn lane_name(lane: Lane) -> &'static str {
+    match lane {
+        Lane::Interactive => "requests",
+        Lane::FirstLoad => "first loads of signed addresses",
+        Lane::Anew => "rendered anew",
+        Lane::Example => "examples and visitors",
+        Lane::Prewarm => "prewarming",
     }
 }
 

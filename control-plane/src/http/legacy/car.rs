@@ -126,9 +126,9 @@ async fn answer(app: &App, client: &Client, query: Option<&str>, is_head: bool) 
     }
     let order = Order::find(&app.catalog.now(), &request).map_err(vehicle_not_found)?;
     let asked = Asked { app, order: &order, if_none_match: if_none_match(headers), is_head };
-    if let Some(signed) = signed {
+    if let Some((signed, account_id)) = signed {
         let left = signed.expires_at - app.clock.now().0 / 1000;
-        return asked.free(&format!("public, max-age={}", left.max(0)), Free::Partner).await;
+        return asked.free(&format!("public, max-age={}", left.max(0)), Free::Partner(&account_id)).await;
     }
     let canonical = canonical_query(&pairs, &request, &order, &extras);
     if canonical != query {
@@ -158,8 +158,9 @@ async fn answer(app: &App, client: &Client, query: Option<&str>, is_head: bool) 
     }
 }
 
-/// A signature that is there must be good: it never falls through to another grant.
-async fn check_signature(app: &App, pairs: &[(String, String)]) -> Result<Option<SignedQuery>, Problem> {
+/// The claims of a signed address, and the account whose partner signed it. A signature that is there must be good: it never falls through
+/// to another grant.
+async fn check_signature(app: &App, pairs: &[(String, String)]) -> Result<Option<(SignedQuery, String)>, Problem> {
     let refused = |code, detail: &str| Err(Problem::forbidden(code, detail));
     let signed = match SignedQuery::read(pairs, app.clock.now().0 / 1000) {
         None => return Ok(None),
@@ -178,8 +179,8 @@ async fn check_signature(app: &App, pairs: &[(String, String)]) -> Result<Option
         }
     };
     match app.partner_secrets.verify(&app.db, app.clock, &signed.text, &signed.signature).await? {
-        true => Ok(Some(signed)),
-        false => refused("signature_invalid", "`sig` does not fit this address."),
+        Some(account_id) => Ok(Some((signed, account_id))),
+        None => refused("signature_invalid", "`sig` does not fit this address."),
     }
 }
 
@@ -242,8 +243,9 @@ fn redirect(canonical: &str, holds_a_key: bool) -> Response {
 
 /// Why a picture costs nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Free {
-    Partner,
+enum Free<'a> {
+    /// Signed by a partner of this account.
+    Partner(&'a str),
     Cached,
     Example,
     /// Somebody who tries the playground or is signed in.
@@ -259,7 +261,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    async fn free(&self, cache_control: &str, why: Free) -> Result<Response, Problem> {
+    async fn free(&self, cache_control: &str, why: Free<'_>) -> Result<Response, Problem> {
         let failed = |error| problem(self.app, error);
         let cached = delivery::ready(self.app, self.order).await.map_err(failed)?;
         let source = if cached.is_some() { Source::Cache } else { Source::Generated };
@@ -272,7 +274,9 @@ impl Asked<'_> {
             (None, _) if self.is_head => None,
             (None, Free::Example) => Some(delivery::example(self.app, self.order).await.map_err(failed)?),
             (None, Free::Browser) => Some(delivery::for_visitor(self.app, self.order).await.map_err(failed)?),
-            (None, Free::Partner) => Some(delivery::for_partner(self.app, self.order).await.map_err(failed)?),
+            (None, Free::Partner(account_id)) => {
+                Some(delivery::for_partner(self.app, self.order, account_id).await.map_err(failed)?)
+            }
         };
         let mut response = match ready {
             Some(ready) if self.has(&ready.etag) => self.described(StatusCode::NOT_MODIFIED, Some(&ready.etag)),

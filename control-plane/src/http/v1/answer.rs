@@ -79,8 +79,9 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
             Problem::unavailable("at_capacity", "No render node finished this picture in time; nothing was charged.")
                 .retry_after(15)
         }
-        DeliveryError::Render(RenderError::QueueFull) => {
-            Problem::unavailable("at_capacity", "Too many renders are waiting; nothing was charged.").retry_after(15)
+        DeliveryError::Render(RenderError::AtCapacity { retry_after_seconds }) => {
+            Problem::unavailable("at_capacity", "Too many renders are waiting; nothing was charged.")
+                .retry_after(retry_after_seconds)
         }
         DeliveryError::Render(RenderError::BudgetSpent { reset_at_ms }) => budget_spent(app, reset_at_ms),
         DeliveryError::Meter(MeterError::Full) => {
