@@ -19,7 +19,7 @@ use crate::db::Database;
 use crate::delivery::credentials::Credentials;
 use crate::delivery::urls::SigningKeys;
 use crate::delivery::{Examples, Pictures};
-use crate::farm::embedded;
+use crate::farm::{budget_watch, embedded};
 use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
 use crate::mail::Mailer;
@@ -197,6 +197,7 @@ pub async fn open(
     if let Some(mailer) = app.mailer.clone() {
         sweepers.push(alerts::start(app.clone(), mailer));
     }
+    sweepers.push(budget_watch::start(app.clone()));
     sweepers.push(prewarm::start(app.clone()));
     // The first search should not have to wait for what it looks in.
     sweepers.push(tokio::task::spawn_blocking({
@@ -240,6 +241,7 @@ fn render_settings(farm: &Farm, base_url: &str) -> renders::Settings {
         render_wait: farm.render_wait(),
         daily_budget_microusd: farm.daily_budget_microusd,
         render_cost_microusd: farm.render_cost_microusd,
+        rules: farm.budget_rules.clone(),
         base_url: base_url.to_owned(),
         queue_max: renders::QUEUE_MAX,
     }

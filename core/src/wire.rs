@@ -17,6 +17,9 @@ pub struct JoinRequest {
     pub batch_max: u32,
     pub pipelines: Vec<Pipeline>,
     pub device: Device,
+    /// What an hour of the machine costs, in US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd_per_hour: Option<f64>,
 }
 
 fn one() -> u32 {

@@ -43,15 +43,22 @@ pub struct Agent {
     engine: Engine,
     name: String,
     slots: u32,
+    usd_per_hour: Option<f64>,
     heart: Heart,
     /// Becomes true when the engine has lost its device.
     broken: watch::Sender<bool>,
 }
 
 impl Agent {
-    pub fn new(control_plane: ControlPlane, engine: Engine, name: String, slots: u32) -> Self {
+    pub fn new(
+        control_plane: ControlPlane,
+        engine: Engine,
+        name: String,
+        slots: u32,
+        usd_per_hour: Option<f64>,
+    ) -> Self {
         let heart = Heart::new(HeldJobs::default());
-        Self { control_plane, engine, name, slots, heart, broken: watch::Sender::new(false) }
+        Self { control_plane, engine, name, slots, usd_per_hour, heart, broken: watch::Sender::new(false) }
     }
 
     /// Serves until `stop` resolves; then finishes what it holds and leaves.
@@ -98,6 +105,7 @@ impl Agent {
             batch_max: 1,
             pipelines: self.engine.pipelines().to_vec(),
             device: self.engine.device().clone(),
+            usd_per_hour: self.usd_per_hour,
         };
         let mut backoff = Backoff::new(Duration::from_millis(250), Duration::from_secs(15));
         loop {

@@ -11,6 +11,7 @@ const SLOTS_DEFAULT: u32 = 2;
 /// Every job holds some 100 MB of pixels.
 const SLOTS_MAX: u32 = 16;
 const NAME_CHARS_MAX: usize = 100;
+const USD_PER_HOUR: &str = "US dollars from 0 to 1000";
 
 /// A text that must appear in no log and no error.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -35,6 +36,8 @@ pub struct Config {
     pub token: Option<Secret>,
     pub name: String,
     pub slots: u32,
+    /// What an hour of this machine costs, in US dollars: its renders are counted by it.
+    pub usd_per_hour: Option<f64>,
     pub local: LocalConfig,
 }
 
@@ -73,6 +76,7 @@ struct File {
     token: Option<Secret>,
     name: Option<String>,
     slots: Option<u32>,
+    usd_per_hour: Option<f64>,
     models: Option<PathBuf>,
     onnx_runtime: Option<PathBuf>,
     adapter: Option<String>,
@@ -80,7 +84,7 @@ struct File {
 }
 
 impl Config {
-    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_MODELS`, `_ADAPTER`, `_SHEETS`,
+    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_USD_PER_HOUR`, `_MODELS`, `_ADAPTER`, `_SHEETS`,
     /// `ORT_DYLIB_PATH`, and `CYCLORAMA_CACHE`, `HOME` for where the set-up puts ONNX Runtime. An empty value is none.
     pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let file = file.map_or_else(|| Ok(File::default()), read_file)?;
@@ -104,6 +108,18 @@ impl Config {
         if !(1..=SLOTS_MAX).contains(&slots) {
             return Err(wrong("CYCLORAMA_NODE_SLOTS", &slots.to_string(), "a number from 1 to 16"));
         }
+        let usd_per_hour = match variable("CYCLORAMA_NODE_USD_PER_HOUR") {
+            Some(text) => {
+                let price = text.parse().map_err(|_| wrong("CYCLORAMA_NODE_USD_PER_HOUR", &text, USD_PER_HOUR))?;
+                Some(price)
+            }
+            None => file.usd_per_hour,
+        };
+        if let Some(price) = usd_per_hour
+            && !(0.0..=1000.0).contains(&price)
+        {
+            return Err(wrong("CYCLORAMA_NODE_USD_PER_HOUR", &price.to_string(), USD_PER_HOUR));
+        }
         let adapter = match variable("CYCLORAMA_NODE_ADAPTER").or(file.adapter).as_deref() {
             None | Some("best") => AdapterChoice::Best,
             Some("cpu") => AdapterChoice::Cpu,
@@ -118,7 +134,7 @@ impl Config {
             sheets: variable("CYCLORAMA_NODE_SHEETS").map(PathBuf::from).or(file.sheets),
         };
         let token = variable("CYCLORAMA_NODE_TOKEN").map(Secret).or(file.token);
-        Ok(Self { url, token, name, slots, local })
+        Ok(Self { url, token, name, slots, usd_per_hour, local })
     }
 
     /// Address and token, which only serving a control plane needs.

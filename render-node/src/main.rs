@@ -169,7 +169,7 @@ fn serve(config: Config, embedded: bool) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let stop = told_to_stop()?;
-        Agent::new(control_plane, engine, config.name, config.slots).run(stop).await?;
+        Agent::new(control_plane, engine, config.name, config.slots, config.usd_per_hour).run(stop).await?;
         anyhow::Ok(())
     })?;
     // The engine may be in the middle of a render that nobody waits for.

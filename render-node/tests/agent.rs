@@ -270,7 +270,7 @@ async fn start(plane: &Arc<Plane>) -> Node {
         Config::load(None, |name| (name == "CYCLORAMA_NODE_TOKEN").then(|| "cycn_test".to_owned())).unwrap().token;
     let control_plane = ControlPlane::new(plane.base(), token.unwrap()).unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let agent = Agent::new(control_plane, engine, "under-test".to_owned(), 2);
+    let agent = Agent::new(control_plane, engine, "under-test".to_owned(), 2, Some(1.25));
     let running = tokio::spawn(async move { agent.run(async { stopped.await.unwrap() }).await.unwrap() });
     plane.until("a join", |heard| !heard.joins.is_empty()).await;
     Node { stop, running }
@@ -325,6 +325,7 @@ async fn a_paint_job_is_composed_encoded_uploaded_and_reported() {
 
     let join = &heard.joins[0];
     assert_eq!((join.name.as_str(), join.slots, join.pipelines[0].digest.len()), ("under-test", 2, 64));
+    assert_eq!(join.usd_per_hour, Some(1.25));
     node.stop().await;
     assert_eq!(plane.heard().left, 1);
 }

@@ -55,6 +55,10 @@ pub struct NodeClient {
 
 impl NodeClient {
     pub async fn join(service: &Service, name: &str) -> Result<Self> {
+        Self::join_priced(service, name, None).await
+    }
+
+    async fn join_priced(service: &Service, name: &str, usd_per_hour: Option<f64>) -> Result<Self> {
         let token = service.node_token()?;
         let http = crate::service::http_client()?;
         let joined: wire::JoinResponse = http
@@ -67,6 +71,7 @@ impl NodeClient {
                 batch_max: 1,
                 pipelines: vec![wire::Pipeline { id: "builtin".into(), digest: "0".repeat(64) }],
                 device: wire::Device { name: "fake".into(), backend: "none".into(), memory_mb: None },
+                usd_per_hour,
             })
             .send()
             .await?
@@ -182,7 +187,12 @@ fn picture_for(upload: &wire::Upload, job: &Job) -> Result<Vec<u8>> {
 
 impl FakeNode {
     pub async fn join(service: &Service, behaviour: Behaviour) -> Result<Self> {
-        let client = NodeClient::join(service, "fake").await?;
+        Self::join_priced(service, behaviour, None).await
+    }
+
+    /// A node that says what its hour costs.
+    pub async fn join_priced(service: &Service, behaviour: Behaviour, usd_per_hour: Option<f64>) -> Result<Self> {
+        let client = NodeClient::join_priced(service, "fake", usd_per_hour).await?;
         let renders = Arc::new(AtomicUsize::new(0));
         let paints = Arc::new(AtomicUsize::new(0));
         let last_result_status = Arc::new(AtomicU32::new(0));

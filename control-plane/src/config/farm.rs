@@ -1,6 +1,7 @@
 //! Rendering: the embedded node, leases and waiting, and what a day of cold renders may cost.
 
 use super::{ConfigError, Source};
+use crate::renders::{AtLimit, Rules};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ pub struct Farm {
     pub daily_budget_microusd: i64,
     /// What one cold render is counted as, in millionths of a US dollar.
     pub render_cost_microusd: i64,
+    pub budget_rules: Rules,
 }
 
 impl Farm {
@@ -59,12 +61,41 @@ impl Farm {
             render_wait_seconds: source.number("render_wait_seconds", 1..=600)?,
             daily_budget_microusd: microusd(source.number("daily_budget_usd", 0.0..=USD_PER_DAY_MAX)?),
             render_cost_microusd: microusd(source.number("render_cost_usd", 0.0..=100.0)?),
+            budget_rules: budget_rules(source)?,
         })
     }
 
     pub fn render_wait(&self) -> Duration {
         Duration::from_secs(self.render_wait_seconds)
     }
+}
+
+fn budget_rules(source: &Source) -> Result<Rules, ConfigError> {
+    let mut notify_percents = Vec::new();
+    for text in source.text("budget_notify_percents").unwrap_or_default().split(',').map(str::trim) {
+        match text.parse() {
+            Ok(percent @ 1..=100) => notify_percents.push(percent),
+            _ if text == "off" => {}
+            _ => {
+                return Err(
+                    source.refuse("budget_notify_percents", "numbers from 1 to 100, such as 50, 80, 100; or off")
+                );
+            }
+        }
+    }
+    notify_percents.sort_unstable();
+    notify_percents.dedup();
+    Ok(Rules {
+        prewarm_percent: source.number("budget_prewarm_percent", 0..=100)?,
+        example_percent: source.number("budget_example_percent", 0..=100)?,
+        account_percent: source.number("budget_account_percent", 1..=100)?,
+        notify_percents,
+        at_limit: match source.text("budget_at_limit") {
+            Some("finish") => AtLimit::Finish,
+            Some("stop") => AtLimit::Stop,
+            _ => return Err(source.refuse("budget_at_limit", "finish or stop")),
+        },
+    })
 }
 
 /// Whole millionths: money is never added up in floating point.

@@ -8,12 +8,17 @@ pub struct Mail {
     /// As `lettre` takes it. May hold a password.
     pub smtp_url: Secret,
     pub from: Mailbox,
+    /// Who gets letters about the service itself.
+    pub operator: Option<String>,
 }
 
 impl Mail {
     /// `None`: there is none.
     pub fn read(source: &Source) -> Result<Option<Self>, ConfigError> {
         let (smtp_url, from) = match (source.text("smtp_url"), source.text("mail_from")) {
+            (None, None) if source.text("operator_email").is_some() => {
+                return Err(source.rule("operator_email", "needs CYCLORAMA_SMTP_URL"));
+            }
             (None, None) => return Ok(None),
             (Some(smtp_url), Some(from)) => (smtp_url, from),
             (Some(_), None) => return Err(source.rule("mail_from", "is needed with CYCLORAMA_SMTP_URL")),
@@ -25,6 +30,11 @@ impl Mail {
         let from = from
             .parse()
             .map_err(|_| source.refuse("mail_from", "an address such as Cyclorama <no-reply@example.com>"))?;
-        Ok(Some(Mail { smtp_url: Secret::new(smtp_url), from }))
+        let operator = match source.text("operator_email") {
+            None => None,
+            Some(address) if address.parse::<lettre::Address>().is_ok() => Some(address.to_owned()),
+            Some(_) => return Err(source.refuse("operator_email", "an address such as operations@example.com")),
+        };
+        Ok(Some(Mail { smtp_url: Secret::new(smtp_url), from, operator }))
     }
 }

@@ -3,7 +3,7 @@
 use super::credentials::Credentials;
 use super::{DeliveryError, Order, etag};
 use crate::app::App;
-use crate::renders::{Asker, Lane, Picture, RenderError};
+use crate::renders::{Asker, Lane, Picture};
 use bytes::Bytes;
 use cyclorama_core::encoding::{EncodingError, decode_master, derive};
 use cyclorama_core::objects::{ObjectError, ObjectKey, ObjectStore, keys};
@@ -237,20 +237,9 @@ pub(super) async fn obtain(app: &App, order: &Order, asker: &Asker) -> Result<Re
     app.pictures.bytes(order, &picture).await
 }
 
-/// A picture for the service's own pages: nobody pays, and it waits behind everybody who does. Counts towards the day's budget.
+/// A picture for the service's own pages and for somebody who tries it: nobody pays, it waits behind everybody who does, and new ones are
+/// made only within such pictures' share of the day's budget.
 pub async fn example(app: &App, order: &Order) -> Result<Ready, DeliveryError> {
-    obtain(app, order, &Asker::nobody(Lane::Example)).await
-}
-
-/// A picture for somebody who tries the service: like an example, but new ones only while half of the day's budget is left, so that visitors
-/// take no render from those who pay.
-pub async fn for_visitor(app: &App, order: &Order) -> Result<Ready, DeliveryError> {
-    if app.pictures.rendered(app, order).await?.is_none() {
-        let budget = app.renders.budget().await?;
-        if (budget.reserved_microusd + budget.settled_microusd) * 2 >= budget.microusd_per_day {
-            return Err(RenderError::BudgetSpent { reset_at_ms: budget.reset_at_ms }.into());
-        }
-    }
     obtain(app, order, &Asker::nobody(Lane::Example)).await
 }
 

@@ -15,7 +15,7 @@ pub mod urls;
 pub use charge::{Delivered, Shown, Told, count, deliver, show};
 pub use etag::matches as etag_matches;
 pub use examples::{Example, Examples, is_rendered};
-pub use find::{Pictures, Ready, example, for_partner, for_visitor, is_ready, ready};
+pub use find::{Pictures, Ready, example, for_partner, is_ready, ready};
 pub use request::{BadParameter, ImageRequest, ResponseKind};
 
 use crate::catalog::{Catalog, NotFound};

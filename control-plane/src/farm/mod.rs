@@ -1,4 +1,6 @@
-//! Render nodes as processes: the one this service runs itself. Nodes as workers (leases, orders) belong to `renders`.
+//! The farm beside the queue: the node process this service runs itself, and the watch over the day's budget. Nodes as workers (leases,
+//! orders) and the budget itself belong to `renders`.
 
+pub mod budget_watch;
 pub mod embedded;
 pub mod program;

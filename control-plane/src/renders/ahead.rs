@@ -1,5 +1,6 @@
 //! What prewarming asks of the queue: pictures wanted before anybody waits, how they come along, and what exists already.
 
+use super::budget::BUDGET_SPENT;
 use super::order::{Terms, Wanted};
 use super::state::{RenderState, column};
 use super::{Asker, Lane, RenderError, Renders};
@@ -87,6 +88,8 @@ impl Renders {
             match column(row.try_get("state")?, "renders.state", &id)? {
                 RenderState::Done => done += 1,
                 RenderState::Wanted => return Ok(Progress::Making),
+                // Its job was ended for want of budget: another day.
+                RenderState::Failed if row.try_get::<&str, _>("failure_kind")? == BUDGET_SPENT => {}
                 RenderState::Failed => {
                     failure = Some((row.try_get("failure_kind")?, row.try_get("failure_detail")?));
                 }
@@ -129,11 +132,6 @@ impl Renders {
             }
         }
         Ok(found)
-    }
-
-    /// What one cold render is booked with.
-    pub fn render_cost_microusd(&self) -> i64 {
-        self.settings().render_cost_microusd
     }
 
     /// How long a node was at a cold render lately, in seconds; `None`: there was none.

@@ -1,9 +1,40 @@
 //! What a day of cold renders may cost: reserved when a job is queued, settled when it has run, never above the day's limit.
 
-use super::{RenderError, Renders};
+use super::cost::AtLimit;
+use super::{Asker, Lane, RenderError, Renders};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;
 use sqlx::Row;
+
+/// Kind of the failure of a job that was ended for want of budget.
+pub(super) const BUDGET_SPENT: &str = "budget";
+
+/// How fast a day has gone so far tells little in its first minutes.
+const FORECAST_AFTER_MS: i64 = 600_000;
+
+/// How the day's budget is shared, and what happens when it runs out. Percentages of the day's limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rules {
+    /// Cold renders of prewarming are queued only up to here.
+    pub prewarm_percent: i64,
+    /// And those of examples and visitors.
+    pub example_percent: i64,
+    /// What one account may have rendered in a day.
+    pub account_percent: i64,
+    /// When the operator is told, in rising order.
+    pub notify_percents: Vec<i64>,
+    pub at_limit: AtLimit,
+}
+
+impl Rules {
+    fn percent_of(&self, lane: Lane) -> i64 {
+        match lane {
+            Lane::Prewarm => self.prewarm_percent,
+            Lane::Example => self.example_percent,
+            Lane::Anew | Lane::FirstLoad | Lane::Interactive => 100,
+        }
+    }
+}
 
 /// The budget of today (UTC).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +44,21 @@ pub struct Budget {
     pub reserved_microusd: i64,
     pub settled_microusd: i64,
     pub reset_at_ms: i64,
+}
+
+impl Budget {
+    /// What the day comes to if it goes on as it has so far.
+    pub fn forecast_microusd(&self, now: UnixMs) -> i64 {
+        let gone_ms = (now.0 - (self.reset_at_ms - DAY_MS)).clamp(FORECAST_AFTER_MS, DAY_MS);
+        let spent = i128::from(self.reserved_microusd + self.settled_microusd);
+        (spent * i128::from(DAY_MS) / i128::from(gone_ms)) as i64
+    }
+
+    /// How much of it is reserved or spent, in whole percent; 100 where there is none.
+    pub fn percent(&self) -> i64 {
+        let used = self.reserved_microusd + self.settled_microusd;
+        if self.microusd_per_day > 0 { used.saturating_mul(100) / self.microusd_per_day } else { 100 }
+    }
 }
 
 impl Renders {
@@ -51,49 +97,100 @@ impl Renders {
         Ok(())
     }
 
-    /// Reserves the cost of a cold render, by a guarded update, while it stays within a share of the budget. Returns the day it counts for.
-    pub(super) async fn reserve(&self, tx: &mut Tx<'_>, percent: i64) -> Result<String, RenderError> {
+    /// Reserves the expected cost of a cold render, while it stays within the shares of lane and account and within `percent` of the budget.
+    /// Returns the day it counts for and the cost.
+    pub(super) async fn reserve(
+        &self,
+        tx: &mut Tx<'_>,
+        asker: &Asker,
+        percent: i64,
+    ) -> Result<(String, i64), RenderError> {
         let (day, reset_at_ms) = day_of(self.0.clock.now());
+        let (rules, cost) = (&self.settings().rules, self.render_cost_microusd());
         sqlx::query("insert into budget_days (day, reserved_microusd, settled_microusd) values ($1, 0, 0) on conflict do nothing")
             .bind(&day)
             .execute(&mut **tx)
             .await?;
-        let reserved = sqlx::query(
+        if !self.grow(tx, &day, cost, percent.min(rules.percent_of(asker.lane))).await? {
+            return Err(RenderError::BudgetSpent { reset_at_ms, of_account: false });
+        }
+        // The day's row is locked: nobody else adds to the account's share meanwhile.
+        if rules.account_percent < 100
+            && !asker.account_id.is_empty()
+            && !self.is_within_share(tx, &day, asker, cost).await?
+        {
+            return Err(RenderError::BudgetSpent { reset_at_ms, of_account: true });
+        }
+        Ok((day, cost))
+    }
+
+    async fn is_within_share(&self, tx: &mut Tx<'_>, day: &str, asker: &Asker, cost: i64) -> Result<bool, sqlx::Error> {
+        let row = sqlx::query(
+            "select cast(coalesce(sum(cost_microusd), 0) as bigint),
+                    coalesce((select microusd_per_day from budget where id = 1), $1)
+             from jobs where budget_day = $2 and account_id = $3",
+        )
+        .bind(self.settings().daily_budget_microusd)
+        .bind(day)
+        .bind(&asker.account_id)
+        .fetch_one(&mut **tx)
+        .await?;
+        let (used, limit): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        Ok(i128::from(used + cost) * 100 <= i128::from(limit) * i128::from(self.settings().rules.account_percent))
+    }
+
+    /// Reserves so much more of a day by a guarded update. `false`: it would pass `percent` of its budget.
+    pub(super) async fn grow(
+        &self,
+        tx: &mut Tx<'_>,
+        day: &str,
+        microusd: i64,
+        percent: i64,
+    ) -> Result<bool, sqlx::Error> {
+        let grown = sqlx::query(
             "update budget_days set reserved_microusd = reserved_microusd + $1
              where day = $2
                 and (reserved_microusd + settled_microusd + $1) * 100
                     <= coalesce((select microusd_per_day from budget where id = 1), $3) * $4
                 and coalesce((select microusd_per_day from budget where id = 1), $3) > 0",
         )
-        .bind(self.settings().render_cost_microusd)
-        .bind(&day)
+        .bind(microusd)
+        .bind(day)
         .bind(self.settings().daily_budget_microusd)
         .bind(percent)
         .execute(&mut **tx)
         .await?;
-        match reserved.rows_affected() {
-            1 => Ok(day),
-            _ => Err(RenderError::BudgetSpent { reset_at_ms }),
-        }
+        Ok(grown.rows_affected() == 1)
+    }
+
+    /// Whether more is reserved and spent than the day may have: only an operator who lowers the budget makes it so.
+    pub(super) async fn is_passed(&self, tx: &mut Tx<'_>, day: &str) -> Result<bool, sqlx::Error> {
+        let row = sqlx::query(
+            "select 1 from budget_days where day = $1
+                and reserved_microusd + settled_microusd > coalesce((select microusd_per_day from budget where id = 1), $2)",
+        )
+        .bind(day)
+        .bind(self.settings().daily_budget_microusd)
+        .fetch_optional(&mut **tx)
+        .await?;
+        Ok(row.is_some())
     }
 }
 
-/// The job has run: what was reserved for it is spent.
-pub(super) async fn settle(tx: &mut Tx<'_>, day: &str, microusd: i64) -> Result<(), sqlx::Error> {
-    let sql = "update budget_days set reserved_microusd = reserved_microusd - $1, settled_microusd = settled_microusd + $1 where day = $2";
-    sqlx::query(sql).bind(microusd).bind(day).execute(&mut **tx).await?;
-    Ok(())
-}
-
-/// The job never ran: what was reserved for it is free again.
-pub(super) async fn free(tx: &mut Tx<'_>, day: &str, microusd: i64) -> Result<(), sqlx::Error> {
-    let sql = "update budget_days set reserved_microusd = reserved_microusd - $1 where day = $2";
-    sqlx::query(sql).bind(microusd).bind(day).execute(&mut **tx).await?;
+/// Of what was reserved for a job, `settled_microusd` are spent and the rest is free again.
+pub(super) async fn settle(
+    tx: &mut Tx<'_>,
+    day: &str,
+    reserved_microusd: i64,
+    settled_microusd: i64,
+) -> Result<(), sqlx::Error> {
+    let sql = "update budget_days set reserved_microusd = reserved_microusd - $1, settled_microusd = settled_microusd + $2 where day = $3";
+    sqlx::query(sql).bind(reserved_microusd).bind(settled_microusd).bind(day).execute(&mut **tx).await?;
     Ok(())
 }
 
 /// The UTC day of a moment, and when it ends.
-fn day_of(now: UnixMs) -> (String, i64) {
+pub(super) fn day_of(now: UnixMs) -> (String, i64) {
     (now.utc_day(), now.0 - now.0.rem_euclid(DAY_MS) + DAY_MS)
 }
 

@@ -1,82 +1,53 @@
-//! The life of a lease: renewed by heartbeats, ended by a failure, a loss or (in `result`) a result. Every change names the fence.
+//! How a lease ends: by a failure, a loss or (in `result`) a result. Every change names the fence. What renews it is `cost`.
 
-use super::budget;
+use super::cost::SPENT_NOW;
 use super::{ATTEMPTS_MAX, Renders, Stale};
 use crate::db::Tx;
 use cyclorama_core::objects::keys;
-use cyclorama_core::wire::{FailureKind, JobKind, JobProgress};
+use cyclorama_core::wire::{FailureKind, JobKind};
 use sqlx::Row;
 use sqlx::any::AnyRow;
-
-/// A lease is renewed for no longer than this in all: a node whose engine hangs while its heart beats would keep a job for ever.
-const LEASE_MS_MAX: i64 = 15 * 60_000;
 
 /// Longest detail of a failure that is kept, in characters.
 const DETAIL_CHARS_MAX: usize = 500;
 
 /// An attempt that has just ended.
 pub(super) struct Ended {
+    pub job_id: String,
     pub vehicle_key: String,
     pub view: String,
-    attempt: i64,
-    cost_microusd: i64,
-    budget_day: String,
+    pub attempt: i64,
+    /// What the budget holds for the job.
+    pub cost_microusd: i64,
+    pub budget_day: String,
+    pub rate_microusd_per_hour: Option<i64>,
+    /// By all attempts on nodes with a price.
+    pub spent_microusd: i64,
     /// Back in the queue.
     pub again: bool,
 }
 
+/// What [`Ended::read`] reads, of `jobs`.
+pub(super) const ENDED_COLUMNS: &str =
+    "id, vehicle_key, view, attempt, cost_microusd, budget_day, rate_microusd_per_hour, spent_microusd";
+
 impl Ended {
     pub(super) fn read(row: &AnyRow, again: bool) -> Result<Self, sqlx::Error> {
         Ok(Ended {
+            job_id: row.try_get("id")?,
             vehicle_key: row.try_get("vehicle_key")?,
             view: row.try_get("view")?,
             attempt: row.try_get("attempt")?,
             cost_microusd: row.try_get("cost_microusd")?,
             budget_day: row.try_get("budget_day")?,
+            rate_microusd_per_hour: row.try_get("rate_microusd_per_hour")?,
+            spent_microusd: row.try_get("spent_microusd")?,
             again,
         })
-    }
-
-    /// Counts the job's cost as spent when it ran at least once, and frees it otherwise.
-    pub(super) async fn pay(&self, tx: &mut Tx<'_>) -> Result<(), sqlx::Error> {
-        match (self.cost_microusd, self.attempt) {
-            (0, _) => Ok(()),
-            (cost, 0) => budget::free(tx, &self.budget_day, cost).await,
-            (cost, _) => budget::settle(tx, &self.budget_day, cost).await,
-        }
     }
 }
 
 impl Renders {
-    /// Renews the leases a node reports. Returns the jobs it holds no lease of any more.
-    pub(super) async fn renew(&self, node_id: &str, jobs: &[JobProgress]) -> Result<Vec<String>, sqlx::Error> {
-        let now = self.0.clock.now();
-        let mut cancel = Vec::new();
-        for job in jobs {
-            let renewed = self
-                .0
-                .database
-                .write(
-                    sqlx::query(
-                        "update jobs set lease_until_ms = $1, stage = $2, progress = $3
-                 where id = $4 and fence = $5 and node_id = $6 and state = 'leased' and leased_at_ms > $7",
-                    )
-                    .bind(self.lease_until_ms(now))
-                    .bind(job.stage.chars().take(80).collect::<String>())
-                    .bind(f64::from(job.progress))
-                    .bind(&job.job_id)
-                    .bind(job.fence)
-                    .bind(node_id)
-                    .bind(now.0 - LEASE_MS_MAX),
-                )
-                .await?;
-            if renewed != 1 {
-                cancel.push(job.job_id.clone());
-            }
-        }
-        Ok(cancel)
-    }
-
     /// A node reports that its attempt failed.
     pub async fn fail(
         &self,
@@ -119,14 +90,14 @@ impl Renders {
         kind: FailureKind,
         detail: &str,
     ) -> Result<Option<Ended>, sqlx::Error> {
-        let now = self.0.clock.now();
         if kind != FailureKind::Model {
-            let requeued = sqlx::query(
-                "update jobs set state = 'queued', last_node_id = node_id, node_id = null, leased_at_ms = null, lease_until_ms = null,
-                                 lease_secret_sha256 = null, stage = null, progress = null, failure_kind = $1, failure_detail = $2
-                 where id = $3 and fence = $4 and state = 'leased' and attempt < $5
-                 returning vehicle_key, view, attempt, cost_microusd, budget_day",
-            )
+            let requeued = sqlx::query(sqlx::AssertSqlSafe(format!(
+                "update jobs set state = 'queued', spent_microusd = {SPENT_NOW}, last_node_id = node_id, node_id = null,
+                                 leased_at_ms = null, lease_until_ms = null, lease_secret_sha256 = null, stage = null, progress = null,
+                                 failure_kind = $2, failure_detail = $3
+                 where id = $4 and fence = $5 and state = 'leased' and attempt < $6 returning {ENDED_COLUMNS}"
+            )))
+            .bind(self.0.clock.now().0)
             .bind(kind.as_str())
             .bind(detail)
             .bind(job_id)
@@ -138,14 +109,27 @@ impl Renders {
                 return Ok(Some(Ended::read(&row, true)?));
             }
         }
-        let failed = sqlx::query(
-            "update jobs set state = 'failed', last_node_id = node_id, node_id = null, leased_at_ms = null, lease_until_ms = null,
-                             lease_secret_sha256 = null, ended_at_ms = $1, failure_kind = $2, failure_detail = $3
-             where id = $4 and fence = $5 and state = 'leased'
-             returning vehicle_key, view, attempt, cost_microusd, budget_day",
-        )
+        self.fail_for_good(tx, job_id, fence, kind.as_str(), detail).await
+    }
+
+    /// Ends a leased job, with everybody who waits. `None`: stale.
+    pub(super) async fn fail_for_good(
+        &self,
+        tx: &mut Tx<'_>,
+        job_id: &str,
+        fence: i64,
+        kind: &str,
+        detail: &str,
+    ) -> Result<Option<Ended>, sqlx::Error> {
+        let now = self.0.clock.now();
+        let failed = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "update jobs set state = 'failed', spent_microusd = {SPENT_NOW}, last_node_id = node_id, node_id = null,
+                             leased_at_ms = null, lease_until_ms = null, lease_secret_sha256 = null, ended_at_ms = $1,
+                             failure_kind = $2, failure_detail = $3
+             where id = $4 and fence = $5 and state = 'leased' returning {ENDED_COLUMNS}"
+        )))
         .bind(now.0)
-        .bind(kind.as_str())
+        .bind(kind)
         .bind(detail)
         .bind(job_id)
         .bind(fence)
@@ -157,7 +141,7 @@ impl Renders {
             "update renders set state = 'failed', failure_kind = $1, failure_detail = $2, changed_at_ms = $3
              where vehicle_key = $4 and view = $5 and state = 'wanted'",
         )
-        .bind(kind.as_str())
+        .bind(kind)
         .bind(detail)
         .bind(now.0)
         .bind(&ended.vehicle_key)

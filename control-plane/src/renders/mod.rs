@@ -7,6 +7,7 @@
 mod ahead;
 mod budget;
 mod candidate;
+mod cost;
 mod feedback;
 mod inspect;
 mod lane;
@@ -21,12 +22,14 @@ mod review;
 mod state;
 #[cfg(test)]
 mod tests;
+mod thresholds;
 mod uploads;
 mod wait;
 
 pub use ahead::{Existing, Progress};
-pub use budget::Budget;
+pub use budget::{Budget, Rules};
 pub use candidate::Candidate;
+pub use cost::AtLimit;
 pub use feedback::{Judged, Opinion, Verdict};
 pub use inspect::{Backlog, Inspection};
 pub use lane::{Asker, Lane};
@@ -36,6 +39,7 @@ pub use pace::Pace;
 pub use result::{Rejected, ResultError};
 pub use review::{Anew, Flagged, ReviewError};
 pub use state::{JobState, RenderState, Standing, colours_of, print_colours};
+pub use thresholds::Threshold;
 pub use uploads::{OpenUpload, UploadError};
 
 use crate::clock::{self, Clock};
@@ -63,7 +67,9 @@ pub struct Settings {
     pub render_wait: Duration,
     /// The day's budget unless an operator has set one.
     pub daily_budget_microusd: i64,
+    /// What a cold render is counted as on a node without a price.
     pub render_cost_microusd: i64,
+    pub rules: Rules,
     /// In front of upload addresses; no slash at the end. The embedded node has its own, see [`Renders::local_node`].
     pub base_url: String,
     /// Jobs that may wait at once.
@@ -88,7 +94,11 @@ pub enum RenderError {
     #[error("too many renders are waiting")]
     AtCapacity { retry_after_seconds: u64 },
     #[error("the day's render budget is spent")]
-    BudgetSpent { reset_at_ms: i64 },
+    BudgetSpent {
+        reset_at_ms: i64,
+        /// What is spent is the account's share of it.
+        of_account: bool,
+    },
     #[error("the database does not answer")]
     Database(#[source] Arc<sqlx::Error>),
 }
@@ -120,6 +130,7 @@ struct Shared {
     ended: Notify,
     /// Measured by the sweeper.
     pace: Mutex<Option<Pace>>,
+    mean_cost_microusd: Mutex<Option<i64>>,
     /// Jobs handed out by this process since the last one of prewarming.
     since_prewarm: AtomicU64,
     /// One task per variant that requests of this process wait for.
@@ -137,12 +148,13 @@ impl Renders {
             queued: Notify::new(),
             ended: Notify::new(),
             pace: Mutex::default(),
+            mean_cost_microusd: Mutex::default(),
             since_prewarm: AtomicU64::new(0),
             watched: Mutex::default(),
         }))
     }
 
-    /// Takes back lost leases and drops jobs nobody waits for, once a second, and measures the farm's pace, until the task is aborted. A job that waits a second
+    /// Takes back lost leases and drops jobs nobody waits for, once a second, and measures the farm's pace and costs, until the task is aborted. A job that waits a second
     /// longer after thirty seconds of silence is no loss.
     pub fn start_sweeper(&self) -> tokio::task::JoinHandle<()> {
         let renders = self.clone();
@@ -152,11 +164,13 @@ impl Renders {
             loop {
                 ticks.tick().await;
                 if measured.is_none_or(|at| at.elapsed() >= pace::MEASURED_EVERY) {
-                    if let Err(error) = renders.measure_pace().await {
-                        tracing::warn!(
-                            error = &error as &dyn std::error::Error,
-                            "the farm's pace could not be measured"
-                        );
+                    for measured in [renders.measure_pace().await, renders.measure_cost().await] {
+                        if let Err(error) = measured {
+                            tracing::warn!(
+                                error = &error as &dyn std::error::Error,
+                                "the farm's pace could not be measured"
+                            );
+                        }
                     }
                     measured = Some(Instant::now());
                 }

@@ -1,5 +1,6 @@
 //! Render nodes: joining, asking for work, heartbeats, orders, quarantine.
 
+use super::cost;
 use super::queue::Claimant;
 use super::state::column;
 use super::{Renders, Standing};
@@ -20,6 +21,9 @@ const WAIT_SECONDS_MAX: u64 = 30;
 
 /// Leases handed out in one answer, and the most a node may hold by its own word.
 const SLOTS_MAX: u32 = 64;
+
+/// Beyond this a node's price is a slip of the finger.
+const USD_PER_HOUR_MAX: f64 = 1000.0;
 
 /// Nodes that left, or were not heard of for a day, are forgotten.
 const FORGOTTEN_AFTER_MS: i64 = 24 * 60 * 60_000;
@@ -61,6 +65,8 @@ pub struct Node {
     pub alive: bool,
     pub jobs_done: i64,
     pub jobs_leased: i64,
+    /// `null`: a render on it is counted as the settings say.
+    pub usd_per_hour: Option<f64>,
 }
 
 impl Renders {
@@ -70,6 +76,11 @@ impl Renders {
             ("name", (1..=80).contains(&request.name.chars().count()), "must have 1 to 80 characters"),
             ("version", request.version.len() <= 80, "must have at most 80 characters"),
             ("slots", (1..=SLOTS_MAX).contains(&request.slots), "must be 1 to 64"),
+            (
+                "usd_per_hour",
+                request.usd_per_hour.is_none_or(|price| (0.0..=USD_PER_HOUR_MAX).contains(&price)),
+                "must be 0 to 1000",
+            ),
             ("pipelines", (1..=16).contains(&request.pipelines.len()), "must name 1 to 16"),
             (
                 "pipelines",
@@ -85,8 +96,8 @@ impl Renders {
         let node_id = uuid::Uuid::now_v7().to_string();
         self.0.database.write(sqlx::query(
             "insert into nodes (id, token_id, name, version, slots, pipelines, device, standing, reported_state, joined_at_ms, seen_at_ms,
-                                jobs_done, failed_in_a_row)
-             values ($1, $2, $3, $4, $5, $6, $7, 'active', 'ready', $8, $8, 0, '')",
+                                jobs_done, failed_in_a_row, microusd_per_hour)
+             values ($1, $2, $3, $4, $5, $6, $7, 'active', 'ready', $8, $8, 0, '', $9)",
         )
         .bind(&node_id)
         .bind(token_id)
@@ -96,6 +107,7 @@ impl Renders {
         .bind(json(serde_json::to_string(&request.pipelines))?)
         .bind(json(serde_json::to_string(&request.device))?)
         .bind(now.0)
+        .bind(request.usd_per_hour.map(crate::config::farm::microusd))
         ).await?;
         self.0.database.write(sqlx::query("delete from nodes where seen_at_ms < $1 and not exists (select 1 from jobs where node_id = nodes.id and state = 'leased')")
             .bind(now.0 - FORGOTTEN_AFTER_MS)
@@ -115,8 +127,9 @@ impl Renders {
     ) -> Result<Vec<Job>, NodeError> {
         let until = tokio::time::Instant::now() + Duration::from_secs(wait_seconds.min(WAIT_SECONDS_MAX));
         tokio::pin!(stopping);
-        let pipeline = self.heard_of(token_id, node_id).await?;
-        let node = Claimant { node_id, pipeline: &pipeline, base_url: self.base_url_for(token_id) };
+        let (pipeline, rate_microusd_per_hour) = self.heard_of(token_id, node_id).await?;
+        let base_url = self.base_url_for(token_id);
+        let node = Claimant { node_id, pipeline: &pipeline, base_url, rate_microusd_per_hour };
         loop {
             let queued = self.0.queued.notified();
             tokio::pin!(queued);
@@ -137,15 +150,14 @@ impl Renders {
         }
     }
 
-    /// Notes that the node lives. Returns the pipeline it works with: the first it named.
-    async fn heard_of(&self, token_id: &str, node_id: &str) -> Result<String, NodeError> {
-        let row = self.0.database.write_returning(sqlx::query("update nodes set seen_at_ms = $1 where id = $2 and token_id = $3 and standing <> 'left' returning pipelines")
-            .bind(self.0.clock.now().0)
-            .bind(node_id)
-            .bind(token_id)
-            ).await?.into_iter().next()
-            .ok_or(NodeError::Unknown)?;
-        Ok(pipelines(row.try_get(0)?, node_id)?.into_iter().next().map(|pipeline| pipeline.id).unwrap_or_default())
+    /// Notes that the node lives. Returns the pipeline it works with, the first it named, and the price of one of its slots.
+    async fn heard_of(&self, token_id: &str, node_id: &str) -> Result<(String, Option<i64>), NodeError> {
+        let sql = "update nodes set seen_at_ms = $1 where id = $2 and token_id = $3 and standing <> 'left'
+                   returning pipelines, microusd_per_hour, slots";
+        let query = sqlx::query(sql).bind(self.0.clock.now().0).bind(node_id).bind(token_id);
+        let row = self.0.database.write_returning(query).await?.into_iter().next().ok_or(NodeError::Unknown)?;
+        let pipeline = pipelines(row.try_get(0)?, node_id)?.into_iter().next().map(|pipeline| pipeline.id);
+        Ok((pipeline.unwrap_or_default(), cost::rate_of_slot(row.try_get(1)?, row.try_get(2)?)))
     }
 
     /// Read anew for every look at the queue: an order holds at once, also for a request that is already waiting.
@@ -296,6 +308,7 @@ impl Renders {
             alive: seen_at_ms >= self.silent_since_ms(now),
             jobs_done: row.try_get("jobs_done")?,
             jobs_leased: row.try_get("jobs_leased")?,
+            usd_per_hour: row.try_get::<Option<i64>, _>("microusd_per_hour")?.map(|price| price as f64 / 1e6),
             id,
         })
     }

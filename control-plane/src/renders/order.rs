@@ -241,7 +241,10 @@ impl Renders {
             .await?;
         let (kind, revision, cost_microusd, budget_day) = match layers {
             Some(row) => (JobKind::Paint, row.try_get(0)?, 0, String::new()),
-            None => (JobKind::Render, 1, self.settings().render_cost_microusd, self.reserve(tx, budget_percent).await?),
+            None => {
+                let (day, cost_microusd) = self.reserve(tx, asker, budget_percent).await?;
+                (JobKind::Render, 1, cost_microusd, day)
+            }
         };
         let vehicle_json = serde_json::to_string(vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?;
         let job = NewJob {

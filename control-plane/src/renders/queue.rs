@@ -1,8 +1,9 @@
 //! Handing jobs to nodes and taking lost ones back. The one module that knows which database it is: PostgreSQL claims with
 //! `skip locked`, SQLite has one writer at a time anyway.
 
+use super::cost::{self, Covered};
 use super::lane::{Lane, PREWARM_EVERY};
-use super::lease::Ended;
+use super::lease::{ENDED_COLUMNS, Ended};
 use super::state::colours_of;
 use super::{Renders, uploads};
 use crate::clock::UnixMs;
@@ -26,6 +27,8 @@ pub(super) struct Claimant<'a> {
     pub pipeline: &'a str,
     /// What it reaches this service by.
     pub base_url: &'a str,
+    /// Price of one of its slots, where it has one.
+    pub rate_microusd_per_hour: Option<i64>,
 }
 
 impl Renders {
@@ -95,19 +98,34 @@ impl Renders {
         let secret = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
         let row = sqlx::query(
             "update jobs set state = 'leased', fence = fence + 1, attempt = attempt + 1, node_id = $1, leased_at_ms = $2,
-                             lease_until_ms = $3, lease_secret_sha256 = $4, pipeline = $5, stage = null, progress = null
-             where id = $6 and state = 'queued'
-             returning kind, vehicle, view, colors, seed, fence, attempt, deadline_ms",
+                             lease_until_ms = $3, lease_secret_sha256 = $4, pipeline = $5, rate_microusd_per_hour = $6, stage = null, progress = null
+             where id = $7 and state = 'queued'
+             returning kind, vehicle, view, colors, seed, fence, attempt, deadline_ms, cost_microusd, budget_day, spent_microusd",
         )
         .bind(node.node_id)
         .bind(now.0)
         .bind(self.lease_until_ms(now))
         .bind(hex::encode(Sha256::digest(&secret)))
         .bind(node.pipeline)
+        .bind(node.rate_microusd_per_hour)
         .bind(job_id)
         .fetch_optional(&mut **tx)
         .await?;
         let Some(row) = row else { return Ok(None) };
+        let (cost_microusd, spent): (i64, i64) = (row.try_get("cost_microusd")?, row.try_get("spent_microusd")?);
+        // Paint jobs cost nothing.
+        if cost_microusd > 0 {
+            let lease_ms = self.lease_until_ms(now) - now.0;
+            let needed = node
+                .rate_microusd_per_hour
+                .map_or(self.settings().render_cost_microusd, |rate| cost::microusd(rate, lease_ms));
+            let budget_day = row.try_get("budget_day")?;
+            let covered = Covered { job_id, budget_day, cost_microusd, needed_microusd: spent + needed };
+            if !self.cover(tx, covered).await? {
+                self.end_for_budget(tx, job_id, row.try_get("fence")?).await?;
+                return Ok(None);
+            }
+        }
         let unreadable =
             |column: &str, error: String| sqlx::Error::Decode(format!("jobs.{column} of {job_id}: {error}").into());
         let kind: JobKind = row
@@ -181,10 +199,10 @@ impl Renders {
 
     async fn lapse(&self, job_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
         let mut tx = self.0.database.begin().await?;
-        let row = sqlx::query(
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
             "update jobs set state = 'lapsed', ended_at_ms = $1 where id = $2 and state = 'queued' and deadline_ms < $1
-             returning vehicle_key, view, attempt, cost_microusd, budget_day",
-        )
+             returning {ENDED_COLUMNS}"
+        )))
         .bind(now.0)
         .bind(job_id)
         .fetch_optional(&mut *tx)
@@ -210,7 +228,8 @@ macro_rules! claim {
                 and (last_node_id is null or last_node_id <> $2 or not exists (
                     select 1 from nodes n where n.id <> $2 and n.standing = 'active' and n.reported_state in ('ready', 'busy')
                         and n.seen_at_ms >= $3))
-                and (kind = 'paint' or coalesce((select microusd_per_day from budget where id = 1), $4) > 0)
+                and (kind = 'paint' or coalesce((select microusd_per_day from budget where id = 1), $4)
+                    > coalesce((select settled_microusd from budget_days where day = budget_day), 0))
              order by priority desc, turn, queued_at_ms, id
              limit $6",
             $locking

@@ -3,7 +3,8 @@
 //! In that order, so a row never names an object that was not fully written. A crash in between leaves objects that no row names.
 
 use super::candidate::{self, REPLACES_LAYERS};
-use super::lease::Ended;
+use super::cost::SPENT_NOW;
+use super::lease::{ENDED_COLUMNS, Ended};
 use super::order::NewJob;
 use super::state::{colours_of, column};
 use super::uploads::{self, LAYERS, master_name, preset_name};
@@ -205,12 +206,11 @@ impl Renders {
     ) -> Result<Recorded, ResultError> {
         let now = self.0.clock.now();
         let mut tx = self.0.database.begin().await?;
-        let row = sqlx::query(
-            "update jobs set state = 'done', ended_at_ms = $1, lease_until_ms = null, lease_secret_sha256 = null, receipt = $2,
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "update jobs set state = 'done', spent_microusd = {SPENT_NOW}, ended_at_ms = $1, lease_until_ms = null, lease_secret_sha256 = null, receipt = $2,
                              failure_kind = null, failure_detail = null
-             where id = $3 and fence = $4 and state = 'leased'
-             returning vehicle_key, view, attempt, cost_microusd, budget_day",
-        )
+             where id = $3 and fence = $4 and state = 'leased' returning {ENDED_COLUMNS}"
+        )))
         .bind(now.0)
         .bind(receipt)
         .bind(&job.job_id)

@@ -179,6 +179,8 @@ impl Renders {
         .await?
         .try_get(0)?;
         newest = newest.max(known);
+        let asker = Asker::nobody(Lane::Anew);
+        let (budget_day, cost_microusd) = self.reserve(&mut tx, &asker, 100).await?;
         let job = NewJob {
             kind: JobKind::Render,
             vehicle_key: vehicle.key(),
@@ -186,10 +188,10 @@ impl Renders {
             view,
             colours: &colours,
             revision: newest + 1,
-            cost_microusd: self.settings().render_cost_microusd,
-            budget_day: self.reserve(&mut tx, 100).await?,
+            cost_microusd,
+            budget_day,
             is_candidate,
-            asker: Asker::nobody(Lane::Anew),
+            asker,
         };
         let revision = job.revision;
         if !self.insert_job(&mut tx, job, self.0.clock.now().0 + WAITS_MS).await? {

@@ -46,6 +46,13 @@ fn settings() -> Settings {
         render_wait: Duration::from_secs(20),
         daily_budget_microusd: 1_000_000,
         render_cost_microusd: 2_000,
+        rules: Rules {
+            prewarm_percent: 100,
+            example_percent: 100,
+            account_percent: 100,
+            notify_percents: vec![50, 80, 100],
+            at_limit: AtLimit::Finish,
+        },
         base_url: "http://test".to_owned(),
         queue_max: QUEUE_MAX,
     }
@@ -61,6 +68,10 @@ fn renders(database: &Database, settings: Settings) -> Renders {
 }
 
 async fn node(renders: &Renders) -> String {
+    priced_node(renders, None).await
+}
+
+async fn priced_node(renders: &Renders, usd_per_hour: Option<f64>) -> String {
     let request = JoinRequest {
         name: "test".to_owned(),
         version: "0".to_owned(),
@@ -68,6 +79,7 @@ async fn node(renders: &Renders) -> String {
         batch_max: 1,
         pipelines: vec![Pipeline { id: "flat".to_owned(), digest: "0".repeat(64) }],
         device: Device::default(),
+        usd_per_hour,
     };
     renders.join(TOKEN, &request).await.expect("joins")
 }
@@ -459,7 +471,7 @@ async fn settled_and_reserved_never_pass_the_budget() {
         for outcome in wanted {
             match outcome.expect("joins") {
                 Ok(_) => queued += 1,
-                Err(RenderError::BudgetSpent { reset_at_ms }) => {
+                Err(RenderError::BudgetSpent { reset_at_ms, .. }) => {
                     assert!(reset_at_ms > Clock.now().0);
                     refused += 1;
                 }
@@ -481,6 +493,220 @@ async fn settled_and_reserved_never_pass_the_budget() {
         renders.set_budget(10_000).await.expect("sets");
         want(&renders, &vehicle("more"), Colour::Red).await.expect("queues");
         assert_eq!(work(&renders, &node_id, 1).await.len(), 2);
+    }
+}
+
+/// Four slots at 3.60 US dollars an hour: a slot's second costs 250 millionths, a lease of thirty seconds 7,500.
+const USD_PER_HOUR: Option<f64> = Some(3.6);
+
+async fn pass(database: &Database, seconds: i64) {
+    let sql = "update jobs set leased_at_ms = leased_at_ms - $1 where state = 'leased'";
+    sqlx::query(sql).bind(seconds * 1000).execute(&database.pool).await.expect("sets");
+}
+
+/// (reserved, settled), the latter without the seconds that the test itself took of the clock.
+async fn books(renders: &Renders) -> (i64, i64) {
+    let budget = renders.budget().await.expect("reads");
+    (budget.reserved_microusd, budget.settled_microusd / 2_500 * 2_500)
+}
+
+async fn beat(renders: &Renders, node_id: &str, job: &Job) -> Vec<String> {
+    let (job_id, stage) = (job.job_id.clone(), "diffusion".to_owned());
+    let jobs = vec![JobProgress { job_id, fence: job.fence, stage, progress: 0.5 }];
+    let beat = HeartbeatRequest { state: NodeState::Busy, jobs, device: serde_json::Value::Null };
+    renders.heartbeat(TOKEN, node_id, &beat).await.expect("beats").cancel
+}
+
+#[tokio::test]
+async fn on_a_node_with_a_price_a_render_costs_its_time() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let node_id = priced_node(&renders, USD_PER_HOUR).await;
+        queue(&renders, "timed", &client()).await;
+        assert_eq!(books(&renders).await, (2_000, 0));
+        let job = one(&renders, &node_id).await;
+        assert_eq!(books(&renders).await, (7_500, 0), "the whole lease is covered before it begins");
+        pass(&database, 20).await;
+        assert!(beat(&renders, &node_id, &job).await.is_empty());
+        let (reserved, settled) = books(&renders).await;
+        assert!((12_500..15_000).contains(&reserved) && settled == 0, "{reserved}: and to its end when it is renewed");
+        assert!(fail(&renders, &job, FailureKind::Internal).await);
+        let job = one(&renders, &node_id).await;
+        pass(&database, 10).await;
+        finish(&renders, &job).await;
+        assert_eq!(books(&renders).await, (0, 7_500), "both attempts, {:?}", database.kind);
+
+        renders.measure_cost().await.expect("measures");
+        assert!((7_500..10_000).contains(&renders.render_cost_microusd()));
+        queue(&renders, "never", &client()).await;
+        assert!((7_500..10_000).contains(&books(&renders).await.0), "the next one is expected to cost as much");
+        assert_eq!(renders.nodes().await.expect("lists")[0].usd_per_hour, USD_PER_HOUR);
+    }
+}
+
+#[tokio::test]
+async fn a_render_that_the_budget_does_not_cover_is_ended_and_says_why() {
+    for database in databases().await {
+        for (budget, seconds) in [(5_000, None), (10_000, Some(20))] {
+            let renders = renders(&database, Settings { daily_budget_microusd: budget, ..settings() });
+            let node_id = priced_node(&renders, USD_PER_HOUR).await;
+            let vehicle = vehicle(&format!("uncovered-{budget}"));
+            let waiting = {
+                let (renders, vehicle) = (renders.clone(), vehicle.clone());
+                tokio::spawn(async move { renders.picture(&vehicle, &variant(&vehicle, Colour::Red), &client()).await })
+            };
+            while renders.backlog().await.expect("reads").queued == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            match seconds {
+                // The lease would cost more than there is.
+                None => assert!(work(&renders, &node_id, 0).await.is_empty()),
+                // It is the renewal that would.
+                Some(seconds) => {
+                    let job = one(&renders, &node_id).await;
+                    pass(&database, seconds).await;
+                    assert_eq!(beat(&renders, &node_id, &job).await, std::slice::from_ref(&job.job_id));
+                    assert!(!fail(&renders, &job, FailureKind::Internal).await, "it has ended");
+                }
+            }
+            let told = waiting.await.expect("joins");
+            assert!(matches!(told, Err(RenderError::BudgetSpent { of_account: false, .. })), "{told:?}");
+            assert_eq!(books(&renders).await, (0, seconds.map_or(0, |_| 5_000)), "{:?}", database.kind);
+            let red = [Colour::Red];
+            let progress = renders.progress(&vehicle.key(), View::Side, &red).await.expect("reads");
+            assert_eq!(progress, Progress::Nowhere, "a batch tries it again on another day");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_lowered_budget_lets_running_renders_finish_or_stops_them() {
+    for database in databases().await {
+        for (at_limit, goes_on) in [(AtLimit::Finish, true), (AtLimit::Stop, false)] {
+            let rules = Rules { at_limit, ..settings().rules };
+            let renders = renders(&database, Settings { rules, ..settings() });
+            let node_id = node(&renders).await;
+            queue(&renders, &format!("running-{goes_on}"), &client()).await;
+            let job = one(&renders, &node_id).await;
+            renders.set_budget(1_000).await.expect("sets");
+            assert_eq!(beat(&renders, &node_id, &job).await.is_empty(), goes_on, "{at_limit:?}");
+            renders.set_budget(1_000_000).await.expect("sets");
+        }
+    }
+}
+
+#[tokio::test]
+async fn lanes_and_accounts_have_shares_of_the_day() {
+    for database in databases().await {
+        let rules = Rules { prewarm_percent: 80, example_percent: 50, account_percent: 40, ..settings().rules };
+        let renders = renders(&database, Settings { rules, daily_budget_microusd: 20_000, ..settings() });
+        let mut models = 0..;
+        let mut wants = async |asker: Asker| {
+            let vehicle = vehicle(&format!("m{}", models.next().expect("a number")));
+            let deadline_ms = Clock.now().0 + 60_000;
+            match renders.want(&vehicle, &variant(&vehicle, Colour::Red), &asker, deadline_ms).await {
+                Ok(_) => "queued",
+                Err(RenderError::BudgetSpent { of_account: true, .. }) => "share of the account",
+                Err(RenderError::BudgetSpent { .. }) => "budget",
+                Err(other) => panic!("{other}"),
+            }
+        };
+        for (asker, expected) in [
+            (Asker::account(Lane::Interactive, "a"), ["queued", "queued", "queued", "queued", "share of the account"]),
+            (Asker::nobody(Lane::Example), ["queued", "budget", "budget", "budget", "budget"]),
+            (Asker::nobody(Lane::Prewarm), ["queued", "queued", "queued", "budget", "budget"]),
+            (Asker::account(Lane::FirstLoad, "b"), ["queued", "queued", "budget", "budget", "budget"]),
+        ] {
+            for expected in expected {
+                assert_eq!(wants(asker.clone()).await, expected, "{asker:?} {:?}", database.kind);
+            }
+        }
+        assert_eq!(books(&renders).await, (20_000, 0));
+    }
+}
+
+#[tokio::test]
+async fn thresholds_are_reached_once_and_told_once() {
+    for database in databases().await {
+        let both = [0, 1].map(|_| renders(&database, Settings { daily_budget_microusd: 10_000, ..settings() }));
+        let reach = async |renders: &Renders| {
+            let budget = renders.budget().await.expect("reads");
+            renders.reach_thresholds(&budget).await.expect("reaches")
+        };
+        let day = both[0].budget().await.expect("reads").day;
+        assert!(reach(&both[0]).await.is_empty());
+        assert_eq!(both[0].claim_letter(&day).await.expect("claims"), None);
+        for (model, reached) in [("a", vec![]), ("b", vec![]), ("c", vec![50]), ("d", vec![80])] {
+            queue(&both[0], model, &client()).await;
+            assert_eq!(reach(&both[0]).await, reached, "{model}");
+            assert!(reach(&both[1]).await.is_empty());
+        }
+        assert_eq!(both[1].claim_letter(&day).await.expect("claims"), Some(80), "one letter for both");
+        assert_eq!(both[0].claim_letter(&day).await.expect("claims"), None, "somebody writes it already");
+        both[1].letter_sent(&day, 80).await.expect("marks");
+        queue(&both[0], "e", &client()).await;
+        assert_eq!(reach(&both[0]).await, [100]);
+        assert_eq!(both[0].claim_letter(&day).await.expect("claims"), Some(100));
+        let at = both[0].thresholds().await.expect("reads");
+        assert_eq!(
+            at.iter().map(|one| (one.percent, one.reached_at_ms.is_some())).collect::<Vec<_>>(),
+            [(50, true), (80, true), (100, true)]
+        );
+    }
+}
+
+/// Any order of asking, leasing, waiting, renewing, failing, finishing and losing, on nodes with and without a price.
+#[tokio::test]
+async fn whatever_happens_the_books_of_the_day_are_right() {
+    use rand::{RngExt, SeedableRng};
+    const LIMIT: i64 = 60_000;
+    for database in databases().await {
+        let renders = renders(&database, Settings { daily_budget_microusd: LIMIT, ..settings() });
+        let nodes =
+            [priced_node(&renders, USD_PER_HOUR).await, priced_node(&renders, Some(40.0)).await, node(&renders).await];
+        let mut random = rand::rngs::StdRng::seed_from_u64(7);
+        let mut held: Vec<(usize, Job)> = Vec::new();
+        for step in 0..250 {
+            match random.random_range(0..8) {
+                0 | 1 => {
+                    let _ = want(&renders, &vehicle(&format!("m{step}")), Colour::Red).await;
+                }
+                2 | 3 => {
+                    let node = random.random_range(0..nodes.len());
+                    let jobs = renders.work(TOKEN, &nodes[node], 2, 0, std::future::pending()).await.expect("asks");
+                    held.extend(jobs.into_iter().map(|job| (node, job)));
+                }
+                4 => pass(&database, random.random_range(0..15)).await,
+                5 => {
+                    for (node, job) in &held {
+                        beat(&renders, &nodes[*node], job).await;
+                    }
+                }
+                6 if !held.is_empty() => {
+                    let (_, job) = held.swap_remove(random.random_range(0..held.len()));
+                    fail(&renders, &job, FailureKind::Internal).await;
+                }
+                7 if !held.is_empty() => {
+                    let (_, job) = held.swap_remove(random.random_range(0..held.len()));
+                    if let Ok(objects) = upload(&renders, &job).await {
+                        let _ = renders.accept(TOKEN, &job.job_id, &report(&job, objects)).await;
+                    }
+                }
+                _ => renders.sweep().await.expect("sweeps"),
+            }
+            // A node in quarantine would end the fun.
+            for node in &nodes {
+                renders.order_node(node, NodeOrder::Active).await.expect("orders");
+            }
+            let budget = renders.budget().await.expect("reads");
+            assert!(budget.reserved_microusd + budget.settled_microusd <= LIMIT, "step {step}: {budget:?}");
+            let live =
+                "select cast(coalesce(sum(cost_microusd), 0) as bigint) from jobs where state in ('queued', 'leased')";
+            let ended = "select cast(coalesce(sum(cost_microusd), 0) as bigint) from jobs where state not in ('queued', 'leased')";
+            assert_eq!(number(&database, live).await, budget.reserved_microusd, "step {step}");
+            assert_eq!(number(&database, ended).await, budget.settled_microusd, "step {step}");
+        }
+        assert!(renders.budget().await.expect("reads").settled_microusd > LIMIT / 4, "nothing much happened");
     }
 }
 

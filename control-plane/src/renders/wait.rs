@@ -3,6 +3,7 @@
 //! The watcher is woken when a job ends in this process and otherwise looks a few times a second, because the result may come in
 //! through another process.
 
+use super::cost;
 use super::order::Wanted;
 use super::{Asker, Outcome, Picture, RenderError, RenderState, Renders};
 use crate::db::DatabaseKind;
@@ -143,7 +144,10 @@ impl Renders {
             RenderState::Wanted => Err(failed_meanwhile()),
             RenderState::Failed => {
                 let (kind, detail) = row.failure.unwrap_or_default();
-                Err(RenderError::Failed { kind, detail })
+                Err(match cost::reset_of(&kind, self.0.clock.now()) {
+                    Some(reset_at_ms) => RenderError::BudgetSpent { reset_at_ms, of_account: false },
+                    None => RenderError::Failed { kind, detail },
+                })
             }
             RenderState::Lapsed => Err(RenderError::TooLate),
         }

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cyclorama_core::wire::FailureKind;
+use cyclorama_tests::mailbox::Mailbox;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
 use futures::future::join_all;
 use reqwest::StatusCode;
@@ -101,6 +102,57 @@ on_both_databases! {
         assert_eq!(body["code"], "daily_budget_spent", "{body}");
         assert!(body["reset_at"].is_string(), "{body}");
         assert_eq!(service.balance(&customer).await.unwrap(), 8);
+    }
+
+    async fn an_operator_hears_when_the_budget_runs_low(db: DatabaseChoice) {
+        let mailbox = Mailbox::open().await.unwrap();
+        let options = Options::default()
+            .set("CYCLORAMA_SMTP_URL", &mailbox.smtp_url)
+            .set("CYCLORAMA_MAIL_FROM", "Cyclorama <no-reply@example.com>")
+            .set("CYCLORAMA_OPERATOR_EMAIL", "operations@example.com")
+            .set("CYCLORAMA_DAILY_BUDGET_USD", "0.01")
+            .set("CYCLORAMA_BUDGET_ACCOUNT_PERCENT", 60);
+        let service = Service::start_with(db, options).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        // Each render counts 0.002 dollars, a fifth of the day; an account has three fifths.
+        let (first, second) = (service.customer(10).unwrap(), service.customer(10).unwrap());
+        for view in ["front", "side", "rear"] {
+            let answer = service.get(&first, &format!("{CAR}&view={view}")).send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::OK, "{view}");
+        }
+        let over = service.get(&first, &format!("{CAR}&view=rear-3-4")).send().await.unwrap();
+        assert_eq!(over.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let body: Value = over.json().await.unwrap();
+        assert_eq!(body["code"], "daily_budget_spent", "{body}");
+        assert!(body["detail"].as_str().unwrap().contains("account's share"), "{body}");
+        assert_eq!(service.balance(&first).await.unwrap(), 7);
+        let letters = mailbox.wait_for(1).await.unwrap();
+        assert_eq!(letters[0].to, "operations@example.com");
+        assert!(letters[0].text.contains("$0.01") && letters[0].text.contains("50 %"), "{}", letters[0].text);
+
+        let answer = service.get(&second, &format!("{CAR}&view=rear-3-4")).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK, "the others have theirs");
+        let letters = mailbox.wait_for(2).await.unwrap();
+        assert!(letters[1].text.contains("80 %"), "{}", letters[1].text);
+        let shown = service.operator(&["budget", "show"]).unwrap();
+        let reached = |place: usize| (shown["thresholds"][place]["percent"].clone(), shown["thresholds"][place]["reached_at"].is_string());
+        assert_eq!([reached(0), reached(1), reached(2)], [(50.into(), true), (80.into(), true), (100.into(), false)], "{shown}");
+        assert_eq!((&shown["settled_usd"], &shown["account_percent"]), (&0.008.into(), &60.into()), "{shown}");
+        assert!(shown["forecast_usd"].as_f64().unwrap() >= 0.008, "{shown}");
+    }
+
+    async fn a_render_costs_what_its_nodes_hour_costs(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let node = FakeNode::join_priced(&service, Behaviour::DeliverAfter(Duration::from_millis(300)), Some(36.0)).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        assert_eq!(service.get(&customer, CAR).send().await.unwrap().status(), StatusCode::OK);
+        let listed = service.operator(&["node", "list"]).unwrap();
+        assert!(listed.to_string().contains("36.0"), "{listed}: {}", node.node_id);
+        let shown = service.operator(&["budget", "show"]).unwrap();
+        // A quarter of the node for at least 0.3 s.
+        let settled = shown["settled_usd"].as_f64().unwrap();
+        assert!((0.000_75..0.05).contains(&settled) && settled != 0.002, "{shown}");
+        assert_eq!(shown["reserved_usd"], 0.0, "{shown}");
     }
 
     async fn a_client_that_leaves_pays_for_nothing(db: DatabaseChoice) {

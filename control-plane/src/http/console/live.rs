@@ -158,15 +158,12 @@ fn lane_name(lane: Lane) -> &'static str {
 }
 
 fn budget(budget: &Budget, now: UnixMs) -> ShownBudget {
-    let spent = budget.reserved_microusd + budget.settled_microusd;
-    // As fast as the day has gone so far; its first minutes tell little.
-    let gone_ms = (now.0 - (budget.reset_at_ms - DAY_MS)).clamp(600_000, DAY_MS);
-    let forecast = (i128::from(spent) * i128::from(DAY_MS) / i128::from(gone_ms)) as i64;
+    let forecast = budget.forecast_microusd(now);
     let cents = |microusd: i64| dollars(microusd / 10_000);
     ShownBudget {
-        spent: cents(spent),
+        spent: cents(budget.reserved_microusd + budget.settled_microusd),
         limit: cents(budget.microusd_per_day),
-        percent: if budget.microusd_per_day > 0 { (spent * 100 / budget.microusd_per_day).min(100) } else { 100 },
+        percent: budget.percent().min(100),
         forecast: cents(forecast),
         is_short: forecast > budget.microusd_per_day,
     }

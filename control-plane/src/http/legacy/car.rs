@@ -272,8 +272,9 @@ impl Asked<'_> {
                 return Err(Problem::not_found("not_rendered", detail));
             }
             (None, _) if self.is_head => None,
-            (None, Free::Example) => Some(delivery::example(self.app, self.order).await.map_err(failed)?),
-            (None, Free::Browser) => Some(delivery::for_visitor(self.app, self.order).await.map_err(failed)?),
+            (None, Free::Example | Free::Browser) => {
+                Some(delivery::example(self.app, self.order).await.map_err(failed)?)
+            }
             (None, Free::Partner(account_id)) => {
                 Some(delivery::for_partner(self.app, self.order, account_id).await.map_err(failed)?)
             }

@@ -83,7 +83,9 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
             Problem::unavailable("at_capacity", "Too many renders are waiting; nothing was charged.")
                 .retry_after(retry_after_seconds)
         }
-        DeliveryError::Render(RenderError::BudgetSpent { reset_at_ms }) => budget_spent(app, reset_at_ms),
+        DeliveryError::Render(RenderError::BudgetSpent { reset_at_ms, of_account }) => {
+            budget_spent(app, reset_at_ms, of_account)
+        }
         DeliveryError::Meter(MeterError::Full) => {
             Problem::unavailable("at_capacity", "Too many requests are waiting; nothing was charged.").retry_after(1)
         }
@@ -128,9 +130,12 @@ fn over_cap(app: &App, balance: Credits, required: Credits, cap: KeyCap) -> Prob
         .with("reset_at", resets_at)
 }
 
-fn budget_spent(app: &App, reset_at_ms: i64) -> Problem {
-    let detail =
-        "Today's budget for new renders is spent; nothing was charged. Pictures that exist are still delivered.";
+fn budget_spent(app: &App, reset_at_ms: i64, of_account: bool) -> Problem {
+    let spent = match of_account {
+        true => "This account's share of today's new renders is used up",
+        false => "Today's budget for new renders is spent",
+    };
+    let detail = format!("{spent}; nothing was charged. Pictures that exist are still delivered.");
     let wait_seconds = (reset_at_ms - app.clock.now().0).max(1000) / 1000;
     Problem::unavailable("daily_budget_spent", detail)
         .retry_after(wait_seconds as u64)

@@ -3,8 +3,9 @@
 pub mod set;
 pub mod show;
 
+use crate::app::App;
 use crate::clock::UnixMs;
-use crate::renders::Budget;
+use crate::renders::AtLimit;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -17,17 +18,47 @@ pub struct BudgetView {
     /// For renders that have run.
     settled_usd: f64,
     reset_at: String,
+    /// What the day comes to if it goes on like this.
+    forecast_usd: f64,
+    /// What a cold render is expected to cost: the mean of the last ones on nodes with a price, or as the settings say.
+    render_cost_usd: f64,
+    thresholds: Vec<ThresholdView>,
+    /// Shares of the day, in percent: for prewarming, for visitors and the service's own pages, for one account.
+    prewarm_percent: i64,
+    example_percent: i64,
+    account_percent: i64,
+    at_limit: AtLimit,
 }
 
-impl From<Budget> for BudgetView {
-    fn from(budget: Budget) -> Self {
+#[derive(Debug, Serialize)]
+struct ThresholdView {
+    percent: i64,
+    /// `null`: not reached today.
+    reached_at: Option<String>,
+}
+
+impl BudgetView {
+    /// Today's.
+    pub(super) async fn now(app: &App) -> Result<Self, sqlx::Error> {
         let usd = |micro: i64| micro as f64 / 1e6;
-        BudgetView {
-            day: budget.day,
+        let (budget, rules) = (app.renders.budget().await?, &app.config.farm.budget_rules);
+        let thresholds = app.renders.thresholds().await?.into_iter().map(|threshold| ThresholdView {
+            percent: threshold.percent,
+            reached_at: threshold.reached_at_ms.map(|at_ms| UnixMs(at_ms).rfc3339()),
+        });
+        Ok(BudgetView {
             usd_per_day: usd(budget.microusd_per_day),
             reserved_usd: usd(budget.reserved_microusd),
             settled_usd: usd(budget.settled_microusd),
             reset_at: UnixMs(budget.reset_at_ms).rfc3339(),
-        }
+            forecast_usd: usd(budget.forecast_microusd(app.clock.now())),
+            render_cost_usd: usd(app.renders.render_cost_microusd()),
+            thresholds: thresholds.collect(),
+            prewarm_percent: rules.prewarm_percent,
+            example_percent: rules.example_percent,
+            account_percent: rules.account_percent,
+            at_limit: rules.at_limit,
+            day: budget.day,
+        })
     }
 }

@@ -26,5 +26,5 @@ pub async fn set(
     }
     app.renders.set_budget(microusd(body.usd_per_day)).await?;
     tracing::info!(usd_per_day = body.usd_per_day, "budget set by the operator");
-    Ok(Json(app.renders.budget().await?.into()))
+    Ok(Json(BudgetView::now(&app).await?))
 }

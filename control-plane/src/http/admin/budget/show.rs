@@ -8,5 +8,5 @@ use axum::Json;
 use axum::extract::State;
 
 pub async fn show(State(app): State<App>, _: Operator) -> Result<Json<BudgetView>, Problem> {
-    Ok(Json(app.renders.budget().await?.into()))
+    Ok(Json(BudgetView::now(&app).await?))
 }

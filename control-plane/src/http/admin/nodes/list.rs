@@ -32,6 +32,8 @@ pub struct NodeView {
     slots: i64,
     jobs_leased: i64,
     jobs_done: i64,
+    /// As it said when it joined; `null`: a render on it is counted as the settings say.
+    usd_per_hour: Option<f64>,
     pipelines: Vec<Pipeline>,
     device: Value,
     /// As the node last sent them.
@@ -52,6 +54,7 @@ impl From<Node> for NodeView {
             slots: node.slots,
             jobs_leased: node.jobs_leased,
             jobs_done: node.jobs_done,
+            usd_per_hour: node.usd_per_hour,
             pipelines: node.pipelines,
             device: node.device,
             device_metrics: node.device_metrics,
