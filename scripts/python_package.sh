@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs a program that tests run from PyPI, outside the checkout, and prints the folder it is in. usage: python_package.sh NAME VERSION
+# Installs a program that tests run from PyPI, outside the checkout, and prints the folder it is in. usage: python_package.sh NAME VERSION [EXTRAS]
 set -euo pipefail
-package="$1==$2"
+package="$1${3:-}==$2"
 folder=${CYCLORAMA_CACHE:-$HOME/.cache/cyclorama}/$1-$2
 if [ ! -d "$folder" ]; then
     partial=$(mktemp -d "$folder.XXXXXX" 2>/dev/null || { mkdir -p "${folder%/*}"; mktemp -d "$folder.XXXXXX"; })

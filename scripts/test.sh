@@ -13,6 +13,10 @@ export CYCLORAMA_TEST_SCHEMATHESIS
 CYCLORAMA_TEST_LOCALSTRIPE=${CYCLORAMA_TEST_LOCALSTRIPE:-$(scripts/python_package.sh localstripe 1.15.10)}
 export CYCLORAMA_TEST_LOCALSTRIPE
 
+# An S3 server that is not ours, as the in-process one is not either.
+CYCLORAMA_TEST_MOTO=${CYCLORAMA_TEST_MOTO:-$(scripts/python_package.sh moto 5.2.5 '[server,s3]')}
+export CYCLORAMA_TEST_MOTO
+
 # The official Python client of the Model Context Protocol.
 CYCLORAMA_TEST_MCP=${CYCLORAMA_TEST_MCP:-$(scripts/python_package.sh mcp 2.3.0)}
 export CYCLORAMA_TEST_MCP

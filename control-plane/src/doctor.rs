@@ -3,11 +3,12 @@
 
 use crate::config::Config;
 use crate::config::farm::NodeMode;
+use crate::config::objects::Objects;
 use crate::db::Database;
 use crate::farm::program;
-use cyclorama_core::objects::ObjectStore;
+use crate::logs::causes;
+use crate::objects::ObjectStore;
 use serde::{Deserialize, Serialize};
-use std::error::Error;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -35,7 +36,7 @@ pub async fn examine(config: &Config) -> Vec<Check> {
     let mut checks = vec![
         Check::new("data folder", folder(&config.storage.data_dir)),
         Check::new("database", database(config).await),
-        Check::new("object store", objects(&config.storage.objects_dir)),
+        Check::new("object store", objects(&config.storage.objects).await),
     ];
     match config.farm.node {
         NodeMode::Embedded => checks.extend(node(config).await),
@@ -61,13 +62,18 @@ async fn database(config: &Config) -> Result<String, String> {
     Ok(version)
 }
 
-fn objects(folder_of_objects: &Path) -> Result<String, String> {
-    if !folder_of_objects.exists() {
-        return folder(folder_of_objects);
-    }
-    ObjectStore::open_files(folder_of_objects.to_owned())
-        .map(|_| format!("files in {}", folder_of_objects.display()))
-        .map_err(|error| format!("{}; check CYCLORAMA_OBJECTS and the folder's owner", causes(&error)))
+async fn objects(objects: &Objects) -> Result<String, String> {
+    let (found, check) = match objects {
+        Objects::Files(path) if !path.exists() => return folder(path),
+        Objects::Files(path) => (format!("files in {}", path.display()), "the folder's owner"),
+        Objects::S3(bucket) => {
+            (format!("{bucket}, an object written, read and deleted"), "the bucket, its credentials and their rights")
+        }
+    };
+    ObjectStore::open(objects)
+        .await
+        .map(|_| found)
+        .map_err(|error| format!("{}; check CYCLORAMA_OBJECTS, {check}", causes(&error)))
 }
 
 /// Whether files can be made in a folder, or in the nearest one above it that exists.
@@ -115,20 +121,4 @@ async fn node(config: &Config) -> Vec<Check> {
             failed(format!("{path} doctor ended with {} and said: {last}", output.status))
         }
     }
-}
-
-/// An error with its causes, on one line.
-fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let said = cause.to_string();
-        // Transparent errors say what their cause says.
-        if !text.ends_with(&said) {
-            text.push_str(": ");
-            text.push_str(&said);
-        }
-        next = cause.source();
-    }
-    text.replace('\n', " ")
 }

@@ -16,6 +16,7 @@ pub mod ledger;
 pub mod lifecycle;
 pub mod logs;
 pub mod mail;
+pub mod objects;
 pub mod payments;
 pub mod prewarm;
 pub mod renders;

@@ -1,9 +1,14 @@
 //! Logs to standard error: pretty for people, JSON for machines. Keys, tokens, paths and query strings are never fields.
 
 use crate::config::logs::{LogFormat, Logs};
+use std::error::Error;
 use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
+
+/// Libraries that are only heard in full by who names them: one tells every message several times, on finer levels with what is in it, the
+/// other its requests with their signatures.
+const QUIET: [(&str, &str); 2] = [("rmcp", "rmcp=error"), ("aws_", "aws_=warn")];
 
 /// Installs the process's one subscriber and sends panics to it; later calls change nothing.
 pub fn start(logs: &Logs) {
@@ -13,11 +18,12 @@ pub fn start(logs: &Logs) {
         LogFormat::Json => false,
     };
     let mut filter = EnvFilter::try_new(&logs.level).unwrap_or_else(|_| EnvFilter::new("info"));
-    // It tells every message several times, on finer levels with what is in it: only who names it hears it.
-    if !logs.level.contains("rmcp")
-        && let Ok(quiet) = "rmcp=error".parse()
-    {
-        filter = filter.add_directive(quiet);
+    for (target, quiet) in QUIET {
+        if !logs.level.contains(target)
+            && let Ok(quiet) = quiet.parse()
+        {
+            filter = filter.add_directive(quiet);
+        }
     }
     let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // Fails only when one is installed already, as when several tests start a service in one process.
@@ -30,4 +36,20 @@ pub fn start(logs: &Logs) {
     } else {
         builder.json().flatten_event(true).with_span_list(false).try_init()
     };
+}
+
+/// An error with its causes, on one line: the JSON form of the log tells an error given as one without them.
+pub fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let said = cause.to_string();
+        // Transparent errors say what their cause says.
+        if !text.ends_with(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        next = cause.source();
+    }
+    text.replace('\n', " ")
 }

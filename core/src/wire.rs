@@ -5,6 +5,10 @@
 use crate::{Colour, Vehicle, View};
 use serde::{Deserialize, Serialize};
 
+/// Largest object that is uploaded, stored or read, in bytes. Layers are the largest: six half-float planes of 1024x1024 are
+/// 25 MB before compression.
+pub const OBJECT_BYTES_MAX: u64 = 64 << 20;
+
 /// `POST /node/v1/nodes`
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct JoinRequest {

@@ -7,7 +7,6 @@ use cyclorama_core::wire::{
     FailureRequest, HeartbeatRequest, HeartbeatResponse, Job, JoinRequest, JoinResponse, LeaseRequest, LeaseResponse,
     ResultRequest, Upload,
 };
-use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ const RESULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// The largest object is some megabytes; slower than this is not worth holding a lease for.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// Stored layers are at most this large (see the object store).
-const LAYERS_BYTES_MAX: u64 = cyclorama_core::objects::OBJECT_BYTES_MAX;
+const LAYERS_BYTES_MAX: u64 = cyclorama_core::wire::OBJECT_BYTES_MAX;
 /// An error's text is for an operator's log line.
 const DETAIL_CHARS_MAX: usize = 300;
 
@@ -60,7 +59,10 @@ impl CallError {
     pub fn is_passing(&self) -> bool {
         match self {
             CallError::Network { .. } => true,
-            CallError::Status { status, .. } => status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS,
+            CallError::Status { status, .. } => {
+                status.is_server_error()
+                    || matches!(*status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
+            }
             CallError::Unknown { .. } | CallError::Stale | CallError::Rejected { .. } | CallError::TooLarge { .. } => {
                 false
             }
@@ -128,19 +130,20 @@ impl ControlPlane {
         send("leaving", self.call(Method::DELETE, format!("nodes/{node_id}")), CALL_TIMEOUT).await.map(drop)
     }
 
-    /// Puts an object where the lease says. The address is the permission: no token goes with it.
+    /// Puts an object where the lease says, with the headers it says: an address of a bucket is signed together with them. The address is
+    /// the permission, and it may be another host's: no token goes with it.
     pub async fn upload(&self, upload: &Upload, bytes: Bytes) -> Result<(), CallError> {
-        let mut call = self.http.put(&upload.url).header(CONTENT_TYPE, &upload.media_type);
+        let mut call = self.http.put(&upload.url);
         for (name, value) in &upload.headers {
             call = call.header(name, value);
         }
-        send("an upload", call.body(bytes), UPLOAD_TIMEOUT).await.map(drop)
+        send_elsewhere("an upload", call.body(bytes), UPLOAD_TIMEOUT).await.map(drop)
     }
 
-    /// Stored layers of a paint job.
+    /// Stored layers of a paint job, from where the lease says: as with uploads, no token goes there.
     pub async fn layers(&self, url: &str) -> Result<Bytes, CallError> {
         let what = "reading stored layers";
-        let mut answer = send(what, self.http.get(url), UPLOAD_TIMEOUT).await?;
+        let mut answer = send_elsewhere(what, self.http.get(url), UPLOAD_TIMEOUT).await?;
         let mut bytes = Vec::with_capacity(answer.content_length().unwrap_or(0).min(LAYERS_BYTES_MAX) as usize);
         while let Some(piece) = answer.chunk().await.map_err(|source| network(what, source))? {
             if (bytes.len() + piece.len()) as u64 > LAYERS_BYTES_MAX {
@@ -172,6 +175,28 @@ async fn send(what: &'static str, call: RequestBuilder, timeout: Duration) -> Re
         StatusCode::UNPROCESSABLE_ENTITY => CallError::Rejected { object: problem.object, detail },
         _ => CallError::Status { what, status, detail },
     })
+}
+
+/// A request to an address of a lease. Whoever answers there does not speak the protocol: its statuses say nothing about this node or its
+/// leases, and its texts may repeat the address, which is a permission.
+async fn send_elsewhere(what: &'static str, call: RequestBuilder, timeout: Duration) -> Result<Response, CallError> {
+    let answer = call.timeout(timeout).send().await.map_err(|source| network(what, source))?;
+    let status = answer.status();
+    if status.is_success() {
+        return Ok(answer);
+    }
+    let text = answer.text().await.unwrap_or_default();
+    let detail = match serde_json::from_str::<Problem>(&text) {
+        Ok(problem) => problem.detail.chars().take(DETAIL_CHARS_MAX).collect(),
+        Err(_) => code_of_bucket(&text).unwrap_or("no reason given").to_owned(),
+    };
+    Err(CallError::Status { what, status, detail })
+}
+
+/// `AccessDenied` and the like, out of the document that buckets answer with.
+fn code_of_bucket(document: &str) -> Option<&str> {
+    let (code, _) = document.split_once("<Code>")?.1.split_once("</Code>")?;
+    (code.len() <= 80 && code.bytes().all(|b| b.is_ascii_alphanumeric())).then_some(code)
 }
 
 async fn json<T: serde::de::DeserializeOwned>(what: &'static str, answer: Response) -> Result<T, CallError> {

@@ -5,7 +5,7 @@
 
 use axum::body::Bytes;
 use axum::extract::{Path as UrlPath, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
 use axum::{Json, Router};
@@ -46,7 +46,7 @@ struct Script {
     cancel: Vec<String>,
     order: Option<&'static str>,
     /// Statuses answered to the next uploads and results instead of success.
-    upload_answers: VecDeque<StatusCode>,
+    upload_answers: VecDeque<(StatusCode, &'static str)>,
     result_answers: VecDeque<(StatusCode, serde_json::Value)>,
     /// The next heartbeat does not know the node.
     forget_node: bool,
@@ -61,6 +61,8 @@ struct Heard {
     lease_calls: usize,
     objects: HashMap<String, Vec<u8>>,
     uploads: usize,
+    /// Headers of every upload and every reading of layers.
+    headers_elsewhere: Vec<HeaderMap>,
     results: Vec<ResultRequest>,
     failures: Vec<FailureRequest>,
 }
@@ -129,7 +131,10 @@ impl Plane {
         let upload = |name: &str, format: Format, side: u32| Upload {
             name: name.to_owned(),
             url: format!("{}/uploads/{name}", self.base()),
-            headers: vec![("x-lease".to_owned(), "one".to_owned())],
+            headers: vec![
+                ("content-type".to_owned(), format.media_type().to_owned()),
+                ("x-lease".to_owned(), "one".to_owned()),
+            ],
             media_type: format.media_type().to_owned(),
             width: side,
             height: side,
@@ -197,7 +202,8 @@ async fn leave(State(plane): Shared, UrlPath(_): UrlPath<String>) -> StatusCode 
     StatusCode::NO_CONTENT
 }
 
-async fn layers(State(plane): Shared) -> Vec<u8> {
+async fn layers(State(plane): Shared, headers: HeaderMap) -> Vec<u8> {
+    plane.hear(|heard| heard.headers_elsewhere.push(headers));
     let (layers, hold) = {
         let mut script = plane.script.lock().unwrap();
         (script.layers.clone(), script.hold_layers.take())
@@ -208,11 +214,17 @@ async fn layers(State(plane): Shared) -> Vec<u8> {
     layers
 }
 
-async fn upload(State(plane): Shared, UrlPath(name): UrlPath<String>, body: Bytes) -> StatusCode {
-    let answer = plane.script.lock().unwrap().upload_answers.pop_front().unwrap_or(StatusCode::NO_CONTENT);
+async fn upload(
+    State(plane): Shared,
+    UrlPath(name): UrlPath<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> (StatusCode, &'static str) {
+    let answer = plane.script.lock().unwrap().upload_answers.pop_front().unwrap_or((StatusCode::NO_CONTENT, ""));
     plane.hear(|heard| {
         heard.uploads += 1;
-        if answer.is_success() {
+        heard.headers_elsewhere.push(headers);
+        if answer.0.is_success() {
             heard.objects.insert(name, body.to_vec());
         }
     });
@@ -301,7 +313,7 @@ async fn a_paint_job_is_composed_encoded_uploaded_and_reported() {
         script.layers = stored_layers();
         script.jobs.push_back(job.clone());
         // A passing trouble of the store is tried again.
-        script.upload_answers.push_back(StatusCode::SERVICE_UNAVAILABLE);
+        script.upload_answers.push_back((StatusCode::SERVICE_UNAVAILABLE, "<Error><Code>SlowDown</Code></Error>"));
     }
     let node = start(&plane).await;
     let heard = plane.until("a result", |heard| !heard.results.is_empty()).await;
@@ -323,11 +335,55 @@ async fn a_paint_job_is_composed_encoded_uploaded_and_reported() {
     }
     assert!(result.receipt["software"].as_str().unwrap().starts_with("cyclorama-node "));
 
+    // The layers, and four tries of three uploads: the given headers once each, and nothing that says who is asking.
+    assert_eq!(heard.headers_elsewhere.len(), 5);
+    for headers in &heard.headers_elsewhere {
+        assert!(!headers.contains_key("authorization"), "the node's token went to where objects are kept: {headers:?}");
+        assert!(!headers.values().any(|value| value.as_bytes().windows(5).any(|part| part == b"cycn_")), "{headers:?}");
+    }
+    for headers in &heard.headers_elsewhere[1..] {
+        for name in ["content-type", "x-lease"] {
+            assert_eq!(headers.get_all(name).iter().count(), 1, "{name} is a signed header: {headers:?}");
+        }
+    }
+
     let join = &heard.joins[0];
     assert_eq!((join.name.as_str(), join.slots, join.pipelines[0].digest.len()), ("under-test", 2, 64));
     assert_eq!(join.usd_per_hour, Some(1.25));
     node.stop().await;
     assert_eq!(plane.heard().left, 1);
+}
+
+/// Where objects are kept nobody knows of nodes and leases: a refusal fails the attempt, and what is repeated of it holds no signature.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_of_a_bucket_is_an_upload_failure() {
+    const SIGNED: &str = "<Error><Code>SignatureDoesNotMatch</Code><StringToSign>hush</StringToSign></Error>";
+    let plane = Plane::start().await;
+    let node = start(&plane).await;
+    for (count, (status, body, told)) in [
+        (StatusCode::FORBIDDEN, SIGNED, "SignatureDoesNotMatch"),
+        (StatusCode::NOT_FOUND, "<Error><Code>NoSuchBucket</Code></Error>", "NoSuchBucket"),
+        (StatusCode::CONFLICT, "hush", "no reason given"),
+        (StatusCode::UNAUTHORIZED, "<Code>hush hush</Code>", "no reason given"),
+        (StatusCode::NOT_FOUND, r#"{"detail": "this address is closed."}"#, "this address is closed."),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let job = plane.paint_job(&format!("j{count}"));
+        {
+            let mut script = plane.script.lock().unwrap();
+            script.layers = stored_layers();
+            script.upload_answers = [(status, body); 3].into();
+            script.jobs.push_back(job);
+        }
+        let heard = plane.until("a failure", |heard| heard.failures.len() == count + 1).await;
+        let failure = &heard.failures[count];
+        assert_eq!(failure.kind.as_str(), "upload", "{}", failure.detail);
+        assert!(failure.detail.contains(told) && !failure.detail.contains("hush"), "{}", failure.detail);
+        assert_eq!((heard.joins.len(), heard.results.len()), (1, 0), "the node is still known");
+    }
+    node.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -94,9 +94,9 @@ impl NodeClient {
             return Ok(Vec::new());
         }
         let jobs = answer.json::<wire::LeaseResponse>().await?.jobs;
-        // `/node/v1/uploads/{secret}/{name}`
-        let secrets = jobs.iter().flat_map(|job| &job.uploads).filter_map(|upload| upload.url.rsplit('/').nth(1));
-        secrets.for_each(crate::secrets::note);
+        let uploads = jobs.iter().flat_map(|job| &job.uploads).map(|upload| upload.url.as_str());
+        let addresses = uploads.chain(jobs.iter().filter_map(|job| job.layers_url.as_deref()));
+        addresses.filter_map(secret_of).for_each(crate::secrets::note);
         Ok(jobs)
     }
 
@@ -119,7 +119,7 @@ impl NodeClient {
         let mut objects = Vec::new();
         for upload in &job.uploads {
             let bytes = picture_for(upload, job)?;
-            let mut request = self.http.put(&upload.url).header("content-type", &upload.media_type);
+            let mut request = self.http.put(&upload.url);
             for (name, value) in &upload.headers {
                 request = request.header(name, value);
             }
@@ -159,6 +159,16 @@ impl NodeClient {
             .await?;
         Ok(answer.status().as_u16())
     }
+}
+
+/// What makes an address of a lease a permission: its signature, or the lease's secret in `/node/v1/uploads/{secret}/{name}` and
+/// `/node/v1/layers/{secret}`.
+fn secret_of(address: &str) -> Option<&str> {
+    if let Some((_, signature)) = address.split_once("X-Amz-Signature=") {
+        return signature.split('&').next();
+    }
+    let (_, rest) = address.split_once("/node/v1/")?;
+    rest.split('/').nth(1)
 }
 
 /// A flat square in the job's colour (half transparent on top, so alpha is seen to survive, and a little different for every seed),
@@ -255,7 +265,9 @@ async fn run(client: &NodeClient, job: &Job, behaviour: &Behaviour) -> Result<u1
         Behaviour::DeliverAfter(pause) => tokio::time::sleep(*pause).await,
         _ => {}
     }
-    let mut objects = client.upload(job).await?;
+    let Ok(mut objects) = client.upload(job).await else {
+        return client.failure(job, wire::FailureKind::Upload).await;
+    };
     if *behaviour == Behaviour::LieAboutDigest {
         for object in &mut objects {
             object.sha256 = "0".repeat(64);

@@ -4,6 +4,7 @@
 //! line, and killed by signal.
 
 pub mod browser;
+pub mod bucket;
 pub mod fake_node;
 pub mod likeness;
 pub mod load;
@@ -14,6 +15,7 @@ pub mod service;
 pub mod stripe;
 
 pub use browser::Browser;
+pub use bucket::Bucket;
 pub use fake_node::{Behaviour, FakeNode};
 pub use service::{DatabaseChoice, Options, Service};
 pub use stripe::FakeStripe;

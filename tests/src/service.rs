@@ -63,7 +63,7 @@ pub fn binaries() -> Result<PathBuf> {
 /// A port that was free a moment ago.
 /// A port nobody listens on, each given out once. Below the ports that the system lends to outgoing connections: those come and
 /// go by the hundred here, and one would now and then hold a service's port while it restarts.
-fn free_port() -> Result<u16> {
+pub(crate) fn free_port() -> Result<u16> {
     const FIRST: u32 = 10_000;
     const COUNT: u32 = 20_000;
     static GIVEN: AtomicU32 = AtomicU32::new(0);

@@ -7,6 +7,7 @@ pub mod limits;
 pub mod listen;
 pub mod logs;
 pub mod mail;
+pub mod objects;
 pub mod openid;
 mod peer;
 pub mod prices;
@@ -120,7 +121,8 @@ mod tests {
             ("CYCLORAMA_HEARTBEAT_SECONDS", "30", "below CYCLORAMA_LEASE_SECONDS"),
             ("CYCLORAMA_RENDER_WAIT_SECONDS", "soon", "1 to 600"),
             ("CYCLORAMA_NODE", "maybe", "embedded or none"),
-            ("CYCLORAMA_OBJECTS", "s3://bucket/x", "file:DIR"),
+            ("CYCLORAMA_OBJECTS", "s3://bucket?secret=hush", "region and path_style"),
+            ("CYCLORAMA_OBJECTS", "s3://a:hush@bucket", "credentials"),
             ("CYCLORAMA_OBJECTS", "ftp://x", "file:DIR"),
             ("CYCLORAMA_DATABASE_URL", "mysql://root:hush@x", "sqlite:PATH or postgres://"),
             ("CYCLORAMA_DELIVERY_TTL_MIN", "59", "60 to 604800"),

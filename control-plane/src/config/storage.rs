@@ -1,5 +1,6 @@
 //! What is kept where: the data folder, the database, the object store, the operator's token, the catalog.
 
+use super::objects::Objects;
 use super::{ConfigError, Secret, Source};
 use std::path::PathBuf;
 
@@ -8,8 +9,7 @@ pub struct Storage {
     pub data_dir: PathBuf,
     /// As `sqlx` takes it. May hold a password.
     pub database_url: Secret,
-    /// Folder of the file store.
-    pub objects_dir: PathBuf,
+    pub objects: Objects,
     /// A catalog release in place of the built-in one.
     pub catalog: Option<PathBuf>,
     /// Given from outside; otherwise one is made at first start.
@@ -29,16 +29,7 @@ impl Storage {
                 }
             },
         };
-        let objects_dir = match source.text("objects") {
-            None => data_dir.join("objects"),
-            Some(text) => match text.strip_prefix("file:") {
-                Some(dir) if !dir.is_empty() => PathBuf::from(dir.strip_prefix("//").unwrap_or(dir)),
-                _ if text.starts_with("s3://") => {
-                    return Err(source.refuse("objects", "file:DIR (s3:// comes with a later release)"));
-                }
-                _ => return Err(source.refuse("objects", "file:DIR")),
-            },
-        };
+        let objects = Objects::read(source, &data_dir)?;
         let operator_token = match source.text("operator_token") {
             None => None,
             Some(token) if (32..=200).contains(&token.len()) && token.bytes().all(|b| b.is_ascii_graphic()) => {
@@ -47,7 +38,7 @@ impl Storage {
             Some(_) => return Err(source.refuse("operator_token", "32 to 200 printable characters without spaces")),
         };
         let catalog = source.text("catalog").map(PathBuf::from);
-        Ok(Storage { data_dir, catalog, database_url: Secret::new(database_url), objects_dir, operator_token })
+        Ok(Storage { data_dir, catalog, database_url: Secret::new(database_url), objects, operator_token })
     }
 }
 

@@ -3,10 +3,11 @@
 use super::credentials::Credentials;
 use super::{DeliveryError, Order, etag};
 use crate::app::App;
+use crate::logs::causes;
+use crate::objects::{ObjectError, ObjectKey, ObjectStore, keys};
 use crate::renders::{Asker, Lane, Picture};
 use bytes::Bytes;
 use cyclorama_core::encoding::{EncodingError, decode_master, derive};
-use cyclorama_core::objects::{ObjectError, ObjectKey, ObjectStore, keys};
 use cyclorama_core::{Format, MASTER_SIDE_PX, Variant};
 use moka::policy::EvictionPolicy;
 use moka::{future, sync};
@@ -149,8 +150,9 @@ impl Pictures {
     async fn make_plain(&self, key: &DerivativeKey, name: &ObjectKey) -> Result<Derivative, DeliveryError> {
         let made = self.make(key).await?;
         if let Err(error) = self.store.put(name, made.clone()).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "a derivative could not be stored");
+            tracing::warn!(error = causes(&error), "a derivative could not be stored");
         } else if made.len() >= FROM_FILE_BYTES_MIN
+            && self.store.has_files()
             && let Ok(derivative) = self.read(key, name).await
         {
             return Ok(derivative);
@@ -178,14 +180,14 @@ impl Pictures {
         Ok(self.read(key, name).await?)
     }
 
-    /// A stored derivative. The file of a large one stays open; its bytes are what that very file holds.
+    /// A stored derivative. The file of a large one, if it is in one, stays open; its bytes are what that very file holds.
     async fn read(&self, key: &DerivativeKey, name: &ObjectKey) -> Result<Derivative, ObjectError> {
         let (bytes, file) = self.store.get_with_file(name).await?;
-        let file = Arc::new(file);
+        let Some(file) = file.filter(|_| bytes.len() >= FROM_FILE_BYTES_MIN).map(Arc::new) else {
+            return Ok(Derivative { bytes, file: Weak::new() });
+        };
         let derivative = Derivative { bytes, file: Arc::downgrade(&file) };
-        if derivative.bytes.len() >= FROM_FILE_BYTES_MIN {
-            self.files.insert(key.clone(), file);
-        }
+        self.files.insert(key.clone(), file);
         Ok(derivative)
     }
 

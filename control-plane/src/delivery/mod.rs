@@ -20,10 +20,10 @@ pub use request::{BadParameter, ImageRequest, ResponseKind};
 
 use crate::catalog::{Catalog, NotFound};
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
+use crate::objects::ObjectError;
 use crate::renders::RenderError;
 use credentials::CredentialsError;
 use cyclorama_core::encoding::EncodingError;
-use cyclorama_core::objects::ObjectError;
 use cyclorama_core::wire::FailureKind;
 use cyclorama_core::{Format, Variant, Vehicle};
 use std::sync::Arc;

@@ -7,7 +7,14 @@ use tokio::process::Command;
 const NAME: &str = "cyclorama-node";
 
 /// Settings of the service that are none of a node's business.
-const KEPT_FROM_NODES: &[&str] = &["CYCLORAMA_DATABASE_URL", "CYCLORAMA_OPERATOR_TOKEN", "CYCLORAMA_OBJECTS"];
+const KEPT_FROM_NODES: &[&str] = &[
+    "CYCLORAMA_DATABASE_URL",
+    "CYCLORAMA_OPERATOR_TOKEN",
+    "CYCLORAMA_OBJECTS",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+];
 
 /// The path that was set, else beside this program, else found on PATH by the system.
 pub fn path(farm: &Farm) -> PathBuf {

@@ -17,7 +17,7 @@ const HOUR_MS: i64 = 3_600_000;
 const RENDERS_MEASURED: i64 = 50;
 
 /// A lease is renewed for no longer than this in all: a node whose engine hangs while its heart beats would keep a job for ever.
-const LEASE_MS_MAX: i64 = 15 * 60_000;
+pub(super) const LEASE_MS_MAX: i64 = 15 * 60_000;
 
 /// What is done with running renders that a lowered budget no longer covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -140,7 +140,7 @@ impl Renders {
                 let ended = self.end_for_budget(&mut tx, &job.job_id, job.fence).await?;
                 tx.commit().await?;
                 if let Some(ended) = ended {
-                    self.attempt_ended(&job.job_id, job.fence, &ended).await;
+                    self.attempt_ended(&job.job_id, job.fence, &ended);
                 }
                 return Ok(false);
             }

@@ -3,7 +3,8 @@
 use super::cost::SPENT_NOW;
 use super::{ATTEMPTS_MAX, Renders, Stale};
 use crate::db::Tx;
-use cyclorama_core::objects::keys;
+use crate::logs::causes;
+use crate::objects::keys;
 use cyclorama_core::wire::{FailureKind, JobKind};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -71,13 +72,14 @@ impl Renders {
         let Some(node) = node else { return Ok(Err(Stale)) };
         let node_id: String = node.try_get(0)?;
         let Some(ended) = self.end_attempt(&mut tx, job_id, fence, kind, &detail).await? else { return Ok(Err(Stale)) };
-        // A vehicle that cannot be drawn says nothing about the node.
-        if kind != FailureKind::Model {
+        // A vehicle that cannot be drawn says nothing about the node, and a store that takes nothing from any of them would have all of them
+        // locked out by the time it is well again.
+        if !matches!(kind, FailureKind::Model | FailureKind::Upload) {
             self.count_failure(&mut tx, &node_id, job_id).await?;
         }
         tx.commit().await?;
         tracing::warn!(job_id, fence, %kind, detail, node_id, again = ended.again, "a node reported a failure");
-        self.attempt_ended(job_id, fence, &ended).await;
+        self.attempt_ended(job_id, fence, &ended);
         Ok(Ok(()))
     }
 
@@ -153,19 +155,19 @@ impl Renders {
     }
 
     /// Wakes whom it concerns and clears what the attempt had uploaded.
-    pub(super) async fn attempt_ended(&self, job_id: &str, fence: i64, ended: &Ended) {
+    pub(super) fn attempt_ended(&self, job_id: &str, fence: i64, ended: &Ended) {
         if ended.again {
             self.0.queued.notify_waiters();
         } else {
             self.0.ended.notify_waiters();
         }
-        if let Err(error) = self.clear_staging(job_id, fence).await {
-            tracing::warn!(
-                job_id,
-                error = &*error as &dyn std::error::Error,
-                "uploads of an ended attempt could not be removed"
-            );
-        }
+        // Beside whoever ended it: a store that does not answer must not hold up nodes and sweeps.
+        let (renders, job_id) = (self.clone(), job_id.to_owned());
+        tokio::spawn(async move {
+            if let Err(error) = renders.clear_staging(&job_id, fence).await {
+                tracing::warn!(job_id, error = causes(&*error), "uploads of an ended attempt could not be removed");
+            }
+        });
     }
 
     async fn clear_staging(&self, job_id: &str, fence: i64) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
@@ -175,8 +177,8 @@ impl Renders {
             .await?;
         let kind: JobKind = row.try_get::<&str, _>(0)?.parse()?;
         let colours = super::state::colours_of(row.try_get(1)?, "jobs.colors", job_id)?;
-        for upload in super::uploads::owed(kind, &colours, "") {
-            self.0.store.delete(&keys::staging(job_id, fence, &upload.name)?).await?;
+        for owed in super::uploads::owed(kind, &colours) {
+            self.0.store.delete(&keys::staging(job_id, fence, &owed.name)?).await?;
         }
         Ok(())
     }

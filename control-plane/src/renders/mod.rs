@@ -44,8 +44,8 @@ pub use uploads::{OpenUpload, UploadError};
 
 use crate::clock::{self, Clock};
 use crate::db::Database;
+use crate::objects::ObjectStore;
 use cyclorama_core::Variant;
-use cyclorama_core::objects::ObjectStore;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};

@@ -6,6 +6,7 @@ use super::state::column;
 use super::{Renders, Standing};
 use crate::clock::UnixMs;
 use crate::db::Tx;
+use crate::objects::ObjectError;
 use cyclorama_core::wire::{HeartbeatRequest, HeartbeatResponse, Job, JoinRequest, NodeOrder, NodeState, Pipeline};
 use sqlx::Row;
 use std::time::Duration;
@@ -41,6 +42,8 @@ pub enum NodeError {
     /// Never joined with this token, or left: it has to join again.
     #[error("there is no such node")]
     Unknown,
+    #[error("the object store failed")]
+    Store(#[from] ObjectError),
     #[error("the database does not answer")]
     Database(#[from] sqlx::Error),
 }

@@ -5,9 +5,12 @@ use super::cost::{self, Covered};
 use super::lane::{Lane, PREWARM_EVERY};
 use super::lease::{ENDED_COLUMNS, Ended};
 use super::state::colours_of;
-use super::{Renders, uploads};
+use super::uploads::Place;
+use super::{NodeError, Renders};
 use crate::clock::UnixMs;
 use crate::db::{DatabaseKind, Tx};
+use crate::objects::{ObjectError, keys};
+use cyclorama_core::View;
 use cyclorama_core::wire::{FailureKind, Job, JobKind};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
@@ -35,7 +38,7 @@ impl Renders {
     /// Leases up to `free` jobs to the node: by lane, inside one by turn, and now and then one of prewarming before all.
     ///
     /// A job is not given twice in a row to the same node while another one is alive.
-    pub(super) async fn claim(&self, node: Claimant<'_>, free: i64) -> Result<Vec<Job>, sqlx::Error> {
+    pub(super) async fn claim(&self, node: Claimant<'_>, free: i64) -> Result<Vec<Job>, NodeError> {
         let now = self.0.clock.now();
         let sql = match self.0.database.kind {
             DatabaseKind::Sqlite => CLAIM,
@@ -48,6 +51,7 @@ impl Renders {
         if some.is_none() {
             return Ok(Vec::new());
         }
+        self.ready_to_sign().await?;
         let mut tx = self.0.database.begin().await?;
         let mut jobs = Vec::new();
         let mut prewarmed = 0;
@@ -93,14 +97,15 @@ impl Renders {
         job_id: &str,
         node: Claimant<'_>,
         now: UnixMs,
-    ) -> Result<Option<Job>, sqlx::Error> {
+    ) -> Result<Option<Job>, NodeError> {
         // Names the lease in its upload addresses; 128 random bits each, as a session would have.
         let secret = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
         let row = sqlx::query(
             "update jobs set state = 'leased', fence = fence + 1, attempt = attempt + 1, node_id = $1, leased_at_ms = $2,
                              lease_until_ms = $3, lease_secret_sha256 = $4, pipeline = $5, rate_microusd_per_hour = $6, stage = null, progress = null
              where id = $7 and state = 'queued'
-             returning kind, vehicle, view, colors, seed, fence, attempt, deadline_ms, cost_microusd, budget_day, spent_microusd",
+             returning kind, vehicle, vehicle_key, view, colors, revision, seed, fence, attempt, deadline_ms, cost_microusd, budget_day,
+                spent_microusd",
         )
         .bind(node.node_id)
         .bind(now.0)
@@ -112,6 +117,7 @@ impl Renders {
         .fetch_optional(&mut **tx)
         .await?;
         let Some(row) = row else { return Ok(None) };
+        let fence: i64 = row.try_get("fence")?;
         let (cost_microusd, spent): (i64, i64) = (row.try_get("cost_microusd")?, row.try_get("spent_microusd")?);
         // Paint jobs cost nothing.
         if cost_microusd > 0 {
@@ -122,7 +128,7 @@ impl Renders {
             let budget_day = row.try_get("budget_day")?;
             let covered = Covered { job_id, budget_day, cost_microusd, needed_microusd: spent + needed };
             if !self.cover(tx, covered).await? {
-                self.end_for_budget(tx, job_id, row.try_get("fence")?).await?;
+                self.end_for_budget(tx, job_id, fence).await?;
                 return Ok(None);
             }
         }
@@ -132,15 +138,23 @@ impl Renders {
             .try_get::<&str, _>("kind")?
             .parse()
             .map_err(|e: cyclorama_core::UnknownName| unreadable("kind", e.to_string()))?;
-        let view = row
+        let view: View = row
             .try_get::<&str, _>("view")?
             .parse()
             .map_err(|e: cyclorama_core::UnknownName| unreadable("view", e.to_string()))?;
         let colours = colours_of(row.try_get("colors")?, "jobs.colors", job_id)?;
-        let base = format!("{}/node/v1", node.base_url);
+        let place = Place { job_id, fence, base_url: node.base_url, secret: &secret };
+        let layers_url = match kind {
+            JobKind::Render => None,
+            JobKind::Paint => {
+                let revision: i64 = row.try_get("revision")?;
+                let layers = keys::layers(row.try_get("vehicle_key")?, view, revision as u64);
+                Some(self.layers_address(place, &layers.map_err(ObjectError::from)?).await?)
+            }
+        };
         Ok(Some(Job {
             job_id: job_id.to_owned(),
-            fence: row.try_get("fence")?,
+            fence,
             deadline: row.try_get("deadline_ms")?,
             attempt: row.try_get::<i64, _>("attempt")? as u32,
             kind,
@@ -148,9 +162,9 @@ impl Renders {
             view,
             pipeline: node.pipeline.to_owned(),
             seed: row.try_get::<i64, _>("seed")? as u64,
-            uploads: uploads::owed(kind, &colours, &format!("{base}/uploads/{secret}")),
+            uploads: self.upload_addresses(place, kind, &colours).await?,
             colours,
-            layers_url: (kind == JobKind::Paint).then(|| format!("{base}/layers/{secret}")),
+            layers_url,
         }))
     }
 
@@ -192,7 +206,7 @@ impl Renders {
         tx.commit().await?;
         if let Some(ended) = ended {
             tracing::warn!(job_id, fence, again = ended.again, why, "a lease was lost");
-            self.attempt_ended(job_id, fence, &ended).await;
+            self.attempt_ended(job_id, fence, &ended);
         }
         Ok(())
     }

@@ -7,21 +7,25 @@ use super::cost::SPENT_NOW;
 use super::lease::{ENDED_COLUMNS, Ended};
 use super::order::NewJob;
 use super::state::{colours_of, column};
-use super::uploads::{self, LAYERS, master_name, preset_name};
+use super::uploads::{self, LAYERS, Owed, master_name, preset_name};
 use super::{Asker, Lane, Renders, Stale, review};
 use crate::clock::UnixMs;
 use crate::db::Tx;
+use crate::objects::{InvalidKey, ObjectError, ObjectKey, keys};
 use bytes::Bytes;
 use cyclorama_core::encoding::{decode_master, probe};
-use cyclorama_core::objects::{InvalidKey, ObjectError, ObjectKey, keys};
-use cyclorama_core::wire::{JobKind, ResultRequest, Upload};
+use cyclorama_core::wire::{JobKind, ResultRequest};
 use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset, View};
+use futures::{StreamExt, TryStreamExt, stream};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 use std::collections::HashMap;
 
 /// Longest receipt that is stored, in bytes. A receipt names digests and timings: a few kilobytes.
 const RECEIPT_BYTES_MAX: usize = 64 * 1024;
+
+/// Objects of one result that are read or moved at once: enough to hide a bucket's distance, few enough to hold in memory.
+const OBJECTS_AT_ONCE: usize = 6;
 
 /// How long a paint job for colours asked for during the render may wait: those requests push it on themselves.
 const LEFTOVER_MS: i64 = 30_000;
@@ -142,36 +146,48 @@ impl Renders {
         job: &Accepting,
         result: &ResultRequest,
     ) -> Result<HashMap<String, Verified>, ResultError> {
-        let mut verified = HashMap::new();
-        for upload in uploads::owed(job.kind, &job.colours, "") {
-            let rejected = |reason: String| Rejected { name: upload.name.clone(), reason };
-            let reported = result
-                .objects
-                .iter()
-                .find(|object| object.name == upload.name)
-                .ok_or_else(|| rejected("is not in the result".to_owned()))?;
-            let bytes = match self.0.store.get(&keys::staging(&job.job_id, job.fence, &upload.name)?).await {
-                Ok(bytes) => bytes,
-                Err(ObjectError::Missing { .. }) => return Err(rejected("was not uploaded".to_owned()).into()),
-                Err(error) => return Err(error.into()),
-            };
-            let claimed = (reported.sha256.to_ascii_lowercase(), reported.bytes);
-            let name = upload.name.clone();
-            // Hashing and decoding take milliseconds of processor time each.
-            let checked = tokio::task::spawn_blocking(move || check(&upload, &claimed.0, claimed.1, &bytes))
-                .await
-                .map_err(|_| Rejected { name: name.clone(), reason: "could not be read".to_owned() })?;
-            verified.insert(name.clone(), checked.map_err(|reason| Rejected { name, reason })?);
+        let checks =
+            uploads::owed(job.kind, &job.colours).into_iter().map(|owed| self.verify_upload(job, result, owed));
+        // In order, so that of several that are wrong it is always the same that is named.
+        stream::iter(checks).buffered(OBJECTS_AT_ONCE).try_collect().await
+    }
+
+    async fn verify_upload(
+        &self,
+        job: &Accepting,
+        result: &ResultRequest,
+        owed: Owed,
+    ) -> Result<(String, Verified), ResultError> {
+        let name = owed.name.clone();
+        let rejected = |reason: &str| Rejected { name: name.clone(), reason: reason.to_owned() };
+        let reported = result.objects.iter().find(|object| object.name == name);
+        let reported = reported.ok_or_else(|| rejected("is not in the result"))?;
+        if reported.bytes > owed.bytes_max() {
+            return Err(rejected(&format!("may have at most {} bytes", owed.bytes_max())).into());
         }
-        Ok(verified)
+        let bytes = match self.0.store.get(&keys::staging(&job.job_id, job.fence, &name)?).await {
+            Ok(bytes) => bytes,
+            Err(ObjectError::Missing { .. }) => return Err(rejected("was not uploaded").into()),
+            // A bucket takes what it is given.
+            Err(error @ ObjectError::TooLarge { .. }) => return Err(rejected(&error.to_string()).into()),
+            Err(error) => return Err(error.into()),
+        };
+        let claimed = (reported.sha256.to_ascii_lowercase(), reported.bytes);
+        // Hashing and decoding take milliseconds of processor time each.
+        let checked = tokio::task::spawn_blocking(move || check(&owed, &claimed.0, claimed.1, &bytes))
+            .await
+            .map_err(|_| rejected("could not be read"))?;
+        let verified = checked.map_err(|reason| rejected(&reason))?;
+        Ok((name, verified))
     }
 
     /// Moves the verified objects to where readers find them.
     async fn publish(&self, job: &Accepting, verified: &HashMap<String, Verified>) -> Result<(), ResultError> {
         if job.kind == JobKind::Render {
-            let layers = keys::layers_of(&job.vehicle_key, job.view, job.revision as u64)?;
+            let layers = keys::layers(&job.vehicle_key, job.view, job.revision as u64)?;
             self.0.store.rename(&keys::staging(&job.job_id, job.fence, LAYERS)?, &layers).await?;
         }
+        let mut pictures = Vec::new();
         for colour in &job.colours {
             let master_name = master_name(*colour);
             let Some(master) = verified.get(&master_name) else { continue };
@@ -179,19 +195,20 @@ impl Renders {
                 for format in Format::ALL {
                     let side_px = size.side_px();
                     let derived = keys::derived(&master.sha256, side_px, side_px, *format)?;
-                    self.publish_once(job, &preset_name(*colour, *size, *format), &derived).await?;
+                    pictures.push((preset_name(*colour, *size, *format), derived));
                 }
             }
-            self.publish_once(job, &master_name, &keys::master(&master.sha256)?).await?;
+            pictures.push((master_name, keys::master(&master.sha256)?));
         }
-        Ok(())
+        let moves = pictures.into_iter().map(|(name, to)| self.publish_once(job, name, to));
+        stream::iter(moves).buffered(OBJECTS_AT_ONCE).try_collect().await
     }
 
     /// Objects under a master's digest are written once: what an ETag names never changes.
-    async fn publish_once(&self, job: &Accepting, name: &str, to: &ObjectKey) -> Result<(), ResultError> {
-        let staged = keys::staging(&job.job_id, job.fence, name)?;
-        match self.0.store.size(to).await? {
-            None => self.0.store.rename(&staged, to).await?,
+    async fn publish_once(&self, job: &Accepting, name: String, to: ObjectKey) -> Result<(), ResultError> {
+        let staged = keys::staging(&job.job_id, job.fence, &name)?;
+        match self.0.store.size(&to).await? {
+            None => self.0.store.rename(&staged, &to).await?,
             Some(_) => self.0.store.delete(&staged).await?,
         }
         Ok(())
@@ -357,7 +374,6 @@ impl Renders {
     }
 }
 
-/// Whether the bytes are what the node says and what was asked for.
 /// The row of a vehicle and view in `layers`, or in `candidate_layers`, in the place of an earlier one.
 async fn insert_layers(
     tx: &mut Tx<'_>,
@@ -384,7 +400,8 @@ async fn insert_layers(
     Ok(())
 }
 
-fn check(upload: &Upload, claimed_sha256: &str, claimed_bytes: u64, bytes: &Bytes) -> Result<Verified, String> {
+/// Whether the bytes are what the node says and what was asked for.
+fn check(owed: &Owed, claimed_sha256: &str, claimed_bytes: u64, bytes: &Bytes) -> Result<Verified, String> {
     if bytes.len() as u64 != claimed_bytes {
         return Err(format!("has {} bytes, the result says {claimed_bytes}", bytes.len()));
     }
@@ -392,23 +409,21 @@ fn check(upload: &Upload, claimed_sha256: &str, claimed_bytes: u64, bytes: &Byte
     if sha256 != claimed_sha256 {
         return Err("has another digest than the result says".to_owned());
     }
-    if upload.name != LAYERS {
+    if owed.name != LAYERS {
         let found = probe(bytes).map_err(|error| error.to_string())?;
-        if (found.format.media_type(), found.width, found.height)
-            != (upload.media_type.as_str(), upload.width, upload.height)
-        {
+        if (found.format.media_type(), found.width, found.height) != (owed.media_type, owed.side_px, owed.side_px) {
             return Err(format!(
                 "is {} of {}x{}, not {} of {}x{}",
                 found.format.media_type(),
                 found.width,
                 found.height,
-                upload.media_type,
-                upload.width,
-                upload.height
+                owed.media_type,
+                owed.side_px,
+                owed.side_px
             ));
         }
         // Every other size is made from the master later: it must be readable to the last pixel.
-        if upload.name.starts_with("master.") {
+        if owed.name.starts_with("master.") {
             decode_master(bytes, MASTER_SIDE_PX).map_err(|error| error.to_string())?;
         }
     }

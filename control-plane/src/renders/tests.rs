@@ -173,7 +173,7 @@ async fn forty_requests_in_two_processes_share_one_render() {
         assert_eq!(number(&database, "select count(*) from jobs").await, 1);
         let found = both[1].find(&variant(&vehicle, Colour::Red)).await.expect("finds").expect("is done");
         assert_eq!(found.master_sha256, masters[0]);
-        let master = cyclorama_core::objects::keys::master(&found.master_sha256).expect("a key");
+        let master = crate::objects::keys::master(&found.master_sha256).expect("a key");
         assert!(store.size(&master).await.expect("asks").is_some());
     }
 }

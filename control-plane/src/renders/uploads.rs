@@ -1,20 +1,24 @@
-//! What a job's node owes, and the one-time addresses it is uploaded to when the store is files.
+//! What a job's node owes, and the addresses it is uploaded to: presigned ones of the bucket, or the control plane's own when the
+//! store is files.
 //!
-//! An address holds a secret of the lease, so it opens one job's staging area for as long as the lease lives and nothing else.
+//! An own address holds a secret of the lease, so it opens one lease's staging area for as long as the lease lives and nothing else.
+//! A presigned one opens one object of that area, for a little longer than any lease can live; what is put there late is seen by nobody.
 //! What was uploaded becomes visible only through `result`.
 
 use super::Renders;
+use super::cost::LEASE_MS_MAX;
+use crate::objects::{OBJECT_BYTES_MAX, ObjectError, ObjectKey, keys};
 use bytes::Bytes;
-use cyclorama_core::objects::{OBJECT_BYTES_MAX, ObjectError, ObjectKey, keys};
 use cyclorama_core::wire::{JobKind, Upload};
 use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
+use std::time::Duration;
 
 pub(super) const LAYERS: &str = "layers";
 
 /// A 1024 px RGBA picture is 4 MiB before compression, and no encoder makes it twice as large.
-const PICTURE_BYTES_MAX: usize = 8 << 20;
+const PICTURE_BYTES_MAX: u64 = 8 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum UploadError {
@@ -26,6 +30,36 @@ pub enum UploadError {
     Database(#[from] sqlx::Error),
 }
 
+/// A presigned address outlives its lease by this: the last upload of a lease may still be under way.
+const PRESIGNED_AFTER_LEASE: Duration = Duration::from_secs(60);
+
+/// An object that a node owes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Owed {
+    pub name: String,
+    pub media_type: &'static str,
+    /// Pixels; 0 for layers.
+    pub side_px: u32,
+}
+
+impl Owed {
+    /// Largest object that is taken for it.
+    pub fn bytes_max(&self) -> u64 {
+        if self.name == LAYERS { OBJECT_BYTES_MAX } else { PICTURE_BYTES_MAX }
+    }
+}
+
+/// A lease whose node is told where to put things.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub job_id: &'a str,
+    pub fence: i64,
+    /// What the control plane's own addresses begin with.
+    pub base_url: &'a str,
+    /// Names the lease in them.
+    pub secret: &'a str,
+}
+
 /// An upload address that is open now.
 #[derive(Debug)]
 pub struct OpenUpload {
@@ -34,25 +68,19 @@ pub struct OpenUpload {
     pub bytes_max: usize,
 }
 
-/// Every object the node of a job owes, uploaded to `{address}/{name}`.
-pub(super) fn owed(kind: JobKind, colours: &[Colour], address: &str) -> Vec<Upload> {
-    let upload = |name: String, media_type: &str, side_px: u32| Upload {
-        url: format!("{address}/{name}"),
-        headers: vec![("content-type".to_owned(), media_type.to_owned())],
-        media_type: media_type.to_owned(),
-        width: side_px,
-        height: side_px,
-        name,
-    };
+/// Every object the node of a job owes.
+pub(super) fn owed(kind: JobKind, colours: &[Colour]) -> Vec<Owed> {
     let mut owed = Vec::new();
     if kind == JobKind::Render {
-        owed.push(upload(LAYERS.to_owned(), "application/octet-stream", 0));
+        owed.push(Owed { name: LAYERS.to_owned(), media_type: "application/octet-stream", side_px: 0 });
     }
     for colour in colours {
-        owed.push(upload(master_name(*colour), Format::Png.media_type(), MASTER_SIDE_PX));
+        let name = master_name(*colour);
+        owed.push(Owed { name, media_type: Format::Png.media_type(), side_px: MASTER_SIDE_PX });
         for size in SizePreset::ALL {
             for format in Format::ALL {
-                owed.push(upload(preset_name(*colour, *size, *format), format.media_type(), size.side_px()));
+                let name = preset_name(*colour, *size, *format);
+                owed.push(Owed { name, media_type: format.media_type(), side_px: size.side_px() });
             }
         }
     }
@@ -68,18 +96,65 @@ pub(super) fn preset_name(colour: Colour, size: SizePreset, format: Format) -> S
 }
 
 impl Renders {
+    /// Where the node of a lease puts everything it owes.
+    pub(super) async fn upload_addresses(
+        &self,
+        place: Place<'_>,
+        kind: JobKind,
+        colours: &[Colour],
+    ) -> Result<Vec<Upload>, ObjectError> {
+        let mut uploads = Vec::new();
+        for Owed { name, media_type, side_px } in owed(kind, colours) {
+            let staged = keys::staging(place.job_id, place.fence, &name)?;
+            let now = self.0.clock.now();
+            let presigned = self.0.store.presigned_put(&staged, media_type, now, self.presigned_for()).await?;
+            let (url, headers) = match presigned {
+                Some(presigned) => (presigned.url, presigned.headers),
+                None => (
+                    format!("{}/node/v1/uploads/{}/{name}", place.base_url, place.secret),
+                    vec![("content-type".to_owned(), media_type.to_owned())],
+                ),
+            };
+            let media_type = media_type.to_owned();
+            uploads.push(Upload { name, url, headers, media_type, width: side_px, height: side_px });
+        }
+        Ok(uploads)
+    }
+
+    /// Where the node of a paint job's lease reads the layers from.
+    pub(super) async fn layers_address(&self, place: Place<'_>, layers: &ObjectKey) -> Result<String, ObjectError> {
+        match self.0.store.presigned_get(layers, self.0.clock.now(), self.presigned_for()).await? {
+            Some(presigned) => Ok(presigned.url),
+            None => Ok(format!("{}/node/v1/layers/{}", place.base_url, place.secret)),
+        }
+    }
+
+    /// Has what signs addresses fetched, if it has run out: to be called before a transaction, which others wait behind.
+    pub(super) async fn ready_to_sign(&self) -> Result<(), ObjectError> {
+        self.0
+            .store
+            .presigned_get(&ObjectKey::new("probe/none")?, self.0.clock.now(), self.presigned_for())
+            .await
+            .map(drop)
+    }
+
+    /// How long a presigned address holds: until the longest lease is over, and a little more.
+    fn presigned_for(&self) -> Duration {
+        let lease = Duration::from_millis(LEASE_MS_MAX.unsigned_abs());
+        lease + Duration::from_secs(self.settings().lease_seconds) + PRESIGNED_AFTER_LEASE
+    }
+
     /// The staging place of one object of the lease that the secret belongs to.
     pub async fn open_upload(&self, secret: &str, name: &str) -> Result<OpenUpload, UploadError> {
         let row = self.leased_by(secret, "kind, colors").await?.ok_or(UploadError::Closed)?;
         let (job_id, fence): (String, i64) = (row.try_get("id")?, row.try_get("fence")?);
         let kind: JobKind = super::state::column(row.try_get("kind")?, "jobs.kind", &job_id)?;
         let colours = super::state::colours_of(row.try_get("colors")?, "jobs.colors", &job_id)?;
-        if !owed(kind, &colours, "").iter().any(|upload| upload.name == name) {
+        let Some(owed) = owed(kind, &colours).into_iter().find(|owed| owed.name == name) else {
             return Err(UploadError::Closed);
-        }
+        };
         let staging = keys::staging(&job_id, fence, name).map_err(ObjectError::from)?;
-        let bytes_max = if name == LAYERS { OBJECT_BYTES_MAX as usize } else { PICTURE_BYTES_MAX };
-        Ok(OpenUpload { staging, bytes_max })
+        Ok(OpenUpload { staging, bytes_max: owed.bytes_max() as usize })
     }
 
     /// Stores what was uploaded; sending it again replaces it.
@@ -92,7 +167,7 @@ impl Renders {
         let row = self.leased_by(secret, "vehicle_key, view, revision").await?.ok_or(UploadError::Closed)?;
         let view = super::state::column(row.try_get("view")?, "jobs.view", row.try_get("id")?)?;
         let revision: i64 = row.try_get("revision")?;
-        let key = keys::layers_of(row.try_get("vehicle_key")?, view, revision as u64).map_err(ObjectError::from)?;
+        let key = keys::layers(row.try_get("vehicle_key")?, view, revision as u64).map_err(ObjectError::from)?;
         Ok(self.0.store.get(&key).await?)
     }
 
@@ -116,18 +191,15 @@ mod tests {
     fn a_render_owes_layers_and_a_paint_job_does_not() {
         let colours = [Colour::Red, Colour::Blue];
         for (kind, objects) in [(JobKind::Render, 1 + 2 * 13), (JobKind::Paint, 2 * 13)] {
-            let owed = owed(kind, &colours, "http://x/u/s");
+            let owed = owed(kind, &colours);
             assert_eq!(owed.len(), objects);
-            let mut names: Vec<&str> = owed.iter().map(|upload| upload.name.as_str()).collect();
+            let mut names: Vec<&str> = owed.iter().map(|owed| owed.name.as_str()).collect();
             names.sort_unstable();
             names.dedup();
             assert_eq!(names.len(), objects);
         }
-        let owed = owed(JobKind::Render, &[Colour::Red], "http://x/u/s");
-        let jpg = owed.iter().find(|upload| upload.name == "768.red.jpg").expect("a preset");
-        assert_eq!(
-            (jpg.url.as_str(), jpg.media_type.as_str(), jpg.width),
-            ("http://x/u/s/768.red.jpg", "image/jpeg", 768)
-        );
+        let owed = owed(JobKind::Render, &[Colour::Red]);
+        let jpg = owed.iter().find(|owed| owed.name == "768.red.jpg").expect("a preset");
+        assert_eq!((jpg.media_type, jpg.side_px), ("image/jpeg", 768));
     }
 }

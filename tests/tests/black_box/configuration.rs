@@ -11,6 +11,8 @@ fn a_wrong_setting_stops_the_start_with_one_line() {
         ("CYCLORAMA_NODE", "maybe", "embedded"),
         ("CYCLORAMA_DATABASE_URL", "mysql://x", "sqlite"),
         ("CYCLORAMA_OBJECTS", "ftp://x", "file"),
+        ("CYCLORAMA_OBJECTS", "s3://x", "bucket"),
+        ("CYCLORAMA_OBJECTS", "s3://pictures?endpoint=nowhere", "endpoint"),
         ("CYCLORAMA_LEASE_SECONDS", "0", "2 to 600"),
         ("CYCLORAMA_HEARTBEAT_SECONDS", "soon", "soon"),
         ("CYCLORAMA_RENDER_WAIT_SECONDS", "-1", "-1"),

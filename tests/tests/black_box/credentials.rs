@@ -3,7 +3,7 @@
 
 use c2pa::{Context, Reader, Settings, ValidationState};
 use cyclorama_tests::fake_node::{Behaviour, FakeNode};
-use cyclorama_tests::{DatabaseChoice, Options, Service};
+use cyclorama_tests::{Bucket, DatabaseChoice, Options, Service};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
 };
@@ -51,9 +51,20 @@ fn read(certificate: &Certificate, media_type: &str, bytes: &[u8]) -> c2pa::Resu
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pictures_say_who_made_them_and_that_nobody_changed_them() {
+    pictures_are_signed(Options::default()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_in_a_bucket_are_signed_as_well_and_once() {
+    let bucket = Bucket::start().await.unwrap();
+    pictures_are_signed(bucket.options()).await;
+    assert_eq!(bucket.names("cyclorama/test/signed/").len(), 6);
+}
+
+async fn pictures_are_signed(options: Options) {
     let folder = tempfile::tempdir().unwrap();
     let certificate = certificate(folder.path());
-    let options = Options::default()
+    let options = options
         .set("CYCLORAMA_C2PA_CERTIFICATE", certificate.chain.display())
         .set("CYCLORAMA_C2PA_KEY", certificate.key.display());
     let mut service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();

@@ -4,6 +4,7 @@
 
 mod account;
 mod batches;
+mod buckets;
 mod caps_and_letters;
 mod catalog;
 mod commands;

@@ -5,11 +5,11 @@ use crate::app::App;
 use crate::delivery::{self, ImageRequest, Order, ResponseKind};
 use crate::http::error::Problem;
 use crate::http::v1::answer::problem;
+use crate::objects::{ObjectError, keys};
 use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use axum::response::{IntoResponse, Response};
 use cyclorama_core::Format;
-use cyclorama_core::objects::{ObjectError, keys};
 
 const SIDE_PX: u32 = 512;
 

@@ -7,9 +7,10 @@ pub mod nodes;
 pub mod uploads;
 
 use super::error::Problem;
+use crate::logs::causes;
+use crate::objects::ObjectError;
 use crate::renders::{NodeError, Stale, UploadError};
 use axum::http::StatusCode;
-use cyclorama_core::objects::ObjectError;
 
 impl From<NodeError> for Problem {
     fn from(error: NodeError) -> Self {
@@ -17,6 +18,7 @@ impl From<NodeError> for Problem {
             NodeError::Unknown => {
                 Problem::not_found("unknown_node", "There is no such node with this token: join again.")
             }
+            NodeError::Store(error) => error.into(),
             NodeError::Database(error) => error.into(),
         }
     }
@@ -41,7 +43,7 @@ impl From<UploadError> for Problem {
 /// The store's trouble is an operator's affair: logged here, once.
 impl From<ObjectError> for Problem {
     fn from(error: ObjectError) -> Self {
-        tracing::error!(error = &error as &dyn std::error::Error, "the object store failed");
+        tracing::error!(error = causes(&error), "the object store failed");
         let (status, retry_after_seconds) = match error {
             ObjectError::Full { .. } => (StatusCode::INSUFFICIENT_STORAGE, 60),
             _ => (StatusCode::SERVICE_UNAVAILABLE, 5),

@@ -9,6 +9,7 @@ use crate::http::extract::Caller;
 use crate::http::rate_limit::counted;
 use crate::http::sendfile::FileBody;
 use crate::ledger::{Credits, KeyCap, MeterError};
+use crate::logs::causes;
 use crate::renders::RenderError;
 use axum::body::{Body, Bytes};
 use axum::http::header::IF_NONE_MATCH;
@@ -109,7 +110,7 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
         | DeliveryError::Meter(MeterError::Database(_))
         | DeliveryError::Database(_)
         | DeliveryError::Render(RenderError::Database(_)) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "a picture could not be delivered");
+            tracing::error!(error = causes(&error), "a picture could not be delivered");
             let detail = "A part of the service does not answer; nothing was charged.";
             Problem::unavailable("dependency_down", detail).retry_after(5)
         }

@@ -37,6 +37,7 @@ pub async fn resume(
 async fn give(app: &App, node_id: String, order: NodeOrder) -> Result<Json<Ordered>, Problem> {
     app.renders.order_node(&node_id, order).await.map_err(|error| match error {
         NodeError::Unknown => Problem::not_found("unknown_node", format!("There is no node {node_id}.")),
+        NodeError::Store(cause) => cause.into(),
         NodeError::Database(cause) => cause.into(),
     })?;
     tracing::info!(node_id, order = order.as_str(), "node ordered by the operator");

@@ -1,6 +1,6 @@
 //! The names of objects, side by side: what is stored where is read here and nowhere else.
 
-use crate::{Format, Vehicle, View};
+use cyclorama_core::{Format, View};
 use std::fmt;
 
 /// A checked object name: segments of `a-z 0-9 . _ -` joined by `/`, none empty or starting with a dot, so that a key
@@ -44,13 +44,8 @@ impl fmt::Display for ObjectKey {
     }
 }
 
-/// Light layers of a vehicle and view. A re-render has a higher revision and so another key.
-pub fn layers(vehicle: &Vehicle, view: View, revision: u64) -> Result<ObjectKey, InvalidKey> {
-    layers_of(&vehicle.key(), view, revision)
-}
-
-/// [`layers`] by the vehicle's key (`make/model/year`), as job rows hold it.
-pub fn layers_of(vehicle_key: &str, view: View, revision: u64) -> Result<ObjectKey, InvalidKey> {
+/// Light layers of a vehicle (by its key, `make/model/year`) and view. A re-render has a higher revision and so another key.
+pub fn layers(vehicle_key: &str, view: View, revision: u64) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("layers/{vehicle_key}/{view}/{revision}"))
 }
 
@@ -121,7 +116,7 @@ mod tests {
         let sha = "0".repeat(63) + "a";
         assert_eq!(master(&sha).unwrap().as_str(), format!("masters/{sha}.png"));
         assert_eq!(derived(&sha, 450, 300, Format::Jpg).unwrap().as_str(), format!("derived/{sha}/450x300.jpg"));
-        assert_eq!(layers_of("bmw/x5/2020", View::SideRight, 3).unwrap().as_str(), "layers/bmw/x5/2020/side-right/3");
+        assert_eq!(layers("bmw/x5/2020", View::SideRight, 3).unwrap().as_str(), "layers/bmw/x5/2020/side-right/3");
         assert_eq!(staging("0190-a", 7, "256.red.webp").unwrap().as_str(), "staging/0190-a/7/256.red.webp");
         for bad in ["", "abc", &sha.to_uppercase(), &format!("../{}", &sha[3..])] {
             assert!(master(bad).is_err(), "{bad:?}");

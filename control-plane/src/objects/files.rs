@@ -1,6 +1,6 @@
 //! Objects as files in a folder: a key is a path below it.
 
-use super::{OBJECT_BYTES_MAX, ObjectError, ObjectKey};
+use super::{ObjectError, ObjectKey, check_size};
 use bytes::Bytes;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
@@ -36,7 +36,7 @@ impl FileStore {
         };
         match opened() {
             Ok(()) => Ok(Self { folder: folder.into() }),
-            Err(source) => Err(ObjectError::Open { folder, source }),
+            Err(error) => Err(ObjectError::Open { store: folder.display().to_string(), source: error.into() }),
         }
     }
 
@@ -51,8 +51,8 @@ impl FileStore {
             Err(e) if e.is_panic() => std::panic::resume_unwind(e.into_panic()),
             // Only a runtime that is shutting down cancels blocking work.
             Err(_) => Err(ObjectError::Open {
-                folder: self.folder.to_path_buf(),
-                source: io::Error::new(ErrorKind::Interrupted, "the process is shutting down"),
+                store: self.folder.display().to_string(),
+                source: "the process is shutting down".into(),
             }),
         }
     }
@@ -74,7 +74,6 @@ impl FileStore {
         bytes: &[u8],
         place: impl Fn(&Path, &Path) -> io::Result<()>,
     ) -> Result<bool, ObjectError> {
-        check_size(key, bytes.len() as u64)?;
         let partial = self.folder.join(PARTIAL_FOLDER).join(uuid::Uuid::now_v7().to_string());
         let target = self.path(key);
         let written = || -> io::Result<bool> {
@@ -92,7 +91,9 @@ impl FileStore {
         let _ = fs::remove_file(&partial);
         written.map_err(|e| match failure(key, e) {
             // Writing finds nothing missing but the store itself.
-            ObjectError::Missing { key } => ObjectError::Unreachable { key, source: ErrorKind::NotFound.into() },
+            ObjectError::Missing { key } => {
+                ObjectError::Unreachable { key, source: io::Error::from(ErrorKind::NotFound).into() }
+            }
             other => other,
         })
     }
@@ -187,13 +188,6 @@ impl FileStore {
     }
 }
 
-fn check_size(key: &ObjectKey, bytes: u64) -> Result<(), ObjectError> {
-    if bytes > OBJECT_BYTES_MAX {
-        return Err(ObjectError::TooLarge { key: key.clone(), bytes });
-    }
-    Ok(())
-}
-
 /// A file where a folder is expected also means that no such object exists.
 fn is_missing(e: &io::Error) -> bool {
     matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
@@ -203,8 +197,8 @@ pub(super) fn failure(key: &ObjectKey, source: io::Error) -> ObjectError {
     let key = key.clone();
     match source.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => ObjectError::Missing { key },
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ObjectError::Full { key, source },
-        _ => ObjectError::Unreachable { key, source },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ObjectError::Full { key, source: source.into() },
+        _ => ObjectError::Unreachable { key, source: source.into() },
     }
 }
 

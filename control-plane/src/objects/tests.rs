@@ -1,9 +1,11 @@
-//! The file store, on a real folder.
+//! What every store does, on a folder and on two S3 servers that others wrote; and what is the file store's own.
 
+use super::s3_tests::opened;
 use super::*;
+use cyclorama_tests::bucket::{Bucket, Moto};
 use std::fs;
 
-fn key(text: &str) -> ObjectKey {
+pub(super) fn key(text: &str) -> ObjectKey {
     ObjectKey::new(text).unwrap()
 }
 
@@ -11,10 +13,37 @@ fn files_below(folder: &std::path::Path) -> usize {
     fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).map(|p| if p.is_dir() { files_below(&p) } else { 1 }).sum()
 }
 
-#[tokio::test]
-async fn put_get_size_replace_delete() {
+async fn keeps_the_contract(store: &ObjectStore) {
+    what_is_put_is_read_until_it_is_deleted(store).await;
+    of_several_that_are_new_one_is_kept(store).await;
+    rename_moves_once(store).await;
+    readers_never_see_half_an_object(store).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_keeps_the_contract() {
     let folder = tempfile::tempdir().unwrap();
     let store = ObjectStore::open_files(folder.path().join("deep/store")).unwrap();
+    keeps_the_contract(&store).await;
+    assert_eq!(files_below(folder.path()), 3, "no partial file stays behind");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bucket_of_s3s_keeps_the_contract() {
+    let bucket = Bucket::start().await.unwrap();
+    let store = opened(&bucket.address("deep/store")).await.unwrap();
+    keeps_the_contract(&store).await;
+    assert_eq!(bucket.names("").len(), 3, "nothing stays behind, and nothing is outside the prefix");
+    assert_eq!(bucket.names("deep/store/").len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bucket_of_moto_keeps_the_contract() {
+    let moto = Moto::start().await.unwrap();
+    keeps_the_contract(&opened(&moto.address("")).await.unwrap()).await;
+}
+
+async fn what_is_put_is_read_until_it_is_deleted(store: &ObjectStore) {
     let a = key("derived/ab/256x256.png");
     assert!(matches!(store.get(&a).await, Err(ObjectError::Missing { .. })));
     assert_eq!(store.size(&a).await.unwrap(), None);
@@ -22,22 +51,24 @@ async fn put_get_size_replace_delete() {
     store.put(&a, Bytes::from_static(b"two!")).await.unwrap();
     assert_eq!(store.get(&a).await.unwrap().as_ref(), b"two!");
     assert_eq!(store.size(&a).await.unwrap(), Some(4));
-    assert_eq!(files_below(folder.path()), 1, "no partial file stays behind");
-
-    // A folder is not an object, and an object is not a folder.
-    assert_eq!(store.size(&key("derived/ab")).await.unwrap(), None);
-    assert!(matches!(store.get(&key("derived/ab")).await, Err(ObjectError::Missing { .. })));
-    assert!(matches!(store.get(&key("derived/ab/256x256.png/x")).await, Err(ObjectError::Missing { .. })));
+    let (bytes, file) = store.get_with_file(&a).await.unwrap();
+    assert_eq!((bytes.as_ref(), file.is_some()), (&b"two!"[..], store.has_files()));
 
     store.delete(&a).await.unwrap();
     store.delete(&a).await.unwrap();
     assert_eq!(store.size(&a).await.unwrap(), None);
+    store.put(&a, Bytes::new()).await.unwrap();
+    assert_eq!((store.get(&a).await.unwrap().len(), store.size(&a).await.unwrap()), (0, Some(0)));
+    store.delete(&a).await.unwrap();
+
+    // An object that could never be read back.
+    let large = Bytes::from(vec![0; OBJECT_BYTES_MAX as usize + 1]);
+    assert!(matches!(store.put(&a, large.clone()).await, Err(ObjectError::TooLarge { .. })));
+    assert!(matches!(store.put_new(&a, large).await, Err(ObjectError::TooLarge { .. })));
+    assert_eq!(store.size(&a).await.unwrap(), None);
 }
 
-#[tokio::test]
-async fn of_several_that_are_new_one_is_kept() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = ObjectStore::open_files(folder.path().to_path_buf()).unwrap();
+async fn of_several_that_are_new_one_is_kept(store: &ObjectStore) {
     let puts = (0..16u8).map(|i| {
         let store = store.clone();
         tokio::spawn(async move { (i, store.put_new(&key("deep/down/one"), vec![i; 10_000].into()).await.unwrap()) })
@@ -51,14 +82,11 @@ async fn of_several_that_are_new_one_is_kept() {
     assert_eq!(store.get(&key("deep/down/one")).await.unwrap(), vec![kept[0]; 10_000]);
     assert!(!store.put_new(&key("deep/down/one"), "later".into()).await.unwrap());
     assert_eq!(store.get(&key("deep/down/one")).await.unwrap(), vec![kept[0]; 10_000]);
-    assert_eq!(files_below(folder.path()), 1, "no partial file is left");
 }
 
-#[tokio::test]
-async fn rename_moves_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = ObjectStore::open_files(folder.path().to_owned()).unwrap();
+async fn rename_moves_once(store: &ObjectStore) {
     let (from, to) = (key("staging/j/1/layers"), key("layers/bmw/x5/2020/front/1"));
+    store.put(&to, Bytes::from_static(b"older")).await.unwrap();
     store.put(&from, Bytes::from_static(b"x")).await.unwrap();
     store.rename(&from, &to).await.unwrap();
     assert_eq!((store.size(&from).await.unwrap(), store.size(&to).await.unwrap()), (None, Some(1)));
@@ -67,10 +95,7 @@ async fn rename_moves_once() {
     assert_eq!(store.get(&to).await.unwrap().as_ref(), b"x");
 }
 
-#[tokio::test]
-async fn readers_never_see_half_an_object() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = ObjectStore::open_files(folder.path().to_owned()).unwrap();
+async fn readers_never_see_half_an_object(store: &ObjectStore) {
     let shared = key("masters/shared.png");
     store.put(&shared, Bytes::from(vec![0; 200_000])).await.unwrap();
     let writer = tokio::spawn({
@@ -90,6 +115,16 @@ async fn readers_never_see_half_an_object() {
 }
 
 #[tokio::test]
+async fn a_folder_is_not_an_object_and_an_object_is_not_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = ObjectStore::open_files(folder.path().to_owned()).unwrap();
+    store.put(&key("derived/ab/256x256.png"), Bytes::from_static(b"one")).await.unwrap();
+    assert_eq!(store.size(&key("derived/ab")).await.unwrap(), None);
+    assert!(matches!(store.get(&key("derived/ab")).await, Err(ObjectError::Missing { .. })));
+    assert!(matches!(store.get(&key("derived/ab/256x256.png/x")).await, Err(ObjectError::Missing { .. })));
+}
+
+#[tokio::test]
 async fn failures_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     // A store whose folder goes away.
@@ -102,11 +137,6 @@ async fn failures_are_told_apart() {
     fs::write(folder.path().join("file"), b"").unwrap();
     let open = ObjectStore::open_files(folder.path().join("file"));
     assert!(matches!(&open, Err(ObjectError::Open { .. })) && open.unwrap_err().to_string().contains("file"));
-
-    // An object that could never be read back.
-    let store = ObjectStore::open_files(folder.path().join("store")).unwrap();
-    let large = Bytes::from(vec![0; OBJECT_BYTES_MAX as usize + 1]);
-    assert!(matches!(store.put(&key("large"), large).await, Err(ObjectError::TooLarge { .. })));
 }
 
 /// `/dev/full` answers every write as a full disk does.

@@ -1,0 +1,199 @@
+//! Where a picture's bytes are kept: named objects, written whole or not at all, never changed once visible. Files in a folder
+//! (`files`) or objects of a bucket (`s3`).
+//!
+//! What the names are is `keys`; what a name's bytes mean (a master, a derivative, layers) is its caller's affair.
+
+mod files;
+pub mod keys;
+mod s3;
+
+#[cfg(test)]
+mod s3_tests;
+#[cfg(test)]
+mod tests;
+
+pub use cyclorama_core::wire::OBJECT_BYTES_MAX;
+pub use keys::{InvalidKey, ObjectKey};
+pub use s3::Presigned;
+
+use crate::clock::UnixMs;
+use crate::config::objects::Objects;
+use bytes::Bytes;
+use files::FileStore;
+use s3::{Patience, S3Store};
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The store: files on one machine, a bucket for several.
+#[derive(Debug, Clone)]
+pub enum ObjectStore {
+    Files(FileStore),
+    S3(S3Store),
+}
+
+/// What a store said, or what kept it from answering.
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// What went wrong, in the terms a caller decides by.
+#[derive(Debug, thiserror::Error)]
+pub enum ObjectError {
+    /// Nothing is stored under the key. An answer, not an incident.
+    #[error("no object `{key}`")]
+    Missing { key: ObjectKey },
+    /// The disk or the quota is full: nothing can be stored until an operator makes room.
+    #[error("no room to store `{key}`")]
+    Full {
+        key: ObjectKey,
+        #[source]
+        source: Cause,
+    },
+    /// The store cannot be read or written at all.
+    #[error("the object store failed on `{key}`")]
+    Unreachable {
+        key: ObjectKey,
+        #[source]
+        source: Cause,
+    },
+    #[error("object `{key}` has {bytes} bytes or more, and {OBJECT_BYTES_MAX} are allowed")]
+    TooLarge { key: ObjectKey, bytes: u64 },
+    /// `store` is a folder or an `s3://` address.
+    #[error("cannot use {store} as the object store")]
+    Open {
+        store: String,
+        #[source]
+        source: Cause,
+    },
+    #[error(transparent)]
+    Key(#[from] InvalidKey),
+}
+
+impl ObjectStore {
+    /// The store that the settings name, proved usable.
+    pub async fn open(objects: &Objects) -> Result<Self, ObjectError> {
+        match objects {
+            Objects::Files(folder) => Self::open_files(folder.clone()),
+            Objects::S3(bucket) => Ok(Self::S3(S3Store::open(bucket, Patience::default(), s3::aws_chain()).await?)),
+        }
+    }
+
+    /// A store of files under `folder`, which is made if it is absent and is proved writable.
+    pub fn open_files(folder: PathBuf) -> Result<Self, ObjectError> {
+        Ok(Self::Files(FileStore::open(folder)?))
+    }
+
+    /// Stores `bytes` durably under `key`, replacing what was there. A reader sees the old object, the new one or none,
+    /// never a part, also after a crash.
+    pub async fn put(&self, key: &ObjectKey, bytes: Bytes) -> Result<(), ObjectError> {
+        check_size(key, bytes.len() as u64)?;
+        match self {
+            Self::Files(files) => {
+                let key = key.clone();
+                files.run(move |files| files.put(&key, &bytes)).await
+            }
+            Self::S3(s3) => s3.put(key, bytes).await,
+        }
+    }
+
+    /// Stores `bytes` as durably, unless something is there already, which stays. Of several at once one is kept. Whether it was this.
+    pub async fn put_new(&self, key: &ObjectKey, bytes: Bytes) -> Result<bool, ObjectError> {
+        check_size(key, bytes.len() as u64)?;
+        match self {
+            Self::Files(files) => {
+                let key = key.clone();
+                files.run(move |files| files.put_new(&key, &bytes)).await
+            }
+            Self::S3(s3) => s3.put_new(key, bytes).await,
+        }
+    }
+
+    pub async fn get(&self, key: &ObjectKey) -> Result<Bytes, ObjectError> {
+        self.get_with_file(key).await.map(|(bytes, _)| bytes)
+    }
+
+    /// The object, and the file that holds it where objects are files. The file never changes: an object is replaced by a new file,
+    /// never written into.
+    pub async fn get_with_file(&self, key: &ObjectKey) -> Result<(Bytes, Option<File>), ObjectError> {
+        match self {
+            Self::Files(files) => {
+                let key = key.clone();
+                files.run(move |files| files.get(&key)).await.map(|(bytes, file)| (bytes, Some(file)))
+            }
+            Self::S3(s3) => Ok((s3.get(key).await?, None)),
+        }
+    }
+
+    /// Whether reading an object brings the file that holds it.
+    pub fn has_files(&self) -> bool {
+        matches!(self, Self::Files(_))
+    }
+
+    /// Size in bytes; `None` when there is no such object.
+    pub async fn size(&self, key: &ObjectKey) -> Result<Option<u64>, ObjectError> {
+        match self {
+            Self::Files(files) => {
+                let key = key.clone();
+                files.run(move |files| files.size(&key)).await
+            }
+            Self::S3(s3) => s3.size(key).await,
+        }
+    }
+
+    /// Removes the object. Removing what is not there is success: the state asked for is reached.
+    pub async fn delete(&self, key: &ObjectKey) -> Result<(), ObjectError> {
+        match self {
+            Self::Files(files) => {
+                let key = key.clone();
+                files.run(move |files| files.delete(&key)).await
+            }
+            Self::S3(s3) => s3.delete(key).await,
+        }
+    }
+
+    /// Gives an object another name, replacing what had it: how an upload leaves the staging area. A file has one name at any
+    /// time; in a bucket it may have both for a moment, or after a failure, and doing it again ends that.
+    pub async fn rename(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
+        match self {
+            Self::Files(files) => {
+                let (from, to) = (from.clone(), to.clone());
+                files.run(move |files| files.rename(&from, &to)).await
+            }
+            Self::S3(s3) => s3.rename(from, to).await,
+        }
+    }
+
+    /// An address that takes one object by PUT from `now` on for as long as `valid`, from whoever knows it. `None`: objects are
+    /// files, and have no addresses.
+    pub async fn presigned_put(
+        &self,
+        key: &ObjectKey,
+        media_type: &str,
+        now: UnixMs,
+        valid: Duration,
+    ) -> Result<Option<Presigned>, ObjectError> {
+        match self {
+            Self::Files(_) => Ok(None),
+            Self::S3(s3) => s3.presigned_put(key, media_type, now, valid).await.map(Some),
+        }
+    }
+
+    /// The same for reading it by GET.
+    pub async fn presigned_get(
+        &self,
+        key: &ObjectKey,
+        now: UnixMs,
+        valid: Duration,
+    ) -> Result<Option<Presigned>, ObjectError> {
+        match self {
+            Self::Files(_) => Ok(None),
+            Self::S3(s3) => s3.presigned_get(key, now, valid).await.map(Some),
+        }
+    }
+}
+
+fn check_size(key: &ObjectKey, bytes: u64) -> Result<(), ObjectError> {
+    if bytes > OBJECT_BYTES_MAX {
+        return Err(ObjectError::TooLarge { key: key.clone(), bytes });
+    }
+    Ok(())
+}

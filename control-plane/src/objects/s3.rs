@@ -1,0 +1,313 @@
+//! Objects in a bucket of AWS S3 or of any server that speaks its protocol, through the AWS SDK: a key is an object's name below the
+//! prefix. Requests are signed with what the SDK finds where AWS programs look; nothing of that is kept, shown or logged here.
+//!
+//! Waiting is bounded: each attempt, each request with its attempts, and each body that is read.
+
+use super::{Cause, ObjectError, ObjectKey, check_size};
+use crate::clock::UnixMs;
+use crate::config::objects::Bucket;
+use aws_config::{BehaviorVersion, ConfigLoader};
+use aws_sdk_s3::Client;
+use aws_sdk_s3::config::retry::{RetryConfig, RetryPartition};
+use aws_sdk_s3::config::timeout::TimeoutConfig;
+use aws_sdk_s3::config::{Builder, Region, RequestChecksumCalculation, ResponseChecksumValidation};
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_s3::operation::put_object::PutObjectError;
+use aws_sdk_s3::presigning::{PresignedRequest, PresigningConfig};
+use aws_sdk_s3::primitives::ByteStream;
+use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
+use bytes::Bytes;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// Credentials from where AWS programs look, and the SDK's behaviour as of this version, whatever an update of it would rather do.
+pub(super) fn aws_chain() -> ConfigLoader {
+    aws_config::defaults(BehaviorVersion::v2026_01_12())
+}
+
+/// For servers that do not care which region they are. AWS does.
+const ANY_REGION: &str = "us-east-1";
+
+/// Attempts of one request when the server is in trouble or out of reach.
+pub(super) const ATTEMPTS_MAX: u32 = 3;
+
+/// Attempts of a conditional PUT that met another one of the same name (409). The other one ends, and then there is an answer.
+const CONFLICTS_MAX: u32 = 5;
+const CONFLICT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Longest part of a server's message that is kept, in characters.
+const MESSAGE_CHARS_MAX: usize = 200;
+
+/// How long the bucket is waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    pub connect: Duration,
+    pub attempt: Duration,
+    /// A request with all its attempts; a client waits behind it.
+    pub operation: Duration,
+    /// The body of an answer, once its head is there.
+    pub body: Duration,
+    /// Mean pause before the second attempt is half of this; it doubles.
+    pub backoff: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience {
+            connect: Duration::from_secs(3),
+            attempt: Duration::from_secs(10),
+            operation: Duration::from_secs(25),
+            body: Duration::from_secs(25),
+            backoff: Duration::from_millis(300),
+        }
+    }
+}
+
+#[derive(Clone)]
+pub struct S3Store {
+    client: Client,
+    bucket: Arc<Bucket>,
+    patience: Patience,
+}
+
+/// A request that somebody else may send: a permission, to be shown to nobody but them.
+pub struct Presigned {
+    pub url: String,
+    /// What has to be sent with it, to the letter.
+    pub headers: Vec<(String, String)>,
+}
+
+/// A request that the server refused.
+#[derive(Debug, thiserror::Error)]
+#[error("{verb} was answered {status} {code}: {message}")]
+struct Refused {
+    verb: &'static str,
+    status: u16,
+    code: String,
+    message: String,
+}
+
+impl S3Store {
+    /// Proves that the bucket can be used now rather than at the first render.
+    pub(super) async fn open(
+        bucket: &Bucket,
+        patience: Patience,
+        credentials: ConfigLoader,
+    ) -> Result<Self, ObjectError> {
+        let opened = async {
+            let client = client(bucket, patience, credentials).await?;
+            let store = S3Store { client, bucket: Arc::new(bucket.clone()), patience };
+            store.prove_usable().await?;
+            Ok::<_, Cause>(store)
+        };
+        opened.await.map_err(|source| ObjectError::Open { store: bucket.to_string(), source })
+    }
+
+    /// Does with an object of its own all that is done with others. Leaves nothing behind.
+    async fn prove_usable(&self) -> Result<(), Cause> {
+        let key = ObjectKey::new(format!("probe/{}", uuid::Uuid::now_v7()))?;
+        let written = Bytes::from_static(b"cyclorama");
+        self.put_new(&key, written.clone()).await?;
+        let replaced = self.put_new(&key, written.clone()).await?;
+        let read = self.get(&key).await?;
+        self.delete(&key).await?;
+        let left = self.size(&key).await?;
+        if replaced {
+            return Err("its server does not honour `If-None-Match: *`, without which two processes could overwrite each other's pictures".into());
+        }
+        if read != written || left.is_some() {
+            return Err("its server does not give back what was put, or keeps what was deleted".into());
+        }
+        Ok(())
+    }
+
+    pub(super) async fn put(&self, key: &ObjectKey, bytes: Bytes) -> Result<(), ObjectError> {
+        let request = self.client.put_object().bucket(&self.bucket.name).key(self.name(key)).body(bytes.into());
+        request.send().await.map(drop).map_err(|error| failed(key, "PUT", error))
+    }
+
+    /// Whether the object was new. `false` also when an attempt of ours stored it and its answer was lost: it is there either way.
+    pub(super) async fn put_new(&self, key: &ObjectKey, bytes: Bytes) -> Result<bool, ObjectError> {
+        let mut conflicts = 0;
+        loop {
+            let request = self.client.put_object().bucket(&self.bucket.name).key(self.name(key));
+            let put = request.if_none_match("*").body(ByteStream::from(bytes.clone())).send().await;
+            let error = match put {
+                Ok(_) => return Ok(true),
+                Err(error) => error,
+            };
+            match status_of(&error) {
+                Some(412) => return Ok(false),
+                Some(409) if conflicts + 1 < CONFLICTS_MAX => {
+                    conflicts += 1;
+                    tokio::time::sleep(CONFLICT_PAUSE * conflicts).await;
+                }
+                _ => return Err(failed::<PutObjectError>(key, "PUT", error)),
+            }
+        }
+    }
+
+    pub(super) async fn get(&self, key: &ObjectKey) -> Result<Bytes, ObjectError> {
+        let request = self.client.get_object().bucket(&self.bucket.name).key(self.name(key));
+        let answer = request.send().await.map_err(|error| failed(key, "GET", error))?;
+        let length = answer.content_length().and_then(|length| u64::try_from(length).ok()).unwrap_or(0);
+        check_size(key, length)?;
+        let unreadable = |source: Cause| ObjectError::Unreachable { key: key.clone(), source };
+        let mut body = answer.body;
+        let reading = async {
+            let mut bytes = Vec::with_capacity(length as usize);
+            while let Some(piece) = body.try_next().await.map_err(|error| unreadable(error.into()))? {
+                // What the head said of the length is not believed.
+                check_size(key, (bytes.len() + piece.len()) as u64)?;
+                bytes.extend_from_slice(&piece);
+            }
+            Ok(bytes.into())
+        };
+        let read = tokio::time::timeout(self.patience.body, reading).await;
+        read.unwrap_or_else(|_| Err(unreadable("the body of the answer did not come to its end in time".into())))
+    }
+
+    pub(super) async fn size(&self, key: &ObjectKey) -> Result<Option<u64>, ObjectError> {
+        let request = self.client.head_object().bucket(&self.bucket.name).key(self.name(key));
+        match request.send().await {
+            Ok(answer) => Ok(Some(answer.content_length().and_then(|length| u64::try_from(length).ok()).unwrap_or(0))),
+            // No body says whether it is the bucket that is missing; whatever is done next will.
+            Err(error) if status_of(&error) == Some(404) => Ok(None),
+            Err(error) => Err(failed(key, "HEAD", error)),
+        }
+    }
+
+    pub(super) async fn delete(&self, key: &ObjectKey) -> Result<(), ObjectError> {
+        let request = self.client.delete_object().bucket(&self.bucket.name).key(self.name(key));
+        match request.send().await.map_err(|error| failed(key, "DELETE", error)) {
+            Ok(_) | Err(ObjectError::Missing { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A bucket knows no renaming: a copy, then the old name goes.
+    pub(super) async fn rename(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
+        // Names consist of characters that stand for themselves in an address.
+        let source = format!("{}/{}", self.bucket.name, self.name(from));
+        let request = self.client.copy_object().bucket(&self.bucket.name).copy_source(source).key(self.name(to));
+        request.send().await.map_err(|error| failed(from, "COPY", error))?;
+        self.delete(from).await
+    }
+
+    pub(super) async fn presigned_put(
+        &self,
+        key: &ObjectKey,
+        media_type: &str,
+        now: UnixMs,
+        valid: Duration,
+    ) -> Result<Presigned, ObjectError> {
+        let request = self.client.put_object().bucket(&self.bucket.name).key(self.name(key)).content_type(media_type);
+        let signing = presigning(key, now, valid)?;
+        request.presigned(signing).await.map(Presigned::from).map_err(|error| failed(key, "PUT", error))
+    }
+
+    pub(super) async fn presigned_get(
+        &self,
+        key: &ObjectKey,
+        now: UnixMs,
+        valid: Duration,
+    ) -> Result<Presigned, ObjectError> {
+        let request = self.client.get_object().bucket(&self.bucket.name).key(self.name(key));
+        let signing = presigning(key, now, valid)?;
+        request.presigned(signing).await.map(Presigned::from).map_err(|error| failed(key, "GET", error))
+    }
+
+    /// The object's name in the bucket.
+    fn name(&self, key: &ObjectKey) -> String {
+        match self.bucket.prefix.as_str() {
+            "" => key.to_string(),
+            prefix => format!("{prefix}/{key}"),
+        }
+    }
+}
+
+/// The client would tell its whole set-up.
+impl fmt::Debug for S3Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "S3Store({})", self.bucket)
+    }
+}
+
+impl From<PresignedRequest> for Presigned {
+    fn from(request: PresignedRequest) -> Self {
+        let headers = request.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Presigned { url: request.uri().to_owned(), headers }
+    }
+}
+
+async fn client(bucket: &Bucket, patience: Patience, credentials: ConfigLoader) -> Result<Client, Cause> {
+    // The provider that the rest of the process uses; the SDK's own choice would be a second one.
+    let ring = tls::Provider::Rustls(CryptoMode::Ring);
+    let http = aws_smithy_http_client::Builder::new().tls_provider(ring).build_https();
+    let mut loader = credentials.http_client(http);
+    if let Some(region) = &bucket.region {
+        loader = loader.region(Region::new(region.clone()));
+    }
+    let found = loader.load().await;
+    let timeouts = TimeoutConfig::builder()
+        .connect_timeout(patience.connect)
+        .operation_attempt_timeout(patience.attempt)
+        .operation_timeout(patience.operation)
+        .build();
+    let retries = RetryConfig::standard().with_max_attempts(ATTEMPTS_MAX).with_initial_backoff(patience.backoff);
+    let mut settings = Builder::from(&found)
+        .force_path_style(bucket.path_style)
+        .timeout_config(timeouts)
+        .retry_config(retries)
+        // What is in trouble is this bucket: how many retries there are before it is well again is counted for it.
+        .retry_partition(RetryPartition::new(bucket.to_string()))
+        // Servers that do not know the checksums of late 2024 refuse a request that carries one. Digests are checked where it counts:
+        // of every upload, before it becomes visible.
+        .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
+        .response_checksum_validation(ResponseChecksumValidation::WhenRequired);
+    if let Some(endpoint) = &bucket.endpoint {
+        settings = settings.endpoint_url(endpoint);
+    }
+    if found.region().is_none() {
+        if bucket.endpoint.is_none() && found.endpoint_url().is_none() {
+            return Err("no region is named: add region=... to the address, or set AWS_REGION".into());
+        }
+        settings = settings.region(Region::from_static(ANY_REGION));
+    }
+    Ok(Client::from_conf(settings.build()))
+}
+
+fn presigning(key: &ObjectKey, now: UnixMs, valid: Duration) -> Result<PresigningConfig, ObjectError> {
+    let now = UNIX_EPOCH + Duration::from_millis(u64::try_from(now.0).unwrap_or(0));
+    PresigningConfig::builder()
+        .start_time(now)
+        .expires_in(valid)
+        .build()
+        .map_err(|error| ObjectError::Unreachable { key: key.clone(), source: error.into() })
+}
+
+/// The status of an answer that is no success; `None` where there was no answer.
+fn status_of<E>(error: &SdkError<E>) -> Option<u16> {
+    error.raw_response().map(|answer| answer.status().as_u16())
+}
+
+fn failed<E>(key: &ObjectKey, verb: &'static str, error: SdkError<E>) -> ObjectError
+where
+    E: ProvideErrorMetadata + Error + Send + Sync + 'static,
+{
+    let key = key.clone();
+    let (Some(status), Some(refused)) = (status_of(&error), error.as_service_error()) else {
+        return ObjectError::Unreachable { key, source: error.into() };
+    };
+    let code = refused.code().unwrap_or_default().to_owned();
+    if code == "NoSuchKey" {
+        return ObjectError::Missing { key };
+    }
+    let is_full = status == 507 || ["StorageFull", "QuotaExceeded"].iter().any(|full| code.contains(full));
+    // Nothing else of the answer: what is said about signatures in it is nobody's business.
+    let message = refused.message().unwrap_or_default().chars().take(MESSAGE_CHARS_MAX).collect();
+    let source = Box::new(Refused { verb, status, code, message });
+    if is_full { ObjectError::Full { key, source } } else { ObjectError::Unreachable { key, source } }
+}

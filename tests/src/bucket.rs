@@ -1,0 +1,225 @@
+//! A bucket to keep objects in, on S3 servers that others wrote: `s3s-fs`, in this process, behind a front that can be in trouble;
+//! and `moto`, a program of its own.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use hyper::body::Incoming;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use s3s::service::{S3Service, S3ServiceBuilder};
+
+use crate::{Options, secrets};
+
+pub const ACCESS_KEY_ID: &str = "AKIDOFTHETESTS1234";
+pub const SECRET_ACCESS_KEY: &str = "hushOfTheTests/1234567890";
+
+/// A bucket that is there from the start.
+pub const NAME: &str = "pictures";
+
+/// How the front of the in-process server feels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mood {
+    #[default]
+    Well,
+    /// Answers with this status and code, and does nothing.
+    Answers(u16, &'static str),
+    /// Closes connections instead of answering.
+    Resets,
+    /// Takes requests and never answers.
+    Hangs,
+    /// Gives half of each body and closes the connection.
+    Breaks,
+}
+
+/// The in-process server.
+pub struct Bucket {
+    pub endpoint: String,
+    front: Arc<Front>,
+    folder: tempfile::TempDir,
+    task: tokio::task::JoinHandle<()>,
+}
+
+struct Front {
+    s3: S3Service,
+    mood: Mutex<Mood>,
+    /// Requests so far.
+    requests: AtomicUsize,
+    /// The server looks whether an object is there, and then puts it; S3 does both in one step. One at a time, as here, nobody can tell.
+    conditional: tokio::sync::Mutex<()>,
+}
+
+impl Drop for Bucket {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Bucket {
+    pub async fn start() -> Result<Self> {
+        secrets::note(SECRET_ACCESS_KEY);
+        let folder = tempfile::Builder::new().prefix("cyclorama-bucket-").tempdir()?;
+        std::fs::create_dir(folder.path().join(NAME))?;
+        let files = s3s_fs::FileSystem::new(folder.path()).map_err(|error| anyhow::anyhow!("{error:?}"))?;
+        let mut s3 = S3ServiceBuilder::new(files);
+        s3.set_auth(s3s::auth::SimpleAuth::from_single(ACCESS_KEY_ID, SECRET_ACCESS_KEY));
+        let front = Arc::new(Front {
+            s3: s3.build(),
+            mood: Mutex::default(),
+            requests: AtomicUsize::new(0),
+            conditional: tokio::sync::Mutex::default(),
+        });
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let endpoint = format!("http://{}", listener.local_addr()?);
+        let task = tokio::spawn({
+            let front = front.clone();
+            async move {
+                while let Ok((stream, _)) = listener.accept().await {
+                    let front = front.clone();
+                    let answer = move |request| front.clone().answer(request);
+                    let connection = hyper::server::conn::http1::Builder::new()
+                        .serve_connection(TokioIo::new(stream), hyper::service::service_fn(answer));
+                    tokio::spawn(connection);
+                }
+            }
+        });
+        Ok(Bucket { endpoint, front, folder, task })
+    }
+
+    pub fn feel(&self, mood: Mood) {
+        *self.front.mood.lock().unwrap_or_else(PoisonError::into_inner) = mood;
+    }
+
+    /// Requests that came so far.
+    pub fn requests(&self) -> usize {
+        self.front.requests.load(Ordering::SeqCst)
+    }
+
+    /// Names of the objects below a prefix.
+    pub fn names(&self, prefix: &str) -> Vec<String> {
+        fn walk(folder: &Path, names: &mut Vec<String>, root: &Path) {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    walk(&path, names, root);
+                } else if let Ok(name) = path.strip_prefix(root) {
+                    names.push(name.display().to_string());
+                }
+            }
+        }
+        let (root, mut names) = (self.folder.path().join(NAME), Vec::new());
+        walk(&root, &mut names, &root);
+        names.retain(|name| name.starts_with(prefix));
+        names.sort();
+        names
+    }
+
+    /// What `CYCLORAMA_OBJECTS` is set to for objects under `prefix`.
+    pub fn address(&self, prefix: &str) -> String {
+        address(&self.endpoint, prefix)
+    }
+
+    /// A service that keeps its objects here.
+    pub fn options(&self) -> Options {
+        credentials(Options::default()).set("CYCLORAMA_OBJECTS", self.address("cyclorama/test"))
+    }
+}
+
+/// Settings of the AWS chain: these credentials and nothing else that this machine may have.
+pub fn credentials(options: Options) -> Options {
+    options
+        .set("AWS_ACCESS_KEY_ID", ACCESS_KEY_ID)
+        .set("AWS_SECRET_ACCESS_KEY", SECRET_ACCESS_KEY)
+        .set("AWS_EC2_METADATA_DISABLED", "true")
+}
+
+fn address(endpoint: &str, prefix: &str) -> String {
+    format!("s3://{NAME}/{prefix}?endpoint={endpoint}&region=eu-central-1")
+}
+
+impl Front {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<s3s::Body>> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let mood = *self.mood.lock().unwrap_or_else(PoisonError::into_inner);
+        match mood {
+            Mood::Hangs => std::future::pending().await,
+            Mood::Resets => anyhow::bail!("the connection is closed"),
+            Mood::Answers(status, code) => {
+                let document = format!("<Error><Code>{code}</Code><Message>On purpose.</Message></Error>");
+                let mut answer = Response::new(s3s::Body::from(document));
+                *answer.status_mut() = StatusCode::from_u16(status)?;
+                Ok(answer)
+            }
+            Mood::Well => self.serve(request).await,
+            Mood::Breaks => {
+                let answer = self.serve(request).await?;
+                Ok(answer.map(|_| {
+                    let half = futures::stream::once(async { Ok(bytes::Bytes::from_static(b"half")) });
+                    let broken = futures::stream::once(async { Err(std::io::Error::other("broken")) });
+                    s3s::Body::http_body_unsync(http_body_util::StreamBody::new(futures::StreamExt::map(
+                        futures::StreamExt::chain(half, broken),
+                        |piece| piece.map(hyper::body::Frame::data),
+                    )))
+                }))
+            }
+        }
+    }
+
+    async fn serve(&self, request: Request<Incoming>) -> Result<Response<s3s::Body>> {
+        let is_conditional = request.method() == Method::PUT && request.headers().contains_key("if-none-match");
+        let _one_at_a_time = if is_conditional { Some(self.conditional.lock().await) } else { None };
+        self.s3.call(request.map(s3s::Body::from)).await.map_err(|error| anyhow::anyhow!("{error:?}"))
+    }
+}
+
+/// The other server: `moto`, from PyPI. It asks nobody for credentials.
+pub struct Moto {
+    pub endpoint: String,
+    _program: tokio::process::Child,
+}
+
+impl Moto {
+    pub async fn start() -> Result<Self> {
+        let folder = std::env::var("CYCLORAMA_TEST_MOTO")
+            .context("CYCLORAMA_TEST_MOTO is not set: run the tests through `make test`")?;
+        let port = crate::service::free_port()?;
+        let program = tokio::process::Command::new("python3")
+            .env("PYTHONPATH", &folder)
+            .args(["-m", "moto.server", "--port", &port.to_string()])
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .kill_on_drop(true)
+            .spawn()?;
+        let endpoint = format!("http://127.0.0.1:{port}");
+        let http = crate::service::http_client()?;
+        for _ in 0..600 {
+            // It knows its buckets by region, from the signature of a request that it does not check.
+            let signature =
+                "AWS4-HMAC-SHA256 Credential=x/20300101/eu-central-1/s3/aws4_request, SignedHeaders=host, Signature=x";
+            let region = "<CreateBucketConfiguration><LocationConstraint>eu-central-1</LocationConstraint></CreateBucketConfiguration>";
+            let made = http.put(format!("{endpoint}/{NAME}")).header("authorization", signature).body(region).send();
+            if let Ok(answer) = made.await {
+                let status = answer.status();
+                ensure!(status.is_success(), "moto made no bucket: {status} {}", answer.text().await?);
+                return Ok(Moto { endpoint, _program: program });
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        anyhow::bail!("moto did not answer within a minute")
+    }
+
+    pub fn address(&self, prefix: &str) -> String {
+        address(&self.endpoint, prefix)
+    }
+
+    /// The bucket and all that is in it is gone.
+    pub async fn forget(&self) -> Result<()> {
+        let reset = format!("{}/moto-api/reset", self.endpoint);
+        crate::service::http_client()?.post(reset).send().await?.error_for_status()?;
+        Ok(())
+    }
+}
