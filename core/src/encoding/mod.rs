@@ -1,7 +1,7 @@
 //! From the pixels of a picture to the bytes of a format, and back for the master: resize, encode, mark, probe.
 //!
 //! Everything here is pure and single-threaded: the same pixels give the same bytes on every machine, which is what
-//! lets an ETag be built from the master's digest and [`ENCODE_RECIPE`]. What is stored where is `objects`; who may
+//! lets an ETag be built from the master's digest and [`ENCODE_RECIPE`]. What is stored where is the control plane's affair; who may
 //! run several encodes at once, and on which threads, is the caller's affair.
 
 mod jpg;
