@@ -106,7 +106,7 @@ impl NodeClient {
             .http
             .post(format!("{}/node/v1/nodes/{}/heartbeat", self.base_url, self.node_id))
             .bearer_auth(&self.token)
-            .json(&wire::HeartbeatRequest { state, jobs, device: serde_json::Value::Null })
+            .json(&wire::HeartbeatRequest { state, jobs, device: serde_json::json!({"memory_mb": 512}) })
             .send()
             .await?
             .error_for_status()?
@@ -142,7 +142,7 @@ impl NodeClient {
             .json(&wire::ResultRequest {
                 fence: job.fence,
                 objects,
-                receipt: serde_json::json!({"device": "fake", "light": "base_shading"}),
+                receipt: serde_json::json!({"device": "fake", "light": "base_shading", "timings_ms": {"upload": 5}}),
             })
             .send()
             .await?;

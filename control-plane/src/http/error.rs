@@ -178,6 +178,7 @@ impl IntoResponse for Problem {
 /// Trouble with the database is 503 when it may pass and 500 when it is ours; either way it is logged here, once.
 impl From<sqlx::Error> for Problem {
     fn from(error: sqlx::Error) -> Self {
+        metrics::counter!("cyclorama_dependency_failures_total", "dependency" => "database").increment(1);
         if crate::db::may_pass(&error) {
             tracing::warn!(error = &error as &dyn std::error::Error, "the database does not answer");
             Problem::unavailable("dependency_down", "The database does not answer; nothing was charged.").retry_after(2)

@@ -65,8 +65,9 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
     let span = tracing::info_span!("request", request_id = &*request_id.0, method = method.as_str(), route = &*route);
     let mut response = answer(request, next, time_limit(&route, &app)).instrument(span).await;
+    let code = response.extensions().get::<Problem>().map_or("", Problem::code);
     finish(&app, &request_id, &mut response);
-    record(&method, &route, &request_id, response.status(), started.elapsed());
+    record(&method, &route, &request_id, Outcome { status: response.status(), code }, started.elapsed());
     match *route == *MCP && is_event_stream(&response) {
         true => in_flight_to_the_end(response, counted),
         false => response,
@@ -106,15 +107,24 @@ async fn answer(request: Request, next: Next, limit: Duration) -> Response {
     }
 }
 
+/// How a request ended: by status, and by the code of its problem document where it has one, which tells a spent budget from a dead store.
+struct Outcome {
+    status: StatusCode,
+    code: &'static str,
+}
+
 /// The request in metrics and log. Outside its span: with the span's fields told over again, the line costs twice as much.
-fn record(method: &Method, route: &Arc<str>, request_id: &RequestId, status: StatusCode, elapsed: Duration) {
+fn record(method: &Method, route: &Arc<str>, request_id: &RequestId, outcome: Outcome, elapsed: Duration) {
+    let Outcome { status, code } = outcome;
     let (method_label, route_label) = (method.to_string(), SharedString::from(route.clone()));
     let seconds = elapsed.as_secs_f64();
     metrics::histogram!("cyclorama_http_request_seconds", "method" => method_label.clone(), "route" => route_label.clone())
         .record(seconds);
     let status_label = status.as_str().to_owned();
-    metrics::counter!("cyclorama_http_requests_total", "method" => method_label, "route" => route_label, "status" => status_label)
-        .increment(1);
+    metrics::counter!(
+        "cyclorama_http_requests_total", "method" => method_label, "route" => route_label, "status" => status_label, "code" => code
+    )
+    .increment(1);
 
     let (request_id, method, route) = (&*request_id.0, method.as_str(), &**route);
     let (status, duration_ms) = (status.as_u16(), seconds * 1000.0);

@@ -5,6 +5,7 @@ pub mod auth;
 pub mod console;
 pub mod error;
 pub mod extract;
+pub mod figures;
 pub mod frame;
 pub mod health;
 pub mod legacy;

@@ -4,6 +4,7 @@ use super::admin;
 use super::admin::prewarm::{self, batches};
 use super::auth::device;
 use super::console;
+use super::figures;
 use super::frame::{frame, limited, unknown_route, wrong_method};
 use super::health;
 use super::legacy;
@@ -115,7 +116,7 @@ pub fn operator(app: App) -> Router {
         .route("/assets/{name}", get(web::assets::get))
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
-        .route("/metrics", get(health::metrics))
+        .route("/metrics", get(figures::get))
         .route("/admin/accounts", post(admin::accounts::create::create))
         .route("/admin/accounts/{account_id}", get(admin::accounts::show::show))
         .route("/admin/accounts/{account_id}/grants", post(admin::accounts::grant_credits::grant))

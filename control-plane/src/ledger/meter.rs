@@ -5,10 +5,12 @@
 //! group is what came during the last commit (waiting a millisecond more was measured: fewer commits, idle cores, fewer debits). What a batch does inside its transaction is in `batch`.
 
 use super::batch::{self, BatchError};
-use super::{Charge, Entry, Metered, ProcessId};
+use super::{Charge, Entry, Metered, Outcome, ProcessId};
 use crate::clock::Clock;
 use crate::db::Database;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
 
 /// Entries waiting for the next batch. More would mean that the database is seconds behind, and an answer by then is worth less
@@ -56,6 +58,11 @@ impl Meter {
         })?;
         answered.await.map_err(|_| MeterError::Stopping)?
     }
+
+    /// Entries that wait for a commit, up to what the queue holds: the ledger's lag.
+    pub fn waiting(&self) -> usize {
+        self.queue.max_capacity() - self.queue.capacity()
+    }
 }
 
 async fn run(database: Database, clock: Clock, owner: ProcessId, mut entries: mpsc::Receiver<Waiting>) {
@@ -64,6 +71,21 @@ async fn run(database: Database, clock: Clock, owner: ProcessId, mut entries: mp
         batch.retain(|waiting| !waiting.answer.is_closed() || must_happen(&waiting.entry));
         commit(&database, &clock, &owner, std::mem::take(&mut batch)).await;
     }
+}
+
+/// What a batch came to, for `/metrics`: added up first, because a busy meter commits tens of thousands of entries a second.
+fn count(entries: &[&Entry], answers: &[Metered]) {
+    let mut done: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut credits = 0;
+    let all = entries.iter().zip(answers);
+    for (entry, _) in all.filter(|(_, answer)| matches!(answer.outcome, Outcome::Done { .. })) {
+        *done.entry(entry.charge.name()).or_default() += 1;
+        credits += entry.charge.asks().0;
+    }
+    for (charge, entries) in done {
+        metrics::counter!("cyclorama_meter_entries_total", "charge" => charge).increment(entries);
+    }
+    metrics::counter!("cyclorama_credits_taken_total").increment(credits.max(0) as u64);
 }
 
 /// A hold is ended, and a credit given back, even when nobody listens for the answer.
@@ -80,10 +102,12 @@ async fn commit(database: &Database, clock: &Clock, owner: &ProcessId, batch: Ve
             continue;
         }
         let entries: Vec<&Entry> = group.iter().map(|waiting| &waiting.entry).collect();
+        let started = Instant::now();
         match batch::apply(database, clock.now(), owner, &entries).await {
             Ok(answers) => {
                 metrics::counter!("cyclorama_meter_commits_total").increment(1);
-                metrics::counter!("cyclorama_meter_entries_total").increment(group.len() as u64);
+                metrics::histogram!("cyclorama_meter_commit_seconds").record(started.elapsed().as_secs_f64());
+                count(&entries, &answers);
                 for (waiting, answer) in group.into_iter().zip(answers) {
                     // A caller that has left meanwhile does not read its answer.
                     let _ = waiting.answer.send(Ok(answer));
@@ -100,6 +124,7 @@ async fn commit(database: &Database, clock: &Clock, owner: &ProcessId, batch: Ve
                     entries = group.len(),
                     "the meter could not commit"
                 );
+                metrics::counter!("cyclorama_meter_refused_entries_total").increment(group.len() as u64);
                 let error = Arc::new(error);
                 for waiting in group {
                     let _ = waiting.answer.send(Err(MeterError::Database(error.clone())));

@@ -113,6 +113,21 @@ impl Charge {
             _ => Credits(0),
         }
     }
+
+    /// For `/metrics`.
+    fn name(&self) -> &'static str {
+        match self {
+            Charge::Nothing => "nothing",
+            Charge::Read { .. } => "read",
+            Charge::Debit { .. } => "debit",
+            Charge::Hold { .. } => "hold",
+            Charge::Settle { .. } => "settle",
+            Charge::Release { .. } => "release",
+            Charge::Mint { .. } => "mint",
+            Charge::Load { .. } => "load",
+            Charge::Refund { .. } => "refund",
+        }
+    }
 }
 
 /// The answer of a named request (see [`idempotency`]), kept with its charge or not at all.

@@ -20,6 +20,7 @@ mod device_login;
 mod embeds;
 mod events;
 mod feedback;
+mod figures;
 mod hardening;
 mod images_car;
 mod images_car_errors;

@@ -44,6 +44,7 @@ impl From<UploadError> for Problem {
 impl From<ObjectError> for Problem {
     fn from(error: ObjectError) -> Self {
         tracing::error!(error = causes(&error), "the object store failed");
+        metrics::counter!("cyclorama_dependency_failures_total", "dependency" => "store").increment(1);
         let (status, retry_after_seconds) = match error {
             ObjectError::Full { .. } => (StatusCode::INSUFFICIENT_STORAGE, 60),
             _ => (StatusCode::SERVICE_UNAVAILABLE, 5),

@@ -111,6 +111,12 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
         | DeliveryError::Database(_)
         | DeliveryError::Render(RenderError::Database(_)) => {
             tracing::error!(error = causes(&error), "a picture could not be delivered");
+            let dependency = match error {
+                DeliveryError::Store(_) => "store",
+                DeliveryError::Credentials(_) => "credentials",
+                _ => "database",
+            };
+            metrics::counter!("cyclorama_dependency_failures_total", "dependency" => dependency).increment(1);
             let detail = "A part of the service does not answer; nothing was charged.";
             Problem::unavailable("dependency_down", detail).retry_after(5)
         }

@@ -14,5 +14,6 @@ pub async fn failure(
     JsonBody(request): JsonBody<FailureRequest>,
 ) -> Result<StatusCode, Problem> {
     app.renders.fail(&caller.token_id, &job_id, request.fence, request.kind, &request.detail).await??;
+    metrics::counter!("cyclorama_render_failures_total", "kind" => request.kind.as_str()).increment(1);
     Ok(StatusCode::NO_CONTENT)
 }

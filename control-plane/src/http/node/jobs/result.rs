@@ -1,5 +1,6 @@
 //! `POST /node/v1/jobs/{job_id}/result`: everything the job owes is uploaded.
 
+use super::receipt;
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::{JsonBody, NodeCaller};
@@ -20,6 +21,7 @@ pub async fn result(
     // Finished even when the node hangs up: half of the objects may have moved already.
     let accepting = tokio::spawn(async move {
         let replaced = app.renders.accept(&caller.token_id, &job_id, &request).await?;
+        receipt::measure(&request.receipt);
         if replaced {
             app.pictures.forget_known();
         }

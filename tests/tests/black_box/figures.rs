@@ -1,0 +1,150 @@
+//! `/metrics`: what a running service tells, and that rules and boards ask for nothing else.
+
+use cyclorama_core::wire::FailureKind;
+use cyclorama_tests::{
+    Behaviour, Customer, DatabaseChoice, FakeNode, Options, Service, on_both_databases, package_file,
+};
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+async fn car(service: &Service, customer: &Customer, query: &str) -> u16 {
+    service.get(customer, &format!("/api/v1/images/car?{query}")).send().await.unwrap().status().as_u16()
+}
+
+async fn scrape(service: &Service) -> String {
+    let answer = service.http.get(format!("{}/metrics", service.admin_url())).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    answer.text().await.unwrap()
+}
+
+/// The value of the series whose name and labels are exactly these, in any order.
+fn value(text: &str, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
+    text.lines().find_map(|line| {
+        let (series, value) = line.rsplit_once(' ')?;
+        let (found, told) = series.split_once('{').unwrap_or((series, "}"));
+        let mut told: Vec<&str> = told.trim_end_matches('}').split("\",").filter(|label| !label.is_empty()).collect();
+        let mut wanted: Vec<String> = labels.iter().map(|(label, value)| format!("{label}=\"{value}")).collect();
+        told.iter_mut().for_each(|label| *label = label.trim_end_matches('"'));
+        told.sort_unstable();
+        wanted.sort_unstable();
+        (found == name && told == wanted).then(|| value.parse().unwrap())
+    })
+}
+
+fn names_in(text: &str) -> BTreeSet<String> {
+    let name = Regex::new(r"\bcyclorama_[a-z0-9_]+").unwrap();
+    name.find_iter(text).map(|found| found.as_str().to_owned()).collect()
+}
+
+/// Everything of `infra` that may hold an expression.
+fn expressions() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![package_file("../infra")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.extension().and_then(|extension| extension.to_str()) {
+                _ if path.is_dir() => folders.push(path),
+                Some("yaml" | "json") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+on_both_databases! {
+    async fn rules_and_boards_ask_for_nothing_that_a_service_does_not_tell(db: DatabaseChoice) {
+        let service = Service::start_with(db, Options::default().set("CYCLORAMA_HEARTBEAT_SECONDS", 1)).await.unwrap();
+        let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        assert_eq!(car(&service, &customer, "make=honda&model=civic&year=2018").await, 200);
+        // Something has to wait, or there is no lane to tell of.
+        drop(node);
+        let waiting = tokio::spawn(service.get(&customer, "/api/v1/images/car?make=honda&model=civic&year=2018&view=rear").send());
+        let told = loop {
+            let text = scrape(&service).await;
+            if text.contains("cyclorama_queue_oldest_seconds") && text.contains("cyclorama_node_memory_bytes") {
+                break names_in(&text);
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        };
+        waiting.abort();
+
+        let mut asked = 0;
+        for path in expressions() {
+            for name in names_in(&std::fs::read_to_string(&path).unwrap()) {
+                assert!(told.contains(&name), "{}: no service tells {name}: {told:?}", path.display());
+                asked += 1;
+            }
+        }
+        assert!(asked > 40, "the expressions were found");
+    }
+
+    async fn figures_follow_what_happens(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let before = scrape(&service).await;
+        for (name, labels, expected) in [
+            ("cyclorama_database_up", &[][..], 1.0),
+            ("cyclorama_nodes_alive", &[], 0.0),
+            ("cyclorama_nodes", &[("state", "quarantined")], 0.0),
+            ("cyclorama_nodes", &[("state", "lost")], 0.0),
+            ("cyclorama_render_failures_total", &[("kind", "quality")], 0.0),
+            ("cyclorama_budget_usd", &[], 50.0),
+            ("cyclorama_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1.0),
+        ] {
+            assert_eq!(value(&before, name, labels), Some(expected), "{name} {labels:?}: {before}");
+        }
+
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        assert_eq!(car(&service, &customer, "make=honda&model=civic&year=2018").await, 200);
+        assert_eq!(car(&service, &customer, "make=honda&model=civic&year=2018").await, 200);
+        assert_eq!(car(&service, &customer, "make=honda&model=nothing&year=2018").await, 404);
+        let after = scrape(&service).await;
+        let car = [("method", "GET"), ("route", "/api/v1/images/car")];
+        for (name, labels, expected) in [
+            ("cyclorama_http_requests_total", vec![car[0], car[1], ("status", "200"), ("code", "")], 2.0),
+            ("cyclorama_http_requests_total", vec![car[0], car[1], ("status", "404"), ("code", "vehicle_not_found")], 1.0),
+            ("cyclorama_http_request_seconds_count", car.to_vec(), 3.0),
+            ("cyclorama_renders_total", vec![("light", "base_shading")], 1.0),
+            ("cyclorama_render_stage_seconds_count", vec![("stage", "upload")], 1.0),
+            ("cyclorama_credits_taken_total", vec![], 2.0),
+            ("cyclorama_meter_entries_total", vec![("charge", "hold")], 1.0),
+            ("cyclorama_meter_entries_total", vec![("charge", "settle")], 1.0),
+            ("cyclorama_meter_entries_total", vec![("charge", "debit")], 1.0),
+            ("cyclorama_nodes_alive", vec![], 1.0),
+            ("cyclorama_jobs", vec![("state", "queued")], 0.0),
+            ("cyclorama_budget_settled_usd", vec![], 0.002),
+        ] {
+            assert_eq!(value(&after, name, &labels), Some(expected), "{name} {labels:?}: {after}");
+        }
+        assert!(!after.contains("cyclorama_queue_jobs{"), "an empty lane leaves nothing behind");
+    }
+
+    async fn failures_are_counted_by_kind_and_quarantine_shows(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Fail(FailureKind::Model)).await.unwrap();
+        assert_eq!(car(&service, &customer, "make=honda&model=civic&year=2018").await, 502);
+        let text = scrape(&service).await;
+        assert_eq!(value(&text, "cyclorama_render_failures_total", &[("kind", "model")]), Some(1.0), "{text}");
+        assert_eq!(value(&text, "cyclorama_render_failures_total", &[("kind", "internal")]), Some(0.0), "{text}");
+        assert_eq!(value(&text, "cyclorama_meter_entries_total", &[("charge", "release")]), Some(1.0), "{text}");
+    }
+}
+
+#[test]
+fn every_alert_names_a_runbook_that_is_there() {
+    let rules = std::fs::read_to_string(package_file("../infra/prometheus/alert-rules.yaml")).unwrap();
+    let alerts = rules.matches("- alert: ").count();
+    let runbooks: Vec<&str> = rules.lines().filter_map(|line| line.trim().strip_prefix("runbook: ")).collect();
+    assert!(alerts > 20);
+    assert_eq!(runbooks.len(), alerts);
+    for runbook in runbooks {
+        let text = std::fs::read_to_string(Path::new(&package_file("..")).join(runbook));
+        assert!(text.is_ok(), "{runbook}");
+    }
+}
