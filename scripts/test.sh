@@ -30,6 +30,9 @@ trap 'scripts/postgres.sh stop "$postgres"; rm -rf "$postgres" "$postgres.initdb
 CYCLORAMA_TEST_POSTGRES_URL=$(scripts/postgres.sh start "$postgres")
 export CYCLORAMA_TEST_POSTGRES_URL
 
+# Rules, boards, container files, manifests: seconds, so before what takes minutes.
+scripts/check_infrastructure.sh
+
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 # The black-box tests start the two programs. The whole workspace, so that dependencies are built once, with one set of features.

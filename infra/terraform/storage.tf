@@ -1,0 +1,100 @@
+# What has to last: the database and the bucket.
+
+resource "random_password" "database" {
+  length  = 40
+  special = false
+}
+
+resource "random_password" "operator" {
+  length  = 48
+  special = false
+}
+
+resource "aws_db_subnet_group" "farm" {
+  name_prefix = "${var.name}-"
+  subnet_ids  = aws_subnet.private[*].id
+}
+
+resource "aws_db_instance" "farm" {
+  identifier_prefix            = "${var.name}-"
+  engine                       = "postgres"
+  engine_version               = "17"
+  instance_class               = var.database_instance_class
+  allocated_storage            = var.database_storage_gb
+  max_allocated_storage        = var.database_storage_gb * 4
+  storage_type                 = "gp3"
+  storage_encrypted            = true
+  multi_az                     = true
+  db_name                      = "cyclorama"
+  username                     = "cyclorama"
+  password                     = random_password.database.result
+  db_subnet_group_name         = aws_db_subnet_group.farm.name
+  vpc_security_group_ids       = [aws_security_group.database.id]
+  publicly_accessible          = false
+  backup_retention_period      = 14
+  performance_insights_enabled = true
+  deletion_protection          = true
+  skip_final_snapshot          = false
+  final_snapshot_identifier    = "${var.name}-final"
+}
+
+resource "aws_s3_bucket" "objects" {
+  bucket_prefix = "${var.name}-objects-"
+}
+
+resource "aws_s3_bucket_public_access_block" "objects" {
+  bucket                  = aws_s3_bucket.objects.id
+  block_public_acls       = true
+  block_public_policy     = true
+  ignore_public_acls      = true
+  restrict_public_buckets = true
+}
+
+resource "aws_s3_bucket_ownership_controls" "objects" {
+  bucket = aws_s3_bucket.objects.id
+
+  rule {
+    object_ownership = "BucketOwnerEnforced"
+  }
+}
+
+# Pictures are named by what they hold and never change; older versions would only cost.
+resource "aws_s3_bucket_versioning" "objects" {
+  bucket = aws_s3_bucket.objects.id
+
+  versioning_configuration {
+    status = "Disabled"
+  }
+}
+
+# What a node uploaded and never handed in.
+resource "aws_s3_bucket_lifecycle_configuration" "objects" {
+  bucket = aws_s3_bucket.objects.id
+
+  rule {
+    id     = "staging"
+    status = "Enabled"
+
+    filter {
+      prefix = "farm/staging/"
+    }
+
+    expiration {
+      days = 2
+    }
+  }
+}
+
+# Settings that are secret, as the file that `cyclorama --config` reads.
+resource "aws_secretsmanager_secret" "control_plane" {
+  name_prefix = "${var.name}-control-plane-"
+}
+
+resource "aws_secretsmanager_secret_version" "control_plane" {
+  secret_id = aws_secretsmanager_secret.control_plane.id
+
+  secret_string = <<-TOML
+    database_url = "postgres://cyclorama:${random_password.database.result}@${aws_db_instance.farm.endpoint}/cyclorama?sslmode=require"
+    operator_token = "${random_password.operator.result}"
+  TOML
+}

