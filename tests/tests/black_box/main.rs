@@ -37,6 +37,7 @@ mod people;
 mod pipeline;
 mod prewarm;
 mod restarts;
+mod runbooks;
 mod snippets;
 mod stripe;
 mod terminal;
