@@ -1,8 +1,9 @@
 //! `/metrics`: what a running service tells, and that rules and boards ask for nothing else.
 
 use cyclorama_core::wire::FailureKind;
+use cyclorama_tests::service::Customer;
 use cyclorama_tests::{
-    Behaviour, Customer, DatabaseChoice, FakeNode, Options, Service, on_both_databases, package_file,
+    Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases, package_file,
 };
 use regex::Regex;
 use std::collections::BTreeSet;
