@@ -2,9 +2,7 @@
 
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::service::Customer;
-use cyclorama_tests::{
-    Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases, package_file,
-};
+use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases, package_file};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
