@@ -33,8 +33,11 @@ fn value(text: &str, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
     })
 }
 
+/// Name, labels and value of a series.
+type Series<'a> = (&'a str, &'a [(&'a str, &'a str)], f64);
+
 /// Scrapes until every series has its value: some are counted right after the answer that they belong to.
-async fn told(service: &Service, expected: &[(&str, &[(&str, &str)], f64)]) -> String {
+async fn told(service: &Service, expected: &[Series<'_>]) -> String {
     let mut text = String::new();
     for _ in 0..100 {
         text = scrape(service).await;
