@@ -151,6 +151,7 @@ pub async fn open(
         accounts::start_tidying(db.clone(), Clock),
         renders.start_sweeper(),
     ];
+    sweepers.extend(renders.start_signals());
     sweepers.extend(writers);
     let catalog = CurrentCatalog::open(config.storage.catalog.clone()).context("CYCLORAMA_CATALOG")?;
     let signing_keys = SigningKeys::open(db.clone(), Clock).await.context("the signing keys cannot be read")?;
@@ -244,6 +245,7 @@ fn render_settings(farm: &Farm, base_url: &str) -> renders::Settings {
         rules: farm.budget_rules.clone(),
         base_url: base_url.to_owned(),
         queue_max: renders::QUEUE_MAX,
+        look_again: renders::LOOK_AGAIN,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a day of cold renders may cost: reserved when a job is queued, settled when it has run, never above the day's limit.
 
 use super::cost::AtLimit;
+use super::signals::Signal;
 use super::{Asker, Lane, RenderError, Renders};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;
@@ -93,7 +94,7 @@ impl Renders {
         .bind(self.0.clock.now().0)
         ).await?;
         // Jobs held back by a budget of 0 can go on.
-        self.0.queued.notify_waiters();
+        self.0.signals.give(Signal::Anew);
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! knows of it; taking it is the same change of rows as any newer revision.
 
 use super::order::NewJob;
+use super::signals::Signal;
 use super::state::column;
 use super::{Asker, Lane, Renders, ReviewError, review};
 use crate::db::Tx;
@@ -86,7 +87,7 @@ impl Renders {
         self.decide(&mut tx, render_id, "accepted", revision).await?;
         tx.commit().await?;
         if is_repainted {
-            self.0.queued.notify_waiters();
+            self.0.signals.give(Signal::Queued);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! How a lease ends: by a failure, a loss or (in `result`) a result. Every change names the fence. What renews it is `cost`.
 
 use super::cost::SPENT_NOW;
+use super::signals::Signal;
 use super::{ATTEMPTS_MAX, Renders, Stale};
 use crate::db::Tx;
 use crate::logs::causes;
@@ -156,11 +157,11 @@ impl Renders {
 
     /// Wakes whom it concerns and clears what the attempt had uploaded.
     pub(super) fn attempt_ended(&self, job_id: &str, fence: i64, ended: &Ended) {
-        if ended.again {
-            self.0.queued.notify_waiters();
-        } else {
-            self.0.ended.notify_waiters();
-        }
+        self.0.signals.give(match ended.again {
+            // Not for the node that had it, so one is not enough.
+            true => Signal::Anew,
+            false => Signal::Ended { vehicle_key: ended.vehicle_key.clone(), view: ended.view.clone() },
+        });
         // Beside whoever ended it: a store that does not answer must not hold up nodes and sweeps.
         let (renders, job_id) = (self.clone(), job_id.to_owned());
         tokio::spawn(async move {

@@ -19,6 +19,7 @@ mod pace;
 mod queue;
 mod result;
 mod review;
+mod signals;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -46,11 +47,12 @@ use crate::clock::{self, Clock};
 use crate::db::Database;
 use crate::objects::ObjectStore;
 use cyclorama_core::Variant;
+use signals::Signals;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
 /// Attempts at a job before its waiters are told that it failed.
 const ATTEMPTS_MAX: i64 = 3;
@@ -58,6 +60,9 @@ const ATTEMPTS_MAX: i64 = 3;
 /// The usual bound of the queue. A node needs seconds for a job and a request waits two minutes: what is queued behind this many
 /// would hardly live to see its picture.
 pub const QUEUE_MAX: i64 = 500;
+
+/// The usual pause between two looks of somebody who waits.
+pub const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -74,6 +79,8 @@ pub struct Settings {
     pub base_url: String,
     /// Jobs that may wait at once.
     pub queue_max: i64,
+    /// How often whoever waits looks by himself, should a signal have been lost.
+    pub look_again: Duration,
 }
 
 /// A picture that exists.
@@ -124,10 +131,7 @@ struct Shared {
     settings: Settings,
     /// Token and address of the node beside this process.
     local_node: OnceLock<(String, String)>,
-    /// Woken when a job of this process is queued; other processes are found by polling.
-    queued: Notify,
-    /// Woken when a result or a failure came in through this process.
-    ended: Notify,
+    signals: Signals,
     /// Measured by the sweeper.
     pace: Mutex<Option<Pace>>,
     mean_cost_microusd: Mutex<Option<i64>>,
@@ -145,8 +149,7 @@ impl Renders {
             store,
             settings,
             local_node: OnceLock::new(),
-            queued: Notify::new(),
-            ended: Notify::new(),
+            signals: Signals::new(),
             pace: Mutex::default(),
             mean_cost_microusd: Mutex::default(),
             since_prewarm: AtomicU64::new(0),
@@ -154,8 +157,8 @@ impl Renders {
         }))
     }
 
-    /// Takes back lost leases and drops jobs nobody waits for, once a second, and measures the farm's pace and costs, until the task is aborted. A job that waits a second
-    /// longer after thirty seconds of silence is no loss.
+    /// Takes back lost leases and drops jobs nobody waits for, once a second, and measures the farm's pace and costs, until the task is
+    /// aborted. A job that waits a second longer after thirty seconds of silence is no loss.
     pub fn start_sweeper(&self) -> tokio::task::JoinHandle<()> {
         let renders = self.clone();
         tokio::spawn(async move {

@@ -2,6 +2,7 @@
 
 use super::cost;
 use super::queue::Claimant;
+use super::signals::Signal;
 use super::state::column;
 use super::{Renders, Standing};
 use crate::clock::UnixMs;
@@ -13,9 +14,6 @@ use std::time::Duration;
 
 /// Different jobs that may fail in a row on a node before it is given no more.
 const FAILURES_MAX: usize = 3;
-
-/// How often a waiting node's request looks for work that came in through another process.
-const POLL: Duration = Duration::from_millis(500);
 
 /// Longest wait of a request for work.
 const WAIT_SECONDS_MAX: u64 = 30;
@@ -134,7 +132,7 @@ impl Renders {
         let base_url = self.base_url_for(token_id);
         let node = Claimant { node_id, pipeline: &pipeline, base_url, rate_microusd_per_hour };
         loop {
-            let queued = self.0.queued.notified();
+            let queued = self.0.signals.work();
             tokio::pin!(queued);
             queued.as_mut().enable();
 
@@ -146,7 +144,7 @@ impl Renders {
             }
             tokio::select! {
                 () = queued => {}
-                () = tokio::time::sleep(POLL) => {}
+                () = tokio::time::sleep(self.settings().look_again) => {}
                 () = tokio::time::sleep_until(until) => return Ok(Vec::new()),
                 () = &mut stopping => return Ok(Vec::new()),
             }
@@ -274,7 +272,7 @@ impl Renders {
         if changed != 1 {
             return Err(NodeError::Unknown);
         }
-        self.0.queued.notify_waiters();
+        self.0.signals.give(Signal::Anew);
         Ok(())
     }
 

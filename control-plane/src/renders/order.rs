@@ -5,6 +5,7 @@
 
 use super::lane::{Asker, Waiting};
 use super::pace::RETRY_AFTER_SECONDS_USUAL;
+use super::signals::Signal;
 use super::state::{JobState, RenderState, colours_of, column, print_colours};
 use super::{Picture, RenderError, Renders, seed};
 use crate::db::Tx;
@@ -126,7 +127,7 @@ impl Renders {
             }
             tx.commit().await?;
             if any_queued {
-                self.0.queued.notify_waiters();
+                self.0.signals.give(Signal::Queued);
             }
             return Ok(all);
         }

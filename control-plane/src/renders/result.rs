@@ -6,6 +6,7 @@ use super::candidate::{self, REPLACES_LAYERS};
 use super::cost::SPENT_NOW;
 use super::lease::{ENDED_COLUMNS, Ended};
 use super::order::NewJob;
+use super::signals::Signal;
 use super::state::{colours_of, column};
 use super::uploads::{self, LAYERS, Owed, master_name, preset_name};
 use super::{Asker, Lane, Renders, Stale, review};
@@ -97,9 +98,10 @@ impl Renders {
         let receipt =
             if receipt.len() > RECEIPT_BYTES_MAX { "{\"dropped\":\"too large\"}".to_owned() } else { receipt };
         let Recorded { leftovers, replaced } = self.record(&job, &verified, &receipt).await?;
-        self.0.ended.notify_waiters();
+        let (vehicle_key, view) = (job.vehicle_key.clone(), job.view.as_str().to_owned());
+        self.0.signals.give(Signal::Ended { vehicle_key, view });
         if leftovers {
-            self.0.queued.notify_waiters();
+            self.0.signals.give(Signal::Queued);
         }
         tracing::info!(job_id, kind = %job.kind, vehicle = job.vehicle_key, view = %job.view, node_id = job.node_id, "a result was accepted");
         Ok(replaced)

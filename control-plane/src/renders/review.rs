@@ -1,6 +1,7 @@
 //! Renders in review, and rendering one anew: a new revision from new noise. The old picture is served until the new one is good.
 
 use super::order::NewJob;
+use super::signals::Signal;
 use super::state::{RenderState, column};
 use super::{Asker, Lane, RenderError, Renders};
 use crate::clock::{DAY_MS, UnixMs};
@@ -198,7 +199,7 @@ impl Renders {
             return Err(ReviewError::Busy);
         }
         tx.commit().await?;
-        self.0.queued.notify_waiters();
+        self.0.signals.give(Signal::Queued);
         Ok(Anew { revision, colours })
     }
 }

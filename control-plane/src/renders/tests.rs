@@ -55,6 +55,7 @@ fn settings() -> Settings {
         },
         base_url: "http://test".to_owned(),
         queue_max: QUEUE_MAX,
+        look_again: Duration::from_millis(250),
     }
 }
 
@@ -773,6 +774,36 @@ async fn handed_out(renders: &Renders, node_id: &str, at_once: u32) -> Vec<Strin
 async fn queue(renders: &Renders, model: &str, asker: &Asker) {
     let (vehicle, deadline_ms) = (vehicle(model), Clock.now().0 + 60_000);
     renders.want(&vehicle, &variant(&vehicle, Colour::Red), asker, deadline_ms).await.expect("queues");
+}
+
+/// Nobody looks by himself here: work and pictures are found by signals alone, from one process to the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn processes_wake_each_other() {
+    for database in databases().await {
+        if database.kind == crate::db::DatabaseKind::Sqlite {
+            continue;
+        }
+        let deaf = Settings { look_again: Duration::from_secs(3600), ..settings() };
+        let [asked, served] = [0, 1].map(|_| renders(&database, deaf.clone()));
+        let served = Renders::new(database.clone(), Clock, asked.0.store.clone(), served.settings().clone());
+        let tasks = [asked.start_signals(), served.start_signals()];
+        let node_id = node(&served).await;
+        let working = tokio::spawn({
+            let served = served.clone();
+            async move { one(&served, &node_id).await }
+        });
+        let waiting = tokio::spawn({
+            let asked = asked.clone();
+            async move {
+                let vehicle = vehicle("far");
+                asked.picture(&vehicle, &variant(&vehicle, Colour::Red), &client()).await
+            }
+        });
+        let job = working.await.expect("the job is heard of");
+        finish(&served, &job).await;
+        waiting.await.expect("joins").expect("the picture is heard of");
+        tasks.iter().flatten().for_each(tokio::task::JoinHandle::abort);
+    }
 }
 
 #[tokio::test]

@@ -1,12 +1,10 @@
 //! Waiting for a picture: all requests of a process for one variant share one watcher.
 //!
-//! The watcher is woken when a job ends in this process and otherwise looks a few times a second, because the result may come in
-//! through another process.
+//! The watcher is woken when a job of its vehicle and view ends (`signals`), and otherwise looks now and then.
 
 use super::cost;
 use super::order::Wanted;
 use super::{Asker, Outcome, Picture, RenderError, RenderState, Renders};
-use crate::db::DatabaseKind;
 use cyclorama_core::{Variant, Vehicle};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -67,18 +65,14 @@ impl Renders {
         asker: &Asker,
         waiters: &watch::Sender<Outcome>,
     ) -> Outcome {
-        let poll = match self.0.database.kind {
-            // One process: nearly everything is told by `ended`.
-            DatabaseKind::Sqlite => Duration::from_secs(1),
-            DatabaseKind::Postgres => Duration::from_millis(250),
-        };
+        let ends = self.0.signals.ends(&variant.vehicle_key(), variant.view.as_str());
         let reassert = REASSERT.min(self.settings().render_wait / 4);
         let mut waiting: Option<(String, i64)> = None;
         let mut asserted = Instant::now();
         let mut errors = 0;
         loop {
             // Registered before looking, so that a result between the look and the wait is not missed.
-            let ended = self.0.ended.notified();
+            let ended = ends.notified();
             tokio::pin!(ended);
             ended.as_mut().enable();
 
@@ -104,7 +98,7 @@ impl Renders {
             }
             tokio::select! {
                 () = ended => {}
-                () = tokio::time::sleep(poll) => {}
+                () = tokio::time::sleep(self.settings().look_again) => {}
                 // The watcher map holds one receiver itself.
                 () = alone(waiters) => return None,
             }
