@@ -1,5 +1,6 @@
 //! Time, passed in so that tests and rules never read the machine's clock by themselves.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::{Interval, MissedTickBehavior};
 
@@ -61,12 +62,23 @@ pub fn ticks(every: Duration) -> Interval {
     ticks
 }
 
-/// The source of the present moment.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Clock;
+/// The source of the present moment: the machine's, or a simulation's.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock(Option<&'static AtomicI64>);
 
 impl Clock {
+    pub const SYSTEM: Clock = Clock(None);
+
+    /// A clock that shows what is written to the number beside it, in unix milliseconds. Lives as long as the process.
+    pub fn simulated(start: UnixMs) -> (Self, &'static AtomicI64) {
+        let now_ms: &'static AtomicI64 = Box::leak(Box::new(AtomicI64::new(start.0)));
+        (Clock(Some(now_ms)), now_ms)
+    }
+
     pub fn now(&self) -> UnixMs {
+        if let Some(now_ms) = self.0 {
+            return UnixMs(now_ms.load(Ordering::Relaxed));
+        }
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         UnixMs(since.as_millis() as i64)
     }

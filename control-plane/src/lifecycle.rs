@@ -139,22 +139,22 @@ pub async fn open(
     let operator_token = operator::establish(&storage.data_dir, admin_url, given_token, &mut rand::rng())?;
     let store = ObjectStore::open(&storage.objects).await.context("CYCLORAMA_OBJECTS")?;
     let process = ProcessId::new();
-    let meter = Meter::start(db.clone(), Clock, process.clone());
-    let renders = Renders::new(db.clone(), Clock, store.clone(), render_settings(&config.farm, &base_url));
-    let (telemetry, writers) = telemetry::Sink::start(db.clone(), Clock, config.limits.events_kept_days);
+    let meter = Meter::start(db.clone(), Clock::SYSTEM, process.clone());
+    let renders = Renders::new(db.clone(), Clock::SYSTEM, store.clone(), render_settings(&config.farm, &base_url));
+    let (telemetry, writers) = telemetry::Sink::start(db.clone(), Clock::SYSTEM, config.limits.events_kept_days);
     // Before the first request: what a crash left open is put right.
     let mut sweepers = vec![
-        ledger::start_sweeper(db.clone(), Clock, process.clone(), meter.clone())
+        ledger::start_sweeper(db.clone(), Clock::SYSTEM, process.clone(), meter.clone())
             .await
             .context("the ledger cannot be opened")?,
-        ledger::start_tidying(db.clone(), Clock),
-        accounts::start_tidying(db.clone(), Clock),
+        ledger::start_tidying(db.clone(), Clock::SYSTEM),
+        accounts::start_tidying(db.clone(), Clock::SYSTEM),
         renders.start_sweeper(),
     ];
     sweepers.extend(renders.start_signals());
     sweepers.extend(writers);
     let catalog = CurrentCatalog::open(config.storage.catalog.clone()).context("CYCLORAMA_CATALOG")?;
-    let signing_keys = SigningKeys::open(db.clone(), Clock).await.context("the signing keys cannot be read")?;
+    let signing_keys = SigningKeys::open(db.clone(), Clock::SYSTEM).await.context("the signing keys cannot be read")?;
     let mailer = config.mail.as_ref().map(Mailer::new).transpose().context("CYCLORAMA_SMTP_URL")?;
     let credentials = config.credentials.as_ref().map(|files| Credentials::open(&files.certificate, &files.key));
     let credentials = credentials.transpose().context("CYCLORAMA_C2PA_CERTIFICATE, CYCLORAMA_C2PA_KEY")?;
@@ -169,7 +169,7 @@ pub async fn open(
         base_url,
         db,
         process,
-        clock: Clock,
+        clock: Clock::SYSTEM,
         keys: Default::default(),
         partner_secrets: Default::default(),
         passwords: Default::default(),

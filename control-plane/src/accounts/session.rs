@@ -110,7 +110,7 @@ mod tests {
     #[tokio::test]
     async fn kept_changed_and_forgotten() {
         for db in databases().await {
-            let sessions = Sessions::new(db.clone(), Clock);
+            let sessions = Sessions::new(db.clone(), Clock::SYSTEM);
             let mut record = Record {
                 id: Id::default(),
                 data: [("who".to_owned(), "ada".into())].into(),
@@ -136,7 +136,7 @@ mod tests {
             other.expiry_date = OffsetDateTime::now_utc() - Duration::seconds(1);
             sessions.save(&other).await.expect("saves");
             assert!(sessions.load(&other.id).await.expect("loads").is_none(), "its time is over");
-            forget_expired(&db, Clock.now()).await.expect("forgets");
+            forget_expired(&db, Clock::SYSTEM.now()).await.expect("forgets");
             let left: i64 =
                 sqlx::query_scalar("select count(*) from sessions").fetch_one(&db.pool).await.expect("counts");
             assert_eq!(left, 0);

@@ -15,6 +15,7 @@ mod prewarm;
 mod print;
 mod render;
 mod serve;
+mod simulate;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -70,6 +71,7 @@ enum Command {
     /// Make, inspect and compare the catalog's release files; use a new one
     #[command(subcommand)]
     Catalog(catalog::Catalog),
+    Simulate(simulate::Simulate),
     /// The tools for agents, for hosts that start a program (a key in CYCLORAMA_KEY)
     Mcp(mcp::Mcp),
     /// Check drivers, ONNX Runtime, models, database and object store on this machine; or a service as its customer, with --url
@@ -81,6 +83,7 @@ impl Cli {
         let answer = match self.command {
             Command::Serve(command) => return command.run(self.whereabouts.config()).await,
             Command::Catalog(command) => return command.run(&self.whereabouts, self.json).await,
+            Command::Simulate(command) => return command.run(self.json).await,
             Command::Mcp(command) => return command.run().await,
             Command::Doctor(command) => return command.run(self.whereabouts.config(), self.json).await,
             Command::Api(command) => return command.run(self.json).await,

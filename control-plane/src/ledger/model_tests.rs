@@ -255,7 +255,7 @@ async fn agree(database: &crate::db::Database, operations: &[Operation]) {
                 }
             }
             Operation::Cap(cap) => {
-                let set = set_key_cap(database, KEY, cap.map(Credits), Clock.now()).await.expect("sets");
+                let set = set_key_cap(database, KEY, cap.map(Credits), Clock::SYSTEM.now()).await.expect("sets");
                 assert!(set, "step {step}");
                 model.set_cap(*cap);
             }
@@ -274,7 +274,7 @@ async fn agree(database: &crate::db::Database, operations: &[Operation]) {
         let now = balance(&database.pool, ACCOUNT).await.expect("reads");
         assert_eq!(now, Credits(model.balance), "step {step}: {operation:?}");
         if let Some(cap) = model.cap {
-            let counted = api_key::cap(database, KEY, Clock.now()).await.expect("reads");
+            let counted = api_key::cap(database, KEY, Clock::SYSTEM.now()).await.expect("reads");
             assert_eq!(
                 counted,
                 Some(KeyCap { cap: Credits(cap), spent: Credits(model.counted) }),
@@ -283,7 +283,7 @@ async fn agree(database: &crate::db::Database, operations: &[Operation]) {
         }
     }
     sound(database).await;
-    let used = usage_30d(&database.pool, ACCOUNT, Clock.now()).await.expect("reads");
+    let used = usage_30d(&database.pool, ACCOUNT, Clock::SYSTEM.now()).await.expect("reads");
     assert_eq!((used.credits_spent, used.images), (model.spent, model.images));
     let lines = statement(&database.pool, ACCOUNT, None, 10_000).await.expect("reads");
     assert_eq!(lines.last().map_or(0, |line| line.balance), model.balance);

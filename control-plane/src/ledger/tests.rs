@@ -18,7 +18,7 @@ pub(super) async fn account(database: &Database, id: &str, credits: i64) {
 
 pub(super) async fn started(database: &Database) -> (Meter, ProcessId) {
     let process = ProcessId::new();
-    (Meter::start(database.clone(), Clock, process.clone()), process)
+    (Meter::start(database.clone(), Clock::SYSTEM, process.clone()), process)
 }
 
 fn delivery() -> Delivery {
@@ -187,7 +187,7 @@ async fn a_window_lets_exactly_its_limit_through_and_bills_nothing_beyond() {
         account(&database, ACCOUNT, 100).await;
         let meters = [started(&database).await.0, started(&database).await.0];
         // Not across the end of a minute.
-        let into_minute_ms = Clock.now().0.rem_euclid(60_000);
+        let into_minute_ms = Clock::SYSTEM.now().0.rem_euclid(60_000);
         if into_minute_ms > 50_000 {
             tokio::time::sleep(std::time::Duration::from_millis((60_000 - into_minute_ms) as u64)).await;
         }
@@ -227,12 +227,13 @@ async fn credits_of_a_dead_process_come_back() {
         let (dead, _) = started(&database).await;
         assert_eq!(outcome(&dead, hold("orphan", 4)).await, done(6));
         let (meter, process) = started(&database).await;
-        let sweeper = owner::start_sweeper(database.clone(), Clock, process, meter.clone()).await.expect("starts");
+        let sweeper =
+            owner::start_sweeper(database.clone(), Clock::SYSTEM, process, meter.clone()).await.expect("starts");
         // The dead process never wrote a heartbeat; the new one did.
         assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10));
         assert_eq!(outcome(&meter, hold("mine", 3)).await, done(7));
         assert_eq!(
-            owner::sweep(&database, &meter, Clock.now()).await.expect("sweeps"),
+            owner::sweep(&database, &meter, Clock::SYSTEM.now()).await.expect("sweeps"),
             0,
             "a living owner keeps its hold"
         );
@@ -242,7 +243,7 @@ async fn credits_of_a_dead_process_come_back() {
             "the late settle finds the hold closed"
         );
         sweeper.abort();
-        let later = Clock.now().plus_ms(16_000);
+        let later = Clock::SYSTEM.now().plus_ms(16_000);
         assert_eq!(owner::sweep(&database, &meter, later).await.expect("sweeps"), 1, "a silent owner loses it");
         assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10));
         sound(&database).await;
@@ -254,8 +255,9 @@ async fn a_hold_past_its_time_comes_back_though_its_owner_lives() {
     for database in databases().await {
         account(&database, ACCOUNT, 10).await;
         let (meter, process) = started(&database).await;
-        let sweeper = owner::start_sweeper(database.clone(), Clock, process, meter.clone()).await.expect("starts");
-        let expires_at_ms = Clock.now().0 - 1;
+        let sweeper =
+            owner::start_sweeper(database.clone(), Clock::SYSTEM, process, meter.clone()).await.expect("starts");
+        let expires_at_ms = Clock::SYSTEM.now().0 - 1;
         let charge = Charge::Hold {
             account_id: ACCOUNT.to_owned(),
             credits: Credits(1),
@@ -264,7 +266,7 @@ async fn a_hold_past_its_time_comes_back_though_its_owner_lives() {
         };
         assert_eq!(outcome(&meter, only(charge)).await, done(9));
         // The sweeper's own task may be the one that releases it.
-        owner::sweep(&database, &meter, Clock.now()).await.expect("sweeps");
+        owner::sweep(&database, &meter, Clock::SYSTEM.now()).await.expect("sweeps");
         assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10));
         assert_eq!(count(&database, "select count(*) from ledger_entries where kind = 'release'").await, 1);
         sweeper.abort();
@@ -456,7 +458,7 @@ async fn a_cap_is_never_passed_and_what_comes_back_makes_room() {
     for database in databases().await {
         account(&database, ACCOUNT, 1_000).await;
         key(&database).await;
-        assert!(set_key_cap(&database, KEY, Some(Credits(30)), Clock.now()).await.expect("sets"));
+        assert!(set_key_cap(&database, KEY, Some(Credits(30)), Clock::SYSTEM.now()).await.expect("sets"));
         let meters = [started(&database).await.0, started(&database).await.0];
         let capped = |entry: Entry| Entry { capped_key_id: Some(KEY.to_owned()), ..entry };
         let entries = (0..240).map(|n: usize| match n % 4 {
@@ -491,7 +493,7 @@ async fn a_cap_is_never_passed_and_what_comes_back_makes_room() {
         assert_eq!(free, 60, "the key without a cap");
         assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(1_000 - 60 - taken));
         sound(&database).await;
-        let counted = crate::accounts::api_key::cap(&database, KEY, Clock.now()).await.expect("reads");
+        let counted = crate::accounts::api_key::cap(&database, KEY, Clock::SYSTEM.now()).await.expect("reads");
         assert_eq!(counted, Some(KeyCap { cap: Credits(30), spent: Credits(taken) }));
 
         // Room comes back with each hold that is released and each address whose first load failed, whoever ends them.
@@ -519,7 +521,7 @@ async fn a_month_ends() {
     for database in databases().await {
         account(&database, ACCOUNT, 100).await;
         key(&database).await;
-        let (now, owner) = (Clock.now(), ProcessId::new());
+        let (now, owner) = (Clock::SYSTEM.now(), ProcessId::new());
         set_key_cap(&database, KEY, Some(Credits(3)), now).await.expect("sets");
         let apply = async |at: UnixMs, entry: Entry| {
             let entry = Entry { capped_key_id: Some(KEY.to_owned()), ..entry };
@@ -598,7 +600,7 @@ async fn a_client_that_goes_away_while_it_claims_leaves_no_claim() {
         account(&database, ACCOUNT, 5).await;
         let (meter, process) = started(&database).await;
         // The process is alive, so nobody takes over what it holds.
-        let beating = start_sweeper(database.clone(), Clock, process.clone(), meter).await.expect("registers");
+        let beating = start_sweeper(database.clone(), Clock::SYSTEM, process.clone(), meter).await.expect("registers");
         for turns in 1..=16 {
             let key = format!("gone-{turns}");
             let named = Named { account_id: ACCOUNT, endpoint: "test", key: &key, body_sha256: "x" };

@@ -140,7 +140,7 @@ async fn an_answer_that_breaks_off_is_no_object() {
 async fn an_object_that_is_too_large_is_not_read() {
     let bucket = Bucket::start().await.unwrap();
     let store = opened(&bucket.address("x")).await.unwrap();
-    let put = store.presigned_put(&key("staging/a"), "image/png", Clock.now(), Duration::from_secs(60)).await;
+    let put = store.presigned_put(&key("staging/a"), "image/png", Clock::SYSTEM.now(), Duration::from_secs(60)).await;
     let body = vec![0; OBJECT_BYTES_MAX as usize + 1];
     assert_eq!(sent(reqwest::Method::PUT, put.unwrap().unwrap(), &[], body).await.0, 200);
     let error = store.get(&key("staging/a")).await.expect_err("too large");
@@ -199,19 +199,19 @@ async fn a_presigned_address_opens_one_object_for_a_while() {
     for (address, refuses) in [(bucket.address("deep"), true), (moto.address("deep"), false)] {
         let store = opened(&address).await.unwrap();
         let address =
-            || async { store.presigned_put(&staged, "image/png", Clock.now(), minute).await.unwrap().unwrap() };
+            || async { store.presigned_put(&staged, "image/png", Clock::SYSTEM.now(), minute).await.unwrap().unwrap() };
         assert_eq!(address().await.headers, [("content-type".to_owned(), "image/png".to_owned())]);
         // As often as its holder likes.
         for body in ["one", "two"] {
             assert_eq!(sent(put.clone(), address().await, &[], body.into()).await.0, 200);
             assert_eq!(store.get(&staged).await.unwrap(), body);
         }
-        let read = store.presigned_get(&staged, Clock.now(), minute).await.unwrap().unwrap();
+        let read = store.presigned_get(&staged, Clock::SYSTEM.now(), minute).await.unwrap().unwrap();
         assert_eq!((read.headers.len(), sent(get.clone(), read, &[], vec![]).await), (0, (200, b"two".to_vec())));
         if !refuses {
             continue;
         }
-        let early = Clock.now().plus_ms(-120_000);
+        let early = Clock::SYSTEM.now().plus_ms(-120_000);
         let over = store.presigned_put(&staged, "image/png", early, minute).await.unwrap().unwrap();
         let mut elsewhere = address().await;
         elsewhere.url = elsewhere.url.replace("/1/256.red.png", "/2/256.red.png");

@@ -11,9 +11,6 @@ use std::time::Duration;
 
 const TICK: Duration = Duration::from_secs(1);
 
-/// Rows that are in the queue at once, of all batches: enough to keep a farm busy between two looks, few enough that a pause is soon felt.
-const QUEUED_MAX: i64 = 32;
-
 /// How long a row may stay in the queue before it goes back to its batch: behind people who wait it can take long.
 const QUEUED_MS_MAX: i64 = 60 * 60_000;
 
@@ -31,8 +28,9 @@ pub fn start(app: App) -> tokio::task::JoinHandle<()> {
 }
 
 async fn feed(app: &App) -> Result<(), sqlx::Error> {
-    let queued = batches::open_rows(&app.db, "queued", None, QUEUED_MAX * 2).await?;
-    let mut room = QUEUED_MAX;
+    let most = app.renders.ahead_max();
+    let queued = batches::open_rows(&app.db, "queued", None, most * 2).await?;
+    let mut room = most;
     for row in &queued {
         room -= i64::from(!settle(app, row).await?);
     }

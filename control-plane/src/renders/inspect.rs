@@ -43,6 +43,13 @@ impl Renders {
         Ok(Backlog { queued: row.try_get(0)?, leased: row.try_get(1)? })
     }
 
+    /// How many jobs there are in each state.
+    pub(super) async fn jobs_by_state(&self) -> Result<Vec<(String, u64)>, sqlx::Error> {
+        let rows =
+            sqlx::query("select state, count(*) from jobs group by state").fetch_all(&self.0.database.pool).await?;
+        rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get::<i64, _>(1)?.unsigned_abs()))).collect()
+    }
+
     /// `None` when there is no render with this id.
     pub async fn inspect(&self, render_id: &str) -> Result<Option<Inspection>, sqlx::Error> {
         let row = sqlx::query(

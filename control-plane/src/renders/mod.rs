@@ -20,6 +20,7 @@ mod queue;
 mod result;
 mod review;
 mod signals;
+pub mod simulation;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -135,6 +136,7 @@ struct Shared {
     /// Measured by the sweeper.
     pace: Mutex<Option<Pace>>,
     mean_cost_microusd: Mutex<Option<i64>>,
+    given: Mutex<pace::Given>,
     /// Jobs handed out by this process since the last one of prewarming.
     since_prewarm: AtomicU64,
     /// One task per variant that requests of this process wait for.
@@ -152,6 +154,7 @@ impl Renders {
             signals: Signals::new(),
             pace: Mutex::default(),
             mean_cost_microusd: Mutex::default(),
+            given: Mutex::default(),
             since_prewarm: AtomicU64::new(0),
             watched: Mutex::default(),
         }))

@@ -277,12 +277,9 @@ impl Renders {
         .fetch_one(&mut **tx)
         .await?;
         let waiting = Waiting { all: row.try_get(0)?, in_lane: row.try_get(1)?, of_account: row.try_get(2)? };
-        let pace = self.pace();
-        let late = pace.filter(|_| asker.lane.is_waited_for());
-        let late = late.and_then(|pace| pace.refuse(row.try_get(3).unwrap_or_default(), self.settings().render_wait));
-        match late {
+        match self.late(asker.lane, row.try_get(3)?) {
             Some(retry_after_seconds) => Err(RenderError::AtCapacity { retry_after_seconds }),
-            None if waiting.has_room(asker, self.settings().queue_max) => Ok(()),
+            None if waiting.has_room(asker, self.queue_max()) => Ok(()),
             None => Err(RenderError::AtCapacity { retry_after_seconds: RETRY_AFTER_SECONDS_USUAL }),
         }
     }

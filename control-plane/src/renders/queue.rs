@@ -74,7 +74,10 @@ impl Renders {
             for row in rows {
                 let (job_id, lane): (String, Lane) = (row.try_get(0)?, Lane::of(row.try_get(1)?));
                 let leased = self.lease(&mut tx, &job_id, node, now).await?;
-                prewarmed += u64::from(leased.is_some() && lane == Lane::Prewarm);
+                if leased.is_some() {
+                    self.given().note(lane, now);
+                    prewarmed += u64::from(lane == Lane::Prewarm);
+                }
                 jobs.extend(leased);
             }
         }

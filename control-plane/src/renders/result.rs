@@ -58,14 +58,14 @@ impl From<InvalidKey> for ResultError {
 }
 
 /// A live lease whose result is being accepted.
-struct Accepting {
+pub(super) struct Accepting {
     job_id: String,
     fence: i64,
     kind: JobKind,
     vehicle_key: String,
     vehicle_json: String,
     view: View,
-    colours: Vec<Colour>,
+    pub colours: Vec<Colour>,
     revision: i64,
     asker: Asker,
     node_id: String,
@@ -75,7 +75,7 @@ struct Accepting {
 }
 
 /// What a result came to beside its pictures.
-struct Recorded {
+pub(super) struct Recorded {
     /// A paint job was queued for colours asked for meanwhile.
     leftovers: bool,
     /// Older revisions were replaced.
@@ -83,9 +83,9 @@ struct Recorded {
 }
 
 /// An upload that is what was asked for.
-struct Verified {
-    sha256: String,
-    bytes: u64,
+pub(super) struct Verified {
+    pub sha256: String,
+    pub bytes: u64,
 }
 
 impl Renders {
@@ -108,7 +108,12 @@ impl Renders {
     }
 
     /// Renews the lease once more, so that nobody else gets the job while its objects are checked and moved.
-    async fn begin_accepting(&self, token_id: &str, job_id: &str, fence: i64) -> Result<Accepting, ResultError> {
+    pub(super) async fn begin_accepting(
+        &self,
+        token_id: &str,
+        job_id: &str,
+        fence: i64,
+    ) -> Result<Accepting, ResultError> {
         let row = self
             .0
             .database
@@ -217,7 +222,7 @@ impl Renders {
     }
 
     /// Changes the rows, if the lease still lives.
-    async fn record(
+    pub(super) async fn record(
         &self,
         job: &Accepting,
         verified: &HashMap<String, Verified>,

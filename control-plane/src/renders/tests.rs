@@ -65,7 +65,7 @@ fn store() -> ObjectStore {
 }
 
 fn renders(database: &Database, settings: Settings) -> Renders {
-    Renders::new(database.clone(), Clock, store(), settings)
+    Renders::new(database.clone(), Clock::SYSTEM, store(), settings)
 }
 
 async fn node(renders: &Renders) -> String {
@@ -140,7 +140,7 @@ async fn fail(renders: &Renders, job: &Job, kind: FailureKind) -> bool {
 }
 
 async fn want(renders: &Renders, vehicle: &Vehicle, colour: Colour) -> Result<Wanted, RenderError> {
-    let deadline_ms = Clock.now().0 + 60_000;
+    let deadline_ms = Clock::SYSTEM.now().0 + 60_000;
     renders.want(vehicle, &variant(vehicle, colour), &client(), deadline_ms).await
 }
 
@@ -152,7 +152,7 @@ async fn number(database: &Database, sql: &'static str) -> i64 {
 async fn forty_requests_in_two_processes_share_one_render() {
     for database in databases().await {
         let store = store();
-        let both = [(); 2].map(|()| Renders::new(database.clone(), Clock, store.clone(), settings()));
+        let both = [(); 2].map(|()| Renders::new(database.clone(), Clock::SYSTEM, store.clone(), settings()));
         let vehicle = vehicle("forty");
         let requests: Vec<_> = (0..40)
             .map(|n| {
@@ -183,7 +183,7 @@ async fn forty_requests_in_two_processes_share_one_render() {
 async fn colours_of_one_view_never_have_two_live_jobs() {
     for database in databases().await {
         let store = store();
-        let both = [(); 2].map(|()| Renders::new(database.clone(), Clock, store.clone(), settings()));
+        let both = [(); 2].map(|()| Renders::new(database.clone(), Clock::SYSTEM, store.clone(), settings()));
         let vehicle = vehicle("colours");
         let requests: Vec<_> = Colour::ALL[..6]
             .iter()
@@ -256,7 +256,7 @@ async fn a_stale_fence_changes_nothing() {
         renders.sweep().await.expect("sweeps");
 
         // The rest of the test happens within one ordinary lease.
-        let renders = Renders::new(database.clone(), Clock, renders.0.store.clone(), settings());
+        let renders = Renders::new(database.clone(), Clock::SYSTEM, renders.0.store.clone(), settings());
         let quick = node(&renders).await;
         let fresh = one(&renders, &quick).await;
         assert_eq!((fresh.job_id.as_str(), fresh.attempt), (stale.job_id.as_str(), 2));
@@ -473,7 +473,7 @@ async fn settled_and_reserved_never_pass_the_budget() {
             match outcome.expect("joins") {
                 Ok(_) => queued += 1,
                 Err(RenderError::BudgetSpent { reset_at_ms, .. }) => {
-                    assert!(reset_at_ms > Clock.now().0);
+                    assert!(reset_at_ms > Clock::SYSTEM.now().0);
                     refused += 1;
                 }
                 Err(other) => panic!("{other}"),
@@ -604,7 +604,7 @@ async fn lanes_and_accounts_have_shares_of_the_day() {
         let mut models = 0..;
         let mut wants = async |asker: Asker| {
             let vehicle = vehicle(&format!("m{}", models.next().expect("a number")));
-            let deadline_ms = Clock.now().0 + 60_000;
+            let deadline_ms = Clock::SYSTEM.now().0 + 60_000;
             match renders.want(&vehicle, &variant(&vehicle, Colour::Red), &asker, deadline_ms).await {
                 Ok(_) => "queued",
                 Err(RenderError::BudgetSpent { of_account: true, .. }) => "share of the account",
@@ -716,7 +716,7 @@ async fn what_nobody_waits_for_is_dropped_and_costs_nothing() {
     for database in databases().await {
         let renders = renders(&database, settings());
         let vehicle = vehicle("dropped");
-        let past_ms = Clock.now().0 - 1;
+        let past_ms = Clock::SYSTEM.now().0 - 1;
         renders.want(&vehicle, &variant(&vehicle, Colour::Red), &client(), past_ms).await.expect("queues");
         let node_id = node(&renders).await;
         assert!(work(&renders, &node_id, 0).await.is_empty(), "too late to begin");
@@ -732,7 +732,7 @@ async fn what_nobody_waits_for_is_dropped_and_costs_nothing() {
 async fn a_full_queue_says_so_and_paid_requests_go_first() {
     for database in databases().await {
         let renders = renders(&database, Settings { queue_max: 4, ..settings() });
-        let deadline_ms = Clock.now().0 + 60_000;
+        let deadline_ms = Clock::SYSTEM.now().0 + 60_000;
         let (example, paid) = (vehicle("example"), vehicle("paid"));
         renders
             .want(&example, &variant(&example, Colour::Red), &Asker::nobody(Lane::Example), deadline_ms)
@@ -772,7 +772,7 @@ async fn handed_out(renders: &Renders, node_id: &str, at_once: u32) -> Vec<Strin
 }
 
 async fn queue(renders: &Renders, model: &str, asker: &Asker) {
-    let (vehicle, deadline_ms) = (vehicle(model), Clock.now().0 + 60_000);
+    let (vehicle, deadline_ms) = (vehicle(model), Clock::SYSTEM.now().0 + 60_000);
     renders.want(&vehicle, &variant(&vehicle, Colour::Red), asker, deadline_ms).await.expect("queues");
 }
 
@@ -785,7 +785,7 @@ async fn processes_wake_each_other() {
         }
         let deaf = Settings { look_again: Duration::from_secs(3600), ..settings() };
         let [asked, served] = [0, 1].map(|_| renders(&database, deaf.clone()));
-        let served = Renders::new(database.clone(), Clock, asked.0.store.clone(), served.settings().clone());
+        let served = Renders::new(database.clone(), Clock::SYSTEM, asked.0.store.clone(), served.settings().clone());
         let tasks = [asked.start_signals(), served.start_signals()];
         let node_id = node(&served).await;
         let working = tokio::spawn({

@@ -155,8 +155,8 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn accepted_events_are_written_and_old_ones_forgotten() {
         for database in databases().await {
-            let (sink, [writing, forgetting]) = Sink::start(database.clone(), Clock, 90);
-            sink.accept(vec![event("new"), event("old")], Clock.now()).expect("fits");
+            let (sink, [writing, forgetting]) = Sink::start(database.clone(), Clock::SYSTEM, 90);
+            sink.accept(vec![event("new"), event("old")], Clock::SYSTEM.now()).expect("fits");
             sink.accept(vec![event("ancient")], UnixMs(1)).expect("fits");
             forgetting.abort();
             drop(sink);

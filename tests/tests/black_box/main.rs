@@ -38,6 +38,7 @@ mod pipeline;
 mod prewarm;
 mod restarts;
 mod runbooks;
+mod simulation;
 mod snippets;
 mod stripe;
 mod terminal;

@@ -38,7 +38,7 @@ pub async fn check(address: &str) -> anyhow::Result<Vec<Check>> {
 
 fn clock(service: Option<SystemTime>) -> Check {
     let seconds = |time: SystemTime| time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-    let ahead = service.map(|service| Clock.now().0 / 1000 - seconds(service));
+    let ahead = service.map(|service| Clock::SYSTEM.now().0 / 1000 - seconds(service));
     Check::new(
         "clock",
         match ahead {

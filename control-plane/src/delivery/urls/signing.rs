@@ -140,8 +140,8 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn what_an_old_key_signed_is_believed_after_a_rotation_here_and_elsewhere() {
         for database in databases().await {
-            let here = SigningKeys::open(database.clone(), Clock).await.expect("opens");
-            let elsewhere = SigningKeys::open(database.clone(), Clock).await.expect("opens");
+            let here = SigningKeys::open(database.clone(), Clock::SYSTEM).await.expect("opens");
+            let elsewhere = SigningKeys::open(database.clone(), Clock::SYSTEM).await.expect("opens");
             let id = Uuid::now_v7();
             let before = here.sign(id).await.expect("signs");
             assert_eq!(elsewhere.verify(&before).await.expect("reads"), Some(id));

@@ -57,7 +57,7 @@ impl Batch {
             client: &client,
             journal: &journal,
             folder: &self.output,
-            now: || Clock.now().0 / 1000,
+            now: || Clock::SYSTEM.now().0 / 1000,
             spend_again: self.spend_again,
         };
 
