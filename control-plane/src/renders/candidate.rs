@@ -169,6 +169,7 @@ impl Renders {
             .fetch_one(&mut **tx)
             .await?
             .try_get(0)?;
+        let asker = Asker::nobody(Lane::Anew);
         let paint = NewJob {
             kind: JobKind::Paint,
             vehicle_key: place.vehicle_key.clone(),
@@ -179,7 +180,8 @@ impl Renders {
             cost_microusd: 0,
             budget_day: String::new(),
             is_candidate: false,
-            asker: Asker::nobody(Lane::Anew),
+            turn: self.next_turn(tx, &asker).await?,
+            asker,
         };
         self.insert_job(tx, paint, self.0.clock.now().0 + REPAINT_WAITS_MS).await
     }

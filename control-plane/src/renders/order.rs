@@ -234,7 +234,7 @@ impl Renders {
         terms: Terms<'_>,
     ) -> Result<bool, RenderError> {
         let Terms { asker, deadline_ms, budget_percent } = terms;
-        self.admit(tx, asker).await?;
+        let turn = self.admit(tx, asker).await?;
         let layers = sqlx::query("select revision from layers where vehicle_key = $1 and view = $2")
             .bind(vehicle.key())
             .bind(view.as_str())
@@ -259,12 +259,13 @@ impl Renders {
             budget_day,
             is_candidate: false,
             asker: asker.clone(),
+            turn,
         };
         Ok(self.insert_job(tx, job, deadline_ms).await?)
     }
 
-    /// Whether a new job finds room and would be done in time.
-    async fn admit(&self, tx: &mut Tx<'_>, asker: &Asker) -> Result<(), RenderError> {
+    /// The turn of a new job, if it finds room and would be done in time.
+    async fn admit(&self, tx: &mut Tx<'_>, asker: &Asker) -> Result<i64, RenderError> {
         let turn = self.next_turn(tx, asker).await?;
         let row = sqlx::query(
             "select count(*), count(case when priority = $1 then 1 end), count(case when account_id = $2 then 1 end),
@@ -279,14 +280,14 @@ impl Renders {
         let waiting = Waiting { all: row.try_get(0)?, in_lane: row.try_get(1)?, of_account: row.try_get(2)? };
         match self.late(asker.lane, row.try_get(3)?) {
             Some(retry_after_seconds) => Err(RenderError::AtCapacity { retry_after_seconds }),
-            None if waiting.has_room(asker, self.queue_max()) => Ok(()),
+            None if waiting.has_room(asker, self.queue_max()) => Ok(turn),
             None => Err(RenderError::AtCapacity { retry_after_seconds: RETRY_AFTER_SECONDS_USUAL }),
         }
     }
 
     /// After the account's last job in the lane, and not before the turn that is being served there (start-time fair queueing with jobs of
     /// equal size; P. Goyal, H. Vin, H. Cheng, 1996).
-    async fn next_turn(&self, tx: &mut Tx<'_>, asker: &Asker) -> Result<i64, sqlx::Error> {
+    pub(super) async fn next_turn(&self, tx: &mut Tx<'_>, asker: &Asker) -> Result<i64, sqlx::Error> {
         sqlx::query(
             "select coalesce(min(turn), 0) as turn from jobs where state = 'queued' and priority = $1
              union all
@@ -320,7 +321,6 @@ impl Renders {
         job: NewJob<'_>,
         deadline_ms: i64,
     ) -> Result<bool, sqlx::Error> {
-        let turn = self.next_turn(tx, &job.asker).await?;
         let inserted = sqlx::query(
             "insert into jobs (id, kind, vehicle_key, view, vehicle, colors, revision, seed, priority, state, fence, attempt,
                                deadline_ms, queued_at_ms, cost_microusd, budget_day, is_candidate, account_id, turn)
@@ -342,7 +342,7 @@ impl Renders {
         .bind(&job.budget_day)
         .bind(i64::from(job.is_candidate))
         .bind(&job.asker.account_id)
-        .bind(turn)
+        .bind(job.turn)
         .execute(&mut **tx)
         .await?;
         Ok(inserted.rows_affected() == 1)
@@ -362,4 +362,6 @@ pub(super) struct NewJob<'a> {
     /// Its pictures are served to nobody until an operator takes them.
     pub is_candidate: bool,
     pub asker: Asker,
+    /// Of its asker: [`Renders::next_turn`].
+    pub turn: i64,
 }

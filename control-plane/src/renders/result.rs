@@ -376,6 +376,7 @@ impl Renders {
             budget_day: String::new(),
             is_candidate: false,
             asker: job.asker.clone(),
+            turn: self.next_turn(tx, &job.asker).await?,
         };
         self.insert_job(tx, paint, self.0.clock.now().0 + LEFTOVER_MS).await
     }

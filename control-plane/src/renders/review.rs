@@ -192,6 +192,7 @@ impl Renders {
             cost_microusd,
             budget_day,
             is_candidate,
+            turn: self.next_turn(&mut tx, &asker).await?,
             asker,
         };
         let revision = job.revision;

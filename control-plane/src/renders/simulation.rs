@@ -27,7 +27,7 @@ const TOKEN: &str = "simulated";
 /// How long a node that was lost stays away.
 const AWAY_US: i64 = 90 * SECOND_US;
 
-/// Rows of prewarming that are kept in the queue, as the feeder does.
+/// How often prewarming fills its part of the queue up, as the feeder of batches does.
 const AHEAD_EVERY_US: i64 = SECOND_US;
 
 /// A farm and what is asked of it.
@@ -69,7 +69,7 @@ pub struct Outcome {
     /// Nobody waited any more.
     pub lapsed: u64,
     pub leases_lost: u64,
-    /// Leases that ended with a result beyond one for each job.
+    /// Results whose lease had been lost: somebody else was at the job by then.
     pub done_twice: u64,
     pub waits: BTreeMap<&'static str, Waits>,
     pub calls: BTreeMap<&'static str, Calls>,
