@@ -3,7 +3,7 @@
 # make bench          figures, side by side with peers
 # make contact-sheet  famous vehicles, some of every type, all views and colours, on pages to look at
 # make fuzz           the parsers of free text against libFuzzer (needs a nightly compiler)
-# make model          the built-in model from nothing: data, training, export (an hour and a quarter on two cores)
+# make model          the built-in model from nothing: data, training, export (some three hours on two cores)
 
 # Outside the checkout, so that a fresh clone reuses what was compiled before.
 export CYCLORAMA_CACHE ?= $(HOME)/.cache/cyclorama

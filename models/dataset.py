@@ -98,22 +98,30 @@ def planes_of(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Examples:
-    """Views that stay on the disk, and random crops of them around the vehicle."""
+    """Views cut to what crops of `side` pixels can show of them, in memory: some 10 MB each. Random reads of a disk are slower than training."""
 
-    def __init__(self, paths: list[Path]):
-        self.paths = paths
-        self.windows = []
+    def __init__(self, paths: list[Path], side: int):
+        self.paths, self.side = paths, side
+        self.windows, self.cut = [], []
         for conditioning, planes in map(planes_of, paths):
             # The vehicle and its shadow: a crop that shows neither teaches nothing.
             shadow = conditioning[index("shadow")].astype(np.float32) + planes[len(LAYERS) - 1]
             seen = (conditioning[index("coverage")] > 0) | (shadow > 0.02)
             rows, columns = np.flatnonzero(seen.any(1)), np.flatnonzero(seen.any(0))
-            self.windows.append((rows[0], rows[-1], columns[0], columns[-1]))
+            self.windows.append((self.corners(rows), self.corners(columns)))
+            (top, bottom), (left, right) = self.windows[-1]
+            window = (..., slice(top, bottom + side), slice(left, right + side))
+            self.cut.append((np.array(conditioning[window]), np.array(planes[window])))
+
+    def corners(self, seen: np.ndarray) -> tuple[int, int]:
+        """The first and the last place, along one axis, for a crop's corner: it reaches beyond what is seen by a third of its side."""
+        first, last = seen[0] - self.side // 3, max(seen[-1] - self.side * 2 // 3, seen[0] - self.side // 3)
+        return tuple(int(np.clip(place, 0, SIDE_PX - self.side)) for place in (first, last))
 
     def residual_scale(self) -> list[float]:
         """Root mean square of each layer's residual where that layer can be seen, over every tenth view."""
         squares, counts = np.zeros(len(LAYERS)), np.zeros(len(LAYERS))
-        for conditioning, planes in map(planes_of, self.paths[::10]):
+        for conditioning, planes in self.cut[::10]:
             paint = conditioning[index("mask_paint")].astype(np.float32)
             rest = conditioning[index("coverage")].astype(np.float32) - paint
             for layer in range(len(LAYERS)):
@@ -123,17 +131,14 @@ class Examples:
                 counts[layer] += seen.sum()
         return [float(scale) or 1.0 for scale in np.sqrt(squares / np.maximum(counts, 1))]
 
-    def crops(self, random: np.random.Generator, batch: int, side: int):
+    def crops(self, random: np.random.Generator, batch: int):
         """conditioning, residual and trusted of `batch` random crops; corners on multiples of 4 are not forced, so the
         blocks of the network fall on every phase of the picture."""
-        chosen = random.integers(len(self.windows), size=batch)
         parts = ([], [], [])
-        for i in chosen:
-            top, bottom, left, right = self.windows[i]
-            y = int(np.clip(random.integers(top - side // 3, max(bottom - side * 2 // 3, top - side // 3) + 1), 0, SIDE_PX - side))
-            x = int(np.clip(random.integers(left - side // 3, max(right - side * 2 // 3, left - side // 3) + 1), 0, SIDE_PX - side))
-            window = (slice(y, y + side), slice(x, x + side))
-            conditioning, planes = (each[(..., *window)] for each in planes_of(self.paths[i]))
+        for i in random.integers(len(self.cut), size=batch):
+            y, x = (int(random.integers(last - first + 1)) for first, last in self.windows[i])
+            window = (..., slice(y, y + self.side), slice(x, x + self.side))
+            conditioning, planes = (each[window] for each in self.cut[i])
             for part, crop in zip(parts, (conditioning, planes[:-1], planes[-1])):
                 part.append(crop)
         return tuple(np.stack(part).astype(np.float32) for part in parts)

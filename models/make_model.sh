@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the built-in model from nothing: data from the render node, ground truth from Blender, training, export, check, figures.
-# Every step goes on where it was stopped; some three hours and a half on two cores. `make_model.sh evaluate` makes the figures only, from the evaluation set and the shipped model.
+# Every step goes on where it was stopped; some three hours on two cores. `make_model.sh evaluate` makes the figures only, from the evaluation set and the shipped model.
 # Settings: DATA (work folder), REGRESSION and FLOW (steps).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,11 +23,17 @@ data_of() {
 data_of evaluation
 if [ "${1:-}" != evaluate ]; then
     data_of training
-    steps=$((${REGRESSION:-4200} + ${FLOW:-1300}))
-    # What diffusion has to stand beside: as many steps of plain regression.
-    $python models/train.py "$data" --work "$run-regression" --regression $steps --flow 0 --evaluate-every 500
+    regression=${REGRESSION:-6500} flow=${FLOW:-1500}
+    # What diffusion has to stand beside: as many steps of plain regression. Until diffusion begins the two are one run.
+    $python models/train.py "$data" --work "$run" --regression "$regression" --flow "$flow" --evaluate-every 1000 --until "$regression"
+    if [ ! -f "$run-regression/checkpoint.pt" ]; then
+        mkdir -p "$run-regression"
+        cp "$run/checkpoint.pt" "$run-regression/checkpoint.part"
+        mv "$run-regression/checkpoint.part" "$run-regression/checkpoint.pt"
+    fi
+    $python models/train.py "$data" --work "$run-regression" --regression $((regression + flow)) --flow 0 --evaluate-every 1000
     $python models/export.py --checkpoint "$run-regression/checkpoint.pt" --out "$run-regression/regression"
-    $python models/train.py "$data" --work "$run" --regression "${REGRESSION:-4200}" --flow "${FLOW:-1300}" --evaluate-every 500
+    $python models/train.py "$data" --work "$run" --regression "$regression" --flow "$flow" --evaluate-every 1000
     $python models/export.py --checkpoint "$run/checkpoint.pt"
     $python models/check.py
 fi

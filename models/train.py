@@ -29,6 +29,8 @@ LEARNING_RATE, WARM_UP_STEPS = 1.5e-3, 20
 # Views of the evaluation set that a run is watched with; all of them are evaluate.py's affair.
 WATCHED_VIEWS = 36
 AVERAGE_DECAY = 0.99
+# Steps that a point of the curve of losses is the mean of.
+AT_ONCE = 50
 AT_START_SHARE = 0.5  # of flow-matching samples
 # Diffuse light is multiplied by the paint's albedo before anyone sees it.
 LAYER_WEIGHTS = torch.tensor([0.7] * 3 + [1.0] * 6 + [0.5])[None, :, None, None]
@@ -90,8 +92,10 @@ def draw_curves(history, path):
 
     if history["loss"]:
         last = max(history["loss"][-1][0], 1)
-        values = [v for _, v in history["loss"]]
-        line(history["loss"], 0, np.percentile(values, 98), "grey", last)
+        # A batch of two crops says little by itself.
+        means = [(history["loss"][i + AT_ONCE - 1][0], np.mean([v for _, v in history["loss"][i : i + AT_ONCE]]))
+                 for i in range(0, len(history["loss"]) - AT_ONCE + 1, AT_ONCE)]
+        line(means, 0, max(v for _, v in means) if means else 1, "grey", last)
     if history["quality"]:
         points = [(q["step"], q["model"]["psnr"]) for q in history["quality"]]
         base = history["base"]["psnr"]
@@ -110,6 +114,7 @@ def main() -> None:
     arguments.add_argument("--work", type=Path, default=Path(__file__).parent / "work/run")
     arguments.add_argument("--regression", type=int, default=600, help="steps")
     arguments.add_argument("--flow", type=int, default=300, help="steps after it")
+    arguments.add_argument("--until", type=int, default=10**9, help="stop after this step of the run, whatever the schedule has left")
     arguments.add_argument("--minutes", type=float, default=1e9, help="the schedule is followed by time when this runs out first")
     arguments.add_argument("--evaluate-every", type=int, default=100)
     arguments.add_argument("--threads", type=int, default=2)
@@ -121,7 +126,7 @@ def main() -> None:
 
     held_out = [(load(path), evaluate.paints_of(path)) for path in watched(views(options.data / "evaluation"))]
     base = evaluate.mean_of([evaluate.compare(view, view["base"], paints) for view, paints in held_out])
-    examples = Examples(views(options.data / "training"))
+    examples = Examples(views(options.data / "training"), CROP_PX)
     print(f"{len(examples.windows)} training views, {len(held_out)} held out; base", {k: round(v, 3) for k, v in base.items()}, flush=True)
 
     network = LightNetwork().to(memory_format=torch.channels_last)
@@ -136,6 +141,8 @@ def main() -> None:
         optimizer.load_state_dict(state["optimizer"])
         average, history, step, spent, scale_list = (state[k] for k in ("average", "history", "step", "seconds", "residual_scale"))
         history["base"] = base
+        if history["flow_steps"] > options.flow:
+            raise SystemExit(f"{checkpoint} has {history['flow_steps']} steps of flow matching, more than were asked for")
         print(f"going on from step {step}", flush=True)
     scale = torch.tensor(scale_list)[None, :, None, None]
     steps = options.regression + options.flow
@@ -164,7 +171,7 @@ def main() -> None:
             print(f"step {step}: held out", {k: round(v, 3) for k, v in history["quality"][-1]["model"].items()}, flush=True)
 
     saved = time.time()
-    while step < steps:
+    while step < min(steps, options.until):
         elapsed = (time.time() - begin) / 60
         if elapsed > options.minutes:
             break
@@ -172,7 +179,7 @@ def main() -> None:
         progress = max(step / steps, elapsed / options.minutes)
         flow = step >= options.regression or elapsed / options.minutes > options.regression / steps
         random = np.random.default_rng([7, step])
-        conditioning, residual, trusted = (torch.from_numpy(x) for x in examples.crops(random, BATCH, CROP_PX))
+        conditioning, residual, trusted = (torch.from_numpy(x) for x in examples.crops(random, BATCH))
         wanted = residual / scale
         sample, times = states(wanted, flow, random)
         for group in optimizer.param_groups:
@@ -194,7 +201,7 @@ def main() -> None:
         if step % options.evaluate_every == 0:
             paths = views(options.data / "training")
             if len(paths) > len(examples.paths):
-                examples = Examples(paths)  # ground truth is still being made beside this run
+                examples = Examples(paths, CROP_PX)  # ground truth is still being made beside this run
             judge()
         if time.time() - saved > 60:
             save()

@@ -3,7 +3,8 @@
 //! `cargo run --release -p cyclorama-node --example training_data -- --vehicles models/vehicles/training.tsv --out DIR`
 //!
 //! The list has lines as `cyclorama catalog list` prints them. A vehicle that is there already is left alone, so the program can be
-//! stopped and started. The files are what `models/dataset.py` and `models/ground_truth.py` read:
+//! stopped and started. With `--relight` its conditioning is made anew, which is what a change of the base shading asks for: ground truth
+//! hangs on meshes, cameras and the rig alone. The files are what `models/dataset.py` and `models/ground_truth.py` read:
 //!
 //! - `materials.json`: the optics table; `paints.json`: the fifteen paints as the finish pass has them
 //! - `<vehicle>/mesh.json`, `mesh.bin`: per material positions and normals (f32 x 3) and triangles (u32 x 3), little endian
@@ -15,8 +16,9 @@ use clap::Parser;
 use cyclorama_core::{Colour, Vehicle, View};
 use cyclorama_node::finish::paint::paint;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
+use cyclorama_node::studio::conditioning::CONDITIONING_SIDE_PX;
 use cyclorama_node::studio::optics::{MATERIALS, optics};
-use cyclorama_node::studio::{Camera, Studio};
+use cyclorama_node::studio::{Camera, Settings, Shot, Studio};
 use cyclorama_node::vehicle::catalog_line::vehicles_of;
 use cyclorama_node::vehicle::{Library, VehicleMesh, build};
 use serde_json::{Value, json};
@@ -30,6 +32,9 @@ struct Options {
     vehicles: PathBuf,
     #[arg(long)]
     out: PathBuf,
+    /// Make the conditioning of vehicles that are there already anew.
+    #[arg(long)]
+    relight: bool,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -61,6 +66,8 @@ fn main() -> anyhow::Result<()> {
         let folder = options.out.join(format!("{}_{}_{}", vehicle.make, vehicle.model, vehicle.year));
         if !folder.exists() {
             export(&studio, vehicle, &folder).with_context(|| vehicle.key())?;
+        } else if options.relight {
+            relight(&studio, vehicle, &folder).with_context(|| vehicle.key())?;
         }
     }
     Ok(())
@@ -72,17 +79,45 @@ fn export(studio: &Studio, vehicle: &Vehicle, finished: &Path) -> anyhow::Result
     let mesh = build(&*Library::embedded()?, vehicle)?;
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("vehicle.json"), serde_json::to_vec_pretty(vehicle)?)?;
-    write_mesh(&mesh, &folder)?;
+    let (description, bytes) = packed(&mesh);
+    fs::write(folder.join("mesh.json"), serde_json::to_vec(&description)?)?;
+    fs::write(folder.join("mesh.bin"), bytes)?;
     for view in View::ALL {
-        let shot = studio.shoot(&mesh, *view)?;
+        let shot = studio.shoot_with(&mesh, *view, ONE_PASS)?;
         fs::write(folder.join(format!("{view}.json")), serde_json::to_vec_pretty(&camera_fields(&shot.camera))?)?;
-        let planes: Vec<u8> =
-            shot.conditioning.planes.iter().flat_map(|value| half::f16::from_f32(*value).to_le_bytes()).collect();
-        fs::write(folder.join(format!("{view}.bin")), planes)?;
+        fs::write(folder.join(format!("{view}.bin")), halves(&shot))?;
     }
     fs::rename(&folder, finished)?;
     println!("{}: {} triangles", vehicle.key(), mesh.triangle_count());
     Ok(())
+}
+
+/// Conditioning is of the first pass alone.
+const ONE_PASS: Settings = Settings { conditioning_side_px: CONDITIONING_SIDE_PX, zebra: false, passes: 1 };
+
+fn relight(studio: &Studio, vehicle: &Vehicle, folder: &Path) -> anyhow::Result<()> {
+    let mesh = build(&*Library::embedded()?, vehicle)?;
+    anyhow::ensure!(
+        fs::read(folder.join("mesh.bin"))? == packed(&mesh).1,
+        "its geometry has changed: the folder {} must be made anew, ground truth and all",
+        folder.display()
+    );
+    for view in View::ALL {
+        let planes = folder.join(format!("{view}.bin"));
+        let half_done = planes.with_extension("part");
+        fs::write(&half_done, halves(&studio.shoot_with(&mesh, *view, ONE_PASS)?))?;
+        // What `dataset.py` worked out of the old planes.
+        match fs::remove_file(planes.with_extension("residual.npy")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => fs::rename(&half_done, &planes)?,
+        }
+    }
+    println!("{}: lit anew", vehicle.key());
+    Ok(())
+}
+
+fn halves(shot: &Shot) -> Vec<u8> {
+    shot.conditioning.planes.iter().flat_map(|value| half::f16::from_f32(*value).to_le_bytes()).collect()
 }
 
 fn camera_fields(camera: &Camera) -> Value {
@@ -93,7 +128,8 @@ fn camera_fields(camera: &Camera) -> Value {
     })
 }
 
-fn write_mesh(mesh: &VehicleMesh, folder: &Path) -> anyhow::Result<()> {
+/// `mesh.json` and `mesh.bin`.
+fn packed(mesh: &VehicleMesh) -> (Value, Vec<u8>) {
     let mut bytes: Vec<u8> = Vec::new();
     let mut place = |data: &[u8], count: usize| {
         let offset = bytes.len();
@@ -112,7 +148,5 @@ fn write_mesh(mesh: &VehicleMesh, folder: &Path) -> anyhow::Result<()> {
             })
         })
         .collect();
-    fs::write(folder.join("mesh.json"), serde_json::to_vec(&json!({ "surfaces": surfaces }))?)?;
-    fs::write(folder.join("mesh.bin"), bytes)?;
-    Ok(())
+    (json!({ "surfaces": surfaces }), bytes)
 }

@@ -43,19 +43,39 @@ fn edge_form(a: vec3f, b: vec3f) -> vec3f {
     return cross(a, b) * (angle / sqrt(1.0 - cosine * cosine));
 }
 
-// Share of the hemisphere (cosine weighted) that a rectangle fills, as a vector (Lambert); its length is the share
-// seen by a surface that faces it.
-fn form_vector(light: Light, p: vec3f) -> vec3f {
+// Strips of a light, each as bright throughout as its middle: a light may be many times as bright at one edge as at the other.
+const STRIPS = 2u;
+
+// Share of the hemisphere above a surface (cosine weighted) that a strip of a rectangle fills: Lambert's formula for the part of it that
+// is above the surface's horizon.
+fn form_factor(light: Light, strip: u32, p: vec3f, n: vec3f) -> f32 {
     let u = light.axis_u * light.half_u;
-    let v = light.axis_v * light.half_v;
-    let c = light.centre - p;
-    let a0 = normalize(c - u - v);
-    let a1 = normalize(c + u - v);
-    let a2 = normalize(c + u + v);
-    let a3 = normalize(c - u + v);
-    let f = (edge_form(a0, a1) + edge_form(a1, a2) + edge_form(a2, a3) + edge_form(a3, a0)) / (2.0 * PI);
-    // Winding: axis_u x axis_v is the shining side, so the sum points away from the light.
-    return -f;
+    let v = light.axis_v * (light.half_v / f32(STRIPS));
+    let c = light.centre - p + v * f32(i32(2u * strip + 1u) - i32(STRIPS));
+    var corners = array<vec3f, 4>(c - u - v, c + u - v, c + u + v, c - u + v);
+    // The horizon crosses two edges at most, so five corners are left at most.
+    var above = array<vec3f, 5>();
+    var count = 0u;
+    for (var i = 0u; i < 4u; i++) {
+        let a = corners[i];
+        let b = corners[(i + 1u) % 4u];
+        let height_a = dot(a, n);
+        let height_b = dot(b, n);
+        if height_a >= 0.0 {
+            above[count] = normalize(a);
+            count++;
+        }
+        if (height_a >= 0.0) != (height_b >= 0.0) {
+            above[count] = normalize(mix(a, b, height_a / (height_a - height_b)));
+            count++;
+        }
+    }
+    var sum = 0.0;
+    for (var i = 0u; i < count; i++) {
+        sum += dot(edge_form(above[i], above[(i + 1u) % count]), n);
+    }
+    // Winding: axis_u x axis_v is the shining side, so the sum is negative.
+    return max(-sum / (2.0 * PI), 0.0);
 }
 
 @compute @workgroup_size(64)
@@ -81,11 +101,11 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
         let light = rig.lights[i];
         let to = light.centre - p;
         if dot(to, light.normal) >= 0.0 { continue; }
-        let form = form_vector(light, p);
-        let size = length(form);
-        // A rectangle partly below the surface's horizon is replaced by a sphere of the same solid angle, which has a
-        // closed form (Hill and Heitz 2016, real-time area lighting).
-        let share = max((size * size + dot(form, n)) / (size + 1.0), 0.0);
+        var share = 0.0;
+        for (var strip = 0u; strip < STRIPS; strip++) {
+            let bright = mix(1.0, light.falloff, (f32(strip) + 0.5) / f32(STRIPS));
+            share += form_factor(light, strip, p, n) * bright;
+        }
         if share < 0.002 { continue; }
         let distance = length(to);
         // Of a light that straddles the horizon, only the part above it can be seen: look there for blockers.
@@ -94,7 +114,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
         if below > 0.0 { toward = normalize(toward + n * below); }
         let spread = clamp(sqrt(light.half_u * light.half_v) / distance, 0.15, 0.7);
         let visible = cone_visibility(p, toward, dot(toward, n), spread, 0.07, 2.4, 12u);
-        sum += light.radiance * (share * visible * 0.5 * (1.0 + light.falloff));
+        sum += light.radiance * (share * visible);
     }
 
     // Ambient: one cone along the normal, five around it.
