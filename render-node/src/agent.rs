@@ -12,6 +12,7 @@ use crate::heart::{Heart, Membership};
 use crate::held_jobs::{HeldJobs, Holding};
 use crate::publish::{self, PublishError};
 use crate::renderer::Order;
+use cyclorama_core::encoding::AlphaPlanes;
 use cyclorama_core::wire::{FailureKind, FailureRequest, Job, JobKind, JoinRequest, NodeOrder};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -47,6 +48,7 @@ pub struct Agent {
     heart: Heart,
     /// Becomes true when the engine has lost its device.
     broken: watch::Sender<bool>,
+    alpha_planes: Arc<AlphaPlanes>,
 }
 
 impl Agent {
@@ -57,8 +59,18 @@ impl Agent {
         slots: u32,
         usd_per_hour: Option<f64>,
     ) -> Self {
-        let heart = Heart::new(HeldJobs::default());
-        Self { control_plane, engine, name, slots, usd_per_hour, heart, broken: watch::Sender::new(false) }
+        let heart = Heart::new(HeldJobs::default(), engine.well(), engine.meter());
+        let alpha_planes = Arc::default();
+        Self {
+            control_plane,
+            engine,
+            name,
+            slots,
+            usd_per_hour,
+            heart,
+            broken: watch::Sender::new(false),
+            alpha_planes,
+        }
     }
 
     /// Serves until `stop` resolves; then finishes what it holds and leaves.
@@ -137,7 +149,7 @@ impl Agent {
             while jobs.try_join_next().is_some() {}
             let ask = async {
                 let first = slots.clone().acquire_owned().await.ok()?;
-                self.ordered_to_work().await;
+                self.able_to_work().await;
                 let free = 1 + slots.available_permits() as u32;
                 Some((first, self.control_plane.lease(node_id, free, LEASE_WAIT_SECONDS).await))
             };
@@ -175,9 +187,17 @@ impl Agent {
         let _ = self.heart.membership.subscribe().wait_for(Option::is_none).await.map(drop);
     }
 
-    /// Resolves while the node may take work: at once, or when a drain or a lock is lifted.
-    async fn ordered_to_work(&self) {
-        let _ = self.heart.order.subscribe().wait_for(|order| *order == NodeOrder::Active).await.map(drop);
+    /// Resolves while the node may and can take work: at once, or when a drain or a lock is lifted and the engine is well.
+    async fn able_to_work(&self) {
+        let (mut order, mut well) = (self.heart.order.subscribe(), self.engine.well());
+        loop {
+            let ordered = order.wait_for(|order| *order == NodeOrder::Active).await.map(drop);
+            let able = well.wait_for(|well| *well).await.map(drop);
+            // A side that is gone never changes again: the engine's thread has ended, and so does the node.
+            if ordered.is_err() || able.is_err() || *order.borrow() == NodeOrder::Active {
+                return;
+            }
+        }
     }
 
     fn start(
@@ -246,7 +266,7 @@ impl Agent {
             receipt.insert("encode_recipe".to_owned(), cyclorama_core::encoding::ENCODE_RECIPE.into());
             receipt.insert("attempt".to_owned(), job.attempt.into());
         }
-        publish::publish(&self.control_plane, job, held, layers, pictures, receipt).await?;
+        publish::publish(&self.control_plane, job, held, &self.alpha_planes, layers, pictures, receipt).await?;
         Ok(())
     }
 
@@ -349,6 +369,7 @@ impl JobError {
     fn failure_kind(&self) -> Option<FailureKind> {
         match self {
             JobError::Engine(EngineError::Render(error)) => error.failure_kind(),
+            JobError::Engine(EngineError::Unwell) => Some(FailureKind::OutOfMemory),
             JobError::Publish(PublishError::Cancelled) => None,
             JobError::Publish(PublishError::Result(CallError::Stale)) => None,
             JobError::Publish(PublishError::Upload { .. } | PublishError::Result(_)) | JobError::Fetch(_) => {

@@ -1,12 +1,13 @@
-//! What the machine has to offer, checked part by part: the graphics device, ONNX Runtime, each model.
+//! What the machine has to offer, checked part by part: the graphics device, ONNX Runtime, each model; then all of it by a render.
 
 use crate::agent::with_causes;
 use crate::config::LocalConfig;
 use crate::diffusion::{LightModel, OnnxRuntime};
 use crate::gpu::Gpu;
 use crate::renderer::model_folders;
-use crate::studio;
+use crate::{self_test, studio};
 use serde::Serialize;
+use std::time::Instant;
 
 /// One thing that was looked at. `detail` is what was found, or what to do about it.
 #[derive(Debug, Clone, Serialize)]
@@ -40,6 +41,11 @@ pub fn examine(config: &LocalConfig) -> Vec<Check> {
                 }),
             )
         })),
+    }
+    if checks.iter().all(|check| check.ok) {
+        let began = Instant::now();
+        let passed = self_test::passed(config);
+        checks.push(check("self-test", passed.map(|_| format!("passed in {:.1} s", began.elapsed().as_secs_f64()))));
     }
     checks
 }

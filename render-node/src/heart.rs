@@ -1,9 +1,11 @@
 //! Heartbeats, from a thread and a runtime of their own: a node that is busy to its last core still keeps its leases.
 
 use crate::control_plane::{CallError, ControlPlane};
+use crate::gpu::{CardLoad, Meter};
 use crate::held_jobs::HeldJobs;
 use cyclorama_core::wire::{HeartbeatRequest, NodeOrder, NodeState};
-use serde_json::json;
+use serde::Serialize;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -25,15 +27,29 @@ pub struct Heart {
     /// Set by the agent when the process is to end.
     pub leaving: watch::Sender<bool>,
     pub jobs: HeldJobs,
+    /// False while the engine cannot render.
+    well: watch::Receiver<bool>,
+    meter: Arc<Meter>,
+}
+
+/// What a heartbeat says of the machine. Megabytes; null where the system does not tell.
+#[derive(Debug, Serialize)]
+struct MachineLoad {
+    /// Resident memory of this process.
+    memory_mb: Option<u64>,
+    #[serde(flatten)]
+    card: CardLoad,
 }
 
 impl Heart {
-    pub fn new(jobs: HeldJobs) -> Self {
+    pub fn new(jobs: HeldJobs, well: watch::Receiver<bool>, meter: Arc<Meter>) -> Self {
         Self {
             membership: watch::Sender::new(None),
             order: watch::Sender::new(NodeOrder::Active),
             leaving: watch::Sender::new(false),
             jobs,
+            well,
+            meter,
         }
     }
 
@@ -90,18 +106,23 @@ impl Heart {
     }
 
     fn report(&self) -> HeartbeatRequest {
+        // Looked at once: state and jobs must tell the same.
+        let jobs = self.jobs.progress();
         let state = if *self.leaving.borrow() {
             NodeState::Draining
-        } else if self.jobs.is_empty() {
+        } else if !*self.well.borrow() {
+            NodeState::Unhealthy
+        } else if jobs.is_empty() {
             NodeState::Ready
         } else {
             NodeState::Busy
         };
-        HeartbeatRequest { state, jobs: self.jobs.progress(), device: json!({"memory_mb": resident_mb()}) }
+        let load = MachineLoad { memory_mb: resident_mb(), card: self.meter.read() };
+        HeartbeatRequest { state, jobs, device: serde_json::to_value(load).unwrap_or_default() }
     }
 }
 
-/// Memory of this process in megabytes; null where the system does not tell.
+/// Resident memory of this process in megabytes.
 fn resident_mb() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kilobytes: u64 =

@@ -7,7 +7,7 @@ use crate::finish;
 use crate::held_jobs::HeldJob;
 use crate::studio::Layers;
 use bytes::Bytes;
-use cyclorama_core::encoding::{self, EncodingError, Picture};
+use cyclorama_core::encoding::{self, AlphaPlanes, EncodingError, Picture};
 use cyclorama_core::wire::{Job, ResultRequest, Upload, UploadedObject};
 use cyclorama_core::{Colour, Format};
 use rayon::prelude::*;
@@ -79,6 +79,7 @@ fn encode(
     uploads: &[Upload],
     layers: Option<&Layers>,
     pictures: &[(Colour, Picture)],
+    planes: &AlphaPlanes,
 ) -> Result<Vec<Object>, PublishError> {
     let unknown = |upload: &Upload| PublishError::UnknownObject(upload.name.clone());
     let source = |colour: Colour| pictures.iter().find(|(c, _)| *c == colour).map(|(_, picture)| picture);
@@ -113,7 +114,7 @@ fn encode(
     wanted.dedup();
     let make = |(width, height, format, colour)| {
         let picture = sized.get(&(colour, width, height)).ok_or(PublishError::Interrupted)?;
-        let bytes = Bytes::from(encoding::encode(picture, format)?);
+        let bytes = Bytes::from(encoding::encode_beside(picture, format, planes)?);
         let sha256 = hex::encode(Sha256::digest(&bytes));
         Ok(((width, height, format, colour), (bytes, sha256)))
     };
@@ -144,14 +145,15 @@ pub async fn publish(
     control_plane: &ControlPlane,
     job: &Job,
     held: &Arc<HeldJob>,
+    planes: &Arc<AlphaPlanes>,
     layers: Option<Layers>,
     pictures: Vec<(Colour, Picture)>,
     mut receipt: Value,
 ) -> Result<(), PublishError> {
     held.reached("encode", 0.85);
     let mut stages = crate::renderer::Stages::new();
-    let uploads = job.uploads.clone();
-    let encoded = tokio::task::spawn_blocking(move || encode(&uploads, layers.as_ref(), &pictures)).await;
+    let (uploads, planes) = (job.uploads.clone(), planes.clone());
+    let encoded = tokio::task::spawn_blocking(move || encode(&uploads, layers.as_ref(), &pictures, &planes)).await;
     let objects: Vec<Arc<Object>> =
         encoded.map_err(|_| PublishError::Interrupted)??.into_iter().map(Arc::new).collect();
     stages.end("encode");

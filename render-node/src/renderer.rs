@@ -5,7 +5,8 @@ use crate::config::LocalConfig;
 use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime, OnnxRuntimeError, model_folder};
 use crate::finish::{self, ComposeError, Compositor};
 use crate::gate::{self, Verdict};
-use crate::gpu::{Gpu, GpuError};
+use crate::gpu::{Gpu, GpuError, Meter};
+use crate::self_test::SelfTestError;
 use crate::studio::{self, Layers, Studio, StudioError};
 use crate::vehicle::{self, Library, LibraryError, VehicleError, VehicleMesh};
 use cyclorama_core::encoding::Picture;
@@ -42,6 +43,8 @@ pub enum StartError {
     NoModel(PathBuf),
     #[error("{} holds {found} models, more than {MODELS_MAX}", folder.display())]
     TooManyModels { folder: PathBuf, found: usize },
+    #[error(transparent)]
+    SelfTest(#[from] SelfTestError),
     #[error("the engine's thread cannot be started")]
     Thread {
         #[source]
@@ -164,7 +167,21 @@ impl Renderer {
     }
 
     pub fn device(&self) -> wire::Device {
-        wire::Device { name: self.gpu.name.clone(), backend: self.gpu.backend.clone(), memory_mb: None }
+        let memory_mb = self.meter().read().gpu_memory_total_mb;
+        wire::Device { name: self.gpu.name.clone(), backend: self.gpu.backend.clone(), memory_mb }
+    }
+
+    pub fn meter(&self) -> Meter {
+        Meter::open(&self.gpu.pci_bus_id)
+    }
+
+    /// Gives up what is kept for later renders.
+    pub fn free(&mut self) {
+        self.meshes = Meshes::default();
+        // Buffers of past pictures are freed when the device has noticed that they are no longer used.
+        if let Err(error) = self.gpu.wait("freeing memory") {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the device did not free its memory");
+        }
     }
 
     pub fn studio(&self) -> &Studio {

@@ -6,6 +6,7 @@
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::{BodyClass, Colour, View};
 use cyclorama_node::config::LocalConfig;
+use cyclorama_node::engine::Engine;
 use cyclorama_node::finish::{compose_on_cpu, round_as_stored};
 use cyclorama_node::gate::{Reference, Verdict, judge_picture};
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
@@ -122,15 +123,14 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
     assert!(judge_picture(&layers, Colour::Red, &small).findings[0].contains("1 pixels"));
 }
 
-fn renderer(models: &Path) -> Renderer {
+fn config(models: &Path) -> LocalConfig {
     let library = std::env::var_os("ORT_DYLIB_PATH").expect("ORT_DYLIB_PATH names the ONNX Runtime library: run `make test`, or export ORT_DYLIB_PATH=$(scripts/onnxruntime.sh)");
-    let config = LocalConfig {
+    LocalConfig {
         models: models.to_path_buf(),
         onnx_runtime: Some(PathBuf::from(library)),
         adapter: AdapterChoice::Best,
         sheets: None,
-    };
-    Renderer::start(&config).unwrap()
+    }
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
         (fixtures.join("darkening-from-zeros"), "diffusion", 1),
         (fixtures.join("darkening"), "base_shading", 2),
     ] {
-        let mut renderer = renderer(&model);
+        let mut renderer = Renderer::start(&config(&model)).unwrap();
         let order = Order {
             vehicle: typical(BodyClass::Hatchback),
             view: View::Side,
@@ -160,4 +160,11 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
             assert!(judge_picture(&render.layers, *colour, picture).passes(), "{model:?}");
         }
     }
+}
+
+#[test]
+fn a_node_is_ready_when_its_models_have_passed_the_gate_and_not_before() {
+    Engine::start(config(Path::new("../models/builtin")), 1).unwrap();
+    let error = Engine::start(config(Path::new("tests/fixtures/darkening")), 1).err().unwrap().to_string();
+    assert!(error.starts_with("the light of model `") && error.contains("silhouette"), "{error}");
 }

@@ -1,10 +1,12 @@
 //! A render node without a GPU: speaks the node protocol over HTTP and paints flat pictures, well or badly on purpose.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use cyclorama_core::Colour;
 use cyclorama_core::wire::{self, Job};
 use sha2::{Digest, Sha256};
 
@@ -44,6 +46,11 @@ impl Drop for FakeNode {
     }
 }
 
+/// What a node with a graphics card says of itself.
+fn machine_load() -> serde_json::Value {
+    serde_json::json!({"memory_mb": 512, "gpu_memory_used_mb": 512, "gpu_memory_total_mb": 2048, "gpu_utilisation": 0.25})
+}
+
 /// A client of the protocol with a node's identity, for tests that drive each call by hand.
 #[derive(Clone)]
 pub struct NodeClient {
@@ -59,15 +66,23 @@ impl NodeClient {
     }
 
     async fn join_priced(service: &Service, name: &str, usd_per_hour: Option<f64>) -> Result<Self> {
-        let token = service.node_token()?;
+        Self::join_with(&service.base_url, &service.node_token()?, name, 4, usd_per_hour).await
+    }
+
+    /// At an address, with a token that is there.
+    pub async fn join_at(base_url: &str, token: &str, name: &str, slots: u32) -> Result<Self> {
+        Self::join_with(base_url, token, name, slots, None).await
+    }
+
+    async fn join_with(base_url: &str, token: &str, name: &str, slots: u32, usd_per_hour: Option<f64>) -> Result<Self> {
         let http = crate::service::http_client()?;
         let joined: wire::JoinResponse = http
-            .post(format!("{}/node/v1/nodes", service.base_url))
-            .bearer_auth(&token)
+            .post(format!("{base_url}/node/v1/nodes"))
+            .bearer_auth(token)
             .json(&wire::JoinRequest {
                 name: name.to_owned(),
                 version: "0.0.0-fake".into(),
-                slots: 4,
+                slots,
                 batch_max: 1,
                 pipelines: vec![wire::Pipeline { id: "builtin".into(), digest: "0".repeat(64) }],
                 device: wire::Device { name: "fake".into(), backend: "none".into(), memory_mb: None },
@@ -78,7 +93,7 @@ impl NodeClient {
             .error_for_status()?
             .json()
             .await?;
-        Ok(Self { http, base_url: service.base_url.clone(), token, node_id: joined.node_id })
+        Ok(Self { http, base_url: base_url.to_owned(), token: token.to_owned(), node_id: joined.node_id })
     }
 
     pub async fn lease(&self, wait_seconds: u64) -> Result<Vec<Job>> {
@@ -106,7 +121,7 @@ impl NodeClient {
             .http
             .post(format!("{}/node/v1/nodes/{}/heartbeat", self.base_url, self.node_id))
             .bearer_auth(&self.token)
-            .json(&wire::HeartbeatRequest { state, jobs, device: serde_json::json!({"memory_mb": 512}) })
+            .json(&wire::HeartbeatRequest { state, jobs, device: machine_load() })
             .send()
             .await?
             .error_for_status()?
@@ -178,8 +193,21 @@ fn picture_for(upload: &wire::Upload, job: &Job) -> Result<Vec<u8>> {
         return Ok(format!("layers of {} {}", job.vehicle.key(), job.view).into_bytes());
     }
     let colour = job.colours.iter().find(|c| upload.name.contains(&format!(".{c}."))).copied().unwrap_or_default();
-    let [r, g, b] = colour.srgb();
     let top_alpha = 112 + (job.seed % 32) as u8;
+    // There are few different ones, and a trial wants thousands.
+    type Squares = BTreeMap<(String, u32, Colour, u8), Vec<u8>>;
+    static MADE: Mutex<Squares> = Mutex::new(BTreeMap::new());
+    let which = (upload.media_type.clone(), upload.width, colour, top_alpha);
+    if let Some(made) = MADE.lock().unwrap_or_else(PoisonError::into_inner).get(&which) {
+        return Ok(made.clone());
+    }
+    let bytes = square(upload, colour, top_alpha)?;
+    MADE.lock().unwrap_or_else(PoisonError::into_inner).insert(which, bytes.clone());
+    Ok(bytes)
+}
+
+fn square(upload: &wire::Upload, colour: Colour, top_alpha: u8) -> Result<Vec<u8>> {
+    let [r, g, b] = colour.srgb();
     let square = image::RgbaImage::from_fn(upload.width, upload.height, |_, y| {
         image::Rgba([r, g, b, if y < upload.height / 2 { top_alpha } else { 255 }])
     });

@@ -8,7 +8,12 @@ pub enum Node {
     /// Render nodes and what they do
     List,
     /// Let a node finish what it has and give it no more
-    Drain { node_id: String },
+    Drain {
+        node_id: String,
+        /// Give to others what it still holds after so many seconds
+        #[arg(long, value_name = "SECONDS")]
+        within: Option<u64>,
+    },
     /// Give a node no work until it is resumed
     Lock { node_id: String },
     /// Give a node work again
@@ -17,12 +22,12 @@ pub enum Node {
 
 impl Node {
     pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
-        let (node_id, verb) = match self {
+        let (node_id, verb, body) = match self {
             Node::List => return client.get("/admin/nodes").await,
-            Node::Drain { node_id } => (node_id, "drain"),
-            Node::Lock { node_id } => (node_id, "lock"),
-            Node::Resume { node_id } => (node_id, "resume"),
+            Node::Drain { node_id, within } => (node_id, "drain", json!({"within_seconds": within})),
+            Node::Lock { node_id } => (node_id, "lock", json!({})),
+            Node::Resume { node_id } => (node_id, "resume", json!({})),
         };
-        client.post(&format!("/admin/nodes/{}/{verb}", segment(&node_id)), json!({})).await
+        client.post(&format!("/admin/nodes/{}/{verb}", segment(&node_id)), body).await
     }
 }

@@ -107,6 +107,18 @@ fn tell(farm: &Farm) {
         if let Some(megabytes) = node.device_metrics["memory_mb"].as_f64() {
             gauge!("cyclorama_node_memory_bytes", &labels).set(megabytes * 1024.0 * 1024.0);
         }
+        // Only of cards whose driver tells.
+        for (said, name) in [
+            ("gpu_memory_used_mb", "cyclorama_node_gpu_memory_used_bytes"),
+            ("gpu_memory_total_mb", "cyclorama_node_gpu_memory_total_bytes"),
+        ] {
+            if let Some(megabytes) = node.device_metrics[said].as_f64() {
+                gauge!(name, &labels).set(megabytes * 1024.0 * 1024.0);
+            }
+        }
+        if let Some(share) = node.device_metrics["gpu_utilisation"].as_f64() {
+            gauge!("cyclorama_node_gpu_utilisation_ratio", &labels).set(share);
+        }
     }
     gauge!("cyclorama_budget_usd").set(farm.budget.microusd_per_day as f64 / 1e6);
     gauge!("cyclorama_budget_reserved_usd").set(farm.budget.reserved_microusd as f64 / 1e6);

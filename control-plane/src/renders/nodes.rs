@@ -182,7 +182,7 @@ impl Renders {
             .write_returning(
                 sqlx::query(
                     "update nodes set seen_at_ms = $1, reported_state = $2, device_metrics = $3
-             where id = $4 and token_id = $5 and standing <> 'left' returning standing",
+             where id = $4 and token_id = $5 and standing <> 'left' returning standing, drain_until_ms",
                 )
                 .bind(self.0.clock.now().0)
                 .bind(report.state.as_str())
@@ -195,6 +195,10 @@ impl Renders {
             .next()
             .ok_or(NodeError::Unknown)?;
         let standing: Standing = column(row.try_get(0)?, "nodes.standing", node_id)?;
+        let drain_until_ms: Option<i64> = row.try_get(1)?;
+        if standing == Standing::Draining && drain_until_ms.is_some_and(|until| until <= self.0.clock.now().0) {
+            self.take_back(node_id, "the time of its node's drain was over").await?;
+        }
         let held = report.jobs.get(..SLOTS_MAX as usize).unwrap_or(&report.jobs);
         let cancel = self.renew(node_id, held).await?;
         let state = match standing {
@@ -256,16 +260,19 @@ impl Renders {
         Ok(())
     }
 
-    /// The operator's orders: `draining`, `locked`, or back to `active` (which also ends a quarantine).
-    pub async fn order_node(&self, node_id: &str, order: NodeOrder) -> Result<(), NodeError> {
+    /// The operator's orders: `draining`, `locked`, or back to `active` (which also ends a quarantine). What a draining node still holds
+    /// after `within` is given to others.
+    pub async fn order_node(&self, node_id: &str, order: NodeOrder, within: Option<Duration>) -> Result<(), NodeError> {
+        let until = within.map(|within| self.0.clock.now().0.saturating_add(within.as_millis() as i64));
         let changed = self
             .0
             .database
             .write(
                 sqlx::query(
-                    "update nodes set standing = $1, failed_in_a_row = '' where id = $2 and standing <> 'left'",
+                    "update nodes set standing = $1, failed_in_a_row = '', drain_until_ms = $2 where id = $3 and standing <> 'left'",
                 )
                 .bind(order.as_str())
+                .bind(until)
                 .bind(node_id),
             )
             .await?;

@@ -19,6 +19,7 @@ pub use picture::{Picture, PictureError};
 pub use probe::{Probe, ProbeError, probe};
 pub use provenance::{DIGITAL_SOURCE_TYPE, xmp_packet};
 pub use resize::resize;
+pub use webp::AlphaPlanes;
 
 use crate::Format;
 
@@ -45,8 +46,16 @@ pub enum EncodingError {
 pub fn encode(picture: &Picture, format: Format) -> Result<Vec<u8>, EncodingError> {
     match format {
         Format::Png => png::encode(picture),
-        Format::Webp => webp::encode(picture),
+        Format::Webp => webp::encode(picture, None),
         Format::Jpg => jpg::encode(picture),
+    }
+}
+
+/// The same bytes as [`encode`]'s, sooner where another colour of the vehicle and view has been encoded with the same `planes`.
+pub fn encode_beside(picture: &Picture, format: Format, planes: &AlphaPlanes) -> Result<Vec<u8>, EncodingError> {
+    match format {
+        Format::Webp => webp::encode(picture, Some(planes)),
+        Format::Png | Format::Jpg => encode(picture, format),
     }
 }
 

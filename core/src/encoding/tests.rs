@@ -80,6 +80,22 @@ fn alpha_is_exact_in_both_transparent_formats() {
 }
 
 #[test]
+fn a_known_alpha_plane_changes_no_byte() {
+    let planes = AlphaPlanes::default();
+    let colours = |shift: u8| {
+        let disc = disc(160);
+        let shifted = disc.pixels().flat_map(|[r, g, b, a]| [r.wrapping_add(shift), b, g, a]).collect();
+        Picture::from_rgba(160, 160, shifted).unwrap()
+    };
+    for format in Format::ALL.iter().copied() {
+        // Other alphas in between; opaque ones have no plane at all.
+        for picture in [colours(0), colours(40), disc(96), picture(160, 160, |_, _| RED), colours(80), disc(96)] {
+            assert!(encode_beside(&picture, format, &planes).unwrap() == encode(&picture, format).unwrap(), "{format}");
+        }
+    }
+}
+
+#[test]
 fn png_keeps_every_pixel() {
     let disc = disc(97);
     assert_eq!(decoded(&encode(&disc, Format::Png).unwrap()), disc);

@@ -3,6 +3,8 @@
 use super::{EncodingError, Picture, provenance};
 use crate::Format;
 use ::webp::{Encoder, WebPConfig};
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bits of the VP8X chunk's first byte (RFC 9649, section 2.7).
 const FLAG_ALPHA: u8 = 0x10;
@@ -25,27 +27,77 @@ const QUALITY: f32 = 82.0;
 const METHOD: i32 = 4;
 const ALPHA_FILTERING: i32 = 0;
 
-pub(super) fn encode(picture: &Picture) -> Result<Vec<u8>, EncodingError> {
+/// Four sizes of sixteen vehicles and views; some 30 kB each.
+const ALPHA_PLANES_MAX: usize = 64;
+
+/// Compressed alpha planes of pictures that were encoded before, the one used last in front. All colours of a vehicle and view have the
+/// same alpha, and to compress it is nearly half of an encode.
+#[derive(Debug, Default)]
+pub struct AlphaPlanes(Mutex<Vec<AlphaPlane>>);
+
+#[derive(Debug, Clone)]
+struct AlphaPlane {
+    /// SHA-256 of the plane's bytes, row by row.
+    of: [u8; 32],
+    /// Data of an ALPH chunk (RFC 9649, section 2.7.1.2).
+    compressed: Arc<[u8]>,
+}
+
+impl AlphaPlanes {
+    fn get(&self, of: &[u8; 32]) -> Option<Arc<[u8]>> {
+        let mut planes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = planes.iter().position(|plane| plane.of == *of)?;
+        planes[..=place].rotate_right(1);
+        planes.first().map(|plane| plane.compressed.clone())
+    }
+
+    fn remember(&self, of: [u8; 32], compressed: &[u8]) {
+        let mut planes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        planes.retain(|plane| plane.of != of);
+        planes.truncate(ALPHA_PLANES_MAX - 1);
+        planes.insert(0, AlphaPlane { of, compressed: compressed.into() });
+    }
+}
+
+/// The same bytes with and without `planes`, and whatever they hold.
+pub(super) fn encode(picture: &Picture, planes: Option<&AlphaPlanes>) -> Result<Vec<u8>, EncodingError> {
     let failed = |detail: String| EncodingError::Encode {
         format: Format::Webp,
         width: picture.width(),
         height: picture.height(),
         detail,
     };
+    let digest = || -> [u8; 32] { Sha256::digest(picture.pixels().map(|p| p[3]).collect::<Vec<u8>>()).into() };
+    let planes = planes.map(|planes| (planes, digest()));
+    let known = planes.and_then(|(planes, digest)| planes.get(&digest));
+
     let mut config = WebPConfig::new().map_err(|()| failed("libwebp refused its own default settings".to_owned()))?;
     config.quality = QUALITY;
     config.method = METHOD;
     // Alpha is exact by construction (it comes from geometry) and compresses well without loss.
     config.alpha_quality = 100;
     config.alpha_filtering = ALPHA_FILTERING;
+    // libwebp compresses alpha beside the colour, which does not depend on how: a known plane takes the place of an uncompressed one.
+    config.alpha_compression = i32::from(known.is_none());
     let encoded = Encoder::from_rgba(picture.rgba(), picture.width(), picture.height())
         .encode_advanced(&config)
         .map_err(|e| failed(format!("{e:?}")))?;
-    with_xmp(&encoded, picture).ok_or_else(|| failed("libwebp wrote a container that does not parse".to_owned()))
+    let mut chunks =
+        chunks(&encoded).ok_or_else(|| failed("libwebp wrote a container that does not parse".to_owned()))?;
+    if let Some((_, alpha)) = chunks.iter_mut().find(|(name, _)| *name == b"ALPH") {
+        match (&known, planes) {
+            (Some(known), _) => *alpha = known,
+            (None, Some((planes, digest))) => planes.remember(digest, alpha),
+            (None, None) => {}
+        }
+    }
+    with_xmp(&chunks, picture).ok_or_else(|| failed("the file would be longer than WebP allows".to_owned()))
 }
 
-/// Rewrites a WebP file in the extended layout (VP8X, alpha and colour chunks, XMP last). `None`: not a WebP file.
-fn with_xmp(file: &[u8], picture: &Picture) -> Option<Vec<u8>> {
+type Chunk<'a> = (&'a [u8], &'a [u8]);
+
+/// Names and data of a WebP file's chunks. `None`: not a WebP file.
+fn chunks(file: &[u8]) -> Option<Vec<Chunk<'_>>> {
     let mut chunks = Vec::new();
     let mut rest = file.strip_prefix(b"RIFF")?.get(4..)?.strip_prefix(b"WEBP")?;
     while !rest.is_empty() {
@@ -54,6 +106,11 @@ fn with_xmp(file: &[u8], picture: &Picture) -> Option<Vec<u8>> {
         chunks.push((rest.get(..4)?, rest.get(8..8 + length)?));
         rest = rest.get(padded..)?;
     }
+    Some(chunks)
+}
+
+/// A WebP file in the extended layout (VP8X, alpha and colour chunks, XMP last). `None`: longer than the format allows.
+fn with_xmp(chunks: &[Chunk<'_>], picture: &Picture) -> Option<Vec<u8>> {
     let has_alpha = chunks.iter().any(|(name, _)| *name == b"ALPH") || chunks.iter().any(|(name, _)| *name == b"VP8L");
 
     let mut extended = [0_u8; 10];
@@ -62,7 +119,7 @@ fn with_xmp(file: &[u8], picture: &Picture) -> Option<Vec<u8>> {
     extended[7..10].copy_from_slice(&(picture.height() - 1).to_le_bytes()[..3]);
 
     let xmp = provenance::xmp_packet();
-    let mut out = Vec::with_capacity(file.len() + xmp.len() + 64);
+    let mut out = Vec::with_capacity(chunks.iter().map(|(_, data)| data.len() + 9).sum::<usize>() + xmp.len() + 64);
     out.extend_from_slice(b"RIFF\0\0\0\0WEBP");
     push_chunk(&mut out, b"VP8X", &extended);
     for (name, data) in chunks.iter().filter(|(name, _)| *name != b"VP8X") {

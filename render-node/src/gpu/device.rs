@@ -60,6 +60,8 @@ pub struct Gpu {
     /// `vulkan`, and whether it is a CPU adapter: shown in health and receipts.
     pub backend: String,
     pub is_cpu: bool,
+    /// Of the card (`0000:01:00.0`); empty for a software adapter.
+    pub pci_bus_id: String,
     pub tier: Tier,
     lost: Arc<Mutex<Option<String>>>,
 }
@@ -128,7 +130,7 @@ impl Gpu {
         }));
         let is_cpu = info.device_type == wgpu::DeviceType::Cpu;
         let backend = if is_cpu { "vulkan (cpu)".to_owned() } else { "vulkan".to_owned() };
-        Ok(Gpu { device, queue, name: info.name, backend, is_cpu, tier, lost })
+        Ok(Gpu { device, queue, name: info.name, backend, is_cpu, pci_bus_id: info.device_pci_bus_id, tier, lost })
     }
 
     /// Runs `work`, which records and submits commands, and turns what the device says about it into an error.

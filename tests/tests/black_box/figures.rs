@@ -117,10 +117,11 @@ on_both_databases! {
         ])
         .await;
 
-        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         assert_eq!(car(&service, &customer, "make=honda&model=civic&year=2018").await, 200);
         assert_eq!(car(&service, &customer, "make=honda&model=civic&year=2018").await, 200);
         assert_eq!(car(&service, &customer, "make=honda&model=nothing&year=2018").await, 404);
+        let card = [("node_id", node.node_id.as_str()), ("node", "fake")];
         let [method, route] = [("method", "GET"), ("route", "/api/v1/images/car")];
         let text = told(&service, &[
             ("cyclorama_http_requests_total", &[method, route, ("status", "200"), ("code", "")], 2.0),
@@ -133,6 +134,9 @@ on_both_databases! {
             ("cyclorama_meter_entries_total", &[("charge", "settle")], 1.0),
             ("cyclorama_meter_entries_total", &[("charge", "debit")], 1.0),
             ("cyclorama_nodes_alive", &[], 1.0),
+            ("cyclorama_node_gpu_memory_used_bytes", &card, 536_870_912.0),
+            ("cyclorama_node_gpu_memory_total_bytes", &card, 2_147_483_648.0),
+            ("cyclorama_node_gpu_utilisation_ratio", &card, 0.25),
             ("cyclorama_jobs", &[("state", "queued")], 0.0),
             ("cyclorama_budget_settled_usd", &[], 0.002),
         ])

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cyclorama_core::wire::FailureKind;
+use cyclorama_core::wire::{FailureKind, JobProgress, NodeOrder};
 use cyclorama_tests::fake_node::NodeClient;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
 use reqwest::StatusCode;
@@ -113,6 +113,30 @@ on_both_databases! {
         service.operator(&["node", "resume", &node.node_id]).unwrap();
         let answer = service.get(&customer, &format!("{CAR}&view=rear")).send().await.unwrap();
         assert_eq!(answer.status(), StatusCode::OK);
+    }
+
+    async fn what_a_draining_node_has_not_finished_in_time_is_given_to_another(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let slow = NodeClient::join(&service, "slow").await.unwrap();
+        let customer = service.customer(3).unwrap();
+        let request = tokio::spawn(service.get(&customer, CAR).send());
+        let job = slow.lease(10).await.unwrap().remove(0);
+        let progress = || {
+            let (job_id, fence, stage) = (job.job_id.clone(), job.fence, "diffusion".to_owned());
+            vec![JobProgress { job_id, fence, stage, progress: 0.5 }]
+        };
+
+        service.operator(&["node", "drain", &slow.node_id, "--within", "60"]).unwrap();
+        let answer = slow.heartbeat(progress()).await.unwrap();
+        assert_eq!((answer.state, answer.cancel), (NodeOrder::Draining, vec![]), "it has a minute");
+        service.operator(&["node", "drain", &slow.node_id, "--within", "0"]).unwrap();
+        let answer = slow.heartbeat(progress()).await.unwrap();
+        assert_eq!((answer.state, answer.cancel), (NodeOrder::Draining, vec![job.job_id.clone()]));
+
+        let _quick = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::OK);
+        assert_eq!(service.balance(&customer).await.unwrap(), 2);
+        assert!(service.operator(&["node", "drain", &slow.node_id, "--within", "604801"]).is_err());
     }
 
     async fn node_tokens_guard_the_protocol(db: DatabaseChoice) {

@@ -1,0 +1,48 @@
+//! The render that a node makes of a vehicle of its own before it says that it is ready: with every model, through the gate. What cannot
+//! pass it would fail each client's render.
+
+use crate::config::LocalConfig;
+use crate::renderer::{Order, RenderError, Renderer, StartError};
+use cyclorama_core::{BodyClass, Colour, View};
+
+/// Why the node does not take work.
+#[derive(Debug, thiserror::Error)]
+pub enum SelfTestError {
+    #[error("the self-test of model `{pipeline}` failed")]
+    Render {
+        pipeline: String,
+        #[source]
+        source: RenderError,
+    },
+    /// The base shading passes, the model's light does not.
+    #[error("the light of model `{pipeline}` does not pass the quality gate: {findings}")]
+    Light { pipeline: String, findings: String },
+}
+
+/// A renderer that has passed.
+pub fn passed(config: &LocalConfig) -> Result<Renderer, StartError> {
+    let mut renderer = Renderer::start(config)?;
+    run(&mut renderer)?;
+    Ok(renderer)
+}
+
+/// Renders with each model. Seconds without a GPU; it also warms everything up that the first client would wait for.
+fn run(renderer: &mut Renderer) -> Result<(), SelfTestError> {
+    for pipeline in renderer.pipelines().into_iter().map(|pipeline| pipeline.id) {
+        let order = Order {
+            vehicle: crate::vehicle::typical::typical(BodyClass::Hatchback),
+            view: View::FrontThreeQuarter,
+            colours: vec![Colour::Red],
+            pipeline: pipeline.clone(),
+            seed: 0,
+        };
+        let render = renderer
+            .render(&order, &mut |_, _| true)
+            .map_err(|source| SelfTestError::Render { pipeline: pipeline.clone(), source })?;
+        if render.receipt["light"] != "diffusion" {
+            return Err(SelfTestError::Light { pipeline, findings: render.receipt["quality"]["refused"].to_string() });
+        }
+        tracing::info!(pipeline, timings_ms = %render.receipt["timings_ms"], "self-test passed");
+    }
+    Ok(())
+}
