@@ -62,7 +62,24 @@ pub fn ticks(every: Duration) -> Interval {
     ticks
 }
 
-/// The source of the present moment: the machine's, or a simulation's.
+/// How far the database's clock is ahead of this machine's, milliseconds.
+static DATABASE_AHEAD_MS: AtomicI64 = AtomicI64::new(0);
+
+/// A smaller difference is that of a measurement, or of machines that keep their time.
+const TOLERATED_MS: i64 = 250;
+
+/// From now on [`Clock::SYSTEM`] shows what the database's clock shows. Several processes judge each other's leases by moments that the
+/// others wrote down; one whose machine's clock is wrong would end them all.
+pub fn follow_database(ahead_ms: i64) {
+    let before = DATABASE_AHEAD_MS.load(Ordering::Relaxed);
+    if (ahead_ms - before).abs() <= TOLERATED_MS {
+        return;
+    }
+    DATABASE_AHEAD_MS.store(ahead_ms, Ordering::Relaxed);
+    tracing::warn!(ahead_ms, "this machine's clock is not the database's, which is followed");
+}
+
+/// The source of the present moment: the machine's clock as the database's corrects it, or a simulation's.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock(Option<&'static AtomicI64>);
 
@@ -79,9 +96,13 @@ impl Clock {
         if let Some(now_ms) = self.0 {
             return UnixMs(now_ms.load(Ordering::Relaxed));
         }
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        UnixMs(since.as_millis() as i64)
+        UnixMs(machine_ms() + DATABASE_AHEAD_MS.load(Ordering::Relaxed))
     }
+}
+
+/// What the machine's own clock shows, unix milliseconds.
+pub fn machine_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! happens to ask at the right moment be it, so writers of this process queue here first. Without that, a busy meter left others
 //! waiting for seconds (measured: 15 to 30 writes in 20 s, some lost to "database is locked").
 
+use crate::clock;
 use crate::config::Secret;
 use sqlx::any::{AnyArguments, AnyPoolOptions, AnyRow};
 use sqlx::postgres::PgListener;
@@ -18,9 +19,17 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::task::JoinHandle;
+
+/// Every step of the schema.
+pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("./migrations");
 
 /// How long a statement waits for a connection or for its turn to write.
 const WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// An answer that took longer says too little about the moment it was given.
+const TELLING_MS_MAX: i64 = 400;
+const CLOCK_READ_EVERY: Duration = Duration::from_secs(20);
 
 /// Which database answers: only the queue's claim and cross-process wake-up may differ by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +81,13 @@ impl DerefMut for Tx<'_> {
 impl Database {
     /// Opens `sqlite:PATH?mode=rwc` or `postgres://...` and brings the schema up to date.
     pub async fn open(url: &str) -> Result<Self, sqlx::Error> {
+        let database = Self::connect(url).await?;
+        MIGRATOR.run(&database.pool).await?;
+        Ok(database)
+    }
+
+    /// Opens it with the schema that is there, if any.
+    pub async fn connect(url: &str) -> Result<Self, sqlx::Error> {
         sqlx::any::install_default_drivers();
         let kind = if url.starts_with("postgres") { DatabaseKind::Postgres } else { DatabaseKind::Sqlite };
         // A pool tries until its time is up and then says only that; one connection says what is wrong.
@@ -98,7 +114,6 @@ impl Database {
             })
             .connect(url)
             .await?;
-        sqlx::migrate!("./migrations").run(&pool).await?;
         Ok(Self { pool, kind, url: Secret::new(url), turn: Arc::default() })
     }
 
@@ -136,6 +151,37 @@ impl Database {
         let rows = query.fetch_all(&mut *tx).await?;
         tx.commit().await?;
         Ok(rows)
+    }
+
+    /// How far the database's clock is ahead of this machine's, milliseconds, give or take half of the time the answer took. `None`: it took
+    /// too long to tell. SQLite has the machine's.
+    pub async fn ahead_ms(&self) -> Result<Option<i64>, sqlx::Error> {
+        if self.kind == DatabaseKind::Sqlite {
+            return Ok(Some(0));
+        }
+        let mut connection = self.pool.acquire().await?;
+        let before = clock::machine_ms();
+        let sql = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)";
+        let there: i64 = sqlx::query_scalar(sql).fetch_one(&mut *connection).await?;
+        let after = clock::machine_ms();
+        Ok((after - before <= TELLING_MS_MAX).then(|| there - (before + after) / 2))
+    }
+
+    /// Has this process go by the database's clock, now and for as long as the task runs.
+    pub async fn follow_clock(&self) -> Result<JoinHandle<()>, sqlx::Error> {
+        clock::follow_database(self.ahead_ms().await?.unwrap_or(0));
+        let database = self.clone();
+        Ok(tokio::spawn(async move {
+            let mut ticks = clock::ticks(CLOCK_READ_EVERY);
+            loop {
+                ticks.tick().await;
+                match database.ahead_ms().await {
+                    Ok(Some(ahead_ms)) => clock::follow_database(ahead_ms),
+                    Ok(None) => {}
+                    Err(error) => tracing::debug!(%error, "the database's clock cannot be read"),
+                }
+            }
+        }))
     }
 
     /// A connection of its own that hears what others NOTIFY, on PostgreSQL.

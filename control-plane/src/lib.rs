@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod alerts;
 pub mod app;
+pub mod backup;
 pub mod catalog;
 pub mod cli;
 pub mod clock;

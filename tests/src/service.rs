@@ -91,6 +91,13 @@ impl Service {
     }
 
     pub async fn start_with(database: DatabaseChoice, options: Options) -> Result<Self> {
+        let mut service = Self::prepare(database, options).await?;
+        service.launch().await?;
+        Ok(service)
+    }
+
+    /// One that has not been launched: its folder and its database are empty.
+    pub async fn prepare(database: DatabaseChoice, options: Options) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("cyclorama-test-").tempdir()?;
         let database_url = match database {
             DatabaseChoice::Sqlite => format!("sqlite:{}", folder.path().join("cyclorama.db").display()),
@@ -98,7 +105,7 @@ impl Service {
         };
         let listen = format!("127.0.0.1:{}", free_port()?);
         let admin_listen = format!("127.0.0.1:{}", free_port()?);
-        let mut service = Self {
+        Ok(Self {
             child: None,
             options,
             database_url,
@@ -108,9 +115,7 @@ impl Service {
             listen,
             admin_listen,
             http: http_client()?,
-        };
-        service.launch().await?;
-        Ok(service)
+        })
     }
 
     fn command(&self) -> Result<Command> {

@@ -3,6 +3,7 @@
 
 mod account;
 mod api;
+mod backup;
 mod budget;
 mod catalog;
 mod client;
@@ -72,6 +73,8 @@ enum Command {
     #[command(subcommand)]
     Catalog(catalog::Catalog),
     Simulate(simulate::Simulate),
+    Backup(backup::Backup),
+    Restore(backup::Restore),
     /// The tools for agents, for hosts that start a program (a key in CYCLORAMA_KEY)
     Mcp(mcp::Mcp),
     /// Check drivers, ONNX Runtime, models, database and object store on this machine; or a service as its customer, with --url
@@ -87,6 +90,8 @@ impl Cli {
             Command::Mcp(command) => return command.run().await,
             Command::Doctor(command) => return command.run(self.whereabouts.config(), self.json).await,
             Command::Api(command) => return command.run(self.json).await,
+            Command::Backup(command) => command.run(self.whereabouts.config()).await?,
+            Command::Restore(command) => command.run(self.whereabouts.config()).await?,
             Command::Account(command) => match command.run(&self.whereabouts.find()?).await? {
                 account::Answer::Document(document) => document,
                 account::Answer::Csv(text) => {

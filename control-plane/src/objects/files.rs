@@ -1,6 +1,6 @@
 //! Objects as files in a folder: a key is a path below it.
 
-use super::{ObjectError, ObjectKey, check_size};
+use super::{Listener, ObjectError, ObjectKey, check_size};
 use bytes::Bytes;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
@@ -119,6 +119,24 @@ impl FileStore {
         }
     }
 
+    /// Tells of every object below the folders named, until nobody listens any more.
+    pub(super) fn list(&self, below: &[&str], listener: &Listener) {
+        let mut folders: Vec<String> = below.iter().map(|folder| (*folder).to_owned()).collect();
+        while let Some(folder) = folders.pop() {
+            let path = self.folder.join(&folder);
+            match list_folder(&path, &folder, listener) {
+                Ok(Some(inner)) => folders.extend(inner),
+                Ok(None) => return,
+                // Nothing of the kind yet, or emptied and removed since it was seen.
+                Err(error) if is_missing(&error) => {}
+                Err(error) => {
+                    let error = ObjectError::Open { store: path.display().to_string(), source: error.into() };
+                    return drop(listener.blocking_send(Err(error)));
+                }
+            }
+        }
+    }
+
     pub(super) fn delete(&self, key: &ObjectKey) -> Result<(), ObjectError> {
         match fs::remove_file(self.path(key)) {
             Err(e) if !is_missing(&e) => Err(failure(key, e)),
@@ -186,6 +204,32 @@ impl FileStore {
         };
         changed.iter().try_for_each(flush)
     }
+}
+
+/// Tells of the objects in one folder; the names of the folders in it. `None`: nobody listens any more.
+fn list_folder(path: &Path, folder: &str, listener: &Listener) -> io::Result<Option<Vec<String>>> {
+    let mut inner = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        let metadata = match entry.metadata() {
+            Err(error) if is_missing(&error) => continue,
+            metadata => metadata?,
+        };
+        if metadata.is_dir() {
+            inner.push(name);
+            continue;
+        }
+        match ObjectKey::new(name) {
+            Ok(key) => {
+                if listener.blocking_send(Ok((key, metadata.len()))).is_err() {
+                    return Ok(None);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "a file in the object store's folder is left alone"),
+        }
+    }
+    Ok(Some(inner))
 }
 
 /// A file where a folder is expected also means that no such object exists.

@@ -44,6 +44,9 @@ impl fmt::Display for ObjectKey {
     }
 }
 
+/// What keys of objects that last begin with.
+pub const LASTING: [&str; 4] = ["layers", "masters", "derived", "signed"];
+
 /// Light layers of a vehicle (by its key, `make/model/year`) and view. A re-render has a higher revision and so another key.
 pub fn layers(vehicle_key: &str, view: View, revision: u64) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("layers/{vehicle_key}/{view}/{revision}"))

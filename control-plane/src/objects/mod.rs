@@ -24,6 +24,13 @@ use s3::{Patience, S3Store};
 use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Who hears of listed objects and their sizes.
+type Listener = mpsc::Sender<Result<(ObjectKey, u64), ObjectError>>;
+
+/// Entries of a list that wait for whoever reads it.
+const LISTED_AHEAD: usize = 1_000;
 
 /// The store: files on one machine, a bucket for several.
 #[derive(Debug, Clone)]
@@ -137,6 +144,23 @@ impl ObjectStore {
             }
             Self::S3(s3) => s3.size(key).await,
         }
+    }
+
+    /// Every object that lasts, with its size, in no order: all but staged uploads. What is stored or removed meanwhile may be among them
+    /// or not. After an error nothing follows.
+    pub fn lasting(&self) -> mpsc::Receiver<Result<(ObjectKey, u64), ObjectError>> {
+        let (listener, listed) = mpsc::channel(LISTED_AHEAD);
+        match self {
+            Self::Files(files) => {
+                let files = files.clone();
+                tokio::task::spawn_blocking(move || files.list(&keys::LASTING, &listener));
+            }
+            Self::S3(s3) => {
+                let s3 = s3.clone();
+                tokio::spawn(async move { s3.list(&keys::LASTING, &listener).await });
+            }
+        }
+        listed
     }
 
     /// Removes the object. Removing what is not there is success: the state asked for is reached.

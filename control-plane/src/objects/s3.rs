@@ -3,7 +3,7 @@
 //!
 //! Waiting is bounded: each attempt, each request with its attempts, and each body that is read.
 
-use super::{Cause, ObjectError, ObjectKey, check_size};
+use super::{Cause, Listener, ObjectError, ObjectKey, check_size};
 use crate::clock::UnixMs;
 use crate::config::objects::Bucket;
 use aws_config::{BehaviorVersion, ConfigLoader};
@@ -176,6 +176,40 @@ impl S3Store {
             // No body says whether it is the bucket that is missing; whatever is done next will.
             Err(error) if status_of(&error) == Some(404) => Ok(None),
             Err(error) => Err(failed(key, "HEAD", error)),
+        }
+    }
+
+    /// Tells of every object below the folders named, until nobody listens any more.
+    pub(super) async fn list(&self, below: &[&str], listener: &Listener) {
+        for folder in below {
+            let above = match self.bucket.prefix.as_str() {
+                "" => String::new(),
+                prefix => format!("{prefix}/"),
+            };
+            let request = self.client.list_objects_v2().bucket(&self.bucket.name).prefix(format!("{above}{folder}/"));
+            let mut pages = request.into_paginator().send();
+            while let Some(page) = pages.next().await {
+                let page = match page {
+                    Ok(page) => page,
+                    Err(error) => {
+                        let source = error.into();
+                        let error = ObjectError::Open { store: self.bucket.to_string(), source };
+                        return drop(listener.send(Err(error)).await);
+                    }
+                };
+                for object in page.contents() {
+                    let name = object.key().and_then(|name| name.strip_prefix(&above)).unwrap_or_default();
+                    let bytes = object.size().and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
+                    match ObjectKey::new(name) {
+                        Ok(key) => {
+                            if listener.send(Ok((key, bytes))).await.is_err() {
+                                return;
+                            }
+                        }
+                        Err(error) => tracing::warn!(%error, "an object of the bucket is left alone"),
+                    }
+                }
+            }
         }
     }
 

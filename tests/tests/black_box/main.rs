@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
 mod account;
+mod backup;
 mod batches;
 mod buckets;
 mod caps_and_letters;

@@ -1,0 +1,393 @@
+//! The rows of every table as lines of JSON, and back.
+//!
+//! The first line says what the file is; then, for each table, a line that names it and its columns, and a line for each row; the last line
+//! counts the rows, so that a file that was cut short is noticed.
+
+use super::BackupError;
+use crate::clock::UnixMs;
+use crate::db::{Database, DatabaseKind, MIGRATOR};
+use futures::TryStreamExt;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sqlx::any::{AnyRow, AnyTypeInfoKind};
+use sqlx::{Column, Row, ValueRef};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+const VERSION: u32 = 1;
+/// What JSON with many repeated names wants; higher levels take longer than the database.
+const LEVEL: i32 = 3;
+/// Rows of one insert statement.
+const ROWS_AT_ONCE: usize = 50;
+/// A row has no long texts: receipts, the longest, are some kilobytes.
+const LINE_BYTES_MAX: u64 = 16 << 20;
+
+/// Every table of the schema, what is referred to before what refers to it.
+const TABLES: [&str; 41] = [
+    "accounts",
+    "users",
+    "identities",
+    "sign_ups",
+    "password_resets",
+    "sessions",
+    "attempts",
+    "device_logins",
+    "api_keys",
+    "partner_secrets",
+    "node_tokens",
+    "signing_keys",
+    "balances",
+    "stripe_customers",
+    "auto_reloads",
+    "alerts",
+    "payments",
+    "webhook_events",
+    "holds",
+    "delivery_urls",
+    "ledger_entries",
+    "deliveries",
+    "usage_daily",
+    "rate_windows",
+    "idempotency_keys",
+    "processes",
+    "budget",
+    "budget_days",
+    "budget_marks",
+    "nodes",
+    "renders",
+    "layers",
+    "jobs",
+    "candidates",
+    "candidate_layers",
+    "render_decisions",
+    "feedback",
+    "reviews",
+    "prewarm_batches",
+    "prewarm_rows",
+    "events",
+];
+
+/// A line of the file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Line {
+    Backup {
+        version: u32,
+        /// The last migration that had run.
+        schema: i64,
+        software: String,
+        taken_at_ms: i64,
+    },
+    Table {
+        name: String,
+        columns: Vec<String>,
+    },
+    Row(Vec<Value>),
+    End {
+        rows: u64,
+    },
+}
+
+/// Tables and rows written. All of one moment, whatever is written meanwhile.
+pub(super) async fn save(database: &Database, path: &Path, now: UnixMs) -> Result<(usize, u64), BackupError> {
+    let unusable = |source| BackupError::File { path: path.to_owned(), source };
+    let half_done = path.with_extension("part");
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    // It holds what every key and session is checked by.
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(&half_done).map_err(unusable)?;
+    let mut out = zstd::Encoder::new(BufWriter::new(file), LEVEL).map_err(unusable)?;
+
+    let mut tx = match database.kind {
+        DatabaseKind::Sqlite => database.pool.begin().await?,
+        DatabaseKind::Postgres => database.pool.begin_with("begin isolation level repeatable read read only").await?,
+    };
+    let schema = sqlx::query_scalar("select max(version) from _sqlx_migrations").fetch_one(&mut *tx).await?;
+    let software = env!("CARGO_PKG_VERSION").to_owned();
+    write(&mut out, &Line::Backup { version: VERSION, schema, software, taken_at_ms: now.0 }).map_err(unusable)?;
+    let (mut tables, mut rows) = (0, 0);
+    for name in TABLES {
+        let sql = sqlx::AssertSqlSafe(format!("select * from {name}"));
+        let mut found = sqlx::query(sql).fetch(&mut *tx);
+        let mut begun = false;
+        while let Some(row) = found.try_next().await? {
+            if !std::mem::replace(&mut begun, true) {
+                let columns = row.columns().iter().map(|column| column.name().to_owned()).collect();
+                write(&mut out, &Line::Table { name: name.to_owned(), columns }).map_err(unusable)?;
+                tables += 1;
+            }
+            write(&mut out, &Line::Row(values(&row)?)).map_err(unusable)?;
+            rows += 1;
+        }
+    }
+    tx.rollback().await?;
+    write(&mut out, &Line::End { rows }).map_err(unusable)?;
+    let finished = || -> std::io::Result<()> {
+        out.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+        std::fs::rename(&half_done, path)
+    };
+    finished().map_err(unusable)?;
+    Ok((tables, rows))
+}
+
+fn write(out: &mut impl Write, line: &Line) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
+}
+
+fn values(row: &AnyRow) -> Result<Vec<Value>, sqlx::Error> {
+    let of = |index: usize| -> Result<Value, sqlx::Error> {
+        let raw = row.try_get_raw(index)?;
+        if raw.is_null() {
+            return Ok(Value::Null);
+        }
+        Ok(match raw.type_info().kind() {
+            AnyTypeInfoKind::SmallInt | AnyTypeInfoKind::Integer | AnyTypeInfoKind::BigInt => {
+                row.try_get::<i64, _>(index)?.into()
+            }
+            AnyTypeInfoKind::Real | AnyTypeInfoKind::Double => row.try_get::<f64, _>(index)?.into(),
+            _ => row.try_get::<String, _>(index)?.into(),
+        })
+    };
+    (0..row.len()).map(of).collect()
+}
+
+/// The lines of a file, each checked as it comes.
+struct Lines<'a> {
+    path: &'a Path,
+    text: BufReader<zstd::Decoder<'static, BufReader<File>>>,
+    line: String,
+}
+
+impl<'a> Lines<'a> {
+    fn open(path: &'a Path) -> Result<Self, BackupError> {
+        let unusable = |source| BackupError::File { path: path.to_owned(), source };
+        let text = zstd::Decoder::new(File::open(path).map_err(unusable)?).map_err(unusable)?;
+        Ok(Self { path, text: BufReader::new(text), line: String::new() })
+    }
+
+    fn next(&mut self) -> Result<Line, BackupError> {
+        self.line.clear();
+        let mut bounded = std::io::Read::take(&mut self.text, LINE_BYTES_MAX);
+        bounded.read_line(&mut self.line).map_err(|error| self.damaged(error.to_string()))?;
+        if self.line.is_empty() {
+            return Err(self.damaged("it ends too early".to_owned()));
+        }
+        serde_json::from_str(&self.line).map_err(|error| self.damaged(error.to_string()))
+    }
+
+    fn damaged(&self, detail: String) -> BackupError {
+        BackupError::Damaged { path: self.path.to_owned(), detail }
+    }
+
+    /// The schema of the first line.
+    fn schema(&mut self) -> Result<i64, BackupError> {
+        let known = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or_default();
+        match self.next()? {
+            Line::Backup { version: VERSION, schema, .. } if schema <= known => Ok(schema),
+            Line::Backup { schema, .. } => Err(BackupError::Newer { found: schema, known }),
+            _ => Err(self.damaged("it does not say what it is".to_owned())),
+        }
+    }
+}
+
+/// Reads a file to its end. Digests of the masters that its renders name.
+pub(super) fn check(path: &Path) -> Result<BTreeSet<String>, BackupError> {
+    let mut lines = Lines::open(path)?;
+    lines.schema()?;
+    let (mut counted, mut width, mut master) = (0, None, None);
+    let mut masters = BTreeSet::new();
+    loop {
+        match lines.next()? {
+            Line::Table { name, columns } => {
+                width = Some(columns.len());
+                let of_masters = |column: &String| name == "renders" && column == "master_sha256";
+                master = columns.iter().position(of_masters);
+            }
+            Line::Row(values) if Some(values.len()) == width => {
+                counted += 1;
+                masters.extend(master.and_then(|column| values[column].as_str()).map(str::to_owned));
+            }
+            Line::End { rows } if rows == counted => return Ok(masters),
+            other => return Err(lines.damaged(format!("row {counted} is followed by {other:?}"))),
+        }
+    }
+}
+
+/// Tables and rows inserted: all or none.
+pub(super) async fn restore(database: &Database, path: &Path) -> Result<(usize, u64), BackupError> {
+    let mut lines = Lines::open(path)?;
+    let schema = lines.schema()?;
+    prepare(database, schema).await?;
+    let (mut tables, mut inserted) = (0, 0);
+    let mut tx = database.begin().await?;
+    // What migrations have put there, the backup has too.
+    let there = existing(&mut tx, database.kind).await?;
+    for name in TABLES.iter().rev().filter(|name| there.contains(**name)) {
+        sqlx::query(sqlx::AssertSqlSafe(format!("delete from {name}"))).execute(&mut *tx).await?;
+    }
+    let mut table: Option<Table> = None;
+    loop {
+        let line = lines.next()?;
+        if let (Some(table), Line::Table { .. } | Line::End { .. }) = (&mut table, &line) {
+            table.flush(&mut tx).await?;
+        }
+        match line {
+            Line::Table { name, columns } => {
+                let types = column_types(&mut tx, database.kind, &name).await?;
+                table = Some(Table::new(name, columns, &types).map_err(|detail| lines.damaged(detail))?);
+                tables += 1;
+            }
+            Line::Row(values) => {
+                let table = table.as_mut().ok_or_else(|| lines.damaged("a row of no table".to_owned()))?;
+                table.add(&mut tx, values).await?;
+                inserted += 1;
+            }
+            Line::End { .. } => break,
+            Line::Backup { .. } => return Err(lines.damaged("it begins twice".to_owned())),
+        }
+    }
+    tx.commit().await?;
+    MIGRATOR.run(&database.pool).await?;
+    Ok((tables, inserted))
+}
+
+/// Brings an empty database to the schema of the backup; later migrations then run over its rows as they would have run over the old ones.
+async fn prepare(database: &Database, schema: i64) -> Result<(), BackupError> {
+    let mut connection = database.pool.acquire().await?;
+    let tables = existing(&mut connection, database.kind).await?;
+    drop(connection);
+    if tables.contains("_sqlx_migrations") {
+        let found: Option<i64> =
+            sqlx::query_scalar("select max(version) from _sqlx_migrations").fetch_one(&database.pool).await?;
+        let found = found.unwrap_or_default();
+        if tables.contains("accounts") {
+            let accounts = sqlx::query_scalar("select count(*) from accounts").fetch_one(&database.pool).await?;
+            if accounts > 0 {
+                return Err(BackupError::NotEmpty { accounts });
+            }
+        }
+        if found > schema {
+            return Err(BackupError::OtherSchema { found, wanted: schema });
+        }
+    }
+    let until = MIGRATOR.iter().filter(|migration| migration.version <= schema).cloned().collect::<Vec<_>>();
+    sqlx::migrate::Migrator { migrations: until.into(), ..sqlx::migrate::Migrator::DEFAULT }
+        .run(&database.pool)
+        .await?;
+    Ok(())
+}
+
+async fn existing(connection: &mut sqlx::AnyConnection, kind: DatabaseKind) -> Result<BTreeSet<String>, sqlx::Error> {
+    let sql = match kind {
+        DatabaseKind::Sqlite => "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'",
+        DatabaseKind::Postgres => {
+            "select table_name::text from information_schema.tables where table_schema = current_schema()"
+        }
+    };
+    Ok(sqlx::query_scalar(sql).fetch_all(connection).await?.into_iter().collect())
+}
+
+/// What a column holds, for a null to be of the right type.
+#[derive(Debug, Clone, Copy)]
+enum ColumnType {
+    Integer,
+    Number,
+    Text,
+}
+
+async fn column_types(
+    connection: &mut sqlx::AnyConnection,
+    kind: DatabaseKind,
+    table: &str,
+) -> Result<BTreeMap<String, ColumnType>, sqlx::Error> {
+    let sql = match kind {
+        DatabaseKind::Sqlite => "select name, type from pragma_table_info($1)",
+        DatabaseKind::Postgres => {
+            "select column_name::text, data_type::text from information_schema.columns
+             where table_schema = current_schema() and table_name = $1"
+        }
+    };
+    let rows = sqlx::query(sql).bind(table).fetch_all(connection).await?;
+    let column = |row: &AnyRow| {
+        let (name, text): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+        let text = text.to_lowercase();
+        let kind = match () {
+            () if text.contains("int") => ColumnType::Integer,
+            () if text.contains("double") || text.contains("real") => ColumnType::Number,
+            () => ColumnType::Text,
+        };
+        Ok((name, kind))
+    };
+    rows.iter().map(column).collect()
+}
+
+/// Rows on their way into one table.
+struct Table {
+    name: String,
+    columns: Vec<(String, ColumnType)>,
+    waiting: Vec<Vec<Value>>,
+}
+
+impl Table {
+    fn new(name: String, columns: Vec<String>, types: &BTreeMap<String, ColumnType>) -> Result<Self, String> {
+        if types.is_empty() {
+            return Err(format!("its table `{name}` is not one of the schema's"));
+        }
+        let typed = |column: String| match types.get(&column) {
+            Some(kind) => Ok((column, *kind)),
+            None => Err(format!("table `{name}` has no column `{column}`")),
+        };
+        let columns = columns.into_iter().map(typed).collect::<Result<_, _>>()?;
+        Ok(Self { name, columns, waiting: Vec::new() })
+    }
+
+    async fn add(&mut self, connection: &mut sqlx::AnyConnection, values: Vec<Value>) -> Result<(), sqlx::Error> {
+        self.waiting.push(values);
+        if self.waiting.len() == ROWS_AT_ONCE { self.flush(connection).await } else { Ok(()) }
+    }
+
+    async fn flush(&mut self, connection: &mut sqlx::AnyConnection) -> Result<(), sqlx::Error> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let width = self.columns.len();
+        let row = |index: usize| {
+            let places: Vec<String> = (1..=width).map(|column| format!("${}", index * width + column)).collect();
+            format!("({})", places.join(", "))
+        };
+        let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+        let rows: Vec<String> = (0..self.waiting.len()).map(row).collect();
+        // Table and columns are the schema's own: `new` has looked them up.
+        let sql = format!("insert into {} ({}) values {}", self.name, names.join(", "), rows.join(", "));
+        let mut query = sqlx::query(sqlx::AssertSqlSafe(sql));
+        for (value, (_, kind)) in self.waiting.drain(..).flat_map(|row| row.into_iter().zip(&self.columns)) {
+            query = match (kind, value) {
+                (ColumnType::Integer, value) => query.bind(value.as_i64()),
+                (ColumnType::Number, value) => query.bind(value.as_f64()),
+                (ColumnType::Text, Value::String(text)) => query.bind(Some(text)),
+                (ColumnType::Text, _) => query.bind(None::<String>),
+            };
+        }
+        query.execute(connection).await.map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_database::databases;
+
+    #[tokio::test]
+    async fn every_table_is_in_a_backup() {
+        for database in databases().await {
+            let mut connection = database.pool.acquire().await.expect("a connection");
+            let mut found = existing(&mut connection, database.kind).await.expect("tables");
+            assert!(found.remove("_sqlx_migrations"));
+            assert_eq!(found, TABLES.iter().map(|name| (*name).to_owned()).collect());
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Backups: a folder with one consistent moment of the database and every object that lasts.
+//!
+//! `database.jsonl.zst` holds the rows as JSON, so that what was saved from SQLite can be restored to PostgreSQL and the other way round;
+//! `objects/` holds each object under its key. The service may run while a backup is made: the database comes first, and objects never
+//! change once they are named, so every object that the saved rows name is in the copy. A second backup into the same folder copies new
+//! objects only. Restoring goes the other way round, objects first, into a database without accounts.
+
+mod database;
+mod objects;
+
+pub use objects::CopiedObjects;
+
+use crate::clock::UnixMs;
+use crate::config::Secret;
+use crate::db::Database;
+use crate::objects::{ObjectError, ObjectStore, keys};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+const DATABASE_FILE: &str = "database.jsonl.zst";
+const OBJECTS_FOLDER: &str = "objects";
+
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    #[error("cannot use {}", path.display())]
+    File {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    /// Damaged, cut short, or of something else.
+    #[error("{} is not a whole backup: {detail}", path.display())]
+    Damaged { path: PathBuf, detail: String },
+    #[error("the backup was made by a newer version (schema {found}); this program knows schemas up to {known}")]
+    Newer { found: i64, known: i64 },
+    #[error("the database already has {accounts} accounts; restore into an empty one")]
+    NotEmpty { accounts: i64 },
+    #[error("the database has schema {found}, the backup schema {wanted}; restore into an empty database")]
+    OtherSchema { found: i64, wanted: i64 },
+    #[error("the backup's rows name master {sha256}, which is not among its objects")]
+    MissingMaster { sha256: String },
+    #[error("the object store failed")]
+    Store(#[from] ObjectError),
+    #[error("the database failed")]
+    Database(#[from] sqlx::Error),
+    #[error("the schema could not be made")]
+    Schema(#[from] sqlx::migrate::MigrateError),
+}
+
+/// What a backup or a restore has moved.
+#[derive(Debug, Serialize)]
+pub struct Moved {
+    pub tables: usize,
+    pub rows: u64,
+    #[serde(flatten)]
+    pub objects: CopiedObjects,
+}
+
+/// Saves everything into `folder`, which is made if it is absent.
+pub async fn save(database: &Database, store: &ObjectStore, folder: &Path, now: UnixMs) -> Result<Moved, BackupError> {
+    std::fs::create_dir_all(folder).map_err(|source| BackupError::File { path: folder.to_owned(), source })?;
+    let (tables, rows) = database::save(database, &folder.join(DATABASE_FILE), now).await?;
+    let copy = ObjectStore::open_files(folder.join(OBJECTS_FOLDER))?;
+    Ok(Moved { tables, rows, objects: objects::copy(store, &copy).await? })
+}
+
+/// Brings back what `save` has put into `folder`. No service may run on the database meanwhile. A restore that fails half-way leaves the
+/// database without a row, and may be repeated.
+pub async fn restore(database_url: &Secret, store: &ObjectStore, folder: &Path) -> Result<Moved, BackupError> {
+    let file = folder.join(DATABASE_FILE);
+    // Read to its end before anything is written.
+    let masters = database::check(&file)?;
+    let copy = ObjectStore::open_files(folder.join(OBJECTS_FOLDER))?;
+    for sha256 in masters {
+        if copy.size(&keys::master(&sha256).map_err(ObjectError::from)?).await?.is_none() {
+            return Err(BackupError::MissingMaster { sha256 });
+        }
+    }
+    let objects = objects::copy(&copy, store).await?;
+    let database = Database::connect(database_url.reveal()).await?;
+    let (tables, rows) = database::restore(&database, &file).await?;
+    Ok(Moved { tables, rows, objects })
+}
