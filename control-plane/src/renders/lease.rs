@@ -2,7 +2,7 @@
 
 use super::cost::SPENT_NOW;
 use super::signals::Signal;
-use super::{ATTEMPTS_MAX, Renders, Stale};
+use super::{ATTEMPTS_MAX, LEASES_MAX, Renders, Stale};
 use crate::db::Tx;
 use crate::logs::causes;
 use crate::objects::keys;
@@ -94,11 +94,15 @@ impl Renders {
         detail: &str,
     ) -> Result<Option<Ended>, sqlx::Error> {
         if kind != FailureKind::Model {
+            // A lease from before this process began ended because nodes could not reach the service: not the job's doing.
+            let excused = "leased_at_ms < $7";
             let requeued = sqlx::query(sqlx::AssertSqlSafe(format!(
                 "update jobs set state = 'queued', spent_microusd = {SPENT_NOW}, last_node_id = node_id, node_id = null,
                                  leased_at_ms = null, lease_until_ms = null, lease_secret_sha256 = null, stage = null, progress = null,
+                                 attempt = case when {excused} then attempt - 1 else attempt end,
                                  failure_kind = $2, failure_detail = $3
-                 where id = $4 and fence = $5 and state = 'leased' and attempt < $6 returning {ENDED_COLUMNS}"
+                 where id = $4 and fence = $5 and state = 'leased' and fence < $8 and (attempt < $6 or {excused})
+                 returning {ENDED_COLUMNS}"
             )))
             .bind(self.0.clock.now().0)
             .bind(kind.as_str())
@@ -106,6 +110,8 @@ impl Renders {
             .bind(job_id)
             .bind(fence)
             .bind(ATTEMPTS_MAX)
+            .bind(self.0.began_at.0)
+            .bind(LEASES_MAX)
             .fetch_optional(&mut **tx)
             .await?;
             if let Some(row) = requeued {

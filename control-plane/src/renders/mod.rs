@@ -44,7 +44,7 @@ pub use state::{JobState, RenderState, Standing, colours_of, print_colours};
 pub use thresholds::Threshold;
 pub use uploads::{OpenUpload, UploadError};
 
-use crate::clock::{self, Clock};
+use crate::clock::{self, Clock, UnixMs};
 use crate::db::Database;
 use crate::objects::ObjectStore;
 use cyclorama_core::Variant;
@@ -57,6 +57,10 @@ use tokio::sync::watch;
 
 /// Attempts at a job before its waiters are told that it failed.
 const ATTEMPTS_MAX: i64 = 3;
+
+/// Leases of a job in all, with those that ended because the service itself was restarted and so count as no attempt: a job that takes
+/// the service down with it ends as well.
+const LEASES_MAX: i64 = 12;
 
 /// The usual bound of the queue. A node needs seconds for a job and a request waits two minutes: what is queued behind this many
 /// would hardly live to see its picture.
@@ -128,6 +132,7 @@ pub struct Renders(Arc<Shared>);
 struct Shared {
     database: Database,
     clock: Clock,
+    began_at: UnixMs,
     store: ObjectStore,
     settings: Settings,
     /// Token and address of the node beside this process.
@@ -147,6 +152,7 @@ impl Renders {
     pub fn new(database: Database, clock: Clock, store: ObjectStore, settings: Settings) -> Self {
         Renders(Arc::new(Shared {
             database,
+            began_at: clock.now(),
             clock,
             store,
             settings,

@@ -391,6 +391,29 @@ async fn three_attempts_then_everybody_is_told_once() {
 }
 
 #[tokio::test]
+async fn a_lease_that_a_restart_of_the_service_ended_is_no_attempt() {
+    for database in databases().await {
+        let vehicle = vehicle("restarted");
+        let mut renders = renders(&database, settings());
+        want(&renders, &vehicle, Colour::Red).await.expect("queues");
+        for fence in 1.. {
+            let node_id = node(&renders).await;
+            let job = one(&renders, &node_id).await;
+            assert_eq!((i64::from(job.attempt), job.fence), (1, fence));
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            renders = self::renders(&database, settings());
+            renders.lose(&job.job_id, job.fence, "its node was not heard of").await.expect("ends");
+            // A job that ends the service each time is not given for ever.
+            let failed = number(&database, "select count(*) from jobs where state = 'failed'").await;
+            assert_eq!(failed, i64::from(fence == LEASES_MAX), "after {fence} leases");
+            if failed == 1 {
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_vehicle_that_cannot_be_drawn_is_final_at_once_and_no_fault_of_the_node() {
     for database in databases().await {
         let renders = renders(&database, settings());
@@ -447,10 +470,10 @@ async fn orders_hold_at_once() {
         let (vehicle, node_id) = (vehicle("orders"), node(&renders).await);
         want(&renders, &vehicle, Colour::Red).await.expect("queues");
         for (order, jobs) in [(NodeOrder::Draining, 0), (NodeOrder::Locked, 0), (NodeOrder::Active, 1)] {
-            renders.order_node(&node_id, order).await.expect("orders");
+            renders.order_node(&node_id, order, None).await.expect("orders");
             assert_eq!(work(&renders, &node_id, 0).await.len(), jobs, "{order}");
         }
-        assert!(matches!(renders.order_node("nobody", NodeOrder::Active).await, Err(NodeError::Unknown)));
+        assert!(matches!(renders.order_node("nobody", NodeOrder::Active, None).await, Err(NodeError::Unknown)));
         renders.leave(TOKEN, &node_id).await.expect("leaves");
         assert_eq!(number(&database, "select count(*) from jobs where state = 'queued'").await, 1, "its job is back");
         assert!(matches!(renders.work(TOKEN, &node_id, 1, 0, std::future::pending()).await, Err(NodeError::Unknown)));
@@ -697,7 +720,7 @@ async fn whatever_happens_the_books_of_the_day_are_right() {
             }
             // A node in quarantine would end the fun.
             for node in &nodes {
-                renders.order_node(node, NodeOrder::Active).await.expect("orders");
+                renders.order_node(node, NodeOrder::Active, None).await.expect("orders");
             }
             let budget = renders.budget().await.expect("reads");
             assert!(budget.reserved_microusd + budget.settled_microusd <= LIMIT, "step {step}: {budget:?}");
