@@ -74,7 +74,9 @@ pub struct Parts {
     pub metrics: PrometheusHandle,
     /// Requests of clients that are being answered.
     pub in_flight: InFlight,
-    /// Cancelled at the first signal to stop: new requests are refused, those in flight are finished with the nodes' help.
+    /// Cancelled at the first signal to stop: load balancers are told to turn away.
+    pub unready: CancellationToken,
+    /// Cancelled when they have had time to: new requests are refused, those in flight are finished with the nodes' help.
     pub stopping: CancellationToken,
     /// Cancelled when nothing is worth waiting for any more: nodes' long polls end and connections close.
     pub closing: CancellationToken,

@@ -1,7 +1,8 @@
 //! Starting and stopping `cyclorama serve`.
 //!
-//! Stopping has two stages. The first SIGTERM or SIGINT: new requests and `/readyz` get 503, requests in flight finish up to
-//! a bound, with render nodes still at work for them; then the embedded node leaves and connections close. A second signal
+//! Stopping has stages. The first SIGTERM or SIGINT: `/readyz` gets 503, and after the time that load balancers need to notice so do new
+//! requests; requests in flight finish up to a bound, with render nodes still at work for them; then the embedded node leaves and
+//! connections close. A second signal
 //! cuts everything off. Whatever is cut off leaves the database as a crash would, which is always put right at the next
 //! start.
 
@@ -96,9 +97,12 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     };
 
     next_signal().await?;
-    tracing::info!(bound_seconds = app.config.logs.shutdown.as_secs(), "stopping: requests in flight may finish");
-    app.stopping.cancel();
+    app.unready.cancel();
     let unhurried = async {
+        tracing::info!(seconds = app.config.logs.unready.as_secs(), "not ready: load balancers may turn away");
+        tokio::time::sleep(app.config.logs.unready).await;
+        tracing::info!(bound_seconds = app.config.logs.shutdown.as_secs(), "stopping: requests in flight may finish");
+        app.stopping.cancel();
         if tokio::time::timeout(app.config.logs.shutdown, app.in_flight.drained()).await.is_err() {
             tracing::warn!("stopping with requests in flight");
         }
@@ -135,6 +139,8 @@ pub async fn open(
 ) -> anyhow::Result<(App, Vec<JoinHandle<()>>)> {
     let storage = &config.storage;
     let db = Database::open(storage.database_url.reveal()).await.context("the database cannot be opened")?;
+    // Before anything is dated.
+    let clock_follower = db.follow_clock().await.context("the database's clock cannot be read")?;
     let given_token = storage.operator_token.as_ref().map(|token| token.reveal());
     let operator_token = operator::establish(&storage.data_dir, admin_url, given_token, &mut rand::rng())?;
     let store = ObjectStore::open(&storage.objects).await.context("CYCLORAMA_OBJECTS")?;
@@ -144,6 +150,7 @@ pub async fn open(
     let (telemetry, writers) = telemetry::Sink::start(db.clone(), Clock::SYSTEM, config.limits.events_kept_days);
     // Before the first request: what a crash left open is put right.
     let mut sweepers = vec![
+        clock_follower,
         ledger::start_sweeper(db.clone(), Clock::SYSTEM, process.clone(), meter.clone())
             .await
             .context("the ledger cannot be opened")?,
@@ -188,6 +195,7 @@ pub async fn open(
         operator_token,
         metrics,
         in_flight: Default::default(),
+        unready: CancellationToken::new(),
         stopping: CancellationToken::new(),
         closing: CancellationToken::new(),
         config,

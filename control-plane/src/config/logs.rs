@@ -16,7 +16,9 @@ pub struct Logs {
     pub format: LogFormat,
     /// In the form of `RUST_LOG`.
     pub level: String,
-    /// How long requests in flight may take after the first signal to stop.
+    /// How long everything is still served after the first signal to stop, for load balancers to turn away.
+    pub unready: Duration,
+    /// How long requests in flight may take after that.
     pub shutdown: Duration,
 }
 
@@ -32,6 +34,8 @@ impl Logs {
         if tracing_subscriber::EnvFilter::try_new(&level).is_err() {
             return Err(source.refuse("log_level", "a filter such as info or cyclorama=debug,info"));
         }
-        Ok(Logs { format, level, shutdown: Duration::from_secs(source.number("shutdown_seconds", 0..=600)?) })
+        let seconds = |name, range| source.number(name, range).map(Duration::from_secs);
+        let (unready, shutdown) = (seconds("unready_seconds", 0..=120)?, seconds("shutdown_seconds", 0..=600)?);
+        Ok(Logs { format, level, unready, shutdown })
     }
 }

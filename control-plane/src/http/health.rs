@@ -31,9 +31,9 @@ pub async fn live() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
-/// `GET /readyz`: requests can be served, with or without a render node. 503 while stopping, so that load balancers turn away.
+/// `GET /readyz`: requests can be served, with or without a render node. 503 from the first signal to stop, so that load balancers turn away.
 pub async fn ready(State(app): State<App>) -> Result<Json<Value>, Problem> {
-    if app.stopping.is_cancelled() {
+    if app.unready.is_cancelled() {
         return Err(Problem::unavailable("shutting_down", "This process is stopping."));
     }
     app.db.ping().await?;

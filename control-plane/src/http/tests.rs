@@ -235,6 +235,7 @@ async fn a_stopping_service_turns_requests_away_but_not_nodes() {
     let mut tx = service.app.db.begin().await.expect("begin");
     node_token::create(&mut tx, "n", &token, service.app.clock.now()).await.expect("token");
     tx.commit().await.expect("commit");
+    service.app.unready.cancel();
     service.app.stopping.cancel();
     let router = router::public(service.app.clone());
     assert_problem(&send(router.clone(), empty(visit("GET", "/nothing"))).await, 503, "shutting_down");

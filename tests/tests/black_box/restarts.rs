@@ -100,4 +100,21 @@ on_both_databases! {
         service.launch().await.unwrap();
         assert_eq!(service.balance(&customer).await.unwrap(), 4);
     }
+
+    async fn served_until_load_balancers_have_turned_away(db: DatabaseChoice) {
+        let mut service = Service::start_with(db, Options::default().set("CYCLORAMA_UNREADY_SECONDS", 3)).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(5).unwrap();
+        let http = cyclorama_tests::service::http_client().unwrap();
+        let (readiness, picture) = (format!("{}/readyz", service.base_url), service.get(&customer, CAR));
+        let visit = async {
+            while http.get(&readiness).send().await.unwrap().status() == StatusCode::OK {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            picture.send().await.unwrap().status()
+        };
+        let (stopped, status) = tokio::join!(service.terminate(), visit);
+        assert_eq!(status, StatusCode::OK, "somebody whom the load balancer still sent");
+        assert!(stopped.unwrap().success());
+    }
 }
