@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian or Ubuntu packages the project needs, only those that are missing, without questions.
-# usage: install.sh run|test|bench
+# usage: install.sh run|test|bench|trial
 set -euo pipefail
 purpose=${1:-run}
 
@@ -13,6 +13,7 @@ fi
 case $purpose in
     # Chromium looks at the pages.
     test) packages+=(postgresql chromium nodejs npm) ;;
+    trial) packages+=(postgresql iproute2 faketime haproxy) ;;
     bench) packages+=(nodejs npm nginx-light) ;;
 esac
 

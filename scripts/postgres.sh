@@ -3,6 +3,8 @@
 # usage: postgres.sh bindir            prints the folder of the server's programs
 #        postgres.sh start FOLDER      starts one with its data in FOLDER, prints its URL
 #        postgres.sh stop FOLDER
+#        postgres.sh initialise DATA  an empty cluster in the folder DATA, for `on-address`
+#        postgres.sh on-address start|stop|restart MODE DATA ADDRESS  a durable one that listens there on port 5432; MODE as pg_ctl has it
 set -euo pipefail
 
 bindir() {
@@ -15,10 +17,14 @@ bindir() {
     echo "$found"
 }
 
+make_user() {
+    [ "$(id -u)" -ne 0 ] || id cyclorama-test >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh cyclorama-test
+}
+
 # initdb and postgres refuse to run as root.
 unprivileged() {
     if [ "$(id -u)" -eq 0 ]; then
-        id cyclorama-test >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh cyclorama-test
+        make_user
         setpriv --reuid cyclorama-test --regid cyclorama-test --clear-groups "$@"
     else
         "$@"
@@ -31,7 +37,7 @@ case ${1:-} in
         folder=$2
         bin=$(bindir) || { echo "postgres: no PostgreSQL server programs found: apt-get install postgresql" >&2; exit 1; }
         mkdir -p "$folder"
-        [ "$(id -u)" -ne 0 ] || { id cyclorama-test >/dev/null 2>&1 || useradd --system --no-create-home --shell /bin/sh cyclorama-test; chown cyclorama-test "$folder"; chmod 700 "$folder"; }
+        [ "$(id -u)" -ne 0 ] || { make_user; chown cyclorama-test "$folder"; chmod 700 "$folder"; }
         cd /
         unprivileged "$bin/initdb" -D "$folder/data" -U cyclorama --auth=trust -E UTF8 --locale=C >"$folder.initdb.log" 2>&1 \
             || { echo "postgres: initdb failed: $(tail -n 1 "$folder.initdb.log")" >&2; exit 1; }
@@ -51,5 +57,19 @@ case ${1:-} in
         cd /
         unprivileged "$(bindir)/pg_ctl" -D "$2/data" -m immediate stop >/dev/null 2>&1 || true
         ;;
-    *) echo "usage: postgres.sh bindir | start FOLDER | stop FOLDER" >&2; exit 2 ;;
+    initialise)
+        make_user
+        [ "$(id -u)" -ne 0 ] || chown cyclorama-test "$2"
+        cd /
+        unprivileged "$(bindir)/initdb" -D "$2" -U cyclorama --auth=trust -E UTF8 --locale=C >/dev/null
+        echo "host all cyclorama samenet trust" | unprivileged tee -a "$2/pg_hba.conf" >/dev/null
+        ;;
+    on-address)
+        verb=$2 mode=$3 data=$4 address=$5
+        cd /
+        # Its output would keep whoever waits for ours.
+        unprivileged "$(bindir)/pg_ctl" -D "$data" -m "$mode" -w -t 60 -l "$data/log" "$verb" \
+            -o "-p 5432 -k $data -c listen_addresses=$address -c max_connections=200" >/dev/null 2>&1
+        ;;
+    *) echo "usage: postgres.sh bindir | start FOLDER | stop FOLDER | initialise DATA | on-address start|stop|restart MODE DATA ADDRESS" >&2; exit 2 ;;
 esac

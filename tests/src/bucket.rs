@@ -1,7 +1,7 @@
 //! A bucket to keep objects in, on S3 servers that others wrote: `s3s-fs`, in this process, behind a front that can be in trouble;
 //! and `moto`, a program of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -39,7 +39,8 @@ pub enum Mood {
 pub struct Bucket {
     pub endpoint: String,
     front: Arc<Front>,
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+    _removed: Option<tempfile::TempDir>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -60,10 +61,19 @@ impl Drop for Bucket {
 
 impl Bucket {
     pub async fn start() -> Result<Self> {
-        secrets::note(SECRET_ACCESS_KEY);
         let folder = tempfile::Builder::new().prefix("cyclorama-bucket-").tempdir()?;
-        std::fs::create_dir(folder.path().join(NAME))?;
-        let files = s3s_fs::FileSystem::new(folder.path()).map_err(|error| anyhow::anyhow!("{error:?}"))?;
+        Self::serve("127.0.0.1:0", folder.path().to_owned(), Some(folder)).await
+    }
+
+    /// One whose objects stay in a folder when it ends.
+    pub async fn start_at(address: &str, folder: &Path) -> Result<Self> {
+        Self::serve(address, folder.to_owned(), None).await
+    }
+
+    async fn serve(address: &str, folder: PathBuf, removed: Option<tempfile::TempDir>) -> Result<Self> {
+        secrets::note(SECRET_ACCESS_KEY);
+        std::fs::create_dir_all(folder.join(NAME))?;
+        let files = s3s_fs::FileSystem::new(&folder).map_err(|error| anyhow::anyhow!("{error:?}"))?;
         let mut s3 = S3ServiceBuilder::new(files);
         s3.set_auth(s3s::auth::SimpleAuth::from_single(ACCESS_KEY_ID, SECRET_ACCESS_KEY));
         let front = Arc::new(Front {
@@ -72,7 +82,7 @@ impl Bucket {
             requests: AtomicUsize::new(0),
             conditional: tokio::sync::Mutex::default(),
         });
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let listener = tokio::net::TcpListener::bind(address).await?;
         let endpoint = format!("http://{}", listener.local_addr()?);
         let task = tokio::spawn({
             let front = front.clone();
@@ -86,7 +96,7 @@ impl Bucket {
                 }
             }
         });
-        Ok(Bucket { endpoint, front, folder, task })
+        Ok(Bucket { endpoint, front, folder, _removed: removed, task })
     }
 
     pub fn feel(&self, mood: Mood) {
@@ -110,7 +120,7 @@ impl Bucket {
                 }
             }
         }
-        let (root, mut names) = (self.folder.path().join(NAME), Vec::new());
+        let (root, mut names) = (self.folder.join(NAME), Vec::new());
         walk(&root, &mut names, &root);
         names.retain(|name| name.starts_with(prefix));
         names.sort();
@@ -136,7 +146,7 @@ pub fn credentials(options: Options) -> Options {
         .set("AWS_EC2_METADATA_DISABLED", "true")
 }
 
-fn address(endpoint: &str, prefix: &str) -> String {
+pub fn address(endpoint: &str, prefix: &str) -> String {
     format!("s3://{NAME}/{prefix}?endpoint={endpoint}&region=eu-central-1")
 }
 

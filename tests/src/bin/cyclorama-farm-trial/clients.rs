@@ -1,0 +1,146 @@
+//! Clients: each asks for one picture after the other, of a list that all share, until all have been asked for.
+
+use anyhow::Result;
+use cyclorama_tests::service::Customer;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+const AT_ONCE: usize = 64;
+/// Of pictures that were refused or lost.
+const TRIES_MAX: u32 = 12;
+const RETRY_AFTER: Duration = Duration::from_secs(3);
+const STEADY_PAUSE: Duration = Duration::from_secs(6);
+/// Longer than a request waits for its render.
+const PATIENCE: Duration = Duration::from_secs(150);
+
+/// How clients ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// The next picture as soon as there is one.
+    Flat,
+    /// Each client pauses in between: some ten a second in all.
+    Steady,
+}
+
+/// The list and how far the clients are.
+pub struct Asked {
+    variants: Vec<String>,
+    pace: Pace,
+    next: AtomicUsize,
+    answered: AtomicUsize,
+    ended: AtomicBool,
+    /// Refusals for want of budget.
+    pub unaffordable: AtomicUsize,
+}
+
+impl Asked {
+    pub fn new(variants: Vec<String>, pace: Pace) -> Arc<Self> {
+        let zero = || AtomicUsize::new(0);
+        Arc::new(Asked {
+            variants,
+            pace,
+            next: zero(),
+            answered: zero(),
+            ended: AtomicBool::new(false),
+            unaffordable: zero(),
+        })
+    }
+
+    /// 0 to 1.
+    pub fn share(&self) -> f64 {
+        self.answered.load(Ordering::Relaxed) as f64 / self.variants.len() as f64
+    }
+
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+}
+
+/// What one customer has seen.
+#[derive(Debug, Default, Clone)]
+pub struct Tally {
+    pub delivered: u64,
+    /// Connections that ended without a whole answer: the picture may have been paid for or not.
+    pub lost: u64,
+    /// Answers without a picture, by status and code.
+    pub refused: BTreeMap<String, u64>,
+    /// Pictures that were given up.
+    pub missing: Vec<String>,
+}
+
+impl Tally {
+    pub fn add(&mut self, more: Tally) {
+        self.delivered += more.delivered;
+        self.lost += more.lost;
+        self.missing.extend(more.missing);
+        for (answer, count) in more.refused {
+            *self.refused.entry(answer).or_default() += count;
+        }
+    }
+}
+
+/// A tally for each customer, in their order.
+pub async fn ask(base_url: String, customers: Vec<Customer>, asked: Arc<Asked>) -> Result<Vec<Tally>> {
+    let http = cyclorama_tests::service::http_client()?;
+    let workers: Vec<_> = (0..AT_ONCE)
+        .map(|number| {
+            let (http, asked) = (http.clone(), asked.clone());
+            let (customer, base_url) = (customers[number % customers.len()].clone(), base_url.clone());
+            tokio::spawn(async move {
+                let mut tally = Tally::default();
+                while !asked.has_ended()
+                    && let Some(variant) = asked.variants.get(asked.next.fetch_add(1, Ordering::Relaxed))
+                {
+                    fetch(&http, &format!("{base_url}{variant}"), &customer, &asked, &mut tally).await;
+                    asked.answered.fetch_add(1, Ordering::Relaxed);
+                    if asked.pace == Pace::Steady {
+                        tokio::time::sleep(STEADY_PAUSE).await;
+                    }
+                }
+                tally
+            })
+        })
+        .collect();
+    let mut tallies = vec![Tally::default(); customers.len()];
+    for (number, worker) in workers.into_iter().enumerate() {
+        tallies[number % customers.len()].add(worker.await?);
+    }
+    Ok(tallies)
+}
+
+async fn fetch(http: &reqwest::Client, url: &str, customer: &Customer, asked: &Asked, tally: &mut Tally) {
+    let mut tries = 0;
+    while tries < TRIES_MAX {
+        tries += 1;
+        let whole = async {
+            let answer = http.get(url).bearer_auth(&customer.key).timeout(PATIENCE).send().await?;
+            let status = answer.status().as_u16();
+            Ok::<_, reqwest::Error>((status, answer.bytes().await?))
+        };
+        match whole.await {
+            Ok((200, _)) => {
+                tally.delivered += 1;
+                return;
+            }
+            Ok((status, body)) => {
+                let problem: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+                let code = problem["code"].as_str().unwrap_or("without a code").to_owned();
+                if code == "daily_budget_spent" {
+                    // Until somebody raises it.
+                    tries -= 1;
+                    asked.unaffordable.fetch_add(1, Ordering::Relaxed);
+                }
+                *tally.refused.entry(format!("{status} {code}")).or_default() += 1;
+            }
+            Err(_) => tally.lost += 1,
+        }
+        tokio::time::sleep(RETRY_AFTER).await;
+    }
+    tally.missing.push(url.to_owned());
+}

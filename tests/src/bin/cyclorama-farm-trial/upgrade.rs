@@ -1,0 +1,57 @@
+//! Control planes and nodes are replaced one after the other while clients ask: nobody may notice, and no lease may be lost.
+
+use crate::clients::Asked;
+use crate::programs::{FAKE_NODES, Farm, PLANES, REAL_NODE};
+use anyhow::{Context, Result, ensure};
+use std::time::{Duration, Instant};
+
+const PAUSE: Duration = Duration::from_secs(2);
+/// A render takes a third of a second on these nodes.
+const DRAIN_MAX: Duration = Duration::from_secs(20);
+
+/// Twice, or until everything has been asked for.
+pub async fn make(farm: &mut Farm, asked: &Asked) -> Result<()> {
+    for _ in 0..2 {
+        for (plane, _) in PLANES {
+            step(asked, &format!("{plane} is replaced"));
+            farm.terminate(plane).await?;
+            farm.start_plane(plane)?;
+            farm.until_ready(plane).await?;
+            tokio::time::sleep(PAUSE).await;
+        }
+        for node in FAKE_NODES {
+            step(asked, &format!("{node} is drained and replaced"));
+            drain(farm, node).await?;
+            farm.kill(node)?;
+            farm.start_fake_node(node)?;
+            tokio::time::sleep(PAUSE).await;
+        }
+        step(asked, &format!("{REAL_NODE} is replaced"));
+        farm.terminate(REAL_NODE).await?;
+        farm.start_real_node()?;
+    }
+    ensure!(asked.share() < 1.0, "clients had asked for everything before the last replacement");
+    Ok(())
+}
+
+async fn drain(farm: &Farm, name: &str) -> Result<()> {
+    let began = Instant::now();
+    loop {
+        let listed = farm.operator(&["node", "list"])?;
+        let node = listed["nodes"].as_array().and_then(|nodes| {
+            nodes.iter().rfind(|node| node["name"] == name && node["alive"] == true && node["state"] != "left")
+        });
+        let node = node.with_context(|| format!("{name} is not listed: {listed}"))?;
+        if node["state"] != "draining" {
+            farm.operator(&["node", "drain", node["node_id"].as_str().context("no id")?])?;
+        } else if node["jobs_leased"] == 0 {
+            return Ok(());
+        }
+        ensure!(began.elapsed() < DRAIN_MAX, "{name} still holds jobs: {node}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+fn step(asked: &Asked, what: &str) {
+    println!("{:4.0} %  {what}", asked.share() * 100.0);
+}
