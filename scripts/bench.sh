@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `make bench`: cold render by stage, paint job, cached delivery, and imaging beside sharp from npm in
-# the same run; then cached delivery beside nginx, and catalog search beside a linear scan.
+# the same run; the network alone in Python; then cached delivery beside nginx, and catalog search beside a linear scan.
 # Prints a table; nothing is asserted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,5 +19,6 @@ fi
 cargo build --release --locked --quiet -p cyclorama -p cyclorama-node -p cyclorama-tests
 # From the package's folder, as tests run.
 (cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench" --sharp "$sharp")
+"$(scripts/python_package.sh onnxruntime 1.31.1)/bin/python" models/time_model.py
 (cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench-delivery")
 cargo bench --locked --quiet -p cyclorama --bench search

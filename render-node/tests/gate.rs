@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
 use cyclorama_core::encoding::Picture;
-use cyclorama_core::{BodyClass, Colour, View};
+use cyclorama_core::{BodyClass, Colour, Dimensions, Vehicle, VehicleType, View};
 use cyclorama_node::config::LocalConfig;
 use cyclorama_node::engine::Engine;
 use cyclorama_node::finish::{compose_on_cpu, round_as_stored};
@@ -21,6 +21,36 @@ fn shot() -> Shot {
     let mut shot = Studio::new(&gpu).unwrap().shoot(&mesh, View::FrontThreeQuarter).unwrap();
     round_as_stored(&mut shot.layers);
     shot
+}
+
+/// The upper edge of its bed is a long line of light, less than a pixel wide.
+#[test]
+fn an_outline_that_catches_light_is_no_fault() {
+    let gpu = Gpu::open(&AdapterChoice::Best).unwrap();
+    let mesh = build(&Library::embedded().unwrap(), &f_150()).unwrap();
+    let mut shot = Studio::new(&gpu).unwrap().shoot(&mesh, View::Side).unwrap();
+    round_as_stored(&mut shot.layers);
+    for colour in Colour::ALL {
+        let verdict = judge_picture(&shot.layers, *colour, &compose_on_cpu(&shot.layers, *colour).unwrap());
+        assert!(verdict.passes(), "{colour}: {verdict:?}");
+    }
+}
+
+fn f_150() -> Vehicle {
+    Vehicle {
+        make: "ford".into(),
+        model: "f-150".into(),
+        year: 2020,
+        vehicle_type: VehicleType::Truck,
+        body: BodyClass::Pickup,
+        dimensions: Dimensions {
+            length_mm: 5839,
+            width_mm: 2029,
+            height_mm: 1920,
+            wheelbase_mm: 3680,
+            front_track_mm: 1735,
+        },
+    }
 }
 
 fn named(verdict: &Verdict) -> Vec<String> {
@@ -47,8 +77,19 @@ fn blurred(plane: &[[f32; 3]], side: usize, radius: usize) -> Vec<[f32; 3]> {
 #[test]
 fn light_that_a_model_spoils_is_named() {
     type Fault = fn(&mut Layers);
-    let faults: [(&str, Fault, &[&str]); 5] = [
+    let faults: [(&str, Fault, &[&str]); 6] = [
         ("nothing", |_| {}, &[]),
+        (
+            "a bright outline",
+            |layers| {
+                for (i, coverage) in layers.coverage.iter().enumerate() {
+                    if (0.05..0.95).contains(coverage) {
+                        layers.rest[i] = [1.5 * coverage; 3];
+                    }
+                }
+            },
+            &["outline"],
+        ),
         ("a value that is not a number", |layers| layers.gloss[500_000] = [f32::NAN; 3], &["strange_values"]),
         ("a negative light", |layers| layers.rest[500_000] = [-0.1; 3], &["strange_values"]),
         (
@@ -70,7 +111,7 @@ fn light_that_a_model_spoils_is_named() {
                     *plane = blurred(plane, side, 5);
                 }
             },
-            &["sharpness"],
+            &["sharpness", "outline"],
         ),
     ];
     let shot = shot();

@@ -79,7 +79,7 @@ fn build(runtime: &OnnxRuntime, folder: &ModelFolder) -> ort::Result<Session> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     Session::builder(&runtime.environment)?
         .with_no_environment_execution_providers()?
-        .with_execution_providers([ort::ep::CPU::default().with_arena_allocator(true).build().error_on_failure()])?
+        .with_execution_providers([ort::ep::CPU::default().with_arena_allocator(false).build().error_on_failure()])?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(threads)?
         .with_inter_threads(1)?

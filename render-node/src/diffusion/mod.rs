@@ -9,6 +9,7 @@ pub mod light_space;
 pub mod model_folder;
 pub mod onnx_runtime;
 mod residual;
+pub mod sampler;
 pub mod scheduler;
 
 pub use model_folder::{LockError, ModelFolder};

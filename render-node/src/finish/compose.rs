@@ -125,6 +125,11 @@ pub fn compose_on_cpu(layers: &Layers, colour: Colour) -> Result<Picture, Compos
     Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?)
 }
 
+/// One pixel of that picture.
+pub fn composed_at(layers: &Layers, i: usize, paint: &Paint) -> [u8; 4] {
+    composed(&pixel_at(layers, i), paint)
+}
+
 /// Alpha of a pixel of which the vehicle covers a share, and the shadow on the ground darkens the rest.
 pub fn alpha_of(coverage: f32, shadow: f32) -> f32 {
     let coverage = coverage.clamp(0.0, 1.0);
@@ -186,15 +191,18 @@ fn interleaved(layers: &Layers) -> Result<Vec<Pixel>, ComposeError> {
     if let Some((plane, found)) = sizes.into_iter().find(|(_, found)| *found != expected) {
         return Err(ComposeError::Size { plane, found, expected });
     }
-    let pixel = |i: usize| Pixel {
+    Ok((0..expected).into_par_iter().map(|i| pixel_at(layers, i)).collect())
+}
+
+fn pixel_at(layers: &Layers, i: usize) -> Pixel {
+    Pixel {
         rest: layers.rest[i],
         coverage: layers.coverage[i],
         diffuse: layers.diffuse[i],
         paint: layers.paint[i],
         gloss: layers.gloss[i],
         shadow: layers.shadow[i],
-    };
-    Ok((0..expected).into_par_iter().map(pixel).collect())
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Whether a model's light layers can be right: numbers, flat paint without mottling, edges as sharp as geometry has them.
 
-use super::{Bound, Verdict};
+use super::{Bound, Verdict, outline};
 use crate::studio::Layers;
 use crate::studio::conditioning::{Channel, Conditioning};
 use rayon::prelude::*;
@@ -10,8 +10,11 @@ const LIGHT_MAX: f32 = 1000.0;
 /// Fine detail on flat paint, of what the base shading has there. Ground truth's ratio to it lies near 1 (the model card has the
 /// figure); an eye sees mottling from about a half more.
 const MOTTLING_MAX: f32 = 1.5;
-/// Contrast across the G-buffer's edges, of what the base shading has there.
-const SHARPNESS_MIN: f32 = 0.8;
+/// Contrast across the G-buffer's edges, of what the base shading has there. Ground truth's lies between 0.65 (a quad, whose parts shade each
+/// other) and 1.15.
+const SHARPNESS_MIN: f32 = 0.6;
+/// Share of the outline whose light stands out, beyond the share of the base shading.
+const OUTLINE_MAX: f32 = 0.1;
 /// Detail that no eye sees, in sRGB from 0 to 1: less than one 8-bit level.
 const DETAIL_FLOOR: f32 = 0.003;
 /// Fewer pixels of flat paint say nothing: a motorcycle has hardly any.
@@ -33,6 +36,7 @@ pub struct Reference {
     picture: Vec<f32>,
     flat: Vec<bool>,
     edges: Vec<(usize, usize)>,
+    outline: f32,
 }
 
 impl Reference {
@@ -40,7 +44,7 @@ impl Reference {
     pub fn of(base: &Layers, conditioning: &Conditioning) -> Reference {
         let side = conditioning.side_px as usize;
         let (flat, edges) = (flat_paint(conditioning), edges(conditioning));
-        Reference { side, picture: grey_picture(base, side), flat, edges }
+        Reference { side, picture: grey_picture(base, side), flat, edges, outline: outline::share_standing_out(base) }
     }
 
     /// Holds `lit`, what the model made of those layers, against them.
@@ -63,6 +67,8 @@ impl Reference {
         };
         let ratio = contrast(&picture) / contrast(&self.picture).max(DETAIL_FLOOR);
         verdict.hold("sharpness", ratio, Bound::AtLeast(SHARPNESS_MIN));
+        let more = outline::share_standing_out(lit) - self.outline;
+        verdict.hold("outline", more, Bound::AtMost(OUTLINE_MAX));
         verdict
     }
 }

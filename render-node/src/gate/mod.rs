@@ -3,6 +3,7 @@
 //! holds each finished picture against its layers and its paint. What happens to a render that fails is the renderer's affair.
 
 mod light;
+mod outline;
 mod picture;
 
 pub use light::Reference;

@@ -1,8 +1,9 @@
 //! Whether a finished picture is one of its layers in its paint: alpha, silhouette, content, outline and colour.
 
+use super::outline::OUTLINE;
 use super::{Bound, Verdict};
-use crate::finish::compose::{alpha_of, swatch_in_light};
-use crate::finish::paint::luminance;
+use crate::finish::compose::{alpha_of, composed_at, swatch_in_light};
+use crate::finish::paint::{luminance, paint};
 use crate::studio::Layers;
 use cyclorama_core::Colour;
 use cyclorama_core::encoding::Picture;
@@ -19,10 +20,10 @@ const SILHOUETTE_MIN: f32 = 0.97;
 const COVERED_MIN: f32 = 0.01;
 /// Spread of brightness over the vehicle, in levels: even a black one has lamps, tyres and mirrored walls.
 const CONTRAST_MIN: f32 = 4.0;
-/// Share of the outline whose colour lies outside of what is beside it.
-const RIM_MAX: f32 = 0.15;
-/// So many levels beyond its neighbours are still their colour: an edge may catch light.
-const RIM_LEVELS: i32 = 48;
+/// Share of the outline that may be of another colour than its light and the paint make.
+const RIM_MAX: f32 = 0.05;
+/// The device and its twin on the CPU are a level apart; so many are no longer the same colour.
+const RIM_LEVELS: u8 = 8;
 /// CIEDE2000 between paint in the light and its swatch, middle of all such pixels.
 const PAINT_DIFFERENCE_MAX: f32 = 6.0;
 /// Diffuse light under which exposure shows a paint as its swatch has it, and how far from it counts.
@@ -55,7 +56,7 @@ pub fn judge_picture(layers: &Layers, colour: Colour, picture: &Picture) -> Verd
         .collect();
     verdict.hold("covered", covered.len() as f32 / rgba.len() as f32, Bound::AtLeast(COVERED_MIN));
     verdict.hold("contrast", spread(&covered), Bound::AtLeast(CONTRAST_MIN));
-    verdict.hold("rim", strange_outline(layers, rgba), Bound::AtMost(RIM_MAX));
+    verdict.hold("rim", strange_outline(layers, colour, rgba), Bound::AtMost(RIM_MAX));
     if let Some(difference) = paint_difference(layers, colour, rgba) {
         verdict.hold("paint_difference", difference, Bound::AtMost(PAINT_DIFFERENCE_MAX));
     }
@@ -84,33 +85,15 @@ fn spread(values: &[f32]) -> f32 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / values.len().max(1) as f32).sqrt()
 }
 
-/// Share of the partly covered pixels whose own colour, the shadow's part taken out, none of the whole pixels around them has.
-fn strange_outline(layers: &Layers, rgba: &[[u8; 4]]) -> f32 {
-    let side = layers.side_px as usize;
-    let own = |i: usize| -> [i32; 3] {
-        let (alpha, coverage) = (alpha_of(layers.coverage[i], layers.shadow[i]), layers.coverage[i]);
-        std::array::from_fn(|c| (f32::from(rgba[i][c]) * alpha / coverage.max(1e-3)).round() as i32)
-    };
+/// Share of the pixels along the outline that are another colour than their light makes of the paint.
+fn strange_outline(layers: &Layers, colour: Colour, rgba: &[[u8; 4]]) -> f32 {
+    let paint = paint(colour);
     let (strange, judged) = (0..rgba.len())
         .into_par_iter()
-        .filter(|i| (0.3..0.9).contains(&layers.coverage[*i]))
-        .filter_map(|i| {
-            let (x, y) = (i % side, i / side);
-            let (mut least, mut most) = ([i32::MAX; 3], [i32::MIN; 3]);
-            for v in y.saturating_sub(2)..=(y + 2).min(side - 1) {
-                for u in x.saturating_sub(2)..=(x + 2).min(side - 1) {
-                    let at = v * side + u;
-                    if layers.coverage[at] > 0.99 {
-                        for c in 0..3 {
-                            least[c] = least[c].min(i32::from(rgba[at][c]));
-                            most[c] = most[c].max(i32::from(rgba[at][c]));
-                        }
-                    }
-                }
-            }
-            let known = least[0] <= most[0];
-            let outside = |c: usize| own(i)[c] < least[c] - RIM_LEVELS || own(i)[c] > most[c] + RIM_LEVELS;
-            known.then(|| (usize::from((0..3).any(outside)), 1))
+        .filter(|i| OUTLINE.contains(&layers.coverage[*i]))
+        .map(|i| {
+            let is_off = |(seen, known): (&u8, &u8)| seen.abs_diff(*known) > RIM_LEVELS;
+            (usize::from(rgba[i][..3].iter().zip(&composed_at(layers, i, &paint)[..3]).any(is_off)), 1)
         })
         .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     strange as f32 / judged.max(1) as f32
