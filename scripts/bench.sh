@@ -19,6 +19,7 @@ fi
 cargo build --release --locked --quiet -p cyclorama -p cyclorama-node -p cyclorama-tests
 # From the package's folder, as tests run.
 (cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench" --sharp "$sharp")
-"$(scripts/python_package.sh onnxruntime 1.31.1)/bin/python" models/time_model.py
+onnxruntime=$(scripts/python_package.sh onnxruntime 1.31.1)
+PYTHONPATH=$onnxruntime python3 models/time_model.py
 (cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench-delivery")
 cargo bench --locked --quiet -p cyclorama --bench search

@@ -139,7 +139,7 @@ async fn service_figures() -> Result<Vec<Vec<u8>>> {
     });
     futures::future::try_join_all(streams).await?;
     println!("  {:8.0} /s  with 32 clients", (CACHED_REQUESTS / 32 * 32) as f64 / began.elapsed().as_secs_f64());
-    println!("render node, peak resident memory\n  {:8.0} MB   (goal 1,144)", node_peak_mb()?);
+    println!("render node, peak resident memory\n  {:8.0} MiB   (goal 1,144)", node_peak_mb()?);
     Ok(masters)
 }
 
