@@ -82,7 +82,7 @@ impl Engine {
         let spawned = thread::Builder::new().name("engine".to_owned()).spawn(body);
         spawned.map_err(|source| StartError::Thread { source })?;
         let (pipelines, device, meter) = wait.recv().map_err(|_| StartError::Panicked)??;
-        Ok(Self { queue, pipelines, device, meter: Arc::new(meter), well: seen })
+        Ok(Self { queue, pipelines, device, meter, well: seen })
     }
 
     pub fn pipelines(&self) -> &[wire::Pipeline] {

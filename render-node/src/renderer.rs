@@ -137,6 +137,7 @@ pub type Watch<'a> = dyn FnMut(&'static str, f32) -> bool + 'a;
 
 pub struct Renderer {
     gpu: Gpu,
+    meter: Arc<Meter>,
     library: Arc<Library>,
     studio: Studio,
     compositor: Compositor,
@@ -155,7 +156,8 @@ impl Renderer {
         let models = model_folders(&config.models)?.iter().map(load).collect::<Result<Vec<_>, _>>()?;
         let studio = Studio::new(&gpu)?;
         let compositor = Compositor::new(&gpu)?;
-        Ok(Self { gpu, library, studio, compositor, runtime, meshes: Meshes::default(), models })
+        let meter = Arc::new(Meter::open(&gpu.pci_bus_id));
+        Ok(Self { gpu, meter, library, studio, compositor, runtime, meshes: Meshes::default(), models })
     }
 
     pub fn pipelines(&self) -> Vec<wire::Pipeline> {
@@ -167,12 +169,12 @@ impl Renderer {
     }
 
     pub fn device(&self) -> wire::Device {
-        let memory_mb = self.meter().read().gpu_memory_total_mb;
+        let memory_mb = self.meter.read().gpu_memory_total_mb;
         wire::Device { name: self.gpu.name.clone(), backend: self.gpu.backend.clone(), memory_mb }
     }
 
-    pub fn meter(&self) -> Meter {
-        Meter::open(&self.gpu.pci_bus_id)
+    pub fn meter(&self) -> Arc<Meter> {
+        self.meter.clone()
     }
 
     /// Gives up what is kept for later renders.

@@ -87,16 +87,19 @@ fn strange_values(layers: &Layers) -> usize {
             .sum::<usize>()
 }
 
+/// Light of a grey vehicle in one pixel.
+pub(super) fn grey_light(layers: &Layers, i: usize) -> f32 {
+    (0..3).map(|c| layers.diffuse[i][c] * GREY + layers.gloss[i][c] + layers.rest[i][c]).sum::<f32>() / 3.0
+}
+
 /// Root of the light of a grey vehicle, about as an eye grades it, as means over the blocks of a smaller picture.
 fn grey_picture(layers: &Layers, side: usize) -> Vec<f32> {
     let fine_side = layers.side_px as usize;
     let block = fine_side / side;
-    let light = |i: usize| -> f32 {
-        (0..3).map(|c| layers.diffuse[i][c] * GREY + layers.gloss[i][c] + layers.rest[i][c]).sum::<f32>() / 3.0
-    };
     let pixel = |at: usize| {
         let (top, left) = (at / side * block, at % side * block);
-        let sum: f32 = (0..block * block).map(|k| light((top + k / block) * fine_side + left + k % block)).sum();
+        let sum: f32 =
+            (0..block * block).map(|k| grey_light(layers, (top + k / block) * fine_side + left + k % block)).sum();
         (sum / (block * block) as f32).min(1.0).sqrt()
     };
     (0..side * side).into_par_iter().map(pixel).collect()

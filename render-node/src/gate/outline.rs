@@ -2,6 +2,7 @@
 //!
 //! It may: the upper edge of a bed's rail or of a roof is a line of sky under one pixel wide. What a model adds to that is a fault.
 
+use super::light::grey_light;
 use crate::studio::Layers;
 use rayon::prelude::*;
 
@@ -9,39 +10,28 @@ use rayon::prelude::*;
 const STEP_MIN: f32 = 24.0 / 255.0;
 /// How much of a pixel on the outline the vehicle covers.
 pub(super) const OUTLINE: std::ops::Range<f32> = 0.3..0.9;
-/// Albedo of the grey paint that light is looked at with.
-const GREY: f32 = 0.5;
-
-/// A pixel is partly covered, and has whole ones within two pixels: their places.
-fn beside(layers: &Layers, i: usize) -> Vec<usize> {
+/// Whether the light of a pixel lies outside of the light of the whole ones within two pixels. `None`: it is not on the outline, or has none.
+fn stands_out(layers: &Layers, i: usize) -> Option<bool> {
     if !OUTLINE.contains(&layers.coverage[i]) {
-        return Vec::new();
+        return None;
     }
+    let light = |at: usize| (grey_light(layers, at) / layers.coverage[at]).clamp(0.0, 1.0).sqrt();
     let side = layers.side_px as usize;
     let (x, y) = (i % side, i / side);
     let rows = y.saturating_sub(2)..=(y + 2).min(side - 1);
     let around = rows.flat_map(|v| (x.saturating_sub(2)..=(x + 2).min(side - 1)).map(move |u| v * side + u));
-    around.filter(|at| layers.coverage[*at] > 0.99).collect()
-}
-
-/// Whether the light of a pixel lies outside of the light of those beside it.
-fn stands_out(layers: &Layers, i: usize, beside: &[usize]) -> bool {
-    let light = |at: usize| {
-        let sum: f32 = (0..3).map(|c| layers.diffuse[at][c] * GREY + layers.gloss[at][c] + layers.rest[at][c]).sum();
-        (sum / 3.0 / layers.coverage[at]).clamp(0.0, 1.0).sqrt()
-    };
+    let beside = around.filter(|at| layers.coverage[*at] > 0.99).map(light);
+    let (least, most) = beside.fold((f32::MAX, f32::MIN), |(a, b), l| (a.min(l), b.max(l)));
     let own = light(i);
-    let (least, most) = beside.iter().map(|at| light(*at)).fold((1.0_f32, 0.0_f32), |(a, b), l| (a.min(l), b.max(l)));
-    own < least - STEP_MIN || own > most + STEP_MIN
+    (least <= most).then_some(own < least - STEP_MIN || own > most + STEP_MIN)
 }
 
 /// Share of the outline whose light stands out.
 pub(super) fn share_standing_out(layers: &Layers) -> f32 {
     let (out, judged) = (0..layers.coverage.len())
         .into_par_iter()
-        .map(|i| (i, beside(layers, i)))
-        .filter(|(_, beside)| !beside.is_empty())
-        .map(|(i, beside)| (usize::from(stands_out(layers, i, &beside)), 1))
+        .filter_map(|i| stands_out(layers, i))
+        .map(|stands_out| (usize::from(stands_out), 1))
         .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     out as f32 / judged.max(1) as f32
 }
