@@ -185,19 +185,8 @@ impl Service {
 
     /// SIGTERM, then waits for the end (a minute at most) and gives the exit status.
     pub async fn terminate(&mut self) -> Result<std::process::ExitStatus> {
-        let mut child = self.child.take().context("not running")?;
-        rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM)?;
-        let asked = Instant::now();
-        loop {
-            if let Some(status) = child.try_wait()? {
-                return Ok(status);
-            }
-            if asked.elapsed() > Duration::from_secs(60) {
-                let _ = child.kill();
-                bail!("still running a minute after SIGTERM:\n{}", self.log());
-            }
-            tokio::time::sleep(Duration::from_millis(30)).await;
-        }
+        let child = self.child.take().context("not running")?;
+        terminate(child, Duration::from_secs(60)).await.with_context(|| self.log())
     }
 
     pub fn data_dir(&self) -> PathBuf {
@@ -251,15 +240,7 @@ impl Service {
 
     /// A new account with `credits` credits and one key of all scopes.
     pub fn customer(&self, credits: u64) -> Result<Customer> {
-        let email = format!("{}@example.com", uuid::Uuid::now_v7());
-        let account = self.operator(&["account", "create", "--email", &email, "--credits", &credits.to_string()])?;
-        let account_id = account["account_id"].as_str().context("no account_id")?.to_owned();
-        let key = self.operator(&["key", "create", "--account", &account_id, "--rate-limit", "100000"])?;
-        Ok(Customer {
-            account_id,
-            key_id: key["key_id"].as_str().context("no key_id")?.to_owned(),
-            key: key["key"].as_str().context("no key")?.to_owned(),
-        })
+        Customer::make(|arguments| self.operator(arguments), credits)
     }
 
     pub fn node_token(&self) -> Result<String> {
@@ -334,6 +315,37 @@ pub struct Customer {
     pub account_id: String,
     pub key_id: String,
     pub key: String,
+}
+
+impl Customer {
+    /// A new account with one key of all scopes, made by commands of an operator.
+    pub fn make(operator: impl Fn(&[&str]) -> Result<Value>, credits: u64) -> Result<Customer> {
+        let email = format!("{}@example.com", uuid::Uuid::now_v7());
+        let account = operator(&["account", "create", "--email", &email, "--credits", &credits.to_string()])?;
+        let account_id = account["account_id"].as_str().context("no account_id")?.to_owned();
+        let key = operator(&["key", "create", "--account", &account_id, "--rate-limit", "100000"])?;
+        Ok(Customer {
+            account_id,
+            key_id: key["key_id"].as_str().context("no key_id")?.to_owned(),
+            key: key["key"].as_str().context("no key")?.to_owned(),
+        })
+    }
+}
+
+/// SIGTERM, then waits for the end and gives the exit status. Whoever takes longer is killed, which is an error.
+pub async fn terminate(mut child: Child, patience: Duration) -> Result<std::process::ExitStatus> {
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM)?;
+    let asked = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if asked.elapsed() > patience {
+            let _ = child.kill();
+            bail!("still running {} s after SIGTERM", patience.as_secs());
+        }
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
 }
 
 /// Makes an empty database on the PostgreSQL that `make test` started.

@@ -119,13 +119,14 @@ pub async fn read(
         "{delivered} pictures delivered, {lost} answers lost, without a picture and without a charge: {refused:?}"
     )?;
 
-    single_flight(farm, findings, &mut figures).await?;
-    objects(farm, findings, &mut figures).await?;
+    let pool = AnyPool::connect(&farm.database_url()).await?;
+    single_flight(farm, &pool, findings, &mut figures).await?;
+    objects(farm, &pool, findings, &mut figures).await?;
     Ok(figures)
 }
 
 /// A vehicle and view is rendered again only after its lease was lost.
-async fn single_flight(farm: &Farm, findings: &mut Vec<String>, figures: &mut String) -> Result<()> {
+async fn single_flight(farm: &Farm, pool: &AnyPool, findings: &mut Vec<String>, figures: &mut String) -> Result<()> {
     let mut renders = BTreeMap::<String, BTreeSet<(String, String)>>::new();
     let mut lines = 0;
     for journal in farm.journals() {
@@ -137,9 +138,8 @@ async fn single_flight(farm: &Farm, findings: &mut Vec<String>, figures: &mut St
             }
         }
     }
-    let pool = AnyPool::connect(&farm.database_url()).await?;
     let rows = sqlx::query("select vehicle_key, view, state, fence, attempt from jobs where kind = 'render'")
-        .fetch_all(&pool)
+        .fetch_all(pool)
         .await?;
     let mut leases = BTreeMap::<String, (i64, i64)>::new();
     for row in &rows {
@@ -170,9 +170,8 @@ async fn single_flight(farm: &Farm, findings: &mut Vec<String>, figures: &mut St
 }
 
 /// Every object that a record names is there.
-async fn objects(farm: &Farm, findings: &mut Vec<String>, figures: &mut String) -> Result<()> {
-    let pool = AnyPool::connect(&farm.database_url()).await?;
-    let rows = sqlx::query("select distinct master_sha256 from renders where state = 'done'").fetch_all(&pool).await?;
+async fn objects(farm: &Farm, pool: &AnyPool, findings: &mut Vec<String>, figures: &mut String) -> Result<()> {
+    let rows = sqlx::query("select distinct master_sha256 from renders where state = 'done'").fetch_all(pool).await?;
     let mut looked = 0;
     for row in &rows {
         let Some(sha256) = row.try_get::<Option<String>, _>(0)? else { continue };
@@ -183,7 +182,7 @@ async fn objects(farm: &Farm, findings: &mut Vec<String>, figures: &mut String) 
         looked += keys.len();
         findings.extend(keys.iter().filter(|key| !farm.object(key).is_file()).map(|key| format!("{key} is not there")));
     }
-    let layers = sqlx::query("select vehicle_key, view, revision from layers").fetch_all(&pool).await?;
+    let layers = sqlx::query("select vehicle_key, view, revision from layers").fetch_all(pool).await?;
     for row in &layers {
         let (vehicle, view, revision): (String, String, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
         let key = format!("layers/{vehicle}/{view}/{revision}");

@@ -5,7 +5,7 @@ use crate::balancer;
 use crate::hosts::{Hosts, address_of, on};
 use anyhow::{Context, Result, bail, ensure};
 use cyclorama_tests::bucket::{self, Bucket};
-use cyclorama_tests::service::{Customer, binaries, http_client};
+use cyclorama_tests::service::{Customer, binaries, http_client, terminate};
 use cyclorama_tests::{Options, package_file};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -213,20 +213,10 @@ impl Farm {
 
     /// SIGTERM; resolves when the program has ended by itself.
     pub async fn terminate(&mut self, host: &str) -> Result<()> {
-        let mut child = self.running.remove(host).with_context(|| format!("{host} is not running"))?;
-        rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM)?;
-        let asked = Instant::now();
-        loop {
-            if let Some(status) = child.try_wait()? {
-                ensure!(status.success(), "{host} stopped with {status}; see its log in {}", self.folder.display());
-                return Ok(());
-            }
-            if asked.elapsed() > STOP_MAX {
-                child.kill()?;
-                bail!("{host} still ran {} s after SIGTERM", STOP_MAX.as_secs());
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        let child = self.running.remove(host).with_context(|| format!("{host} is not running"))?;
+        let status = terminate(child, STOP_MAX).await.with_context(|| host.to_owned())?;
+        ensure!(status.success(), "{host} stopped with {status}; see its log in {}", self.folder.display());
+        Ok(())
     }
 
     /// Asks the first control plane, as an operator does.
@@ -246,12 +236,7 @@ impl Farm {
     }
 
     pub fn customer(&self, credits: u64) -> Result<Customer> {
-        let email = format!("{}@example.com", uuid::Uuid::now_v7());
-        let account = self.operator(&["account", "create", "--email", &email, "--credits", &credits.to_string()])?;
-        let text = |value: &Value| value.as_str().map(str::to_owned).context("no such member");
-        let account_id = text(&account["account_id"])?;
-        let key = self.operator(&["key", "create", "--account", &account_id, "--rate-limit", "100000"])?;
-        Ok(Customer { account_id, key_id: text(&key["key_id"])?, key: text(&key["key"])? })
+        Customer::make(|arguments| self.operator(arguments), credits)
     }
 
     /// Requests for so many pictures, each of another vehicle or from another side.
