@@ -10,7 +10,7 @@ use crate::accounts::openid::Providers;
 use crate::accounts::{self, operator};
 use crate::alerts;
 use crate::app::{App, Parts};
-use crate::catalog::CurrentCatalog;
+use crate::catalog::{CurrentCatalog, reload};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::farm::{Farm, NodeMode};
@@ -160,7 +160,8 @@ pub async fn open(
     ];
     sweepers.extend(renders.start_signals());
     sweepers.extend(writers);
-    let catalog = CurrentCatalog::open(config.storage.catalog.clone()).context("CYCLORAMA_CATALOG")?;
+    let reload_number = reload::number(&db).await.context("the catalog's reloads cannot be read")?;
+    let catalog = CurrentCatalog::open(config.storage.catalog.clone(), reload_number).context("CYCLORAMA_CATALOG")?;
     let signing_keys = SigningKeys::open(db.clone(), Clock::SYSTEM).await.context("the signing keys cannot be read")?;
     let mailer = config.mail.as_ref().map(Mailer::new).transpose().context("CYCLORAMA_SMTP_URL")?;
     let credentials = config.credentials.as_ref().map(|files| Credentials::open(&files.certificate, &files.key));
@@ -208,6 +209,7 @@ pub async fn open(
     }
     sweepers.push(budget_watch::start(app.clone()));
     sweepers.push(prewarm::start(app.clone()));
+    sweepers.push(reload::start(app.clone()));
     // The first search should not have to wait for what it looks in.
     sweepers.push(tokio::task::spawn_blocking({
         let app = app.clone();

@@ -52,6 +52,8 @@ const TABLES: [&str; 41] = [
     "rate_windows",
     "idempotency_keys",
     "processes",
+    "catalog_reload",
+    "catalog_holders",
     "budget",
     "budget_days",
     "budget_marks",

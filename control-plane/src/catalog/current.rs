@@ -5,7 +5,7 @@ use super::{Catalog, ReleaseError};
 use arc_swap::ArcSwap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 #[derive(Debug)]
 pub struct CurrentCatalog {
@@ -13,13 +13,20 @@ pub struct CurrentCatalog {
     /// `None`: the release the program was built with.
     file: Option<PathBuf>,
     reloads: AtomicU64,
+    /// Of the last reload of all processes that this one has followed (see `catalog::reload`).
+    number: AtomicI64,
 }
 
 impl CurrentCatalog {
-    /// Reads the release; that of the program without a file.
-    pub fn open(file: Option<PathBuf>) -> Result<Self, ReleaseError> {
+    /// Reads the release; that of the program without a file. `number`: of reloads of all processes, from before the file is read.
+    pub fn open(file: Option<PathBuf>, number: i64) -> Result<Self, ReleaseError> {
         let catalog = file.as_deref().map_or_else(Catalog::embedded, Catalog::load)?;
-        Ok(Self { held: ArcSwap::from_pointee(catalog), file, reloads: AtomicU64::new(0) })
+        Ok(Self {
+            held: ArcSwap::from_pointee(catalog),
+            file,
+            reloads: AtomicU64::new(0),
+            number: AtomicI64::new(number),
+        })
     }
 
     pub fn now(&self) -> Arc<Catalog> {
@@ -29,6 +36,15 @@ impl CurrentCatalog {
     /// Grows with every reload: what was looked up before is to be looked up again.
     pub fn reloads(&self) -> u64 {
         self.reloads.load(Ordering::Acquire)
+    }
+
+    pub(super) fn number(&self) -> i64 {
+        self.number.load(Ordering::Acquire)
+    }
+
+    /// Nothing is to be read again for the reload of this number, or one before it.
+    pub(super) fn followed(&self, number: i64) {
+        self.number.fetch_max(number, Ordering::Release);
     }
 
     /// Reads the file again and answers from it. Takes a while, and is not for an async task. A file that is not good changes

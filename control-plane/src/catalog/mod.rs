@@ -1,9 +1,9 @@
 //! Which vehicles exist: makes, models and years, with the body and dimensions each is drawn from.
 //!
-//! Pure after load: no I/O, no clock, shared by reference. [`release`] is the file format, [`lookup`] finds one
+//! Pure after load but for `reload`: no I/O, no clock, shared by reference. [`release`] is the file format, [`lookup`] finds one
 //! vehicle by what a caller wrote, [`search`] many by free text, [`current`] holds the one that
-//! answers, [`diff`] compares two, [`import`] makes a release from public data, [`names`]
-//! compares names.
+//! answers, [`reload`] has all processes read theirs again, [`diff`] compares two, [`import`] makes a release from public
+//! data, [`names`] compares names.
 
 pub mod current;
 pub mod diff;
@@ -11,6 +11,7 @@ pub mod import;
 pub mod lookup;
 pub mod names;
 pub mod release;
+pub mod reload;
 pub mod search;
 
 pub use current::{CurrentCatalog, ReloadError};

@@ -4,7 +4,7 @@ use super::client::Where;
 use super::print;
 use crate::catalog::search::Hit;
 use crate::catalog::{self, Counts, Diff, import};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Subcommand;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub enum Catalog {
     },
     /// Say what changes from one release file to another
     Diff { old: PathBuf, new: PathBuf },
-    /// Have the running service read its release file (CYCLORAMA_CATALOG) again
+    /// Have every process of the running service read its release file (CYCLORAMA_CATALOG) again
     Reload,
     /// Say what a release holds
     Info {
@@ -89,6 +89,9 @@ impl Catalog {
             Catalog::Reload => {
                 let answer = whereabouts.find()?.post("/admin/catalog/reload", serde_json::json!({})).await?;
                 print::answer(&answer, json);
+                if answer["everywhere"] == false {
+                    bail!("not every process answers from this release: see `processes`");
+                }
             }
             Catalog::Info { file, vehicle } => print_info(file.as_deref(), vehicle.as_deref(), json)?,
         }

@@ -25,7 +25,7 @@ pub use balance::{
 pub use deliveries::{Delivered, deliveries};
 pub use key_cap::{KeyCap, set as set_key_cap};
 pub use meter::{Meter, MeterError};
-pub use owner::{ProcessId, start_sweeper};
+pub use owner::{ProcessId, SILENCE_MS as PROCESS_SILENCE_MS, start_sweeper};
 pub use statement::{PAGE_MAX, StatementLine, has_purchase, newest_entries, statement};
 pub use tidy::start_tidying;
 pub use usage::{Usage, usage_30d, usage_by_day};

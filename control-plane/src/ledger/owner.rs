@@ -12,7 +12,7 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 
 /// A process silent for this long is taken for dead. If it was only slow, its settle finds the hold closed and the picture is not
 /// delivered: late is safe.
-pub(super) const SILENCE_MS: i64 = 15_000;
+pub const SILENCE_MS: i64 = 15_000;
 
 /// Holds released in one sweep; the rest follows two seconds later.
 const SWEEP_MAX: i64 = 256;

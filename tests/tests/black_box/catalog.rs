@@ -208,3 +208,53 @@ on_both_databases! {
         assert!(difference["redrawn"].as_object().unwrap().len() > 100, "the supplement knows better sizes");
     }
 }
+
+/// Two processes, each with a release file of its own, as on two hosts.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reload_reaches_every_process_of_a_farm() {
+    let folder = tempfile::tempdir().unwrap();
+    let release_file = |host: &str| folder.path().join(host).join("vehicles.bin");
+    for host in ["a", "b"] {
+        std::fs::create_dir(folder.path().join(host)).unwrap();
+        std::fs::copy(package_file("../control-plane/catalog/vehicles.bin"), release_file(host)).unwrap();
+    }
+    let options = |host| Options::default().set("CYCLORAMA_CATALOG", release_file(host).display());
+    let a = Service::start_with(DatabaseChoice::Postgres, options("a")).await.unwrap();
+    let shared = options("b").set("CYCLORAMA_DATABASE_URL", a.database_url());
+    let mut b = Service::start_with(DatabaseChoice::Sqlite, shared.clone()).await.unwrap();
+    let digest =
+        async |service: &Service| data(service, "/api/v1/images/options").await["catalog"]["release"]["sha256"].clone();
+    let before = digest(&a).await;
+    assert_eq!(digest(&b).await, before);
+
+    let supplement = |host: &str| folder.path().join(host).join("vehicles.cc-by-sa.bin");
+    for host in ["a", "b"] {
+        std::fs::copy(package_file("../control-plane/catalog/vehicles.cc-by-sa.bin"), supplement(host)).unwrap();
+    }
+    let told = a.operator(&["catalog", "reload"]).unwrap();
+    assert_eq!((&told["changed"], &told["everywhere"]), (&json!(true), &json!(true)), "{told}");
+    let after = told["sha256"].clone();
+    assert_ne!(before, after);
+    let held: Vec<_> = told["processes"].as_array().unwrap().iter().map(|process| process["sha256"].clone()).collect();
+    assert_eq!(held, [after.clone(), after.clone()], "{told}");
+    assert_eq!((digest(&a).await, digest(&b).await), (after.clone(), after.clone()), "both answer from it by now");
+
+    // A file that is good here and not there is told, and changes nothing there.
+    std::fs::remove_file(supplement("a")).unwrap();
+    std::fs::write(release_file("b"), b"no release").unwrap();
+    let refusal = a.operator(&["catalog", "reload"]).unwrap_err().to_string();
+    assert!(refusal.contains("not every process"), "{refusal}");
+    assert_eq!((digest(&a).await, digest(&b).await), (before.clone(), after));
+    assert!(b.log().contains("the catalog was not reloaded with the others"));
+
+    // What is asked for while a process is away, it finds at its start.
+    b.kill();
+    std::fs::copy(package_file("../control-plane/catalog/vehicles.bin"), release_file("b")).unwrap();
+    std::fs::remove_file(supplement("b")).unwrap();
+    let told = a.operator(&["catalog", "reload"]).unwrap();
+    assert_eq!((told["everywhere"].clone(), told["processes"].as_array().unwrap().len()), (json!(true), 1), "{told}");
+    b.launch().await.unwrap();
+    assert_eq!(digest(&b).await, before);
+    let told = b.operator(&["catalog", "reload"]).unwrap();
+    assert_eq!((told["everywhere"].clone(), told["processes"].as_array().unwrap().len()), (json!(true), 2), "{told}");
+}

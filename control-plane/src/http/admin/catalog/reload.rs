@@ -1,6 +1,8 @@
-//! `POST /admin/catalog/reload`: the release file is read again, without a restart. Each process has its own.
+//! `POST /admin/catalog/reload`: every process reads its release file again, without a restart. This one reads first; a file that is not
+//! good here is refused before the others are asked.
 
 use crate::app::App;
+use crate::catalog::reload::{self, Holder};
 use crate::catalog::{Catalog, Counts, ReloadError};
 use crate::http::error::Problem;
 use crate::http::extract::Operator;
@@ -15,6 +17,9 @@ pub struct ReloadedView {
     /// Whether it is another than before.
     changed: bool,
     counts: Counts,
+    /// Whether every process that answers has read its file, found it good, and holds this release now.
+    everywhere: bool,
+    processes: Vec<Holder>,
 }
 
 pub async fn reload(State(app): State<App>, _: Operator) -> Result<Json<ReloadedView>, Problem> {
@@ -30,11 +35,12 @@ pub async fn reload(State(app): State<App>, _: Operator) -> Result<Json<Reloaded
             return Err(Problem::internal());
         }
     };
-    let view = view(&catalog, &before);
+    let view = view(&catalog, &before, reload::ask_all(&app).await?);
     tracing::info!(
         package = view.package,
         sha256 = view.sha256,
         changed = view.changed,
+        everywhere = view.everywhere,
         "catalog reloaded by the operator"
     );
     Ok(Json(view))
@@ -50,11 +56,15 @@ fn refused(error: ReloadError) -> Problem {
     Problem::conflict(code, format!("{error}{cause}."))
 }
 
-fn view(catalog: &Catalog, before: &str) -> ReloadedView {
+fn view(catalog: &Catalog, before: &str, processes: Vec<Holder>) -> ReloadedView {
     ReloadedView {
         package: catalog.package().to_owned(),
         sha256: catalog.digest().to_owned(),
         changed: catalog.digest() != before,
         counts: catalog.counts(),
+        everywhere: processes.iter().all(|holder| {
+            holder.is_current && holder.refused.is_none() && holder.sha256.as_deref() == Some(catalog.digest())
+        }),
+        processes,
     }
 }
