@@ -12,6 +12,7 @@ use crate::ledger::{
     self, AnswerToKeep, Charge, Credits, Entry, KeyCap, MeterError, Metered, Outcome, RateCount, Source, Window,
 };
 use crate::renders::{Asker, Lane};
+use cyclorama_core::traces::Trace;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
@@ -215,10 +216,10 @@ impl Held {
         let (mut answer, answered) = oneshot::channel();
         let (caller, request_id, order) = (caller.clone(), request_id.to_owned(), order.clone());
         let asker = Asker::account(Lane::Interactive, &caller.account_id);
-        tokio::spawn(async move {
+        let finding = async move {
             let found = tokio::select! {
                 found = obtain(&self.app, &order, &asker) => found,
-                // The client has left: dropping the hold gives the credits back. The render goes on for the next one.
+                // The client has left: dropping the hold gives the credits back. The render goes on for a while, for whoever asks again.
                 () = answer.closed() => return,
             };
             let ended = match found {
@@ -233,7 +234,8 @@ impl Held {
                 }
             };
             let _ = answer.send(ended);
-        });
+        };
+        tokio::spawn(Trace::current().around(finding));
         answered.await.unwrap_or(Err(DeliveryError::HoldLost))
     }
 

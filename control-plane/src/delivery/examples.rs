@@ -5,6 +5,7 @@ use super::request::side_px;
 use super::{DeliveryError, Order, example};
 use crate::app::App;
 use crate::catalog::{Catalog, Found};
+use crate::renders::RenderError;
 use cyclorama_core::{Colour, Format, Variant, View};
 use serde::Deserialize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -103,9 +104,15 @@ async fn render_all(app: App) {
     while !missing.is_empty() {
         let mut failed = Vec::new();
         for one in missing {
-            let made = tokio::select! {
-                made = example(&app, &one.order) => made,
-                () = app.stopping.cancelled() => return,
+            let made = loop {
+                let made = tokio::select! {
+                    made = example(&app, &one.order) => made,
+                    () = app.stopping.cancelled() => return,
+                };
+                // Its render may still go on, and is given up when nobody asks again.
+                if !matches!(made, Err(DeliveryError::Render(RenderError::TooLate))) {
+                    break made;
+                }
             };
             if let Err(error) = made {
                 tracing::warn!(

@@ -5,7 +5,7 @@
 
 use super::Renders;
 use super::budget::{self, BUDGET_SPENT};
-use super::lease::Ended;
+use super::lease::{Ended, unwanted};
 use crate::clock::UnixMs;
 use crate::db::Tx;
 use cyclorama_core::wire::JobProgress;
@@ -89,7 +89,7 @@ impl Renders {
         Ok(true)
     }
 
-    /// Renews the leases a node reports. Returns the jobs it holds no lease of any more.
+    /// Renews the leases a node reports, of jobs that are still wanted. Returns the jobs it holds no lease of any more.
     pub(super) async fn renew(&self, node_id: &str, jobs: &[JobProgress]) -> Result<Vec<String>, sqlx::Error> {
         let mut cancel = Vec::new();
         for job in jobs {
@@ -104,11 +104,12 @@ impl Renders {
         let now = self.0.clock.now();
         let until_ms = self.lease_until_ms(now);
         let mut tx = self.0.database.begin().await?;
-        let row = sqlx::query(
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
             "update jobs set lease_until_ms = $1, stage = $2, progress = $3
-             where id = $4 and fence = $5 and node_id = $6 and state = 'leased' and leased_at_ms > $7
+             where id = $4 and fence = $5 and node_id = $6 and state = 'leased' and leased_at_ms > $7 and not {}
              returning leased_at_ms, rate_microusd_per_hour, spent_microusd, cost_microusd, budget_day",
-        )
+            unwanted("$8")
+        )))
         .bind(until_ms)
         .bind(job.stage.chars().take(80).collect::<String>())
         .bind(f64::from(job.progress))
@@ -116,10 +117,20 @@ impl Renders {
         .bind(job.fence)
         .bind(node_id)
         .bind(now.0 - LEASE_MS_MAX)
+        .bind(now.0)
         .fetch_optional(&mut *tx)
         .await?;
         let Some(row) = row else {
-            tx.rollback().await?;
+            let lapsed = self.lapse(&mut tx, &job.job_id, Some((job.fence, node_id))).await?;
+            tx.commit().await?;
+            if let Some(lapsed) = lapsed {
+                tracing::info!(
+                    job_id = job.job_id,
+                    stage = job.stage,
+                    "a render was given up: nobody waits for it any more"
+                );
+                self.attempt_ended(&job.job_id, job.fence, &lapsed);
+            }
             return Ok(false);
         };
         let (rate, cost_microusd): (Option<i64>, i64) =

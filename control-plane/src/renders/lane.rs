@@ -52,7 +52,7 @@ impl Lane {
         }
     }
 
-    /// Whether somebody waits for the answer.
+    /// Whether somebody waits for the answer, and says so again and again for as long as they do.
     pub(super) const fn is_waited_for(self) -> bool {
         matches!(self, Lane::Interactive | Lane::FirstLoad | Lane::Example)
     }

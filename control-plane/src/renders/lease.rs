@@ -1,6 +1,7 @@
-//! How a lease ends: by a failure, a loss or (in `result`) a result. Every change names the fence. What renews it is `cost`.
+//! How a lease ends: by a failure, a loss, because nobody waits any more, or (in `result`) by a result. Every change of a lease names its fence. What renews it is `cost`.
 
 use super::cost::SPENT_NOW;
+use super::lane::Lane;
 use super::signals::Signal;
 use super::{ATTEMPTS_MAX, LEASES_MAX, Renders, Stale};
 use crate::db::Tx;
@@ -47,6 +48,14 @@ impl Ended {
             again,
         })
     }
+}
+
+/// In SQL, of a leased job: whether nobody waits for it any more at the moment that parameter `now` holds. Prewarming and renders made anew are
+/// wanted until they are done. So is paint, which costs nothing and takes no longer than to stop it.
+pub(super) fn unwanted(now: &str) -> String {
+    let waited_for: Vec<String> =
+        Lane::ALL.into_iter().filter(|lane| lane.is_waited_for()).map(|lane| lane.number().to_string()).collect();
+    format!("(deadline_ms < {now} and kind = 'render' and priority in ({}))", waited_for.join(", "))
 }
 
 impl Renders {
@@ -157,6 +166,42 @@ impl Renders {
         .bind(&ended.view)
         .execute(&mut **tx)
         .await?;
+        ended.pay(tx).await?;
+        Ok(Some(ended))
+    }
+
+    /// Ends a job that nobody waits for any more: a queued one, or one that is `leased` under this fence to this node. `None`: somebody does, or
+    /// it has moved on.
+    pub(super) async fn lapse(
+        &self,
+        tx: &mut Tx<'_>,
+        job_id: &str,
+        leased: Option<(i64, &str)>,
+    ) -> Result<Option<Ended>, sqlx::Error> {
+        let now = self.0.clock.now();
+        let (fence, node_id) = leased.unwrap_or((0, ""));
+        let lapsed = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "update jobs set state = 'lapsed', spent_microusd = {SPENT_NOW}, node_id = null, leased_at_ms = null, lease_until_ms = null,
+                             lease_secret_sha256 = null, ended_at_ms = $1
+             where id = $2 and ((state = 'queued' and $3 = 0 and deadline_ms < $1)
+                                or (state = 'leased' and fence = $3 and node_id = $4 and {}))
+             returning {ENDED_COLUMNS}",
+            unwanted("$1")
+        )))
+        .bind(now.0)
+        .bind(job_id)
+        .bind(fence)
+        .bind(node_id)
+        .fetch_optional(&mut **tx)
+        .await?;
+        let Some(row) = lapsed else { return Ok(None) };
+        let ended = Ended::read(&row, false)?;
+        sqlx::query("update renders set state = 'lapsed', changed_at_ms = $1 where vehicle_key = $2 and view = $3 and state = 'wanted'")
+            .bind(now.0)
+            .bind(&ended.vehicle_key)
+            .bind(&ended.view)
+            .execute(&mut **tx)
+            .await?;
         ended.pay(tx).await?;
         Ok(Some(ended))
     }

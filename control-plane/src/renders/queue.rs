@@ -197,7 +197,9 @@ impl Renders {
         .await?;
         for row in lapsed {
             let job_id: String = row.try_get(0)?;
-            self.lapse(&job_id, now).await?;
+            let mut tx = self.0.database.begin().await?;
+            self.lapse(&mut tx, &job_id, None).await?;
+            tx.commit().await?;
         }
         Ok(())
     }
@@ -212,28 +214,6 @@ impl Renders {
             self.attempt_ended(job_id, fence, &ended);
         }
         Ok(())
-    }
-
-    async fn lapse(&self, job_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
-        let mut tx = self.0.database.begin().await?;
-        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "update jobs set state = 'lapsed', ended_at_ms = $1 where id = $2 and state = 'queued' and deadline_ms < $1
-             returning {ENDED_COLUMNS}"
-        )))
-        .bind(now.0)
-        .bind(job_id)
-        .fetch_optional(&mut *tx)
-        .await?;
-        let Some(row) = row else { return tx.rollback().await };
-        let ended = Ended::read(&row, false)?;
-        sqlx::query("update renders set state = 'lapsed', changed_at_ms = $1 where vehicle_key = $2 and view = $3 and state = 'wanted'")
-            .bind(now.0)
-            .bind(&ended.vehicle_key)
-            .bind(&ended.view)
-            .execute(&mut *tx)
-            .await?;
-        ended.pay(&mut tx).await?;
-        tx.commit().await
     }
 }
 

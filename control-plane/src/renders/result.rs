@@ -107,7 +107,7 @@ impl Renders {
         Ok(replaced)
     }
 
-    /// Renews the lease once more, so that nobody else gets the job while its objects are checked and moved.
+    /// Renews the lease once more, so that nobody else gets the job while its objects are checked and moved, and nobody gives it up.
     pub(super) async fn begin_accepting(
         &self,
         token_id: &str,
@@ -119,7 +119,7 @@ impl Renders {
             .database
             .write_returning(
                 sqlx::query(
-                    "update jobs set lease_until_ms = $1
+                    "update jobs set lease_until_ms = $1, deadline_ms = case when deadline_ms < $1 then $1 else deadline_ms end
              where id = $2 and fence = $3 and state = 'leased' and node_id in (select id from nodes where token_id = $4)
              returning kind, vehicle_key, vehicle, view, colors, revision, priority, account_id, node_id, pipeline, is_candidate",
                 )

@@ -528,6 +528,12 @@ async fn pass(database: &Database, seconds: i64) {
     sqlx::query(sql).bind(seconds * 1000).execute(&database.pool).await.expect("sets");
 }
 
+/// The time of everybody who waits is up.
+async fn all_leave(database: &Database) {
+    let sql = "update jobs set deadline_ms = $1 where state = 'leased'";
+    sqlx::query(sql).bind(Clock::SYSTEM.now().0 - 1).execute(&database.pool).await.expect("sets");
+}
+
 /// (reserved, settled), the latter without the seconds that the test itself took of the clock.
 async fn books(renders: &Renders) -> (i64, i64) {
     let budget = renders.budget().await.expect("reads");
@@ -748,6 +754,61 @@ async fn what_nobody_waits_for_is_dropped_and_costs_nothing() {
         assert_eq!(renders.budget().await.expect("reads").reserved_microusd, 0);
         want(&renders, &vehicle, Colour::Red).await.expect("queues anew");
         assert_eq!(work(&renders, &node_id, 0).await.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_render_that_nobody_waits_for_any_more_is_given_up_at_the_next_heartbeat() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let node_id = priced_node(&renders, USD_PER_HOUR).await;
+        queue(&renders, "left", &client()).await;
+        let job = one(&renders, &node_id).await;
+        assert!(beat(&renders, &node_id, &job).await.is_empty());
+
+        all_leave(&database).await;
+        queue(&renders, "left", &client()).await;
+        assert!(beat(&renders, &node_id, &job).await.is_empty(), "somebody came in time");
+
+        all_leave(&database).await;
+        pass(&database, 10).await;
+        let bystander = node(&renders).await;
+        assert_eq!(beat(&renders, &bystander, &job).await, [job.job_id.as_str()], "not its job");
+        let earlier = Job { fence: job.fence - 1, ..job.clone() };
+        assert_eq!(beat(&renders, &node_id, &earlier).await, [job.job_id.as_str()], "not its lease");
+        let leased = "select count(*) from jobs where state = 'leased'";
+        assert_eq!(number(&database, leased).await, 1, "neither ends the lease of another, {:?}", database.kind);
+
+        assert_eq!(beat(&renders, &node_id, &job).await, [job.job_id.as_str()]);
+        assert_eq!(number(&database, "select count(*) from jobs where state = 'lapsed'").await, 1);
+        assert_eq!(books(&renders).await, (0, 2_500), "what it took is paid for and nothing else, {:?}", database.kind);
+        assert!(!fail(&renders, &job, FailureKind::Internal).await, "the lease has ended");
+
+        queue(&renders, "left", &client()).await;
+        assert_eq!(work(&renders, &node_id, 0).await.len(), 1, "whoever asks again gets it made");
+    }
+}
+
+#[tokio::test]
+async fn what_is_made_ahead_is_wanted_until_it_is_done() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let node_id = node(&renders).await;
+        for lane in [Lane::Prewarm, Lane::Anew] {
+            queue(&renders, lane.as_str(), &Asker::nobody(lane)).await;
+            let job = one(&renders, &node_id).await;
+            all_leave(&database).await;
+            assert!(beat(&renders, &node_id, &job).await.is_empty(), "{lane:?} on {:?}", database.kind);
+            finish(&renders, &job).await;
+        }
+        // So is paint, whoever asked for it.
+        let vehicle = vehicle(Lane::Anew.as_str());
+        want(&renders, &vehicle, Colour::Blue).await.expect("queues");
+        let paint = one(&renders, &node_id).await;
+        assert_eq!(paint.kind, JobKind::Paint);
+        all_leave(&database).await;
+        assert!(beat(&renders, &node_id, &paint).await.is_empty());
+        finish(&renders, &paint).await;
     }
 }
 

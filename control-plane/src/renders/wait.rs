@@ -14,6 +14,9 @@ use tokio::sync::watch;
 const REASSERT: Duration = Duration::from_secs(5);
 
 /// Database errors in a row before the waiting requests are told.
+/// See [`Renders::linger`].
+const LINGER_MAX: Duration = Duration::from_secs(30);
+
 const ERRORS_MAX: usize = 3;
 
 impl Renders {
@@ -28,6 +31,17 @@ impl Renders {
     }
 
     /// Joins the variant's watcher, or starts it.
+    /// How long a job outlives the last look of whoever waits for it: long enough for a client that comes back and for a database that starts
+    /// anew, too short to make a picture for nobody.
+    fn linger(&self) -> Duration {
+        self.settings().render_wait.min(LINGER_MAX)
+    }
+
+    /// When to ask again for a picture that came too late: while its render goes on.
+    pub fn retry_after_seconds(&self) -> u64 {
+        (self.linger().as_secs() / 2).max(1)
+    }
+
     fn watch(&self, vehicle: &Vehicle, variant: &Variant, asker: &Asker) -> watch::Receiver<Outcome> {
         let key = (variant.clone(), asker.clone());
         let mut watched = self.0.watched.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -113,7 +127,7 @@ impl Renders {
         waiting: &mut Option<(String, i64)>,
         asserted: &mut Instant,
     ) -> Result<Option<Picture>, RenderError> {
-        let deadline_ms = self.0.clock.now().0 + self.settings().render_wait.as_millis() as i64;
+        let deadline_ms = self.0.clock.now().0 + self.linger().as_millis() as i64;
         let wanted = self.want(vehicle, variant, asker, deadline_ms).await?;
         *asserted = Instant::now();
         match wanted {

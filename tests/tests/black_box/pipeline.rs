@@ -6,6 +6,7 @@ use cyclorama_tests::likeness::ssim;
 use cyclorama_tests::{DatabaseChoice, Options, Service};
 use image::RgbaImage;
 use reqwest::StatusCode;
+use sha2::Digest;
 
 /// A real render on a slow machine, its first one with a cold start of everything.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -113,6 +114,78 @@ async fn other_bodies_look_as_they_were_judged() {
         let seen = picture(&service, &customer, &query).await;
         assert_like_golden(&seen, &format!("{make}-{model}-{view}-{colour}"));
     }
+}
+
+/// The built-in model with so many steps that nobody waits for the last one.
+fn slow_models() -> tempfile::TempDir {
+    let models = tempfile::tempdir().unwrap();
+    let built_in = cyclorama_tests::package_file("../models/builtin");
+    let read = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&std::fs::read(built_in.join(name)).unwrap()).unwrap()
+    };
+    let (mut lock, mut scheduler) = (read("cyclorama.lock.json"), read(SCHEDULER));
+    scheduler["num_inference_steps"] = 50.into();
+    scheduler.as_object_mut().unwrap().remove("timesteps");
+    let scheduler = scheduler.to_string();
+    for file in lock["files"].as_array_mut().unwrap() {
+        let name = file["path"].as_str().unwrap();
+        let to = models.path().join("builtin").join(name);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        if name == SCHEDULER {
+            std::fs::write(to, &scheduler).unwrap();
+            file["bytes"] = scheduler.len().into();
+            file["sha256"] = hex::encode(sha2::Sha256::digest(&scheduler)).into();
+        } else {
+            std::fs::copy(built_in.join(name), to).unwrap();
+        }
+    }
+    std::fs::write(models.path().join("builtin/cyclorama.lock.json"), lock.to_string()).unwrap();
+    models
+}
+
+const SCHEDULER: &str = "scheduler/scheduler_config.json";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_render_that_nobody_waits_for_any_more_stops_between_two_steps() {
+    let models = slow_models();
+    let options = Options::default()
+        .with_embedded_node()
+        .set("CYCLORAMA_MODELS", models.path().display())
+        .set("CYCLORAMA_RENDER_WAIT_SECONDS", 4)
+        .set("CYCLORAMA_HEARTBEAT_SECONDS", 1)
+        // Renders nothing of its own.
+        .set("CYCLORAMA_BUDGET_EXAMPLE_PERCENT", 0);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let customer = service.customer(1).unwrap();
+    until(&service, "the engine is ready", 1).await;
+
+    // On a busy machine the time may be up before the first step: then once more.
+    for asked in 1..=10 {
+        let answer =
+            service.get(&customer, "/api/v1/images/car?make=ford&model=transit&year=2019").send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(service.balance(&customer).await.unwrap(), 1);
+        until(&service, "job given up", asked).await;
+        assert!(!service.log().contains("job done"), "{}", service.log());
+        let log = service.log();
+        let ended = log.lines().filter(|line| line.contains("a render was given up: nobody waits for it any more"));
+        assert_eq!(ended.clone().count(), asked, "{log}");
+        if ended.last().is_some_and(|line| line.contains("\"stage\":\"diffusion\"")) {
+            return;
+        }
+    }
+    panic!("never in the middle of the diffusion: {}", service.log());
+}
+
+/// Waits for the message to be in the log so many times.
+async fn until(service: &Service, message: &str, times: usize) {
+    for _ in 0..PATIENCE.as_secs() * 4 {
+        if service.log().matches(message).count() >= times {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    panic!("no {message} in {}", service.log());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -78,7 +78,7 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
         }
         DeliveryError::Render(RenderError::TooLate) => {
             Problem::unavailable("at_capacity", "No render node finished this picture in time; nothing was charged.")
-                .retry_after(15)
+                .retry_after(app.renders.retry_after_seconds())
         }
         DeliveryError::Render(RenderError::AtCapacity { retry_after_seconds }) => {
             Problem::unavailable("at_capacity", "Too many renders are waiting; nothing was charged.")
