@@ -6,9 +6,10 @@ use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 
-/// Libraries that are only heard in full by who names them: one tells every message several times, on finer levels with what is in it, the
-/// other its requests with their signatures.
-const QUIET: [(&str, &str); 2] = [("rmcp", "rmcp=error"), ("aws_", "aws_=warn")];
+/// Libraries that are only heard in full by who names them: one tells every message several times, on finer levels with what is in it, one
+/// its requests with their signatures, and one what it is about to send.
+const QUIET: [(&str, &str); 3] =
+    [("rmcp", "rmcp=error"), ("aws_", "aws_=warn"), ("opentelemetry", "opentelemetry=warn")];
 
 /// Installs the process's one subscriber and sends panics to it; later calls change nothing.
 pub fn start(logs: &Logs) {

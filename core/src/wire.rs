@@ -94,6 +94,9 @@ pub struct Job {
     /// Where to read the layers from: `paint` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layers_url: Option<String>,
+    /// The span that it belongs to (W3C Trace Context), where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
 }
 
 /// One object the node owes: a plain PUT of `media_type` bytes to `url` with `headers`.

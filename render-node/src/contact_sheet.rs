@@ -11,6 +11,7 @@ use crate::studio::rig::{Rig, RigError};
 use crate::studio::{Camera, Settings, Studio, StudioError};
 use crate::vehicle::{self, Library, LibraryError, VehicleError};
 use cyclorama_core::encoding::{self, EncodingError, Picture, PictureError};
+use cyclorama_core::traces::Trace;
 use cyclorama_core::{Colour, Vehicle, View};
 use serde_json::Value;
 use std::sync::Arc;
@@ -118,7 +119,7 @@ impl Darkroom {
                 let pipeline = renderer.pipelines().first().map(|pipeline| pipeline.id.clone()).unwrap_or_default();
                 let rendered = views.iter().map(|view| {
                     let (vehicle, colours, pipeline) = (vehicle.clone(), colours.to_vec(), pipeline.clone());
-                    let order = Order { vehicle, view: *view, colours, pipeline, seed: 0 };
+                    let order = Order { vehicle, view: *view, colours, pipeline, seed: 0, trace: Trace::none() };
                     let mut render = renderer.render(&order, &mut |_, _| true)?;
                     render.receipt["vehicle"] = order.vehicle.key().into();
                     render.receipt["view"] = order.view.to_string().into();

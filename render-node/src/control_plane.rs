@@ -3,6 +3,7 @@
 
 use crate::config::Secret;
 use bytes::Bytes;
+use cyclorama_core::traces::{TRACEPARENT, Trace};
 use cyclorama_core::wire::{
     FailureRequest, HeartbeatRequest, HeartbeatResponse, Job, JoinRequest, JoinResponse, LeaseRequest, LeaseResponse,
     ResultRequest, Upload,
@@ -155,7 +156,11 @@ impl ControlPlane {
     }
 
     fn call(&self, method: Method, path: String) -> RequestBuilder {
-        self.http.request(method, format!("{}/node/v1/{path}", self.url)).bearer_auth(self.token.expose())
+        let call = self.http.request(method, format!("{}/node/v1/{path}", self.url)).bearer_auth(self.token.expose());
+        match Trace::current().traceparent() {
+            Some(name) => call.header(TRACEPARENT, name),
+            None => call,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The jobs this node holds leases on: what the heartbeat reports, and whom a cancel reaches.
 
+use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::{Job, JobProgress};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,15 +11,18 @@ pub struct HeldJob {
     job_id: String,
     fence: i64,
     cancelled: AtomicBool,
+    /// The span of the work on it.
+    pub trace: Trace,
     progress: Mutex<(&'static str, f32)>,
 }
 
 impl HeldJob {
-    pub fn new(job: &Job) -> Self {
+    pub fn new(job: &Job, trace: Trace) -> Self {
         Self {
             job_id: job.job_id.clone(),
             fence: job.fence,
             cancelled: AtomicBool::new(false),
+            trace,
             progress: Mutex::new(("leased", 0.0)),
         }
     }
@@ -40,8 +44,8 @@ pub struct HeldJobs(Arc<Mutex<Vec<Arc<HeldJob>>>>);
 
 impl HeldJobs {
     /// Holds the job until the returned guard is dropped.
-    pub fn hold(&self, job: &Job) -> Holding {
-        let held = Arc::new(HeldJob::new(job));
+    pub fn hold(&self, job: &Job, trace: Trace) -> Holding {
+        let held = Arc::new(HeldJob::new(job, trace));
         lock(&self.0).push(held.clone());
         Holding { held, jobs: self.clone() }
     }

@@ -4,6 +4,7 @@ mod vehicle_commands;
 
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
+use cyclorama_core::traces::{Exporter, Trace};
 use cyclorama_core::{BodyClass, Colour, Format, Vehicle, View, encoding};
 use cyclorama_node::agent::{Agent, with_causes};
 use cyclorama_node::config::{Config, LocalConfig};
@@ -161,20 +162,25 @@ fn serve(config: Config, embedded: bool) -> anyhow::Result<ExitCode> {
     if rustls::crypto::ring::default_provider().install_default().is_err() {
         bail!("TLS was already set up");
     }
+    let traces = config.traces.as_deref().map(|url| Exporter::start(url, "cyclorama-node", env!("CARGO_PKG_VERSION")));
+    let traces = traces.transpose().context("OTEL_EXPORTER_OTLP_ENDPOINT")?;
     let control_plane = ControlPlane::new(url, token.clone()).context("TLS cannot be set up on this machine")?;
     let engine = Engine::start(config.local.clone(), config.slots as usize)?;
     let device = engine.device();
     tracing::info!(device = device.name, backend = device.backend, "the engine is ready");
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let stop = told_to_stop()?;
-        Agent::new(control_plane, engine, config.name, config.slots, config.usd_per_hour).run(stop).await?;
+        Agent::new(control_plane, engine, &config).run(stop).await?;
         anyhow::Ok(())
-    })?;
+    });
     // The engine may be in the middle of a render that nobody waits for.
     runtime.shutdown_background();
-    Ok(ExitCode::SUCCESS)
+    if let Some(traces) = traces {
+        traces.stop();
+    }
+    ended.map(|()| ExitCode::SUCCESS)
 }
 
 /// The first SIGTERM or SIGINT asks to finish what is held; a second one ends the process at once.
@@ -240,6 +246,7 @@ fn render(config: &LocalConfig, arguments: &RenderArguments) -> anyhow::Result<E
         colours: vec![arguments.color],
         pipeline: renderer.pipelines()[0].id.clone(),
         seed: arguments.seed,
+        trace: Trace::none(),
     };
     let render = renderer.render(&order, &mut |_, _| true)?;
     for (_, picture) in &render.pictures {
@@ -319,7 +326,7 @@ fn described(arguments: &RenderArguments) -> Vehicle {
 /// Levels by `RUST_LOG`, as everywhere; what matters by default. Standard output is for results.
 fn log_to_standard_error() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| {
-        tracing_subscriber::EnvFilter::new("info,ort=warn,wgpu_core=warn,wgpu_hal=error,naga=warn")
+        tracing_subscriber::EnvFilter::new("info,ort=warn,wgpu_core=warn,wgpu_hal=error,naga=warn,opentelemetry=warn")
     });
     let in_colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(in_colour).with_writer(std::io::stderr).init();

@@ -151,7 +151,7 @@ pub async fn publish(
     mut receipt: Value,
 ) -> Result<(), PublishError> {
     held.reached("encode", 0.85);
-    let mut stages = crate::renderer::Stages::new();
+    let mut stages = crate::renderer::Stages::of(&held.trace);
     let (uploads, planes) = (job.uploads.clone(), planes.clone());
     let encoded = tokio::task::spawn_blocking(move || encode(&uploads, layers.as_ref(), &pictures, &planes)).await;
     let objects: Vec<Arc<Object>> =

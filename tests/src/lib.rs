@@ -5,6 +5,7 @@
 
 pub mod browser;
 pub mod bucket;
+pub mod collector;
 pub mod fake_node;
 pub mod likeness;
 pub mod load;
@@ -16,6 +17,7 @@ pub mod stripe;
 
 pub use browser::Browser;
 pub use bucket::Bucket;
+pub use collector::Collector;
 pub use fake_node::{Behaviour, FakeNode};
 pub use service::{DatabaseChoice, Options, Service};
 pub use stripe::FakeStripe;

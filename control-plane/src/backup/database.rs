@@ -25,7 +25,7 @@ const ROWS_AT_ONCE: usize = 50;
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Every table of the schema, what is referred to before what refers to it.
-const TABLES: [&str; 41] = [
+const TABLES: [&str; 43] = [
     "accounts",
     "users",
     "identities",

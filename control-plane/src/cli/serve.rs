@@ -2,6 +2,8 @@
 
 use crate::config::{Config, Source};
 use crate::{lifecycle, logs};
+use anyhow::Context;
+use cyclorama_core::traces::Exporter;
 use std::path::Path;
 
 #[derive(Debug, clap::Args)]
@@ -19,6 +21,16 @@ impl Serve {
         }
         let config = Config::load(config)?;
         logs::start(&config.logs);
-        lifecycle::serve(config).await
+        let traces = config.logs.traces.as_deref().map(|collector| {
+            // Whoever comes second finds it done.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            Exporter::start(collector, "cyclorama", env!("CARGO_PKG_VERSION"))
+        });
+        let traces = traces.transpose().context("OTEL_EXPORTER_OTLP_ENDPOINT")?;
+        let served = lifecycle::serve(config).await;
+        if let Some(traces) = traces {
+            let _ = tokio::task::spawn_blocking(|| traces.stop()).await;
+        }
+        served
     }
 }

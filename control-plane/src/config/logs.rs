@@ -1,4 +1,4 @@
-//! Logs and stopping.
+//! Logs, traces and stopping.
 
 use super::{ConfigError, Source};
 use std::time::Duration;
@@ -16,6 +16,8 @@ pub struct Logs {
     pub format: LogFormat,
     /// In the form of `RUST_LOG`.
     pub level: String,
+    /// The collector that spans are sent to.
+    pub traces: Option<String>,
     /// How long everything is still served after the first signal to stop, for load balancers to turn away.
     pub unready: Duration,
     /// How long requests in flight may take after that.
@@ -34,8 +36,12 @@ impl Logs {
         if tracing_subscriber::EnvFilter::try_new(&level).is_err() {
             return Err(source.refuse("log_level", "a filter such as info or cyclorama=debug,info"));
         }
+        let traces = source.text("otel_exporter_otlp_endpoint").map(str::to_owned);
+        if traces.as_deref().is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://")) {
+            return Err(source.refuse("otel_exporter_otlp_endpoint", "an address that starts with http:// or https://"));
+        }
         let seconds = |name, range| source.number(name, range).map(Duration::from_secs);
         let (unready, shutdown) = (seconds("unready_seconds", 0..=120)?, seconds("shutdown_seconds", 0..=600)?);
-        Ok(Logs { format, level, unready, shutdown })
+        Ok(Logs { format, level, traces, unready, shutdown })
     }
 }

@@ -138,6 +138,7 @@ mod tests {
             ("CYCLORAMA_PAYMENTS", "stripe", "CYCLORAMA_STRIPE_SECRET_KEY"),
             ("CYCLORAMA_AUTO_RELOAD_SECONDS", "0", "1 to 3600"),
             ("CYCLORAMA_OPERATOR_TOKEN", "hush", "32 to 200"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "http:// or https://"),
             ("ALLOW_LEGACY_QUERY_KEYS", "perhaps", "true or false"),
             ("CYCLORAMA_MAIL_FROM", "a@example.com", "CYCLORAMA_SMTP_URL"),
             ("CYCLORAMA_C2PA_CERTIFICATE", "/etc/cyclorama/chain.pem", "CYCLORAMA_C2PA_KEY"),

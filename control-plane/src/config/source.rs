@@ -29,7 +29,7 @@ pub enum ConfigError {
 const DEFAULTS: &str = include_str!("defaults.toml");
 
 /// Environment names without the usual prefix, which the contract fixes.
-const BARE_NAMES: &[&str] = &["allow_legacy_query_keys", "ort_dylib_path"];
+const BARE_NAMES: &[&str] = &["allow_legacy_query_keys", "ort_dylib_path", "otel_exporter_otlp_endpoint"];
 
 struct Given {
     text: String,

@@ -102,7 +102,11 @@ async fn supervise(app: App, public: SocketAddr, token_id: String, token: PlainK
 }
 
 fn spawn(app: &App, public: SocketAddr, token: &PlainKey) -> std::io::Result<Child> {
-    program::command(&app.config.farm)
+    let mut command = program::command(&app.config.farm);
+    if let Some(collector) = &app.config.logs.traces {
+        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector);
+    }
+    command
         .args(["run", "--embedded"])
         .env("CYCLORAMA_NODE_URL", format!("http://{public}"))
         // The environment of a process is readable by its own user only; arguments are readable by everyone.

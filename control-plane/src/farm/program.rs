@@ -14,6 +14,7 @@ const KEPT_FROM_NODES: &[&str] = &[
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",
+    "OTEL_SERVICE_NAME",
 ];
 
 /// The path that was set, else beside this program, else found on PATH by the system.

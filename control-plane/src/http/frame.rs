@@ -1,8 +1,9 @@
 //! What every answer has, whatever its handler: a request id, the problem body, security headers, a time limit, one log
-//! line and the request metrics.
+//! line, a span and the request metrics.
 
 use super::error::Problem;
 use super::extract::RequestId;
+use super::trace;
 use super::web::pages;
 use crate::app::App;
 use axum::Extension;
@@ -48,7 +49,8 @@ pub fn limited(route: MethodRouter<App>, bytes: usize) -> MethodRouter<App> {
 /// The outermost layer of both listeners.
 pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let route: Arc<str> = request.extensions().get::<MatchedPath>().map_or("(none)", MatchedPath::as_str).into();
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let route: Arc<str> = matched.as_ref().map_or("(none)", MatchedPath::as_str).into();
     let method = request.method().clone();
     let request_id =
         (*route == *CAR).then(|| RequestId::from_client(request.headers())).flatten().unwrap_or_else(RequestId::fresh);
@@ -64,8 +66,10 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     }
     // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
     let span = tracing::info_span!("request", request_id = &*request_id.0, method = method.as_str(), route = &*route);
-    let mut response = answer(request, next, time_limit(&route, &app)).instrument(span).await;
+    let trace = trace::begin(request.headers(), &method, matched.as_ref().map(MatchedPath::as_str), &request_id);
+    let mut response = trace.around(answer(request, next, time_limit(&route, &app)).instrument(span)).await;
     let code = response.extensions().get::<Problem>().map_or("", Problem::code);
+    trace::end(&trace, response.status(), code);
     finish(&app, &request_id, &mut response);
     record(&method, &route, &request_id, Outcome { status: response.status(), code }, started.elapsed());
     match *route == *MCP && is_event_stream(&response) {
@@ -116,9 +120,9 @@ struct Outcome {
 /// The request in metrics and log. Outside its span: with the span's fields told over again, the line costs twice as much.
 fn record(method: &Method, route: &Arc<str>, request_id: &RequestId, outcome: Outcome, elapsed: Duration) {
     let Outcome { status, code } = outcome;
-    let (method_label, route_label) = (method.to_string(), SharedString::from(route.clone()));
+    let (method_label, route_label) = (trace::known_method(method), SharedString::from(route.clone()));
     let seconds = elapsed.as_secs_f64();
-    metrics::histogram!("cyclorama_http_request_seconds", "method" => method_label.clone(), "route" => route_label.clone())
+    metrics::histogram!("cyclorama_http_request_seconds", "method" => method_label, "route" => route_label.clone())
         .record(seconds);
     let status_label = status.as_str().to_owned();
     metrics::counter!(
@@ -128,13 +132,15 @@ fn record(method: &Method, route: &Arc<str>, request_id: &RequestId, outcome: Ou
 
     let (request_id, method, route) = (&*request_id.0, method.as_str(), &**route);
     let (status, duration_ms) = (status.as_u16(), seconds * 1000.0);
-    // Probes and idle nodes would drown everything else.
-    let is_quiet =
-        is_probe(route) || matches!(route, "/node/v1/nodes/{node_id}/leases" | "/node/v1/nodes/{node_id}/heartbeat");
-    match is_quiet {
+    match is_quiet(route) {
         true => tracing::debug!(request_id, method, route, status, duration_ms, "answered"),
         false => tracing::info!(request_id, method, route, status, duration_ms, "answered"),
     }
+}
+
+/// Probes and idle nodes would drown everything else in logs.
+fn is_quiet(route: &str) -> bool {
+    is_probe(route) || matches!(route, "/node/v1/nodes/{node_id}/leases" | "/node/v1/nodes/{node_id}/heartbeat")
 }
 
 /// What no handler is to see.
@@ -155,7 +161,7 @@ fn refuse_unseen(is_turned_away: bool, request: &Request) -> Option<Problem> {
     })
 }
 
-fn is_probe(route: &str) -> bool {
+pub(super) fn is_probe(route: &str) -> bool {
     matches!(route, "/healthz" | "/readyz" | "/metrics" | "/api/health")
 }
 

@@ -20,6 +20,7 @@ pub mod sendfile;
 pub mod server;
 #[cfg(test)]
 mod tests;
+pub mod trace;
 pub mod v1;
 pub mod web;
 pub mod webhooks;

@@ -9,6 +9,7 @@ use super::signals::Signal;
 use super::state::{JobState, RenderState, colours_of, column, print_colours};
 use super::{Picture, RenderError, Renders, seed};
 use crate::db::Tx;
+use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Colour, Variant, Vehicle, View};
 use sqlx::Row;
@@ -314,7 +315,7 @@ impl Renders {
         Ok(())
     }
 
-    /// Inserts a queued job unless the vehicle and view has a live one.
+    /// Inserts a queued job unless the vehicle and view has a live one. It belongs to the running request's trace.
     pub(super) async fn insert_job(
         &self,
         tx: &mut Tx<'_>,
@@ -323,8 +324,8 @@ impl Renders {
     ) -> Result<bool, sqlx::Error> {
         let inserted = sqlx::query(
             "insert into jobs (id, kind, vehicle_key, view, vehicle, colors, revision, seed, priority, state, fence, attempt,
-                               deadline_ms, queued_at_ms, cost_microusd, budget_day, is_candidate, account_id, turn)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, 0, $10, $11, $12, $13, $14, $15, $16)
+                               deadline_ms, queued_at_ms, cost_microusd, budget_day, is_candidate, account_id, turn, traceparent)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, 0, $10, $11, $12, $13, $14, $15, $16, $17)
              on conflict do nothing",
         )
         .bind(uuid::Uuid::now_v7().to_string())
@@ -343,6 +344,7 @@ impl Renders {
         .bind(i64::from(job.is_candidate))
         .bind(&job.asker.account_id)
         .bind(job.turn)
+        .bind(Trace::current().traceparent())
         .execute(&mut **tx)
         .await?;
         Ok(inserted.rows_affected() == 1)

@@ -3,7 +3,6 @@
 
 use super::cost::{self, Covered};
 use super::lane::{Lane, PREWARM_EVERY};
-use super::lease::{ENDED_COLUMNS, Ended};
 use super::state::colours_of;
 use super::uploads::Place;
 use super::{NodeError, Renders};
@@ -11,10 +10,12 @@ use crate::clock::UnixMs;
 use crate::db::{DatabaseKind, Tx};
 use crate::objects::{ObjectError, keys};
 use cyclorama_core::View;
+use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::{FailureKind, Job, JobKind};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Jobs taken back in one sweep; the rest follows a second later.
 const SWEEP_MAX: i64 = 64;
@@ -54,6 +55,7 @@ impl Renders {
         self.ready_to_sign().await?;
         let mut tx = self.0.database.begin().await?;
         let mut jobs = Vec::new();
+        let mut queued = Vec::new();
         let mut prewarmed = 0;
         let is_prewarms_turn = self.0.since_prewarm.load(Ordering::Relaxed) + 1 >= PREWARM_EVERY;
         let lanes = [(Lane::Prewarm, if is_prewarms_turn { 1 } else { 0 }), (Lane::Interactive, free)];
@@ -74,14 +76,19 @@ impl Renders {
             for row in rows {
                 let (job_id, lane): (String, Lane) = (row.try_get(0)?, Lane::of(row.try_get(1)?));
                 let leased = self.lease(&mut tx, &job_id, node, now).await?;
-                if leased.is_some() {
-                    self.given().note(lane, now);
-                    prewarmed += u64::from(lane == Lane::Prewarm);
+                let Some(job) = leased else { continue };
+                self.given().note(lane, now);
+                prewarmed += u64::from(lane == Lane::Prewarm);
+                if job.fence == 1 {
+                    queued.push((job.traceparent.clone(), now.0 - row.try_get::<i64, _>(2)?));
                 }
-                jobs.extend(leased);
+                jobs.push(job);
             }
         }
         tx.commit().await?;
+        for (traceparent, queued_ms) in queued {
+            Trace::named(traceparent.as_deref()).past("queued", Duration::from_millis(queued_ms.max(0) as u64));
+        }
         // Two claims at the same moment may both find it prewarming's turn, or neither: it is a share, not a schedule.
         match prewarmed {
             0 => self.0.since_prewarm.fetch_add(jobs.len() as u64, Ordering::Relaxed),
@@ -108,7 +115,7 @@ impl Renders {
                              lease_until_ms = $3, lease_secret_sha256 = $4, pipeline = $5, rate_microusd_per_hour = $6, stage = null, progress = null
              where id = $7 and state = 'queued'
              returning kind, vehicle, vehicle_key, view, colors, revision, seed, fence, attempt, deadline_ms, cost_microusd, budget_day,
-                spent_microusd",
+                spent_microusd, traceparent",
         )
         .bind(node.node_id)
         .bind(now.0)
@@ -168,6 +175,7 @@ impl Renders {
             uploads: self.upload_addresses(place, kind, &colours).await?,
             colours,
             layers_url,
+            traceparent: row.try_get("traceparent")?,
         }))
     }
 
@@ -221,7 +229,7 @@ impl Renders {
 macro_rules! claim {
     ($locking:literal) => {
         concat!(
-            "select id, priority from jobs where state = 'queued' and deadline_ms >= $1 and priority <= $5
+            "select id, priority, queued_at_ms from jobs where state = 'queued' and deadline_ms >= $1 and priority <= $5
                 and (last_node_id is null or last_node_id <> $2 or not exists (
                     select 1 from nodes n where n.id <> $2 and n.standing = 'active' and n.reported_state in ('ready', 'busy')
                         and n.seen_at_ms >= $3))

@@ -5,6 +5,7 @@
 use super::cost;
 use super::order::Wanted;
 use super::{Asker, Outcome, Picture, RenderError, RenderState, Renders};
+use cyclorama_core::traces::Trace;
 use cyclorama_core::{Variant, Vehicle};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -13,10 +14,10 @@ use tokio::sync::watch;
 /// lapse. This also queues the job again should it have been dropped.
 const REASSERT: Duration = Duration::from_secs(5);
 
-/// Database errors in a row before the waiting requests are told.
 /// See [`Renders::linger`].
 const LINGER_MAX: Duration = Duration::from_secs(30);
 
+/// Database errors in a row before the waiting requests are told.
 const ERRORS_MAX: usize = 3;
 
 impl Renders {
@@ -30,7 +31,6 @@ impl Renders {
         }
     }
 
-    /// Joins the variant's watcher, or starts it.
     /// How long a job outlives the last look of whoever waits for it: long enough for a client that comes back and for a database that starts
     /// anew, too short to make a picture for nobody.
     fn linger(&self) -> Duration {
@@ -42,6 +42,7 @@ impl Renders {
         (self.linger().as_secs() / 2).max(1)
     }
 
+    /// Joins the variant's watcher, or starts it.
     fn watch(&self, vehicle: &Vehicle, variant: &Variant, asker: &Asker) -> watch::Receiver<Outcome> {
         let key = (variant.clone(), asker.clone());
         let mut watched = self.0.watched.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -54,7 +55,7 @@ impl Renders {
         let (outcome, receiver) = watch::channel(None);
         watched.insert(key.clone(), receiver.clone());
         let (renders, vehicle) = (self.clone(), vehicle.clone());
-        tokio::spawn(async move {
+        let watching = async move {
             loop {
                 let found = renders.watch_until(&vehicle, &key.0, &key.1, &outcome).await;
                 // Ended under the lock, so that nobody joins a watcher that has just ended.
@@ -67,7 +68,9 @@ impl Renders {
                 let _ = outcome.send(found);
                 return;
             }
-        });
+        };
+        // The job that it queues belongs to the trace of who came first.
+        tokio::spawn(Trace::current().around(watching));
         receiver
     }
 

@@ -43,4 +43,5 @@ mod simulation;
 mod snippets;
 mod stripe;
 mod terminal;
+mod traces;
 mod vehicle_shapes;

@@ -5,8 +5,8 @@
 use serde_json::Value;
 
 /// In the order of the work; see the render node's renderer, painter and publisher.
-const STAGES: [&str; 9] =
-    ["fetch", "geometry", "gbuffer", "diffusion", "layers", "compose", "gate", "encode", "upload"];
+const STAGES: [&str; 10] =
+    ["fetch", "geometry", "gbuffer", "batch", "diffusion", "layers", "compose", "gate", "encode", "upload"];
 
 /// What a picture is lit by. Painted from layers that exist, it has no light of its own.
 pub const LIGHTS: [&str; 3] = ["diffusion", "base_shading", STORED_LAYERS];

@@ -7,6 +7,7 @@ use crate::http::extract::{JsonBody, NodeCaller};
 use crate::renders::ResultError;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::ResultRequest;
 
 /// A result lists up to 15 colours of 13 objects, at some 150 bytes each, and a receipt.
@@ -19,15 +20,15 @@ pub async fn result(
     JsonBody(request): JsonBody<ResultRequest>,
 ) -> Result<StatusCode, Problem> {
     // Finished even when the node hangs up: half of the objects may have moved already.
-    let accepting = tokio::spawn(async move {
+    let accepting = async move {
         let replaced = app.renders.accept(&caller.token_id, &job_id, &request).await?;
         receipt::measure(&request.receipt);
         if replaced {
             app.pictures.forget_known();
         }
         Ok::<(), ResultError>(())
-    });
-    match accepting.await {
+    };
+    match tokio::spawn(Trace::current().around(accepting)).await {
         Ok(Ok(())) => Ok(StatusCode::NO_CONTENT),
         Ok(Err(ResultError::Stale(stale))) => Err(stale.into()),
         Ok(Err(ResultError::Rejected(rejected))) => {

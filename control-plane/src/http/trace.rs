@@ -1,0 +1,44 @@
+//! The span of a request: inside the caller's, where its `traceparent` names one.
+
+use super::extract::RequestId;
+use super::frame::is_probe;
+use axum::http::{HeaderMap, Method, StatusCode};
+use cyclorama_core::traces::{KeyValue, SpanKind, TRACEPARENT, Trace};
+
+/// Named and described as OpenTelemetry's conventions for HTTP servers say. As in logs, never the path or the query. None for a probe, and none
+/// for what a node asks outside of a job: with an upload for each object they would drown everything else.
+pub fn begin(headers: &HeaderMap, method: &Method, route: Option<&str>, request_id: &RequestId) -> Trace {
+    let caller = Trace::named(headers.get(TRACEPARENT).and_then(|name| name.to_str().ok()));
+    if route.is_some_and(|route| is_probe(route) || (route.starts_with("/node/") && caller.is_none())) {
+        return Trace::none();
+    }
+    let method = known_method(method);
+    let mut attributes = vec![
+        KeyValue::new("http.request.method", method),
+        KeyValue::new("cyclorama.request_id", request_id.0.to_string()),
+    ];
+    attributes.extend(route.map(|route| KeyValue::new("http.route", route.to_owned())));
+    let verb = if method == OTHER_METHOD { "HTTP" } else { method };
+    let name = route.map_or_else(|| verb.to_owned(), |route| format!("{verb} {route}"));
+    caller.begin(name, SpanKind::Server, attributes)
+}
+
+const OTHER_METHOD: &str = "_OTHER";
+
+/// A method as a label: of the words that clients make up there is no end.
+pub fn known_method(method: &Method) -> &'static str {
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
+    known.into_iter().find(|known| *known == method.as_str()).unwrap_or(OTHER_METHOD)
+}
+
+/// `code` is that of the problem document, empty where there is none.
+pub fn end(trace: &Trace, status: StatusCode, code: &'static str) {
+    trace.set(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
+    if !code.is_empty() {
+        trace.set(KeyValue::new("error.type", code));
+    }
+    if status.is_server_error() {
+        trace.fail(code);
+    }
+    trace.end();
+}

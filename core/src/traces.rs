@@ -1,0 +1,155 @@
+//! Traces for OpenTelemetry: a span, what it belongs to across processes (W3C Trace Context), and where spans go (OTLP over HTTP).
+//!
+//! Which spans there are is told by who makes them. Without an [`Exporter`] in the process they cost next to nothing and go nowhere.
+
+use opentelemetry::context::{Context, FutureExt, WithContext};
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{Span, SpanBuilder, Status, TraceContextExt, TracerProvider};
+use opentelemetry::{InstrumentationScope, global};
+use opentelemetry_otlp::{ExporterBuildError, Protocol, SpanExporter, WithExportConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime};
+
+pub use opentelemetry::KeyValue;
+pub use opentelemetry::trace::SpanKind;
+
+/// The header and the field that name a span: W3C Trace Context, section 3.2.
+pub const TRACEPARENT: &str = "traceparent";
+
+/// For spans that have ended and were not sent yet.
+const LAST_SPANS: Duration = Duration::from_secs(3);
+
+const SCOPE: &str = "cyclorama";
+
+/// Sends this process's spans to a collector, in groups and in the background. What the collector does not take is given up.
+///
+/// The variables of the OpenTelemetry SDK (`OTEL_TRACES_SAMPLER`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_*`) hold
+/// as documented there.
+#[derive(Debug)]
+pub struct Exporter(SdkTracerProvider);
+
+impl Exporter {
+    /// `endpoint` is the collector's address without a path, such as `http://127.0.0.1:4318`. TLS needs the process's default provider.
+    pub fn start(endpoint: &str, service: &'static str, version: &'static str) -> Result<Self, ExporterBuildError> {
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_protocol(Protocol::HttpBinary)
+            .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
+            .build()?;
+        let mut resource = Resource::builder().with_attribute(KeyValue::new("service.version", version));
+        // The SDK's own variables win.
+        if std::env::var_os("OTEL_SERVICE_NAME").is_none() {
+            resource = resource.with_service_name(service);
+        }
+        let provider =
+            SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build();
+        global::set_tracer_provider(provider.clone());
+        Ok(Exporter(provider))
+    }
+
+    /// Sends what is left. Waits for the collector, some seconds at most: not for an async task.
+    pub fn stop(self) {
+        if let Err(error) = self.0.shutdown_with_timeout(LAST_SPANS) {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the last spans could not be sent");
+        }
+    }
+}
+
+/// A span, or the absence of one; cheap to clone. Ends when it is told to, or with its last clone.
+#[derive(Debug, Clone, Default)]
+pub struct Trace(Context);
+
+impl Trace {
+    /// Begins a trace of its own.
+    pub fn none() -> Self {
+        Trace(Context::new())
+    }
+
+    /// The span of the running future (see [`Trace::around`]).
+    pub fn current() -> Self {
+        Trace(Context::current())
+    }
+
+    /// The span of another process. One that cannot be read is none.
+    pub fn named(traceparent: Option<&str>) -> Self {
+        let named: HashMap<String, String> =
+            traceparent.map(|name| (TRACEPARENT.to_owned(), name.to_owned())).into_iter().collect();
+        Trace(TraceContextPropagator::new().extract_with_context(&Context::new(), &named))
+    }
+
+    pub fn is_none(&self) -> bool {
+        !self.0.has_active_span()
+    }
+
+    /// What [`Trace::named`] reads in another process; `None` where there is no span.
+    pub fn traceparent(&self) -> Option<String> {
+        let mut named = HashMap::new();
+        TraceContextPropagator::new().inject_context(&self.0, &mut named);
+        named.remove(TRACEPARENT)
+    }
+
+    /// A span inside this one, from now on.
+    pub fn begin(&self, name: impl Into<String>, kind: SpanKind, attributes: Vec<KeyValue>) -> Self {
+        let builder = SpanBuilder::from_name(name.into()).with_kind(kind).with_attributes(attributes);
+        Trace(self.0.with_span(builder.start_with_context(&tracer(), &self.0)))
+    }
+
+    /// A span inside this one that ends now and took so long. No span, where there is none to be inside of.
+    pub fn past(&self, name: &'static str, took: Duration) {
+        if self.is_none() {
+            return;
+        }
+        let ended = SystemTime::now();
+        let builder = SpanBuilder::from_name(name).with_start_time(ended - took);
+        builder.start_with_context(&tracer(), &self.0).end_with_timestamp(ended);
+    }
+
+    pub fn set(&self, attribute: KeyValue) {
+        self.0.span().set_attribute(attribute);
+    }
+
+    /// Marks it as failed. `reason` must hold no secret.
+    pub fn fail(&self, reason: impl Into<String>) {
+        self.0.span().set_status(Status::error(reason.into()));
+    }
+
+    pub fn end(&self) {
+        self.0.span().end();
+    }
+
+    /// The future, with this span as its current one.
+    pub fn around<F>(&self, future: F) -> WithContext<F> {
+        future.with_context(self.0.clone())
+    }
+}
+
+fn tracer() -> global::BoxedTracer {
+    global::tracer_provider().tracer_with_scope(InstrumentationScope::builder(SCOPE).build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+    #[test]
+    fn a_name_is_read_as_it_is_written_and_nonsense_is_none() {
+        assert_eq!(Trace::named(Some(NAME)).traceparent().as_deref(), Some(NAME));
+        for nonsense in
+            [None, Some(""), Some("00-car-2-01"), Some("00-00000000000000000000000000000000-b7ad6b7169203331-01")]
+        {
+            assert_eq!(Trace::named(nonsense).traceparent(), None, "{nonsense:?}");
+        }
+    }
+
+    #[test]
+    fn without_an_exporter_spans_keep_the_name_of_what_they_belong_to() {
+        let inside = Trace::named(Some(NAME)).begin("inside", SpanKind::Internal, Vec::new());
+        assert_eq!(inside.traceparent().as_deref(), Some(NAME));
+        assert_eq!(Trace::none().begin("alone", SpanKind::Internal, Vec::new()).traceparent(), None);
+    }
+}

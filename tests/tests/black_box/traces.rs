@@ -1,0 +1,107 @@
+//! Traces: one for a request, through the queue and the render node to its stages, sent to an OpenTelemetry collector.
+
+use cyclorama_core::wire::FailureKind;
+use cyclorama_tests::collector::Span;
+use cyclorama_tests::{Behaviour, Collector, DatabaseChoice, FakeNode, Options, Service, on_both_databases, secrets};
+use reqwest::StatusCode;
+use std::time::Duration;
+
+const CALLER: (&str, &str) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
+const REQUEST: &str = "GET /api/v1/images/car";
+const RESULT: &str = "POST /node/v1/jobs/{job_id}/result";
+
+fn traced(collector: &str) -> Options {
+    Options::default().set("OTEL_EXPORTER_OTLP_ENDPOINT", collector).set("OTEL_BSP_SCHEDULE_DELAY", 50)
+}
+
+fn named<'a>(spans: &'a [Span], name: &str) -> &'a Span {
+    spans.iter().find(|span| span.name == name).unwrap_or_else(|| panic!("no `{name}` in {spans:#?}"))
+}
+
+on_both_databases! {
+    async fn a_cold_picture_is_one_trace_from_its_caller_to_the_stages_of_its_render(db: DatabaseChoice) {
+        let collector = Collector::open().await.unwrap();
+        let service = Service::start_with(db, traced(&collector.endpoint).with_embedded_node()).await.unwrap();
+        let customer = service.customer(2).unwrap();
+        let (trace_id, caller_id) = CALLER;
+        let car = async |query: &str| {
+            let request = service.get(&customer, &format!("/api/v1/images/car?{query}")).timeout(Duration::from_secs(180));
+            request.header("traceparent", format!("00-{trace_id}-{caller_id}-01")).send().await.unwrap()
+        };
+        let answer = car("make=honda&model=civic&year=2020&color=red").await;
+        assert_eq!(answer.status(), StatusCode::OK, "{}", service.log());
+        let request_id = answer.headers()["x-request-id"].to_str().unwrap().to_owned();
+        // The same vehicle in another colour: paint alone, and the parts of a render that it has.
+        assert_eq!(car("make=honda&model=civic&year=2020&color=blue").await.status(), StatusCode::OK);
+        let spans = collector.wait_for(trace_id, &["paint", "fetch"]).await.unwrap();
+
+        let request = spans.iter().find(|span| span.attributes.get("cyclorama.request_id") == Some(&request_id)).unwrap();
+        assert_eq!((request.name.as_str(), request.service.as_str()), (REQUEST, "cyclorama"));
+        assert_eq!(request.parent_id, caller_id);
+        assert_eq!(request.attributes["http.response.status_code"], "200");
+        let render = named(&spans, "render");
+        assert_eq!((render.service.as_str(), &render.attributes["cyclorama.vehicle"]), ("cyclorama-node", &"honda/civic/2020".to_owned()));
+        let stages = ["geometry", "gbuffer", "diffusion", "gate", "compose", "encode", "upload"];
+        let calls = [("queued", request), ("render", request), (RESULT, render)];
+        for (child, parent) in calls.into_iter().chain(stages.map(|stage| (stage, render))) {
+            let child = spans.iter().find(|span| span.name == child && span.parent_id == parent.span_id);
+            let child = child.unwrap_or_else(|| panic!("no `{child:?}` inside `{}`: {spans:#?}", parent.name));
+            assert!(child.nanoseconds <= parent.nanoseconds, "{child:?} outlasts {parent:?}");
+        }
+        assert!(named(&spans, "gbuffer").nanoseconds > 1_000_000, "a stage lasts as long as it took");
+        let told = format!("{:?}", collector.spans());
+        assert_eq!(secrets::leak(&told), None);
+        // Probes, and what a node asks outside of a job, would drown everything else.
+        assert!(!["readyz", "/leases", "/heartbeat", "/uploads"].iter().any(|noise| told.contains(noise)), "{told}");
+    }
+
+    async fn a_failed_render_is_a_failed_span(db: DatabaseChoice) {
+        let collector = Collector::open().await.unwrap();
+        let service = Service::start_with(db, traced(&collector.endpoint)).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Fail(FailureKind::Model)).await.unwrap();
+        let customer = service.customer(1).unwrap();
+        let (trace_id, caller_id) = CALLER;
+        let request = service.get(&customer, "/api/v1/images/car?make=honda&model=civic&year=2020");
+        let answer = request.header("traceparent", format!("00-{trace_id}-{caller_id}-01")).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::BAD_GATEWAY);
+        let spans = collector.wait_for(trace_id, &[REQUEST, "queued"]).await.unwrap();
+        let request = named(&spans, REQUEST);
+        assert_eq!((request.failed.as_deref(), request.parent_id.as_str()), (Some("render_failed"), caller_id));
+        assert_eq!(request.attributes["error.type"], "render_failed");
+        assert_eq!(named(&spans, "queued").parent_id, request.span_id);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_collector_that_is_not_there_or_never_answers_costs_nobody_a_picture_or_the_service_its_stop() {
+    let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    // At port 9 nobody listens.
+    for collector in ["http://127.0.0.1:9".to_owned(), format!("http://{}", mute.local_addr().unwrap())] {
+        let mut service = Service::start_with(DatabaseChoice::Sqlite, traced(&collector)).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(1).unwrap();
+        let request = service.get(&customer, "/api/v1/images/car?make=honda&model=civic&year=2020");
+        assert_eq!(request.send().await.unwrap().status(), StatusCode::OK);
+        assert!(service.terminate().await.unwrap().success());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_without_a_caller_begins_a_trace_and_no_client_makes_up_names_of_spans() {
+    let collector = Collector::open().await.unwrap();
+    let service = Service::start_with(DatabaseChoice::Sqlite, traced(&collector.endpoint)).await.unwrap();
+    for (method, path) in [("BREW", "/api/v1/images/options"), ("GET", "/made/up"), ("GET", "/api/v1/images/options")] {
+        service.http.request(method.parse().unwrap(), format!("{}{path}", service.base_url)).send().await.unwrap();
+    }
+    let expected = ["HTTP /api/v1/images/options", "GET", "GET /api/v1/images/options"];
+    for _ in 0..200 {
+        if collector.spans().len() >= expected.len() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let spans = collector.spans();
+    assert_eq!(spans.iter().map(|span| span.name.as_str()).collect::<Vec<_>>(), expected);
+    assert!(spans.iter().all(|span| span.parent_id.is_empty()), "{spans:#?}");
+    assert_eq!(spans[0].attributes["http.request.method"], "_OTHER");
+}
