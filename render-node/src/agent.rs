@@ -4,6 +4,7 @@
 //! service has forgotten it, it joins again. Only a lost graphics device ends it, because a new process is the cure.
 
 use crate::backoff::Backoff;
+use crate::config::Config;
 use crate::control_plane::{CallError, ControlPlane};
 use crate::engine::{Engine, EngineError};
 use crate::finish;
@@ -13,6 +14,7 @@ use crate::held_jobs::{HeldJobs, Holding};
 use crate::publish::{self, PublishError};
 use crate::renderer::Order;
 use cyclorama_core::encoding::AlphaPlanes;
+use cyclorama_core::traces::{KeyValue, SpanKind, Trace};
 use cyclorama_core::wire::{FailureKind, FailureRequest, Job, JobKind, JoinRequest, NodeOrder};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -44,6 +46,7 @@ pub struct Agent {
     engine: Engine,
     name: String,
     slots: u32,
+    batch_max: u32,
     usd_per_hour: Option<f64>,
     heart: Heart,
     /// Becomes true when the engine has lost its device.
@@ -52,21 +55,16 @@ pub struct Agent {
 }
 
 impl Agent {
-    pub fn new(
-        control_plane: ControlPlane,
-        engine: Engine,
-        name: String,
-        slots: u32,
-        usd_per_hour: Option<f64>,
-    ) -> Self {
+    pub fn new(control_plane: ControlPlane, engine: Engine, config: &Config) -> Self {
         let heart = Heart::new(HeldJobs::default(), engine.well(), engine.meter());
         let alpha_planes = Arc::default();
         Self {
             control_plane,
             engine,
-            name,
-            slots,
-            usd_per_hour,
+            name: config.name.clone(),
+            slots: config.slots,
+            batch_max: config.local.batch_max,
+            usd_per_hour: config.usd_per_hour,
             heart,
             broken: watch::Sender::new(false),
             alpha_planes,
@@ -114,7 +112,7 @@ impl Agent {
             name: self.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             slots: self.slots,
-            batch_max: 1,
+            batch_max: self.batch_max,
             pipelines: self.engine.pipelines().to_vec(),
             device: self.engine.device().clone(),
             usd_per_hour: self.usd_per_hour,
@@ -214,10 +212,12 @@ impl Agent {
                 tracing::warn!(job_id = job.job_id, "leased more jobs than there are free slots");
                 continue;
             };
-            let holding = self.heart.jobs.hold(&job);
+            let holding = self.heart.jobs.hold(&job, begin(&job));
             let agent = self.clone();
             jobs.spawn(async move {
-                agent.run_job(job, holding).await;
+                let trace = holding.held.trace.clone();
+                trace.around(agent.run_job(job, holding)).await;
+                trace.end();
                 drop(permit);
             });
         }
@@ -236,6 +236,7 @@ impl Agent {
         match error.failure_kind() {
             None => tracing::info!(job_id, %kind, reason = %error, "job given up"),
             Some(failure) => {
+                holding.held.trace.fail(failure.as_str());
                 tracing::warn!(job_id, %kind, %failure, error = &error as &dyn std::error::Error, "job failed");
                 self.report_failure(&job, failure, &error).await;
             }
@@ -252,6 +253,7 @@ impl Agent {
                     colours: job.colours.clone(),
                     pipeline: job.pipeline.clone(),
                     seed: job.seed,
+                    trace: held.trace.clone(),
                 };
                 let render = self.engine.render(order, held.clone()).await?;
                 (Some(render.layers), render.pictures, render.receipt)
@@ -277,7 +279,7 @@ impl Agent {
         job: &Job,
         holding: &Holding,
     ) -> Result<(Vec<(cyclorama_core::Colour, cyclorama_core::encoding::Picture)>, Value), JobError> {
-        let mut stages = crate::renderer::Stages::new();
+        let mut stages = crate::renderer::Stages::of(&holding.held.trace);
         let url = job.layers_url.as_deref().ok_or(JobError::NoLayers)?;
         holding.held.reached("layers", 0.1);
         let bytes = self.fetch_layers(url, holding).await?;
@@ -389,6 +391,19 @@ impl JobError {
             | JobError::Interrupted => Some(FailureKind::Internal),
         }
     }
+}
+
+/// The span of the work on a job, inside that of the request it was queued for.
+fn begin(job: &Job) -> Trace {
+    let attributes = vec![
+        KeyValue::new("cyclorama.job_id", job.job_id.clone()),
+        KeyValue::new("cyclorama.fence", job.fence),
+        KeyValue::new("cyclorama.attempt", i64::from(job.attempt)),
+        KeyValue::new("cyclorama.vehicle", job.vehicle.key()),
+        KeyValue::new("cyclorama.view", job.view.as_str()),
+        KeyValue::new("cyclorama.pipeline", job.pipeline.clone()),
+    ];
+    Trace::named(job.traceparent.as_deref()).begin(job.kind.as_str(), SpanKind::Consumer, attributes)
 }
 
 /// An error and what caused it, in one line.

@@ -11,6 +11,7 @@ const SLOTS_DEFAULT: u32 = 2;
 /// Every job holds some 100 MB of pixels.
 const SLOTS_MAX: u32 = 16;
 const NAME_CHARS_MAX: usize = 100;
+const BATCH_MAX: &str = "a number from 1 to CYCLORAMA_NODE_SLOTS";
 const USD_PER_HOUR: &str = "US dollars from 0 to 1000";
 
 /// A text that must appear in no log and no error.
@@ -38,12 +39,16 @@ pub struct Config {
     pub slots: u32,
     /// What an hour of this machine costs, in US dollars: its renders are counted by it.
     pub usd_per_hour: Option<f64>,
+    /// The OpenTelemetry collector that spans are sent to.
+    pub traces: Option<String>,
     pub local: LocalConfig,
 }
 
 /// What rendering needs, with or without a control plane.
 #[derive(Debug, Clone)]
 pub struct LocalConfig {
+    /// Jobs that go through a model together, at most.
+    pub batch_max: u32,
     /// A folder of model folders, or one model folder.
     pub models: PathBuf,
     /// ONNX Runtime's shared library; `None`: beside this program.
@@ -76,6 +81,7 @@ struct File {
     token: Option<Secret>,
     name: Option<String>,
     slots: Option<u32>,
+    batch_max: Option<u32>,
     usd_per_hour: Option<f64>,
     models: Option<PathBuf>,
     onnx_runtime: Option<PathBuf>,
@@ -84,17 +90,15 @@ struct File {
 }
 
 impl Config {
-    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_USD_PER_HOUR`, `_MODELS`, `_ADAPTER`, `_SHEETS`,
-    /// `ORT_DYLIB_PATH`, and `CYCLORAMA_CACHE`, `HOME` for where the set-up puts ONNX Runtime. An empty value is none.
+    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_BATCH_MAX`, `_USD_PER_HOUR`, `_MODELS`, `_ADAPTER`, `_SHEETS`,
+    /// `ORT_DYLIB_PATH`, `OTEL_EXPORTER_OTLP_ENDPOINT`, and `CYCLORAMA_CACHE`, `HOME` for where the set-up puts ONNX Runtime. An empty value is none.
     pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let file = file.map_or_else(|| Ok(File::default()), read_file)?;
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
 
         let url = variable("CYCLORAMA_NODE_URL").or(file.url).map(|url| url.trim_end_matches('/').to_owned());
-        if let Some(url) = &url
-            && !(url.starts_with("http://") || url.starts_with("https://"))
-        {
-            return Err(wrong("CYCLORAMA_NODE_URL", url, "an address that starts with http:// or https://"));
+        if let Some(url) = &url {
+            check_url("CYCLORAMA_NODE_URL", url)?;
         }
         let name = variable("CYCLORAMA_NODE_NAME").or(file.name).or_else(|| variable("HOSTNAME"));
         let name = name.unwrap_or_else(|| "node".to_owned());
@@ -108,6 +112,13 @@ impl Config {
         if !(1..=SLOTS_MAX).contains(&slots) {
             return Err(wrong("CYCLORAMA_NODE_SLOTS", &slots.to_string(), "a number from 1 to 16"));
         }
+        let batch_max = match variable("CYCLORAMA_NODE_BATCH_MAX") {
+            Some(text) => text.parse().map_err(|_| wrong("CYCLORAMA_NODE_BATCH_MAX", &text, BATCH_MAX))?,
+            None => file.batch_max.unwrap_or(1),
+        };
+        if !(1..=slots).contains(&batch_max) {
+            return Err(wrong("CYCLORAMA_NODE_BATCH_MAX", &batch_max.to_string(), BATCH_MAX));
+        }
         let usd_per_hour = match variable("CYCLORAMA_NODE_USD_PER_HOUR") {
             Some(text) => {
                 let price = text.parse().map_err(|_| wrong("CYCLORAMA_NODE_USD_PER_HOUR", &text, USD_PER_HOUR))?;
@@ -120,6 +131,10 @@ impl Config {
         {
             return Err(wrong("CYCLORAMA_NODE_USD_PER_HOUR", &price.to_string(), USD_PER_HOUR));
         }
+        let traces = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
+        if let Some(url) = &traces {
+            check_url("OTEL_EXPORTER_OTLP_ENDPOINT", url)?;
+        }
         let adapter = match variable("CYCLORAMA_NODE_ADAPTER").or(file.adapter).as_deref() {
             None | Some("best") => AdapterChoice::Best,
             Some("cpu") => AdapterChoice::Cpu,
@@ -128,13 +143,14 @@ impl Config {
         let models = variable("CYCLORAMA_NODE_MODELS").map(PathBuf::from).or(file.models);
         let onnx_runtime = variable("ORT_DYLIB_PATH").map(PathBuf::from).or(file.onnx_runtime);
         let local = LocalConfig {
+            batch_max,
             models: models.unwrap_or_else(default_models),
             onnx_runtime: onnx_runtime.or_else(|| fetched_onnx_runtime(&variable)),
             adapter,
             sheets: variable("CYCLORAMA_NODE_SHEETS").map(PathBuf::from).or(file.sheets),
         };
         let token = variable("CYCLORAMA_NODE_TOKEN").map(Secret).or(file.token);
-        Ok(Self { url, token, name, slots, usd_per_hour, local })
+        Ok(Self { url, token, name, slots, usd_per_hour, traces, local })
     }
 
     /// Address and token, which only serving a control plane needs.
@@ -154,6 +170,13 @@ fn read_file(path: &Path) -> Result<File, ConfigError> {
         // The whole error quotes the line, which may hold the token.
         detail: e.message().to_owned(),
     })
+}
+
+fn check_url(setting: &'static str, url: &str) -> Result<(), ConfigError> {
+    match url.starts_with("http://") || url.starts_with("https://") {
+        true => Ok(()),
+        false => Err(wrong(setting, url, "an address that starts with http:// or https://")),
+    }
 }
 
 fn wrong(setting: &'static str, found: &str, expected: &'static str) -> ConfigError {
@@ -211,6 +234,12 @@ mod tests {
             (&[("CYCLORAMA_NODE_URL", "farm.example")][..], "CYCLORAMA_NODE_URL is `farm.example`"),
             (&[("CYCLORAMA_NODE_SLOTS", "0")], "CYCLORAMA_NODE_SLOTS is `0`; a number from 1 to 16"),
             (&[("CYCLORAMA_NODE_SLOTS", "many")], "CYCLORAMA_NODE_SLOTS is `many`"),
+            (&[("CYCLORAMA_NODE_BATCH_MAX", "0")], "CYCLORAMA_NODE_BATCH_MAX is `0`; a number from 1 to"),
+            (
+                &[("CYCLORAMA_NODE_BATCH_MAX", "3")],
+                "CYCLORAMA_NODE_BATCH_MAX is `3`; a number from 1 to CYCLORAMA_NODE_SLOTS",
+            ),
+            (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "collector")], "OTEL_EXPORTER_OTLP_ENDPOINT is `collector`; an address"),
         ] {
             let error = load(variables).unwrap_err().to_string();
             assert!(error.starts_with(says) && !error.contains('\n'), "{error}");

@@ -1,25 +1,30 @@
-//! The one thread that owns the device and the ONNX sessions. Work waits for it in a short queue; what nobody wants
-//! any more when its turn comes is skipped.
+//! The one thread that owns the device and the ONNX sessions. Work waits for it in a short queue and goes in batches (`batches`); what
+//! nobody wants any more when its turn comes is skipped.
 //!
-//! Before the first job, and after each new start of the renderer, it renders a vehicle of its own (`self_test`). A job that memory runs out
-//! for is tried again with more of it (`memory_ladder`); when that is of no use, the engine is unwell until a new start passes the self-test.
+//! Before the first job, and after each new start of the renderer, it renders a vehicle of its own (`self_test`). What memory runs out for is
+//! tried again, first alone and then with more of it (`memory_ladder`); when that is of no use, the engine is unwell until a new start passes
+//! the self-test.
 
+use crate::batches::{Key, Waiting};
 use crate::config::LocalConfig;
 use crate::gpu::Meter;
 use crate::held_jobs::HeldJob;
 use crate::memory_ladder::{self, Rung};
-use crate::renderer::{Order, Render, RenderError, Renderer, StartError};
+use crate::renderer::{Commission, Order, Render, RenderError, Renderer, StartError};
 use crate::self_test;
 use cyclorama_core::wire;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
 /// Between two attempts to start an unwell engine anew.
 const RECOVERY_PAUSE: Duration = Duration::from_secs(30);
+
+/// How long a job waits for others to be rendered with it: enough for those of one lease to arrive, nothing beside a render.
+const BATCH_DELAY: Duration = Duration::from_millis(50);
 
 /// Handle of the engine's thread; the thread ends when every handle is gone.
 #[derive(Clone)]
@@ -32,10 +37,23 @@ pub struct Engine {
 }
 
 struct Work {
-    order: Order,
-    job: Arc<HeldJob>,
+    task: Task,
     answer: oneshot::Sender<Result<Render, EngineError>>,
 }
+
+struct Task {
+    order: Order,
+    job: Arc<HeldJob>,
+}
+
+impl Work {
+    fn key(&self) -> Key {
+        Key { pipeline: self.task.order.pipeline.clone(), view: self.task.order.view }
+    }
+}
+
+/// Only a new process is the cure.
+struct DeviceLost;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -60,6 +78,10 @@ impl EngineError {
             EngineError::Unwell => true,
             EngineError::Panicked(_) | EngineError::Full | EngineError::Stopped => false,
         }
+    }
+
+    fn is_device_lost(&self) -> bool {
+        matches!(self, EngineError::Render(error) if error.is_device_lost())
     }
 }
 
@@ -104,7 +126,7 @@ impl Engine {
 
     pub async fn render(&self, order: Order, job: Arc<HeldJob>) -> Result<Render, EngineError> {
         let (answer, answered) = oneshot::channel();
-        self.queue.try_send(Work { order, job, answer }).map_err(|e| match e {
+        self.queue.try_send(Work { task: Task { order, job }, answer }).map_err(|e| match e {
             TrySendError::Full(_) => EngineError::Full,
             TrySendError::Disconnected(_) => EngineError::Stopped,
         })?;
@@ -122,59 +144,121 @@ struct Crew {
 
 impl Crew {
     fn run(mut self, works: &Receiver<Work>) {
+        let mut waiting = Waiting::default();
         loop {
-            let work = match works.recv_timeout(RECOVERY_PAUSE) {
-                Ok(work) => work,
+            let pause = if waiting.first().is_some() { Duration::ZERO } else { RECOVERY_PAUSE };
+            match works.recv_timeout(pause) {
+                Ok(work) => waiting.push(work.key(), work),
                 Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => {
-                    if !*self.well.borrow() && self.start_anew() {
-                        self.well.send_replace(true);
-                    }
-                    continue;
-                }
-            };
-            let result = if *self.well.borrow() {
-                memory_ladder::climb(
-                    &mut self,
-                    |crew| crew.render(&work.order, &work.job),
-                    EngineError::is_out_of_memory,
-                    Crew::take,
-                )
-            } else {
-                Err(EngineError::Unwell)
-            };
-            let lost = matches!(&result, Err(EngineError::Render(error)) if error.is_device_lost());
-            if matches!(&result, Err(error) if error.is_out_of_memory()) && self.well.send_replace(false) {
-                tracing::error!(
-                    "out of memory, even after a new start: the engine takes no work until a self-test passes"
-                );
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            // Whoever asked may be gone; then nobody needs the picture.
-            let _ = work.answer.send(result);
-            if lost {
+            let Some(batch) = self.gather(&mut waiting, works) else {
+                if !*self.well.borrow() && self.start_anew() {
+                    self.well.send_replace(true);
+                }
+                continue;
+            };
+            if self.serve(batch).is_err() {
                 tracing::error!("the graphics device is lost: the engine stops");
                 return;
             }
         }
     }
 
-    fn render(&mut self, order: &Order, job: &HeldJob) -> Result<Render, EngineError> {
-        let renderer = self.renderer.as_mut().ok_or(EngineError::Unwell)?;
-        let mut watch = |stage: &'static str, share: f32| {
-            job.reached(stage, share);
-            job.is_wanted()
-        };
-        // A panic leaves no half-changed state behind that the next picture would read: every render writes its
-        // targets anew, and the device reports its own troubles as errors.
-        let result = catch_unwind(AssertUnwindSafe(|| renderer.render(order, &mut watch)));
-        match result {
-            Ok(rendered) => rendered.map_err(EngineError::from),
-            Err(panic) => {
-                let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-                let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-                Err(EngineError::Panicked(text.unwrap_or_else(|| "without words".to_owned())))
+    /// The next jobs to run together. Waits a moment for companions of the oldest one while there is room for them.
+    fn gather(&self, waiting: &mut Waiting<Work>, works: &Receiver<Work>) -> Option<Vec<Work>> {
+        let pipeline = waiting.first()?.pipeline.clone();
+        let max = self.renderer.as_ref().map_or(1, |renderer| renderer.batch_max(&pipeline));
+        let until = Instant::now() + BATCH_DELAY;
+        while waiting.companions() < max {
+            let Ok(work) = works.recv_timeout(until.saturating_duration_since(Instant::now())) else { break };
+            waiting.push(work.key(), work);
+        }
+        // All that there is to choose from.
+        works.try_iter().for_each(|work| waiting.push(work.key(), work));
+        Some(waiting.take(max))
+    }
+
+    /// Runs the jobs and answers each as soon as it has ended.
+    fn serve(&mut self, mut batch: Vec<Work>) -> Result<(), DeviceLost> {
+        if batch.len() > 1 && *self.well.borrow() {
+            batch = self.together(batch)?;
+        }
+        for work in batch {
+            let result = if *self.well.borrow() { self.climb(&work.task) } else { Err(EngineError::Unwell) };
+            let lost = matches!(&result, Err(error) if error.is_device_lost());
+            // Whoever asked may be gone; then nobody needs the picture.
+            let _ = work.answer.send(result);
+            if lost {
+                return Err(DeviceLost);
             }
         }
+        Ok(())
+    }
+
+    /// Runs several jobs at once. Returns those to be tried alone: the ones that memory ran out for, as together they may be too much where
+    /// each alone is not, and after a panic all that had not ended, as only one of them is to blame.
+    fn together(&mut self, batch: Vec<Work>) -> Result<Vec<Work>, DeviceLost> {
+        let (tasks, mut answers): (Vec<_>, Vec<_>) =
+            batch.into_iter().map(|work| (work.task, Some(work.answer))).unzip();
+        let mut lost = false;
+        let ended = self.render(&tasks, &mut |place, result| {
+            if matches!(&result, Err(error) if error.is_out_of_memory()) {
+                return;
+            }
+            lost |= matches!(&result, Err(error) if error.is_device_lost());
+            if let Some(answer) = answers[place].take() {
+                let _ = answer.send(result);
+            }
+        });
+        if let Err(error) = ended {
+            tracing::warn!(error = &error as &dyn std::error::Error, jobs = tasks.len(), "a batch has broken off");
+        }
+        if lost {
+            return Err(DeviceLost);
+        }
+        let left = tasks.into_iter().zip(answers).filter_map(|(task, answer)| Some(Work { task, answer: answer? }));
+        Ok(left.collect())
+    }
+
+    /// A single job, with all that can be done about its memory.
+    fn climb(&mut self, task: &Task) -> Result<Render, EngineError> {
+        let attempt = |crew: &mut Self| {
+            let mut answer = Err(EngineError::Stopped);
+            crew.render(std::slice::from_ref(task), &mut |_, result| answer = result)?;
+            answer
+        };
+        let result = memory_ladder::climb(self, attempt, EngineError::is_out_of_memory, Crew::take);
+        if matches!(&result, Err(error) if error.is_out_of_memory()) && self.well.send_replace(false) {
+            tracing::error!("out of memory, even after a new start: the engine takes no work until a self-test passes");
+        }
+        result
+    }
+
+    /// `done` hears of each task by its place; of those that have not ended when this fails, nothing.
+    fn render(
+        &mut self,
+        tasks: &[Task],
+        done: &mut dyn FnMut(usize, Result<Render, EngineError>),
+    ) -> Result<(), EngineError> {
+        let renderer = self.renderer.as_mut().ok_or(EngineError::Unwell)?;
+        let commissions = tasks.iter().map(|task| {
+            let watch = |stage: &'static str, share: f32| {
+                task.job.reached(stage, share);
+                task.job.is_wanted()
+            };
+            Commission { order: &task.order, watch: Box::new(watch) }
+        });
+        let commissions = commissions.collect();
+        let mut done =
+            |place: usize, result: Result<Render, RenderError>| done(place, result.map_err(EngineError::from));
+        // A panic leaves no half-changed state behind that the next picture would read: every render writes its
+        // targets anew, and the device reports its own troubles as errors.
+        catch_unwind(AssertUnwindSafe(|| renderer.render_batch(commissions, &mut done))).map_err(|panic| {
+            let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            EngineError::Panicked(text.unwrap_or_else(|| "without words".to_owned()))
+        })
     }
 
     fn take(&mut self, rung: Rung) {
@@ -188,7 +272,9 @@ impl Crew {
 
     /// Whether a new renderer is there and has passed the self-test. The old one goes first: both would not fit.
     fn start_anew(&mut self) -> bool {
-        self.renderer = None;
+        if let Some(renderer) = self.renderer.take() {
+            self.config.batch_max = renderer.batch_limit();
+        }
         match self_test::passed(&self.config) {
             Ok(renderer) => self.renderer = Some(renderer),
             Err(error) => {

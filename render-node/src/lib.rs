@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod backoff;
+pub mod batches;
 pub mod check;
 pub mod config;
 pub mod contact_sheet;

@@ -2,20 +2,22 @@
 //! loaded models, and so lives on one thread (`engine` gives it one); encoding and uploading are `publish`.
 
 use crate::config::LocalConfig;
-use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime, OnnxRuntimeError, model_folder};
+use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime, OnnxRuntimeError, Unlit, model_folder};
 use crate::finish::{self, ComposeError, Compositor};
 use crate::gate::{self, Verdict};
 use crate::gpu::{Gpu, GpuError, Meter};
+use crate::memory_ladder;
 use crate::self_test::SelfTestError;
-use crate::studio::{self, Layers, Studio, StudioError};
+use crate::studio::{self, Layers, Shot, Studio, StudioError};
 use crate::vehicle::{self, Library, LibraryError, VehicleError, VehicleMesh};
 use cyclorama_core::encoding::Picture;
+use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::{self, FailureKind};
 use cyclorama_core::{Colour, Vehicle, View};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Attempts with the diffusion model; what the gate refuses that often is made in the base shading alone.
 const DIFFUSION_ATTEMPTS: u32 = 2;
@@ -122,6 +124,8 @@ pub struct Order {
     /// Id of the model.
     pub pipeline: String,
     pub seed: u64,
+    /// Whose stages these are.
+    pub trace: Trace,
 }
 
 pub struct Render {
@@ -145,6 +149,8 @@ pub struct Renderer {
     meshes: Meshes,
     /// At least one; the first is the one that is offered first.
     models: Vec<LightModel>,
+    /// Orders in one batch; less than was configured once memory has run out with that many.
+    batch_max: usize,
 }
 
 impl Renderer {
@@ -157,7 +163,8 @@ impl Renderer {
         let studio = Studio::new(&gpu)?;
         let compositor = Compositor::new(&gpu)?;
         let meter = Arc::new(Meter::open(&gpu.pci_bus_id));
-        Ok(Self { gpu, meter, library, studio, compositor, runtime, meshes: Meshes::default(), models })
+        let batch_max = config.batch_max as usize;
+        Ok(Self { gpu, meter, library, studio, compositor, runtime, meshes: Meshes::default(), models, batch_max })
     }
 
     pub fn pipelines(&self) -> Vec<wire::Pipeline> {
@@ -190,84 +197,243 @@ impl Renderer {
         &self.studio
     }
 
+    /// Orders that memory suffices for in one batch, as far as is known.
+    pub fn batch_limit(&self) -> u32 {
+        self.batch_max as u32
+    }
+
+    /// How many orders for this pipeline are worth rendering together: as many as were asked for, unless memory has run out with fewer or
+    /// the model takes fewer.
+    pub fn batch_max(&self, pipeline: &str) -> usize {
+        let model = self.models.iter().find(|model| model.folder().id() == pipeline);
+        self.batch_max.min(model.and_then(LightModel::batch_max).unwrap_or(usize::MAX)).max(1)
+    }
+
     pub fn render(&mut self, order: &Order, watch: &mut Watch<'_>) -> Result<Render, RenderError> {
-        let model = self.models.iter_mut().find(|model| model.folder().id() == order.pipeline);
-        let model = model.ok_or_else(|| RenderError::NoPipeline(order.pipeline.clone()))?;
-        let mut stages = Stages::new();
-        let mut go_on =
-            |stage: &'static str, share: f32| if watch(stage, share) { Ok(()) } else { Err(RenderError::Cancelled) };
+        let mut answer = Err(RenderError::Cancelled);
+        let commission = Commission { order, watch: Box::new(watch) };
+        self.render_batch(vec![commission], &mut |_, result| answer = result);
+        answer
+    }
 
-        go_on("geometry", 0.0)?;
-        let mesh = self.meshes.get(&self.library, &order.vehicle)?;
-        stages.end("geometry");
-        let mut refused: Vec<Value> = Vec::new();
-        // Shot anew for each attempt: to keep the base shading for the rare repetition would cost every render 50 MB.
-        let (shot, pictures, light, verdict) = loop {
-            go_on("gbuffer", 0.1)?;
-            let mut shot = self.studio.shoot(mesh, order.view)?;
-            stages.end("gbuffer");
-            let attempt = refused.len() as u32;
-            let light = if attempt < DIFFUSION_ATTEMPTS { Light::Diffusion } else { Light::BaseShading };
-            let mut verdict = Verdict::default();
-            if light == Light::Diffusion {
-                let reference = gate::Reference::of(&shot.layers, &shot.conditioning);
-                stages.end("gate");
-                let mut still_wanted = |share: f32| go_on("diffusion", 0.4 + 0.4 * share).is_ok();
-                let planes = &shot.conditioning.planes;
-                match model.light(&mut shot.layers, planes, order.seed, attempt, &mut still_wanted) {
-                    Ok(()) => {}
-                    Err(error @ DiffusionError::NotFinite { .. }) => verdict.findings.push(error.to_string()),
-                    Err(error) => return Err(error.into()),
-                }
-                stages.end("diffusion");
-                if verdict.passes() {
-                    verdict = reference.judge(&shot.layers);
-                }
-                stages.end("gate");
+    /// Renders orders for one pipeline, that of the first: each alone but for the diffusion, which all go through together. `done` hears of
+    /// each commission once, by its place, as soon as that one has ended.
+    pub fn render_batch(
+        &mut self,
+        commissions: Vec<Commission<'_>>,
+        done: &mut dyn FnMut(usize, Result<Render, RenderError>),
+    ) {
+        let mut sittings: Vec<Sitting<'_>> = commissions.into_iter().enumerate().map(Sitting::new).collect();
+        // Whether the sitting goes on.
+        let mut goes_on = |sitting: &Sitting<'_>, step: Result<Option<Render>, RenderError>| match step {
+            Ok(None) => true,
+            Ok(Some(render)) => {
+                done(sitting.place, Ok(render));
+                false
             }
-            let mut pictures = Vec::new();
-            if verdict.passes() {
-                finish::round_as_stored(&mut shot.layers);
-                go_on("compose", 0.8)?;
-                pictures = self.compositor.compose(&shot.layers, &order.colours)?;
-                stages.end("compose");
-                for (colour, picture) in order.colours.iter().zip(&pictures) {
-                    verdict.add_picture(*colour, gate::judge_picture(&shot.layers, *colour, picture));
-                }
-                stages.end("gate");
+            Err(error) => {
+                done(sitting.place, Err(error));
+                false
             }
-            if verdict.passes() {
-                break (shot, pictures, light, verdict);
-            }
-            let findings = verdict.findings.join("; ");
-            tracing::warn!(vehicle = order.vehicle.key(), view = %order.view, attempt, findings, "the gate refuses a render");
-            if light == Light::BaseShading {
-                return Err(RenderError::Quality(findings));
-            }
-            refused.push(json!({"findings": verdict.findings, "figures": verdict.figures}));
         };
-        let pictures = order.colours.iter().copied().zip(pictures).collect();
+        let pipeline = sittings.first().map(|sitting| sitting.order.pipeline.clone()).unwrap_or_default();
+        let model = self.models.iter().position(|model| model.folder().id() == pipeline);
+        sittings.retain(|sitting| match model {
+            Some(_) if sitting.order.pipeline == pipeline => true,
+            _ => goes_on(sitting, Err(RenderError::NoPipeline(sitting.order.pipeline.clone()))),
+        });
+        let Some(model) = model else { return };
+        for attempt in 0..=DIFFUSION_ATTEMPTS {
+            let light = if attempt < DIFFUSION_ATTEMPTS { Light::Diffusion } else { Light::BaseShading };
+            sittings.retain_mut(|sitting| {
+                let shot = self.shoot(sitting, light);
+                goes_on(sitting, shot.map(|()| None))
+            });
+            if light == Light::Diffusion {
+                self.light(model, &mut sittings, attempt);
+                sittings.retain_mut(|sitting| {
+                    let judged = sitting.judge_light();
+                    goes_on(sitting, judged.map(|()| None))
+                });
+            }
+            sittings.retain_mut(|sitting| {
+                let finished = self.finish(model, sitting, light);
+                goes_on(sitting, finished)
+            });
+        }
+    }
 
+    /// Geometry and G-buffer. Shot anew for each attempt: to keep the base shading for the rare repetition would cost every render 50 MB.
+    fn shoot(&mut self, sitting: &mut Sitting<'_>, light: Light) -> Result<(), RenderError> {
+        sitting.waited();
+        sitting.go_on("geometry", 0.0)?;
+        let mesh = self.meshes.get(&self.library, &sitting.order.vehicle)?;
+        sitting.triangles = mesh.triangle_count();
+        sitting.stages.end("geometry");
+        sitting.go_on("gbuffer", 0.1)?;
+        let shot = self.studio.shoot(mesh, sitting.order.view)?;
+        sitting.stages.end("gbuffer");
+        sitting.verdict = Verdict::default();
+        sitting.reference = (light == Light::Diffusion).then(|| gate::Reference::of(&shot.layers, &shot.conditioning));
+        sitting.stages.end("gate");
+        sitting.shot = Some(shot);
+        Ok(())
+    }
+
+    /// Diffusion for all at once, or in parts where memory runs out.
+    fn light(&mut self, model: usize, sittings: &mut [Sitting<'_>], attempt: u32) {
+        let (model, batch_max) = (&mut self.models[model], &mut self.batch_max);
+        let mut together = |part: &mut [Sitting<'_>]| -> Result<(), DiffusionError> {
+            let mut pictures: Vec<Unlit<'_>> = Vec::with_capacity(part.len());
+            let mut results: Vec<&mut Option<Result<(), DiffusionError>>> = Vec::with_capacity(part.len());
+            for sitting in part.iter_mut() {
+                sitting.waited();
+                let Sitting { order, watch, shot: Some(shot), lit, .. } = sitting else { continue };
+                let still_wanted = Box::new(|share: f32| watch("diffusion", 0.4 + 0.4 * share));
+                let (base, conditioning) = (&mut shot.layers, shot.conditioning.planes.as_slice());
+                pictures.push(Unlit { base, conditioning, seed: order.seed, still_wanted });
+                results.push(lit);
+            }
+            let lit = model.light(&mut pictures, attempt).inspect_err(|error| {
+                if matches!(error, DiffusionError::OutOfMemory { .. }) && pictures.len() > 1 {
+                    *batch_max = (pictures.len() / 2).min(*batch_max);
+                    tracing::warn!(batch = pictures.len(), batch_max, "out of memory: smaller batches from now on");
+                }
+            })?;
+            drop(pictures);
+            let batch = lit.iter().filter(|lit| !matches!(lit, Err(DiffusionError::Cancelled))).count();
+            results.into_iter().zip(lit).for_each(|(result, lit)| *result = Some(lit));
+            for sitting in part {
+                sitting.batch = batch;
+                sitting.stages.end("diffusion");
+            }
+            Ok(())
+        };
+        memory_ladder::in_halves(sittings, &mut together, &mut |sitting, error| sitting.lit = Some(Err(error)));
+    }
+
+    /// Paint and the gate for the pictures. `None`: they do not pass, and the vehicle is to be shot again.
+    fn finish(&mut self, model: usize, sitting: &mut Sitting<'_>, light: Light) -> Result<Option<Render>, RenderError> {
+        let Some(mut shot) = sitting.shot.take() else { return Ok(None) };
+        let order = sitting.order;
+        let mut pictures = Vec::new();
+        sitting.waited();
+        if sitting.verdict.passes() {
+            finish::round_as_stored(&mut shot.layers);
+            sitting.go_on("compose", 0.8)?;
+            pictures = self.compositor.compose(&shot.layers, &order.colours)?;
+            sitting.stages.end("compose");
+            for (colour, picture) in order.colours.iter().zip(&pictures) {
+                sitting.verdict.add_picture(*colour, gate::judge_picture(&shot.layers, *colour, picture));
+            }
+            sitting.stages.end("gate");
+        }
+        if sitting.verdict.passes() {
+            let pictures = order.colours.iter().copied().zip(pictures).collect();
+            let receipt = self.receipt(model, sitting, &shot.gbuffer_digest, light);
+            return Ok(Some(Render { layers: shot.layers, pictures, receipt }));
+        }
+        let findings = sitting.verdict.findings.join("; ");
+        let attempt = sitting.refused.len();
+        tracing::warn!(vehicle = order.vehicle.key(), view = %order.view, attempt, findings, "the gate refuses a render");
+        if light == Light::BaseShading {
+            return Err(RenderError::Quality(findings));
+        }
+        sitting.refused.push(json!({"findings": sitting.verdict.findings, "figures": sitting.verdict.figures}));
+        Ok(None)
+    }
+
+    fn receipt(&self, model: usize, sitting: &Sitting<'_>, gbuffer_digest: &str, light: Light) -> Value {
+        let model = &self.models[model];
         let files: Vec<Value> =
             model.folder().files().iter().map(|f| json!({"path": f.path, "sha256": f.sha256})).collect();
-        let receipt = json!({
+        json!({
             "model": {"id": model.folder().id(), "digest": model.folder().digest(), "license": model.folder().license(),
                       "precision": model.folder().precision(), "files": files},
-            "gbuffer_digest": shot.gbuffer_digest,
-            "triangles": mesh.triangle_count(),
-            "seed": order.seed,
+            "gbuffer_digest": gbuffer_digest,
+            "triangles": sitting.triangles,
+            "seed": sitting.order.seed,
             "scheduler": {"name": "flow-match-euler", "timesteps": model.scheduler().timesteps(),
                           "initial_noise_scale": model.scheduler().initial_noise_scale()},
             "steps": model.scheduler().timesteps().len(),
+            // Pictures that went through the model together.
+            "batch": sitting.batch,
             "execution_provider": "CPUExecutionProvider",
             "onnx_runtime": self.runtime.version(),
             "device": {"name": self.gpu.name, "backend": self.gpu.backend},
             // What a picture was lit by, and what the gate measured; `refused` has an entry for each attempt that failed it.
             "light": match light { Light::Diffusion => "diffusion", Light::BaseShading => "base_shading" },
-            "quality": {"figures": verdict.figures, "refused": refused},
-            "timings_ms": stages.timings,
-        });
-        Ok(Render { layers: shot.layers, pictures, receipt })
+            "quality": {"figures": sitting.verdict.figures, "refused": sitting.refused},
+            "timings_ms": sitting.stages.timings,
+        })
+    }
+}
+
+/// An order and who watches it.
+pub struct Commission<'a> {
+    pub order: &'a Order,
+    pub watch: Box<Watch<'a>>,
+}
+
+/// A commission on its way.
+struct Sitting<'a> {
+    /// Among the commissions.
+    place: usize,
+    order: &'a Order,
+    watch: Box<Watch<'a>>,
+    stages: Stages,
+    triangles: usize,
+    /// How many went through the model with it, itself included.
+    batch: usize,
+    shot: Option<Shot>,
+    /// Of the shot's base shading.
+    reference: Option<gate::Reference>,
+    lit: Option<Result<(), DiffusionError>>,
+    verdict: Verdict,
+    /// What the gate found, by attempt.
+    refused: Vec<Value>,
+}
+
+impl<'a> Sitting<'a> {
+    fn new((place, commission): (usize, Commission<'a>)) -> Self {
+        Sitting {
+            place,
+            stages: Stages::of(&commission.order.trace),
+            order: commission.order,
+            watch: commission.watch,
+            triangles: 0,
+            batch: 0,
+            shot: None,
+            reference: None,
+            lit: None,
+            verdict: Verdict::default(),
+            refused: Vec::new(),
+        }
+    }
+
+    fn go_on(&mut self, stage: &'static str, share: f32) -> Result<(), RenderError> {
+        if (self.watch)(stage, share) { Ok(()) } else { Err(RenderError::Cancelled) }
+    }
+
+    /// What was done meanwhile was done for the others of its batch.
+    fn waited(&mut self) {
+        self.stages.end_waiting("batch");
+    }
+
+    /// The gate for the model's light.
+    fn judge_light(&mut self) -> Result<(), RenderError> {
+        self.waited();
+        match self.lit.take() {
+            Some(Err(error @ DiffusionError::NotFinite { .. })) => self.verdict.findings.push(error.to_string()),
+            Some(Err(error)) => return Err(error.into()),
+            Some(Ok(())) | None => {
+                if let (Some(reference), Some(shot)) = (&self.reference, &self.shot) {
+                    self.verdict = reference.judge(&shot.layers);
+                }
+            }
+        }
+        self.stages.end("gate");
+        Ok(())
     }
 }
 
@@ -300,31 +466,37 @@ impl Meshes {
     }
 }
 
-/// Milliseconds by stage.
+/// Milliseconds by stage, each also a span of the work's trace.
 #[derive(Debug)]
 pub struct Stages {
     since: Instant,
+    trace: Trace,
     pub timings: serde_json::Map<String, Value>,
 }
 
 impl Stages {
-    pub fn new() -> Self {
-        Self { since: Instant::now(), timings: serde_json::Map::new() }
+    /// Waiting below this is the time between two lines of code.
+    const WAITING_MIN: Duration = Duration::from_millis(1);
+
+    pub fn of(trace: &Trace) -> Self {
+        Self { since: Instant::now(), trace: trace.clone(), timings: serde_json::Map::new() }
     }
 
     /// Everything since the last end (or the start) was `stage`; one that is entered again goes on counting.
-    pub fn end(&mut self, stage: &str) {
+    pub fn end(&mut self, stage: &'static str) {
         let now = Instant::now();
         let before = self.timings.get(stage).and_then(Value::as_u64).unwrap_or(0);
-        let ms = (now - self.since).as_millis() as u64;
-        self.timings.insert(stage.to_owned(), (before + ms).into());
+        let took = now - self.since;
+        self.timings.insert(stage.to_owned(), (before + took.as_millis() as u64).into());
+        self.trace.past(stage, took);
         self.since = now;
     }
-}
 
-impl Default for Stages {
-    fn default() -> Self {
-        Self::new()
+    /// The same for a stage in which nothing is done, if there was any.
+    pub fn end_waiting(&mut self, stage: &'static str) {
+        if self.since.elapsed() >= Self::WAITING_MIN {
+            self.end(stage);
+        }
     }
 }
 

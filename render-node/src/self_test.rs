@@ -3,6 +3,7 @@
 
 use crate::config::LocalConfig;
 use crate::renderer::{Order, RenderError, Renderer, StartError};
+use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, View};
 
 /// Why the node does not take work.
@@ -35,6 +36,7 @@ fn run(renderer: &mut Renderer) -> Result<(), SelfTestError> {
             colours: vec![Colour::Red],
             pipeline: pipeline.clone(),
             seed: 0,
+            trace: Trace::none(),
         };
         let render = renderer
             .render(&order, &mut |_, _| true)

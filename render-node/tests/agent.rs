@@ -156,6 +156,7 @@ impl Plane {
                 upload("32.red.jpg", Format::Jpg, 32),
             ],
             layers_url: Some(format!("{}/layers", self.base())),
+            traceparent: None,
         }
     }
 }
@@ -278,11 +279,16 @@ fn engine() -> Engine {
 
 async fn start(plane: &Arc<Plane>) -> Node {
     let engine = tokio::task::spawn_blocking(engine).await.unwrap();
-    let token =
-        Config::load(None, |name| (name == "CYCLORAMA_NODE_TOKEN").then(|| "cycn_test".to_owned())).unwrap().token;
-    let control_plane = ControlPlane::new(plane.base(), token.unwrap()).unwrap();
+    let variables = [
+        ("CYCLORAMA_NODE_TOKEN", "cycn_test"),
+        ("CYCLORAMA_NODE_NAME", "under-test"),
+        ("CYCLORAMA_NODE_USD_PER_HOUR", "1.25"),
+    ];
+    let value = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+    let config = Config::load(None, value).unwrap();
+    let control_plane = ControlPlane::new(plane.base(), config.token.clone().unwrap()).unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let agent = Agent::new(control_plane, engine, "under-test".to_owned(), 2, Some(1.25));
+    let agent = Agent::new(control_plane, engine, &config);
     let running = tokio::spawn(async move { agent.run(async { stopped.await.unwrap() }).await.unwrap() });
     plane.until("a join", |heard| !heard.joins.is_empty()).await;
     Node { stop, running }

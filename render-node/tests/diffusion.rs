@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
-use cyclorama_node::diffusion::{DiffusionError, LightModel, LockError, ModelFolder, OnnxRuntime, light_space};
+use cyclorama_node::diffusion::{DiffusionError, LightModel, LockError, ModelFolder, OnnxRuntime, Unlit, light_space};
 use cyclorama_node::studio::Layers;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 const SIDE: usize = 32;
+const SEED: u64 = 7;
 const CONDITIONING: [&str; 2] = ["first", "second"];
 
 fn fixture(name: &str) -> PathBuf {
@@ -44,17 +45,26 @@ fn conditioning() -> Vec<f32> {
     [vec![2.0; SIDE * SIDE], vec![1.0; SIDE * SIDE]].concat()
 }
 
+/// Lights one picture; `still_wanted` hears the share of steps done before each.
+fn light(
+    model: &mut LightModel,
+    base: &mut Layers,
+    conditioning: &[f32],
+    still_wanted: impl FnMut(f32) -> bool,
+) -> Result<(), DiffusionError> {
+    let picture = Unlit { base, conditioning, seed: SEED, still_wanted: Box::new(still_wanted) };
+    model.light(&mut [picture], 0).unwrap().pop().unwrap()
+}
+
 #[test]
 fn two_steps_add_the_residual_the_formula_gives() {
     let mut lit = layers();
     let mut shares = Vec::new();
-    load("tiny-light")
-        .unwrap()
-        .light(&mut lit, &conditioning(), 7, 0, &mut |share| {
-            shares.push(share);
-            true
-        })
-        .unwrap();
+    light(&mut load("tiny-light").unwrap(), &mut lit, &conditioning(), |share| {
+        shares.push(share);
+        true
+    })
+    .unwrap();
     assert_eq!(shares, [0.0, 0.5]);
 
     // The fixture's model: x0[c] = 0.25 x[c] + t + 2 (c + 1) - 1, from zeros, at t = 1 and t = 0.25.
@@ -79,7 +89,7 @@ fn two_steps_add_the_residual_the_formula_gives() {
 fn a_job_nobody_wants_stops_between_steps_and_leaves_the_layers_alone() {
     let mut lit = layers();
     let mut asked = 0;
-    let stopped = load("tiny-light").unwrap().light(&mut lit, &conditioning(), 7, 0, &mut |_| {
+    let stopped = light(&mut load("tiny-light").unwrap(), &mut lit, &conditioning(), |_| {
         asked += 1;
         asked < 2
     });
@@ -91,11 +101,67 @@ fn a_job_nobody_wants_stops_between_steps_and_leaves_the_layers_alone() {
 fn pictures_of_another_size_and_values_that_are_not_numbers_are_errors() {
     let mut model = load("tiny-light").unwrap();
     for conditioning in [vec![], vec![0.0; SIDE * SIDE], vec![0.0; 3 * SIDE * SIDE]] {
-        let refused = model.light(&mut layers(), &conditioning, 0, 0, &mut |_| true);
+        let refused = light(&mut model, &mut layers(), &conditioning, |_| true);
         assert!(matches!(refused, Err(DiffusionError::Picture { .. })));
     }
-    let poisoned = model.light(&mut layers(), &vec![f32::NAN; 2 * SIDE * SIDE], 0, 0, &mut |_| true);
+    let poisoned = light(&mut model, &mut layers(), &vec![f32::NAN; 2 * SIDE * SIDE], |_| true);
     assert!(matches!(poisoned, Err(DiffusionError::NotFinite { .. })));
+}
+
+#[test]
+fn a_batch_lights_each_picture_as_it_would_be_alone() {
+    let noisy = noisy();
+    let mut model = LightModel::load(&runtime(), noisy.path(), &CONDITIONING).unwrap();
+    assert_eq!(model.batch_max(), None);
+    let brighter = [vec![3.0; SIDE * SIDE], vec![0.5; SIDE * SIDE]].concat();
+    let poisoned = vec![f32::NAN; 2 * SIDE * SIDE];
+    let mut alone = [layers(), layers()];
+    for (seed, (base, conditioning)) in (SEED..).zip(alone.iter_mut().zip([conditioning(), brighter.clone()])) {
+        let picture = Unlit { base, conditioning: &conditioning, seed, still_wanted: Box::new(|_| true) };
+        model.light(&mut [picture], 0).unwrap().pop().unwrap().unwrap();
+    }
+    let mut otherwise = layers();
+    light(&mut model, &mut otherwise, &brighter, |_| true).unwrap();
+    assert_ne!(otherwise, alone[1], "the seed matters");
+
+    // One that cannot be lit, one that nobody wants after the first step and one of another size take no other with them.
+    let mut lit = [layers(), layers(), layers(), layers(), layers()];
+    let (usual, mut asked) = (conditioning(), 0);
+    let given: [(&[f32], u64, Box<dyn FnMut(f32) -> bool>); 5] = [
+        (&usual, SEED, Box::new(|_| true)),
+        (&poisoned, 1, Box::new(|_| true)),
+        (
+            &usual,
+            2,
+            Box::new(move |_| {
+                asked += 1;
+                asked < 2
+            }),
+        ),
+        (&[], 3, Box::new(|_| true)),
+        (&brighter, SEED + 1, Box::new(|_| true)),
+    ];
+    let mut batch: Vec<Unlit<'_>> = lit
+        .iter_mut()
+        .zip(given)
+        .map(|(base, (conditioning, seed, still_wanted))| Unlit { base, conditioning, seed, still_wanted })
+        .collect();
+    let results = model.light(&mut batch, 0).unwrap();
+    drop(batch);
+    assert!(
+        matches!(
+            results.as_slice(),
+            [
+                Ok(()),
+                Err(DiffusionError::NotFinite { .. }),
+                Err(DiffusionError::Cancelled),
+                Err(DiffusionError::Picture { .. }),
+                Ok(())
+            ]
+        ),
+        "{results:?}"
+    );
+    assert_eq!(lit, [alone[0].clone(), layers(), layers(), layers(), alone[1].clone()]);
 }
 
 #[test]
@@ -137,6 +203,24 @@ fn copy() -> tempfile::TempDir {
         std::fs::copy(fixture("tiny-light").join(file), target).unwrap();
     }
     copy
+}
+
+/// The good fixture, but it starts from noise.
+fn noisy() -> tempfile::TempDir {
+    let folder = copy();
+    let read = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&std::fs::read(folder.path().join(name)).unwrap()).unwrap()
+    };
+    let (mut lock, mut scheduler) = (read("cyclorama.lock.json"), read("scheduler/scheduler_config.json"));
+    scheduler["initial_noise_scale"] = 1.0.into();
+    let scheduler = scheduler.to_string();
+    let files = lock["files"].as_array_mut().unwrap();
+    let locked = files.iter_mut().find(|file| file["path"] == "scheduler/scheduler_config.json").unwrap();
+    locked["bytes"] = scheduler.len().into();
+    locked["sha256"] = hex::encode(Sha256::digest(&scheduler)).into();
+    std::fs::write(folder.path().join("scheduler/scheduler_config.json"), scheduler).unwrap();
+    std::fs::write(folder.path().join("cyclorama.lock.json"), lock.to_string()).unwrap();
+    folder
 }
 
 /// What `spoil` does to a good folder must be noticed, in words that name the file.

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
 use cyclorama_core::encoding::Picture;
+use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, Dimensions, Vehicle, VehicleType, View};
 use cyclorama_node::config::LocalConfig;
 use cyclorama_node::engine::Engine;
@@ -167,6 +168,7 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
 fn config(models: &Path) -> LocalConfig {
     let library = std::env::var_os("ORT_DYLIB_PATH").expect("ORT_DYLIB_PATH names the ONNX Runtime library: run `make test`, or export ORT_DYLIB_PATH=$(scripts/onnxruntime.sh)");
     LocalConfig {
+        batch_max: 1,
         models: models.to_path_buf(),
         onnx_runtime: Some(PathBuf::from(library)),
         adapter: AdapterChoice::Best,
@@ -189,6 +191,7 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
             colours: vec![Colour::Blue, Colour::White],
             pipeline: renderer.pipelines()[0].id.clone(),
             seed: 3,
+            trace: Trace::none(),
         };
         let render = renderer.render(&order, &mut |_, _| true).unwrap();
         let receipt = &render.receipt;

@@ -4,6 +4,7 @@ use super::{DiffusionError, ModelFolder, OnnxRuntime, RESIDUAL_CHANNELS};
 use ort::session::Session;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::value::{Outlet, TensorElementType, TensorRef, ValueType};
+use std::borrow::Cow;
 
 const SAMPLE: &str = "sample";
 const TIMESTEP: &str = "timestep";
@@ -36,19 +37,26 @@ impl Denoiser {
         Ok(Self { session, model, side, conditioning_channels })
     }
 
-    /// The clean sample the model sees in `sample` at time `timestep`. Slices hold planes of side x side.
-    pub(super) fn predict(
-        &mut self,
-        sample: &[f32],
-        timestep: f32,
-        conditioning: &[f32],
-    ) -> Result<Vec<f32>, DiffusionError> {
-        let (side, channels) = (self.side, self.conditioning_channels);
+    /// `None`: its graph takes any number.
+    pub(super) fn batch_max(&self) -> Option<usize> {
+        let fixed = |input: &Outlet| match input.dtype() {
+            ValueType::Tensor { shape, .. } => shape.first().and_then(|batch| usize::try_from(*batch).ok()),
+            _ => None,
+        };
+        self.session.inputs().iter().filter_map(fixed).min()
+    }
+
+    /// The clean samples the model sees in those of `batch` at time `timestep`, one after the other.
+    pub(super) fn predict(&mut self, batch: &[Item<'_>], timestep: f32) -> Result<Vec<f32>, DiffusionError> {
+        let (count, side, channels) = (batch.len(), self.side, self.conditioning_channels);
+        let sample = joined(batch.iter().map(|item| item.sample));
+        let conditioning = joined(batch.iter().map(|item| item.conditioning));
+        let timesteps = vec![timestep; count];
         let run = |session: &mut Session| -> ort::Result<Vec<f32>> {
             let outputs = session.run(ort::inputs![
-                SAMPLE => TensorRef::from_array_view(([1, RESIDUAL_CHANNELS, side, side], sample))?,
-                TIMESTEP => TensorRef::from_array_view(([1_usize], [timestep].as_slice()))?,
-                CONDITIONING => TensorRef::from_array_view(([1, channels, side, side], conditioning))?,
+                SAMPLE => TensorRef::from_array_view(([count, RESIDUAL_CHANNELS, side, side], &*sample))?,
+                TIMESTEP => TensorRef::from_array_view(([count], timesteps.as_slice()))?,
+                CONDITIONING => TensorRef::from_array_view(([count, channels, side, side], &*conditioning))?,
             ])?;
             let (_, clean) = outputs[CLEAN].try_extract_tensor::<f32>()?;
             Ok(clean.to_vec())
@@ -71,6 +79,20 @@ impl Denoiser {
             return Err(DiffusionError::Signature { model: self.model.clone(), detail });
         }
         Ok(clean)
+    }
+}
+
+/// One picture's part of a batch: planes of side x side.
+pub(super) struct Item<'a> {
+    pub sample: &'a [f32],
+    pub conditioning: &'a [f32],
+}
+
+/// One after the other; a single one as it is.
+fn joined<'a>(mut parts: impl ExactSizeIterator<Item = &'a [f32]>) -> Cow<'a, [f32]> {
+    match parts.len() {
+        1 => parts.next().map_or(Cow::Borrowed(&[]), Cow::Borrowed),
+        _ => Cow::Owned(parts.collect::<Vec<_>>().concat()),
     }
 }
 

@@ -16,7 +16,7 @@ pub use model_folder::{LockError, ModelFolder};
 pub use onnx_runtime::{OnnxRuntime, OnnxRuntimeError};
 
 use crate::studio::Layers;
-use denoiser::Denoiser;
+use denoiser::{Denoiser, Item};
 use scheduler::FlowMatchEuler;
 use std::path::Path;
 
@@ -87,44 +87,78 @@ impl LightModel {
         &self.scheduler
     }
 
-    /// Lights `base` in place. `conditioning` holds the channels the model was loaded for, one after the other, each
-    /// [`ModelFolder::side_px`] square, rows from the top. The same seed and attempt (0 for the first) give the same light on the same device.
+    /// How many pictures it takes at once; `None`: any number.
+    pub fn batch_max(&self) -> Option<usize> {
+        self.denoiser.batch_max()
+    }
+
+    /// Lights each picture in place, all of them in one run of the model a step. What becomes of each is answered in their order; an error
+    /// of the whole leaves every picture as it was. The same seed and attempt (0 for the first) give the same light on the same device.
     pub fn light(
         &mut self,
-        base: &mut Layers,
-        conditioning: &[f32],
-        seed: u64,
+        pictures: &mut [Unlit<'_>],
         attempt: u32,
-        still_wanted: &mut StillWanted<'_>,
-    ) -> Result<(), DiffusionError> {
+    ) -> Result<Vec<Result<(), DiffusionError>>, DiffusionError> {
         let model = || self.folder.id().to_owned();
         let side = self.folder.side_px() as usize;
-        let channels = self.folder.conditioning().len();
-        if conditioning.len() != channels * side * side
-            || base.side_px == 0
-            || !base.side_px.is_multiple_of(self.folder.side_px())
-        {
-            let detail = format!(
-                "{} values of conditioning and layers of {} px, where {channels} channels of {side} px and a multiple of {side} px are needed",
-                conditioning.len(),
-                base.side_px,
-            );
-            return Err(DiffusionError::Picture { model: model(), detail });
-        }
-
-        let mut sample = self.scheduler.start(seed, attempt, RESIDUAL_CHANNELS * side * side);
         let steps = self.scheduler.timesteps().len();
+        let begin = |picture: &Unlit<'_>| {
+            self.check(picture)?;
+            Ok(self.scheduler.start(picture.seed, attempt, RESIDUAL_CHANNELS * side * side))
+        };
+        let mut samples: Vec<Result<Vec<f32>, DiffusionError>> = pictures.iter().map(begin).collect();
         for step in 0..steps {
-            if !still_wanted(step as f32 / steps as f32) {
-                return Err(DiffusionError::Cancelled);
+            for (sample, picture) in samples.iter_mut().zip(pictures.iter_mut()) {
+                if sample.is_ok() && !(picture.still_wanted)(step as f32 / steps as f32) {
+                    *sample = Err(DiffusionError::Cancelled);
+                }
             }
-            let clean = self.denoiser.predict(&sample, self.scheduler.timesteps()[step], conditioning)?;
-            self.scheduler.step(step, &mut sample, &clean);
+            let going =
+                || samples.iter().zip(pictures.iter()).filter_map(|(sample, p)| Some((sample.as_ref().ok()?, p)));
+            let batch: Vec<Item<'_>> =
+                going().map(|(sample, picture)| Item { sample, conditioning: picture.conditioning }).collect();
+            if batch.is_empty() {
+                break;
+            }
+            let clean = self.denoiser.predict(&batch, self.scheduler.timesteps()[step])?;
+            let going = samples.iter_mut().filter_map(|sample| sample.as_mut().ok());
+            for (sample, clean) in going.zip(clean.chunks_exact(RESIDUAL_CHANNELS * side * side)) {
+                self.scheduler.step(step, sample, clean);
+            }
         }
-        if sample.iter().any(|v| !v.is_finite()) {
-            return Err(DiffusionError::NotFinite { model: model() });
-        }
-        residual::add(base, &sample, side, self.folder.residual_scale());
-        Ok(())
+        let light = |(sample, picture): (Result<Vec<f32>, DiffusionError>, &mut Unlit<'_>)| {
+            let sample = sample?;
+            if sample.iter().any(|v| !v.is_finite()) {
+                return Err(DiffusionError::NotFinite { model: model() });
+            }
+            residual::add(picture.base, &sample, side, self.folder.residual_scale());
+            Ok(())
+        };
+        Ok(samples.into_iter().zip(pictures).map(light).collect())
     }
+
+    fn check(&self, picture: &Unlit<'_>) -> Result<(), DiffusionError> {
+        let (side_px, channels) = (self.folder.side_px(), self.folder.conditioning().len());
+        let found = picture.base.side_px;
+        if picture.conditioning.len() == channels * (side_px * side_px) as usize
+            && found > 0
+            && found.is_multiple_of(side_px)
+        {
+            return Ok(());
+        }
+        let detail = format!(
+            "{} values of conditioning and layers of {found} px, where {channels} channels of {side_px} px and a multiple of {side_px} px are needed",
+            picture.conditioning.len(),
+        );
+        Err(DiffusionError::Picture { model: self.folder.id().to_owned(), detail })
+    }
+}
+
+/// A picture in its base shading.
+pub struct Unlit<'a> {
+    pub base: &'a mut Layers,
+    /// The channels the model was loaded for, one after the other, each [`ModelFolder::side_px`] square, rows from the top.
+    pub conditioning: &'a [f32],
+    pub seed: u64,
+    pub still_wanted: Box<StillWanted<'a>>,
 }

@@ -1,0 +1,120 @@
+//! The engine takes jobs together where it may, and each gets the picture that it would get alone.
+
+#![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
+
+use cyclorama_core::encoding::Picture;
+use cyclorama_core::traces::Trace;
+use cyclorama_core::wire::{Job, JobKind};
+use cyclorama_core::{BodyClass, Colour, View};
+use cyclorama_node::config::{Config, LocalConfig};
+use cyclorama_node::engine::Engine;
+use cyclorama_node::held_jobs::HeldJob;
+use cyclorama_node::renderer::{Commission, Order, Render, RenderError, Renderer};
+use cyclorama_node::vehicle::typical::typical;
+use std::sync::Arc;
+
+fn config(batch_max: u32) -> LocalConfig {
+    let value = |name: &str| match name {
+        "CYCLORAMA_NODE_MODELS" => Some("../models/builtin".to_owned()),
+        "CYCLORAMA_NODE_SLOTS" => Some("16".to_owned()),
+        "CYCLORAMA_NODE_BATCH_MAX" => Some(batch_max.to_string()),
+        name => std::env::var(name).ok(),
+    };
+    Config::load(None, value).unwrap().local
+}
+
+/// Four jobs of three vehicles and two views.
+fn orders(pipeline: &str) -> [Order; 4] {
+    [
+        (BodyClass::Hatchback, View::Side, Colour::Blue),
+        (BodyClass::Suv, View::FrontThreeQuarter, Colour::White),
+        (BodyClass::Hatchback, View::FrontThreeQuarter, Colour::Black),
+        (BodyClass::Sedan, View::Side, Colour::Red),
+    ]
+    .map(|(body, view, colour)| Order {
+        vehicle: typical(body),
+        view,
+        colours: vec![colour],
+        pipeline: pipeline.to_owned(),
+        seed: 3,
+        trace: Trace::none(),
+    })
+}
+
+fn held(order: &Order) -> Arc<HeldJob> {
+    let job = Job {
+        job_id: order.vehicle.key(),
+        fence: 1,
+        deadline: i64::MAX,
+        attempt: 1,
+        kind: JobKind::Render,
+        vehicle: order.vehicle.clone(),
+        view: order.view,
+        colours: order.colours.clone(),
+        pipeline: order.pipeline.clone(),
+        seed: order.seed,
+        uploads: Vec::new(),
+        layers_url: None,
+        traceparent: None,
+    };
+    Arc::new(HeldJob::new(&job, Trace::none()))
+}
+
+/// All orders handed in at once.
+async fn render(engine: &Engine) -> Vec<Render> {
+    let [a, b, c, d] = orders(&engine.pipelines()[0].id);
+    let render = async |order: Order| engine.render(order.clone(), held(&order)).await.unwrap();
+    let done = tokio::join!(render(a), render(b), render(c), render(d));
+    vec![done.0, done.1, done.2, done.3]
+}
+
+/// Mean and largest difference of two pictures' values.
+fn difference(a: &Picture, b: &Picture) -> (f64, u8) {
+    let values = || a.pixels().flatten().zip(b.pixels().flatten()).map(|(a, b)| a.abs_diff(b));
+    (values().map(f64::from).sum::<f64>() / values().count() as f64, values().max().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn together_and_alone_the_pictures_are_the_same() {
+    let start = |batch_max| tokio::task::spawn_blocking(move || Engine::start(config(batch_max), 16).unwrap());
+    let alone = start(1).await.unwrap();
+    let one_by_one = render(&alone).await;
+    drop(alone);
+    let together = start(3).await.unwrap();
+    let batches = render(&together).await;
+
+    assert!(one_by_one.iter().all(|render| render.receipt["batch"] == 1));
+    // The oldest, its companion of the same view though that came last, and the oldest of the others; what is left goes next.
+    let sizes: Vec<_> = batches.iter().map(|render| render.receipt["batch"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [3, 3, 1, 3]);
+    for (a, b) in one_by_one.iter().zip(&batches) {
+        let (mean, largest) = difference(&a.pictures[0].1, &b.pictures[0].1);
+        assert!(mean < 0.01 && largest <= 2, "{}: differs by {mean} and at most {largest}", a.receipt);
+        assert_eq!(
+            (&a.receipt["gbuffer_digest"], &b.receipt["light"]),
+            (&b.receipt["gbuffer_digest"], &"diffusion".into())
+        );
+    }
+}
+
+#[test]
+fn who_leaves_a_batch_is_told_at_once_and_takes_no_other_with_it() {
+    let mut renderer = Renderer::start(&config(4)).unwrap();
+    let pipeline = renderer.pipelines()[0].id.clone();
+    let [stays, mut stranger, leaves, also_stays] = orders(&pipeline);
+    stranger.pipeline = "another".to_owned();
+    let commissions = [&stays, &stranger, &leaves, &also_stays].map(|order| Commission {
+        order,
+        watch: Box::new(|stage: &'static str, _| stage != "diffusion" || !std::ptr::eq(order, &leaves)),
+    });
+    let mut told = Vec::new();
+    renderer.render_batch(commissions.into(), &mut |place, result| told.push((place, result)));
+
+    assert_eq!(told.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [1, 2, 0, 3]);
+    assert!(matches!(&told[0].1, Err(RenderError::NoPipeline(name)) if name == "another"));
+    assert!(matches!(&told[1].1, Err(error) if error.failure_kind().is_none()), "cancelled");
+    for (_, result) in &told[2..] {
+        let receipt = &result.as_ref().unwrap().receipt;
+        assert_eq!((&receipt["batch"], &receipt["light"]), (&2.into(), &"diffusion".into()), "{receipt}");
+    }
+}
