@@ -168,9 +168,9 @@ async fn a_render_that_nobody_waits_for_any_more_stops_between_two_steps() {
         until(&service, "job given up", asked).await;
         assert!(!service.log().contains("job done"), "{}", service.log());
         let log = service.log();
-        let ended = log.lines().filter(|line| line.contains("a render was given up: nobody waits for it any more"));
+        let mut ended = log.lines().filter(|line| line.contains("a render was given up: nobody waits for it any more"));
         assert_eq!(ended.clone().count(), asked, "{log}");
-        if ended.last().is_some_and(|line| line.contains("\"stage\":\"diffusion\"")) {
+        if ended.next_back().is_some_and(|line| line.contains("\"stage\":\"diffusion\"")) {
             return;
         }
     }
