@@ -1,21 +1,28 @@
 #!/usr/bin/env bash
-# Fetches ONNX Runtime's shared library out of its wheel on PyPI, once, and prints where it lies. Safe to repeat and to
-# run twice at a time. usage: onnxruntime.sh
+# Fetches ONNX Runtime's shared library out of its wheel on PyPI, once, and prints where it lies; with `openvino` the build that has
+# Intel's provider, which is faster on CPUs with bf16 instructions. Safe to repeat and to run twice at a time.
+# usage: onnxruntime.sh [openvino]
 set -euo pipefail
 
-version=1.31.1
 # The wheels are pinned, and with them what is inside. Any Python can fetch them: cp312 names the wheel, nothing runs it.
-case $(uname -s)-$(uname -m) in
-    Linux-x86_64) platform=manylinux_2_28_x86_64 digest=1f3dea47f2f0e5117c2404cea7d21fd253ae7836a3bf167a501cdfbb2600d536 ;;
-    Linux-aarch64) platform=manylinux_2_28_aarch64 digest=0b9a492176886992e0e875f06bc0367e333f5fff11711a2d642e18b02f3009cc ;;
+package=onnxruntime version=1.31.1
+libraries="libonnxruntime_providers_shared.so"
+case ${1:-}-$(uname -s)-$(uname -m) in
+    -Linux-x86_64) platform=manylinux_2_28_x86_64 digest=1f3dea47f2f0e5117c2404cea7d21fd253ae7836a3bf167a501cdfbb2600d536 ;;
+    -Linux-aarch64) platform=manylinux_2_28_aarch64 digest=0b9a492176886992e0e875f06bc0367e333f5fff11711a2d642e18b02f3009cc ;;
+    openvino-Linux-x86_64)
+        package=onnxruntime-openvino version=1.24.1
+        platform=manylinux_2_28_x86_64 digest=d617fac2f59a6ab5ea59a788c3e1592240a129642519aaeaa774761dfe35150e
+        libraries="$libraries libonnxruntime_providers_openvino.so libopenvino.so.2541 libopenvino_intel_cpu_plugin.so libopenvino_onnx_frontend.so.2541 libtbb.so.12"
+        ;;
     *)
-        echo "onnxruntime: there is no pinned build for $(uname -s) on $(uname -m): set ORT_DYLIB_PATH to your own libonnxruntime (1.24 or newer)" >&2
+        echo "onnxruntime: there is no pinned build ${1:-} for $(uname -s) on $(uname -m): set ORT_DYLIB_PATH to your own libonnxruntime (1.24 or newer)" >&2
         exit 1
         ;;
 esac
 
 cache=${CYCLORAMA_CACHE:-$HOME/.cache/cyclorama}
-folder=$cache/onnxruntime/$version
+folder=$cache/$package/$version
 library=$folder/libonnxruntime.so
 # The folder appears in one rename when all is in it, so its being there is proof enough.
 if [ -f "$library" ]; then
@@ -23,8 +30,8 @@ if [ -f "$library" ]; then
     exit 0
 fi
 
-mkdir -p "$cache/onnxruntime"
-partial=$(mktemp -d "$cache/onnxruntime/.partial.XXXXXX")
+mkdir -p "$cache/$package"
+partial=$(mktemp -d "$cache/$package/.partial.XXXXXX")
 trap 'rm -rf "$partial"' EXIT
 
 # pip from the system, from ensurepip, or from a virtual environment: Debian may have any of the three.
@@ -37,24 +44,24 @@ else
     exit 1
 fi
 
-printf 'onnxruntime==%s --hash=sha256:%s\n' "$version" "$digest" >"$partial/requirements.txt"
+printf '%s==%s --hash=sha256:%s\n' "$package" "$version" "$digest" >"$partial/requirements.txt"
 if ! "${pip[@]}" download --quiet --disable-pip-version-check --no-cache-dir --no-deps --require-hashes \
     --only-binary=:all: --implementation cp --python-version 3.12 --abi cp312 --platform "$platform" \
     --dest "$partial" --requirement "$partial/requirements.txt" >"$partial/log" 2>&1; then
-    echo "onnxruntime: could not fetch onnxruntime $version from the package index: $(grep -m1 ERROR "$partial/log" || tail -n 1 "$partial/log")" >&2
+    echo "onnxruntime: could not fetch $package $version from the package index: $(grep -m1 ERROR "$partial/log" || tail -n 1 "$partial/log")" >&2
     exit 1
 fi
 
 mkdir "$partial/ready"
-python3 - "$partial"/onnxruntime-*.whl "$partial/ready" "$version" <<'PYTHON'
+python3 - "$partial"/onnxruntime*.whl "$partial/ready" "$version" "$libraries" <<'PYTHON'
 import pathlib, sys, zipfile
-wheel, target, version = zipfile.ZipFile(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+wheel, target, version, libraries = zipfile.ZipFile(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3], sys.argv[4]
 wanted = {
     f"onnxruntime/capi/libonnxruntime.so.{version}": "libonnxruntime.so",
-    "onnxruntime/capi/libonnxruntime_providers_shared.so": "libonnxruntime_providers_shared.so",
     "onnxruntime/LICENSE": "LICENSE",
     "onnxruntime/ThirdPartyNotices.txt": "ThirdPartyNotices.txt",
 }
+wanted |= {f"onnxruntime/capi/{name}": name for name in libraries.split()}
 for source, name in wanted.items():
     (target / name).write_bytes(wheel.read(source))
 PYTHON

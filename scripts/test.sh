@@ -7,6 +7,11 @@ cd "$(dirname "$0")/.."
 scripts/install.sh test
 ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
+# Another build of it, which exists for x86-64 only.
+if [ "$(uname -m)" = x86_64 ]; then
+    CYCLORAMA_TEST_OPENVINO=${CYCLORAMA_TEST_OPENVINO:-$(scripts/onnxruntime.sh openvino)}
+    export CYCLORAMA_TEST_OPENVINO
+fi
 CYCLORAMA_TEST_SCHEMATHESIS=${CYCLORAMA_TEST_SCHEMATHESIS:-$(scripts/python_package.sh schemathesis 4.32.5)}
 export CYCLORAMA_TEST_SCHEMATHESIS
 # A stand-in for Stripe (GPL-3.0: a program that tests run, linked by nothing).

@@ -43,6 +43,9 @@ pub struct Device {
     pub backend: String,
     #[serde(default)]
     pub memory_mb: Option<u64>,
+    /// What runs its models, as ONNX Runtime calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_provider: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

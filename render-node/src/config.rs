@@ -1,6 +1,7 @@
 //! Settings of the node: a TOML file, then environment variables of the same meaning on top, checked at start.
 //! The environment is read nowhere else.
 
+use crate::diffusion::{Provider, ProviderChoice};
 use crate::gpu::AdapterChoice;
 use serde::Deserialize;
 use std::fmt;
@@ -11,6 +12,7 @@ const SLOTS_DEFAULT: u32 = 2;
 /// Every job holds some 100 MB of pixels.
 const SLOTS_MAX: u32 = 16;
 const NAME_CHARS_MAX: usize = 100;
+const PROVIDER: &str = "auto, cpu, cuda, tensorrt, openvino or webgpu";
 const BATCH_MAX: &str = "a number from 1 to CYCLORAMA_NODE_SLOTS";
 const USD_PER_HOUR: &str = "US dollars from 0 to 1000";
 
@@ -54,6 +56,8 @@ pub struct LocalConfig {
     /// ONNX Runtime's shared library; `None`: beside this program.
     pub onnx_runtime: Option<PathBuf>,
     pub adapter: AdapterChoice,
+    /// What runs models.
+    pub provider: ProviderChoice,
     /// A folder of vehicle sheets to use in place of the program's own: for people who draw them.
     pub sheets: Option<PathBuf>,
 }
@@ -86,11 +90,13 @@ struct File {
     models: Option<PathBuf>,
     onnx_runtime: Option<PathBuf>,
     adapter: Option<String>,
+    provider: Option<String>,
     sheets: Option<PathBuf>,
 }
 
 impl Config {
-    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_BATCH_MAX`, `_USD_PER_HOUR`, `_MODELS`, `_ADAPTER`, `_SHEETS`,
+    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_BATCH_MAX`, `_USD_PER_HOUR`, `_MODELS`, `_ADAPTER`,
+    /// `_PROVIDER`, `_SHEETS`,
     /// `ORT_DYLIB_PATH`, `OTEL_EXPORTER_OTLP_ENDPOINT`, and `CYCLORAMA_CACHE`, `HOME` for where the set-up puts ONNX Runtime. An empty value is none.
     pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let file = file.map_or_else(|| Ok(File::default()), read_file)?;
@@ -140,6 +146,13 @@ impl Config {
             Some("cpu") => AdapterChoice::Cpu,
             Some(part) => AdapterChoice::Named(part.to_owned()),
         };
+        let provider = match variable("CYCLORAMA_NODE_PROVIDER").or(file.provider).as_deref() {
+            None | Some("auto") => ProviderChoice::Auto,
+            Some(name) => {
+                let found = Provider::ALL.into_iter().find(|provider| provider.as_str() == name);
+                ProviderChoice::Only(found.ok_or_else(|| wrong("CYCLORAMA_NODE_PROVIDER", name, PROVIDER))?)
+            }
+        };
         let models = variable("CYCLORAMA_NODE_MODELS").map(PathBuf::from).or(file.models);
         let onnx_runtime = variable("ORT_DYLIB_PATH").map(PathBuf::from).or(file.onnx_runtime);
         let local = LocalConfig {
@@ -147,6 +160,7 @@ impl Config {
             models: models.unwrap_or_else(default_models),
             onnx_runtime: onnx_runtime.or_else(|| fetched_onnx_runtime(&variable)),
             adapter,
+            provider,
             sheets: variable("CYCLORAMA_NODE_SHEETS").map(PathBuf::from).or(file.sheets),
         };
         let token = variable("CYCLORAMA_NODE_TOKEN").map(Secret).or(file.token);
@@ -239,6 +253,7 @@ mod tests {
                 &[("CYCLORAMA_NODE_BATCH_MAX", "3")],
                 "CYCLORAMA_NODE_BATCH_MAX is `3`; a number from 1 to CYCLORAMA_NODE_SLOTS",
             ),
+            (&[("CYCLORAMA_NODE_PROVIDER", "gpu")], "CYCLORAMA_NODE_PROVIDER is `gpu`; auto, cpu, cuda"),
             (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "collector")], "OTEL_EXPORTER_OTLP_ENDPOINT is `collector`; an address"),
         ] {
             let error = load(variables).unwrap_err().to_string();

@@ -2,7 +2,7 @@
 
 use crate::agent::with_causes;
 use crate::config::LocalConfig;
-use crate::diffusion::{LightModel, OnnxRuntime};
+use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime};
 use crate::gpu::Gpu;
 use crate::renderer::model_folders;
 use crate::{self_test, studio};
@@ -24,15 +24,27 @@ pub fn examine(config: &LocalConfig) -> Vec<Check> {
     let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref());
     let described = runtime.as_ref().map(|r| format!("{} at {}", r.version(), r.path().display()));
     checks.push(check("onnx-runtime", described));
-    match (model_folders(&config.models), &runtime) {
+    let provider = runtime.as_ref().ok().map(|runtime| (runtime, runtime.provider(config.provider)));
+    let usable = match provider {
+        None => None,
+        Some((runtime, Ok(provider))) => {
+            checks.push(check("provider", Ok::<_, DiffusionError>(provider.onnx_name().to_owned())));
+            Some((runtime, provider))
+        }
+        Some((_, Err(error))) => {
+            checks.push(check("provider", Err(error)));
+            None
+        }
+    };
+    match (model_folders(&config.models), usable) {
         (Err(error), _) => checks.push(check("models", Err(error))),
-        (Ok(folders), Err(_)) => {
-            let detail = format!("{} found, not loaded without ONNX Runtime", folders.len());
+        (Ok(folders), None) => {
+            let detail = format!("{} found, not loaded without ONNX Runtime and a provider", folders.len());
             checks.push(Check { name: "models".to_owned(), ok: false, detail });
         }
-        (Ok(folders), Ok(runtime)) => checks.extend(folders.iter().map(|folder| {
+        (Ok(folders), Some((runtime, provider))) => checks.extend(folders.iter().map(|folder| {
             let name = format!("model {}", folder.file_name().unwrap_or(folder.as_os_str()).display());
-            let loaded = LightModel::load(runtime, folder, &studio::CONDITIONING_CHANNELS);
+            let loaded = LightModel::load(runtime, provider, folder, &studio::CONDITIONING_CHANNELS);
             check(
                 &name,
                 loaded.map(|model| {

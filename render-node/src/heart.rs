@@ -123,7 +123,7 @@ impl Heart {
 }
 
 /// Resident memory of this process in megabytes.
-fn resident_mb() -> Option<u64> {
+pub(crate) fn resident_mb() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kilobytes: u64 =
         status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().strip_suffix(" kB")?.parse().ok()?;

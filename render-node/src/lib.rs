@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod backoff;
 pub mod batches;
+pub mod bench;
 pub mod check;
 pub mod config;
 pub mod contact_sheet;

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use cyclorama_core::traces::{Exporter, Trace};
 use cyclorama_core::{BodyClass, Colour, Format, Vehicle, View, encoding};
 use cyclorama_node::agent::{Agent, with_causes};
+use cyclorama_node::bench::{self, Figures};
 use cyclorama_node::config::{Config, LocalConfig};
 use cyclorama_node::contact_sheet::{self, Darkroom};
 use cyclorama_node::control_plane::ControlPlane;
@@ -49,6 +50,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Says how fast this machine renders: each model at several batch sizes.
+    Bench(BenchArguments),
     /// Renders one picture into a file.
     Render(RenderArguments),
     /// Checks the geometry of many vehicles: dimensions, closed skins, frame, paint. Needs no graphics device.
@@ -57,6 +60,18 @@ enum Command {
     CompareVehicles(CompareArguments),
     /// Many vehicles, views or colours on one PNG, to judge with the eye.
     ContactSheet(ContactSheetArguments),
+}
+
+#[derive(Args)]
+struct BenchArguments {
+    /// Largest batch; the sizes are 1, 2, 4 and so on.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
+    batch_max: u32,
+    /// Batches of each size that are measured.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
+    turns: u16,
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args)]
@@ -146,11 +161,36 @@ fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
     match arguments.command.unwrap_or(Command::Run { embedded: false }) {
         Command::Run { embedded } => serve(config, embedded),
         Command::Doctor { json } => examine(&config.local, json),
+        Command::Bench(arguments) => measure(&config.local, &arguments),
         Command::CheckVehicles(arguments) => check_vehicles(&config.local, &arguments),
         Command::CompareVehicles(arguments) => compare_vehicles(&config.local, &arguments),
         Command::Render(arguments) => render(&config.local, &arguments),
         Command::ContactSheet(arguments) => contact_sheet(&config.local, arguments),
     }
+}
+
+fn measure(config: &LocalConfig, arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
+    let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let mut told = |figures: &Figures| {
+        if !arguments.json {
+            println!(
+                "{}, {}, batch of {}: {:.0} ms a step, {:.1} renders a minute, {} MB of memory, {} MB of the GPU's, GPU at work {}",
+                figures.pipeline,
+                figures.execution_provider,
+                figures.batch,
+                figures.step_ms,
+                figures.renders_per_minute,
+                or_none(figures.memory_mb.map(|megabytes| megabytes.to_string())),
+                or_none(figures.gpu_memory_used_mb.map(|megabytes| megabytes.to_string())),
+                or_none(figures.gpu_utilisation.map(|share| format!("{:.0} %", share * 100.0))),
+            );
+        }
+    };
+    let figures = bench::measure(config, arguments.batch_max, usize::from(arguments.turns), &mut told)?;
+    if arguments.json {
+        println!("{}", serde_json::to_string(&figures)?);
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn serve(config: Config, embedded: bool) -> anyhow::Result<ExitCode> {
@@ -167,7 +207,8 @@ fn serve(config: Config, embedded: bool) -> anyhow::Result<ExitCode> {
     let control_plane = ControlPlane::new(url, token.clone()).context("TLS cannot be set up on this machine")?;
     let engine = Engine::start(config.local.clone(), config.slots as usize)?;
     let device = engine.device();
-    tracing::info!(device = device.name, backend = device.backend, "the engine is ready");
+    let provider = device.execution_provider.as_deref();
+    tracing::info!(device = device.name, backend = device.backend, provider, "the engine is ready");
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ended = runtime.block_on(async {

@@ -2,7 +2,7 @@
 //! loaded models, and so lives on one thread (`engine` gives it one); encoding and uploading are `publish`.
 
 use crate::config::LocalConfig;
-use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime, OnnxRuntimeError, Unlit, model_folder};
+use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime, OnnxRuntimeError, Provider, Unlit, model_folder};
 use crate::finish::{self, ComposeError, Compositor};
 use crate::gate::{self, Verdict};
 use crate::gpu::{Gpu, GpuError, Meter};
@@ -146,6 +146,7 @@ pub struct Renderer {
     studio: Studio,
     compositor: Compositor,
     runtime: OnnxRuntime,
+    provider: Provider,
     meshes: Meshes,
     /// At least one; the first is the one that is offered first.
     models: Vec<LightModel>,
@@ -158,13 +159,25 @@ impl Renderer {
         let library = Library::open(config.sheets.as_deref())?;
         let gpu = Gpu::open(&config.adapter)?;
         let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref())?;
-        let load = |folder: &PathBuf| LightModel::load(&runtime, folder, &studio::CONDITIONING_CHANNELS);
+        let provider = runtime.provider(config.provider)?;
+        let load = |folder: &PathBuf| LightModel::load(&runtime, provider, folder, &studio::CONDITIONING_CHANNELS);
         let models = model_folders(&config.models)?.iter().map(load).collect::<Result<Vec<_>, _>>()?;
         let studio = Studio::new(&gpu)?;
         let compositor = Compositor::new(&gpu)?;
         let meter = Arc::new(Meter::open(&gpu.pci_bus_id));
         let batch_max = config.batch_max as usize;
-        Ok(Self { gpu, meter, library, studio, compositor, runtime, meshes: Meshes::default(), models, batch_max })
+        Ok(Self {
+            gpu,
+            meter,
+            library,
+            studio,
+            compositor,
+            runtime,
+            provider,
+            meshes: Meshes::default(),
+            models,
+            batch_max,
+        })
     }
 
     pub fn pipelines(&self) -> Vec<wire::Pipeline> {
@@ -177,7 +190,8 @@ impl Renderer {
 
     pub fn device(&self) -> wire::Device {
         let memory_mb = self.meter.read().gpu_memory_total_mb;
-        wire::Device { name: self.gpu.name.clone(), backend: self.gpu.backend.clone(), memory_mb }
+        let execution_provider = Some(self.provider.onnx_name().to_owned());
+        wire::Device { name: self.gpu.name.clone(), backend: self.gpu.backend.clone(), memory_mb, execution_provider }
     }
 
     pub fn meter(&self) -> Arc<Meter> {
@@ -358,7 +372,7 @@ impl Renderer {
             "steps": model.scheduler().timesteps().len(),
             // Pictures that went through the model together.
             "batch": sitting.batch,
-            "execution_provider": "CPUExecutionProvider",
+            "execution_provider": self.provider.onnx_name(),
             "onnx_runtime": self.runtime.version(),
             "device": {"name": self.gpu.name, "backend": self.gpu.backend},
             // What a picture was lit by, and what the gate measured; `refused` has an entry for each attempt that failed it.

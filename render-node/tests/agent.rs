@@ -356,6 +356,7 @@ async fn a_paint_job_is_composed_encoded_uploaded_and_reported() {
     let join = &heard.joins[0];
     assert_eq!((join.name.as_str(), join.slots, join.pipelines[0].digest.len()), ("under-test", 2, 64));
     assert_eq!(join.usd_per_hour, Some(1.25));
+    assert_eq!((join.batch_max, join.device.execution_provider.as_deref()), (1, Some("CPUExecutionProvider")));
     node.stop().await;
     assert_eq!(plane.heard().left, 1);
 }

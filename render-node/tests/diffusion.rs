@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
-use cyclorama_node::diffusion::{DiffusionError, LightModel, LockError, ModelFolder, OnnxRuntime, Unlit, light_space};
+use cyclorama_node::diffusion::{
+    DiffusionError, LightModel, LockError, ModelFolder, OnnxRuntime, Provider, ProviderChoice, StillWanted, Unlit,
+    light_space,
+};
 use cyclorama_node::studio::Layers;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -22,7 +25,7 @@ fn runtime() -> OnnxRuntime {
 }
 
 fn load(name: &str) -> Result<LightModel, DiffusionError> {
-    LightModel::load(&runtime(), &fixture(name), &CONDITIONING)
+    LightModel::load(&runtime(), Provider::Cpu, &fixture(name), &CONDITIONING)
 }
 
 /// Half the picture painted, half not, all covered.
@@ -111,7 +114,7 @@ fn pictures_of_another_size_and_values_that_are_not_numbers_are_errors() {
 #[test]
 fn a_batch_lights_each_picture_as_it_would_be_alone() {
     let noisy = noisy();
-    let mut model = LightModel::load(&runtime(), noisy.path(), &CONDITIONING).unwrap();
+    let mut model = LightModel::load(&runtime(), Provider::Cpu, noisy.path(), &CONDITIONING).unwrap();
     assert_eq!(model.batch_max(), None);
     let brighter = [vec![3.0; SIDE * SIDE], vec![0.5; SIDE * SIDE]].concat();
     let poisoned = vec![f32::NAN; 2 * SIDE * SIDE];
@@ -127,7 +130,7 @@ fn a_batch_lights_each_picture_as_it_would_be_alone() {
     // One that cannot be lit, one that nobody wants after the first step and one of another size take no other with them.
     let mut lit = [layers(), layers(), layers(), layers(), layers()];
     let (usual, mut asked) = (conditioning(), 0);
-    let given: [(&[f32], u64, Box<dyn FnMut(f32) -> bool>); 5] = [
+    let given: [(&[f32], u64, Box<StillWanted<'_>>); 5] = [
         (&usual, SEED, Box::new(|_| true)),
         (&poisoned, 1, Box::new(|_| true)),
         (
@@ -183,7 +186,8 @@ fn other_conditioning_is_refused_by_channel() {
         (vec!["second", "first"], "channel 0 is `first` there and `second` here"),
         (vec!["first"], "it takes 2 channels and this version makes 1"),
     ] {
-        let error = LightModel::load(&runtime(), &fixture("tiny-light"), &expected).err().unwrap().to_string();
+        let error =
+            LightModel::load(&runtime(), Provider::Cpu, &fixture("tiny-light"), &expected).err().unwrap().to_string();
         assert!(error.contains(says), "{error}");
     }
 }
@@ -280,6 +284,22 @@ fn every_other_damage_is_noticed() {
     let lock = std::fs::read(fixture("tiny-light").join("cyclorama.lock.json")).unwrap();
     assert_eq!((folder.id(), folder.digest()), ("tiny-light", hex::encode(Sha256::digest(lock)).as_str()));
     assert!(!matches!(ModelFolder::open(notes.path()), Err(LockError::ExtraFile { .. })), "notes need no entry");
+}
+
+#[test]
+fn a_provider_that_the_library_lacks_is_an_error_and_never_another_in_its_place() {
+    let runtime = runtime();
+    for choice in [ProviderChoice::Auto, ProviderChoice::Only(Provider::Cpu)] {
+        assert_eq!(runtime.provider(choice).unwrap(), Provider::Cpu);
+    }
+    for lacking in [Provider::Cuda, Provider::TensorRt, Provider::OpenVino] {
+        let error = runtime.provider(ProviderChoice::Only(lacking)).unwrap_err().to_string();
+        assert!(error.contains(&format!("has no provider `{lacking}`: ")) && error.ends_with("auto, cpu"), "{error}");
+        // Nor does it load a model by the way of another.
+        let loaded = LightModel::load(&runtime, lacking, &fixture("tiny-light"), &CONDITIONING);
+        let error = loaded.err().unwrap().to_string();
+        assert!(error.starts_with(&format!("provider `{lacking}` of ONNX Runtime does not start")), "{error}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, Dimensions, Vehicle, VehicleType, View};
 use cyclorama_node::config::LocalConfig;
+use cyclorama_node::diffusion::ProviderChoice;
 use cyclorama_node::engine::Engine;
 use cyclorama_node::finish::{compose_on_cpu, round_as_stored};
 use cyclorama_node::gate::{Reference, Verdict, judge_picture};
@@ -172,6 +173,7 @@ fn config(models: &Path) -> LocalConfig {
         models: models.to_path_buf(),
         onnx_runtime: Some(PathBuf::from(library)),
         adapter: AdapterChoice::Best,
+        provider: ProviderChoice::Auto,
         sheets: None,
     }
 }

@@ -1,8 +1,8 @@
 //! The ONNX session of a light model: the one place that knows its tensor names.
 
-use super::{DiffusionError, ModelFolder, OnnxRuntime, RESIDUAL_CHANNELS};
+use super::{DiffusionError, ModelFolder, OnnxRuntime, Provider, RESIDUAL_CHANNELS};
 use ort::session::Session;
-use ort::session::builder::GraphOptimizationLevel;
+use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::value::{Outlet, TensorElementType, TensorRef, ValueType};
 use std::borrow::Cow;
 
@@ -21,11 +21,12 @@ pub(super) struct Denoiser {
 impl Denoiser {
     pub(super) fn load(
         runtime: &OnnxRuntime,
+        provider: Provider,
         folder: &ModelFolder,
         conditioning_channels: usize,
     ) -> Result<Self, DiffusionError> {
         let model = folder.id().to_owned();
-        let session = build(runtime, folder).map_err(|source| DiffusionError::Load { model: model.clone(), source })?;
+        let session = open(runtime, provider, folder)?;
         let side = folder.side_px() as usize;
         let image = |channels: usize| vec![None, Some(channels), Some(side), Some(side)];
         let expected_inputs =
@@ -96,18 +97,23 @@ fn joined<'a>(mut parts: impl ExactSizeIterator<Item = &'a [f32]>) -> Cow<'a, [f
     }
 }
 
-fn build(runtime: &OnnxRuntime, folder: &ModelFolder) -> ort::Result<Session> {
+fn open(runtime: &OnnxRuntime, provider: Provider, folder: &ModelFolder) -> Result<Session, DiffusionError> {
     // As many as this process may use (containers and cpusets counted); more would only fight each other.
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    Session::builder(&runtime.environment)?
-        .with_no_environment_execution_providers()?
-        .with_execution_providers([ort::ep::CPU::default().with_arena_allocator(false).build().error_on_failure()])?
-        .with_optimization_level(GraphOptimizationLevel::All)?
-        .with_intra_threads(threads)?
-        .with_inter_threads(1)?
-        // Idle threads sleep: on one machine the service answers requests between renders.
-        .with_intra_op_spinning(false)?
-        .commit_from_file(folder.unet_model())
+    let prepare = || -> ort::Result<SessionBuilder> {
+        Ok(Session::builder(&runtime.environment)?
+            .with_no_environment_execution_providers()?
+            .with_optimization_level(GraphOptimizationLevel::All)?
+            .with_intra_threads(threads)?
+            .with_inter_threads(1)?
+            // Idle threads sleep: on one machine the service answers requests between renders.
+            .with_intra_op_spinning(false)?)
+    };
+    let load = |source| DiffusionError::Load { model: folder.id().to_owned(), source };
+    let builder = prepare().map_err(load)?;
+    let registered = builder.with_execution_providers(provider.registrations(threads));
+    let mut builder = registered.map_err(|error| DiffusionError::Provider { provider, source: error.into() })?;
+    builder.commit_from_file(folder.unet_model()).map_err(load)
 }
 
 /// Every tensor expected is there with its type and shape, and no other. `None` stands for any size; a dynamic

@@ -8,17 +8,19 @@ mod denoiser;
 pub mod light_space;
 pub mod model_folder;
 pub mod onnx_runtime;
+pub mod provider;
 mod residual;
 pub mod sampler;
 pub mod scheduler;
 
 pub use model_folder::{LockError, ModelFolder};
 pub use onnx_runtime::{OnnxRuntime, OnnxRuntimeError};
+pub use provider::{Provider, ProviderChoice};
 
 use crate::studio::Layers;
 use denoiser::{Denoiser, Item};
 use scheduler::FlowMatchEuler;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Planes of the residual: diffuse r g b, gloss r g b, rest r g b, ground shadow.
 pub const RESIDUAL_CHANNELS: usize = 10;
@@ -33,6 +35,16 @@ pub enum DiffusionError {
     #[error("ONNX Runtime cannot load model `{model}`")]
     Load {
         model: String,
+        #[source]
+        source: ort::Error,
+    },
+    #[error("{} has no provider `{wanted}`: CYCLORAMA_NODE_PROVIDER can be auto, {has}", library.display())]
+    NoProvider { wanted: Provider, library: PathBuf, has: String },
+    #[error(
+        "provider `{provider}` of ONNX Runtime does not start here; another one is named by CYCLORAMA_NODE_PROVIDER"
+    )]
+    Provider {
+        provider: Provider,
         #[source]
         source: ort::Error,
     },
@@ -68,14 +80,19 @@ pub struct LightModel {
 }
 
 impl LightModel {
-    /// Loads the model in `folder`. Refused when a file is not the one its lock names, when the lock's conditioning is
+    /// Loads the model in `folder`, to be run by `provider`. Refused when a file is not the one its lock names, when the lock's conditioning is
     /// not `conditioning` (names and order), or when the ONNX graph takes other tensors.
-    pub fn load(runtime: &OnnxRuntime, folder: &Path, conditioning: &[&str]) -> Result<Self, DiffusionError> {
+    pub fn load(
+        runtime: &OnnxRuntime,
+        provider: Provider,
+        folder: &Path,
+        conditioning: &[&str],
+    ) -> Result<Self, DiffusionError> {
         let folder = ModelFolder::open(folder)?;
         folder.expect_conditioning(conditioning)?;
         let scheduler = FlowMatchEuler::from_config(&folder.scheduler_config()?)
             .map_err(|e| folder.broken_file("scheduler/scheduler_config.json", e.to_string()))?;
-        let denoiser = Denoiser::load(runtime, &folder, conditioning.len())?;
+        let denoiser = Denoiser::load(runtime, provider, &folder, conditioning.len())?;
         Ok(Self { folder, denoiser, scheduler })
     }
 

@@ -1,0 +1,113 @@
+//! How fast this machine renders: each model at several batch sizes, for choosing a node's settings. Geometry to composed pictures; encoding
+//! and uploading run beside that on a node and are not counted.
+
+use crate::config::LocalConfig;
+use crate::heart::resident_mb;
+use crate::renderer::{Commission, Order, RenderError, Renderer, StartError};
+use crate::vehicle::typical::typical;
+use cyclorama_core::traces::Trace;
+use cyclorama_core::{BodyClass, Colour, View};
+use serde::Serialize;
+use std::time::Instant;
+
+/// One model at one batch size: medians of the turns.
+#[derive(Debug, Clone, Serialize)]
+pub struct Figures {
+    pub pipeline: String,
+    pub execution_provider: String,
+    /// Pictures that went through the model together.
+    pub batch: u64,
+    /// One step of the diffusion, for the whole batch.
+    pub step_ms: f64,
+    pub renders_per_minute: f64,
+    /// Of this process, at the end.
+    pub memory_mb: Option<u64>,
+    pub gpu_memory_used_mb: Option<u64>,
+    /// At the end of a turn, 0 to 1.
+    pub gpu_utilisation: Option<f64>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error("a render failed")]
+    Render(#[from] RenderError),
+    #[error("the receipt of a render has no `{0}`")]
+    Receipt(&'static str),
+}
+
+/// Every model at batches of 1, 2, 4 and so on up to `batch_max`, `turns` times each after one that is not counted. `told` hears of each size as
+/// soon as it is measured.
+pub fn measure(
+    config: &LocalConfig,
+    batch_max: u32,
+    turns: usize,
+    told: &mut dyn FnMut(&Figures),
+) -> Result<Vec<Figures>, BenchError> {
+    let mut renderer = Renderer::start(&LocalConfig { batch_max, ..config.clone() })?;
+    let mut measured = Vec::new();
+    for pipeline in renderer.pipelines() {
+        let sizes = std::iter::successors(Some(1_usize), |size| Some(size * 2));
+        for size in sizes.take_while(|size| *size <= batch_max as usize) {
+            // Memory or the model may allow fewer.
+            if renderer.batch_max(&pipeline.id) < size {
+                break;
+            }
+            let figures = measure_one(&mut renderer, &pipeline.id, size, turns)?;
+            told(&figures);
+            measured.push(figures);
+        }
+    }
+    Ok(measured)
+}
+
+fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usize) -> Result<Figures, BenchError> {
+    let orders: Vec<Order> = (0..size)
+        .map(|place| Order {
+            vehicle: typical(BodyClass::ALL[place % BodyClass::ALL.len()]),
+            view: View::FrontThreeQuarter,
+            colours: vec![Colour::Silver],
+            pipeline: pipeline.to_owned(),
+            seed: place as u64,
+            trace: Trace::none(),
+        })
+        .collect();
+    let (mut steps_ms, mut minutes, mut batch) = (Vec::new(), Vec::new(), 0);
+    let mut load = renderer.meter().read();
+    for turn in 0..=turns {
+        let commissions = orders.iter().map(|order| Commission { order, watch: Box::new(|_, _| true) });
+        let mut results = Vec::with_capacity(size);
+        let began = Instant::now();
+        renderer.render_batch(commissions.collect(), &mut |_, result| results.push(result));
+        let took = began.elapsed();
+        load = renderer.meter().read();
+        let renders = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let receipt = &renders.first().ok_or(BenchError::Receipt("batch"))?.receipt;
+        batch = receipt["batch"].as_u64().ok_or(BenchError::Receipt("batch"))?;
+        let steps = receipt["steps"].as_f64().ok_or(BenchError::Receipt("steps"))?;
+        let diffusion =
+            receipt["timings_ms"]["diffusion"].as_f64().ok_or(BenchError::Receipt("timings_ms.diffusion"))?;
+        // The first one builds the vehicles and has the driver compile.
+        if turn > 0 {
+            steps_ms.push(diffusion / steps);
+            minutes.push(took.as_secs_f64() / 60.0);
+        }
+    }
+    Ok(Figures {
+        pipeline: pipeline.to_owned(),
+        execution_provider: renderer.device().execution_provider.unwrap_or_default(),
+        batch,
+        step_ms: median(&mut steps_ms),
+        renders_per_minute: size as f64 / median(&mut minutes),
+        memory_mb: resident_mb(),
+        gpu_memory_used_mb: load.gpu_memory_used_mb,
+        gpu_utilisation: load.gpu_utilisation,
+    })
+}
+
+/// Of at least one value.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,109 @@
+//! What runs a model's graph inside ONNX Runtime: the execution provider that the operator chose, and never another one in its place.
+
+use super::{DiffusionError, OnnxRuntime};
+use ort::ep::{self, ArbitrarilyConfigurableExecutionProvider, ExecutionProvider, ExecutionProviderDispatch};
+use std::fmt;
+
+/// An execution provider of ONNX Runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provider {
+    Cpu,
+    Cuda,
+    /// What it cannot run goes to CUDA.
+    TensorRt,
+    /// On the CPU.
+    OpenVino,
+    WebGpu,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderChoice {
+    /// The first of [`Provider::AUTO`] that the library was built with.
+    Auto,
+    Only(Provider),
+}
+
+impl Provider {
+    pub const ALL: [Provider; 5] =
+        [Provider::Cpu, Provider::Cuda, Provider::TensorRt, Provider::OpenVino, Provider::WebGpu];
+
+    /// Best first. A library with one of the first two is installed for its sake. TensorRT takes minutes to prepare a model, so it is used only
+    /// where it is asked for, and WebGPU is slower than the others where one of them runs.
+    const AUTO: [Provider; 3] = [Provider::Cuda, Provider::OpenVino, Provider::Cpu];
+
+    /// As in settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Provider::Cpu => "cpu",
+            Provider::Cuda => "cuda",
+            Provider::TensorRt => "tensorrt",
+            Provider::OpenVino => "openvino",
+            Provider::WebGpu => "webgpu",
+        }
+    }
+
+    /// As ONNX Runtime calls it.
+    pub const fn onnx_name(self) -> &'static str {
+        match self {
+            Provider::Cpu => ep::CPU::NAME,
+            Provider::Cuda => ep::CUDA::NAME,
+            Provider::TensorRt => ep::TensorRT::NAME,
+            Provider::OpenVino => ep::OpenVINO::NAME,
+            Provider::WebGpu => ep::WebGPU::NAME,
+        }
+    }
+
+    /// Whether the library was built with it; the machine may still lack what it needs.
+    fn is_built_in(self) -> bool {
+        let built_in = match self {
+            Provider::Cpu => ep::CPU::is_available(),
+            Provider::Cuda => ep::CUDA::is_available(),
+            Provider::TensorRt => ep::TensorRT::is_available(),
+            Provider::OpenVino => ep::OpenVINO::is_available(),
+            Provider::WebGpu => ep::WebGPU::is_available(),
+        };
+        built_in.unwrap_or(false)
+    }
+
+    /// For a session of its own with so many threads. A provider that does not start is an error.
+    pub(super) fn registrations(self, threads: usize) -> Vec<ExecutionProviderDispatch> {
+        let registrations = match self {
+            Provider::Cpu => vec![ep::CPU::default().with_arena_allocator(false).build()],
+            Provider::Cuda => vec![ep::CUDA::default().build()],
+            Provider::TensorRt => vec![ep::TensorRT::default().build(), ep::CUDA::default().build()],
+            Provider::OpenVino => {
+                let openvino = ep::OpenVINO::default().with_device_type("CPU").with_num_threads(threads);
+                // In bf16 where the processor has instructions for it, in f32 elsewhere.
+                let precision = r#"{"CPU": {"INFERENCE_PRECISION_HINT": "bf16"}}"#;
+                vec![openvino.with_arbitrary_config("load_config", precision).build()]
+            }
+            Provider::WebGpu => vec![ep::WebGPU::default().build()],
+        };
+        registrations.into_iter().map(ExecutionProviderDispatch::error_on_failure).collect()
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl OnnxRuntime {
+    /// The provider of this choice.
+    pub fn provider(&self, choice: ProviderChoice) -> Result<Provider, DiffusionError> {
+        let provider = match choice {
+            ProviderChoice::Auto => Provider::AUTO.into_iter().find(|provider| provider.is_built_in()),
+            ProviderChoice::Only(provider) => Some(provider).filter(|provider| provider.is_built_in()),
+        };
+        provider.ok_or_else(|| {
+            let has: Vec<&str> =
+                Provider::ALL.into_iter().filter(|one| one.is_built_in()).map(Provider::as_str).collect();
+            let wanted = match choice {
+                ProviderChoice::Auto => Provider::Cpu,
+                ProviderChoice::Only(provider) => provider,
+            };
+            DiffusionError::NoProvider { wanted, library: self.path().to_path_buf(), has: has.join(", ") }
+        })
+    }
+}
