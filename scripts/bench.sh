@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `make bench`: cold render by stage, paint job, cached delivery, and imaging beside sharp from npm in
-# the same run; the network alone in Python; then cached delivery beside nginx, and catalog search beside a linear scan.
+# the same run; the model by provider and batch, and the network alone in Python; then cached delivery beside nginx, and catalog search beside a linear scan.
 # Prints a table; nothing is asserted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,6 +19,11 @@ fi
 cargo build --release --locked --quiet -p cyclorama -p cyclorama-node -p cyclorama-tests
 # From the package's folder, as tests run.
 (cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench" --sharp "$sharp")
+# The built-in model on each execution provider that there is a pinned build with.
+for library in "$ORT_DYLIB_PATH" "$([ "$(uname -m)" != x86_64 ] || scripts/onnxruntime.sh openvino)"; do
+    [ -z "$library" ] || ORT_DYLIB_PATH=$library CYCLORAMA_NODE_MODELS=models/builtin \
+        "$CARGO_TARGET_DIR/release/cyclorama-node" bench --turns 9 2>/dev/null
+done
 onnxruntime=$(scripts/python_package.sh onnxruntime 1.31.1)
 PYTHONPATH=$onnxruntime python3 models/time_model.py
 (cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench-delivery")
