@@ -3,12 +3,14 @@
 //!
 //! A process looks once a second rather than waiting to be woken: a reload is rare, and must not be missed.
 
+use super::{Catalog, ReloadError};
 use crate::app::App;
 use crate::clock::{self, UnixMs};
 use crate::db::Database;
 use crate::ledger::PROCESS_SILENCE_MS;
 use crate::logs::causes;
 use sqlx::Row;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -34,6 +36,20 @@ pub struct Holder {
 pub async fn number(database: &Database) -> Result<i64, sqlx::Error> {
     let row = sqlx::query("select number from catalog_reload where id = 1").fetch_optional(&database.pool).await?;
     row.map_or(Ok(0), |row| row.try_get(0))
+}
+
+/// The reading panicked; its place is in the log.
+#[derive(Debug, thiserror::Error)]
+#[error("reading it broke off")]
+pub struct BrokenOff;
+
+/// Has this process alone read its file again.
+pub async fn read(app: &App) -> Result<Result<Arc<Catalog>, ReloadError>, BrokenOff> {
+    let app = app.clone();
+    tokio::task::spawn_blocking(move || app.catalog.reload()).await.map_err(|error| {
+        tracing::error!(error = &error as &dyn std::error::Error, "reading the catalog broke off");
+        BrokenOff
+    })
 }
 
 /// Asks every process for a reload; `app`'s own has happened. Answers with what each of them holds once all have followed, or after
@@ -85,11 +101,7 @@ async fn follow(app: &App, is_noted: bool) -> Result<(), sqlx::Error> {
     if number <= app.catalog.number() {
         return if is_noted { Ok(()) } else { note(app, app.catalog.number(), None).await };
     }
-    let reading = tokio::task::spawn_blocking({
-        let app = app.clone();
-        move || app.catalog.reload()
-    });
-    let refused = match reading.await {
+    let refused = match read(app).await {
         Ok(Ok(catalog)) => {
             tracing::info!(package = catalog.package(), sha256 = catalog.digest(), "catalog reloaded with the others");
             None
@@ -98,10 +110,7 @@ async fn follow(app: &App, is_noted: bool) -> Result<(), sqlx::Error> {
             tracing::error!(error = &error as &dyn std::error::Error, "the catalog was not reloaded with the others");
             Some(causes(&error))
         }
-        Err(error) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "reading the catalog broke off");
-            Some("reading it broke off".to_owned())
-        }
+        Err(error) => Some(error.to_string()),
     };
     note(app, number, refused.as_deref()).await
 }

@@ -24,17 +24,7 @@ pub struct ReloadedView {
 
 pub async fn reload(State(app): State<App>, _: Operator) -> Result<Json<ReloadedView>, Problem> {
     let before = app.catalog.now().digest().to_owned();
-    let reading = tokio::task::spawn_blocking({
-        let app = app.clone();
-        move || app.catalog.reload()
-    });
-    let catalog = match reading.await {
-        Ok(read) => read.map_err(refused)?,
-        Err(error) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "reading the catalog broke off");
-            return Err(Problem::internal());
-        }
-    };
+    let catalog = reload::read(&app).await.map_err(|_| Problem::internal())?.map_err(refused)?;
     let view = view(&catalog, &before, reload::ask_all(&app).await?);
     tracing::info!(
         package = view.package,
