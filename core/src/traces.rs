@@ -2,15 +2,16 @@
 //!
 //! Which spans there are is told by who makes them. Without an [`Exporter`] in the process they cost next to nothing and go nowhere.
 
+use opentelemetry::InstrumentationScope;
 use opentelemetry::context::{Context, FutureExt, WithContext};
 use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::{Span, SpanBuilder, Status, TraceContextExt, TracerProvider};
-use opentelemetry::{InstrumentationScope, global};
 use opentelemetry_otlp::{ExporterBuildError, Protocol, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use opentelemetry_sdk::trace::SdkTracerProvider;
+use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use std::collections::HashMap;
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 pub use opentelemetry::KeyValue;
@@ -23,6 +24,9 @@ pub const TRACEPARENT: &str = "traceparent";
 const LAST_SPANS: Duration = Duration::from_secs(3);
 
 const SCOPE: &str = "cyclorama";
+
+/// What makes spans, once there is an [`Exporter`].
+static TRACER: OnceLock<SdkTracer> = OnceLock::new();
 
 /// Sends this process's spans to a collector, in groups and in the background. What the collector does not take is given up.
 ///
@@ -46,7 +50,9 @@ impl Exporter {
         }
         let provider =
             SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build();
-        global::set_tracer_provider(provider.clone());
+        let tracer = provider.tracer_with_scope(InstrumentationScope::builder(SCOPE).build());
+        // A process has one exporter.
+        let _ = TRACER.set(tracer);
         Ok(Exporter(provider))
     }
 
@@ -75,8 +81,8 @@ impl Trace {
 
     /// The span of another process. One that cannot be read is none.
     pub fn named(traceparent: Option<&str>) -> Self {
-        let named: HashMap<String, String> =
-            traceparent.map(|name| (TRACEPARENT.to_owned(), name.to_owned())).into_iter().collect();
+        let Some(name) = traceparent else { return Trace::none() };
+        let named = HashMap::from([(TRACEPARENT.to_owned(), name.to_owned())]);
         Trace(TraceContextPropagator::new().extract_with_context(&Context::new(), &named))
     }
 
@@ -91,20 +97,19 @@ impl Trace {
         named.remove(TRACEPARENT)
     }
 
-    /// A span inside this one, from now on.
+    /// A span inside this one, from now on. Without an exporter in this process it is this one itself.
     pub fn begin(&self, name: impl Into<String>, kind: SpanKind, attributes: Vec<KeyValue>) -> Self {
+        let Some(tracer) = TRACER.get() else { return self.clone() };
         let builder = SpanBuilder::from_name(name.into()).with_kind(kind).with_attributes(attributes);
-        Trace(self.0.with_span(builder.start_with_context(&tracer(), &self.0)))
+        Trace(self.0.with_span(builder.start_with_context(tracer, &self.0)))
     }
 
     /// A span inside this one that ends now and took so long. No span, where there is none to be inside of.
     pub fn past(&self, name: &'static str, took: Duration) {
-        if self.is_none() {
-            return;
-        }
+        let Some(tracer) = TRACER.get().filter(|_| !self.is_none()) else { return };
         let ended = SystemTime::now();
         let builder = SpanBuilder::from_name(name).with_start_time(ended - took);
-        builder.start_with_context(&tracer(), &self.0).end_with_timestamp(ended);
+        builder.start_with_context(tracer, &self.0).end_with_timestamp(ended);
     }
 
     pub fn set(&self, attribute: KeyValue) {
@@ -124,10 +129,6 @@ impl Trace {
     pub fn around<F>(&self, future: F) -> WithContext<F> {
         future.with_context(self.0.clone())
     }
-}
-
-fn tracer() -> global::BoxedTracer {
-    global::tracer_provider().tracer_with_scope(InstrumentationScope::builder(SCOPE).build())
 }
 
 #[cfg(test)]
