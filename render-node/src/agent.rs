@@ -230,7 +230,7 @@ impl Agent {
             Ok(()) => return tracing::info!(job_id, %kind, "job done"),
             Err(error) => error,
         };
-        if matches!(&error, JobError::Engine(EngineError::Render(e)) if e.is_device_lost()) {
+        if matches!(&error, JobError::Engine(error) if error.is_device_lost()) {
             self.broken.send_replace(true);
         }
         match error.failure_kind() {

@@ -23,7 +23,7 @@ pub struct Figures {
     /// Of this process, at the end.
     pub memory_mb: Option<u64>,
     pub gpu_memory_used_mb: Option<u64>,
-    /// At the end of a turn, 0 to 1.
+    /// At the end, 0 to 1.
     pub gpu_utilisation: Option<f64>,
 }
 
@@ -74,14 +74,12 @@ fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usiz
         })
         .collect();
     let (mut steps_ms, mut minutes, mut batch) = (Vec::new(), Vec::new(), 0);
-    let mut load = renderer.meter().read();
     for turn in 0..=turns {
         let commissions = orders.iter().map(|order| Commission { order, watch: Box::new(|_, _| true) });
         let mut results = Vec::with_capacity(size);
         let began = Instant::now();
         renderer.render_batch(commissions.collect(), &mut |_, result| results.push(result));
         let took = began.elapsed();
-        load = renderer.meter().read();
         let renders = results.into_iter().collect::<Result<Vec<_>, _>>()?;
         let receipt = &renders.first().ok_or(BenchError::Receipt("batch"))?.receipt;
         batch = receipt["batch"].as_u64().ok_or(BenchError::Receipt("batch"))?;
@@ -94,6 +92,7 @@ fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usiz
             minutes.push(took.as_secs_f64() / 60.0);
         }
     }
+    let load = renderer.meter().read();
     Ok(Figures {
         pipeline: pipeline.to_owned(),
         execution_provider: renderer.device().execution_provider.unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use crate::agent::with_causes;
 use crate::config::LocalConfig;
-use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime};
+use crate::diffusion::{LightModel, OnnxRuntime};
 use crate::gpu::Gpu;
 use crate::renderer::model_folders;
 use crate::{self_test, studio};
@@ -24,18 +24,12 @@ pub fn examine(config: &LocalConfig) -> Vec<Check> {
     let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref());
     let described = runtime.as_ref().map(|r| format!("{} at {}", r.version(), r.path().display()));
     checks.push(check("onnx-runtime", described));
-    let provider = runtime.as_ref().ok().map(|runtime| (runtime, runtime.provider(config.provider)));
-    let usable = match provider {
-        None => None,
-        Some((runtime, Ok(provider))) => {
-            checks.push(check("provider", Ok::<_, DiffusionError>(provider.onnx_name().to_owned())));
-            Some((runtime, provider))
-        }
-        Some((_, Err(error))) => {
-            checks.push(check("provider", Err(error)));
-            None
-        }
-    };
+    let usable = runtime.as_ref().ok().and_then(|runtime| {
+        let provider = runtime.provider(config.provider);
+        let usable = provider.as_ref().ok().map(|provider| (runtime, *provider));
+        checks.push(check("provider", provider.map(|provider| provider.onnx_name().to_owned())));
+        usable
+    });
     match (model_folders(&config.models), usable) {
         (Err(error), _) => checks.push(check("models", Err(error))),
         (Ok(folders), None) => {

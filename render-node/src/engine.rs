@@ -80,7 +80,7 @@ impl EngineError {
         }
     }
 
-    fn is_device_lost(&self) -> bool {
+    pub fn is_device_lost(&self) -> bool {
         matches!(self, EngineError::Render(error) if error.is_device_lost())
     }
 }

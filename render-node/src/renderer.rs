@@ -239,16 +239,9 @@ impl Renderer {
     ) {
         let mut sittings: Vec<Sitting<'_>> = commissions.into_iter().enumerate().map(Sitting::new).collect();
         // Whether the sitting goes on.
-        let mut goes_on = |sitting: &Sitting<'_>, step: Result<Option<Render>, RenderError>| match step {
-            Ok(None) => true,
-            Ok(Some(render)) => {
-                done(sitting.place, Ok(render));
-                false
-            }
-            Err(error) => {
-                done(sitting.place, Err(error));
-                false
-            }
+        let mut goes_on = |sitting: &Sitting<'_>, step: Result<Option<Render>, RenderError>| {
+            let ended = step.transpose().map(|result| done(sitting.place, result));
+            ended.is_none()
         };
         let pipeline = sittings.first().map(|sitting| sitting.order.pipeline.clone()).unwrap_or_default();
         let model = self.models.iter().position(|model| model.folder().id() == pipeline);
