@@ -1,8 +1,9 @@
 //! Contact sheets: many vehicles in rows and columns on one picture, to judge with the eye. In the pipeline's own light, in the base
-//! light without a model, under zebra stripes, or as quick sketches without a graphics device.
+//! light without a model, under zebra stripes, as a text-to-image model is shown them, or as quick sketches without a graphics device.
 
 use crate::check::raster::draw;
 use crate::config::LocalConfig;
+use crate::diffusion::stable_diffusion::{self, settings::Control};
 use crate::finish::{ComposeError, Compositor};
 use crate::gpu::{Gpu, GpuError};
 use crate::renderer::{Order, RenderError, Renderer, StartError};
@@ -53,6 +54,14 @@ pub enum Look {
     Quick,
     /// Stripes over the mirror direction: they flow over good surfaces and kink at bad ones.
     Zebra,
+    /// What a text-to-image model starts from.
+    Shown,
+    /// What a ControlNet for depth is given.
+    Depth,
+    /// What a ControlNet for normals is given.
+    Normal,
+    /// What a ControlNet for segmentation is given.
+    Segmentation,
     /// Plain colours, without a graphics device: a fraction of a second.
     Sketch,
 }
@@ -74,9 +83,26 @@ pub struct Plan {
 
 /// Where pictures are made.
 pub enum Darkroom {
-    Model { renderer: Box<Renderer>, receipts: Vec<Value> },
-    Light { studio: Box<Studio>, compositor: Box<Compositor>, library: Arc<Library>, settings: Settings },
-    Sketch { library: Arc<Library>, reference_diagonal_m: f32 },
+    Model {
+        renderer: Box<Renderer>,
+        receipts: Vec<Value>,
+    },
+    Light {
+        studio: Box<Studio>,
+        compositor: Box<Compositor>,
+        library: Arc<Library>,
+        settings: Settings,
+    },
+    /// `None`: what the model starts from.
+    Told {
+        studio: Box<Studio>,
+        library: Arc<Library>,
+        control: Option<Control>,
+    },
+    Sketch {
+        library: Arc<Library>,
+        reference_diagonal_m: f32,
+    },
 }
 
 impl Darkroom {
@@ -87,11 +113,19 @@ impl Darkroom {
             let (studio, compositor) = (Box::new(Studio::new(&gpu)?), Box::new(Compositor::new(&gpu)?));
             Ok(Darkroom::Light { studio, compositor, library: library()?, settings })
         };
+        let told = |control: Option<Control>| {
+            let studio = Box::new(Studio::new(&Gpu::open(&config.adapter)?)?);
+            Ok(Darkroom::Told { studio, library: library()?, control })
+        };
         match look {
             Look::Model => Ok(Darkroom::Model { renderer: Box::new(Renderer::start(config)?), receipts: Vec::new() }),
             Look::Light => light(Settings::default()),
             Look::Quick => light(Settings { passes: 1, ..Settings::default() }),
             Look::Zebra => light(Settings { zebra: true, passes: 1, ..Settings::default() }),
+            Look::Shown => told(None),
+            Look::Depth => told(Some(Control::Depth)),
+            Look::Normal => told(Some(Control::Normal)),
+            Look::Segmentation => told(Some(Control::Segmentation)),
             Look::Sketch => {
                 let reference_diagonal_m = Rig::built_in()?.reference_diagonal_m;
                 Ok(Darkroom::Sketch { library: library()?, reference_diagonal_m })
@@ -135,6 +169,15 @@ impl Darkroom {
                     Ok(compositor.compose(&shot.layers, colours)?)
                 };
                 views.iter().map(shoot).collect()
+            }
+            Darkroom::Told { studio, library, control } => {
+                let mesh = vehicle::build(library, vehicle)?;
+                let tell = |view: &View| {
+                    let told = stable_diffusion::told(&studio.shoot(&mesh, *view)?, *control)?;
+                    // Without a colour of its own.
+                    Ok(vec![told; colours.len()])
+                };
+                views.iter().map(tell).collect()
             }
             Darkroom::Sketch { library, reference_diagonal_m } => {
                 let mesh = vehicle::build(library, vehicle)?;

@@ -2,7 +2,7 @@
 
 use crate::agent::with_causes;
 use crate::config::LocalConfig;
-use crate::diffusion::{LightModel, OnnxRuntime};
+use crate::diffusion::{DiffusionModel, OnnxRuntime};
 use crate::gpu::Gpu;
 use crate::renderer::model_folders;
 use crate::{self_test, studio};
@@ -38,7 +38,7 @@ pub fn examine(config: &LocalConfig) -> Vec<Check> {
         }
         (Ok(folders), Some((runtime, provider))) => checks.extend(folders.iter().map(|folder| {
             let name = format!("model {}", folder.file_name().unwrap_or(folder.as_os_str()).display());
-            let loaded = LightModel::load(runtime, provider, folder, &studio::CONDITIONING_CHANNELS);
+            let loaded = DiffusionModel::load(runtime, provider, folder, &studio::CONDITIONING_CHANNELS);
             check(
                 &name,
                 loaded.map(|model| {

@@ -17,6 +17,7 @@ pub mod gpu;
 pub mod heart;
 pub mod held_jobs;
 mod memory_ladder;
+pub mod model_add;
 pub mod publish;
 pub mod renderer;
 pub mod self_test;

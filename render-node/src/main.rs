@@ -13,11 +13,12 @@ use cyclorama_node::contact_sheet::{self, Darkroom};
 use cyclorama_node::control_plane::ControlPlane;
 use cyclorama_node::doctor;
 use cyclorama_node::engine::Engine;
+use cyclorama_node::model_add::{self, Added, Wishes};
 use cyclorama_node::renderer::{Order, Renderer};
 use cyclorama_node::vehicle::typical::typical;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -52,6 +53,9 @@ enum Command {
     },
     /// Says how fast this machine renders: each model at several batch sizes.
     Bench(BenchArguments),
+    /// The models this node renders with.
+    #[command(subcommand)]
+    Model(ModelCommand),
     /// Renders one picture into a file.
     Render(RenderArguments),
     /// Checks the geometry of many vehicles: dimensions, closed skins, frame, paint. Needs no graphics device.
@@ -60,6 +64,16 @@ enum Command {
     CompareVehicles(CompareArguments),
     /// Many vehicles, views or colours on one PNG, to judge with the eye.
     ContactSheet(ContactSheetArguments),
+}
+
+#[derive(Subcommand)]
+enum ModelCommand {
+    /// Makes a folder in the diffusers ONNX layout a model: inspects it, writes its lock file, renders a test picture.
+    Add {
+        folder: PathBuf,
+        #[command(flatten)]
+        wishes: Box<Wishes>,
+    },
 }
 
 #[derive(Args)]
@@ -161,6 +175,7 @@ fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
     match arguments.command.unwrap_or(Command::Run { embedded: false }) {
         Command::Run { embedded } => serve(config, embedded),
         Command::Doctor { json } => examine(&config.local, json),
+        Command::Model(ModelCommand::Add { folder, wishes }) => add_model(&config.local, &folder, *wishes),
         Command::Bench(arguments) => measure(&config.local, &arguments),
         Command::CheckVehicles(arguments) => check_vehicles(&config.local, &arguments),
         Command::CompareVehicles(arguments) => compare_vehicles(&config.local, &arguments),
@@ -190,6 +205,24 @@ fn measure(config: &LocalConfig, arguments: &BenchArguments) -> anyhow::Result<E
     if arguments.json {
         println!("{}", serde_json::to_string(&figures)?);
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn add_model(config: &LocalConfig, folder: &Path, wishes: Wishes) -> anyhow::Result<ExitCode> {
+    let Added { lock, digest, self_test } = model_add::add(config, folder, wishes)?;
+    println!(
+        "{} is model `{}` ({}, {}, {} files)",
+        folder.display(),
+        lock.id,
+        lock.precision,
+        lock.license,
+        lock.files.len()
+    );
+    println!("digest {digest}");
+    if let Some(settings) = &lock.text_to_image {
+        println!("{}", serde_json::to_string_pretty(settings)?);
+    }
+    println!("self-test passed in {:.1} s", self_test.as_secs_f64());
     Ok(ExitCode::SUCCESS)
 }
 

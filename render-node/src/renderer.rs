@@ -2,7 +2,7 @@
 //! loaded models, and so lives on one thread (`engine` gives it one); encoding and uploading are `publish`.
 
 use crate::config::LocalConfig;
-use crate::diffusion::{DiffusionError, LightModel, OnnxRuntime, OnnxRuntimeError, Provider, Unlit, model_folder};
+use crate::diffusion::{DiffusionError, DiffusionModel, OnnxRuntime, OnnxRuntimeError, Provider, Unlit, lock};
 use crate::finish::{self, ComposeError, Compositor};
 use crate::gate::{self, Verdict};
 use crate::gpu::{Gpu, GpuError, Meter};
@@ -41,7 +41,7 @@ pub enum StartError {
     Studio(#[from] StudioError),
     #[error("the paint pass cannot be set up")]
     Compose(#[from] ComposeError),
-    #[error("there is no model in {} (a folder with a {})", .0.display(), model_folder::LOCK_FILE)]
+    #[error("there is no model in {} (a folder with a {})", .0.display(), lock::LOCK_FILE)]
     NoModel(PathBuf),
     #[error("{} holds {found} models, more than {MODELS_MAX}", folder.display())]
     TooManyModels { folder: PathBuf, found: usize },
@@ -149,7 +149,7 @@ pub struct Renderer {
     provider: Provider,
     meshes: Meshes,
     /// At least one; the first is the one that is offered first.
-    models: Vec<LightModel>,
+    models: Vec<DiffusionModel>,
     /// Orders in one batch; less than was configured once memory has run out with that many.
     batch_max: usize,
 }
@@ -160,7 +160,7 @@ impl Renderer {
         let gpu = Gpu::open(&config.adapter)?;
         let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref())?;
         let provider = runtime.provider(config.provider)?;
-        let load = |folder: &PathBuf| LightModel::load(&runtime, provider, folder, &studio::CONDITIONING_CHANNELS);
+        let load = |folder: &PathBuf| DiffusionModel::load(&runtime, provider, folder, &studio::CONDITIONING_CHANNELS);
         let models = model_folders(&config.models)?.iter().map(load).collect::<Result<Vec<_>, _>>()?;
         let studio = Studio::new(&gpu)?;
         let compositor = Compositor::new(&gpu)?;
@@ -181,7 +181,7 @@ impl Renderer {
     }
 
     pub fn pipelines(&self) -> Vec<wire::Pipeline> {
-        let pipeline = |model: &LightModel| wire::Pipeline {
+        let pipeline = |model: &DiffusionModel| wire::Pipeline {
             id: model.folder().id().to_owned(),
             digest: model.folder().digest().to_owned(),
         };
@@ -220,7 +220,7 @@ impl Renderer {
     /// the model takes fewer.
     pub fn batch_max(&self, pipeline: &str) -> usize {
         let model = self.models.iter().find(|model| model.folder().id() == pipeline);
-        self.batch_max.min(model.and_then(LightModel::batch_max).unwrap_or(usize::MAX)).max(1)
+        self.batch_max.min(model.and_then(DiffusionModel::batch_max).unwrap_or(usize::MAX)).max(1)
     }
 
     pub fn render(&mut self, order: &Order, watch: &mut Watch<'_>) -> Result<Render, RenderError> {
@@ -297,8 +297,9 @@ impl Renderer {
                 sitting.waited();
                 let Sitting { order, watch, shot: Some(shot), lit, .. } = sitting else { continue };
                 let still_wanted = Box::new(|share: f32| watch("diffusion", 0.4 + 0.4 * share));
-                let (base, conditioning) = (&mut shot.layers, shot.conditioning.planes.as_slice());
-                pictures.push(Unlit { base, conditioning, seed: order.seed, still_wanted });
+                let (base, conditioning) = (&mut shot.layers, &shot.conditioning);
+                let Order { vehicle, view, seed, .. } = order;
+                pictures.push(Unlit { base, conditioning, vehicle, view: *view, seed: *seed, still_wanted });
                 results.push(lit);
             }
             let lit = model.light(&mut pictures, attempt).inspect_err(|error| {
@@ -360,9 +361,8 @@ impl Renderer {
             "gbuffer_digest": gbuffer_digest,
             "triangles": sitting.triangles,
             "seed": sitting.order.seed,
-            "scheduler": {"name": "flow-match-euler", "timesteps": model.scheduler().timesteps(),
-                          "initial_noise_scale": model.scheduler().initial_noise_scale()},
-            "steps": model.scheduler().timesteps().len(),
+            "scheduler": model.sampling(),
+            "steps": model.steps(),
             // Pictures that went through the model together.
             "batch": sitting.batch,
             "execution_provider": self.provider.onnx_name(),
@@ -509,7 +509,7 @@ impl Stages {
 
 /// `folder` itself when it is a model, else every model folder in it, by name.
 pub fn model_folders(folder: &std::path::Path) -> Result<Vec<PathBuf>, StartError> {
-    if folder.join(model_folder::LOCK_FILE).is_file() {
+    if folder.join(lock::LOCK_FILE).is_file() {
         return Ok(vec![folder.to_path_buf()]);
     }
     let unreadable = |source| StartError::Models { folder: folder.to_path_buf(), source };
@@ -518,8 +518,7 @@ pub fn model_folders(folder: &std::path::Path) -> Result<Vec<PathBuf>, StartErro
         entries => entries.map_err(unreadable)?,
     };
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>().map_err(unreadable)?;
-    let mut models: Vec<PathBuf> =
-        paths.into_iter().filter(|path| path.join(model_folder::LOCK_FILE).is_file()).collect();
+    let mut models: Vec<PathBuf> = paths.into_iter().filter(|path| path.join(lock::LOCK_FILE).is_file()).collect();
     models.sort();
     match models.len() {
         0 => Err(StartError::NoModel(folder.to_path_buf())),

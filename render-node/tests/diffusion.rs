@@ -2,13 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+use cyclorama_core::{BodyClass, Vehicle, View};
 use cyclorama_node::diffusion::{
-    DiffusionError, LightModel, LockError, ModelFolder, OnnxRuntime, Provider, ProviderChoice, StillWanted, Unlit,
+    DiffusionError, DiffusionModel, LockError, ModelFolder, OnnxRuntime, Provider, ProviderChoice, StillWanted, Unlit,
     light_space,
 };
-use cyclorama_node::studio::Layers;
+use cyclorama_node::studio::{Conditioning, Layers};
+use cyclorama_node::vehicle::typical::typical;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 const SIDE: usize = 32;
 const SEED: u64 = 7;
@@ -24,8 +27,8 @@ fn runtime() -> OnnxRuntime {
     OnnxRuntime::load(Some(Path::new(&path))).unwrap()
 }
 
-fn load(name: &str) -> Result<LightModel, DiffusionError> {
-    LightModel::load(&runtime(), Provider::Cpu, &fixture(name), &CONDITIONING)
+fn load(name: &str) -> Result<DiffusionModel, DiffusionError> {
+    DiffusionModel::load(&runtime(), Provider::Cpu, &fixture(name), &CONDITIONING)
 }
 
 /// Half the picture painted, half not, all covered.
@@ -48,15 +51,30 @@ fn conditioning() -> Vec<f32> {
     [vec![2.0; SIDE * SIDE], vec![1.0; SIDE * SIDE]].concat()
 }
 
+fn unlit<'a>(
+    base: &'a mut Layers,
+    conditioning: &'a Conditioning,
+    seed: u64,
+    still_wanted: Box<StillWanted<'a>>,
+) -> Unlit<'a> {
+    // A light model does not look at it.
+    static VEHICLE: LazyLock<Vehicle> = LazyLock::new(|| typical(BodyClass::Sedan));
+    Unlit { base, conditioning, vehicle: &VEHICLE, view: View::Front, seed, still_wanted }
+}
+
+fn channels(planes: &[f32]) -> Conditioning {
+    Conditioning { side_px: SIDE as u32, planes: planes.to_vec() }
+}
+
 /// Lights one picture; `still_wanted` hears the share of steps done before each.
 fn light(
-    model: &mut LightModel,
+    model: &mut DiffusionModel,
     base: &mut Layers,
     conditioning: &[f32],
     still_wanted: impl FnMut(f32) -> bool,
 ) -> Result<(), DiffusionError> {
-    let picture = Unlit { base, conditioning, seed: SEED, still_wanted: Box::new(still_wanted) };
-    model.light(&mut [picture], 0).unwrap().pop().unwrap()
+    let conditioning = channels(conditioning);
+    model.light(&mut [unlit(base, &conditioning, SEED, Box::new(still_wanted))], 0).unwrap().pop().unwrap()
 }
 
 #[test]
@@ -114,14 +132,14 @@ fn pictures_of_another_size_and_values_that_are_not_numbers_are_errors() {
 #[test]
 fn a_batch_lights_each_picture_as_it_would_be_alone() {
     let noisy = noisy();
-    let mut model = LightModel::load(&runtime(), Provider::Cpu, noisy.path(), &CONDITIONING).unwrap();
+    let mut model = DiffusionModel::load(&runtime(), Provider::Cpu, noisy.path(), &CONDITIONING).unwrap();
     assert_eq!(model.batch_max(), None);
     let brighter = [vec![3.0; SIDE * SIDE], vec![0.5; SIDE * SIDE]].concat();
     let poisoned = vec![f32::NAN; 2 * SIDE * SIDE];
     let mut alone = [layers(), layers()];
     for (seed, (base, conditioning)) in (SEED..).zip(alone.iter_mut().zip([conditioning(), brighter.clone()])) {
-        let picture = Unlit { base, conditioning: &conditioning, seed, still_wanted: Box::new(|_| true) };
-        model.light(&mut [picture], 0).unwrap().pop().unwrap().unwrap();
+        let conditioning = channels(&conditioning);
+        model.light(&mut [unlit(base, &conditioning, seed, Box::new(|_| true))], 0).unwrap().pop().unwrap().unwrap();
     }
     let mut otherwise = layers();
     light(&mut model, &mut otherwise, &brighter, |_| true).unwrap();
@@ -129,8 +147,9 @@ fn a_batch_lights_each_picture_as_it_would_be_alone() {
 
     // One that cannot be lit, one that nobody wants after the first step and one of another size take no other with them.
     let mut lit = [layers(), layers(), layers(), layers(), layers()];
-    let (usual, mut asked) = (conditioning(), 0);
-    let given: [(&[f32], u64, Box<StillWanted<'_>>); 5] = [
+    let (usual, brighter) = (channels(&conditioning()), channels(&brighter));
+    let (poisoned, none, mut asked) = (channels(&poisoned), channels(&[]), 0);
+    let given: [(&Conditioning, u64, Box<StillWanted<'_>>); 5] = [
         (&usual, SEED, Box::new(|_| true)),
         (&poisoned, 1, Box::new(|_| true)),
         (
@@ -141,13 +160,13 @@ fn a_batch_lights_each_picture_as_it_would_be_alone() {
                 asked < 2
             }),
         ),
-        (&[], 3, Box::new(|_| true)),
+        (&none, 3, Box::new(|_| true)),
         (&brighter, SEED + 1, Box::new(|_| true)),
     ];
     let mut batch: Vec<Unlit<'_>> = lit
         .iter_mut()
         .zip(given)
-        .map(|(base, (conditioning, seed, still_wanted))| Unlit { base, conditioning, seed, still_wanted })
+        .map(|(base, (conditioning, seed, still_wanted))| unlit(base, conditioning, seed, still_wanted))
         .collect();
     let results = model.light(&mut batch, 0).unwrap();
     drop(batch);
@@ -186,8 +205,10 @@ fn other_conditioning_is_refused_by_channel() {
         (vec!["second", "first"], "channel 0 is `first` there and `second` here"),
         (vec!["first"], "it takes 2 channels and this version makes 1"),
     ] {
-        let error =
-            LightModel::load(&runtime(), Provider::Cpu, &fixture("tiny-light"), &expected).err().unwrap().to_string();
+        let error = DiffusionModel::load(&runtime(), Provider::Cpu, &fixture("tiny-light"), &expected)
+            .err()
+            .unwrap()
+            .to_string();
         assert!(error.contains(says), "{error}");
     }
 }
@@ -296,7 +317,7 @@ fn a_provider_that_the_library_lacks_is_an_error_and_never_another_in_its_place(
         let error = runtime.provider(ProviderChoice::Only(lacking)).unwrap_err().to_string();
         assert!(error.contains(&format!("has no provider `{lacking}`: ")) && error.ends_with("auto, cpu"), "{error}");
         // Nor does it load a model by the way of another.
-        let loaded = LightModel::load(&runtime, lacking, &fixture("tiny-light"), &CONDITIONING);
+        let loaded = DiffusionModel::load(&runtime, lacking, &fixture("tiny-light"), &CONDITIONING);
         let error = loaded.err().unwrap().to_string();
         assert!(error.starts_with(&format!("provider `{lacking}` of ONNX Runtime does not start")), "{error}");
     }

@@ -1,40 +1,46 @@
-//! From base shading to finished light: runs the light model of a model folder and adds what it predicts to the layers.
+//! From base shading to finished light: runs the model of a model folder and adds what it says to the layers.
 //!
-//! The base layers carry every sharp edge, because they come from geometry. The model works at half their size, on the
-//! *residual* in an encoded light space, and so adds only what needs the whole scene: contact, occlusion,
-//! inter-reflection, the soft shadow. What the model is told (conditioning) is the studio's affair; the paint is `finish`'s.
+//! The base layers carry every sharp edge, because they come from geometry. A model only adds what needs the whole scene, at a side that
+//! divides theirs, as a *residual* in an encoded light space. The built-in kind (`light_model`) predicts the residual itself; a text-to-image
+//! pipeline (`stable_diffusion`) changes a picture of the base shading, and the residual is read off it. What a model is told (conditioning) is
+//! the studio's affair; the paint is `finish`'s.
 
-mod denoiser;
+mod graph;
+mod light_model;
 pub mod light_space;
+pub mod lock;
 pub mod model_folder;
+mod noise;
 pub mod onnx_runtime;
 pub mod provider;
 mod residual;
 pub mod sampler;
-pub mod scheduler;
+pub mod stable_diffusion;
 
-pub use model_folder::{LockError, ModelFolder};
+pub use light_model::LightModel;
+pub use model_folder::{LockError, ModelFolder, PipelineKind};
 pub use onnx_runtime::{OnnxRuntime, OnnxRuntimeError};
 pub use provider::{Provider, ProviderChoice};
+pub use residual::RESIDUAL_CHANNELS;
+pub use stable_diffusion::StableDiffusion;
 
 use crate::studio::Layers;
-use denoiser::{Denoiser, Item};
-use scheduler::FlowMatchEuler;
+use crate::studio::conditioning::Conditioning;
+use cyclorama_core::{Vehicle, View};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
-
-/// Planes of the residual: diffuse r g b, gloss r g b, rest r g b, ground shadow.
-pub const RESIDUAL_CHANNELS: usize = 10;
 
 /// Why a model could not be loaded or run.
 #[derive(Debug, thiserror::Error)]
 pub enum DiffusionError {
     #[error(transparent)]
     Folder(#[from] LockError),
-    #[error("model `{model}` takes other tensors than a light model does: {detail}")]
-    Signature { model: String, detail: String },
-    #[error("ONNX Runtime cannot load model `{model}`")]
+    #[error("model `{model}`: {file} has other tensors than it needs: {detail}")]
+    Signature { model: String, file: String, detail: String },
+    #[error("model `{model}`: ONNX Runtime cannot load {file}")]
     Load {
         model: String,
+        file: String,
         #[source]
         source: ort::Error,
     },
@@ -54,11 +60,18 @@ pub enum DiffusionError {
         #[source]
         source: ort::Error,
     },
-    #[error("model `{model}` failed")]
+    #[error("model `{model}`: {file} failed")]
     Inference {
         model: String,
+        file: String,
         #[source]
         source: ort::Error,
+    },
+    #[error("the sampler of model `{model}` failed")]
+    Sampler {
+        model: String,
+        #[source]
+        source: sampler::SamplerError,
     },
     #[error("model `{model}` answered with values that are not numbers")]
     NotFinite { model: String },
@@ -72,16 +85,15 @@ pub enum DiffusionError {
 /// Says whether a job is still wanted; asked before every step with the share of steps done (0 to 1).
 pub type StillWanted<'a> = dyn FnMut(f32) -> bool + 'a;
 
-/// A loaded light model. One at a time runs on a device: owned by the engine's thread.
-pub struct LightModel {
-    folder: ModelFolder,
-    denoiser: Denoiser,
-    scheduler: FlowMatchEuler,
+/// A loaded model. One at a time runs on a device: owned by the engine's thread.
+pub enum DiffusionModel {
+    Light(Box<LightModel>),
+    StableDiffusion(Box<StableDiffusion>),
 }
 
-impl LightModel {
-    /// Loads the model in `folder`, to be run by `provider`. Refused when a file is not the one its lock names, when the lock's conditioning is
-    /// not `conditioning` (names and order), or when the ONNX graph takes other tensors.
+impl DiffusionModel {
+    /// Loads the model in `folder`, to be run by `provider`. Refused when a file is not the one its lock names, or when a graph takes other
+    /// tensors than its kind of pipeline does. A light model is made for the channels `conditioning` (names and order).
     pub fn load(
         runtime: &OnnxRuntime,
         provider: Provider,
@@ -89,24 +101,51 @@ impl LightModel {
         conditioning: &[&str],
     ) -> Result<Self, DiffusionError> {
         let folder = ModelFolder::open(folder)?;
-        folder.expect_conditioning(conditioning)?;
-        let scheduler = FlowMatchEuler::from_config(&folder.scheduler_config()?)
-            .map_err(|e| folder.broken_file("scheduler/scheduler_config.json", e.to_string()))?;
-        let denoiser = Denoiser::load(runtime, provider, &folder, conditioning.len())?;
-        Ok(Self { folder, denoiser, scheduler })
+        Ok(match folder.kind() {
+            PipelineKind::Light => Self::Light(Box::new(LightModel::load(runtime, provider, folder, conditioning)?)),
+            PipelineKind::StableDiffusion => {
+                Self::StableDiffusion(Box::new(StableDiffusion::load(runtime, provider, folder)?))
+            }
+        })
     }
 
     pub fn folder(&self) -> &ModelFolder {
-        &self.folder
+        match self {
+            Self::Light(model) => model.folder(),
+            Self::StableDiffusion(model) => model.folder(),
+        }
     }
 
-    pub fn scheduler(&self) -> &FlowMatchEuler {
-        &self.scheduler
+    /// Steps of a run.
+    pub fn steps(&self) -> usize {
+        match self {
+            Self::Light(model) => model.steps(),
+            Self::StableDiffusion(model) => model.steps(),
+        }
+    }
+
+    /// How its samples are taken, for the receipt.
+    pub fn sampling(&self) -> Value {
+        match self {
+            Self::Light(model) => model.sampling(),
+            Self::StableDiffusion(model) => model.sampling(),
+        }
+    }
+
+    /// `fp16` or `fp32`: the numbers its denoiser takes.
+    pub fn precision(&self) -> &'static str {
+        match self {
+            Self::Light(model) => model.precision(),
+            Self::StableDiffusion(model) => model.precision(),
+        }
     }
 
     /// How many pictures it takes at once; `None`: any number.
     pub fn batch_max(&self) -> Option<usize> {
-        self.denoiser.batch_max()
+        match self {
+            Self::Light(model) => model.batch_max(),
+            Self::StableDiffusion(model) => model.batch_max(),
+        }
     }
 
     /// Lights each picture in place, all of them in one run of the model a step. What becomes of each is answered in their order; an error
@@ -116,66 +155,21 @@ impl LightModel {
         pictures: &mut [Unlit<'_>],
         attempt: u32,
     ) -> Result<Vec<Result<(), DiffusionError>>, DiffusionError> {
-        let model = || self.folder.id().to_owned();
-        let side = self.folder.side_px() as usize;
-        let steps = self.scheduler.timesteps().len();
-        let begin = |picture: &Unlit<'_>| {
-            self.check(picture)?;
-            Ok(self.scheduler.start(picture.seed, attempt, RESIDUAL_CHANNELS * side * side))
-        };
-        let mut samples: Vec<Result<Vec<f32>, DiffusionError>> = pictures.iter().map(begin).collect();
-        for step in 0..steps {
-            for (sample, picture) in samples.iter_mut().zip(pictures.iter_mut()) {
-                if sample.is_ok() && !(picture.still_wanted)(step as f32 / steps as f32) {
-                    *sample = Err(DiffusionError::Cancelled);
-                }
-            }
-            let going =
-                || samples.iter().zip(pictures.iter()).filter_map(|(sample, p)| Some((sample.as_ref().ok()?, p)));
-            let batch: Vec<Item<'_>> =
-                going().map(|(sample, picture)| Item { sample, conditioning: picture.conditioning }).collect();
-            if batch.is_empty() {
-                break;
-            }
-            let clean = self.denoiser.predict(&batch, self.scheduler.timesteps()[step])?;
-            let going = samples.iter_mut().filter_map(|sample| sample.as_mut().ok());
-            for (sample, clean) in going.zip(clean.chunks_exact(RESIDUAL_CHANNELS * side * side)) {
-                self.scheduler.step(step, sample, clean);
-            }
+        match self {
+            Self::Light(model) => model.light(pictures, attempt),
+            Self::StableDiffusion(model) => model.light(pictures, attempt),
         }
-        let light = |(sample, picture): (Result<Vec<f32>, DiffusionError>, &mut Unlit<'_>)| {
-            let sample = sample?;
-            if sample.iter().any(|v| !v.is_finite()) {
-                return Err(DiffusionError::NotFinite { model: model() });
-            }
-            residual::add(picture.base, &sample, side, self.folder.residual_scale());
-            Ok(())
-        };
-        Ok(samples.into_iter().zip(pictures).map(light).collect())
-    }
-
-    fn check(&self, picture: &Unlit<'_>) -> Result<(), DiffusionError> {
-        let (side_px, channels) = (self.folder.side_px(), self.folder.conditioning().len());
-        let found = picture.base.side_px;
-        if picture.conditioning.len() == channels * (side_px * side_px) as usize
-            && found > 0
-            && found.is_multiple_of(side_px)
-        {
-            return Ok(());
-        }
-        let detail = format!(
-            "{} values of conditioning and layers of {found} px, where {channels} channels of {side_px} px and a multiple of {side_px} px are needed",
-            picture.conditioning.len(),
-        );
-        Err(DiffusionError::Picture { model: self.folder.id().to_owned(), detail })
     }
 }
 
 /// A picture in its base shading.
 pub struct Unlit<'a> {
     pub base: &'a mut Layers,
-    /// The channels the model was loaded for, one after the other, each [`ModelFolder::side_px`] square, rows from the top.
-    pub conditioning: &'a [f32],
+    /// The channels the model was loaded for.
+    pub conditioning: &'a Conditioning,
+    /// What it is of, for prompts.
+    pub vehicle: &'a Vehicle,
+    pub view: View,
     pub seed: u64,
     pub still_wanted: Box<StillWanted<'a>>,
 }

@@ -2,6 +2,7 @@
 
 use super::{DiffusionError, OnnxRuntime};
 use ort::ep::{self, ArbitrarilyConfigurableExecutionProvider, ExecutionProvider, ExecutionProviderDispatch};
+use ort::memory::AllocationDevice;
 use std::fmt;
 
 /// An execution provider of ONNX Runtime.
@@ -63,6 +64,15 @@ impl Provider {
             Provider::WebGpu => ep::WebGPU::is_available(),
         };
         built_in.unwrap_or(false)
+    }
+
+    /// Where its graphs leave what only other graphs read.
+    pub(super) fn memory(self) -> AllocationDevice<'static> {
+        match self {
+            Provider::Cuda | Provider::TensorRt => AllocationDevice::CUDA,
+            Provider::Cpu | Provider::OpenVino => AllocationDevice::CPU,
+            Provider::WebGpu => AllocationDevice::WEBGPU_BUFFER,
+        }
     }
 
     /// For a session of its own with so many threads. A provider that does not start is an error.

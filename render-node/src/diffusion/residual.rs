@@ -4,10 +4,12 @@
 //! by a root). Bilinear weights are therefore taken over what is covered: inside a surface this is plain bilinear;
 //! across its edge nothing leaks, and where nothing is covered nothing is added.
 
-use super::RESIDUAL_CHANNELS;
 use super::light_space;
 use crate::studio::Layers;
 use rayon::prelude::*;
+
+/// Planes of the residual: diffuse r g b, gloss r g b, rest r g b, ground shadow.
+pub const RESIDUAL_CHANNELS: usize = 10;
 
 /// Below this share of a pixel a guide says nothing reliable about its colour, and its root would blow noise up.
 const GUIDE_MIN: f32 = 1.0 / 512.0;
@@ -70,14 +72,14 @@ fn lit(light: f32, residual: f32) -> f32 {
 }
 
 /// The two coarse pixels whose centres lie around a fine pixel's centre, and the share of the second.
-struct Neighbours {
-    low: usize,
-    high: usize,
-    share: f32,
+pub(super) struct Neighbours {
+    pub(super) low: usize,
+    pub(super) high: usize,
+    pub(super) share: f32,
 }
 
 impl Neighbours {
-    fn of(fine: usize, fine_side: usize, side: usize) -> Self {
+    pub(super) fn of(fine: usize, fine_side: usize, side: usize) -> Self {
         let position = ((fine as f32 + 0.5) * side as f32 / fine_side as f32 - 0.5).clamp(0.0, (side - 1) as f32);
         let low = position as usize;
         Self { low, high: (low + 1).min(side - 1), share: position - low as f32 }
@@ -85,7 +87,7 @@ impl Neighbours {
 }
 
 /// Mean of each block of fine pixels, `side`x`side` values.
-fn mean_of_blocks(fine_side: usize, side: usize, value: impl Fn(usize) -> f32 + Sync) -> Vec<f32> {
+pub(super) fn mean_of_blocks(fine_side: usize, side: usize, value: impl Fn(usize) -> f32 + Sync) -> Vec<f32> {
     let block = fine_side / side;
     (0..side * side)
         .into_par_iter()

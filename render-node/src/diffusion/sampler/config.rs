@@ -143,8 +143,12 @@ impl Prediction {
 }
 
 impl Config {
-    pub(super) fn read(json: &str) -> Result<Self, SamplerError> {
-        let settings = Settings(serde_json::from_str(&without_infinity(json))?);
+    /// `class_name`, where given, stands in for the one in the file.
+    pub(super) fn read(json: &str, class_name: Option<&str>) -> Result<Self, SamplerError> {
+        let mut settings = Settings(serde_json::from_str(&without_infinity(json))?);
+        if let Some(name) = class_name {
+            settings.0.insert("_class_name".to_owned(), name.into());
+        }
         match settings.text("_class_name", "")? {
             "DDIMScheduler" => Ok(Self::Ddim(ddim(&settings)?)),
             "EulerDiscreteScheduler" => Ok(Self::Euler(euler(&settings)?)),

@@ -148,7 +148,12 @@ impl Sampler {
     /// Reads a `scheduler_config.json` of diffusers. Missing settings have the defaults of their class; a value that is
     /// unknown or not covered is an error that names it.
     pub fn from_config(json: &str) -> Result<Self, SamplerError> {
-        let config = Config::read(json)?;
+        Self::from_config_as(json, None)
+    }
+
+    /// `from_config`, as another class than the file names (diffusers: `OtherScheduler.from_config`).
+    pub fn from_config_as(json: &str, class_name: Option<&str>) -> Result<Self, SamplerError> {
+        let config = Config::read(json, class_name)?;
         let alpha_products = match &config {
             Config::Ddim(Ddim { training, .. }) | Config::Lcm(Lcm { training, .. }) => {
                 noise_schedule::alpha_products(training)?
@@ -159,6 +164,18 @@ impl Sampler {
             Config::FlowMatchEuler(_) => Vec::new(),
         };
         Ok(Self { config, alpha_products })
+    }
+
+    /// Its class in diffusers.
+    pub fn class_name(&self) -> &'static str {
+        match &self.config {
+            Config::Ddim(_) => "DDIMScheduler",
+            Config::Euler(_) => "EulerDiscreteScheduler",
+            Config::EulerAncestral(_) => "EulerAncestralDiscreteScheduler",
+            Config::DpmSolver(_) => "DPMSolverMultistepScheduler",
+            Config::Lcm(_) => "LCMScheduler",
+            Config::FlowMatchEuler(_) => "FlowMatchEulerDiscreteScheduler",
+        }
     }
 
     /// A run of `steps` steps; with a `strength` from 0 (the image stays) to 1 (nothing of it stays), the part of it

@@ -4,8 +4,7 @@
 //! Modeling", 2022; Liu et al., "Flow Straight and Fast", 2022). Its velocity is `(x_t - x0) / t`, so the Euler step
 //! from t to s is `x_s = x0 + (s / t) * (x_t - x0)`, and the last step, to 0, is the prediction itself.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use crate::diffusion::noise::gaussian;
 
 /// More steps than this is a mistake in the file: one or two are what the built-in model is made for.
 const STEPS_MAX: usize = 50;
@@ -20,14 +19,13 @@ pub struct FlowMatchEuler {
 
 #[derive(Debug, thiserror::Error)]
 pub enum SchedulerError {
-    #[error("it is not the JSON of a scheduler: {0}")]
-    Json(#[from] serde_json::Error),
     #[error("`{setting}` is {found}; {expected} is expected")]
     Setting { setting: &'static str, found: String, expected: &'static str },
 }
 
+/// What `scheduler_config.json` says.
 #[derive(serde::Deserialize)]
-struct Config {
+pub struct Config {
     #[serde(rename = "_class_name")]
     class_name: String,
     prediction_type: String,
@@ -38,9 +36,8 @@ struct Config {
 }
 
 impl FlowMatchEuler {
-    /// Reads `scheduler_config.json`. Without `timesteps` the steps are even: 1, (n-1)/n, .. 1/n.
-    pub fn from_config(json: &str) -> Result<Self, SchedulerError> {
-        let config: Config = serde_json::from_str(json)?;
+    /// Without `timesteps` the steps are even: 1, (n-1)/n, .. 1/n.
+    pub fn from_config(config: Config) -> Result<Self, SchedulerError> {
         let wrong = |setting, found: String, expected| Err(SchedulerError::Setting { setting, found, expected });
         if config.class_name != "FlowMatchEulerScheduler" {
             return wrong("_class_name", config.class_name, "FlowMatchEulerScheduler");
@@ -81,7 +78,7 @@ impl FlowMatchEuler {
         if scale == 0.0 {
             return vec![0.0; length];
         }
-        let mut noise = gaussian(ChaCha8Rng::seed_from_u64(seed.wrapping_add(u64::from(attempt))));
+        let mut noise = gaussian(seed, attempt);
         (0..length).map(|_| scale * noise()).collect()
     }
 
@@ -96,30 +93,13 @@ impl FlowMatchEuler {
     }
 }
 
-/// Standard normal numbers, two from each pair of uniform ones (Box and Muller, 1958).
-fn gaussian(mut random: ChaCha8Rng) -> impl FnMut() -> f32 {
-    let mut spare = None;
-    move || {
-        if let Some(second) = spare.take() {
-            return second;
-        }
-        // (0, 1]: the logarithm of zero is not a number one can use.
-        let radius_draw = (f64::from(random.next_u32()) + 1.0) / 4_294_967_296.0;
-        let angle = f64::from(random.next_u32()) / 4_294_967_296.0 * std::f64::consts::TAU;
-        let radius = (-2.0 * radius_draw.ln()).sqrt();
-        spare = Some((radius * angle.sin()) as f32);
-        (radius * angle.cos()) as f32
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn config(rest: &str) -> Result<FlowMatchEuler, SchedulerError> {
-        FlowMatchEuler::from_config(&format!(
-            r#"{{"_class_name": "FlowMatchEulerScheduler", "prediction_type": "sample", {rest}}}"#
-        ))
+        let json = format!(r#"{{"_class_name": "FlowMatchEulerScheduler", "prediction_type": "sample", {rest}}}"#);
+        FlowMatchEuler::from_config(serde_json::from_str(&json).unwrap())
     }
 
     #[test]
@@ -147,7 +127,12 @@ mod tests {
             assert!(config(rest).unwrap_err().to_string().contains(named), "{rest}");
         }
         let other = r#"{"_class_name": "DDIMScheduler", "prediction_type": "epsilon", "num_inference_steps": 1}"#;
-        assert!(FlowMatchEuler::from_config(other).unwrap_err().to_string().contains("DDIMScheduler"));
+        assert!(
+            FlowMatchEuler::from_config(serde_json::from_str(other).unwrap())
+                .unwrap_err()
+                .to_string()
+                .contains("DDIMScheduler")
+        );
     }
 
     /// Three steps at 1, 0.6 and 0.2 with a different prediction at each; by hand, from `x += (s - t) * (x - x0) / t`.

@@ -1,0 +1,168 @@
+//! The lock file of a model folder: what the model is called, what may be done with it, how it is to be run, and what every file must be.
+
+use super::model_folder::{LockError, broken, read_text};
+use super::stable_diffusion::settings::TextToImage;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+pub const LOCK_FILE: &str = "cyclorama.lock.json";
+
+/// A text-to-image pipeline is some 20 files; this only keeps a wrong folder from being read for minutes.
+const FILES_MAX: usize = 512;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Lock {
+    pub version: u32,
+    /// What jobs ask for by name.
+    pub id: String,
+    pub license: String,
+    pub precision: String,
+    /// Of a light model: the names of the channels it is conditioned on, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditioning: Vec<String>,
+    /// Of a text-to-image pipeline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_to_image: Option<TextToImage>,
+    pub files: Vec<LockedFile>,
+}
+
+/// A file of the model as its lock describes it. `sha256` is lower-case hex.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockedFile {
+    /// From the model's folder, with `/`.
+    pub path: String,
+    pub sha256: String,
+    pub bytes: u64,
+}
+
+impl Lock {
+    /// Reads the lock file of `folder`, and its SHA-256 in lower-case hex. The files it lists are not looked at.
+    pub fn read(folder: &Path) -> Result<(Self, String), LockError> {
+        let path = folder.join(LOCK_FILE);
+        if !path.is_file() {
+            return Err(LockError::NoLock { folder: folder.to_path_buf() });
+        }
+        let text = read_text(&path)?;
+        let lock: Lock = serde_json::from_str(&text).map_err(|e| broken(&path, e.to_string()))?;
+        lock.check().map_err(|detail| broken(&path, detail))?;
+        Ok((lock, hex::encode(Sha256::digest(&text))))
+    }
+
+    /// Writes it into `folder`, as a whole or not at all.
+    pub fn write(&self, folder: &Path) -> Result<(), LockError> {
+        let path = folder.join(LOCK_FILE);
+        self.check().map_err(|detail| broken(&path, detail))?;
+        let mut text = serde_json::to_string_pretty(self).map_err(|e| broken(&path, e.to_string()))?;
+        text.push('\n');
+        let partial = folder.join(format!(".{LOCK_FILE}"));
+        let write = |source| LockError::Write { path: path.clone(), source };
+        std::fs::write(&partial, text).map_err(write)?;
+        std::fs::rename(&partial, &path).map_err(write)
+    }
+
+    /// Every file listed is there and has its digest, and no other file is.
+    pub fn verify(&self, folder: &Path) -> Result<(), LockError> {
+        for file in &self.files {
+            let (sha256, bytes) = digest(&folder.join(&file.path))?;
+            if sha256 != file.sha256 || bytes != file.bytes {
+                let describe = |digest: &str, bytes: u64| format!("{digest} ({bytes} bytes)");
+                return Err(LockError::WrongDigest {
+                    id: self.id.clone(),
+                    file: file.path.clone(),
+                    expected: describe(&file.sha256, file.bytes),
+                    found: describe(&sha256, bytes),
+                });
+            }
+        }
+        let listed: BTreeSet<&str> = self.files.iter().map(|file| file.path.as_str()).collect();
+        match paths_in(folder)?.into_iter().find(|path| !listed.contains(path.as_str())) {
+            Some(file) => Err(LockError::ExtraFile { id: self.id.clone(), file }),
+            None => Ok(()),
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.version != 1 {
+            return Err(format!("its `version` is {}, not 1", self.version));
+        }
+        let id_ok = !self.id.is_empty()
+            && self.id.len() <= 100
+            && self.id.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
+        if !id_ok {
+            return Err(format!("its `id` `{}` is not 1 to 100 of a-z 0-9 . _ -", self.id));
+        }
+        if self.files.len() > FILES_MAX {
+            return Err(format!("it lists {} files, more than {FILES_MAX}", self.files.len()));
+        }
+        if let Some(settings) = &self.text_to_image {
+            settings.check()?;
+        }
+        // The paths are joined to the folder: none may lead out of it.
+        let path_ok = |path: &str| {
+            path.split('/').all(|s| !s.is_empty() && !s.starts_with('.') && !s.contains(['\\', ':', '\0']))
+        };
+        match self.files.iter().find(|f| !path_ok(&f.path)) {
+            Some(file) => Err(format!("`{}` is not a path inside the folder", file.path)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a lock file for the files that are in `folder` now would list.
+pub fn files_of(folder: &Path) -> Result<Vec<LockedFile>, LockError> {
+    let paths = paths_in(folder)?;
+    if paths.len() > FILES_MAX {
+        let detail = format!("it holds {} files, more than the {FILES_MAX} of a model", paths.len());
+        return Err(broken(folder, detail));
+    }
+    let locked = |path: String| {
+        let (sha256, bytes) = digest(&folder.join(&path))?;
+        Ok(LockedFile { path, sha256, bytes })
+    };
+    paths.into_iter().map(locked).collect()
+}
+
+/// Files that a lock file lists, sorted. Notes (`*.md`), hidden files and the lock file itself need no entry.
+fn paths_in(folder: &Path) -> Result<Vec<String>, LockError> {
+    let mut paths = Vec::new();
+    let mut pending = vec![folder.to_path_buf()];
+    while let Some(here) = pending.pop() {
+        let read = |source| LockError::Read { path: here.clone(), source };
+        for entry in std::fs::read_dir(&here).map_err(read)? {
+            let path = entry.map_err(read)?.path();
+            let is_note = path.extension().is_some_and(|e| e == "md");
+            let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            if is_hidden || path == folder.join(LOCK_FILE) {
+                continue;
+            }
+            if path.is_dir() {
+                pending.push(path);
+            } else if !is_note {
+                paths.push(path.strip_prefix(folder).unwrap_or(&path).display().to_string());
+            }
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// SHA-256 in lower-case hex, and the length.
+fn digest(path: &PathBuf) -> Result<(String, u64), LockError> {
+    let read = |source: io::Error| LockError::Read { path: path.clone(), source };
+    let mut reader = std::fs::File::open(path).map_err(read)?;
+    let mut hasher = Sha256::new();
+    let mut bytes = 0;
+    // In pieces: a text-to-image model is gigabytes.
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        let length = reader.read(&mut piece).map_err(read)?;
+        if length == 0 {
+            return Ok((hex::encode(hasher.finalize()), bytes));
+        }
+        hasher.update(&piece[..length]);
+        bytes += length as u64;
+    }
+}

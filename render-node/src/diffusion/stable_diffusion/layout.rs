@@ -1,0 +1,188 @@
+//! What a Stable Diffusion folder is made of, read from its configurations: no graph is opened, so that what is missing or does not go
+//! together is told in a moment, before gigabytes are read.
+
+use super::super::model_folder::{LockError, broken, read_json};
+use cyclorama_core::MASTER_SIDE_PX;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::io;
+use std::path::Path;
+
+pub const UNET: &str = "unet/model.onnx";
+pub const CONTROL_NET: &str = "controlnet/model.onnx";
+pub const VAE_ENCODER: &str = "vae_encoder/model.onnx";
+pub const VAE_DECODER: &str = "vae_decoder/model.onnx";
+pub const SCHEDULER_CONFIG: &str = "scheduler/scheduler_config.json";
+const UNET_CONFIG: &str = "unet/config.json";
+const VAE_CONFIG: &str = "vae_decoder/config.json";
+const MODEL_INDEX: &str = "model_index.json";
+
+/// Sizes that the graphs of a pipeline have to share.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    pub unet: Unet,
+    pub vae: Vae,
+    /// One, or the two of SDXL, whose hidden states are put side by side.
+    pub text_encoders: Vec<TextEncoder>,
+    /// Whether there is a ControlNet in a file of its own.
+    pub control_net: bool,
+    /// SDXL was trained with zeros in place of an empty prompt.
+    pub zeros_for_empty_prompt: bool,
+    /// Latent Consistency Models take all their steps within the part that `strength` leaves.
+    pub keeps_steps: bool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Unet {
+    /// Channels of the latents.
+    pub in_channels: usize,
+    /// Width of the hidden states of all text encoders together.
+    pub cross_attention_dim: usize,
+    /// Width of the guidance's embedding, where the guidance was distilled into the model.
+    pub time_cond_proj_dim: Option<usize>,
+    /// `text_time` for SDXL.
+    addition_embed_type: Option<String>,
+    /// Side of the latents it was trained on.
+    sample_size: Option<usize>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Vae {
+    pub latent_channels: usize,
+    /// Latents are multiplied by it.
+    #[serde(default = "scaling_factor_of_the_first")]
+    pub scaling_factor: f32,
+    block_out_channels: Vec<IgnoredAny>,
+    /// Of the VAEs of later families, which put them into another range.
+    shift_factor: Option<f32>,
+}
+
+/// That of Stable Diffusion 1, whose configuration does not have it.
+const fn scaling_factor_of_the_first() -> f32 {
+    0.18215
+}
+
+/// A text encoder of CLIP and its tokenizer.
+#[derive(Debug, Clone)]
+pub struct TextEncoder {
+    pub graph: String,
+    /// Folder of the tokenizer, in the model's folder.
+    pub tokenizer: &'static str,
+    pub config: TextConfig,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct TextConfig {
+    pub hidden_size: usize,
+    pub num_hidden_layers: usize,
+    /// Tokens of a prompt.
+    pub max_position_embeddings: usize,
+    pub vocab_size: usize,
+    /// Width of the pooled embedding that SDXL takes.
+    pub projection_dim: usize,
+}
+
+#[derive(Deserialize)]
+struct ModelIndex {
+    #[serde(rename = "_class_name")]
+    class_name: String,
+    #[serde(default)]
+    force_zeros_for_empty_prompt: bool,
+}
+
+impl Layout {
+    /// Every configuration is there and they go together; every graph is there.
+    pub fn read(folder: &Path) -> Result<Self, LockError> {
+        let index: ModelIndex = read_json(folder, MODEL_INDEX)?;
+        let unet: Unet = read_json(folder, UNET_CONFIG)?;
+        let vae: Vae = read_json(folder, VAE_CONFIG)?;
+        let is_xl = unet.addition_embed_type.as_deref() == Some("text_time");
+        if let Some(other) = unet.addition_embed_type.as_deref().filter(|_| !is_xl) {
+            let detail = format!("`addition_embed_type` is {other}; none or text_time (SDXL) is expected");
+            return Err(broken(&folder.join(UNET_CONFIG), detail));
+        }
+        let parts: &[(&str, &'static str)] = match is_xl {
+            true => &[("text_encoder", "tokenizer"), ("text_encoder_2", "tokenizer_2")],
+            false => &[("text_encoder", "tokenizer")],
+        };
+        let text_encoder = |(name, tokenizer): &(&str, &'static str)| {
+            let config: TextConfig = read_json(folder, &format!("{name}/config.json"))?;
+            Ok(TextEncoder { graph: format!("{name}/model.onnx"), tokenizer, config })
+        };
+        let text_encoders = parts.iter().map(text_encoder).collect::<Result<Vec<_>, LockError>>()?;
+        let layout = Self {
+            // A folder without the graph is a ControlNet that was lost, not a pipeline without one.
+            control_net: folder.join("controlnet").is_dir(),
+            zeros_for_empty_prompt: index.force_zeros_for_empty_prompt,
+            keeps_steps: index.class_name.contains("LatentConsistencyModel"),
+            unet,
+            vae,
+            text_encoders,
+        };
+        layout.check(folder)?;
+        for graph in layout.graphs() {
+            let path = folder.join(graph);
+            if !path.is_file() {
+                return Err(LockError::Read { path, source: io::ErrorKind::NotFound.into() });
+            }
+        }
+        Ok(layout)
+    }
+
+    /// Whether the folder speaks of a ControlNet, in a file of its own or in the UNet's: a fused one leaves its configuration.
+    pub fn has_control_net(&self, folder: &Path) -> bool {
+        self.control_net || folder.join("controlnet/config.json").is_file()
+    }
+
+    /// Whether the UNet is told the picture's size and the pooled prompt.
+    pub fn is_xl(&self) -> bool {
+        self.text_encoders.len() == 2
+    }
+
+    /// Pixels of the picture for one of the latents, along a side.
+    pub fn pixels_per_latent(&self) -> usize {
+        1 << (self.vae.block_out_channels.len() - 1)
+    }
+
+    /// The side of the pictures it was trained on, or the next smaller one that divides the layers'.
+    pub fn side_px(&self) -> u32 {
+        let trained = self.unet.sample_size.map_or(512, |latents| latents * self.pixels_per_latent());
+        let sides = std::iter::successors(Some(MASTER_SIDE_PX), |side| Some(side / 2)).take_while(|side| *side >= 64);
+        sides.into_iter().find(|side| *side as usize <= trained).unwrap_or(64)
+    }
+
+    fn graphs(&self) -> impl Iterator<Item = &str> {
+        let others = [UNET, VAE_ENCODER, VAE_DECODER].into_iter().chain(self.control_net.then_some(CONTROL_NET));
+        self.text_encoders.iter().map(|encoder| encoder.graph.as_str()).chain(others)
+    }
+
+    fn check(&self, folder: &Path) -> Result<(), LockError> {
+        let wrong = |file: &str, detail: String| Err(broken(&folder.join(file), detail));
+        if !(1..=8).contains(&self.vae.block_out_channels.len()) {
+            return wrong(
+                VAE_CONFIG,
+                format!("`block_out_channels` has {} entries; 1 to 8 are expected", self.vae.block_out_channels.len()),
+            );
+        }
+        if !(self.vae.scaling_factor.is_finite() && self.vae.scaling_factor > 0.0) {
+            return wrong(VAE_CONFIG, format!("`scaling_factor` is {}, not above 0", self.vae.scaling_factor));
+        }
+        if let Some(shift) = self.vae.shift_factor {
+            return wrong(VAE_CONFIG, format!("`shift_factor` is {shift}; Stable Diffusion has none"));
+        }
+        if self.vae.latent_channels != self.unet.in_channels {
+            let detail = format!(
+                "`in_channels` is {} where the VAE has {} (an inpainting model takes other inputs)",
+                self.unet.in_channels, self.vae.latent_channels
+            );
+            return wrong(UNET_CONFIG, detail);
+        }
+        let width: usize = self.text_encoders.iter().map(|encoder| encoder.config.hidden_size).sum();
+        if width != self.unet.cross_attention_dim {
+            let of = self.text_encoders.iter().map(|encoder| encoder.graph.as_str()).collect::<Vec<_>>().join(" and ");
+            let detail = format!("`cross_attention_dim` is {} where {of} give {width}", self.unet.cross_attention_dim);
+            return wrong(UNET_CONFIG, detail);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,344 @@
+//! Stable Diffusion 1, 2 and XL, with their Turbo and LCM forms: the picture of the base shading, changed by a prompt and a ControlNet that
+//! is shown the G-buffer (Rombach et al., "High-Resolution Image Synthesis with Latent Diffusion Models", 2022; Zhang et al., "Adding
+//! Conditional Control to Text-to-Image Diffusion Models", 2023). What its picture says about the light goes into the layers, and from there
+//! the way of every other model: paint, gate, pictures.
+//!
+//! What comes out is what the image-to-image pipelines of diffusers make of the same files, settings and noise, which tests hold it to.
+
+mod layout;
+mod picture;
+pub mod prompt;
+pub mod settings;
+mod text;
+mod unet;
+mod vae;
+
+use super::model_folder::{LockError, ModelFolder, read_text};
+use super::residual::{self, RESIDUAL_CHANNELS};
+use super::sampler::{Plan, PlanOptions, Sampler, SamplerError};
+use super::{DiffusionError, OnnxRuntime, Provider, StillWanted, Unlit};
+use crate::diffusion::noise::gaussian;
+use crate::studio::Shot;
+use cyclorama_core::encoding::{Picture, PictureError};
+pub use layout::{Layout, SCHEDULER_CONFIG};
+use picture::Shown;
+use serde_json::{Value, json};
+use settings::TextToImage;
+use std::iter;
+use std::sync::Arc;
+use text::{Embedding, TextEncoders};
+use unet::{Conditions, Run, Unet};
+use vae::Vae;
+
+/// Of a guidance's embedding (`get_guidance_scale_embedding` of diffusers, after Ho and Salimans).
+const GUIDANCE_SCALE: f32 = 1000.0;
+const GUIDANCE_PERIOD: f32 = 10_000.0;
+
+pub struct StableDiffusion {
+    folder: ModelFolder,
+    settings: TextToImage,
+    layout: Layout,
+    sampler: Sampler,
+    /// Of a run: what `strength` leaves of the settings'.
+    steps: usize,
+    text: TextEncoders,
+    unet: Unet,
+    vae: Vae,
+}
+
+/// One picture to be changed.
+pub struct Request<'a> {
+    /// Red, green and blue planes, sRGB, 0 to 1, each [`StableDiffusion::side_px`] square.
+    pub picture: Vec<f32>,
+    /// Likewise, for the ControlNet; empty without one.
+    pub control: Vec<f32>,
+    pub prompt: String,
+    /// Gives as many standard normal numbers as it is asked for: first for the VAE's sample of latents, then for the noise they start in, then for each
+    /// step that adds some.
+    pub noise: Box<dyn FnMut(usize) -> Vec<f32> + 'a>,
+    pub still_wanted: Box<StillWanted<'a>>,
+}
+
+/// Latents of a picture, before and after.
+#[derive(Debug)]
+pub struct Changed {
+    pub before: Vec<f32>,
+    pub after: Vec<f32>,
+}
+
+/// A request on its way.
+struct Sitting<'a, 'b> {
+    request: &'a mut Request<'b>,
+    prompt: Arc<Embedding>,
+    plan: Plan,
+    before: Vec<f32>,
+    sample: Vec<f32>,
+}
+
+impl StableDiffusion {
+    pub fn load(runtime: &OnnxRuntime, provider: Provider, folder: ModelFolder) -> Result<Self, DiffusionError> {
+        let settings = folder.text_to_image()?.clone();
+        let layout = Layout::read(folder.root())?;
+        let sampler = read_sampler(&folder, &settings)?;
+        let plan = plan(&sampler, &settings, &layout);
+        let steps = plan.map_err(|e| folder.broken_file(SCHEDULER_CONFIG, e.to_string()))?.steps();
+        let side = settings.side_px as usize;
+        let text = TextEncoders::load(runtime, provider, &folder, &layout)?;
+        let unet = Unet::load(runtime, provider, &folder, &layout, text.tokens(), text.pooled_width(), side)?;
+        let wrong = |detail: &str| Err(folder.broken_file(super::lock::LOCK_FILE, detail.to_owned()).into());
+        match (unet.is_controlled(), settings.control) {
+            (true, None) => {
+                return wrong(
+                    "the pipeline has a ControlNet, and `text_to_image.control` does not say of what: depth, normal or segmentation",
+                );
+            }
+            (false, Some(_)) => return wrong("it has `text_to_image.control`, and the pipeline has no ControlNet"),
+            _ => {}
+        }
+        if settings.control_scale != 1.0 && !unet.scales_control() {
+            return wrong("`text_to_image.control_scale` is not 1, and the ControlNet takes no `conditioning_scale`");
+        }
+        let vae = Vae::load(runtime, provider, &folder, &layout, side)?;
+        Ok(Self { folder, settings, layout, sampler, steps, text, unet, vae })
+    }
+
+    pub fn folder(&self) -> &ModelFolder {
+        &self.folder
+    }
+
+    /// Of a run.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// Side of the pictures it takes and makes.
+    pub fn side_px(&self) -> u32 {
+        self.settings.side_px
+    }
+
+    /// How its samples are taken, for the receipt.
+    pub fn sampling(&self) -> Value {
+        json!({"name": self.sampler.class_name(), "steps": self.settings.steps, "strength": self.settings.strength,
+               "guidance": self.settings.guidance, "control": self.settings.control.map(settings::Control::as_str)})
+    }
+
+    /// `fp16` or `fp32`: the numbers its UNet takes.
+    pub fn precision(&self) -> &'static str {
+        self.unet.precision()
+    }
+
+    /// How many pictures it takes at once; `None`: any number.
+    pub fn batch_max(&self) -> Option<usize> {
+        let samples = self.unet.batch_max()?;
+        Some(if self.is_guided() { samples / 2 } else { samples })
+    }
+
+    /// See [`super::DiffusionModel::light`].
+    pub fn light(
+        &mut self,
+        pictures: &mut [Unlit<'_>],
+        attempt: u32,
+    ) -> Result<Vec<Result<(), DiffusionError>>, DiffusionError> {
+        let side = self.settings.side_px as usize;
+        let fits =
+            |picture: &Unlit<'_>| picture.base.side_px > 0 && (picture.base.side_px as usize).is_multiple_of(side);
+        if let Some(picture) = pictures.iter().find(|picture| !fits(picture)) {
+            let detail = format!("layers of {} px, where a multiple of {side} px is needed", picture.base.side_px);
+            return Err(DiffusionError::Picture { model: self.folder.id().to_owned(), detail });
+        }
+        let shown: Vec<Shown> = pictures.iter().map(|picture| Shown::of(picture.base, side)).collect();
+        let request = |(picture, shown): (&mut Unlit<'_>, &Shown)| {
+            let mut number = gaussian(picture.seed, attempt);
+            let control = self.settings.control.map(|kind| picture::control(picture.conditioning, kind, side));
+            let noise = Box::new(move |count: usize| iter::repeat_with(&mut number).take(count).collect::<Vec<f32>>());
+            (
+                shown.picture(),
+                control.unwrap_or_default(),
+                prompt::fill(&self.settings.prompt, picture.vehicle, picture.view),
+                noise,
+            )
+        };
+        let prepared: Vec<_> = pictures.iter_mut().zip(&shown).map(request).collect();
+        let mut requests: Vec<Request<'_>> = pictures
+            .iter_mut()
+            .zip(prepared)
+            .map(|(unlit, (picture, control, prompt, noise))| {
+                let still_wanted = &mut unlit.still_wanted;
+                Request { picture, control, prompt, noise, still_wanted: Box::new(still_wanted) }
+            })
+            .collect();
+        let changed = self.change(&mut requests)?;
+        drop(requests);
+        let mut lit = Vec::with_capacity(changed.len());
+        for ((changed, shown), picture) in changed.into_iter().zip(&shown).zip(pictures) {
+            let result = match changed {
+                Ok(changed) => self.decode(&changed.after).and_then(|made| {
+                    let residual = shown.residual(&made, &self.decode(&changed.before)?);
+                    residual::add(picture.base, &residual, side, &[1.0; RESIDUAL_CHANNELS]);
+                    Ok(())
+                }),
+                Err(error) => Err(error),
+            };
+            match result {
+                Err(error @ DiffusionError::OutOfMemory { .. }) => return Err(error),
+                result => lit.push(result),
+            }
+        }
+        Ok(lit)
+    }
+
+    /// The latents of each picture before and after, all in one run of the model a step. What becomes of each is answered in their order.
+    pub fn change(
+        &mut self,
+        requests: &mut [Request<'_>],
+    ) -> Result<Vec<Result<Changed, DiffusionError>>, DiffusionError> {
+        let negative = if self.is_guided() {
+            Some(self.text.embed_negative(self.settings.negative_prompt.as_deref())?)
+        } else {
+            None
+        };
+        let mut sittings = Vec::with_capacity(requests.len());
+        for request in requests {
+            sittings.push(Ok(self.sit(request)?));
+        }
+        let mut run: Option<(Run, usize)> = None;
+        for step in 0..self.steps {
+            for sitting in &mut sittings {
+                let share = step as f32 / self.steps as f32;
+                if sitting.as_mut().is_ok_and(|sitting: &mut Sitting<'_, '_>| !(sitting.request.still_wanted)(share)) {
+                    *sitting = Err(DiffusionError::Cancelled);
+                }
+            }
+            let mut going: Vec<&mut Sitting<'_, '_>> =
+                sittings.iter_mut().filter_map(|sitting| sitting.as_mut().ok()).collect();
+            if going.is_empty() {
+                break;
+            }
+            // Who left has left its place in what is bound.
+            if run.as_ref().is_none_or(|(_, count)| *count != going.len()) {
+                run = Some((self.begin(&going, negative.as_deref())?, going.len()));
+            }
+            let Some((run, _)) = &mut run else { break };
+            self.step(step, run, &mut going)?;
+        }
+        let finish = |sitting: Result<Sitting<'_, '_>, DiffusionError>| {
+            let sitting = sitting?;
+            if sitting.sample.iter().any(|v| !v.is_finite()) {
+                return Err(DiffusionError::NotFinite { model: self.folder.id().to_owned() });
+            }
+            Ok(Changed { before: sitting.before, after: sitting.sample })
+        };
+        Ok(sittings.into_iter().map(finish).collect())
+    }
+
+    /// The picture of latents: red, green and blue planes, sRGB, 0 to 1.
+    pub fn decode(&mut self, latents: &[f32]) -> Result<Vec<f32>, DiffusionError> {
+        let picture = self.vae.decode(latents)?;
+        if picture.iter().any(|v| !v.is_finite()) {
+            return Err(DiffusionError::NotFinite { model: self.folder.id().to_owned() });
+        }
+        Ok(picture)
+    }
+
+    /// Whether each sample goes through the model twice, with and without the prompt. Distilled models are told the guidance instead.
+    fn is_guided(&self) -> bool {
+        self.settings.guidance > 1.0 && self.layout.unet.time_cond_proj_dim.is_none()
+    }
+
+    fn sit<'a, 'b>(&mut self, request: &'a mut Request<'b>) -> Result<Sitting<'a, 'b>, DiffusionError> {
+        let prompt = self.text.embed(&request.prompt)?;
+        let plan = plan(&self.sampler, &self.settings, &self.layout).map_err(|e| self.sampler_failed(e))?;
+        let before = self.vae.encode(&request.picture, &mut request.noise)?;
+        let mut sample = vec![0.0; before.len()];
+        let noise = (request.noise)(before.len());
+        plan.add_noise(&before, &noise, &mut sample).map_err(|e| self.sampler_failed(e))?;
+        Ok(Sitting { request, prompt, plan, before, sample })
+    }
+
+    /// Rows of a batch: with guidance those without the prompt come first.
+    fn begin(&self, going: &[&mut Sitting<'_, '_>], negative: Option<&Embedding>) -> Result<Run, DiffusionError> {
+        let without = going.iter().filter_map(|_| negative);
+        let embeddings: Vec<&Embedding> = without.chain(going.iter().map(|sitting| &*sitting.prompt)).collect();
+        let count = embeddings.len();
+        let side = self.settings.side_px as f32;
+        let guidance = self
+            .layout
+            .unet
+            .time_cond_proj_dim
+            .map(|width| guidance_embedding(self.settings.guidance as f32 - 1.0, width));
+        let controls = going.iter().map(|sitting| sitting.request.control.as_slice());
+        let conditions = Conditions {
+            hidden: embeddings.iter().flat_map(|embedding| &embedding.hidden).copied().collect(),
+            pooled: embeddings.iter().flat_map(|embedding| &embedding.pooled).copied().collect(),
+            time_ids: [side, side, 0.0, 0.0, side, side].repeat(count),
+            guidance: guidance.unwrap_or_default().repeat(count),
+            control: controls.collect::<Vec<_>>().concat().repeat(count / going.len()),
+            control_scale: self.settings.control_scale as f32,
+        };
+        self.unet.begin(&conditions, count)
+    }
+
+    fn step(&mut self, step: usize, run: &mut Run, going: &mut [&mut Sitting<'_, '_>]) -> Result<(), DiffusionError> {
+        let guided = self.is_guided();
+        let mut timestep = 0.0;
+        let mut inputs = Vec::new();
+        for sitting in going.iter() {
+            timestep = sitting.plan.timestep(step).map_err(|e| self.sampler_failed(e))?;
+            inputs.extend(sitting.plan.scale_input(step, &sitting.sample).map_err(|e| self.sampler_failed(e))?);
+        }
+        let samples = if guided { inputs.repeat(2) } else { inputs };
+        let mut outputs = self.unet.predict(run, &samples, timestep)?;
+        if guided {
+            let guidance = self.settings.guidance as f32;
+            let (without, with) = outputs.split_at(samples.len() / 2);
+            let guide = |(without, with): (&f32, &f32)| without + guidance * (with - without);
+            outputs = without.iter().zip(with).map(guide).collect();
+        }
+        for (sitting, output) in going.iter_mut().zip(outputs.chunks_exact(self.vae.latents())) {
+            let Sitting { request, plan, sample, .. } = &mut **sitting;
+            let noise = plan.needs_noise(step).then(|| (request.noise)(sample.len()));
+            plan.step(step, sample, output, noise.as_deref()).map_err(|e| self.sampler_failed(e))?;
+        }
+        Ok(())
+    }
+
+    fn sampler_failed(&self, source: SamplerError) -> DiffusionError {
+        DiffusionError::Sampler { model: self.folder.id().to_owned(), source }
+    }
+}
+
+/// What a model would be told of a shot, to look at: the ControlNet's picture, or, without one, the picture it starts from.
+pub fn told(shot: &Shot, control: Option<settings::Control>) -> Result<Picture, PictureError> {
+    let side = shot.conditioning.side_px;
+    let planes = match control {
+        Some(control) => picture::control(&shot.conditioning, control, side as usize),
+        None => Shown::of(&shot.layers, side as usize).picture(),
+    };
+    let count = (side * side) as usize;
+    let byte = |v: f32| (v * 255.0).round() as u8;
+    let pixel = |i: usize| [byte(planes[i]), byte(planes[count + i]), byte(planes[2 * count + i]), u8::MAX];
+    Picture::from_rgba(side, side, (0..count).flat_map(pixel).collect())
+}
+
+fn plan(sampler: &Sampler, settings: &TextToImage, layout: &Layout) -> Result<Plan, SamplerError> {
+    let options = PlanOptions { lcm_keeps_steps: layout.keeps_steps, ..PlanOptions::default() };
+    sampler.plan_with(settings.steps as usize, Some(settings.strength as f32), options)
+}
+
+/// The sampler of the configuration, or of another class with the same settings, as diffusers' `from_config` makes one.
+fn read_sampler(folder: &ModelFolder, settings: &TextToImage) -> Result<Sampler, LockError> {
+    folder.expect_listed(SCHEDULER_CONFIG)?;
+    let text = read_text(&folder.path(SCHEDULER_CONFIG))?;
+    let sampler = Sampler::from_config_as(&text, settings.sampler.as_deref());
+    sampler.map_err(|e| folder.broken_file(SCHEDULER_CONFIG, e.to_string()))
+}
+
+/// Sines and cosines of the guidance at falling frequencies.
+fn guidance_embedding(guidance: f32, width: usize) -> Vec<f32> {
+    let half = width / 2;
+    let period = GUIDANCE_PERIOD.ln() / (half.max(2) - 1) as f32;
+    let angles = (0..half).map(|place| guidance * GUIDANCE_SCALE * (-period * place as f32).exp());
+    let mut values: Vec<f32> = angles.clone().map(f32::sin).chain(angles.map(f32::cos)).collect();
+    values.resize(width, 0.0);
+    values
+}

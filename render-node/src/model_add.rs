@@ -1,0 +1,271 @@
+//! Makes a folder of files a model of this node: looks at what it holds, settles how it is to be run, writes the lock file, and renders with it
+//! before anyone else does. What fails leaves the folder as it was.
+
+use crate::config::LocalConfig;
+use crate::diffusion::lock::{LOCK_FILE, Lock, files_of};
+use crate::diffusion::model_folder::{LockError, read_json};
+use crate::diffusion::sampler::{Sampler, SamplerError};
+use crate::diffusion::stable_diffusion::settings::{Control, TextToImage};
+use crate::diffusion::stable_diffusion::{Layout, SCHEDULER_CONFIG, prompt};
+use crate::diffusion::{DiffusionError, DiffusionModel, OnnxRuntime, OnnxRuntimeError, PipelineKind};
+use crate::renderer::StartError;
+use crate::{self_test, studio};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Takes the settings of all noise schedules of Stable Diffusion, and needs few steps.
+const USUAL_SAMPLER: &str = "DPMSolverMultistepScheduler";
+
+#[derive(Debug, thiserror::Error)]
+pub enum AddError {
+    #[error("{} has a {LOCK_FILE} already; with --replace it gets a new one", .0.display())]
+    HasLock(PathBuf),
+    #[error("{}: the pipeline has a ControlNet: say with --control what it was trained on, depth, normal or segmentation", .0.display())]
+    WhichControl(PathBuf),
+    #[error("{setting} is for text-to-image pipelines, which {} is not", folder.display())]
+    NotTextToImage { setting: &'static str, folder: PathBuf },
+    #[error(transparent)]
+    Folder(#[from] LockError),
+    #[error(transparent)]
+    OnnxRuntime(#[from] OnnxRuntimeError),
+    #[error(transparent)]
+    Model(#[from] DiffusionError),
+    #[error(transparent)]
+    SelfTest(#[from] StartError),
+}
+
+/// How the operator wants a model called and run; what is absent is chosen by what the folder holds.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Wishes {
+    /// What jobs ask for by name; the folder's own name if absent.
+    #[arg(long)]
+    pub id: Option<String>,
+    /// The model's licence; that of its README.md if absent.
+    #[arg(long)]
+    pub license: Option<String>,
+    /// Side of the pictures it makes: 1024 or a half, a quarter of it, and so on.
+    #[arg(long)]
+    pub side: Option<u32>,
+    /// Steps of a whole run, of which the strength is taken.
+    #[arg(long)]
+    pub steps: Option<u32>,
+    /// Classifier-free guidance; none at 1 and below.
+    #[arg(long)]
+    pub guidance: Option<f64>,
+    /// How far from the base shading it may go, above 0 and at most 1.
+    #[arg(long)]
+    pub strength: Option<f64>,
+    /// Class of diffusers' sampler, in place of the one in the folder.
+    #[arg(long)]
+    pub sampler: Option<String>,
+    /// What the ControlNet was trained on: depth, normal or segmentation.
+    #[arg(long)]
+    pub control: Option<Control>,
+    #[arg(long)]
+    pub control_scale: Option<f64>,
+    /// Template of the prompt, with {year}, {make}, {model}, {body}, {type} and {view}.
+    #[arg(long)]
+    pub prompt: Option<String>,
+    #[arg(long)]
+    pub negative_prompt: Option<String>,
+    /// Writes a new lock file over an old one.
+    #[arg(long)]
+    pub replace: bool,
+}
+
+/// What a folder has become.
+#[derive(Debug)]
+pub struct Added {
+    pub lock: Lock,
+    /// Names the pipeline, as in receipts.
+    pub digest: String,
+    /// How long the node took to start with it and to render.
+    pub self_test: Duration,
+}
+
+/// Adds the model in `folder`. The settings of this machine say what runs it.
+pub fn add(config: &LocalConfig, folder: &Path, wishes: Wishes) -> Result<Added, AddError> {
+    let written = Written::begin(folder, wishes.replace)?;
+    let kind = PipelineKind::of(folder)?;
+    let mut lock = Lock {
+        version: 1,
+        id: wishes.id.clone().unwrap_or_else(|| id_of(folder)),
+        license: wishes.license.clone().or_else(|| license_of(folder)).unwrap_or_else(|| "unknown".to_owned()),
+        precision: "unknown".to_owned(),
+        conditioning: Vec::new(),
+        text_to_image: None,
+        files: Vec::new(),
+    };
+    match kind {
+        PipelineKind::Light => {
+            if let Some(setting) = wishes.for_text_to_image() {
+                return Err(AddError::NotTextToImage { setting, folder: folder.to_path_buf() });
+            }
+            lock.conditioning = studio::CONDITIONING_CHANNELS.map(str::to_owned).to_vec();
+        }
+        PipelineKind::StableDiffusion => lock.text_to_image = Some(settings(folder, wishes)?),
+    }
+    lock.files = files_of(folder)?;
+    lock.write(folder)?;
+    let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref())?;
+    let provider = runtime.provider(config.provider)?;
+    let model = DiffusionModel::load(&runtime, provider, folder, &studio::CONDITIONING_CHANNELS)?;
+    model.precision().clone_into(&mut lock.precision);
+    // The self-test loads it again: both at once may not fit.
+    drop(model);
+    lock.write(folder)?;
+    let began = Instant::now();
+    drop(self_test::passed(&LocalConfig { models: folder.to_path_buf(), ..config.clone() })?);
+    let (lock, digest) = Lock::read(folder)?;
+    written.keep();
+    Ok(Added { lock, digest, self_test: began.elapsed() })
+}
+
+impl Wishes {
+    /// One that only a text-to-image pipeline can fulfil.
+    fn for_text_to_image(&self) -> Option<&'static str> {
+        let asked = [
+            ("--side", self.side.is_some()),
+            ("--steps", self.steps.is_some()),
+            ("--guidance", self.guidance.is_some()),
+            ("--strength", self.strength.is_some()),
+            ("--sampler", self.sampler.is_some()),
+            ("--control", self.control.is_some()),
+            ("--control-scale", self.control_scale.is_some()),
+            ("--prompt", self.prompt.is_some()),
+            ("--negative-prompt", self.negative_prompt.is_some()),
+        ];
+        asked.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
+}
+
+/// How a text-to-image pipeline is run when its operator does not say.
+struct Usual {
+    steps: u32,
+    guidance: f64,
+    strength: f64,
+    negative_prompt: Option<&'static str>,
+}
+
+/// Distilled models are made for a few steps, and know no negative prompt.
+const LATENT_CONSISTENCY: Usual = Usual { steps: 4, guidance: 7.5, strength: 0.5, negative_prompt: None };
+const TURBO: Usual = Usual { steps: 4, guidance: 0.0, strength: 0.5, negative_prompt: None };
+const UNDISTILLED: Usual =
+    Usual { steps: 25, guidance: 6.0, strength: 0.45, negative_prompt: Some(prompt::NEGATIVE_PROMPT) };
+
+/// What tells a distilled model from others.
+#[derive(Deserialize)]
+struct SchedulerHints {
+    #[serde(rename = "_class_name")]
+    class_name: String,
+    timestep_spacing: Option<String>,
+}
+
+fn settings(folder: &Path, wishes: Wishes) -> Result<TextToImage, AddError> {
+    let layout = Layout::read(folder)?;
+    let sampler = wishes.sampler.or(sampler_in_place_of(folder)?);
+    let hints: Option<SchedulerHints> = read_json(folder, SCHEDULER_CONFIG).ok();
+    let is_turbo = hints.is_some_and(|hints| {
+        hints.class_name.starts_with("Euler") && hints.timestep_spacing.as_deref() == Some("trailing")
+    });
+    let usual = match layout.unet.time_cond_proj_dim {
+        Some(_) => LATENT_CONSISTENCY,
+        None if is_turbo => TURBO,
+        None => UNDISTILLED,
+    };
+    let control = match wishes.control {
+        None if layout.has_control_net(folder) => Some(control_of(folder)?),
+        control => control,
+    };
+    Ok(TextToImage {
+        side_px: wishes.side.unwrap_or_else(|| layout.side_px()),
+        steps: wishes.steps.unwrap_or(usual.steps),
+        guidance: wishes.guidance.unwrap_or(usual.guidance),
+        strength: wishes.strength.unwrap_or(usual.strength),
+        sampler,
+        control,
+        control_scale: wishes.control_scale.unwrap_or(1.0),
+        prompt: wishes.prompt.unwrap_or_else(|| prompt::PROMPT.to_owned()),
+        negative_prompt: wishes.negative_prompt.or_else(|| usual.negative_prompt.map(str::to_owned)),
+    })
+}
+
+/// `None`: the folder's own is one of ours.
+fn sampler_in_place_of(folder: &Path) -> Result<Option<String>, LockError> {
+    let text = crate::diffusion::model_folder::read_text(&folder.join(SCHEDULER_CONFIG))?;
+    Ok(match Sampler::from_config(&text) {
+        Err(SamplerError::Setting { setting: "_class_name", .. }) => Some(USUAL_SAMPLER.to_owned()),
+        // What else is wrong with it is told when the model is loaded.
+        _ => None,
+    })
+}
+
+/// What the ControlNet's name says.
+fn control_of(folder: &Path) -> Result<Control, AddError> {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(rename = "_name_or_path")]
+        name: Option<String>,
+    }
+    let named: Option<Named> = read_json(folder, "controlnet/config.json").ok();
+    let name = named.and_then(|named| named.name).unwrap_or_default().to_lowercase();
+    let known = [("depth", Control::Depth), ("normal", Control::Normal), ("seg", Control::Segmentation)];
+    let found = known.into_iter().find(|(part, _)| name.contains(part)).map(|(_, control)| control);
+    found.ok_or_else(|| AddError::WhichControl(folder.to_path_buf()))
+}
+
+/// The folder's name as an identifier.
+fn id_of(folder: &Path) -> String {
+    let name = folder.canonicalize().ok();
+    let name = name.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy().to_lowercase();
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' }).collect()
+}
+
+/// As the head of a model card has it: `license: openrail++` between two lines of dashes.
+fn license_of(folder: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(folder.join("README.md")).ok()?;
+    let head = text.strip_prefix("---\n")?.split("\n---").next()?;
+    let license = head.lines().find_map(|line| line.strip_prefix("license:"))?.trim().trim_matches(['"', '\'']);
+    (!license.is_empty()).then(|| license.to_owned())
+}
+
+/// Puts the folder back as it was, unless told to keep what was written.
+struct Written {
+    path: PathBuf,
+    before: Option<Vec<u8>>,
+    kept: bool,
+}
+
+impl Written {
+    fn begin(folder: &Path, replace: bool) -> Result<Self, AddError> {
+        let path = folder.join(LOCK_FILE);
+        let before = match std::fs::read(&path) {
+            Ok(_) if !replace => return Err(AddError::HasLock(folder.to_path_buf())),
+            before => before.ok(),
+        };
+        Ok(Self { path, before, kept: false })
+    }
+
+    fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        let restored = match &self.before {
+            Some(before) => std::fs::write(&self.path, before),
+            None => match std::fs::remove_file(&self.path) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+                _ => Ok(()),
+            },
+        };
+        if let Err(error) = restored {
+            tracing::warn!(path = %self.path.display(), error = &error as &dyn std::error::Error, "the lock file stays");
+        }
+    }
+}
