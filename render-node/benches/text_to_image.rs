@@ -63,7 +63,11 @@ fn main() -> anyhow::Result<()> {
     let mut python = Command::new(setting("CYCLORAMA_BENCH_PYTHON")?);
     python.arg(script).arg("time").arg(&folder).arg(serde_json::to_string(&settings)?);
     let there = figures(&mut python)?;
-    println!("text to image, {SIDE_PX} px, {} of {} steps with guidance, median of {TURNS}", (settings.steps as f64 * settings.strength) as u32, settings.steps);
+    println!(
+        "text to image, {SIDE_PX} px, {} of {} steps with guidance, median of {TURNS}",
+        (settings.steps as f64 * settings.strength) as u32,
+        settings.steps
+    );
     println!("  {:8.2} s    {:6} MB    cyclorama-node", here.seconds, here.memory_mb);
     println!("  {:8.2} s    {:6} MB    Optimum's pipeline in Python", there.seconds, there.memory_mb);
     println!(

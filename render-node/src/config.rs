@@ -13,6 +13,9 @@ const SLOTS_DEFAULT: u32 = 2;
 const SLOTS_MAX: u32 = 16;
 const NAME_CHARS_MAX: usize = 100;
 const PROVIDER: &str = "auto, cpu, cuda, tensorrt, openvino or webgpu";
+/// Each has its own share of the GPU's memory; more than two only help where drawing takes longer than the model.
+const STUDIOS_MAX: u32 = 4;
+const STUDIOS: &str = "a number from 1 to 4";
 const BATCH_MAX: &str = "a number from 1 to CYCLORAMA_NODE_SLOTS";
 const USD_PER_HOUR: &str = "US dollars from 0 to 1000";
 
@@ -51,6 +54,8 @@ pub struct Config {
 pub struct LocalConfig {
     /// Jobs that go through a model together, at most.
     pub batch_max: u32,
+    /// Studios that prepare and finish pictures while the model works at those of another one; `None`: two with a GPU, else one.
+    pub studios: Option<u32>,
     /// A folder of model folders, or one model folder.
     pub models: PathBuf,
     /// ONNX Runtime's shared library; `None`: beside this program.
@@ -86,6 +91,7 @@ struct File {
     name: Option<String>,
     slots: Option<u32>,
     batch_max: Option<u32>,
+    studios: Option<u32>,
     usd_per_hour: Option<f64>,
     models: Option<PathBuf>,
     onnx_runtime: Option<PathBuf>,
@@ -95,8 +101,8 @@ struct File {
 }
 
 impl Config {
-    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_BATCH_MAX`, `_USD_PER_HOUR`, `_MODELS`, `_ADAPTER`,
-    /// `_PROVIDER`, `_SHEETS`,
+    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_BATCH_MAX`, `_STUDIOS`, `_USD_PER_HOUR`, `_MODELS`,
+    /// `_ADAPTER`, `_PROVIDER`, `_SHEETS`,
     /// `ORT_DYLIB_PATH`, `OTEL_EXPORTER_OTLP_ENDPOINT`, and `CYCLORAMA_CACHE`, `HOME` for where the set-up puts ONNX Runtime. An empty value is none.
     pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let file = file.map_or_else(|| Ok(File::default()), read_file)?;
@@ -124,6 +130,15 @@ impl Config {
         };
         if !(1..=slots).contains(&batch_max) {
             return Err(wrong("CYCLORAMA_NODE_BATCH_MAX", &batch_max.to_string(), BATCH_MAX));
+        }
+        let studios = match variable("CYCLORAMA_NODE_STUDIOS") {
+            Some(text) => Some(text.parse().map_err(|_| wrong("CYCLORAMA_NODE_STUDIOS", &text, STUDIOS))?),
+            None => file.studios,
+        };
+        if let Some(studios) = studios
+            && !(1..=STUDIOS_MAX).contains(&studios)
+        {
+            return Err(wrong("CYCLORAMA_NODE_STUDIOS", &studios.to_string(), STUDIOS));
         }
         let usd_per_hour = match variable("CYCLORAMA_NODE_USD_PER_HOUR") {
             Some(text) => {
@@ -157,6 +172,7 @@ impl Config {
         let onnx_runtime = variable("ORT_DYLIB_PATH").map(PathBuf::from).or(file.onnx_runtime);
         let local = LocalConfig {
             batch_max,
+            studios,
             models: models.unwrap_or_else(default_models),
             onnx_runtime: onnx_runtime.or_else(|| fetched_onnx_runtime(&variable)),
             adapter,
@@ -253,6 +269,7 @@ mod tests {
                 &[("CYCLORAMA_NODE_BATCH_MAX", "3")],
                 "CYCLORAMA_NODE_BATCH_MAX is `3`; a number from 1 to CYCLORAMA_NODE_SLOTS",
             ),
+            (&[("CYCLORAMA_NODE_STUDIOS", "5")], "CYCLORAMA_NODE_STUDIOS is `5`; a number from 1 to 4"),
             (&[("CYCLORAMA_NODE_PROVIDER", "gpu")], "CYCLORAMA_NODE_PROVIDER is `gpu`; auto, cpu, cuda"),
             (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "collector")], "OTEL_EXPORTER_OTLP_ENDPOINT is `collector`; an address"),
         ] {

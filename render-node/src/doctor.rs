@@ -4,7 +4,7 @@ use crate::agent::with_causes;
 use crate::config::LocalConfig;
 use crate::diffusion::{DiffusionModel, OnnxRuntime};
 use crate::gpu::Gpu;
-use crate::renderer::model_folders;
+use crate::models::model_folders;
 use crate::{self_test, studio};
 use serde::Serialize;
 use std::time::Instant;

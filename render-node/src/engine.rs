@@ -1,7 +1,10 @@
-//! The one thread that owns the device and the ONNX sessions. Work waits for it in a short queue and goes in batches (`batches`); what
-//! nobody wants any more when its turn comes is skipped.
+//! Who renders what the node holds. Work waits in a short queue and goes in batches (`batches`); what nobody wants any more when its turn comes
+//! is skipped.
 //!
-//! Before the first job, and after each new start of the renderer, it renders a vehicle of its own (`self_test`). What memory runs out for is
+//! A crew is a thread with a studio of its own. Several share the models, one of them running a model at a time: so the model is never idle
+//! while pictures are drawn and painted, as long as there is work.
+//!
+//! Before the first job, and after each new start of the renderer, a crew renders a vehicle of its own (`self_test`). What memory runs out for is
 //! tried again, first alone and then with more of it (`memory_ladder`); when that is of no use, the engine is unwell until a new start passes
 //! the self-test.
 
@@ -10,12 +13,13 @@ use crate::config::LocalConfig;
 use crate::gpu::Meter;
 use crate::held_jobs::HeldJob;
 use crate::memory_ladder::{self, Rung};
+use crate::models::Models;
 use crate::renderer::{Commission, Order, Render, RenderError, Renderer, StartError};
 use crate::self_test;
 use cyclorama_core::wire;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
@@ -23,10 +27,13 @@ use tokio::sync::{oneshot, watch};
 /// Between two attempts to start an unwell engine anew.
 const RECOVERY_PAUSE: Duration = Duration::from_secs(30);
 
+/// How long a crew without work keeps the desk from the others.
+const IDLE: Duration = Duration::from_millis(500);
+
 /// How long a job waits for others to be rendered with it: enough for those of one lease to arrive, nothing beside a render.
 const BATCH_DELAY: Duration = Duration::from_millis(50);
 
-/// Handle of the engine's thread; the thread ends when every handle is gone.
+/// Handle of the crews; they end when every handle is gone.
 #[derive(Clone)]
 pub struct Engine {
     queue: SyncSender<Work>,
@@ -92,12 +99,18 @@ impl Engine {
         let (queue, works) = sync_channel(queue_length);
         let (started, wait) = sync_channel(1);
         let (well, seen) = watch::channel(true);
-        let body = move || match self_test::passed(&config) {
+        let body = move || match gather_crews(&config, queue_length, &well) {
             Err(error) => drop(started.send(Err(error))),
-            Ok(renderer) => {
+            Ok((renderer, mut crews)) => {
                 let facts = (renderer.pipelines(), renderer.device(), renderer.meter());
+                let desk = Mutex::new(Desk { works: Some(works), waiting: Waiting::default() });
+                crews.push(Crew::new(config, renderer, well));
                 if started.send(Ok(facts)).is_ok() {
-                    Crew { config, renderer: Some(renderer), well }.run(&works);
+                    thread::scope(|scope| {
+                        for crew in crews {
+                            scope.spawn(|| crew.run(&desk));
+                        }
+                    });
                 }
             }
         };
@@ -134,53 +147,108 @@ impl Engine {
     }
 }
 
-/// What the thread works with.
+/// A renderer that has passed the self-test, and crews for what there is beside it.
+fn gather_crews(
+    config: &LocalConfig,
+    queue_length: usize,
+    well: &watch::Sender<bool>,
+) -> Result<(Renderer, Vec<Crew>), StartError> {
+    let renderer = self_test::passed(config)?;
+    let usual = if renderer.draws_on_cpu() { 1 } else { 2 };
+    let studios = config.studios.unwrap_or(usual).min(queue_length as u32);
+    let beside = |_| Ok(Crew::new(config.clone(), Renderer::beside(config, renderer.models().clone())?, well.clone()));
+    let crews = (1..studios).map(beside).collect::<Result<Vec<_>, StartError>>()?;
+    Ok((renderer, crews))
+}
+
+/// Where jobs wait for a crew.
+struct Desk {
+    /// `None`: closed.
+    works: Option<Receiver<Work>>,
+    waiting: Waiting<Work>,
+}
+
+enum Errand {
+    /// Jobs to run together.
+    Batch(Vec<Work>),
+    Nothing,
+    /// No more will come.
+    Closed,
+}
+
+impl Desk {
+    /// The next jobs. Waits a moment for companions of the oldest one while there is room for them; `batch_max` is of a pipeline.
+    fn next(&mut self, batch_max: impl Fn(&str) -> usize) -> Errand {
+        let Some(works) = &self.works else { return Errand::Closed };
+        let pause = if self.waiting.first().is_some() { Duration::ZERO } else { IDLE };
+        match works.recv_timeout(pause) {
+            Ok(work) => self.waiting.push(work.key(), work),
+            Err(RecvTimeoutError::Timeout) => {}
+            // What waits is given up: whoever asked is gone.
+            Err(RecvTimeoutError::Disconnected) => return Errand::Closed,
+        }
+        let Some(first) = self.waiting.first() else { return Errand::Nothing };
+        let max = batch_max(&first.pipeline);
+        let until = Instant::now() + BATCH_DELAY;
+        while self.waiting.companions() < max {
+            let Ok(work) = works.recv_timeout(until.saturating_duration_since(Instant::now())) else { break };
+            self.waiting.push(work.key(), work);
+        }
+        // All that there is to choose from.
+        works.try_iter().for_each(|work| self.waiting.push(work.key(), work));
+        Errand::Batch(self.waiting.take(max))
+    }
+
+    /// Nothing more is done; who waits is told.
+    fn close(&mut self) {
+        self.works = None;
+        self.waiting = Waiting::default();
+    }
+}
+
+/// What one thread works with.
 struct Crew {
     config: LocalConfig,
+    models: Models,
     /// `None` when the last start failed.
     renderer: Option<Renderer>,
+    /// Of the whole engine.
     well: watch::Sender<bool>,
+    last_start: Instant,
 }
 
 impl Crew {
-    fn run(mut self, works: &Receiver<Work>) {
-        let mut waiting = Waiting::default();
-        loop {
-            let pause = if waiting.first().is_some() { Duration::ZERO } else { RECOVERY_PAUSE };
-            match works.recv_timeout(pause) {
-                Ok(work) => waiting.push(work.key(), work),
-                Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            let Some(batch) = self.gather(&mut waiting, works) else {
-                if !*self.well.borrow() && self.start_anew() {
-                    self.well.send_replace(true);
-                }
-                continue;
-            };
-            if self.serve(batch).is_err() {
-                tracing::error!("the graphics device is lost: the engine stops");
-                return;
-            }
-        }
+    fn new(config: LocalConfig, renderer: Renderer, well: watch::Sender<bool>) -> Self {
+        Self { config, models: renderer.models().clone(), renderer: Some(renderer), well, last_start: Instant::now() }
     }
 
-    /// The next jobs to run together. Waits a moment for companions of the oldest one while there is room for them.
-    fn gather(&self, waiting: &mut Waiting<Work>, works: &Receiver<Work>) -> Option<Vec<Work>> {
-        let pipeline = waiting.first()?.pipeline.clone();
-        let max = self.renderer.as_ref().map_or(1, |renderer| renderer.batch_max(&pipeline));
-        let until = Instant::now() + BATCH_DELAY;
-        while waiting.companions() < max {
-            let Ok(work) = works.recv_timeout(until.saturating_duration_since(Instant::now())) else { break };
-            waiting.push(work.key(), work);
+    fn run(mut self, desk: &Mutex<Desk>) {
+        // A crew that panicked at the desk has at most lost its own errand.
+        let at_desk = || desk.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let batch_max = |pipeline: &str| self.renderer.as_ref().map_or(1, |renderer| renderer.batch_max(pipeline));
+            let errand = at_desk().next(batch_max);
+            match errand {
+                Errand::Closed => return,
+                Errand::Nothing if *self.well.borrow() => {}
+                Errand::Nothing => {
+                    if self.last_start.elapsed() >= RECOVERY_PAUSE && self.start_anew() {
+                        self.well.send_replace(true);
+                    }
+                }
+                Errand::Batch(batch) => {
+                    if self.serve(batch).is_err() {
+                        tracing::error!("the graphics device is lost: the engine stops");
+                        return at_desk().close();
+                    }
+                }
+            }
         }
-        // All that there is to choose from.
-        works.try_iter().for_each(|work| waiting.push(work.key(), work));
-        Some(waiting.take(max))
     }
 
     /// Runs the jobs and answers each as soon as it has ended.
     fn serve(&mut self, mut batch: Vec<Work>) -> Result<(), DeviceLost> {
+        self.join_again();
         if batch.len() > 1 && *self.well.borrow() {
             batch = self.together(batch)?;
         }
@@ -270,12 +338,31 @@ impl Crew {
         }
     }
 
-    /// Whether a new renderer is there and has passed the self-test. The old one goes first: both would not fit.
+    /// Whether a new renderer is there and has passed the self-test. The old one goes first: both would not fit. The models are loaded anew for
+    /// the other crews too.
     fn start_anew(&mut self) -> bool {
+        self.last_start = Instant::now();
         if let Some(renderer) = self.renderer.take() {
             self.config.batch_max = renderer.batch_limit();
         }
-        match self_test::passed(&self.config) {
+        let started = self.models.load_again(&self.config).and_then(|()| {
+            let mut renderer = Renderer::beside(&self.config, self.models.clone())?;
+            self_test::run(&mut renderer)?;
+            Ok(renderer)
+        });
+        self.keep(started)
+    }
+
+    /// Where this crew could not start and another one has since.
+    fn join_again(&mut self) {
+        if self.renderer.is_none() && *self.well.borrow() {
+            let started = Renderer::beside(&self.config, self.models.clone());
+            self.keep(started);
+        }
+    }
+
+    fn keep(&mut self, started: Result<Renderer, StartError>) -> bool {
+        match started {
             Ok(renderer) => self.renderer = Some(renderer),
             Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "the engine cannot be started anew");

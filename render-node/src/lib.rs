@@ -18,6 +18,7 @@ pub mod heart;
 pub mod held_jobs;
 mod memory_ladder;
 pub mod model_add;
+pub mod models;
 pub mod publish;
 pub mod renderer;
 pub mod self_test;

@@ -1,14 +1,15 @@
-//! One render from a vehicle to its pictures, in order: geometry, G-buffer, diffusion, paint. Owns the device and the
-//! loaded models, and so lives on one thread (`engine` gives it one); encoding and uploading are `publish`.
+//! One render from a vehicle to its pictures, in order: geometry, G-buffer, diffusion, paint. Owns its share of the device, and so lives on one
+//! thread (`engine` gives it one); the models it shares with other renderers. Encoding and uploading are `publish`.
 
 use crate::config::LocalConfig;
-use crate::diffusion::{DiffusionError, DiffusionModel, OnnxRuntime, OnnxRuntimeError, Provider, Unlit, lock};
+use crate::diffusion::{DiffusionError, OnnxRuntimeError, Unlit, lock};
 use crate::finish::{self, ComposeError, Compositor};
 use crate::gate::{self, Verdict};
 use crate::gpu::{Gpu, GpuError, Meter};
 use crate::memory_ladder;
+use crate::models::{self, Facts, Models};
 use crate::self_test::SelfTestError;
-use crate::studio::{self, Layers, Shot, Studio, StudioError};
+use crate::studio::{Layers, Shot, Studio, StudioError};
 use crate::vehicle::{self, Library, LibraryError, VehicleError, VehicleMesh};
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
@@ -21,8 +22,6 @@ use std::time::{Duration, Instant};
 
 /// Attempts with the diffusion model; what the gate refuses that often is made in the base shading alone.
 const DIFFUSION_ATTEMPTS: u32 = 2;
-/// Each is some tens of megabytes in memory at least; more is a folder chosen by mistake.
-const MODELS_MAX: usize = 8;
 /// About 10 MB each.
 const MESHES_KEPT: usize = 4;
 
@@ -43,8 +42,11 @@ pub enum StartError {
     Compose(#[from] ComposeError),
     #[error("there is no model in {} (a folder with a {})", .0.display(), lock::LOCK_FILE)]
     NoModel(PathBuf),
-    #[error("{} holds {found} models, more than {MODELS_MAX}", folder.display())]
+    #[error("{} holds {found} models, more than {}", folder.display(), models::MODELS_MAX)]
     TooManyModels { folder: PathBuf, found: usize },
+    /// The control plane was told of others.
+    #[error("the models in {} are not those the node started with", .0.display())]
+    ModelsChanged(PathBuf),
     #[error(transparent)]
     SelfTest(#[from] SelfTestError),
     #[error("the engine's thread cannot be started")]
@@ -74,6 +76,9 @@ pub enum RenderError {
     Compose(#[from] ComposeError),
     #[error("this node has no pipeline `{0}`")]
     NoPipeline(String),
+    /// Memory ran out, and they could not be loaded again.
+    #[error("the models are not loaded")]
+    NoModels,
     /// Neither the diffusion model's light nor the base shading passes the gate.
     #[error("the picture failed its checks: {0}")]
     Quality(String),
@@ -96,7 +101,9 @@ impl RenderError {
             RenderError::Studio(StudioError::Gpu(error)) | RenderError::Compose(ComposeError::Gpu(error)) => {
                 of_gpu(error)
             }
-            RenderError::Diffusion(DiffusionError::OutOfMemory { .. }) => FailureKind::OutOfMemory,
+            RenderError::Diffusion(DiffusionError::OutOfMemory { .. }) | RenderError::NoModels => {
+                FailureKind::OutOfMemory
+            }
             RenderError::Quality(_) | RenderError::Diffusion(DiffusionError::NotFinite { .. }) => FailureKind::Quality,
             RenderError::Studio(_)
             | RenderError::Compose(_)
@@ -145,52 +152,54 @@ pub struct Renderer {
     library: Arc<Library>,
     studio: Studio,
     compositor: Compositor,
-    runtime: OnnxRuntime,
-    provider: Provider,
     meshes: Meshes,
-    /// At least one; the first is the one that is offered first.
-    models: Vec<DiffusionModel>,
+    models: Models,
     /// Orders in one batch; less than was configured once memory has run out with that many.
     batch_max: usize,
 }
 
 impl Renderer {
+    /// With models of its own.
     pub fn start(config: &LocalConfig) -> Result<Self, StartError> {
-        let library = Library::open(config.sheets.as_deref())?;
+        // What the graphics device lacks is told before gigabytes are read.
         let gpu = Gpu::open(&config.adapter)?;
-        let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref())?;
-        let provider = runtime.provider(config.provider)?;
-        let load = |folder: &PathBuf| DiffusionModel::load(&runtime, provider, folder, &studio::CONDITIONING_CHANNELS);
-        let models = model_folders(&config.models)?.iter().map(load).collect::<Result<Vec<_>, _>>()?;
+        Self::with(config, gpu, Models::load(config)?)
+    }
+
+    /// Beside another one, whose models it shares.
+    pub fn beside(config: &LocalConfig, models: Models) -> Result<Self, StartError> {
+        Self::with(config, Gpu::open(&config.adapter)?, models)
+    }
+
+    fn with(config: &LocalConfig, gpu: Gpu, models: Models) -> Result<Self, StartError> {
+        let library = Library::open(config.sheets.as_deref())?;
         let studio = Studio::new(&gpu)?;
         let compositor = Compositor::new(&gpu)?;
         let meter = Arc::new(Meter::open(&gpu.pci_bus_id));
         let batch_max = config.batch_max as usize;
-        Ok(Self {
-            gpu,
-            meter,
-            library,
-            studio,
-            compositor,
-            runtime,
-            provider,
-            meshes: Meshes::default(),
-            models,
-            batch_max,
-        })
+        Ok(Self { gpu, meter, library, studio, compositor, meshes: Meshes::default(), models, batch_max })
+    }
+
+    /// Whether the graphics device is the CPU, which draws no faster for being asked twice at once.
+    pub fn draws_on_cpu(&self) -> bool {
+        self.gpu.is_cpu
+    }
+
+    pub fn models(&self) -> &Models {
+        &self.models
     }
 
     pub fn pipelines(&self) -> Vec<wire::Pipeline> {
-        let pipeline = |model: &DiffusionModel| wire::Pipeline {
-            id: model.folder().id().to_owned(),
-            digest: model.folder().digest().to_owned(),
+        let pipeline = |facts: &Facts| wire::Pipeline {
+            id: facts.folder.id().to_owned(),
+            digest: facts.folder.digest().to_owned(),
         };
-        self.models.iter().map(pipeline).collect()
+        self.models.facts().iter().map(pipeline).collect()
     }
 
     pub fn device(&self) -> wire::Device {
         let memory_mb = self.meter.read().gpu_memory_total_mb;
-        let execution_provider = Some(self.provider.onnx_name().to_owned());
+        let execution_provider = Some(self.models.provider().onnx_name().to_owned());
         wire::Device { name: self.gpu.name.clone(), backend: self.gpu.backend.clone(), memory_mb, execution_provider }
     }
 
@@ -219,8 +228,8 @@ impl Renderer {
     /// How many orders for this pipeline are worth rendering together: as many as were asked for, unless memory has run out with fewer or
     /// the model takes fewer.
     pub fn batch_max(&self, pipeline: &str) -> usize {
-        let model = self.models.iter().find(|model| model.folder().id() == pipeline);
-        self.batch_max.min(model.and_then(DiffusionModel::batch_max).unwrap_or(usize::MAX)).max(1)
+        let takes = self.models.place(pipeline).and_then(|place| self.models.facts()[place].batch_max);
+        self.batch_max.min(takes.unwrap_or(usize::MAX)).max(1)
     }
 
     pub fn render(&mut self, order: &Order, watch: &mut Watch<'_>) -> Result<Render, RenderError> {
@@ -244,13 +253,16 @@ impl Renderer {
             ended.is_none()
         };
         let pipeline = sittings.first().map(|sitting| sitting.order.pipeline.clone()).unwrap_or_default();
-        let model = self.models.iter().position(|model| model.folder().id() == pipeline);
+        let model = self.models.place(&pipeline);
         sittings.retain(|sitting| match model {
             Some(_) if sitting.order.pipeline == pipeline => true,
             _ => goes_on(sitting, Err(RenderError::NoPipeline(sitting.order.pipeline.clone()))),
         });
         let Some(model) = model else { return };
         for attempt in 0..=DIFFUSION_ATTEMPTS {
+            if sittings.is_empty() {
+                break;
+            }
             let light = if attempt < DIFFUSION_ATTEMPTS { Light::Diffusion } else { Light::BaseShading };
             sittings.retain_mut(|sitting| {
                 let shot = self.shoot(sitting, light);
@@ -289,10 +301,16 @@ impl Renderer {
 
     /// Diffusion for all at once, or in parts where memory runs out.
     fn light(&mut self, model: usize, sittings: &mut [Sitting<'_>], attempt: u32) {
-        let (model, batch_max) = (&mut self.models[model], &mut self.batch_max);
+        let batch_max = &mut self.batch_max;
+        sittings.iter_mut().for_each(Sitting::waited);
+        let mut loaded = self.models.turn();
+        sittings.iter_mut().for_each(|sitting| sitting.stages.end_waiting("turn"));
+        let Some(model) = loaded.get_mut(model) else {
+            return sittings.iter_mut().for_each(|sitting| sitting.lit = Some(Err(RenderError::NoModels)));
+        };
         let mut together = |part: &mut [Sitting<'_>]| -> Result<(), DiffusionError> {
             let mut pictures: Vec<Unlit<'_>> = Vec::with_capacity(part.len());
-            let mut results: Vec<&mut Option<Result<(), DiffusionError>>> = Vec::with_capacity(part.len());
+            let mut results: Vec<&mut Option<Result<(), RenderError>>> = Vec::with_capacity(part.len());
             for sitting in part.iter_mut() {
                 sitting.waited();
                 let Sitting { order, watch, shot: Some(shot), lit, .. } = sitting else { continue };
@@ -310,14 +328,16 @@ impl Renderer {
             })?;
             drop(pictures);
             let batch = lit.iter().filter(|lit| !matches!(lit, Err(DiffusionError::Cancelled))).count();
-            results.into_iter().zip(lit).for_each(|(result, lit)| *result = Some(lit));
+            results.into_iter().zip(lit).for_each(|(result, lit)| *result = Some(lit.map_err(RenderError::from)));
             for sitting in part {
                 sitting.batch = batch;
                 sitting.stages.end("diffusion");
             }
             Ok(())
         };
-        memory_ladder::in_halves(sittings, &mut together, &mut |sitting, error| sitting.lit = Some(Err(error)));
+        memory_ladder::in_halves(sittings, &mut together, &mut |sitting, error| {
+            sitting.lit = Some(Err(error.into()));
+        });
     }
 
     /// Paint and the gate for the pictures. `None`: they do not pass, and the vehicle is to be shot again.
@@ -352,21 +372,20 @@ impl Renderer {
     }
 
     fn receipt(&self, model: usize, sitting: &Sitting<'_>, gbuffer_digest: &str, light: Light) -> Value {
-        let model = &self.models[model];
-        let files: Vec<Value> =
-            model.folder().files().iter().map(|f| json!({"path": f.path, "sha256": f.sha256})).collect();
+        let Facts { folder, steps, sampling, .. } = &self.models.facts()[model];
+        let files: Vec<Value> = folder.files().iter().map(|f| json!({"path": f.path, "sha256": f.sha256})).collect();
         json!({
-            "model": {"id": model.folder().id(), "digest": model.folder().digest(), "license": model.folder().license(),
-                      "precision": model.folder().precision(), "files": files},
+            "model": {"id": folder.id(), "digest": folder.digest(), "license": folder.license(),
+                      "precision": folder.precision(), "files": files},
             "gbuffer_digest": gbuffer_digest,
             "triangles": sitting.triangles,
             "seed": sitting.order.seed,
-            "scheduler": model.sampling(),
-            "steps": model.steps(),
+            "scheduler": sampling,
+            "steps": steps,
             // Pictures that went through the model together.
             "batch": sitting.batch,
-            "execution_provider": self.provider.onnx_name(),
-            "onnx_runtime": self.runtime.version(),
+            "execution_provider": self.models.provider().onnx_name(),
+            "onnx_runtime": self.models.onnx_runtime().version(),
             "device": {"name": self.gpu.name, "backend": self.gpu.backend},
             // What a picture was lit by, and what the gate measured; `refused` has an entry for each attempt that failed it.
             "light": match light { Light::Diffusion => "diffusion", Light::BaseShading => "base_shading" },
@@ -395,7 +414,7 @@ struct Sitting<'a> {
     shot: Option<Shot>,
     /// Of the shot's base shading.
     reference: Option<gate::Reference>,
-    lit: Option<Result<(), DiffusionError>>,
+    lit: Option<Result<(), RenderError>>,
     verdict: Verdict,
     /// What the gate found, by attempt.
     refused: Vec<Value>,
@@ -431,8 +450,10 @@ impl<'a> Sitting<'a> {
     fn judge_light(&mut self) -> Result<(), RenderError> {
         self.waited();
         match self.lit.take() {
-            Some(Err(error @ DiffusionError::NotFinite { .. })) => self.verdict.findings.push(error.to_string()),
-            Some(Err(error)) => return Err(error.into()),
+            Some(Err(error @ RenderError::Diffusion(DiffusionError::NotFinite { .. }))) => {
+                self.verdict.findings.push(error.to_string());
+            }
+            Some(Err(error)) => return Err(error),
             Some(Ok(())) | None => {
                 if let (Some(reference), Some(shot)) = (&self.reference, &self.shot) {
                     self.verdict = reference.judge(&shot.layers);
@@ -504,25 +525,5 @@ impl Stages {
         if self.since.elapsed() >= Self::WAITING_MIN {
             self.end(stage);
         }
-    }
-}
-
-/// `folder` itself when it is a model, else every model folder in it, by name.
-pub fn model_folders(folder: &std::path::Path) -> Result<Vec<PathBuf>, StartError> {
-    if folder.join(lock::LOCK_FILE).is_file() {
-        return Ok(vec![folder.to_path_buf()]);
-    }
-    let unreadable = |source| StartError::Models { folder: folder.to_path_buf(), source };
-    let entries = match std::fs::read_dir(folder) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(StartError::NoModel(folder.to_path_buf())),
-        entries => entries.map_err(unreadable)?,
-    };
-    let paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>().map_err(unreadable)?;
-    let mut models: Vec<PathBuf> = paths.into_iter().filter(|path| path.join(lock::LOCK_FILE).is_file()).collect();
-    models.sort();
-    match models.len() {
-        0 => Err(StartError::NoModel(folder.to_path_buf())),
-        found if found > MODELS_MAX => Err(StartError::TooManyModels { folder: folder.to_path_buf(), found }),
-        _ => Ok(models),
     }
 }

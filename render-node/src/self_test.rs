@@ -28,7 +28,7 @@ pub fn passed(config: &LocalConfig) -> Result<Renderer, StartError> {
 }
 
 /// Renders with each model. Seconds without a GPU; it also warms everything up that the first client would wait for.
-fn run(renderer: &mut Renderer) -> Result<(), SelfTestError> {
+pub fn run(renderer: &mut Renderer) -> Result<(), SelfTestError> {
     for pipeline in renderer.pipelines().into_iter().map(|pipeline| pipeline.id) {
         let order = Order {
             vehicle: crate::vehicle::typical::typical(BodyClass::Hatchback),

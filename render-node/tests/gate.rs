@@ -169,6 +169,7 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
 fn config(models: &Path) -> LocalConfig {
     let library = std::env::var_os("ORT_DYLIB_PATH").expect("ORT_DYLIB_PATH names the ONNX Runtime library: run `make test`, or export ORT_DYLIB_PATH=$(scripts/onnxruntime.sh)");
     LocalConfig {
+        studios: None,
         batch_max: 1,
         models: models.to_path_buf(),
         onnx_runtime: Some(PathBuf::from(library)),

@@ -78,7 +78,9 @@ impl Provider {
     /// For a session of its own with so many threads. A provider that does not start is an error.
     pub(super) fn registrations(self, threads: usize) -> Vec<ExecutionProviderDispatch> {
         let registrations = match self {
-            Provider::Cpu => vec![ep::CPU::default().with_arena_allocator(false).build()],
+            Provider::Cpu => {
+                vec![ep::CPU::default().with_arena_allocator(false).build()]
+            }
             Provider::Cuda => vec![ep::CUDA::default().build()],
             Provider::TensorRt => vec![ep::TensorRT::default().build(), ep::CUDA::default().build()],
             Provider::OpenVino => {

@@ -1,0 +1,79 @@
+//! `cyclorama-node model add`, as an operator runs it.
+
+#![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+fn node(arguments: &[&str], models: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cyclorama-node"));
+    command.args(arguments).env("CYCLORAMA_NODE_MODELS", models).output().unwrap()
+}
+
+/// A Stable Diffusion with random weights and a ControlNet, whose card names its licence.
+fn checkpoint(parent: &Path) -> PathBuf {
+    let folder = parent.join("Tiny SD");
+    copy(Path::new("tests/fixtures/checkpoints/sd"), &folder);
+    std::fs::write(folder.join("README.md"), "---\nlicense: openrail++\ntags: [vehicles]\n---\n# About\n").unwrap();
+    folder
+}
+
+#[test]
+fn a_folder_becomes_a_model_that_renders() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = checkpoint(parent.path());
+    let path = folder.to_str().unwrap();
+    // Random weights: as little of them as there is.
+    let wishes = ["--control", "depth", "--steps", "100", "--strength", "0.01", "--guidance", "1"];
+    let added = node(&[&["model", "add", path], &wishes[..]].concat(), parent.path());
+    let said = String::from_utf8_lossy(&added.stdout).into_owned();
+    assert!(added.status.success(), "{said}{}", String::from_utf8_lossy(&added.stderr));
+    assert!(said.contains("is model `tiny-sd` (fp32, openrail++, 16 files)"), "{said}");
+    assert!(said.contains("\"control\": \"depth\"") && said.contains("self-test passed in"), "{said}");
+
+    let lock: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("cyclorama.lock.json")).unwrap()).unwrap();
+    assert_eq!((&lock["id"], &lock["license"]), (&"tiny-sd".into(), &"openrail++".into()));
+    assert_eq!(lock["text_to_image"]["side_px"], 64);
+
+    let doctor = node(&["doctor", "--json"], parent.path());
+    let checks: Value = serde_json::from_slice(&doctor.stdout).unwrap();
+    assert_eq!(checks["ok"], true, "{checks}");
+    assert!(checks["checks"].as_array().unwrap().iter().any(|check| check["name"] == "model Tiny SD"), "{checks}");
+
+    // The prompt is the vehicle's, the paint a colour's.
+    let picture = parent.path().join("picture.png");
+    let arguments = ["render", "--body", "hatchback", "--color", "red", "--out", picture.to_str().unwrap()];
+    let rendered = node(&arguments, parent.path());
+    assert!(rendered.status.success(), "{}", String::from_utf8_lossy(&rendered.stderr));
+    assert!(std::fs::metadata(picture).unwrap().len() > 10_000);
+
+    let again = node(&["model", "add", path, "--control", "depth"], parent.path());
+    let error = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(!again.status.success() && error.contains("with --replace it gets a new one"), "{error}");
+}
+
+#[test]
+fn a_model_whose_light_fails_the_gate_is_not_added() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = checkpoint(parent.path());
+    let wishes = ["--control", "depth", "--strength", "1"];
+    let refused = node(&[&["model", "add", folder.to_str().unwrap()], &wishes[..]].concat(), parent.path());
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && error.contains("does not pass the quality gate"), "{error}");
+    assert!(error.contains("mottling is"), "{error}");
+    assert!(!folder.join("cyclorama.lock.json").exists());
+}

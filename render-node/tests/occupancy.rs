@@ -1,0 +1,95 @@
+//! With several studios the model is always at work while there is work: pictures are drawn and painted beside it.
+
+#![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
+
+use cyclorama_core::traces::Trace;
+use cyclorama_core::wire::{Job, JobKind};
+use cyclorama_core::{BodyClass, Colour, View};
+use cyclorama_node::config::{Config, LocalConfig};
+use cyclorama_node::engine::Engine;
+use cyclorama_node::held_jobs::HeldJob;
+use cyclorama_node::renderer::Order;
+use cyclorama_node::vehicle::typical::typical;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const JOBS: usize = 6;
+
+/// A model that takes seconds to change nothing, and two studios.
+fn config() -> LocalConfig {
+    let value = |name: &str| match name {
+        "CYCLORAMA_NODE_MODELS" => Some("tests/fixtures/slow".to_owned()),
+        "CYCLORAMA_NODE_SLOTS" => Some(JOBS.to_string()),
+        "CYCLORAMA_NODE_STUDIOS" => Some("2".to_owned()),
+        name => std::env::var(name).ok(),
+    };
+    Config::load(None, value).unwrap().local
+}
+
+fn order(place: usize) -> Order {
+    Order {
+        vehicle: typical(BodyClass::Hatchback),
+        view: View::ALL[place % View::ALL.len()],
+        colours: vec![Colour::Silver],
+        pipeline: "slow".to_owned(),
+        seed: 0,
+        trace: Trace::none(),
+    }
+}
+
+fn held(order: &Order) -> Arc<HeldJob> {
+    let job = Job {
+        job_id: order.view.to_string(),
+        fence: 1,
+        deadline: i64::MAX,
+        attempt: 1,
+        kind: JobKind::Render,
+        vehicle: order.vehicle.clone(),
+        view: order.view,
+        colours: order.colours.clone(),
+        pipeline: order.pipeline.clone(),
+        seed: order.seed,
+        uploads: Vec::new(),
+        layers_url: None,
+        traceparent: None,
+    };
+    Arc::new(HeldJob::new(&job, Trace::none()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn under_a_full_queue_the_model_is_at_work_all_the_time() {
+    let engine = tokio::task::spawn_blocking(|| Engine::start(config(), JOBS).unwrap()).await.unwrap();
+    let began = Instant::now();
+    let jobs: Vec<_> = (0..JOBS)
+        .map(|place| {
+            let engine = engine.clone();
+            tokio::spawn(async move {
+                let order = order(place);
+                let render = engine.render(order.clone(), held(&order)).await.unwrap();
+                (began.elapsed(), render.receipt)
+            })
+        })
+        .collect();
+    let mut done = Vec::new();
+    for job in jobs {
+        done.push(job.await.unwrap());
+    }
+    done.sort_by_key(|(ended, _)| *ended);
+    let stage = |receipt: &serde_json::Value, names: &[&str]| -> Duration {
+        let of = |name: &&str| receipt["timings_ms"][*name].as_u64().unwrap_or(0);
+        Duration::from_millis(names.iter().map(of).sum())
+    };
+    let at_work: Duration = done.iter().map(|(_, receipt)| stage(receipt, &["diffusion"])).sum();
+    // From when there is something for the model to do until it has done all: before that the first picture is drawn, after it the last painted.
+    let (first, last) = (&done[0].1, &done[JOBS - 1]);
+    let from = stage(first, &["geometry", "gbuffer"]);
+    let until = last.0 - stage(&last.1, &["compose"]);
+    let occupancy = at_work.as_secs_f64() / (until - from).as_secs_f64();
+    println!("{:.1} % of {:.1} s", occupancy * 100.0, (until - from).as_secs_f64());
+    assert!(occupancy >= 0.95, "{occupancy}: {done:?}");
+    // Each was ready before the model was.
+    for (_, receipt) in &done[1..] {
+        assert!(stage(receipt, &["turn"]) > Duration::ZERO, "{receipt}");
+        assert_eq!(receipt["light"], "diffusion");
+    }
+}
