@@ -44,8 +44,7 @@ fn a_folder_becomes_a_model_that_renders() {
     assert!(said.contains("is model `tiny-sd` (fp32, openrail++, 16 files)"), "{said}");
     assert!(said.contains("\"control\": \"depth\"") && said.contains("self-test passed in"), "{said}");
 
-    let lock: Value =
-        serde_json::from_slice(&std::fs::read(folder.join("cyclorama.lock.json")).unwrap()).unwrap();
+    let lock: Value = serde_json::from_slice(&std::fs::read(folder.join("cyclorama.lock.json")).unwrap()).unwrap();
     assert_eq!((&lock["id"], &lock["license"]), (&"tiny-sd".into(), &"openrail++".into()));
     assert_eq!(lock["text_to_image"]["side_px"], 64);
 

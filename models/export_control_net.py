@@ -1,0 +1,122 @@
+"""Exports a Stable Diffusion checkpoint with a ControlNet to ONNX, as `cyclorama-node model add` takes it.
+
+    python3.11 -m venv venv && venv/bin/pip install -r models/requirements-export.txt
+    venv/bin/python models/export_control_net.py CHECKPOINT CONTROLNET FOLDER [SIDE]
+
+CHECKPOINT and CONTROLNET are folders in the layout of Hugging Face diffusers, of Stable Diffusion 1, 2 or XL. Everything is exported by
+Optimum but what Optimum cannot: the ControlNet, and the UNet that takes its answers. Pictures are SIDE pixels square, the checkpoint's own
+side if absent.
+"""
+
+import pathlib
+import shutil
+import sys
+
+import torch
+
+TOKENS = 77
+TIME_IDS = 6
+
+
+class ControlNetGraph(torch.nn.Module):
+    def __init__(self, net, names):
+        super().__init__()
+        self.net, self.names = net, names
+
+    def forward(self, sample, timestep, encoder_hidden_states, controlnet_cond, conditioning_scale, *added):
+        more = {"added_cond_kwargs": dict(zip(self.names, added))} if added else {}
+        down, mid = self.net(
+            sample, timestep, encoder_hidden_states, controlnet_cond, conditioning_scale, return_dict=False, **more
+        )
+        return (*down, mid)
+
+
+class UnetGraph(torch.nn.Module):
+    """Takes what a ControlNet says."""
+
+    def __init__(self, unet, count, names):
+        super().__init__()
+        self.unet, self.count, self.names = unet, count, names
+
+    def forward(self, sample, timestep, encoder_hidden_states, *others):
+        residuals, added = others[: self.count], others[self.count :]
+        more = {"added_cond_kwargs": dict(zip(self.names, added))} if added else {}
+        return self.unet(
+            sample,
+            timestep,
+            encoder_hidden_states,
+            down_block_additional_residuals=residuals[:-1],
+            mid_block_additional_residual=residuals[-1],
+            return_dict=False,
+            **more,
+        )[0]
+
+
+def export(module, path, inputs, outputs):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    axes = {name: {0: "batch"} for name, tensor in inputs.items() if tensor.dim() > 1}
+    if "controlnet_conds" in inputs:
+        axes.update(controlnet_conds={1: "batch"}, controlnet_scales={})
+    axes.update({name: {0: "batch"} for name in outputs})
+    with torch.no_grad():
+        torch.onnx.export(
+            module.eval(),
+            tuple(inputs.values()),
+            path,
+            input_names=list(inputs),
+            output_names=outputs,
+            dynamic_axes=axes,
+            opset_version=17,
+            dynamo=False,
+        )
+
+
+def inputs_of(unet, side):
+    """Samples of what the UNet and its ControlNet both take, and of what SDXL takes besides."""
+    config = unet.config
+    inputs = {
+        "sample": torch.randn(2, config.in_channels, side // 8, side // 8),
+        "timestep": torch.tensor([1.0]),
+        "encoder_hidden_states": torch.randn(2, TOKENS, config.cross_attention_dim),
+    }
+    if config.addition_embed_type != "text_time":
+        return inputs, {}
+    pooled = config.projection_class_embeddings_input_dim - TIME_IDS * config.addition_time_embed_dim
+    return inputs, {"text_embeds": torch.randn(2, pooled), "time_ids": torch.randn(2, TIME_IDS)}
+
+
+def export_with_control(folder, unet, net, side):
+    """Writes `controlnet/` and `unet/model.onnx` into FOLDER."""
+    inputs, added = inputs_of(unet, side)
+    names = list(added)
+    control = {"controlnet_cond": torch.rand(2, 3, side, side), "conditioning_scale": torch.tensor(1.0)}
+    with torch.no_grad():
+        answers = ControlNetGraph(net, names)(*inputs.values(), *control.values(), *added.values())
+    outputs = [f"down_block_res_sample_{i}" for i in range(len(answers) - 1)] + ["mid_block_res_sample"]
+    export(ControlNetGraph(net, names), folder / "controlnet/model.onnx", inputs | control | added, outputs)
+    net.save_config(folder / "controlnet")
+    residuals = {f"down_block_additional_residual_{i}": answer for i, answer in enumerate(answers[:-1])}
+    residuals["mid_block_additional_residual"] = answers[-1]
+    export(UnetGraph(unet, len(answers), names), folder / "unet/model.onnx", inputs | residuals | added, ["out_sample"])
+
+
+def main(checkpoint, control_net, folder, side=None):
+    from diffusers import ControlNetModel, UNet2DConditionModel
+    from optimum.exporters.onnx import main_export
+
+    unet = UNet2DConditionModel.from_pretrained(checkpoint, subfolder="unet").eval()
+    net = ControlNetModel.from_pretrained(control_net).eval()
+    main_export(checkpoint, output=folder, task="text-to-image", do_validation=False)
+    folder = pathlib.Path(folder)
+    # With the data of its weights, which large models have in files of their own.
+    config = (folder / "unet/config.json").read_bytes()
+    shutil.rmtree(folder / "unet")
+    (folder / "unet").mkdir()
+    (folder / "unet/config.json").write_bytes(config)
+    export_with_control(folder, unet, net, int(side) if side else unet.config.sample_size * 8)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (4, 5):
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
