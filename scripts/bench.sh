@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `make bench`: cold render by stage, paint job, cached delivery, and imaging beside sharp from npm in
-# the same run; the model by provider and batch, and the network alone in Python; then cached delivery beside nginx, and catalog search beside a linear scan.
+# the same run; the model by provider and batch, and the network alone in Python; a
+# text-to-image pipeline beside Optimum's; then cached delivery beside nginx, and catalog search beside a linear scan.
 # Prints a table; nothing is asserted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,5 +27,18 @@ for library in "$ORT_DYLIB_PATH" "$([ "$(uname -m)" != x86_64 ] || scripts/onnxr
 done
 onnxruntime=$(scripts/python_package.sh onnxruntime 1.31.1)
 PYTHONPATH=$onnxruntime python3 models/time_model.py
+# A text-to-image pipeline with random weights, here and in Python. Torch makes it three gigabytes of packages, fetched once.
+requirements=models/requirements-export.txt
+tools=$CYCLORAMA_CACHE/export-tools-$(sha256sum "$requirements" | cut -c1-12)
+if [ ! -d "$tools" ]; then
+    rm -rf "$tools.partial"
+    python3 -m pip install --quiet --disable-pip-version-check --target "$tools.partial" -r "$requirements" \
+        || { echo "bench: pip could not install $requirements" >&2; exit 1; }
+    mv "$tools.partial" "$tools"
+fi
+checkpoint=$CYCLORAMA_CACHE/random-checkpoint-1
+[ -d "$checkpoint" ] || PYTHONPATH=$tools python3 models/random_checkpoint.py make "$checkpoint" 2>/dev/null
+PYTHONPATH=$tools CYCLORAMA_BENCH_CHECKPOINT=$checkpoint CYCLORAMA_BENCH_PYTHON=python3 \
+    cargo bench --locked --quiet -p cyclorama-node --bench text_to_image
 (cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench-delivery")
 cargo bench --locked --quiet -p cyclorama --bench search

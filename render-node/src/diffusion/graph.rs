@@ -17,6 +17,16 @@ pub struct Graph {
     file: String,
 }
 
+/// What becomes of the memory of a run on the CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunMemory {
+    /// Given back: for a graph that runs once in a render.
+    GivenBack,
+    /// Kept for the next run, which comes at once: to ask the system for it in every step costs a twelfth of the time. Weights are not put among
+    /// it, nor is the whole of a run laid out beforehand, either of which would take a quarter more.
+    Kept,
+}
+
 /// Which numbers a tensor may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
@@ -54,6 +64,7 @@ impl Graph {
         provider: Provider,
         folder: &ModelFolder,
         file: &str,
+        memory: RunMemory,
     ) -> Result<Self, DiffusionError> {
         folder.expect_listed(file)?;
         // As many as this process may use (containers and cpusets counted); more would only fight each other.
@@ -64,12 +75,14 @@ impl Graph {
                 .with_optimization_level(GraphOptimizationLevel::All)?
                 .with_intra_threads(threads)?
                 .with_inter_threads(1)?
+                .with_memory_pattern(memory == RunMemory::GivenBack)?
+                .with_device_allocated_initializers()?
                 // Idle threads sleep: on one machine the service answers requests between renders.
                 .with_intra_op_spinning(false)?)
         };
         let load = |source| DiffusionError::Load { model: folder.id().to_owned(), file: file.to_owned(), source };
         let builder = prepare().map_err(load)?;
-        let registered = builder.with_execution_providers(provider.registrations(threads));
+        let registered = builder.with_execution_providers(provider.registrations(threads, memory));
         let mut builder = registered.map_err(|error| DiffusionError::Provider { provider, source: error.into() })?;
         let session = builder.commit_from_file(folder.path(file)).map_err(load)?;
         Ok(Self { session, provider, model: folder.id().to_owned(), file: file.to_owned() })

@@ -1,5 +1,6 @@
 //! What runs a model's graph inside ONNX Runtime: the execution provider that the operator chose, and never another one in its place.
 
+use super::graph::RunMemory;
 use super::{DiffusionError, OnnxRuntime};
 use ort::ep::{self, ArbitrarilyConfigurableExecutionProvider, ExecutionProvider, ExecutionProviderDispatch};
 use ort::memory::AllocationDevice;
@@ -76,10 +77,10 @@ impl Provider {
     }
 
     /// For a session of its own with so many threads. A provider that does not start is an error.
-    pub(super) fn registrations(self, threads: usize) -> Vec<ExecutionProviderDispatch> {
+    pub(super) fn registrations(self, threads: usize, memory: RunMemory) -> Vec<ExecutionProviderDispatch> {
         let registrations = match self {
             Provider::Cpu => {
-                vec![ep::CPU::default().with_arena_allocator(false).build()]
+                vec![ep::CPU::default().with_arena_allocator(memory == RunMemory::Kept).build()]
             }
             Provider::Cuda => vec![ep::CUDA::default().build()],
             Provider::TensorRt => vec![ep::TensorRT::default().build(), ep::CUDA::default().build()],

@@ -1,6 +1,6 @@
 //! The ONNX graph of a light model: the one place that knows its tensor names.
 
-use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, expected};
+use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, RunMemory, expected};
 use crate::diffusion::residual::RESIDUAL_CHANNELS;
 use crate::diffusion::{DiffusionError, ModelFolder, OnnxRuntime, Provider};
 use ort::session::Session;
@@ -26,7 +26,7 @@ impl Denoiser {
         side: usize,
         conditioning_channels: usize,
     ) -> Result<Self, DiffusionError> {
-        let graph = Graph::open(runtime, provider, folder, super::UNET_MODEL)?;
+        let graph = Graph::open(runtime, provider, folder, super::UNET_MODEL, RunMemory::GivenBack)?;
         let image =
             |name, channels: usize| expected(name, Numbers::Float32, &[None, Some(channels), Some(side), Some(side)]);
         let inputs = [

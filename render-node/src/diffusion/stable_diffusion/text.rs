@@ -1,7 +1,7 @@
 //! From a prompt to what the UNet is told: CLIP's tokenizer and text encoders.
 
 use super::layout::{Layout, TextEncoder};
-use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, expected};
+use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, RunMemory, expected};
 use crate::diffusion::model_folder::{LockError, ModelFolder, read_json};
 use crate::diffusion::{DiffusionError, OnnxRuntime, Provider};
 use serde::Deserialize;
@@ -164,7 +164,7 @@ impl Encoder {
         pooled: Option<usize>,
     ) -> Result<Self, DiffusionError> {
         let tokenizer = open_tokenizer(folder, encoder, tokens)?;
-        let graph = Graph::open(runtime, provider, folder, &encoder.graph)?;
+        let graph = Graph::open(runtime, provider, folder, &encoder.graph, RunMemory::GivenBack)?;
         // SDXL takes the states before the last layer; those of the embeddings come before those of the first one.
         let hidden = match is_xl {
             true => format!("hidden_states.{}", encoder.config.num_hidden_layers.saturating_sub(1)),

@@ -5,7 +5,7 @@
 //! order and the number of dimensions say what a tensor is.
 
 use super::layout::{self, Layout};
-use crate::diffusion::graph::{Expected, Graph, Numbers, OtherOutputs, expected};
+use crate::diffusion::graph::{Expected, Graph, Numbers, OtherOutputs, RunMemory, expected};
 use crate::diffusion::model_folder::ModelFolder;
 use crate::diffusion::{DiffusionError, OnnxRuntime, Provider};
 use ort::session::IoBinding;
@@ -80,7 +80,7 @@ impl Unet {
         pooled_width: usize,
         picture_side: usize,
     ) -> Result<Self, DiffusionError> {
-        let graph = Graph::open(runtime, provider, folder, layout::UNET)?;
+        let graph = Graph::open(runtime, provider, folder, layout::UNET, RunMemory::Kept)?;
         let output = graph.only_output()?;
         let channels = layout.unet.in_channels;
         let width = layout.unet.cross_attention_dim;
@@ -205,7 +205,7 @@ impl Unet {
         folder: &ModelFolder,
         residuals: Vec<String>,
     ) -> Result<ControlNet, DiffusionError> {
-        let graph = Graph::open(runtime, provider, folder, layout::CONTROL_NET)?;
+        let graph = Graph::open(runtime, provider, folder, layout::CONTROL_NET, RunMemory::Kept)?;
         // In their order, which is that of the residuals.
         let outputs: Vec<String> = graph.session.outputs().iter().map(|output| output.name().to_owned()).collect();
         let mut inputs = self.expected(&graph);

@@ -1,7 +1,7 @@
 //! Between pictures and latents, one picture at a time: at 1024 px a VAE needs gigabytes for each.
 
 use super::layout::{self, Layout};
-use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, expected};
+use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, RunMemory, expected};
 use crate::diffusion::model_folder::ModelFolder;
 use crate::diffusion::{DiffusionError, OnnxRuntime, Provider};
 
@@ -36,7 +36,7 @@ impl Vae {
         let image = |name: &str, channels: Option<usize>, side: usize| {
             expected(name, Numbers::Floats, &[None, channels, Some(side), Some(side)])
         };
-        let encoder = Graph::open(runtime, provider, folder, layout::VAE_ENCODER)?;
+        let encoder = Graph::open(runtime, provider, folder, layout::VAE_ENCODER, RunMemory::GivenBack)?;
         let encoded = encoder.only_output()?;
         encoder.check(
             &[image(SAMPLE, Some(PICTURE_CHANNELS), picture_side)],
@@ -49,7 +49,7 @@ impl Vae {
             let detail = format!("output `{encoded}` has {found} channels, not {channels} or {}", 2 * channels);
             return Err(encoder.signature(detail));
         }
-        let decoder = Graph::open(runtime, provider, folder, layout::VAE_DECODER)?;
+        let decoder = Graph::open(runtime, provider, folder, layout::VAE_DECODER, RunMemory::GivenBack)?;
         let decoded = decoder.only_output()?;
         decoder.check(
             &[image(LATENT_SAMPLE, Some(channels), side)],
