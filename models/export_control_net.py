@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import sys
 
+import onnx
 import torch
 
 TOKENS = 77
@@ -62,13 +63,21 @@ def export(module, path, inputs, outputs):
         torch.onnx.export(
             module.eval(),
             tuple(inputs.values()),
-            path,
+            str(path),
             input_names=list(inputs),
             output_names=outputs,
             dynamic_axes=axes,
             opset_version=17,
             dynamo=False,
         )
+    # Above 2 GB every tensor gets a file; they go into one.
+    pieces = [piece for piece in path.parent.iterdir() if piece.suffix not in (".onnx", ".json", ".onnx_data")]
+    if pieces:
+        model = onnx.load(path)
+        for piece in pieces:
+            piece.unlink()
+        data = path.name + "_data"
+        onnx.save(model, path, save_as_external_data=True, all_tensors_to_one_file=True, location=data, convert_attribute=True)
 
 
 def inputs_of(unet, side):

@@ -37,7 +37,10 @@ if [ ! -d "$tools" ]; then
     mv "$tools.partial" "$tools"
 fi
 checkpoint=$CYCLORAMA_CACHE/random-checkpoint-1
-[ -d "$checkpoint" ] || PYTHONPATH=$tools python3 models/random_checkpoint.py make "$checkpoint" 2>/dev/null
+if [ ! -d "$checkpoint" ]; then
+    PYTHONPATH=$tools python3 models/random_checkpoint.py make "$checkpoint.partial"
+    mv "$checkpoint.partial" "$checkpoint"
+fi
 PYTHONPATH=$tools CYCLORAMA_BENCH_CHECKPOINT=$checkpoint CYCLORAMA_BENCH_PYTHON=python3 \
     cargo bench --locked --quiet -p cyclorama-node --bench text_to_image
 (cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench-delivery")

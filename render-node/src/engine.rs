@@ -4,7 +4,7 @@
 //! A crew is a thread with a studio of its own. Several share the models, one of them running a model at a time: so the model is never idle
 //! while pictures are drawn and painted, as long as there is work.
 //!
-//! Before the first job, and after each new start of the renderer, a crew renders a vehicle of its own (`self_test`). What memory runs out for is
+//! Before the first job, and after each new start of the models, one crew renders a vehicle of its own (`self_test`). What memory runs out for is
 //! tried again, first alone and then with more of it (`memory_ladder`); when that is of no use, the engine is unwell until a new start passes
 //! the self-test.
 
@@ -104,11 +104,12 @@ impl Engine {
             Ok((renderer, mut crews)) => {
                 let facts = (renderer.pipelines(), renderer.device(), renderer.meter());
                 let desk = Mutex::new(Desk { works: Some(works), waiting: Waiting::default() });
+                let restarts = Mutex::new(Instant::now());
                 crews.push(Crew::new(config, renderer, well));
                 if started.send(Ok(facts)).is_ok() {
                     thread::scope(|scope| {
                         for crew in crews {
-                            scope.spawn(|| crew.run(&desk));
+                            scope.spawn(|| crew.run(&desk, &restarts));
                         }
                     });
                 }
@@ -156,8 +157,21 @@ fn gather_crews(
     let renderer = self_test::passed(config)?;
     let usual = if renderer.draws_on_cpu() { 1 } else { 2 };
     let studios = config.studios.unwrap_or(usual).min(queue_length as u32);
-    let beside = |_| Ok(Crew::new(config.clone(), Renderer::beside(config, renderer.models().clone())?, well.clone()));
-    let crews = (1..studios).map(beside).collect::<Result<Vec<_>, StartError>>()?;
+    let mut crews = Vec::new();
+    for _ in 1..studios {
+        match Renderer::beside(config, renderer.models().clone()) {
+            Ok(beside) => crews.push(Crew::new(config.clone(), beside, well.clone())),
+            Err(error) if config.studios.is_some() => return Err(error),
+            // Nobody asked for it.
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "no second studio: drawing and the model take turns"
+                );
+                break;
+            }
+        }
+    }
     Ok((renderer, crews))
 }
 
@@ -185,7 +199,10 @@ impl Desk {
             Ok(work) => self.waiting.push(work.key(), work),
             Err(RecvTimeoutError::Timeout) => {}
             // What waits is given up: whoever asked is gone.
-            Err(RecvTimeoutError::Disconnected) => return Errand::Closed,
+            Err(RecvTimeoutError::Disconnected) => {
+                self.close();
+                return Errand::Closed;
+            }
         }
         let Some(first) = self.waiting.first() else { return Errand::Nothing };
         let max = batch_max(&first.pipeline);
@@ -214,30 +231,41 @@ struct Crew {
     renderer: Option<Renderer>,
     /// Of the whole engine.
     well: watch::Sender<bool>,
-    last_start: Instant,
 }
 
 impl Crew {
     fn new(config: LocalConfig, renderer: Renderer, well: watch::Sender<bool>) -> Self {
-        Self { config, models: renderer.models().clone(), renderer: Some(renderer), well, last_start: Instant::now() }
+        Self { config, models: renderer.models().clone(), renderer: Some(renderer), well }
     }
 
-    fn run(mut self, desk: &Mutex<Desk>) {
+    /// `restarts` is held by whoever starts the models anew, and says when that was last tried.
+    fn run(mut self, desk: &Mutex<Desk>, restarts: &Mutex<Instant>) {
         // A crew that panicked at the desk has at most lost its own errand.
         let at_desk = || desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_joined = Instant::now();
         loop {
+            // Jobs are for those who can render them. While nobody can, all are told so.
+            if self.renderer.is_none() && *self.well.borrow() {
+                if at_desk().works.is_none() {
+                    return;
+                }
+                if last_joined.elapsed() < RECOVERY_PAUSE {
+                    thread::sleep(IDLE);
+                    continue;
+                }
+                last_joined = Instant::now();
+                let started = Renderer::beside(&self.config, self.models.clone());
+                if !self.keep(started) {
+                    continue;
+                }
+            }
             let batch_max = |pipeline: &str| self.renderer.as_ref().map_or(1, |renderer| renderer.batch_max(pipeline));
             let errand = at_desk().next(batch_max);
             match errand {
                 Errand::Closed => return,
-                Errand::Nothing if *self.well.borrow() => {}
-                Errand::Nothing => {
-                    if self.last_start.elapsed() >= RECOVERY_PAUSE && self.start_anew() {
-                        self.well.send_replace(true);
-                    }
-                }
+                Errand::Nothing => self.recover(restarts),
                 Errand::Batch(batch) => {
-                    if self.serve(batch).is_err() {
+                    if self.serve(batch, restarts).is_err() {
                         tracing::error!("the graphics device is lost: the engine stops");
                         return at_desk().close();
                     }
@@ -246,14 +274,25 @@ impl Crew {
         }
     }
 
+    /// Starts an unwell engine anew, when the last attempt is some time ago.
+    fn recover(&mut self, restarts: &Mutex<Instant>) {
+        if *self.well.borrow() {
+            return;
+        }
+        // Another crew is at it.
+        let Ok(mut last) = restarts.try_lock() else { return };
+        if last.elapsed() >= RECOVERY_PAUSE && !*self.well.borrow() {
+            self.start_anew(&mut last);
+        }
+    }
+
     /// Runs the jobs and answers each as soon as it has ended.
-    fn serve(&mut self, mut batch: Vec<Work>) -> Result<(), DeviceLost> {
-        self.join_again();
+    fn serve(&mut self, mut batch: Vec<Work>, restarts: &Mutex<Instant>) -> Result<(), DeviceLost> {
         if batch.len() > 1 && *self.well.borrow() {
             batch = self.together(batch)?;
         }
         for work in batch {
-            let result = if *self.well.borrow() { self.climb(&work.task) } else { Err(EngineError::Unwell) };
+            let result = if *self.well.borrow() { self.climb(&work.task, restarts) } else { Err(EngineError::Unwell) };
             let lost = matches!(&result, Err(error) if error.is_device_lost());
             // Whoever asked may be gone; then nobody needs the picture.
             let _ = work.answer.send(result);
@@ -290,13 +329,15 @@ impl Crew {
     }
 
     /// A single job, with all that can be done about its memory.
-    fn climb(&mut self, task: &Task) -> Result<Render, EngineError> {
+    fn climb(&mut self, task: &Task, restarts: &Mutex<Instant>) -> Result<Render, EngineError> {
         let attempt = |crew: &mut Self| {
             let mut answer = Err(EngineError::Stopped);
             crew.render(std::slice::from_ref(task), &mut |_, result| answer = result)?;
             answer
         };
-        let result = memory_ladder::climb(self, attempt, EngineError::is_out_of_memory, Crew::take);
+        let result = memory_ladder::climb(self, attempt, EngineError::is_out_of_memory, |crew, rung| {
+            crew.take(rung, restarts);
+        });
         if matches!(&result, Err(error) if error.is_out_of_memory()) && self.well.send_replace(false) {
             tracing::error!("out of memory, even after a new start: the engine takes no work until a self-test passes");
         }
@@ -329,38 +370,31 @@ impl Crew {
         })
     }
 
-    fn take(&mut self, rung: Rung) {
+    fn take(&mut self, rung: Rung, restarts: &Mutex<Instant>) {
         tracing::warn!(?rung, "out of memory");
         match (rung, &mut self.renderer) {
             (Rung::Free, Some(renderer)) => renderer.free(),
             (Rung::Free, None) => {}
-            (Rung::Restart, _) => drop(self.start_anew()),
+            (Rung::Restart, _) => self.start_anew(&mut restarts.lock().unwrap_or_else(PoisonError::into_inner)),
         }
     }
 
-    /// Whether a new renderer is there and has passed the self-test. The old one goes first: both would not fit. The models are loaded anew for
-    /// the other crews too.
-    fn start_anew(&mut self) -> bool {
-        self.last_start = Instant::now();
-        if let Some(renderer) = self.renderer.take() {
-            self.config.batch_max = renderer.batch_limit();
-        }
+    /// Loads the models anew, for all crews, and a renderer for this one; the engine is well if it passes the self-test. The old ones go first:
+    /// both would not fit.
+    fn start_anew(&mut self, last: &mut Instant) {
+        *last = Instant::now();
+        drop(self.renderer.take());
         let started = self.models.load_again(&self.config).and_then(|()| {
             let mut renderer = Renderer::beside(&self.config, self.models.clone())?;
             self_test::run(&mut renderer)?;
             Ok(renderer)
         });
-        self.keep(started)
-    }
-
-    /// Where this crew could not start and another one has since.
-    fn join_again(&mut self) {
-        if self.renderer.is_none() && *self.well.borrow() {
-            let started = Renderer::beside(&self.config, self.models.clone());
-            self.keep(started);
+        if self.keep(started) {
+            self.well.send_replace(true);
         }
     }
 
+    /// Whether there is a renderer.
     fn keep(&mut self, started: Result<Renderer, StartError>) -> bool {
         match started {
             Ok(renderer) => self.renderer = Some(renderer),

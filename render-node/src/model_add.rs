@@ -3,7 +3,7 @@
 
 use crate::config::LocalConfig;
 use crate::diffusion::lock::{LOCK_FILE, Lock, files_of};
-use crate::diffusion::model_folder::{LockError, read_json};
+use crate::diffusion::model_folder::{LockError, read_json, read_text};
 use crate::diffusion::sampler::{Sampler, SamplerError};
 use crate::diffusion::stable_diffusion::settings::{Control, TextToImage};
 use crate::diffusion::stable_diffusion::{Layout, SCHEDULER_CONFIG, prompt};
@@ -16,6 +16,19 @@ use std::time::{Duration, Instant};
 
 /// Takes the settings of all noise schedules of Stable Diffusion, and needs few steps.
 const USUAL_SAMPLER: &str = "DPMSolverMultistepScheduler";
+
+/// Samplers of the same noise schedules that are not among ours.
+const REPLACEABLE_SAMPLERS: [&str; 9] = [
+    "PNDMScheduler",
+    "DDPMScheduler",
+    "LMSDiscreteScheduler",
+    "HeunDiscreteScheduler",
+    "UniPCMultistepScheduler",
+    "DEISMultistepScheduler",
+    "DPMSolverSinglestepScheduler",
+    "KDPM2DiscreteScheduler",
+    "KDPM2AncestralDiscreteScheduler",
+];
 
 #[derive(Debug, thiserror::Error)]
 pub enum AddError {
@@ -191,14 +204,15 @@ fn settings(folder: &Path, wishes: Wishes) -> Result<TextToImage, AddError> {
     })
 }
 
-/// `None`: the folder's own is one of ours.
+/// `None`: the folder's own is one of ours, or of a model that no other sampler suits.
 fn sampler_in_place_of(folder: &Path) -> Result<Option<String>, LockError> {
-    let text = crate::diffusion::model_folder::read_text(&folder.join(SCHEDULER_CONFIG))?;
-    Ok(match Sampler::from_config(&text) {
-        Err(SamplerError::Setting { setting: "_class_name", .. }) => Some(USUAL_SAMPLER.to_owned()),
-        // What else is wrong with it is told when the model is loaded.
-        _ => None,
-    })
+    let text = read_text(&folder.join(SCHEDULER_CONFIG))?;
+    // What else is wrong with it is told when the model is loaded.
+    let Err(SamplerError::Setting { setting: "_class_name", found, .. }) = Sampler::from_config(&text) else {
+        return Ok(None);
+    };
+    let is_replaceable = REPLACEABLE_SAMPLERS.iter().any(|name| found.contains(&format!("\"{name}\"")));
+    Ok(is_replaceable.then(|| USUAL_SAMPLER.to_owned()))
 }
 
 /// What the ControlNet's name says.
@@ -209,7 +223,8 @@ fn control_of(folder: &Path) -> Result<Control, AddError> {
         name: Option<String>,
     }
     let named: Option<Named> = read_json(folder, "controlnet/config.json").ok();
-    let name = named.and_then(|named| named.name).unwrap_or_default().to_lowercase();
+    let path = named.and_then(|named| named.name).unwrap_or_default().to_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
     let known = [("depth", Control::Depth), ("normal", Control::Normal), ("seg", Control::Segmentation)];
     let found = known.into_iter().find(|(part, _)| name.contains(part)).map(|(_, control)| control);
     found.ok_or_else(|| AddError::WhichControl(folder.to_path_buf()))
@@ -242,7 +257,9 @@ impl Written {
         let path = folder.join(LOCK_FILE);
         let before = match std::fs::read(&path) {
             Ok(_) if !replace => return Err(AddError::HasLock(folder.to_path_buf())),
-            before => before.ok(),
+            Ok(before) => Some(before),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+            Err(source) => return Err(LockError::Read { path, source }.into()),
         };
         Ok(Self { path, before, kept: false })
     }

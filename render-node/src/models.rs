@@ -8,6 +8,7 @@ use crate::renderer::StartError;
 use crate::studio;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Each is some tens of megabytes in memory at least; more is a folder chosen by mistake.
@@ -20,6 +21,8 @@ pub struct Models {
     provider: Provider,
     /// At least one; the first is the one that is offered first.
     facts: Arc<Vec<Facts>>,
+    /// Pictures in one batch, at most: less than was configured once memory has run out with that many.
+    batch_limit: Arc<AtomicUsize>,
     /// In the order of the facts; none after they could not be loaded again.
     loaded: Arc<Mutex<Vec<DiffusionModel>>>,
 }
@@ -46,8 +49,14 @@ impl Models {
             sampling: model.sampling(),
             batch_max: model.batch_max(),
         });
-        let facts = Arc::new(facts.collect());
-        Ok(Self { runtime, provider, facts, loaded: Arc::new(Mutex::new(loaded)) })
+        let facts: Vec<Facts> = facts.collect();
+        for (place, one) in facts.iter().enumerate() {
+            if facts[..place].iter().any(|other| other.folder.id() == one.folder.id()) {
+                return Err(StartError::SameId { id: one.folder.id().to_owned(), folder: config.models.clone() });
+            }
+        }
+        let batch_limit = Arc::new(AtomicUsize::new(config.batch_max as usize));
+        Ok(Self { runtime, provider, facts: Arc::new(facts), batch_limit, loaded: Arc::new(Mutex::new(loaded)) })
     }
 
     /// Gives all up and loads them again, for whoever shares them: memory in pieces becomes whole.
@@ -72,6 +81,15 @@ impl Models {
     /// Of the model for this pipeline, among the facts and among those loaded.
     pub fn place(&self, pipeline: &str) -> Option<usize> {
         self.facts.iter().position(|facts| facts.folder.id() == pipeline)
+    }
+
+    pub fn batch_limit(&self) -> usize {
+        self.batch_limit.load(Ordering::Relaxed)
+    }
+
+    /// Memory ran out with more than so many.
+    pub fn lower_batch_limit(&self, limit: usize) {
+        self.batch_limit.fetch_min(limit.max(1), Ordering::Relaxed);
     }
 
     pub fn provider(&self) -> Provider {

@@ -44,6 +44,8 @@ pub enum StartError {
     NoModel(PathBuf),
     #[error("{} holds {found} models, more than {}", folder.display(), models::MODELS_MAX)]
     TooManyModels { folder: PathBuf, found: usize },
+    #[error("two models in {} are called `{id}`", folder.display())]
+    SameId { id: String, folder: PathBuf },
     /// The control plane was told of others.
     #[error("the models in {} are not those the node started with", .0.display())]
     ModelsChanged(PathBuf),
@@ -154,8 +156,6 @@ pub struct Renderer {
     compositor: Compositor,
     meshes: Meshes,
     models: Models,
-    /// Orders in one batch; less than was configured once memory has run out with that many.
-    batch_max: usize,
 }
 
 impl Renderer {
@@ -176,8 +176,7 @@ impl Renderer {
         let studio = Studio::new(&gpu)?;
         let compositor = Compositor::new(&gpu)?;
         let meter = Arc::new(Meter::open(&gpu.pci_bus_id));
-        let batch_max = config.batch_max as usize;
-        Ok(Self { gpu, meter, library, studio, compositor, meshes: Meshes::default(), models, batch_max })
+        Ok(Self { gpu, meter, library, studio, compositor, meshes: Meshes::default(), models })
     }
 
     /// Whether the graphics device is the CPU, which draws no faster for being asked twice at once.
@@ -220,16 +219,11 @@ impl Renderer {
         &self.studio
     }
 
-    /// Orders that memory suffices for in one batch, as far as is known.
-    pub fn batch_limit(&self) -> u32 {
-        self.batch_max as u32
-    }
-
     /// How many orders for this pipeline are worth rendering together: as many as were asked for, unless memory has run out with fewer or
     /// the model takes fewer.
     pub fn batch_max(&self, pipeline: &str) -> usize {
         let takes = self.models.place(pipeline).and_then(|place| self.models.facts()[place].batch_max);
-        self.batch_max.min(takes.unwrap_or(usize::MAX)).max(1)
+        self.models.batch_limit().min(takes.unwrap_or(usize::MAX)).max(1)
     }
 
     pub fn render(&mut self, order: &Order, watch: &mut Watch<'_>) -> Result<Render, RenderError> {
@@ -301,7 +295,6 @@ impl Renderer {
 
     /// Diffusion for all at once, or in parts where memory runs out.
     fn light(&mut self, model: usize, sittings: &mut [Sitting<'_>], attempt: u32) {
-        let batch_max = &mut self.batch_max;
         sittings.iter_mut().for_each(Sitting::waited);
         let mut loaded = self.models.turn();
         sittings.iter_mut().for_each(|sitting| sitting.stages.end_waiting("turn"));
@@ -322,8 +315,8 @@ impl Renderer {
             }
             let lit = model.light(&mut pictures, attempt).inspect_err(|error| {
                 if matches!(error, DiffusionError::OutOfMemory { .. }) && pictures.len() > 1 {
-                    *batch_max = (pictures.len() / 2).min(*batch_max);
-                    tracing::warn!(batch = pictures.len(), batch_max, "out of memory: smaller batches from now on");
+                    self.models.lower_batch_limit(pictures.len() / 2);
+                    tracing::warn!(batch = pictures.len(), "out of memory: batches of half that from now on");
                 }
             })?;
             drop(pictures);

@@ -103,14 +103,10 @@ impl Graph {
         }
     }
 
-    /// The first dimension of its inputs where the file fixes it.
-    pub fn fixed_batch(&self) -> Option<usize> {
-        let fixed = |input: &Outlet| {
-            // A single one may be for all of a batch, as a time is.
-            let first = shape_of(input).first().and_then(|batch| usize::try_from(*batch).ok());
-            first.filter(|_| shape_of(input).len() > 1)
-        };
-        self.session.inputs().iter().filter_map(fixed).min()
+    /// The first dimension of input `name` where the file fixes it.
+    pub fn fixed_batch(&self, name: &str) -> Option<usize> {
+        let input = self.session.inputs().iter().find(|input| input.name() == name)?;
+        shape_of(input).first().and_then(|batch| usize::try_from(*batch).ok())
     }
 
     /// The size of dimension `axis` of output `name`; `None` where it has none, or a dynamic one.

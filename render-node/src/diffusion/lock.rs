@@ -5,13 +5,16 @@ use super::stable_diffusion::settings::TextToImage;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 pub const LOCK_FILE: &str = "cyclorama.lock.json";
 
 /// A text-to-image pipeline is some 20 files; this only keeps a wrong folder from being read for minutes.
 const FILES_MAX: usize = 512;
+
+/// By version control, downloads and [`Lock::write`]; no graph reads them.
+const LEFT_BEHIND: [&str; 5] = [".git", ".gitattributes", ".gitignore", ".cache", ".cyclorama.lock.json"];
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Lock {
@@ -59,7 +62,13 @@ impl Lock {
         text.push('\n');
         let partial = folder.join(format!(".{LOCK_FILE}"));
         let write = |source| LockError::Write { path: path.clone(), source };
-        std::fs::write(&partial, text).map_err(write)?;
+        match std::fs::remove_file(&partial) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(write(e)),
+            _ => {}
+        }
+        // Nothing of that name is followed or written over.
+        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(&partial).map_err(write)?;
+        file.write_all(text.as_bytes()).map_err(write)?;
         std::fs::rename(&partial, &path).map_err(write)
     }
 
@@ -114,10 +123,6 @@ impl Lock {
 /// What a lock file for the files that are in `folder` now would list.
 pub fn files_of(folder: &Path) -> Result<Vec<LockedFile>, LockError> {
     let paths = paths_in(folder)?;
-    if paths.len() > FILES_MAX {
-        let detail = format!("it holds {} files, more than the {FILES_MAX} of a model", paths.len());
-        return Err(broken(folder, detail));
-    }
     let locked = |path: String| {
         let (sha256, bytes) = digest(&folder.join(&path))?;
         Ok(LockedFile { path, sha256, bytes })
@@ -125,20 +130,28 @@ pub fn files_of(folder: &Path) -> Result<Vec<LockedFile>, LockError> {
     paths.into_iter().map(locked).collect()
 }
 
-/// Files that a lock file lists, sorted. Notes (`*.md`), hidden files and the lock file itself need no entry.
+/// Files that a lock file lists, sorted. Notes (`*.md`), the lock file itself and what tools leave behind ([`LEFT_BEHIND`]) need no entry.
 fn paths_in(folder: &Path) -> Result<Vec<String>, LockError> {
     let mut paths = Vec::new();
     let mut pending = vec![folder.to_path_buf()];
     while let Some(here) = pending.pop() {
         let read = |source| LockError::Read { path: here.clone(), source };
         for entry in std::fs::read_dir(&here).map_err(read)? {
-            let path = entry.map_err(read)?.path();
+            let entry = entry.map_err(read)?;
+            let path = entry.path();
             let is_note = path.extension().is_some_and(|e| e == "md");
-            let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-            if is_hidden || path == folder.join(LOCK_FILE) {
+            let is_left_behind = LEFT_BEHIND.iter().any(|name| entry.file_name() == *name);
+            if is_left_behind || path == folder.join(LOCK_FILE) {
                 continue;
             }
+            if paths.len() > FILES_MAX {
+                return Err(broken(folder, format!("it holds more than the {FILES_MAX} files of a model")));
+            }
             if path.is_dir() {
+                // A link could lead back to where it lies.
+                if entry.file_type().map_err(read)?.is_symlink() {
+                    return Err(broken(&path, "it is a link to a folder".to_owned()));
+                }
                 pending.push(path);
             } else if !is_note {
                 paths.push(path.strip_prefix(folder).unwrap_or(&path).display().to_string());
@@ -152,6 +165,9 @@ fn paths_in(folder: &Path) -> Result<Vec<String>, LockError> {
 /// SHA-256 in lower-case hex, and the length.
 fn digest(path: &PathBuf) -> Result<(String, u64), LockError> {
     let read = |source: io::Error| LockError::Read { path: path.clone(), source };
+    if !std::fs::metadata(path).map_err(read)?.is_file() {
+        return Err(broken(path, "it is not a file".to_owned()));
+    }
     let mut reader = std::fs::File::open(path).map_err(read)?;
     let mut hasher = Sha256::new();
     let mut bytes = 0;

@@ -85,7 +85,7 @@ pub enum DiffusionError {
 /// Says whether a job is still wanted; asked before every step with the share of steps done (0 to 1).
 pub type StillWanted<'a> = dyn FnMut(f32) -> bool + 'a;
 
-/// A loaded model. One at a time runs on a device: owned by the engine's thread.
+/// A loaded model. One at a time runs on a device.
 pub enum DiffusionModel {
     Light(Box<LightModel>),
     StableDiffusion(Box<StableDiffusion>),

@@ -40,7 +40,7 @@ impl Denoiser {
 
     /// `None`: its graph takes any number.
     pub(super) fn batch_max(&self) -> Option<usize> {
-        self.graph.fixed_batch()
+        self.graph.fixed_batch(SAMPLE)
     }
 
     /// The clean samples the model sees in those of `batch` at time `timestep`, one after the other.

@@ -17,6 +17,11 @@ const UNET_CONFIG: &str = "unet/config.json";
 const VAE_CONFIG: &str = "vae_decoder/config.json";
 const MODEL_INDEX: &str = "model_index.json";
 
+/// Of latents; the largest models of the family have 128.
+const SAMPLE_SIDE_MAX: usize = 1024;
+/// Of a prompt; CLIP has 77.
+const TOKENS: std::ops::RangeInclusive<usize> = 8..=1024;
+
 /// Sizes that the graphs of a pipeline have to share.
 #[derive(Debug, Clone)]
 pub struct Layout {
@@ -55,6 +60,7 @@ pub struct Vae {
     block_out_channels: Vec<IgnoredAny>,
     /// Of the VAEs of later families, which put them into another range.
     shift_factor: Option<f32>,
+    latents_mean: Option<IgnoredAny>,
 }
 
 /// That of Stable Diffusion 1, whose configuration does not have it.
@@ -86,8 +92,8 @@ pub struct TextConfig {
 struct ModelIndex {
     #[serde(rename = "_class_name")]
     class_name: String,
-    #[serde(default)]
-    force_zeros_for_empty_prompt: bool,
+    /// True for SDXL where it is absent.
+    force_zeros_for_empty_prompt: Option<bool>,
 }
 
 impl Layout {
@@ -111,9 +117,8 @@ impl Layout {
         };
         let text_encoders = parts.iter().map(text_encoder).collect::<Result<Vec<_>, LockError>>()?;
         let layout = Self {
-            // A folder without the graph is a ControlNet that was lost, not a pipeline without one.
-            control_net: folder.join("controlnet").is_dir(),
-            zeros_for_empty_prompt: index.force_zeros_for_empty_prompt,
+            control_net: folder.join(CONTROL_NET).is_file(),
+            zeros_for_empty_prompt: index.force_zeros_for_empty_prompt.unwrap_or(is_xl),
             keeps_steps: index.class_name.contains("LatentConsistencyModel"),
             unet,
             vae,
@@ -129,7 +134,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Whether the folder speaks of a ControlNet, in a file of its own or in the UNet's: a fused one leaves its configuration.
+    /// Whether the folder speaks of a ControlNet, in a file of its own or, as its configuration is left, in the UNet's.
     pub fn has_control_net(&self, folder: &Path) -> bool {
         self.control_net || folder.join("controlnet/config.json").is_file()
     }
@@ -167,8 +172,25 @@ impl Layout {
         if !(self.vae.scaling_factor.is_finite() && self.vae.scaling_factor > 0.0) {
             return wrong(VAE_CONFIG, format!("`scaling_factor` is {}, not above 0", self.vae.scaling_factor));
         }
-        if let Some(shift) = self.vae.shift_factor {
-            return wrong(VAE_CONFIG, format!("`shift_factor` is {shift}; Stable Diffusion has none"));
+        for (setting, is_set) in
+            [("shift_factor", self.vae.shift_factor.is_some()), ("latents_mean", self.vae.latents_mean.is_some())]
+        {
+            if is_set {
+                return wrong(VAE_CONFIG, format!("`{setting}` is set, which this version does not take into account"));
+            }
+        }
+        if let Some(side) = self.unet.sample_size.filter(|side| !(1..=SAMPLE_SIDE_MAX).contains(side)) {
+            return wrong(UNET_CONFIG, format!("`sample_size` is {side}, not 1 to {SAMPLE_SIDE_MAX}"));
+        }
+        for (place, encoder) in self.text_encoders.iter().enumerate() {
+            let tokens = encoder.config.max_position_embeddings;
+            if !TOKENS.contains(&tokens) {
+                let file = if place == 0 { "text_encoder/config.json" } else { "text_encoder_2/config.json" };
+                return wrong(
+                    file,
+                    format!("`max_position_embeddings` is {tokens}, not {} to {}", TOKENS.start(), TOKENS.end()),
+                );
+            }
         }
         if self.vae.latent_channels != self.unet.in_channels {
             let detail = format!(

@@ -98,6 +98,17 @@ impl StableDiffusion {
         if settings.control_scale != 1.0 && !unet.scales_control() {
             return wrong("`text_to_image.control_scale` is not 1, and the ControlNet takes no `conditioning_scale`");
         }
+        let samples = if is_guided(&settings, &layout) { 2 } else { 1 };
+        if let Some(fixed) = unet.fixed_batch().filter(|fixed| *fixed != samples) {
+            let detail = format!(
+                "it takes {fixed} samples at once, and a picture is {samples} with this guidance: export it with a dynamic batch"
+            );
+            return Err(DiffusionError::Signature {
+                model: folder.id().to_owned(),
+                file: layout::UNET.to_owned(),
+                detail,
+            });
+        }
         let vae = Vae::load(runtime, provider, &folder, &layout, side)?;
         Ok(Self { folder, settings, layout, sampler, steps, text, unet, vae })
     }
@@ -129,8 +140,7 @@ impl StableDiffusion {
 
     /// How many pictures it takes at once; `None`: any number.
     pub fn batch_max(&self) -> Option<usize> {
-        let samples = self.unet.batch_max()?;
-        Some(if self.is_guided() { samples / 2 } else { samples })
+        self.unet.fixed_batch().map(|_| 1)
     }
 
     /// See [`super::DiffusionModel::light`].
@@ -169,22 +179,22 @@ impl StableDiffusion {
             .collect();
         let changed = self.change(&mut requests)?;
         drop(requests);
-        let mut lit = Vec::with_capacity(changed.len());
-        for ((changed, shown), picture) in changed.into_iter().zip(&shown).zip(pictures) {
-            let result = match changed {
-                Ok(changed) => self.decode(&changed.after).and_then(|made| {
-                    let residual = shown.residual(&made, &self.decode(&changed.before)?);
-                    residual::add(picture.base, &residual, side, &[1.0; RESIDUAL_CHANNELS]);
-                    Ok(())
-                }),
-                Err(error) => Err(error),
-            };
-            match result {
+        // All of them before the first is lit: should memory run out on the way, every picture is still as it was.
+        let mut residuals = Vec::with_capacity(changed.len());
+        for (changed, shown) in changed.into_iter().zip(&shown) {
+            let residual = changed.and_then(|changed| {
+                let made = self.decode(&changed.after)?;
+                Ok(shown.residual(&made, &self.decode(&changed.before)?))
+            });
+            match residual {
                 Err(error @ DiffusionError::OutOfMemory { .. }) => return Err(error),
-                result => lit.push(result),
+                residual => residuals.push(residual),
             }
         }
-        Ok(lit)
+        let light = |(residual, picture): (Result<Vec<f32>, DiffusionError>, &mut Unlit<'_>)| {
+            residual.map(|residual| residual::add(picture.base, &residual, side, &[1.0; RESIDUAL_CHANNELS]))
+        };
+        Ok(residuals.into_iter().zip(pictures).map(light).collect())
     }
 
     /// The latents of each picture before and after, all in one run of the model a step. What becomes of each is answered in their order.
@@ -240,9 +250,8 @@ impl StableDiffusion {
         Ok(picture)
     }
 
-    /// Whether each sample goes through the model twice, with and without the prompt. Distilled models are told the guidance instead.
     fn is_guided(&self) -> bool {
-        self.settings.guidance > 1.0 && self.layout.unet.time_cond_proj_dim.is_none()
+        is_guided(&self.settings, &self.layout)
     }
 
     fn sit<'a, 'b>(&mut self, request: &'a mut Request<'b>) -> Result<Sitting<'a, 'b>, DiffusionError> {
@@ -318,6 +327,11 @@ pub fn told(shot: &Shot, control: Option<settings::Control>) -> Result<Picture, 
     let byte = |v: f32| (v * 255.0).round() as u8;
     let pixel = |i: usize| [byte(planes[i]), byte(planes[count + i]), byte(planes[2 * count + i]), u8::MAX];
     Picture::from_rgba(side, side, (0..count).flat_map(pixel).collect())
+}
+
+/// Whether each sample goes through the model twice, with and without the prompt. Distilled models are told the guidance instead.
+fn is_guided(settings: &TextToImage, layout: &Layout) -> bool {
+    settings.guidance > 1.0 && layout.unet.time_cond_proj_dim.is_none()
 }
 
 fn plan(sampler: &Sampler, settings: &TextToImage, layout: &Layout) -> Result<Plan, SamplerError> {

@@ -38,6 +38,7 @@ pub struct TextToImage {
     pub control_scale: f64,
     /// A template, see [`prompt`].
     pub prompt: String,
+    /// What guidance leads away from: plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub negative_prompt: Option<String>,
 }
@@ -71,11 +72,13 @@ impl TextToImage {
         if !(0.0..=2.0).contains(&self.control_scale) {
             return wrong("control_scale", self.control_scale.to_string(), "0 to 2");
         }
-        let templates = [("prompt", Some(&self.prompt)), ("negative_prompt", self.negative_prompt.as_ref())];
+        let negative = self.negative_prompt.as_deref().unwrap_or_default();
+        if negative.contains(['{', '}']) {
+            return wrong("negative_prompt", format!("`{negative}`"), "plain text, no template,");
+        }
+        let templates = [("prompt", self.prompt.as_str()), ("negative_prompt", negative)];
         for (name, template) in templates {
-            template
-                .map_or(Ok(()), |template| prompt::check(template))
-                .map_err(|e| format!("`text_to_image.{name}` {e}"))?;
+            prompt::check(template).map_err(|e| format!("`text_to_image.{name}` {e}"))?;
         }
         Ok(())
     }

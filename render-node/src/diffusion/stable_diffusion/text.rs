@@ -171,9 +171,9 @@ impl Encoder {
             false => LAST_HIDDEN_STATE.to_owned(),
         };
         let width = encoder.config.hidden_size;
-        let mut outputs = vec![expected(&hidden, Numbers::Floats, &[None, Some(tokens), Some(width)])];
-        outputs.extend(pooled.map(|width| expected(TEXT_EMBEDS, Numbers::Floats, &[None, Some(width)])));
-        let inputs = [expected(INPUT_IDS, Numbers::Integers, &[None, Some(tokens)])];
+        let mut outputs = vec![expected(&hidden, Numbers::Floats, &[Some(1), Some(tokens), Some(width)])];
+        outputs.extend(pooled.map(|width| expected(TEXT_EMBEDS, Numbers::Floats, &[Some(1), Some(width)])));
+        let inputs = [expected(INPUT_IDS, Numbers::Integers, &[Some(1), Some(tokens)])];
         graph.check(&inputs, &outputs, OtherOutputs::Ignored)?;
         Ok(Self { graph, tokenizer, hidden, width, pooled })
     }
@@ -213,11 +213,6 @@ fn open_tokenizer(folder: &ModelFolder, encoder: &TextEncoder, tokens: usize) ->
     } else {
         (clip_tokenizer(folder, &file("vocab.json"), &file("merges.txt"))?, file("vocab.json"))
     };
-    let size = tokenizer.get_vocab_size(true);
-    if size > encoder.config.vocab_size {
-        let detail = format!("it has {size} tokens where {} takes {}", encoder.graph, encoder.config.vocab_size);
-        return Err(folder.broken_file(&vocabulary, detail));
-    }
     if let Some(length) = config.model_max_length.filter(|length| *length < tokens as f64) {
         let detail = format!("`model_max_length` is {length} where {} takes {tokens} tokens", encoder.graph);
         return Err(folder.broken_file(&file("tokenizer_config.json"), detail));
@@ -235,6 +230,11 @@ fn open_tokenizer(folder: &ModelFolder, encoder: &TextEncoder, tokens: usize) ->
     let added = config.added_tokens_decoder.into_values().chain([AddedToken::from(pad_token.clone(), true)]);
     let unusable = |e: tokenizers::Error| folder.broken_file(&vocabulary, e.to_string());
     tokenizer.add_special_tokens(added).map_err(unusable)?;
+    let size = tokenizer.get_vocab_size(true);
+    if size > encoder.config.vocab_size {
+        let detail = format!("it has {size} tokens where {} takes {}", encoder.graph, encoder.config.vocab_size);
+        return Err(folder.broken_file(&vocabulary, detail));
+    }
     let strategy = PaddingStrategy::Fixed(tokens);
     tokenizer.with_padding(Some(PaddingParams { strategy, pad_id, pad_token, ..PaddingParams::default() }));
     let truncation = TruncationParams { max_length: tokens, ..TruncationParams::default() };

@@ -143,15 +143,13 @@ impl Unet {
         }
     }
 
-    /// How many samples it takes at once; `None`: any number.
-    pub fn batch_max(&self) -> Option<usize> {
+    /// How many samples it takes at once, where the files fix that.
+    pub fn fixed_batch(&self) -> Option<usize> {
         let control_net = match &self.control {
-            ControlNet::Separate { graph, .. } => graph.fixed_batch(),
+            ControlNet::Separate { graph, .. } => graph.fixed_batch(SAMPLE),
             ControlNet::None | ControlNet::Fused => None,
         };
-        // A picture for each of several ControlNets comes first there.
-        let unet = self.graph.fixed_batch().filter(|_| !self.graph.has_input(CONTROL_PICTURES[1]));
-        unet.into_iter().chain(control_net).min()
+        self.graph.fixed_batch(SAMPLE).or(control_net)
     }
 
     /// Binds what stays the same for `count` samples.

@@ -34,7 +34,7 @@ impl Vae {
     ) -> Result<Self, DiffusionError> {
         let (channels, side) = (layout.vae.latent_channels, picture_side / layout.pixels_per_latent());
         let image = |name: &str, channels: Option<usize>, side: usize| {
-            expected(name, Numbers::Floats, &[None, channels, Some(side), Some(side)])
+            expected(name, Numbers::Floats, &[Some(1), channels, Some(side), Some(side)])
         };
         let encoder = Graph::open(runtime, provider, folder, layout::VAE_ENCODER, RunMemory::GivenBack)?;
         let encoded = encoder.only_output()?;

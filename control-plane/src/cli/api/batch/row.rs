@@ -139,7 +139,10 @@ impl Worker<'_> {
         };
         match self.client.create_image_urls(&asked).await {
             Ok(made) => {
-                balance.store(made.billing.credits_remaining, Ordering::Relaxed);
+                // Answers overtake each other: the balance after all of them is the lowest one told.
+                let told = made.billing.credits_remaining;
+                let lowest = |known: i64| if known < 0 { told } else { known.min(told) };
+                balance.update(Ordering::Relaxed, Ordering::Relaxed, lowest);
                 let address = made.data.into_iter().next().context("the service answered without an address")?;
                 self.note(row, State::Minted { attempt, url: address.url, request_id: made.request_id })?;
                 Ok(None)
