@@ -99,17 +99,17 @@ impl Engine {
         let (queue, works) = sync_channel(queue_length);
         let (started, wait) = sync_channel(1);
         let (well, seen) = watch::channel(true);
-        let body = move || match gather_crews(&config, queue_length, &well) {
+        let last_restart = Arc::new(Mutex::new(Instant::now()));
+        let body = move || match gather_crews(&config, queue_length, &well, &last_restart) {
             Err(error) => drop(started.send(Err(error))),
             Ok((renderer, mut crews)) => {
                 let facts = (renderer.pipelines(), renderer.device(), renderer.meter());
                 let desk = Mutex::new(Desk { works: Some(works), waiting: Waiting::default() });
-                let restarts = Mutex::new(Instant::now());
-                crews.push(Crew::new(config, renderer, well));
+                crews.push(Crew::new(config, renderer, well, last_restart));
                 if started.send(Ok(facts)).is_ok() {
                     thread::scope(|scope| {
                         for crew in crews {
-                            scope.spawn(|| crew.run(&desk, &restarts));
+                            scope.spawn(|| crew.run(&desk));
                         }
                     });
                 }
@@ -153,6 +153,7 @@ fn gather_crews(
     config: &LocalConfig,
     queue_length: usize,
     well: &watch::Sender<bool>,
+    last_restart: &Arc<Mutex<Instant>>,
 ) -> Result<(Renderer, Vec<Crew>), StartError> {
     let renderer = self_test::passed(config)?;
     let usual = if renderer.draws_on_cpu() { 1 } else { 2 };
@@ -160,7 +161,7 @@ fn gather_crews(
     let mut crews = Vec::new();
     for _ in 1..studios {
         match Renderer::beside(config, renderer.models().clone()) {
-            Ok(beside) => crews.push(Crew::new(config.clone(), beside, well.clone())),
+            Ok(beside) => crews.push(Crew::new(config.clone(), beside, well.clone(), last_restart.clone())),
             Err(error) if config.studios.is_some() => return Err(error),
             // Nobody asked for it.
             Err(error) => {
@@ -231,15 +232,21 @@ struct Crew {
     renderer: Option<Renderer>,
     /// Of the whole engine.
     well: watch::Sender<bool>,
+    /// When a crew last tried to start the models anew; held while it does.
+    last_restart: Arc<Mutex<Instant>>,
 }
 
 impl Crew {
-    fn new(config: LocalConfig, renderer: Renderer, well: watch::Sender<bool>) -> Self {
-        Self { config, models: renderer.models().clone(), renderer: Some(renderer), well }
+    fn new(
+        config: LocalConfig,
+        renderer: Renderer,
+        well: watch::Sender<bool>,
+        last_restart: Arc<Mutex<Instant>>,
+    ) -> Self {
+        Self { config, models: renderer.models().clone(), renderer: Some(renderer), well, last_restart }
     }
 
-    /// `restarts` is held by whoever starts the models anew, and says when that was last tried.
-    fn run(mut self, desk: &Mutex<Desk>, restarts: &Mutex<Instant>) {
+    fn run(mut self, desk: &Mutex<Desk>) {
         // A crew that panicked at the desk has at most lost its own errand.
         let at_desk = || desk.lock().unwrap_or_else(PoisonError::into_inner);
         let mut last_joined = Instant::now();
@@ -263,9 +270,9 @@ impl Crew {
             let errand = at_desk().next(batch_max);
             match errand {
                 Errand::Closed => return,
-                Errand::Nothing => self.recover(restarts),
+                Errand::Nothing => self.recover(),
                 Errand::Batch(batch) => {
-                    if self.serve(batch, restarts).is_err() {
+                    if self.serve(batch).is_err() {
                         tracing::error!("the graphics device is lost: the engine stops");
                         return at_desk().close();
                     }
@@ -275,24 +282,25 @@ impl Crew {
     }
 
     /// Starts an unwell engine anew, when the last attempt is some time ago.
-    fn recover(&mut self, restarts: &Mutex<Instant>) {
+    fn recover(&mut self) {
         if *self.well.borrow() {
             return;
         }
+        let last_restart = self.last_restart.clone();
         // Another crew is at it.
-        let Ok(mut last) = restarts.try_lock() else { return };
+        let Ok(mut last) = last_restart.try_lock() else { return };
         if last.elapsed() >= RECOVERY_PAUSE && !*self.well.borrow() {
             self.start_anew(&mut last);
         }
     }
 
     /// Runs the jobs and answers each as soon as it has ended.
-    fn serve(&mut self, mut batch: Vec<Work>, restarts: &Mutex<Instant>) -> Result<(), DeviceLost> {
+    fn serve(&mut self, mut batch: Vec<Work>) -> Result<(), DeviceLost> {
         if batch.len() > 1 && *self.well.borrow() {
             batch = self.together(batch)?;
         }
         for work in batch {
-            let result = if *self.well.borrow() { self.climb(&work.task, restarts) } else { Err(EngineError::Unwell) };
+            let result = if *self.well.borrow() { self.climb(&work.task) } else { Err(EngineError::Unwell) };
             let lost = matches!(&result, Err(error) if error.is_device_lost());
             // Whoever asked may be gone; then nobody needs the picture.
             let _ = work.answer.send(result);
@@ -329,15 +337,13 @@ impl Crew {
     }
 
     /// A single job, with all that can be done about its memory.
-    fn climb(&mut self, task: &Task, restarts: &Mutex<Instant>) -> Result<Render, EngineError> {
+    fn climb(&mut self, task: &Task) -> Result<Render, EngineError> {
         let attempt = |crew: &mut Self| {
             let mut answer = Err(EngineError::Stopped);
             crew.render(std::slice::from_ref(task), &mut |_, result| answer = result)?;
             answer
         };
-        let result = memory_ladder::climb(self, attempt, EngineError::is_out_of_memory, |crew, rung| {
-            crew.take(rung, restarts);
-        });
+        let result = memory_ladder::climb(self, attempt, EngineError::is_out_of_memory, Crew::take);
         if matches!(&result, Err(error) if error.is_out_of_memory()) && self.well.send_replace(false) {
             tracing::error!("out of memory, even after a new start: the engine takes no work until a self-test passes");
         }
@@ -370,12 +376,15 @@ impl Crew {
         })
     }
 
-    fn take(&mut self, rung: Rung, restarts: &Mutex<Instant>) {
+    fn take(&mut self, rung: Rung) {
         tracing::warn!(?rung, "out of memory");
         match (rung, &mut self.renderer) {
             (Rung::Free, Some(renderer)) => renderer.free(),
             (Rung::Free, None) => {}
-            (Rung::Restart, _) => self.start_anew(&mut restarts.lock().unwrap_or_else(PoisonError::into_inner)),
+            (Rung::Restart, _) => {
+                let last_restart = self.last_restart.clone();
+                self.start_anew(&mut last_restart.lock().unwrap_or_else(PoisonError::into_inner));
+            }
         }
     }
 

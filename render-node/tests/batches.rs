@@ -2,16 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+mod support {
+    pub mod jobs;
+}
+
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
-use cyclorama_core::wire::{Job, JobKind};
 use cyclorama_core::{BodyClass, Colour, View};
 use cyclorama_node::config::{Config, LocalConfig};
 use cyclorama_node::engine::Engine;
-use cyclorama_node::held_jobs::HeldJob;
 use cyclorama_node::renderer::{Commission, Order, Render, RenderError, Renderer};
 use cyclorama_node::vehicle::typical::typical;
-use std::sync::Arc;
+use support::jobs::held;
 
 fn config(batch_max: u32) -> LocalConfig {
     let value = |name: &str| match name {
@@ -39,25 +41,6 @@ fn orders(pipeline: &str) -> [Order; 4] {
         seed: 3,
         trace: Trace::none(),
     })
-}
-
-fn held(order: &Order) -> Arc<HeldJob> {
-    let job = Job {
-        job_id: order.vehicle.key(),
-        fence: 1,
-        deadline: i64::MAX,
-        attempt: 1,
-        kind: JobKind::Render,
-        vehicle: order.vehicle.clone(),
-        view: order.view,
-        colours: order.colours.clone(),
-        pipeline: order.pipeline.clone(),
-        seed: order.seed,
-        uploads: Vec::new(),
-        layers_url: None,
-        traceparent: None,
-    };
-    Arc::new(HeldJob::new(&job, Trace::none()))
 }
 
 /// All orders handed in at once.

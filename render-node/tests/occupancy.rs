@@ -2,16 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+mod support {
+    pub mod jobs;
+}
+
 use cyclorama_core::traces::Trace;
-use cyclorama_core::wire::{Job, JobKind};
 use cyclorama_core::{BodyClass, Colour, View};
 use cyclorama_node::config::{Config, LocalConfig};
 use cyclorama_node::engine::Engine;
-use cyclorama_node::held_jobs::HeldJob;
 use cyclorama_node::renderer::Order;
 use cyclorama_node::vehicle::typical::typical;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
+use support::jobs::held;
 
 const JOBS: usize = 6;
 
@@ -35,25 +37,6 @@ fn order(place: usize) -> Order {
         seed: 0,
         trace: Trace::none(),
     }
-}
-
-fn held(order: &Order) -> Arc<HeldJob> {
-    let job = Job {
-        job_id: order.view.to_string(),
-        fence: 1,
-        deadline: i64::MAX,
-        attempt: 1,
-        kind: JobKind::Render,
-        vehicle: order.vehicle.clone(),
-        view: order.view,
-        colours: order.colours.clone(),
-        pipeline: order.pipeline.clone(),
-        seed: order.seed,
-        uploads: Vec::new(),
-        layers_url: None,
-        traceparent: None,
-    };
-    Arc::new(HeldJob::new(&job, Trace::none()))
 }
 
 #[tokio::test(flavor = "multi_thread")]

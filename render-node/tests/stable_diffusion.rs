@@ -3,6 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+mod support {
+    pub mod folders;
+}
+
 use cyclorama_core::BodyClass;
 use cyclorama_core::View;
 use cyclorama_node::agent::with_causes;
@@ -22,6 +26,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use support::folders::copy;
 
 /// ONNX Runtime and torch add in another order, and that is all: they differ by a few millionths.
 const TOLERANCE: f32 = 1e-4;
@@ -63,18 +68,6 @@ fn fixture() -> Fixture {
 fn runtime() -> OnnxRuntime {
     let path = std::env::var_os("ORT_DYLIB_PATH").expect("ORT_DYLIB_PATH names the ONNX Runtime library: run `make test`, or export ORT_DYLIB_PATH=$(scripts/onnxruntime.sh)");
     OnnxRuntime::load(Some(Path::new(&path))).unwrap()
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(std::fs::copy(entry.path(), target).unwrap()),
-        }
-    }
 }
 
 /// A folder of this checkpoint, without a lock file.

@@ -153,7 +153,8 @@ fn toned(x: f32) -> f32 {
     x.min(KNEE) + (1.0 - KNEE) * (1.0 - (-over).exp())
 }
 
-fn srgb_from_linear(x: f32) -> f32 {
+/// IEC 61966-2-1, of 0 to 1.
+pub fn srgb_from_linear(x: f32) -> f32 {
     if x <= 0.0031308 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 }
 }
 

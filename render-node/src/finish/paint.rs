@@ -57,7 +57,11 @@ pub fn luminance(light: [f32; 3]) -> f32 {
 
 /// IEC 61966-2-1.
 pub fn linear_from_srgb(byte: u8) -> f32 {
-    let s = f32::from(byte) / 255.0;
+    linear(f32::from(byte) / 255.0)
+}
+
+/// The same, of 0 to 1.
+pub fn linear(s: f32) -> f32 {
     if s <= 0.04045 { s / 12.92 } else { ((s + 0.055) / 1.055).powf(2.4) }
 }
 

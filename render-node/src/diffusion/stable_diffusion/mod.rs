@@ -48,7 +48,7 @@ pub struct StableDiffusion {
 
 /// One picture to be changed.
 pub struct Request<'a> {
-    /// Red, green and blue planes, sRGB, 0 to 1, each [`StableDiffusion::side_px`] square.
+    /// Red, green and blue planes, sRGB, 0 to 1, each [`TextToImage::side_px`] square.
     pub picture: Vec<f32>,
     /// Likewise, for the ControlNet; empty without one.
     pub control: Vec<f32>,
@@ -122,11 +122,6 @@ impl StableDiffusion {
         self.steps
     }
 
-    /// Side of the pictures it takes and makes.
-    pub fn side_px(&self) -> u32 {
-        self.settings.side_px
-    }
-
     /// How its samples are taken, for the receipt.
     pub fn sampling(&self) -> Value {
         json!({"name": self.sampler.class_name(), "steps": self.settings.steps, "strength": self.settings.strength,
@@ -157,26 +152,18 @@ impl StableDiffusion {
             return Err(DiffusionError::Picture { model: self.folder.id().to_owned(), detail });
         }
         let shown: Vec<Shown> = pictures.iter().map(|picture| Shown::of(picture.base, side)).collect();
-        let request = |(picture, shown): (&mut Unlit<'_>, &Shown)| {
-            let mut number = gaussian(picture.seed, attempt);
-            let control = self.settings.control.map(|kind| picture::control(picture.conditioning, kind, side));
-            let noise = Box::new(move |count: usize| iter::repeat_with(&mut number).take(count).collect::<Vec<f32>>());
-            (
-                shown.picture(),
-                control.unwrap_or_default(),
-                prompt::fill(&self.settings.prompt, picture.vehicle, picture.view),
-                noise,
-            )
-        };
-        let prepared: Vec<_> = pictures.iter_mut().zip(&shown).map(request).collect();
-        let mut requests: Vec<Request<'_>> = pictures
-            .iter_mut()
-            .zip(prepared)
-            .map(|(unlit, (picture, control, prompt, noise))| {
-                let still_wanted = &mut unlit.still_wanted;
-                Request { picture, control, prompt, noise, still_wanted: Box::new(still_wanted) }
-            })
-            .collect();
+        let mut requests: Vec<Request<'_>> = Vec::with_capacity(pictures.len());
+        for (unlit, shown) in pictures.iter_mut().zip(&shown) {
+            let mut number = gaussian(unlit.seed, attempt);
+            let control = self.settings.control.map(|kind| picture::control(unlit.conditioning, kind, side));
+            requests.push(Request {
+                picture: shown.picture(),
+                control: control.unwrap_or_default(),
+                prompt: prompt::fill(&self.settings.prompt, unlit.vehicle, unlit.view),
+                noise: Box::new(move |count| iter::repeat_with(&mut number).take(count).collect()),
+                still_wanted: Box::new(&mut unlit.still_wanted),
+            });
+        }
         let changed = self.change(&mut requests)?;
         drop(requests);
         // All of them before the first is lit: should memory run out on the way, every picture is still as it was.

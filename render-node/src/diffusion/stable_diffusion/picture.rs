@@ -8,7 +8,8 @@
 use super::settings::Control;
 use crate::diffusion::light_space;
 use crate::diffusion::residual::{Neighbours, RESIDUAL_CHANNELS, mean_of_blocks};
-use crate::finish::paint::luminance;
+use crate::finish::compose::srgb_from_linear;
+use crate::finish::paint::{linear, luminance};
 use crate::studio::Layers;
 use crate::studio::conditioning::{Channel, Conditioning};
 
@@ -173,14 +174,8 @@ fn resized(plane: &[f32], from: usize, to: usize) -> Vec<f32> {
     (0..to * to).map(|i| at(i / to, i % to)).collect()
 }
 
-/// IEC 61966-2-1, both ways.
 fn srgb(light: f32) -> f32 {
-    let light = light.clamp(0.0, 1.0);
-    if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 }
-}
-
-fn linear(value: f32) -> f32 {
-    if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    srgb_from_linear(light.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]

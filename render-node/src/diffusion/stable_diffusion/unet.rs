@@ -161,15 +161,10 @@ impl Unet {
         }
         self.graph.bind_output_here(&mut unet, &self.output)?;
         let control_net = match &self.control {
-            ControlNet::None => None,
-            ControlNet::Fused => {
-                self.bind_control(&self.graph, &mut unet, conditions, count)?;
-                None
-            }
+            ControlNet::None | ControlNet::Fused => None,
             ControlNet::Separate { graph, outputs, .. } => {
                 let mut binding = graph.binding()?;
                 self.bind_conditions(graph, &mut binding, conditions, count)?;
-                self.bind_control(graph, &mut binding, conditions, count)?;
                 for output in outputs {
                     graph.bind_output_on_device(&mut binding, output)?;
                 }
@@ -259,6 +254,7 @@ impl Unet {
         std::iter::once(expected(picture, Numbers::Floats, &shape)).chain(scale).collect()
     }
 
+    /// What `graph`, the UNet's or the ControlNet's, takes of them.
     fn bind_conditions(
         &self,
         graph: &Graph,
@@ -271,16 +267,6 @@ impl Unet {
             graph.bind(binding, TEXT_EMBEDS, &[count, self.pooled_width], &conditions.pooled)?;
             graph.bind(binding, TIME_IDS, &[count, TIME_IDS_WIDTH], &conditions.time_ids)?;
         }
-        Ok(())
-    }
-
-    fn bind_control(
-        &self,
-        graph: &Graph,
-        binding: &mut IoBinding,
-        conditions: &Conditions,
-        count: usize,
-    ) -> Result<(), DiffusionError> {
         if let Some(name) = CONTROL_PICTURES.into_iter().find(|name| graph.has_input(name)) {
             let shape = [1, count, CONTROL_CHANNELS, self.control_side, self.control_side];
             let rank = graph.input_rank(name).min(shape.len());
