@@ -2,12 +2,12 @@
 //! before anyone else does. What fails leaves the folder as it was.
 
 use crate::config::LocalConfig;
+use crate::diffusion::PipelineKind;
 use crate::diffusion::lock::{LOCK_FILE, Lock, files_of};
 use crate::diffusion::model_folder::{LockError, read_json, read_text};
 use crate::diffusion::sampler::{Sampler, SamplerError};
 use crate::diffusion::stable_diffusion::settings::{Control, TextToImage};
 use crate::diffusion::stable_diffusion::{Layout, SCHEDULER_CONFIG, prompt};
-use crate::diffusion::{DiffusionError, DiffusionModel, OnnxRuntime, OnnxRuntimeError, PipelineKind};
 use crate::renderer::StartError;
 use crate::{self_test, studio};
 use serde::Deserialize;
@@ -40,10 +40,6 @@ pub enum AddError {
     NotTextToImage { setting: &'static str, folder: PathBuf },
     #[error(transparent)]
     Folder(#[from] LockError),
-    #[error(transparent)]
-    OnnxRuntime(#[from] OnnxRuntimeError),
-    #[error(transparent)]
-    Model(#[from] DiffusionError),
     #[error(transparent)]
     SelfTest(#[from] StartError),
 }
@@ -121,18 +117,17 @@ pub fn add(config: &LocalConfig, folder: &Path, wishes: Wishes) -> Result<Added,
     }
     lock.files = files_of(folder)?;
     lock.write(folder)?;
-    let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref())?;
-    let provider = runtime.provider(config.provider)?;
-    let model = DiffusionModel::load(&runtime, provider, folder, &studio::CONDITIONING_CHANNELS)?;
-    model.precision().clone_into(&mut lock.precision);
-    // The self-test loads it again: both at once may not fit.
-    drop(model);
-    lock.write(folder)?;
     let began = Instant::now();
-    drop(self_test::passed(&LocalConfig { models: folder.to_path_buf(), ..config.clone() })?);
+    let renderer = self_test::passed(&LocalConfig { models: folder.to_path_buf(), ..config.clone() })?;
+    let self_test = began.elapsed();
+    // What its graphs take is known once they are open.
+    if let [facts] = renderer.models().facts() {
+        facts.precision.clone_into(&mut lock.precision);
+        lock.write(folder)?;
+    }
     let (lock, digest) = Lock::read(folder)?;
     written.keep();
-    Ok(Added { lock, digest, self_test: began.elapsed() })
+    Ok(Added { lock, digest, self_test })
 }
 
 impl Wishes {

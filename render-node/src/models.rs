@@ -34,6 +34,8 @@ pub struct Facts {
     pub steps: usize,
     /// How its samples are taken.
     pub sampling: Value,
+    /// `fp16` or `fp32`: the numbers its denoiser takes.
+    pub precision: &'static str,
     /// How many pictures it takes at once; `None`: any number.
     pub batch_max: Option<usize>,
 }
@@ -47,6 +49,7 @@ impl Models {
             folder: model.folder().clone(),
             steps: model.steps(),
             sampling: model.sampling(),
+            precision: model.precision(),
             batch_max: model.batch_max(),
         });
         let facts: Vec<Facts> = facts.collect();
@@ -64,10 +67,8 @@ impl Models {
         let mut loaded = self.turn();
         loaded.clear();
         let again = load(&self.runtime, self.provider, config)?;
-        let digests =
-            |models: &[DiffusionModel]| models.iter().map(|m| m.folder().digest().to_owned()).collect::<Vec<_>>();
-        let before: Vec<String> = self.facts.iter().map(|facts| facts.folder.digest().to_owned()).collect();
-        if digests(&again) != before {
+        let before = self.facts.iter().map(|facts| facts.folder.digest());
+        if !again.iter().map(|model| model.folder().digest()).eq(before) {
             return Err(StartError::ModelsChanged(config.models.clone()));
         }
         *loaded = again;

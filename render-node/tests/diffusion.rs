@@ -2,6 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+mod support {
+    pub mod folders;
+    pub mod runtime;
+}
+
 use cyclorama_core::{BodyClass, Vehicle, View};
 use cyclorama_node::diffusion::{
     DiffusionError, DiffusionModel, LockError, ModelFolder, OnnxRuntime, Provider, ProviderChoice, StillWanted, Unlit,
@@ -12,6 +17,8 @@ use cyclorama_node::vehicle::typical::typical;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use support::folders;
+use support::runtime::runtime;
 
 const SIDE: usize = 32;
 const SEED: u64 = 7;
@@ -20,11 +27,6 @@ const CONDITIONING: [&str; 2] = ["first", "second"];
 fn fixture(name: &str) -> PathBuf {
     // From the package's folder, in which tests run.
     Path::new("tests/fixtures").join(name)
-}
-
-fn runtime() -> OnnxRuntime {
-    let path = std::env::var_os("ORT_DYLIB_PATH").expect("ORT_DYLIB_PATH names the ONNX Runtime library: run `make test`, or export ORT_DYLIB_PATH=$(scripts/onnxruntime.sh)");
-    OnnxRuntime::load(Some(Path::new(&path))).unwrap()
 }
 
 fn load(name: &str) -> Result<DiffusionModel, DiffusionError> {
@@ -216,17 +218,7 @@ fn other_conditioning_is_refused_by_channel() {
 /// A copy of the good fixture that a test may spoil.
 fn copy() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
-    for file in [
-        "cyclorama.lock.json",
-        "model_index.json",
-        "unet/config.json",
-        "unet/model.onnx",
-        "scheduler/scheduler_config.json",
-    ] {
-        let target = copy.path().join(file);
-        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
-        std::fs::copy(fixture("tiny-light").join(file), target).unwrap();
-    }
+    folders::copy(&fixture("tiny-light"), copy.path());
     copy
 }
 

@@ -5,6 +5,7 @@
 
 mod support {
     pub mod folders;
+    pub mod runtime;
 }
 
 use cyclorama_core::BodyClass;
@@ -14,9 +15,7 @@ use cyclorama_node::config::Config;
 use cyclorama_node::diffusion::lock::{Lock, files_of};
 use cyclorama_node::diffusion::stable_diffusion::Request;
 use cyclorama_node::diffusion::stable_diffusion::settings::{Control, TextToImage};
-use cyclorama_node::diffusion::{
-    DiffusionError, DiffusionModel, ModelFolder, OnnxRuntime, Provider, StableDiffusion, Unlit,
-};
+use cyclorama_node::diffusion::{DiffusionError, DiffusionModel, ModelFolder, Provider, StableDiffusion, Unlit};
 use cyclorama_node::model_add::{self, Wishes};
 use cyclorama_node::studio::conditioning::CHANNELS;
 use cyclorama_node::studio::{Conditioning, Layers};
@@ -27,6 +26,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use support::folders::copy;
+use support::runtime::runtime;
 
 /// ONNX Runtime and torch add in another order, and that is all: they differ by a few millionths.
 const TOLERANCE: f32 = 1e-4;
@@ -63,11 +63,6 @@ fn fixtures() -> PathBuf {
 
 fn fixture() -> Fixture {
     serde_json::from_str(&std::fs::read_to_string(fixtures().join("runs.json")).unwrap()).unwrap()
-}
-
-fn runtime() -> OnnxRuntime {
-    let path = std::env::var_os("ORT_DYLIB_PATH").expect("ORT_DYLIB_PATH names the ONNX Runtime library: run `make test`, or export ORT_DYLIB_PATH=$(scripts/onnxruntime.sh)");
-    OnnxRuntime::load(Some(Path::new(&path))).unwrap()
 }
 
 /// A folder of this checkpoint, without a lock file.

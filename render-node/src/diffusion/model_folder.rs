@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Configurations are a few kilobytes.
 const TEXT_BYTES_MAX: u64 = 1 << 20;
 
-const MODEL_INDEX: &str = "model_index.json";
+pub(super) const MODEL_INDEX: &str = "model_index.json";
 /// What the built-in model's index calls its pipeline.
 const LIGHT_PIPELINE: &str = "CycloramaLightPipeline";
 /// Beginnings of the names of pipelines that run as Stable Diffusion does, in the classes of diffusers and those that Optimum and diffusers
@@ -164,6 +164,12 @@ impl ModelFolder {
         }
         Err(LockError::NotListed { id: self.lock.id.clone(), file: file.to_owned() })
     }
+}
+
+/// There is a file `file` in `folder`.
+pub(super) fn expect_file(folder: &Path, file: &str) -> Result<(), LockError> {
+    let path = folder.join(file);
+    if path.is_file() { Ok(()) } else { Err(LockError::Read { path, source: io::ErrorKind::NotFound.into() }) }
 }
 
 /// The configuration `file` of `folder`, of which `T` takes what it needs.

@@ -1,11 +1,10 @@
 //! What a Stable Diffusion folder is made of, read from its configurations: no graph is opened, so that what is missing or does not go
 //! together is told in a moment, before gigabytes are read.
 
-use super::super::model_folder::{LockError, broken, read_json};
+use crate::diffusion::model_folder::{LockError, MODEL_INDEX, broken, expect_file, read_json};
 use cyclorama_core::MASTER_SIDE_PX;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use std::io;
 use std::path::Path;
 
 pub const UNET: &str = "unet/model.onnx";
@@ -15,7 +14,6 @@ pub const VAE_DECODER: &str = "vae_decoder/model.onnx";
 pub const SCHEDULER_CONFIG: &str = "scheduler/scheduler_config.json";
 const UNET_CONFIG: &str = "unet/config.json";
 const VAE_CONFIG: &str = "vae_decoder/config.json";
-const MODEL_INDEX: &str = "model_index.json";
 
 /// Of latents; the largest models of the family have 128.
 const SAMPLE_SIDE_MAX: usize = 1024;
@@ -125,12 +123,7 @@ impl Layout {
             text_encoders,
         };
         layout.check(folder)?;
-        for graph in layout.graphs() {
-            let path = folder.join(graph);
-            if !path.is_file() {
-                return Err(LockError::Read { path, source: io::ErrorKind::NotFound.into() });
-            }
-        }
+        layout.graphs().try_for_each(|graph| expect_file(folder, graph))?;
         Ok(layout)
     }
 

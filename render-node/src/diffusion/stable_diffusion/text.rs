@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, TextEncoder};
 use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, RunMemory, expected};
-use crate::diffusion::model_folder::{LockError, ModelFolder, read_json};
+use crate::diffusion::model_folder::{LockError, ModelFolder, expect_file, read_json};
 use crate::diffusion::{DiffusionError, OnnxRuntime, Provider};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -245,10 +245,7 @@ fn open_tokenizer(folder: &ModelFolder, encoder: &TextEncoder, tokens: usize) ->
 /// CLIP's tokenizer from the two files that were there before `tokenizer.json` was.
 fn clip_tokenizer(folder: &ModelFolder, vocabulary: &str, merges: &str) -> Result<Tokenizer, LockError> {
     for file in [vocabulary, merges] {
-        if !folder.path(file).is_file() {
-            let source = std::io::ErrorKind::NotFound.into();
-            return Err(LockError::Read { path: folder.path(file), source });
-        }
+        expect_file(folder.root(), file)?;
         folder.expect_listed(file)?;
     }
     let lossy = |file: &str| folder.path(file).to_string_lossy().into_owned();

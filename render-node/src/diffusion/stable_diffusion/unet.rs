@@ -22,7 +22,7 @@ const CONTROL_SCALES: [&str; 3] = ["conditioning_scale", "conditioning_scales", 
 const RESIDUALS: [&str; 2] = ["down_block_additional_residual", "mid_block_additional_residual"];
 
 /// Height, width, and where they were cut from: twice the size of the picture, from its corner.
-pub const TIME_IDS_WIDTH: usize = 6;
+const TIME_IDS_WIDTH: usize = 6;
 const CONTROL_CHANNELS: usize = 3;
 
 pub struct Unet {
