@@ -6,8 +6,9 @@
 //! read-then-write. Functions that write take the open transaction, so the caller decides what commits together.
 //!
 //! Everything that writes goes through [`Database::begin`] or [`Database::write`]: SQLite has one writer at a time and lets whoever
-//! happens to ask at the right moment be it, so writers of this process queue here first. Without that, a busy meter left others
-//! waiting for seconds (measured: 15 to 30 writes in 20 s, some lost to "database is locked").
+//! happens to ask at the right moment be it, so writers of this process queue for one connection, first come, first served. Without
+//! that, a busy meter left others waiting for seconds (measured: 15 to 30 writes in 20 s, some lost to "database is locked"); and a
+//! connection forgets the pages that it remembers as soon as another one has written.
 
 use crate::clock;
 use crate::config::Secret;
@@ -16,9 +17,7 @@ use sqlx::postgres::PgListener;
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::task::JoinHandle;
 
 /// Every step of the schema.
@@ -26,6 +25,12 @@ pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("./migrations");
 
 /// How long a statement waits for a connection or for its turn to write.
 const WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// Connections that read a SQLite file.
+const READERS: u32 = 8;
+/// What a connection remembers of the file at most. A reader forgets it with the next write.
+const READER_CACHE_KIB: u32 = 2 * 1024;
+const WRITER_CACHE_KIB: u32 = 32 * 1024;
 
 /// An answer that took longer says too little about the moment it was given.
 const TELLING_MS_MAX: i64 = 400;
@@ -43,24 +48,20 @@ pub struct Database {
     pub pool: AnyPool,
     pub kind: DatabaseKind,
     url: Secret,
-    /// SQLite only: first come, first served.
-    turn: Arc<Mutex<()>>,
+    /// On SQLite one connection; on PostgreSQL the same pool.
+    writers: AnyPool,
 }
 
-/// An open transaction, and on SQLite the turn to write. Statements run on `&mut *tx`; dropping it rolls back.
-pub struct Tx<'a> {
-    // Before the turn: the transaction ends first.
-    transaction: Transaction<'a, Any>,
-    _turn: Option<OwnedMutexGuard<()>>,
-}
+/// An open transaction, on SQLite the only one that may write. Statements run on `&mut *tx`; dropping it rolls back.
+pub struct Tx<'a>(Transaction<'a, Any>);
 
 impl Tx<'_> {
     pub async fn commit(self) -> Result<(), sqlx::Error> {
-        self.transaction.commit().await
+        self.0.commit().await
     }
 
     pub async fn rollback(self) -> Result<(), sqlx::Error> {
-        self.transaction.rollback().await
+        self.0.rollback().await
     }
 }
 
@@ -68,13 +69,13 @@ impl Deref for Tx<'_> {
     type Target = AnyConnection;
 
     fn deref(&self) -> &AnyConnection {
-        &self.transaction
+        &self.0
     }
 }
 
 impl DerefMut for Tx<'_> {
     fn deref_mut(&mut self) -> &mut AnyConnection {
-        &mut self.transaction
+        &mut self.0
     }
 }
 
@@ -92,43 +93,31 @@ impl Database {
         let kind = if url.starts_with("postgres") { DatabaseKind::Postgres } else { DatabaseKind::Sqlite };
         // A pool tries until its time is up and then says only that; one connection says what is wrong.
         AnyConnection::connect(url).await?.close().await?;
-        let connections = match kind {
-            DatabaseKind::Sqlite => 8,
-            DatabaseKind::Postgres => 16,
+        let (pool, writers) = match kind {
+            DatabaseKind::Sqlite => {
+                (sqlite_pool(url, READERS, READER_CACHE_KIB).await?, sqlite_pool(url, 1, WRITER_CACHE_KIB).await?)
+            }
+            DatabaseKind::Postgres => {
+                let pool = AnyPoolOptions::new().max_connections(16).acquire_timeout(WAIT_MAX).connect(url).await?;
+                (pool.clone(), pool)
+            }
         };
-        let pool = AnyPoolOptions::new()
-            .max_connections(connections)
-            .acquire_timeout(WAIT_MAX)
-            .after_connect(move |connection, _| {
-                Box::pin(async move {
-                    if kind == DatabaseKind::Sqlite {
-                        for pragma in
-                            ["journal_mode = WAL", "synchronous = FULL", "busy_timeout = 5000", "foreign_keys = ON"]
-                        {
-                            sqlx::Executor::execute(&mut *connection, sqlx::AssertSqlSafe(format!("pragma {pragma}")))
-                                .await?;
-                        }
-                    }
-                    Ok(())
-                })
-            })
-            .connect(url)
-            .await?;
-        Ok(Self { pool, kind, url: Secret::new(url), turn: Arc::default() })
+        Ok(Self { pool, kind, url: Secret::new(url), writers })
     }
 
     /// Begins a transaction that may write. On SQLite it takes the write lock at once: a transaction that reads first and
     /// writes later fails with "database is locked" under load. Beginning a second one while holding one waits for itself.
     pub async fn begin(&self) -> Result<Tx<'_>, sqlx::Error> {
-        match self.kind {
-            DatabaseKind::Sqlite => {
-                let turn = tokio::time::timeout(WAIT_MAX, self.turn.clone().lock_owned()).await;
-                let turn = turn.map_err(|_| sqlx::Error::PoolTimedOut)?;
-                let transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
-                Ok(Tx { transaction, _turn: Some(turn) })
-            }
-            DatabaseKind::Postgres => Ok(Tx { transaction: self.pool.begin().await?, _turn: None }),
-        }
+        Ok(Tx(match self.kind {
+            DatabaseKind::Sqlite => self.writers.begin_with("BEGIN IMMEDIATE").await?,
+            DatabaseKind::Postgres => self.writers.begin().await?,
+        }))
+    }
+
+    /// Lets go of every connection.
+    pub async fn close(&self) {
+        self.pool.close().await;
+        self.writers.close().await;
     }
 
     /// Runs one writing statement by itself; the number of rows it changed.
@@ -203,6 +192,32 @@ impl Database {
     pub async fn ping(&self) -> Result<(), sqlx::Error> {
         sqlx::query("select 1").execute(&self.pool).await.map(|_| ())
     }
+}
+
+/// Of a SQLite file.
+async fn sqlite_pool(url: &str, connections: u32, cache_kib: u32) -> Result<AnyPool, sqlx::Error> {
+    AnyPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(WAIT_MAX)
+        // A file does not hang up.
+        .test_before_acquire(false)
+        .after_connect(move |connection, _| {
+            Box::pin(async move {
+                let cache_size = format!("cache_size = -{cache_kib}");
+                for pragma in [
+                    "journal_mode = WAL",
+                    "synchronous = FULL",
+                    "busy_timeout = 5000",
+                    "foreign_keys = ON",
+                    &cache_size,
+                ] {
+                    sqlx::Executor::execute(&mut *connection, sqlx::AssertSqlSafe(format!("pragma {pragma}"))).await?;
+                }
+                Ok(())
+            })
+        })
+        .connect(url)
+        .await
 }
 
 /// Whether the same statement may work later: no connection, a locked or full database, a server on its way down.

@@ -126,7 +126,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     upkeep.abort();
     sweepers.iter().for_each(|sweeper| sweeper.abort());
     // Closing the last connection lets SQLite fold its log into the file; a connection that hangs must not hold us.
-    let _ = tokio::time::timeout(Duration::from_secs(2), app.db.pool.close()).await;
+    let _ = tokio::time::timeout(Duration::from_secs(2), app.db.close()).await;
     Ok(())
 }
 

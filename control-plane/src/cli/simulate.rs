@@ -72,7 +72,7 @@ impl Simulate {
         let database = Database::open(&format!("sqlite:{}?mode=rwc", folder.path().join("farm.db").display())).await?;
         let store = ObjectStore::open_files(folder.path().join("objects"))?;
         let outcome = simulation::run(database.clone(), store, scenario).await?;
-        database.pool.close().await;
+        database.close().await;
         match as_json {
             true => print::answer(&serde_json::json!({ "scenario": scenario, "outcome": outcome }), true),
             false => tell(&outcome),

@@ -108,12 +108,13 @@ impl Renders {
     ) -> Result<(String, i64), RenderError> {
         let (day, reset_at_ms) = day_of(self.0.clock.now());
         let (rules, cost) = (&self.settings().rules, self.render_cost_microusd());
-        sqlx::query("insert into budget_days (day, reserved_microusd, settled_microusd) values ($1, 0, 0) on conflict do nothing")
-            .bind(&day)
-            .execute(&mut **tx)
-            .await?;
-        if !self.grow(tx, &day, cost, percent.min(rules.percent_of(asker.lane))).await? {
-            return Err(RenderError::BudgetSpent { reset_at_ms, of_account: false });
+        let percent = percent.min(rules.percent_of(asker.lane));
+        if !self.grow(tx, &day, cost, percent).await? {
+            // Spent, or the first of its day; two at once may be that.
+            begin_day(tx, &day).await?;
+            if !self.grow(tx, &day, cost, percent).await? {
+                return Err(RenderError::BudgetSpent { reset_at_ms, of_account: false });
+            }
         }
         // The day's row is locked: nobody else adds to the account's share meanwhile.
         if rules.account_percent < 100
@@ -176,6 +177,13 @@ impl Renders {
         .await?;
         Ok(row.is_some())
     }
+}
+
+async fn begin_day(tx: &mut Tx<'_>, day: &str) -> Result<(), sqlx::Error> {
+    let sql =
+        "insert into budget_days (day, reserved_microusd, settled_microusd) values ($1, 0, 0) on conflict do nothing";
+    sqlx::query(sql).bind(day).execute(&mut **tx).await?;
+    Ok(())
 }
 
 /// Of what was reserved for a job, `settled_microusd` are spent and the rest is free again.

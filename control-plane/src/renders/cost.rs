@@ -185,6 +185,9 @@ impl Ended {
             (_, None) => self.cost_microusd,
         };
         budget::settle(tx, &self.budget_day, self.cost_microusd, settled).await?;
+        if settled == self.cost_microusd {
+            return Ok(());
+        }
         sqlx::query("update jobs set cost_microusd = $1 where id = $2")
             .bind(settled)
             .bind(&self.job_id)

@@ -8,6 +8,7 @@ use super::pace::RETRY_AFTER_SECONDS_USUAL;
 use super::signals::Signal;
 use super::state::{JobState, RenderState, colours_of, column, print_colours};
 use super::{Picture, RenderError, Renders, seed};
+use crate::clock::UnixMs;
 use crate::db::Tx;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::JobKind;
@@ -156,47 +157,25 @@ impl Renders {
         .fetch_optional(&mut **tx)
         .await?;
 
-        sqlx::query(
-            "insert into renders (id, vehicle_key, view, color, state, round, changed_at_ms) values ($1, $2, $3, $4, 'lapsed', 0, $5)
+        let render_id = uuid::Uuid::now_v7().to_string();
+        let inserted = sqlx::query(
+            "insert into renders (id, vehicle_key, view, color, state, round, changed_at_ms) values ($1, $2, $3, $4, 'wanted', 1, $5)
              on conflict do nothing",
         )
-        .bind(uuid::Uuid::now_v7().to_string())
+        .bind(&render_id)
         .bind(&vehicle_key)
         .bind(view.as_str())
         .bind(variant.colour.as_str())
         .bind(now.0)
         .execute(&mut **tx)
         .await?;
-        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "select {RENDER_COLUMNS} from renders where vehicle_key = $1 and view = $2 and color = $3"
-        )))
-        .bind(&vehicle_key)
-        .bind(view.as_str())
-        .bind(variant.colour.as_str())
-        .fetch_one(&mut **tx)
-        .await?;
-        let row = VariantRow::read(&row)?;
-        let round = match row.state {
-            RenderState::Done => return Ok(row.picture.map(|picture| (Wanted::Done(picture), false))),
-            RenderState::Wanted => row.round,
-            RenderState::Lapsed | RenderState::Failed => {
-                let changed = sqlx::query(
-                    "update renders set state = 'wanted', round = round + 1, failure_kind = null, failure_detail = null, changed_at_ms = $1
-                     where id = $2 and state = $3 and round = $4",
-                )
-                .bind(now.0)
-                .bind(&row.render_id)
-                .bind(row.state.as_str())
-                .bind(row.round)
-                .execute(&mut **tx)
-                .await?;
-                if changed.rows_affected() != 1 {
-                    return Ok(None);
-                }
-                row.round + 1
-            }
+        let waiting = match inserted.rows_affected() {
+            0 => match self.want_again(tx, variant, now).await? {
+                Some(wanted @ Wanted::Waiting { .. }) => wanted,
+                done_or_lost => return Ok(done_or_lost.map(|done| (done, false))),
+            },
+            _ => Wanted::Waiting { render_id, round: 1 },
         };
-        let waiting = Wanted::Waiting { render_id: row.render_id, round };
 
         let Some(live) = live else {
             return Ok(match self.queue_job(tx, vehicle, view, &[variant.colour], terms).await? {
@@ -223,6 +202,40 @@ impl Renders {
             }
         }
         Ok(Some((waiting, false)))
+    }
+
+    /// Of a variant that has a row: its picture, or a wait for it. `None`: another process was quicker.
+    async fn want_again(&self, tx: &mut Tx<'_>, variant: &Variant, now: UnixMs) -> Result<Option<Wanted>, sqlx::Error> {
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "select {RENDER_COLUMNS} from renders where vehicle_key = $1 and view = $2 and color = $3"
+        )))
+        .bind(variant.vehicle_key())
+        .bind(variant.view.as_str())
+        .bind(variant.colour.as_str())
+        .fetch_one(&mut **tx)
+        .await?;
+        let row = VariantRow::read(&row)?;
+        let round = match row.state {
+            RenderState::Done => return Ok(row.picture.map(Wanted::Done)),
+            RenderState::Wanted => row.round,
+            RenderState::Lapsed | RenderState::Failed => {
+                let changed = sqlx::query(
+                    "update renders set state = 'wanted', round = round + 1, failure_kind = null, failure_detail = null, changed_at_ms = $1
+                     where id = $2 and state = $3 and round = $4",
+                )
+                .bind(now.0)
+                .bind(&row.render_id)
+                .bind(row.state.as_str())
+                .bind(row.round)
+                .execute(&mut **tx)
+                .await?;
+                if changed.rows_affected() != 1 {
+                    return Ok(None);
+                }
+                row.round + 1
+            }
+        };
+        Ok(Some(Wanted::Waiting { render_id: row.render_id, round }))
     }
 
     /// Queues a job: `paint` where layers exist, else `render`. `false`: another process queued one at the same moment.

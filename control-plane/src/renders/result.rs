@@ -31,6 +31,9 @@ const OBJECTS_AT_ONCE: usize = 6;
 /// How long a paint job for colours asked for during the render may wait: those requests push it on themselves.
 const LEFTOVER_MS: i64 = 30_000;
 
+/// A vehicle and view's first; there is nothing older.
+const FIRST_REVISION: i64 = 1;
+
 /// An object that is missing or not what was asked for. The same addresses take it again until the lease ends.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("object `{name}`: {reason}")]
@@ -56,6 +59,13 @@ impl From<InvalidKey> for ResultError {
         ResultError::Store(error.into())
     }
 }
+
+const ACCEPTING_COLUMNS: &str =
+    "kind, vehicle_key, vehicle, view, colors, revision, priority, account_id, node_id, pipeline, is_candidate";
+
+/// Job `$1` under fence `$2`, by a node of token `$3`.
+const LEASED_BY_TOKEN: &str =
+    "id = $1 and fence = $2 and state = 'leased' and node_id in (select id from nodes where token_id = $3)";
 
 /// A live lease whose result is being accepted.
 pub(super) struct Accepting {
@@ -107,31 +117,41 @@ impl Renders {
         Ok(replaced)
     }
 
-    /// Renews the lease once more, so that nobody else gets the job while its objects are checked and moved, and nobody gives it up.
+    /// Sees to it that nobody else gets the job, and nobody gives it up, while its objects are checked and moved: a lease that has less than
+    /// half of its time left, or whose waiters have less than all of it, is renewed once more.
     pub(super) async fn begin_accepting(
         &self,
         token_id: &str,
         job_id: &str,
         fence: i64,
     ) -> Result<Accepting, ResultError> {
-        let row = self
-            .0
-            .database
-            .write_returning(
-                sqlx::query(
-                    "update jobs set lease_until_ms = $1, deadline_ms = case when deadline_ms < $1 then $1 else deadline_ms end
-             where id = $2 and fence = $3 and state = 'leased' and node_id in (select id from nodes where token_id = $4)
-             returning kind, vehicle_key, vehicle, view, colors, revision, priority, account_id, node_id, pipeline, is_candidate",
-                )
-                .bind(self.lease_until_ms(self.0.clock.now()))
+        let now = self.0.clock.now();
+        let lease_until_ms = self.lease_until_ms(now);
+        let half_way_ms = now.0 + (lease_until_ms - now.0) / 2;
+        let long_enough = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "select {ACCEPTING_COLUMNS} from jobs where {LEASED_BY_TOKEN} and lease_until_ms >= $4 and deadline_ms >= $5",
+        )))
+        .bind(job_id)
+        .bind(fence)
+        .bind(token_id)
+        .bind(half_way_ms)
+        .bind(lease_until_ms)
+        .fetch_optional(&self.0.database.pool)
+        .await?;
+        let row = match long_enough {
+            Some(row) => row,
+            None => {
+                let renewing = sqlx::query(sqlx::AssertSqlSafe(format!(
+                    "update jobs set lease_until_ms = $4, deadline_ms = case when deadline_ms < $4 then $4 else deadline_ms end
+                     where {LEASED_BY_TOKEN} returning {ACCEPTING_COLUMNS}",
+                )))
                 .bind(job_id)
                 .bind(fence)
-                .bind(token_id),
-            )
-            .await?
-            .into_iter()
-            .next()
-            .ok_or(Stale)?;
+                .bind(token_id)
+                .bind(lease_until_ms);
+                self.0.database.write_returning(renewing).await?.into_iter().next().ok_or(Stale)?
+            }
+        };
         Ok(Accepting {
             job_id: job_id.to_owned(),
             fence,
@@ -282,7 +302,9 @@ impl Renders {
         }
         if let Some(layers) = verified.get(LAYERS) {
             // What was made to be looked at is older than this.
-            candidate::forget(tx, &job.vehicle_key, job.view).await?;
+            if job.revision > FIRST_REVISION {
+                candidate::forget(tx, &job.vehicle_key, job.view).await?;
+            }
             insert_layers(tx, "layers", job, layers, now).await?;
         }
         Ok(replaced)
@@ -323,6 +345,9 @@ impl Renders {
 
     /// A newer revision answers what was said of the older one. Whether there is an older one.
     async fn end_review(&self, tx: &mut Tx<'_>, job: &Accepting, colour: Colour) -> Result<bool, sqlx::Error> {
+        if job.revision == FIRST_REVISION {
+            return Ok(false);
+        }
         let older = sqlx::query(
             "select id from renders where vehicle_key = $1 and view = $2 and color = $3 and state = 'done' and revision < $4",
         )

@@ -7,7 +7,7 @@
 use super::lane::{Asker, Lane};
 use super::queue::Claimant;
 use super::result::{ResultError, Verified};
-use super::uploads::master_name;
+use super::uploads::{LAYERS, master_name};
 use super::{AtLimit, LOOK_AGAIN, QUEUE_MAX, RenderError, Renders, Rules, Settings};
 use crate::clock::{Clock, UnixMs};
 use crate::db::Database;
@@ -437,8 +437,8 @@ impl Simulation {
     /// A result without objects: what `Renders::accept` does apart from looking at them.
     async fn accept(&self, job_id: &str, fence: i64) -> Result<(), SimulationError> {
         let job = self.renders.begin_accepting(TOKEN, job_id, fence).await?;
-        let verified =
-            job.colours.iter().map(|colour| (master_name(*colour), Verified { sha256: "0".repeat(64), bytes: 1 }));
+        let names = job.colours.iter().map(|colour| master_name(*colour)).chain([LAYERS.to_owned()]);
+        let verified = names.map(|name| (name, Verified { sha256: "0".repeat(64), bytes: 1 }));
         self.renders.record(&job, &verified.collect(), "{}").await?;
         Ok(())
     }
