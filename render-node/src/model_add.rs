@@ -1,14 +1,16 @@
 //! Makes a folder of files a model of this node: looks at what it holds, settles how it is to be run, writes the lock file, and renders with it
-//! before anyone else does. What fails leaves the folder as it was.
+//! before anyone else does. The lock file appears last, so whatever fails or is killed on the way leaves the folder as it was.
 
 use crate::config::LocalConfig;
-use crate::diffusion::PipelineKind;
 use crate::diffusion::lock::{LOCK_FILE, Lock, files_of};
 use crate::diffusion::model_folder::{LockError, read_json, read_text};
 use crate::diffusion::sampler::{Sampler, SamplerError};
 use crate::diffusion::stable_diffusion::settings::{Control, TextToImage};
 use crate::diffusion::stable_diffusion::{Layout, SCHEDULER_CONFIG, prompt};
-use crate::renderer::StartError;
+use crate::diffusion::{ModelFolder, PipelineKind};
+use crate::gpu::Gpu;
+use crate::models::Models;
+use crate::renderer::{Renderer, StartError};
 use crate::{self_test, studio};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -95,12 +97,17 @@ pub struct Added {
 
 /// Adds the model in `folder`. The settings of this machine say what runs it.
 pub fn add(config: &LocalConfig, folder: &Path, wishes: Wishes) -> Result<Added, AddError> {
-    let written = Written::begin(folder, wishes.replace)?;
+    if folder.join(LOCK_FILE).exists() && !wishes.replace {
+        return Err(AddError::HasLock(folder.to_path_buf()));
+    }
     let kind = PipelineKind::of(folder)?;
     let mut lock = Lock {
         version: 1,
         id: wishes.id.clone().unwrap_or_else(|| id_of(folder)),
-        license: wishes.license.clone().or_else(|| license_of(folder)).unwrap_or_else(|| "unknown".to_owned()),
+        license: match &wishes.license {
+            Some(license) => license.clone(),
+            None => license_of(folder)?.unwrap_or_else(|| "unknown".to_owned()),
+        },
         precision: "unknown".to_owned(),
         conditioning: Vec::new(),
         text_to_image: None,
@@ -116,17 +123,18 @@ pub fn add(config: &LocalConfig, folder: &Path, wishes: Wishes) -> Result<Added,
         PipelineKind::StableDiffusion => lock.text_to_image = Some(settings(folder, wishes)?),
     }
     lock.files = files_of(folder)?;
-    lock.write(folder)?;
     let began = Instant::now();
-    let renderer = self_test::passed(&LocalConfig { models: folder.to_path_buf(), ..config.clone() })?;
-    let self_test = began.elapsed();
-    // What its graphs take is known once they are open.
-    if let [facts] = renderer.models().facts() {
+    // What the graphics device lacks is told before gigabytes are read.
+    let gpu = Gpu::open(&config.adapter).map_err(StartError::from)?;
+    let models = Models::load_only(config, ModelFolder::about_to_be(folder, lock.clone())?)?;
+    // What its graphs take is known now that they are open.
+    if let [facts] = models.facts() {
         facts.precision.clone_into(&mut lock.precision);
-        lock.write(folder)?;
     }
-    let (lock, digest) = Lock::read(folder)?;
-    written.keep();
+    self_test::run(&mut Renderer::with(config, gpu, models)?).map_err(StartError::from)?;
+    let self_test = began.elapsed();
+    lock.write(folder)?;
+    let digest = lock.digest(folder)?;
     Ok(Added { lock, digest, self_test })
 }
 
@@ -233,51 +241,14 @@ fn id_of(folder: &Path) -> String {
 }
 
 /// As the head of a model card has it: `license: openrail++` between two lines of dashes.
-fn license_of(folder: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(folder.join("README.md")).ok()?;
-    let head = text.strip_prefix("---\n")?.split("\n---").next()?;
-    let license = head.lines().find_map(|line| line.strip_prefix("license:"))?.trim().trim_matches(['"', '\'']);
-    (!license.is_empty()).then(|| license.to_owned())
-}
-
-/// Puts the folder back as it was, unless told to keep what was written.
-struct Written {
-    path: PathBuf,
-    before: Option<Vec<u8>>,
-    kept: bool,
-}
-
-impl Written {
-    fn begin(folder: &Path, replace: bool) -> Result<Self, AddError> {
-        let path = folder.join(LOCK_FILE);
-        let before = match std::fs::read(&path) {
-            Ok(_) if !replace => return Err(AddError::HasLock(folder.to_path_buf())),
-            Ok(before) => Some(before),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
-            Err(source) => return Err(LockError::Read { path, source }.into()),
-        };
-        Ok(Self { path, before, kept: false })
+fn license_of(folder: &Path) -> Result<Option<String>, LockError> {
+    let card = folder.join("README.md");
+    if !card.is_file() {
+        return Ok(None);
     }
-
-    fn keep(mut self) {
-        self.kept = true;
-    }
-}
-
-impl Drop for Written {
-    fn drop(&mut self) {
-        if self.kept {
-            return;
-        }
-        let restored = match &self.before {
-            Some(before) => std::fs::write(&self.path, before),
-            None => match std::fs::remove_file(&self.path) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
-                _ => Ok(()),
-            },
-        };
-        if let Err(error) = restored {
-            tracing::warn!(path = %self.path.display(), error = &error as &dyn std::error::Error, "the lock file stays");
-        }
-    }
+    let text = read_text(&card)?;
+    let head = text.strip_prefix("---\n").and_then(|text| text.split("\n---").next()).unwrap_or_default();
+    let license = head.lines().find_map(|line| line.strip_prefix("license:")).unwrap_or_default();
+    let license = license.trim().trim_matches(['"', '\'']);
+    Ok(Some(license.to_owned()).filter(|license| !license.is_empty()))
 }

@@ -42,9 +42,24 @@ pub struct Facts {
 
 impl Models {
     pub fn load(config: &LocalConfig) -> Result<Self, StartError> {
-        let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref())?;
-        let provider = runtime.provider(config.provider)?;
+        let (runtime, provider) = what_runs_them(config)?;
         let loaded = load(&runtime, provider, config)?;
+        Self::with(config, runtime, provider, loaded)
+    }
+
+    /// This one alone, in place of those in the configuration's folder.
+    pub fn load_only(config: &LocalConfig, folder: ModelFolder) -> Result<Self, StartError> {
+        let (runtime, provider) = what_runs_them(config)?;
+        let model = DiffusionModel::of(&runtime, provider, folder, &studio::CONDITIONING_CHANNELS)?;
+        Self::with(config, runtime, provider, vec![model])
+    }
+
+    fn with(
+        config: &LocalConfig,
+        runtime: OnnxRuntime,
+        provider: Provider,
+        loaded: Vec<DiffusionModel>,
+    ) -> Result<Self, StartError> {
         let facts = loaded.iter().map(|model| Facts {
             folder: model.folder().clone(),
             steps: model.steps(),
@@ -106,6 +121,12 @@ impl Models {
         // A render that panicked has left no model half changed: all that a run changes is the pictures.
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn what_runs_them(config: &LocalConfig) -> Result<(OnnxRuntime, Provider), StartError> {
+    let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref())?;
+    let provider = runtime.provider(config.provider)?;
+    Ok((runtime, provider))
 }
 
 fn load(runtime: &OnnxRuntime, provider: Provider, config: &LocalConfig) -> Result<Vec<DiffusionModel>, StartError> {

@@ -171,7 +171,8 @@ impl Renderer {
         Self::with(config, Gpu::open(&config.adapter)?, models)
     }
 
-    fn with(config: &LocalConfig, gpu: Gpu, models: Models) -> Result<Self, StartError> {
+    /// On a device that is open already.
+    pub fn with(config: &LocalConfig, gpu: Gpu, models: Models) -> Result<Self, StartError> {
         let library = Library::open(config.sheets.as_deref())?;
         let studio = Studio::new(&gpu)?;
         let compositor = Compositor::new(&gpu)?;

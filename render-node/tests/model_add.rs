@@ -7,8 +7,10 @@ mod support {
 }
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 use support::folders::copy;
 
 fn node(arguments: &[&str], models: &Path) -> Output {
@@ -56,6 +58,39 @@ fn a_folder_becomes_a_model_that_renders() {
     let again = node(&["model", "add", path, "--control", "depth"], parent.path());
     let error = String::from_utf8_lossy(&again.stderr).into_owned();
     assert!(!again.status.success() && error.contains("with --replace it gets a new one"), "{error}");
+}
+
+#[test]
+fn numbers_of_16_bits_are_told() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = checkpoint(parent.path());
+    copy(Path::new("tests/fixtures/checkpoints/instead/half"), &folder);
+    let wishes = ["--control", "depth", "--steps", "100", "--strength", "0.01", "--guidance", "1"];
+    let added = node(&[&["model", "add", folder.to_str().unwrap()], &wishes[..]].concat(), parent.path());
+    let said = String::from_utf8_lossy(&added.stdout).into_owned();
+    assert!(said.contains("(fp16, openrail++, 16 files)"), "{said}{}", String::from_utf8_lossy(&added.stderr));
+}
+
+#[test]
+fn a_killed_run_leaves_the_folder_as_it_was() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = checkpoint(parent.path());
+    // Fails the gate in the end, so that it never has a lock file, whenever it is killed.
+    let wishes = ["--control", "depth", "--steps", "100", "--strength", "1"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cyclorama-node"));
+    command.args(["model", "add", folder.to_str().unwrap()]).args(wishes).env("RUST_LOG", "off");
+    let mut child = command.spawn().unwrap();
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(2) && child.try_wait().unwrap().is_none() {
+        assert!(!folder.join("cyclorama.lock.json").exists());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let left =
+        |folder: &Path| std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name()).collect::<BTreeSet<_>>();
+    let untouched = tempfile::tempdir().unwrap();
+    assert_eq!(left(&folder), left(&checkpoint(untouched.path())));
 }
 
 #[test]

@@ -30,6 +30,9 @@ use support::runtime::runtime;
 
 /// ONNX Runtime and torch add in another order, and that is all: they differ by a few millionths.
 const TOLERANCE: f32 = 1e-4;
+/// A number of 16 bits is off by up to 2^-11, 5e-4 of itself. Guidance multiplies what the model is off by, and the steps add it up: it has come
+/// to 4e-3.
+const TOLERANCE_OF_HALF: f32 = 1e-2;
 
 #[derive(Deserialize)]
 struct Fixture {
@@ -168,15 +171,113 @@ fn latents_and_pictures_are_those_of_diffusers() {
     }
 }
 
-/// The first run of this checkpoint, its folder and its model.
+/// The first run of this checkpoint, or of the one that it is another form of, its folder and its model.
 fn loaded(checkpoint: &str) -> (Reference, tempfile::TempDir, StableDiffusion) {
     let fixture = fixture();
-    let reference = fixture.runs.into_iter().find(|run| run.checkpoint == checkpoint).unwrap();
+    let run_as = match checkpoint {
+        "half" => "sd",
+        "beside" => "plain",
+        checkpoint => checkpoint,
+    };
+    let reference = fixture.runs.into_iter().find(|run| run.checkpoint == run_as).unwrap();
     let folder = unlocked(checkpoint);
     std::fs::write(folder.path().join("scheduler/scheduler_config.json"), &reference.scheduler).unwrap();
     lock(folder.path(), settings(&reference, fixture.side_px));
     let model = load(folder.path()).unwrap();
     (reference, folder, model)
+}
+
+#[test]
+fn in_16_bits_latents_and_pictures_are_nearly_those_of_diffusers_in_32() {
+    let fixture = fixture();
+    for reference in fixture.runs.iter().filter(|run| run.checkpoint == "sd") {
+        let folder = unlocked("half");
+        std::fs::write(folder.path().join("scheduler/scheduler_config.json"), &reference.scheduler).unwrap();
+        lock(folder.path(), settings(reference, fixture.side_px));
+        let mut model = load(folder.path()).unwrap();
+        assert_eq!(model.precision(), "fp16");
+        let changed = model.change(&mut [request(reference, fixture.side_px)]).unwrap().pop().unwrap().unwrap();
+        let picture = model.decode(&changed.after).unwrap();
+        let of_latents = difference(&changed.after, &reference.latents);
+        let of_picture = difference(picture.iter().step_by(fixture.pixel_step), &reference.picture);
+        println!("{}: latents {of_latents:.1e}, picture {of_picture:.1e}", model.sampling());
+        assert!(of_latents < TOLERANCE_OF_HALF && of_picture < TOLERANCE_OF_HALF, "{of_latents} and {of_picture}");
+        assert!(of_latents > TOLERANCE, "it was computed in 32 bits");
+    }
+}
+
+#[test]
+fn weights_in_a_file_beside_the_graph_are_the_same_model() {
+    let change = |checkpoint: &str| {
+        let (reference, folder, mut model) = loaded(checkpoint);
+        let changed = model.change(&mut [request(&reference, 64)]).unwrap().pop().unwrap().unwrap();
+        let picture = model.decode(&changed.after).unwrap();
+        let listed = ModelFolder::open(folder.path()).unwrap().files().to_vec();
+        (changed.after, picture, listed)
+    };
+    let ((latents, picture, _), (same_latents, same_picture, listed)) = (change("plain"), change("beside"));
+    assert!(latents == same_latents && picture == same_picture, "bit for bit");
+    assert!(listed.iter().any(|file| file.path == "unet/model.onnx_data"), "{listed:?}");
+}
+
+/// What the lock file does not list is not read, however a graph asks for it.
+#[test]
+fn a_graph_reads_no_weights_from_outside_its_folder() {
+    let (reference, _, _) = loaded("plain");
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("model");
+    copy(unlocked("beside").path(), &folder);
+    std::fs::write(folder.join("scheduler/scheduler_config.json"), &reference.scheduler).unwrap();
+    std::fs::rename(folder.join("unet/model.onnx_data"), parent.path().join("abcd.data")).unwrap();
+    let graph = std::fs::read(folder.join("unet/model.onnx")).unwrap();
+    let (name, elsewhere) = (b"model.onnx_data", b"../../abcd.data");
+    let mut moved = graph.clone();
+    for place in 0..graph.len() - name.len() {
+        if graph[place..].starts_with(name) {
+            moved[place..place + name.len()].copy_from_slice(elsewhere);
+        }
+    }
+    assert_ne!(graph, moved);
+    std::fs::write(folder.join("unet/model.onnx"), moved).unwrap();
+    lock(&folder, settings(&reference, 64));
+    let error = with_causes(&load(&folder).map(drop).unwrap_err());
+    assert!(error.contains("unet/model.onnx") && error.contains("abcd.data"), "{error}");
+}
+
+#[test]
+fn what_answers_with_no_numbers_is_named() {
+    let (reference, _folder, mut model) = loaded("sd");
+    let usual = || request(&reference, 64);
+    let no_numbers = |count| vec![f32::NAN; count];
+    let mut call = 0;
+    let later_noise = move |count| {
+        call += 1;
+        if call == 1 { vec![0.0; count] } else { no_numbers(count) }
+    };
+    for (request, graph) in [
+        (Request { picture: no_numbers(3 * 64 * 64), ..usual() }, "vae_encoder/model.onnx"),
+        (Request { noise: Box::new(later_noise), ..usual() }, "unet/model.onnx"),
+    ] {
+        // Beside one that has nothing wrong with it.
+        let mut changed = model.change(&mut [request, usual()]).unwrap();
+        assert!(changed.pop().unwrap().is_ok(), "{graph}");
+        let error = changed.pop().unwrap().unwrap_err();
+        assert!(matches!(error, DiffusionError::NotFinite { .. }) && error.to_string().contains(graph), "{error}");
+    }
+    let error = model.decode(&no_numbers(reference.latents.len())).unwrap_err().to_string();
+    assert!(error.contains("vae_decoder/model.onnx of model `tiny`"), "{error}");
+}
+
+/// Other models would be left without a step to take.
+#[test]
+fn a_latent_consistency_model_takes_all_its_steps_whatever_the_strength() {
+    let (reference, folder, _) = loaded("lcm");
+    for (steps, strength) in [(1, 0.5), (2, 0.2)] {
+        lock(folder.path(), TextToImage { steps, strength, ..settings(&reference, 64) });
+        let mut model = load(folder.path()).unwrap();
+        assert_eq!(model.steps(), steps as usize);
+        model.change(&mut [request(&reference, 64)]).unwrap().pop().unwrap().unwrap();
+    }
 }
 
 #[test]
@@ -264,7 +365,7 @@ fn truncate(path: &Path) {
 
 #[test]
 fn a_locked_folder_names_the_file_that_is_gone_cut_off_or_not_in_its_place() {
-    for checkpoint in ["sd", "sdxl"] {
+    for checkpoint in ["sd", "sdxl", "beside"] {
         let (_, folder, _) = loaded(checkpoint);
         let folder = folder.path();
         let mut paths = files(folder);
@@ -329,6 +430,13 @@ fn adding_a_folder_names_the_file_that_is_missing_or_broken() {
         let error = add(folder.path(), depth());
         assert!(error.contains(file), "half of {file}: {error}");
     }
+    // Weights in a file of their own.
+    for damage in [|path: &Path| std::fs::remove_file(path).unwrap(), truncate] {
+        let folder = unlocked("beside");
+        damage(&folder.path().join("unet/model.onnx_data"));
+        let error = add(folder.path(), Wishes::default());
+        assert!(error.contains("unet/model.onnx_data"), "{error}");
+    }
     let graphs: Vec<String> = files(whole.path()).into_iter().filter(|file| file.ends_with(".onnx")).collect();
     for (place, one) in graphs.iter().enumerate() {
         for other in &graphs[place + 1..] {
@@ -356,7 +464,7 @@ fn adding_says_what_is_wrong_with_a_wish() {
         ("sd", Wishes { steps: Some(0), ..depth() }, "`text_to_image.steps` is 0"),
         ("sd", Wishes { guidance: Some(51.0), ..depth() }, "`text_to_image.guidance` is 51"),
         ("sd", Wishes { strength: Some(0.0), ..depth() }, "`text_to_image.strength` is 0"),
-        ("sd", Wishes { strength: Some(0.1), steps: Some(4), ..depth() }, "enough for one step"),
+        ("sd", Wishes { strength: Some(0.1), steps: Some(4), ..depth() }, "`strength` is 0.1; enough to leave a step"),
         ("sd", Wishes { sampler: Some("PNDMScheduler".to_owned()), ..depth() }, "`_class_name` is \"PNDMScheduler\""),
         ("sd", Wishes { prompt: Some("a {colour} car".to_owned()), ..depth() }, "names `{colour}`"),
         ("sd", Wishes { id: Some("My Model".to_owned()), ..depth() }, "its `id` `My Model`"),
@@ -364,6 +472,14 @@ fn adding_says_what_is_wrong_with_a_wish() {
     for (checkpoint, wishes, says) in cases {
         let error = add(unlocked(checkpoint).path(), wishes);
         assert!(error.contains(says), "{checkpoint}: {error}");
+    }
+    // What is read as a whole must not be of any size.
+    for (file, max) in [("README.md", 1 << 20), ("tokenizer/vocab.json", 32 << 20), ("tokenizer/merges.txt", 32 << 20)]
+    {
+        let folder = unlocked("sd");
+        std::fs::File::create(folder.path().join(file)).unwrap().set_len(max + 1).unwrap();
+        let error = add(folder.path(), depth());
+        assert!(error.contains(file) && error.contains(&format!("larger than {max} bytes")), "{error}");
     }
     let (_, locked, _) = loaded("sd");
     let before = std::fs::read(locked.path().join("cyclorama.lock.json")).unwrap();

@@ -80,7 +80,8 @@ impl Graph {
                 // Idle threads sleep: on one machine the service answers requests between renders.
                 .with_intra_op_spinning(false)?)
         };
-        let load = |source| DiffusionError::Load { model: folder.id().to_owned(), file: file.to_owned(), source };
+        let load =
+            |source| DiffusionError::Load { model: folder.id().to_owned(), file: folder.with_weights(file), source };
         let builder = prepare().map_err(load)?;
         let registered = builder.with_execution_providers(provider.registrations(threads, memory));
         let mut builder = registered.map_err(|error| DiffusionError::Provider { provider, source: error.into() })?;
@@ -163,9 +164,17 @@ impl Graph {
             .iter()
             .any(|text| source.message().contains(text));
         if exhausted {
-            DiffusionError::OutOfMemory { model, source }
+            DiffusionError::OutOfMemory { model, file, source }
         } else {
             DiffusionError::Inference { model, file, source }
+        }
+    }
+
+    /// `values` that were made of its answers; those that are not numbers, or infinite, are of no use.
+    pub fn finite(&self, values: Vec<f32>) -> Result<Vec<f32>, DiffusionError> {
+        match values.iter().all(|value| value.is_finite()) {
+            true => Ok(values),
+            false => Err(DiffusionError::NotFinite { model: self.model.clone(), file: self.file.clone() }),
         }
     }
 

@@ -54,12 +54,21 @@ impl Lock {
         Ok((lock, hex::encode(Sha256::digest(&text))))
     }
 
+    /// What [`Lock::read`] would answer once it is written into `folder`.
+    pub fn digest(&self, folder: &Path) -> Result<String, LockError> {
+        Ok(hex::encode(Sha256::digest(self.text(&folder.join(LOCK_FILE))?)))
+    }
+
+    fn text(&self, path: &Path) -> Result<String, LockError> {
+        self.check().map_err(|detail| broken(path, detail))?;
+        let text = serde_json::to_string_pretty(self).map_err(|e| broken(path, e.to_string()))?;
+        Ok(text + "\n")
+    }
+
     /// Writes it into `folder`, as a whole or not at all.
     pub fn write(&self, folder: &Path) -> Result<(), LockError> {
         let path = folder.join(LOCK_FILE);
-        self.check().map_err(|detail| broken(&path, detail))?;
-        let mut text = serde_json::to_string_pretty(self).map_err(|e| broken(&path, e.to_string()))?;
-        text.push('\n');
+        let text = self.text(&path)?;
         let partial = folder.join(format!(".{LOCK_FILE}"));
         let write = |source| LockError::Write { path: path.clone(), source };
         match std::fs::remove_file(&partial) {

@@ -54,9 +54,10 @@ pub enum DiffusionError {
         #[source]
         source: ort::Error,
     },
-    #[error("the device has no memory left for model `{model}`")]
+    #[error("the device has no memory left for {file} of model `{model}`")]
     OutOfMemory {
         model: String,
+        file: String,
         #[source]
         source: ort::Error,
     },
@@ -73,8 +74,8 @@ pub enum DiffusionError {
         #[source]
         source: sampler::SamplerError,
     },
-    #[error("model `{model}` answered with values that are not numbers")]
-    NotFinite { model: String },
+    #[error("{file} of model `{model}` answered with values that are not numbers")]
+    NotFinite { model: String, file: String },
     #[error("the picture does not fit model `{model}`: {detail}")]
     Picture { model: String, detail: String },
     /// The job is no longer wanted; not a failure.
@@ -100,7 +101,16 @@ impl DiffusionModel {
         folder: &Path,
         conditioning: &[&str],
     ) -> Result<Self, DiffusionError> {
-        let folder = ModelFolder::open(folder)?;
+        Self::of(runtime, provider, ModelFolder::open(folder)?, conditioning)
+    }
+
+    /// The same for a folder that has been checked.
+    pub fn of(
+        runtime: &OnnxRuntime,
+        provider: Provider,
+        folder: ModelFolder,
+        conditioning: &[&str],
+    ) -> Result<Self, DiffusionError> {
         Ok(match folder.kind() {
             PipelineKind::Light => Self::Light(Box::new(LightModel::load(runtime, provider, folder, conditioning)?)),
             PipelineKind::StableDiffusion => {

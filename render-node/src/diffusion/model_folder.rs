@@ -100,6 +100,16 @@ impl ModelFolder {
     pub fn open(folder: &Path) -> Result<Self, LockError> {
         let (lock, digest) = Lock::read(folder)?;
         lock.verify(folder)?;
+        Self::with(folder, lock, digest)
+    }
+
+    /// As it will be with a lock file of which nothing has been written yet; its files were looked at a moment ago.
+    pub fn about_to_be(folder: &Path, lock: Lock) -> Result<Self, LockError> {
+        let digest = lock.digest(folder)?;
+        Self::with(folder, lock, digest)
+    }
+
+    fn with(folder: &Path, lock: Lock, digest: String) -> Result<Self, LockError> {
         let kind = PipelineKind::of(folder)?;
         let opened = Self { folder: folder.to_path_buf(), lock, digest, kind };
         opened.expect_listed(MODEL_INDEX)?;
@@ -157,6 +167,12 @@ impl ModelFolder {
         broken(&self.folder.join(file), detail)
     }
 
+    /// A graph and the file beside it that has its weights, if there is one: what ONNX Runtime says of either need not name it.
+    pub(super) fn with_weights(&self, graph: &str) -> String {
+        let paths = self.lock.files.iter().map(|file| file.path.as_str());
+        paths.filter(|path| path.starts_with(graph)).collect::<Vec<_>>().join(" with ")
+    }
+
     /// A file that is read must have been checked.
     pub(super) fn expect_listed(&self, file: &str) -> Result<(), LockError> {
         if self.lock.files.iter().any(|listed| listed.path == file) {
@@ -179,11 +195,17 @@ pub fn read_json<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<T, Lo
 }
 
 pub fn read_text(path: &Path) -> Result<String, LockError> {
-    let read = |source| LockError::Read { path: path.to_path_buf(), source };
-    if std::fs::metadata(path).map_err(read)?.len() > TEXT_BYTES_MAX {
-        return Err(broken(path, format!("it is larger than {TEXT_BYTES_MAX} bytes")));
+    expect_at_most(path, TEXT_BYTES_MAX)?;
+    std::fs::read_to_string(path).map_err(|source| LockError::Read { path: path.to_path_buf(), source })
+}
+
+/// What is read as a whole must fit.
+pub(super) fn expect_at_most(path: &Path, bytes_max: u64) -> Result<(), LockError> {
+    let metadata = std::fs::metadata(path).map_err(|source| LockError::Read { path: path.to_path_buf(), source })?;
+    match metadata.len() > bytes_max {
+        true => Err(broken(path, format!("it is larger than {bytes_max} bytes"))),
+        false => Ok(()),
     }
-    std::fs::read_to_string(path).map_err(read)
 }
 
 pub(super) fn broken(path: &Path, detail: String) -> LockError {

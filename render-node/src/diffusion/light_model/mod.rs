@@ -113,7 +113,7 @@ impl LightModel {
         let light = |(sample, picture): (Result<Vec<f32>, DiffusionError>, &mut Unlit<'_>)| {
             let sample = sample?;
             if sample.iter().any(|v| !v.is_finite()) {
-                return Err(DiffusionError::NotFinite { model: model() });
+                return Err(DiffusionError::NotFinite { model: model(), file: UNET_MODEL.to_owned() });
             }
             residual::add(picture.base, &sample, side, &self.config.residual_scale);
             Ok(())

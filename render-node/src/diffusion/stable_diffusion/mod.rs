@@ -13,6 +13,7 @@ mod text;
 mod unet;
 mod vae;
 
+use super::lock::LOCK_FILE;
 use super::model_folder::{LockError, ModelFolder, read_text};
 use super::residual::{self, RESIDUAL_CHANNELS};
 use super::sampler::{Plan, PlanOptions, Sampler, SamplerError};
@@ -80,12 +81,17 @@ impl StableDiffusion {
         let settings = folder.text_to_image()?.clone();
         let layout = Layout::read(folder.root())?;
         let sampler = read_sampler(&folder, &settings)?;
-        let plan = plan(&sampler, &settings, &layout);
-        let steps = plan.map_err(|e| folder.broken_file(SCHEDULER_CONFIG, e.to_string()))?.steps();
+        let steps = plan(&sampler, &settings, &layout).map_err(|error| match &error {
+            SamplerError::Setting { setting: "steps" | "strength", .. } => {
+                folder.broken_file(LOCK_FILE, format!("`text_to_image`: {error}"))
+            }
+            _ => folder.broken_file(SCHEDULER_CONFIG, error.to_string()),
+        });
+        let steps = steps?.steps();
         let side = settings.side_px as usize;
         let text = TextEncoders::load(runtime, provider, &folder, &layout)?;
         let unet = Unet::load(runtime, provider, &folder, &layout, text.tokens(), text.pooled_width(), side)?;
-        let wrong = |detail: &str| Err(folder.broken_file(super::lock::LOCK_FILE, detail.to_owned()).into());
+        let wrong = |detail: &str| Err(folder.broken_file(LOCK_FILE, detail.to_owned()).into());
         match (unet.is_controlled(), settings.control) {
             (true, None) => {
                 return wrong(
@@ -196,7 +202,10 @@ impl StableDiffusion {
         };
         let mut sittings = Vec::with_capacity(requests.len());
         for request in requests {
-            sittings.push(Ok(self.sit(request)?));
+            sittings.push(match self.sit(request) {
+                Err(error @ DiffusionError::NotFinite { .. }) => Err(error),
+                sitting => Ok(sitting?),
+            });
         }
         let mut run: Option<(Run, usize)> = None;
         for step in 0..self.steps {
@@ -219,22 +228,16 @@ impl StableDiffusion {
             self.step(step, run, &mut going)?;
         }
         let finish = |sitting: Result<Sitting<'_, '_>, DiffusionError>| {
-            let sitting = sitting?;
-            if sitting.sample.iter().any(|v| !v.is_finite()) {
-                return Err(DiffusionError::NotFinite { model: self.folder.id().to_owned() });
-            }
-            Ok(Changed { before: sitting.before, after: sitting.sample })
+            let Sitting { before, sample, .. } = sitting?;
+            // All else that went into it has been looked at.
+            Ok(Changed { before, after: self.unet.finite(sample)? })
         };
         Ok(sittings.into_iter().map(finish).collect())
     }
 
     /// The picture of latents: red, green and blue planes, sRGB, 0 to 1.
     pub fn decode(&mut self, latents: &[f32]) -> Result<Vec<f32>, DiffusionError> {
-        let picture = self.vae.decode(latents)?;
-        if picture.iter().any(|v| !v.is_finite()) {
-            return Err(DiffusionError::NotFinite { model: self.folder.id().to_owned() });
-        }
-        Ok(picture)
+        self.vae.decode(latents)
     }
 
     fn is_guided(&self) -> bool {

@@ -64,11 +64,6 @@ impl TextToImage {
         if !(self.strength > 0.0 && self.strength <= 1.0) {
             return wrong("strength", self.strength.to_string(), "a number above 0, and at most 1");
         }
-        // Fewer than one step would be taken.
-        if (f64::from(self.steps) * self.strength) < 1.0 {
-            let found = format!("{}, of {} steps", self.strength, self.steps);
-            return wrong("strength", found, "enough for one step");
-        }
         if !(0.0..=2.0).contains(&self.control_scale) {
             return wrong("control_scale", self.control_scale.to_string(), "0 to 2");
         }

@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, TextEncoder};
 use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, RunMemory, expected};
-use crate::diffusion::model_folder::{LockError, ModelFolder, expect_file, read_json};
+use crate::diffusion::model_folder::{LockError, ModelFolder, expect_at_most, expect_file, read_json};
 use crate::diffusion::{DiffusionError, OnnxRuntime, Provider};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -28,6 +28,9 @@ const START: &str = "<|startoftext|>";
 const END: &str = "<|endoftext|>";
 /// One letter for each byte, alone and at the end of a word.
 const LETTERS: usize = 512;
+
+/// CLIP's are some 2 MB at most.
+const TOKENIZER_BYTES_MAX: u64 = 32 << 20;
 
 /// Prompts whose embeddings are kept: the views of one vehicle, and the negative prompt.
 const KEPT: usize = 32;
@@ -197,7 +200,7 @@ impl Encoder {
             (Some(width), Some(value)) => self.graph.floats(TEXT_EMBEDS, value, width)?,
             _ => Vec::new(),
         };
-        Ok((hidden, pooled))
+        Ok((self.graph.finite(hidden)?, self.graph.finite(pooled)?))
     }
 }
 
@@ -208,6 +211,7 @@ fn open_tokenizer(folder: &ModelFolder, encoder: &TextEncoder, tokens: usize) ->
     folder.expect_listed(&file("tokenizer_config.json"))?;
     let whole = file("tokenizer.json");
     let (mut tokenizer, vocabulary) = if folder.path(&whole).is_file() {
+        expect_at_most(&folder.path(&whole), TOKENIZER_BYTES_MAX)?;
         let opened = Tokenizer::from_file(folder.path(&whole));
         (opened.map_err(|e| folder.broken_file(&whole, e.to_string()))?, whole)
     } else {
@@ -247,6 +251,7 @@ fn clip_tokenizer(folder: &ModelFolder, vocabulary: &str, merges: &str) -> Resul
     for file in [vocabulary, merges] {
         expect_file(folder.root(), file)?;
         folder.expect_listed(file)?;
+        expect_at_most(&folder.path(file), TOKENIZER_BYTES_MAX)?;
     }
     let lossy = |file: &str| folder.path(file).to_string_lossy().into_owned();
     let (words, pairs) = BPE::read_file(&lossy(vocabulary), &lossy(merges))

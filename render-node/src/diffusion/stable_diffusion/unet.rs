@@ -191,6 +191,11 @@ impl Unet {
         self.graph.floats(&self.output, &values[0], samples.len())
     }
 
+    /// `values` that were made of what it said.
+    pub fn finite(&self, values: Vec<f32>) -> Result<Vec<f32>, DiffusionError> {
+        self.graph.finite(values)
+    }
+
     fn load_control_net(
         &self,
         runtime: &OnnxRuntime,

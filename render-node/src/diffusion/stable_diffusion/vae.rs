@@ -78,7 +78,7 @@ impl Vae {
         let shape = [1, PICTURE_CHANNELS, self.picture_side, self.picture_side];
         if !self.gives_variance {
             let latents = run(&mut self.encoder, (SAMPLE, &shape, &values), &self.encoded, count)?;
-            return Ok(latents.into_iter().map(|latent| latent * self.scaling_factor).collect());
+            return self.encoder.finite(latents.into_iter().map(|latent| latent * self.scaling_factor).collect());
         }
         let moments = run(&mut self.encoder, (SAMPLE, &shape, &values), &self.encoded, 2 * count)?;
         let (means, log_variances) = moments.split_at(count);
@@ -86,7 +86,7 @@ impl Vae {
             let deviation = (0.5 * log_variance.clamp(*LOG_VARIANCE.start(), *LOG_VARIANCE.end())).exp();
             (mean + deviation * noise) * self.scaling_factor
         };
-        Ok(means.iter().zip(log_variances).zip(noise(count)).map(sample).collect())
+        self.encoder.finite(means.iter().zip(log_variances).zip(noise(count)).map(sample).collect())
     }
 
     /// The picture of latents: red, green and blue planes, sRGB, 0 to 1.
@@ -95,6 +95,7 @@ impl Vae {
         let shape = [1, self.channels, self.side, self.side];
         let count = PICTURE_CHANNELS * self.picture_side * self.picture_side;
         let picture = run(&mut self.decoder, (LATENT_SAMPLE, &shape, &values), &self.decoded, count)?;
+        let picture = self.decoder.finite(picture)?;
         Ok(picture.into_iter().map(|v| (v / 2.0 + 0.5).clamp(0.0, 1.0)).collect())
     }
 }
