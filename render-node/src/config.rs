@@ -11,13 +11,22 @@ use std::path::{Path, PathBuf};
 const SLOTS_DEFAULT: u32 = 2;
 /// Every job holds some 100 MB of pixels.
 const SLOTS_MAX: u32 = 16;
-const NAME_CHARS_MAX: usize = 100;
+/// The control plane takes no more.
+const NAME_CHARS_MAX: usize = 80;
+/// `-16`, after the name of each of several processes.
+const NUMBER_CHARS_MAX: usize = 3;
+const NAME: &str = "at most 80 characters (77 with several adapters)";
 const PROVIDER: &str = "auto, cpu, cuda, tensorrt, openvino or webgpu";
 /// Each has its own share of the GPU's memory; more than two only help where drawing takes longer than the model.
 const STUDIOS_MAX: u32 = 4;
 const STUDIOS: &str = "a number from 1 to 4";
 const BATCH_MAX: &str = "a number from 1 to CYCLORAMA_NODE_SLOTS";
 const USD_PER_HOUR: &str = "US dollars from 0 to 1000";
+/// More than a machine has cards.
+const ADAPTERS_MAX: usize = 16;
+const ADAPTERS: &str = "all, or best, cpu, a PCI bus id or part of a name, up to 16 of them with commas between";
+const MEMORY_WATERMARK_DEFAULT: u8 = 90;
+const MEMORY_WATERMARK: &str = "percent from 1 to 100";
 
 /// A text that must appear in no log and no error.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -46,7 +55,28 @@ pub struct Config {
     pub usd_per_hour: Option<f64>,
     /// The OpenTelemetry collector that spans are sent to.
     pub traces: Option<String>,
+    /// Those to serve with.
+    pub adapters: Adapters,
     pub local: LocalConfig,
+}
+
+/// Which adapters a node serves with, one process each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Adapters {
+    /// Every one that is a GPU.
+    All,
+    /// At least one.
+    Listed(Vec<AdapterChoice>),
+}
+
+impl Adapters {
+    /// Whether there is a process for each, and one that watches over them.
+    pub fn are_several(&self) -> bool {
+        match self {
+            Adapters::All => true,
+            Adapters::Listed(choices) => choices.len() > 1,
+        }
+    }
 }
 
 /// What rendering needs, with or without a control plane.
@@ -54,12 +84,15 @@ pub struct Config {
 pub struct LocalConfig {
     /// Jobs that go through a model together, at most.
     pub batch_max: u32,
+    /// Share of memory, in percent, above which jobs go through a model one by one.
+    pub memory_watermark: u8,
     /// Studios that prepare and finish pictures while the model works at those of another one; `None`: two with a GPU, else one.
     pub studios: Option<u32>,
     /// A folder of model folders, or one model folder.
     pub models: PathBuf,
     /// ONNX Runtime's shared library; `None`: beside this program.
     pub onnx_runtime: Option<PathBuf>,
+    /// The first of those to serve with.
     pub adapter: AdapterChoice,
     /// What runs models.
     pub provider: ProviderChoice,
@@ -92,6 +125,7 @@ struct File {
     slots: Option<u32>,
     batch_max: Option<u32>,
     studios: Option<u32>,
+    memory_watermark: Option<u8>,
     usd_per_hour: Option<f64>,
     models: Option<PathBuf>,
     onnx_runtime: Option<PathBuf>,
@@ -101,8 +135,8 @@ struct File {
 }
 
 impl Config {
-    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_BATCH_MAX`, `_STUDIOS`, `_USD_PER_HOUR`, `_MODELS`,
-    /// `_ADAPTER`, `_PROVIDER`, `_SHEETS`,
+    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_BATCH_MAX`, `_STUDIOS`, `_MEMORY_WATERMARK`,
+    /// `_USD_PER_HOUR`, `_MODELS`, `_ADAPTER`, `_PROVIDER`, `_SHEETS`,
     /// `ORT_DYLIB_PATH`, `OTEL_EXPORTER_OTLP_ENDPOINT`, and `CYCLORAMA_CACHE`, `HOME` for where the set-up puts ONNX Runtime. An empty value is none.
     pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let file = file.map_or_else(|| Ok(File::default()), read_file)?;
@@ -112,10 +146,12 @@ impl Config {
         if let Some(url) = &url {
             check_url("CYCLORAMA_NODE_URL", url)?;
         }
+        let adapters = adapters(variable("CYCLORAMA_NODE_ADAPTER").or(file.adapter).as_deref().unwrap_or("best"))?;
         let name = variable("CYCLORAMA_NODE_NAME").or(file.name).or_else(|| variable("HOSTNAME"));
         let name = name.unwrap_or_else(|| "node".to_owned());
-        if name.chars().count() > NAME_CHARS_MAX {
-            return Err(wrong("CYCLORAMA_NODE_NAME", &name, "at most 100 characters"));
+        let name_max = if adapters.are_several() { NAME_CHARS_MAX - NUMBER_CHARS_MAX } else { NAME_CHARS_MAX };
+        if name.chars().count() > name_max {
+            return Err(wrong("CYCLORAMA_NODE_NAME", &name, NAME));
         }
         let slots = match variable("CYCLORAMA_NODE_SLOTS") {
             Some(text) => text.parse().map_err(|_| wrong("CYCLORAMA_NODE_SLOTS", &text, "a number from 1 to 16"))?,
@@ -140,6 +176,15 @@ impl Config {
         {
             return Err(wrong("CYCLORAMA_NODE_STUDIOS", &studios.to_string(), STUDIOS));
         }
+        let memory_watermark = match variable("CYCLORAMA_NODE_MEMORY_WATERMARK") {
+            Some(text) => {
+                text.parse().map_err(|_| wrong("CYCLORAMA_NODE_MEMORY_WATERMARK", &text, MEMORY_WATERMARK))?
+            }
+            None => file.memory_watermark.unwrap_or(MEMORY_WATERMARK_DEFAULT),
+        };
+        if !(1..=100).contains(&memory_watermark) {
+            return Err(wrong("CYCLORAMA_NODE_MEMORY_WATERMARK", &memory_watermark.to_string(), MEMORY_WATERMARK));
+        }
         let usd_per_hour = match variable("CYCLORAMA_NODE_USD_PER_HOUR") {
             Some(text) => {
                 let price = text.parse().map_err(|_| wrong("CYCLORAMA_NODE_USD_PER_HOUR", &text, USD_PER_HOUR))?;
@@ -156,11 +201,6 @@ impl Config {
         if let Some(url) = &traces {
             check_url("OTEL_EXPORTER_OTLP_ENDPOINT", url)?;
         }
-        let adapter = match variable("CYCLORAMA_NODE_ADAPTER").or(file.adapter).as_deref() {
-            None | Some("best") => AdapterChoice::Best,
-            Some("cpu") => AdapterChoice::Cpu,
-            Some(part) => AdapterChoice::Named(part.to_owned()),
-        };
         let provider = match variable("CYCLORAMA_NODE_PROVIDER").or(file.provider).as_deref() {
             None | Some("auto") => ProviderChoice::Auto,
             Some(name) => {
@@ -173,14 +213,18 @@ impl Config {
         let local = LocalConfig {
             batch_max,
             studios,
+            memory_watermark,
             models: models.unwrap_or_else(default_models),
             onnx_runtime: onnx_runtime.or_else(|| fetched_onnx_runtime(&variable)),
-            adapter,
+            adapter: match &adapters {
+                Adapters::All => AdapterChoice::Gpu,
+                Adapters::Listed(choices) => choices.first().cloned().unwrap_or_default(),
+            },
             provider,
             sheets: variable("CYCLORAMA_NODE_SHEETS").map(PathBuf::from).or(file.sheets),
         };
         let token = variable("CYCLORAMA_NODE_TOKEN").map(Secret).or(file.token);
-        Ok(Self { url, token, name, slots, usd_per_hour, traces, local })
+        Ok(Self { url, token, name, slots, usd_per_hour, traces, adapters, local })
     }
 
     /// Address and token, which only serving a control plane needs.
@@ -200,6 +244,36 @@ fn read_file(path: &Path) -> Result<File, ConfigError> {
         // The whole error quotes the line, which may hold the token.
         detail: e.message().to_owned(),
     })
+}
+
+fn adapters(text: &str) -> Result<Adapters, ConfigError> {
+    if text == "all" {
+        return Ok(Adapters::All);
+    }
+    let entries: Vec<&str> = text.split(',').map(str::trim).collect();
+    if entries.len() > ADAPTERS_MAX || entries.iter().any(|entry| entry.is_empty() || *entry == "all") {
+        return Err(wrong("CYCLORAMA_NODE_ADAPTER", text, ADAPTERS));
+    }
+    let choice = |entry: &str| match entry {
+        "best" => AdapterChoice::Best,
+        "cpu" => AdapterChoice::Cpu,
+        entry => pci_bus_id(entry).map_or_else(|| AdapterChoice::Named(entry.to_owned()), AdapterChoice::BusId),
+    };
+    Ok(Adapters::Listed(entries.into_iter().map(choice).collect()))
+}
+
+/// `01:00.0` or `0000:01:00.0`, with a domain of up to eight digits as NVIDIA's tools have it, as Linux writes it.
+fn pci_bus_id(text: &str) -> Option<String> {
+    let number = |text: &str, digits: usize| {
+        let is_hex = (1..=digits).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
+        u32::from_str_radix(text, 16).ok().filter(|_| is_hex)
+    };
+    let (device, function) = text.rsplit_once('.')?;
+    let (bus, device) = device.rsplit_once(':')?;
+    let (domain, bus) = bus.rsplit_once(':').unwrap_or(("0", bus));
+    let (domain, bus) = (number(domain, 8)?, number(bus, 2)?);
+    let (device, function) = (number(device, 2)?, number(function, 1)?);
+    Some(format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}"))
 }
 
 fn check_url(setting: &'static str, url: &str) -> Result<(), ConfigError> {
@@ -270,6 +344,16 @@ mod tests {
                 "CYCLORAMA_NODE_BATCH_MAX is `3`; a number from 1 to CYCLORAMA_NODE_SLOTS",
             ),
             (&[("CYCLORAMA_NODE_STUDIOS", "5")], "CYCLORAMA_NODE_STUDIOS is `5`; a number from 1 to 4"),
+            (
+                &[("CYCLORAMA_NODE_ADAPTER", "cpu,,best")],
+                "CYCLORAMA_NODE_ADAPTER is `cpu,,best`; all, or best, cpu, a PCI",
+            ),
+            (&[("CYCLORAMA_NODE_ADAPTER", "all, cpu")], "CYCLORAMA_NODE_ADAPTER is `all, cpu`; all, or"),
+            (
+                &[("CYCLORAMA_NODE_MEMORY_WATERMARK", "0")],
+                "CYCLORAMA_NODE_MEMORY_WATERMARK is `0`; percent from 1 to 100",
+            ),
+            (&[("CYCLORAMA_NODE_MEMORY_WATERMARK", "101")], "CYCLORAMA_NODE_MEMORY_WATERMARK is `101`; percent"),
             (&[("CYCLORAMA_NODE_PROVIDER", "gpu")], "CYCLORAMA_NODE_PROVIDER is `gpu`; auto, cpu, cuda"),
             (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "collector")], "OTEL_EXPORTER_OTLP_ENDPOINT is `collector`; an address"),
         ] {
@@ -278,6 +362,27 @@ mod tests {
         }
         let missing = load(&[]).unwrap().control_plane().unwrap_err().to_string();
         assert!(missing.starts_with("CYCLORAMA_NODE_URL"), "{missing}");
+    }
+
+    #[test]
+    fn adapters_are_listed_with_commas() {
+        use AdapterChoice::{Best, BusId, Cpu, Gpu, Named};
+        let bus_id = |text: &str| BusId(text.to_owned());
+        for (text, expected) in [
+            ("", vec![Best]),
+            ("best", vec![Best]),
+            ("cpu, cpu", vec![Cpu, Cpu]),
+            ("RTX 4090", vec![Named("RTX 4090".to_owned())]),
+            ("0000:0A:00.0,b:0.1", vec![bus_id("0000:0a:00.0"), bus_id("0000:0b:00.1")]),
+            ("00000001:01:00.0", vec![bus_id("0001:01:00.0")]),
+            ("1:2:3", vec![Named("1:2:3".to_owned())]),
+        ] {
+            let config = load(&[("CYCLORAMA_NODE_ADAPTER", text)]).unwrap();
+            assert_eq!(config.local.adapter, expected[0], "{text}");
+            assert_eq!(config.adapters, Adapters::Listed(expected), "{text}");
+        }
+        let all = load(&[("CYCLORAMA_NODE_ADAPTER", "all")]).unwrap();
+        assert_eq!((all.adapters, all.local.adapter), (Adapters::All, Gpu));
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! A crew is a thread with a studio of its own. Several share the models, one of them running a model at a time: so the model is never idle
 //! while pictures are drawn and painted, as long as there is work.
 //!
-//! Before the first job, and after each new start of the models, one crew renders a vehicle of its own (`self_test`). What memory runs out for is
-//! tried again, first alone and then with more of it (`memory_ladder`); when that is of no use, the engine is unwell until a new start passes
+//! Before the first job, and after each new start of the models, one crew renders a vehicle of its own (`self_test`). While memory is nearly full
+//! (`memory_watermark`) jobs go one by one, and nothing is kept for later ones. What memory runs out for all the same is tried again, first alone and then with more of it (`memory_ladder`); when that is of no use, the engine is unwell until a new start passes
 //! the self-test.
 
 use crate::batches::{Key, Waiting};
@@ -13,10 +13,12 @@ use crate::config::LocalConfig;
 use crate::gpu::Meter;
 use crate::held_jobs::HeldJob;
 use crate::memory_ladder::{self, Rung};
+use crate::memory_watermark::Watermark;
 use crate::models::Models;
 use crate::renderer::{Commission, Order, Render, RenderError, Renderer, StartError};
 use crate::self_test;
 use cyclorama_core::wire;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,10 +104,8 @@ impl Engine {
         let last_restart = Arc::new(Mutex::new(Instant::now()));
         let body = move || match gather_crews(&config, queue_length, &well, &last_restart) {
             Err(error) => drop(started.send(Err(error))),
-            Ok((renderer, mut crews)) => {
-                let facts = (renderer.pipelines(), renderer.device(), renderer.meter());
+            Ok((facts, crews)) => {
                 let desk = Mutex::new(Desk { works: Some(works), waiting: Waiting::default() });
-                crews.push(Crew::new(config, renderer, well, last_restart));
                 if started.send(Ok(facts)).is_ok() {
                     thread::scope(|scope| {
                         for crew in crews {
@@ -148,20 +148,26 @@ impl Engine {
     }
 }
 
-/// A renderer that has passed the self-test, and crews for what there is beside it.
+/// What is told of the engine.
+type Facts = (Vec<wire::Pipeline>, wire::Device, Arc<Meter>);
+
+/// The crew whose renderer has passed the self-test, and others beside it.
 fn gather_crews(
     config: &LocalConfig,
     queue_length: usize,
     well: &watch::Sender<bool>,
     last_restart: &Arc<Mutex<Instant>>,
-) -> Result<(Renderer, Vec<Crew>), StartError> {
+) -> Result<(Facts, Vec<Crew>), StartError> {
     let renderer = self_test::passed(config)?;
+    let facts = (renderer.pipelines(), renderer.device(), renderer.meter());
+    let watermark = Arc::new(Watermark::new(config.memory_watermark, renderer.meter()));
+    let crew = |renderer| Crew::new(config.clone(), renderer, watermark.clone(), well.clone(), last_restart.clone());
     let usual = if renderer.draws_on_cpu() { 1 } else { 2 };
     let studios = config.studios.unwrap_or(usual).min(queue_length as u32);
     let mut crews = Vec::new();
     for _ in 1..studios {
         match Renderer::beside(config, renderer.models().clone()) {
-            Ok(beside) => crews.push(Crew::new(config.clone(), beside, well.clone(), last_restart.clone())),
+            Ok(beside) => crews.push(crew(beside)),
             Err(error) if config.studios.is_some() => return Err(error),
             // Nobody asked for it.
             Err(error) => {
@@ -173,7 +179,8 @@ fn gather_crews(
             }
         }
     }
-    Ok((renderer, crews))
+    crews.push(crew(renderer));
+    Ok((facts, crews))
 }
 
 /// Where jobs wait for a crew.
@@ -230,6 +237,7 @@ struct Crew {
     models: Models,
     /// `None` when the last start failed.
     renderer: Option<Renderer>,
+    watermark: Arc<Watermark>,
     /// Of the whole engine.
     well: watch::Sender<bool>,
     /// When a crew last tried to start the models anew; held while it does.
@@ -240,10 +248,11 @@ impl Crew {
     fn new(
         config: LocalConfig,
         renderer: Renderer,
+        watermark: Arc<Watermark>,
         well: watch::Sender<bool>,
         last_restart: Arc<Mutex<Instant>>,
     ) -> Self {
-        Self { config, models: renderer.models().clone(), renderer: Some(renderer), well, last_restart }
+        Self { config, models: renderer.models().clone(), renderer: Some(renderer), watermark, well, last_restart }
     }
 
     fn run(mut self, desk: &Mutex<Desk>) {
@@ -266,12 +275,24 @@ impl Crew {
                     continue;
                 }
             }
-            let batch_max = |pipeline: &str| self.renderer.as_ref().map_or(1, |renderer| renderer.batch_max(pipeline));
+            let is_crowded = Cell::new(false);
+            let batch_max = |pipeline: &str| {
+                is_crowded.set(self.watermark.is_crossed());
+                match &self.renderer {
+                    Some(renderer) if !is_crowded.get() => renderer.batch_max(pipeline),
+                    _ => 1,
+                }
+            };
             let errand = at_desk().next(batch_max);
             match errand {
                 Errand::Closed => return,
                 Errand::Nothing => self.recover(),
                 Errand::Batch(batch) => {
+                    if is_crowded.get()
+                        && let Some(renderer) = &mut self.renderer
+                    {
+                        renderer.free();
+                    }
                     if self.serve(batch).is_err() {
                         tracing::error!("the graphics device is lost: the engine stops");
                         return at_desk().close();

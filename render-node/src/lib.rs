@@ -17,6 +17,7 @@ pub mod gpu;
 pub mod heart;
 pub mod held_jobs;
 mod memory_ladder;
+mod memory_watermark;
 pub mod model_add;
 pub mod models;
 pub mod publish;

@@ -16,7 +16,12 @@ use cyclorama_node::vehicle::typical::typical;
 use support::jobs::held;
 
 fn config(batch_max: u32) -> LocalConfig {
+    config_with(batch_max, 100)
+}
+
+fn config_with(batch_max: u32, memory_watermark: u8) -> LocalConfig {
     let value = |name: &str| match name {
+        "CYCLORAMA_NODE_MEMORY_WATERMARK" => Some(memory_watermark.to_string()),
         "CYCLORAMA_NODE_MODELS" => Some("../models/builtin".to_owned()),
         "CYCLORAMA_NODE_SLOTS" => Some("16".to_owned()),
         "CYCLORAMA_NODE_BATCH_MAX" => Some(batch_max.to_string()),
@@ -78,6 +83,15 @@ async fn together_and_alone_the_pictures_are_the_same() {
             (&b.receipt["gbuffer_digest"], &"diffusion".into())
         );
     }
+}
+
+/// More than a hundredth of any machine's memory is in use.
+#[tokio::test(flavor = "multi_thread")]
+async fn above_the_memory_watermark_jobs_go_one_by_one() {
+    let start = || Engine::start(config_with(3, 1), 16).unwrap();
+    let engine = tokio::task::spawn_blocking(start).await.unwrap();
+    let renders = render(&engine).await;
+    assert!(renders.iter().all(|render| render.receipt["batch"] == 1 && render.receipt["light"] == "diffusion"));
 }
 
 #[test]

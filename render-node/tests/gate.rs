@@ -171,6 +171,7 @@ fn config(models: &Path) -> LocalConfig {
     LocalConfig {
         studios: None,
         batch_max: 1,
+        memory_watermark: 90,
         models: models.to_path_buf(),
         onnx_runtime: Some(PathBuf::from(library)),
         adapter: AdapterChoice::Best,

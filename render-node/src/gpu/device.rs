@@ -1,14 +1,18 @@
 //! Adapter and device. A CPU adapter (Mesa's lavapipe) is a full citizen: slower, same pictures.
 
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 #[derive(Debug, thiserror::Error)]
 pub enum GpuError {
     #[error(
-        "no Vulkan device found{}; install a GPU driver with Vulkan, or Mesa's software one (Debian: apt install mesa-vulkan-drivers libvulkan1)",
-        named(.wanted)
+        "no Vulkan device found; install a GPU driver with Vulkan, or Mesa's software one (Debian: apt install mesa-vulkan-drivers libvulkan1)"
     )]
-    NoAdapter { wanted: Option<String> },
+    NoDevice,
+    #[error("CYCLORAMA_NODE_ADAPTER is `{wanted}`, and no Vulkan device is that; there is {}", listed(.found))]
+    NoAdapter { wanted: AdapterChoice, found: Vec<Adapter> },
+    #[error("CYCLORAMA_NODE_ADAPTER is `all`, and no Vulkan device is a GPU; there is {}", listed(.found))]
+    NoGpu { found: Vec<Adapter> },
     #[error("the Vulkan device `{adapter}` lacks {what}")]
     TooSmall { adapter: String, what: String },
     #[error("the Vulkan device `{adapter}` refused to open")]
@@ -25,20 +29,109 @@ pub enum GpuError {
     Rejected { during: &'static str, detail: String },
 }
 
-fn named(wanted: &Option<String>) -> String {
-    wanted.as_ref().map(|name| format!(" whose name contains `{name}`")).unwrap_or_default()
-}
-
-/// Which adapter to open.
+/// Which adapter to open. Written as in settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum AdapterChoice {
     /// A discrete GPU before an integrated one before a CPU.
     #[default]
     Best,
+    /// The best that is a GPU.
+    Gpu,
     /// The software adapter, for tests that must give the same picture everywhere.
     Cpu,
+    /// The card in this place on the PCI bus, as Linux writes it: `0000:01:00.0`.
+    BusId(String),
     /// The first whose name contains this, ASCII case ignored.
     Named(String),
+}
+
+impl AdapterChoice {
+    /// Of the one it means, among `adapters`, the best of which come first.
+    pub fn place_among(&self, adapters: &[Adapter]) -> Result<usize, GpuError> {
+        let place = adapters.iter().position(|adapter| match self {
+            AdapterChoice::Best => true,
+            AdapterChoice::Gpu => adapter.is_gpu(),
+            AdapterChoice::Cpu => adapter.is_software(),
+            AdapterChoice::BusId(id) => adapter.pci_bus_id.eq_ignore_ascii_case(id),
+            AdapterChoice::Named(part) => adapter.name.to_ascii_lowercase().contains(&part.to_ascii_lowercase()),
+        });
+        let found = || adapters.to_vec();
+        place.ok_or_else(|| match self {
+            _ if adapters.is_empty() => GpuError::NoDevice,
+            AdapterChoice::Gpu => GpuError::NoGpu { found: found() },
+            wanted => GpuError::NoAdapter { wanted: wanted.clone(), found: found() },
+        })
+    }
+}
+
+impl fmt::Display for AdapterChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AdapterChoice::Best => "best",
+            AdapterChoice::Gpu => "all",
+            AdapterChoice::Cpu => "cpu",
+            AdapterChoice::BusId(text) | AdapterChoice::Named(text) => text,
+        })
+    }
+}
+
+/// What a driver says of an adapter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Adapter {
+    pub name: String,
+    /// Of the card (`0000:01:00.0`); empty for a software adapter, and where the driver does not tell.
+    pub pci_bus_id: String,
+    pub kind: wgpu::DeviceType,
+    /// Who made it, by the number of the PCI registry.
+    pub vendor: u32,
+}
+
+impl Adapter {
+    fn of(adapter: &wgpu::Adapter) -> Self {
+        let info = adapter.get_info();
+        Self { name: info.name, pci_bus_id: info.device_pci_bus_id, kind: info.device_type, vendor: info.vendor }
+    }
+
+    pub fn is_gpu(&self) -> bool {
+        use wgpu::DeviceType::{DiscreteGpu, IntegratedGpu, VirtualGpu};
+        matches!(self.kind, DiscreteGpu | VirtualGpu | IntegratedGpu)
+    }
+
+    pub fn is_software(&self) -> bool {
+        self.kind == wgpu::DeviceType::Cpu
+    }
+}
+
+impl fmt::Display for Adapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pci_bus_id.as_str() {
+            "" => f.write_str(&self.name),
+            bus_id => write!(f, "{} ({bus_id})", self.name),
+        }
+    }
+}
+
+fn listed(adapters: &[Adapter]) -> String {
+    match adapters {
+        [] => "none".to_owned(),
+        some => some.iter().map(Adapter::to_string).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Every adapter of this machine, the best first. None is opened.
+pub fn adapters() -> Vec<Adapter> {
+    enumerate().iter().map(Adapter::of).collect()
+}
+
+fn enumerate() -> Vec<wgpu::Adapter> {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::VULKAN;
+    // Validation layers are a developer's tool and are often not installed; naga has checked the shaders already.
+    descriptor.flags = wgpu::InstanceFlags::empty();
+    let instance = wgpu::Instance::new(descriptor);
+    let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
+    adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
+    adapters
 }
 
 /// What the device's limits allow. The studio needs `Basic`; more only makes it faster.
@@ -69,28 +162,10 @@ pub struct Gpu {
 impl Gpu {
     /// Opens a Vulkan device. Blocks for the driver's start, tenths of a second.
     pub fn open(choice: &AdapterChoice) -> Result<Gpu, GpuError> {
-        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        descriptor.backends = wgpu::Backends::VULKAN;
-        // Validation layers are a developer's tool and are often not installed; naga has checked the shaders already.
-        descriptor.flags = wgpu::InstanceFlags::empty();
-        let instance = wgpu::Instance::new(descriptor);
-        let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
-        adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
-        let adapter = adapters.into_iter().find(|adapter| {
-            let info = adapter.get_info();
-            match choice {
-                AdapterChoice::Best => true,
-                AdapterChoice::Cpu => info.device_type == wgpu::DeviceType::Cpu,
-                AdapterChoice::Named(part) => info.name.to_ascii_lowercase().contains(&part.to_ascii_lowercase()),
-            }
-        });
-        let Some(adapter) = adapter else {
-            let wanted = match choice {
-                AdapterChoice::Named(part) => Some(part.clone()),
-                _ => None,
-            };
-            return Err(GpuError::NoAdapter { wanted });
-        };
+        let mut adapters = enumerate();
+        let found: Vec<Adapter> = adapters.iter().map(Adapter::of).collect();
+        let place = choice.place_among(&found)?;
+        let adapter = adapters.swap_remove(place);
         let info = adapter.get_info();
         let available = adapter.limits();
         let tier =

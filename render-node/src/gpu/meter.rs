@@ -76,6 +76,12 @@ impl Meter {
     }
 }
 
+/// The name that CUDA knows the NVIDIA card in this place on the PCI bus by; `None` where NVML does not tell.
+pub fn nvidia_uuid(bus_id: &str) -> Option<String> {
+    let nvml = Nvml::init().inspect_err(|error| tracing::debug!(%error, "no NVML")).ok()?;
+    nvml.device_by_pci_bus_id(bus_id).ok()?.uuid().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

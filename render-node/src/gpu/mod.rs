@@ -6,6 +6,6 @@ mod device;
 mod meter;
 mod readback;
 
-pub use device::{AdapterChoice, Gpu, GpuError, Tier};
-pub use meter::{CardLoad, Meter};
+pub use device::{Adapter, AdapterChoice, Gpu, GpuError, Tier, adapters};
+pub use meter::{CardLoad, Meter, nvidia_uuid};
 pub use readback::{read_buffer, read_texture};

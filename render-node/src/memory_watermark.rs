@@ -1,0 +1,163 @@
+//! Before memory runs out: how much of it is in use, and whether that is above the operator's mark. What is done about it is the engine's
+//! affair; what is done once memory has run out is `memory_ladder`'s.
+//!
+//! It is the graphics card's memory where its driver tells; else the machine's, or that of the control group this process may use, whichever
+//! is fuller.
+
+use crate::gpu::Meter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// So many percent below the mark it is left again: a job more or less does not cross it back and forth.
+const LEFT_BELOW: f64 = 5.0;
+
+/// Shared by the crews of an engine.
+pub struct Watermark {
+    percent: u8,
+    meter: Arc<Meter>,
+    /// The root of the file system, where the kernel tells of memory.
+    root: PathBuf,
+    is_crossed: AtomicBool,
+}
+
+impl Watermark {
+    pub fn new(percent: u8, meter: Arc<Meter>) -> Self {
+        Self { percent, meter, root: PathBuf::from("/"), is_crossed: AtomicBool::new(false) }
+    }
+
+    /// Whether more memory is in use than the mark. The log hears when that changes.
+    pub fn is_crossed(&self) -> bool {
+        let Some(used) = self.used_percent() else { return false };
+        let mark = f64::from(self.percent);
+        let before = self.is_crossed.load(Ordering::Relaxed);
+        let now = used > if before { mark - LEFT_BELOW } else { mark };
+        // Another crew may have seen it first.
+        if self.is_crossed.swap(now, Ordering::Relaxed) != now {
+            let used = used.round();
+            match now {
+                true => {
+                    tracing::warn!(used, mark, "memory in use is above the watermark: one job at a time from now on")
+                }
+                false => tracing::info!(used, mark, "memory in use is below the watermark again"),
+            }
+        }
+        now
+    }
+
+    /// `None` where nothing tells.
+    fn used_percent(&self) -> Option<f64> {
+        let load = self.meter.read();
+        let share = match (load.gpu_memory_used_mb, load.gpu_memory_total_mb) {
+            (Some(used), Some(total)) if total > 0 => Some(used as f64 / total as f64),
+            _ => used_share(&self.root),
+        };
+        share.map(|share| share * 100.0)
+    }
+}
+
+/// Of the machine's memory or of what a control group allows of it, whichever is fuller, 0 to 1.
+fn used_share(root: &Path) -> Option<f64> {
+    machine_share(root).into_iter().chain(group_shares(root)).reduce(f64::max)
+}
+
+fn machine_share(root: &Path) -> Option<f64> {
+    let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let total = field(&text, "MemTotal:")?;
+    let available = field(&text, "MemAvailable:")?;
+    (total > 0).then(|| 1.0 - available.min(total) as f64 / total as f64)
+}
+
+/// Of each group this process is in that has a limit (version 2): its own, and those around it. In a container the path may be that of the
+/// machine outside; what is left of it then is the root.
+fn group_shares(root: &Path) -> Vec<f64> {
+    let groups = root.join("sys/fs/cgroup");
+    let text = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let path = text.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or("/").trim_start_matches('/');
+    Path::new(path).ancestors().filter_map(|group| group_share(&groups.join(group))).collect()
+}
+
+fn group_share(group: &Path) -> Option<f64> {
+    let read = |file: &str| std::fs::read_to_string(group.join(file)).ok();
+    // `max` stands for no limit.
+    let limit: u64 = read("memory.max")?.trim().parse().ok()?;
+    let current: u64 = read("memory.current")?.trim().parse().ok()?;
+    // Pages of files that were read once count as current, and are given up before memory runs out.
+    let unneeded = read("memory.stat").and_then(|stat| field(&stat, "inactive_file")).unwrap_or(0);
+    (limit > 0).then(|| current.saturating_sub(unneeded) as f64 / limit as f64)
+}
+
+/// The number after a name at the beginning of a line.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(name).filter(|rest| rest.starts_with(' ')))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMINFO: (&str, &str) = ("proc/meminfo", "MemTotal:    1000 kB\nMemFree:   100 kB\nMemAvailable:   400 kB\n");
+
+    fn root(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().expect("a folder");
+        for (file, text) in files {
+            let path = root.path().join(file);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            std::fs::write(path, text).expect("written");
+        }
+        root
+    }
+
+    #[test]
+    fn the_fuller_of_machine_and_control_group_counts() {
+        let own = ("proc/self/cgroup", "0::/system.slice/node.service\n");
+        let max = "sys/fs/cgroup/system.slice/node.service/memory.max";
+        let current = "sys/fs/cgroup/system.slice/node.service/memory.current";
+        let stat = "sys/fs/cgroup/system.slice/node.service/memory.stat";
+        let (around_max, around) =
+            ("sys/fs/cgroup/system.slice/memory.max", "sys/fs/cgroup/system.slice/memory.current");
+        let (root_max, root_current) = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current");
+        for (what, files, expected) in [
+            ("nothing tells", &[][..], None),
+            ("the machine alone", &[MEMINFO], Some(0.6)),
+            ("a group without a limit", &[MEMINFO, own, (max, "max\n"), (current, "900\n")], Some(0.6)),
+            ("a fuller group", &[MEMINFO, own, (max, "1000\n"), (current, "900\n")], Some(0.9)),
+            ("an emptier group", &[MEMINFO, own, (max, "1000\n"), (current, "200\n")], Some(0.6)),
+            (
+                "files that were read",
+                &[MEMINFO, own, (max, "1000\n"), (current, "900\n"), (stat, "anon 600\ninactive_file 200\n")],
+                Some(0.7),
+            ),
+            ("a group around it", &[MEMINFO, own, (around_max, "100\n"), (around, "80\n")], Some(0.8)),
+            (
+                "a container",
+                &[MEMINFO, ("proc/self/cgroup", "0::/\n"), (root_max, "10\n"), (root_current, "9\n")],
+                Some(0.9),
+            ),
+            ("a path from outside", &[MEMINFO, own, (root_max, "100\n"), (root_current, "70\n")], Some(0.7)),
+            ("version 1 alone", &[MEMINFO, ("proc/self/cgroup", "4:memory:/node\n")], Some(0.6)),
+            ("unreadable", &[("proc/meminfo", "MemTotal: many kB\n")], None),
+        ] {
+            let found = used_share(root(files).path());
+            let is_near = |(a, b): (f64, f64)| (a - b).abs() < 1e-9;
+            assert!(found.zip(expected).map_or(found == expected, is_near), "{what}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_mark_is_crossed_above_and_left_well_below() {
+        let folder = root(&[MEMINFO]);
+        let mut watermark = Watermark::new(80, Arc::new(Meter::open("")));
+        watermark.root = folder.path().to_path_buf();
+        let seen: Vec<bool> = [60, 80, 81, 78, 76, 74, 78, 81]
+            .into_iter()
+            .map(|used| {
+                let text = format!("MemTotal: 100 kB\nMemAvailable: {} kB\n", 100 - used);
+                std::fs::write(folder.path().join("proc/meminfo"), text).expect("written");
+                watermark.is_crossed()
+            })
+            .collect();
+        assert_eq!(seen, [false, false, true, true, true, false, false, true]);
+    }
+}
