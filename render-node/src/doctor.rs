@@ -1,16 +1,19 @@
 //! What the machine has to offer, checked part by part: the graphics device, ONNX Runtime, each model; then all of it by a render.
 
 use crate::agent::with_causes;
-use crate::config::LocalConfig;
+use crate::config::{Config, LocalConfig};
 use crate::diffusion::{DiffusionModel, OnnxRuntime};
-use crate::gpu::Gpu;
+use crate::gpu::{self, Gpu};
 use crate::models::model_folders;
+use crate::processes::{self, Process};
 use crate::{self_test, studio};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::process::Stdio;
 use std::time::Instant;
 
 /// One thing that was looked at. `detail` is what was found, or what to do about it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Check {
     pub name: String,
     pub ok: bool,
@@ -19,8 +22,7 @@ pub struct Check {
 
 /// Looks at everything a render needs, in the order a render needs it; one failure does not hide the next.
 pub fn examine(config: &LocalConfig) -> Vec<Check> {
-    let mut checks =
-        vec![check("vulkan", Gpu::open(&config.adapter).map(|gpu| format!("{} ({})", gpu.name, gpu.backend)))];
+    let mut checks = vec![check("vulkan", Gpu::open(&config.adapter).map(|gpu| described(&gpu)))];
     let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref());
     let described = runtime.as_ref().map(|r| format!("{} at {}", r.version(), r.path().display()));
     checks.push(check("onnx-runtime", described));
@@ -54,6 +56,41 @@ pub fn examine(config: &LocalConfig) -> Vec<Check> {
         checks.push(check("self-test", passed.map(|_| format!("passed in {:.1} s", began.elapsed().as_secs_f64()))));
     }
     checks
+}
+
+fn described(gpu: &Gpu) -> String {
+    match gpu.pci_bus_id.as_str() {
+        "" => format!("{} ({})", gpu.name, gpu.backend),
+        bus_id => format!("{} ({}, {bus_id})", gpu.name, gpu.backend),
+    }
+}
+
+/// The same for each of several adapters, in a process of its own as when it serves: which card CUDA runs on is settled at a process's start.
+pub fn examine_each(config: &Config, settings_file: Option<&Path>) -> Vec<Check> {
+    let processes = match processes::plan(config, &gpu::adapters(), gpu::nvidia_uuid) {
+        Ok(processes) => processes,
+        Err(error) => return vec![check("adapters", Err(error))],
+    };
+    let of_each = processes.iter().flat_map(|process| match ask(process, settings_file) {
+        Ok(checks) => {
+            let named = |check: Check| Check { name: format!("{} {}", process.name, check.name), ..check };
+            checks.into_iter().map(named).collect()
+        }
+        Err(error) => vec![check(&process.name, Err(error))],
+    });
+    of_each.collect()
+}
+
+/// What its own doctor says.
+fn ask(process: &Process, settings_file: Option<&Path>) -> std::io::Result<Vec<Check>> {
+    #[derive(Deserialize)]
+    struct Report {
+        checks: Vec<Check>,
+    }
+    let mut command = process.command(settings_file)?;
+    let output = command.args(["doctor", "--json"]).stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
+    let report = serde_json::from_slice::<Report>(&output.stdout);
+    Ok(report.map_err(|error| std::io::Error::other(format!("it ended with {}: {error}", output.status)))?.checks)
 }
 
 fn check<E: std::error::Error>(name: &str, found: Result<String, E>) -> Check {

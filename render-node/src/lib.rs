@@ -20,6 +20,7 @@ mod memory_ladder;
 mod memory_watermark;
 pub mod model_add;
 pub mod models;
+pub mod processes;
 pub mod publish;
 pub mod renderer;
 pub mod self_test;

@@ -13,7 +13,9 @@ use cyclorama_node::contact_sheet::{self, Darkroom};
 use cyclorama_node::control_plane::ControlPlane;
 use cyclorama_node::doctor;
 use cyclorama_node::engine::Engine;
+use cyclorama_node::gpu;
 use cyclorama_node::model_add::{self, Added, Wishes};
+use cyclorama_node::processes;
 use cyclorama_node::renderer::{Order, Renderer};
 use cyclorama_node::vehicle::typical::typical;
 use std::collections::BTreeMap;
@@ -40,13 +42,13 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Pulls work from the control plane until told to stop (the default).
+    /// Pulls work from the control plane until told to stop (the default); with several adapters, in a process for each.
     Run {
         /// End when standard input closes: for a parent that holds the other end of the pipe.
         #[arg(long)]
         embedded: bool,
     },
-    /// Checks the graphics device, ONNX Runtime and the models.
+    /// Checks the graphics device, ONNX Runtime and the models; with several adapters, for each.
     Doctor {
         #[arg(long)]
         json: bool,
@@ -171,10 +173,11 @@ fn main() -> ExitCode {
 }
 
 fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
-    let config = Config::load(arguments.config.as_deref(), |name| std::env::var(name).ok())?;
+    let settings_file = arguments.config.as_deref();
+    let config = Config::load(settings_file, |name| std::env::var(name).ok())?;
     match arguments.command.unwrap_or(Command::Run { embedded: false }) {
-        Command::Run { embedded } => serve(config, embedded),
-        Command::Doctor { json } => examine(&config.local, json),
+        Command::Run { embedded } => serve(config, settings_file, embedded),
+        Command::Doctor { json } => examine(&config, settings_file, json),
         Command::Model(ModelCommand::Add { folder, wishes }) => add_model(&config.local, &folder, *wishes),
         Command::Bench(arguments) => measure(&config.local, &arguments),
         Command::CheckVehicles(arguments) => check_vehicles(&config.local, &arguments),
@@ -226,11 +229,14 @@ fn add_model(config: &LocalConfig, folder: &Path, wishes: Wishes) -> anyhow::Res
     Ok(ExitCode::SUCCESS)
 }
 
-fn serve(config: Config, embedded: bool) -> anyhow::Result<ExitCode> {
+fn serve(config: Config, settings_file: Option<&Path>, embedded: bool) -> anyhow::Result<ExitCode> {
     if embedded {
         end_with_parent()?;
     }
     let (url, token) = config.control_plane()?;
+    if config.adapters.are_several() {
+        return serve_with_each(&config, settings_file);
+    }
     // The process-wide default for TLS; a second one would be a defect of ours.
     if rustls::crypto::ring::default_provider().install_default().is_err() {
         bail!("TLS was already set up");
@@ -255,6 +261,14 @@ fn serve(config: Config, embedded: bool) -> anyhow::Result<ExitCode> {
         traces.stop();
     }
     ended.map(|()| ExitCode::SUCCESS)
+}
+
+/// A process for each adapter, until told to stop.
+fn serve_with_each(config: &Config, settings_file: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let processes = processes::plan(config, &gpu::adapters(), gpu::nvidia_uuid)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async { processes::watch_over(processes, settings_file, told_to_stop()?).await })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The first SIGTERM or SIGINT asks to finish what is held; a second one ends the process at once.
@@ -297,14 +311,18 @@ fn end_with_parent() -> std::io::Result<()> {
     std::thread::Builder::new().name("parent".to_owned()).spawn(wait).map(drop)
 }
 
-fn examine(config: &LocalConfig, json: bool) -> anyhow::Result<ExitCode> {
-    let checks = doctor::examine(config);
+fn examine(config: &Config, settings_file: Option<&Path>, json: bool) -> anyhow::Result<ExitCode> {
+    let checks = match config.adapters.are_several() {
+        true => doctor::examine_each(config, settings_file),
+        false => doctor::examine(&config.local),
+    };
     let ok = checks.iter().all(|check| check.ok);
     if json {
         println!("{}", serde_json::to_string_pretty(&serde_json::json!({"ok": ok, "checks": checks}))?);
     } else {
+        let width = checks.iter().map(|check| check.name.len()).max().unwrap_or(0).max(16);
         for check in &checks {
-            println!("{:<4} {:<16} {}", if check.ok { "ok" } else { "FAIL" }, check.name, check.detail);
+            println!("{:<4} {:<width$} {}", if check.ok { "ok" } else { "FAIL" }, check.name, check.detail);
         }
     }
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })

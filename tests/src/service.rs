@@ -168,15 +168,7 @@ impl Service {
 
     /// Process ids of the service's children: its embedded node, if it runs one.
     pub fn children(&self) -> Vec<u32> {
-        let Some(child) = &self.child else { return Vec::new() };
-        let parent = format!("PPid:\t{}", child.id());
-        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        ids.filter(|id: &u32| {
-            let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-            status.lines().any(|line| line == parent)
-        })
-        .collect()
+        self.child.as_ref().map_or_else(Vec::new, |child| children_of(child.id()))
     }
 
     pub fn is_running(&mut self) -> bool {
@@ -329,6 +321,26 @@ impl Customer {
             key_id: key["key_id"].as_str().context("no key_id")?.to_owned(),
             key: key["key"].as_str().context("no key")?.to_owned(),
         })
+    }
+}
+
+/// Process ids of the children of a process.
+pub fn children_of(process_id: u32) -> Vec<u32> {
+    let parent = format!("PPid:\t{process_id}");
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter(|id: &u32| {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        status.lines().any(|line| line == parent)
+    })
+    .collect()
+}
+
+/// Whether a process has ended, even if nobody has taken notice.
+pub fn has_ended(process_id: u32) -> bool {
+    match std::fs::read_to_string(format!("/proc/{process_id}/status")) {
+        Ok(status) => status.contains("\nState:\tZ"),
+        Err(_) => true,
     }
 }
 

@@ -39,6 +39,7 @@ mod pipeline;
 mod prewarm;
 mod restarts;
 mod runbooks;
+mod several_cards;
 mod simulation;
 mod snippets;
 mod stripe;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use cyclorama_tests::likeness::ssim;
+use cyclorama_tests::service::has_ended;
 use cyclorama_tests::{DatabaseChoice, Options, Service};
 use image::RgbaImage;
 use reqwest::StatusCode;
@@ -200,13 +201,8 @@ async fn the_embedded_node_does_not_outlive_a_killed_service() {
     let node = service.children();
     assert_eq!(node.len(), 1);
     service.kill();
-    // Ended, whether or not the machine's first process has taken notice.
-    let gone = || match std::fs::read_to_string(format!("/proc/{}/status", node[0])) {
-        Ok(status) => status.contains("\nState:\tZ"),
-        Err(_) => true,
-    };
     for _ in 0..50 {
-        if gone() {
+        if has_ended(node[0]) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
