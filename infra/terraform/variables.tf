@@ -104,7 +104,7 @@ variable "control_plane_count" {
 }
 
 variable "node_instance_type" {
-  description = "Machines of render nodes."
+  description = "Machines of render nodes. Each GPU of one is a node."
   type        = string
   default     = "g6.xlarge"
 }
