@@ -1,13 +1,18 @@
 //! One ONNX graph of a model: opened on the operator's provider, its tensors held against what a pipeline expects of them, run with bound
 //! inputs, and its failures told apart. What the tensors mean is the affair of those who own a graph.
 
-use super::{DiffusionError, ModelFolder, OnnxRuntime, Provider};
+use super::onnx_file::OnnxFile;
+use super::{DiffusionError, ModelFolder, OnnxRuntime, Provider, fused_attention};
 use half::f16;
 use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::session::{IoBinding, Session};
 use ort::value::{DynValue, Outlet, Tensor, TensorElementType, ValueType};
 use std::fmt;
+use std::path::Path;
+
+/// Where weights outside a graph that comes from memory are looked for.
+const WEIGHTS_FOLDER: &str = "session.model_external_initializers_file_folder_path";
 
 pub struct Graph {
     pub session: Session,
@@ -84,8 +89,8 @@ impl Graph {
             |source| DiffusionError::Load { model: folder.id().to_owned(), file: folder.with_weights(file), source };
         let builder = prepare().map_err(load)?;
         let registered = builder.with_execution_providers(provider.registrations(threads, memory));
-        let mut builder = registered.map_err(|error| DiffusionError::Provider { provider, source: error.into() })?;
-        let session = builder.commit_from_file(folder.path(file)).map_err(load)?;
+        let builder = registered.map_err(|error| DiffusionError::Provider { provider, source: error.into() })?;
+        let session = commit(builder, provider, &folder.path(file)).map_err(load)?;
         Ok(Self { session, provider, model: folder.id().to_owned(), file: file.to_owned() })
     }
 
@@ -269,6 +274,20 @@ impl Graph {
             return Err(self.signature(format!("output `{name}` has {} values, not {count}", floats.len())));
         }
         Ok(floats)
+    }
+}
+
+/// On the CPU with attention in one node each, and with weights that stay in the file, from which the system reads them when they are needed
+/// and no second time into memory. Elsewhere, and what is not understood, as it is.
+fn commit(mut builder: SessionBuilder, provider: Provider, path: &Path) -> ort::Result<Session> {
+    let read = if provider == Provider::Cpu { OnnxFile::read(path).ok() } else { None };
+    match (read, path.parent().and_then(Path::to_str)) {
+        (Some(mut graph), Some(folder)) => {
+            let attentions = fused_attention::fuse(&mut graph);
+            tracing::debug!(graph = %path.display(), attentions, "weights stay in the file, attentions are one node each");
+            builder.with_config_entry(WEIGHTS_FOLDER, folder)?.commit_from_memory(&graph.encode())
+        }
+        _ => builder.commit_from_file(path),
     }
 }
 

@@ -5,12 +5,14 @@
 //! pipeline (`stable_diffusion`) changes a picture of the base shading, and the residual is read off it. What a model is told (conditioning) is
 //! the studio's affair; the paint is `finish`'s.
 
+mod fused_attention;
 mod graph;
 mod light_model;
 pub mod light_space;
 pub mod lock;
 pub mod model_folder;
 mod noise;
+mod onnx_file;
 pub mod onnx_runtime;
 pub mod provider;
 mod residual;
