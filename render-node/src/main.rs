@@ -18,11 +18,15 @@ use cyclorama_node::model_add::{self, Added, Wishes};
 use cyclorama_node::processes;
 use cyclorama_node::renderer::{Order, Renderer};
 use cyclorama_node::vehicle::typical::typical;
+use rustix::process::{Signal, getpid, kill_process};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 use vehicle_commands::{CheckArguments, CompareArguments, check_vehicles, compare_vehicles, read_vehicles};
 
@@ -44,7 +48,7 @@ struct CommandLine {
 enum Command {
     /// Pulls work from the control plane until told to stop (the default); with several adapters, in a process for each.
     Run {
-        /// End when standard input closes: for a parent that holds the other end of the pipe.
+        /// End when standard input closes, and finish what is held when a byte comes: for a parent that holds the other end of the pipe.
         #[arg(long)]
         embedded: bool,
     },
@@ -230,12 +234,13 @@ fn add_model(config: &LocalConfig, folder: &Path, wishes: Wishes) -> anyhow::Res
 }
 
 fn serve(config: Config, settings_file: Option<&Path>, embedded: bool) -> anyhow::Result<ExitCode> {
+    let asked = Arc::new(watch::Sender::new(false));
     if embedded {
-        end_with_parent()?;
+        listen_to_parent(asked.clone())?;
     }
     let (url, token) = config.control_plane()?;
     if config.adapters.are_several() {
-        return serve_with_each(&config, settings_file);
+        return serve_with_each(&config, settings_file, asked.subscribe());
     }
     // The process-wide default for TLS; a second one would be a defect of ours.
     if rustls::crypto::ring::default_provider().install_default().is_err() {
@@ -250,8 +255,10 @@ fn serve(config: Config, settings_file: Option<&Path>, embedded: bool) -> anyhow
     tracing::info!(device = device.name, backend = device.backend, provider, "the engine is ready");
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // Kept to the end, so that a word of the parent that comes late finds a listener.
+    let by_parent = asked.subscribe();
     let ended = runtime.block_on(async {
-        let stop = told_to_stop()?;
+        let stop = told_to_stop(by_parent.clone())?;
         Agent::new(control_plane, engine, &config).run(stop).await?;
         anyhow::Ok(())
     });
@@ -264,21 +271,40 @@ fn serve(config: Config, settings_file: Option<&Path>, embedded: bool) -> anyhow
 }
 
 /// A process for each adapter, until told to stop.
-fn serve_with_each(config: &Config, settings_file: Option<&Path>) -> anyhow::Result<ExitCode> {
+fn serve_with_each(
+    config: &Config,
+    settings_file: Option<&Path>,
+    asked: watch::Receiver<bool>,
+) -> anyhow::Result<ExitCode> {
     let processes = processes::plan(config, &gpu::adapters(), gpu::nvidia_uuid)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async { processes::watch_over(processes, settings_file, told_to_stop()?).await })?;
-    Ok(ExitCode::SUCCESS)
+    let ended = runtime.block_on(async {
+        processes::watch_over(processes, settings_file, told_to_stop(asked)?).await?;
+        anyhow::Ok(())
+    });
+    // A line of the log may still wait for a reader.
+    runtime.shutdown_background();
+    ended.map(|()| ExitCode::SUCCESS)
 }
 
-/// The first SIGTERM or SIGINT asks to finish what is held; a second one ends the process at once.
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+/// The first SIGTERM or SIGINT, or the parent's word (`asked`), asks to finish what is held. A second signal ends the process at once; the
+/// parent's word does not count for that, as a supervisor may tell parent and children alike.
+fn told_to_stop(mut asked: watch::Receiver<bool>) -> std::io::Result<impl Future<Output = ()>> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     Ok(async move {
-        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+        let is_signal = tokio::select! {
+            _ = terminate.recv() => true,
+            _ = interrupt.recv() => true,
+            _ = asked.wait_for(|asked| *asked) => false,
+        };
         tokio::spawn(async move {
-            tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
-            tracing::warn!("told twice: stopping at once");
+            // Who is asked by the parent and then told by a supervisor is told once.
+            for _ in usize::from(is_signal)..2 {
+                tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+            }
+            // Whoever reads the log may stall.
+            let said = tokio::task::spawn_blocking(|| tracing::warn!("told twice: stopping at once"));
+            let _ = tokio::time::timeout(Duration::from_millis(200), said).await;
             end_at_once();
         });
     })
@@ -287,28 +313,35 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
 /// Ends without running exit handlers: those of ONNX Runtime and of the Vulkan driver wait for threads that are still at work,
 /// some of them for ever.
 fn end_at_once() -> ! {
-    use rustix::process::{Signal, getpid, kill_process};
     let _ = kill_process(getpid(), Signal::KILL);
     // Only if the system refuses a process to end itself.
     std::process::abort()
 }
 
-/// A parent that dies without a word closes the pipe: nobody is left to take results, so nothing is worth finishing.
-fn end_with_parent() -> std::io::Result<()> {
-    let wait = || {
-        let mut ignored = [0; 256];
+/// A byte from the parent asks to finish what is held. A parent that dies without a word closes the pipe: nobody is left to take results, so
+/// nothing is worth finishing.
+fn listen_to_parent(asked: Arc<watch::Sender<bool>>) -> std::io::Result<()> {
+    let listen = move || {
+        let mut bytes = [0; 256];
         let mut input = std::io::stdin().lock();
         loop {
-            match input.read(&mut ignored) {
+            match input.read(&mut bytes) {
                 Ok(0) => break,
+                Ok(_) => {
+                    asked.send_replace(true);
+                    // Nobody listens before the engine is ready: nothing is held, and a model may load for minutes. What a signal does then.
+                    if asked.receiver_count() == 0 {
+                        let _ = kill_process(getpid(), Signal::TERM);
+                    }
+                }
                 Err(e) if e.kind() != std::io::ErrorKind::Interrupted => break,
-                _ => {}
+                Err(_) => {}
             }
         }
         // Without a word: the parent also read our log, and a log line that cannot be written panics.
         end_at_once();
     };
-    std::thread::Builder::new().name("parent".to_owned()).spawn(wait).map(drop)
+    std::thread::Builder::new().name("parent".to_owned()).spawn(listen).map(drop)
 }
 
 fn examine(config: &Config, settings_file: Option<&Path>, json: bool) -> anyhow::Result<ExitCode> {

@@ -1,15 +1,16 @@
 //! Before memory runs out: how much of it is in use, and whether that is above the operator's mark. What is done about it is the engine's
 //! affair; what is done once memory has run out is `memory_ladder`'s.
 //!
-//! It is the graphics card's memory where its driver tells; else the machine's, or that of the control group this process may use, whichever
-//! is fuller.
+//! It is the fullest of the graphics card's memory, where its driver tells, the machine's, and that of the control group this process may use:
+//! what draws and what runs models may differ.
 
 use crate::gpu::Meter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// So many percent below the mark it is left again: a job more or less does not cross it back and forth.
+/// So many percent below the mark it is left again: a job more or less does not cross it back and forth. At half of a mark that is lower than
+/// twice as much: nothing is ever below zero.
 const LEFT_BELOW: f64 = 5.0;
 
 /// Shared by the crews of an engine.
@@ -31,7 +32,7 @@ impl Watermark {
         let Some(used) = self.used_percent() else { return false };
         let mark = f64::from(self.percent);
         let before = self.is_crossed.load(Ordering::Relaxed);
-        let now = used > if before { mark - LEFT_BELOW } else { mark };
+        let now = used > if before { (mark - LEFT_BELOW).max(mark / 2.0) } else { mark };
         // Another crew may have seen it first.
         if self.is_crossed.swap(now, Ordering::Relaxed) != now {
             let used = used.round();
@@ -48,10 +49,11 @@ impl Watermark {
     /// `None` where nothing tells.
     fn used_percent(&self) -> Option<f64> {
         let load = self.meter.read();
-        let share = match (load.gpu_memory_used_mb, load.gpu_memory_total_mb) {
+        let of_card = match (load.gpu_memory_used_mb, load.gpu_memory_total_mb) {
             (Some(used), Some(total)) if total > 0 => Some(used as f64 / total as f64),
-            _ => used_share(&self.root),
+            _ => None,
         };
+        let share = of_card.into_iter().chain(used_share(&self.root)).reduce(f64::max);
         share.map(|share| share * 100.0)
     }
 }
@@ -65,25 +67,48 @@ fn machine_share(root: &Path) -> Option<f64> {
     let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
     let total = field(&text, "MemTotal:")?;
     let available = field(&text, "MemAvailable:")?;
-    (total > 0).then(|| 1.0 - available.min(total) as f64 / total as f64)
+    (total > 0).then(|| total.saturating_sub(available) as f64 / total as f64)
 }
 
-/// Of each group this process is in that has a limit (version 2): its own, and those around it. In a container the path may be that of the
-/// machine outside; what is left of it then is the root.
+/// Of each group this process is in that has a limit: its own, and those around it, of version 2 and of version 1, either of which may limit
+/// memory. In a container the path may be that of the machine outside; what is left of it then is the root.
 fn group_shares(root: &Path) -> Vec<f64> {
     let groups = root.join("sys/fs/cgroup");
     let text = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    let path = text.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or("/").trim_start_matches('/');
-    Path::new(path).ancestors().filter_map(|group| group_share(&groups.join(group))).collect()
+    let path_of = |has_memory: fn(&str, &str) -> bool| {
+        let mut lines = text.lines().filter_map(|line| {
+            let (hierarchy, rest) = line.split_once(':')?;
+            let (controllers, path) = rest.split_once(':')?;
+            has_memory(hierarchy, controllers).then_some(path)
+        });
+        Path::new(lines.next().unwrap_or("/").trim_start_matches('/'))
+    };
+    let second = path_of(|hierarchy, _| hierarchy == "0").ancestors();
+    let first = path_of(|_, controllers| controllers.split(',').any(|one| one == "memory")).ancestors();
+    let second = second.filter_map(|group| group_share(&groups.join(group), &VERSION_2));
+    let first = first.filter_map(|group| group_share(&groups.join("memory").join(group), &VERSION_1));
+    second.chain(first).collect()
 }
 
-fn group_share(group: &Path) -> Option<f64> {
+/// How the files of a control group are called.
+struct Files {
+    limit: &'static str,
+    current: &'static str,
+    /// In `memory.stat`, of the groups inside as well.
+    inactive_file: &'static str,
+}
+
+const VERSION_2: Files = Files { limit: "memory.max", current: "memory.current", inactive_file: "inactive_file" };
+const VERSION_1: Files =
+    Files { limit: "memory.limit_in_bytes", current: "memory.usage_in_bytes", inactive_file: "total_inactive_file" };
+
+fn group_share(group: &Path, files: &Files) -> Option<f64> {
     let read = |file: &str| std::fs::read_to_string(group.join(file)).ok();
-    // `max` stands for no limit.
-    let limit: u64 = read("memory.max")?.trim().parse().ok()?;
-    let current: u64 = read("memory.current")?.trim().parse().ok()?;
+    // No limit is `max` in version 2, and in version 1 so high a one that nothing comes near it.
+    let limit: u64 = read(files.limit)?.trim().parse().ok()?;
+    let current: u64 = read(files.current)?.trim().parse().ok()?;
     // Pages of files that were read once count as current, and are given up before memory runs out.
-    let unneeded = read("memory.stat").and_then(|stat| field(&stat, "inactive_file")).unwrap_or(0);
+    let unneeded = read("memory.stat").and_then(|stat| field(&stat, files.inactive_file)).unwrap_or(0);
     (limit > 0).then(|| current.saturating_sub(unneeded) as f64 / limit as f64)
 }
 
@@ -118,6 +143,11 @@ mod tests {
         let (around_max, around) =
             ("sys/fs/cgroup/system.slice/memory.max", "sys/fs/cgroup/system.slice/memory.current");
         let (root_max, root_current) = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current");
+        // Beside it the second version, without memory.
+        let first = ("proc/self/cgroup", "5:cpu,cpuacct:/\n4:hugetlb,memory:/node\n0::/node\n");
+        let first_limit = "sys/fs/cgroup/memory/node/memory.limit_in_bytes";
+        let first_usage = "sys/fs/cgroup/memory/node/memory.usage_in_bytes";
+        let first_stat = "sys/fs/cgroup/memory/node/memory.stat";
         for (what, files, expected) in [
             ("nothing tells", &[][..], None),
             ("the machine alone", &[MEMINFO], Some(0.6)),
@@ -136,7 +166,34 @@ mod tests {
                 Some(0.9),
             ),
             ("a path from outside", &[MEMINFO, own, (root_max, "100\n"), (root_current, "70\n")], Some(0.7)),
-            ("version 1 alone", &[MEMINFO, ("proc/self/cgroup", "4:memory:/node\n")], Some(0.6)),
+            ("version 1 without files", &[MEMINFO, first], Some(0.6)),
+            ("version 1", &[MEMINFO, first, (first_limit, "1000\n"), (first_usage, "900\n")], Some(0.9)),
+            (
+                "version 1, files that were read",
+                &[
+                    MEMINFO,
+                    first,
+                    (first_limit, "1000\n"),
+                    (first_usage, "900\n"),
+                    (first_stat, "inactive_file 1\ntotal_inactive_file 200\n"),
+                ],
+                Some(0.7),
+            ),
+            (
+                "version 1 without a limit",
+                &[MEMINFO, first, (first_limit, "9223372036854771712\n"), (first_usage, "900\n")],
+                Some(0.6),
+            ),
+            (
+                "version 1, a container",
+                &[
+                    MEMINFO,
+                    first,
+                    ("sys/fs/cgroup/memory/memory.limit_in_bytes", "10\n"),
+                    ("sys/fs/cgroup/memory/memory.usage_in_bytes", "9\n"),
+                ],
+                Some(0.9),
+            ),
             ("unreadable", &[("proc/meminfo", "MemTotal: many kB\n")], None),
         ] {
             let found = used_share(root(files).path());
@@ -145,19 +202,40 @@ mod tests {
         }
     }
 
+    /// What `watermark` says while so much of the machine's memory is in use, in percent, one after the other.
+    fn seen(mut watermark: Watermark, used: &[u32]) -> Vec<bool> {
+        let folder = root(&[MEMINFO]);
+        watermark.root = folder.path().to_path_buf();
+        let at = |used: &u32| {
+            let text = format!("MemTotal: 100 kB\nMemAvailable: {} kB\n", 100 - used);
+            std::fs::write(folder.path().join("proc/meminfo"), text).expect("written");
+            watermark.is_crossed()
+        };
+        used.iter().map(at).collect()
+    }
+
     #[test]
     fn the_mark_is_crossed_above_and_left_well_below() {
-        let folder = root(&[MEMINFO]);
-        let mut watermark = Watermark::new(80, Arc::new(Meter::open("")));
-        watermark.root = folder.path().to_path_buf();
-        let seen: Vec<bool> = [60, 80, 81, 78, 76, 74, 78, 81]
-            .into_iter()
-            .map(|used| {
-                let text = format!("MemTotal: 100 kB\nMemAvailable: {} kB\n", 100 - used);
-                std::fs::write(folder.path().join("proc/meminfo"), text).expect("written");
-                watermark.is_crossed()
-            })
-            .collect();
-        assert_eq!(seen, [false, false, true, true, true, false, false, true]);
+        for (mark, used, expected) in [
+            (80, &[60, 80, 81, 78, 76, 74, 78, 81][..], &[false, false, true, true, true, false, false, true][..]),
+            // However low it is, there is something below it.
+            (5, &[5, 6, 4, 3, 2, 4], &[false, true, true, true, false, false]),
+            (1, &[1, 2, 1, 0], &[false, true, true, false]),
+        ] {
+            assert_eq!(seen(Watermark::new(mark, Arc::new(Meter::open(""))), used), expected, "{mark} %");
+        }
+    }
+
+    #[test]
+    fn the_fuller_of_card_and_machine_counts() {
+        for (used_mb, expected) in [(10, [false, true, false]), (90, [true, true, true])] {
+            let card = tempfile::tempdir().expect("a folder");
+            let files = [("mem_info_vram_total", 100_u64 << 20), ("mem_info_vram_used", used_mb << 20)];
+            for (file, bytes) in files {
+                std::fs::write(card.path().join(file), bytes.to_string()).expect("written");
+            }
+            let meter = Meter::Amd { folder: card.path().to_path_buf() };
+            assert_eq!(seen(Watermark::new(80, Arc::new(meter)), &[60, 81, 60]), expected, "{used_mb} MB of the card");
+        }
     }
 }

@@ -1,28 +1,54 @@
 //! Several graphics cards in one machine: a node's process for each, and one that only watches over them.
 //!
 //! A process knows one card and nothing of the others, so that a driver that fails takes one card's work with it. Each is a node of its own
-//! towards the control plane. It is started anew when it ends, and ends when the pipe to its standard input closes, however its parent died.
+//! towards the control plane. It is started anew when it ends. A byte on its standard input asks it to finish what it holds, and the end of
+//! that pipe ends it, however its parent died: unlike a signal, neither can reach it twice where a supervisor tells parent and children alike.
 
 use crate::backoff::Backoff;
-use crate::config::{Adapters, Config};
-use crate::diffusion::{Provider, ProviderChoice};
+use crate::config::{Adapters, Config, LocalConfig};
+use crate::diffusion::{OnnxRuntime, Provider, ProviderChoice};
 use crate::gpu::{Adapter, AdapterChoice, GpuError};
-use std::io::Write;
-use std::os::unix::process::CommandExt;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
-use std::time::{Duration, Instant};
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
-use tokio::process::Child;
-use tokio::sync::watch;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStderr};
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
-/// First pause before a new start; a broken driver is tried once a minute, often enough to heal by itself.
-const PAUSE_MIN: Duration = Duration::from_secs(1);
-const PAUSE_MAX: Duration = Duration::from_secs(60);
-/// A process that ran for so long had a good start.
-const GOOD_START: Duration = Duration::from_secs(60);
 const NVIDIA: u32 = 0x10de;
+/// As `CUDA_VISIBLE_DEVICES`: no card has this number, and CUDA sees none from the first that there is not. An empty value means the same to
+/// CUDA, but not to whatever takes an empty variable for one that is not set.
+const NO_CUDA_DEVICE: &str = "-1";
+/// Longest line of a log that is passed on as one, in bytes; the rest becomes the next.
+const LINE_MAX: u64 = 64 * 1024;
+/// What is still on its way into the log when a process has ended.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// When to start again, and when to give up.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// First pause before a new start.
+    pause_min: Duration,
+    pause_max: Duration,
+    /// A process that ran for so long had a good start.
+    good_start: Duration,
+    /// Bad starts in a row, of every process.
+    bad_starts_max: u32,
+}
+
+const PATIENCE: Patience = Patience {
+    pause_min: Duration::from_secs(1),
+    // A broken driver is tried once a minute, often enough to heal by itself.
+    pause_max: Duration::from_secs(60),
+    // Longer than models take to load and to pass the self-test, TensorRT's minutes of preparing them included: what fails after that would
+    // else begin again with the shortest pause, for ever.
+    good_start: Duration::from_secs(600),
+    // Some five minutes of pauses. Where every card fails for longer, the cure is outside: a new container, another machine.
+    bad_starts_max: 10,
+};
 
 /// One process: a node with one adapter.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +60,10 @@ pub struct Process {
     /// What its settings say in place of the machine's.
     pub adapter: AdapterChoice,
     pub usd_per_hour: Option<f64>,
-    /// The card by its UUID, as `CUDA_VISIBLE_DEVICES`: all that CUDA sees, and so its first.
-    pub cuda_device: Option<String>,
+    /// What runs its models; `None`: as in the machine's settings.
+    pub provider: Option<Provider>,
+    /// As `CUDA_VISIBLE_DEVICES`: the card by its UUID, which is all that CUDA sees and so its first, or no card.
+    pub cuda_device: String,
 }
 
 /// Why the adapters that were asked for cannot have a process each.
@@ -53,6 +81,19 @@ pub enum PlanError {
         "{device} has no name for CUDA, so that models could run on another card: NVML does not know it (a container needs the driver capability `utility`); where CUDA runs no models, say what does by CYCLORAMA_NODE_PROVIDER"
     )]
     NoUuid { device: String },
+    #[error(
+        "CYCLORAMA_NODE_PROVIDER is `{provider}`, which would run the models of {device} on a card that is another node's or nobody's: take it out of CYCLORAMA_NODE_ADAPTER, or say `auto`, which runs its models without CUDA"
+    )]
+    NotNvidia { provider: Provider, device: String },
+}
+
+/// Why nobody is watched over any more.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    #[error("the processes cannot be started")]
+    Start(#[from] std::io::Error),
+    #[error("no card has a process that stays: each ended {0} times in a row soon after its start; the log says why")]
+    GivenUp(u32),
 }
 
 /// The processes for the adapters that `config` asks for. `found` are those of the machine, the best first; `uuid` gives what CUDA calls the
@@ -62,27 +103,60 @@ pub fn plan(
     found: &[Adapter],
     uuid: impl Fn(&str) -> Option<String>,
 ) -> Result<Vec<Process>, PlanError> {
+    plan_with(config, found, uuid, auto_without_cuda)
+}
+
+/// `auto_without_cuda` says what runs models in place of CUDA where that would be chosen.
+fn plan_with(
+    config: &Config,
+    found: &[Adapter],
+    uuid: impl Fn(&str) -> Option<String>,
+    auto_without_cuda: impl Fn(&LocalConfig) -> Option<Provider>,
+) -> Result<Vec<Process>, PlanError> {
     let places = match &config.adapters {
         Adapters::All => every_gpu(found)?,
         Adapters::Listed(choices) => listed(choices, found)?,
     };
     let usd_per_hour = config.usd_per_hour.map(|price| price / places.len() as f64);
-    // Where nothing else was chosen, an ONNX Runtime with CUDA uses it.
-    let cuda_may_run_models = matches!(
-        config.local.provider,
-        ProviderChoice::Auto | ProviderChoice::Only(Provider::Cuda | Provider::TensorRt)
-    );
     let process = |(number, place): (usize, usize)| {
         let adapter = &found[place];
+        let device = adapter.to_string();
         let is_nvidia = adapter.vendor == NVIDIA;
-        let cuda_device = if is_nvidia { uuid(&adapter.pci_bus_id) } else { None };
-        if is_nvidia && cuda_device.is_none() && cuda_may_run_models {
-            return Err(PlanError::NoUuid { device: adapter.to_string() });
+        let provider = match config.local.provider {
+            ProviderChoice::Auto if !is_nvidia => auto_without_cuda(&config.local),
+            ProviderChoice::Only(provider @ (Provider::Cuda | Provider::TensorRt)) if !is_nvidia => {
+                return Err(PlanError::NotNvidia { provider, device });
+            }
+            _ => None,
+        };
+        if let Some(provider) = provider {
+            tracing::warn!(device, provider = provider.as_str(), "not NVIDIA's: its models run without CUDA");
         }
-        let (name, device) = (format!("{}-{}", config.name, number + 1), adapter.to_string());
-        Ok(Process { name, device, adapter: choice_of(place, found)?, usd_per_hour, cuda_device })
+        let cuda_device = if is_nvidia { uuid(&adapter.pci_bus_id) } else { None };
+        // Where nothing else was chosen, an ONNX Runtime with CUDA uses it.
+        let cuda_may_run_models = matches!(
+            config.local.provider,
+            ProviderChoice::Auto | ProviderChoice::Only(Provider::Cuda | Provider::TensorRt)
+        );
+        if is_nvidia && cuda_device.is_none() && cuda_may_run_models {
+            return Err(PlanError::NoUuid { device });
+        }
+        let cuda_device = cuda_device.unwrap_or_else(|| NO_CUDA_DEVICE.to_owned());
+        let name = format!("{}-{}", config.name, number + 1);
+        Ok(Process { name, device, adapter: choice_of(place, found)?, usd_per_hour, provider, cuda_device })
     };
     places.into_iter().enumerate().map(process).collect()
+}
+
+/// What `auto` comes to where CUDA sees no card; `None`: what it always does. The library tells what it was built with, not what starts, so
+/// `auto` would still mean CUDA there. One that cannot be loaded is for each process to say.
+fn auto_without_cuda(config: &LocalConfig) -> Option<Provider> {
+    let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref()).ok()?;
+    if runtime.provider(ProviderChoice::Auto).ok()? != Provider::Cuda {
+        return None;
+    }
+    let others = [Provider::OpenVino, Provider::Cpu];
+    others.into_iter().find(|other| runtime.provider(ProviderChoice::Only(*other)).is_ok())
 }
 
 /// A card that two drivers offer counts once.
@@ -143,107 +217,207 @@ impl Process {
         if let Some(price) = self.usd_per_hour {
             command.env("CYCLORAMA_NODE_USD_PER_HOUR", price.to_string());
         }
-        if let Some(uuid) = &self.cuda_device {
-            command.env("CUDA_VISIBLE_DEVICES", uuid);
+        if let Some(provider) = self.provider {
+            command.env("CYCLORAMA_NODE_PROVIDER", provider.as_str());
         }
+        command.env("CUDA_VISIBLE_DEVICES", &self.cuda_device);
         Ok(command)
     }
 }
 
-/// Runs them all until `stop` resolves; then has each of them finish what it holds.
+/// Runs them all until `stop` resolves, or until none of them has a good start any more; then has each finish what it holds.
 pub async fn watch_over(
     processes: Vec<Process>,
     settings_file: Option<&Path>,
     stop: impl Future<Output = ()>,
-) -> std::io::Result<()> {
-    let (tell, told) = watch::channel(false);
-    let mut watches = JoinSet::new();
-    for process in processes {
+) -> Result<(), WatchError> {
+    let with_command = |process: Process| {
         let mut command = process.command(settings_file)?;
-        command
-            .args(["run", "--embedded"])
-            .stdin(Stdio::piped())
-            .stderr(Stdio::piped())
-            // Ctrl-C in a terminal goes to a whole group: told by us as well, it would stop at once.
-            .process_group(0);
-        watches.spawn(keep_running(process, command.into(), told.clone()));
+        command.args(["run", "--embedded"]);
+        Ok((process, command))
+    };
+    let processes = processes.into_iter().map(with_command).collect::<std::io::Result<Vec<_>>>()?;
+    watch_over_commands(processes, PATIENCE, stop).await
+}
+
+async fn watch_over_commands(
+    processes: Vec<(Process, std::process::Command)>,
+    patience: Patience,
+    stop: impl Future<Output = ()>,
+) -> Result<(), WatchError> {
+    let (stopping, _) = watch::channel(false);
+    let (bad_starts, mut seen) = watch::channel(vec![0; processes.len()]);
+    let bad_starts = Arc::new(bad_starts);
+    let (log, logged) = start_log()?;
+    let mut watches = JoinSet::new();
+    for (place, (process, mut command)) in processes.into_iter().enumerate() {
+        command.stdin(Stdio::piped()).stderr(Stdio::piped());
+        let watched = Watched {
+            process: Arc::new(process),
+            place,
+            patience,
+            bad_starts: bad_starts.clone(),
+            stopping: stopping.subscribe(),
+            log: log.clone(),
+        };
+        watches.spawn(watched.keep_running(command.into()));
     }
-    stop.await;
-    tell.send_replace(true);
+    let every_start_is_bad =
+        async { seen.wait_for(|all| all.iter().all(|bad| *bad >= patience.bad_starts_max)).await.is_ok() };
+    let given_up = tokio::select! {
+        () = stop => false,
+        given_up = every_start_is_bad => given_up,
+    };
+    stopping.send_replace(true);
     while watches.join_next().await.is_some() {}
-    Ok(())
+    drop(log);
+    let _ = tokio::time::timeout(LAST_WORDS, logged).await;
+    if given_up { Err(WatchError::GivenUp(patience.bad_starts_max)) } else { Ok(()) }
 }
 
-async fn keep_running(process: Process, mut command: tokio::process::Command, mut stop: watch::Receiver<bool>) {
-    let Process { name, device, .. } = &process;
-    let mut backoff = Backoff::new(PAUSE_MIN, PAUSE_MAX);
-    while !*stop.borrow() {
-        let started = Instant::now();
-        match command.spawn() {
-            Ok(child) => {
-                tracing::info!(name, device, process_id = child.id(), "a process for this card");
-                let ended = until_it_ends(child, name, &mut stop).await;
-                let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
-                if *stop.borrow() {
-                    return tracing::info!(name, status, "ended");
+/// What there is to log about a process.
+enum Event {
+    Started { process_id: Option<u32> },
+    NotStarted(std::io::Error),
+    Ended { status: String, was_told: bool },
+    NotTold(std::io::Error),
+}
+
+type Log = mpsc::Sender<(Arc<Process>, Event)>;
+
+/// A thread that logs, and what resolves when it is done: whoever reads the log may stall, and signals are to be heard all the same.
+fn start_log() -> std::io::Result<(Log, oneshot::Receiver<()>)> {
+    let (log, events) = mpsc::channel::<(Arc<Process>, Event)>();
+    let (done, logged) = oneshot::channel();
+    let write = move || {
+        for (process, event) in events {
+            let Process { name, device, .. } = &*process;
+            match event {
+                Event::Started { process_id } => tracing::info!(name, device, process_id, "a process for this card"),
+                Event::NotStarted(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(name, device, error, "no process can be started");
                 }
-                tracing::warn!(name, device, status, "the process for this card ended; it is started anew");
+                Event::Ended { status, was_told: true } => tracing::info!(name, status, "ended"),
+                Event::Ended { status, was_told: false } => {
+                    tracing::warn!(name, device, status, "the process for this card ended; it is started anew");
+                }
+                Event::NotTold(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(name, error, "the process could not be asked to end");
+                }
             }
-            Err(error) => {
-                tracing::error!(name, device, error = &error as &dyn std::error::Error, "no process can be started");
+        }
+        drop(done);
+    };
+    std::thread::Builder::new().name("log".to_owned()).spawn(write)?;
+    Ok((log, logged))
+}
+
+/// A process that is started whenever it has ended.
+struct Watched {
+    process: Arc<Process>,
+    /// Among the bad starts.
+    place: usize,
+    patience: Patience,
+    /// In a row, of every process.
+    bad_starts: Arc<watch::Sender<Vec<u32>>>,
+    stopping: watch::Receiver<bool>,
+    log: Log,
+}
+
+impl Watched {
+    async fn keep_running(mut self, mut command: tokio::process::Command) {
+        let mut backoff = Backoff::new(self.patience.pause_min, self.patience.pause_max);
+        while !*self.stopping.borrow() {
+            let started_well = match command.spawn() {
+                Ok(child) => {
+                    self.say(Event::Started { process_id: child.id() });
+                    let (ended, started_well) = self.until_it_ends(child).await;
+                    let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
+                    let was_told = *self.stopping.borrow();
+                    self.say(Event::Ended { status, was_told });
+                    started_well
+                }
+                Err(error) => {
+                    self.say(Event::NotStarted(error));
+                    false
+                }
+            };
+            if started_well {
+                backoff.reset();
+            }
+            self.bad_starts.send_modify(|all| all[self.place] = if started_well { 0 } else { all[self.place] + 1 });
+            tokio::select! {
+                () = tokio::time::sleep(backoff.next(rand::random())) => {}
+                _ = self.stopping.wait_for(|stopping| *stopping) => {}
             }
         }
-        if started.elapsed() >= GOOD_START {
-            backoff.reset();
+    }
+
+    fn say(&self, event: Event) {
+        // Without the thread there is no log.
+        let _ = self.log.send((self.process.clone(), event));
+    }
+
+    /// How it ended, and whether it ran long enough for a good start. Passes its log on meanwhile, and a stop.
+    async fn until_it_ends(&self, mut child: Child) -> (std::io::Result<ExitStatus>, bool) {
+        // Kept until the end: it ends when this closes.
+        let mut stdin = child.stdin.take();
+        let passed_on = child.stderr.take().map(|stderr| start_passing_on(self.process.name.clone(), stderr));
+        let good_start = tokio::time::sleep(self.patience.good_start);
+        tokio::pin!(good_start);
+        let mut stopping = self.stopping.clone();
+        let told = async { stopping.wait_for(|stopping| *stopping).await.is_ok() };
+        tokio::pin!(told);
+        let (mut started_well, mut was_told) = (false, false);
+        let ended = loop {
+            tokio::select! {
+                ended = child.wait() => break ended,
+                () = &mut good_start, if !started_well => {
+                    started_well = true;
+                    // While it runs well, the others' trouble is no reason to give up.
+                    self.bad_starts.send_modify(|all| all[self.place] = 0);
+                }
+                _ = &mut told, if !was_told => {
+                    was_told = true;
+                    // One byte, into a pipe that is empty: this does not wait.
+                    if let Some(stdin) = &mut stdin
+                        && let Err(error) = stdin.write_all(b"\n").await
+                    {
+                        self.say(Event::NotTold(error));
+                    }
+                }
+            }
+        };
+        if let Some(Ok(passed_on)) = passed_on {
+            // A grandchild could hold the pipe open; what it says is not waited for.
+            let _ = tokio::time::timeout(LAST_WORDS, passed_on).await;
         }
-        tokio::select! {
-            () = tokio::time::sleep(backoff.next(rand::random())) => {}
-            _ = stop.wait_for(|stop| *stop) => {}
-        }
+        (ended, started_well)
     }
 }
 
-/// Passes its log on meanwhile, and a stop.
-async fn until_it_ends(mut child: Child, name: &str, stop: &mut watch::Receiver<bool>) -> std::io::Result<ExitStatus> {
-    // Kept until the end: it ends when this closes.
-    let _stdin = child.stdin.take();
-    let log = child.stderr.take().map(|stderr| tokio::spawn(pass_on(name.to_owned(), stderr)));
-    let told = async { stop.wait_for(|stop| *stop).await.is_ok() };
-    let ended = tokio::select! {
-        ended = child.wait() => Some(ended),
-        _ = told => None,
+/// A thread, as writing our log may block; what is returned resolves when it is done.
+fn start_passing_on(name: String, stderr: ChildStderr) -> std::io::Result<oneshot::Receiver<()>> {
+    let stderr = std::fs::File::from(stderr.into_owned_fd()?);
+    let (done, passed_on) = oneshot::channel();
+    let pass = move || {
+        pass_on(&name, stderr, std::io::stderr());
+        drop(done);
     };
-    let ended = match ended {
-        Some(ended) => ended,
-        None => {
-            ask_to_end(&child, name);
-            child.wait().await
-        }
-    };
-    if let Some(log) = log {
-        // A grandchild could hold the pipe open; what it says is not waited for.
-        let _ = tokio::time::timeout(Duration::from_millis(200), log).await;
-    }
-    ended
-}
-
-fn ask_to_end(child: &Child, name: &str) {
-    use rustix::process::{Pid, Signal, kill_process};
-    let Some(id) = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) else { return };
-    // The child has not been waited for, so the id is still its own.
-    if let Err(error) = kill_process(id, Signal::TERM) {
-        tracing::warn!(name, error = &error as &dyn std::error::Error, "the process could not be asked to end");
-    }
+    std::thread::Builder::new().name("pass-on".to_owned()).spawn(pass)?;
+    Ok(passed_on)
 }
 
 /// Each line of its log, with its name in front.
-async fn pass_on(name: String, stderr: impl AsyncRead + Unpin) {
-    let mut reader = BufReader::new(stderr);
+fn pass_on(name: &str, from: impl Read, mut to: impl Write) {
+    let mut reader = BufReader::new(from);
     let mut line = Vec::new();
-    while reader.read_until(b'\n', &mut line).await.is_ok_and(|length| length > 0) {
+    while reader.by_ref().take(LINE_MAX).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
         let text = format!("{name}: {}\n", String::from_utf8_lossy(&line).trim_end());
         // Nobody may be left to read ours; the child is to go on writing.
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        let _ = to.write_all(text.as_bytes());
         line.clear();
     }
 }
@@ -274,13 +448,14 @@ mod tests {
         let value =
             |name: &str| settings.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         let config = Config::load(None, value).expect("settings");
-        plan(&config, found, |bus_id| (bus_id != "0000:09:00.0").then(|| format!("GPU-{bus_id}")))
+        let uuid = |bus_id: &str| (bus_id != "0000:09:00.0").then(|| format!("GPU-{bus_id}"));
+        plan_with(&config, found, uuid, |_| Some(Provider::OpenVino))
     }
 
     #[test]
     fn each_adapter_that_is_asked_for_gets_a_process() {
-        let (first, second) = (("0000:01:00.0", Some("GPU-0000:01:00.0")), ("0000:02:00.0", Some("GPU-0000:02:00.0")));
-        let (amd, intel, cpu) = (("0000:03:00.0", None), ("Intel(R) Graphics", None), ("cpu", None));
+        let (first, second) = (("0000:01:00.0", "GPU-0000:01:00.0"), ("0000:02:00.0", "GPU-0000:02:00.0"));
+        let (amd, intel, cpu) = (("0000:03:00.0", "-1"), ("Intel(R) Graphics", "-1"), ("cpu", "-1"));
         for (adapters, expected) in [
             ("all", vec![first, second, amd, intel]),
             ("best,cpu", vec![first, cpu]),
@@ -290,9 +465,10 @@ mod tests {
             ("xe,cpu", vec![intel, cpu]),
         ] {
             let processes = planned(adapters, &[], &machine()).expect(adapters);
-            let found: Vec<(String, Option<String>)> =
-                processes.iter().map(|one| (one.adapter.to_string(), one.cuda_device.clone())).collect();
-            let owned = |(adapter, uuid): &(&str, Option<&str>)| (adapter.to_string(), uuid.map(str::to_owned));
+            let adapter = |process: &Process| process.adapter.to_string();
+            let found: Vec<(String, &str)> =
+                processes.iter().map(|one| (adapter(one), one.cuda_device.as_str())).collect();
+            let owned = |(adapter, cuda): &(&'static str, &'static str)| (adapter.to_string(), *cuda);
             assert_eq!(found, expected.iter().map(owned).collect::<Vec<_>>(), "{adapters}");
             let names: Vec<String> = (1..=expected.len()).map(|number| format!("rack-{number}")).collect();
             assert_eq!(processes.into_iter().map(|one| one.name).collect::<Vec<_>>(), names);
@@ -324,6 +500,98 @@ mod tests {
             assert!(error.contains(says), "{adapters}: {error}");
         }
         let processes = planned("all", &[("CYCLORAMA_NODE_PROVIDER", "cpu")], &unknown).expect("CUDA runs nothing");
-        assert_eq!((processes.len(), &processes[0].cuda_device), (1, &None));
+        assert_eq!((processes.len(), processes[0].cuda_device.as_str()), (1, "-1"));
+
+        for provider in ["cuda", "tensorrt"] {
+            let settings = [("CYCLORAMA_NODE_PROVIDER", provider)];
+            let error = planned("best,cpu", &settings, &machine()).expect_err(provider).to_string();
+            let says = format!("CYCLORAMA_NODE_PROVIDER is `{provider}`, which would run the models of llvmpipe");
+            assert!(error.contains(&says), "{error}");
+            planned("L4,02:00.0", &settings, &machine()).expect("NVIDIA's alone");
+        }
+    }
+
+    #[test]
+    fn cuda_sees_the_card_of_its_process_and_no_other() {
+        let environment = |provider: &str, place: usize| {
+            let processes = planned("all", &[("CYCLORAMA_NODE_PROVIDER", provider)], &machine()).expect(provider);
+            let command = processes[place].command(None).expect("a command");
+            let value = |name: &str| {
+                let of_name = command.get_envs().find(|(known, _)| *known == name);
+                of_name.and_then(|(_, value)| Some(value?.to_str()?.to_owned()))
+            };
+            (value("CUDA_VISIBLE_DEVICES").expect("always set"), value("CYCLORAMA_NODE_PROVIDER"))
+        };
+        let some = |provider: &str| Some(provider.to_owned());
+        // NVIDIA's second card, AMD's, and the one in the processor.
+        assert_eq!(environment("auto", 1), ("GPU-0000:02:00.0".to_owned(), None));
+        assert_eq!(environment("auto", 2), ("-1".to_owned(), some("openvino")));
+        assert_eq!(environment("auto", 3), ("-1".to_owned(), some("openvino")));
+        // What was asked for stays.
+        assert_eq!(environment("cpu", 1), ("GPU-0000:02:00.0".to_owned(), None));
+        assert_eq!(environment("cpu", 2), ("-1".to_owned(), None));
+    }
+
+    /// One that runs this in a shell.
+    fn shell(name: &str, script: &str) -> (Process, std::process::Command) {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", script]);
+        let process = Process {
+            name: name.to_owned(),
+            device: "a card".to_owned(),
+            adapter: AdapterChoice::Cpu,
+            usd_per_hour: None,
+            provider: None,
+            cuda_device: NO_CUDA_DEVICE.to_owned(),
+        };
+        (process, command)
+    }
+
+    fn impatient(good_start: Duration) -> Patience {
+        let pause = Duration::from_millis(1);
+        Patience { pause_min: pause, pause_max: pause, good_start, bad_starts_max: 3 }
+    }
+
+    #[tokio::test]
+    async fn it_gives_up_when_no_process_starts_well_any_more() {
+        let patience = impatient(Duration::from_secs(600));
+        let bad = || shell("bad", "exit 1");
+        let missing = || (bad().0, std::process::Command::new("/nonexistent"));
+        let ended = watch_over_commands(vec![bad(), missing()], patience, std::future::pending()).await;
+        assert!(matches!(ended, Err(WatchError::GivenUp(3))), "{ended:?}");
+
+        // One that runs is enough, once its start was good; and it ends when it is asked to.
+        let patience = impatient(Duration::from_millis(50));
+        let processes = vec![bad(), shell("good", "read line")];
+        let stop = tokio::time::sleep(Duration::from_millis(500));
+        watch_over_commands(processes, patience, stop).await.expect("told to stop");
+    }
+
+    #[tokio::test]
+    async fn a_life_that_was_long_enough_makes_up_for_bad_starts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let starts = folder.path().join("starts");
+        // Every third start is a good one.
+        let script = format!("echo >> {0}; [ $(($(wc -l < {0}) % 3)) != 0 ] || sleep 0.3", starts.display());
+        let patience = impatient(Duration::from_millis(100));
+        let stop = async {
+            while std::fs::read_to_string(&starts).unwrap_or_default().len() < 8 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let ended = tokio::time::timeout(
+            Duration::from_secs(60),
+            watch_over_commands(vec![shell("one", &script)], patience, stop),
+        );
+        ended.await.expect("it goes on").expect("it does not give up");
+    }
+
+    #[test]
+    fn lines_are_passed_on_in_pieces_that_memory_has_room_for() {
+        let long = "x".repeat(LINE_MAX as usize + 10);
+        let mut written = Vec::new();
+        pass_on("rack-1", format!("one\n{long}\nlast").as_bytes(), &mut written);
+        let expected = format!("rack-1: one\nrack-1: {}\nrack-1: xxxxxxxxxx\nrack-1: last\n", &long[10..]);
+        assert!(written == expected.as_bytes());
     }
 }

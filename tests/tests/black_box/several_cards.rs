@@ -4,8 +4,9 @@
 use cyclorama_tests::service::{binaries, children_of, has_ended, terminate};
 use cyclorama_tests::{DatabaseChoice, Options, Service};
 use reqwest::StatusCode;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -37,6 +38,7 @@ impl Machine {
             .env("CYCLORAMA_NODE_URL", &service.base_url)
             .env("CYCLORAMA_NODE_TOKEN", service.node_token().unwrap())
             .env("CYCLORAMA_NODE_USD_PER_HOUR", "3")
+            .process_group(0)
             .stderr(log.reopen().unwrap());
         Self { child: Some(command.spawn().unwrap()), log }
     }
@@ -52,6 +54,17 @@ impl Machine {
             let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
             environment.split(|byte| *byte == 0).any(|variable| variable == setting.as_bytes())
         })
+    }
+
+    /// Its two processes, once both have begun.
+    async fn both(&self) -> [u32; 2] {
+        for _ in 0..PATIENCE.as_secs() * 20 {
+            if let [Some(one), Some(two)] = ["rack-1", "rack-2"].map(|name| self.process(name)) {
+                return [one, two];
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("two processes did not begin");
     }
 }
 
@@ -124,15 +137,32 @@ async fn each_card_is_a_node_that_renders_comes_back_and_leaves() {
     assert!(has_ended(again) && has_ended(other));
     assert!(nodes(&service).iter().all(|node| node["alive"] == false || node["node_id"] == first["node_id"]));
 
-    // Whatever becomes of the one that watches, nothing is left behind.
+    // A supervisor may tell every process at once: each is asked once, and finishes what it holds.
     let mut machine = Machine::start(&service);
-    let names = ["rack-1", "rack-2"];
-    let processes = loop {
-        if let [Some(one), Some(two)] = names.map(|name| machine.process(name)) {
-            break [one, two];
+    for name in ["rack-1", "rack-2"] {
+        until(&service, name, |node| node["node_id"] != first["node_id"]).await;
+    }
+    let processes = machine.both().await;
+    let query = "/api/v1/images/car?make=volkswagen&model=golf&year=2019&view=side&w=256";
+    let picture = tokio::spawn(service.get(&customer, query).timeout(PATIENCE).send());
+    for _ in 0..PATIENCE.as_secs() * 20 {
+        if nodes(&service).iter().any(|node| node["alive"] == true && node["jobs_leased"].as_i64() > Some(0)) {
+            break;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+    }
+    let mut child = machine.child.take().unwrap();
+    kill_process_group(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(picture.await.unwrap().unwrap().status(), StatusCode::OK);
+    let status = tokio::task::spawn_blocking(move || child.wait().unwrap()).await.unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert!(processes.into_iter().all(has_ended));
+    let log = machine.log();
+    assert!(!log.contains("told twice"), "{log}");
+
+    // Whatever becomes of the one that watches, nothing is left behind.
+    let mut machine = Machine::start(&service);
+    let processes = machine.both().await;
     machine.child.as_mut().unwrap().kill().unwrap();
     for _ in 0..100 {
         if processes.into_iter().all(has_ended) {
