@@ -13,6 +13,7 @@
 use crate::clock;
 use crate::config::Secret;
 use sqlx::any::{AnyArguments, AnyPoolOptions, AnyRow};
+use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::PgListener;
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
@@ -21,7 +22,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// Every step of the schema.
-pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("./migrations");
+pub static MIGRATOR: Migrator = sqlx::migrate!("./migrations");
 
 /// How long a statement waits for a connection or for its turn to write.
 const WAIT_MAX: Duration = Duration::from_secs(5);
@@ -45,10 +46,11 @@ pub enum DatabaseKind {
 
 #[derive(Debug, Clone)]
 pub struct Database {
-    pub pool: AnyPool,
+    /// For statements that only read; on SQLite they cannot write.
+    pub readers: AnyPool,
     pub kind: DatabaseKind,
     url: Secret,
-    /// On SQLite one connection; on PostgreSQL the same pool.
+    /// On SQLite one connection; on PostgreSQL the readers' pool.
     writers: AnyPool,
 }
 
@@ -83,8 +85,13 @@ impl Database {
     /// Opens `sqlite:PATH?mode=rwc` or `postgres://...` and brings the schema up to date.
     pub async fn open(url: &str) -> Result<Self, sqlx::Error> {
         let database = Self::connect(url).await?;
-        MIGRATOR.run(&database.pool).await?;
+        database.migrate(&MIGRATOR).await?;
         Ok(database)
+    }
+
+    /// Takes the steps of the schema that are missing.
+    pub async fn migrate(&self, migrator: &Migrator) -> Result<(), MigrateError> {
+        migrator.run(&self.writers).await
     }
 
     /// Opens it with the schema that is there, if any.
@@ -93,16 +100,17 @@ impl Database {
         let kind = if url.starts_with("postgres") { DatabaseKind::Postgres } else { DatabaseKind::Sqlite };
         // A pool tries until its time is up and then says only that; one connection says what is wrong.
         AnyConnection::connect(url).await?.close().await?;
-        let (pool, writers) = match kind {
+        let (readers, writers) = match kind {
             DatabaseKind::Sqlite => {
-                (sqlite_pool(url, READERS, READER_CACHE_KIB).await?, sqlite_pool(url, 1, WRITER_CACHE_KIB).await?)
+                let writer = sqlite_pool(url, 1, WRITER_CACHE_KIB, "query_only = OFF").await?;
+                (sqlite_pool(url, READERS, READER_CACHE_KIB, "query_only = ON").await?, writer)
             }
             DatabaseKind::Postgres => {
                 let pool = AnyPoolOptions::new().max_connections(16).acquire_timeout(WAIT_MAX).connect(url).await?;
                 (pool.clone(), pool)
             }
         };
-        Ok(Self { pool, kind, url: Secret::new(url), writers })
+        Ok(Self { readers, kind, url: Secret::new(url), writers })
     }
 
     /// Begins a transaction that may write. On SQLite it takes the write lock at once: a transaction that reads first and
@@ -116,15 +124,14 @@ impl Database {
 
     /// Lets go of every connection.
     pub async fn close(&self) {
-        self.pool.close().await;
-        self.writers.close().await;
+        tokio::join!(self.readers.close(), self.writers.close());
     }
 
     /// Runs one writing statement by itself; the number of rows it changed.
     pub async fn write(&self, query: Query<'_, Any, AnyArguments>) -> Result<u64, sqlx::Error> {
         let mut tx = match self.kind {
             DatabaseKind::Sqlite => self.begin().await?,
-            DatabaseKind::Postgres => return Ok(query.execute(&self.pool).await?.rows_affected()),
+            DatabaseKind::Postgres => return Ok(query.execute(&self.writers).await?.rows_affected()),
         };
         let changed = query.execute(&mut *tx).await?.rows_affected();
         tx.commit().await?;
@@ -135,7 +142,7 @@ impl Database {
     pub async fn write_returning(&self, query: Query<'_, Any, AnyArguments>) -> Result<Vec<AnyRow>, sqlx::Error> {
         let mut tx = match self.kind {
             DatabaseKind::Sqlite => self.begin().await?,
-            DatabaseKind::Postgres => return query.fetch_all(&self.pool).await,
+            DatabaseKind::Postgres => return query.fetch_all(&self.writers).await,
         };
         let rows = query.fetch_all(&mut *tx).await?;
         tx.commit().await?;
@@ -148,7 +155,7 @@ impl Database {
         if self.kind == DatabaseKind::Sqlite {
             return Ok(Some(0));
         }
-        let mut connection = self.pool.acquire().await?;
+        let mut connection = self.readers.acquire().await?;
         let before = clock::machine_ms();
         let sql = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)";
         let there: i64 = sqlx::query_scalar(sql).fetch_one(&mut *connection).await?;
@@ -188,19 +195,31 @@ impl Database {
         Ok(version)
     }
 
-    /// One statement to the database and back.
+    /// Whether it can be read and written: one statement there and back, and on SQLite a turn as its writer.
     pub async fn ping(&self) -> Result<(), sqlx::Error> {
-        sqlx::query("select 1").execute(&self.pool).await.map(|_| ())
+        sqlx::query("select 1").execute(&self.readers).await?;
+        match self.kind {
+            DatabaseKind::Sqlite => self.begin().await?.rollback().await,
+            DatabaseKind::Postgres => Ok(()),
+        }
     }
 }
 
 /// Of a SQLite file.
-async fn sqlite_pool(url: &str, connections: u32, cache_kib: u32) -> Result<AnyPool, sqlx::Error> {
+async fn sqlite_pool(
+    url: &str,
+    connections: u32,
+    cache_kib: u32,
+    query_only: &'static str,
+) -> Result<AnyPool, sqlx::Error> {
     AnyPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(WAIT_MAX)
         // A file does not hang up.
         .test_before_acquire(false)
+        // A full disk or a failed write makes SQLite roll back by itself (its documentation, "Error Handling" of transactions). sqlx counts the
+        // transaction as open all the same, and nothing could begin on this connection ever again.
+        .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
         .after_connect(move |connection, _| {
             Box::pin(async move {
                 let cache_size = format!("cache_size = -{cache_kib}");
@@ -210,6 +229,7 @@ async fn sqlite_pool(url: &str, connections: u32, cache_kib: u32) -> Result<AnyP
                     "busy_timeout = 5000",
                     "foreign_keys = ON",
                     &cache_size,
+                    query_only,
                 ] {
                     sqlx::Executor::execute(&mut *connection, sqlx::AssertSqlSafe(format!("pragma {pragma}"))).await?;
                 }
@@ -251,7 +271,7 @@ pub fn is_unique_violation(error: &sqlx::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_database::databases;
+    use crate::test_database::{databases, sqlite};
     use sqlx::Row;
 
     #[test]
@@ -278,19 +298,11 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn both_databases_do_what_queries_rely_on() {
         for db in databases().await {
-            sqlx::query("create table probe (id text primary key, n bigint, b text)")
-                .execute(&db.pool)
-                .await
-                .expect("create");
+            db.write(sqlx::query("create table probe (id text primary key, n bigint, b text)")).await.expect("create");
             let upsert = "insert into probe (id, n, b) values ($1, $2, $3) on conflict (id) do update set n = probe.n + 1 returning n, b";
             for expected in [1, 2] {
-                let row = sqlx::query(upsert)
-                    .bind("a")
-                    .bind(1i64)
-                    .bind(None::<String>)
-                    .fetch_one(&db.pool)
-                    .await
-                    .expect("upsert");
+                let upsert = sqlx::query(upsert).bind("a").bind(1i64).bind(None::<String>);
+                let row = db.write_returning(upsert).await.expect("upsert").remove(0);
                 assert_eq!(row.try_get::<i64, _>("n").expect("n"), expected);
                 assert_eq!(row.try_get::<Option<String>, _>("b").expect("b"), None);
             }
@@ -311,9 +323,34 @@ mod tests {
                 taken += writer.await.expect("task").expect("transaction");
             }
             assert_eq!(taken, 10, "{:?}", db.kind);
-            let twice =
-                sqlx::query("insert into probe (id, n) values ('a', 1)").execute(&db.pool).await.expect_err("unique");
+            let insert = "insert into probe (id, n) values ('a', 1)";
+            let twice = db.write(sqlx::query(insert)).await.expect_err("unique");
             assert!(is_unique_violation(&twice) && !may_pass(&twice), "{:?}", db.kind);
         }
+    }
+
+    /// With one connection that writes, one that sqlx counts wrongly would be the end of all writing.
+    #[tokio::test]
+    async fn after_a_full_disk_sqlite_is_written_again() {
+        let db = sqlite().await;
+        db.write(sqlx::query("create table probe (b text)")).await.expect("create");
+        let pages: i64 = sqlx::query_scalar("pragma page_count").fetch_one(&db.readers).await.expect("pages");
+        let limit = |pages: i64| sqlx::query(sqlx::AssertSqlSafe(format!("pragma max_page_count = {pages}")));
+        limit(pages + 2).fetch_all(&db.writers).await.expect("limits");
+        let insert = || sqlx::query("insert into probe (b) values ($1)").bind("b".repeat(100_000));
+        let mut tx = db.begin().await.expect("begins");
+        let full = insert().execute(&mut *tx).await.expect_err("full");
+        assert!(may_pass(&full), "{full}");
+        assert!(tx.rollback().await.is_err(), "SQLite did so by itself");
+        limit(pages + 1_000).fetch_all(&db.writers).await.expect("limits");
+        db.ping().await.expect("is ready");
+        assert_eq!(db.write(insert()).await.expect("writes"), 1);
+    }
+
+    #[tokio::test]
+    async fn who_reads_cannot_write() {
+        let db = sqlite().await;
+        let refused = sqlx::query("create table probe (n bigint)").execute(&db.readers).await.expect_err("reads only");
+        assert!(refused.to_string().contains("readonly"), "{refused}");
     }
 }

@@ -36,8 +36,10 @@ pub async fn open(db: &Database, email: &str, credits: Credits, now: UnixMs) -> 
 }
 
 pub async fn find(db: &Database, account_id: &str) -> Result<Account, AccountError> {
-    let row =
-        sqlx::query("select id, email from accounts where id = $1").bind(account_id).fetch_optional(&db.pool).await?;
+    let row = sqlx::query("select id, email from accounts where id = $1")
+        .bind(account_id)
+        .fetch_optional(&db.readers)
+        .await?;
     let row = row.ok_or_else(|| AccountError::Unknown(account_id.to_owned()))?;
     Ok(Account { id: row.try_get("id")?, email: row.try_get("email")? })
 }
@@ -45,7 +47,7 @@ pub async fn find(db: &Database, account_id: &str) -> Result<Account, AccountErr
 /// By its address, in any spelling.
 pub async fn find_by_email(db: &Database, email: &str) -> Result<Account, AccountError> {
     let normal = normal_email(email).ok_or_else(|| AccountError::InvalidEmail(email.to_owned()))?;
-    let row = sqlx::query("select id from accounts where email = $1").bind(&normal).fetch_optional(&db.pool).await?;
+    let row = sqlx::query("select id from accounts where email = $1").bind(&normal).fetch_optional(&db.readers).await?;
     let row = row.ok_or_else(|| AccountError::Unknown(normal.clone()))?;
     Ok(Account { id: row.try_get("id")?, email: normal })
 }

@@ -106,7 +106,8 @@ pub async fn list(db: &Database, account_id: &str, now: UnixMs) -> Result<Vec<Ke
             (select id from api_keys where account_id = $1 and revoked_at_ms is not null order by revoked_at_ms desc, id desc limit $2))
          order by k.created_at_ms desc, k.id desc"
     );
-    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(REVOKED_SHOWN).fetch_all(&db.pool).await?;
+    let rows =
+        sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(REVOKED_SHOWN).fetch_all(&db.readers).await?;
     rows.iter().map(|row| KeyInfo::read(row, now)).collect()
 }
 
@@ -123,7 +124,7 @@ pub async fn find_own(
     }
     let sql =
         format!("select {COLUMNS} from api_keys k where k.account_id = $1 and k.id = $2 and k.revoked_at_ms is null");
-    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(key_id).fetch_optional(&db.pool).await?;
+    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(key_id).fetch_optional(&db.readers).await?;
     row.map(|row| KeyInfo::read(&row, now)).transpose()
 }
 
@@ -131,7 +132,7 @@ pub async fn find_own(
 pub async fn cap(db: &Database, key_id: &str, now: UnixMs) -> Result<Option<KeyCap>, sqlx::Error> {
     let row = sqlx::query("select monthly_cap_credits, spent_month, spent_credits from api_keys where id = $1")
         .bind(key_id)
-        .fetch_one(&db.pool)
+        .fetch_one(&db.readers)
         .await?;
     let spent_month: Option<String> = row.try_get(1)?;
     Ok(KeyCap::of(row.try_get(0)?, spent_month.as_deref(), row.try_get(2)?, now))
@@ -217,8 +218,10 @@ impl Keys {
                 .bind(key_id),
         )
         .await?;
-        let row =
-            sqlx::query("select key_sha256 from api_keys where id = $1").bind(key_id).fetch_optional(&db.pool).await?;
+        let row = sqlx::query("select key_sha256 from api_keys where id = $1")
+            .bind(key_id)
+            .fetch_optional(&db.readers)
+            .await?;
         let Some(row) = row else { return Ok(false) };
         self.forget(&KeyHash::from_stored(row.try_get("key_sha256")?));
         Ok(true)
@@ -237,7 +240,8 @@ impl Keys {
         if !ledger::set_key_cap(db, key_id, cap, now).await? {
             return Ok(false);
         }
-        let row = sqlx::query("select key_sha256 from api_keys where id = $1").bind(key_id).fetch_one(&db.pool).await?;
+        let row =
+            sqlx::query("select key_sha256 from api_keys where id = $1").bind(key_id).fetch_one(&db.readers).await?;
         self.forget(&KeyHash::from_stored(row.try_get(0)?));
         Ok(true)
     }
@@ -287,7 +291,7 @@ impl Keys {
 async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveKey>, sqlx::Error> {
     let sql = "select id, account_id, scopes, rate_limit_per_minute, monthly_cap_credits from api_keys
                where key_sha256 = $1 and revoked_at_ms is null";
-    let row = sqlx::query(sql).bind(hash.as_str()).fetch_optional(&db.pool).await?;
+    let row = sqlx::query(sql).bind(hash.as_str()).fetch_optional(&db.readers).await?;
     let Some(row) = row else { return Ok(None) };
     let key_id: String = row.try_get("id")?;
     let scopes = parse_scopes(&key_id, row.try_get("scopes")?)?;
@@ -343,7 +347,7 @@ mod tests {
             }
             assert!(!keys.revoke(&db, "nobody", now).await.expect("revoke"));
             let row =
-                sqlx::query("select key_sha256 from api_keys where id = $1").bind(&key_id).fetch_one(&db.pool).await;
+                sqlx::query("select key_sha256 from api_keys where id = $1").bind(&key_id).fetch_one(&db.readers).await;
             let stored: String = row.expect("row").try_get(0).expect("text");
             assert!(!stored.contains(key.reveal()) && stored.len() == 64, "only the hash is stored");
         }
@@ -404,7 +408,7 @@ mod tests {
             let rotated = [first.expect("rotates"), second.expect("rotates")];
             assert_eq!(rotated.iter().flatten().count(), 1, "of two at once one makes a key");
             assert_eq!(
-                count_in_use(&mut db.pool.acquire().await.expect("connection"), &account_id).await.expect("counts"),
+                count_in_use(&mut db.readers.acquire().await.expect("connection"), &account_id).await.expect("counts"),
                 100
             );
             assert!(find_own(&db, &account_id, &oldest, UnixMs(22)).await.expect("finds").is_none());

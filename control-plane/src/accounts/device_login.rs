@@ -70,7 +70,7 @@ pub enum Polled {
 pub async fn poll(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Polled, sqlx::Error> {
     let row = sqlx::query("select state, expires_at_ms, polled_at_ms from device_logins where device_code_sha256 = $1")
         .bind(device_code.as_str())
-        .fetch_optional(&db.pool)
+        .fetch_optional(&db.readers)
         .await?;
     let Some(row) = row else { return Ok(Polled::Over) };
     let (state, expires_at_ms): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
@@ -148,7 +148,7 @@ pub async fn find_pending(db: &Database, user_code: &UserCode, now: UnixMs) -> R
     )
     .bind(user_code.as_str())
     .bind(now.0)
-    .fetch_optional(&db.pool)
+    .fetch_optional(&db.readers)
     .await?;
     row.map(|row| Ok(Pending { user_code: user_code.clone(), client_name: row.try_get(0)? })).transpose()
 }

@@ -24,7 +24,7 @@ pub async fn find(db: &Database, identity: &Identity) -> Result<Option<User>, sq
     let row = sqlx::query("select account_id from identities where issuer = $1 and subject = $2")
         .bind(&identity.issuer)
         .bind(&identity.subject)
-        .fetch_optional(&db.pool)
+        .fetch_optional(&db.readers)
         .await?;
     match row {
         Some(row) => user::find(db, row.try_get(0)?).await,
@@ -78,7 +78,7 @@ async fn insert(tx: &mut db::Tx<'_>, account_id: &str, identity: &Identity, now:
 pub async fn list(db: &Database, account_id: &str) -> Result<Vec<Linked>, sqlx::Error> {
     let rows = sqlx::query("select issuer, linked_at_ms from identities where account_id = $1 order by linked_at_ms")
         .bind(account_id)
-        .fetch_all(&db.pool)
+        .fetch_all(&db.readers)
         .await?;
     rows.iter().map(|row| Ok(Linked { issuer: row.try_get(0)?, linked_at: UnixMs(row.try_get(1)?) })).collect()
 }
@@ -135,7 +135,7 @@ mod tests {
                 futures::future::join_all(making).await.into_iter().filter_map(|made| made.expect("joins")).collect();
             assert_eq!(made.len(), 1);
             assert_eq!(find(&db, &ada).await.expect("finds").as_ref(), Some(&made[0]));
-            assert_eq!(ledger::balance(&db.pool, &made[0].account_id).await.expect("balance"), FREE);
+            assert_eq!(ledger::balance(&db.readers, &made[0].account_id).await.expect("balance"), FREE);
             // The same number at another provider is somebody else; the same address has its account already.
             let other = of("https://two.example", "1");
             assert_eq!(find(&db, &other).await.expect("finds"), None);

@@ -30,7 +30,7 @@ pub async fn create(tx: &mut Tx<'_>, name: &str, token: &PlainKey, now: UnixMs) 
 pub async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveNodeToken>, sqlx::Error> {
     let row = sqlx::query("select id, name from node_tokens where token_sha256 = $1 and revoked_at_ms is null")
         .bind(hash.as_str())
-        .fetch_optional(&db.pool)
+        .fetch_optional(&db.readers)
         .await?;
     row.map(|row| Ok(ActiveNodeToken { token_id: row.try_get("id")?, name: row.try_get("name")? })).transpose()
 }

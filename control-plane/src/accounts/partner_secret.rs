@@ -57,7 +57,7 @@ pub async fn list(db: &Database, account_id: &str) -> Result<Vec<PartnerSecretIn
          where k.account_id = $1 and s.revoked_at_ms is null and k.revoked_at_ms is null order by s.created_at_ms desc, s.id desc limit 1000",
     )
     .bind(account_id)
-    .fetch_all(&db.pool)
+    .fetch_all(&db.readers)
     .await?;
     let read = |row: &sqlx::any::AnyRow| {
         Ok(PartnerSecretInfo { id: row.try_get(0)?, key_id: row.try_get(1)?, created_at: UnixMs(row.try_get(2)?) })
@@ -127,7 +127,7 @@ async fn read(db: &Database) -> Result<Vec<Known>, sqlx::Error> {
         "select s.id, s.secret from partner_secrets s join api_keys k on k.id = s.key_id
          where s.revoked_at_ms is null and k.revoked_at_ms is null",
     )
-    .fetch_all(&db.pool)
+    .fetch_all(&db.readers)
     .await?;
     rows.into_iter().map(|row| Ok(Known { id: row.try_get(0)?, secret: row.try_get(1)? })).collect()
 }
@@ -139,7 +139,7 @@ async fn account_of(db: &Database, id: &str) -> Result<Option<String>, sqlx::Err
          where s.id = $1 and s.revoked_at_ms is null and k.revoked_at_ms is null",
     )
     .bind(id)
-    .fetch_optional(&db.pool)
+    .fetch_optional(&db.readers)
     .await?;
     row.map(|row| row.try_get(0)).transpose()
 }

@@ -74,7 +74,7 @@ impl SessionStore for Sessions {
         let row = sqlx::query("select data, expires_at_ms from sessions where id_sha256 = $1 and expires_at_ms > $2")
             .bind(hash(id))
             .bind(self.clock.now().0)
-            .fetch_optional(&self.db.pool)
+            .fetch_optional(&self.db.readers)
             .await
             .map_err(failed)?;
         let Some(row) = row else { return Ok(None) };
@@ -127,7 +127,7 @@ mod tests {
             assert_eq!(sessions.load(&id).await.expect("loads").expect("there").data["who"], "bob");
             assert_eq!(sessions.load(&other.id).await.expect("loads").expect("there").data["who"], "ada");
             let stored: Vec<String> =
-                sqlx::query_scalar("select id_sha256 from sessions").fetch_all(&db.pool).await.expect("reads");
+                sqlx::query_scalar("select id_sha256 from sessions").fetch_all(&db.readers).await.expect("reads");
             assert!(stored.iter().all(|stored| !stored.contains(&id.to_string())), "the cookie's value is not stored");
 
             sessions.delete(&id).await.expect("deletes");
@@ -138,7 +138,7 @@ mod tests {
             assert!(sessions.load(&other.id).await.expect("loads").is_none(), "its time is over");
             forget_expired(&db, Clock::SYSTEM.now()).await.expect("forgets");
             let left: i64 =
-                sqlx::query_scalar("select count(*) from sessions").fetch_one(&db.pool).await.expect("counts");
+                sqlx::query_scalar("select count(*) from sessions").fetch_one(&db.readers).await.expect("counts");
             assert_eq!(left, 0);
         }
     }

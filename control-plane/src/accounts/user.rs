@@ -40,14 +40,14 @@ fn read(row: &AnyRow) -> Result<(User, PasswordHash), sqlx::Error> {
 
 pub async fn find(db: &Database, account_id: &str) -> Result<Option<User>, sqlx::Error> {
     let sql = format!("select {COLUMNS} from users u join accounts a on a.id = u.account_id where u.account_id = $1");
-    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).fetch_optional(&db.pool).await?;
+    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).fetch_optional(&db.readers).await?;
     Ok(row.map(|row| read(&row)).transpose()?.map(|(user, _)| user))
 }
 
 /// Whether a password opens the account.
 pub async fn has_password(db: &Database, account_id: &str) -> Result<bool, sqlx::Error> {
     let sql = "select 1 from users where account_id = $1 and password_hash <> $2";
-    let row = sqlx::query(sql).bind(account_id).bind(NO_PASSWORD).fetch_optional(&db.pool).await?;
+    let row = sqlx::query(sql).bind(account_id).bind(NO_PASSWORD).fetch_optional(&db.readers).await?;
     Ok(row.is_some())
 }
 
@@ -55,7 +55,7 @@ pub async fn has_password(db: &Database, account_id: &str) -> Result<bool, sqlx:
 pub async fn find_by_email(db: &Database, email: &str) -> Result<Option<(User, PasswordHash)>, sqlx::Error> {
     let Some(email) = account::normal_email(email) else { return Ok(None) };
     let sql = format!("select {COLUMNS} from users u join accounts a on a.id = u.account_id where a.email = $1");
-    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(email).fetch_optional(&db.pool).await?;
+    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(email).fetch_optional(&db.readers).await?;
     row.map(|row| read(&row)).transpose()
 }
 
@@ -136,7 +136,7 @@ pub async fn find_sign_up(db: &Database, link: &KeyHash, now: UnixMs) -> Result<
     let row = sqlx::query("select email, password_hash from sign_ups where token_sha256 = $1 and expires_at_ms > $2")
         .bind(link.as_str())
         .bind(now.0)
-        .fetch_optional(&db.pool)
+        .fetch_optional(&db.readers)
         .await?;
     row.map(|row| Ok(SignUp { email: row.try_get(0)?, password: PasswordHash::from_stored(row.try_get(1)?) }))
         .transpose()
@@ -205,7 +205,7 @@ pub async fn find_reset(db: &Database, link: &KeyHash, now: UnixMs) -> Result<Op
         "select {COLUMNS} from password_resets r join users u on u.account_id = r.account_id and u.password_version = r.password_version
          join accounts a on a.id = u.account_id where r.token_sha256 = $1 and r.expires_at_ms > $2"
     );
-    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(link.as_str()).bind(now.0).fetch_optional(&db.pool).await?;
+    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(link.as_str()).bind(now.0).fetch_optional(&db.readers).await?;
     Ok(row.map(|row| read(&row)).transpose()?.map(|(user, _)| user))
 }
 
@@ -256,7 +256,7 @@ mod tests {
     }
 
     async fn balance(db: &Database, user: &User) -> i64 {
-        ledger::balance(&db.pool, &user.account_id).await.expect("balance").0
+        ledger::balance(&db.readers, &user.account_id).await.expect("balance").0
     }
 
     #[tokio::test]

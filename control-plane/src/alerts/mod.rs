@@ -115,7 +115,7 @@ async fn due(db: &Database, now: UnixMs, limit: i64) -> Result<Vec<Due>, sqlx::E
     let low = "select a.account_id, c.email, a.threshold_credits, b.credits, 'low'
         from alerts a join balances b on b.account_id = a.account_id join accounts c on c.id = a.account_id
         where a.kind = 'low_balance' and a.told is null and a.retry_at_ms <= $1 and b.credits < a.threshold_credits limit $2";
-    let rows = sqlx::query(low).bind(now.0).bind(limit).fetch_all(&db.pool).await?;
+    let rows = sqlx::query(low).bind(now.0).bind(limit).fetch_all(&db.readers).await?;
     found.extend(rows.iter().map(|row| (Kind::LowBalance, row)).map(read).collect::<Result<Vec<_>, _>>()?);
     // Yesterday as well: what was spent in its last seconds is seen today.
     let high = "select a.account_id, c.email, a.threshold_credits, u.credits_spent, u.day
@@ -123,7 +123,7 @@ async fn due(db: &Database, now: UnixMs, limit: i64) -> Result<Vec<Due>, sqlx::E
             join accounts c on c.id = a.account_id
         where a.kind = 'daily_spend' and a.retry_at_ms <= $1 and u.credits_spent > a.threshold_credits order by u.day limit $2";
     let rows =
-        sqlx::query(high).bind(now.0).bind(limit).bind(now.plus_ms(-DAY_MS).utc_day()).fetch_all(&db.pool).await?;
+        sqlx::query(high).bind(now.0).bind(limit).bind(now.plus_ms(-DAY_MS).utc_day()).fetch_all(&db.readers).await?;
     found.extend(rows.iter().map(|row| (Kind::DailySpend, row)).map(read).collect::<Result<Vec<_>, _>>()?);
     Ok(found)
 }
@@ -240,7 +240,7 @@ mod tests {
             spend(&db, &id, 90, &NOON.plus_ms(-DAY_MS).utc_day()).await;
             let both = Thresholds { low_balance: Some(50), daily_spend: Some(20) };
             set(&db, &id, both, NOON).await.expect("sets");
-            assert_eq!(find(&db.pool, &id).await.expect("finds"), both);
+            assert_eq!(find(&db.readers, &id).await.expect("finds"), both);
             assert_eq!(told(&db, NOON).await, [], "below already, and spent yesterday");
             set(&db, &id, Thresholds { low_balance: Some(5), daily_spend: None }, NOON).await.expect("sets");
             spend(&db, &id, 6, &NOON.utc_day()).await;
@@ -248,7 +248,7 @@ mod tests {
             set(&db, &id, Thresholds { low_balance: Some(5), daily_spend: None }, NOON).await.expect("sets");
             assert_eq!(told(&db, NOON).await, [], "saving it again is no crossing");
             set(&db, &id, Thresholds::default(), NOON).await.expect("sets");
-            assert_eq!(find(&db.pool, &id).await.expect("finds"), Thresholds::default());
+            assert_eq!(find(&db.readers, &id).await.expect("finds"), Thresholds::default());
         }
     }
 }

@@ -10,6 +10,7 @@ use futures::TryStreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::any::{AnyRow, AnyTypeInfoKind};
+use sqlx::migrate::Migrator;
 use sqlx::{Column, Row, ValueRef};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -104,8 +105,10 @@ pub(super) async fn save(database: &Database, path: &Path, now: UnixMs) -> Resul
     let mut out = zstd::Encoder::new(BufWriter::new(file), LEVEL).map_err(unusable)?;
 
     let mut tx = match database.kind {
-        DatabaseKind::Sqlite => database.pool.begin().await?,
-        DatabaseKind::Postgres => database.pool.begin_with("begin isolation level repeatable read read only").await?,
+        DatabaseKind::Sqlite => database.readers.begin().await?,
+        DatabaseKind::Postgres => {
+            database.readers.begin_with("begin isolation level repeatable read read only").await?
+        }
     };
     let schema = sqlx::query_scalar("select max(version) from _sqlx_migrations").fetch_one(&mut *tx).await?;
     let software = env!("CARGO_PKG_VERSION").to_owned();
@@ -253,21 +256,21 @@ pub(super) async fn restore(database: &Database, path: &Path) -> Result<(usize, 
         }
     }
     tx.commit().await?;
-    MIGRATOR.run(&database.pool).await?;
+    database.migrate(&MIGRATOR).await?;
     Ok((tables, inserted))
 }
 
 /// Brings an empty database to the schema of the backup; later migrations then run over its rows as they would have run over the old ones.
 async fn prepare(database: &Database, schema: i64) -> Result<(), BackupError> {
-    let mut connection = database.pool.acquire().await?;
+    let mut connection = database.readers.acquire().await?;
     let tables = existing(&mut connection, database.kind).await?;
     drop(connection);
     if tables.contains("_sqlx_migrations") {
         let found: Option<i64> =
-            sqlx::query_scalar("select max(version) from _sqlx_migrations").fetch_one(&database.pool).await?;
+            sqlx::query_scalar("select max(version) from _sqlx_migrations").fetch_one(&database.readers).await?;
         let found = found.unwrap_or_default();
         if tables.contains("accounts") {
-            let accounts = sqlx::query_scalar("select count(*) from accounts").fetch_one(&database.pool).await?;
+            let accounts = sqlx::query_scalar("select count(*) from accounts").fetch_one(&database.readers).await?;
             if accounts > 0 {
                 return Err(BackupError::NotEmpty { accounts });
             }
@@ -277,9 +280,7 @@ async fn prepare(database: &Database, schema: i64) -> Result<(), BackupError> {
         }
     }
     let until = MIGRATOR.iter().filter(|migration| migration.version <= schema).cloned().collect::<Vec<_>>();
-    sqlx::migrate::Migrator { migrations: until.into(), ..sqlx::migrate::Migrator::DEFAULT }
-        .run(&database.pool)
-        .await?;
+    database.migrate(&Migrator { migrations: until.into(), ..Migrator::DEFAULT }).await?;
     Ok(())
 }
 
@@ -386,7 +387,7 @@ mod tests {
     #[tokio::test]
     async fn every_table_is_in_a_backup() {
         for database in databases().await {
-            let mut connection = database.pool.acquire().await.expect("a connection");
+            let mut connection = database.readers.acquire().await.expect("a connection");
             let mut found = existing(&mut connection, database.kind).await.expect("tables");
             assert!(found.remove("_sqlx_migrations"));
             assert_eq!(found, TABLES.iter().map(|name| (*name).to_owned()).collect());

@@ -34,7 +34,7 @@ pub struct Holder {
 
 /// How often a reload has been asked for.
 pub async fn number(database: &Database) -> Result<i64, sqlx::Error> {
-    let row = sqlx::query("select number from catalog_reload where id = 1").fetch_optional(&database.pool).await?;
+    let row = sqlx::query("select number from catalog_reload where id = 1").fetch_optional(&database.readers).await?;
     row.map_or(Ok(0), |row| row.try_get(0))
 }
 
@@ -147,7 +147,7 @@ async fn holders(database: &Database, now: UnixMs, number: i64) -> Result<Vec<Ho
          from processes p left join catalog_holders h on h.process_id = p.id where p.seen_at_ms >= $1 order by p.id",
     )
     .bind(now.0 - PROCESS_SILENCE_MS)
-    .fetch_all(&database.pool)
+    .fetch_all(&database.readers)
     .await?;
     let holder = |row: &sqlx::any::AnyRow| {
         Ok(Holder {

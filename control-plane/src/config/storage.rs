@@ -23,8 +23,9 @@ impl Storage {
             None => sqlite_url(&data_dir.join("cyclorama.db").display().to_string()),
             Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => url.to_owned(),
             Some(url) => match url.strip_prefix("sqlite:") {
-                Some(path) => sqlite_url(path.trim_start_matches("//")),
-                None => {
+                // Those who read and those who write would each have one of their own.
+                Some(path) if !is_in_memory(path) => sqlite_url(path.trim_start_matches("//")),
+                _ => {
                     return Err(source.refuse("database_url", "sqlite:PATH or postgres://user:password@host/database"));
                 }
             },
@@ -44,5 +45,12 @@ impl Storage {
 
 /// SQLite makes the file only when told to (`mode=rwc`).
 fn sqlite_url(path: &str) -> String {
-    if path.contains('?') || path == ":memory:" { format!("sqlite:{path}") } else { format!("sqlite:{path}?mode=rwc") }
+    if path.contains('?') { format!("sqlite:{path}") } else { format!("sqlite:{path}?mode=rwc") }
+}
+
+/// As `sqlx` reads what follows `sqlite:`.
+fn is_in_memory(path: &str) -> bool {
+    let (file, parameters) = path.split_once('?').unwrap_or((path, ""));
+    matches!(file.trim_start_matches("//"), "" | ":memory:")
+        || parameters.split('&').any(|parameter| parameter == "mode=memory")
 }

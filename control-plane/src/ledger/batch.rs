@@ -91,7 +91,7 @@ pub(super) async fn apply(
 async fn was_committed(database: &Database, ledger_entry_id: &str) -> bool {
     let found = sqlx::query("select 1 from ledger_entries where id = $1")
         .bind(ledger_entry_id)
-        .fetch_optional(&database.pool)
+        .fetch_optional(&database.readers)
         .await;
     match found {
         Ok(row) => row.is_some(),

@@ -271,7 +271,7 @@ async fn agree(database: &crate::db::Database, operations: &[Operation]) {
                 assert_eq!(answer, model.apply(operation), "step {step}: {operation:?}");
             }
         }
-        let now = balance(&database.pool, ACCOUNT).await.expect("reads");
+        let now = balance(&database.readers, ACCOUNT).await.expect("reads");
         assert_eq!(now, Credits(model.balance), "step {step}: {operation:?}");
         if let Some(cap) = model.cap {
             let counted = api_key::cap(database, KEY, Clock::SYSTEM.now()).await.expect("reads");
@@ -283,9 +283,9 @@ async fn agree(database: &crate::db::Database, operations: &[Operation]) {
         }
     }
     sound(database).await;
-    let used = usage_30d(&database.pool, ACCOUNT, Clock::SYSTEM.now()).await.expect("reads");
+    let used = usage_30d(&database.readers, ACCOUNT, Clock::SYSTEM.now()).await.expect("reads");
     assert_eq!((used.credits_spent, used.images), (model.spent, model.images));
-    let lines = statement(&database.pool, ACCOUNT, None, 10_000).await.expect("reads");
+    let lines = statement(&database.readers, ACCOUNT, None, 10_000).await.expect("reads");
     assert_eq!(lines.last().map_or(0, |line| line.balance), model.balance);
 }
 

@@ -94,7 +94,7 @@ pub(super) async fn sweep(database: &Database, meter: &Meter, now: UnixMs) -> Re
     .bind(now.0)
     .bind(silent_since_ms)
     .bind(SWEEP_MAX)
-    .fetch_all(&database.pool)
+    .fetch_all(&database.readers)
     .await?;
     let mut releases = Vec::with_capacity(orphans.len());
     for row in orphans {

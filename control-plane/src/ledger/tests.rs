@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::clock::{Clock, UnixMs};
-use crate::db::Database;
+use crate::db::{Database, is_unique_violation};
 use crate::test_database::databases;
 use sqlx::Row;
+use sqlx::error::DatabaseError;
 
 pub(super) const ACCOUNT: &str = "account-1";
 pub(super) const KEY: &str = "key-1";
@@ -74,11 +75,11 @@ fn done(remaining: i64) -> Outcome {
 }
 
 async fn count(database: &Database, sql: &'static str) -> i64 {
-    sqlx::query(sql).fetch_one(&database.pool).await.expect("counts").try_get(0).expect("a number")
+    sqlx::query(sql).fetch_one(&database.readers).await.expect("counts").try_get(0).expect("a number")
 }
 
 pub(super) async fn sound(database: &Database) {
-    assert_eq!(verify(&database.pool).await.expect("verifies"), vec![]);
+    assert_eq!(verify(&database.readers).await.expect("verifies"), vec![]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,7 +97,7 @@ async fn fifty_parallel_holds_of_ten_from_a_hundred_sell_exactly_a_hundred() {
         let held = outcomes.iter().filter(|o| matches!(o, Outcome::Done { .. })).count();
         assert_eq!(held, 10, "{:?}: {outcomes:?}", database.kind);
         assert_eq!(outcomes.iter().filter(|o| matches!(o, Outcome::Insufficient { .. })).count(), 40);
-        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(0));
+        assert_eq!(balance(&database.readers, ACCOUNT).await.expect("reads"), Credits(0));
         sound(&database).await;
     }
 }
@@ -139,7 +140,10 @@ async fn a_hold_ends_once() {
         let second = sqlx::query(
             "insert into ledger_entries (id, account_id, kind, credits, hold_id, at_ms) values ('x', 'account-1', 'release', 1, 'a', 1)",
         );
-        assert!(second.execute(&database.pool).await.is_err(), "the schema refuses a second outcome");
+        assert!(
+            database.write(second).await.is_err_and(|error| is_unique_violation(&error)),
+            "the schema refuses a second outcome"
+        );
     }
 }
 
@@ -147,8 +151,9 @@ async fn a_hold_ends_once() {
 async fn the_schema_refuses_a_negative_balance() {
     for database in databases().await {
         account(&database, ACCOUNT, 3).await;
-        let below = sqlx::query("update balances set credits = credits - 4").execute(&database.pool).await;
-        assert!(below.is_err());
+        let below = database.write(sqlx::query("update balances set credits = credits - 4")).await;
+        let refused = below.expect_err("is refused");
+        assert!(refused.as_database_error().is_some_and(DatabaseError::is_check_violation), "{refused}");
     }
 }
 
@@ -157,8 +162,8 @@ async fn verify_names_an_account_whose_entries_do_not_add_up() {
     for database in databases().await {
         account(&database, ACCOUNT, 3).await;
         sound(&database).await;
-        sqlx::query("update balances set credits = 4").execute(&database.pool).await.expect("tampers");
-        let found = verify(&database.pool).await.expect("verifies");
+        database.write(sqlx::query("update balances set credits = 4")).await.expect("tampers");
+        let found = verify(&database.readers).await.expect("verifies");
         assert_eq!((found.len(), found[0].balance, found[0].entries), (1, Credits(4), Credits(3)));
     }
 }
@@ -175,7 +180,7 @@ async fn a_bad_entry_does_not_fail_its_neighbours() {
         let answers = futures::future::join_all(entries.into_iter().map(|entry| meter.submit(entry))).await;
         assert_eq!(answers.iter().filter(|a| a.is_ok()).count(), 20);
         assert!(matches!(answers[7], Err(MeterError::Database(_))));
-        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(79));
+        assert_eq!(balance(&database.readers, ACCOUNT).await.expect("reads"), Credits(79));
         assert_eq!(outcome(&meter, debit("nobody", 1)).await, Outcome::UnknownAccount);
         sound(&database).await;
     }
@@ -215,7 +220,7 @@ async fn a_window_lets_exactly_its_limit_through_and_bills_nothing_beyond() {
             of_key.sort_unstable();
             assert_eq!(of_key, (0..12).collect::<Vec<i64>>());
         }
-        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(76));
+        assert_eq!(balance(&database.readers, ACCOUNT).await.expect("reads"), Credits(76));
         sound(&database).await;
     }
 }
@@ -230,7 +235,7 @@ async fn credits_of_a_dead_process_come_back() {
         let sweeper =
             owner::start_sweeper(database.clone(), Clock::SYSTEM, process, meter.clone()).await.expect("starts");
         // The dead process never wrote a heartbeat; the new one did.
-        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10));
+        assert_eq!(balance(&database.readers, ACCOUNT).await.expect("reads"), Credits(10));
         assert_eq!(outcome(&meter, hold("mine", 3)).await, done(7));
         assert_eq!(
             owner::sweep(&database, &meter, Clock::SYSTEM.now()).await.expect("sweeps"),
@@ -245,7 +250,7 @@ async fn credits_of_a_dead_process_come_back() {
         sweeper.abort();
         let later = Clock::SYSTEM.now().plus_ms(16_000);
         assert_eq!(owner::sweep(&database, &meter, later).await.expect("sweeps"), 1, "a silent owner loses it");
-        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10));
+        assert_eq!(balance(&database.readers, ACCOUNT).await.expect("reads"), Credits(10));
         sound(&database).await;
     }
 }
@@ -267,7 +272,7 @@ async fn a_hold_past_its_time_comes_back_though_its_owner_lives() {
         assert_eq!(outcome(&meter, only(charge)).await, done(9));
         // The sweeper's own task may be the one that releases it.
         owner::sweep(&database, &meter, Clock::SYSTEM.now()).await.expect("sweeps");
-        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10));
+        assert_eq!(balance(&database.readers, ACCOUNT).await.expect("reads"), Credits(10));
         assert_eq!(count(&database, "select count(*) from ledger_entries where kind = 'release'").await, 1);
         sweeper.abort();
         sound(&database).await;
@@ -301,7 +306,7 @@ async fn two_hundred_and_fifty_six_callers_are_all_charged() {
         let per_second = (CALLERS * rounds) as f64 / begun.elapsed().as_secs_f64();
         eprintln!("{:?}: {per_second:.0} durable debits a second with {CALLERS} callers", database.kind);
         let charged = (CALLERS * rounds) as i64;
-        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(10_000_000 - charged));
+        assert_eq!(balance(&database.readers, ACCOUNT).await.expect("reads"), Credits(10_000_000 - charged));
         assert_eq!(count(&database, "select count(*) from deliveries").await, charged);
         sound(&database).await;
     }
@@ -427,7 +432,7 @@ async fn loads_and_refunds_of_one_address_race_from_two_processes() {
         let meters = [started(&database).await.0, started(&database).await.0];
         for round in 0..8 {
             let id = format!("url-{round}");
-            let before = balance(&database.pool, ACCOUNT).await.expect("reads");
+            let before = balance(&database.readers, ACCOUNT).await.expect("reads");
             assert!(matches!(outcome(&meters[0], mint(&[&id], 3)).await, Outcome::Done { .. }));
             let tries = (0..24).map(|n| {
                 let (meter, entry) = (meters[n % 2].clone(), if n % 4 == round % 4 { refund(&id) } else { load(&id) });
@@ -445,7 +450,7 @@ async fn loads_and_refunds_of_one_address_race_from_two_processes() {
             let (loads, refunds) =
                 (done.iter().filter(|load| **load).count(), done.iter().filter(|load| !**load).count());
             assert!((loads, refunds) == (3, 0) || (loads, refunds) == (0, 1), "{loads} loads, {refunds} refunds");
-            let after = balance(&database.pool, ACCOUNT).await.expect("reads");
+            let after = balance(&database.readers, ACCOUNT).await.expect("reads");
             assert_eq!(after.0, before.0 - 1 + refunds as i64);
             sound(&database).await;
         }
@@ -491,7 +496,7 @@ async fn a_cap_is_never_passed_and_what_comes_back_makes_room() {
         }
         assert!((29..=30).contains(&taken), "{:?}: {taken} credits of a cap of 30", database.kind);
         assert_eq!(free, 60, "the key without a cap");
-        assert_eq!(balance(&database.pool, ACCOUNT).await.expect("reads"), Credits(1_000 - 60 - taken));
+        assert_eq!(balance(&database.readers, ACCOUNT).await.expect("reads"), Credits(1_000 - 60 - taken));
         sound(&database).await;
         let counted = crate::accounts::api_key::cap(&database, KEY, Clock::SYSTEM.now()).await.expect("reads");
         assert_eq!(counted, Some(KeyCap { cap: Credits(30), spent: Credits(taken) }));
@@ -512,7 +517,7 @@ async fn a_cap_is_never_passed_and_what_comes_back_makes_room() {
 }
 
 async fn ids(database: &Database, sql: &'static str) -> Vec<String> {
-    sqlx::query_scalar(sql).fetch_all(&database.pool).await.expect("reads")
+    sqlx::query_scalar(sql).fetch_all(&database.readers).await.expect("reads")
 }
 
 /// What was taken in one month is no affair of the next.

@@ -143,7 +143,7 @@ pub async fn offer(
 /// The payment of a page.
 pub async fn find(db: &Database, page: &KeyHash, now: UnixMs) -> Result<Option<Payment>, sqlx::Error> {
     let sql = format!("select {COLUMNS} from payments where page_sha256 = $1");
-    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(page.as_str()).fetch_optional(&db.pool).await?;
+    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(page.as_str()).fetch_optional(&db.readers).await?;
     row.map(|row| Payment::read(&row, now)).transpose()
 }
 
@@ -224,7 +224,7 @@ pub async fn opened_at_stripe(
 pub async fn list(db: &Database, account_id: &str, limit: i64, now: UnixMs) -> Result<Vec<Payment>, sqlx::Error> {
     let sql =
         format!("select {COLUMNS} from payments where account_id = $1 order by created_at_ms desc, id desc limit $2");
-    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(limit).fetch_all(&db.pool).await?;
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(limit).fetch_all(&db.readers).await?;
     rows.iter().map(|row| Payment::read(row, now)).collect()
 }
 
@@ -249,9 +249,9 @@ mod tests {
     async fn credits_come_once_however_often_it_is_paid() {
         for db in databases().await {
             let account_id = account::open(&db, "ada@example.com", Credits(1), NOW).await.expect("account");
-            let balance = async || ledger::balance(&db.pool, &account_id).await.expect("balance").0;
+            let balance = async || ledger::balance(&db.readers, &account_id).await.expect("balance").0;
             let payment = offered(&db, &account_id).await;
-            assert!(!ledger::has_purchase(&db.pool, &account_id).await.expect("reads"));
+            assert!(!ledger::has_purchase(&db.readers, &account_id).await.expect("reads"));
             let mut attempts = Vec::new();
             for _ in 0..50 {
                 let (db, payment) = (db.clone(), payment.clone());
@@ -270,12 +270,12 @@ mod tests {
             let late = offered(&db, &account_id).await;
             assert!(!pay(&db, &late, NOW.plus_ms(LIFETIME_MS)).await.expect("pays"));
             assert_eq!(balance().await, 5001);
-            assert!(ledger::has_purchase(&db.pool, &account_id).await.expect("reads"));
+            assert!(ledger::has_purchase(&db.readers, &account_id).await.expect("reads"));
             let listed = list(&db, &account_id, 10, NOW.plus_ms(LIFETIME_MS)).await.expect("lists");
             let states: Vec<&str> = listed.iter().map(|payment| payment.state.as_str()).collect();
             assert_eq!(states.len(), 3);
             assert!(["paid", "cancelled", "expired"].iter().all(|state| states.contains(state)), "{states:?}");
-            assert!(ledger::verify(&db.pool).await.expect("verifies").is_empty());
+            assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
         }
     }
 

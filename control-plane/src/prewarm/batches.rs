@@ -145,13 +145,13 @@ impl Batch {
         let latest = "(select * from prewarm_batches order by created_at_ms desc, id desc limit $1)";
         let sql =
             format!("{BATCH_SELECT} {latest} {BATCH_JOIN} {BATCH_GROUP} order by b.created_at_ms desc, b.id desc");
-        let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(limit).fetch_all(&database.pool).await?;
+        let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(limit).fetch_all(&database.readers).await?;
         rows.iter().map(Batch::read).collect()
     }
 
     pub async fn find(database: &Database, id: &str) -> Result<Batch, BatchError> {
         let sql = format!("{BATCH_SELECT} prewarm_batches {BATCH_JOIN} where b.id = $1 {BATCH_GROUP}");
-        let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(id).fetch_optional(&database.pool).await?;
+        let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(id).fetch_optional(&database.readers).await?;
         row.map(|row| Batch::read(&row)).transpose()?.ok_or_else(|| BatchError::Unknown(id.chars().take(60).collect()))
     }
 
@@ -181,7 +181,7 @@ impl Batch {
         .bind(id)
         .bind(after)
         .bind(limit)
-        .fetch_all(&database.pool)
+        .fetch_all(&database.readers)
         .await?;
         let read = |row: &AnyRow| -> Result<Row, sqlx::Error> {
             let kind: Option<String> = row.try_get("failure_kind")?;
@@ -203,7 +203,7 @@ impl Batch {
         let rows = sqlx::query(
             "select id, budget_percent from prewarm_batches where state = 'running' order by created_at_ms, id",
         )
-        .fetch_all(&database.pool)
+        .fetch_all(&database.readers)
         .await?;
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
     }
@@ -263,7 +263,7 @@ pub(super) async fn open_rows(
         Some(batch_id) => query.bind(batch_id.to_owned()),
         None => query,
     };
-    let rows = query.fetch_all(&database.pool).await?;
+    let rows = query.fetch_all(&database.readers).await?;
     rows.iter()
         .map(|row| {
             let batch_id: String = row.try_get("batch_id")?;

@@ -76,7 +76,7 @@ impl Renders {
         )
         .bind(vehicle_key)
         .bind(view.as_str())
-        .fetch_all(&self.0.database.pool)
+        .fetch_all(&self.0.database.readers)
         .await?;
         let (mut done, mut failure) = (0, None);
         for row in &rows {
@@ -121,7 +121,7 @@ impl Renders {
             ] {
                 let query =
                     keys.iter().fold(sqlx::query(sqlx::AssertSqlSafe(sql)), |query, key| query.bind(key.clone()));
-                for row in query.fetch_all(&self.0.database.pool).await? {
+                for row in query.fetch_all(&self.0.database.readers).await? {
                     let place: (String, String) = (row.try_get(0)?, row.try_get(1)?);
                     let existing = found.0.entry(place.clone()).or_default();
                     match is_layers {
@@ -142,7 +142,7 @@ impl Renders {
                  order by ended_at_ms desc limit $1) last",
         )
         .bind(RENDERS_MEASURED)
-        .fetch_one(&self.0.database.pool)
+        .fetch_one(&self.0.database.readers)
         .await?;
         let (count, sum_ms): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
         Ok((count > 0).then(|| sum_ms as f64 / count as f64 / 1000.0))

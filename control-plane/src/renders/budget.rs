@@ -65,7 +65,7 @@ impl Budget {
 impl Renders {
     pub async fn budget(&self) -> Result<Budget, sqlx::Error> {
         let (day, reset_at_ms) = day_of(self.0.clock.now());
-        let pool = &self.0.database.pool;
+        let pool = &self.0.database.readers;
         let limit = sqlx::query("select microusd_per_day from budget where id = 1").fetch_optional(pool).await?;
         let spent = sqlx::query("select reserved_microusd, settled_microusd from budget_days where day = $1")
             .bind(&day)
@@ -110,7 +110,7 @@ impl Renders {
         let (rules, cost) = (&self.settings().rules, self.render_cost_microusd());
         let percent = percent.min(rules.percent_of(asker.lane));
         if !self.grow(tx, &day, cost, percent).await? {
-            // Spent, or the first of its day; two at once may be that.
+            // Spent, or the day has no row yet. Of two that find none at once, the second's `begin_day` does nothing.
             begin_day(tx, &day).await?;
             if !self.grow(tx, &day, cost, percent).await? {
                 return Err(RenderError::BudgetSpent { reset_at_ms, of_account: false });

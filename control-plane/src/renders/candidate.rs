@@ -32,7 +32,7 @@ impl Renders {
     pub async fn candidate(&self, render_id: &str) -> Result<Option<Candidate>, sqlx::Error> {
         let row = sqlx::query("select revision, master_sha256 from candidates where render_id = $1")
             .bind(render_id)
-            .fetch_optional(&self.0.database.pool)
+            .fetch_optional(&self.0.database.readers)
             .await?;
         row.map(|row| Ok(Candidate { revision: row.try_get(0)?, master_sha256: row.try_get(1)? })).transpose()
     }

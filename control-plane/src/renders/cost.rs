@@ -64,7 +64,7 @@ impl Renders {
                  order by ended_at_ms desc limit $1) latest",
         )
         .bind(RENDERS_MEASURED)
-        .fetch_one(&self.0.database.pool)
+        .fetch_one(&self.0.database.readers)
         .await?;
         let (renders, sum): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
         let mean = (renders > 0).then(|| (sum + renders - 1) / renders);

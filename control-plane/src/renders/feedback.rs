@@ -69,7 +69,7 @@ impl Judged {
 impl Renders {
     /// The picture that the account's newest request with this id delivered, or those that it made addresses of.
     pub async fn judged_by_request(&self, account_id: &str, request_id: &str) -> Result<Vec<Judged>, sqlx::Error> {
-        let pool = &self.0.database.pool;
+        let pool = &self.0.database.readers;
         let delivered = sqlx::query(
             "select r.id, d.revision, r.vehicle_key, r.view, r.color from deliveries d join renders r on r.id = d.render_id
              where d.account_id = $1 and d.request_id = $2 order by d.at_ms desc, d.id desc limit 1",

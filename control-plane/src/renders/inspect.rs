@@ -38,7 +38,7 @@ impl Renders {
         let row = sqlx::query(
             "select (select count(*) from jobs where state = 'queued'), (select count(*) from jobs where state = 'leased')",
         )
-        .fetch_one(&self.0.database.pool)
+        .fetch_one(&self.0.database.readers)
         .await?;
         Ok(Backlog { queued: row.try_get(0)?, leased: row.try_get(1)? })
     }
@@ -46,7 +46,7 @@ impl Renders {
     /// How many jobs there are in each state.
     pub(super) async fn jobs_by_state(&self) -> Result<Vec<(String, u64)>, sqlx::Error> {
         let rows =
-            sqlx::query("select state, count(*) from jobs group by state").fetch_all(&self.0.database.pool).await?;
+            sqlx::query("select state, count(*) from jobs group by state").fetch_all(&self.0.database.readers).await?;
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get::<i64, _>(1)?.unsigned_abs()))).collect()
     }
 
@@ -57,7 +57,7 @@ impl Renders {
              from renders r left join jobs j on j.id = r.job_id where r.id = $1",
         )
         .bind(render_id)
-        .fetch_optional(&self.0.database.pool)
+        .fetch_optional(&self.0.database.readers)
         .await?;
         row.as_ref().map(read).transpose()
     }
@@ -69,7 +69,7 @@ impl Renders {
              from renders r left join jobs j on j.id = r.job_id order by r.changed_at_ms desc, r.id desc limit $1",
         )
         .bind(limit)
-        .fetch_all(&self.0.database.pool)
+        .fetch_all(&self.0.database.readers)
         .await?;
         rows.iter().map(read).collect()
     }

@@ -14,6 +14,10 @@ use sqlx::any::AnyRow;
 /// Longest detail of a failure that is kept, in characters.
 const DETAIL_CHARS_MAX: usize = 500;
 
+/// In SQL: job `$1` under fence `$2`, leased by a node of token `$3`.
+pub(super) const LEASED_BY_TOKEN: &str =
+    "id = $1 and fence = $2 and state = 'leased' and node_id in (select id from nodes where token_id = $3)";
+
 /// An attempt that has just ended.
 pub(super) struct Ended {
     pub job_id: String,
@@ -70,15 +74,12 @@ impl Renders {
     ) -> Result<Result<(), Stale>, sqlx::Error> {
         let detail: String = detail.chars().take(DETAIL_CHARS_MAX).collect();
         let mut tx = self.0.database.begin().await?;
-        let node = sqlx::query(
-            "select node_id from jobs where id = $1 and fence = $2 and state = 'leased'
-                and node_id in (select id from nodes where token_id = $3)",
-        )
-        .bind(job_id)
-        .bind(fence)
-        .bind(token_id)
-        .fetch_optional(&mut *tx)
-        .await?;
+        let node = sqlx::query(sqlx::AssertSqlSafe(format!("select node_id from jobs where {LEASED_BY_TOKEN}")))
+            .bind(job_id)
+            .bind(fence)
+            .bind(token_id)
+            .fetch_optional(&mut *tx)
+            .await?;
         let Some(node) = node else { return Ok(Err(Stale)) };
         let node_id: String = node.try_get(0)?;
         let Some(ended) = self.end_attempt(&mut tx, job_id, fence, kind, &detail).await? else { return Ok(Err(Stale)) };
@@ -225,7 +226,7 @@ impl Renders {
     async fn clear_staging(&self, job_id: &str, fence: i64) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let row = sqlx::query("select kind, colors from jobs where id = $1")
             .bind(job_id)
-            .fetch_one(&self.0.database.pool)
+            .fetch_one(&self.0.database.readers)
             .await?;
         let kind: JobKind = row.try_get::<&str, _>(0)?.parse()?;
         let colours = super::state::colours_of(row.try_get(1)?, "jobs.colors", job_id)?;

@@ -165,7 +165,7 @@ impl Renders {
     async fn standing(&self, node_id: &str) -> Result<Standing, NodeError> {
         let row = sqlx::query("select standing from nodes where id = $1")
             .bind(node_id)
-            .fetch_optional(&self.0.database.pool)
+            .fetch_optional(&self.0.database.readers)
             .await?;
         Ok(column(row.ok_or(NodeError::Unknown)?.try_get(0)?, "nodes.standing", node_id)?)
     }
@@ -251,7 +251,7 @@ impl Renders {
     async fn take_back(&self, node_id: &str, why: &str) -> Result<(), sqlx::Error> {
         let held = sqlx::query("select id, fence from jobs where node_id = $1 and state = 'leased'")
             .bind(node_id)
-            .fetch_all(&self.0.database.pool)
+            .fetch_all(&self.0.database.readers)
             .await?;
         for row in held {
             let (job_id, fence): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
@@ -290,7 +290,7 @@ impl Renders {
             "select n.*, (select count(*) from jobs j where j.node_id = n.id and j.state = 'leased') as jobs_leased
              from nodes n where standing <> 'left' order by joined_at_ms desc, id desc",
         )
-        .fetch_all(&self.0.database.pool)
+        .fetch_all(&self.0.database.readers)
         .await?;
         rows.iter().map(|row| self.read_node(row, now)).collect()
     }

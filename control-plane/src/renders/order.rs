@@ -5,6 +5,7 @@
 
 use super::lane::{Asker, Waiting};
 use super::pace::RETRY_AFTER_SECONDS_USUAL;
+use super::result::FIRST_REVISION;
 use super::signals::Signal;
 use super::state::{JobState, RenderState, colours_of, column, print_colours};
 use super::{Picture, RenderError, Renders, seed};
@@ -83,7 +84,7 @@ impl Renders {
         .bind(variant.vehicle_key())
         .bind(variant.view.as_str())
         .bind(variant.colour.as_str())
-        .fetch_optional(&self.0.database.pool)
+        .fetch_optional(&self.0.database.readers)
         .await?;
         Ok(row.map(|row| VariantRow::read(&row)).transpose()?.and_then(|row| row.picture))
     }
@@ -91,7 +92,7 @@ impl Renders {
     pub(super) async fn look(&self, render_id: &str) -> Result<Option<VariantRow>, sqlx::Error> {
         let row = sqlx::query(sqlx::AssertSqlSafe(format!("select {RENDER_COLUMNS} from renders where id = $1")))
             .bind(render_id)
-            .fetch_optional(&self.0.database.pool)
+            .fetch_optional(&self.0.database.readers)
             .await?;
         row.map(|row| VariantRow::read(&row)).transpose()
     }
@@ -258,7 +259,7 @@ impl Renders {
             Some(row) => (JobKind::Paint, row.try_get(0)?, 0, String::new()),
             None => {
                 let (day, cost_microusd) = self.reserve(tx, asker, budget_percent).await?;
-                (JobKind::Render, 1, cost_microusd, day)
+                (JobKind::Render, FIRST_REVISION, cost_microusd, day)
             }
         };
         let vehicle_json = serde_json::to_string(vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?;

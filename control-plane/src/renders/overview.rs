@@ -58,7 +58,7 @@ pub struct Overview {
 impl Renders {
     pub async fn overview(&self) -> Result<Overview, sqlx::Error> {
         let now = self.0.clock.now();
-        let pool = &self.0.database.pool;
+        let pool = &self.0.database.readers;
         let lanes = sqlx::query(
             "select kind, priority, count(*), min(queued_at_ms) from jobs where state = 'queued' group by kind, priority
              order by priority desc, kind",
@@ -118,7 +118,7 @@ impl Renders {
              where state in ('done', 'failed') and ended_at_ms >= $1 group by 1, 2, 3",
         )
         .bind(first_ms)
-        .fetch_all(&self.0.database.pool)
+        .fetch_all(&self.0.database.readers)
         .await?;
         for row in rows {
             let place = usize::try_from(row.try_get::<i64, _>(0)?).unwrap_or(usize::MAX);

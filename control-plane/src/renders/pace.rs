@@ -125,7 +125,7 @@ impl Renders {
              where standing = 'active' and reported_state in ('ready', 'busy') and seen_at_ms >= $1",
         )
         .bind(self.silent_since_ms(now))
-        .fetch_one(&self.0.database.pool)
+        .fetch_one(&self.0.database.readers)
         .await?
         .try_get(0)?;
         let row = sqlx::query(
@@ -136,7 +136,7 @@ impl Renders {
         )
         .bind(now.0 - MEASURED_WITHIN_MS)
         .bind(JOBS_MEASURED)
-        .fetch_one(&self.0.database.pool)
+        .fetch_one(&self.0.database.readers)
         .await?;
         let (jobs, sum_ms): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
         let pace = (slots > 0 && jobs > 0)

@@ -47,7 +47,7 @@ impl Renders {
         };
         // Idle nodes ask twice a second: they take no write lock.
         let some = sqlx::query("select 1 from jobs where state = 'queued' limit 1")
-            .fetch_optional(&self.0.database.pool)
+            .fetch_optional(&self.0.database.readers)
             .await?;
         if some.is_none() {
             return Ok(Vec::new());
@@ -186,7 +186,7 @@ impl Renders {
     /// Takes lost leases back and drops queued jobs that nobody waits for.
     pub(super) async fn sweep(&self) -> Result<(), sqlx::Error> {
         let now = self.0.clock.now();
-        let pool = &self.0.database.pool;
+        let pool = &self.0.database.readers;
         let lost = sqlx::query("select id, fence from jobs where state = 'leased' and lease_until_ms < $1 order by lease_until_ms limit $2")
             .bind(now.0)
             .bind(SWEEP_MAX)

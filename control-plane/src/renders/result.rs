@@ -4,7 +4,7 @@
 
 use super::candidate::{self, REPLACES_LAYERS};
 use super::cost::SPENT_NOW;
-use super::lease::{ENDED_COLUMNS, Ended};
+use super::lease::{ENDED_COLUMNS, Ended, LEASED_BY_TOKEN};
 use super::order::NewJob;
 use super::signals::Signal;
 use super::state::{colours_of, column};
@@ -31,8 +31,8 @@ const OBJECTS_AT_ONCE: usize = 6;
 /// How long a paint job for colours asked for during the render may wait: those requests push it on themselves.
 const LEFTOVER_MS: i64 = 30_000;
 
-/// A vehicle and view's first; there is nothing older.
-const FIRST_REVISION: i64 = 1;
+/// Of a render's pictures where a vehicle and view have no layers. Without layers there is neither a picture nor a candidate: nothing older.
+pub(super) const FIRST_REVISION: i64 = 1;
 
 /// An object that is missing or not what was asked for. The same addresses take it again until the lease ends.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,10 +62,6 @@ impl From<InvalidKey> for ResultError {
 
 const ACCEPTING_COLUMNS: &str =
     "kind, vehicle_key, vehicle, view, colors, revision, priority, account_id, node_id, pipeline, is_candidate";
-
-/// Job `$1` under fence `$2`, by a node of token `$3`.
-const LEASED_BY_TOKEN: &str =
-    "id = $1 and fence = $2 and state = 'leased' and node_id in (select id from nodes where token_id = $3)";
 
 /// A live lease whose result is being accepted.
 pub(super) struct Accepting {
@@ -117,8 +113,9 @@ impl Renders {
         Ok(replaced)
     }
 
-    /// Sees to it that nobody else gets the job, and nobody gives it up, while its objects are checked and moved: a lease that has less than
-    /// half of its time left, or whose waiters have less than all of it, is renewed once more.
+    /// Sees to it that nobody else gets the job, and nobody gives it up, while its objects are checked and moved: where the lease, or those who
+    /// wait, have less than half of a lease's time left, both get all of it. Heartbeats keep leases and polls keep waiters above that, so nearly
+    /// every result begins without a write.
     pub(super) async fn begin_accepting(
         &self,
         token_id: &str,
@@ -129,14 +126,13 @@ impl Renders {
         let lease_until_ms = self.lease_until_ms(now);
         let half_way_ms = now.0 + (lease_until_ms - now.0) / 2;
         let long_enough = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "select {ACCEPTING_COLUMNS} from jobs where {LEASED_BY_TOKEN} and lease_until_ms >= $4 and deadline_ms >= $5",
+            "select {ACCEPTING_COLUMNS} from jobs where {LEASED_BY_TOKEN} and lease_until_ms >= $4 and deadline_ms >= $4",
         )))
         .bind(job_id)
         .bind(fence)
         .bind(token_id)
         .bind(half_way_ms)
-        .bind(lease_until_ms)
-        .fetch_optional(&self.0.database.pool)
+        .fetch_optional(&self.0.database.readers)
         .await?;
         let row = match long_enough {
             Some(row) => row,

@@ -69,7 +69,7 @@ pub struct Anew {
 impl Renders {
     /// The renders in review, those that wait longest first.
     pub async fn flagged(&self, limit: i64) -> Result<Vec<Flagged>, sqlx::Error> {
-        let pool = &self.0.database.pool;
+        let pool = &self.0.database.readers;
         let rows = sqlx::query(
             "select r.id, r.vehicle_key, r.view, r.color, w.revision, w.flagged_at_ms,
                 (select count(*) from feedback f where f.render_id = w.render_id and f.revision = w.revision and f.is_bad = 1) as bad,
@@ -130,7 +130,7 @@ impl Renders {
     pub async fn vehicle_key(&self, render_id: &str) -> Result<Option<String>, sqlx::Error> {
         let row = sqlx::query("select vehicle_key from renders where id = $1")
             .bind(render_id)
-            .fetch_optional(&self.0.database.pool)
+            .fetch_optional(&self.0.database.readers)
             .await?;
         row.map(|row| row.try_get(0)).transpose()
     }

@@ -163,7 +163,7 @@ async fn notify(database: &Database, process: &str, signals: &HashSet<Signal>) -
         (2..signals.len() + 2).map(|place| format!("cast(pg_notify($1, ${place}) as text)")).collect();
     let query = sqlx::query(sqlx::AssertSqlSafe(format!("select {}", calls.join(", ")))).bind(CHANNEL);
     let query = signals.iter().fold(query, |query, signal| query.bind(format!("{process} {signal}")));
-    query.execute(&database.pool).await.map(drop)
+    query.execute(&database.readers).await.map(drop)
 }
 
 async fn listen(renders: Renders) {

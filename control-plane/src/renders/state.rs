@@ -1,7 +1,7 @@
 //! The states of the rows this module owns, as the migration draws them.
 
 cyclorama_core::named_enum! {
-    /// Whether a variant's picture exists.
+    /// Whether a variant's picture exists. A row begins as wanted, in round 1; the migration's drawing has it begin one step earlier.
     pub enum RenderState { Lapsed = "lapsed", Wanted = "wanted", Done = "done", Failed = "failed" }
 }
 

@@ -1,6 +1,7 @@
 //! The queue's invariants, attacked on every database at hand. Nodes are played by hand: they upload flat pictures.
 
 use super::order::Wanted;
+use super::wait::LINGER_MAX;
 use super::*;
 use crate::test_database::databases;
 use cyclorama_core::encoding::{Picture as Pixels, encode};
@@ -140,12 +141,12 @@ async fn fail(renders: &Renders, job: &Job, kind: FailureKind) -> bool {
 }
 
 async fn want(renders: &Renders, vehicle: &Vehicle, colour: Colour) -> Result<Wanted, RenderError> {
-    let deadline_ms = Clock::SYSTEM.now().0 + 60_000;
+    let deadline_ms = Clock::SYSTEM.now().0 + LINGER_MAX.as_millis() as i64;
     renders.want(vehicle, &variant(vehicle, colour), &client(), deadline_ms).await
 }
 
 async fn number(database: &Database, sql: &'static str) -> i64 {
-    sqlx::query(sql).fetch_one(&database.pool).await.expect("counts").try_get(0).expect("a number")
+    sqlx::query(sql).fetch_one(&database.readers).await.expect("counts").try_get(0).expect("a number")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -264,7 +265,7 @@ async fn a_stale_fence_changes_nothing() {
 
         let everything = "select state || fence || coalesce(node_id, '') || lease_until_ms || colors from jobs";
         let look = || async {
-            let row = sqlx::query(everything).fetch_one(&database.pool).await.expect("reads");
+            let row = sqlx::query(everything).fetch_one(&database.readers).await.expect("reads");
             row.try_get::<String, _>(0).expect("text")
         };
         let before = look().await;
@@ -525,13 +526,13 @@ const USD_PER_HOUR: Option<f64> = Some(3.6);
 
 async fn pass(database: &Database, seconds: i64) {
     let sql = "update jobs set leased_at_ms = leased_at_ms - $1 where state = 'leased'";
-    sqlx::query(sql).bind(seconds * 1000).execute(&database.pool).await.expect("sets");
+    database.write(sqlx::query(sql).bind(seconds * 1000)).await.expect("sets");
 }
 
 /// The time of everybody who waits is up.
 async fn all_leave(database: &Database) {
     let sql = "update jobs set deadline_ms = $1 where state = 'leased'";
-    sqlx::query(sql).bind(Clock::SYSTEM.now().0 - 1).execute(&database.pool).await.expect("sets");
+    database.write(sqlx::query(sql).bind(Clock::SYSTEM.now().0 - 1)).await.expect("sets");
 }
 
 /// (reserved, settled), the latter without the seconds that the test itself took of the clock.
@@ -964,7 +965,8 @@ async fn who_would_wait_too_long_is_told_at_once() {
         let job = one(&renders, &node_id).await;
         finish(&renders, &job).await;
         // It took twenty seconds: with four slots, twelve jobs a minute.
-        sqlx::query("update jobs set leased_at_ms = ended_at_ms - 20000").execute(&database.pool).await.expect("sets");
+        let twenty_seconds = sqlx::query("update jobs set leased_at_ms = ended_at_ms - 20000");
+        database.write(twenty_seconds).await.expect("sets");
         renders.measure_pace().await.expect("measures");
         assert_eq!(renders.pace(), Some(Pace { slots: 4, seconds_per_job: 20.0 }));
         for n in 0..9 {
@@ -976,7 +978,7 @@ async fn who_would_wait_too_long_is_told_at_once() {
         queue(&renders, "another", &Asker::account(Lane::Interactive, "another account")).await;
         queue(&renders, "ahead", &Asker::nobody(Lane::Prewarm)).await;
         // Nobody is turned away when there is nothing to go by.
-        sqlx::query("update nodes set seen_at_ms = 0").execute(&database.pool).await.expect("sets");
+        database.write(sqlx::query("update nodes set seen_at_ms = 0")).await.expect("sets");
         renders.measure_pace().await.expect("measures");
         want(&renders, &vehicle("late"), Colour::Red).await.expect("queues");
     }
@@ -1024,5 +1026,50 @@ fn seeds_are_stable_and_differ() {
     for (n, seed) in seeds.iter().enumerate() {
         assert!((0..1 << 53).contains(seed));
         assert!(!seeds[..n].contains(seed));
+    }
+}
+
+/// A lease is thirty seconds. While a result is checked, lease and waiters keep half of that at least.
+#[tokio::test]
+async fn a_result_is_checked_under_a_lease_that_lasts() {
+    // Seconds left of the lease, and to those who wait; whether both are renewed.
+    let table = [
+        (16, 16, false),
+        (30, 25, false),
+        (14, 25, true),
+        (25, 14, true),
+        (1, -5, true),
+        (16, 90, false),
+        (14, 90, true),
+    ];
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let node_id = node(&renders).await;
+        for (n, (lease, waiters, renewed)) in table.into_iter().enumerate() {
+            queue(&renders, &format!("model-{n}"), &client()).await;
+            let job = one(&renders, &node_id).await;
+            let now = Clock::SYSTEM.now().0;
+            let left = sqlx::query("update jobs set lease_until_ms = $1, deadline_ms = $2 where id = $3")
+                .bind(now + lease * 1000)
+                .bind(now + waiters * 1000)
+                .bind(&job.job_id);
+            database.write(left).await.expect("sets");
+            assert!(renders.begin_accepting(TOKEN, &job.job_id, job.fence).await.is_ok());
+            let row = sqlx::query("select lease_until_ms, deadline_ms from jobs where id = $1")
+                .bind(&job.job_id)
+                .fetch_one(&database.readers)
+                .await
+                .expect("reads");
+            // In whole seconds, rounded: the test itself takes some of the first one.
+            let seconds = |column| (row.try_get::<i64, _>(column).expect("a time") - now + 500) / 1000;
+            let expected = if renewed { (30, waiters.max(30)) } else { (lease, waiters) };
+            assert_eq!(
+                (seconds("lease_until_ms"), seconds("deadline_ms")),
+                expected,
+                "{:?} {lease} {waiters}",
+                database.kind
+            );
+            assert!(fail(&renders, &job, FailureKind::Model).await);
+        }
     }
 }

@@ -39,7 +39,7 @@ impl Renders {
     pub async fn thresholds(&self) -> Result<Vec<Threshold>, sqlx::Error> {
         let rows = sqlx::query("select percent, reached_at_ms from budget_marks where day = $1")
             .bind(day_of(self.0.clock.now()).0)
-            .fetch_all(&self.0.database.pool)
+            .fetch_all(&self.0.database.readers)
             .await?;
         let mut reached = Vec::new();
         for row in rows {

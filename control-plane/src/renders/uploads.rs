@@ -178,7 +178,7 @@ impl Renders {
         )))
         .bind(hex::encode(Sha256::digest(secret)))
         .bind(self.0.clock.now().0)
-        .fetch_optional(&self.0.database.pool)
+        .fetch_optional(&self.0.database.readers)
         .await
     }
 }

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 const REASSERT: Duration = Duration::from_secs(5);
 
 /// See [`Renders::linger`].
-const LINGER_MAX: Duration = Duration::from_secs(30);
+pub(super) const LINGER_MAX: Duration = Duration::from_secs(30);
 
 /// Database errors in a row before the waiting requests are told.
 const ERRORS_MAX: usize = 3;

@@ -148,7 +148,7 @@ mod tests {
 
     async fn names(database: &Database) -> Vec<String> {
         let rows =
-            sqlx::query("select event from events order by event").fetch_all(&database.pool).await.expect("reads");
+            sqlx::query("select event from events order by event").fetch_all(&database.readers).await.expect("reads");
         rows.iter().map(|row| row.try_get(0).expect("text")).collect()
     }
 

@@ -55,7 +55,7 @@ pub async fn list(db: &Database, account_id: &str, limit: i64, now: UnixMs) -> R
     )
     .bind(account_id)
     .bind(limit)
-    .fetch_all(&db.pool)
+    .fetch_all(&db.readers)
     .await?;
     rows.iter()
         .map(|row| {
@@ -94,7 +94,7 @@ pub async fn count_active(db: &Database, key_id: &str, now: UnixMs) -> Result<i6
     )
     .bind(key_id)
     .bind(now.0)
-    .fetch_one(&db.pool)
+    .fetch_one(&db.readers)
     .await?
     .try_get(0)
 }

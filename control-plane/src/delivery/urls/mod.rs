@@ -122,7 +122,7 @@ impl Addresses {
              from delivery_urls u join api_keys k on k.id = u.key_id where u.id = $1",
         )
         .bind(id.to_string())
-        .fetch_optional(&app.db.pool)
+        .fetch_optional(&app.db.readers)
         .await?;
         let Some(address) = row.map(|row| Address::read(&row, id, &app.catalog.now())).transpose()?.map(Arc::new)
         else {

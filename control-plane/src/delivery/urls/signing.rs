@@ -114,7 +114,7 @@ async fn read(database: &Database, now: UnixMs) -> Result<Ring, sqlx::Error> {
     let rows =
         sqlx::query("select number, secret from signing_keys where retired_at_ms is null or retired_at_ms >= $1")
             .bind(now.0 - OVERLAP_MS)
-            .fetch_all(&database.pool)
+            .fetch_all(&database.readers)
             .await?;
     let mut secrets = BTreeMap::new();
     for row in rows {

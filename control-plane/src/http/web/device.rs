@@ -108,7 +108,7 @@ async fn decide(app: &App, SignedInVisit { user, visit }: &SignedInVisit, form: 
         return unknown(app, visit, typed).await;
     };
     if decision == Decision::Approve {
-        let in_use = api_key::count_in_use(&mut *app.db.pool.acquire().await?, &user.account_id).await?;
+        let in_use = api_key::count_in_use(&mut *app.db.readers.acquire().await?, &user.account_id).await?;
         if in_use >= api_key::IN_USE_MAX {
             let step = Step::Type {
                 user_code: pending.user_code.to_string(),

@@ -32,7 +32,7 @@ pub struct AutoReload {
 
 pub async fn find(db: &Database, account_id: &str) -> Result<Option<AutoReload>, sqlx::Error> {
     let sql = "select is_on, threshold_credits, pack_credits from auto_reloads where account_id = $1";
-    let row = sqlx::query(sql).bind(account_id).fetch_optional(&db.pool).await?;
+    let row = sqlx::query(sql).bind(account_id).fetch_optional(&db.readers).await?;
     row.map(|row| {
         Ok(AutoReload {
             is_on: row.try_get::<i64, _>(0)? == 1,
@@ -84,7 +84,7 @@ async fn low(db: &Database, now: UnixMs) -> Result<Vec<Low>, sqlx::Error> {
     .bind(now.0 - DAY_MS)
     .bind(A_DAY_MAX)
     .bind(SWEEP_MAX)
-    .fetch_all(&db.pool)
+    .fetch_all(&db.readers)
     .await?;
     rows.into_iter()
         .map(|row| {
@@ -130,7 +130,7 @@ async fn due(db: &Database, now: UnixMs) -> Result<Vec<Due>, sqlx::Error> {
     )
     .bind(now.0)
     .bind(SWEEP_MAX)
-    .fetch_all(&db.pool)
+    .fetch_all(&db.readers)
     .await?;
     rows.into_iter()
         .map(|row| {

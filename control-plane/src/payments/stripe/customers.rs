@@ -24,7 +24,7 @@ pub struct Customer {
 pub async fn find(db: &Database, account_id: &str) -> Result<Option<Customer>, sqlx::Error> {
     let row = sqlx::query("select customer, payment_method from stripe_customers where account_id = $1")
         .bind(account_id)
-        .fetch_optional(&db.pool)
+        .fetch_optional(&db.readers)
         .await?;
     row.map(|row| Ok(Customer { id: row.try_get(0)?, payment_method: row.try_get(1)? })).transpose()
 }

@@ -114,7 +114,7 @@ pub async fn refused_events(db: &Database, limit: i64) -> Result<Vec<RefusedEven
         "select id, kind, detail, received_at_ms from webhook_events where outcome = 'refused' order by received_at_ms desc, id limit $1",
     )
     .bind(limit)
-    .fetch_all(&db.pool)
+    .fetch_all(&db.readers)
     .await?;
     rows.iter()
         .map(|row| {

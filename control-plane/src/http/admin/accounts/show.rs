@@ -27,7 +27,7 @@ pub async fn show(
     Path(account_id): Path<String>,
 ) -> Result<Json<AccountView>, Problem> {
     let account = account::find(&app.db, &account_id).await?;
-    let standing = ledger::standing(&app.db.pool, &account_id).await?;
+    let standing = ledger::standing(&app.db.readers, &account_id).await?;
     Ok(Json(AccountView {
         account_id,
         email: account.email,

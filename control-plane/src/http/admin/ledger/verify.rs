@@ -17,7 +17,7 @@ pub struct Verified {
 }
 
 pub async fn verify(State(app): State<App>, _: Operator) -> Result<Json<Verified>, Problem> {
-    let wrong = ledger::verify(&app.db.pool).await?;
+    let wrong = ledger::verify(&app.db.readers).await?;
     if !wrong.is_empty() {
         tracing::error!(accounts = wrong.len(), "the ledger does not add up");
     }

@@ -128,8 +128,8 @@ pub async fn get(State(app): State<App>, caller: Caller, request_id: RequestId) 
 
 /// The account of the key that asks.
 pub async fn answer(app: &App, caller: &Caller, request_id: String) -> Result<AccountResponse, Problem> {
-    let credits = ledger::balance(&app.db.pool, &caller.account_id).await?;
-    let usage = ledger::usage_30d(&app.db.pool, &caller.account_id, app.clock.now()).await?;
+    let credits = ledger::balance(&app.db.readers, &caller.account_id).await?;
+    let usage = ledger::usage_30d(&app.db.readers, &caller.account_id, app.clock.now()).await?;
     let (reload, customer) = match app.stripe {
         Some(_) => {
             (auto_reload::find(&app.db, &caller.account_id).await?, customers::find(&app.db, &caller.account_id).await?)

@@ -140,7 +140,7 @@ pub async fn page(
     request_id: RequestId,
 ) -> Result<Response, Problem> {
     // One more than is shown tells whether there is a next page.
-    let mut lines = ledger::statement(&app.db.pool, account_id, asked.after.as_deref(), asked.limit + 1).await?;
+    let mut lines = ledger::statement(&app.db.readers, account_id, asked.after.as_deref(), asked.limit + 1).await?;
     let more = lines.len() as i64 > asked.limit;
     lines.truncate(asked.limit as usize);
     let next_after = if more { lines.last().map(|line| line.id.clone()) } else { None };
@@ -160,7 +160,7 @@ pub fn whole_csv(app: &App, account_id: String) -> Response {
         let (app, account_id) = (app.clone(), account_id.clone());
         async move {
             let Some(after) = after else { return Ok(None) };
-            let read = ledger::statement(&app.db.pool, &account_id, after.as_deref(), PAGE_MAX).await;
+            let read = ledger::statement(&app.db.readers, &account_id, after.as_deref(), PAGE_MAX).await;
             let lines = read.inspect_err(|error| {
                 tracing::error!(error = error as &dyn std::error::Error, "a statement breaks off");
             });

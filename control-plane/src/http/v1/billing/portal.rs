@@ -44,7 +44,7 @@ pub struct PortalResponse {
 pub async fn post(State(app): State<App>, caller: Caller, id: RequestId) -> Response {
     counted(&app, &caller, async {
         caller.require(Scope::BillingWrite)?;
-        if !ledger::has_purchase(&app.db.pool, &caller.account_id).await? {
+        if !ledger::has_purchase(&app.db.readers, &caller.account_id).await? {
             return Err(Problem::bad_request("no_purchase", "The account has not bought anything yet."));
         }
         let data = Portal { url: portal(&app, &caller.account_id).await? };

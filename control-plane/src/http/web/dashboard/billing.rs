@@ -138,14 +138,14 @@ pub fn packs(app: &App) -> Vec<ShownPack> {
 
 pub async fn get(State(app): State<App>, SignedInVisit { user, visit }: SignedInVisit) -> Result<Response, Problem> {
     let payments = payments::list(&app.db, &user.account_id, PAYMENTS_SHOWN, app.clock.now()).await?;
-    let lines = ledger::newest_entries(&app.db.pool, &user.account_id, LINES_SHOWN).await?;
+    let lines = ledger::newest_entries(&app.db.readers, &user.account_id, LINES_SHOWN).await?;
     let page = Page {
-        credits: thousands(ledger::balance(&app.db.pool, &user.account_id).await?.0),
+        credits: thousands(ledger::balance(&app.db.readers, &user.account_id).await?.0),
         packs: packs(&app),
         is_sold: app.config.prices.payments != Payments::Off,
         auto_reload: shown_auto_reload(&app, &user.account_id).await?,
         alerts: shown_alerts(&app, &user.account_id).await?,
-        has_portal: app.stripe.is_some() && ledger::has_purchase(&app.db.pool, &user.account_id).await?,
+        has_portal: app.stripe.is_some() && ledger::has_purchase(&app.db.readers, &user.account_id).await?,
         payments: payments.into_iter().map(ShownPayment::from).collect(),
         lines: lines.into_iter().map(ShownLine::from).collect(),
     };
@@ -170,7 +170,7 @@ async fn shown_alerts(app: &App, account_id: &str) -> Result<Option<ShownAlerts>
     if app.mailer.is_none() {
         return Ok(None);
     }
-    let thresholds = alerts::find(&app.db.pool, account_id).await?;
+    let thresholds = alerts::find(&app.db.readers, account_id).await?;
     let typed = |credits: Option<i64>| credits.map(|credits| credits.to_string()).unwrap_or_default();
     Ok(Some(ShownAlerts { low_balance: typed(thresholds.low_balance), daily_spend: typed(thresholds.daily_spend) }))
 }
@@ -192,7 +192,7 @@ pub async fn portal(
     SignedInVisit { user, visit }: SignedInVisit,
     _: Form,
 ) -> Result<Response, Problem> {
-    if !ledger::has_purchase(&app.db.pool, &user.account_id).await? {
+    if !ledger::has_purchase(&app.db.readers, &user.account_id).await? {
         return Err(Problem::bad_request("no_purchase", "Nothing has been bought yet."));
     }
     let url = page::portal(&app, &user.account_id).await?;

@@ -32,7 +32,7 @@ pub async fn get(
     if before.is_some_and(|before| uuid::Uuid::parse_str(before).is_err()) {
         return Err(Problem::bad_parameter("before", "`before` is the id of a delivery."));
     }
-    let mut found = ledger::deliveries(&app.db.pool, &user.account_id, before, SHOWN as i64 + 1).await?;
+    let mut found = ledger::deliveries(&app.db.readers, &user.account_id, before, SHOWN as i64 + 1).await?;
     let is_more = found.len() > SHOWN;
     found.truncate(SHOWN);
     let older = if is_more { found.last().map(|last| last.id.clone()) } else { None };

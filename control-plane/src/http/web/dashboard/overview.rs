@@ -46,10 +46,10 @@ struct Bar {
 
 pub async fn get(State(app): State<App>, SignedInVisit { user, visit }: SignedInVisit) -> Result<Response, Problem> {
     let now = app.clock.now();
-    let credits = ledger::balance(&app.db.pool, &user.account_id).await?;
-    let days = ledger::usage_by_day(&app.db.pool, &user.account_id, now).await?;
-    let delivered = ledger::deliveries(&app.db.pool, &user.account_id, None, DELIVERIES_SHOWN).await?;
-    let keys_in_use = api_key::count_in_use(&mut *app.db.pool.acquire().await?, &user.account_id).await?;
+    let credits = ledger::balance(&app.db.readers, &user.account_id).await?;
+    let days = ledger::usage_by_day(&app.db.readers, &user.account_id, now).await?;
+    let delivered = ledger::deliveries(&app.db.readers, &user.account_id, None, DELIVERIES_SHOWN).await?;
+    let keys_in_use = api_key::count_in_use(&mut *app.db.readers.acquire().await?, &user.account_id).await?;
     let sum = |of: fn(&Usage) -> i64| days.iter().map(|(_, usage)| of(usage)).sum::<i64>();
     let (images, cached) = (sum(|usage| usage.images), sum(|usage| usage.cached_images));
     let most = days.iter().map(|(_, usage)| usage.images).max().unwrap_or_default().max(1);
