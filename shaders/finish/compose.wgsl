@@ -36,6 +36,11 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     let pixel = pixels[index];
     let coverage = clamp(pixel.coverage, 0.0, 1.0);
     let shadow = clamp(pixel.shadow, 0.0, 1.0);
+    // Half of a picture and more is ground.
+    if coverage == 0.0 {
+        picture[index] = pack4x8unorm(vec4f(0.0, 0.0, 0.0, shadow));
+        return;
+    }
 
     // Flakes lie nearly flat, so a metallic base is brighter where it faces the light and darker where it turns away.
     let share = max(pixel.paint, 1e-4);

@@ -90,13 +90,23 @@ fn mark(pixel: vec2u, side: u32, own: Spread) {
 @compute @workgroup_size(8, 8)
 fn main(@builtin(global_invocation_id) id: vec3u) {
     let side = textureDimensions(rest_target).x / SUB;
-    if id.x >= side || id.y >= side { return; }
-    let index = id.y * side + id.x;
-    if frame.first_pass == 0u && atomicLoad(&uneven[index]) == 0u { return; }
+    // The first pass is over the whole picture, the others over what is covered.
+    let first = frame.first_pass != 0u;
+    let at_pixel = id.xy + select(frame.covered_low, vec2u(0u), first);
+    let covered = all(at_pixel >= frame.covered_low) && all(at_pixel < frame.covered_high);
+    if any(at_pixel >= vec2u(side)) || !(first || covered) { return; }
+    let index = at_pixel.y * side + at_pixel.x;
+    if !first && atomicLoad(&uneven[index]) == 0u { return; }
+    if first {
+        let ndc = (vec2f(at_pixel) + 0.5) / f32(side) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
+        let shadow = floor_shadow(ndc);
+        pixels[index] = Pixel(vec3f(0.0), 0.0, vec3f(0.0), 0.0, vec3f(0.0), shadow);
+        if !covered { return; }
+    }
     var sum: Pixel;
     var own = Spread(vec4f(1e9), vec4f(-1e9));
     for (var k = 0u; k < SUB * SUB; k++) {
-        let at = vec2i(id.xy * SUB + vec2u(k % SUB, k / SUB));
+        let at = vec2i(at_pixel * SUB + vec2u(k % SUB, k / SUB));
         let diffuse = textureLoad(diffuse_target, at, 0);
         let rest = textureLoad(rest_target, at, 0);
         let gloss = textureLoad(gloss_target, at, 0).rgb;
@@ -112,11 +122,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
         }
     }
     let share = 1.0 / f32(SUB * SUB);
-    if frame.first_pass != 0u {
-        let ndc = (vec2f(id.xy) + 0.5) / f32(side) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
-        pixels[index].shadow = floor_shadow(ndc);
-        mark(id.xy, side, own);
-    }
+    if first { mark(at_pixel, side, own); }
     // The mean so far; in the first pass its weight is 0.
     let before = 1.0 - frame.pass_weight;
     let weight = share * frame.pass_weight;

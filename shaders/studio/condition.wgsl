@@ -15,6 +15,7 @@ struct Condition {
 
 const GROUP_FIRST = 6u;
 const GROUPS = 10u;
+const SHADOW = 29u;
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> condition: Condition;
@@ -35,6 +36,16 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     if id.x >= side || id.y >= side { return; }
     let plane = side * side;
     let at = id.y * side + id.x;
+    let m = condition.pixels;
+    let share = 1.0 / f32(m * m);
+    let first = id.xy * m;
+    var shadow = 0.0;
+    for (var k = 0u; k < m * m; k++) {
+        shadow += pixels[(first.y + k / m) * condition.layer_side + first.x + k % m].shadow;
+    }
+    planes[SHADOW * plane + at] = shadow * share;
+    // Where no vehicle is, the other planes are zero, as new buffers are.
+    if any(first + m <= frame.covered_low) || any(first >= frame.covered_high) { return; }
 
     var normal = vec3f(0.0);
     var depth = 0.0;
@@ -80,22 +91,16 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     var diffuse = vec3f(0.0);
     var gloss = vec3f(0.0);
     var rest = vec3f(0.0);
-    var shadow = 0.0;
-    let m = condition.pixels;
     for (var k = 0u; k < m * m; k++) {
-        let p = id.xy * m + vec2u(k % m, k / m);
-        let pixel = pixels[p.y * condition.layer_side + p.x];
+        let pixel = pixels[(first.y + k / m) * condition.layer_side + first.x + k % m];
         diffuse += pixel.diffuse;
         gloss += pixel.gloss;
         rest += pixel.rest;
-        shadow += pixel.shadow;
     }
-    let share = 1.0 / f32(m * m);
     for (var c = 0u; c < 3u; c++) {
         planes[(next + 3u + c) * plane + at] = encoded(diffuse[c] * share);
         planes[(next + 6u + c) * plane + at] = encoded(gloss[c] * share);
         planes[(next + 9u + c) * plane + at] = encoded(rest[c] * share);
     }
     planes[(next + 12u) * plane + at] = openness * weight;
-    planes[(next + 13u) * plane + at] = shadow * share;
 }

@@ -72,14 +72,14 @@ impl Compositor {
             let output = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("picture"),
                 size: pixels.len() as u64 * 4,
-                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+                usage: wgpu::BufferUsages::STORAGE | self.gpu.readable(),
                 mapped_at_creation: false,
             });
             colours
                 .iter()
                 .map(|colour| {
                     self.dispatch(&paint(*colour), &input, &output, pixels.len() as u32);
-                    read_buffer(&self.gpu, &output, "reading a picture")
+                    read_buffer(&self.gpu, &output, "reading a picture", <[u8]>::to_vec)
                 })
                 .collect()
         })?;

@@ -183,6 +183,7 @@ impl Gpu {
         limits.max_texture_dimension_3d = limits.max_texture_dimension_3d.min(available.max_texture_dimension_3d);
         let request = adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("cyclorama studio"),
+            required_features: adapter.features() & wanted_features(&info),
             required_limits: limits,
             ..Default::default()
         });
@@ -206,6 +207,14 @@ impl Gpu {
         let is_cpu = info.device_type == wgpu::DeviceType::Cpu;
         let backend = if is_cpu { "vulkan (cpu)".to_owned() } else { "vulkan".to_owned() };
         Ok(Gpu { device, queue, name: info.name, backend, is_cpu, pci_bus_id: info.device_pci_bus_id, tier, lost })
+    }
+
+    /// Usage of a buffer that is read back. A software adapter's memory is ours: it is looked at where it is, and not copied first.
+    pub fn readable(&self) -> wgpu::BufferUsages {
+        match self.device.features().contains(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS) {
+            true => wgpu::BufferUsages::MAP_READ,
+            false => wgpu::BufferUsages::COPY_SRC,
+        }
     }
 
     /// Runs `work`, which records and submits commands, and turns what the device says about it into an error.
@@ -239,6 +248,14 @@ impl Gpu {
             Some(reason) => Err(GpuError::Lost { during, reason }),
             None => Ok(()),
         }
+    }
+}
+
+/// What is asked for where it is there. Buffers that are worked on and mapped would be slow on a card with memory of its own.
+fn wanted_features(info: &wgpu::AdapterInfo) -> wgpu::Features {
+    match info.device_type {
+        wgpu::DeviceType::Cpu => wgpu::Features::MAPPABLE_PRIMARY_BUFFERS,
+        _ => wgpu::Features::empty(),
     }
 }
 

@@ -2,13 +2,21 @@
 
 use super::{Gpu, GpuError};
 
-/// The bytes of `buffer` (usage must include `COPY_SRC`). Waits for everything submitted before.
-pub fn read_buffer(gpu: &Gpu, buffer: &wgpu::Buffer, during: &'static str) -> Result<Vec<u8>, GpuError> {
+/// What `take` makes of the bytes of `buffer`, whose usage includes what [`Gpu::readable`] says. Waits for everything submitted before.
+pub fn read_buffer<T>(
+    gpu: &Gpu,
+    buffer: &wgpu::Buffer,
+    during: &'static str,
+    take: impl FnOnce(&[u8]) -> T,
+) -> Result<T, GpuError> {
+    if buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
+        return map(gpu, buffer, during, take);
+    }
     let staging = staging(gpu, buffer.size());
     let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("read-back") });
     encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
     gpu.queue.submit([encoder.finish()]);
-    map(gpu, &staging, during, |bytes| bytes.to_vec())
+    map(gpu, &staging, during, take)
 }
 
 /// The texels of level 0 of a 2D texture, row by row without padding.

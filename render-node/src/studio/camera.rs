@@ -30,6 +30,21 @@ pub struct Camera {
     pub shift: Vec2,
     /// Studio metres per metre of the vehicle.
     pub scale: f32,
+    /// Half of the vehicle's width and height in the picture, normalised device units.
+    pub half_extent: Vec2,
+}
+
+/// Pixels of a picture, `low` to before `high`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Covered {
+    pub low: [u32; 2],
+    pub high: [u32; 2],
+}
+
+impl Covered {
+    pub fn size(&self) -> [u32; 2] {
+        [self.high[0] - self.low[0], self.high[1] - self.low[1]]
+    }
 }
 
 /// The mesh has no triangles, or they have no extent.
@@ -71,7 +86,18 @@ impl Camera {
             return Err(NothingToSee);
         }
         let zoom = (2.0 * FILL_WIDTH / span.x).min(2.0 * FILL_HEIGHT / span.y);
-        Ok(Camera { studio_from_vehicle, eye, forward, up, zoom, shift: (least + most) * 0.5, scale })
+        let (shift, half_extent) = ((least + most) * 0.5, span * (0.5 * zoom));
+        Ok(Camera { studio_from_vehicle, eye, forward, up, zoom, shift, scale, half_extent })
+    }
+
+    /// The pixels, of `side` along each side of the picture, that the vehicle can cover, and `margin` more.
+    pub fn covered(&self, side: u32, margin: u32) -> Covered {
+        let reach = |half: f32| (half * side as f32 * 0.5).ceil() as u32 + margin;
+        let reached = self.half_extent.to_array().map(reach);
+        Covered {
+            low: reached.map(|pixels| (side / 2).saturating_sub(pixels)),
+            high: reached.map(|pixels| (side / 2 + pixels).min(side)),
+        }
     }
 
     pub fn right(&self) -> Vec3 {

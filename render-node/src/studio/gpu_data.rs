@@ -5,6 +5,7 @@ use super::distance_field::DistanceField;
 use super::optics::{self, MATERIALS};
 use super::rig::{LIGHTS_MAX, Rig};
 use bytemuck::{Pod, Zeroable};
+use cyclorama_core::MASTER_SIDE_PX;
 use glam::{Mat4, Vec3};
 
 #[repr(C)]
@@ -93,8 +94,16 @@ pub struct FrameData {
     pub vertex_count: u32,
     pub first_pass: u32,
     pub target_distance: f32,
-    pub reserved: u32,
+    pub reserved_1: u32,
+    pub covered_low: [u32; 2],
+    pub covered_high: [u32; 2],
+    pub field_cells: [u32; 3],
+    pub reserved_2: u32,
 }
+
+/// Around what the vehicle covers. Pixels and blocks of conditioning that reach over its edge are then whole, and marks of uneven neighbours
+/// fall inside.
+const COVERED_MARGIN_PX: u32 = 8;
 
 /// Half side of the square of ground around the vehicle for which shadow is computed, studio metres.
 pub const GROUND_HALF_M: f32 = 5.0;
@@ -102,6 +111,7 @@ pub const GROUND_HALF_M: f32 = 5.0;
 impl FrameData {
     pub fn new(camera: &Camera, field: &DistanceField, vertex_count: u32, zebra: bool) -> FrameData {
         let size = Vec3::from_array(field.cells.map(|n| n as f32)) * field.cell_m;
+        let covered = camera.covered(MASTER_SIDE_PX, COVERED_MARGIN_PX);
         let field_from_vehicle = Mat4::from_scale(Vec3::ONE / size) * Mat4::from_translation(-field.low);
         FrameData {
             studio_from_vehicle: camera.studio_from_vehicle.to_cols_array_2d(),
@@ -122,7 +132,11 @@ impl FrameData {
             vertex_count,
             first_pass: 1,
             target_distance: TARGET_DISTANCE_M,
-            reserved: 0,
+            reserved_1: 0,
+            covered_low: covered.low,
+            covered_high: covered.high,
+            field_cells: field.cells.map(|cells| cells as u32),
+            reserved_2: 0,
         }
     }
 

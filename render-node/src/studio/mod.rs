@@ -9,6 +9,8 @@ pub mod optics;
 mod passes;
 pub mod rig;
 mod shoot;
+mod stage;
+mod visible;
 
 pub use camera::Camera;
 pub use conditioning::{CONDITIONING_CHANNELS, Channel, Conditioning};

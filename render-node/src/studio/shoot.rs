@@ -1,17 +1,16 @@
 //! One picture: uploads a vehicle, runs the passes, reads the layers and the conditioning back.
 
-use super::camera::{Camera, NothingToSee};
+use super::camera::{Camera, Covered, NothingToSee};
 use super::conditioning::{CHANNELS, CONDITIONING_SIDE_PX, Conditioning};
 use super::distance_field::DistanceField;
 use super::gpu_data::{self, ConditionData, FrameData, Lit, Pixel, RigData, Vertex};
 use super::layers::Layers;
-use super::optics;
 use super::passes::{DEPTH_FORMAT, GEOMETRY_TARGET, Passes, TARGET_FORMAT, TARGETS};
 use super::rig::{Rig, RigError};
+use super::stage::Stage;
 use crate::gpu::{Gpu, GpuError, read_buffer};
 use crate::vehicle::VehicleMesh;
 use cyclorama_core::{MASTER_SIDE_PX, View};
-use glam::Vec3;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::mem::size_of;
@@ -24,10 +23,6 @@ const SUPERSAMPLES: u32 = 2;
 const JITTER: [[f32; 2]; 3] = [[-1.0 / 3.0, 0.0], [0.0, 1.0 / 3.0], [1.0 / 3.0, -1.0 / 3.0]];
 /// Texels along a side of the ground map: 10 m / 192 = 5 cm, about as fine as the distance field.
 const GROUND_SIDE: u32 = 192;
-/// Triangles that are drawn together, however far each is from the camera.
-const RUN_TRIANGLES: usize = 256;
-/// More would pass the device's buffer limit at 32 bytes a vertex, and no template comes near.
-const VERTICES_MAX: usize = 4_000_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StudioError {
@@ -63,11 +58,13 @@ pub struct Settings {
     pub zebra: bool,
     /// Jittered passes of four samples each, 1 to 3. Fewer are for previews.
     pub passes: usize,
+    /// Draws what cannot be seen as well, as a graphics card always does, which is quicker at that than the CPU is at finding it.
+    pub draws_hidden: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { conditioning_side_px: CONDITIONING_SIDE_PX, zebra: false, passes: JITTER.len() }
+        Settings { conditioning_side_px: CONDITIONING_SIDE_PX, zebra: false, passes: JITTER.len(), draws_hidden: false }
     }
 }
 
@@ -120,15 +117,20 @@ impl Studio {
             return Err(StudioError::Side(side));
         }
         let camera = Camera::fit(mesh, view, self.rig.reference_diagonal_m)?;
-        let field = DistanceField::build(mesh).ok_or(NothingToSee)?;
-        let mut stage = Stage::new(mesh)?;
-        stage.sort_front_to_back(&camera);
-        let frame = FrameData::new(&camera, &field, stage.vertices.len() as u32, settings.zebra);
+        let (field, stage) = rayon::join(
+            || DistanceField::build(mesh).ok_or(NothingToSee),
+            || Stage::new(mesh).map(|stage| stage.sorted_front_to_back(&camera)),
+        );
+        let (field, mut stage) = (field?, stage?);
+        let mut frame = FrameData::new(&camera, &field, stage.vertices.len() as u32, settings.zebra);
         let gbuffer_digest = self.digest(&stage, &frame);
-        let (pixels, planes) = self.gpu.guarded("shooting a picture", || {
+        if self.gpu.is_cpu && !settings.draws_hidden {
+            stage = stage.without_hidden(&camera);
+            frame.vertex_count = stage.vertices.len() as u32;
+        }
+        let (layers, planes) = self.gpu.guarded("shooting a picture", || {
             self.run(&stage, &field, &frame, side, settings.passes.clamp(1, JITTER.len()))
         })?;
-        let layers = layers_from(&pixels);
         let conditioning = Conditioning { side_px: side, planes };
         Ok(Shot { layers, conditioning, gbuffer_digest, camera })
     }
@@ -143,7 +145,7 @@ impl Studio {
         hex::encode(hash.finalize())
     }
 
-    /// Records and submits every pass; returns layer pixels and conditioning planes.
+    /// Records and submits every pass; returns layers and conditioning planes.
     fn run(
         &self,
         stage: &Stage,
@@ -151,7 +153,7 @@ impl Studio {
         frame: &FrameData,
         side: u32,
         passes: usize,
-    ) -> Result<(Vec<Pixel>, Vec<f32>), GpuError> {
+    ) -> Result<(Layers, Vec<f32>), GpuError> {
         let device = &self.gpu.device;
         let targets = &self.targets;
         let buffer = |label, contents: &[u8], usage| {
@@ -175,13 +177,14 @@ impl Studio {
                 buffer("frame", bytemuck::bytes_of(&jittered), wgpu::BufferUsages::UNIFORM)
             })
             .collect();
-        let field = upload_field(&self.gpu, field);
+        let field = buffer("distance field", bytemuck::cast_slice(&field.corners()), wgpu::BufferUsages::STORAGE);
+        let covered = Covered { low: frame.covered_low, high: frame.covered_high };
         let condition = ConditionData::new(side, MASTER_SIDE_PX * SUPERSAMPLES, MASTER_SIDE_PX);
         let condition = buffer("condition", bytemuck::bytes_of(&condition), wgpu::BufferUsages::UNIFORM);
         let planes = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("conditioning planes"),
             size: u64::from(side) * u64::from(side) * (CHANNELS * size_of::<f32>()) as u64,
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+            usage: wgpu::BufferUsages::STORAGE | self.gpu.readable(),
             mapped_at_creation: false,
         });
 
@@ -194,8 +197,7 @@ impl Studio {
             &[
                 frames[0].as_entire_binding(),
                 targets.rig.as_entire_binding(),
-                view(&field),
-                sampler.clone(),
+                field.as_entire_binding(),
                 view(&targets.ground),
             ],
         );
@@ -211,7 +213,7 @@ impl Studio {
             &[
                 frames[0].as_entire_binding(),
                 targets.rig.as_entire_binding(),
-                view(&field),
+                field.as_entire_binding(),
                 sampler.clone(),
                 view(&targets.ground),
                 vertices.as_entire_binding(),
@@ -268,7 +270,9 @@ impl Studio {
                     targets.uneven.as_entire_binding(),
                 ],
             );
-            compute(&mut encoder, &self.passes.accumulate, &sum_group, [MASTER_SIDE_PX / 8; 2]);
+            // What is not covered has its shadow from the first pass.
+            let across = if first { [MASTER_SIDE_PX; 2] } else { covered.size() };
+            compute(&mut encoder, &self.passes.accumulate, &sum_group, across.map(|pixels| pixels.div_ceil(8)));
             if first {
                 let condition_group = self.bind(
                     &self.passes.condition.get_bind_group_layout(0),
@@ -286,9 +290,14 @@ impl Studio {
             }
         }
         self.gpu.queue.submit([encoder.finish()]);
-        let pixels = read_buffer(&self.gpu, &targets.pixels, "reading the layers")?;
-        let planes = read_buffer(&self.gpu, &planes, "reading the conditioning")?;
-        Ok((bytemuck::pod_collect_to_vec(&pixels), bytemuck::pod_collect_to_vec(&planes)))
+        // Mapped memory is aligned for every type that a shader knows.
+        let layers = read_buffer(&self.gpu, &targets.pixels, "reading the layers", |bytes| {
+            layers_from(bytemuck::cast_slice(bytes))
+        })?;
+        let planes = read_buffer(&self.gpu, &planes, "reading the conditioning", |bytes| {
+            bytemuck::cast_slice::<u8, f32>(bytes).to_vec()
+        })?;
+        Ok((layers, planes))
     }
 
     fn bind(&self, layout: &wgpu::BindGroupLayout, resources: &[wgpu::BindingResource<'_>]) -> wgpu::BindGroup {
@@ -315,30 +324,6 @@ fn compute(
     pass.set_pipeline(pipeline);
     pass.set_bind_group(0, group, &[]);
     pass.dispatch_workgroups(groups[0], groups[1], 1);
-}
-
-fn upload_field(gpu: &Gpu, field: &DistanceField) -> wgpu::TextureView {
-    // Half floats: filtering 32-bit ones is an optional feature, and a millimetre does not matter here.
-    let halves: Vec<u16> = field.distances_m.iter().map(|d| half::f16::from_f32(*d).to_bits()).collect();
-    let [width, height, depth_or_array_layers] = field.cells.map(|n| n as u32);
-    let descriptor = wgpu::TextureDescriptor {
-        label: Some("distance field"),
-        size: wgpu::Extent3d { width, height, depth_or_array_layers },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D3,
-        format: wgpu::TextureFormat::R16Float,
-        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
-        view_formats: &[],
-    };
-    gpu.device
-        .create_texture_with_data(
-            &gpu.queue,
-            &descriptor,
-            wgpu::util::TextureDataOrder::LayerMajor,
-            bytemuck::cast_slice(&halves),
-        )
-        .create_view(&Default::default())
 }
 
 impl Targets {
@@ -384,7 +369,7 @@ impl Targets {
             pixels: gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("layer pixels"),
                 size: u64::from(MASTER_SIDE_PX) * u64::from(MASTER_SIDE_PX) * size_of::<Pixel>() as u64,
-                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+                usage: wgpu::BufferUsages::STORAGE | gpu.readable(),
                 mapped_at_creation: false,
             }),
             uneven: gpu.device.create_buffer(&wgpu::BufferDescriptor {
@@ -430,71 +415,18 @@ impl Targets {
     }
 }
 
-/// The vehicle in the order it is drawn: solid materials, then transparent ones.
-struct Stage {
-    vertices: Vec<Vertex>,
-    indices: Vec<u32>,
-    opaque_indices: u32,
-}
-
-impl Stage {
-    fn new(mesh: &VehicleMesh) -> Result<Stage, StudioError> {
-        let mut stage = Stage { vertices: Vec::new(), indices: Vec::new(), opaque_indices: 0 };
-        for transparent in [false, true] {
-            for (material, surface) in
-                mesh.surfaces.iter().filter(|(material, _)| optics::is_transparent(**material) == transparent)
-            {
-                let broken = |what: &str| StudioError::Mesh(format!("{material:?} {what}"));
-                if surface.positions.len() != surface.normals.len() {
-                    return Err(broken("has not one normal for every position"));
-                }
-                if surface.indices.iter().any(|index| *index as usize >= surface.positions.len()) {
-                    return Err(broken("names a vertex that it does not have"));
-                }
-                let base = stage.vertices.len() as u32;
-                stage.vertices.extend(surface.positions.iter().zip(&surface.normals).map(|(position, normal)| {
-                    Vertex { position: *position, material: *material as u32, normal: *normal, reserved: 0 }
-                }));
-                stage.indices.extend(surface.indices.iter().map(|index| base + index));
-                if stage.vertices.len() > VERTICES_MAX {
-                    return Err(StudioError::Mesh(format!("more than {VERTICES_MAX} vertices")));
-                }
-            }
-            if !transparent {
-                stage.opaque_indices = stage.indices.len() as u32;
-            }
-        }
-        if stage.indices.is_empty() {
-            return Err(NothingToSee.into());
-        }
-        Ok(stage)
-    }
-
-    /// Puts the solid triangles nearest to the camera first: what they hide is then never shaded. In runs of neighbours, which share
-    /// their vertices.
-    fn sort_front_to_back(&mut self, camera: &Camera) {
-        let clip = camera.clip_from_studio() * camera.studio_from_vehicle;
-        let depths: Vec<f32> =
-            self.vertices.par_iter().map(|vertex| clip.project_point3(Vec3::from(vertex.position)).z).collect();
-        let solid = &mut self.indices[..self.opaque_indices as usize];
-        let mut runs: Vec<(f32, &[u32])> = solid
-            .par_chunks(3 * RUN_TRIANGLES)
-            .map(|run| (run.iter().map(|i| depths[*i as usize]).fold(f32::MAX, f32::min), run))
-            .collect();
-        runs.par_sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let sorted: Vec<u32> = runs.into_iter().flat_map(|(_, run)| run).copied().collect();
-        solid.copy_from_slice(&sorted);
-    }
-}
-
+/// Takes pixels apart, a plane at a time.
 fn layers_from(pixels: &[Pixel]) -> Layers {
+    fn plane<T: Send>(pixels: &[Pixel], of: fn(&Pixel) -> T) -> Vec<T> {
+        pixels.par_iter().map(of).collect()
+    }
     Layers {
         side_px: MASTER_SIDE_PX,
-        diffuse: pixels.iter().map(|p| p.diffuse).collect(),
-        gloss: pixels.iter().map(|p| p.gloss).collect(),
-        rest: pixels.iter().map(|p| p.rest).collect(),
-        coverage: pixels.iter().map(|p| p.coverage).collect(),
-        paint: pixels.iter().map(|p| p.paint).collect(),
-        shadow: pixels.iter().map(|p| p.shadow).collect(),
+        diffuse: plane(pixels, |p| p.diffuse),
+        gloss: plane(pixels, |p| p.gloss),
+        rest: plane(pixels, |p| p.rest),
+        coverage: plane(pixels, |p| p.coverage),
+        paint: plane(pixels, |p| p.paint),
+        shadow: plane(pixels, |p| p.shadow),
     }
 }

@@ -1,0 +1,211 @@
+//! Which triangles a picture can show. The CPU as a graphics device spends most of a picture on vertices and small triangles, and a view
+//! hides more than half of them: the far side, the floor, what stands behind the body.
+//!
+//! A depth map of the solid triangles says, for blocks of pixels, how far away the farthest of what is seen there is. A triangle that lies
+//! well behind that in every block it reaches is left out (after N. Greene, M. Kass, G. Miller: Hierarchical Z-buffer visibility, SIGGRAPH
+//! 1993). What is left out is never seen, so the picture stays the same; what is hidden and stays in costs time only.
+
+use super::camera::Camera;
+use cyclorama_core::MASTER_SIDE_PX;
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Texels of the depth map along a side: one a pixel.
+const SIDE: usize = MASTER_SIDE_PX as usize;
+/// Pixels along the side of a block.
+const BLOCK: usize = 8;
+const BLOCKS: usize = SIDE / BLOCK;
+/// Rows of the depth map that are drawn as one piece of work.
+const BAND: usize = 64;
+/// What lies less than this behind is kept, studio metres: a shut line is deeper than it is wide, and may fall between two texels.
+const BEHIND_M: f32 = 0.06;
+/// Samples of a pixel lie beside its middle, where the map's texel is.
+const BESIDE_PX: f32 = 1.0;
+/// A texel on the edge between two triangles must belong to one of them.
+const EDGE: f32 = -1e-4;
+
+/// A vertex in the picture: pixels from its left and top, and one over the distance along the view in studio metres, which is linear there.
+#[derive(Debug, Clone, Copy)]
+pub struct Projected {
+    x: f32,
+    y: f32,
+    nearness: f32,
+}
+
+impl Projected {
+    /// Of a position in vehicle axes.
+    pub fn of(camera: &Camera, position: Vec3) -> Self {
+        let seen = camera.studio_from_vehicle.transform_point3(position) - camera.eye;
+        let nearness = 1.0 / seen.dot(camera.forward);
+        let half = 0.5 * SIDE as f32;
+        let x = (seen.dot(camera.right()) * nearness - camera.shift.x) * camera.zoom;
+        let y = (seen.dot(camera.up) * nearness - camera.shift.y) * camera.zoom;
+        Self { x: half + half * x, y: half - half * y, nearness }
+    }
+}
+
+type Corners = [Projected; 3];
+
+/// Least and most of one coordinate of three corners.
+fn span(corners: &Corners, of: impl Fn(&Projected) -> f32) -> (f32, f32) {
+    let [a, b, c] = [&corners[0], &corners[1], &corners[2]].map(of);
+    (a.min(b).min(c), a.max(b).max(c))
+}
+
+/// For each triangle whether the picture can show it. The first `solid` of the indices are of what hides things.
+pub fn triangles(vertices: &[Projected], indices: &[u32], solid: usize) -> Vec<bool> {
+    let corners_of = |triangle: &[u32]| [triangle[0], triangle[1], triangle[2]].map(|index| vertices[index as usize]);
+    let hides = farthest_in_blocks(&indices[..solid], &corners_of);
+    indices.par_chunks_exact(3).map(|triangle| can_be_seen(&corners_of(triangle), &hides)).collect()
+}
+
+/// For each block, row by row, the nearness of the farthest of what is nearest in its texels; 0 if one of them shows the background.
+fn farthest_in_blocks(solid: &[u32], corners_of: &(impl Fn(&[u32]) -> Corners + Sync)) -> Vec<f32> {
+    let rows: Vec<(f32, f32)> =
+        solid.par_chunks_exact(3).map(|triangle| span(&corners_of(triangle), |p| p.y)).collect();
+    let bands = (0..SIDE / BAND).into_par_iter().map(|band| {
+        let (first, last) = ((band * BAND) as f32, ((band + 1) * BAND) as f32);
+        let mut nearest = vec![0.0; BAND * SIDE];
+        for (triangle, (top, bottom)) in solid.chunks_exact(3).zip(&rows) {
+            if *bottom > first && *top < last {
+                draw(&corners_of(triangle), band * BAND, &mut nearest);
+            }
+        }
+        let of_block = |row: usize, column: usize| {
+            let texels = (0..BLOCK).flat_map(|y| {
+                let start = (row * BLOCK + y) * SIDE + column * BLOCK;
+                &nearest[start..start + BLOCK]
+            });
+            texels.copied().fold(f32::MAX, f32::min)
+        };
+        (0..BAND / BLOCK * BLOCKS).map(|block| of_block(block / BLOCKS, block % BLOCKS)).collect::<Vec<f32>>()
+    });
+    bands.flatten().collect()
+}
+
+/// Brings a triangle into the rows of the depth map from `top` on.
+fn draw(corners: &Corners, top: usize, nearest: &mut [f32]) {
+    let [a, b, c] = corners;
+    let area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
+    if area == 0.0 || !area.is_finite() {
+        return;
+    }
+    // Texels whose middles lie in the span.
+    let middles = |(least, most): (f32, f32), first: usize, count: usize| {
+        let low = (least - 0.5).ceil().max(first as f32) as usize;
+        let high = (most - 0.5).floor().min((first + count) as f32 - 1.0);
+        low..if high < 0.0 { low } else { high as usize + 1 }
+    };
+    let columns = middles(span(corners, |p| p.x), 0, SIDE);
+    let share = 1.0 / area;
+    for row in middles(span(corners, |p| p.y), top, nearest.len() / SIDE) {
+        let y = row as f32 + 0.5;
+        let line = &mut nearest[(row - top) * SIDE..][..SIDE];
+        for column in columns.clone() {
+            let x = column as f32 + 0.5;
+            // Barycentric.
+            let of_b = ((x - a.x) * (c.y - a.y) - (c.x - a.x) * (y - a.y)) * share;
+            let of_c = ((b.x - a.x) * (y - a.y) - (x - a.x) * (b.y - a.y)) * share;
+            let of_a = 1.0 - of_b - of_c;
+            if of_a >= EDGE && of_b >= EDGE && of_c >= EDGE {
+                let nearness = of_a * a.nearness + of_b * b.nearness + of_c * c.nearness;
+                line[column] = line[column].max(nearness);
+            }
+        }
+    }
+}
+
+fn can_be_seen(corners: &Corners, hides: &[f32]) -> bool {
+    let (_, nearest) = span(corners, |p| p.nearness);
+    let behind = 1.0 / (1.0 / nearest - BEHIND_M);
+    let blocks = |(least, most): (f32, f32)| {
+        let block = |px: f32| (px.max(0.0) as usize / BLOCK).min(BLOCKS - 1);
+        block(least - BESIDE_PX)..=block(most + BESIDE_PX)
+    };
+    let columns = blocks(span(corners, |p| p.x));
+    // Written so that what is not a number is seen.
+    blocks(span(corners, |p| p.y))
+        .any(|row| !hides[row * BLOCKS..][columns.clone()].iter().all(|block| *block > behind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Studio metres before the picture's plane.
+    const FAR_M: f32 = 11.0;
+
+    fn at(x: f32, y: f32, distance_m: f32) -> Projected {
+        Projected { x, y, nearness: 1.0 / distance_m }
+    }
+
+    /// A square of two triangles.
+    fn square(centre: [f32; 2], half: f32, distance_m: f32) -> [Projected; 4] {
+        [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
+            .map(|[x, y]| at(centre[0] + half * x, centre[1] + half * y, distance_m))
+    }
+
+    fn of_squares(squares: &[[Projected; 4]]) -> Vec<bool> {
+        let indices: Vec<u32> =
+            (0..squares.len() as u32).flat_map(|i| [0, 1, 2, 0, 2, 3].map(|corner| 4 * i + corner)).collect();
+        let seen = triangles(&squares.concat(), &indices, indices.len());
+        seen.chunks_exact(2).map(|two| two[0] || two[1]).collect()
+    }
+
+    #[test]
+    fn what_stands_well_behind_is_hidden() {
+        let wall = square([512.0, 512.0], 200.0, FAR_M);
+        for (what, thing, is_seen) in [
+            ("in front", square([512.0, 512.0], 20.0, FAR_M - 0.5), true),
+            ("behind", square([512.0, 512.0], 20.0, FAR_M + 0.5), false),
+            ("behind, smaller than a texel", square([512.3, 512.3], 0.1, FAR_M + 0.5), false),
+            ("as deep as a shut line", square([512.0, 512.0], 20.0, FAR_M + 0.5 * BEHIND_M), true),
+            ("beside", square([900.0, 512.0], 20.0, FAR_M + 0.5), true),
+            ("half beside", square([712.0, 512.0], 20.0, FAR_M + 0.5), true),
+            ("around", square([512.0, 512.0], 300.0, FAR_M + 0.5), true),
+            ("a sample beside", square([712.4, 512.0], 0.1, FAR_M + 0.5), true),
+        ] {
+            assert_eq!(of_squares(&[wall, thing]), [true, is_seen], "{what}");
+        }
+    }
+
+    #[test]
+    fn a_wall_with_a_window_shows_what_is_behind() {
+        let pillar = |x: f32| square([x, 512.0], 40.0, FAR_M);
+        let behind = square([512.0, 512.0], 30.0, FAR_M + 1.0);
+        assert_eq!(of_squares(&[pillar(471.0), pillar(553.0), behind]), [true, true, true], "a gap of two pixels");
+        assert_eq!(of_squares(&[pillar(472.0), pillar(552.0), behind]), [true, true, false], "edge to edge");
+    }
+
+    proptest! {
+        /// What the nearest surface in the middle of a pixel is, is never left out.
+        #[test]
+        fn what_is_nearest_somewhere_is_seen(
+            corners in proptest::collection::vec((-20.0f32..1044.0, -20.0f32..1044.0, 10.0f32..12.0), 3..60),
+            looks in proptest::collection::vec((0usize..SIDE, 0usize..SIDE), 200),
+        ) {
+            let vertices: Vec<Projected> = corners.iter().map(|(x, y, distance_m)| at(*x, *y, *distance_m)).collect();
+            let indices: Vec<u32> = (0..vertices.len() as u32 / 3 * 3).collect();
+            let seen = triangles(&vertices, &indices, indices.len());
+            for (column, row) in looks {
+                let (x, y) = (column as f32 + 0.5, row as f32 + 0.5);
+                let nearness = |triangle: usize| {
+                    let [a, b, c] = [0, 1, 2].map(|corner| vertices[3 * triangle + corner]);
+                    let area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
+                    let of_b = ((x - a.x) * (c.y - a.y) - (c.x - a.x) * (y - a.y)) / area;
+                    let of_c = ((b.x - a.x) * (y - a.y) - (x - a.x) * (b.y - a.y)) / area;
+                    let of_a = 1.0 - of_b - of_c;
+                    let inside = of_a > 1e-3 && of_b > 1e-3 && of_c > 1e-3;
+                    inside.then_some(of_a * a.nearness + of_b * b.nearness + of_c * c.nearness)
+                };
+                let nearest = (0..seen.len())
+                    .filter_map(|triangle| Some((nearness(triangle)?, triangle)))
+                    .max_by(|a, b| a.0.total_cmp(&b.0));
+                if let Some((_, triangle)) = nearest {
+                    prop_assert!(seen[triangle], "triangle {triangle} is what {column}, {row} shows");
+                }
+            }
+        }
+    }
+}
