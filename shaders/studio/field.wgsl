@@ -1,29 +1,5 @@
 // Cone tracing through the vehicle's distance field: how much of a direction the vehicle hides from a point.
-// Appended to frame.wgsl by the passes that need it; they declare `frame` and `field`: for each cell the distances of the eight from it on,
-// in half floats, x fastest. One load in place of eight, which a device that is a CPU would make one by one.
-
-// Between the middles of the cells around; `at` in cells from the lower corner of the first.
-fn distance_at(at: vec3f) -> f32 {
-    let last = vec3f(frame.field_cells - vec3u(1u));
-    let place = clamp(at - 0.5, vec3f(0.0), last);
-    let low = floor(place);
-    let beyond = place - low;
-    let cell = vec3u(low);
-    let corners = field[(cell.z * frame.field_cells.y + cell.y) * frame.field_cells.x + cell.x];
-    let along_x = vec4f(
-        mix_pair(corners.x, beyond.x),
-        mix_pair(corners.y, beyond.x),
-        mix_pair(corners.z, beyond.x),
-        mix_pair(corners.w, beyond.x),
-    );
-    let along_y = mix(along_x.xz, along_x.yw, beyond.y);
-    return mix(along_y.x, along_y.y, beyond.z);
-}
-
-fn mix_pair(pair: u32, share: f32) -> f32 {
-    let values = unpack2x16float(pair);
-    return mix(values.x, values.y, share);
-}
+// Appended to frame.wgsl by the passes that need it; they declare `frame`, `field` and `field_sampler`.
 
 // Distance from `p` to the nearest surface of the vehicle, in studio metres. Outside the field's box the distance to the
 // box is added, which keeps it a lower bound that grows as it should.
@@ -32,7 +8,7 @@ fn distance_to_vehicle(p: vec3f) -> f32 {
     let uvw = (frame.field_from_studio * vec4f(inside, 1.0)).xyz;
     let clamped = clamp(uvw, vec3f(0.0), vec3f(1.0));
     let away = (uvw - clamped) * (frame.field_box_max - frame.field_box_min);
-    return (distance_at(clamped * vec3f(frame.field_cells)) + length(away)) * frame.field_scale;
+    return textureSampleLevel(field, field_sampler, clamped, 0.0).x * frame.field_scale + length(away) * frame.field_scale;
 }
 
 // Share of a cone (unit `direction`, tangent of half angle `spread`) that leaves the vehicle within `reach` metres.

@@ -33,10 +33,8 @@ struct Frame {
     first_pass: u32,
     // Distance from the eye to the middle of the vehicle.
     target_distance: f32,
-    reserved_1: u32,
+    reserved: u32,
     // Pixels of the picture that the vehicle can cover, low to before high.
     covered_low: vec2u,
     covered_high: vec2u,
-    field_cells: vec3u,
-    reserved_2: u32,
 }

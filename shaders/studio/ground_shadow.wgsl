@@ -3,8 +3,9 @@
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> rig: Rig;
-@group(0) @binding(2) var<storage, read> field: array<vec4u>;
-@group(0) @binding(3) var ground_out: texture_storage_2d<rgba16float, write>;
+@group(0) @binding(2) var field: texture_3d<f32>;
+@group(0) @binding(3) var field_sampler: sampler;
+@group(0) @binding(4) var ground_out: texture_storage_2d<rgba16float, write>;
 
 // Looks along a cone towards a light, at most.
 const LOOKS = 24u;

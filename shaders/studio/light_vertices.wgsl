@@ -18,8 +18,8 @@ struct Lit {
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> rig: Rig;
-@group(0) @binding(2) var<storage, read> field: array<vec4u>;
-@group(0) @binding(3) var ground_sampler: sampler;
+@group(0) @binding(2) var field: texture_3d<f32>;
+@group(0) @binding(3) var field_sampler: sampler;
 @group(0) @binding(4) var ground: texture_2d<f32>;
 @group(0) @binding(5) var<storage, read> vertices: array<Vertex>;
 @group(0) @binding(6) var<storage, read_write> lit: array<Lit>;
@@ -32,7 +32,7 @@ fn floor_light(p: vec3f, r: vec3f) -> vec2f {
     if r.z >= -0.02 { return vec2f(8.0, 1.0); }
     let t = max(p.z, 0.0) / -r.z;
     let at = p.xy + r.xy * t;
-    let shadow = textureSampleLevel(ground, ground_sampler, at / frame.ground_half * 0.5 + 0.5, 0.0).x;
+    let shadow = textureSampleLevel(ground, field_sampler, at / frame.ground_half * 0.5 + 0.5, 0.0).x;
     return vec2f(length(at), 1.0 - shadow);
 }
 

@@ -6,7 +6,6 @@
 use super::optics;
 use crate::vehicle::VehicleMesh;
 use glam::Vec3;
-use rayon::prelude::*;
 
 /// Cells along the longest side. 4.6 m / 128 = 3.6 cm: a mirror or a wheel arch shades, a badge does not.
 const CELLS_LONGEST: f32 = 128.0;
@@ -58,24 +57,6 @@ impl DistanceField {
         nearest.spread();
         let distances_m = nearest.distances();
         Some(DistanceField { cells, low, cell_m, distances_m })
-    }
-}
-
-impl DistanceField {
-    /// As shaders read it (`field.wgsl`): for each cell, x fastest, the distances in half floats of the eight cells from it on: to the right, above
-    /// and behind, x fastest. The last of a line counts twice. Half floats: a millimetre does not matter here.
-    pub fn corners(&self) -> Vec<[u16; 8]> {
-        let [nx, ny, nz] = self.cells;
-        let halves: Vec<u16> =
-            self.distances_m.par_iter().map(|distance| half::f16::from_f32(*distance).to_bits()).collect();
-        let corners = |cell: usize| {
-            let (x, y, z) = (cell % nx, cell / nx % ny, cell / (nx * ny));
-            std::array::from_fn(|corner| {
-                let step = |place: usize, bit: usize, count: usize| (place + (corner >> bit & 1)).min(count - 1);
-                halves[(step(z, 2, nz) * ny + step(y, 1, ny)) * nx + step(x, 0, nx)]
-            })
-        };
-        (0..halves.len()).into_par_iter().map(corners).collect()
     }
 }
 

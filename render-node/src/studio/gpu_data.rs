@@ -94,11 +94,9 @@ pub struct FrameData {
     pub vertex_count: u32,
     pub first_pass: u32,
     pub target_distance: f32,
-    pub reserved_1: u32,
+    pub reserved: u32,
     pub covered_low: [u32; 2],
     pub covered_high: [u32; 2],
-    pub field_cells: [u32; 3],
-    pub reserved_2: u32,
 }
 
 /// Around what the vehicle covers. Pixels and blocks of conditioning that reach over its edge are then whole, and marks of uneven neighbours
@@ -132,11 +130,9 @@ impl FrameData {
             vertex_count,
             first_pass: 1,
             target_distance: TARGET_DISTANCE_M,
-            reserved_1: 0,
+            reserved: 0,
             covered_low: covered.low,
             covered_high: covered.high,
-            field_cells: field.cells.map(|cells| cells as u32),
-            reserved_2: 0,
         }
     }
 

@@ -177,7 +177,7 @@ impl Studio {
                 buffer("frame", bytemuck::bytes_of(&jittered), wgpu::BufferUsages::UNIFORM)
             })
             .collect();
-        let field = buffer("distance field", bytemuck::cast_slice(&field.corners()), wgpu::BufferUsages::STORAGE);
+        let field = upload_field(&self.gpu, field);
         let covered = Covered { low: frame.covered_low, high: frame.covered_high };
         let condition = ConditionData::new(side, MASTER_SIDE_PX * SUPERSAMPLES, MASTER_SIDE_PX);
         let condition = buffer("condition", bytemuck::bytes_of(&condition), wgpu::BufferUsages::UNIFORM);
@@ -197,7 +197,8 @@ impl Studio {
             &[
                 frames[0].as_entire_binding(),
                 targets.rig.as_entire_binding(),
-                field.as_entire_binding(),
+                view(&field),
+                sampler.clone(),
                 view(&targets.ground),
             ],
         );
@@ -213,7 +214,7 @@ impl Studio {
             &[
                 frames[0].as_entire_binding(),
                 targets.rig.as_entire_binding(),
-                field.as_entire_binding(),
+                view(&field),
                 sampler.clone(),
                 view(&targets.ground),
                 vertices.as_entire_binding(),
@@ -324,6 +325,30 @@ fn compute(
     pass.set_pipeline(pipeline);
     pass.set_bind_group(0, group, &[]);
     pass.dispatch_workgroups(groups[0], groups[1], 1);
+}
+
+fn upload_field(gpu: &Gpu, field: &DistanceField) -> wgpu::TextureView {
+    // Half floats: filtering 32-bit ones is an optional feature, and a millimetre does not matter here.
+    let halves: Vec<u16> = field.distances_m.iter().map(|d| half::f16::from_f32(*d).to_bits()).collect();
+    let [width, height, depth_or_array_layers] = field.cells.map(|n| n as u32);
+    let descriptor = wgpu::TextureDescriptor {
+        label: Some("distance field"),
+        size: wgpu::Extent3d { width, height, depth_or_array_layers },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D3,
+        format: wgpu::TextureFormat::R16Float,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    };
+    gpu.device
+        .create_texture_with_data(
+            &gpu.queue,
+            &descriptor,
+            wgpu::util::TextureDataOrder::LayerMajor,
+            bytemuck::cast_slice(&halves),
+        )
+        .create_view(&Default::default())
 }
 
 impl Targets {
