@@ -15,7 +15,7 @@ struct Condition {
 
 const GROUP_FIRST = 6u;
 const GROUPS = 10u;
-const SHADOW = 29u;
+const SHADOW = GROUP_FIRST + GROUPS + 13u;
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> condition: Condition;
@@ -39,9 +39,16 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let m = condition.pixels;
     let share = 1.0 / f32(m * m);
     let first = id.xy * m;
+    var diffuse = vec3f(0.0);
+    var gloss = vec3f(0.0);
+    var rest = vec3f(0.0);
     var shadow = 0.0;
     for (var k = 0u; k < m * m; k++) {
-        shadow += pixels[(first.y + k / m) * condition.layer_side + first.x + k % m].shadow;
+        let pixel = pixels[(first.y + k / m) * condition.layer_side + first.x + k % m];
+        diffuse += pixel.diffuse;
+        gloss += pixel.gloss;
+        rest += pixel.rest;
+        shadow += pixel.shadow;
     }
     planes[SHADOW * plane + at] = shadow * share;
     // Where no vehicle is, the other planes are zero, as new buffers are.
@@ -88,15 +95,6 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     planes[(next + 1u) * plane + at] = albedo.y * weight;
     planes[(next + 2u) * plane + at] = albedo.z * weight;
 
-    var diffuse = vec3f(0.0);
-    var gloss = vec3f(0.0);
-    var rest = vec3f(0.0);
-    for (var k = 0u; k < m * m; k++) {
-        let pixel = pixels[(first.y + k / m) * condition.layer_side + first.x + k % m];
-        diffuse += pixel.diffuse;
-        gloss += pixel.gloss;
-        rest += pixel.rest;
-    }
     for (var c = 0u; c < 3u; c++) {
         planes[(next + 3u + c) * plane + at] = encoded(diffuse[c] * share);
         planes[(next + 6u + c) * plane + at] = encoded(gloss[c] * share);

@@ -41,12 +41,6 @@ pub struct Covered {
     pub high: [u32; 2],
 }
 
-impl Covered {
-    pub fn size(&self) -> [u32; 2] {
-        [self.high[0] - self.low[0], self.high[1] - self.low[1]]
-    }
-}
-
 /// The mesh has no triangles, or they have no extent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the vehicle's mesh is empty or not finite")]

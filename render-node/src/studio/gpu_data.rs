@@ -136,6 +136,11 @@ impl FrameData {
         }
     }
 
+    /// Pixels that the vehicle can cover, across and down.
+    pub fn covered_size(&self) -> [u32; 2] {
+        std::array::from_fn(|axis| self.covered_high[axis] - self.covered_low[axis])
+    }
+
     /// The same picture, moved by `jitter` (normalised device units), after `before` other passes.
     pub fn jittered(mut self, jitter: [f32; 2], before: usize) -> FrameData {
         self.jitter = jitter;

@@ -1,6 +1,6 @@
 //! One picture: uploads a vehicle, runs the passes, reads the layers and the conditioning back.
 
-use super::camera::{Camera, Covered, NothingToSee};
+use super::camera::{Camera, NothingToSee};
 use super::conditioning::{CHANNELS, CONDITIONING_SIDE_PX, Conditioning};
 use super::distance_field::DistanceField;
 use super::gpu_data::{self, ConditionData, FrameData, Lit, Pixel, RigData, Vertex};
@@ -178,7 +178,7 @@ impl Studio {
             })
             .collect();
         let field = upload_field(&self.gpu, field);
-        let covered = Covered { low: frame.covered_low, high: frame.covered_high };
+        let covered_size = frame.covered_size();
         let condition = ConditionData::new(side, MASTER_SIDE_PX * SUPERSAMPLES, MASTER_SIDE_PX);
         let condition = buffer("condition", bytemuck::bytes_of(&condition), wgpu::BufferUsages::UNIFORM);
         let planes = device.create_buffer(&wgpu::BufferDescriptor {
@@ -272,7 +272,7 @@ impl Studio {
                 ],
             );
             // What is not covered has its shadow from the first pass.
-            let across = if first { [MASTER_SIDE_PX; 2] } else { covered.size() };
+            let across = if first { [MASTER_SIDE_PX; 2] } else { covered_size };
             compute(&mut encoder, &self.passes.accumulate, &sum_group, across.map(|pixels| pixels.div_ceil(8)));
             if first {
                 let condition_group = self.bind(

@@ -79,9 +79,7 @@ impl Stage {
         let mut left = Stage { vertices: Vec::new(), indices: Vec::new(), opaque_indices: 0 };
         let mut places = vec![u32::MAX; self.vertices.len()];
         let solid = self.opaque_indices as usize / 3;
-        for (number, (triangle, _)) in
-            self.indices.chunks_exact(3).zip(can_be_seen).enumerate().filter(|(_, (_, can_be_seen))| *can_be_seen)
-        {
+        for (number, triangle) in self.indices.chunks_exact(3).enumerate().filter(|(number, _)| can_be_seen[*number]) {
             for index in triangle {
                 let place = &mut places[*index as usize];
                 if *place == u32::MAX {

@@ -1,5 +1,5 @@
-//! Which triangles a picture can show. The CPU as a graphics device spends most of a picture on vertices and small triangles, and a view
-//! hides more than half of them: the far side, the floor, what stands behind the body.
+//! Which triangles a picture can show. The CPU as a graphics device spends most of a picture on small triangles, and a view hides up to
+//! half of them: the far side, the floor, what stands behind the body.
 //!
 //! A depth map of the solid triangles says, for blocks of pixels, how far away the farthest of what is seen there is. A triangle that lies
 //! well behind that in every block it reaches is left out (after N. Greene, M. Kass, G. Miller: Hierarchical Z-buffer visibility, SIGGRAPH
