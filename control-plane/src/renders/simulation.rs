@@ -4,6 +4,9 @@
 //! What a call of the queue takes on this machine passes on the simulated clock, too, one call after the other: as if all processes of the
 //! service shared one writer, which SQLite is and PostgreSQL is not. No picture is made or stored.
 
+mod ideal;
+
+use self::ideal::Ideal;
 use super::lane::{Asker, Lane};
 use super::queue::Claimant;
 use super::result::{ResultError, Verified};
@@ -81,7 +84,7 @@ pub struct Waits {
     pub jobs: usize,
     pub median: f64,
     pub p99: f64,
-    /// By an ideal queue with the same lanes and jobs, which takes no time to decide.
+    /// By an ideal queue with the same rules and jobs, which takes no time to decide.
     pub ideal_p99: f64,
 }
 
@@ -130,7 +133,7 @@ struct Node {
 
 /// A job as the simulation knows it.
 struct Known {
-    lane: Lane,
+    asker: Asker,
     queued_us: i64,
     leased_us: Option<i64>,
     service_us: i64,
@@ -348,7 +351,7 @@ impl Simulation {
             Err(error) => return Err(error.into()),
         }
         let service_us = (self.scenario.render_seconds * self.random.random_range(0.5..1.5) * SECOND_US as f64) as i64;
-        let known = Known { lane: asker.lane, queued_us: at_us, leased_us: None, service_us };
+        let known = Known { asker: asker.clone(), queued_us: at_us, leased_us: None, service_us };
         self.known.insert(vehicle.model, known);
         Ok(true)
     }
@@ -390,7 +393,7 @@ impl Simulation {
             self.nodes[node].free -= 1;
             self.busy_slots += 1;
             let Some(known) = self.known.get_mut(&job.vehicle.model) else { continue };
-            if known.leased_us.is_none() && known.lane == Lane::Prewarm {
+            if known.leased_us.is_none() && known.asker.lane == Lane::Prewarm {
                 self.ahead_waiting -= 1;
             }
             known.leased_us.get_or_insert(now_us);
@@ -522,16 +525,22 @@ impl Simulation {
             }
         }
         let slots = self.scenario.nodes * self.scenario.slots_per_node as usize;
-        // Lost slots are taken by something that goes before everybody.
-        let lost =
-            self.losses_us.iter().flat_map(|at_us| (0..self.scenario.slots_per_node).map(|_| Ideal::lost(*at_us)));
-        let ideal = ideal_waits(self.known.values().filter_map(Ideal::of).chain(lost).collect(), slots);
+        let lost = self.losses_us.iter().flat_map(|at_us| {
+            let slot = Ideal { asker: None, queued_us: *at_us, service_us: AWAY_US };
+            std::iter::repeat_n(slot, self.scenario.slots_per_node as usize)
+        });
+        let given = self.known.values().filter(|job| job.leased_us.is_some()).map(|job| Ideal {
+            asker: Some(job.asker.clone()),
+            queued_us: job.queued_us,
+            service_us: job.service_us,
+        });
+        let ideal = ideal::waits(given.chain(lost).collect(), slots);
         let mut waits = BTreeMap::new();
         for lane in Lane::ALL {
             let mut seconds: Vec<f64> = self
                 .known
                 .values()
-                .filter(|job| job.lane == lane)
+                .filter(|job| job.asker.lane == lane)
                 .filter_map(|job| job.leased_us.map(|leased_us| (leased_us - job.queued_us) as f64 / 1e6))
                 .collect();
             if seconds.is_empty() {
@@ -562,83 +571,9 @@ impl Simulation {
     }
 }
 
-/// When a job came and how long it takes, in microseconds.
-type Came = (i64, i64);
-
-/// A job of the ideal queue; no lane: a slot that was lost.
-struct Ideal {
-    lane: Option<Lane>,
-    queued_us: i64,
-    service_us: i64,
-}
-
-impl Ideal {
-    fn of(job: &Known) -> Option<Self> {
-        job.leased_us.map(|_| Ideal { lane: Some(job.lane), queued_us: job.queued_us, service_us: job.service_us })
-    }
-
-    fn lost(at_us: i64) -> Self {
-        Ideal { lane: None, queued_us: at_us, service_us: AWAY_US }
-    }
-}
-
-/// Waits in seconds where whoever is free takes the first job of the highest lane at once.
-fn ideal_waits(mut jobs: Vec<Ideal>, slots: usize) -> HashMap<Lane, Vec<f64>> {
-    jobs.sort_by_key(|job| job.queued_us);
-    let mut free: BinaryHeap<Reverse<i64>> = (0..slots).map(|_| Reverse(0)).collect();
-    // Lost slots first, then the highest lane, then who came first.
-    let mut waiting: BinaryHeap<(bool, Option<Lane>, Reverse<Came>)> = BinaryHeap::new();
-    let mut waits: HashMap<Lane, Vec<f64>> = HashMap::new();
-    let mut coming = jobs.into_iter().peekable();
-    while let Some(Reverse(free_us)) = free.pop() {
-        let mut at_us = free_us;
-        loop {
-            while let Some(job) = coming.next_if(|job| job.queued_us <= at_us) {
-                waiting.push((job.lane.is_none(), job.lane, Reverse((job.queued_us, job.service_us))));
-            }
-            match (waiting.is_empty(), coming.peek()) {
-                (true, Some(next)) => at_us = next.queued_us,
-                _ => break,
-            }
-        }
-        let Some((_, lane, Reverse((queued_us, service_us)))) = waiting.pop() else { break };
-        if let Some(lane) = lane {
-            waits.entry(lane).or_default().push((at_us - queued_us) as f64 / 1e6);
-        }
-        free.push(Reverse(at_us + service_us));
-    }
-    waits
-}
-
 /// 0 of nothing.
 fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let place = (values.len() as f64 * share) as usize;
     values.get(place.min(values.len().saturating_sub(1))).copied().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_ideal_queue_serves_the_higher_lane_first() {
-        let second = SECOND_US;
-        let jobs = || {
-            [
-                (Lane::Prewarm, 0, 4),
-                (Lane::Prewarm, 1, 2),
-                (Lane::Interactive, second, 2),
-                (Lane::Interactive, 20 * second, 1),
-            ]
-            .map(|(lane, queued_us, seconds)| Ideal { lane: Some(lane), queued_us, service_us: seconds * second })
-            .into_iter()
-        };
-        let waits = ideal_waits(jobs().collect(), 1);
-        assert_eq!(waits[&Lane::Interactive], [3.0, 0.0]);
-        assert_eq!(waits[&Lane::Prewarm].iter().map(|wait| wait.round()).collect::<Vec<_>>(), [0.0, 6.0]);
-        assert!(ideal_waits(jobs().collect(), 3).values().flatten().all(|wait| *wait == 0.0));
-        let waits = ideal_waits(jobs().chain([Ideal::lost(second / 2)]).collect(), 1);
-        assert_eq!(waits[&Lane::Interactive], [93.0, 76.0], "the one slot was away for ninety seconds");
-    }
 }
