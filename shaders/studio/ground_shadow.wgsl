@@ -13,6 +13,12 @@ const LOOKS = 24u;
 const START = 0.03;
 const REACH = 3.5;
 
+// Farther than this from the vehicle's footprint, studio metres, the picture shows no shadow (`accumulate.wgsl`), and only mirrors see the
+// floor. There one cone stands for a light, and the sky is open.
+const FAR = 1.2;
+// Over which one takes the other's place.
+const BLEND = 0.4;
+
 // As `cone_visibility`, for thin parts far from the floor: looks are some tens of centimetres apart there, and a handlebar between two of
 // them would show as a saw's teeth. So between looks counts how near the cone comes to what is there, taken for a point: its distances
 // from both looks say where (after S. Aaltonen, GPU-based clay simulation and ray-tracing tech in Claybook, GDC 2018).
@@ -42,6 +48,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let size = textureDimensions(ground_out);
     if id.x >= size.x || id.y >= size.y { return; }
     let p = vec3f(((vec2f(id.xy) + 0.5) / vec2f(size) * 2.0 - 1.0) * frame.ground_half, 0.0);
+    let near = saturate((FAR - distance_to_vehicle(p)) / BLEND);
     var lost = 0.0;
     var all = 1e-4;
     for (var i = 0u; i < rig.light_count; i++) {
@@ -54,23 +61,31 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
             * max(direction.z, 0.0) * max(-dot(direction, light.normal), 0.0) / (distance * distance);
         if weight <= 1e-3 { continue; }
         // One cone would hide or show the whole rectangle at once: six of them over it give its half shadow.
-        var visible = 0.0;
-        let spread = clamp(max(light.half_u / 3.0, light.half_v / 2.0) / distance, 0.12, 0.5);
-        for (var k = 0; k < 6; k++) {
-            let along = light.axis_u * (light.half_u * 0.667 * f32(k % 3 - 1));
-            let across = light.axis_v * (light.half_v * (f32(k / 3) - 0.5));
-            let toward = normalize(to + along + across);
-            visible += light_visibility(p, toward, spread) / 6.0;
+        var visible = light_visibility(p, direction, clamp(max(light.half_u, light.half_v) / distance, 0.12, 0.5));
+        if near > 0.0 {
+            let spread = clamp(max(light.half_u / 3.0, light.half_v / 2.0) / distance, 0.12, 0.5);
+            var mean = 0.0;
+            for (var k = 0; k < 6; k++) {
+                let along = light.axis_u * (light.half_u * 0.667 * f32(k % 3 - 1));
+                let across = light.axis_v * (light.half_v * (f32(k / 3) - 0.5));
+                let toward = normalize(to + along + across);
+                mean += light_visibility(p, toward, spread) / 6.0;
+            }
+            visible = mix(visible, mean, near);
         }
         lost += weight * (1.0 - visible);
         all += weight;
     }
     // Surroundings: seven cones over the hemisphere.
     let sky_weight = 0.9;
-    var open = cone_visibility(p, vec3f(0.0, 0.0, 1.0), 1.0, 0.6, 0.03, 2.0, 14u) * 0.25;
-    for (var k = 0; k < 6; k++) {
-        let a = f32(k) * PI / 3.0;
-        open += cone_visibility(p, vec3f(cos(a) * 0.82, sin(a) * 0.82, 0.572), 0.572, 0.55, 0.03, 2.0, 14u) * 0.125;
+    var open = 1.0;
+    if near > 0.0 {
+        open = cone_visibility(p, vec3f(0.0, 0.0, 1.0), 1.0, 0.6, 0.03, 2.0, 14u) * 0.25;
+        for (var k = 0; k < 6; k++) {
+            let a = f32(k) * PI / 3.0;
+            open += cone_visibility(p, vec3f(cos(a) * 0.82, sin(a) * 0.82, 0.572), 0.572, 0.55, 0.03, 2.0, 14u) * 0.125;
+        }
+        open = mix(1.0, open, near);
     }
     lost += sky_weight * (1.0 - open);
     all += sky_weight;

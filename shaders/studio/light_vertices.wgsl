@@ -1,6 +1,6 @@
 // Light that needs the whole vehicle, once per vertex: diffuse irradiance of the area lights with soft shadows, ambient
-// light with occlusion, and how much of the mirror direction is open. All of it varies slowly over a surface, so the
-// raster pass interpolates it; what is sharp (mirror images) is computed there per sample.
+// light with occlusion, and of the mirror direction how much is open and how much light the floor there has. All of it varies slowly
+// over a surface, so the raster pass interpolates it; what is sharp (mirror images) is computed there per sample.
 
 struct Vertex {
     position: vec3f,
@@ -12,8 +12,8 @@ struct Vertex {
 struct Lit {
     // Radiance of a white matt surface here (irradiance / pi).
     diffuse: vec3f,
-    // unorm16 pair: ambient openness, openness of the mirror direction.
-    openness: u32,
+    // Four unorm8: ambient openness, openness of the mirror direction, share of its light that the floor in that direction has, nothing.
+    shares: u32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;
@@ -52,28 +52,30 @@ fn form_factor(light: Light, strip: u32, p: vec3f, n: vec3f) -> f32 {
     let u = light.axis_u * light.half_u;
     let v = light.axis_v * (light.half_v / f32(STRIPS));
     let c = light.centre - p + v * f32(i32(2u * strip + 1u) - i32(STRIPS));
-    var corners = array<vec3f, 4>(c - u - v, c + u - v, c + u + v, c - u + v);
-    // The horizon crosses two edges at most, so five corners are left at most.
-    var above = array<vec3f, 5>();
-    var count = 0u;
+    let corners = array<vec3f, 4>(c - u - v, c + u - v, c + u + v, c - u + v);
+    var sum = 0.0;
+    // Where the outline goes below the horizon and where it comes back, if it does: between the two the horizon is the edge.
+    var leaves = vec3f(0.0);
+    var returns = vec3f(0.0);
+    var crosses = false;
     for (var i = 0u; i < 4u; i++) {
         let a = corners[i];
         let b = corners[(i + 1u) % 4u];
         let height_a = dot(a, n);
         let height_b = dot(b, n);
-        if height_a >= 0.0 {
-            above[count] = normalize(a);
-            count++;
+        let crossing = normalize(mix(a, b, height_a / (height_a - height_b)));
+        if height_a >= 0.0 || height_b >= 0.0 {
+            let first = select(crossing, normalize(a), height_a >= 0.0);
+            let last = select(crossing, normalize(b), height_b >= 0.0);
+            sum += dot(edge_form(first, last), n);
         }
-        if (height_a >= 0.0) != (height_b >= 0.0) {
-            above[count] = normalize(mix(a, b, height_a / (height_a - height_b)));
-            count++;
+        if height_a >= 0.0 && height_b < 0.0 {
+            leaves = crossing;
+            crosses = true;
         }
+        if height_a < 0.0 && height_b >= 0.0 { returns = crossing; }
     }
-    var sum = 0.0;
-    for (var i = 0u; i < count; i++) {
-        sum += dot(edge_form(above[i], above[(i + 1u) % count]), n);
-    }
+    if crosses { sum += dot(edge_form(leaves, returns), n); }
     // Winding: axis_u x axis_v is the shining side, so the sum is negative.
     return max(-sum / (2.0 * PI), 0.0);
 }
@@ -92,7 +94,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     // Of a surface that looks away only the inside can be seen, which is dark and takes only how open it is.
     if dot(n, from_eye) > AWAY {
         lit[index].diffuse = vec3f(0.0);
-        lit[index].openness = pack2x16unorm(vec2f(cone_visibility(p, n, 1.0, 0.55, 0.05, 1.2, 8u), 0.0));
+        lit[index].shares = pack4x8unorm(vec4f(cone_visibility(p, n, 1.0, 0.55, 0.05, 1.2, 8u), 0.0, 1.0, 0.0));
         return;
     }
 
@@ -146,5 +148,5 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     let mirror = cone_visibility(p, r, max(dot(r, facing), 0.05), 0.12, 0.07, 1.6, 14u);
 
     lit[index].diffuse = sum + ambient;
-    lit[index].openness = pack2x16unorm(vec2f(openness, mirror));
+    lit[index].shares = pack4x8unorm(vec4f(openness, mirror, floor_light(position, r).y, 0.0));
 }

@@ -23,16 +23,14 @@ struct Optics {
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> rig: Rig;
-@group(0) @binding(2) var ground: texture_2d<f32>;
-@group(0) @binding(3) var ground_sampler: sampler;
-@group(0) @binding(4) var<uniform> optics: array<Optics, 23>;
+@group(0) @binding(2) var<uniform> optics: array<Optics, 23>;
 
 struct VertexIn {
     @location(0) position: vec3f,
     @location(1) material: u32,
     @location(2) normal: vec3f,
     @location(3) diffuse: vec3f,
-    @location(4) openness: vec2f,
+    @location(4) shares: vec4f,
 }
 
 struct Fragment {
@@ -40,7 +38,8 @@ struct Fragment {
     @location(0) position: vec3f,
     @location(1) normal: vec3f,
     @location(2) diffuse: vec3f,
-    @location(3) openness: vec2f,
+    // Ambient openness, openness of the mirror direction, light of the floor there.
+    @location(3) shares: vec3f,
     @location(4) @interpolate(flat) material: u32,
 }
 
@@ -61,21 +60,16 @@ fn vertex(in: VertexIn) -> Fragment {
     out.position = position.xyz;
     out.normal = (frame.studio_from_vehicle * vec4f(in.normal, 0.0)).xyz;
     out.diffuse = in.diffuse;
-    out.openness = in.openness;
+    out.shares = in.shares.xyz;
     out.material = in.material;
     return out;
 }
 
 // Light arriving along `-r` at `p`: lights, walls and the floor with the vehicle's own shadow on it. `open` is the share
-// of the direction that the vehicle itself leaves free.
-fn mirrored(p: vec3f, r: vec3f, roughness: f32, open: f32) -> vec3f {
+// of the direction that the vehicle itself leaves free, `floor_light` the share of its light that the floor there has.
+fn mirrored(p: vec3f, r: vec3f, roughness: f32, open: f32, floor_light: f32) -> vec3f {
     var floor_distance = 8.0;
-    var floor_light = 1.0;
-    if r.z < -0.02 {
-        let at = p.xy - r.xy * (max(p.z, 0.0) / r.z);
-        floor_distance = length(at);
-        floor_light = 1.0 - textureSampleLevel(ground, ground_sampler, at / frame.ground_half * 0.5 + 0.5, 0.0).x;
-    }
+    if r.z < -0.02 { floor_distance = length(p.xy - r.xy * (max(p.z, 0.0) / r.z)); }
     let free = surroundings(r, floor_distance, floor_light) + mirrored_lights(p, r, roughness);
     return mix(vec3f(0.06), free, open);
 }
@@ -107,9 +101,9 @@ fn opaque(in: Fragment, @builtin(front_facing) front: bool) -> Targets {
     let from_eye = normalize(in.position - frame.eye);
     if !front {
         // The inside of a shell: unpainted, dark, and never glossy.
-        out.rest = vec4f(vec3f(0.012) * (0.3 + in.openness.x), 1.0);
+        out.rest = vec4f(vec3f(0.012) * (0.3 + in.shares.x), 1.0);
         out.diffuse = vec4f(0.0);
-        out.gloss = vec4f(0.0, 0.0, 0.0, in.openness.x);
+        out.gloss = vec4f(0.0, 0.0, 0.0, in.shares.x);
         out.geometry = geometry_of(in, -n);
         out.geometry.w = 17.0;
         return out;
@@ -120,7 +114,7 @@ fn opaque(in: Fragment, @builtin(front_facing) front: bool) -> Targets {
     let cosine = saturate(-dot(n, from_eye));
     let r = reflect(from_eye, n);
     let o = optics[in.material];
-    let light = mirrored(in.position, r, o.roughness, in.openness.y);
+    let light = mirrored(in.position, r, o.roughness, in.shares.y, in.shares.z);
     out.geometry = geometry_of(in, n);
     let f = fresnel(o.f0, cosine);
     // Under a rough lobe the edge of the Fresnel curve is averaged away.
@@ -134,7 +128,7 @@ fn opaque(in: Fragment, @builtin(front_facing) front: bool) -> Targets {
     if o.paint > 0.5 {
         out.rest = vec4f(0.0, 0.0, 0.0, 1.0);
         out.diffuse = vec4f(in.diffuse * (1.0 - f), 1.0);
-        out.gloss = vec4f(min(light * f, vec3f(SAMPLE_MAX)), in.openness.x);
+        out.gloss = vec4f(min(light * f, vec3f(SAMPLE_MAX)), in.shares.x);
         return out;
     }
     let metal_f = o.albedo + (vec3f(1.0) - o.albedo) * pow(1.0 - cosine, 5.0);
@@ -143,7 +137,7 @@ fn opaque(in: Fragment, @builtin(front_facing) front: bool) -> Targets {
     let rest = (body + mirror_f * light) * o.exposure + o.emission;
     out.rest = vec4f(min(rest, vec3f(SAMPLE_MAX)), 1.0);
     out.diffuse = vec4f(0.0);
-    out.gloss = vec4f(0.0, 0.0, 0.0, in.openness.x);
+    out.gloss = vec4f(0.0, 0.0, 0.0, in.shares.x);
     return out;
 }
 
@@ -160,7 +154,7 @@ fn transparent(in: Fragment) -> Targets {
     let o = optics[in.material];
     let f = fresnel(o.f0, cosine);
     let passed = o.transmission * (1.0 - f);
-    let light = mirrored(in.position, r, o.roughness, in.openness.y);
+    let light = mirrored(in.position, r, o.roughness, in.shares.y, in.shares.z);
     var shown = min(o.albedo * in.diffuse + light * f, vec3f(SAMPLE_MAX));
     if frame.zebra != 0u { shown = vec3f(mix(0.02, 0.3, stripes(r))); }
     out.rest = vec4f(shown, 1.0 - passed);

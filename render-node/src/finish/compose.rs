@@ -7,6 +7,8 @@ use bytemuck::{Pod, Zeroable};
 use cyclorama_core::Colour;
 use cyclorama_core::encoding::{Picture, PictureError};
 use rayon::prelude::*;
+use std::mem::size_of;
+use std::ops::Range;
 use wgpu::util::DeviceExt;
 
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +20,9 @@ pub enum ComposeError {
     #[error("the layers' plane `{plane}` has {found} pixels instead of {expected}")]
     Size { plane: &'static str, found: usize, expected: usize },
 }
+
+/// Pixels that a core writes at once.
+const BAND_PX: usize = 1 << 12;
 
 const WGSL: &str =
     concat!(include_str!("../../../shaders/pixel.wgsl"), include_str!("../../../shaders/finish/compose.wgsl"));
@@ -61,30 +66,51 @@ impl Compositor {
 
     /// One picture per colour, in the order given. The layers are uploaded once.
     pub fn compose(&self, layers: &Layers, colours: &[Colour]) -> Result<Vec<Picture>, ComposeError> {
-        let pixels = interleaved(layers)?;
+        let pixels = pixels_of(layers)?;
         let pictures: Vec<Vec<u8>> = self.gpu.guarded("composing a picture", || {
-            let device = &self.gpu.device;
-            let input = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-                label: Some("layers"),
-                contents: bytemuck::cast_slice(&pixels),
-                usage: wgpu::BufferUsages::STORAGE,
-            });
-            let output = device.create_buffer(&wgpu::BufferDescriptor {
+            let input = self.upload(layers, pixels)?;
+            let output = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("picture"),
-                size: pixels.len() as u64 * 4,
+                size: pixels as u64 * 4,
                 usage: wgpu::BufferUsages::STORAGE | self.gpu.readable(),
                 mapped_at_creation: false,
             });
             colours
                 .iter()
                 .map(|colour| {
-                    self.dispatch(&paint(*colour), &input, &output, pixels.len() as u32);
+                    self.dispatch(&paint(*colour), &input, &output, pixels as u32);
                     read_buffer(&self.gpu, &output, "reading a picture", <[u8]>::to_vec)
                 })
                 .collect()
         })?;
         let side = layers.side_px;
         pictures.into_iter().map(|rgba| Ok(Picture::from_rgba(side, side, rgba)?)).collect()
+    }
+
+    /// The layers pixel by pixel, written by every core to where the device reads them.
+    fn upload(&self, layers: &Layers, pixels: usize) -> Result<wgpu::Buffer, GpuError> {
+        let buffer = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("layers"),
+            size: (pixels * size_of::<Pixel>()) as u64,
+            usage: wgpu::BufferUsages::STORAGE | self.gpu.fillable(),
+            mapped_at_creation: true,
+        });
+        let during = "uploading the layers";
+        let mut mapped = buffer
+            .get_mapped_range_mut(..)
+            .map_err(|error| GpuError::Rejected { during, detail: error.to_string() })?;
+        let (out, _) = mapped.slice(..).into_chunks::<{ size_of::<Pixel>() }>();
+        let (bands, rest) = out.into_chunks::<BAND_PX>();
+        let written = |places: Range<usize>| places.map(|i| bytemuck::cast(pixel_at(layers, i)));
+        rest.write_iter(written(pixels - pixels % BAND_PX..pixels));
+        let bands: Vec<_> = bands.into_iter().collect();
+        bands.into_par_iter().enumerate().for_each(|(band, out)| {
+            let first = band * BAND_PX;
+            wgpu::WriteOnly::<[_]>::from(out).write_iter(written(first..first + BAND_PX));
+        });
+        drop(mapped);
+        buffer.unmap();
+        Ok(buffer)
     }
 
     fn dispatch(&self, paint: &Paint, input: &wgpu::Buffer, output: &wgpu::Buffer, pixels: u32) {
@@ -118,10 +144,10 @@ impl Compositor {
 
 /// The CPU twin of `compose.wgsl`.
 pub fn compose_on_cpu(layers: &Layers, colour: Colour) -> Result<Picture, ComposeError> {
-    let pixels = interleaved(layers)?;
+    let pixels = pixels_of(layers)?;
     let paint = paint(colour);
-    let mut rgba = vec![0; pixels.len() * 4];
-    rgba.par_chunks_exact_mut(4).zip(&pixels).for_each(|(out, pixel)| out.copy_from_slice(&composed(pixel, &paint)));
+    let mut rgba = vec![0; pixels * 4];
+    rgba.par_chunks_exact_mut(4).enumerate().for_each(|(i, out)| out.copy_from_slice(&composed_at(layers, i, &paint)));
     Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?)
 }
 
@@ -179,7 +205,8 @@ fn byte(x: f32) -> u8 {
     (x.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
 }
 
-fn interleaved(layers: &Layers) -> Result<Vec<Pixel>, ComposeError> {
+/// How many there are, in every plane.
+fn pixels_of(layers: &Layers) -> Result<usize, ComposeError> {
     let expected = layers.side_px as usize * layers.side_px as usize;
     let sizes = [
         ("diffuse", layers.diffuse.len()),
@@ -192,7 +219,7 @@ fn interleaved(layers: &Layers) -> Result<Vec<Pixel>, ComposeError> {
     if let Some((plane, found)) = sizes.into_iter().find(|(_, found)| *found != expected) {
         return Err(ComposeError::Size { plane, found, expected });
     }
-    Ok((0..expected).into_par_iter().map(|i| pixel_at(layers, i)).collect())
+    Ok(expected)
 }
 
 fn pixel_at(layers: &Layers, i: usize) -> Pixel {
@@ -210,7 +237,7 @@ fn pixel_at(layers: &Layers, i: usize) -> Pixel {
 mod tests {
     use super::*;
     use crate::gpu::AdapterChoice;
-    use std::mem::{offset_of, size_of};
+    use std::mem::offset_of;
 
     fn module() -> naga::Module {
         naga::front::wgsl::parse_str(WGSL).expect("compose.wgsl parses")

@@ -217,6 +217,14 @@ impl Gpu {
         }
     }
 
+    /// Usage, besides, of a buffer that is filled when it is made: the same the other way round.
+    pub fn fillable(&self) -> wgpu::BufferUsages {
+        match self.device.features().contains(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS) {
+            true => wgpu::BufferUsages::MAP_WRITE,
+            false => wgpu::BufferUsages::empty(),
+        }
+    }
+
     /// Runs `work`, which records and submits commands, and turns what the device says about it into an error.
     pub fn guarded<T>(&self, during: &'static str, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
         self.check_lost(during)?;

@@ -214,7 +214,7 @@ pub struct Vertex {
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Lit {
     pub diffuse: [f32; 3],
-    pub openness: u32,
+    pub shares: u32,
 }
 
 /// One pixel of the layers as `accumulate` leaves it.

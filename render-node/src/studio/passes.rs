@@ -97,13 +97,7 @@ fn surface_layout(gpu: &Gpu) -> wgpu::BindGroupLayout {
         has_dynamic_offset: false,
         min_binding_size: None,
     };
-    let ground = wgpu::BindingType::Texture {
-        sample_type: wgpu::TextureSampleType::Float { filterable: true },
-        view_dimension: wgpu::TextureViewDimension::D2,
-        multisampled: false,
-    };
-    let sampler = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
-    let entries: Vec<_> = [uniform, uniform, ground, sampler, uniform]
+    let entries: Vec<_> = [uniform; 3]
         .into_iter()
         .enumerate()
         .map(|(binding, ty)| wgpu::BindGroupLayoutEntry { binding: binding as u32, visibility: both, ty, count: None })
@@ -182,7 +176,7 @@ fn raster(
     ];
     let light = [
         attribute(3, offset_of!(Lit, diffuse), wgpu::VertexFormat::Float32x3),
-        attribute(4, offset_of!(Lit, openness), wgpu::VertexFormat::Unorm16x2),
+        attribute(4, offset_of!(Lit, shares), wgpu::VertexFormat::Unorm8x4),
     ];
     let stream = |stride: usize, attributes| {
         Some(wgpu::VertexBufferLayout {
@@ -347,7 +341,7 @@ mod tests {
         );
         check!(SURFACE, "Optics", OpticsData { albedo, f0, roughness, metal, transmission, exposure, emission, paint });
         check!(LIGHT_VERTICES, "Vertex", Vertex { position, material, normal, reserved });
-        check!(LIGHT_VERTICES, "Lit", Lit { diffuse, openness });
+        check!(LIGHT_VERTICES, "Lit", Lit { diffuse, shares });
         check!(ACCUMULATE, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });
         check!(CONDITION, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });
         check!(CONDITION, "Condition", ConditionData { side, samples, pixels, layer_side, materials });

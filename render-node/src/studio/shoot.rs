@@ -178,7 +178,7 @@ impl Studio {
             })
             .collect();
         let field = upload_field(&self.gpu, field);
-        let covered_size = frame.covered_size();
+        let (covered_low, covered_size) = (frame.covered_low, frame.covered_size());
         let condition = ConditionData::new(side, MASTER_SIDE_PX * SUPERSAMPLES, MASTER_SIDE_PX);
         let condition = buffer("condition", bytemuck::bytes_of(&condition), wgpu::BufferUsages::UNIFORM);
         let planes = device.create_buffer(&wgpu::BufferDescriptor {
@@ -231,13 +231,7 @@ impl Studio {
         for (index, frame) in frames.iter().enumerate() {
             let surface_group = self.bind(
                 &self.passes.surface_layout,
-                &[
-                    frame.as_entire_binding(),
-                    targets.rig.as_entire_binding(),
-                    view(&targets.ground),
-                    sampler.clone(),
-                    targets.optics.as_entire_binding(),
-                ],
+                &[frame.as_entire_binding(), targets.rig.as_entire_binding(), targets.optics.as_entire_binding()],
             );
             let first = index == 0;
             let [opaque, transparent] = if first { &self.passes.with_geometry } else { &self.passes.light_only };
@@ -245,6 +239,9 @@ impl Studio {
                 if !first {
                     pass.set_pipeline(&self.passes.even);
                     pass.set_bind_group(0, &even_group, &[]);
+                    let [left, top] = covered_low.map(|pixels| pixels * SUPERSAMPLES);
+                    let [width, height] = covered_size.map(|pixels| pixels * SUPERSAMPLES);
+                    pass.set_scissor_rect(left, top, width, height);
                     pass.draw(0..3, 0..1);
                 }
                 pass.set_bind_group(0, &surface_group, &[]);
