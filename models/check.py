@@ -14,7 +14,7 @@ import onnxruntime
 
 from light_space import CONDITIONING, LAYERS
 
-BYTES_MAX = 8_000_000  # it travels with every clone and every container
+BYTES_MAX = 12_000_000  # it travels with every clone and every container
 
 
 def check_lock(folder: Path) -> dict:

@@ -23,7 +23,7 @@ data_of() {
 data_of evaluation
 if [ "${1:-}" != evaluate ]; then
     data_of training
-    regression=${REGRESSION:-6500} flow=${FLOW:-1500}
+    regression=${REGRESSION:-4500} flow=${FLOW:-1000}
     # What diffusion has to stand beside: as many steps of plain regression. Until diffusion begins the two are one run.
     $python models/train.py "$data" --work "$run" --regression "$regression" --flow "$flow" --evaluate-every 1000 --until "$regression"
     if [ ! -f "$run-regression/checkpoint.pt" ]; then

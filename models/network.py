@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from light_space import CONDITIONING, LAYERS
 
 BLOCK_PX = 4  # pixels per side that one cell of the UNet stands for
-WIDTHS = (48, 96, 128, 160)  # channels per level; each level halves the resolution
+WIDTHS = (64, 128, 192, 256)  # channels per level; each level halves the resolution
 SIDE_MULTIPLE = BLOCK_PX * 2 ** (len(WIDTHS) - 1)
 TIME_WIDTH = 64
 HEAD_WIDTH = 24

@@ -24,8 +24,8 @@ from dataset import Examples, load, views
 from light_space import LAYERS, apply_residual
 from network import LightNetwork
 
-CROP_PX, BATCH = 192, 2
-LEARNING_RATE, WARM_UP_STEPS = 1.5e-3, 20
+CROP_PX, BATCH = 192, 8
+LEARNING_RATE, WARM_UP_STEPS = 1.5e-3, 100
 # Views of the evaluation set that a run is watched with; all of them are evaluate.py's affair.
 WATCHED_VIEWS = 36
 AVERAGE_DECAY = 0.99
@@ -37,7 +37,7 @@ LAYER_WEIGHTS = torch.tensor([0.7] * 3 + [1.0] * 6 + [0.5])[None, :, None, None]
 
 
 def loss_of(predicted, wanted, trusted, scale):
-    error = (predicted - wanted) * scale * LAYER_WEIGHTS * 10
+    error = (predicted - wanted) * scale * LAYER_WEIGHTS.to(predicted.device) * 10
     error = torch.cat([error[:, :9] * trusted[:, None], error[:, 9:]], dim=1)
     robust = lambda e: (torch.sqrt(e.square() + 0.01) - 0.1)
     plain = robust(error).mean()
@@ -62,6 +62,28 @@ def states(residual, flow: bool, random: np.random.Generator):
 def learning_rate(step, progress):
     """Warm-up, then a cosine down to a fiftieth; `progress` is the share of the run that is over."""
     return LEARNING_RATE * min(1.0, (step + 1) / WARM_UP_STEPS) * (0.02 + 0.49 * (1 + math.cos(math.pi * min(progress, 1))))
+
+
+def about_cpu() -> str:
+    """What the kernel tells of it; nothing where that is no file."""
+    path = Path("/proc/cpuinfo")
+    return path.read_text() if path.exists() else ""
+
+
+def computes_in_bf16(device: torch.device) -> bool:
+    """Whether the device multiplies bf16 by itself (of CPUs, those with AMX or AVX-512 bf16); elsewhere it would be slower than fp32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    return "amx_bf16" in about_cpu() or "avx512_bf16" in about_cpu()
+
+
+def hardware(device: torch.device) -> str:
+    """What the run is on, for the model card."""
+    precision = "bf16" if computes_in_bf16(device) else "fp32"
+    if device.type == "cuda":
+        return f"{torch.cuda.get_device_name(device)}, {precision}"
+    names = [line.split(":")[1].strip() for line in about_cpu().splitlines() if line.startswith("model name")]
+    return f"{torch.get_num_threads()} cores of {names[0] if names else 'a CPU'}, {precision}"
 
 
 def predict(network, view, scale):
@@ -92,7 +114,7 @@ def draw_curves(history, path):
 
     if history["loss"]:
         last = max(history["loss"][-1][0], 1)
-        # A batch of two crops says little by itself.
+        # A batch of crops says little by itself.
         means = [(history["loss"][i + AT_ONCE - 1][0], np.mean([v for _, v in history["loss"][i : i + AT_ONCE]]))
                  for i in range(0, len(history["loss"]) - AT_ONCE + 1, AT_ONCE)]
         line(means, 0, max(v for _, v in means) if means else 1, "grey", last)
@@ -112,14 +134,15 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("data", type=Path, help="folder with the sets `training` and `evaluation`")
     arguments.add_argument("--work", type=Path, default=Path(__file__).parent / "work/run")
-    arguments.add_argument("--regression", type=int, default=600, help="steps")
-    arguments.add_argument("--flow", type=int, default=300, help="steps after it")
+    arguments.add_argument("--regression", type=int, default=4500, help="steps")
+    arguments.add_argument("--flow", type=int, default=1000, help="steps after it")
     arguments.add_argument("--until", type=int, default=10**9, help="stop after this step of the run, whatever the schedule has left")
     arguments.add_argument("--minutes", type=float, default=1e9, help="the schedule is followed by time when this runs out first")
     arguments.add_argument("--evaluate-every", type=int, default=100)
     arguments.add_argument("--threads", type=int, default=2)
     options = arguments.parse_args()
     torch.set_num_threads(options.threads)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(0)
     options.work.mkdir(parents=True, exist_ok=True)
     begin = time.time()
@@ -129,14 +152,14 @@ def main() -> None:
     examples = Examples(views(options.data / "training"), CROP_PX)
     print(f"{len(examples.windows)} training views, {len(held_out)} held out; base", {k: round(v, 3) for k, v in base.items()}, flush=True)
 
-    network = LightNetwork().to(memory_format=torch.channels_last)
+    network = LightNetwork().to(device, memory_format=torch.channels_last)
     average = {name: value.clone() for name, value in network.state_dict().items()}
     optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
     history, step, spent = {"loss": [], "quality": [], "base": base, "flow_steps": 0}, 0, 0.0
     scale_list = examples.residual_scale()
     checkpoint = options.work / "checkpoint.pt"
     if checkpoint.exists():
-        state = torch.load(checkpoint, weights_only=True)
+        state = torch.load(checkpoint, map_location=device, weights_only=True)
         network.load_state_dict(state["network"])
         optimizer.load_state_dict(state["optimizer"])
         average, history, step, spent, scale_list = (state[k] for k in ("average", "history", "step", "seconds", "residual_scale"))
@@ -146,12 +169,13 @@ def main() -> None:
         print(f"going on from step {step}", flush=True)
     scale = torch.tensor(scale_list)[None, :, None, None]
     steps = options.regression + options.flow
+    in_bf16 = computes_in_bf16(device)
 
     def save():
         facts = {
             "trained": True, "steps": step, "of_which_flow_matching": history["flow_steps"],
             "training_views": len(examples.windows), "evaluation_views": len(held_out), "crop_px": CROP_PX, "batch": BATCH,
-            "training_minutes": round((spent + time.time() - begin) / 60, 1), "hardware": "2 CPU cores (AVX2), shared",
+            "training_minutes": round((spent + time.time() - begin) / 60, 1), "hardware": hardware(device),
             "base": base, "model": history["quality"][-1]["model"] if history["quality"] else None,
         }
         state = {"network": network.state_dict(), "average": average, "optimizer": optimizer.state_dict(), "history": history,
@@ -182,9 +206,12 @@ def main() -> None:
         conditioning, residual, trusted = (torch.from_numpy(x) for x in examples.crops(random, BATCH))
         wanted = residual / scale
         sample, times = states(wanted, flow, random)
+        sample, times, conditioning, wanted, trusted = (x.to(device) for x in (sample, times, conditioning, wanted, trusted))
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(step, progress)
-        loss = loss_of(network(sample, times, conditioning), wanted, trusted, scale)
+        with torch.autocast(device.type, torch.bfloat16, enabled=in_bf16):
+            predicted = network(sample, times, conditioning)
+        loss = loss_of(predicted.float(), wanted, trusted, scale.to(device))
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
