@@ -60,8 +60,11 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
         let weight = dot(light.radiance, vec3f(0.2126, 0.7152, 0.0722)) * area * 0.5 * (1.0 + light.falloff)
             * max(direction.z, 0.0) * max(-dot(direction, light.normal), 0.0) / (distance * distance);
         if weight <= 1e-3 { continue; }
+        var visible = 0.0;
+        if near < 1.0 {
+            visible = light_visibility(p, direction, clamp(max(light.half_u, light.half_v) / distance, 0.12, 0.5));
+        }
         // One cone would hide or show the whole rectangle at once: six of them over it give its half shadow.
-        var visible = light_visibility(p, direction, clamp(max(light.half_u, light.half_v) / distance, 0.12, 0.5));
         if near > 0.0 {
             let spread = clamp(max(light.half_u / 3.0, light.half_v / 2.0) / distance, 0.12, 0.5);
             var mean = 0.0;

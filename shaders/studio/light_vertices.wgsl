@@ -28,12 +28,11 @@ struct Lit {
 // turned from the camera as a whole.
 const AWAY = 0.6;
 
-fn floor_light(p: vec3f, r: vec3f) -> vec2f {
-    if r.z >= -0.02 { return vec2f(8.0, 1.0); }
-    let t = max(p.z, 0.0) / -r.z;
-    let at = p.xy + r.xy * t;
-    let shadow = textureSampleLevel(ground, field_sampler, at / frame.ground_half * 0.5 + 0.5, 0.0).x;
-    return vec2f(length(at), 1.0 - shadow);
+// Share of its light that the floor has where a ray meets it.
+fn floor_light(p: vec3f, r: vec3f) -> f32 {
+    if r.z >= DOWN { return 1.0; }
+    let shadow = textureSampleLevel(ground, field_sampler, floor_point(p, r) / frame.ground_half * 0.5 + 0.5, 0.0).x;
+    return 1.0 - shadow;
 }
 
 // One edge of Lambert's formula: the angle between two unit vectors times the normalised cross product.
@@ -52,12 +51,13 @@ fn form_factor(light: Light, strip: u32, p: vec3f, n: vec3f) -> f32 {
     let u = light.axis_u * light.half_u;
     let v = light.axis_v * (light.half_v / f32(STRIPS));
     let c = light.centre - p + v * f32(i32(2u * strip + 1u) - i32(STRIPS));
-    let corners = array<vec3f, 4>(c - u - v, c + u - v, c + u + v, c - u + v);
+    let corners = array<vec3f, 4>(
+        normalize(c - u - v), normalize(c + u - v), normalize(c + u + v), normalize(c - u + v),
+    );
     var sum = 0.0;
     // Where the outline goes below the horizon and where it comes back, if it does: between the two the horizon is the edge.
     var leaves = vec3f(0.0);
     var returns = vec3f(0.0);
-    var crosses = false;
     for (var i = 0u; i < 4u; i++) {
         let a = corners[i];
         let b = corners[(i + 1u) % 4u];
@@ -65,17 +65,15 @@ fn form_factor(light: Light, strip: u32, p: vec3f, n: vec3f) -> f32 {
         let height_b = dot(b, n);
         let crossing = normalize(mix(a, b, height_a / (height_a - height_b)));
         if height_a >= 0.0 || height_b >= 0.0 {
-            let first = select(crossing, normalize(a), height_a >= 0.0);
-            let last = select(crossing, normalize(b), height_b >= 0.0);
+            let first = select(crossing, a, height_a >= 0.0);
+            let last = select(crossing, b, height_b >= 0.0);
             sum += dot(edge_form(first, last), n);
         }
-        if height_a >= 0.0 && height_b < 0.0 {
-            leaves = crossing;
-            crosses = true;
-        }
+        if height_a >= 0.0 && height_b < 0.0 { leaves = crossing; }
         if height_a < 0.0 && height_b >= 0.0 { returns = crossing; }
     }
-    if crosses { sum += dot(edge_form(leaves, returns), n); }
+    // Zero if it does not.
+    sum += dot(edge_form(leaves, returns), n);
     // Winding: axis_u x axis_v is the shining side, so the sum is negative.
     return max(-sum / (2.0 * PI), 0.0);
 }
@@ -136,10 +134,9 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
             weight = 0.15;
         }
         let visible = cone_visibility(p, direction, cosine, 0.55, 0.05, 1.2, 8u);
-        let reach = floor_light(p, direction);
         openness += weight * visible;
         // What a blocked cone sees is the vehicle itself, dimly lit.
-        ambient += weight * mix(vec3f(0.05), surroundings(direction, reach.x, reach.y), visible);
+        ambient += weight * mix(vec3f(0.05), surroundings(direction, floor_distance(p, direction), floor_light(p, direction)), visible);
     }
 
     var facing = n;
@@ -148,5 +145,5 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     let mirror = cone_visibility(p, r, max(dot(r, facing), 0.05), 0.12, 0.07, 1.6, 14u);
 
     lit[index].diffuse = sum + ambient;
-    lit[index].shares = pack4x8unorm(vec4f(openness, mirror, floor_light(position, r).y, 0.0));
+    lit[index].shares = pack4x8unorm(vec4f(openness, mirror, floor_light(position, r), 0.0));
 }

@@ -35,6 +35,21 @@ struct Rig {
     reserved_2: f32,
 }
 
+// A ray that goes down by less than this meets the wall, and the floor's end before it.
+const DOWN = -0.02;
+const FLOOR_END = 8.0;
+
+// Where the ray from `p` along `r` meets the floor. Only for one that goes `DOWN`.
+fn floor_point(p: vec3f, r: vec3f) -> vec2f {
+    return p.xy - r.xy * (max(p.z, 0.0) / r.z);
+}
+
+// How far from the middle of the floor that is.
+fn floor_distance(p: vec3f, r: vec3f) -> f32 {
+    if r.z >= DOWN { return FLOOR_END; }
+    return length(floor_point(p, r));
+}
+
 // Light of the surroundings (floor, walls, ceiling; not the lights) from direction `r` as seen from `p`.
 // `floor_light` tells how much light reaches the floor where the ray meets it, 0 to 1.
 fn surroundings(r: vec3f, floor_distance: f32, floor_light: f32) -> vec3f {
@@ -46,12 +61,6 @@ fn surroundings(r: vec3f, floor_distance: f32, floor_light: f32) -> vec3f {
     let ground = mix(rig.floor_far, rig.floor_near, reach) * floor_light;
     // The floor meets the wall in a curve, as in a real cyclorama: no hard horizon line.
     return mix(ground, wall, smoothstep(-0.10, 0.02, r.z));
-}
-
-// 0 below 0, 1 above 1, smooth between.
-fn eased(x: f32) -> f32 {
-    let t = saturate(x);
-    return t * t * (3.0 - 2.0 * t);
 }
 
 // Sharp mirror image of the lights, with edges softened by roughness (tangent of the lobe's half angle).
@@ -71,7 +80,7 @@ fn mirrored_lights(p: vec3f, r: vec3f, roughness: f32) -> vec3f {
         let v = dot(at, light.axis_v);
         // A lobe wider than the light sees only a share of it.
         let share = min(1.0, 2.0 * light.half_u * sharpness) * min(1.0, 2.0 * light.half_v * sharpness);
-        let inside = eased((light.half_u - u) * sharpness + 0.5) * eased((light.half_v - abs(v)) * sharpness + 0.5);
+        let inside = smoothstep(-0.5, 0.5, (light.half_u - u) * sharpness) * smoothstep(-0.5, 0.5, (light.half_v - abs(v)) * sharpness);
         let along = mix(1.0, light.falloff, saturate(v / light.half_v * 0.5 + 0.5));
         sum += light.radiance * (inside * share * along);
     }

@@ -68,9 +68,7 @@ fn vertex(in: VertexIn) -> Fragment {
 // Light arriving along `-r` at `p`: lights, walls and the floor with the vehicle's own shadow on it. `open` is the share
 // of the direction that the vehicle itself leaves free, `floor_light` the share of its light that the floor there has.
 fn mirrored(p: vec3f, r: vec3f, roughness: f32, open: f32, floor_light: f32) -> vec3f {
-    var floor_distance = 8.0;
-    if r.z < -0.02 { floor_distance = length(p.xy - r.xy * (max(p.z, 0.0) / r.z)); }
-    let free = surroundings(r, floor_distance, floor_light) + mirrored_lights(p, r, roughness);
+    let free = surroundings(r, floor_distance(p, r), floor_light) + mirrored_lights(p, r, roughness);
     return mix(vec3f(0.06), free, open);
 }
 

@@ -211,18 +211,16 @@ impl Gpu {
 
     /// Usage of a buffer that is read back. A software adapter's memory is ours: it is looked at where it is, and not copied first.
     pub fn readable(&self) -> wgpu::BufferUsages {
-        match self.device.features().contains(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS) {
-            true => wgpu::BufferUsages::MAP_READ,
-            false => wgpu::BufferUsages::COPY_SRC,
-        }
+        if self.maps_buffers() { wgpu::BufferUsages::MAP_READ } else { wgpu::BufferUsages::COPY_SRC }
     }
 
     /// Usage, besides, of a buffer that is filled when it is made: the same the other way round.
     pub fn fillable(&self) -> wgpu::BufferUsages {
-        match self.device.features().contains(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS) {
-            true => wgpu::BufferUsages::MAP_WRITE,
-            false => wgpu::BufferUsages::empty(),
-        }
+        if self.maps_buffers() { wgpu::BufferUsages::MAP_WRITE } else { wgpu::BufferUsages::empty() }
+    }
+
+    fn maps_buffers(&self) -> bool {
+        self.device.features().contains(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS)
     }
 
     /// Runs `work`, which records and submits commands, and turns what the device says about it into an error.

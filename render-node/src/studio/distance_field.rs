@@ -5,7 +5,7 @@
 //! 2012), exact to a fraction of a cell.
 
 use super::optics;
-use crate::vehicle::{Surface, VehicleMesh};
+use crate::vehicle::VehicleMesh;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -47,33 +47,24 @@ impl DistanceField {
         low -= Vec3::splat(MARGIN_CELLS * cell_m);
         high += Vec3::splat(MARGIN_CELLS * cell_m);
         let cells = ((high - low) / cell_m).ceil().to_array().map(|n| n as usize);
+        let corners = solid().flat_map(|surface| surface.positions.chunks(TOGETHER).map(Seeds::Corners));
+        let triangles = solid().flat_map(|surface| {
+            surface.indices.chunks(3 * TOGETHER).map(|indices| Seeds::Triangles(&surface.positions, indices))
+        });
+        // A list, so that there are about as many grids to merge as cores, and not one for each material.
+        let seeds: Vec<Seeds<'_>> = corners.chain(triangles).collect();
         let none = || NearestPoints::new(cells, low, cell_m);
-        let surfaces: Vec<&Surface> = solid().collect();
-        let of_corners = surfaces
-            .par_iter()
-            .flat_map(|surface| surface.positions.par_chunks(TOGETHER))
-            .fold(none, |mut nearest, positions| {
-                positions.iter().for_each(|position| nearest.seed(Vec3::from(*position)));
-                nearest
-            })
-            .reduce(none, NearestPoints::merged);
-        let of_insides = surfaces
-            .par_iter()
-            .flat_map(|surface| surface.indices.par_chunks(3 * TOGETHER).map(|indices| (&surface.positions, indices)))
-            .fold(none, |mut nearest, (positions, indices)| {
-                for corner in indices.chunks_exact(3) {
-                    let at = |i: usize| positions.get(corner[i] as usize).copied().map(Vec3::from);
-                    if let (Some(a), Some(b), Some(c)) = (at(0), at(1), at(2)) {
-                        nearest.seed_triangle(a, b, c);
-                    }
-                }
-                nearest
-            })
-            .reduce(none, NearestPoints::merged);
-        let nearest = of_corners.merged(of_insides);
+        let nearest = seeds.into_par_iter().fold(none, NearestPoints::seeded).reduce(none, NearestPoints::merged);
         let distances_m = nearest.distances();
         Some(DistanceField { cells, low, cell_m, distances_m })
     }
+}
+
+/// Points of the vehicle's surface.
+enum Seeds<'a> {
+    Corners(&'a [[f32; 3]]),
+    /// Insides of triangles: positions, and three indices each.
+    Triangles(&'a [[f32; 3]], &'a [u32]),
 }
 
 /// For each cell the nearest seed point known so far, in cells from `low`; infinity where none is.
@@ -87,6 +78,21 @@ struct NearestPoints {
 impl NearestPoints {
     fn new(cells: [usize; 3], low: Vec3, cell_m: f32) -> Self {
         Self { cells, low, cell_m, points: vec![Vec3::INFINITY; cells.iter().product()] }
+    }
+
+    fn seeded(mut self, seeds: Seeds<'_>) -> Self {
+        match seeds {
+            Seeds::Corners(positions) => positions.iter().for_each(|position| self.seed(Vec3::from(*position))),
+            Seeds::Triangles(positions, indices) => {
+                for corner in indices.chunks_exact(3) {
+                    let at = |i: usize| positions.get(corner[i] as usize).copied().map(Vec3::from);
+                    if let (Some(a), Some(b), Some(c)) = (at(0), at(1), at(2)) {
+                        self.seed_triangle(a, b, c);
+                    }
+                }
+            }
+        }
+        self
     }
 
     /// Puts points on a triangle with sides longer than half a cell, no farther apart than that. Its corners are there already.
@@ -130,7 +136,7 @@ impl NearestPoints {
         both.for_each(|(z, (own, others))| {
             for (place, (own, other)) in own.iter_mut().zip(others).enumerate() {
                 let centre = Vec3::new((place % nx) as f32, (place / nx) as f32, z as f32) + 0.5;
-                if other.x.is_finite() && centre.distance_squared(*other) < centre.distance_squared(*own) {
+                if centre.distance_squared(*other) < centre.distance_squared(*own) {
                     *own = *other;
                 }
             }
@@ -225,7 +231,7 @@ impl Envelope {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vehicle::Material;
+    use crate::vehicle::{Material, Surface};
 
     /// A square plate in the plane z = 1: distances are known everywhere.
     fn plate() -> VehicleMesh {

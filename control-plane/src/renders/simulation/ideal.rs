@@ -3,7 +3,7 @@
 
 use crate::renders::lane::{Asker, Lane, PREWARM_EVERY};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, VecDeque};
 
 /// A job of the ideal queue.
 #[derive(Debug, Clone)]
@@ -14,8 +14,8 @@ pub(super) struct Ideal {
     pub service_us: i64,
 }
 
-/// Place in the lane: turn, when it came, a number of its own.
-type Place = (i64, i64, usize);
+/// Place in the lane: turn, and the job's number, which counts as jobs come.
+type Place = (i64, usize);
 
 /// Who waits, by lane.
 #[derive(Debug, Default)]
@@ -28,12 +28,12 @@ struct Waiting {
 
 impl Waiting {
     /// See `Renders::next_turn`.
-    fn add(&mut self, asker: &Asker, queued_us: i64, number: usize) {
+    fn add(&mut self, asker: &Asker, number: usize) {
         let lane = self.lanes.entry(asker.lane).or_default();
-        let served = lane.first().map_or(0, |(turn, ..)| *turn);
+        let served = lane.first().map_or(0, |(turn, _)| *turn);
         let own = self.last.get(asker).map_or(0, |(turn, _)| turn + 1);
         let turn = served.max(own);
-        lane.insert((turn, queued_us, number));
+        lane.insert((turn, number));
         let last = self.last.entry(asker.clone()).or_default();
         *last = (turn, last.1 + 1);
     }
@@ -45,7 +45,7 @@ impl Waiting {
         let lane = Lane::ALL.into_iter().find(some)?;
         let lane = if is_prewarms_turn && some(&Lane::Prewarm) { Lane::Prewarm } else { lane };
         self.since_prewarm = if lane == Lane::Prewarm { 0 } else { self.since_prewarm + 1 };
-        let (_, _, number) = self.lanes.get_mut(&lane)?.pop_first()?;
+        let (_, number) = self.lanes.get_mut(&lane)?.pop_first()?;
         if let Some(asker) = &jobs[number].asker
             && let Some(last) = self.last.get_mut(asker)
         {
@@ -63,7 +63,7 @@ pub(super) fn waits(mut jobs: Vec<Ideal>, slots: usize) -> HashMap<Lane, Vec<f64
     jobs.sort_by_key(|job| job.queued_us);
     let mut free: BinaryHeap<Reverse<i64>> = (0..slots).map(|_| Reverse(0)).collect();
     let mut waiting = Waiting::default();
-    let mut lost = BinaryHeap::new();
+    let mut lost = VecDeque::new();
     let mut waits: HashMap<Lane, Vec<f64>> = HashMap::new();
     let mut coming = jobs.iter().enumerate().peekable();
     while let Some(Reverse(free_us)) = free.pop() {
@@ -71,11 +71,11 @@ pub(super) fn waits(mut jobs: Vec<Ideal>, slots: usize) -> HashMap<Lane, Vec<f64
         let next = loop {
             while let Some((number, job)) = coming.next_if(|(_, job)| job.queued_us <= at_us) {
                 match &job.asker {
-                    Some(asker) => waiting.add(asker, job.queued_us, number),
-                    None => lost.push(Reverse((job.queued_us, number))),
+                    Some(asker) => waiting.add(asker, number),
+                    None => lost.push_back(number),
                 }
             }
-            let next = lost.pop().map(|Reverse((_, number))| number).or_else(|| waiting.take(&jobs));
+            let next = lost.pop_front().or_else(|| waiting.take(&jobs));
             match (next, coming.peek()) {
                 (None, Some((_, job))) => at_us = job.queued_us,
                 _ => break next,
