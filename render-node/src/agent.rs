@@ -71,7 +71,7 @@ impl Agent {
         }
     }
 
-    /// Serves until `stop` resolves; then finishes what it holds and leaves.
+    /// Serves until `stop` resolves; then finishes what it holds and leaves. Then none of its tasks holds the engine any more.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), AgentError> {
         self.heart.start(self.control_plane.clone()).map_err(AgentError::Heart)?;
         let agent = Arc::new(self);
@@ -89,6 +89,7 @@ impl Agent {
         let finished = async { while jobs.join_next().await.is_some() {} };
         if tokio::time::timeout(DRAIN_TIME, finished).await.is_err() {
             tracing::warn!("leaving before every job has ended");
+            jobs.shutdown().await;
         }
         if let Some(member) = agent.heart.membership.send_replace(None)
             && let Err(error) = agent.control_plane.leave(&member.node_id).await

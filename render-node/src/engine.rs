@@ -22,7 +22,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
@@ -35,14 +35,30 @@ const IDLE: Duration = Duration::from_millis(500);
 /// How long a job waits for others to be rendered with it: enough for those of one lease to arrive, nothing beside a render.
 const BATCH_DELAY: Duration = Duration::from_millis(50);
 
-/// Handle of the crews; they end when every handle is gone.
+/// Handle of the crews. They end when every handle is gone; the last one to go waits for that, as long as a render takes.
 #[derive(Clone)]
 pub struct Engine {
+    /// Goes before `_thread`: no handle waits for crews that still wait for its work.
     queue: SyncSender<Work>,
     pipelines: Vec<wire::Pipeline>,
     device: wire::Device,
     meter: Arc<Meter>,
     well: watch::Receiver<bool>,
+    _thread: Arc<EngineThread>,
+}
+
+/// Under which all crews work. Waited for: a process that ends while a crew still puts its device away runs exit handlers of a
+/// driver that is just being unloaded.
+struct EngineThread(Option<JoinHandle<()>>);
+
+impl Drop for EngineThread {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the engine's thread panicked");
+        }
+    }
 }
 
 struct Work {
@@ -116,9 +132,9 @@ impl Engine {
             }
         };
         let spawned = thread::Builder::new().name("engine".to_owned()).spawn(body);
-        spawned.map_err(|source| StartError::Thread { source })?;
+        let thread = EngineThread(Some(spawned.map_err(|source| StartError::Thread { source })?));
         let (pipelines, device, meter) = wait.recv().map_err(|_| StartError::Panicked)??;
-        Ok(Self { queue, pipelines, device, meter, well: seen })
+        Ok(Self { queue, pipelines, device, meter, well: seen, _thread: Arc::new(thread) })
     }
 
     pub fn pipelines(&self) -> &[wire::Pipeline] {

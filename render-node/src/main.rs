@@ -30,6 +30,9 @@ use tokio::sync::watch;
 
 use vehicle_commands::{CheckArguments, CompareArguments, check_vehicles, compare_vehicles, read_vehicles};
 
+/// How long the engine gets to put its device away, and to end a render that nobody waits for, when the node leaves.
+const ENGINE_END_TIME: Duration = Duration::from_secs(20);
+
 /// More cannot be judged on one page, and a long list given by mistake would take hours.
 const VEHICLES_ON_A_SHEET_MAX: usize = 400;
 
@@ -259,14 +262,20 @@ fn serve(config: Config, settings_file: Option<&Path>, embedded: bool) -> anyhow
     let by_parent = asked.subscribe();
     let ended = runtime.block_on(async {
         let stop = told_to_stop(by_parent.clone())?;
-        Agent::new(control_plane, engine, &config).run(stop).await?;
+        Agent::new(control_plane, engine.clone(), &config).run(stop).await?;
         anyhow::Ok(())
     });
-    // The engine may be in the middle of a render that nobody waits for.
-    runtime.shutdown_background();
     if let Some(traces) = traces {
         traces.stop();
     }
+    // The engine may be in the middle of a render that nobody waits for, on a device that never answers again.
+    let engine_ends =
+        async { tokio::time::timeout(ENGINE_END_TIME, tokio::task::spawn_blocking(|| drop(engine))).await };
+    if runtime.block_on(engine_ends).is_err() {
+        tracing::warn!("the engine does not end: leaving without it");
+        end_at_once();
+    }
+    runtime.shutdown_background();
     ended.map(|()| ExitCode::SUCCESS)
 }
 

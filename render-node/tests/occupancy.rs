@@ -23,6 +23,7 @@ fn config() -> LocalConfig {
         "CYCLORAMA_NODE_MODELS" => Some("tests/fixtures/slow".to_owned()),
         "CYCLORAMA_NODE_SLOTS" => Some(JOBS.to_string()),
         "CYCLORAMA_NODE_STUDIOS" => Some("2".to_owned()),
+        "CYCLORAMA_NODE_ADAPTER" => Some("cpu".to_owned()),
         name => std::env::var(name).ok(),
     };
     Config::load(None, value).unwrap().local
@@ -75,4 +76,20 @@ async fn under_a_full_queue_the_model_is_at_work_all_the_time() {
         assert!(stage(receipt, &["turn"]) > Duration::ZERO, "{receipt}");
         assert_eq!(receipt["light"], "diffusion");
     }
+
+    // A process that ends may unload the driver: nobody is then in the middle of putting a device away.
+    let of_driver = |name: &String| name.starts_with("llvmpipe");
+    assert!(threads().iter().any(of_driver), "{:?}", threads());
+    drop(engine);
+    assert!(!threads().iter().any(of_driver), "{:?}", threads());
+}
+
+/// Names of this process's threads.
+fn threads() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    // One that ends meanwhile has no name any more.
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")).ok())
+        .map(|name| name.trim().to_owned())
+        .collect()
 }
