@@ -79,8 +79,22 @@ fn blurred(plane: &[[f32; 3]], side: usize, radius: usize) -> Vec<[f32; 3]> {
 #[test]
 fn light_that_a_model_spoils_is_named() {
     type Fault = fn(&mut Layers);
-    let faults: [(&str, Fault, &[&str]); 6] = [
+    let faults: [(&str, Fault, &[&str]); 7] = [
         ("nothing", |_| {}, &[]),
+        (
+            "no fault: edges in a mirror image, which the base shading does not know",
+            |layers| {
+                let side = layers.side_px as usize;
+                for (i, light) in layers.diffuse.iter_mut().enumerate() {
+                    let (x, y) = ((i % side) as f32, (i / side) as f32);
+                    let below = y - 0.3 * x + 40.0 * (x / 150.0).sin();
+                    if below.rem_euclid(100.0) < 50.0 {
+                        *light = light.map(|value| 0.7 * value);
+                    }
+                }
+            },
+            &[],
+        ),
         (
             "a bright outline",
             |layers| {
