@@ -79,7 +79,7 @@ fn blurred(plane: &[[f32; 3]], side: usize, radius: usize) -> Vec<[f32; 3]> {
 #[test]
 fn light_that_a_model_spoils_is_named() {
     type Fault = fn(&mut Layers);
-    let faults: [(&str, Fault, &[&str]); 7] = [
+    let faults: [(&str, Fault, &[&str]); 8] = [
         ("nothing", |_| {}, &[]),
         (
             "no fault: edges in a mirror image, which the base shading does not know",
@@ -88,9 +88,9 @@ fn light_that_a_model_spoils_is_named() {
                 for (i, light) in layers.diffuse.iter_mut().enumerate() {
                     let (x, y) = ((i % side) as f32, (i / side) as f32);
                     let below = y - 0.3 * x + 40.0 * (x / 150.0).sin();
-                    if below.rem_euclid(100.0) < 50.0 {
-                        *light = light.map(|value| 0.7 * value);
-                    }
+                    // Edges four pixels wide, one every fifty.
+                    let edge = (25.0 - (below.rem_euclid(100.0) - 50.0).abs()).clamp(-2.0, 2.0);
+                    *light = light.map(|value| value * (0.8 + 0.1 * edge));
                 }
             },
             &[],
@@ -115,6 +115,18 @@ fn light_that_a_model_spoils_is_named() {
                 for (i, light) in layers.diffuse.iter_mut().enumerate() {
                     // Blotches of 4 px: single pixels would be lost at half the size.
                     *light = light.map(|value| value * (1.0 + 0.08 * noise(i / side / 4 * side + i % side / 4)));
+                }
+            },
+            &["mottling"],
+        ),
+        (
+            "blotches, as of a model that knows nothing",
+            |layers| {
+                let side = layers.side_px as usize;
+                let blotches: Vec<[f32; 3]> =
+                    (0..side * side).map(|i| [noise(i / side / 16 * side + i % side / 16); 3]).collect();
+                for (light, blotch) in layers.diffuse.iter_mut().zip(blurred(&blotches, side, 6)) {
+                    *light = light.map(|value| value * (1.0 + 0.6 * blotch[0]));
                 }
             },
             &["mottling"],

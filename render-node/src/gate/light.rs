@@ -7,23 +7,24 @@ use rayon::prelude::*;
 
 /// Light is stored up to 4; the mirror image of a lamp reaches some tens before that. Beyond is no light of this studio.
 const LIGHT_MAX: f32 = 1000.0;
-/// Fine detail on flat paint, of what the base shading has there, or of `DETAIL_FLOOR`. The shipped model's lies between 0.02 and 0.5.
-const MOTTLING_MAX: f32 = 1.0;
+/// What goes up and down on flat paint, beyond what does so in the base shading, in levels of 255. The shipped model's lies below 0.45, a
+/// checkpoint's with random weights between 0.8 and 1.8.
+const MOTTLING_MAX: f32 = 0.8;
 /// Contrast across the G-buffer's edges, of what the base shading has there. Ground truth's lies between 0.65 (a quad, whose parts shade each
 /// other) and 1.15.
 const SHARPNESS_MIN: f32 = 0.6;
 /// Share of the outline whose light stands out, beyond the share of the base shading.
 const OUTLINE_MAX: f32 = 0.1;
-/// Detail that no eye sees, in sRGB from 0 to 1: less than one 8-bit level.
-const DETAIL_FLOOR: f32 = 0.003;
+/// Contrast that no eye sees, in sRGB from 0 to 1: less than one 8-bit level.
+const CONTRAST_FLOOR: f32 = 0.003;
 /// Fewer pixels of flat paint say nothing: a motorcycle has hardly any.
 const FLAT_PX_MIN: usize = 500;
 /// How far a flat pixel lies from everything that is not paint, in conditioning pixels.
 const FLAT_MARGIN_PX: usize = 6;
 /// How much the normal turns from a pixel to the next, at most, where paint counts as flat.
 const FLAT_TURN_MAX: f32 = 0.02;
-/// Side of the mean that fine detail is what remains beside, and of the square whose directions are told apart, in conditioning pixels.
-const DETAIL_WINDOW_PX: usize = 7;
+/// Side of the mean that mottling is what remains beside, and of the square whose directions are told apart, in conditioning pixels.
+const MOTTLING_WINDOW_PX: usize = 31;
 /// A step of the normal or of a part's mask that counts as an edge.
 const EDGE_STEP_MIN: f32 = 0.5;
 /// Albedo of the grey paint that light is looked at with.
@@ -56,15 +57,15 @@ impl Reference {
         }
         let picture = grey_picture(lit, self.side);
         if self.flat.iter().filter(|flat| **flat).count() >= FLAT_PX_MIN {
-            let detail = |picture: &[f32]| fine_detail(picture, &self.flat, self.side);
-            let ratio = detail(&picture) / detail(&self.picture).max(DETAIL_FLOOR);
-            verdict.hold("mottling", ratio, Bound::AtMost(MOTTLING_MAX));
+            let uneven = |picture: &[f32]| unevenness(picture, &self.flat, self.side);
+            let more = uneven(&picture).powi(2) - uneven(&self.picture).powi(2);
+            verdict.hold("mottling", 255.0 * more.max(0.0).sqrt(), Bound::AtMost(MOTTLING_MAX));
         }
         let contrast = |picture: &[f32]| -> f32 {
             let steps = self.edges.iter().map(|(a, b)| (picture[*a] - picture[*b]).abs());
             steps.sum::<f32>() / self.edges.len().max(1) as f32
         };
-        let ratio = contrast(&picture) / contrast(&self.picture).max(DETAIL_FLOOR);
+        let ratio = contrast(&picture) / contrast(&self.picture).max(CONTRAST_FLOOR);
         verdict.hold("sharpness", ratio, Bound::AtLeast(SHARPNESS_MIN));
         let more = outline::share_standing_out(lit) - self.outline;
         verdict.hold("outline", more, Bound::AtMost(OUTLINE_MAX));
@@ -126,32 +127,32 @@ fn flat_paint(conditioning: &Conditioning) -> Vec<bool> {
     unrest.into_iter().map(|share| share < 1e-5).collect()
 }
 
-/// Root mean square of what goes up and down from pixel to pixel, whichever way one looks, where `mask` holds. The edge of a mirror image is as
-/// fine as mottling across, but not along: what counts is the least of the structure tensor's two directions (W. Förstner, E. Gülch: A fast
-/// operator for detection and precise location of distinct points, 1987), of the picture without its means over small squares. Of noise it is
-/// the standard deviation.
-fn fine_detail(picture: &[f32], mask: &[bool], side: usize) -> f32 {
-    let mean = box_mean(picture, side, DETAIL_WINDOW_PX);
-    let fine: Vec<f32> = picture.par_iter().zip(&mean).map(|(value, mean)| value - mean).collect();
+/// Root mean square of what goes up and down from pixel to pixel, whichever way one looks, where `mask` holds. The edge of a mirror image does
+/// so across, but not along: what counts is the least of the structure tensor's two directions (W. Förstner, E. Gülch: A fast operator for
+/// detection and precise location of distinct points, 1987), of the picture without its means over squares. Of noise it is the standard
+/// deviation, of blotches less, as they are larger.
+fn unevenness(picture: &[f32], mask: &[bool], side: usize) -> f32 {
+    let mean = box_mean(picture, side, MOTTLING_WINDOW_PX);
+    let detail: Vec<f32> = picture.iter().zip(&mean).map(|(value, mean)| value - mean).collect();
     // To the right and down; beyond the border the border's values go on.
     let steps = |i: usize| {
-        let (x, y) = (i % side, i / side);
-        let right = if x + 1 < side { fine[i + 1] - fine[i] } else { 0.0 };
-        let down = if y + 1 < side { fine[i + side] - fine[i] } else { 0.0 };
+        let right = if i % side + 1 < side { detail[i + 1] - detail[i] } else { 0.0 };
+        let down = if i + side < detail.len() { detail[i + side] - detail[i] } else { 0.0 };
         (right, down)
     };
-    let tensor = |of: fn((f32, f32)) -> f32| {
-        let products: Vec<f32> = (0..side * side).into_par_iter().map(|i| of(steps(i))).collect();
-        box_mean(&products, side, DETAIL_WINDOW_PX)
+    let masked = |of: fn((f32, f32)) -> f32| {
+        let products: Vec<f32> = (0..detail.len()).map(|i| if mask[i] { of(steps(i)) } else { 0.0 }).collect();
+        box_mean(&products, side, MOTTLING_WINDOW_PX)
     };
-    let across = tensor(|(right, _)| right * right);
-    let both = tensor(|(right, down)| right * down);
-    let along = tensor(|(_, down)| down * down);
+    let ((across, along), (both, inside)) = rayon::join(
+        || (masked(|(right, _)| right * right), masked(|(_, down)| down * down)),
+        || (masked(|(right, down)| right * down), masked(|_| 1.0)),
+    );
     let (mut sum, mut count) = (0.0, 0);
-    for i in (0..side * side).filter(|i| mask[*i]) {
+    for i in (0..detail.len()).filter(|i| mask[*i]) {
         let apart = (across[i] - along[i]).hypot(2.0 * both[i]);
         // A sum that is rounded may lie below zero.
-        sum += f64::from((0.5 * (across[i] + along[i] - apart)).max(0.0));
+        sum += f64::from((0.5 * (across[i] + along[i] - apart)).max(0.0) / inside[i]);
         count += 1;
     }
     // A step between two pixels of noise has twice the variance of one.
@@ -161,23 +162,29 @@ fn fine_detail(picture: &[f32], mask: &[bool], side: usize) -> f32 {
 /// Means over squares of an odd side; beyond the border the border's values go on.
 fn box_mean(plane: &[f32], side: usize, window: usize) -> Vec<f32> {
     let half = window / 2;
-    let along = |row: &[f32], out: &mut [f32]| {
-        let value = |i: isize| row[i.clamp(0, side as isize - 1) as usize];
-        let mut sum: f32 = (-(half as isize)..=half as isize).map(value).sum();
-        for (x, out) in out.iter_mut().enumerate() {
-            *out = sum / window as f32;
-            sum += value((x + half + 1) as isize) - value(x as isize - half as isize);
+    let mut rows = Vec::with_capacity(plane.len());
+    for row in plane.chunks_exact(side) {
+        let mut sum = f64::from(row[0]) * half as f64 + row[..=half].iter().map(|v| f64::from(*v)).sum::<f64>();
+        for x in 0..side {
+            rows.push(sum as f32);
+            sum += f64::from(row[(x + half + 1).min(side - 1)]) - f64::from(row[x.saturating_sub(half)]);
         }
-    };
-    let mut rows = vec![0.0; plane.len()];
-    rows.par_chunks_mut(side).zip(plane.par_chunks(side)).for_each(|(out, row)| along(row, out));
-    let turned = transposed(&rows, side);
-    rows.par_chunks_mut(side).zip(turned.par_chunks(side)).for_each(|(out, row)| along(row, out));
-    transposed(&rows, side)
-}
-
-fn transposed(plane: &[f32], side: usize) -> Vec<f32> {
-    (0..side * side).into_par_iter().map(|i| plane[i % side * side + i / side]).collect()
+    }
+    let row = |y: usize| &rows[y * side..][..side];
+    let mut sums: Vec<f64> = row(0).iter().map(|v| f64::from(*v) * half as f64).collect();
+    for y in 0..=half {
+        sums.iter_mut().zip(row(y)).for_each(|(sum, v)| *sum += f64::from(*v));
+    }
+    let share = 1.0 / (window * window) as f64;
+    let mut means = Vec::with_capacity(plane.len());
+    for y in 0..side {
+        means.extend(sums.iter().map(|sum| (sum * share) as f32));
+        let (enters, leaves) = (row((y + half + 1).min(side - 1)), row(y.saturating_sub(half)));
+        for ((sum, enters), leaves) in sums.iter_mut().zip(enters).zip(leaves) {
+            *sum += f64::from(*enters) - f64::from(*leaves);
+        }
+    }
+    means
 }
 
 /// Neighbouring pixels between which the G-buffer jumps, inside of the vehicle.
