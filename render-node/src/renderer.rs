@@ -2,14 +2,14 @@
 //! thread (`engine` gives it one); the models it shares with other renderers. Encoding and uploading are `publish`.
 
 use crate::config::LocalConfig;
-use crate::diffusion::{DiffusionError, OnnxRuntimeError, Unlit, lock};
+use crate::diffusion::{Base, DiffusionError, OnnxRuntimeError, Unlit, lock};
 use crate::finish::{self, ComposeError, Compositor};
 use crate::gate::{self, Verdict};
 use crate::gpu::{Gpu, GpuError, Meter};
 use crate::memory_ladder;
 use crate::models::{self, Facts, Models};
 use crate::self_test::SelfTestError;
-use crate::studio::{Layers, Shot, Studio, StudioError};
+use crate::studio::{Exposure, Layers, Settings, Studio, StudioError};
 use crate::vehicle::{self, Library, LibraryError, VehicleError, VehicleMesh};
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
@@ -73,7 +73,7 @@ pub enum RenderError {
     #[error(transparent)]
     Studio(#[from] StudioError),
     #[error(transparent)]
-    Diffusion(#[from] DiffusionError),
+    Diffusion(DiffusionError),
     #[error(transparent)]
     Compose(#[from] ComposeError),
     #[error("this node has no pipeline `{0}`")]
@@ -86,6 +86,15 @@ pub enum RenderError {
     Quality(String),
     #[error("cancelled")]
     Cancelled,
+}
+
+impl From<DiffusionError> for RenderError {
+    fn from(error: DiffusionError) -> Self {
+        match error {
+            DiffusionError::Base(error) => error.into(),
+            error => Self::Diffusion(error),
+        }
+    }
 }
 
 impl RenderError {
@@ -259,8 +268,11 @@ impl Renderer {
                 break;
             }
             let light = if attempt < DIFFUSION_ATTEMPTS { Light::Diffusion } else { Light::BaseShading };
+            let mut left = sittings.len();
             sittings.retain_mut(|sitting| {
-                let shot = self.shoot(sitting, light);
+                left -= 1;
+                // The studio has one picture at a time: only the last may be on its way while the model is at work.
+                let shot = self.shoot(sitting, left == 0 && light == Light::Diffusion);
                 goes_on(sitting, shot.map(|()| None))
             });
             if light == Light::Diffusion {
@@ -277,20 +289,22 @@ impl Renderer {
         }
     }
 
-    /// Geometry and G-buffer. Shot anew for each attempt: to keep the base shading for the rare repetition would cost every render 50 MB.
-    fn shoot(&mut self, sitting: &mut Sitting<'_>, light: Light) -> Result<(), RenderError> {
+    /// Geometry and G-buffer, whose layers may come `later`. Shot anew for each attempt: to keep the base shading for the rare repetition
+    /// would cost every render 50 MB.
+    fn shoot(&mut self, sitting: &mut Sitting<'_>, later: bool) -> Result<(), RenderError> {
         sitting.waited();
         sitting.go_on("geometry", 0.0)?;
         let mesh = self.meshes.get(&self.library, &sitting.order.vehicle)?;
         sitting.triangles = mesh.triangle_count();
         sitting.stages.end("geometry");
         sitting.go_on("gbuffer", 0.1)?;
-        let shot = self.studio.shoot(mesh, sitting.order.view)?;
+        let exposure = self.studio.expose(mesh, sitting.order.view, Settings::default())?;
         sitting.stages.end("gbuffer");
         sitting.verdict = Verdict::default();
-        sitting.reference = (light == Light::Diffusion).then(|| gate::Reference::of(&shot.layers, &shot.conditioning));
-        sitting.stages.end("gate");
-        sitting.shot = Some(shot);
+        let shot = sitting.shot.insert(Shot { exposure, developed: None });
+        if !later {
+            shot.develop(&self.studio, &mut sitting.stages)?;
+        }
         Ok(())
     }
 
@@ -302,25 +316,31 @@ impl Renderer {
         let Some(model) = loaded.get_mut(model) else {
             return sittings.iter_mut().for_each(|sitting| sitting.lit = Some(Err(RenderError::NoModels)));
         };
+        let studio = &self.studio;
         let mut together = |part: &mut [Sitting<'_>]| -> Result<(), DiffusionError> {
             let mut pictures: Vec<Unlit<'_>> = Vec::with_capacity(part.len());
             let mut results: Vec<&mut Option<Result<(), RenderError>>> = Vec::with_capacity(part.len());
             for sitting in part.iter_mut() {
                 sitting.waited();
-                let Sitting { order, watch, shot: Some(shot), lit, .. } = sitting else { continue };
+                let Sitting { order, watch, shot: Some(shot), lit, stages, .. } = sitting else { continue };
                 let still_wanted = Box::new(|share: f32| watch("diffusion", 0.4 + 0.4 * share));
-                let (base, conditioning) = (&mut shot.layers, &shot.conditioning);
+                let Shot { exposure, developed } = shot;
+                let (exposure, conditioning) = (&*exposure, &exposure.conditioning);
+                let base: Box<Base<'_>> = Box::new(move || {
+                    stages.end("diffusion");
+                    Ok(&mut Shot::developed(exposure, developed, studio, stages)?.layers)
+                });
                 let Order { vehicle, view, seed, .. } = order;
                 pictures.push(Unlit { base, conditioning, vehicle, view: *view, seed: *seed, still_wanted });
                 results.push(lit);
             }
-            let lit = model.light(&mut pictures, attempt).inspect_err(|error| {
-                if matches!(error, DiffusionError::OutOfMemory { .. }) && pictures.len() > 1 {
-                    self.models.lower_batch_limit(pictures.len() / 2);
-                    tracing::warn!(batch = pictures.len(), "out of memory: batches of half that from now on");
+            let batch = pictures.len();
+            let lit = model.light(pictures, attempt).inspect_err(|error| {
+                if matches!(error, DiffusionError::OutOfMemory { .. }) && batch > 1 {
+                    self.models.lower_batch_limit(batch / 2);
+                    tracing::warn!(batch, "out of memory: batches of half that from now on");
                 }
             })?;
-            drop(pictures);
             let batch = lit.iter().filter(|lit| !matches!(lit, Err(DiffusionError::Cancelled))).count();
             results.into_iter().zip(lit).for_each(|(result, lit)| *result = Some(lit.map_err(RenderError::from)));
             for sitting in part {
@@ -336,24 +356,26 @@ impl Renderer {
 
     /// Paint and the gate for the pictures. `None`: they do not pass, and the vehicle is to be shot again.
     fn finish(&mut self, model: usize, sitting: &mut Sitting<'_>, light: Light) -> Result<Option<Render>, RenderError> {
-        let Some(mut shot) = sitting.shot.take() else { return Ok(None) };
+        let Some(Shot { exposure, developed: Some(Developed { mut layers, .. }) }) = sitting.shot.take() else {
+            return Ok(None);
+        };
         let order = sitting.order;
         let mut pictures = Vec::new();
         sitting.waited();
         if sitting.verdict.passes() {
-            finish::round_as_stored(&mut shot.layers);
+            finish::round_as_stored(&mut layers);
             sitting.go_on("compose", 0.8)?;
-            pictures = self.compositor.compose(&shot.layers, &order.colours)?;
+            pictures = self.compositor.compose(&layers, &order.colours)?;
             sitting.stages.end("compose");
             for (colour, picture) in order.colours.iter().zip(&pictures) {
-                sitting.verdict.add_picture(*colour, gate::judge_picture(&shot.layers, *colour, picture));
+                sitting.verdict.add_picture(*colour, gate::judge_picture(&layers, *colour, picture));
             }
             sitting.stages.end("gate");
         }
         if sitting.verdict.passes() {
             let pictures = order.colours.iter().copied().zip(pictures).collect();
-            let receipt = self.receipt(model, sitting, &shot.gbuffer_digest, light);
-            return Ok(Some(Render { layers: shot.layers, pictures, receipt }));
+            let receipt = self.receipt(model, sitting, &exposure.gbuffer_digest, light);
+            return Ok(Some(Render { layers, pictures, receipt }));
         }
         let findings = sitting.verdict.findings.join("; ");
         let attempt = sitting.refused.len();
@@ -406,12 +428,49 @@ struct Sitting<'a> {
     /// How many went through the model with it, itself included.
     batch: usize,
     shot: Option<Shot>,
-    /// Of the shot's base shading.
-    reference: Option<gate::Reference>,
     lit: Option<Result<(), RenderError>>,
     verdict: Verdict,
     /// What the gate found, by attempt.
     refused: Vec<Value>,
+}
+
+/// A picture in the studio.
+struct Shot {
+    exposure: Exposure,
+    developed: Option<Developed>,
+}
+
+/// Layers, first in the base shading and then in the model's light.
+struct Developed {
+    layers: Layers,
+    /// Of the base shading.
+    reference: gate::Reference,
+}
+
+impl Shot {
+    fn develop(&mut self, studio: &Studio, stages: &mut Stages) -> Result<(), StudioError> {
+        Self::developed(&self.exposure, &mut self.developed, studio, stages).map(|_| ())
+    }
+
+    /// What is in `developed`, or is put there.
+    fn developed<'a>(
+        exposure: &Exposure,
+        developed: &'a mut Option<Developed>,
+        studio: &Studio,
+        stages: &mut Stages,
+    ) -> Result<&'a mut Developed, StudioError> {
+        let made = match developed.take() {
+            Some(made) => made,
+            None => {
+                let layers = studio.develop(exposure)?;
+                stages.end("gbuffer");
+                let reference = gate::Reference::of(&layers, &exposure.conditioning);
+                stages.end("gate");
+                Developed { layers, reference }
+            }
+        };
+        Ok(developed.insert(made))
+    }
 }
 
 impl<'a> Sitting<'a> {
@@ -424,7 +483,6 @@ impl<'a> Sitting<'a> {
             triangles: 0,
             batch: 0,
             shot: None,
-            reference: None,
             lit: None,
             verdict: Verdict::default(),
             refused: Vec::new(),
@@ -449,8 +507,8 @@ impl<'a> Sitting<'a> {
             }
             Some(Err(error)) => return Err(error),
             Some(Ok(())) | None => {
-                if let (Some(reference), Some(shot)) = (&self.reference, &self.shot) {
-                    self.verdict = reference.judge(&shot.layers);
+                if let Some(Shot { developed: Some(Developed { layers, reference }), .. }) = &self.shot {
+                    self.verdict = reference.judge(layers);
                 }
             }
         }

@@ -61,7 +61,7 @@ fn unlit<'a>(
 ) -> Unlit<'a> {
     // A light model does not look at it.
     static VEHICLE: LazyLock<Vehicle> = LazyLock::new(|| typical(BodyClass::Sedan));
-    Unlit { base, conditioning, vehicle: &VEHICLE, view: View::Front, seed, still_wanted }
+    Unlit { base: Box::new(|| Ok(base)), conditioning, vehicle: &VEHICLE, view: View::Front, seed, still_wanted }
 }
 
 fn channels(planes: &[f32]) -> Conditioning {
@@ -76,7 +76,7 @@ fn light(
     still_wanted: impl FnMut(f32) -> bool,
 ) -> Result<(), DiffusionError> {
     let conditioning = channels(conditioning);
-    model.light(&mut [unlit(base, &conditioning, SEED, Box::new(still_wanted))], 0).unwrap().pop().unwrap()
+    model.light(vec![unlit(base, &conditioning, SEED, Box::new(still_wanted))], 0).unwrap().pop().unwrap()
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_batch_lights_each_picture_as_it_would_be_alone() {
     let mut alone = [layers(), layers()];
     for (seed, (base, conditioning)) in (SEED..).zip(alone.iter_mut().zip([conditioning(), brighter.clone()])) {
         let conditioning = channels(&conditioning);
-        model.light(&mut [unlit(base, &conditioning, seed, Box::new(|_| true))], 0).unwrap().pop().unwrap().unwrap();
+        model.light(vec![unlit(base, &conditioning, seed, Box::new(|_| true))], 0).unwrap().pop().unwrap().unwrap();
     }
     let mut otherwise = layers();
     light(&mut model, &mut otherwise, &brighter, |_| true).unwrap();
@@ -165,13 +165,12 @@ fn a_batch_lights_each_picture_as_it_would_be_alone() {
         (&none, 3, Box::new(|_| true)),
         (&brighter, SEED + 1, Box::new(|_| true)),
     ];
-    let mut batch: Vec<Unlit<'_>> = lit
+    let batch: Vec<Unlit<'_>> = lit
         .iter_mut()
         .zip(given)
         .map(|(base, (conditioning, seed, still_wanted))| unlit(base, conditioning, seed, still_wanted))
         .collect();
-    let results = model.light(&mut batch, 0).unwrap();
-    drop(batch);
+    let results = model.light(batch, 0).unwrap();
     assert!(
         matches!(
             results.as_slice(),

@@ -333,8 +333,9 @@ fn its_picture_lights_the_layers_and_leaves_the_geometry_alone() {
         let mut lit = base.clone();
         let (conditioning, vehicle) = (&conditioning, &vehicle);
         let still_wanted = Box::new(|_| true);
-        let picture = Unlit { base: &mut lit, conditioning, vehicle, view: View::Front, seed, still_wanted };
-        model.light(&mut [picture], attempt).unwrap().pop().unwrap().unwrap();
+        let picture =
+            Unlit { base: Box::new(|| Ok(&mut lit)), conditioning, vehicle, view: View::Front, seed, still_wanted };
+        model.light(vec![picture], attempt).unwrap().pop().unwrap().unwrap();
         lit
     };
     let lit = light(1, 0);

@@ -8,6 +8,7 @@ const PI = 3.14159265;
 
 struct Frame {
     studio_from_vehicle: mat4x4f,
+    vehicle_from_studio: mat4x4f,
     // Texture coordinates of the distance field from studio space.
     field_from_studio: mat4x4f,
     clip_from_studio: mat4x4f,
@@ -27,13 +28,14 @@ struct Frame {
     field_box_min: vec3f,
     zebra: u32,
     field_box_max: vec3f,
-    // Share of this pass in the mean of all so far.
-    pass_weight: f32,
+    // Passes of the picture before this one.
+    earlier_passes: u32,
     vertex_count: u32,
-    first_pass: u32,
+    reserved: u32,
     // Distance from the eye to the middle of the vehicle.
     target_distance: f32,
-    reserved: u32,
+    // Triangles of solid materials; those of transparent ones come after them.
+    solid_triangles: u32,
     // Pixels of the picture that the vehicle can cover, low to before high.
     covered_low: vec2u,
     covered_high: vec2u,

@@ -13,7 +13,7 @@ const LOOKS = 24u;
 const START = 0.03;
 const REACH = 3.5;
 
-// Farther than this from the vehicle's footprint, studio metres, the picture shows no shadow (`accumulate.wgsl`), and only mirrors see the
+// Farther than this from the vehicle's footprint, studio metres, the picture shows no shadow (`gather.wgsl`), and only mirrors see the
 // floor. There one cone stands for a light, and the sky is open.
 const FAR = 1.2;
 // Over which one takes the other's place.
@@ -51,7 +51,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let near = saturate((FAR - distance_to_vehicle(p)) / BLEND);
     var lost = 0.0;
     var all = 1e-4;
-    for (var i = 0u; i < rig.light_count; i++) {
+    for (var i = 0u; i < LIGHT_COUNT; i++) {
         let light = rig.lights[i];
         let to = light.centre - p;
         let distance = length(to);

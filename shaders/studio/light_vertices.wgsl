@@ -1,20 +1,6 @@
 // Light that needs the whole vehicle, once per vertex: diffuse irradiance of the area lights with soft shadows, ambient
 // light with occlusion, and of the mirror direction how much is open and how much light the floor there has. All of it varies slowly
-// over a surface, so the raster pass interpolates it; what is sharp (mirror images) is computed there per sample.
-
-struct Vertex {
-    position: vec3f,
-    material: u32,
-    normal: vec3f,
-    reserved: u32,
-}
-
-struct Lit {
-    // Radiance of a white matt surface here (irradiance / pi).
-    diffuse: vec3f,
-    // Four unorm8: ambient openness, openness of the mirror direction, share of its light that the floor in that direction has, nothing.
-    shares: u32,
-}
+// over a surface, so it is interpolated where a sample is shaded; what is sharp (mirror images) is computed there.
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> rig: Rig;
@@ -97,7 +83,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     }
 
     var sum = vec3f(0.0);
-    for (var i = 0u; i < rig.light_count; i++) {
+    for (var i = 0u; i < LIGHT_COUNT; i++) {
         let light = rig.lights[i];
         let to = light.centre - p;
         if dot(to, light.normal) >= 0.0 { continue; }

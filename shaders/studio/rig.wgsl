@@ -2,6 +2,9 @@
 // declare `rig`.
 
 const LIGHTS_MAX = 8u;
+// How many a rig has. Set when a pipeline is made and not read from `Rig`: for a loop or a condition on a uniform alone, lavapipe compiles the
+// shader anew for each picture.
+override LIGHT_COUNT: u32;
 
 struct Light {
     centre: vec3f,
@@ -24,7 +27,7 @@ struct Rig {
     lights: array<Light, LIGHTS_MAX>,
     // Radiance of the surroundings without the lights.
     floor_near: vec3f,
-    light_count: u32,
+    reserved_0: u32,
     floor_far: vec3f,
     floor_reach: f32,
     horizon_back: vec3f,
@@ -66,7 +69,7 @@ fn surroundings(r: vec3f, floor_distance: f32, floor_light: f32) -> vec3f {
 // Sharp mirror image of the lights, with edges softened by roughness (tangent of the lobe's half angle).
 fn mirrored_lights(p: vec3f, r: vec3f, roughness: f32) -> vec3f {
     var sum = vec3f(0.0);
-    for (var i = 0u; i < rig.light_count; i++) {
+    for (var i = 0u; i < LIGHT_COUNT; i++) {
         let light = rig.lights[i];
         let facing = -dot(r, light.normal);
         if facing <= 0.0 { continue; }

@@ -26,8 +26,8 @@ pub use provider::{Provider, ProviderChoice};
 pub use residual::RESIDUAL_CHANNELS;
 pub use stable_diffusion::StableDiffusion;
 
-use crate::studio::Layers;
 use crate::studio::conditioning::Conditioning;
+use crate::studio::{Layers, StudioError};
 use cyclorama_core::{Vehicle, View};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -80,6 +80,8 @@ pub enum DiffusionError {
     NotFinite { model: String, file: String },
     #[error("the picture does not fit model `{model}`: {detail}")]
     Picture { model: String, detail: String },
+    #[error("the base shading cannot be drawn")]
+    Base(#[source] StudioError),
     /// The job is no longer wanted; not a failure.
     #[error("cancelled")]
     Cancelled,
@@ -164,7 +166,7 @@ impl DiffusionModel {
     /// of the whole leaves every picture as it was. The same seed and attempt (0 for the first) give the same light on the same device.
     pub fn light(
         &mut self,
-        pictures: &mut [Unlit<'_>],
+        pictures: Vec<Unlit<'_>>,
         attempt: u32,
     ) -> Result<Vec<Result<(), DiffusionError>>, DiffusionError> {
         match self {
@@ -174,9 +176,12 @@ impl DiffusionModel {
     }
 }
 
+/// Gives the layers of the base shading. May have to wait for them, and so is asked as late as a model can do without.
+pub type Base<'a> = dyn FnOnce() -> Result<&'a mut Layers, StudioError> + 'a;
+
 /// A picture in its base shading.
 pub struct Unlit<'a> {
-    pub base: &'a mut Layers,
+    pub base: Box<Base<'a>>,
     /// The channels the model was loaded for.
     pub conditioning: &'a Conditioning,
     /// What it is of, for prompts.

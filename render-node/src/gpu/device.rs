@@ -183,7 +183,7 @@ impl Gpu {
         limits.max_texture_dimension_3d = limits.max_texture_dimension_3d.min(available.max_texture_dimension_3d);
         let request = adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("cyclorama studio"),
-            required_features: adapter.features() & wanted_features(&info),
+            required_features: wgpu::Features::PRIMITIVE_INDEX | adapter.features() & wanted_features(&info),
             required_limits: limits,
             ..Default::default()
         });
@@ -243,7 +243,16 @@ impl Gpu {
 
     /// Waits for everything submitted so far.
     pub fn wait(&self, during: &'static str) -> Result<(), GpuError> {
-        match self.device.poll(wgpu::PollType::wait_indefinitely()) {
+        self.poll(wgpu::PollType::wait_indefinitely(), during)
+    }
+
+    /// Waits for a submission and for those before it.
+    pub fn wait_for(&self, submission: wgpu::SubmissionIndex, during: &'static str) -> Result<(), GpuError> {
+        self.poll(wgpu::PollType::Wait { submission_index: Some(submission), timeout: None }, during)
+    }
+
+    fn poll(&self, until: wgpu::PollType, during: &'static str) -> Result<(), GpuError> {
+        match self.device.poll(until) {
             Ok(_) => self.check_lost(during),
             Err(error) => Err(GpuError::Lost { during, reason: error.to_string() }),
         }

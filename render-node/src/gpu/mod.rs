@@ -8,4 +8,4 @@ mod readback;
 
 pub use device::{Adapter, AdapterChoice, Gpu, GpuError, Tier, adapters};
 pub use meter::{CardLoad, Meter, nvidia_uuid};
-pub use readback::{read_buffer, read_texture};
+pub use readback::{ask_for, read_buffer, read_texture};

@@ -1,6 +1,49 @@
 //! Results from the device to memory. The one place that knows about row padding.
 
 use super::{Gpu, GpuError};
+use std::sync::mpsc::{Receiver, channel};
+
+/// A buffer whose bytes have been asked for.
+#[derive(Debug)]
+pub struct Asked {
+    mapped: wgpu::Buffer,
+    after: wgpu::SubmissionIndex,
+    answer: Receiver<Result<(), wgpu::BufferAsyncError>>,
+}
+
+/// Asks for the bytes that `buffer`, whose usage includes what [`Gpu::readable`] says, has after everything that `encoder` holds, which is
+/// submitted. What is submitted later does not delay them, and must not use the buffer.
+pub fn ask_for(gpu: &Gpu, mut encoder: wgpu::CommandEncoder, buffer: &wgpu::Buffer) -> Asked {
+    let mapped = if buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
+        buffer.clone()
+    } else {
+        let staging = staging(gpu, buffer.size());
+        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+        staging
+    };
+    let after = gpu.queue.submit([encoder.finish()]);
+    let (sender, answer) = channel();
+    mapped.map_async(wgpu::MapMode::Read, .., move |result| {
+        let _ = sender.send(result);
+    });
+    Asked { mapped, after, answer }
+}
+
+impl Asked {
+    /// Waits for the bytes and gives what `take` makes of them.
+    pub fn take<T>(self, gpu: &Gpu, during: &'static str, take: impl FnOnce(&[u8]) -> T) -> Result<T, GpuError> {
+        gpu.wait_for(self.after, during)?;
+        let lost = |reason: String| GpuError::Lost { during, reason };
+        match self.answer.try_recv() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(lost(error.to_string())),
+            Err(error) => return Err(lost(error.to_string())),
+        }
+        let taken = take(&self.mapped.get_mapped_range(..).map_err(|error| lost(error.to_string()))?);
+        self.mapped.unmap();
+        Ok(taken)
+    }
+}
 
 /// What `take` makes of the bytes of `buffer`, whose usage includes what [`Gpu::readable`] says. Waits for everything submitted before.
 pub fn read_buffer<T>(
@@ -9,14 +52,11 @@ pub fn read_buffer<T>(
     during: &'static str,
     take: impl FnOnce(&[u8]) -> T,
 ) -> Result<T, GpuError> {
-    if buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
-        return map(gpu, buffer, during, take);
-    }
-    let staging = staging(gpu, buffer.size());
-    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("read-back") });
-    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
-    gpu.queue.submit([encoder.finish()]);
-    map(gpu, &staging, during, take)
+    ask_for(gpu, encoder(gpu), buffer).take(gpu, during, take)
+}
+
+fn encoder(gpu: &Gpu) -> wgpu::CommandEncoder {
+    gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("read-back") })
 }
 
 /// The texels of level 0 of a 2D texture, row by row without padding.
@@ -28,7 +68,7 @@ pub fn read_texture(gpu: &Gpu, texture: &wgpu::Texture, during: &'static str) ->
     let row = texture.width() * texel;
     let padded = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
     let staging = staging(gpu, u64::from(padded) * u64::from(texture.height()));
-    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("read-back") });
+    let mut encoder = encoder(gpu);
     encoder.copy_texture_to_buffer(
         texture.as_image_copy(),
         wgpu::TexelCopyBufferInfo {
@@ -37,8 +77,8 @@ pub fn read_texture(gpu: &Gpu, texture: &wgpu::Texture, during: &'static str) ->
         },
         wgpu::Extent3d { width: texture.width(), height: texture.height(), depth_or_array_layers: 1 },
     );
-    gpu.queue.submit([encoder.finish()]);
-    map(gpu, &staging, during, |bytes| unpadded(bytes, row as usize, padded as usize))
+    let unpadded = |bytes: &[u8]| unpadded(bytes, row as usize, padded as usize);
+    ask_for(gpu, encoder, &staging).take(gpu, during, unpadded)
 }
 
 fn staging(gpu: &Gpu, size: u64) -> wgpu::Buffer {
@@ -48,28 +88,6 @@ fn staging(gpu: &Gpu, size: u64) -> wgpu::Buffer {
         usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
         mapped_at_creation: false,
     })
-}
-
-fn map<T>(
-    gpu: &Gpu,
-    staging: &wgpu::Buffer,
-    during: &'static str,
-    take: impl FnOnce(&[u8]) -> T,
-) -> Result<T, GpuError> {
-    let (sender, receiver) = std::sync::mpsc::channel();
-    staging.map_async(wgpu::MapMode::Read, .., move |result| {
-        let _ = sender.send(result);
-    });
-    gpu.wait(during)?;
-    let lost = |reason: String| GpuError::Lost { during, reason };
-    match receiver.try_recv() {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => return Err(lost(error.to_string())),
-        Err(error) => return Err(lost(error.to_string())),
-    }
-    let taken = take(&staging.get_mapped_range(..).map_err(|error| lost(error.to_string()))?);
-    staging.unmap();
-    Ok(taken)
 }
 
 fn unpadded(bytes: &[u8], row: usize, padded: usize) -> Vec<u8> {

@@ -4,6 +4,7 @@ use super::camera::{Camera, TARGET_DISTANCE_M};
 use super::distance_field::DistanceField;
 use super::optics::{self, MATERIALS};
 use super::rig::{LIGHTS_MAX, Rig};
+use super::stage::Stage;
 use bytemuck::{Pod, Zeroable};
 use cyclorama_core::MASTER_SIDE_PX;
 use glam::{Mat4, Vec3};
@@ -28,7 +29,7 @@ pub struct Light {
 pub struct RigData {
     pub lights: [Light; LIGHTS_MAX],
     pub floor_near: [f32; 3],
-    pub light_count: u32,
+    pub reserved_0: u32,
     pub floor_far: [f32; 3],
     pub floor_reach: f32,
     pub horizon_back: [f32; 3],
@@ -60,7 +61,7 @@ impl RigData {
         RigData {
             lights,
             floor_near: around.floor_near.to_array(),
-            light_count: rig.lights.len() as u32,
+            reserved_0: 0,
             floor_far: around.floor_far.to_array(),
             floor_reach: around.floor_reach_m,
             horizon_back: around.horizon_back.to_array(),
@@ -77,6 +78,7 @@ impl RigData {
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct FrameData {
     pub studio_from_vehicle: [[f32; 4]; 4],
+    pub vehicle_from_studio: [[f32; 4]; 4],
     pub field_from_studio: [[f32; 4]; 4],
     pub clip_from_studio: [[f32; 4]; 4],
     pub eye: [f32; 3],
@@ -90,11 +92,11 @@ pub struct FrameData {
     pub field_box_min: [f32; 3],
     pub zebra: u32,
     pub field_box_max: [f32; 3],
-    pub pass_weight: f32,
+    pub earlier_passes: u32,
     pub vertex_count: u32,
-    pub first_pass: u32,
-    pub target_distance: f32,
     pub reserved: u32,
+    pub target_distance: f32,
+    pub solid_triangles: u32,
     pub covered_low: [u32; 2],
     pub covered_high: [u32; 2],
 }
@@ -107,13 +109,15 @@ const COVERED_MARGIN_PX: u32 = 8;
 pub const GROUND_HALF_M: f32 = 5.0;
 
 impl FrameData {
-    pub fn new(camera: &Camera, field: &DistanceField, vertex_count: u32, zebra: bool) -> FrameData {
+    pub fn new(camera: &Camera, field: &DistanceField, zebra: bool) -> FrameData {
         let size = Vec3::from_array(field.cells.map(|n| n as f32)) * field.cell_m;
         let covered = camera.covered(MASTER_SIDE_PX, COVERED_MARGIN_PX);
         let field_from_vehicle = Mat4::from_scale(Vec3::ONE / size) * Mat4::from_translation(-field.low);
+        let vehicle_from_studio = camera.studio_from_vehicle.inverse();
         FrameData {
             studio_from_vehicle: camera.studio_from_vehicle.to_cols_array_2d(),
-            field_from_studio: (field_from_vehicle * camera.studio_from_vehicle.inverse()).to_cols_array_2d(),
+            vehicle_from_studio: vehicle_from_studio.to_cols_array_2d(),
+            field_from_studio: (field_from_vehicle * vehicle_from_studio).to_cols_array_2d(),
             clip_from_studio: camera.clip_from_studio().to_cols_array_2d(),
             eye: camera.eye.to_array(),
             field_scale: camera.scale,
@@ -126,11 +130,11 @@ impl FrameData {
             field_box_min: field.low.to_array(),
             zebra: u32::from(zebra),
             field_box_max: (field.low + size).to_array(),
-            pass_weight: 1.0,
-            vertex_count,
-            first_pass: 1,
-            target_distance: TARGET_DISTANCE_M,
+            earlier_passes: 0,
+            vertex_count: 0,
             reserved: 0,
+            target_distance: TARGET_DISTANCE_M,
+            solid_triangles: 0,
             covered_low: covered.low,
             covered_high: covered.high,
         }
@@ -141,11 +145,17 @@ impl FrameData {
         std::array::from_fn(|axis| self.covered_high[axis] - self.covered_low[axis])
     }
 
-    /// The same picture, moved by `jitter` (normalised device units), after `before` other passes.
-    pub fn jittered(mut self, jitter: [f32; 2], before: usize) -> FrameData {
+    /// The same of what this stage has.
+    pub fn of(mut self, stage: &Stage) -> FrameData {
+        self.vertex_count = stage.vertices.len() as u32;
+        self.solid_triangles = stage.opaque_indices / 3;
+        self
+    }
+
+    /// The same picture, moved by `jitter` (normalised device units), after `earlier` passes.
+    pub fn jittered(mut self, jitter: [f32; 2], earlier: usize) -> FrameData {
         self.jitter = jitter;
-        self.first_pass = u32::from(before == 0);
-        self.pass_weight = 1.0 / (before + 1) as f32;
+        self.earlier_passes = earlier as u32;
         self
     }
 }
@@ -160,7 +170,7 @@ pub struct OpticsData {
     pub transmission: f32,
     pub exposure: f32,
     pub emission: [f32; 3],
-    pub paint: f32,
+    pub group: u32,
 }
 
 pub fn optics_table() -> [OpticsData; MATERIALS.len()] {
@@ -174,7 +184,7 @@ pub fn optics_table() -> [OpticsData; MATERIALS.len()] {
             transmission: o.transmission,
             exposure: o.exposure,
             emission: o.emission,
-            paint: f32::from(u8::from(o.group == optics::MaterialGroup::Paint)),
+            group: o.group as u32,
         }
     })
 }
@@ -183,27 +193,29 @@ pub fn optics_table() -> [OpticsData; MATERIALS.len()] {
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct ConditionData {
     pub side: u32,
-    pub samples: u32,
     pub pixels: u32,
     pub layer_side: u32,
-    pub materials: [[f32; 4]; MATERIALS.len()],
+    pub reserved: u32,
 }
 
 impl ConditionData {
-    pub fn new(side: u32, sample_side: u32, layer_side: u32) -> ConditionData {
-        let materials = MATERIALS.map(|material| {
-            let o = optics::optics(material);
-            [f32::from(o.group as u8), o.albedo[0], o.albedo[1], o.albedo[2]]
-        });
-        ConditionData { side, samples: sample_side / side, pixels: layer_side / side, layer_side, materials }
+    pub fn new(side: u32, layer_side: u32) -> ConditionData {
+        ConditionData { side, pixels: layer_side / side, layer_side, reserved: 0 }
     }
 }
+
+/// How many the raster pass can tell apart: numbers from 1 in `TRIANGLE_BITS` of `samples.wgsl`.
+pub const TRIANGLES_MAX: usize = (1 << 24) - 1;
+
+/// Marks the vertices around which the surface bends within a pixel or two.
+pub const BENT: u32 = 1 << 31;
 
 /// One vertex as uploaded, vehicle axes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Vertex {
     pub position: [f32; 3],
+    /// Number of the material, and [`BENT`].
     pub material: u32,
     pub normal: [f32; 3],
     pub reserved: u32,
@@ -217,7 +229,7 @@ pub struct Lit {
     pub shares: u32,
 }
 
-/// One pixel of the layers as `accumulate` leaves it.
+/// One pixel of the layers as `gather` leaves it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Pixel {
@@ -227,4 +239,18 @@ pub struct Pixel {
     pub paint: f32,
     pub gloss: [f32; 3],
     pub shadow: f32,
+}
+
+/// What `gather` tells of the geometry of one pixel.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct Geometry {
+    pub normal: [f32; 3],
+    pub depth: f32,
+    pub albedo: [f32; 3],
+    pub height: f32,
+    pub openness: f32,
+    pub groups: u32,
+    /// A WGSL struct is a multiple of its widest member long.
+    pub reserved: [u32; 2],
 }

@@ -15,4 +15,4 @@ mod visible;
 pub use camera::Camera;
 pub use conditioning::{CONDITIONING_CHANNELS, Channel, Conditioning};
 pub use layers::Layers;
-pub use shoot::{Settings, Shot, Studio, StudioError};
+pub use shoot::{Exposure, Settings, Shot, Studio, StudioError};

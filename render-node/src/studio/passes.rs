@@ -1,6 +1,6 @@
 //! The studio's pipelines: built once, immutable. Which buffers they run on is `shoot`'s affair.
 
-use super::gpu_data::{Lit, Vertex};
+use super::gpu_data::Vertex;
 use crate::gpu::{Gpu, GpuError};
 use std::mem::{offset_of, size_of};
 
@@ -19,54 +19,58 @@ macro_rules! shader {
 
 pub const GROUND_SHADOW: Shader =
     shader!("ground shadow": "studio/frame.wgsl", "studio/rig.wgsl", "studio/field.wgsl", "studio/ground_shadow.wgsl");
-pub const LIGHT_VERTICES: Shader = shader!("light vertices": "studio/frame.wgsl", "studio/rig.wgsl", "studio/field.wgsl", "studio/light_vertices.wgsl");
-pub const SURFACE: Shader = shader!("surface": "studio/frame.wgsl", "studio/rig.wgsl", "studio/surface.wgsl");
-pub const EVEN: Shader = shader!("even": "studio/even.wgsl");
-pub const ACCUMULATE: Shader = shader!("accumulate": "studio/frame.wgsl", "pixel.wgsl", "studio/accumulate.wgsl");
-pub const CONDITION: Shader = shader!("condition": "studio/frame.wgsl", "pixel.wgsl", "studio/condition.wgsl");
+pub const LIGHT_VERTICES: Shader = shader!("light vertices": "studio/frame.wgsl", "studio/rig.wgsl", "studio/field.wgsl", "studio/vertex.wgsl", "studio/light_vertices.wgsl");
+pub const VISIBILITY: Shader =
+    shader!("visibility": "studio/visibility.wgsl", "studio/frame.wgsl", "studio/samples.wgsl");
+pub const GATHER: Shader = shader!("gather": "studio/frame.wgsl", "studio/rig.wgsl", "studio/vertex.wgsl", "pixel.wgsl", "studio/samples.wgsl", "studio/surface.wgsl", "studio/gather.wgsl");
+pub const UNEVEN: Shader = shader!("uneven": "studio/frame.wgsl", "studio/samples.wgsl", "studio/uneven.wgsl");
+pub const UNEVEN_LIST: Shader = shader!("uneven list": "studio/frame.wgsl", "studio/uneven_list.wgsl");
+pub const CONDITION: Shader =
+    shader!("condition": "studio/frame.wgsl", "pixel.wgsl", "studio/samples.wgsl", "studio/condition.wgsl");
 
-/// In the order they run for one picture; from `EVEN` on, the third to the fifth then repeat for each further jittered pass.
+/// In the order they run for one picture; the third and the fourth then repeat for each further jittered pass.
 #[cfg(test)]
-pub const SHADERS: [Shader; 6] = [GROUND_SHADOW, LIGHT_VERTICES, SURFACE, ACCUMULATE, CONDITION, EVEN];
+pub const SHADERS: [Shader; 7] = [GROUND_SHADOW, LIGHT_VERTICES, VISIBILITY, GATHER, CONDITION, UNEVEN, UNEVEN_LIST];
 
-/// Four half-float targets: rest and coverage, diffuse and paint, gloss and openness, geometry. 32 bytes a sample, the
-/// most that every WebGPU device takes.
-pub const TARGET_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
-pub const TARGETS: usize = 4;
-/// Only the conditioning needs it, so only the first pass writes it.
-pub const GEOMETRY_TARGET: usize = 3;
+/// Numbers of triangles: the nearest solid one, and the nearest transparent one before it.
+pub const TARGET_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::R32Uint;
+pub const TARGETS: usize = 2;
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
 #[derive(Debug)]
 pub struct Passes {
     pub ground_shadow: wgpu::ComputePipeline,
     pub light_vertices: wgpu::ComputePipeline,
-    /// Opaque and transparent, with the geometry target: the first jittered pass.
-    pub with_geometry: [wgpu::RenderPipeline; 2],
-    /// The same without it: the others.
-    pub light_only: [wgpu::RenderPipeline; 2],
-    /// What goes before `light_only`.
-    pub even: wgpu::RenderPipeline,
-    pub accumulate: wgpu::ComputePipeline,
+    /// Solid and transparent.
+    pub visibility: [wgpu::RenderPipeline; 2],
+    /// For the first pass, and for those after it.
+    pub gather_first: wgpu::ComputePipeline,
+    pub gather: wgpu::ComputePipeline,
+    pub uneven: wgpu::ComputePipeline,
+    pub uneven_list: wgpu::ComputePipeline,
     pub condition: wgpu::ComputePipeline,
-    pub surface_layout: wgpu::BindGroupLayout,
+    pub visibility_layout: wgpu::BindGroupLayout,
 }
 
 impl Passes {
-    pub fn new(gpu: &Gpu) -> Result<Passes, GpuError> {
+    /// For a rig with so many lights.
+    pub fn new(gpu: &Gpu, lights: usize) -> Result<Passes, GpuError> {
         gpu.guarded("building the studio's pipelines", || {
-            let surface = module(gpu, SURFACE);
-            // Explicit, because both raster pipelines share one bind group and each alone leaves bindings unused.
-            let surface_layout = surface_layout(gpu);
+            let lights = ("LIGHT_COUNT", lights as f64);
+            let gather = |first: bool| compute(gpu, GATHER, &[lights, ("FIRST", f64::from(u8::from(first)))]);
+            let module = module(gpu, VISIBILITY);
+            // Explicit, because both pipelines share one bind group.
+            let visibility_layout = visibility_layout(gpu);
             Ok(Passes {
-                ground_shadow: compute(gpu, GROUND_SHADOW),
-                light_vertices: compute(gpu, LIGHT_VERTICES),
-                with_geometry: KINDS.map(|kind| raster(gpu, &surface, &surface_layout, kind, true)),
-                light_only: KINDS.map(|kind| raster(gpu, &surface, &surface_layout, kind, false)),
-                even: even(gpu),
-                accumulate: compute(gpu, ACCUMULATE),
-                condition: compute(gpu, CONDITION),
-                surface_layout,
+                ground_shadow: compute(gpu, GROUND_SHADOW, &[lights]),
+                light_vertices: compute(gpu, LIGHT_VERTICES, &[lights]),
+                visibility: [Kind::Solid, Kind::Transparent].map(|kind| raster(gpu, &module, &visibility_layout, kind)),
+                gather_first: gather(true),
+                gather: gather(false),
+                uneven: compute(gpu, UNEVEN, &[]),
+                uneven_list: compute(gpu, UNEVEN_LIST, &[]),
+                condition: compute(gpu, CONDITION, &[]),
+                visibility_layout,
             })
         })
     }
@@ -79,167 +83,88 @@ fn module(gpu: &Gpu, shader: Shader) -> wgpu::ShaderModule {
     })
 }
 
-fn compute(gpu: &Gpu, shader: Shader) -> wgpu::ComputePipeline {
+/// `constants` are the shader's overrides.
+fn compute(gpu: &Gpu, shader: Shader, constants: &[(&str, f64)]) -> wgpu::ComputePipeline {
     gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(shader.name),
         layout: None,
         module: &module(gpu, shader),
         entry_point: Some("main"),
-        compilation_options: Default::default(),
+        compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
         cache: None,
     })
 }
 
-fn surface_layout(gpu: &Gpu) -> wgpu::BindGroupLayout {
-    let both = wgpu::ShaderStages::VERTEX_FRAGMENT;
-    let uniform = wgpu::BindingType::Buffer {
+fn visibility_layout(gpu: &Gpu) -> wgpu::BindGroupLayout {
+    let ty = wgpu::BindingType::Buffer {
         ty: wgpu::BufferBindingType::Uniform,
         has_dynamic_offset: false,
         min_binding_size: None,
     };
-    let entries: Vec<_> = [uniform; 3]
-        .into_iter()
-        .enumerate()
-        .map(|(binding, ty)| wgpu::BindGroupLayoutEntry { binding: binding as u32, visibility: both, ty, count: None })
-        .collect();
-    gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("surface"), entries: &entries })
-}
-
-fn even(gpu: &Gpu) -> wgpu::RenderPipeline {
-    let module = module(gpu, EVEN);
-    let targets: Vec<_> = (0..TARGETS)
-        .map(|index| {
-            (index != GEOMETRY_TARGET).then_some(wgpu::ColorTargetState {
-                format: TARGET_FORMAT,
-                blend: None,
-                write_mask: wgpu::ColorWrites::empty(),
-            })
-        })
-        .collect();
-    gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-        label: Some(EVEN.name),
-        layout: None,
-        vertex: wgpu::VertexState {
-            module: &module,
-            entry_point: Some("vertex"),
-            compilation_options: Default::default(),
-            buffers: &[],
-        },
-        primitive: Default::default(),
-        depth_stencil: Some(depth_state(wgpu::CompareFunction::Always)),
-        multisample: Default::default(),
-        fragment: Some(wgpu::FragmentState {
-            module: &module,
-            entry_point: Some("fragment"),
-            compilation_options: Default::default(),
-            targets: &targets,
-        }),
-        multiview_mask: None,
-        cache: None,
+    gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some(VISIBILITY.name),
+        entries: &[wgpu::BindGroupLayoutEntry { binding: 0, visibility: wgpu::ShaderStages::VERTEX, ty, count: None }],
     })
-}
-
-fn depth_state(compare: wgpu::CompareFunction) -> wgpu::DepthStencilState {
-    wgpu::DepthStencilState {
-        format: DEPTH_FORMAT,
-        depth_write_enabled: Some(true),
-        depth_compare: Some(compare),
-        stencil: Default::default(),
-        bias: Default::default(),
-    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    Opaque,
+    Solid,
     Transparent,
 }
 
-const KINDS: [Kind; 2] = [Kind::Opaque, Kind::Transparent];
-
-fn raster(
-    gpu: &Gpu,
-    module: &wgpu::ShaderModule,
-    layout: &wgpu::BindGroupLayout,
-    kind: Kind,
-    geometry: bool,
-) -> wgpu::RenderPipeline {
-    let attribute = |location: u32, offset: usize, format| wgpu::VertexAttribute {
+fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout, kind: Kind) -> wgpu::RenderPipeline {
+    let attribute = |shader_location: u32, offset: usize, format| wgpu::VertexAttribute {
         format,
         offset: offset as u64,
-        shader_location: location,
+        shader_location,
     };
-    let shape = [
+    let attributes = [
         attribute(0, offset_of!(Vertex, position), wgpu::VertexFormat::Float32x3),
         attribute(1, offset_of!(Vertex, material), wgpu::VertexFormat::Uint32),
-        attribute(2, offset_of!(Vertex, normal), wgpu::VertexFormat::Float32x3),
     ];
-    let light = [
-        attribute(3, offset_of!(Lit, diffuse), wgpu::VertexFormat::Float32x3),
-        attribute(4, offset_of!(Lit, shares), wgpu::VertexFormat::Unorm8x4),
-    ];
-    let stream = |stride: usize, attributes| {
-        Some(wgpu::VertexBufferLayout {
-            array_stride: stride as u64,
-            step_mode: wgpu::VertexStepMode::Vertex,
-            attributes,
-        })
-    };
-    let over = |alpha_source, alpha_behind| wgpu::BlendState {
-        color: wgpu::BlendComponent {
-            src_factor: wgpu::BlendFactor::One,
-            dst_factor: wgpu::BlendFactor::OneMinusSrcAlpha,
-            operation: wgpu::BlendOperation::Add,
-        },
-        alpha: wgpu::BlendComponent {
-            src_factor: alpha_source,
-            dst_factor: alpha_behind,
-            operation: wgpu::BlendOperation::Add,
-        },
+    let vertices = wgpu::VertexBufferLayout {
+        array_stride: size_of::<Vertex>() as u64,
+        step_mode: wgpu::VertexStepMode::Vertex,
+        attributes: &attributes,
     };
     let transparent = kind == Kind::Transparent;
-    let behind = wgpu::BlendFactor::OneMinusSrcAlpha;
-    // Coverage grows, paint behind glass counts as much as passes, openness stays that of the surface behind.
-    let blends = [
-        over(wgpu::BlendFactor::One, behind),
-        over(wgpu::BlendFactor::Zero, behind),
-        over(wgpu::BlendFactor::Zero, wgpu::BlendFactor::One),
-    ];
-    let targets: Vec<_> = (0..TARGETS)
-        .map(|index| {
-            (geometry || index != GEOMETRY_TARGET).then_some(wgpu::ColorTargetState {
-                format: TARGET_FORMAT,
-                blend: blends.get(index).copied().filter(|_| transparent),
-                write_mask: wgpu::ColorWrites::ALL,
-            })
-        })
-        .collect();
+    let target = |own: bool| {
+        let write_mask = if own { wgpu::ColorWrites::ALL } else { wgpu::ColorWrites::empty() };
+        Some(wgpu::ColorTargetState { format: TARGET_FORMAT, blend: None, write_mask })
+    };
     let layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some("surface"),
+        label: Some(VISIBILITY.name),
         bind_group_layouts: &[Some(layout)],
         immediate_size: 0,
     });
     gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-        label: Some(if transparent { "transparent" } else { "opaque" }),
+        label: Some(if transparent { "transparent" } else { "solid" }),
         layout: Some(&layout),
         vertex: wgpu::VertexState {
             module,
             entry_point: Some("vertex"),
             compilation_options: Default::default(),
-            buffers: &[stream(size_of::<Vertex>(), &shape), stream(size_of::<Lit>(), &light)],
+            buffers: &[Some(vertices)],
         },
         primitive: wgpu::PrimitiveState {
             // The far side of the glass, seen from inside, would tint the picture twice.
             cull_mode: transparent.then_some(wgpu::Face::Back),
             ..Default::default()
         },
-        depth_stencil: Some(depth_state(wgpu::CompareFunction::Less)),
+        depth_stencil: Some(wgpu::DepthStencilState {
+            format: DEPTH_FORMAT,
+            depth_write_enabled: Some(true),
+            depth_compare: Some(wgpu::CompareFunction::Less),
+            stencil: Default::default(),
+            bias: Default::default(),
+        }),
         multisample: Default::default(),
         fragment: Some(wgpu::FragmentState {
             module,
-            entry_point: Some(if transparent { "transparent" } else { "opaque" }),
+            entry_point: Some(if transparent { "transparent" } else { "solid" }),
             compilation_options: Default::default(),
-            targets: &targets,
+            targets: &[target(!transparent), target(transparent)],
         }),
         multiview_mask: None,
         cache: None,
@@ -261,7 +186,9 @@ mod tests {
     fn every_shader_is_valid() {
         for shader in SHADERS {
             let module = parsed(shader);
-            let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+            // What every WebGPU device has, and what `Gpu::open` asks for.
+            let capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32 | Capabilities::PRIMITIVE_INDEX;
+            let mut validator = Validator::new(ValidationFlags::all(), capabilities);
             if let Err(error) = validator.validate(&module) {
                 panic!("{}: {}", shader.name, error.emit_to_string(shader.source));
             }
@@ -291,17 +218,17 @@ mod tests {
     #[test]
     fn structs_are_laid_out_alike_on_both_sides() {
         check!(
-            SURFACE,
+            GATHER,
             "Light",
             Light { centre, edge, axis_u, half_u, axis_v, half_v, normal, falloff, radiance, reserved }
         );
         check!(
-            SURFACE,
+            GATHER,
             "Rig",
             RigData {
                 lights,
                 floor_near,
-                light_count,
+                reserved_0,
                 floor_far,
                 floor_reach,
                 horizon_back,
@@ -313,10 +240,11 @@ mod tests {
             }
         );
         check!(
-            SURFACE,
+            GATHER,
             "Frame",
             FrameData {
                 studio_from_vehicle,
+                vehicle_from_studio,
                 field_from_studio,
                 clip_from_studio,
                 eye,
@@ -330,20 +258,21 @@ mod tests {
                 field_box_min,
                 zebra,
                 field_box_max,
-                pass_weight,
+                earlier_passes,
                 vertex_count,
-                first_pass,
-                target_distance,
                 reserved,
+                target_distance,
+                solid_triangles,
                 covered_low,
                 covered_high
             }
         );
-        check!(SURFACE, "Optics", OpticsData { albedo, f0, roughness, metal, transmission, exposure, emission, paint });
+        check!(GATHER, "Optics", OpticsData { albedo, f0, roughness, metal, transmission, exposure, emission, group });
         check!(LIGHT_VERTICES, "Vertex", Vertex { position, material, normal, reserved });
         check!(LIGHT_VERTICES, "Lit", Lit { diffuse, shares });
-        check!(ACCUMULATE, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });
+        check!(GATHER, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });
+        check!(GATHER, "Geometry", Geometry { normal, depth, albedo, height, openness, groups });
         check!(CONDITION, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });
-        check!(CONDITION, "Condition", ConditionData { side, samples, pixels, layer_side, materials });
+        check!(CONDITION, "Condition", ConditionData { side, pixels, layer_side, reserved });
     }
 }

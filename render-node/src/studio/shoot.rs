@@ -3,26 +3,31 @@
 use super::camera::{Camera, NothingToSee};
 use super::conditioning::{CHANNELS, CONDITIONING_SIDE_PX, Conditioning};
 use super::distance_field::DistanceField;
-use super::gpu_data::{self, ConditionData, FrameData, Lit, Pixel, RigData, Vertex};
+use super::gpu_data::{self, ConditionData, FrameData, Geometry, Lit, Pixel, RigData, Vertex};
 use super::layers::Layers;
-use super::passes::{DEPTH_FORMAT, GEOMETRY_TARGET, Passes, TARGET_FORMAT, TARGETS};
+use super::passes::{DEPTH_FORMAT, Passes, TARGET_FORMAT, TARGETS};
 use super::rig::{Rig, RigError};
 use super::stage::Stage;
-use crate::gpu::{Gpu, GpuError, read_buffer};
+use crate::gpu::{Gpu, GpuError, ask_for, read_buffer};
 use crate::vehicle::VehicleMesh;
 use cyclorama_core::{MASTER_SIDE_PX, View};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::mem::size_of;
+use std::sync::atomic::{AtomicU64, Ordering};
 use wgpu::util::DeviceExt;
 
-/// Raster targets are this many samples per layer pixel along a side (`SUB` of `accumulate.wgsl`).
+/// Raster targets are this many samples per layer pixel along a side (`SUB` of `samples.wgsl`).
 const SUPERSAMPLES: u32 = 2;
+const WORD: u64 = size_of::<u32>() as u64;
+/// Of the layers.
+const PIXELS: u64 = MASTER_SIDE_PX as u64 * MASTER_SIDE_PX as u64;
 /// Offsets of the jittered passes in raster samples. With the 2 x 2 samples of a pixel they make 12 samples on six evenly
 /// spaced rows and six columns. A fourth pass costs lavapipe half a second and is hard to see.
 const JITTER: [[f32; 2]; 3] = [[-1.0 / 3.0, 0.0], [0.0, 1.0 / 3.0], [1.0 / 3.0, -1.0 / 3.0]];
 /// Texels along a side of the ground map: 10 m / 192 = 5 cm, about as fine as the distance field.
 const GROUND_SIDE: u32 = 192;
+const GROUND_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StudioError {
@@ -36,6 +41,8 @@ pub enum StudioError {
     Mesh(String),
     #[error("a picture of {0} px cannot be made: the side must divide {MASTER_SIDE_PX}")]
     Side(u32),
+    #[error("the studio has taken another picture since")]
+    Replaced,
 }
 
 /// What one picture is made of before the diffusion model and the paint.
@@ -48,6 +55,18 @@ pub struct Shot {
     /// Names geometry, camera and rig: SHA-256 (hex) of everything uploaded. Equal on every device.
     pub gbuffer_digest: String,
     pub camera: Camera,
+}
+
+/// A picture of which the first pass is done and the rest on its way.
+#[derive(Debug)]
+pub struct Exposure {
+    /// Of the first pass.
+    pub conditioning: Conditioning,
+    /// As in [`Shot`].
+    pub gbuffer_digest: String,
+    pub camera: Camera,
+    /// Which of the studio's it is.
+    number: u64,
 }
 
 /// What to shoot besides the vehicle and the view.
@@ -75,18 +94,26 @@ pub struct Studio {
     rig: Rig,
     passes: Passes,
     targets: Targets,
+    /// How many pictures it has exposed.
+    exposed: AtomicU64,
 }
 
 /// Buffers and textures that every picture reuses.
 #[derive(Debug)]
 struct Targets {
-    colour: [wgpu::TextureView; TARGETS],
+    triangles: [wgpu::TextureView; TARGETS],
     depth: wgpu::TextureView,
     ground: wgpu::TextureView,
     sampler: wgpu::Sampler,
     pixels: wgpu::Buffer,
     /// One word for each of `pixels`: which take more samples.
     uneven: wgpu::Buffer,
+    /// How many these are, and their numbers.
+    uneven_list: wgpu::Buffer,
+    /// How the samples of the first pass look, two words for each.
+    looks: wgpu::Buffer,
+    /// One for each of `pixels`.
+    geometry: wgpu::Buffer,
     rig: wgpu::Buffer,
     optics: wgpu::Buffer,
 }
@@ -98,9 +125,9 @@ impl Studio {
 
     /// A studio with other lights. The built-in diffusion model knows only the built-in ones.
     pub fn with_rig(gpu: &Gpu, rig: Rig) -> Result<Studio, StudioError> {
-        let passes = Passes::new(gpu)?;
+        let passes = Passes::new(gpu, rig.lights.len())?;
         let targets = gpu.guarded("allocating the studio's targets", || Ok(Targets::new(gpu, &rig)))?;
-        Ok(Studio { gpu: gpu.clone(), rig, passes, targets })
+        Ok(Studio { gpu: gpu.clone(), rig, passes, targets, exposed: AtomicU64::new(0) })
     }
 
     pub fn rig(&self) -> &Rig {
@@ -112,6 +139,14 @@ impl Studio {
     }
 
     pub fn shoot_with(&self, mesh: &VehicleMesh, view: View, settings: Settings) -> Result<Shot, StudioError> {
+        let exposure = self.expose(mesh, view, settings)?;
+        let layers = self.develop(&exposure)?;
+        let Exposure { conditioning, gbuffer_digest, camera, .. } = exposure;
+        Ok(Shot { layers, conditioning, gbuffer_digest, camera })
+    }
+
+    /// Begins a picture and waits for its first pass: what a model is told is there long before the layers are.
+    pub fn expose(&self, mesh: &VehicleMesh, view: View, settings: Settings) -> Result<Exposure, StudioError> {
         let side = settings.conditioning_side_px;
         if side == 0 || !MASTER_SIDE_PX.is_multiple_of(side) {
             return Err(StudioError::Side(side));
@@ -122,17 +157,31 @@ impl Studio {
             || Stage::new(mesh).map(|stage| stage.sorted_front_to_back(&camera)),
         );
         let (field, mut stage) = (field?, stage?);
-        let mut frame = FrameData::new(&camera, &field, stage.vertices.len() as u32, settings.zebra);
-        let gbuffer_digest = self.digest(&stage, &frame);
+        let frame = FrameData::new(&camera, &field, settings.zebra);
+        let gbuffer_digest = self.digest(&stage, &frame.of(&stage));
         if self.gpu.is_cpu && !settings.draws_hidden {
             stage = stage.without_hidden(&camera);
-            frame.vertex_count = stage.vertices.len() as u32;
         }
-        let (layers, planes) = self.gpu.guarded("shooting a picture", || {
+        let frame = frame.of(&stage);
+        let number = self.exposed.fetch_add(1, Ordering::Relaxed) + 1;
+        let planes = self.gpu.guarded("shooting a picture", || {
             self.run(&stage, &field, &frame, side, settings.passes.clamp(1, JITTER.len()))
         })?;
         let conditioning = Conditioning { side_px: side, planes };
-        Ok(Shot { layers, conditioning, gbuffer_digest, camera })
+        Ok(Exposure { conditioning, gbuffer_digest, camera, number })
+    }
+
+    /// The layers of the picture that was exposed last, when all its passes are done.
+    pub fn develop(&self, exposure: &Exposure) -> Result<Layers, StudioError> {
+        if exposure.number != self.exposed.load(Ordering::Relaxed) {
+            return Err(StudioError::Replaced);
+        }
+        // Mapped memory is aligned for every type that a shader knows.
+        Ok(self.gpu.guarded("reading the layers", || {
+            read_buffer(&self.gpu, &self.targets.pixels, "reading the layers", |bytes| {
+                layers_from(bytemuck::cast_slice(bytes))
+            })
+        })?)
     }
 
     fn digest(&self, stage: &Stage, frame: &FrameData) -> String {
@@ -145,7 +194,7 @@ impl Studio {
         hex::encode(hash.finalize())
     }
 
-    /// Records and submits every pass; returns layers and conditioning planes.
+    /// Records and submits every pass; returns the conditioning planes.
     fn run(
         &self,
         stage: &Stage,
@@ -153,7 +202,7 @@ impl Studio {
         frame: &FrameData,
         side: u32,
         passes: usize,
-    ) -> Result<(Layers, Vec<f32>), GpuError> {
+    ) -> Result<Vec<f32>, GpuError> {
         let device = &self.gpu.device;
         let targets = &self.targets;
         let buffer = |label, contents: &[u8], usage| {
@@ -161,11 +210,12 @@ impl Studio {
         };
         let storage_vertex = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::VERTEX;
         let vertices = buffer("vertices", bytemuck::cast_slice(&stage.vertices), storage_vertex);
-        let indices = buffer("indices", bytemuck::cast_slice(&stage.indices), wgpu::BufferUsages::INDEX);
+        let storage_index = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDEX;
+        let indices = buffer("indices", bytemuck::cast_slice(&stage.indices), storage_index);
         let lit = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("light per vertex"),
             size: (stage.vertices.len() * size_of::<Lit>()) as u64,
-            usage: storage_vertex,
+            usage: wgpu::BufferUsages::STORAGE,
             mapped_at_creation: false,
         });
         let frames: Vec<_> = JITTER[..passes]
@@ -178,8 +228,8 @@ impl Studio {
             })
             .collect();
         let field = upload_field(&self.gpu, field);
-        let (covered_low, covered_size) = (frame.covered_low, frame.covered_size());
-        let condition = ConditionData::new(side, MASTER_SIDE_PX * SUPERSAMPLES, MASTER_SIDE_PX);
+        let covered_size = frame.covered_size();
+        let condition = ConditionData::new(side, MASTER_SIDE_PX);
         let condition = buffer("condition", bytemuck::bytes_of(&condition), wgpu::BufferUsages::UNIFORM);
         let planes = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("conditioning planes"),
@@ -190,7 +240,8 @@ impl Studio {
 
         let view = wgpu::BindingResource::TextureView;
         let sampler = wgpu::BindingResource::Sampler(&targets.sampler);
-        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("picture") });
+        let new_encoder = || device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("picture") });
+        let mut encoder = new_encoder();
 
         let shadow_group = self.bind(
             &self.passes.ground_shadow.get_bind_group_layout(0),
@@ -226,76 +277,84 @@ impl Studio {
         let rows = groups.div_ceil(32_768).max(1);
         compute(&mut encoder, &self.passes.light_vertices, &light_group, [groups.div_ceil(rows), rows]);
 
-        let even_group = self.bind(&self.passes.even.get_bind_group_layout(0), &[targets.uneven.as_entire_binding()]);
-        encoder.clear_buffer(&targets.uneven, 0, None);
-        for (index, frame) in frames.iter().enumerate() {
-            let surface_group = self.bind(
-                &self.passes.surface_layout,
-                &[frame.as_entire_binding(), targets.rig.as_entire_binding(), targets.optics.as_entire_binding()],
-            );
-            let first = index == 0;
-            let [opaque, transparent] = if first { &self.passes.with_geometry } else { &self.passes.light_only };
-            targets.raster(&mut encoder, first, |pass| {
-                if !first {
-                    pass.set_pipeline(&self.passes.even);
-                    pass.set_bind_group(0, &even_group, &[]);
-                    let [left, top] = covered_low.map(|pixels| pixels * SUPERSAMPLES);
-                    let [width, height] = covered_size.map(|pixels| pixels * SUPERSAMPLES);
-                    pass.set_scissor_rect(left, top, width, height);
-                    pass.draw(0..3, 0..1);
-                }
-                pass.set_bind_group(0, &surface_group, &[]);
+        let draw = |encoder: &mut wgpu::CommandEncoder, frame: &wgpu::Buffer, first: bool| {
+            let visibility_group = self.bind(&self.passes.visibility_layout, &[frame.as_entire_binding()]);
+            targets.raster(encoder, |pass| {
+                pass.set_bind_group(0, &visibility_group, &[]);
                 pass.set_vertex_buffer(0, vertices.slice(..));
-                pass.set_vertex_buffer(1, lit.slice(..));
                 pass.set_index_buffer(indices.slice(..), wgpu::IndexFormat::Uint32);
-                pass.set_pipeline(opaque);
+                let [solid, transparent] = &self.passes.visibility;
+                pass.set_pipeline(solid);
                 pass.draw_indexed(0..stage.opaque_indices, 0, 0..1);
                 if stage.indices.len() as u32 > stage.opaque_indices {
                     pass.set_pipeline(transparent);
                     pass.draw_indexed(stage.opaque_indices..stage.indices.len() as u32, 0, 0..1);
                 }
             });
-            let sum_group = self.bind(
-                &self.passes.accumulate.get_bind_group_layout(0),
+            let gather = if first { &self.passes.gather_first } else { &self.passes.gather };
+            let gather_group = self.bind(
+                &gather.get_bind_group_layout(0),
                 &[
                     frame.as_entire_binding(),
-                    view(&targets.colour[0]),
-                    view(&targets.colour[1]),
-                    view(&targets.colour[2]),
+                    targets.rig.as_entire_binding(),
+                    targets.optics.as_entire_binding(),
+                    view(&targets.triangles[0]),
+                    view(&targets.triangles[1]),
+                    vertices.as_entire_binding(),
+                    lit.as_entire_binding(),
+                    indices.as_entire_binding(),
                     view(&targets.ground),
                     sampler.clone(),
                     targets.pixels.as_entire_binding(),
-                    targets.uneven.as_entire_binding(),
+                    targets.uneven_list.as_entire_binding(),
+                    targets.looks.as_entire_binding(),
+                    targets.geometry.as_entire_binding(),
                 ],
             );
-            // What is not covered has its shadow from the first pass.
-            let across = if first { [MASTER_SIDE_PX; 2] } else { covered_size };
-            compute(&mut encoder, &self.passes.accumulate, &sum_group, across.map(|pixels| pixels.div_ceil(8)));
             if first {
-                let condition_group = self.bind(
-                    &self.passes.condition.get_bind_group_layout(0),
-                    &[
-                        frame.as_entire_binding(),
-                        condition.as_entire_binding(),
-                        view(&targets.colour[0]),
-                        view(&targets.colour[2]),
-                        view(&targets.colour[3]),
-                        targets.pixels.as_entire_binding(),
-                        planes.as_entire_binding(),
-                    ],
-                );
-                compute(&mut encoder, &self.passes.condition, &condition_group, [side.div_ceil(8); 2]);
+                compute(encoder, gather, &gather_group, [MASTER_SIDE_PX.div_ceil(8); 2]);
+            } else {
+                compute_indirect(encoder, gather, &gather_group, &targets.uneven_list);
             }
+        };
+        draw(&mut encoder, &frames[0], true);
+        let condition_group = self.bind(
+            &self.passes.condition.get_bind_group_layout(0),
+            &[
+                frames[0].as_entire_binding(),
+                condition.as_entire_binding(),
+                targets.geometry.as_entire_binding(),
+                targets.pixels.as_entire_binding(),
+                planes.as_entire_binding(),
+            ],
+        );
+        compute(&mut encoder, &self.passes.condition, &condition_group, [side.div_ceil(8); 2]);
+        let told = ask_for(&self.gpu, encoder, &planes);
+
+        // What follows runs on while the model is at work.
+        let mut encoder = new_encoder();
+        encoder.clear_buffer(&targets.uneven, 0, None);
+        self.gpu.queue.write_buffer(&targets.uneven_list, 0, bytemuck::cast_slice(&[0_u32, 1, 1, 0]));
+        let uneven_group = self.bind(
+            &self.passes.uneven.get_bind_group_layout(0),
+            &[frames[0].as_entire_binding(), targets.looks.as_entire_binding(), targets.uneven.as_entire_binding()],
+        );
+        let across = covered_size.map(|pixels| pixels.div_ceil(8));
+        compute(&mut encoder, &self.passes.uneven, &uneven_group, across);
+        let list_group = self.bind(
+            &self.passes.uneven_list.get_bind_group_layout(0),
+            &[
+                frames[0].as_entire_binding(),
+                targets.uneven.as_entire_binding(),
+                targets.uneven_list.as_entire_binding(),
+            ],
+        );
+        compute(&mut encoder, &self.passes.uneven_list, &list_group, across);
+        for frame in &frames[1..] {
+            draw(&mut encoder, frame, false);
         }
         self.gpu.queue.submit([encoder.finish()]);
-        // Mapped memory is aligned for every type that a shader knows.
-        let layers = read_buffer(&self.gpu, &targets.pixels, "reading the layers", |bytes| {
-            layers_from(bytemuck::cast_slice(bytes))
-        })?;
-        let planes = read_buffer(&self.gpu, &planes, "reading the conditioning", |bytes| {
-            bytemuck::cast_slice::<u8, f32>(bytes).to_vec()
-        })?;
-        Ok((layers, planes))
+        told.take(&self.gpu, "reading the conditioning", |bytes| bytemuck::cast_slice::<u8, f32>(bytes).to_vec())
     }
 
     fn bind(&self, layout: &wgpu::BindGroupLayout, resources: &[wgpu::BindingResource<'_>]) -> wgpu::BindGroup {
@@ -322,6 +381,19 @@ fn compute(
     pass.set_pipeline(pipeline);
     pass.set_bind_group(0, group, &[]);
     pass.dispatch_workgroups(groups[0], groups[1], 1);
+}
+
+/// As many groups as the first three words of `groups` say.
+fn compute_indirect(
+    encoder: &mut wgpu::CommandEncoder,
+    pipeline: &wgpu::ComputePipeline,
+    group: &wgpu::BindGroup,
+    groups: &wgpu::Buffer,
+) {
+    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+    pass.set_pipeline(pipeline);
+    pass.set_bind_group(0, group, &[]);
+    pass.dispatch_workgroups_indirect(groups, 0);
 }
 
 fn upload_field(gpu: &Gpu, field: &DistanceField) -> wgpu::TextureView {
@@ -365,6 +437,15 @@ impl Targets {
                 .create_view(&Default::default())
         };
         let side = MASTER_SIDE_PX * SUPERSAMPLES;
+        let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        let scratch = |label, size, usage| {
+            gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
+        };
         let drawn = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
         let uniform = |label, contents: &[u8]| {
             gpu.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
@@ -374,12 +455,12 @@ impl Targets {
             })
         };
         Targets {
-            colour: ["rest", "diffuse", "gloss", "geometry"].map(|label| texture(label, side, TARGET_FORMAT, drawn)),
+            triangles: ["solid", "transparent"].map(|label| texture(label, side, TARGET_FORMAT, drawn)),
             depth: texture("depth", side, DEPTH_FORMAT, wgpu::TextureUsages::RENDER_ATTACHMENT),
             ground: texture(
                 "ground map",
                 GROUND_SIDE,
-                TARGET_FORMAT,
+                GROUND_FORMAT,
                 wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING,
             ),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
@@ -390,41 +471,33 @@ impl Targets {
             }),
             pixels: gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("layer pixels"),
-                size: u64::from(MASTER_SIDE_PX) * u64::from(MASTER_SIDE_PX) * size_of::<Pixel>() as u64,
+                size: PIXELS * size_of::<Pixel>() as u64,
                 usage: wgpu::BufferUsages::STORAGE | gpu.readable(),
                 mapped_at_creation: false,
             }),
-            uneven: gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("uneven pixels"),
-                size: u64::from(MASTER_SIDE_PX) * u64::from(MASTER_SIDE_PX) * size_of::<u32>() as u64,
-                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            }),
+            uneven: scratch("uneven pixels", PIXELS * WORD, storage),
+            uneven_list: scratch("list of uneven pixels", (4 + PIXELS) * WORD, storage | wgpu::BufferUsages::INDIRECT),
+            looks: scratch("looks of samples", u64::from(side) * u64::from(side) * 2 * WORD, storage),
+            geometry: scratch("geometry", PIXELS * size_of::<Geometry>() as u64, storage),
             rig: uniform("rig", bytemuck::bytes_of(&RigData::new(rig))),
             optics: uniform("optics", bytemuck::cast_slice(&gpu_data::optics_table())),
         }
     }
 
-    fn raster(&self, encoder: &mut wgpu::CommandEncoder, geometry: bool, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
-        // What shows through glass where nothing is behind it: the far wall, dimmed by the second pane. No coverage.
-        let backdrop = wgpu::Color { r: 0.09, g: 0.091, b: 0.093, a: 0.0 };
-        let clear = [backdrop, wgpu::Color::TRANSPARENT, wgpu::Color::TRANSPARENT, wgpu::Color::TRANSPARENT];
-        let attachments: Vec<_> = self
-            .colour
-            .iter()
-            .zip(clear)
-            .enumerate()
-            .map(|(index, (view, colour))| {
-                (geometry || index != GEOMETRY_TARGET).then_some(wgpu::RenderPassColorAttachment {
-                    view,
-                    depth_slice: None,
-                    resolve_target: None,
-                    ops: wgpu::Operations { load: wgpu::LoadOp::Clear(colour), store: wgpu::StoreOp::Store },
-                })
+    fn raster(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
+        let attachments = self.triangles.each_ref().map(|view| {
+            Some(wgpu::RenderPassColorAttachment {
+                view,
+                depth_slice: None,
+                resolve_target: None,
+                ops: wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+                    store: wgpu::StoreOp::Store,
+                },
             })
-            .collect();
+        });
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            label: Some("surface"),
+            label: Some("visibility"),
             color_attachments: &attachments,
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                 view: &self.depth,

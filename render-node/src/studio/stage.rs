@@ -1,7 +1,7 @@
 //! A vehicle's triangles as a picture draws them: in which order, and which of them at all. Drawing them is `shoot`'s affair.
 
 use super::camera::{Camera, NothingToSee};
-use super::gpu_data::Vertex;
+use super::gpu_data::{BENT, TRIANGLES_MAX, Vertex};
 use super::optics;
 use super::shoot::StudioError;
 use super::visible::{self, Projected};
@@ -11,6 +11,8 @@ use rayon::prelude::*;
 
 /// Triangles that are drawn together, however far each is from the camera.
 const RUN_TRIANGLES: usize = 256;
+/// A surface whose normal turns by more than this, radians a metre, may hold the image of a whole light within a pixel.
+const BEND_PER_M: f32 = 3.0;
 /// More would pass the device's buffer limit at 32 bytes a vertex, and no template comes near.
 const VERTICES_MAX: usize = 4_000_000;
 
@@ -36,8 +38,11 @@ impl Stage {
                     return Err(broken("names a vertex that it does not have"));
                 }
                 let base = stage.vertices.len() as u32;
-                stage.vertices.extend(surface.positions.iter().zip(&surface.normals).map(|(position, normal)| {
-                    Vertex { position: *position, material: *material as u32, normal: *normal, reserved: 0 }
+                let bends = bends(&surface.positions, &surface.normals, &surface.indices);
+                let vertices = surface.positions.iter().zip(&surface.normals).zip(bends);
+                stage.vertices.extend(vertices.map(|((position, normal), bends)| {
+                    let material = *material as u32 | if bends { BENT } else { 0 };
+                    Vertex { position: *position, material, normal: *normal, reserved: 0 }
                 }));
                 stage.indices.extend(surface.indices.iter().map(|index| base + index));
                 if stage.vertices.len() > VERTICES_MAX {
@@ -50,6 +55,9 @@ impl Stage {
         }
         if stage.indices.is_empty() {
             return Err(NothingToSee.into());
+        }
+        if stage.indices.len() / 3 > TRIANGLES_MAX {
+            return Err(StudioError::Mesh(format!("more than {TRIANGLES_MAX} triangles")));
         }
         Ok(stage)
     }
@@ -94,4 +102,20 @@ impl Stage {
         }
         left
     }
+}
+
+/// For each vertex whether a triangle around it bends by more than [`BEND_PER_M`].
+fn bends(positions: &[[f32; 3]], normals: &[[f32; 3]], indices: &[u32]) -> Vec<bool> {
+    let bent = |a: u32, b: u32| {
+        let apart = |of: &[[f32; 3]]| Vec3::from(of[a as usize]).distance_squared(Vec3::from(of[b as usize]));
+        apart(normals) > BEND_PER_M * BEND_PER_M * apart(positions)
+    };
+    let mut bends = vec![false; positions.len()];
+    for triangle in indices.chunks_exact(3) {
+        let [a, b, c] = [triangle[0], triangle[1], triangle[2]];
+        if bent(a, b) || bent(b, c) || bent(c, a) {
+            [a, b, c].into_iter().for_each(|corner| bends[corner as usize] = true);
+        }
+    }
+    bends
 }

@@ -80,7 +80,7 @@ impl LightModel {
     /// See [`super::DiffusionModel::light`].
     pub fn light(
         &mut self,
-        pictures: &mut [Unlit<'_>],
+        mut pictures: Vec<Unlit<'_>>,
         attempt: u32,
     ) -> Result<Vec<Result<(), DiffusionError>>, DiffusionError> {
         let model = || self.folder.id().to_owned();
@@ -110,12 +110,17 @@ impl LightModel {
                 self.scheduler.step(step, sample, clean);
             }
         }
-        let light = |(sample, picture): (Result<Vec<f32>, DiffusionError>, &mut Unlit<'_>)| {
+        let light = |(sample, picture): (Result<Vec<f32>, DiffusionError>, Unlit<'_>)| {
             let sample = sample?;
             if sample.iter().any(|v| !v.is_finite()) {
                 return Err(DiffusionError::NotFinite { model: model(), file: UNET_MODEL.to_owned() });
             }
-            residual::add(picture.base, &sample, side, &self.config.residual_scale);
+            let base = (picture.base)().map_err(DiffusionError::Base)?;
+            if base.side_px == 0 || !base.side_px.is_multiple_of(self.config.side_px) {
+                let detail = format!("layers of {} px, where a multiple of {side} px is needed", base.side_px);
+                return Err(DiffusionError::Picture { model: model(), detail });
+            }
+            residual::add(base, &sample, side, &self.config.residual_scale);
             Ok(())
         };
         Ok(samples.into_iter().zip(pictures).map(light).collect())
@@ -123,15 +128,11 @@ impl LightModel {
 
     fn check(&self, picture: &Unlit<'_>) -> Result<(), DiffusionError> {
         let (side_px, channels) = (self.config.side_px, self.folder.conditioning().len());
-        let found = picture.base.side_px;
-        if picture.conditioning.planes.len() == channels * (side_px * side_px) as usize
-            && found > 0
-            && found.is_multiple_of(side_px)
-        {
+        if picture.conditioning.planes.len() == channels * (side_px * side_px) as usize {
             return Ok(());
         }
         let detail = format!(
-            "{} values of conditioning and layers of {found} px, where {channels} channels of {side_px} px and a multiple of {side_px} px are needed",
+            "{} values of conditioning, where {channels} channels of {side_px} px are needed",
             picture.conditioning.planes.len(),
         );
         Err(DiffusionError::Picture { model: self.folder.id().to_owned(), detail })

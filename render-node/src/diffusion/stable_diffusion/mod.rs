@@ -19,6 +19,7 @@ use super::residual::{self, RESIDUAL_CHANNELS};
 use super::sampler::{Plan, PlanOptions, Sampler, SamplerError};
 use super::{DiffusionError, OnnxRuntime, Provider, StillWanted, Unlit};
 use crate::diffusion::noise::gaussian;
+use crate::studio::Layers;
 use crate::studio::Shot;
 use cyclorama_core::encoding::{Picture, PictureError};
 pub use layout::{Layout, SCHEDULER_CONFIG};
@@ -147,28 +148,30 @@ impl StableDiffusion {
     /// See [`super::DiffusionModel::light`].
     pub fn light(
         &mut self,
-        pictures: &mut [Unlit<'_>],
+        pictures: Vec<Unlit<'_>>,
         attempt: u32,
     ) -> Result<Vec<Result<(), DiffusionError>>, DiffusionError> {
         let side = self.settings.side_px as usize;
-        let fits =
-            |picture: &Unlit<'_>| picture.base.side_px > 0 && (picture.base.side_px as usize).is_multiple_of(side);
-        if let Some(picture) = pictures.iter().find(|picture| !fits(picture)) {
-            let detail = format!("layers of {} px, where a multiple of {side} px is needed", picture.base.side_px);
-            return Err(DiffusionError::Picture { model: self.folder.id().to_owned(), detail });
-        }
-        let shown: Vec<Shown> = pictures.iter().map(|picture| Shown::of(picture.base, side)).collect();
-        let mut requests: Vec<Request<'_>> = Vec::with_capacity(pictures.len());
-        for (unlit, shown) in pictures.iter_mut().zip(&shown) {
-            let mut number = gaussian(unlit.seed, attempt);
-            let control = self.settings.control.map(|kind| picture::control(unlit.conditioning, kind, side));
+        let (mut bases, mut shown, mut requests) = (Vec::new(), Vec::new(), Vec::new());
+        for picture in pictures {
+            let Unlit { base, conditioning, vehicle, view, seed, still_wanted } = picture;
+            let base = base().map_err(DiffusionError::Base)?;
+            if base.side_px == 0 || !(base.side_px as usize).is_multiple_of(side) {
+                let detail = format!("layers of {} px, where a multiple of {side} px is needed", base.side_px);
+                return Err(DiffusionError::Picture { model: self.folder.id().to_owned(), detail });
+            }
+            let seen = Shown::of(base, side);
+            let mut number = gaussian(seed, attempt);
+            let control = self.settings.control.map(|kind| picture::control(conditioning, kind, side));
             requests.push(Request {
-                picture: shown.picture(),
+                picture: seen.picture(),
                 control: control.unwrap_or_default(),
-                prompt: prompt::fill(&self.settings.prompt, unlit.vehicle, unlit.view),
+                prompt: prompt::fill(&self.settings.prompt, vehicle, view),
                 noise: Box::new(move |count| iter::repeat_with(&mut number).take(count).collect()),
-                still_wanted: Box::new(&mut unlit.still_wanted),
+                still_wanted,
             });
+            shown.push(seen);
+            bases.push(base);
         }
         let changed = self.change(&mut requests)?;
         drop(requests);
@@ -184,10 +187,10 @@ impl StableDiffusion {
                 residual => residuals.push(residual),
             }
         }
-        let light = |(residual, picture): (Result<Vec<f32>, DiffusionError>, &mut Unlit<'_>)| {
-            residual.map(|residual| residual::add(picture.base, &residual, side, &[1.0; RESIDUAL_CHANNELS]))
+        let light = |(residual, base): (Result<Vec<f32>, DiffusionError>, &mut Layers)| {
+            residual.map(|residual| residual::add(base, &residual, side, &[1.0; RESIDUAL_CHANNELS]))
         };
-        Ok(residuals.into_iter().zip(pictures).map(light).collect())
+        Ok(residuals.into_iter().zip(bases).map(light).collect())
     }
 
     /// The latents of each picture before and after, all in one run of the model a step. What becomes of each is answered in their order.

@@ -1,0 +1,50 @@
+// Which pixels are uneven: those that an edge crosses or in which a mirror image ends. Only they take the samples of the passes after the
+// first; an even pixel looks the same however it is sampled. One thread per pixel that the vehicle can cover.
+
+@group(0) @binding(0) var<uniform> frame: Frame;
+// How the samples of the first pass look, as `gather.wgsl` leaves them.
+@group(0) @binding(1) var<storage, read> looks: array<vec2u>;
+// All 0 at the start.
+@group(0) @binding(2) var<storage, read_write> uneven: array<atomic<u32>>;
+
+const SIDE = 1024u;
+
+// Samples of a pixel and around it that differ by more than this are uneven: a step of about four of 255 on the finished picture.
+const STEP = 0.016;
+
+// Least and most of some samples, as an eye sees them.
+struct Spread {
+    least: vec4f,
+    most: vec4f,
+}
+
+fn widened(spread: Spread, pixel: u32, k: u32) -> Spread {
+    let packed = looks[SAMPLES * pixel + k];
+    let sample = vec4f(unpack2x16float(packed.x), unpack2x16float(packed.y));
+    return Spread(min(spread.least, sample), max(spread.most, sample));
+}
+
+fn is_uneven(spread: Spread) -> bool {
+    return any(spread.most - spread.least > vec4f(STEP));
+}
+
+// Marks this pixel if its samples differ; and both this pixel and the one to the right, or below, if they differ across the border.
+// Marks are only ever set, so it does not matter that neighbours set the same ones.
+@compute @workgroup_size(8, 8)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    let pixel = id.xy + frame.covered_low;
+    if any(pixel >= frame.covered_high) { return; }
+    let index = pixel.y * SIDE + pixel.x;
+    var own = Spread(vec4f(1e9), vec4f(-1e9));
+    for (var k = 0u; k < SAMPLES; k++) { own = widened(own, index, k); }
+    if is_uneven(own) { atomicStore(&uneven[index], 1u); }
+    // The samples beside the border are the first and third of the one to the right, and the first two of the one below.
+    if pixel.x + 1u < frame.covered_high.x && is_uneven(widened(widened(own, index + 1u, 0u), index + 1u, SUB)) {
+        atomicStore(&uneven[index], 1u);
+        atomicStore(&uneven[index + 1u], 1u);
+    }
+    if pixel.y + 1u < frame.covered_high.y && is_uneven(widened(widened(own, index + SIDE, 0u), index + SIDE, 1u)) {
+        atomicStore(&uneven[index], 1u);
+        atomicStore(&uneven[index + SIDE], 1u);
+    }
+}
