@@ -179,6 +179,16 @@ impl DiffusionModel {
 /// Gives the layers of the base shading. May have to wait for them, and so is asked as late as a model can do without.
 pub type Base<'a> = dyn FnOnce() -> Result<&'a mut Layers, StudioError> + 'a;
 
+/// The layers that `base` gives, whose side must be a multiple of the model's `side_px`.
+fn fitting_base<'a>(base: Box<Base<'a>>, side_px: u32, model: &str) -> Result<&'a mut Layers, DiffusionError> {
+    let base = base().map_err(DiffusionError::Base)?;
+    if base.side_px == 0 || !base.side_px.is_multiple_of(side_px) {
+        let detail = format!("layers of {} px, where a multiple of {side_px} px is needed", base.side_px);
+        return Err(DiffusionError::Picture { model: model.to_owned(), detail });
+    }
+    Ok(base)
+}
+
 /// A picture in its base shading.
 pub struct Unlit<'a> {
     pub base: Box<Base<'a>>,

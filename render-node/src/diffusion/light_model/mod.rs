@@ -6,7 +6,7 @@ mod scheduler;
 
 use super::model_folder::{LockError, ModelFolder, read_json};
 use super::residual::{self, RESIDUAL_CHANNELS};
-use super::{DiffusionError, OnnxRuntime, Provider, Unlit};
+use super::{DiffusionError, OnnxRuntime, Provider, Unlit, fitting_base};
 use denoiser::{Denoiser, Item};
 use scheduler::FlowMatchEuler;
 use serde::Deserialize;
@@ -115,11 +115,7 @@ impl LightModel {
             if sample.iter().any(|v| !v.is_finite()) {
                 return Err(DiffusionError::NotFinite { model: model(), file: UNET_MODEL.to_owned() });
             }
-            let base = (picture.base)().map_err(DiffusionError::Base)?;
-            if base.side_px == 0 || !base.side_px.is_multiple_of(self.config.side_px) {
-                let detail = format!("layers of {} px, where a multiple of {side} px is needed", base.side_px);
-                return Err(DiffusionError::Picture { model: model(), detail });
-            }
+            let base = fitting_base(picture.base, self.config.side_px, self.folder.id())?;
             residual::add(base, &sample, side, &self.config.residual_scale);
             Ok(())
         };

@@ -17,7 +17,7 @@ use super::lock::LOCK_FILE;
 use super::model_folder::{LockError, ModelFolder, read_text};
 use super::residual::{self, RESIDUAL_CHANNELS};
 use super::sampler::{Plan, PlanOptions, Sampler, SamplerError};
-use super::{DiffusionError, OnnxRuntime, Provider, StillWanted, Unlit};
+use super::{DiffusionError, OnnxRuntime, Provider, StillWanted, Unlit, fitting_base};
 use crate::diffusion::noise::gaussian;
 use crate::studio::Layers;
 use crate::studio::Shot;
@@ -155,11 +155,7 @@ impl StableDiffusion {
         let (mut bases, mut shown, mut requests) = (Vec::new(), Vec::new(), Vec::new());
         for picture in pictures {
             let Unlit { base, conditioning, vehicle, view, seed, still_wanted } = picture;
-            let base = base().map_err(DiffusionError::Base)?;
-            if base.side_px == 0 || !(base.side_px as usize).is_multiple_of(side) {
-                let detail = format!("layers of {} px, where a multiple of {side} px is needed", base.side_px);
-                return Err(DiffusionError::Picture { model: self.folder.id().to_owned(), detail });
-            }
+            let base = fitting_base(base, self.settings.side_px, self.folder.id())?;
             let seen = Shown::of(base, side);
             let mut number = gaussian(seed, attempt);
             let control = self.settings.control.map(|kind| picture::control(conditioning, kind, side));
