@@ -162,29 +162,23 @@ fn unevenness(picture: &[f32], mask: &[bool], side: usize) -> f32 {
 /// Means over squares of an odd side; beyond the border the border's values go on.
 fn box_mean(plane: &[f32], side: usize, window: usize) -> Vec<f32> {
     let half = window / 2;
-    let mut rows = Vec::with_capacity(plane.len());
-    for row in plane.chunks_exact(side) {
-        let mut sum = f64::from(row[0]) * half as f64 + row[..=half].iter().map(|v| f64::from(*v)).sum::<f64>();
-        for x in 0..side {
-            rows.push(sum as f32);
-            sum += f64::from(row[(x + half + 1).min(side - 1)]) - f64::from(row[x.saturating_sub(half)]);
+    let along = |row: &[f32], out: &mut [f32]| {
+        let value = |i: isize| row[i.clamp(0, side as isize - 1) as usize];
+        let mut sum: f32 = (-(half as isize)..=half as isize).map(value).sum();
+        for (x, out) in out.iter_mut().enumerate() {
+            *out = sum / window as f32;
+            sum += value((x + half + 1) as isize) - value(x as isize - half as isize);
         }
-    }
-    let row = |y: usize| &rows[y * side..][..side];
-    let mut sums: Vec<f64> = row(0).iter().map(|v| f64::from(*v) * half as f64).collect();
-    for y in 0..=half {
-        sums.iter_mut().zip(row(y)).for_each(|(sum, v)| *sum += f64::from(*v));
-    }
-    let share = 1.0 / (window * window) as f64;
-    let mut means = Vec::with_capacity(plane.len());
-    for y in 0..side {
-        means.extend(sums.iter().map(|sum| (sum * share) as f32));
-        let (enters, leaves) = (row((y + half + 1).min(side - 1)), row(y.saturating_sub(half)));
-        for ((sum, enters), leaves) in sums.iter_mut().zip(enters).zip(leaves) {
-            *sum += f64::from(*enters) - f64::from(*leaves);
-        }
-    }
-    means
+    };
+    let mut rows = vec![0.0; plane.len()];
+    rows.par_chunks_mut(side).zip(plane.par_chunks(side)).for_each(|(out, row)| along(row, out));
+    let turned = transposed(&rows, side);
+    rows.par_chunks_mut(side).zip(turned.par_chunks(side)).for_each(|(out, row)| along(row, out));
+    transposed(&rows, side)
+}
+
+fn transposed(plane: &[f32], side: usize) -> Vec<f32> {
+    (0..side * side).into_par_iter().map(|i| plane[i % side * side + i / side]).collect()
 }
 
 /// Neighbouring pixels between which the G-buffer jumps, inside of the vehicle.
