@@ -1,11 +1,23 @@
 // Which pixels are uneven: those that an edge crosses or in which a mirror image ends. Only they take the samples of the passes after the
-// first; an even pixel looks the same however it is sampled. One thread per pixel that the vehicle can cover.
+// first; an even pixel looks the same however it is sampled. They are listed, in any order: where the CPU draws, lanes that wait for their
+// neighbours cost as much as those that work. One thread per pixel that the vehicle can cover.
+
+// `Pixels`, while it grows.
+struct Listed {
+    groups: atomic<u32>,
+    groups_y: u32,
+    groups_z: u32,
+    count: atomic<u32>,
+    indices: array<u32>,
+}
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 // How the samples of the first pass look, as `gather.wgsl` leaves them.
 @group(0) @binding(1) var<storage, read> looks: array<vec2u>;
-// All 0 at the start.
-@group(0) @binding(2) var<storage, read_write> uneven: array<atomic<u32>>;
+// Which are listed. All 0 at the start.
+@group(0) @binding(2) var<storage, read_write> marks: array<atomic<u32>>;
+// At the start 0, 1 and 1 groups, and none listed.
+@group(0) @binding(3) var<storage, read_write> listed: Listed;
 
 const SIDE = 1024u;
 
@@ -28,8 +40,15 @@ fn is_uneven(spread: Spread) -> bool {
     return any(spread.most - spread.least > vec4f(STEP));
 }
 
-// Marks this pixel if its samples differ; and both this pixel and the one to the right, or below, if they differ across the border.
-// Marks are only ever set, so it does not matter that neighbours set the same ones.
+// A pixel that its neighbours find uneven as well is listed by whoever marks it first.
+fn list(index: u32) {
+    if atomicExchange(&marks[index], 1u) == 1u { return; }
+    let place = atomicAdd(&listed.count, 1u);
+    listed.indices[place] = index;
+    if place % 64u == 0u { atomicAdd(&listed.groups, 1u); }
+}
+
+// Lists this pixel if its samples differ; and both this pixel and the one to the right, or below, if they differ across the border.
 @compute @workgroup_size(8, 8)
 fn main(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy + frame.covered_low;
@@ -37,14 +56,14 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let index = pixel.y * SIDE + pixel.x;
     var own = Spread(vec4f(1e9), vec4f(-1e9));
     for (var k = 0u; k < SAMPLES; k++) { own = widened(own, index, k); }
-    if is_uneven(own) { atomicStore(&uneven[index], 1u); }
+    if is_uneven(own) { list(index); }
     // The samples beside the border are the first and third of the one to the right, and the first two of the one below.
     if pixel.x + 1u < frame.covered_high.x && is_uneven(widened(widened(own, index + 1u, 0u), index + 1u, SUB)) {
-        atomicStore(&uneven[index], 1u);
-        atomicStore(&uneven[index + 1u], 1u);
+        list(index);
+        list(index + 1u);
     }
     if pixel.y + 1u < frame.covered_high.y && is_uneven(widened(widened(own, index + SIDE, 0u), index + SIDE, 1u)) {
-        atomicStore(&uneven[index], 1u);
-        atomicStore(&uneven[index + SIDE], 1u);
+        list(index);
+        list(index + SIDE);
     }
 }

@@ -24,13 +24,12 @@ pub const VISIBILITY: Shader =
     shader!("visibility": "studio/visibility.wgsl", "studio/frame.wgsl", "studio/samples.wgsl");
 pub const GATHER: Shader = shader!("gather": "studio/frame.wgsl", "studio/rig.wgsl", "studio/vertex.wgsl", "pixel.wgsl", "studio/samples.wgsl", "studio/surface.wgsl", "studio/gather.wgsl");
 pub const UNEVEN: Shader = shader!("uneven": "studio/frame.wgsl", "studio/samples.wgsl", "studio/uneven.wgsl");
-pub const UNEVEN_LIST: Shader = shader!("uneven list": "studio/frame.wgsl", "studio/uneven_list.wgsl");
 pub const CONDITION: Shader =
     shader!("condition": "studio/frame.wgsl", "pixel.wgsl", "studio/samples.wgsl", "studio/condition.wgsl");
 
 /// In the order they run for one picture; the third and the fourth then repeat for each further jittered pass.
 #[cfg(test)]
-pub const SHADERS: [Shader; 7] = [GROUND_SHADOW, LIGHT_VERTICES, VISIBILITY, GATHER, CONDITION, UNEVEN, UNEVEN_LIST];
+pub const SHADERS: [Shader; 6] = [GROUND_SHADOW, LIGHT_VERTICES, VISIBILITY, GATHER, CONDITION, UNEVEN];
 
 /// Numbers of triangles: the nearest solid one, and the nearest transparent one before it.
 pub const TARGET_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::R32Uint;
@@ -47,7 +46,6 @@ pub struct Passes {
     pub gather_first: wgpu::ComputePipeline,
     pub gather: wgpu::ComputePipeline,
     pub uneven: wgpu::ComputePipeline,
-    pub uneven_list: wgpu::ComputePipeline,
     pub condition: wgpu::ComputePipeline,
     pub visibility_layout: wgpu::BindGroupLayout,
 }
@@ -68,7 +66,6 @@ impl Passes {
                 gather_first: gather(true),
                 gather: gather(false),
                 uneven: compute(gpu, UNEVEN, &[]),
-                uneven_list: compute(gpu, UNEVEN_LIST, &[]),
                 condition: compute(gpu, CONDITION, &[]),
                 visibility_layout,
             })

@@ -228,7 +228,6 @@ impl Studio {
             })
             .collect();
         let field = upload_field(&self.gpu, field);
-        let covered_size = frame.covered_size();
         let condition = ConditionData::new(side, MASTER_SIDE_PX);
         let condition = buffer("condition", bytemuck::bytes_of(&condition), wgpu::BufferUsages::UNIFORM);
         let planes = device.create_buffer(&wgpu::BufferDescriptor {
@@ -337,19 +336,15 @@ impl Studio {
         self.gpu.queue.write_buffer(&targets.uneven_list, 0, bytemuck::cast_slice(&[0_u32, 1, 1, 0]));
         let uneven_group = self.bind(
             &self.passes.uneven.get_bind_group_layout(0),
-            &[frames[0].as_entire_binding(), targets.looks.as_entire_binding(), targets.uneven.as_entire_binding()],
-        );
-        let across = covered_size.map(|pixels| pixels.div_ceil(8));
-        compute(&mut encoder, &self.passes.uneven, &uneven_group, across);
-        let list_group = self.bind(
-            &self.passes.uneven_list.get_bind_group_layout(0),
             &[
                 frames[0].as_entire_binding(),
+                targets.looks.as_entire_binding(),
                 targets.uneven.as_entire_binding(),
                 targets.uneven_list.as_entire_binding(),
             ],
         );
-        compute(&mut encoder, &self.passes.uneven_list, &list_group, across);
+        let across = frame.covered_size().map(|pixels| pixels.div_ceil(8));
+        compute(&mut encoder, &self.passes.uneven, &uneven_group, across);
         for frame in &frames[1..] {
             draw(&mut encoder, frame, false);
         }
