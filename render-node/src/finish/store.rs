@@ -36,7 +36,8 @@ pub enum StoreError {
 /// composes later from the stored layers: alpha cannot depend on which colour was asked for first.
 pub fn round_as_stored(layers: &mut Layers) {
     for light in [&mut layers.diffuse, &mut layers.gloss, &mut layers.rest] {
-        light.par_iter_mut().for_each(|pixel| *pixel = pixel.map(|value| light_from_u16(light_to_u16(value))));
+        let values = light.as_flattened_mut();
+        values.par_iter_mut().for_each(|value| *value = light_from_u16(light_to_u16(*value)));
     }
     for share in [&mut layers.coverage, &mut layers.paint, &mut layers.shadow] {
         share.par_iter_mut().for_each(|value| *value = share_from_u16(share_to_u16(*value)));

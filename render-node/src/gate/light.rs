@@ -78,8 +78,8 @@ fn strange_values(layers: &Layers) -> usize {
     let strange = |value: &f32| !(0.0..=LIGHT_MAX).contains(value);
     let colours = [&layers.diffuse, &layers.gloss, &layers.rest];
     let shares = [&layers.coverage, &layers.paint, &layers.shadow];
-    let of_colours: usize =
-        colours.iter().map(|plane| plane.par_iter().flatten().filter(|value| strange(value)).count()).sum();
+    let strange_of = |pixel: &[f32; 3]| pixel.iter().filter(|value| strange(value)).count();
+    let of_colours: usize = colours.iter().map(|plane| plane.par_iter().map(strange_of).sum::<usize>()).sum();
     of_colours
         + shares
             .iter()

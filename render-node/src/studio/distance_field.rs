@@ -51,11 +51,12 @@ impl DistanceField {
         let triangles = solid().flat_map(|surface| {
             surface.indices.chunks(3 * TOGETHER).map(|indices| Seeds::Triangles(&surface.positions, indices))
         });
-        // A list, so that there are about as many grids to merge as cores, and not one for each material.
         let seeds: Vec<Seeds<'_>> = corners.chain(triangles).collect();
         let none = || NearestPoints::new(cells, low, cell_m);
-        let nearest = seeds.into_par_iter().fold(none, NearestPoints::seeded).reduce(none, NearestPoints::merged);
-        let distances_m = nearest.distances();
+        // A grid for each core and no more: to merge two takes as long as to fill one.
+        let of_a_core = seeds.len().div_ceil(rayon::current_num_threads()).max(1);
+        let grids = seeds.par_chunks(of_a_core).map(|seeds| seeds.iter().fold(none(), NearestPoints::seeded));
+        let distances_m = grids.reduce_with(NearestPoints::merged).unwrap_or_else(none).distances();
         Some(DistanceField { cells, low, cell_m, distances_m })
     }
 }
@@ -80,7 +81,7 @@ impl NearestPoints {
         Self { cells, low, cell_m, points: vec![Vec3::INFINITY; cells.iter().product()] }
     }
 
-    fn seeded(mut self, seeds: Seeds<'_>) -> Self {
+    fn seeded(mut self, seeds: &Seeds<'_>) -> Self {
         match seeds {
             Seeds::Corners(positions) => positions.iter().for_each(|position| self.seed(Vec3::from(*position))),
             Seeds::Triangles(positions, indices) => {
@@ -132,10 +133,11 @@ impl NearestPoints {
     /// The nearer of both, cell by cell; of equally near ones that of `self`.
     fn merged(mut self, other: Self) -> Self {
         let [nx, ny, _] = self.cells;
-        let both = self.points.par_chunks_mut(nx * ny).zip(other.points.par_chunks(nx * ny)).enumerate();
-        both.for_each(|(z, (own, others))| {
-            for (place, (own, other)) in own.iter_mut().zip(others).enumerate() {
-                let centre = Vec3::new((place % nx) as f32, (place / nx) as f32, z as f32) + 0.5;
+        let both = self.points.par_chunks_mut(nx).zip(other.points.par_chunks(nx)).enumerate();
+        both.with_min_len(ny).for_each(|(row, (own, others))| {
+            let first = Vec3::new(0.0, (row % ny) as f32, (row / ny) as f32) + 0.5;
+            for (x, (own, other)) in own.iter_mut().zip(others).enumerate() {
+                let centre = first + Vec3::X * x as f32;
                 if centre.distance_squared(*other) < centre.distance_squared(*own) {
                     *own = *other;
                 }
