@@ -1,17 +1,7 @@
 // What the diffusion model is given: geometry and base light at the model's own size, one plane per channel.
 // The channel list is `Channel` of render-node/src/studio/conditioning.rs; this file follows its order.
-// One thread per output pixel: the mean over the samples of the first jittered pass, premultiplied by coverage.
-
-struct Condition {
-    side: u32,
-    // Layer pixels per output pixel, along one side.
-    pixels: u32,
-    layer_side: u32,
-    reserved: u32,
-}
-
-const GROUP_FIRST = 6u;
-const SHADOW = GROUP_FIRST + GROUPS + 13u;
+// One thread per output pixel that the vehicle can cover: the mean over the samples of the first jittered pass, premultiplied by coverage. The
+// other pixels are zero, as new buffers are, but for the shadow, which is `background.wgsl`'s.
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> condition: Condition;
@@ -27,19 +17,13 @@ fn encoded(x: f32) -> f32 {
 @compute @workgroup_size(8, 8)
 fn main(@builtin(global_invocation_id) id: vec3u) {
     let side = condition.side;
-    if id.x >= side || id.y >= side { return; }
-    let plane = side * side;
-    let at = id.y * side + id.x;
     let m = condition.pixels;
+    let to = id.xy + frame.covered_low / m;
+    let first = to * m;
+    if any(first >= frame.covered_high) { return; }
+    let plane = side * side;
+    let at = to.y * side + to.x;
     let share = 1.0 / f32(m * m);
-    let first = id.xy * m;
-    var shadow = 0.0;
-    for (var k = 0u; k < m * m; k++) {
-        shadow += pixels[(first.y + k / m) * condition.layer_side + first.x + k % m].shadow;
-    }
-    planes[SHADOW * plane + at] = shadow * share;
-    // Where no vehicle is, the other planes are zero, as new buffers are.
-    if any(first + m <= frame.covered_low) || any(first >= frame.covered_high) { return; }
 
     var diffuse = vec3f(0.0);
     var gloss = vec3f(0.0);
@@ -55,7 +39,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
         let pixel = first + vec2u(k % m, k / m);
         // Beyond, `geometry` is of other pictures.
         if any(pixel < frame.covered_low) || any(pixel >= frame.covered_high) { continue; }
-        let index = pixel.y * condition.layer_side + pixel.x;
+        let index = pixel.y * SIDE + pixel.x;
         let shape = geometry[index];
         normal += shape.normal;
         depth += shape.depth;

@@ -3,6 +3,9 @@
 // Samples of a pixel of the layers along one side.
 const SUB = 2u;
 const SAMPLES = SUB * SUB;
+// Pixels of the layers along one side: MASTER_SIDE_PX of core.
+const SIDE = 1024u;
+const PIXELS = SIDE * SIDE;
 
 // Means over the samples of a pixel in the first pass, of the front surfaces; what shows none counts as zero.
 struct Geometry {
@@ -31,9 +34,12 @@ const BENT = 0x80000000u;
 // What is seen of a shell from behind, unpainted and dark.
 const INSIDE = 17u;
 
-// Some pixels of the layers, and how many groups of 64 threads are one thread for each (the arguments of an indirect dispatch).
-struct Pixels {
-    groups: array<u32, 3>,
-    count: u32,
-    indices: array<u32>,
-}
+// Lists of pixels of the layers, by how they are shaded. Where the CPU draws, a branch that no lane of a vector takes costs as much as one that
+// all take, so each kind has a pass of its own, whose lanes do the same: pixels that are shaded once for all their samples, solid and behind
+// glass; those of which each sample is shaded, in the same way; and those that take the samples of the passes after the first.
+const EVEN = 0u;
+const GLAZED_EVEN = 1u;
+const MIXED = 2u;
+const GLAZED_MIXED = 3u;
+const UNEVEN = 4u;
+const LISTS = 5u;

@@ -31,19 +31,6 @@ struct Hit {
     material: u32,
 }
 
-struct Sample {
-    // Light of what is not painted, and coverage.
-    rest: vec4f,
-    // Matt light of paint, and how much of it shows.
-    diffuse: vec4f,
-    // Mirrored light of paint.
-    gloss: vec3f,
-    // Of the front surface: ambient openness; normal, which looks at the camera; material.
-    openness: f32,
-    normal: vec3f,
-    material: u32,
-}
-
 // Light arriving along `-r` at `p`: lights, walls and the floor with the vehicle's own shadow on it. `open` is the share
 // of the direction that the vehicle itself leaves free, `floor_light` the share of its light that the floor there has.
 fn mirrored(p: vec3f, r: vec3f, roughness: f32, open: f32, floor_light: f32) -> vec3f {

@@ -2,24 +2,12 @@
 // first; an even pixel looks the same however it is sampled. They are listed, in any order: where the CPU draws, lanes that wait for their
 // neighbours cost as much as those that work. One thread per pixel that the vehicle can cover.
 
-// `Pixels`, while it grows.
-struct Listed {
-    groups: atomic<u32>,
-    groups_y: u32,
-    groups_z: u32,
-    count: atomic<u32>,
-    indices: array<u32>,
-}
-
 @group(0) @binding(0) var<uniform> frame: Frame;
 // How the samples of the first pass look, as `gather.wgsl` leaves them.
 @group(0) @binding(1) var<storage, read> looks: array<vec2u>;
 // Which are listed. All 0 at the start.
 @group(0) @binding(2) var<storage, read_write> marks: array<atomic<u32>>;
-// At the start 0, 1 and 1 groups, and none listed.
-@group(0) @binding(3) var<storage, read_write> listed: Listed;
-
-const SIDE = 1024u;
+@group(0) @binding(3) var<storage, read_write> lists: Lists;
 
 // Samples of a pixel and around it that differ by more than this are uneven: a step of about four of 255 on the finished picture.
 const STEP = 0.016;
@@ -43,9 +31,7 @@ fn is_uneven(spread: Spread) -> bool {
 // A pixel that its neighbours find uneven as well is listed by whoever marks it first.
 fn list(index: u32) {
     if atomicExchange(&marks[index], 1u) == 1u { return; }
-    let place = atomicAdd(&listed.count, 1u);
-    listed.indices[place] = index;
-    if place % 64u == 0u { atomicAdd(&listed.groups, 1u); }
+    append(UNEVEN, index);
 }
 
 // Lists this pixel if its samples differ; and both this pixel and the one to the right, or below, if they differ across the border.

@@ -15,7 +15,7 @@ const CELLS_LONGEST: f32 = 128.0;
 const MARGIN_CELLS: f32 = 4.0;
 
 /// Vertices, or triangles, that one core takes at once.
-const TOGETHER: usize = 16_384;
+const TOGETHER: usize = 4_096;
 
 /// Distances in metres of the vehicle at cell centres, x fastest.
 #[derive(Debug, Clone)]
@@ -53,9 +53,13 @@ impl DistanceField {
         });
         let seeds: Vec<Seeds<'_>> = corners.chain(triangles).collect();
         let none = || NearestPoints::new(cells, low, cell_m);
-        // A grid for each core and no more: to merge two takes as long as to fill one.
-        let of_a_core = seeds.len().div_ceil(rayon::current_num_threads()).max(1);
-        let grids = seeds.par_chunks(of_a_core).map(|seeds| seeds.iter().fold(none(), NearestPoints::seeded));
+        // A grid for each core and no more: to merge two takes as long as to fill one. Corners are less work than triangles, so a core takes
+        // of both.
+        let cores = rayon::current_num_threads();
+        let grids = (0..cores)
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|core| seeds.iter().skip(core).step_by(cores).fold(none(), NearestPoints::seeded));
         let distances_m = grids.reduce_with(NearestPoints::merged).unwrap_or_else(none).distances();
         Some(DistanceField { cells, low, cell_m, distances_m })
     }
@@ -73,12 +77,13 @@ struct NearestPoints {
     cells: [usize; 3],
     low: Vec3,
     cell_m: f32,
+    cells_per_m: f32,
     points: Vec<Vec3>,
 }
 
 impl NearestPoints {
     fn new(cells: [usize; 3], low: Vec3, cell_m: f32) -> Self {
-        Self { cells, low, cell_m, points: vec![Vec3::INFINITY; cells.iter().product()] }
+        Self { cells, low, cell_m, cells_per_m: 1.0 / cell_m, points: vec![Vec3::INFINITY; cells.iter().product()] }
     }
 
     fn seeded(mut self, seeds: &Seeds<'_>) -> Self {
@@ -114,7 +119,7 @@ impl NearestPoints {
 
     /// A point outside of the grid is left out.
     fn seed(&mut self, point: Vec3) {
-        let point = (point - self.low) / self.cell_m;
+        let point = (point - self.low) * self.cells_per_m;
         let [nx, ny, nz] = self.cells;
         // Truncates, which is the floor of what is not negative; what is negative or no number is outside.
         if !point.cmpge(Vec3::ZERO).all() {

@@ -194,13 +194,11 @@ pub fn optics_table() -> [OpticsData; MATERIALS.len()] {
 pub struct ConditionData {
     pub side: u32,
     pub pixels: u32,
-    pub layer_side: u32,
-    pub reserved: u32,
 }
 
 impl ConditionData {
     pub fn new(side: u32, layer_side: u32) -> ConditionData {
-        ConditionData { side, pixels: layer_side / side, layer_side, reserved: 0 }
+        ConditionData { side, pixels: layer_side / side }
     }
 }
 

@@ -22,14 +22,22 @@ pub const GROUND_SHADOW: Shader =
 pub const LIGHT_VERTICES: Shader = shader!("light vertices": "studio/frame.wgsl", "studio/rig.wgsl", "studio/field.wgsl", "studio/vertex.wgsl", "studio/light_vertices.wgsl");
 pub const VISIBILITY: Shader =
     shader!("visibility": "studio/visibility.wgsl", "studio/frame.wgsl", "studio/samples.wgsl");
-pub const GATHER: Shader = shader!("gather": "studio/frame.wgsl", "studio/rig.wgsl", "studio/vertex.wgsl", "pixel.wgsl", "studio/samples.wgsl", "studio/surface.wgsl", "studio/gather.wgsl");
-pub const UNEVEN: Shader = shader!("uneven": "studio/frame.wgsl", "studio/samples.wgsl", "studio/uneven.wgsl");
-pub const CONDITION: Shader =
-    shader!("condition": "studio/frame.wgsl", "pixel.wgsl", "studio/samples.wgsl", "studio/condition.wgsl");
+pub const BACKGROUND: Shader = shader!("background": "studio/frame.wgsl", "pixel.wgsl", "studio/samples.wgsl", "studio/planes.wgsl", "studio/background.wgsl");
+pub const CLASSIFY: Shader = shader!("classify": "studio/frame.wgsl", "studio/samples.wgsl", "studio/look.wgsl", "studio/lists.wgsl", "studio/classify.wgsl");
+pub const GATHER: Shader = shader!("gather": "studio/frame.wgsl", "studio/rig.wgsl", "studio/vertex.wgsl", "pixel.wgsl", "studio/samples.wgsl", "studio/look.wgsl", "studio/surface.wgsl", "studio/gather.wgsl");
+pub const CONDITION: Shader = shader!("condition": "studio/frame.wgsl", "pixel.wgsl", "studio/samples.wgsl", "studio/planes.wgsl", "studio/condition.wgsl");
+pub const UNEVEN: Shader =
+    shader!("uneven": "studio/frame.wgsl", "studio/samples.wgsl", "studio/lists.wgsl", "studio/uneven.wgsl");
 
-/// In the order they run for one picture; the third and the fourth then repeat for each further jittered pass.
+/// In the order they run for one picture; `VISIBILITY` and `GATHER` then repeat for each further jittered pass.
 #[cfg(test)]
-pub const SHADERS: [Shader; 6] = [GROUND_SHADOW, LIGHT_VERTICES, VISIBILITY, GATHER, CONDITION, UNEVEN];
+pub const SHADERS: [Shader; 8] =
+    [GROUND_SHADOW, LIGHT_VERTICES, VISIBILITY, BACKGROUND, CLASSIFY, GATHER, CONDITION, UNEVEN];
+
+/// Lists of pixels, as `samples.wgsl` numbers them.
+pub const LISTS: usize = 5;
+/// The one that the passes after the first shade; those before it are the first pass's.
+pub const UNEVEN_LIST: usize = 4;
 
 /// Numbers of triangles: the nearest solid one, and the nearest transparent one before it.
 pub const TARGET_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::R32Uint;
@@ -42,9 +50,10 @@ pub struct Passes {
     pub light_vertices: wgpu::ComputePipeline,
     /// Solid and transparent.
     pub visibility: [wgpu::RenderPipeline; 2],
-    /// For the first pass, and for those after it.
-    pub gather_first: wgpu::ComputePipeline,
-    pub gather: wgpu::ComputePipeline,
+    pub background: wgpu::ComputePipeline,
+    pub classify: wgpu::ComputePipeline,
+    /// For each list.
+    pub gather: [wgpu::ComputePipeline; LISTS],
     pub uneven: wgpu::ComputePipeline,
     pub condition: wgpu::ComputePipeline,
     pub visibility_layout: wgpu::BindGroupLayout,
@@ -55,7 +64,6 @@ impl Passes {
     pub fn new(gpu: &Gpu, lights: usize) -> Result<Passes, GpuError> {
         gpu.guarded("building the studio's pipelines", || {
             let lights = ("LIGHT_COUNT", lights as f64);
-            let gather = |first: bool| compute(gpu, GATHER, &[lights, ("FIRST", f64::from(u8::from(first)))]);
             let module = module(gpu, VISIBILITY);
             // Explicit, because both pipelines share one bind group.
             let visibility_layout = visibility_layout(gpu);
@@ -63,8 +71,9 @@ impl Passes {
                 ground_shadow: compute(gpu, GROUND_SHADOW, &[lights]),
                 light_vertices: compute(gpu, LIGHT_VERTICES, &[lights]),
                 visibility: [Kind::Solid, Kind::Transparent].map(|kind| raster(gpu, &module, &visibility_layout, kind)),
-                gather_first: gather(true),
-                gather: gather(false),
+                background: compute(gpu, BACKGROUND, &[]),
+                classify: compute(gpu, CLASSIFY, &[]),
+                gather: std::array::from_fn(|list| compute(gpu, GATHER, &[lights, ("LIST", list as f64)])),
                 uneven: compute(gpu, UNEVEN, &[]),
                 condition: compute(gpu, CONDITION, &[]),
                 visibility_layout,
@@ -270,6 +279,6 @@ mod tests {
         check!(GATHER, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });
         check!(GATHER, "Geometry", Geometry { normal, depth, albedo, height, openness, groups });
         check!(CONDITION, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });
-        check!(CONDITION, "Condition", ConditionData { side, pixels, layer_side, reserved });
+        check!(CONDITION, "Condition", ConditionData { side, pixels });
     }
 }

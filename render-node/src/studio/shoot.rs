@@ -5,7 +5,7 @@ use super::conditioning::{CHANNELS, CONDITIONING_SIDE_PX, Conditioning};
 use super::distance_field::DistanceField;
 use super::gpu_data::{self, ConditionData, FrameData, Geometry, Lit, Pixel, RigData, Vertex};
 use super::layers::Layers;
-use super::passes::{DEPTH_FORMAT, Passes, TARGET_FORMAT, TARGETS};
+use super::passes::{DEPTH_FORMAT, LISTS, Passes, TARGET_FORMAT, TARGETS, UNEVEN_LIST};
 use super::rig::{Rig, RigError};
 use super::stage::Stage;
 use crate::gpu::{Gpu, GpuError, ask_for, read_buffer};
@@ -14,12 +14,15 @@ use cyclorama_core::{MASTER_SIDE_PX, View};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::mem::size_of;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wgpu::util::DeviceExt;
 
 /// Raster targets are this many samples per layer pixel along a side (`SUB` of `samples.wgsl`).
 const SUPERSAMPLES: u32 = 2;
 const WORD: u64 = size_of::<u32>() as u64;
+/// Bytes of a list's `Head` in `lists.wgsl`.
+const LIST_HEAD: u64 = 4 * WORD;
 /// Of the layers.
 const PIXELS: u64 = MASTER_SIDE_PX as u64 * MASTER_SIDE_PX as u64;
 /// Offsets of the jittered passes in raster samples. With the 2 x 2 samples of a pixel they make 12 samples on six evenly
@@ -108,8 +111,10 @@ struct Targets {
     pixels: wgpu::Buffer,
     /// One word for each of `pixels`: which take more samples.
     uneven: wgpu::Buffer,
-    /// How many these are, and their numbers.
-    uneven_list: wgpu::Buffer,
+    /// For each list how many pixels it has, and their numbers.
+    lists: wgpu::Buffer,
+    /// The heads of lists without pixels.
+    empty_lists: wgpu::Buffer,
     /// How the samples of the first pass look, two words for each.
     looks: wgpu::Buffer,
     /// One for each of `pixels`.
@@ -276,7 +281,7 @@ impl Studio {
         let rows = groups.div_ceil(32_768).max(1);
         compute(&mut encoder, &self.passes.light_vertices, &light_group, [groups.div_ceil(rows), rows]);
 
-        let draw = |encoder: &mut wgpu::CommandEncoder, frame: &wgpu::Buffer, first: bool| {
+        let draw = |encoder: &mut wgpu::CommandEncoder, frame: &wgpu::Buffer| {
             let visibility_group = self.bind(&self.passes.visibility_layout, &[frame.as_entire_binding()]);
             targets.raster(encoder, |pass| {
                 pass.set_bind_group(0, &visibility_group, &[]);
@@ -290,33 +295,58 @@ impl Studio {
                     pass.draw_indexed(stage.opaque_indices..stage.indices.len() as u32, 0, 0..1);
                 }
             });
-            let gather = if first { &self.passes.gather_first } else { &self.passes.gather };
-            let gather_group = self.bind(
-                &gather.get_bind_group_layout(0),
-                &[
-                    frame.as_entire_binding(),
-                    targets.rig.as_entire_binding(),
-                    targets.optics.as_entire_binding(),
-                    view(&targets.triangles[0]),
-                    view(&targets.triangles[1]),
-                    vertices.as_entire_binding(),
-                    lit.as_entire_binding(),
-                    indices.as_entire_binding(),
-                    view(&targets.ground),
-                    sampler.clone(),
-                    targets.pixels.as_entire_binding(),
-                    targets.uneven_list.as_entire_binding(),
-                    targets.looks.as_entire_binding(),
-                    targets.geometry.as_entire_binding(),
-                ],
-            );
-            if first {
-                compute(encoder, gather, &gather_group, [MASTER_SIDE_PX.div_ceil(8); 2]);
-            } else {
-                compute_indirect(encoder, gather, &gather_group, &targets.uneven_list);
+        };
+        let shade = |encoder: &mut wgpu::CommandEncoder, frame: &wgpu::Buffer, lists: Range<usize>| {
+            for list in lists {
+                let gather = &self.passes.gather[list];
+                let group = self.bind(
+                    &gather.get_bind_group_layout(0),
+                    &[
+                        frame.as_entire_binding(),
+                        targets.rig.as_entire_binding(),
+                        targets.optics.as_entire_binding(),
+                        view(&targets.triangles[0]),
+                        view(&targets.triangles[1]),
+                        vertices.as_entire_binding(),
+                        lit.as_entire_binding(),
+                        indices.as_entire_binding(),
+                        targets.pixels.as_entire_binding(),
+                        targets.lists.as_entire_binding(),
+                        targets.looks.as_entire_binding(),
+                        targets.geometry.as_entire_binding(),
+                    ],
+                );
+                compute_indirect(encoder, gather, &group, &targets.lists, list as u64 * LIST_HEAD);
             }
         };
-        draw(&mut encoder, &frames[0], true);
+        draw(&mut encoder, &frames[0]);
+        let background_group = self.bind(
+            &self.passes.background.get_bind_group_layout(0),
+            &[
+                frames[0].as_entire_binding(),
+                condition.as_entire_binding(),
+                view(&targets.ground),
+                sampler.clone(),
+                targets.pixels.as_entire_binding(),
+                planes.as_entire_binding(),
+            ],
+        );
+        compute(&mut encoder, &self.passes.background, &background_group, [side.div_ceil(8); 2]);
+        encoder.copy_buffer_to_buffer(&targets.empty_lists, 0, &targets.lists, 0, LISTS as u64 * LIST_HEAD);
+        let classify_group = self.bind(
+            &self.passes.classify.get_bind_group_layout(0),
+            &[
+                frames[0].as_entire_binding(),
+                view(&targets.triangles[0]),
+                view(&targets.triangles[1]),
+                targets.lists.as_entire_binding(),
+                targets.looks.as_entire_binding(),
+                targets.geometry.as_entire_binding(),
+            ],
+        );
+        let covered = frame.covered_size();
+        compute(&mut encoder, &self.passes.classify, &classify_group, covered.map(|pixels| pixels.div_ceil(8)));
+        shade(&mut encoder, &frames[0], 0..UNEVEN_LIST);
         let condition_group = self.bind(
             &self.passes.condition.get_bind_group_layout(0),
             &[
@@ -327,26 +357,27 @@ impl Studio {
                 planes.as_entire_binding(),
             ],
         );
-        compute(&mut encoder, &self.passes.condition, &condition_group, [side.div_ceil(8); 2]);
+        // One more than the covered pixels fill, as these need not begin with a block.
+        let blocks = covered.map(|pixels| pixels.div_ceil(MASTER_SIDE_PX / side) + 1);
+        compute(&mut encoder, &self.passes.condition, &condition_group, blocks.map(|blocks| blocks.div_ceil(8)));
         let told = ask_for(&self.gpu, encoder, &planes);
 
         // What follows runs on while the model is at work.
         let mut encoder = new_encoder();
         encoder.clear_buffer(&targets.uneven, 0, None);
-        self.gpu.queue.write_buffer(&targets.uneven_list, 0, bytemuck::cast_slice(&[0_u32, 1, 1, 0]));
         let uneven_group = self.bind(
             &self.passes.uneven.get_bind_group_layout(0),
             &[
                 frames[0].as_entire_binding(),
                 targets.looks.as_entire_binding(),
                 targets.uneven.as_entire_binding(),
-                targets.uneven_list.as_entire_binding(),
+                targets.lists.as_entire_binding(),
             ],
         );
-        let across = frame.covered_size().map(|pixels| pixels.div_ceil(8));
-        compute(&mut encoder, &self.passes.uneven, &uneven_group, across);
+        compute(&mut encoder, &self.passes.uneven, &uneven_group, covered.map(|pixels| pixels.div_ceil(8)));
         for frame in &frames[1..] {
-            draw(&mut encoder, frame, false);
+            draw(&mut encoder, frame);
+            shade(&mut encoder, frame, UNEVEN_LIST..LISTS);
         }
         self.gpu.queue.submit([encoder.finish()]);
         told.take(&self.gpu, "reading the conditioning", |bytes| bytemuck::cast_slice::<u8, f32>(bytes).to_vec())
@@ -378,17 +409,18 @@ fn compute(
     pass.dispatch_workgroups(groups[0], groups[1], 1);
 }
 
-/// As many groups as the first three words of `groups` say.
+/// As many groups as the three words of `groups` from byte `at` on say.
 fn compute_indirect(
     encoder: &mut wgpu::CommandEncoder,
     pipeline: &wgpu::ComputePipeline,
     group: &wgpu::BindGroup,
     groups: &wgpu::Buffer,
+    at: u64,
 ) {
     let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
     pass.set_pipeline(pipeline);
     pass.set_bind_group(0, group, &[]);
-    pass.dispatch_workgroups_indirect(groups, 0);
+    pass.dispatch_workgroups_indirect(groups, at);
 }
 
 fn upload_field(gpu: &Gpu, field: &DistanceField) -> wgpu::TextureView {
@@ -471,7 +503,16 @@ impl Targets {
                 mapped_at_creation: false,
             }),
             uneven: scratch("uneven pixels", PIXELS * WORD, storage),
-            uneven_list: scratch("list of uneven pixels", (4 + PIXELS) * WORD, storage | wgpu::BufferUsages::INDIRECT),
+            lists: scratch(
+                "lists of pixels",
+                LISTS as u64 * (4 + PIXELS) * WORD,
+                storage | wgpu::BufferUsages::INDIRECT,
+            ),
+            empty_lists: gpu.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+                label: Some("empty lists"),
+                contents: bytemuck::cast_slice(&[[0_u32, 1, 1, 0]; LISTS]),
+                usage: wgpu::BufferUsages::COPY_SRC,
+            }),
             looks: scratch("looks of samples", u64::from(side) * u64::from(side) * 2 * WORD, storage),
             geometry: scratch("geometry", PIXELS * size_of::<Geometry>() as u64, storage),
             rig: uniform("rig", bytemuck::bytes_of(&RigData::new(rig))),

@@ -87,7 +87,8 @@ fn farthest_in_blocks(solid: &[u32], corners_of: &(impl Fn(&[u32]) -> Corners + 
 fn draw(corners: &Corners, top: usize, nearest: &mut [f32]) {
     let [a, b, c] = corners;
     let area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
-    if area == 0.0 || !area.is_finite() {
+    // Zero, turned away (a solid's far side is behind its near one), or not a number.
+    if !(area < 0.0) {
         return;
     }
     // Texels whose middles lie in the span.

@@ -53,7 +53,7 @@ impl Arch {
     pub fn distance(&self, p: Vec3) -> f32 {
         let (dx, dz) = ((p.x - self.x).abs(), (p.z - self.z).abs());
         if self.power == 2.0 {
-            return dx.hypot(dz) - self.radius;
+            return (dx * dx + dz * dz).sqrt() - self.radius;
         }
         (dx.powf(self.power) + dz.powf(self.power)).powf(1.0 / self.power) - self.radius
     }
@@ -341,7 +341,7 @@ impl BodyField {
             }
         }
         if self.lip_height > 0.0 && q.z < self.hub_z * 4.0 {
-            for arch in &self.arches {
+            for arch in self.arches.iter().filter(|arch| (p.x - arch.x).abs() < arch.radius + self.lip_width) {
                 let d = arch.distance(p) / self.lip_width;
                 if d < 1.0 {
                     y += self.lip_height * bump(d.max(0.0));

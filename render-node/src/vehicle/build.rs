@@ -115,14 +115,16 @@ pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> Vehic
 
     let wheels = dress::wheel_places(sheet, &field, real);
     let well_y = wheels.outer_y.map(|outer| outer - wheels.spec.width - BEHIND_TYRE_M);
-    let ground = BodyGround(&field);
-    let mut divider = Divider::new(Skin::new(half, &ground), &field, sheet);
-    divider.divide(well_y);
-    let mut mesh = depth::surfaces(&divider.skin, &divider.parts, &field, arches, well_y);
-    solids(sheet, &field, &mut mesh);
-    add_all(&mut mesh, &windscreen_frame(sheet, &field));
-    let mut whole = with_mirror_image(mesh);
-    add_all(&mut whole, &dress::dressing(sheet, &field, real, &wheels));
+    let body = || {
+        let mut divider = Divider::new(Skin::new(half, &BodyGround(&field)), &field, sheet);
+        divider.divide(well_y);
+        let mut mesh = depth::surfaces(&divider.skin, &divider.parts, &field, arches, well_y);
+        solids(sheet, &field, &mut mesh);
+        add_all(&mut mesh, &windscreen_frame(sheet, &field));
+        with_mirror_image(mesh)
+    };
+    let (mut whole, parts) = rayon::join(body, || dress::dressing(sheet, &field, real, &wheels));
+    add_all(&mut whole, &parts);
     whole
 }
 

@@ -14,6 +14,8 @@ pub struct HalfMesh {
 
 /// Cells per side of a block that is looked at, or left out, as a whole; its parts have half as many.
 const BLOCK: i32 = 4;
+/// Blocks that are one piece of work, at least.
+const BLOCKS_TOGETHER: usize = 64;
 /// No field of a vehicle changes faster than this per metre where a block could be left out.
 const STEEPEST: f32 = 2.4;
 const GRADIENT_STEP_M: f32 = 0.003;
@@ -148,13 +150,12 @@ fn cells_of(block: IVec3) -> impl Iterator<Item = IVec3> {
 
 /// A vertex for each crossed cell: the mean of its edge crossings. `cell_vertex` is indexed like grid points.
 fn vertices(grid: &Grid, active: &[IVec3], from_centre: bool) -> (Vec<u32>, Vec<Vec3>) {
-    let mut cell_vertex = vec![u32::MAX; grid.values.len()];
-    let mut positions = Vec::new();
-    for cell in active.iter().flat_map(|block| cells_of(*block)) {
-        let values = CORNERS.map(|c| grid.values[grid.index(cell + c)]);
+    let vertex = |cell: IVec3| {
+        let first = grid.index(cell);
+        let values = CORNERS.map(|c| grid.values[first + grid.index(c)]);
         let inside = values.iter().filter(|v| **v < 0.0).count();
         if inside == 0 || inside == 8 {
-            continue;
+            return None;
         }
         let mut sum = Vec3::ZERO;
         let mut crossings = 0.0;
@@ -169,36 +170,36 @@ fn vertices(grid: &Grid, active: &[IVec3], from_centre: bool) -> (Vec<u32>, Vec<
         if from_centre && cell.y == 0 {
             p.y = 0.0;
         }
-        cell_vertex[grid.index(cell)] = positions.len() as u32;
-        positions.push(p);
-    }
-    (cell_vertex, positions)
+        Some((first, p))
+    };
+    let blocks = active.par_iter().with_min_len(BLOCKS_TOGETHER);
+    let found: Vec<(usize, Vec3)> = blocks.flat_map_iter(|block| cells_of(*block).filter_map(vertex)).collect();
+    let mut cell_vertex = vec![u32::MAX; grid.values.len()];
+    found.iter().enumerate().for_each(|(index, (cell, _))| cell_vertex[*cell] = index as u32);
+    (cell_vertex, found.into_iter().map(|(_, p)| p).collect())
 }
 
 /// Two triangles around every grid edge whose ends lie on different sides.
 fn faces(grid: &Grid, active: &[IVec3], cell_vertex: &[u32]) -> Vec<[u32; 3]> {
-    let mut triangles = Vec::new();
     let axes = [(IVec3::X, IVec3::Y, IVec3::Z), (IVec3::Y, IVec3::Z, IVec3::X), (IVec3::Z, IVec3::X, IVec3::Y)];
-    for point in active.iter().flat_map(|block| cells_of(*block)) {
+    let around_edges = |point: IVec3| {
         let here = grid.values[grid.index(point)] < 0.0;
-        for (along, u, v) in axes {
+        let around_edge = move |(along, u, v): (IVec3, IVec3, IVec3)| {
             let there = grid.values[grid.index(point + along)] < 0.0;
             if here == there || point.dot(u) == 0 || point.dot(v) == 0 {
-                continue;
+                return None;
             }
             let around = [point - u - v, point - v, point, point - u].map(|c| cell_vertex[grid.index(c)]);
             if around.contains(&u32::MAX) {
-                continue;
+                return None;
             }
             let [a, b, c, d] = around;
-            if here {
-                triangles.extend([[a, b, c], [a, c, d]]);
-            } else {
-                triangles.extend([[a, c, b], [a, d, c]]);
-            }
-        }
-    }
-    triangles
+            Some(if here { [[a, b, c], [a, c, d]] } else { [[a, c, b], [a, d, c]] })
+        };
+        axes.into_iter().filter_map(around_edge).flatten()
+    };
+    let blocks = active.par_iter().with_min_len(BLOCKS_TOGETHER);
+    blocks.flat_map_iter(|block| cells_of(*block).flat_map(around_edges)).collect()
 }
 
 /// Where neighbouring normals differ by more than this, an edge is halved.
