@@ -4,8 +4,11 @@
 // Distance from `p` to the nearest surface of the vehicle, in studio metres. Outside the field's box the distance to the
 // box is added, which keeps it a lower bound that grows as it should.
 fn distance_to_vehicle(p: vec3f) -> f32 {
-    let inside = clamp(p, vec3f(-1e3), vec3f(1e3));
-    let uvw = (frame.field_from_studio * vec4f(inside, 1.0)).xyz;
+    return distance_in_field((frame.field_from_studio * vec4f(p, 1.0)).xyz);
+}
+
+// The same from texture coordinates, in which a ray's steps are cheaper to take.
+fn distance_in_field(uvw: vec3f) -> f32 {
     let clamped = clamp(uvw, vec3f(0.0), vec3f(1.0));
     let away = (uvw - clamped) * (frame.field_box_max - frame.field_box_min);
     return textureSampleLevel(field, field_sampler, clamped, 0.0).x * frame.field_scale + length(away) * frame.field_scale;
@@ -18,8 +21,10 @@ fn cone_visibility(p: vec3f, direction: vec3f, cosine: f32, spread: f32, start: 
     var visible = 1.0;
     var t = start;
     let yardstick = max(min(cosine * 0.9, spread), 0.06);
+    let start_at = (frame.field_from_studio * vec4f(p, 1.0)).xyz;
+    let way = (frame.field_from_studio * vec4f(direction, 0.0)).xyz;
     for (var i = 0u; i < steps; i++) {
-        let d = distance_to_vehicle(p + direction * t);
+        let d = distance_in_field(start_at + way * t);
         visible = min(visible, d / (t * yardstick));
         // Nothing nearer than `d`, so the cone may jump; half as far keeps its rim from skipping over an edge, which
         // would show as bands.

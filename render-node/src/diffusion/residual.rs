@@ -6,10 +6,12 @@
 
 use super::light_space;
 use crate::studio::Layers;
+use crate::studio::layers::mean_of_blocks;
 use rayon::prelude::*;
 
 /// Planes of the residual: diffuse r g b, gloss r g b, rest r g b, ground shadow.
 pub const RESIDUAL_CHANNELS: usize = 10;
+const SHADOW: usize = 9;
 
 /// Below this share of a pixel a guide says nothing reliable about its colour, and its root would blow noise up.
 const GUIDE_MIN: f32 = 1.0 / 512.0;
@@ -39,6 +41,16 @@ pub(super) fn add(layers: &mut Layers, residual: &[f32], side: usize, scale: &[f
         let down = Neighbours::of(y, fine_side, side);
         for x in 0..fine_side {
             let across = Neighbours::of(x, fine_side, side);
+            // Half of a picture: only the floor is there.
+            if coverage[x] <= 0.0 && fine_paint[x] <= 0.0 {
+                let at = |row: usize| {
+                    weighted[row * side + across.low][SHADOW] * (1.0 - across.share)
+                        + weighted[row * side + across.high][SHADOW] * across.share
+                };
+                let sum = at(down.low) * (1.0 - down.share) + at(down.high) * down.share;
+                shadow[x] = (shadow[x] + sum).clamp(0.0, 1.0);
+                continue;
+            }
             let mut sum = [0.0; RESIDUAL_CHANNELS];
             let (mut paint_sum, mut other_sum) = (0.0, 0.0);
             for (row, row_weight) in [(down.low, 1.0 - down.share), (down.high, down.share)] {
@@ -61,7 +73,7 @@ pub(super) fn add(layers: &mut Layers, residual: &[f32], side: usize, scale: &[f
                 gloss[x][c] = lit(gloss[x][c], sum[3 + c] * of_paint);
                 rest[x][c] = lit(rest[x][c], sum[6 + c] * of_other);
             }
-            shadow[x] = (shadow[x] + sum[9]).clamp(0.0, 1.0);
+            shadow[x] = (shadow[x] + sum[SHADOW]).clamp(0.0, 1.0);
         }
     });
 }
@@ -84,19 +96,6 @@ impl Neighbours {
         let low = position as usize;
         Self { low, high: (low + 1).min(side - 1), share: position - low as f32 }
     }
-}
-
-/// Mean of each block of fine pixels, `side`x`side` values.
-pub(super) fn mean_of_blocks(fine_side: usize, side: usize, value: impl Fn(usize) -> f32 + Sync) -> Vec<f32> {
-    let block = fine_side / side;
-    (0..side * side)
-        .into_par_iter()
-        .map(|i| {
-            let (top, left) = (i / side * block, i % side * block);
-            let sum: f32 = (0..block * block).map(|k| value((top + k / block) * fine_side + left + k % block)).sum();
-            sum / (block * block) as f32
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::{Bound, Verdict, outline};
 use crate::studio::Layers;
 use crate::studio::conditioning::{Channel, Conditioning};
+use crate::studio::layers::mean_of_blocks;
 use rayon::prelude::*;
 
 /// Light is stored up to 4; the mirror image of a lamp reaches some tens before that. Beyond is no light of this studio.
@@ -94,15 +95,9 @@ pub(super) fn grey_light(layers: &Layers, i: usize) -> f32 {
 
 /// Root of the light of a grey vehicle, about as an eye grades it, as means over the blocks of a smaller picture.
 fn grey_picture(layers: &Layers, side: usize) -> Vec<f32> {
-    let fine_side = layers.side_px as usize;
-    let block = fine_side / side;
-    let pixel = |at: usize| {
-        let (top, left) = (at / side * block, at % side * block);
-        let sum: f32 =
-            (0..block * block).map(|k| grey_light(layers, (top + k / block) * fine_side + left + k % block)).sum();
-        (sum / (block * block) as f32).min(1.0).sqrt()
-    };
-    (0..side * side).into_par_iter().map(pixel).collect()
+    let mut picture = mean_of_blocks(layers.side_px as usize, side, |i| grey_light(layers, i));
+    picture.par_iter_mut().for_each(|light| *light = light.min(1.0).sqrt());
+    picture
 }
 
 /// Paint away from every edge, where the surface hardly turns.

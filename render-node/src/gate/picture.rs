@@ -51,6 +51,7 @@ pub fn judge_picture(layers: &Layers, colour: Colour, picture: &Picture) -> Verd
     verdict.hold("silhouette", silhouette(layers, rgba), Bound::AtLeast(SILHOUETTE_MIN));
 
     let covered: Vec<f32> = (0..rgba.len())
+        .into_par_iter()
         .filter(|i| layers.coverage[*i] > 0.99)
         .map(|i| rgba[i][..3].iter().map(|level| f32::from(*level)).sum::<f32>() / 3.0)
         .collect();

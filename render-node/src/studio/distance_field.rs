@@ -183,8 +183,11 @@ impl NearestPoints {
             slice
         };
         let slices: Vec<Vec<f32>> = (0..ny).into_par_iter().map(slice).collect();
-        let rows = (0..nz).flat_map(|z| slices.iter().flat_map(move |slice| &slice[z * nx..][..nx]));
-        rows.copied().collect()
+        let mut distances_m = vec![0.0; nx * ny * nz];
+        distances_m.par_chunks_mut(nx).enumerate().with_min_len(ny).for_each(|(row, out)| {
+            out.copy_from_slice(&slices[row % ny][row / ny * nx..][..nx]);
+        });
+        distances_m
     }
 }
 

@@ -1,5 +1,7 @@
 //! Light layers: what a vehicle and view look like before a paint colour is chosen.
 
+use rayon::prelude::*;
+
 /// Paint-independent light layers of one vehicle and view. Linear light (1.0 = diffuse white under the rig), row by row
 /// from the top left, every colour plane premultiplied by coverage.
 ///
@@ -20,4 +22,21 @@ pub struct Layers {
     pub paint: Vec<f32>,
     /// Darkness of the shadow on the ground, 0 to 1; not premultiplied, defined under the vehicle too.
     pub shadow: Vec<f32>,
+}
+
+/// Mean of each block of fine pixels, `side`x`side` values. `fine_side` is a multiple of `side`.
+pub fn mean_of_blocks(fine_side: usize, side: usize, value: impl Fn(usize) -> f32 + Sync) -> Vec<f32> {
+    let block = fine_side / side;
+    let mut means = vec![0.0; side * side];
+    means.par_chunks_mut(side).enumerate().for_each(|(row, means)| {
+        for (column, mean) in means.iter_mut().enumerate() {
+            let first = (row * fine_side + column) * block;
+            let mut sum = 0.0;
+            for row in (0..block).map(|y| first + y * fine_side) {
+                (row..row + block).for_each(|i| sum += value(i));
+            }
+            *mean = sum / (block * block) as f32;
+        }
+    });
+    means
 }

@@ -161,12 +161,14 @@ impl Studio {
             || DistanceField::build(mesh).ok_or(NothingToSee),
             || Stage::new(mesh).map(|stage| stage.sorted_front_to_back(&camera)),
         );
-        let (field, mut stage) = (field?, stage?);
+        let (field, stage) = (field?, stage?);
         let frame = FrameData::new(&camera, &field, settings.zebra);
-        let gbuffer_digest = self.digest(&stage, &frame.of(&stage));
-        if self.gpu.is_cpu && !settings.draws_hidden {
-            stage = stage.without_hidden(&camera);
-        }
+        let whole = stage;
+        let (gbuffer_digest, drawn) = rayon::join(
+            || self.digest(&whole, &frame.of(&whole)),
+            || (self.gpu.is_cpu && !settings.draws_hidden).then(|| whole.without_hidden(&camera)),
+        );
+        let stage = drawn.unwrap_or(whole);
         let frame = frame.of(&stage);
         let number = self.exposed.fetch_add(1, Ordering::Relaxed) + 1;
         let planes = self.gpu.guarded("shooting a picture", || {
@@ -546,18 +548,36 @@ impl Targets {
     }
 }
 
-/// Takes pixels apart, a plane at a time.
+/// Takes pixels apart into planes.
 fn layers_from(pixels: &[Pixel]) -> Layers {
-    fn plane<T: Send>(pixels: &[Pixel], of: fn(&Pixel) -> T) -> Vec<T> {
-        pixels.par_iter().map(of).collect()
-    }
-    Layers {
+    let mut layers = Layers {
         side_px: MASTER_SIDE_PX,
-        diffuse: plane(pixels, |p| p.diffuse),
-        gloss: plane(pixels, |p| p.gloss),
-        rest: plane(pixels, |p| p.rest),
-        coverage: plane(pixels, |p| p.coverage),
-        paint: plane(pixels, |p| p.paint),
-        shadow: plane(pixels, |p| p.shadow),
-    }
+        diffuse: vec![[0.0; 3]; pixels.len()],
+        gloss: vec![[0.0; 3]; pixels.len()],
+        rest: vec![[0.0; 3]; pixels.len()],
+        coverage: vec![0.0; pixels.len()],
+        paint: vec![0.0; pixels.len()],
+        shadow: vec![0.0; pixels.len()],
+    };
+    let row = MASTER_SIDE_PX as usize;
+    let lights =
+        layers.diffuse.par_chunks_mut(row).zip(layers.gloss.par_chunks_mut(row)).zip(layers.rest.par_chunks_mut(row));
+    let shares = layers
+        .coverage
+        .par_chunks_mut(row)
+        .zip(layers.paint.par_chunks_mut(row))
+        .zip(layers.shadow.par_chunks_mut(row));
+    pixels.par_chunks(row).zip(lights.zip(shares)).for_each(
+        |(pixels, (((diffuse, gloss), rest), ((coverage, paint), shadow)))| {
+            for (x, pixel) in pixels.iter().enumerate() {
+                diffuse[x] = pixel.diffuse;
+                gloss[x] = pixel.gloss;
+                rest[x] = pixel.rest;
+                coverage[x] = pixel.coverage;
+                paint[x] = pixel.paint;
+                shadow[x] = pixel.shadow;
+            }
+        },
+    );
+    layers
 }

@@ -2,6 +2,7 @@
 //! primary sheets, in the order in which later ones win. Cutting is `skin`'s, depth is `depth`'s.
 
 use glam::{Vec2, Vec3};
+use rayon::prelude::*;
 
 use super::blend::smooth_max;
 use super::body_field::{BodyField, Sheets};
@@ -38,7 +39,7 @@ pub enum PartShape {
     Arch(usize),
 }
 
-pub(super) type Scalar<'a> = Box<dyn Fn(Vec3, &Sheets) -> f32 + Sync + 'a>;
+pub(super) type Scalar<'a> = Box<dyn Fn(Vec3, &Sheets) -> f32 + Send + Sync + 'a>;
 
 /// The body field as the ground a skin is cut on.
 pub struct BodyGround<'a>(pub &'a BodyField);
@@ -76,8 +77,9 @@ impl<'a> Divider<'a> {
         let mut regions: Vec<&Region> =
             [&sheet.region, &sheet.front.region, &sheet.rear.region].into_iter().flatten().collect();
         regions.sort_by_key(|region| region.layer);
-        for region in regions {
-            self.region(region);
+        let drawn: Vec<_> = regions.par_iter().map(|region| drawn_scalar(region, sheet)).collect();
+        for (region, (scalar, narrowest)) in regions.into_iter().zip(drawn) {
+            self.region(region, &scalar, narrowest);
         }
         self.arches(well_y);
     }
@@ -152,37 +154,37 @@ impl<'a> Divider<'a> {
         }
     }
 
-    fn region(&mut self, region: &Region) {
-        let (scalar, narrowest) = drawn_scalar(region, self.sheet);
+    /// `scalar` and `narrowest` are what [`drawn_scalar`] makes of it.
+    fn region(&mut self, region: &Region, scalar: &Scalar<'a>, narrowest: f32) {
         if narrowest < NARROW_M {
             let ground = BodyGround(self.field);
             for _ in 0..2 {
-                self.skin.halve(&scalar, NARROW_M * 0.6, narrowest * 0.7, &ground);
+                self.skin.halve(scalar, NARROW_M * 0.6, narrowest * 0.7, &ground);
             }
         }
         if let Some(edge) = region.edge {
             let part = self.add_part(edge.material, PartShape::Skin);
-            self.claim(&scalar, [f32::MIN, edge.width], part, &region.over);
+            self.claim(scalar, [f32::MIN, edge.width], part, &region.over);
         }
         let mut over = if region.over.is_empty() { vec![Material::Paint] } else { region.over.clone() };
         over.extend(region.edge.map(|edge| edge.material));
         match &region.kind {
             RegionKind::Skin(material) => {
                 let part = self.add_part(*material, PartShape::Skin);
-                self.claim(&scalar, [f32::MIN, 0.0], part, &over);
+                self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
             RegionKind::Gap { width, material } => {
                 let part = self.add_part(*material, PartShape::Skin);
-                self.claim(&scalar, [-0.5 * width, 0.5 * width], part, &over);
+                self.claim(scalar, [-0.5 * width, 0.5 * width], part, &over);
             }
             RegionKind::Inset { depth, floor, wall } => {
                 let part = self.add_part(*floor, PartShape::Inset { depth: *depth, wall: *wall });
-                self.claim(&scalar, [f32::MIN, 0.0], part, &over);
+                self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
             RegionKind::Lamp(lamp) => {
                 let shape = PartShape::Lamp { lamp: lamp.clone(), view: region.at.view };
                 let part = self.add_part(lamp.lens, shape);
-                self.claim(&scalar, [f32::MIN, 0.0], part, &over);
+                self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
         }
     }

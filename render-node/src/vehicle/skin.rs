@@ -146,29 +146,36 @@ impl<I: Send + Sync + Copy> Skin<I> {
         ground: &impl Ground<I>,
     ) {
         let near: Vec<bool> = self.values(scalar).into_iter().map(|value| value < level).collect();
+        let touched = |triangle: &[u32; 3]| triangle.iter().any(|i| near[*i as usize]);
+        let touched: Vec<usize> = (0..self.triangles.len()).filter(|index| touched(&self.triangles[*index])).collect();
         let mut middles: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-        let mut added = Vec::new();
-        for (a, b) in self.triangles.iter().flat_map(edges_of) {
+        let mut edges = Vec::new();
+        for (a, b) in touched.iter().flat_map(|index| edges_of(&self.triangles[*index])) {
             let key = (a.min(b), a.max(b));
             let (pa, pb) = (self.positions[a as usize], self.positions[b as usize]);
             if (near[a as usize] || near[b as usize]) && pa.distance(pb) > longest_m {
                 middles.entry(key).or_insert_with(|| {
-                    let p = ground.project(0.5 * (pa + pb));
-                    added.push(if pa.y == 0.0 && pb.y == 0.0 { Vec3::new(p.x, 0.0, p.z) } else { p });
-                    (self.positions.len() + added.len() - 1) as u32
+                    edges.push((pa, pb));
+                    (self.positions.len() + edges.len() - 1) as u32
                 });
             }
         }
-        for p in added {
-            self.positions.push(p);
-            self.info.push(ground.info(p));
-        }
+        let new = edges.par_iter().with_min_len(64).map(|(pa, pb)| {
+            let p = ground.project(0.5 * (*pa + *pb));
+            let p = if pa.y == 0.0 && pb.y == 0.0 { Vec3::new(p.x, 0.0, p.z) } else { p };
+            (p, ground.info(p))
+        });
+        let (positions, info): (Vec<Vec3>, Vec<I>) = new.unzip();
+        self.positions.extend(positions);
+        self.info.extend(info);
         let middle = |a: u32, b: u32| middles.get(&(a.min(b), a.max(b))).copied();
-        let (triangles, parts) = (std::mem::take(&mut self.triangles), std::mem::take(&mut self.part));
-        for (triangle, part) in triangles.into_iter().zip(parts) {
-            for piece in split(triangle, &middle) {
+        for index in touched {
+            let mut pieces = split(self.triangles[index], &middle).into_iter();
+            let Some(first) = pieces.next() else { continue };
+            self.triangles[index] = first;
+            for piece in pieces {
                 self.triangles.push(piece);
-                self.part.push(part);
+                self.part.push(self.part[index]);
             }
         }
     }

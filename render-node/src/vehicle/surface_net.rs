@@ -233,10 +233,14 @@ fn halve_bent<F: Fn(Vec3) -> f32 + Sync>(mesh: &mut HalfMesh, field: &F, shortes
             && na.distance_squared(nb) > BEND * BEND
             && mesh.positions[a as usize].distance_squared(mesh.positions[b as usize]) > shortest_m * shortest_m
     };
+    let edges = |t: &[u32; 3]| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])];
+    let triangles = mesh.triangles.par_iter().enumerate().with_min_len(2048);
+    let split_ones: Vec<usize> =
+        triangles.filter(|(_, t)| edges(t).into_iter().any(|(a, b)| bent(a, b))).map(|(index, _)| index).collect();
     let mut middles: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     let mut halved = Vec::new();
-    for t in &mesh.triangles {
-        for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+    for index in &split_ones {
+        for (a, b) in edges(&mesh.triangles[*index]) {
             let key = (a.min(b), a.max(b));
             if bent(a, b) {
                 middles.entry(key).or_insert_with(|| {
@@ -256,8 +260,13 @@ fn halve_bent<F: Fn(Vec3) -> f32 + Sync>(mesh: &mut HalfMesh, field: &F, shortes
         .collect();
     mesh.positions.extend(new);
     let middle = |a: u32, b: u32| middles.get(&(a.min(b), a.max(b))).copied();
-    let old = std::mem::take(&mut mesh.triangles);
-    mesh.triangles.extend(old.into_iter().flat_map(|t| split(t, &middle)));
+    for index in split_ones {
+        let mut pieces = split(mesh.triangles[index], &middle).into_iter();
+        if let Some(first) = pieces.next() {
+            mesh.triangles[index] = first;
+            mesh.triangles.extend(pieces);
+        }
+    }
 }
 
 /// The triangles that take the place of one whose edges have, or have not, a vertex in their middle.

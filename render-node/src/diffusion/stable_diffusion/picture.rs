@@ -7,11 +7,12 @@
 
 use super::settings::Control;
 use crate::diffusion::light_space;
-use crate::diffusion::residual::{Neighbours, RESIDUAL_CHANNELS, mean_of_blocks};
+use crate::diffusion::residual::{Neighbours, RESIDUAL_CHANNELS};
 use crate::finish::compose::srgb_from_linear;
 use crate::finish::paint::{linear, luminance};
 use crate::studio::Layers;
 use crate::studio::conditioning::{Channel, Conditioning};
+use crate::studio::layers::mean_of_blocks;
 
 /// Matt grey under a clear coat.
 const PAINT_ALBEDO: f32 = 0.5;
