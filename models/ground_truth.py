@@ -504,7 +504,7 @@ def in_whole(part, window, side):
 
 def shaped_shadow(lost, camera, low, high, side):
     """The share of light the floor loses, as the picture shows it: the curve, the fading away from the footprint (`low` to
-    `high`, vehicle axes) and the border of the base shading (shaders/studio/gather.wgsl), so that only the light
+    `high`, vehicle axes) and the border of the base shading (shaders/studio/background.wgsl), so that only the light
     differs between the two."""
     ndc = (np.arange(side) + 0.5) / side * 2 - 1
     x, y = np.meshgrid(ndc, -ndc)

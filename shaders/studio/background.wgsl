@@ -33,7 +33,8 @@ fn floor_shadow(ndc: vec2f) -> f32 {
     let outside = max(abs(box_uv - 0.5) * size - (size * 0.5 - FOOTPRINT_MARGIN), vec2f(0.0));
     let far = length(outside / FADE);
     let fade = exp(-2.0 * far * far);
-    let edge = smoothstep(1.0, BORDER.x, abs(ndc.x)) * smoothstep(1.0, BORDER.y, abs(ndc.y));
+    let inside = 1.0 - smoothstep(BORDER, vec2f(1.0), abs(ndc));
+    let edge = inside.x * inside.y;
     return saturate(max(hidden.x * hidden.x * 0.9, hidden.y * hidden.y * 0.9)) * fade * edge;
 }
 

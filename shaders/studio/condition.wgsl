@@ -1,5 +1,5 @@
 // What the diffusion model is given: geometry and base light at the model's own size, one plane per channel.
-// The channel list is `Channel` of render-node/src/studio/conditioning.rs; this file follows its order.
+// The channel list is `Channel` of render-node/src/studio/conditioning.rs; this file and planes.wgsl follow its order.
 // One thread per output pixel that the vehicle can cover: the mean over the samples of the first jittered pass, premultiplied by coverage. The
 // other pixels are zero, as new buffers are, but for the shadow, which is `background.wgsl`'s.
 

@@ -24,7 +24,7 @@ override FIRST: bool = LIST != UNEVEN;
 override ONCE_FOR_ALL: bool = LIST == EVEN || LIST == GLAZED_EVEN;
 override SEES_GLASS: bool = LIST != EVEN && LIST != MIXED;
 
-// The lists of `samples.wgsl`.
+// As in lists.wgsl, whose atomics a binding that is only read may not hold.
 struct Lists {
     heads: array<Head, LISTS>,
     indices: array<u32>,
@@ -71,7 +71,7 @@ fn hit(texel: u32, first: u32, eye: vec3f, ray: vec3f) -> Hit {
     return out;
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(GROUP)
 fn main(@builtin(global_invocation_id) id: vec3u) {
     if id.x >= lists.heads[LIST].count { return; }
     let index = lists.indices[LIST * PIXELS + id.x];

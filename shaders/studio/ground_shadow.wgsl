@@ -13,7 +13,7 @@ const LOOKS = 24u;
 const START = 0.03;
 const REACH = 3.5;
 
-// Farther than this from the vehicle's footprint, studio metres, the picture shows no shadow (`gather.wgsl`), and only mirrors see the
+// Farther than this from the vehicle's footprint, studio metres, the picture shows no shadow (`background.wgsl`), and only mirrors see the
 // floor. There one cone stands for a light, and the sky is open.
 const FAR = 1.2;
 // Over which one takes the other's place.

@@ -1,6 +1,6 @@
 // The lists of `samples.wgsl` while they grow. Appended to it by the passes that fill them, which declare `lists`.
 
-// At the start 0, 1 and 1 groups of 64 threads (the arguments of an indirect dispatch), and none listed.
+// At the start 0, 1 and 1 groups (the arguments of an indirect dispatch), and none listed.
 struct Head {
     groups: atomic<u32>,
     groups_y: u32,
@@ -17,5 +17,5 @@ struct Lists {
 fn append(list: u32, index: u32) {
     let place = atomicAdd(&lists.heads[list].count, 1u);
     lists.indices[list * PIXELS + place] = index;
-    if place % 64u == 0u { atomicAdd(&lists.heads[list].groups, 1u); }
+    if place % GROUP == 0u { atomicAdd(&lists.heads[list].groups, 1u); }
 }

@@ -1,4 +1,4 @@
-// The conditioning's size and where its planes begin. Prepended to the passes that write them.
+// The conditioning's size and where some of its planes are. Prepended to the passes that write them.
 
 struct Condition {
     side: u32,
@@ -8,4 +8,3 @@ struct Condition {
 
 const GROUP_FIRST = 6u;
 const SHADOW = GROUP_FIRST + GROUPS + 13u;
-

@@ -43,3 +43,5 @@ const MIXED = 2u;
 const GLAZED_MIXED = 3u;
 const UNEVEN = 4u;
 const LISTS = 5u;
+// Listed pixels that a workgroup takes.
+const GROUP = 64u;

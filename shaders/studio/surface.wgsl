@@ -1,4 +1,4 @@
-// What a sample of a surface sends to the camera, split into light layers. Appended to frame.wgsl and rig.wgsl by the pass that shades; it
+// What a sample of a surface sends to the camera, split into light layers. Appended to frame.wgsl, rig.wgsl and look.wgsl by the pass that shades; it
 // declares `frame`, `rig` and `optics`. Linear light, not yet divided by anything.
 
 struct Optics {
@@ -20,6 +20,7 @@ struct Optics {
 
 // The group that takes the client's colour.
 const PAINT = 0u;
+
 // Where a ray meets a triangle.
 struct Hit {
     position: vec3f,

@@ -3,7 +3,7 @@
 // neighbours cost as much as those that work. One thread per pixel that the vehicle can cover.
 
 @group(0) @binding(0) var<uniform> frame: Frame;
-// How the samples of the first pass look, as `gather.wgsl` leaves them.
+// How the samples of the first pass look, as `gather.wgsl` leaves them, and `classify.wgsl` where they show nothing.
 @group(0) @binding(1) var<storage, read> looks: array<vec2u>;
 // Which are listed. All 0 at the start.
 @group(0) @binding(2) var<storage, read_write> marks: array<atomic<u32>>;

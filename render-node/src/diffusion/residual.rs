@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 /// Planes of the residual: diffuse r g b, gloss r g b, rest r g b, ground shadow.
 pub const RESIDUAL_CHANNELS: usize = 10;
+/// Which of them is the shadow; those before it are light.
 const SHADOW: usize = 9;
 
 /// Below this share of a pixel a guide says nothing reliable about its colour, and its root would blow noise up.
@@ -41,27 +42,25 @@ pub(super) fn add(layers: &mut Layers, residual: &[f32], side: usize, scale: &[f
         let down = Neighbours::of(y, fine_side, side);
         for x in 0..fine_side {
             let across = Neighbours::of(x, fine_side, side);
-            // Half of a picture: only the floor is there.
+            let corners = [(down.low, 1.0 - down.share), (down.high, down.share)].map(|(row, share)| {
+                let of_row = |column: usize, column_share: f32| (row * side + column, share * column_share);
+                [of_row(across.low, 1.0 - across.share), of_row(across.high, across.share)]
+            });
+            let corners = corners.as_flattened();
+            let darker: f32 = corners.iter().map(|(at, weight)| weight * weighted[*at][SHADOW]).sum();
+            shadow[x] = (shadow[x] + darker).clamp(0.0, 1.0);
+            // Half of a picture.
             if coverage[x] <= 0.0 && fine_paint[x] <= 0.0 {
-                let at = |row: usize| {
-                    weighted[row * side + across.low][SHADOW] * (1.0 - across.share)
-                        + weighted[row * side + across.high][SHADOW] * across.share
-                };
-                let sum = at(down.low) * (1.0 - down.share) + at(down.high) * down.share;
-                shadow[x] = (shadow[x] + sum).clamp(0.0, 1.0);
                 continue;
             }
-            let mut sum = [0.0; RESIDUAL_CHANNELS];
+            let mut sum = [0.0; SHADOW];
             let (mut paint_sum, mut other_sum) = (0.0, 0.0);
-            for (row, row_weight) in [(down.low, 1.0 - down.share), (down.high, down.share)] {
-                for (column, column_weight) in [(across.low, 1.0 - across.share), (across.high, across.share)] {
-                    let (at, weight) = (row * side + column, row_weight * column_weight);
-                    for (sum, value) in sum.iter_mut().zip(&weighted[at]) {
-                        *sum += weight * value;
-                    }
-                    paint_sum += weight * paint[at];
-                    other_sum += weight * other[at];
+            for (at, weight) in corners {
+                for (sum, value) in sum.iter_mut().zip(&weighted[*at]) {
+                    *sum += weight * value;
                 }
+                paint_sum += weight * paint[*at];
+                other_sum += weight * other[*at];
             }
             let share = |guide: f32, guide_sum: f32| {
                 if guide > 0.0 && guide_sum > GUIDE_MIN { guide.sqrt() / guide_sum } else { 0.0 }
@@ -73,7 +72,6 @@ pub(super) fn add(layers: &mut Layers, residual: &[f32], side: usize, scale: &[f
                 gloss[x][c] = lit(gloss[x][c], sum[3 + c] * of_paint);
                 rest[x][c] = lit(rest[x][c], sum[6 + c] * of_other);
             }
-            shadow[x] = (shadow[x] + sum[SHADOW]).clamp(0.0, 1.0);
         }
     });
 }

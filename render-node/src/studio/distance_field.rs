@@ -55,7 +55,7 @@ impl DistanceField {
         let none = || NearestPoints::new(cells, low, cell_m);
         // A grid for each core and no more: to merge two takes as long as to fill one. Corners are less work than triangles, so a core takes
         // of both.
-        let cores = rayon::current_num_threads();
+        let cores = rayon::current_num_threads().min(seeds.len());
         let grids = (0..cores)
             .into_par_iter()
             .with_max_len(1)
@@ -129,13 +129,13 @@ impl NearestPoints {
         if x < nx && y < ny && z < nz {
             let centre = Vec3::new(x as f32, y as f32, z as f32) + 0.5;
             let nearest = &mut self.points[(z * ny + y) * nx + x];
-            if centre.distance_squared(point) < centre.distance_squared(*nearest) {
+            if is_nearer(centre, point, *nearest) {
                 *nearest = point;
             }
         }
     }
 
-    /// The nearer of both, cell by cell; of equally near ones that of `self`.
+    /// The nearer of both, cell by cell.
     fn merged(mut self, other: Self) -> Self {
         let [nx, ny, _] = self.cells;
         let both = self.points.par_chunks_mut(nx).zip(other.points.par_chunks(nx)).enumerate();
@@ -143,7 +143,7 @@ impl NearestPoints {
             let first = Vec3::new(0.0, (row % ny) as f32, (row / ny) as f32) + 0.5;
             for (x, (own, other)) in own.iter_mut().zip(others).enumerate() {
                 let centre = first + Vec3::X * x as f32;
-                if centre.distance_squared(*other) < centre.distance_squared(*own) {
+                if is_nearer(centre, *other, *own) {
                     *own = *other;
                 }
             }
@@ -189,6 +189,12 @@ impl NearestPoints {
         });
         distances_m
     }
+}
+
+/// Of two that are equally near, the first by its coordinates: which is taken must not hang on how many cores look for it.
+fn is_nearer(centre: Vec3, point: Vec3, than: Vec3) -> bool {
+    let (distance, known) = (centre.distance_squared(point), centre.distance_squared(than));
+    distance < known || distance == known && point.to_array() < than.to_array()
 }
 
 /// The nearest of some points for every cell of a line: squared distances from a point are a parabola along the line, and the lowest of all
@@ -296,6 +302,26 @@ mod tests {
         }
         // Two seeds of one cell, or of one row seen from another, may be taken for each other.
         assert!(off * 50 < field.distances_m.len(), "{off} of {} cells", field.distances_m.len());
+    }
+
+    #[test]
+    fn distances_do_not_hang_on_the_number_of_cores() {
+        // Points in pairs that are equally far from a cell's centre, the two of a pair in the hands of different cores; and two that make cells
+        // of one metre.
+        let ends = [[0.0, 0.0, 0.0], [0.0, 128.0, 0.0]];
+        let row = |x: f32| (0..96 * 128).map(move |i| [x + (i % 96) as f32, (i / 96) as f32, 0.0]);
+        let positions: Vec<[f32; 3]> = row(0.25).chain(row(0.75)).chain(ends).collect();
+        let normals = vec![[0.0, 0.0, 1.0]; positions.len()];
+        let mut mesh = VehicleMesh::default();
+        mesh.add(Material::Paint, &Surface { positions, normals, indices: vec![0, 0, 0] });
+        let with = |cores: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(cores).build().expect("threads");
+            pool.install(|| DistanceField::build(&mesh)).expect("points hide light").distances_m
+        };
+        let alone = with(1);
+        for cores in [2, 5] {
+            assert!(with(cores) == alone, "{cores} cores");
+        }
     }
 
     #[test]

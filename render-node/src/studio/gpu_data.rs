@@ -227,7 +227,7 @@ pub struct Lit {
     pub shares: u32,
 }
 
-/// One pixel of the layers as `gather` leaves it.
+/// One pixel of the layers, with its shadow by `background` and the rest by `gather`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Pixel {
@@ -239,7 +239,7 @@ pub struct Pixel {
     pub shadow: f32,
 }
 
-/// What `gather` tells of the geometry of one pixel.
+/// What `gather`, or `classify` of a pixel that shows nothing, tells of the geometry of one pixel.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Geometry {

@@ -28,15 +28,27 @@ pub struct Layers {
 pub fn mean_of_blocks(fine_side: usize, side: usize, value: impl Fn(usize) -> f32 + Sync) -> Vec<f32> {
     let block = fine_side / side;
     let mut means = vec![0.0; side * side];
-    means.par_chunks_mut(side).enumerate().for_each(|(row, means)| {
-        for (column, mean) in means.iter_mut().enumerate() {
+    means.par_chunks_mut(side).enumerate().for_each(|(row, line)| {
+        for (column, mean) in line.iter_mut().enumerate() {
             let first = (row * fine_side + column) * block;
             let mut sum = 0.0;
-            for row in (0..block).map(|y| first + y * fine_side) {
-                (row..row + block).for_each(|i| sum += value(i));
+            for start in (0..block).map(|y| first + y * fine_side) {
+                (start..start + block).for_each(|i| sum += value(i));
             }
             *mean = sum / (block * block) as f32;
         }
     });
     means
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_is_of_the_pixels_of_its_block() {
+        // Rows of 0, 1, 2 and so on, six to a line.
+        assert_eq!(mean_of_blocks(6, 3, |i| i as f32), [3.5, 5.5, 7.5, 15.5, 17.5, 19.5, 27.5, 29.5, 31.5]);
+        assert_eq!(mean_of_blocks(2, 2, |i| i as f32), [0.0, 1.0, 2.0, 3.0]);
+    }
 }

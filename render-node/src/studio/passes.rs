@@ -64,16 +64,19 @@ impl Passes {
     pub fn new(gpu: &Gpu, lights: usize) -> Result<Passes, GpuError> {
         gpu.guarded("building the studio's pipelines", || {
             let lights = ("LIGHT_COUNT", lights as f64);
-            let module = module(gpu, VISIBILITY);
+            let (visibility_module, gather_module) = (module(gpu, VISIBILITY), module(gpu, GATHER));
             // Explicit, because both pipelines share one bind group.
             let visibility_layout = visibility_layout(gpu);
             Ok(Passes {
                 ground_shadow: compute(gpu, GROUND_SHADOW, &[lights]),
                 light_vertices: compute(gpu, LIGHT_VERTICES, &[lights]),
-                visibility: [Kind::Solid, Kind::Transparent].map(|kind| raster(gpu, &module, &visibility_layout, kind)),
+                visibility: [Kind::Solid, Kind::Transparent]
+                    .map(|kind| raster(gpu, &visibility_module, &visibility_layout, kind)),
                 background: compute(gpu, BACKGROUND, &[]),
                 classify: compute(gpu, CLASSIFY, &[]),
-                gather: std::array::from_fn(|list| compute(gpu, GATHER, &[lights, ("LIST", list as f64)])),
+                gather: std::array::from_fn(|list| {
+                    compute_of(gpu, GATHER, &gather_module, &[lights, ("LIST", list as f64)])
+                }),
                 uneven: compute(gpu, UNEVEN, &[]),
                 condition: compute(gpu, CONDITION, &[]),
                 visibility_layout,
@@ -91,10 +94,20 @@ fn module(gpu: &Gpu, shader: Shader) -> wgpu::ShaderModule {
 
 /// `constants` are the shader's overrides.
 fn compute(gpu: &Gpu, shader: Shader, constants: &[(&str, f64)]) -> wgpu::ComputePipeline {
+    compute_of(gpu, shader, &module(gpu, shader), constants)
+}
+
+/// The same of a module that others share.
+fn compute_of(
+    gpu: &Gpu,
+    shader: Shader,
+    module: &wgpu::ShaderModule,
+    constants: &[(&str, f64)],
+) -> wgpu::ComputePipeline {
     gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(shader.name),
         layout: None,
-        module: &module(gpu, shader),
+        module,
         entry_point: Some("main"),
         compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
         cache: None,
@@ -180,7 +193,10 @@ fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studio::conditioning::Channel;
     use crate::studio::gpu_data;
+    use crate::studio::shoot::{LIST_HEAD, SUPERSAMPLES};
+    use cyclorama_core::MASTER_SIDE_PX;
     use naga::valid::{Capabilities, ValidationFlags, Validator};
 
     fn parsed(shader: Shader) -> naga::Module {
@@ -219,6 +235,46 @@ mod tests {
         ($shader:expr, $name:literal, $ty:ident { $($member:ident),+ }) => {
             check($shader, $name, size_of::<gpu_data::$ty>(), &[$((stringify!($member), offset_of!(gpu_data::$ty, $member))),+])
         };
+    }
+
+    #[test]
+    fn numbers_are_alike_on_both_sides() {
+        let modules = [parsed(CLASSIFY), parsed(CONDITION)];
+        let value = |name: &str| {
+            let found = modules.iter().find_map(|module| {
+                let (_, constant) =
+                    module.constants.iter().find(|(_, constant)| constant.name.as_deref() == Some(name))?;
+                Some(&module.global_expressions[constant.init])
+            });
+            match found {
+                Some(naga::Expression::Literal(naga::Literal::U32(value))) => *value as usize,
+                other => panic!("{name} is {other:?}"),
+            }
+        };
+        let known = [
+            ("SIDE", MASTER_SIDE_PX as usize),
+            ("SUB", SUPERSAMPLES as usize),
+            ("LISTS", LISTS),
+            ("UNEVEN", UNEVEN_LIST),
+            ("GROUP_FIRST", Channel::MaskPaint as usize),
+            ("SHADOW", Channel::Shadow as usize),
+        ];
+        for (name, expected) in known {
+            assert_eq!(value(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn those_who_fill_lists_and_those_who_read_them_see_the_same() {
+        for shader in [CLASSIFY, UNEVEN, GATHER] {
+            let module = parsed(shader);
+            let head = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some("Head"));
+            let Some((_, naga::Type { inner: naga::TypeInner::Struct { members, span }, .. })) = head else {
+                panic!("{} has no Head", shader.name)
+            };
+            let count = members.iter().find(|member| member.name.as_deref() == Some("count"));
+            assert_eq!((u64::from(*span), count.map(|count| count.offset)), (LIST_HEAD, Some(12)), "{}", shader.name);
+        }
     }
 
     #[test]

@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wgpu::util::DeviceExt;
 
 /// Raster targets are this many samples per layer pixel along a side (`SUB` of `samples.wgsl`).
-const SUPERSAMPLES: u32 = 2;
+pub(super) const SUPERSAMPLES: u32 = 2;
 const WORD: u64 = size_of::<u32>() as u64;
 /// Bytes of a list's `Head` in `lists.wgsl`.
-const LIST_HEAD: u64 = 4 * WORD;
+pub(super) const LIST_HEAD: u64 = 4 * WORD;
 /// Of the layers.
 const PIXELS: u64 = MASTER_SIDE_PX as u64 * MASTER_SIDE_PX as u64;
 /// Offsets of the jittered passes in raster samples. With the 2 x 2 samples of a pixel they make 12 samples on six evenly
@@ -161,9 +161,8 @@ impl Studio {
             || DistanceField::build(mesh).ok_or(NothingToSee),
             || Stage::new(mesh).map(|stage| stage.sorted_front_to_back(&camera)),
         );
-        let (field, stage) = (field?, stage?);
+        let (field, whole) = (field?, stage?);
         let frame = FrameData::new(&camera, &field, settings.zebra);
-        let whole = stage;
         let (gbuffer_digest, drawn) = rayon::join(
             || self.digest(&whole, &frame.of(&whole)),
             || (self.gpu.is_cpu && !settings.draws_hidden).then(|| whole.without_hidden(&camera)),
@@ -507,7 +506,7 @@ impl Targets {
             uneven: scratch("uneven pixels", PIXELS * WORD, storage),
             lists: scratch(
                 "lists of pixels",
-                LISTS as u64 * (4 + PIXELS) * WORD,
+                LISTS as u64 * (LIST_HEAD + PIXELS * WORD),
                 storage | wgpu::BufferUsages::INDIRECT,
             ),
             empty_lists: gpu.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {

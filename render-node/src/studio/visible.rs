@@ -1,7 +1,7 @@
 //! Which triangles a picture can show. The CPU as a graphics device spends most of a picture on small triangles, and a view hides up to
 //! half of them: the far side, the floor, what stands behind the body.
 //!
-//! A depth map of the solid triangles says, for blocks of pixels, how far away the farthest of what is seen there is. A triangle that lies
+//! A depth map of the solid triangles that look at the camera says, for blocks of pixels, how far away the farthest of what is seen there is. A triangle that lies
 //! well behind that in every block it reaches is left out (after N. Greene, M. Kass, G. Miller: Hierarchical Z-buffer visibility, SIGGRAPH
 //! 1993). What is left out is never seen, so the picture stays the same; what is hidden and stays in costs time only.
 
@@ -87,8 +87,9 @@ fn farthest_in_blocks(solid: &[u32], corners_of: &(impl Fn(&[u32]) -> Corners + 
 fn draw(corners: &Corners, top: usize, nearest: &mut [f32]) {
     let [a, b, c] = corners;
     let area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
-    // Zero, turned away (a solid's far side is behind its near one), or not a number.
-    if !(area < 0.0) {
+    // What is turned away is left to what is before it: a solid's far side hides nothing that its near side does not.
+    let looks_at_camera = area < 0.0 && area.is_finite();
+    if !looks_at_camera {
         return;
     }
     // Texels whose middles lie in the span.
@@ -141,9 +142,9 @@ mod tests {
         Projected { x, y, nearness: 1.0 / distance_m }
     }
 
-    /// A square of two triangles.
+    /// A square of two triangles that look at the camera.
     fn square(centre: [f32; 2], half: f32, distance_m: f32) -> [Projected; 4] {
-        [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
+        [[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]]
             .map(|[x, y]| at(centre[0] + half * x, centre[1] + half * y, distance_m))
     }
 
@@ -177,6 +178,14 @@ mod tests {
         let behind = square([512.0, 512.0], 30.0, FAR_M + 1.0);
         assert_eq!(of_squares(&[pillar(471.0), pillar(553.0), behind]), [true, true, true], "a gap of two pixels");
         assert_eq!(of_squares(&[pillar(472.0), pillar(552.0), behind]), [true, true, false], "edge to edge");
+    }
+
+    #[test]
+    fn a_wall_that_is_turned_away_hides_nothing() {
+        let mut wall = square([512.0, 512.0], 200.0, FAR_M);
+        wall.reverse();
+        let behind = square([512.0, 512.0], 30.0, FAR_M + 1.0);
+        assert_eq!(of_squares(&[wall, behind]), [true, true]);
     }
 
     proptest! {

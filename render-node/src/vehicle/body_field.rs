@@ -341,6 +341,7 @@ impl BodyField {
             }
         }
         if self.lip_height > 0.0 && q.z < self.hub_z * 4.0 {
+            // No arch is nearer than it is along x, which takes no root to know.
             for arch in self.arches.iter().filter(|arch| (p.x - arch.x).abs() < arch.radius + self.lip_width) {
                 let d = arch.distance(p) / self.lip_width;
                 if d < 1.0 {

@@ -5,7 +5,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::surface_net::{HalfMesh, split};
+use super::surface_net::{HalfMesh, split_in_place};
 
 /// Index into the list of parts the caller keeps.
 pub type PartId = u16;
@@ -145,15 +145,15 @@ impl<I: Send + Sync + Copy> Skin<I> {
         longest_m: f32,
         ground: &impl Ground<I>,
     ) {
-        let near: Vec<bool> = self.values(scalar).into_iter().map(|value| value < level).collect();
-        let touched = |triangle: &[u32; 3]| triangle.iter().any(|i| near[*i as usize]);
-        let touched: Vec<usize> = (0..self.triangles.len()).filter(|index| touched(&self.triangles[*index])).collect();
+        let values = self.values(scalar);
+        let near = self.below(&values, level);
+        let is_near = |i: u32| values[i as usize] < level;
         let mut middles: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         let mut edges = Vec::new();
-        for (a, b) in touched.iter().flat_map(|index| edges_of(&self.triangles[*index])) {
+        for (a, b) in near.iter().flat_map(|index| edges_of(&self.triangles[*index])) {
             let key = (a.min(b), a.max(b));
             let (pa, pb) = (self.positions[a as usize], self.positions[b as usize]);
-            if (near[a as usize] || near[b as usize]) && pa.distance(pb) > longest_m {
+            if (is_near(a) || is_near(b)) && pa.distance(pb) > longest_m {
                 middles.entry(key).or_insert_with(|| {
                     edges.push((pa, pb));
                     (self.positions.len() + edges.len() - 1) as u32
@@ -169,14 +169,9 @@ impl<I: Send + Sync + Copy> Skin<I> {
         self.positions.extend(positions);
         self.info.extend(info);
         let middle = |a: u32, b: u32| middles.get(&(a.min(b), a.max(b))).copied();
-        for index in touched {
-            let mut pieces = split(self.triangles[index], &middle).into_iter();
-            let Some(first) = pieces.next() else { continue };
-            self.triangles[index] = first;
-            for piece in pieces {
-                self.triangles.push(piece);
-                self.part.push(self.part[index]);
-            }
+        for index in near {
+            split_in_place(&mut self.triangles, index, &middle);
+            self.part.resize(self.triangles.len(), self.part[index]);
         }
     }
 

@@ -5,6 +5,8 @@ use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::skin::edges_of;
+
 /// Half mesh: corner positions and triangles winding counter-clockwise seen from outside (field positive).
 #[derive(Debug, Clone, Default)]
 pub struct HalfMesh {
@@ -233,14 +235,13 @@ fn halve_bent<F: Fn(Vec3) -> f32 + Sync>(mesh: &mut HalfMesh, field: &F, shortes
             && na.distance_squared(nb) > BEND * BEND
             && mesh.positions[a as usize].distance_squared(mesh.positions[b as usize]) > shortest_m * shortest_m
     };
-    let edges = |t: &[u32; 3]| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])];
     let triangles = mesh.triangles.par_iter().enumerate().with_min_len(2048);
     let split_ones: Vec<usize> =
-        triangles.filter(|(_, t)| edges(t).into_iter().any(|(a, b)| bent(a, b))).map(|(index, _)| index).collect();
+        triangles.filter(|(_, t)| edges_of(t).into_iter().any(|(a, b)| bent(a, b))).map(|(index, _)| index).collect();
     let mut middles: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     let mut halved = Vec::new();
     for index in &split_ones {
-        for (a, b) in edges(&mesh.triangles[*index]) {
+        for (a, b) in edges_of(&mesh.triangles[*index]) {
             let key = (a.min(b), a.max(b));
             if bent(a, b) {
                 middles.entry(key).or_insert_with(|| {
@@ -261,16 +262,21 @@ fn halve_bent<F: Fn(Vec3) -> f32 + Sync>(mesh: &mut HalfMesh, field: &F, shortes
     mesh.positions.extend(new);
     let middle = |a: u32, b: u32| middles.get(&(a.min(b), a.max(b))).copied();
     for index in split_ones {
-        let mut pieces = split(mesh.triangles[index], &middle).into_iter();
-        if let Some(first) = pieces.next() {
-            mesh.triangles[index] = first;
-            mesh.triangles.extend(pieces);
-        }
+        split_in_place(&mut mesh.triangles, index, &middle);
+    }
+}
+
+/// Puts the pieces of [`split`] in a triangle's place: the first there, the others at the end.
+pub fn split_in_place(triangles: &mut Vec<[u32; 3]>, index: usize, middle: &dyn Fn(u32, u32) -> Option<u32>) {
+    let mut pieces = split(triangles[index], middle).into_iter();
+    if let Some(first) = pieces.next() {
+        triangles[index] = first;
+        triangles.extend(pieces);
     }
 }
 
 /// The triangles that take the place of one whose edges have, or have not, a vertex in their middle.
-pub fn split([a, b, c]: [u32; 3], middle: &dyn Fn(u32, u32) -> Option<u32>) -> Vec<[u32; 3]> {
+fn split([a, b, c]: [u32; 3], middle: &dyn Fn(u32, u32) -> Option<u32>) -> Vec<[u32; 3]> {
     match (middle(a, b), middle(b, c), middle(c, a)) {
         (None, None, None) => vec![[a, b, c]],
         (Some(ab), Some(bc), Some(ca)) => vec![[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]],
