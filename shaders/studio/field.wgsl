@@ -7,11 +7,26 @@ fn distance_to_vehicle(p: vec3f) -> f32 {
     return distance_in_field((frame.field_from_studio * vec4f(p, 1.0)).xyz);
 }
 
-// The same from texture coordinates, in which a ray's steps are cheaper to take.
+// The same from texture coordinates.
 fn distance_in_field(uvw: vec3f) -> f32 {
     let clamped = clamp(uvw, vec3f(0.0), vec3f(1.0));
     let away = (uvw - clamped) * (frame.field_box_max - frame.field_box_min);
     return textureSampleLevel(field, field_sampler, clamped, 0.0).x * frame.field_scale + length(away) * frame.field_scale;
+}
+
+// A ray in texture coordinates, in which its steps are cheaper to take.
+struct FieldRay {
+    start: vec3f,
+    way: vec3f,
+}
+
+fn field_ray(p: vec3f, direction: vec3f) -> FieldRay {
+    return FieldRay((frame.field_from_studio * vec4f(p, 1.0)).xyz, (frame.field_from_studio * vec4f(direction, 0.0)).xyz);
+}
+
+// Distance to the vehicle at `t` studio metres along a ray of unit `direction`.
+fn distance_along(ray: FieldRay, t: f32) -> f32 {
+    return distance_in_field(ray.start + ray.way * t);
 }
 
 // Share of a cone (unit `direction`, tangent of half angle `spread`) that leaves the vehicle within `reach` metres.
@@ -21,10 +36,9 @@ fn cone_visibility(p: vec3f, direction: vec3f, cosine: f32, spread: f32, start: 
     var visible = 1.0;
     var t = start;
     let yardstick = max(min(cosine * 0.9, spread), 0.06);
-    let start_at = (frame.field_from_studio * vec4f(p, 1.0)).xyz;
-    let way = (frame.field_from_studio * vec4f(direction, 0.0)).xyz;
+    let ray = field_ray(p, direction);
     for (var i = 0u; i < steps; i++) {
-        let d = distance_in_field(start_at + way * t);
+        let d = distance_along(ray, t);
         visible = min(visible, d / (t * yardstick));
         // Nothing nearer than `d`, so the cone may jump; half as far keeps its rim from skipping over an edge, which
         // would show as bands.

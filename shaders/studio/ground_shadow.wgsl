@@ -28,10 +28,9 @@ fn light_visibility(p: vec3f, direction: vec3f, spread: f32) -> f32 {
     var step = 0.0;
     var before = 0.0;
     let yardstick = max(min(max(direction.z, 0.0) * 0.9, spread), 0.06);
-    let start_at = (frame.field_from_studio * vec4f(p, 1.0)).xyz;
-    let way = (frame.field_from_studio * vec4f(direction, 0.0)).xyz;
+    let ray = field_ray(p, direction);
     for (var i = 0u; i < LOOKS; i++) {
-        let d = distance_in_field(start_at + way * t);
+        let d = distance_along(ray, t);
         var back = 0.0;
         if i > 0u { back = clamp((step * step + d * d - before * before) / (2.0 * step), 0.0, step); }
         let nearest = sqrt(max(d * d - back * back, 0.0));

@@ -1,5 +1,5 @@
-// What a sample of a surface sends to the camera, split into light layers. Appended to frame.wgsl, rig.wgsl and look.wgsl by the pass that shades; it
-// declares `frame`, `rig` and `optics`. Linear light, not yet divided by anything.
+// What a sample of a surface sends to the camera, split into light layers. Appended to frame.wgsl, rig.wgsl and look.wgsl by the pass that
+// shades; it declares `frame`, `rig` and `optics`. Linear light, not yet divided by anything.
 
 struct Optics {
     albedo: vec3f,

@@ -79,6 +79,7 @@ fn strange_values(layers: &Layers) -> usize {
     let strange = |value: &f32| !(0.0..=LIGHT_MAX).contains(value);
     let colours = [&layers.diffuse, &layers.gloss, &layers.rest];
     let shares = [&layers.coverage, &layers.paint, &layers.shadow];
+    // Pixel by pixel: to flatten a parallel iterator makes tasks of single numbers.
     let strange_of = |pixel: &[f32; 3]| pixel.iter().filter(|value| strange(value)).count();
     let of_colours: usize = colours.iter().map(|plane| plane.par_iter().map(strange_of).sum::<usize>()).sum();
     of_colours

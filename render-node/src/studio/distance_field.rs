@@ -77,13 +77,12 @@ struct NearestPoints {
     cells: [usize; 3],
     low: Vec3,
     cell_m: f32,
-    cells_per_m: f32,
     points: Vec<Vec3>,
 }
 
 impl NearestPoints {
     fn new(cells: [usize; 3], low: Vec3, cell_m: f32) -> Self {
-        Self { cells, low, cell_m, cells_per_m: 1.0 / cell_m, points: vec![Vec3::INFINITY; cells.iter().product()] }
+        Self { cells, low, cell_m, points: vec![Vec3::INFINITY; cells.iter().product()] }
     }
 
     fn seeded(mut self, seeds: &Seeds<'_>) -> Self {
@@ -119,7 +118,7 @@ impl NearestPoints {
 
     /// A point outside of the grid is left out.
     fn seed(&mut self, point: Vec3) {
-        let point = (point - self.low) * self.cells_per_m;
+        let point = (point - self.low) / self.cell_m;
         let [nx, ny, nz] = self.cells;
         // Truncates, which is the floor of what is not negative; what is negative or no number is outside.
         if !point.cmpge(Vec3::ZERO).all() {

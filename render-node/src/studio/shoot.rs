@@ -346,7 +346,8 @@ impl Studio {
             ],
         );
         let covered = frame.covered_size();
-        compute(&mut encoder, &self.passes.classify, &classify_group, covered.map(|pixels| pixels.div_ceil(8)));
+        let covered_groups = covered.map(|pixels| pixels.div_ceil(8));
+        compute(&mut encoder, &self.passes.classify, &classify_group, covered_groups);
         shade(&mut encoder, &frames[0], 0..UNEVEN_LIST);
         let condition_group = self.bind(
             &self.passes.condition.get_bind_group_layout(0),
@@ -375,7 +376,7 @@ impl Studio {
                 targets.lists.as_entire_binding(),
             ],
         );
-        compute(&mut encoder, &self.passes.uneven, &uneven_group, covered.map(|pixels| pixels.div_ceil(8)));
+        compute(&mut encoder, &self.passes.uneven, &uneven_group, covered_groups);
         for frame in &frames[1..] {
             draw(&mut encoder, frame);
             shade(&mut encoder, frame, UNEVEN_LIST..LISTS);

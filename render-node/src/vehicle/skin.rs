@@ -5,7 +5,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::surface_net::{HalfMesh, split_in_place};
+use super::surface_net::{HalfMesh, edges_of, split_in_place};
 
 /// Index into the list of parts the caller keeps.
 pub type PartId = u16;
@@ -203,10 +203,6 @@ impl<I: Send + Sync + Copy> Skin<I> {
             }
         }
     }
-}
-
-pub fn edges_of(triangle: &[u32; 3]) -> [(u32, u32); 3] {
-    [(triangle[0], triangle[1]), (triangle[1], triangle[2]), (triangle[2], triangle[0])]
 }
 
 /// Edges used by exactly one of the triangles, in that triangle's direction.

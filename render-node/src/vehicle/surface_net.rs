@@ -5,8 +5,6 @@ use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::skin::edges_of;
-
 /// Half mesh: corner positions and triangles winding counter-clockwise seen from outside (field positive).
 #[derive(Debug, Clone, Default)]
 pub struct HalfMesh {
@@ -264,6 +262,10 @@ fn halve_bent<F: Fn(Vec3) -> f32 + Sync>(mesh: &mut HalfMesh, field: &F, shortes
     for index in split_ones {
         split_in_place(&mut mesh.triangles, index, &middle);
     }
+}
+
+pub fn edges_of(triangle: &[u32; 3]) -> [(u32, u32); 3] {
+    [(triangle[0], triangle[1]), (triangle[1], triangle[2]), (triangle[2], triangle[0])]
 }
 
 /// Puts the pieces of [`split`] in a triangle's place: the first there, the others at the end.
