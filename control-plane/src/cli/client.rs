@@ -79,7 +79,11 @@ impl Client {
         self.send(Method::GET, path, None).await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> anyhow::Result<Value> {
+    /// Members of the body that are null are left out: they were not given.
+    pub async fn post(&self, path: &str, mut body: Value) -> anyhow::Result<Value> {
+        if let Value::Object(members) = &mut body {
+            members.retain(|_, value| !value.is_null());
+        }
         self.send(Method::POST, path, Some(body)).await
     }
 

@@ -48,7 +48,8 @@ impl Mcp {
         let mut under_way = JoinSet::new();
         let mut by_id: HashMap<String, AbortHandle> = HashMap::new();
         while let Some(line) = lines.next_line().await.context("standard input cannot be read")? {
-            let line = line.trim().to_owned();
+            // Some systems begin their output with a byte order mark.
+            let line = line.trim_start_matches('\u{feff}').trim().to_owned();
             if line.is_empty() {
                 continue;
             }

@@ -3,13 +3,14 @@
 //! Bytes that are in memory are counted, charged and recorded in one entry of the meter. Everything else is held first, and settled
 //! or released when it ends, by a task that outlives a client who hangs up.
 
-use super::find::{Ready, obtain};
+use super::find::{Ready, obtain, within};
 use super::{CREDITS_PER_PICTURE, DeliveryError, Order, etag};
 use crate::app::App;
 use crate::http::extract::Caller;
 use crate::ledger::idempotency::Attempt;
 use crate::ledger::{
-    self, AnswerToKeep, Charge, Credits, Entry, KeyCap, MeterError, Metered, Outcome, RateCount, Source, Window,
+    self, AnswerToKeep, Charge, Credits, Entry, KeyCap, MeterError, Metered, NewDeliveryUrl, Outcome, RateCount,
+    Source, Window,
 };
 use crate::renders::{Asker, Lane};
 use cyclorama_core::traces::Trace;
@@ -18,6 +19,35 @@ use tokio::sync::oneshot;
 
 /// Beyond the longest wait for a render: a hold that is older belongs to nobody.
 const HOLD_MARGIN_MS: i64 = 60_000;
+
+/// One picture that a key asks for, and what goes with it.
+#[derive(Debug, Clone)]
+pub struct Asked<'a> {
+    pub order: &'a Order,
+    /// Validators of the bytes that the client has.
+    pub if_none_match: Option<&'a str>,
+    /// A picture of more bytes is replaced by a smaller copy before it is charged.
+    pub bytes_max: Option<usize>,
+    /// Of a named request: what it is told is kept with its charge.
+    pub attempt: Option<&'a Attempt>,
+    /// A signed address that the same credit pays for.
+    pub address: Option<PaidAddress>,
+}
+
+impl<'a> Asked<'a> {
+    /// The picture and nothing else.
+    pub fn for_order(order: &'a Order) -> Self {
+        Asked { order, if_none_match: None, bytes_max: None, attempt: None, address: None }
+    }
+}
+
+/// A signed address that is good once the picture beside it is paid for.
+#[derive(Debug, Clone)]
+pub struct PaidAddress {
+    pub url: NewDeliveryUrl,
+    /// JSON; what a named request is told.
+    pub answer: String,
+}
 
 /// What a request came to.
 #[derive(Debug)]
@@ -70,15 +100,10 @@ pub async fn count(app: &App, caller: &Caller) -> Windowed<()> {
     (window, counted.map(|_| ()))
 }
 
-/// Delivers the order's bytes to the caller. What a named request (`attempt`) was told is kept with its charge.
-pub async fn deliver(
-    app: &App,
-    caller: &Caller,
-    request_id: &str,
-    order: &Order,
-    if_none_match: Option<&str>,
-    attempt: Option<&Attempt>,
-) -> Windowed<Delivered> {
+/// Delivers the order's bytes to the caller. All that can fail comes before the credit is kept: bytes that are not at hand are found while
+/// it is held, and a signed address beside them becomes good in the transaction that settles the hold.
+pub async fn deliver(app: &App, caller: &Caller, request_id: &str, asked: Asked<'_>) -> Windowed<Delivered> {
+    let Asked { order, if_none_match, bytes_max, attempt, address } = asked;
     let attempt_id = attempt.map(|attempt| attempt.id().to_owned());
     let rendered = match app.pictures.rendered(app, order).await {
         Ok(rendered) => rendered,
@@ -90,7 +115,10 @@ pub async fn deliver(
             let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
             return (window, read.map(|remaining| Delivered::NotModified { etag, remaining }));
         }
-        if let Some(ready) = app.pictures.at_hand(order, picture).await {
+        let fits = |ready: &Ready| bytes_max.is_none_or(|bytes_max| ready.bytes.len() <= bytes_max);
+        if address.is_none()
+            && let Some(ready) = app.pictures.at_hand(order, picture).await.filter(fits)
+        {
             let charge = Charge::Debit {
                 account_id: caller.account_id.clone(),
                 credits: CREDITS_PER_PICTURE,
@@ -110,9 +138,9 @@ pub async fn deliver(
         hold_id: hold_id.clone(),
         expires_at_ms: app.clock.now().0 + wait_ms + HOLD_MARGIN_MS,
     };
-    let guard = Held { app: app.clone(), hold_id, attempt_id };
+    let guard = Held { app: app.clone(), hold_id, attempt_id, address };
     match submit(app, caller, hold).await {
-        (window, Ok(_)) => (window, guard.settle_when_found(caller, request_id, order, source).await),
+        (window, Ok(_)) => (window, guard.settle_when_found(caller, request_id, order, bytes_max, source).await),
         (window, Err(error)) => {
             // When the ledger did not answer the hold may be there: giving back what is not there does nothing.
             if !matches!(error, DeliveryError::Meter(_)) {
@@ -185,8 +213,8 @@ pub(super) fn delivered(
         render_id: ready.picture.render_id.clone(),
         revision: ready.picture.revision,
         format: order.format,
-        width: order.side_px,
-        height: order.side_px,
+        width: ready.side_px,
+        height: ready.side_px,
         source,
     }
 }
@@ -197,6 +225,8 @@ struct Held {
     hold_id: String,
     /// Of a named request.
     attempt_id: Option<String>,
+    /// What it pays for beside the picture.
+    address: Option<PaidAddress>,
 }
 
 impl Held {
@@ -211,14 +241,19 @@ impl Held {
         caller: &Caller,
         request_id: &str,
         order: &Order,
+        bytes_max: Option<usize>,
         source: Source,
     ) -> Result<Delivered, DeliveryError> {
         let (mut answer, answered) = oneshot::channel();
         let (caller, request_id, order) = (caller.clone(), request_id.to_owned(), order.clone());
         let asker = Asker::account(Lane::Interactive, &caller.account_id);
         let finding = async move {
+            let finding = async {
+                let found = obtain(&self.app, &order, &asker).await?;
+                within(&self.app, &order, found, bytes_max).await
+            };
             let found = tokio::select! {
-                found = obtain(&self.app, &order, &asker) => found,
+                found = finding => found,
                 // The client has left: dropping the hold gives the credits back. The render goes on for a while, for whoever asks again.
                 () = answer.closed() => return,
             };
@@ -248,8 +283,14 @@ impl Held {
         source: Source,
     ) -> Result<Delivered, (Self, DeliveryError)> {
         let delivery = delivered(&caller.key_id, request_id, order, &ready, source);
-        let keep = Told::to_keep(request_id, source, self.attempt_id.take());
-        let charge = Charge::Settle { hold_id: self.hold_id.clone(), delivery, keep };
+        let (keep, address) = match self.address.take() {
+            None => (Told::to_keep(request_id, source, self.attempt_id.take()), None),
+            Some(PaidAddress { url, answer }) => {
+                let attempt_id = self.attempt_id.take();
+                (attempt_id.map(|attempt_id| AnswerToKeep { attempt_id, answer }), Some(Box::new(url)))
+            }
+        };
+        let charge = Charge::Settle { hold_id: self.hold_id.clone(), delivery, address, keep };
         match self
             .app
             .meter

@@ -65,6 +65,8 @@ pub struct Ready {
     pub file: Option<Arc<File>>,
     /// Strong validator, with its quotes.
     pub etag: String,
+    /// Side of the square picture, in pixels.
+    pub side_px: u32,
     pub picture: Arc<Picture>,
 }
 
@@ -128,7 +130,7 @@ impl Pictures {
             // Asked for, it is among the last to be closed.
             self.files.get(key);
         }
-        Ready { bytes, file, etag: self.etag(order, picture), picture: picture.clone() }
+        Ready { bytes, file, etag: self.etag(order, picture), side_px: order.side_px, picture: picture.clone() }
     }
 
     async fn load(&self, key: &DerivativeKey) -> Result<Derivative, DeliveryError> {
@@ -239,6 +241,21 @@ pub(super) async fn obtain(app: &App, order: &Order, asker: &Asker) -> Result<Re
     app.pictures.bytes(order, &picture).await
 }
 
+/// The picture, or the largest smaller copy of it that has no more than `bytes_max` bytes.
+pub(super) async fn within(
+    app: &App,
+    order: &Order,
+    mut found: Ready,
+    bytes_max: Option<usize>,
+) -> Result<Ready, DeliveryError> {
+    let mut smaller = order.clone();
+    while bytes_max.is_some_and(|bytes_max| found.bytes.len() > bytes_max) && smaller.side_px > 1 {
+        smaller.side_px = (smaller.side_px * 3 / 4).max(1);
+        found = app.pictures.bytes(&smaller, &found.picture).await?;
+    }
+    Ok(found)
+}
+
 /// A picture for the service's own pages and for somebody who tries it: nobody pays, it waits behind everybody who does, and new ones are
 /// made only within such pictures' share of the day's budget.
 pub async fn example(app: &App, order: &Order) -> Result<Ready, DeliveryError> {
@@ -253,6 +270,14 @@ pub async fn for_partner(app: &App, order: &Order, account_id: &str) -> Result<R
 /// Whether the picture exists; reads none of its bytes.
 pub async fn is_ready(app: &App, order: &Order) -> Result<bool, DeliveryError> {
     Ok(app.pictures.rendered(app, order).await?.is_some())
+}
+
+/// As [`ready`], or a smaller copy that has no more than `bytes_max` bytes.
+pub async fn ready_within(app: &App, order: &Order, bytes_max: usize) -> Result<Option<Ready>, DeliveryError> {
+    match ready(app, order).await? {
+        Some(found) => within(app, order, found, Some(bytes_max)).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 /// The picture if it has been rendered; never renders.

@@ -12,10 +12,10 @@ pub mod partner;
 pub mod request;
 pub mod urls;
 
-pub use charge::{Delivered, Shown, Told, count, deliver, show};
+pub use charge::{Asked, Delivered, PaidAddress, Shown, Told, count, deliver, show};
 pub use etag::matches as etag_matches;
 pub use examples::{Example, Examples, is_rendered};
-pub use find::{Pictures, Ready, example, for_partner, is_ready, ready};
+pub use find::{Pictures, Ready, example, for_partner, is_ready, ready, ready_within};
 pub use request::{BadParameter, ImageRequest, ResponseKind};
 
 use crate::catalog::{Catalog, NotFound};
@@ -49,6 +49,15 @@ impl Order {
     pub fn find(catalog: &Catalog, request: &ImageRequest) -> Result<Self, NotFound> {
         let found = catalog.find(&request.make, &request.model, request.year)?;
         Ok(Self::new(found.vehicle, request))
+    }
+
+    /// What is asked for, in one spelling: equal for orders of the same bytes that are answered alike.
+    pub fn meaning(&self) -> serde_json::Value {
+        let Variant { make, model, year, view, colour } = &self.variant;
+        serde_json::json!({
+            "make": make, "model": model, "year": year, "view": view.as_str(), "color": colour.as_str(),
+            "format": self.format.as_str(), "width": self.width, "height": self.height, "side": self.side_px,
+        })
     }
 
     fn new(vehicle: Vehicle, request: &ImageRequest) -> Self {

@@ -90,6 +90,9 @@ const JSON: Keys = Keys {
     all: "make (or brand), model, year, view, color, width, height, size and format",
 };
 
+const JSON_MEMBERS: [&str; 10] =
+    ["make", "brand", "model", "year", "view", "color", "width", "height", "size", "format"];
+
 impl<'a> Given<'a> {
     fn collect(pairs: &'a [(String, String)], keys: Keys) -> Result<Self, BadParameter> {
         let mut given = Self::default();
@@ -117,18 +120,21 @@ impl<'a> Given<'a> {
     }
 }
 
-fn unknown_key(key: &str, keys: Keys) -> BadParameter {
-    let shown: String = key.chars().take(40).collect();
-    // Keys that callers use for ours: the refusal names the right one.
-    let meant = match key {
+/// What callers mean by a key that is not ours: a refusal names the right one.
+pub fn meant(key: &str, [width, height]: [&'static str; 2]) -> Option<&'static str> {
+    match key {
         "colour" => Some("color"),
         "manufacturer" => Some("make"),
         "angle" => Some("view"),
-        "w" | "width" => Some(keys.width),
-        "h" | "height" => Some(keys.height),
+        "w" | "width" => Some(width),
+        "h" | "height" => Some(height),
         _ => None,
-    };
-    let detail = match meant {
+    }
+}
+
+fn unknown_key(key: &str, keys: Keys) -> BadParameter {
+    let shown: String = key.chars().take(40).collect();
+    let detail = match meant(key, [keys.width, keys.height]) {
         Some(ours) => format!("`{shown}` is not a parameter of this endpoint; it is called `{ours}`"),
         None => format!("`{shown}` is not a parameter of this endpoint; it takes {}", keys.all),
     };
@@ -146,7 +152,7 @@ impl ImageRequest {
     pub fn parse_json(item: &Map<String, Value>) -> Result<Self, BadParameter> {
         let mut pairs = Vec::with_capacity(item.len());
         for (key, value) in item {
-            if key == "response" {
+            if !JSON_MEMBERS.contains(&key.as_str()) {
                 return Err(unknown_key(key, JSON));
             }
             let is_number = ["year", JSON.width, JSON.height].contains(&key.as_str());
@@ -157,7 +163,7 @@ impl ImageRequest {
                 }
                 _ => {
                     let kind = if is_number { "a whole number" } else { "a string" };
-                    return Err(BadParameter::new(key, format!("`{key}` is {kind}")));
+                    return Err(BadParameter::new(key, format!("`{key}` is {kind}, not {}", kind_of(value))));
                 }
             };
             pairs.push((key.clone(), text));
@@ -237,6 +243,18 @@ pub fn whole(value: &Value) -> Option<u64> {
         let number = value.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=EXACT_MAX).contains(number))?;
         Some(number as u64)
     })
+}
+
+/// What a value of a JSON body is, in the words of a refusal.
+pub fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
 }
 
 fn missing(key: &str) -> BadParameter {

@@ -16,13 +16,16 @@ pub struct Problem {
     status: StatusCode,
     code: &'static str,
     detail: String,
+    /// A sentence on what to do next, in the words of the JSON API and in those of the tools.
+    advice: [String; 2],
     members: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Problem { status, code, detail: detail.into(), members: Map::new(), headers: Vec::new() }
+        let advice = [String::new(), String::new()];
+        Problem { status, code, detail: detail.into(), advice, members: Map::new(), headers: Vec::new() }
     }
 
     /// 400 for one wrong parameter or body field; the detail should name it too.
@@ -45,13 +48,14 @@ impl Problem {
         Self::new(
             StatusCode::PAYMENT_REQUIRED,
             "insufficient_credits",
-            format!("This request needs {required} credits; the balance is {balance}."),
+            format!("This request needs {}; the balance is {balance}.", credits(required)),
         )
         .with("balance", balance)
         .with("required_credits", required)
         .with("credits_remaining", balance)
         .with("links", serde_json::json!({ "billing": format!("{base_url}/pricing") }))
         .header(LINK, "</pricing>; rel=payment")
+        .advise("", "Ask the user: only a person can buy credits. get_account tells the balance.")
     }
 
     /// The same failure for another reason.
@@ -120,6 +124,12 @@ impl Problem {
         self
     }
 
+    /// Says what to do next: `api` to clients of the JSON API, `tool` to agents, who have tools and no addresses. Either may be empty.
+    pub fn advise(mut self, api: impl Into<String>, tool: impl Into<String>) -> Self {
+        self.advice = [api.into(), tool.into()];
+        self
+    }
+
     pub fn retry_after(self, seconds: u64) -> Self {
         self.header(RETRY_AFTER, &seconds.to_string())
     }
@@ -142,13 +152,26 @@ impl Problem {
         &self.detail
     }
 
-    /// The document with everything in it.
+    /// The document with everything in it, for clients of the JSON API.
     pub fn document(&self, base_url: &str, request_id: &str) -> Value {
+        self.written(base_url, request_id, &self.advice[0])
+    }
+
+    /// The same for an agent.
+    pub fn tool_document(&self, base_url: &str, request_id: &str) -> Value {
+        self.written(base_url, request_id, &self.advice[1])
+    }
+
+    fn written(&self, base_url: &str, request_id: &str, advice: &str) -> Value {
+        let detail = match advice {
+            "" => self.detail.clone(),
+            advice => format!("{}. {advice}", self.detail.trim_end_matches('.')),
+        };
         let mut document = Map::new();
         document.insert("type".to_owned(), format!("{base_url}/docs/errors#{}", self.status.as_u16()).into());
         document.insert("title".to_owned(), self.status.canonical_reason().unwrap_or("Error").into());
         document.insert("status".to_owned(), self.status.as_u16().into());
-        document.insert("detail".to_owned(), self.detail.clone().into());
+        document.insert("detail".to_owned(), detail.into());
         document.insert("request_id".to_owned(), request_id.into());
         document.insert("code".to_owned(), self.code.into());
         document.extend(self.members.clone());
@@ -160,6 +183,14 @@ impl Problem {
         let body = self.document(base_url, request_id).to_string();
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         *response.body_mut() = Body::from(body);
+    }
+}
+
+/// A number of credits in words.
+pub fn credits(number: i64) -> String {
+    match number {
+        1 => "1 credit".to_owned(),
+        number => format!("{number} credits"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What handlers read from a request: its id, who calls (API key or node token), the client's address, a JSON body.
 
 use super::error::Problem;
+use super::json;
 use crate::accounts::{Scope, api_key, node_token, token::PlainKey};
 use crate::app::App;
 use axum::body::Bytes;
@@ -9,7 +10,6 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 
@@ -61,7 +61,8 @@ impl Caller {
             return Ok(());
         }
         Err(Problem::forbidden("missing_scope", format!("This key lacks the scope {scope}."))
-            .with("required_scope", scope.as_str()))
+            .with("required_scope", scope.as_str())
+            .advise("", "Ask the user for a key that has it."))
     }
 
     /// Looks the key of these headers up: `Ok(None)` when none was sent, 401 when it is not a valid one.
@@ -188,7 +189,7 @@ fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[crate::config::listen
     ClientIp(client)
 }
 
-/// A JSON body within the route's limit. Refusals name the field where serde tells it.
+/// A JSON object as the body, within the route's limit; read by the rules of [`json`], which name what is wrong.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JsonBody<T>(pub T);
 
@@ -197,7 +198,20 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let bytes = read_body(request, app).await?;
-        serde_json::from_slice(&bytes).map(JsonBody).map_err(|error| bad_json(&error))
+        Ok(JsonBody(json::read(&bytes, &[])?))
+    }
+}
+
+/// The body of a node's call: members that may be absent may be null as well.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NodeBody<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<App> for NodeBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let bytes = read_body(request, app).await?;
+        Ok(NodeBody(json::read_with_nulls(&bytes)?))
     }
 }
 
@@ -212,30 +226,6 @@ pub async fn read_body(request: Request, app: &App) -> Result<Bytes, Problem> {
             Problem::bad_request("body_unreadable", "The body could not be read to its end.")
         }
     })
-}
-
-/// 400 for JSON that does not parse or does not fit, with `parameter` where the error is about a field.
-pub fn bad_json(error: &serde_json::Error) -> Problem {
-    let text = error.to_string();
-    if !error.is_data() {
-        return Problem::bad_request("invalid_json", format!("The body is not JSON: {text}."));
-    }
-    let problem = Problem::bad_request("invalid_parameter", format!("The body is not as expected: {text}."));
-    // serde names the field for what is missing, unknown or double; a wrong type has no name.
-    let about_a_field =
-        ["missing field `", "unknown field `", "duplicate field `"].iter().find_map(|lead| text.split_once(lead));
-    match about_a_field.and_then(|(_, rest)| rest.split_once('`')) {
-        Some((name, _)) => problem.with("parameter", name),
-        None => problem,
-    }
-}
-
-/// 400 for one of these members that is null: what is not known is left out.
-pub fn refuse_nulls(members: &Map<String, Value>, names: &[&str]) -> Result<(), Problem> {
-    match names.iter().find(|name| members.get(**name).is_some_and(Value::is_null)) {
-        Some(name) => Err(Problem::bad_parameter(name, format!("`{name}` is null: leave it out instead."))),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]
@@ -277,23 +267,5 @@ mod tests {
             let found = client_ip(peer.parse().expect(peer), &headers, &config.listen.trusted_proxies);
             assert_eq!(found.0.to_string(), expected, "{peer} {forwarded}");
         }
-    }
-
-    #[test]
-    fn wrong_json_names_the_field() {
-        #[derive(Debug, serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Body {
-            #[allow(dead_code, reason = "only parsed")]
-            credits: i64,
-        }
-        for (text, parameter) in
-            [("{}", "credits"), (r#"{"credits":1,"x":2}"#, "x"), (r#"{"credits":1,"credits":2}"#, "credits")]
-        {
-            let error = serde_json::from_str::<Body>(text).expect_err(text);
-            assert_eq!(bad_json(&error).document("", "")["parameter"], parameter, "{text}");
-        }
-        let error = serde_json::from_str::<Body>("{").expect_err("open");
-        assert_eq!(bad_json(&error).code(), "invalid_json");
     }
 }

@@ -3,6 +3,7 @@
 
 use super::error::Problem;
 use super::extract::RequestId;
+use super::mcp;
 use super::trace;
 use super::web::pages;
 use crate::app::App;
@@ -55,6 +56,8 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     let request_id =
         (*route == *CAR).then(|| RequestId::from_client(request.headers())).flatten().unwrap_or_else(RequestId::fresh);
     request.extensions_mut().insert(request_id.clone());
+    let page = (*route == *MCP).then(|| mcp::Page::of(&app.base_url, request.headers())).flatten();
+    let preflight = page.as_ref().and_then(|page| page.preflight(&method, request.headers()));
 
     // Counted before the look at `stopping`: whoever waits for the count to fall sees every request that got past it.
     let counted = (!route.starts_with("/node/")).then(|| app.in_flight.enter());
@@ -62,19 +65,31 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     if let Some(refusal) = refuse_unseen(is_turned_away, &request) {
         let mut response = refusal.into_response();
         finish(&app, &request_id, &mut response);
+        tell_page(page, &mut response);
         return response;
     }
     // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
     let span = tracing::info_span!("request", request_id = &*request_id.0, method = method.as_str(), route = &*route);
     let trace = trace::begin(request.headers(), &method, matched.as_ref().map(MatchedPath::as_str), &request_id);
-    let mut response = trace.around(answer(request, next, time_limit(&route, &app)).instrument(span)).await;
+    let mut response = match preflight {
+        Some(allowed) => allowed,
+        None => trace.around(answer(request, next, time_limit(&route, &app)).instrument(span)).await,
+    };
     let code = response.extensions().get::<Problem>().map_or("", Problem::code);
     trace::end(&trace, response.status(), code);
     finish(&app, &request_id, &mut response);
+    tell_page(page, &mut response);
     record(&method, &route, &request_id, Outcome { status: response.status(), code }, started.elapsed());
     match *route == *MCP && is_event_stream(&response) {
         true => in_flight_to_the_end(response, counted),
         false => response,
+    }
+}
+
+/// Lets the page that called the tools read the answer, refusals too.
+fn tell_page(page: Option<mcp::Page>, response: &mut Response) {
+    if let Some(page) = page {
+        page.may_read(response.headers_mut());
     }
 }
 

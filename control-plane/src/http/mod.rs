@@ -8,6 +8,7 @@ pub mod extract;
 pub mod figures;
 pub mod frame;
 pub mod health;
+pub mod json;
 pub mod legacy;
 pub mod mcp;
 pub mod node;

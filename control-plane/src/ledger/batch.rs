@@ -502,16 +502,23 @@ fn append<'e>(
                 Value::text_or_null(capped_month),
             ]);
         }
-        Charge::Settle { hold_id, delivery, .. } => {
+        Charge::Settle { hold_id, delivery, address, .. } => {
             if let Some(hold) = ended {
-                let of = [Value::Text(hold_id.as_str()), Value::NoText, Value::Text(&delivery.about)];
+                let about = match address {
+                    Some(address) => about_urls(std::slice::from_ref(&**address)),
+                    None => Value::Text(&delivery.about),
+                };
+                let of = [Value::Text(hold_id.as_str()), Value::NoText, about];
                 ledger_entry(Value::Owned(hold.account_id.clone()), "settle", 0, of);
-                appended.deliveries.push(delivery_row(
-                    now,
-                    Value::Owned(hold.account_id.clone()),
-                    hold.credits,
-                    delivery,
-                ));
+                // The credits stand in one row: the address's, where there is one.
+                let credits = if address.is_some() { Credits(0) } else { hold.credits };
+                appended.deliveries.push(delivery_row(now, Value::Owned(hold.account_id.clone()), credits, delivery));
+                if let Some(address) = address {
+                    let month = hold.counted.as_ref().map(|counted| Value::Owned(counted.month.clone()));
+                    let paid_by = Value::Owned(hold.account_id.clone());
+                    let loads = 1;
+                    appended.delivery_urls.push(delivery_url_row(now, paid_by, address, loads, month));
+                }
             }
         }
         Charge::Release { hold_id } => {
@@ -527,7 +534,10 @@ fn append<'e>(
                 -(urls.len() as i64),
                 [Value::NoText, Value::NoText, about_urls(urls)],
             );
-            appended.delivery_urls.extend(urls.iter().map(|url| delivery_url_row(now, account_id, url, capped_month)));
+            appended.delivery_urls.extend(
+                urls.iter()
+                    .map(|url| delivery_url_row(now, Value::Text(account_id), url, 0, capped_month.map(Value::Text))),
+            );
         }
         Charge::Refund { delivery_url_id } => {
             if let Some(url) = ended {
@@ -566,17 +576,19 @@ fn delivery_row<'e>(now: UnixMs, account_id: Value<'e>, credits: Credits, delive
     ]
 }
 
+/// `loads`: how often it was loaded by what it is written with.
 fn delivery_url_row<'e>(
     now: UnixMs,
-    account_id: &'e str,
+    account_id: Value<'e>,
     url: &'e NewDeliveryUrl,
-    capped_month: Option<&'e str>,
+    loads: i64,
+    capped_month: Option<Value<'e>>,
 ) -> Vec<Value<'e>> {
     let pixels = |side: Option<u32>| side.map_or(Value::NoNumber, |side| Value::Number(i64::from(side)));
     let variant = &url.variant;
     vec![
         Value::Text(&url.id),
-        Value::Text(account_id),
+        account_id,
         Value::Text(&url.key_id),
         Value::Text(&url.request_id),
         Value::Text(&variant.make),
@@ -588,11 +600,11 @@ fn delivery_url_row<'e>(
         pixels(url.width),
         pixels(url.height),
         Value::Number(url.max_uses),
-        Value::Number(0),
+        Value::Number(loads),
         Value::Text("active"),
         Value::Number(now.0),
         Value::Number(url.expires_at_ms),
-        Value::text_or_null(capped_month),
+        capped_month.unwrap_or(Value::NoText),
     ]
 }
 

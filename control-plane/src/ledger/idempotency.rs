@@ -19,8 +19,10 @@ pub struct Named<'a> {
     pub account_id: &'a str,
     pub endpoint: &'static str,
     pub key: &'a str,
-    /// Of the body, lower-case hex.
-    pub body_sha256: &'a str,
+    /// Tells it from other requests of the same key.
+    pub fingerprint: &'a str,
+    /// The one that an earlier release would have kept for it.
+    pub former_fingerprint: &'a str,
 }
 
 /// What is known of a named request.
@@ -32,8 +34,8 @@ pub enum Claimed {
     Done(Kept),
     /// Somebody is at it.
     Running,
-    /// Its key was used with another body.
-    OtherBody,
+    /// Its key was used for another request.
+    OtherRequest,
 }
 
 /// The answer that was given, and the balance it told.
@@ -59,6 +61,11 @@ impl Attempt {
     pub fn was_kept(mut self) {
         self.id.clear();
     }
+
+    /// Lets the key be tried again, before the client is told that nothing came of this attempt.
+    pub async fn give_up(mut self) {
+        give_up(self.database.clone(), std::mem::take(&mut self.id)).await;
+    }
 }
 
 impl Drop for Attempt {
@@ -66,16 +73,16 @@ impl Drop for Attempt {
         if self.id.is_empty() {
             return;
         }
-        let (database, id) = (self.database.clone(), std::mem::take(&mut self.id));
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                let given_up =
-                    sqlx::query("delete from idempotency_keys where attempt_id = $1 and state = 'running'").bind(id);
-                if let Err(error) = database.write(given_up).await {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "an idempotency key stays claimed");
-                }
-            });
+            runtime.spawn(give_up(self.database.clone(), std::mem::take(&mut self.id)));
         }
+    }
+}
+
+async fn give_up(database: Database, id: String) {
+    let given_up = sqlx::query("delete from idempotency_keys where attempt_id = $1 and state = 'running'").bind(id);
+    if let Err(error) = database.write(given_up).await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "an idempotency key stays claimed");
     }
 }
 
@@ -88,10 +95,12 @@ pub async fn claim(
 ) -> Result<Claimed, sqlx::Error> {
     let (database, owner) = (database.clone(), owner.clone());
     let (account_id, key) = (named.account_id.to_owned(), named.key.to_owned());
-    let (endpoint, body_sha256) = (named.endpoint, named.body_sha256.to_owned());
+    let (endpoint, fingerprint, former_fingerprint) =
+        (named.endpoint, named.fingerprint.to_owned(), named.former_fingerprint.to_owned());
     // To its end, also when the client goes away in the middle: a claim that no attempt holds would be given up by nobody.
     let claiming = tokio::spawn(async move {
-        let named = Named { account_id: &account_id, endpoint, key: &key, body_sha256: &body_sha256 };
+        let (fingerprint, former_fingerprint) = (&fingerprint, &former_fingerprint);
+        let named = Named { account_id: &account_id, endpoint, key: &key, fingerprint, former_fingerprint };
         claim_now(&database, &owner, now, named).await
     });
     claiming.await.map_err(|_| sqlx::Error::WorkerCrashed)?
@@ -113,18 +122,19 @@ async fn claim_now(
             attempt_id = excluded.attempt_id, owner = excluded.owner, answer = null, credits_remaining = null,
             expires_at_ms = excluded.expires_at_ms
          where idempotency_keys.expires_at_ms <= $8
-            or (idempotency_keys.state = 'running' and idempotency_keys.body_sha256 = excluded.body_sha256 and not exists (
+            or (idempotency_keys.state = 'running' and idempotency_keys.body_sha256 in (excluded.body_sha256, $10) and not exists (
                 select 1 from processes p where p.id = idempotency_keys.owner and p.seen_at_ms >= $9))",
     )
     .bind(named.account_id)
     .bind(named.endpoint)
     .bind(named.key)
-    .bind(named.body_sha256)
+    .bind(named.fingerprint)
     .bind(&attempt_id)
     .bind(owner.as_str())
     .bind(now.0 + KEPT_MS)
     .bind(now.0)
     .bind(now.0 - SILENCE_MS)
+    .bind(named.former_fingerprint)
     .execute(&mut *tx)
     .await?;
     if claimed.rows_affected() == 1 {
@@ -143,8 +153,8 @@ async fn claim_now(
     tx.commit().await?;
     // Given up by the other one a moment ago: to the client it is the same as still running.
     let Some(row) = row else { return Ok(Claimed::Running) };
-    if row.try_get::<&str, _>(0)? != named.body_sha256 {
-        return Ok(Claimed::OtherBody);
+    if ![named.fingerprint, named.former_fingerprint].contains(&row.try_get::<&str, _>(0)?) {
+        return Ok(Claimed::OtherRequest);
     }
     let answer: Option<String> = row.try_get(1)?;
     let remaining: Option<i64> = row.try_get(2)?;

@@ -92,8 +92,9 @@ pub enum Charge {
     Debit { account_id: String, credits: Credits, delivery: Delivery, keep: Option<AnswerToKeep> },
     /// Reserves credits. `expires_at_ms` lies beyond the longest wait: a hold that is still open then is released.
     Hold { account_id: String, credits: Credits, hold_id: String, expires_at_ms: i64 },
-    /// Keeps the credits of an open hold: the picture is delivered.
-    Settle { hold_id: String, delivery: Delivery, keep: Option<AnswerToKeep> },
+    /// Keeps the credits of an open hold: the picture is delivered. They may pay for a signed address of it as well, which is written with
+    /// this; the picture counts as its first load.
+    Settle { hold_id: String, delivery: Delivery, address: Option<Box<NewDeliveryUrl>>, keep: Option<AnswerToKeep> },
     /// Gives the credits of an open hold back.
     Release { hold_id: String },
     /// Takes one credit for each signed address and writes them all: one debit.

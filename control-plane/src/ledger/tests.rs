@@ -63,7 +63,7 @@ pub(super) fn release(hold_id: &str) -> Entry {
 }
 
 pub(super) fn settle(hold_id: &str) -> Entry {
-    only(Charge::Settle { hold_id: hold_id.to_owned(), delivery: delivery(), keep: None })
+    only(Charge::Settle { hold_id: hold_id.to_owned(), delivery: delivery(), address: None, keep: None })
 }
 
 async fn outcome(meter: &Meter, entry: Entry) -> Outcome {
@@ -560,12 +560,23 @@ async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
         account(&database, ACCOUNT, 5).await;
         key(&database).await;
         let (meter, process) = started(&database).await;
-        let named = Named { account_id: ACCOUNT, endpoint: "test", key: "once", body_sha256: "x" };
+        let named = Named {
+            account_id: ACCOUNT,
+            endpoint: "test",
+            key: "once",
+            fingerprint: "x",
+            former_fingerprint: "former",
+        };
         let claimed = async || claim(&database, &process, UnixMs(1), named).await.expect("claims");
         let keep =
             |attempt_id: &str| Some(AnswerToKeep { attempt_id: attempt_id.to_owned(), answer: "\"told\"".to_owned() });
         let settle = |hold_id: &str, attempt_id: &str| {
-            only(Charge::Settle { hold_id: hold_id.to_owned(), delivery: delivery(), keep: keep(attempt_id) })
+            only(Charge::Settle {
+                hold_id: hold_id.to_owned(),
+                delivery: delivery(),
+                address: None,
+                keep: keep(attempt_id),
+            })
         };
         let Claimed::Ours(attempt) = claimed().await else { panic!("nobody else claims it") };
         let debit = Charge::Debit {
@@ -598,6 +609,71 @@ async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
 }
 
 #[tokio::test]
+async fn a_hold_pays_for_a_picture_and_its_address_in_one_step() {
+    for database in databases().await {
+        account(&database, ACCOUNT, 3).await;
+        key(&database).await;
+        let (meter, _) = started(&database).await;
+        let settle = |hold_id: &str, url_id: &str| {
+            let Charge::Mint { mut urls, .. } = mint(&[url_id], 0).charge else { panic!("an address") };
+            let address = urls.pop().map(Box::new);
+            only(Charge::Settle { hold_id: hold_id.to_owned(), delivery: delivery(), address, keep: None })
+        };
+        for (entry, expected) in [
+            (hold("a", 1), done(2)),
+            (settle("a", "url-a"), done(2)),
+            // Its picture was shown: there is nothing to give back.
+            (refund("url-a"), Outcome::DeliveryUrlClosed),
+            (load("url-a"), LOADED),
+            // A hold that was given back makes no address good.
+            (hold("b", 1), done(1)),
+            (release("b"), done(2)),
+            (settle("b", "url-b"), Outcome::HoldNotOpen),
+            (load("url-b"), Outcome::DeliveryUrlClosed),
+        ] {
+            let shown = format!("{entry:?}");
+            assert_eq!(outcome(&meter, entry).await, expected, "{:?} {shown}", database.kind);
+            sound(&database).await;
+        }
+        assert_eq!(count(&database, "select count(*) from delivery_urls where state = 'active' and uses = 2").await, 1);
+        // The credit stands in the address's row alone.
+        assert_eq!(count(&database, "select cast(sum(credits) as bigint) from deliveries").await, 0);
+    }
+}
+
+#[tokio::test]
+async fn what_an_earlier_release_kept_is_found_for_its_day() {
+    use super::idempotency::{Claimed, Named, claim};
+    for database in databases().await {
+        account(&database, ACCOUNT, 3).await;
+        let (_, process) = started(&database).await;
+        for (key, fingerprint, state, answer) in
+            [("kept", "former", "done", "'1'"), ("left", "former", "running", "null"), ("other", "x", "done", "'1'")]
+        {
+            let kept = format!(
+                "insert into idempotency_keys (account_id, endpoint, idempotency_key, body_sha256, state, attempt_id, owner, answer,
+                    credits_remaining, expires_at_ms)
+                 values ('{ACCOUNT}', 'test', '{key}', '{fingerprint}', '{state}', '{key}', 'dead', {answer}, 2, {FAR_AWAY_MS})"
+            );
+            database.write(sqlx::query(sqlx::AssertSqlSafe(kept))).await.expect("writes");
+        }
+        let claimed = async |key: &str| {
+            let named = Named {
+                account_id: ACCOUNT,
+                endpoint: "test",
+                key,
+                fingerprint: "2:new",
+                former_fingerprint: "former",
+            };
+            claim(&database, &process, UnixMs(1), named).await.expect("claims")
+        };
+        assert!(matches!(claimed("kept").await, Claimed::Done(_)), "{:?}", database.kind);
+        assert!(matches!(claimed("left").await, Claimed::Ours(_)), "{:?}", database.kind);
+        assert!(matches!(claimed("other").await, Claimed::OtherRequest), "{:?}", database.kind);
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_goes_away_while_it_claims_leaves_no_claim() {
     use super::idempotency::{Claimed, Named, claim};
     use std::task::Poll;
@@ -608,7 +684,13 @@ async fn a_client_that_goes_away_while_it_claims_leaves_no_claim() {
         let beating = start_sweeper(database.clone(), Clock::SYSTEM, process.clone(), meter).await.expect("registers");
         for turns in 1..=16 {
             let key = format!("gone-{turns}");
-            let named = Named { account_id: ACCOUNT, endpoint: "test", key: &key, body_sha256: "x" };
+            let named = Named {
+                account_id: ACCOUNT,
+                endpoint: "test",
+                key: &key,
+                fingerprint: "x",
+                former_fingerprint: "former",
+            };
             let mut claiming = Box::pin(claim(&database, &process, UnixMs(1), named));
             let mut turn = 0;
             // Until it has had so many turns, or is done.

@@ -84,4 +84,58 @@ on_both_databases! {
         assert_eq!(paid.status(), StatusCode::CREATED);
         assert_eq!(service.balance(&customer).await.unwrap(), 4);
     }
+
+    async fn the_same_request_written_otherwise_is_the_same(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let customer = service.customer(20).unwrap();
+        let send = async |key: &str, body: &str| {
+            let address = format!("{}/api/v1/image-urls", service.base_url);
+            let request = service.http.post(address).bearer_auth(&customer.key).header("idempotency-key", key);
+            let answer = request.header("content-type", "application/json").body(body.to_owned()).send().await.unwrap();
+            let replayed = answer.headers().contains_key("idempotent-replayed");
+            (answer.status().as_u16(), replayed, answer.text().await.unwrap())
+        };
+        let (status, _, first) = send("one", r#"{"images":[{"make":"honda","model":"civic","year":2018,"color":"red","size":"small"}],"ttl_seconds":3600,"max_uses":1000}"#).await;
+        assert_eq!(status, 201, "{first}");
+        for same in [
+            r#"{"max_uses":1000,"ttl_seconds":3600,"images":[{"size":"small","color":"red","year":2018,"model":"civic","make":"honda"}]}"#,
+            "{ \"images\" : [ {\n\"make\":\"honda\",\"model\":\"civic\",\"year\":2018,\"color\":\"red\",\"size\":\"small\"} ],\"ttl_seconds\":3600,\"max_uses\":1000 }",
+            r#"{"images":[{"make":"honda","model":"civic","year":2.018e3,"color":"red","size":"small"}],"ttl_seconds":3600.0,"max_uses":1e3}"#,
+            r#"{"images":[{"brand":"Honda","model":"Civic","year":2018,"color":"RED","width":512,"view":"hero","format":"png"}],"max_uses":1000}"#,
+        ] {
+            assert_eq!(send("one", same).await, (201, true, first.clone()), "{same}");
+        }
+        for other in [
+            r#"{"images":[{"make":"honda","model":"civic","year":2018,"color":"red","size":"small"}],"ttl_seconds":3600,"max_uses":999}"#,
+            r#"{"images":[{"make":"honda","model":"civic","year":2018,"color":"red","size":"thumb"}],"ttl_seconds":3600,"max_uses":1000}"#,
+            r#"{"images":[{"make":"honda","model":"civic","year":2019,"color":"red","size":"small"}],"ttl_seconds":3600,"max_uses":1000}"#,
+        ] {
+            assert_eq!(send("one", other).await.0, 422, "{other}");
+        }
+        assert_eq!(service.balance(&customer).await.unwrap(), 19);
+        // The tool for addresses is the same request: one charge for both.
+        let tool = async |key: &str, images: Value| {
+            let arguments = json!({ "images": images, "max_uses": "1000", "idempotency_key": key });
+            let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "create_car_image_urls", "arguments": arguments } });
+            let sent = service.http.post(format!("{}/api/mcp", service.base_url)).bearer_auth(&customer.key).json(&message);
+            let answer: Value = sent.send().await.unwrap().json().await.unwrap();
+            answer["result"]["structuredContent"].clone()
+        };
+        let red = json!([{ "make": "honda", "model": "civic", "year": "2018", "color": "red", "size": "small" }]);
+        let told = tool("one", red.clone()).await;
+        assert_eq!((&told["replayed"], &told["billing"]["credits_charged"]), (&json!(true), &json!(0)), "{told}");
+        let first: Value = serde_json::from_str(&first).unwrap();
+        assert_eq!(told["data"], first["data"]);
+        let made = tool("two", red.clone()).await;
+        assert_eq!((&made["replayed"], &made["billing"]["credits_charged"]), (&json!(false), &json!(1)), "{made}");
+        let text = json!({ "images": red.to_string(), "max_uses": 1000.0, "ttl_seconds": null, "idempotency_key": " two " });
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "create_car_image_urls", "arguments": text.to_string() } });
+        let sent = service.http.post(format!("{}/api/mcp", service.base_url)).bearer_auth(&customer.key).json(&message);
+        let again: Value = sent.send().await.unwrap().json().await.unwrap();
+        assert_eq!(again["result"]["structuredContent"]["data"], made["data"], "{again}");
+        let (status, replayed, over_http) = send("two", r#"{"images":[{"make":"honda","model":"civic","year":2018,"color":"red","size":"small"}],"max_uses":1000}"#).await;
+        let over_http: Value = serde_json::from_str(&over_http).unwrap();
+        assert_eq!((status, replayed, &over_http["data"], &over_http["billing"]["credits_charged"]), (201, true, &made["data"], &json!(1)));
+        assert_eq!(service.balance(&customer).await.unwrap(), 18);
+    }
 }

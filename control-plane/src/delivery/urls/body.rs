@@ -3,7 +3,7 @@
 //! Pure: whether the vehicles exist is the catalog's affair.
 
 use crate::config::delivery::Delivery;
-use crate::delivery::request::whole;
+use crate::delivery::request::{kind_of, whole};
 use crate::delivery::urls::Terms;
 use crate::delivery::{BadParameter, ImageRequest};
 use serde_json::{Map, Value};
@@ -86,8 +86,16 @@ fn list(value: &Value) -> Result<Vec<ImageRequest>, BadBody> {
     let items = items.ok_or_else(|| refused("images", format!("`images` is a list of 1 to {IMAGES_MAX} images")))?;
     let item = |(index, item): (usize, &Value)| {
         let found = match item {
-            Value::Object(item) => ImageRequest::parse_json(item),
-            _ => Err(BadParameter::new("images", format!("item {index} of `images` is not a JSON object"))),
+            Value::Object(item) => ImageRequest::parse_json(item).map_err(|wrong| {
+                // By its path: the caller sent many.
+                let (member, path) =
+                    (format!("`{}`", wrong.parameter), format!("`images[{index}].{}`", wrong.parameter));
+                BadParameter { detail: wrong.detail.replacen(&member, &path, 1), ..wrong }
+            }),
+            other => {
+                let detail = format!("`images[{index}]` is an object, not {}", kind_of(other));
+                Err(BadParameter::new("images", detail))
+            }
         };
         found.map_err(|wrong| BadBody { index: Some(index), wrong })
     };
@@ -174,7 +182,12 @@ mod tests {
         ] {
             let refusal = read(body.clone()).expect_err("refused");
             assert_eq!((refusal.index, refusal.wrong.parameter.as_str()), (index, parameter), "{body}");
-            assert!(refusal.wrong.detail.contains(&format!("`{parameter}`")), "{body}: {}", refusal.wrong.detail);
+            let path = match (index, parameter) {
+                (None, parameter) => parameter.to_owned(),
+                (Some(index), "images") => format!("images[{index}]"),
+                (Some(index), parameter) => format!("images[{index}].{parameter}"),
+            };
+            assert!(refusal.wrong.detail.contains(&format!("`{path}`")), "{body}: {}", refusal.wrong.detail);
         }
     }
 }

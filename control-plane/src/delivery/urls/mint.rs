@@ -1,11 +1,13 @@
 //! Making signed addresses: all of a call with one debit, or none.
 
-use super::super::charge::{Windowed, submit};
+use super::super::charge::{PaidAddress, Windowed, submit};
 use super::super::{DeliveryError, Order};
 use crate::app::App;
 use crate::clock::UnixMs;
 use crate::http::extract::Caller;
-use crate::ledger::{AnswerToKeep, Charge, Credits, NewDeliveryUrl};
+use crate::ledger::{AnswerToKeep, Charge, Credits, Entry, MeterError, NewDeliveryUrl};
+use cyclorama_core::traces::Trace;
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
 /// How long addresses live and how often they may be loaded.
@@ -68,8 +70,64 @@ impl Minted {
         Credits(self.rows.len() as i64)
     }
 
-    /// Takes one credit for each and makes them good, in one step. Gives the balance after it; `keep` is kept with it.
+    /// Takes one credit for each and makes them good, in one step. Gives the balance after it; `keep` is kept with it. When the caller leaves
+    /// meanwhile, nobody will ever know the addresses: their credits are given back, unless the request named itself and may ask again.
     pub async fn pay(self, app: &App, caller: &Caller, keep: Option<AnswerToKeep>) -> Windowed<Credits> {
-        submit(app, caller, Charge::Mint { account_id: caller.account_id.clone(), urls: self.rows, keep }).await
+        let forgotten = match keep {
+            Some(_) => Vec::new(),
+            None => self.rows.iter().map(|row| row.id.clone()).collect(),
+        };
+        let charge = Charge::Mint { account_id: caller.account_id.clone(), urls: self.rows, keep };
+        let (answer, answered) = oneshot::channel();
+        let (app, caller) = (app.clone(), caller.clone());
+        tokio::spawn(Trace::current().around(async move {
+            let (window, paid) = submit(&app, &caller, charge).await;
+            let paid = paid.map(|remaining| (remaining, Untold { app, ids: forgotten }));
+            // Whoever has left drops it unread.
+            let _ = answer.send((window, paid));
+        }));
+        match answered.await {
+            Ok((window, Ok((remaining, untold)))) => {
+                untold.is_told();
+                (window, Ok(remaining))
+            }
+            Ok((window, Err(error))) => (window, Err(error)),
+            Err(_) => (None, Err(MeterError::Stopping.into())),
+        }
+    }
+
+    /// The only address, to be paid for with its picture; `answer` is what a named request is told.
+    pub fn with_its_picture(mut self, answer: String) -> Option<PaidAddress> {
+        self.rows.pop().map(|url| PaidAddress { url, answer })
+    }
+}
+
+/// Addresses that are paid for and that nobody has been told. Dropping this gives their credits back.
+struct Untold {
+    app: App,
+    ids: Vec<String>,
+}
+
+impl Untold {
+    fn is_told(mut self) {
+        self.ids.clear();
+    }
+}
+
+impl Drop for Untold {
+    fn drop(&mut self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        for delivery_url_id in std::mem::take(&mut self.ids) {
+            let app = self.app.clone();
+            runtime.spawn(async move {
+                let refund = Entry::uncounted(Charge::Refund { delivery_url_id });
+                if let Err(error) = app.meter.submit(refund).await {
+                    tracing::error!(
+                        error = &error as &dyn std::error::Error,
+                        "the credit of an address that nobody was told could not be given back"
+                    );
+                }
+            });
+        }
     }
 }

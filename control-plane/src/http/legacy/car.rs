@@ -326,8 +326,8 @@ impl Asked<'_> {
                 (window, shown.map(|shown| self.shown(shown)))
             }
             false => {
-                let (window, delivered) =
-                    delivery::deliver(self.app, caller, &request_id.0, self.order, known, None).await;
+                let asked = delivery::Asked { if_none_match: known, ..delivery::Asked::for_order(self.order) };
+                let (window, delivered) = delivery::deliver(self.app, caller, &request_id.0, asked).await;
                 (window, delivered.map(|delivered| self.delivered(delivered)))
             }
         };

@@ -1,5 +1,6 @@
-//! `POST /api/mcp`: who calls, how often, and which addresses and pages may.
+//! `POST /api/mcp`: who calls, how often, and from which pages.
 
+use super::origins;
 use super::server::Server;
 use super::transport::{Messages, Transport};
 use crate::app::App;
@@ -18,7 +19,6 @@ use axum::response::{IntoResponse, Response};
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use std::sync::Arc;
-use url::Url;
 
 /// Twice the largest body of signed addresses: an array holds more than one message.
 pub const BODY_BYTES_MAX: usize = 128 * 1024;
@@ -29,12 +29,11 @@ pub struct Endpoint(Transport);
 
 impl Endpoint {
     pub fn new(app: &App) -> Self {
-        let (hosts, origins) = allowed(&app.base_url);
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
-            .with_allowed_hosts(hosts)
-            .with_allowed_origins(origins)
-            .enforce_origin_validation()
+            // A request with a key is let in under whatever name a proxy passes on; pages are looked at in `origins`.
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
             .with_max_request_body_bytes(BODY_BYTES_MAX)
             .with_cancellation_token(app.closing.child_token());
         let app = app.clone();
@@ -50,6 +49,9 @@ pub async fn post(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
+    if let Err(refusal) = origins::refuse(&app.base_url, &parts.headers) {
+        return counted_refusal(&app, &caller, refusal.into_response()).await;
+    }
     let body = read_body(Request::from_parts(parts.clone(), body), &app).await;
     let messages = match body.map(|body| Messages::read(&body)) {
         Ok(Ok(messages)) => messages,
@@ -90,21 +92,6 @@ async fn counted_refusal(app: &App, caller: &Caller, refusal: Response) -> Respo
         Ok(window) => with_window(refusal, window),
         Err((window, problem)) => with_window(problem.into_response(), window),
     }
-}
-
-/// Which `Host` a request may name, and which pages may send one (`Origin`): our own address, and this machine's, so that no name that
-/// somebody else makes point here is taken for ours.
-fn allowed(base_url: &str) -> (Vec<String>, Vec<String>) {
-    const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-    let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
-    let mut origins: Vec<String> = LOOPBACK.map(|host| format!("http://{host}:*")).to_vec();
-    if let Ok(base) = Url::parse(base_url)
-        && let (Some(host), Some(port)) = (base.host_str(), base.port_or_known_default())
-    {
-        hosts.push(host.to_owned());
-        origins.push(format!("{}://{host}:{port}", base.scheme()));
-    }
-    (hosts, origins)
 }
 
 /// The id of one message's answer: the request's own, or one of its own in an array.

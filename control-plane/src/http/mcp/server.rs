@@ -13,6 +13,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -91,18 +92,13 @@ impl ServerHandler for Server {
             tracing::error!("a tool was called without a caller");
             return Err(ErrorData::internal_error("Something went wrong here; nothing was charged.", None));
         };
-        let call = Call {
-            app: &self.app,
-            caller,
-            request_id: request_id(parts),
-            arguments: request.arguments.unwrap_or_default(),
-        };
         let Some(tool) = tools::named(&request.name) else {
             return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
         };
-        let id = call.request_id.clone();
+        let id = request_id(parts);
+        let call = Call::of(tool, &self.app, caller, id.clone(), request.arguments.unwrap_or_default());
         let takes_events = parts.extensions.get::<TakesEvents>().is_some_and(|takes| takes.0);
-        let called = tool.call(call);
+        let called = async { tool.call(call?).await };
         tokio::pin!(called);
         let answered = tokio::select! {
             answered = &mut called => answered,
@@ -111,7 +107,7 @@ impl ServerHandler for Server {
             never = self.tell_progress(&context), if takes_events => match never {},
         };
         let result = answered.unwrap_or_else(|problem| {
-            let mut document = problem.document(&self.app.base_url, &id);
+            let mut document = problem.tool_document(&self.app.base_url, &id);
             if let Some(seconds) = problem.retry_after_seconds() {
                 document["retry_after_seconds"] = seconds.into();
             }
@@ -127,7 +123,15 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let known = ["initialize", "server/discover", "tools/list", "tools/call"];
+        let params = request.params.as_ref().unwrap_or(&Value::Null);
         Err(match known.contains(&request.method.as_str()) {
+            true if request.method == "tools/call" && !params["name"].is_string() => {
+                ErrorData::invalid_params("`name` of tools/call is a string: the name of a tool.", None)
+            }
+            true if request.method == "tools/call" && !params["arguments"].is_object() => {
+                let detail = "`arguments` of tools/call is an object, or its JSON as a string.";
+                ErrorData::invalid_params(detail, None)
+            }
             true => {
                 ErrorData::invalid_params(format!("The parameters of {} are not as expected.", request.method), None)
             }

@@ -5,6 +5,7 @@
 
 use crate::http::error::Problem;
 use crate::http::extract::RequestId;
+use crate::http::json::{self, BadJson};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
@@ -115,13 +116,14 @@ impl Messages {
     /// Reads a body; a refusal is the JSON-RPC error to send.
     pub fn read(body: &[u8]) -> Result<Self, Box<Response>> {
         let refuse = |code, why: String| Err(Box::new(refusal(code, &why)));
-        let message: Value = match serde_json::from_slice(body) {
+        let message = match json::value(body) {
             Ok(message) => message,
-            Err(error) => return refuse(ErrorCode::PARSE_ERROR, format!("The body is not JSON: {error}.")),
+            Err(bad @ BadJson::Syntax(_)) => return refuse(ErrorCode::PARSE_ERROR, bad.to_string()),
+            Err(bad) => return refuse(ErrorCode::INVALID_REQUEST, bad.to_string()),
         };
         let messages = match message {
-            Value::Array(messages) => Messages::Several(messages),
-            message => Messages::One(message),
+            Value::Array(messages) => Messages::Several(messages.into_iter().map(with_arguments_as_object).collect()),
+            message => Messages::One(with_arguments_as_object(message)),
         };
         if !(1..=MESSAGES_MAX).contains(&messages.all().len()) {
             return refuse(ErrorCode::INVALID_REQUEST, format!("An array has 1 to {MESSAGES_MAX} messages."));
@@ -143,6 +145,24 @@ impl Messages {
     pub fn requests(&self) -> usize {
         self.all().iter().filter(|message| message.get("id").is_some()).count().max(1)
     }
+}
+
+/// Arguments of a call that some hosts write otherwise than as an object: its JSON as a text, or nothing as an empty text or list.
+fn with_arguments_as_object(mut message: Value) -> Value {
+    if message["method"] != "tools/call" {
+        return message;
+    }
+    let Some(arguments) = message.pointer_mut("/params/arguments") else { return message };
+    let read = match arguments {
+        Value::String(text) if text.trim().is_empty() => Some(Value::Null),
+        Value::String(text) => json::value(text.as_bytes()).ok(),
+        Value::Array(items) if items.is_empty() => Some(Value::Null),
+        _ => None,
+    };
+    if let Some(read @ (Value::Object(_) | Value::Null)) = read {
+        *arguments = read;
+    }
+    message
 }
 
 fn is_message(value: &Value) -> bool {
@@ -220,13 +240,8 @@ async fn as_problem(response: Response) -> Response {
         tracing::error!(detail, "the protocol's server failed");
         return Problem::internal().into_response();
     }
-    let detail = match detail.starts_with("Host") {
-        true => "Host names another address than the service's own (its base address, or this machine)",
-        false => detail,
-    };
     let code = match parts.status {
-        StatusCode::FORBIDDEN if detail.starts_with("Host") => "host_not_allowed",
-        StatusCode::FORBIDDEN => "origin_not_allowed",
+        StatusCode::FORBIDDEN => "forbidden",
         StatusCode::NOT_FOUND => "unknown_session",
         StatusCode::METHOD_NOT_ALLOWED => "method_not_allowed",
         StatusCode::UNSUPPORTED_MEDIA_TYPE => "unsupported_media_type",

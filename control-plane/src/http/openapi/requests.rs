@@ -228,8 +228,10 @@ impl PartialSchema for BatchImageUrlRequest {
         let ttl = whole(60, 604_800)
             .default(Some(3600.into()))
             .description(Some("Seconds the addresses live, brought within the deployment's bounds."));
-        let uses =
-            whole(0, 1000).default(Some(0.into())).description(Some("Loads of each address; 0: as many as one likes."));
+        let uses = whole(0, 1000).default(Some(0.into())).description(Some(
+            "Loads of each address; 0: as many as one likes. Every GET is a load, also that of a link preview in a \
+                chat or of a mail scanner: leave room for them, 3 at least, in what goes into messages.",
+        ));
         let mut properties: Vec<(&str, RefOr<Schema>)> = vec![("images", Schema::from(images).into())];
         properties.extend(built(vec![("ttl_seconds", ttl), ("max_uses", uses)]));
         let image =

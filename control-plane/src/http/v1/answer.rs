@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::catalog::NotFound;
 use crate::clock::UnixMs;
 use crate::delivery::{DeliveryError, Ready};
-use crate::http::error::Problem;
+use crate::http::error::{Problem, credits};
 use crate::http::extract::Caller;
 use crate::http::rate_limit::counted;
 use crate::http::sendfile::FileBody;
@@ -57,7 +57,11 @@ pub fn unsized_body() -> Body {
 /// 404 with the nearest names the catalog has.
 pub fn vehicle_not_found(missing: NotFound) -> Problem {
     let suggestions = serde_json::to_value(&missing.suggestions).unwrap_or_default();
-    Problem::not_found("vehicle_not_found", missing.detail).with("suggestions", suggestions)
+    Problem::not_found("vehicle_not_found", missing.detail).with("suggestions", suggestions).advise(
+        "",
+        "`suggestions` has the nearest. resolve_vehicle reads free text; search_vehicles with `q` finds names, with `make` lists models, with \
+         `make` and `model` years.",
+    )
 }
 
 /// A failed delivery as clients see it; the legacy endpoint says the same.
@@ -94,7 +98,7 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
             Problem::unavailable("shutting_down", "The service is stopping; nothing was charged.").retry_after(5)
         }
         DeliveryError::AttemptLost => {
-            Problem::conflict("idempotency_key_in_use", "Another request with this Idempotency-Key is being answered.")
+            Problem::conflict("idempotency_key_in_use", "Another request with this idempotency key is being answered.")
         }
         DeliveryError::NoLedger => {
             tracing::error!("a key's account has no balance");
@@ -127,8 +131,10 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
 fn over_cap(app: &App, balance: Credits, required: Credits, cap: KeyCap) -> Problem {
     let resets_at = app.clock.now().next_utc_month().rfc3339();
     let detail = format!(
-        "This request needs {required} credits; this key has taken {} of the {} it may take in a month. Its owner can raise the cap in the dashboard.",
-        cap.spent, cap.cap
+        "This request needs {}; this key has taken {} of the {} it may take in a month. Its owner can raise the cap in the dashboard.",
+        credits(required.0),
+        cap.spent,
+        cap.cap
     );
     Problem::insufficient_credits(balance.0, required.0, &app.base_url)
         .because("monthly_cap_reached", detail)

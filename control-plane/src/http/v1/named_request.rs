@@ -25,35 +25,71 @@ pub enum Begun {
 /// How a request names itself, if it does.
 #[derive(Debug, Clone, Copy)]
 pub struct NamedRequest<'a> {
-    /// What it is kept under.
+    /// What it is kept under: one for what is the same thing to ask for, however it is asked.
     pub endpoint: &'static str,
     pub key: Option<&'a str>,
-    pub body: &'a [u8],
+    pub fingerprint: &'a Fingerprint,
 }
 
-/// Claims a request, if it is named. 409 while another one has its name, 422 when that came with another body.
+/// What tells a request from another of the same name.
+///
+/// It is taken of the request as it was understood: the order of members, blanks, the spelling of numbers, names and aliases, and defaults
+/// that are written out make no other request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint {
+    of_meaning: String,
+    of_text: String,
+}
+
+impl Fingerprint {
+    /// `meaning` is what is asked for; `text` its bytes as releases before this rule took them for the fingerprint. What they kept is found
+    /// by it for the day that it is kept.
+    pub fn of(meaning: &Value, text: &[u8]) -> Self {
+        let mut meaning = meaning.clone();
+        meaning.sort_all_objects();
+        let of_meaning = format!("2:{}", hex::encode(Sha256::digest(meaning.to_string())));
+        Fingerprint { of_meaning, of_text: hex::encode(Sha256::digest(text)) }
+    }
+}
+
+/// Claims a request, if it is named. 409 while another one has its name, 422 when that asked for something else.
 pub async fn begin(
     app: &App,
     caller: &Caller,
-    NamedRequest { endpoint, key, body }: NamedRequest<'_>,
+    NamedRequest { endpoint, key, fingerprint }: NamedRequest<'_>,
 ) -> Result<Begun, Problem> {
     let Some(key) = key else { return Ok(Begun::Ours(None)) };
-    let body_sha256 = hex::encode(Sha256::digest(body));
-    let named = Named { account_id: &caller.account_id, endpoint, key, body_sha256: &body_sha256 };
+    let named = Named {
+        account_id: &caller.account_id,
+        endpoint,
+        key,
+        fingerprint: &fingerprint.of_meaning,
+        former_fingerprint: &fingerprint.of_text,
+    };
     match idempotency::claim(&app.db, &app.process, app.clock.now(), named).await? {
         Claimed::Ours(attempt) => Ok(Begun::Ours(Some(attempt))),
         Claimed::Done(kept) => Ok(Begun::Done(kept)),
         Claimed::Running => Err(Problem::conflict(
             "idempotency_key_in_use",
-            "A request with this Idempotency-Key is being answered: ask again in a moment.",
+            "A request with this idempotency key is being answered: ask again in a moment.",
         )
         .retry_after(1)),
-        Claimed::OtherBody => Err(Problem::new(
+        Claimed::OtherRequest => Err(Problem::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "idempotency_key_reused",
-            "This Idempotency-Key was used with another body within the last 24 hours: take a new key.",
+            "This idempotency key was used for another request within the last 24 hours: take a new key.",
         )),
     }
+}
+
+/// Ends the attempt at a request that may name itself: its answer was kept with its charge, or its name may be used again.
+pub async fn kept_or_given_up<T, E>(attempt: Option<Attempt>, ended: Result<T, E>) -> Result<T, E> {
+    match (attempt, &ended) {
+        (Some(attempt), Ok(_)) => attempt.was_kept(),
+        (Some(attempt), Err(_)) => attempt.give_up().await,
+        (None, _) => {}
+    }
+    ended
 }
 
 /// What a request was charged has been given back: its name may be used again.
@@ -92,6 +128,14 @@ fn bad_key(name: &str) -> Problem {
 mod tests {
     use super::*;
     use axum::http::HeaderValue;
+
+    #[test]
+    fn a_fingerprint_is_the_meanings() {
+        let of = |meaning: Value, text: &[u8]| Fingerprint::of(&meaning, text).of_meaning;
+        let one = of(serde_json::json!({ "a": 1, "b": { "c": 2, "d": 3 } }), b"x");
+        assert_eq!(one, of(serde_json::json!({ "b": { "d": 3, "c": 2 }, "a": 1 }), b"y"));
+        assert_ne!(one, of(serde_json::json!({ "a": 1, "b": { "c": 2, "d": 4 } }), b"x"));
+    }
 
     #[test]
     fn keys_are_short_texts() {

@@ -3,10 +3,11 @@
 use super::create::check_cap;
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, Operator};
+use crate::http::extract::{Operator, read_body};
+use crate::http::json;
 use crate::ledger::Credits;
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Deserialize)]
@@ -27,8 +28,9 @@ pub async fn set(
     State(app): State<App>,
     _: Operator,
     Path(key_id): Path<String>,
-    JsonBody(body): JsonBody<SetCap>,
+    request: Request,
 ) -> Result<Json<Capped>, Problem> {
+    let body: SetCap = json::read(&read_body(request, &app).await?, &["monthly_cap_credits"])?;
     check_cap(body.monthly_cap_credits)?;
     let cap = body.monthly_cap_credits;
     if !app.keys.set_cap(&app.db, &key_id, cap.map(Credits), app.clock.now()).await? {

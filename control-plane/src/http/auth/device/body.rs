@@ -1,10 +1,11 @@
 //! The body of both endpoints: an object of strings as JSON, or a form.
 
+use crate::delivery::request::kind_of;
 use crate::http::error::Problem;
-use crate::http::extract::bad_json;
+use crate::http::json;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use url::form_urlencoded;
 
 /// One field; absent in an empty body and where it is left out.
@@ -30,11 +31,17 @@ fn form_field(body: &[u8], name: &str) -> Result<Option<String>, Problem> {
 }
 
 fn json_field(body: &[u8], name: &str) -> Result<Option<String>, Problem> {
-    let members: Map<String, Value> = serde_json::from_slice(body).map_err(|error| bad_json(&error))?;
-    match members.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(Problem::bad_parameter(name, format!("`{name}` is a text."))),
+    let mut members = json::any_members(body)?;
+    // What else is sent is no affair of ours (RFC 6749, section 3.2).
+    members.retain(|known, _| known == name);
+    json::refuse_nulls(&members, "", &[])?;
+    match members.remove(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => {
+            let detail = format!("`{name}` is a string, not {}.", kind_of(&other));
+            Err(Problem::bad_parameter(name, detail))
+        }
     }
 }
 
@@ -53,7 +60,9 @@ mod tests {
             ("application/x-www-form-urlencoded", "x", Ok(Some(""))),
             ("application/x-www-form-urlencoded", "x=1&x=2", Err(())),
             ("application/json", r#"{"x":1}"#, Err(())),
-            ("application/json", r#"{"x":null}"#, Ok(None)),
+            ("application/json", r#"{"x":null}"#, Err(())),
+            ("application/json", r#"{"x":"a","x":"b"}"#, Err(())),
+            ("application/json", "\u{feff}{\"x\":\"a\",\"y\":null}", Ok(Some("a"))),
             ("application/json", "[]", Err(())),
             ("application/json", "x=1", Err(())),
         ] {

@@ -6,7 +6,7 @@ use crate::accounts::Scope;
 use crate::http::error::Problem;
 use crate::http::openapi;
 use crate::http::openapi::requests::picture;
-use crate::http::v1::image_urls::post::{Made, make, understand};
+use crate::http::v1::image_urls::post::{ENDPOINT, Made, make, understand};
 use crate::http::v1::named_request::NamedRequest;
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
@@ -39,12 +39,12 @@ pub fn definition() -> Definition {
 pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
     call.caller.require(Scope::ImagesRead)?;
     let key = call.take_idempotency_key()?;
-    let body = call.body();
     if !call.arguments.contains_key("images") {
         return Err(Problem::bad_parameter("images", "`images` is required: a list of 1 to 50 images."));
     }
-    let asked = understand(call.app, &Value::Object(call.arguments))?;
-    let named = NamedRequest { endpoint: NAME, key: key.as_deref(), body: &body };
+    let asked = understand(call.app, &Value::Object(call.arguments.clone()))?;
+    let fingerprint = call.fingerprint(&asked.meaning());
+    let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), fingerprint: &fingerprint };
     let (_, made) = make(call.app, call.caller, call.request_id, &asked, named).await;
     let Made { mut answer, replayed } = made?;
     answer["replayed"] = replayed.into();

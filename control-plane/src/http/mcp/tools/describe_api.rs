@@ -31,7 +31,6 @@ pub fn definition() -> Definition {
 }
 
 pub fn call(call: &Call<'_>) -> Result<CallToolResult, Problem> {
-    call.takes_no_arguments()?;
     let guide = machines::guide(call.app)?;
     let links: serde_json::Map<_, _> = [
         ("guide", "/agents.md"),

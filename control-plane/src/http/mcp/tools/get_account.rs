@@ -24,6 +24,5 @@ pub fn definition() -> Definition {
 
 pub async fn call(call: Call<'_>) -> Result<CallToolResult, Problem> {
     call.caller.require(Scope::AccountRead)?;
-    call.takes_no_arguments()?;
     structured(&get::answer(call.app, call.caller, call.request_id.clone()).await?)
 }

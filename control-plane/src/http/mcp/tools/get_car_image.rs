@@ -4,21 +4,24 @@ use super::Call;
 use super::definition::{Cost, Definition, idempotency_key};
 use crate::accounts::Scope;
 use crate::app::App;
-use crate::delivery::urls::Refused;
-use crate::delivery::{self, Delivered, ImageRequest, Order, Ready, Told, urls};
+use crate::delivery::urls::{Refused, Terms};
+use crate::delivery::{self, Asked, Delivered, ImageRequest, Order, Ready, Told, urls};
 use crate::http::error::Problem;
+use crate::http::extract::Caller;
 use crate::http::openapi;
 use crate::http::openapi::requests::picture;
 use crate::http::v1::answer::{problem, vehicle_not_found};
 use crate::http::v1::delivery::get::refusal;
-use crate::http::v1::image_urls::post::{Made, make, understand};
-use crate::http::v1::named_request::{Begun, NamedRequest, begin, forget};
+use crate::http::v1::image_urls::post::ImageUrlsResponse;
+use crate::http::v1::named_request::{Begun, NamedRequest, begin, forget, kept_or_given_up};
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::Source;
+use crate::ledger::idempotency::Kept;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cyclorama_core::Format;
 use rmcp::model::{CallToolResult, ContentBlock};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 const NAME: &str = "get_car_image";
@@ -94,22 +97,19 @@ pub fn definition() -> Definition {
 pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
     call.caller.require(Scope::ImagesRead)?;
     let key = call.take_idempotency_key()?;
-    let body = call.body();
-    let named = NamedRequest { endpoint: NAME, key: key.as_deref(), body: &body };
-    let wants_url = match call.arguments.remove("signed_url") {
-        None => false,
-        Some(Value::Bool(wanted)) => wanted,
-        Some(_) => return Err(Problem::bad_parameter("signed_url", "`signed_url` is true or false.")),
-    };
+    let wants_url = call.arguments.remove("signed_url") == Some(Value::Bool(true));
     let request = ImageRequest::parse_json(&call.arguments)
         .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
     if !wants_url {
         refuse_what_is_not_shown(&call.arguments, &request)?;
     }
     let order = Order::find(&call.app.catalog.now(), &request).map_err(vehicle_not_found)?;
+    let order = if wants_url { order } else { as_shown(&order) };
+    let fingerprint = call.fingerprint(&json!({ "image": order.meaning(), "signed_url": wants_url }));
+    let named = NamedRequest { endpoint: NAME, key: key.as_deref(), fingerprint: &fingerprint };
     match wants_url {
         true => with_signed_url(call, &order, named).await,
-        false => shown(call, &as_shown(&order), named).await,
+        false => shown(call, &order, named).await,
     }
 }
 
@@ -144,81 +144,114 @@ async fn shown(call: Call<'_>, order: &Order, named: NamedRequest<'_>) -> Result
     let attempt = match begin(app, caller, named).await? {
         Begun::Ours(attempt) => attempt,
         Begun::Done(kept) => {
-            let told: Told = serde_json::from_str(&kept.answer).map_err(|error| {
-                tracing::error!(error = &error as &dyn std::error::Error, "a kept answer cannot be read");
-                Problem::internal()
-            })?;
+            let told: Told = read_kept(&kept)?;
             let receipt = Receipt { remaining: kept.credits_remaining.0, charged: 0, replayed: true, signed_url: None };
-            return answer(order, copy(app, order).await?, told, receipt);
+            let ready = ready(app, order).await?.ok_or_else(not_rendered)?;
+            return answer(order, &ready, told, receipt);
         }
     };
-    let (_, delivered) = delivery::deliver(app, caller, &request_id, order, None, attempt.as_ref()).await;
-    let (ready, source, remaining) = match delivered.map_err(|error| problem(app, error))? {
-        Delivered::Image { ready, source, remaining } => (ready, source, remaining),
-        Delivered::NotModified { .. } => return Err(Problem::internal()),
-    };
-    if let Some(attempt) = attempt {
-        attempt.was_kept();
-    }
-    let receipt = Receipt { remaining: remaining.0, charged: 1, replayed: false, signed_url: None };
-    let ready = small_enough(app, order, ready).await?;
-    answer(order, ready, Told { request_id, source }, receipt)
+    let asked = Asked { bytes_max: Some(BYTES_MAX), attempt: attempt.as_ref(), ..Asked::for_order(order) };
+    let delivered = delivered(app, caller, &request_id, asked).await;
+    let (ready, source, remaining) = kept_or_given_up(attempt, delivered).await?;
+    let receipt = Receipt { remaining, charged: 1, replayed: false, signed_url: None };
+    answer(order, &ready, Told { request_id, source }, receipt)
 }
 
-/// Charged as by `POST /api/v1/image-urls`; the picture is the address's first load, which is free.
+/// The picture, and an address of it for the same credit. The picture is made sure of first, while the credit is held: what fails, or a client
+/// that leaves, takes nothing, and leaves no address behind that nobody knows.
 async fn with_signed_url(call: Call<'_>, order: &Order, named: NamedRequest<'_>) -> Result<CallToolResult, Problem> {
-    let Call { app, caller, request_id, arguments } = call;
-    let asked = understand(app, &Value::Object(arguments))?;
-    let (_, made) = make(app, caller, request_id, &asked, named).await;
-    let Made { answer: made, replayed } = made?;
-    let signed = &made["data"][0];
-    let token = signed["url"].as_str().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
-    let told = |source| Told { request_id: made["request_id"].as_str().unwrap_or_default().to_owned(), source };
-    let loaded = match urls::load(app, token, &told(Source::Cache).request_id, None).await {
-        Ok(loaded) => loaded,
-        Err(refused) => {
-            // Its credit is back: the same call may be made again.
-            if matches!(&refused, Refused::Consumed)
-                || matches!(&refused, Refused::Delivery(no) if no.is_failed_render())
-            {
-                forget(app, caller, named).await?;
+    let Call { app, caller, request_id, .. } = call;
+    let attempt = match begin(app, caller, named).await? {
+        Begun::Ours(attempt) => attempt,
+        Begun::Done(kept) => return again_with_signed_url(app, caller, order, &kept, named).await,
+    };
+    let (orders, terms) = (std::slice::from_ref(order), Terms::usual(&app.config.delivery));
+    let minted = urls::mint(app, caller, &request_id, orders, terms).await.map_err(|error| problem(app, error))?;
+    let made = json!(ImageUrlsResponse::of(&minted, orders, terms, request_id.clone()));
+    let shown = as_shown(order);
+    let asked = Asked {
+        bytes_max: Some(BYTES_MAX),
+        attempt: attempt.as_ref(),
+        address: minted.with_its_picture(made.to_string()),
+        ..Asked::for_order(&shown)
+    };
+    let delivered = delivered(app, caller, &request_id, asked).await;
+    let (ready, source, remaining) = kept_or_given_up(attempt, delivered).await?;
+    let receipt = Receipt { remaining, charged: 1, replayed: false, signed_url: Some(signed_url(&made)) };
+    answer(order, &ready, Told { request_id, source }, receipt)
+}
+
+/// What a call with a signed address was told before.
+async fn again_with_signed_url(
+    app: &App,
+    caller: &Caller,
+    order: &Order,
+    kept: &Kept,
+    named: NamedRequest<'_>,
+) -> Result<CallToolResult, Problem> {
+    let made: Value = read_kept(kept)?;
+    let shown = as_shown(order);
+    let ready = match ready(app, &shown).await? {
+        Some(ready) => ready,
+        // Its picture is gone, or was never made: an earlier release charged before it was. The address makes it, as for whoever opens it.
+        None => {
+            let token = made["data"][0]["url"].as_str().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
+            if let Err(refused) = urls::load(app, token, made["request_id"].as_str().unwrap_or_default(), None).await {
+                // Its credit is back: the same call may be made again.
+                if matches!(&refused, Refused::Consumed)
+                    || matches!(&refused, Refused::Delivery(no) if no.is_failed_render())
+                {
+                    forget(app, caller, named).await?;
+                }
+                return Err(refusal(app, refused));
             }
-            return Err(refusal(app, refused));
+            self::ready(app, &shown).await?.ok_or_else(not_rendered)?
         }
     };
-    let source = loaded.image.map_or(Source::Cache, |(_, source)| source);
+    let told = Told { request_id: made["request_id"].as_str().unwrap_or_default().to_owned(), source: Source::Cache };
     let receipt = Receipt {
-        remaining: made["billing"]["credits_remaining"].as_i64().unwrap_or_default(),
-        charged: if replayed { 0 } else { 1 },
-        replayed,
-        signed_url: Some(
-            json!({ "url": signed["url"], "expires_at": signed["expires_at"], "max_uses": signed["max_uses"] }),
-        ),
+        remaining: kept.credits_remaining.0,
+        charged: 0,
+        replayed: true,
+        signed_url: Some(signed_url(&made)),
     };
-    let copied = copy(app, &as_shown(order)).await?;
-    answer(order, copied, told(source), receipt)
+    answer(order, &ready, told, receipt)
 }
 
-/// The bytes to show of a picture that was paid for.
-async fn copy(app: &App, order: &Order) -> Result<(Ready, u32), Problem> {
-    let ready = ready(app, order).await?;
-    small_enough(app, order, ready).await
+fn signed_url(made: &Value) -> Value {
+    let signed = &made["data"][0];
+    json!({ "url": signed["url"], "expires_at": signed["expires_at"], "max_uses": signed["max_uses"] })
 }
 
-async fn ready(app: &App, order: &Order) -> Result<Ready, Problem> {
-    let missing = || Problem::not_found("not_rendered", "This picture has not been rendered yet.");
-    delivery::ready(app, order).await.map_err(|error| problem(app, error))?.ok_or_else(missing)
-}
-
-/// The picture, or the largest smaller copy of it that models are to be sent, and its side in pixels.
-async fn small_enough(app: &App, order: &Order, mut found: Ready) -> Result<(Ready, u32), Problem> {
-    let mut smaller = order.clone();
-    while found.bytes.len() > BYTES_MAX {
-        // Four bytes a pixel end this at the latest below 224 px.
-        smaller.side_px = smaller.side_px * 3 / 4;
-        found = ready(app, &smaller).await?;
+/// The picture as it was paid for: what it was found in, and the balance after it.
+async fn delivered(
+    app: &App,
+    caller: &Caller,
+    request_id: &str,
+    asked: Asked<'_>,
+) -> Result<(Ready, Source, i64), Problem> {
+    let (_, delivered) = delivery::deliver(app, caller, request_id, asked).await;
+    match delivered.map_err(|error| problem(app, error))? {
+        Delivered::Image { ready, source, remaining } => Ok((ready, source, remaining.0)),
+        // Only where validators were sent.
+        Delivered::NotModified { .. } => Err(Problem::internal()),
     }
-    Ok((found, smaller.side_px))
+}
+
+/// The bytes to show again of a picture that was paid for.
+async fn ready(app: &App, order: &Order) -> Result<Option<Ready>, Problem> {
+    delivery::ready_within(app, order, BYTES_MAX).await.map_err(|error| problem(app, error))
+}
+
+fn not_rendered() -> Problem {
+    Problem::not_found("not_rendered", "This picture has not been rendered yet.")
+}
+
+fn read_kept<T: DeserializeOwned>(kept: &Kept) -> Result<T, Problem> {
+    serde_json::from_str(&kept.answer).map_err(|error| {
+        tracing::error!(error = &error as &dyn std::error::Error, "a kept answer cannot be read");
+        Problem::internal()
+    })
 }
 
 /// What the call cost.
@@ -229,13 +262,8 @@ struct Receipt {
     signed_url: Option<Value>,
 }
 
-fn answer(
-    order: &Order,
-    (ready, side_px): (Ready, u32),
-    told: Told,
-    receipt: Receipt,
-) -> Result<CallToolResult, Problem> {
-    let media_type = Format::Webp.media_type();
+fn answer(order: &Order, ready: &Ready, told: Told, receipt: Receipt) -> Result<CallToolResult, Problem> {
+    let (media_type, side_px) = (Format::Webp.media_type(), ready.side_px);
     let mut answer = json!({
         "vehicle": VehicleParams::from(order),
         "image": { "media_type": media_type, "width": side_px, "height": side_px, "bytes": ready.bytes.len() },

@@ -22,6 +22,5 @@ pub fn definition() -> Definition {
 }
 
 pub fn call(call: &Call<'_>) -> Result<CallToolResult, Problem> {
-    call.takes_no_arguments()?;
     structured(&ImageOptionsResponse { data: options(call.app), request_id: call.request_id.clone() })
 }

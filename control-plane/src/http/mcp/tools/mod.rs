@@ -15,10 +15,11 @@ mod search_vehicles;
 
 pub use definition::Listed;
 
+use super::arguments;
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::Caller;
-use crate::http::v1::named_request::key_member;
+use crate::http::v1::named_request::{Fingerprint, key_member};
 use definition::Definition;
 use rmcp::model::{CallToolResult, Tool};
 use serde::Serialize;
@@ -31,31 +32,39 @@ pub struct Call<'a> {
     pub caller: &'a Caller,
     /// Names this call where it is recorded, and in its answer.
     pub request_id: String,
+    /// Read by the types that the tool declares.
     pub arguments: Map<String, Value>,
+    /// As they were sent.
+    sent: Map<String, Value>,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    /// Reads the arguments of a tool's call.
+    pub fn of(
+        tool: Named,
+        app: &'a App,
+        caller: &'a Caller,
+        request_id: String,
+        sent: Map<String, Value>,
+    ) -> Result<Self, Problem> {
+        let read = arguments::read(tool.schema(), sent.clone());
+        let arguments = read.map_err(|bad| bad.with_items("images"))?;
+        Ok(Call { app, caller, request_id, arguments, sent })
+    }
+
     /// Takes out the argument that names the call: the others are what is asked for.
     fn take_idempotency_key(&mut self) -> Result<Option<String>, Problem> {
         let key = self.arguments.remove("idempotency_key");
         key.map(|key| key_member("idempotency_key", &key)).transpose()
     }
 
-    /// The arguments as the body that the JSON API takes: the same, in whatever order they came.
-    fn body(&self) -> Vec<u8> {
-        let mut arguments = Value::Object(self.arguments.clone());
-        arguments.sort_all_objects();
-        serde_json::to_vec(&arguments).unwrap_or_default()
-    }
-
-    fn takes_no_arguments(&self) -> Result<(), Problem> {
-        match self.arguments.keys().next() {
-            None => Ok(()),
-            Some(name) => {
-                let shown: String = name.chars().take(40).collect();
-                Err(Problem::bad_parameter(&shown, format!("This tool takes no arguments; `{shown}` is one.")))
-            }
-        }
+    /// The fingerprint of a call that asks for `meaning`.
+    fn fingerprint(&self, meaning: &Value) -> Fingerprint {
+        let mut sent = self.sent.clone();
+        sent.remove("idempotency_key");
+        let mut sent = Value::Object(sent);
+        sent.sort_all_objects();
+        Fingerprint::of(meaning, sent.to_string().as_bytes())
     }
 }
 
@@ -84,6 +93,12 @@ impl Named {
         Named::GetAccount,
         Named::RateImage,
     ];
+
+    /// Of its arguments.
+    fn schema(self) -> &'static Value {
+        static NONE: Value = Value::Null;
+        DEFINED.iter().find(|(tool, _)| *tool == self).map_or(&NONE, |(_, definition)| &definition.input)
+    }
 
     fn definition(self) -> Definition {
         match self {

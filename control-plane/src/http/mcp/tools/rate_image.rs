@@ -27,5 +27,5 @@ pub fn definition() -> Definition {
 
 pub async fn call(call: Call<'_>) -> Result<CallToolResult, Problem> {
     call.caller.require(Scope::AccountRead)?;
-    structured(&post::record(call.app, call.caller, &call.body(), call.request_id.clone()).await?)
+    structured(&post::record(call.app, call.caller, call.arguments.clone(), call.request_id.clone()).await?)
 }

@@ -25,5 +25,5 @@ pub fn definition() -> Definition {
 
 pub fn call(call: &Call<'_>) -> Result<CallToolResult, Problem> {
     call.caller.require(Scope::AccountRead)?;
-    structured(&resolve::answer(call.app, &call.body(), call.request_id.clone())?)
+    structured(&resolve::answer(call.app, call.arguments.clone(), call.request_id.clone())?)
 }

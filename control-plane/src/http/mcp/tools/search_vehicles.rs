@@ -2,7 +2,6 @@
 
 use super::definition::{Cost, Definition};
 use super::{Call, structured};
-use crate::delivery::request::whole;
 use crate::http::error::Problem;
 use crate::http::openapi;
 use crate::http::v1::vehicles::get::{VehiclesResponse, list};
@@ -31,21 +30,19 @@ pub fn definition() -> Definition {
 }
 
 pub fn call(call: &Call<'_>) -> Result<CallToolResult, Problem> {
-    let query = VehiclesQuery::read(Some(&query(&call.arguments)?))?;
+    let query = VehiclesQuery::read(Some(&query(&call.arguments)))?;
     let data = list(&call.app.catalog.now(), query)?;
     structured(&VehiclesResponse { data, request_id: call.request_id.clone() })
 }
 
 /// The arguments as the query that the JSON API takes.
-fn query(arguments: &Map<String, Value>) -> Result<String, Problem> {
+fn query(arguments: &Map<String, Value>) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (name, value) in arguments {
-        let text = match value {
-            Value::String(text) if ["q", "make", "model"].contains(&name.as_str()) => text.clone(),
-            Value::Number(number) => whole(value).map_or_else(|| number.to_string(), |number| number.to_string()),
-            _ => return Err(Problem::bad_parameter(name, format!("`{name}` has not the type that it should have."))),
+        match value {
+            Value::String(text) => query.append_pair(name, text),
+            other => query.append_pair(name, &other.to_string()),
         };
-        query.append_pair(name, &text);
     }
-    Ok(query.finish())
+    query.finish()
 }

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, NodeCaller};
+use crate::http::extract::{NodeBody, NodeCaller};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use cyclorama_core::wire::FailureRequest;
@@ -11,7 +11,7 @@ pub async fn failure(
     State(app): State<App>,
     caller: NodeCaller,
     Path(job_id): Path<String>,
-    JsonBody(request): JsonBody<FailureRequest>,
+    NodeBody(request): NodeBody<FailureRequest>,
 ) -> Result<StatusCode, Problem> {
     app.renders.fail(&caller.token_id, &job_id, request.fence, request.kind, &request.detail).await??;
     metrics::counter!("cyclorama_render_failures_total", "kind" => request.kind.as_str()).increment(1);

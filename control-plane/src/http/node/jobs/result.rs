@@ -3,7 +3,7 @@
 use super::receipt;
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, NodeCaller};
+use crate::http::extract::{NodeBody, NodeCaller};
 use crate::renders::ResultError;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -17,7 +17,7 @@ pub async fn result(
     State(app): State<App>,
     caller: NodeCaller,
     Path(job_id): Path<String>,
-    JsonBody(request): JsonBody<ResultRequest>,
+    NodeBody(request): NodeBody<ResultRequest>,
 ) -> Result<StatusCode, Problem> {
     // Finished even when the node hangs up: half of the objects may have moved already.
     let accepting = async move {

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, NodeCaller};
+use crate::http::extract::{NodeBody, NodeCaller};
 use axum::Json;
 use axum::extract::{Path, State};
 use cyclorama_core::wire::{HeartbeatRequest, HeartbeatResponse};
@@ -11,7 +11,7 @@ pub async fn heartbeat(
     State(app): State<App>,
     caller: NodeCaller,
     Path(node_id): Path<String>,
-    JsonBody(report): JsonBody<HeartbeatRequest>,
+    NodeBody(report): NodeBody<HeartbeatRequest>,
 ) -> Result<Json<HeartbeatResponse>, Problem> {
     Ok(Json(app.renders.heartbeat(&caller.token_id, &node_id, &report).await?))
 }

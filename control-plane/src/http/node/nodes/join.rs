@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, NodeCaller};
+use crate::http::extract::{NodeBody, NodeCaller};
 use crate::renders::JoinError;
 use axum::Json;
 use axum::extract::State;
@@ -12,7 +12,7 @@ use cyclorama_core::wire::{JoinRequest, JoinResponse};
 pub async fn join(
     State(app): State<App>,
     caller: NodeCaller,
-    JsonBody(request): JsonBody<JoinRequest>,
+    NodeBody(request): NodeBody<JoinRequest>,
 ) -> Result<(StatusCode, Json<JoinResponse>), Problem> {
     let node_id = app.renders.join(&caller.token_id, &request).await.map_err(|error| match error {
         JoinError::Invalid { field, .. } => Problem::bad_parameter(field, format!("{error}.")),

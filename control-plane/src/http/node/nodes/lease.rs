@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, NodeCaller};
+use crate::http::extract::{NodeBody, NodeCaller};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -13,7 +13,7 @@ pub async fn lease(
     State(app): State<App>,
     caller: NodeCaller,
     Path(node_id): Path<String>,
-    JsonBody(request): JsonBody<LeaseRequest>,
+    NodeBody(request): NodeBody<LeaseRequest>,
 ) -> Result<Response, Problem> {
     let closing = app.closing.cancelled();
     let jobs = app.renders.work(&caller.token_id, &node_id, request.free, request.wait_seconds, closing).await?;

@@ -3,11 +3,12 @@
 use crate::accounts::Scope;
 use crate::app::App;
 use crate::delivery::DeliveryError;
-use crate::http::extract::{Caller, RequestId, bad_json, read_body};
+use crate::http::extract::{Caller, RequestId, read_body};
+use crate::http::json;
 use crate::http::rate_limit::counted;
 use crate::http::v1::answer::problem;
 use crate::http::v1::billing::page::{open, pack};
-use crate::http::v1::named_request::{Begun, NamedRequest, REPLAYED, begin, key_of};
+use crate::http::v1::named_request::{Begun, Fingerprint, NamedRequest, REPLAYED, begin, key_of};
 use crate::ledger::{Credits, idempotency};
 use axum::Json;
 use axum::extract::{Request, State};
@@ -54,7 +55,7 @@ pub struct CheckoutResponse {
     post, path = "/api/v1/billing/checkout", tag = "Account", operation_id = "createCheckout",
     security(("bearer" = ["billing:write"]), ("apiKey" = ["billing:write"])),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "Names this request: sent again within 24 hours with the same body it gets the same answer.")),
+            description = "Names this request: sent again within 24 hours for the same pack it gets the same answer.")),
     request_body(content = CheckoutRequest, content_type = "application/json", description = "At most 1 KiB."),
     responses(
         (status = 201, description = "The payment page.", body = CheckoutResponse,
@@ -62,7 +63,7 @@ pub struct CheckoutResponse {
         (status = 400), (status = 401), (status = 403),
         (status = 409, description = "A request with this Idempotency-Key is being answered, or too many payments of the account are open."),
         (status = 413),
-        (status = 422, description = "The Idempotency-Key was used with another body."),
+        (status = 422, description = "The Idempotency-Key was used for another request."),
         (status = 429), (status = 500),
         (status = 502, description = "The provider of payments refused; nothing was charged."),
         (status = 503),
@@ -73,10 +74,11 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request
         caller.require(Scope::BillingWrite)?;
         let headers = request.headers().clone();
         let body = read_body(request, &app).await?;
-        let asked: CheckoutRequest = serde_json::from_slice(&body).map_err(|error| bad_json(&error))?;
+        let asked: CheckoutRequest = json::read(&body, &[])?;
         let pack = pack(&app, asked.credits)?;
         let key = key_of(&headers)?;
-        let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), body: &body };
+        let fingerprint = Fingerprint::of(&json!({ "credits": asked.credits }), &body);
+        let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), fingerprint: &fingerprint };
         let attempt = match begin(&app, &caller, named).await? {
             Begun::Ours(attempt) => attempt,
             Begun::Done(kept) => {

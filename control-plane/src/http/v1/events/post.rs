@@ -1,8 +1,10 @@
 //! `POST /api/v1/events`: the telemetry sink (specification section 6). For anyone, from any page; free, and no part of an account.
 
 use crate::app::App;
+use crate::delivery::request::kind_of;
 use crate::http::error::Problem;
-use crate::http::extract::{ClientIp, bad_json, read_body, refuse_nulls};
+use crate::http::extract::{ClientIp, read_body};
+use crate::http::json;
 use crate::http::openapi::requests::EventsRequest;
 use crate::http::rate_limit::counted_by_address;
 use crate::telemetry::event::MEMBERS;
@@ -52,7 +54,7 @@ pub async fn post(State(app): State<App>, ip: ClientIp, request: Request) -> Res
 }
 
 fn read(body: &[u8]) -> Result<Vec<Event>, Problem> {
-    let mut body: Value = serde_json::from_slice(body).map_err(|error| bad_json(&error))?;
+    let mut body = json::value(body)?;
     let list = match body.get_mut("events").map(Value::take) {
         Some(Value::Array(list)) if (1..=EVENTS_MAX).contains(&list.len()) => list,
         _ => {
@@ -60,10 +62,14 @@ fn read(body: &[u8]) -> Result<Vec<Event>, Problem> {
         }
     };
     let event = |(index, event): (usize, Value)| {
-        if let Value::Object(members) = &event {
-            refuse_nulls(members, &MEMBERS).map_err(|refusal| refusal.with("index", index))?;
-        }
-        let event: Event = serde_json::from_value(event).map_err(|error| bad_json(&error).with("index", index))?;
+        let at = format!("events[{index}]");
+        let Value::Object(mut members) = event else {
+            let detail = format!("`{at}` is an object, not {}.", kind_of(&event));
+            return Err(Problem::bad_parameter("events", detail).with("index", index));
+        };
+        members.retain(|name, _| MEMBERS.contains(&name.as_str()));
+        let read = json::refuse_nulls(&members, &at, &["properties"]).and_then(|()| json::fit(members, &at));
+        let event: Event = read.map_err(|bad| bad.of_item(&at, index))?;
         event.checked().map_err(|bad| Problem::bad_parameter(bad.member, bad.detail).with("index", index))
     };
     list.into_iter().enumerate().map(event).collect()

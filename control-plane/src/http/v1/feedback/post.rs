@@ -5,7 +5,8 @@ use crate::app::App;
 use crate::delivery::request::whole;
 use crate::delivery::{ImageRequest, Order};
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, bad_json, read_body, refuse_nulls};
+use crate::http::extract::{Caller, RequestId, read_body};
+use crate::http::json;
 use crate::http::openapi::requests::FeedbackRequest;
 use crate::http::rate_limit::counted;
 use crate::http::v1::answer::vehicle_not_found;
@@ -22,9 +23,6 @@ pub const BODY_BYTES_MAX: usize = 8 * 1024;
 
 const REQUEST_ID_CHARS_MAX: usize = 128;
 const REASON_CHARS_MAX: usize = 500;
-
-/// The members that say what is thought of it, or which request delivered it.
-const OPINION_MEMBERS: [&str; 4] = ["request_id", "rating", "verdict", "reason"];
 
 /// The members that say which picture is meant by itself, as an image request spells them.
 const VEHICLE_MEMBERS: [&str; 5] = ["make", "model", "year", "view", "color"];
@@ -84,16 +82,21 @@ pub struct FeedbackResponse {
 pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId, request: Request) -> Response {
     counted(&app, &caller, async {
         caller.require(Scope::AccountRead)?;
-        let bytes = read_body(request, &app).await?;
-        let answer = record(&app, &caller, &bytes, request_id.0).await?;
+        let members = json::members(&read_body(request, &app).await?, &[])?;
+        let answer = record(&app, &caller, members, request_id.0).await?;
         Ok((StatusCode::CREATED, Json(answer)).into_response())
     })
     .await
 }
 
-/// Keeps the report of a body.
-pub async fn record(app: &App, caller: &Caller, body: &[u8], request_id: String) -> Result<FeedbackResponse, Problem> {
-    let (judged, opinion) = understand(app, caller, body).await?;
+/// Keeps the report of a body's members.
+pub async fn record(
+    app: &App,
+    caller: &Caller,
+    members: Map<String, Value>,
+    request_id: String,
+) -> Result<FeedbackResponse, Problem> {
+    let (judged, opinion) = understand(app, caller, members).await?;
     let flagged = app.renders.judge(&caller.account_id, &judged, &opinion, app.clock.now()).await?;
     if flagged {
         tracing::warn!(render_id = judged.render_id, revision = judged.revision, "a render was put into review");
@@ -102,10 +105,8 @@ pub async fn record(app: &App, caller: &Caller, body: &[u8], request_id: String)
     Ok(FeedbackResponse { data, request_id })
 }
 
-async fn understand(app: &App, caller: &Caller, bytes: &[u8]) -> Result<(Judged, Opinion), Problem> {
-    let mut members: Map<String, Value> = serde_json::from_slice(bytes).map_err(|error| bad_json(&error))?;
-    refuse_nulls(&members, &[&OPINION_MEMBERS[..], &VEHICLE_MEMBERS].concat())?;
-    let body: Body = serde_json::from_slice(bytes).map_err(|error| bad_json(&error))?;
+async fn understand(app: &App, caller: &Caller, mut members: Map<String, Value>) -> Result<(Judged, Opinion), Problem> {
+    let body: Body = json::fit(members.clone(), "")?;
     members.retain(|name, _| VEHICLE_MEMBERS.contains(&name.as_str()));
     let opinion = opinion(&body)?;
     let judged = match (&body.request_id, members.is_empty()) {
@@ -171,7 +172,10 @@ fn check_alone(members: &Map<String, Value>) -> Result<(), Problem> {
 
 async fn by_vehicle(app: &App, order: &Order) -> Result<Judged, Problem> {
     let picture = app.renders.find(&order.variant).await?;
-    let missing = || Problem::not_found("not_rendered", "This picture has not been rendered yet.");
+    let missing = || {
+        Problem::not_found("not_rendered", "This picture has not been rendered yet.")
+            .advise("", "Only a picture that get_car_image has shown, or that a URL has served, can be rated.")
+    };
     let picture = picture.ok_or_else(missing)?;
     Ok(Judged {
         render_id: picture.render_id,
@@ -189,8 +193,10 @@ async fn by_request(app: &App, caller: &Caller, id: &str, order: Option<&Order>)
         false => app.renders.judged_by_request(&caller.account_id, id).await?,
     };
     let mut candidates = candidates.into_iter().filter(|judged| order.is_none_or(|order| judged.shows(&order.variant)));
-    let missing =
-        || Problem::not_found("unknown_request", "No picture was delivered to this account under this `request_id`.");
+    let missing = || {
+        Problem::not_found("unknown_request", "No picture was delivered to this account under this `request_id`.")
+            .advise("", "It is the `request_id` in the answer of get_car_image or create_car_image_urls.")
+    };
     let judged = candidates.next().ok_or_else(missing)?;
     if candidates.next().is_some() {
         let detail =

@@ -2,14 +2,15 @@
 
 use crate::accounts::Scope;
 use crate::app::App;
-use crate::delivery::urls::{self, Minted, Wanted};
+use crate::delivery::urls::{self, Minted, Terms, Wanted};
 use crate::delivery::{self, ImageRequest, Order};
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, bad_json, read_body};
+use crate::http::extract::{Caller, RequestId, read_body};
+use crate::http::json;
 use crate::http::openapi::requests::ImageUrlsRequest;
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{problem, refuse, vehicle_not_found};
-use crate::http::v1::named_request::{Begun, NamedRequest, REPLAYED, begin, key_of};
+use crate::http::v1::named_request::{Begun, Fingerprint, NamedRequest, REPLAYED, begin, kept_or_given_up, key_of};
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::idempotency::Kept;
 use crate::ledger::{AnswerToKeep, Credits, Window};
@@ -23,8 +24,8 @@ use utoipa::ToSchema;
 
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// What named requests are kept under.
-const ENDPOINT: &str = "POST /api/v1/image-urls";
+/// What named requests are kept under, those of the tool as well: the same addresses asked for over HTTP and over the tool are one request.
+pub const ENDPOINT: &str = "POST /api/v1/image-urls";
 
 /// One signed address.
 #[derive(Debug, Serialize, ToSchema)]
@@ -73,7 +74,7 @@ pub struct ImageUrlsResponse {
     post, path = "/api/v1/image-urls", tag = "Images", operation_id = "createImageUrls",
     security(("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "Names this request: sent again within 24 hours with the same body it gets the same answer, free.")),
+            description = "Names this request: sent again within 24 hours it gets the same answer, free. The same request may be written otherwise: what counts is what is asked for.")),
     request_body(content = ImageUrlsRequest, content_type = "application/json",
                  description = "One image, or a batch with terms. At most 64 KiB."),
     responses(
@@ -82,7 +83,7 @@ pub struct ImageUrlsResponse {
         (status = 400), (status = 401), (status = 402), (status = 403), (status = 404),
         (status = 409, description = "A request with this Idempotency-Key is being answered."),
         (status = 413),
-        (status = 422, description = "The Idempotency-Key was used with another body."),
+        (status = 422, description = "The Idempotency-Key was used for another request."),
         (status = 429), (status = 500), (status = 503),
     )
 )]
@@ -91,14 +92,15 @@ pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId,
     let understood = async {
         caller.require(Scope::ImagesRead)?;
         let body = read_body(request, &app).await?;
-        let parsed: Value = serde_json::from_slice(&body).map_err(|error| bad_json(&error))?;
+        let parsed = json::value(&body)?;
         Ok((understand(&app, &parsed)?, body, key_of(&headers)?))
     };
     let (asked, body, key) = match understood.await {
         Ok(understood) => understood,
         Err(refusal) => return refuse(&app, &caller, refusal).await,
     };
-    let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), body: &body };
+    let fingerprint = Fingerprint::of(&asked.meaning(), &body);
+    let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), fingerprint: &fingerprint };
     let (window, made) = make(&app, &caller, request_id.0, &asked, named).await;
     let response = match made {
         Ok(Made { answer, replayed: false }) => (StatusCode::CREATED, Json(answer)).into_response(),
@@ -135,15 +137,13 @@ pub async fn make(
         Ok(minted) => minted,
         Err(error) => return uncharged(app, caller, Err(problem(app, error))).await,
     };
-    let mut answer = json!(answer(&minted, asked, request_id));
+    let mut answer = json!(ImageUrlsResponse::of(&minted, &asked.orders, asked.wanted.terms, request_id));
     let keep = attempt
         .as_ref()
         .map(|attempt| AnswerToKeep { attempt_id: attempt.id().to_owned(), answer: answer.to_string() });
     let (window, paid) = minted.pay(app, caller, keep).await;
+    let paid = kept_or_given_up(attempt, paid).await;
     let made = paid.map_err(|error| problem(app, error)).map(|remaining| {
-        if let Some(attempt) = attempt {
-            attempt.was_kept();
-        }
         tell_balance(&mut answer, remaining);
         Made { answer, replayed: false }
     });
@@ -162,8 +162,20 @@ pub struct Asked {
     orders: Vec<Order>,
 }
 
+impl Asked {
+    /// What is asked for, in one spelling.
+    pub fn meaning(&self) -> Value {
+        let Terms { ttl_seconds, max_uses } = self.wanted.terms;
+        let images: Vec<Value> = self.orders.iter().map(Order::meaning).collect();
+        json!({ "images": images, "ttl_seconds": ttl_seconds, "max_uses": max_uses })
+    }
+}
+
 /// Reads a body of either form.
 pub fn understand(app: &App, parsed: &Value) -> Result<Asked, Problem> {
+    if let Value::Object(members) = parsed {
+        json::refuse_nulls(members, "", &[]).map_err(|null| null.with_items("images"))?;
+    }
     let wanted = Wanted::read(parsed, &app.config.delivery).map_err(|bad| {
         let refusal = Problem::bad_parameter(&bad.wrong.parameter, bad.wrong.detail);
         at_item(refusal, bad.index)
@@ -183,25 +195,27 @@ fn at_item(refusal: Problem, index: Option<usize>) -> Problem {
     }
 }
 
-/// The answer but for the balance, which is known once it is paid.
-fn answer(minted: &Minted, asked: &Asked, request_id: String) -> ImageUrlsResponse {
-    let expires_at = minted.expires_at.rfc3339();
-    let urls = minted.urls.iter().zip(&asked.orders).map(|(minted, order)| DeliveryUrl {
-        id: minted.id.clone(),
-        url: minted.url.clone(),
-        expires_at: expires_at.clone(),
-        max_uses: asked.wanted.terms.max_uses,
-        vehicle: order.into(),
-    });
-    ImageUrlsResponse {
-        data: urls.collect(),
-        billing: MintBilling {
-            charged_on: "creation",
-            credits_charged: minted.price().0,
-            credits_remaining: 0,
-            credits_per_url: 1,
-        },
-        request_id,
+impl ImageUrlsResponse {
+    /// The answer but for the balance, which is known once it is paid.
+    pub fn of(minted: &Minted, orders: &[Order], terms: Terms, request_id: String) -> Self {
+        let expires_at = minted.expires_at.rfc3339();
+        let urls = minted.urls.iter().zip(orders).map(|(minted, order)| DeliveryUrl {
+            id: minted.id.clone(),
+            url: minted.url.clone(),
+            expires_at: expires_at.clone(),
+            max_uses: terms.max_uses,
+            vehicle: order.into(),
+        });
+        ImageUrlsResponse {
+            data: urls.collect(),
+            billing: MintBilling {
+                charged_on: "creation",
+                credits_charged: minted.price().0,
+                credits_remaining: 0,
+                credits_per_url: 1,
+            },
+            request_id,
+        }
     }
 }
 

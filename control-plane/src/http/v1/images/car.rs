@@ -116,8 +116,9 @@ pub async fn get(
         return signed_address(&app, &caller, request_id, &asked.order).await;
     }
     let if_none_match = if_none_match(&headers);
-    let (window, delivered) =
-        delivery::deliver(&app, &caller, &request_id.0, &asked.order, if_none_match.as_deref(), None).await;
+    let wanted =
+        delivery::Asked { if_none_match: if_none_match.as_deref(), ..delivery::Asked::for_order(&asked.order) };
+    let (window, delivered) = delivery::deliver(&app, &caller, &request_id.0, wanted).await;
     let response = match delivered {
         Ok(Delivered::Image { ready, source, remaining }) => {
             let mut response = described(&asked, Some(&ready.etag), Credits(1), remaining);

@@ -5,7 +5,8 @@ use crate::app::App;
 use crate::catalog::Make;
 use crate::delivery::request::{YEARS, whole};
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, bad_json, read_body, refuse_nulls};
+use crate::http::extract::{Caller, RequestId, read_body};
+use crate::http::json;
 use crate::http::openapi::requests::{self, ResolveRequest};
 use crate::http::rate_limit::counted;
 use crate::http::v1::vehicles::get::CatalogMake;
@@ -22,8 +23,6 @@ use utoipa::ToSchema;
 pub const BODY_BYTES_MAX: usize = 4 * 1024;
 pub const QUERY_CHARS_MAX: usize = 200;
 pub const NAME_CHARS_MAX: usize = 60;
-
-const MEMBERS: [&str; 4] = ["query", "year", "make", "model"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -130,16 +129,16 @@ pub struct ResolveResponse {
 pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId, request: Request) -> Response {
     counted(&app, &caller, async {
         caller.require(Scope::AccountRead)?;
-        let bytes = read_body(request, &app).await?;
-        let answer = answer(&app, &bytes, request_id.0)?;
+        let members = json::members(&read_body(request, &app).await?, &[])?;
+        let answer = answer(&app, members, request_id.0)?;
         Ok(([(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
     })
     .await
 }
 
-/// The picture that a body means.
-pub fn answer(app: &App, body: &[u8], request_id: String) -> Result<ResolveResponse, Problem> {
-    let (body, year) = understand(body)?;
+/// The picture that the members of a body mean.
+pub fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Result<ResolveResponse, Problem> {
+    let (body, year) = understand(members)?;
     let asked = resolve::Request {
         query: &body.query,
         year,
@@ -151,10 +150,8 @@ pub fn answer(app: &App, body: &[u8], request_id: String) -> Result<ResolveRespo
     Ok(ResolveResponse { data: shown(&resolved), request_id })
 }
 
-fn understand(bytes: &[u8]) -> Result<(Body, Option<u16>), Problem> {
-    let members: Map<String, Value> = serde_json::from_slice(bytes).map_err(|error| bad_json(&error))?;
-    refuse_nulls(&members, &MEMBERS)?;
-    let body: Body = serde_json::from_slice(bytes).map_err(|error| bad_json(&error))?;
+fn understand(members: Map<String, Value>) -> Result<(Body, Option<u16>), Problem> {
+    let body: Body = json::fit(members, "")?;
     let characters = body.query.chars().count();
     if body.query.trim().is_empty() || characters > QUERY_CHARS_MAX {
         return Err(Problem::bad_parameter("query", format!("`query` is 1 to {QUERY_CHARS_MAX} characters of text.")));
@@ -179,17 +176,23 @@ fn understand(bytes: &[u8]) -> Result<(Body, Option<u16>), Problem> {
 fn not_found(unresolved: Unresolved<'_>) -> Problem {
     let Unresolved { makes, extracted } = unresolved;
     if makes.is_empty() {
-        return Problem::not_found("vehicle_not_found", "No vehicle of the catalog was recognised in `query`.");
+        return Problem::not_found("vehicle_not_found", "No vehicle of the catalog was recognised in `query`.").advise(
+            "",
+            "search_vehicles with `q` finds makes and models by a part of their name, with `year` it lists the makes of a year.",
+        );
     }
     let names: Vec<&str> = makes.iter().map(|make| make.name.as_str()).collect();
     let left = match extracted.unread.is_empty() {
         true => "Name a model".to_owned(),
         false => format!("`{}` is not one of its models", extracted.unread.join(" ")),
     };
-    let detail =
-        format!("Only a make was recognised: {}. {left}; GET /api/v1/vehicles?make= lists them.", names.join(", "));
+    let detail = format!("Only a make was recognised: {}. {left}.", names.join(", "));
+    let slug = makes.first().map_or("", |make| make.slug.as_str());
+    let api = format!("GET /api/v1/vehicles?make={slug} lists them.");
+    let tool = format!("search_vehicles with `make`: `{slug}` lists them.");
     let makes: Vec<CatalogMake> = makes.into_iter().map(|make: &Make| CatalogMake::from(make)).collect();
-    Problem::not_found("vehicle_not_found", detail).with("makes", serde_json::to_value(makes).unwrap_or_default())
+    let makes = serde_json::to_value(makes).unwrap_or_default();
+    Problem::not_found("vehicle_not_found", detail).with("makes", makes).advise(api, tool)
 }
 
 fn shown(resolved: &Resolved<'_>) -> ResolvedPicture {
