@@ -37,7 +37,9 @@ model:
 model-eval:
 	@models/make_model.sh evaluate
 
-# Licences and duplicate versions of everything we link (installs cargo-deny on first use).
+# Licences, sources and known weaknesses of everything we link (installs cargo-deny on first use). What is known comes from the advisory
+# database, which is fetched with git; where that is not reached the target fails and says so.
 audit:
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny check licenses bans sources
+	@cargo deny check advisories || { echo "audit: advisories were not all checked, or one concerns us: see above" >&2; exit 1; }

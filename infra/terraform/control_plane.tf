@@ -6,6 +6,8 @@ resource "aws_lb" "farm" {
   security_groups = [aws_security_group.load_balancer.id]
   # Cold renders take up to two minutes, and the service ends them after that.
   idle_timeout = 180
+  # What HTTP does not allow is read one way here and another way there: it goes no further.
+  drop_invalid_header_fields = true
 }
 
 resource "aws_lb_target_group" "control_plane" {

@@ -56,10 +56,13 @@ resource "aws_security_group" "node" {
   vpc_id      = aws_vpc.farm.id
 }
 
+# The clients' address, the bucket, and where its image and its token come from: all by HTTPS.
 resource "aws_vpc_security_group_egress_rule" "node_out" {
   security_group_id = aws_security_group.node.id
   cidr_ipv4         = "0.0.0.0/0"
-  ip_protocol       = "-1"
+  ip_protocol       = "tcp"
+  from_port         = 443
+  to_port           = 443
 }
 
 resource "aws_security_group" "database" {

@@ -1,13 +1,30 @@
 # What has to last: the database and the bucket.
 
-resource "random_password" "database" {
+# Passwords are made once and kept in Secrets Manager alone: `ephemeral` values and write-only arguments are in no plan and no state. Raising
+# `secrets_version` makes new ones (docs/operations/rotating-secrets.md).
+ephemeral "random_password" "database" {
   length  = 40
   special = false
 }
 
-resource "random_password" "operator" {
+ephemeral "random_password" "operator" {
   length  = 48
   special = false
+}
+
+resource "aws_secretsmanager_secret" "database" {
+  name_prefix = "${var.name}-database-"
+}
+
+resource "aws_secretsmanager_secret_version" "database" {
+  secret_id                = aws_secretsmanager_secret.database.id
+  secret_string_wo         = ephemeral.random_password.database.result
+  secret_string_wo_version = var.secrets_version
+}
+
+# What is kept, whatever this run has made up.
+ephemeral "aws_secretsmanager_secret_version" "database" {
+  secret_id = aws_secretsmanager_secret_version.database.secret_id
 }
 
 resource "aws_db_subnet_group" "farm" {
@@ -27,7 +44,8 @@ resource "aws_db_instance" "farm" {
   multi_az                     = true
   db_name                      = "cyclorama"
   username                     = "cyclorama"
-  password                     = random_password.database.result
+  password_wo                  = ephemeral.aws_secretsmanager_secret_version.database.secret_string
+  password_wo_version          = var.secrets_version
   db_subnet_group_name         = aws_db_subnet_group.farm.name
   vpc_security_group_ids       = [aws_security_group.database.id]
   publicly_accessible          = false
@@ -55,6 +73,33 @@ resource "aws_s3_bucket_ownership_controls" "objects" {
 
   rule {
     object_ownership = "BucketOwnerEnforced"
+  }
+}
+
+# Nobody speaks to the bucket without TLS, whatever a policy elsewhere allows.
+resource "aws_s3_bucket_policy" "objects" {
+  bucket = aws_s3_bucket.objects.id
+  policy = data.aws_iam_policy_document.objects.json
+
+  depends_on = [aws_s3_bucket_public_access_block.objects]
+}
+
+data "aws_iam_policy_document" "objects" {
+  statement {
+    effect    = "Deny"
+    actions   = ["s3:*"]
+    resources = [aws_s3_bucket.objects.arn, "${aws_s3_bucket.objects.arn}/*"]
+
+    principals {
+      type        = "*"
+      identifiers = ["*"]
+    }
+
+    condition {
+      test     = "Bool"
+      variable = "aws:SecureTransport"
+      values   = ["false"]
+    }
   }
 }
 
@@ -90,11 +135,14 @@ resource "aws_secretsmanager_secret" "control_plane" {
   name_prefix = "${var.name}-control-plane-"
 }
 
+# Written when `secrets_version` is raised, and not when only an address in it changes.
 resource "aws_secretsmanager_secret_version" "control_plane" {
-  secret_id = aws_secretsmanager_secret.control_plane.id
+  secret_id                = aws_secretsmanager_secret.control_plane.id
+  secret_string_wo_version = var.secrets_version
 
-  secret_string = <<-TOML
-    database_url = "postgres://cyclorama:${random_password.database.result}@${aws_db_instance.farm.endpoint}/cyclorama?sslmode=require"
-    operator_token = "${random_password.operator.result}"
+  # The certificates come with the machine (control_plane.sh.tftpl).
+  secret_string_wo = <<-TOML
+    database_url = "postgres://cyclorama:${ephemeral.aws_secretsmanager_secret_version.database.secret_string}@${aws_db_instance.farm.endpoint}/cyclorama?sslmode=verify-full&sslrootcert=/etc/cyclorama/database-ca.pem"
+    operator_token = "${ephemeral.random_password.operator.result}"
   TOML
 }

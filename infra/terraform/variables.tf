@@ -153,3 +153,9 @@ variable "database_storage_gb" {
     error_message = "database_storage_gb must be 20 to 16000."
   }
 }
+
+variable "secrets_version" {
+  description = "Raised by one, it makes a new password of the database and a new operator token; machines read them when they start."
+  type        = number
+  default     = 1
+}

@@ -1,5 +1,6 @@
 terraform {
-  required_version = ">= 1.9"
+  # Write-only arguments.
+  required_version = ">= 1.11"
 
   required_providers {
     aws = {
@@ -8,7 +9,7 @@ terraform {
     }
     random = {
       source  = "hashicorp/random"
-      version = "~> 3.6"
+      version = "~> 3.7"
     }
   }
 }

@@ -104,7 +104,6 @@ checked("boards are whole and Prometheus reads their queries", boards, [
 ]);
 
 checked("the container file is sound", (infra) => complaints(tool("HADOLINT"), ["--failure-threshold", "info", `${infra}/containers/Containerfile`]), [
-    ["containers/Containerfile", "debian:trixie-20260918-slim", "debian:latest"],
     ["containers/Containerfile", "USER 10001\nVOLUME", "USER root\nVOLUME"],
     ["containers/Containerfile", "ENTRYPOINT", "ENTRYPOYNT"],
 ]);
@@ -165,6 +164,94 @@ checked("the manifests keep to the schemas of Kubernetes, KEDA and the Prometheu
     ["kubernetes/monitoring.yaml", "endpoints:", "endpoint:"],
 ]);
 
+const policies = (infra) => parseAllDocuments(readFileSync(`${infra}/kubernetes/network.yaml`, "utf8")).map((document) => document.toJS());
+
+/** What a pod may open although nobody has named it. */
+function opened(infra) {
+    const all = policies(infra);
+    const nobody = all.find(({ metadata }) => metadata.name === "nobody").spec;
+    if (Object.keys(nobody.podSelector).length || !["Ingress", "Egress"].every((type) => nobody.policyTypes.includes(type))) return "`nobody` is not about everybody";
+    for (const { metadata, spec } of all) {
+        for (const rule of spec.egress ?? []) {
+            if (!rule.to?.length || !rule.ports?.length) return `${metadata.name}: a rule without addresses or ports`;
+            for (const { ipBlock } of rule.to.filter((peer) => peer.ipBlock)) {
+                const closed = ipBlock.except ?? [];
+                const has = (...networks) => networks.some((network) => closed.includes(network));
+                const metadataOpen = ipBlock.cidr.includes(":") ? !has("fd00:ec2::254/128", "fc00::/7") : !has("169.254.169.254/32", "169.254.0.0/16");
+                if (metadataOpen) return `${metadata.name}: ${ipBlock.cidr} with the machine's metadata`;
+                const inside = ipBlock.cidr.includes(":") ? ["fc00::/7", "fe80::/10"] : ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"];
+                if (metadata.name === "node" && !inside.every((network) => has(network))) return "node: private addresses";
+            }
+        }
+    }
+    const node = all.find(({ metadata }) => metadata.name === "node").spec;
+    return node.policyTypes.includes("Egress") && node.egress.length === 2 ? "" : "node: more than control planes and the bucket";
+}
+
+checked("pods open nothing but what is named", async (infra) => opened(infra), [
+    ["kubernetes/network.yaml", "podSelector: {}\n  policyTypes: [Ingress, Egress]", "podSelector: {}\n  policyTypes: [Ingress]"],
+    ["kubernetes/network.yaml", "169.254.0.0/16, ", ""],
+    ["kubernetes/network.yaml", ", except: [169.254.169.254/32]", ""],
+    ["kubernetes/network.yaml", "except: [10.0.0.0/8, ", "except: ["],
+    ["kubernetes/network.yaml", "      ports: [{protocol: TCP, port: 443}]\n", ""],
+]);
+
+/** Proxies that are believed, where they are more than a subnet: everybody in it chooses its own address. */
+function believed(infra) {
+    const read = (file) => parse(readFileSync(`${infra}/${file}`, "utf8"), { merge: true });
+    const control = (service) => service.environment?.CYCLORAMA_TRUSTED_PROXIES;
+    const compose = read("compose/compose.yaml");
+    const given = [read("kubernetes/settings.yaml").data.CYCLORAMA_TRUSTED_PROXIES, ...Object.values(compose.services).map(control).filter((text) => text !== undefined)];
+    const networks = given.join(",").split(",").map((text) => text.trim()).filter(Boolean);
+    const wide = networks.filter((network) => Number(network.split("/")[1] ?? 128) < (network.includes(":") ? 64 : 24));
+    if (wide.length) return `${wide.join()} is wider than a subnet`;
+    return networks.includes(compose.services.proxy.networks.farm.ipv4_address) ? "" : "the proxy of the compose file is not believed";
+}
+
+checked("only proxies are believed", async (infra) => believed(infra), [
+    ["kubernetes/settings.yaml", 'CYCLORAMA_TRUSTED_PROXIES: ""', "CYCLORAMA_TRUSTED_PROXIES: 10.0.0.0/8"],
+    ["compose/compose.yaml", "CYCLORAMA_TRUSTED_PROXIES: 172.30.0.10", "CYCLORAMA_TRUSTED_PROXIES: 172.30.0.0/16"],
+    ["compose/compose.yaml", "{ipv4_address: 172.30.0.10}", "{ipv4_address: 172.30.0.11}"],
+]);
+
+/** What comes from elsewhere into an image without a digest. */
+function undigested(infra) {
+    const file = readFileSync(`${infra}/containers/Containerfile`, "utf8");
+    const installs = file.match(/pip install[^\n]*/g) ?? [];
+    for (const install of installs) if (!/--require-hashes .*-r \S+|-r \S+.*--require-hashes/.test(install)) return install;
+    for (const [, image] of file.matchAll(/^FROM (\S+)/gm)) if (!image.startsWith("${") && !["base", "node-base"].includes(image)) return `${image} cannot be given by its digest`;
+    for (const [, image] of file.matchAll(/^ARG \w+_IMAGE=(\S*)/gm)) if (!/:[\w.-]*\d[\w.-]*$/.test(image)) return `${image} has no exact tag`;
+    const lines = readFileSync(`${infra}/containers/onnxruntime-cuda.txt`, "utf8").split("\n").filter((line) => line && !line.startsWith("#"));
+    if (!lines.some((line) => line.startsWith("nvidia-cudnn"))) return "the list is not whole";
+    return lines.filter((line) => !/^[a-z0-9.-]+==[0-9][\w.]* --hash=sha256:[0-9a-f]{64}$/.test(line)).join();
+}
+
+checked("what goes into an image is pinned by its digest", async (infra) => undigested(infra), [
+    ["containers/Containerfile", " --require-hashes", ""],
+    ["containers/Containerfile", "debian:trixie-20260918-slim", "debian:latest"],
+    ["containers/Containerfile", "debian:trixie-20260918-slim", "debian"],
+    ["containers/Containerfile", "FROM ${BASE_IMAGE} AS base", "FROM docker.io/library/debian:trixie AS base"],
+    ["containers/onnxruntime-cuda.txt", "flatbuffers==25.12.19 ", "flatbuffers>=25 "],
+    ["containers/onnxruntime-cuda.txt", "--hash=sha256:f6595", "--hash=sha256:f659"],
+]);
+
+/** What AWS is asked for less strictly than it could be; a secret that would be in the state. */
+function lax(infra) {
+    const text = files(`${infra}/terraform`, ".tf").map((file) => readFileSync(file, "utf8").replace(/^\s*#.*$/gm, "")).join("\n");
+    for (const needed of ["sslmode=verify-full&sslrootcert=", "aws:SecureTransport", "drop_invalid_header_fields = true", "/staging/"]) if (!text.includes(needed)) return `no ${needed}`;
+    if (!readFileSync(`${infra}/terraform/control_plane.sh.tftpl`, "utf8").includes("database-ca.pem")) return "no certificates of the database";
+    const kept = /resource "random_password"|^\s*(password|secret_string|master_password)\s+=/m.exec(text);
+    return kept ? `in the state: ${kept[0]}` : "";
+}
+
+checked("Terraform asks for TLS that is checked, and keeps no secret", async (infra) => lax(infra), [
+    ["terraform/storage.tf", "sslmode=verify-full", "sslmode=require"],
+    ["terraform/storage.tf", "aws:SecureTransport", "aws:SourceIp"],
+    ["terraform/storage.tf", "  password_wo                  =", "  password                     ="],
+    ["terraform/storage.tf", 'ephemeral "random_password" "operator"', 'resource "random_password" "operator"'],
+    ["terraform/control_plane.tf", "drop_invalid_header_fields = true", "drop_invalid_header_fields = false"],
+]);
+
 test("an upgrade in Kubernetes takes nothing away before it is done", async () => {
     const text = (await promisify(execFile)(tool("KUBECTL"), ["kustomize", join(root, "infra/kubernetes")])).stdout;
     const objects = parseAllDocuments(text).map((document) => document.toJS());
@@ -186,8 +273,8 @@ test("an upgrade in Kubernetes takes nothing away before it is done", async () =
 function undeclared(infra) {
     const text = files(`${infra}/terraform`, ".tf").map((file) => readFileSync(file, "utf8").replace(/^\s*#.*$/gm, "")).join("\n");
     const declared = new Set();
-    for (const [, kind, first, second] of text.matchAll(/^(variable|resource|data) "(\w+)"(?: "(\w+)")? \{/gm)) declared.add(kind === "variable" ? `var.${first}` : `${first}.${second}`);
-    const used = text.replace(/^(variable|resource|data) .*$/gm, "").matchAll(/\b(var\.\w+|(?:aws|random)_\w+\.\w+)\b/g);
+    for (const [, kind, first, second] of text.matchAll(/^(variable|resource|data|ephemeral) "(\w+)"(?: "(\w+)")? \{/gm)) declared.add(kind === "variable" ? `var.${first}` : `${first}.${second}`);
+    const used = text.replace(/^(variable|resource|data|ephemeral) .*$/gm, "").matchAll(/\b(var\.\w+|(?:aws|random)_\w+\.\w+)\b/g);
     return [...new Set([...used].map(([, name]) => name))].filter((name) => !declared.has(name)).join();
 }
 /** What a template asks for that it is not given. */
