@@ -1,8 +1,9 @@
 //! What goes wrong: a kind for what programs decide on, a `code` for everything else.
 
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use serde_json::{Map, Value};
 use std::error::Error as StdError;
+use std::time::SystemTime;
 
 /// What programs decide on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +133,7 @@ impl Error {
             detail: detail.unwrap_or_else(|| format!("The answer has status {status} and is no problem document.")),
             status: Some(status),
             request_id,
-            retry_after_seconds: header(RETRY_AFTER.as_str()).and_then(|text| text.parse().ok()),
+            retry_after_seconds: header(RETRY_AFTER.as_str()).and_then(|text| retry_after(text, header(DATE.as_str()))),
             document,
             unsent: false,
         };
@@ -188,5 +189,49 @@ impl Error {
             Some(request_id) => format!("{} ({}, request {request_id})", self.told.detail, self.told.code),
             None => format!("{} ({})", self.told.detail, self.told.code),
         }
+    }
+}
+
+/// Seconds to wait, of both forms that the header has (RFC 9110, 10.2.3): a number of seconds, or a date. A date is read by the answer's own
+/// clock where that says its time, so that a client whose clock is wrong waits as long as was meant; one that has passed is no wait.
+fn retry_after(text: &str, date: Option<&str>) -> Option<u64> {
+    let text = text.trim();
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More than the largest number is for ever.
+        return Some(text.parse().unwrap_or(u64::MAX));
+    }
+    let until = httpdate::parse_http_date(text).ok()?;
+    let now = date.and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or_else(SystemTime::now);
+    Some(until.duration_since(now).map_or(0, |wait| wait.as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::retry_after;
+
+    #[test]
+    fn retry_after_has_two_forms() {
+        let date = Some("Thu, 26 Nov 2026 08:00:00 GMT");
+        for (text, date, seconds) in [
+            ("0", None, Some(0)),
+            (" 17 ", None, Some(17)),
+            ("99999999999999999999999", None, Some(u64::MAX)),
+            ("Thu, 26 Nov 2026 08:00:15 GMT", date, Some(15)),
+            ("Thursday, 26-Nov-26 08:01:00 GMT", date, Some(60)),
+            ("Thu Nov 26 09:00:00 2026", date, Some(3600)),
+            ("Thu, 26 Nov 2026 07:59:59 GMT", date, Some(0)),
+            ("Wed, 01 Jan 2020 00:00:00 GMT", None, Some(0)),
+            ("soon", date, None),
+            ("-5", date, None),
+            ("1.5", date, None),
+            ("", date, None),
+        ] {
+            assert_eq!(retry_after(text, date), seconds, "{text:?}");
+        }
+        // By this machine's clock where the answer has none.
+        assert!(retry_after("Fri, 01 Jan 2100 00:00:00 GMT", None).is_some_and(|seconds| seconds > 1_000_000));
+        assert!(
+            retry_after("Fri, 01 Jan 2100 00:00:00 GMT", Some("no date")).is_some_and(|seconds| seconds > 1_000_000)
+        );
     }
 }

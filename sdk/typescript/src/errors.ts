@@ -86,15 +86,34 @@ export function fromAnswer(status: number, headers: Headers, document: unknown):
   const known = (typeof document === "object" && document !== null ? document : {}) as Record<string, unknown>;
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
   const code = text(known["code"]) ?? text(known["error"]);
-  const retryAfter = headers.get("retry-after") ?? "";
   return new (CLASSES[status] ?? CycloramaError)({
     code: code ?? "unexpected_answer",
     detail: text(known["detail"]) ?? code ?? `The answer has status ${status} and is no problem document.`,
     status,
     request_id: text(known["request_id"]) ?? headers.get("x-request-id") ?? undefined,
     document: known,
-    retry_after_seconds: /^[0-9]+$/.test(retryAfter) ? Number(retryAfter) : undefined,
+    retry_after_seconds: retryAfter(headers.get("retry-after") ?? "", headers.get("date") ?? ""),
   });
+}
+
+/**
+ * Seconds to wait, of both forms that the header has (RFC 9110, 10.2.3): a number of seconds, or a date. A date is read by the answer's own
+ * clock where that says its time, so that a client whose clock is wrong waits as long as was meant; one that has passed is no wait.
+ */
+function retryAfter(text: string, date: string): number | undefined {
+  if (/^[0-9]+$/.test(text.trim())) return Number(text);
+  const until = moment(text);
+  if (until === undefined) return undefined;
+  return Math.max(0, Math.floor((until - (moment(date) ?? Date.now())) / 1000));
+}
+
+/** Milliseconds of an HTTP date: as it is written today, or in one of the two older forms. */
+function moment(text: string): number | undefined {
+  // `Date.parse` reads much that is no date of HTTP, such as plain numbers; the oldest form does not say that it is in GMT.
+  if (!/^(Mon|Tues?|Wed(nes)?|Thu(rs)?|Fri|Sat(ur)?|Sun)(day)?,? /.test(text.trim())) return undefined;
+  const written = text.trim().replace(/^[A-Za-z]+,? /, "").replace(/^(\d\d)-(\w{3})-(\d\d) /, "$1 $2 20$3 ");
+  const read = Date.parse(written.endsWith("GMT") ? written : `${written} GMT`);
+  return Number.isNaN(read) ? undefined : read;
 }
 
 export function connectionFailed(cause: unknown): UnavailableError {

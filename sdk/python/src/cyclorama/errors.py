@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from typing import Any, Dict, Mapping, Optional
 
 
@@ -83,7 +85,6 @@ _CLASSES = {
 
 def from_answer(status: int, headers: Mapping[str, str], document: Any) -> CycloramaError:
     """`document` is the body's JSON, or None when it is none."""
-    retry_after = headers.get("retry-after", "")
     known = document if isinstance(document, dict) else {}
     code = known.get("code") or known.get("error")
     return _CLASSES.get(status, CycloramaError)(
@@ -92,8 +93,30 @@ def from_answer(status: int, headers: Mapping[str, str], document: Any) -> Cyclo
         status=status,
         request_id=known.get("request_id") or headers.get("x-request-id"),
         document=known,
-        retry_after_seconds=int(retry_after) if retry_after.isascii() and retry_after.isdigit() else None,
+        retry_after_seconds=_retry_after(headers.get("retry-after", ""), headers.get("date", "")),
     )
+
+
+def _retry_after(text: str, date: str) -> Optional[int]:
+    """Seconds to wait, of both forms that the header has (RFC 9110, 10.2.3): a number of seconds, or a date. A date is read by the answer's own
+    clock where that says its time, so that a client whose clock is wrong waits as long as was meant; one that has passed is no wait."""
+    text = text.strip()
+    if text.isascii() and text.isdigit():
+        # Python refuses to read numbers of thousands of digits.
+        return int(text[:18])
+    until = _moment(text)
+    if until is None:
+        return None
+    return max(0, int((until - (_moment(date) or datetime.now(timezone.utc))).total_seconds()))
+
+
+def _moment(text: str) -> Optional[datetime]:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (TypeError, ValueError, IndexError):
+        return None
+    # HTTP dates are in GMT; the oldest form does not say so.
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
 
 
 def connection_failed(cause: object) -> UnavailableError:
