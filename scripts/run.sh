@@ -17,9 +17,13 @@ export CYCLORAMA_LISTEN=${CYCLORAMA_LISTEN:-127.0.0.1:8080}
 base=${CYCLORAMA_BASE_URL:-http://$CYCLORAMA_LISTEN}
 mkdir -p "$CYCLORAMA_DATA_DIR"
 
-"$bin/cyclorama" serve &
+# In a process group of its own, so that Ctrl-C reaches this script alone: it tells the service once, and waits until that has ended. A second
+# Ctrl-C is passed on as well, and ends the service at once.
+set -m
+"$bin/cyclorama" serve </dev/null &
 service=$!
-trap 'kill -TERM $service 2>/dev/null' INT TERM
+set +m
+trap 'kill -TERM $service 2>/dev/null || true' INT TERM HUP EXIT
 for _ in $(seq 1 120); do
     kill -0 $service 2>/dev/null || { wait $service; exit 1; }
     curl -fsS -o /dev/null "$base/readyz" 2>/dev/null && break
@@ -46,4 +50,8 @@ cat <<TEXT
   Ctrl-C stops it.
 
 TEXT
-wait $service
+# A signal ends `wait`, and not yet the service.
+while :; do
+    wait $service && ended=0 || ended=$?
+    kill -0 $service 2>/dev/null || exit $ended
+done

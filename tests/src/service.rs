@@ -48,6 +48,7 @@ pub struct Service {
     listen: String,
     admin_listen: String,
     pub http: reqwest::Client,
+    log_file: PathBuf,
 }
 
 /// The folder where cargo put the workspace's programs: this one's own, or above it for a test program in `deps`.
@@ -63,7 +64,7 @@ pub fn binaries() -> Result<PathBuf> {
 /// A port that was free a moment ago.
 /// A port nobody listens on, each given out once. Below the ports that the system lends to outgoing connections: those come and
 /// go by the hundred here, and one would now and then hold a service's port while it restarts.
-pub(crate) fn free_port() -> Result<u16> {
+pub fn free_port() -> Result<u16> {
     const FIRST: u32 = 10_000;
     const COUNT: u32 = 20_000;
     static GIVEN: AtomicU32 = AtomicU32::new(0);
@@ -103,6 +104,7 @@ impl Service {
             DatabaseChoice::Sqlite => format!("sqlite:{}", folder.path().join("cyclorama.db").display()),
             DatabaseChoice::Postgres => new_postgres_database().await?,
         };
+        let log_file = folder.path().join("service.log");
         let listen = format!("127.0.0.1:{}", free_port()?);
         let admin_listen = format!("127.0.0.1:{}", free_port()?);
         Ok(Self {
@@ -115,7 +117,13 @@ impl Service {
             listen,
             admin_listen,
             http: http_client()?,
+            log_file,
         })
+    }
+
+    /// Where the next launch writes its log.
+    pub fn log_to(&mut self, file: &str) {
+        self.log_file = file.into();
     }
 
     fn command(&self) -> Result<Command> {
@@ -140,7 +148,7 @@ impl Service {
 
     /// Starts the program on the same folder, database and ports: first start and restart alike.
     pub async fn launch(&mut self) -> Result<()> {
-        let log = std::fs::File::options().create(true).append(true).open(self.log_file())?;
+        let log = std::fs::File::options().create(true).append(true).open(&self.log_file)?;
         let child = self.command()?.arg("serve").stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()?;
         self.child = Some(child);
         let started = Instant::now();
@@ -189,13 +197,13 @@ impl Service {
         &self.database_url
     }
 
-    fn log_file(&self) -> PathBuf {
-        self.folder.path().join("service.log")
-    }
-
     /// Everything the service (and its embedded node) has written to its log.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(self.log_file()).unwrap_or_default()
+        // A device, such as /dev/full, has nothing that could be read again.
+        match self.log_file.is_file() {
+            true => std::fs::read_to_string(&self.log_file).unwrap_or_default(),
+            false => String::new(),
+        }
     }
 
     /// Runs an operator command; its JSON answer, or its error text.

@@ -27,6 +27,7 @@ mod images_car;
 mod images_car_errors;
 mod json_bodies;
 mod machines;
+mod make_run;
 mod mcp;
 mod mcp_clients;
 mod money;
