@@ -1,5 +1,8 @@
 //! The control plane: catalog, accounts, credits, renders, delivery and the pages. See `docs/architecture.md`.
 
+// Both panic when their output is closed or full; commands print through `cli::print`, the service logs.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod accounts;
 pub mod alerts;
 pub mod app;

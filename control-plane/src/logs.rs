@@ -26,7 +26,8 @@ pub fn start(logs: &Logs) {
             filter = filter.add_directive(quiet);
         }
     }
-    let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A line that cannot be written (a full disk) is lost; told on standard error as well, it would be a panic in whoever logs.
+    let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr).log_internal_errors(false);
     // Fails only when one is installed already, as when several tests start a service in one process.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();

@@ -1,11 +1,9 @@
 //! The `cyclorama` program: the service, and the operator's command line.
 
-use clap::Parser;
-
 // A sixth of a cached delivery went into the system's allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    cyclorama::cli::run(cyclorama::cli::Cli::parse())
+    cyclorama::cli::run()
 }

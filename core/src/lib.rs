@@ -1,11 +1,12 @@
 //! What the control plane and the render node agree on: vehicles, views, colours, formats and sizes, the wire messages
-//! between the two, how a picture is sized and encoded, and how spans of both become one trace.
+//! between the two, how a picture is sized and encoded, how spans of both become one trace, and how commands print.
 //!
 //! No wgpu, no ONNX Runtime, no HTTP server and no SQL: those belong to the two binaries.
 
 pub mod colour;
 pub mod encoding;
 pub mod format;
+pub mod output;
 pub mod traces;
 pub mod variant;
 pub mod vehicle;

@@ -38,12 +38,12 @@ pub enum BenchError {
 }
 
 /// Every model at batches of 1, 2, 4 and so on up to `batch_max`, `turns` times each after one that is not counted. `told` hears of each size as
-/// soon as it is measured.
+/// soon as it is measured, and says whether to go on.
 pub fn measure(
     config: &LocalConfig,
     batch_max: u32,
     turns: usize,
-    told: &mut dyn FnMut(&Figures),
+    told: &mut dyn FnMut(&Figures) -> bool,
 ) -> Result<Vec<Figures>, BenchError> {
     let mut renderer = Renderer::start(&LocalConfig { batch_max, ..config.clone() })?;
     let mut measured = Vec::new();
@@ -55,8 +55,11 @@ pub fn measure(
                 break;
             }
             let figures = measure_one(&mut renderer, &pipeline.id, size, turns)?;
-            told(&figures);
+            let goes_on = told(&figures);
             measured.push(figures);
+            if !goes_on {
+                return Ok(measured);
+            }
         }
     }
     Ok(measured)

@@ -1,5 +1,8 @@
 //! The render node: vehicle geometry, G-buffer, diffusion, paint, encoding, and the agent that pulls work for them.
 
+// Both panic when their output is closed or full; commands print through `cyclorama_core::output`, the agent logs.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod agent;
 pub mod backoff;
 pub mod batches;

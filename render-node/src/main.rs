@@ -1,9 +1,13 @@
 //! `cyclorama-node`: serves a control plane (`run`), or renders and checks on this machine alone.
 
+// Both panic when their output is closed or full; commands print through `output`, the agent logs.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 mod vehicle_commands;
 
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
+use cyclorama_core::output::{self, Unprinted};
 use cyclorama_core::traces::{Exporter, Trace};
 use cyclorama_core::{BodyClass, Colour, Format, Vehicle, View, encoding};
 use cyclorama_node::agent::{Agent, with_causes};
@@ -32,6 +36,9 @@ use vehicle_commands::{CheckArguments, CompareArguments, check_vehicles, compare
 
 /// How long the engine gets to put its device away, and to end a render that nobody waits for, when the node leaves.
 const ENGINE_END_TIME: Duration = Duration::from_secs(20);
+
+/// As the arguments' own library ends.
+const WRONG_USAGE: u8 = 2;
 
 /// More cannot be judged on one page, and a long list given by mistake would take hours.
 const VEHICLES_ON_A_SHEET_MAX: usize = 400;
@@ -113,8 +120,8 @@ struct ContactSheetArguments {
     #[arg(long)]
     one_color_each: bool,
     /// Vehicles side by side.
-    #[arg(long, default_value_t = 1)]
-    in_a_row: usize,
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=400))]
+    in_a_row: u16,
     #[arg(long, value_enum, default_value = "model")]
     look: contact_sheet::Look,
     /// Side of each picture in pixels.
@@ -145,22 +152,27 @@ struct RenderArguments {
     /// Shape of the body; dimensions are typical for it unless given.
     #[arg(long, default_value = "sedan", value_parser = parse::<BodyClass>)]
     body: BodyClass,
-    #[arg(long)]
+    #[arg(long, value_parser = millimetres())]
     length_mm: Option<u32>,
-    #[arg(long)]
+    #[arg(long, value_parser = millimetres())]
     width_mm: Option<u32>,
-    #[arg(long)]
+    #[arg(long, value_parser = millimetres())]
     height_mm: Option<u32>,
-    #[arg(long)]
+    #[arg(long, value_parser = millimetres())]
     wheelbase_mm: Option<u32>,
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Side of the picture in pixels, at most 1024.
-    #[arg(long, default_value_t = cyclorama_core::MASTER_SIDE_PX)]
+    #[arg(long, default_value_t = cyclorama_core::MASTER_SIDE_PX, value_parser = clap::value_parser!(u32).range(1..=1024))]
     size: u32,
     /// .png, .webp or .jpg
     #[arg(long)]
     out: PathBuf,
+}
+
+/// From a toy's to the longest lorry's.
+fn millimetres() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(100..=30_000)
 }
 
 fn parse<T: std::str::FromStr<Err = cyclorama_core::UnknownName>>(text: &str) -> Result<T, String> {
@@ -168,15 +180,29 @@ fn parse<T: std::str::FromStr<Err = cyclorama_core::UnknownName>>(text: &str) ->
 }
 
 fn main() -> ExitCode {
-    let arguments = CommandLine::parse();
-    log_to_standard_error();
-    match perform(arguments) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("cyclorama-node: {}", with_causes(error.as_ref()));
-            ExitCode::FAILURE
+    let arguments = match CommandLine::try_parse() {
+        Ok(arguments) => arguments,
+        // What was asked for (`--help`) goes to standard output, what is wrong to standard error.
+        Err(told) => {
+            let printed = told.print();
+            return match (told.use_stderr(), printed) {
+                (true, _) => ExitCode::from(WRONG_USAGE),
+                (false, Ok(())) => ExitCode::SUCCESS,
+                (false, Err(cause)) => failed(&Unprinted::from(cause).into()),
+            };
         }
+    };
+    log_to_standard_error();
+    perform(arguments).unwrap_or_else(|error| failed(&error))
+}
+
+fn failed(error: &anyhow::Error) -> ExitCode {
+    // Whoever read the output has seen enough.
+    if let Some(Unprinted::Closed) = error.downcast_ref() {
+        return ExitCode::SUCCESS;
     }
+    output::note(format_args!("cyclorama-node: {}", with_causes(error.as_ref())));
+    ExitCode::FAILURE
 }
 
 fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
@@ -196,9 +222,10 @@ fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
 
 fn measure(config: &LocalConfig, arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let mut unprinted = None;
     let mut told = |figures: &Figures| {
-        if !arguments.json {
-            println!(
+        if !arguments.json && unprinted.is_none() {
+            let printed = output::line(format_args!(
                 "{}, {}, batch of {}: {:.0} ms a step, {:.1} renders a minute, {} MB of memory, {} MB of the GPU's, GPU at work {}",
                 figures.pipeline,
                 figures.execution_provider,
@@ -208,31 +235,37 @@ fn measure(config: &LocalConfig, arguments: &BenchArguments) -> anyhow::Result<E
                 or_none(figures.memory_mb.map(|megabytes| megabytes.to_string())),
                 or_none(figures.gpu_memory_used_mb.map(|megabytes| megabytes.to_string())),
                 or_none(figures.gpu_utilisation.map(|share| format!("{:.0} %", share * 100.0))),
-            );
+            ));
+            unprinted = printed.err();
         }
+        // Without a reader the rest would be measured for nobody.
+        unprinted.is_none()
     };
     let figures = bench::measure(config, arguments.batch_max, usize::from(arguments.turns), &mut told)?;
+    if let Some(unprinted) = unprinted {
+        return Err(unprinted.into());
+    }
     if arguments.json {
-        println!("{}", serde_json::to_string(&figures)?);
+        output::line(serde_json::to_string(&figures)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn add_model(config: &LocalConfig, folder: &Path, wishes: Wishes) -> anyhow::Result<ExitCode> {
     let Added { lock, digest, self_test } = model_add::add(config, folder, wishes)?;
-    println!(
-        "{} is model `{}` ({}, {}, {} files)",
+    let mut told = format!(
+        "{} is model `{}` ({}, {}, {})\ndigest {digest}\n",
         folder.display(),
         lock.id,
         lock.precision,
         lock.license,
-        lock.files.len()
+        output::count(lock.files.len(), "file")
     );
-    println!("digest {digest}");
     if let Some(settings) = &lock.text_to_image {
-        println!("{}", serde_json::to_string_pretty(settings)?);
+        told.push_str(&format!("{}\n", serde_json::to_string_pretty(settings)?));
     }
-    println!("self-test passed in {:.1} s", self_test.as_secs_f64());
+    told.push_str(&format!("self-test passed in {:.1} s\n", self_test.as_secs_f64()));
+    output::text(&told)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -347,7 +380,7 @@ fn listen_to_parent(asked: Arc<watch::Sender<bool>>) -> std::io::Result<()> {
                 Err(_) => {}
             }
         }
-        // Without a word: the parent also read our log, and a log line that cannot be written panics.
+        // Without a word: the parent also read our log.
         end_at_once();
     };
     std::thread::Builder::new().name("parent".to_owned()).spawn(listen).map(drop)
@@ -360,11 +393,12 @@ fn examine(config: &Config, settings_file: Option<&Path>, json: bool) -> anyhow:
     };
     let ok = checks.iter().all(|check| check.ok);
     if json {
-        println!("{}", serde_json::to_string_pretty(&serde_json::json!({"ok": ok, "checks": checks}))?);
+        output::line(serde_json::to_string_pretty(&serde_json::json!({"ok": ok, "checks": checks}))?)?;
     } else {
         let width = checks.iter().map(|check| check.name.len()).max().unwrap_or(0).max(16);
         for check in &checks {
-            println!("{:<4} {:<width$} {}", if check.ok { "ok" } else { "FAIL" }, check.name, check.detail);
+            let ok = if check.ok { "ok" } else { "FAIL" };
+            output::line(format_args!("{ok:<4} {:<width$} {}", check.name, check.detail))?;
         }
     }
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -387,7 +421,7 @@ fn render(config: &LocalConfig, arguments: &RenderArguments) -> anyhow::Result<E
         let bytes = encoding::derive(picture, arguments.size, arguments.size, format)?;
         std::fs::write(&arguments.out, bytes).with_context(|| format!("cannot write {}", arguments.out.display()))?;
     }
-    println!("{} {}", arguments.out.display(), render.receipt["timings_ms"]);
+    output::line(format_args!("{} {}", arguments.out.display(), render.receipt["timings_ms"]))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -408,13 +442,13 @@ fn contact_sheet(config: &LocalConfig, arguments: ContactSheetArguments) -> anyh
         views: arguments.views,
         colours: arguments.colors,
         one_colour_each: arguments.one_color_each,
-        in_a_row: arguments.in_a_row,
+        in_a_row: usize::from(arguments.in_a_row),
         cell_px: arguments.cell.clamp(16, cyclorama_core::MASTER_SIDE_PX),
         page: arguments.page,
     };
     let mut darkroom = Darkroom::open(arguments.look, config)?;
     let sheet = contact_sheet::make(&mut darkroom, &plan, &mut |done, total| {
-        eprintln!("{done} of {total}: {}", plan.vehicles[done - 1].key());
+        output::note(format_args!("{done} of {total}: {}", plan.vehicles[done - 1].key()));
     })?;
     std::fs::write(&arguments.out, encoding::encode(&sheet, Format::Png)?)
         .with_context(|| format!("cannot write {}", arguments.out.display()))?;
@@ -463,5 +497,11 @@ fn log_to_standard_error() {
         tracing_subscriber::EnvFilter::new("info,ort=warn,wgpu_core=warn,wgpu_hal=error,naga=warn,opentelemetry=warn")
     });
     let in_colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(in_colour).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(in_colour)
+        .with_writer(std::io::stderr)
+        // A line that cannot be written is lost; told on standard error as well, it would be a panic in whoever logs.
+        .log_internal_errors(false)
+        .init();
 }

@@ -3,6 +3,7 @@
 
 use anyhow::Context;
 use clap::Args;
+use cyclorama_core::output::{self, Unprinted};
 use cyclorama_core::{BodyClass, Vehicle};
 use cyclorama_node::check::{self, likeness};
 use cyclorama_node::config::LocalConfig;
@@ -47,8 +48,14 @@ pub struct CompareArguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Pairs less different than this are findings.
-    #[arg(long, default_value_t = 0.01)]
+    #[arg(long, default_value_t = 0.01, value_parser = share)]
     floor: f64,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    // No range contains NaN.
+    let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "a number, 0 to 1".to_owned())
 }
 
 /// The vehicles of a file, or of standard input, as `cyclorama catalog list` prints them.
@@ -89,7 +96,7 @@ impl Progress {
     fn one_more(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         if done.is_multiple_of(100) {
-            eprintln!("{done} of {} shapes", self.of);
+            output::note(format_args!("{done} of {} shapes", self.of));
         }
     }
 }
@@ -111,25 +118,31 @@ pub fn check_vehicles(config: &LocalConfig, arguments: &CheckArguments) -> anyho
         shapes.entry(check::geometry_key(&library, vehicle)).or_default().push(vehicle);
     }
     let count: usize = shapes.values().map(Vec::len).sum();
-    eprintln!("{count} vehicles of {} models, {} shapes", models.len(), shapes.len());
+    output::note(format_args!(
+        "{} of {}, {}",
+        output::count(count, "vehicle"),
+        output::count(models.len(), "model"),
+        output::count(shapes.len(), "shape")
+    ));
 
     let reference = Rig::built_in()?.reference_diagonal_m;
     let counts: Mutex<BTreeMap<&'static str, usize>> = Mutex::default();
     let shapes: Vec<Vec<&Vehicle>> = shapes.into_values().collect();
     let progress = Progress::new(shapes.len());
-    shapes.par_iter().for_each(|alike| {
+    shapes.par_iter().try_for_each(|alike| {
         for finding in check::check(&library, alike[0], reference) {
-            println!("{}\t{}\t{}", alike[0].key(), finding.rule, finding.detail);
+            output::line(format_args!("{}\t{}\t{}", alike[0].key(), finding.rule, finding.detail))?;
             *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(finding.rule).or_default() += alike.len();
         }
         progress.one_more();
-    });
+        Ok::<_, Unprinted>(())
+    })?;
     let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
     for (rule, vehicles) in &counts {
-        eprintln!("{rule}: {vehicles} vehicles");
+        output::note(format_args!("{rule}: {}", output::count(*vehicles, "vehicle")));
     }
     let verdict = if counts.is_empty() { "nothing found" } else { "not all is well" };
-    eprintln!("{count} vehicles: {verdict}");
+    output::note(format_args!("{}: {verdict}", output::count(count, "vehicle")));
     Ok(if counts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -163,7 +176,12 @@ pub fn compare_vehicles(config: &LocalConfig, arguments: &CompareArguments) -> a
         })
         .collect();
     let count: usize = shapes.iter().map(Vec::len).sum();
-    eprintln!("{names} models in {} groups of one make and body class, {count} shapes", groups.len());
+    output::note(format_args!(
+        "{} in {} of one make and body class, {}",
+        output::count(names, "model"),
+        output::count(groups.len(), "group"),
+        output::count(count, "shape")
+    ));
 
     let progress = Progress::new(count);
     let mut nearest: Vec<f64> = Vec::new();
@@ -187,20 +205,20 @@ pub fn compare_vehicles(config: &LocalConfig, arguments: &CompareArguments) -> a
             if distance < arguments.floor {
                 alike += 1;
                 let (a, b) = (group[a], group[b]);
-                println!("{}\t{}\t{}\t{}\t{distance:.4}", a.make, a.body, a.model, b.model);
+                output::line(format_args!("{}\t{}\t{}\t{}\t{distance:.4}", a.make, a.body, a.model, b.model))?;
             }
         }
         nearest.extend(to_nearest.into_iter().filter(|distance| *distance < f64::MAX));
     }
     nearest.sort_by(f64::total_cmp);
     let at = |share: f64| nearest.get(((nearest.len().max(1) - 1) as f64 * share) as usize).copied().unwrap_or(1.0);
-    eprintln!(
+    output::note(format_args!(
         "distance of a shape to its nearest (1 - SSIM): least {:.3}, 1 % below {:.3}, 10 % {:.3}, half {:.3}",
         at(0.0),
         at(0.01),
         at(0.1),
         at(0.5)
-    );
-    eprintln!("{alike} pairs below {}", arguments.floor);
+    ));
+    output::note(format_args!("{} below {}", output::count(alike, "pair"), arguments.floor));
     Ok(if alike == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

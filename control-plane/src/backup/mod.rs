@@ -14,6 +14,7 @@ use crate::clock::UnixMs;
 use crate::config::Secret;
 use crate::db::Database;
 use crate::objects::{ObjectError, ObjectStore, keys};
+use cyclorama_core::output::count;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,7 @@ pub enum BackupError {
     Damaged { path: PathBuf, detail: String },
     #[error("the backup was made by a newer version (schema {found}); this program knows schemas up to {known}")]
     Newer { found: i64, known: i64 },
-    #[error("the database already has {accounts} accounts; restore into an empty one")]
+    #[error("the database already has {}; restore into an empty one", count(*accounts, "account"))]
     NotEmpty { accounts: i64 },
     #[error("the database has schema {found}, the backup schema {wanted}; restore into an empty database")]
     OtherSchema { found: i64, wanted: i64 },

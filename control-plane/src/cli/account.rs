@@ -1,6 +1,8 @@
 //! `cyclorama account ...`
 
 use super::client::{Client, segment};
+use super::numbers::whole;
+use crate::ledger::CREDITS_MAX;
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
@@ -10,12 +12,13 @@ pub enum Account {
         #[arg(long)]
         email: String,
         /// All the credits it has; the free credits of a new account when not given
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true, value_parser = whole(0..=CREDITS_MAX))]
         credits: Option<i64>,
     },
     /// Give an account credits
     Grant {
         account_id: String,
+        #[arg(allow_negative_numbers = true, value_parser = whole(1..=CREDITS_MAX))]
         credits: i64,
         /// Kept with the entry
         #[arg(long)]
@@ -24,6 +27,7 @@ pub enum Account {
     /// Enter a payment that was taken elsewhere; entering it again changes nothing
     Purchase {
         account_id: String,
+        #[arg(allow_negative_numbers = true, value_parser = whole(1..=CREDITS_MAX))]
         credits: i64,
         /// The payment's own id
         #[arg(long)]

@@ -1,12 +1,12 @@
 //! `cyclorama backup` and `cyclorama restore`: on the machine's own settings, as `serve` reads them.
 
+use super::print;
 use crate::backup;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Database;
 use crate::objects::ObjectStore;
 use anyhow::Context;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Save the database and every object into a folder, while the service runs; again into the same one saves what is new
@@ -22,23 +22,23 @@ pub struct Restore {
 }
 
 impl Backup {
-    pub async fn run(self, config: Option<&Path>) -> anyhow::Result<Value> {
+    pub async fn run(self, config: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
         let storage = Config::load(config)?.storage;
         let database =
             Database::connect(storage.database_url.reveal()).await.context("the database cannot be opened")?;
         let store = ObjectStore::open(&storage.objects).await.context("CYCLORAMA_OBJECTS")?;
         let moved = backup::save(&database, &store, &self.folder, Clock::SYSTEM.now()).await?;
-        Ok(serde_json::to_value(moved)?)
+        Ok(print::answer(&serde_json::to_value(moved)?, as_json)?)
     }
 }
 
 impl Restore {
-    pub async fn run(self, config: Option<&Path>) -> anyhow::Result<Value> {
+    pub async fn run(self, config: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
         let storage = Config::load(config)?.storage;
         // Where SQLite's file goes unless told otherwise.
         std::fs::create_dir_all(&storage.data_dir).with_context(|| storage.data_dir.display().to_string())?;
         let store = ObjectStore::open(&storage.objects).await.context("CYCLORAMA_OBJECTS")?;
         let moved = backup::restore(&storage.database_url, &store, &self.folder).await?;
-        Ok(serde_json::to_value(moved)?)
+        Ok(print::answer(&serde_json::to_value(moved)?, as_json)?)
     }
 }

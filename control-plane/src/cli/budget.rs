@@ -1,6 +1,8 @@
 //! `cyclorama budget ...`
 
 use super::client::Client;
+use super::numbers::real;
+use crate::config::farm::USD_PER_DAY_MAX;
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
@@ -9,7 +11,7 @@ pub enum Budget {
     Show,
     /// What cold renders of one day may cost; 0 stops them at once
     Set {
-        #[arg(long, value_name = "USD")]
+        #[arg(long, value_name = "USD", allow_hyphen_values = true, value_parser = real(0.0..=USD_PER_DAY_MAX))]
         usd_per_day: f64,
     },
 }

@@ -1,12 +1,15 @@
 //! `cyclorama catalog ...`: make a release file, say what one holds, compare two; `reload` asks a running service.
 
 use super::client::Where;
+use super::exit::{NotFound, WrongUsage};
+use super::numbers::whole;
 use super::print;
 use crate::catalog::search::Hit;
 use crate::catalog::{self, Counts, Diff, import};
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use std::io::Write;
+use cyclorama_core::Vehicle;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -36,8 +39,8 @@ pub enum Catalog {
         #[arg(long)]
         make: Option<String>,
         /// Only this year
-        #[arg(long)]
-        year: Option<u16>,
+        #[arg(long, allow_hyphen_values = true, value_parser = whole(0..=9999))]
+        year: Option<i64>,
     },
     /// Look words up, as GET /api/v1/vehicles?q= does
     Search {
@@ -45,11 +48,11 @@ pub enum Catalog {
         #[arg(long)]
         file: Option<PathBuf>,
         /// Only this model year
-        #[arg(long)]
-        year: Option<u16>,
+        #[arg(long, allow_hyphen_values = true, value_parser = whole(0..=9999))]
+        year: Option<i64>,
         /// How many results
-        #[arg(long, default_value_t = 10)]
-        limit: usize,
+        #[arg(long, default_value_t = 10, allow_hyphen_values = true, value_parser = whole(1..=1000))]
+        limit: i64,
         /// What to look for; without it every line of standard input is looked up, one answer a line with --json
         text: Vec<String>,
     },
@@ -73,89 +76,119 @@ impl Catalog {
     pub async fn run(self, whereabouts: &Where, json: bool) -> anyhow::Result<()> {
         match self {
             Catalog::Import { package, sources, rules, out } => {
-                print_report(&import::import(&package, &sources, rules.as_deref(), &out)?, &out, json)?;
+                print_report(&import::import(&package, &sources, rules.as_deref(), &out)?, &out, json)
             }
-            Catalog::List { file, make, year } => print_list(file.as_deref(), make.as_deref(), year, json)?,
+            Catalog::List { file, make, year } => {
+                print_list(&open(file.as_deref())?, make.as_deref(), year.map(|year| year as u16), json)
+            }
             Catalog::Search { file, year, limit, text } => {
-                let catalog = file.as_deref().map_or_else(catalog::Catalog::embedded, catalog::Catalog::load)?;
-                match text.is_empty() {
-                    true => {
-                        std::io::stdin().lines().try_for_each(|line| print_hits(&catalog, &line?, year, limit, json))?
-                    }
-                    false => print_hits(&catalog, &text.join(" "), year, limit, json)?,
+                let (catalog, year, limit) = (open(file.as_deref())?, year.map(|year| year as u16), limit as usize);
+                match text.iter().all(|word| word.trim().is_empty()) {
+                    true => search_lines(&catalog, year, limit, json),
+                    false => print_hits(&catalog, &text.join(" "), year, limit, json),
                 }
             }
-            Catalog::Diff { old, new } => print_diff(&old, &new, json)?,
+            Catalog::Diff { old, new } => print_diff(&old, &new, json),
             Catalog::Reload => {
                 let answer = whereabouts.find()?.post("/admin/catalog/reload", serde_json::json!({})).await?;
-                print::answer(&answer, json);
+                print::answer(&answer, json)?;
                 if answer["everywhere"] == false {
                     bail!("not every process answers from this release: see `processes`");
                 }
+                Ok(())
             }
-            Catalog::Info { file, vehicle } => print_info(file.as_deref(), vehicle.as_deref(), json)?,
+            Catalog::Info { file, vehicle } => print_info(file.as_deref(), vehicle.as_deref(), json),
         }
-        Ok(())
     }
+}
+
+fn open(file: Option<&Path>) -> anyhow::Result<catalog::Catalog> {
+    Ok(file.map_or_else(catalog::Catalog::embedded, catalog::Catalog::load)?)
+}
+
+/// Looks up every line of standard input.
+fn search_lines(catalog: &catalog::Catalog, year: Option<u16>, limit: usize, json: bool) -> anyhow::Result<()> {
+    let nothing = || WrongUsage("nothing to look for: give words, or lines on standard input".to_owned());
+    let input = std::io::stdin();
+    if input.is_terminal() {
+        return Err(nothing().into());
+    }
+    let mut lines = 0;
+    for line in input.lines() {
+        print_hits(catalog, &line.context("standard input cannot be read")?, year, limit, json)?;
+        lines += 1;
+    }
+    if lines == 0 { Err(nothing().into()) } else { Ok(()) }
 }
 
 fn print_report(report: &import::Report, out: &Path, json: bool) -> anyhow::Result<()> {
     if json {
-        println!("{}", serde_json::to_string(report)?);
-        return Ok(());
+        return Ok(print::line(serde_json::to_string(report)?)?);
     }
-    println!("{}", report.package);
-    print_counts(&report.counts);
-    report.missing_sources.iter().for_each(|name| println!("left out: there is no folder {name}"));
-    println!("\ndimensions from");
-    report.dimensions_from.iter().for_each(|(from, vehicles)| println!("  {vehicles:>7}  {from}"));
-    println!("bodies");
-    report.bodies.iter().for_each(|(body, vehicles)| println!("  {vehicles:>7}  {body}"));
-    println!("{} vehicles have share-alike facts", report.share_alike_vehicles);
-    println!("{} bytes release, {} bytes supplement: {}", report.release_bytes, report.supplement_bytes, out.display());
-    Ok(())
+    Ok(print::stream(|output| {
+        writeln!(output, "{}", report.package)?;
+        writeln!(output, "{}", counts(&report.counts))?;
+        for name in &report.missing_sources {
+            writeln!(output, "left out: there is no folder {name}")?;
+        }
+        writeln!(output, "\ndimensions from")?;
+        for (from, vehicles) in &report.dimensions_from {
+            writeln!(output, "  {vehicles:>7}  {from}")?;
+        }
+        writeln!(output, "bodies")?;
+        for (body, vehicles) in &report.bodies {
+            writeln!(output, "  {vehicles:>7}  {body}")?;
+        }
+        writeln!(output, "share-alike facts: {}", print::count(report.share_alike_vehicles, "vehicle"))?;
+        let (release, supplement) = (report.release_bytes, report.supplement_bytes);
+        writeln!(output, "{release} bytes release, {supplement} bytes supplement: {}", out.display())
+    })?)
 }
 
-fn print_list(file: Option<&Path>, make: Option<&str>, year: Option<u16>, json: bool) -> anyhow::Result<()> {
-    let catalog = file.map_or_else(catalog::Catalog::embedded, catalog::Catalog::load)?;
-    let only =
-        make.map(|name| catalog.make(name).with_context(|| format!("the catalog has no make `{name}`"))).transpose()?;
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    for make in catalog.makes().iter().filter(|make| only.is_none_or(|only| only.id == make.id)) {
-        for model in &make.models {
-            let years = model.years();
-            for vehicle in years
-                .iter()
-                .filter(|each| year.is_none_or(|year| *each == year))
-                .filter_map(|year| catalog.vehicle(make, model, year))
-            {
-                let size = vehicle.dimensions;
-                let written = if json {
-                    writeln!(out, "{}", serde_json::to_string(&vehicle)?)
-                } else {
-                    writeln!(
-                        out,
-                        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
-                        vehicle.make,
-                        vehicle.model,
-                        vehicle.year,
-                        vehicle.vehicle_type,
-                        vehicle.body,
-                        size.length_mm,
-                        size.width_mm,
-                        size.height_mm,
-                        size.wheelbase_mm
-                    )
-                };
-                match written {
-                    // `| head` has read enough.
-                    Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
-                    other => other?,
+fn print_list(catalog: &catalog::Catalog, make: Option<&str>, year: Option<u16>, json: bool) -> anyhow::Result<()> {
+    let unknown = |name: &str| NotFound(format!("the catalog has no make `{name}`"));
+    let only = make.map(|name| catalog.make(name).ok_or_else(|| unknown(name))).transpose()?;
+    let mut listed = 0;
+    print::stream(|output| {
+        for make in catalog.makes().iter().filter(|make| only.is_none_or(|only| only.id == make.id)) {
+            for model in &make.models {
+                let years = model.years();
+                let years = years.iter().filter(|each| year.is_none_or(|year| *each == year));
+                for vehicle in years.filter_map(|year| catalog.vehicle(make, model, year)) {
+                    write_vehicle(output, &vehicle, json)?;
+                    listed += 1;
                 }
             }
         }
+        Ok(())
+    })?;
+    if listed > 0 {
+        return Ok(());
     }
-    Ok(out.flush()?)
+    let (first, last) = (catalog.counts().year_from, catalog.counts().year_to);
+    let of = only.map_or_else(String::new, |make| format!(" of {}", make.name));
+    let when = year.map_or_else(String::new, |year| format!(" of the year {year}"));
+    Err(NotFound(format!("the catalog has no vehicle{of}{when}; its years are {first} to {last}")).into())
+}
+
+fn write_vehicle(output: &mut dyn Write, vehicle: &Vehicle, json: bool) -> std::io::Result<()> {
+    if json {
+        return writeln!(output, "{}", serde_json::to_string(vehicle)?);
+    }
+    let size = vehicle.dimensions;
+    writeln!(
+        output,
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+        vehicle.make,
+        vehicle.model,
+        vehicle.year,
+        vehicle.vehicle_type,
+        vehicle.body,
+        size.length_mm,
+        size.width_mm,
+        size.height_mm,
+        size.wheelbase_mm
+    )
 }
 
 fn print_hits(
@@ -175,86 +208,95 @@ fn print_hits(
             })
         };
         let results: Vec<serde_json::Value> = hits.iter().map(hit).collect();
-        println!("{}", serde_json::json!({ "query": text, "results": results }));
-        return Ok(());
+        return Ok(print::line(serde_json::json!({ "query": text, "results": results }))?);
     }
-    for hit in &hits {
-        let model = hit.model.map_or(String::new(), |model| format!(" {}", model.name));
-        println!("{:8} {}{model} ({})", hit.kind.as_str(), hit.make.name, catalog::lookup::ranges(&hit.years));
+    if hits.is_empty() {
+        return Ok(print::line("Nothing is called that.")?);
     }
-    Ok(())
+    Ok(print::stream(|output| {
+        for hit in &hits {
+            let model = hit.model.map_or(String::new(), |model| format!(" {}", model.name));
+            let (kind, years) = (hit.kind.as_str(), catalog::lookup::ranges(&hit.years));
+            writeln!(output, "{kind:8} {}{model} ({years})", hit.make.name)?;
+        }
+        Ok(())
+    })?)
 }
 
 fn print_diff(old: &Path, new: &Path, json: bool) -> anyhow::Result<()> {
     let diff = Diff::of(&catalog::Catalog::load(old)?, &catalog::Catalog::load(new)?);
     if json {
-        println!("{}", serde_json::to_string(&diff)?);
-        return Ok(());
-    }
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    for (sign, makes) in [('+', &diff.makes_added), ('-', &diff.makes_removed)] {
-        makes.iter().try_for_each(|make| writeln!(out, "{sign} {make}"))?;
-    }
-    for (sign, models) in [('+', &diff.added), ('-', &diff.removed), ('~', &diff.redrawn)] {
-        for (model, years) in models {
-            writeln!(out, "{sign} {model} {}", catalog::lookup::ranges(years))?;
-        }
+        return Ok(print::line(serde_json::to_string(&diff)?)?);
     }
     let years = |models: &std::collections::BTreeMap<String, Vec<u16>>| models.values().map(Vec::len).sum::<usize>();
-    writeln!(
-        out,
-        "{} vehicles added, {} removed, {} of another type, body or size",
-        years(&diff.added),
-        years(&diff.removed),
-        years(&diff.redrawn)
-    )?;
-    Ok(out.flush()?)
+    Ok(print::stream(|output| {
+        for (sign, makes) in [('+', &diff.makes_added), ('-', &diff.makes_removed)] {
+            makes.iter().try_for_each(|make| writeln!(output, "{sign} {make}"))?;
+        }
+        for (sign, models) in [('+', &diff.added), ('-', &diff.removed), ('~', &diff.redrawn)] {
+            for (model, years) in models {
+                writeln!(output, "{sign} {model} {}", catalog::lookup::ranges(years))?;
+            }
+        }
+        writeln!(
+            output,
+            "{} added, {} removed, {} of another type, body or size",
+            print::count(years(&diff.added), "vehicle"),
+            years(&diff.removed),
+            years(&diff.redrawn)
+        )
+    })?)
 }
 
 fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> anyhow::Result<()> {
     let started = Instant::now();
-    let catalog = file.map_or_else(catalog::Catalog::embedded, catalog::Catalog::load)?;
+    let catalog = open(file)?;
     let load_ms = started.elapsed().as_secs_f64() * 1000.0;
     if let Some([make, model, year]) = vehicle {
-        let found = catalog.find(make, model, year.parse().context("YEAR is a whole number")?)?;
-        println!("{}", serde_json::to_string_pretty(&found.vehicle)?);
-        return Ok(());
+        let year = year.parse().map_err(|_| WrongUsage(format!("`{year}` is no YEAR: a whole number")))?;
+        let found = catalog.find(make, model, year).map_err(|none| NotFound(none.to_string()))?;
+        return Ok(print::line(serde_json::to_string_pretty(&found.vehicle)?)?);
     }
+    let coverage = import::Coverage::of(&catalog)?;
     if json {
-        let coverage = import::Coverage::of(&catalog)?;
         let info = serde_json::json!({
             "package": catalog.package(), "sha256": catalog.digest(), "counts": catalog.counts(), "coverage": coverage,
             "load_ms": load_ms,
         });
-        println!("{info}");
-        return Ok(());
+        return Ok(print::line(info)?);
     }
-    println!("{}", catalog.package());
-    print_counts(&catalog.counts());
-    for source in catalog.sources() {
-        println!("source: {} ({}), {}", source.name, source.region, source.license);
-    }
-    let coverage = import::Coverage::of(&catalog)?;
     let vehicles = coverage.sized + coverage.of_class;
-    println!("bodies, of {vehicles} vehicles");
-    coverage.bodies.iter().for_each(|(body, vehicles)| println!("  {vehicles:>7}  {body}"));
     let share = |part: usize| 100.0 * part as f64 / vehicles.max(1) as f64;
-    println!("sizes\n  {:>7}  of the model or its family ({:.1} %)", coverage.sized, share(coverage.sized));
-    println!("  {:>7}  of the body class ({:.1} %)", coverage.of_class, share(coverage.of_class));
-    println!("sha256: {}", catalog.digest());
-    println!("loaded in {load_ms:.1} ms");
-    Ok(())
+    Ok(print::stream(|output| {
+        writeln!(output, "{}", catalog.package())?;
+        writeln!(output, "{}", counts(&catalog.counts()))?;
+        for source in catalog.sources() {
+            writeln!(output, "source: {} ({}), {}", source.name, source.region, source.license)?;
+        }
+        writeln!(output, "bodies, of {}", print::count(vehicles, "vehicle"))?;
+        for (body, vehicles) in &coverage.bodies {
+            writeln!(output, "  {vehicles:>7}  {body}")?;
+        }
+        writeln!(output, "sizes")?;
+        writeln!(output, "  {:>7}  of the model or its family ({:.1} %)", coverage.sized, share(coverage.sized))?;
+        writeln!(output, "  {:>7}  of the body class ({:.1} %)", coverage.of_class, share(coverage.of_class))?;
+        writeln!(output, "sha256: {}", catalog.digest())?;
+        writeln!(output, "loaded in {load_ms:.1} ms")
+    })?)
 }
 
-fn print_counts(counts: &Counts) {
-    println!(
-        "{} makes, {} model names, {} entries, {} vehicle types, {} to {}; {} vehicles can be asked for",
-        counts.makes,
-        counts.model_names,
-        counts.entries,
-        counts.vehicle_types,
+fn counts(counts: &Counts) -> String {
+    format!(
+        "{}, {}, {}, {}, {} to {}; {} can be asked for",
+        print::count(counts.makes, "make"),
+        print::count(counts.model_names, "model name"),
+        match counts.entries {
+            1 => "1 entry".to_owned(),
+            entries => format!("{entries} entries"),
+        },
+        print::count(counts.vehicle_types, "vehicle type"),
         counts.year_from,
         counts.year_to,
-        counts.vehicles
-    );
+        print::count(counts.vehicles, "vehicle")
+    )
 }

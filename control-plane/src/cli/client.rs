@@ -1,12 +1,15 @@
 //! A client of the operator's API: finds the service, sends the token, turns problem documents into one line.
 
+use super::exit::{NoToken, WrongUsage};
 use crate::accounts::operator::{OperatorFile, OperatorToken};
 use crate::config::Source;
-use anyhow::{Context, anyhow, bail};
+use anyhow::Context;
 use reqwest::{Method, Response};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use url::Url;
 
 const BROKE_OFF: &str = "the service's answer broke off";
 
@@ -34,21 +37,21 @@ impl Where {
         let source = Source::gather(self.config(), std::env::vars())?;
         let data_dir = PathBuf::from(source.text("data_dir").unwrap_or("./data"));
         let file = || {
-            OperatorFile::read(&data_dir)?.with_context(|| {
-                format!(
+            OperatorFile::read(&data_dir)?.ok_or_else(|| {
+                anyhow::Error::from(NoToken(format!(
                     "no service has been started with the data folder {}; start `cyclorama serve`, set CYCLORAMA_DATA_DIR, or give --address",
                     data_dir.display()
-                )
+                )))
             })
         };
         let address = match &self.address {
-            Some(address) => address.trim_end_matches('/').to_owned(),
+            Some(address) => operator_address(address)?,
             None => file()?.address,
         };
         let token = match (&self.token_file, source.text("operator_token")) {
             (Some(path), _) => {
-                let text = std::fs::read_to_string(path)
-                    .with_context(|| format!("the token file {} cannot be read", path.display()))?;
+                let unread = |cause| WrongUsage(format!("the token file {} cannot be read: {cause}", path.display()));
+                let text = std::fs::read_to_string(path).map_err(unread)?;
                 OperatorToken::new(text.trim())
             }
             (None, Some(token)) => OperatorToken::new(token),
@@ -58,10 +61,31 @@ impl Where {
     }
 }
 
+/// An operator address as it was given, without the slash at its end.
+fn operator_address(given: &str) -> Result<String, WrongUsage> {
+    let given = given.trim().trim_end_matches('/');
+    let is_address = Url::parse(given).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    match is_address {
+        true => Ok(given.to_owned()),
+        false => Err(WrongUsage(format!("`{given}` is no operator address, such as http://10.0.0.5:9090"))),
+    }
+}
+
+/// What the operator's API did not do. Without a status nothing has answered.
+#[derive(Debug, thiserror::Error)]
+#[error("{told}")]
+pub struct Refused {
+    pub status: Option<u16>,
+    told: String,
+    #[source]
+    cause: Option<reqwest::Error>,
+}
+
 pub struct Client {
     http: reqwest::Client,
     address: String,
     token: OperatorToken,
+    has_changed_something: AtomicBool,
 }
 
 impl Client {
@@ -72,11 +96,21 @@ impl Client {
             .connect_timeout(Duration::from_secs(5))
             .timeout(Duration::from_secs(60))
             .build()?;
-        Ok(Client { http, address, token })
+        Ok(Client { http, address, token, has_changed_something: AtomicBool::new(false) })
+    }
+
+    /// Whether a request was done that may have made or changed something: its answer must not be lost without a word.
+    pub fn has_changed_something(&self) -> bool {
+        self.has_changed_something.load(Ordering::Relaxed)
     }
 
     pub async fn get(&self, path: &str) -> anyhow::Result<Value> {
         self.send(Method::GET, path, None).await
+    }
+
+    /// A question that needs a body; it changes nothing.
+    pub async fn ask(&self, path: &str, body: Value) -> anyhow::Result<Value> {
+        self.send(Method::POST, path, Some(body)).await
     }
 
     /// Members of the body that are null are left out: they were not given.
@@ -84,11 +118,17 @@ impl Client {
         if let Value::Object(members) = &mut body {
             members.retain(|_, value| !value.is_null());
         }
-        self.send(Method::POST, path, Some(body)).await
+        self.change(Method::POST, path, body).await
     }
 
     pub async fn put(&self, path: &str, body: Value) -> anyhow::Result<Value> {
-        self.send(Method::PUT, path, Some(body)).await
+        self.change(Method::PUT, path, body).await
+    }
+
+    async fn change(&self, method: Method, path: &str, body: Value) -> anyhow::Result<Value> {
+        let answer = self.send(method, path, Some(body)).await?;
+        self.has_changed_something.store(true, Ordering::Relaxed);
+        Ok(answer)
     }
 
     /// A page of text, and the header that says where the next one begins.
@@ -110,18 +150,29 @@ impl Client {
         if let Some(body) = body {
             request = request.json(&body);
         }
-        let answer = request.send().await.map_err(|error| match error.is_connect() {
-            true => anyhow!("nothing answers at {}; is the service running?", self.address),
-            false => anyhow!(error).context("the request to the service failed"),
+        let answer = request.send().await.map_err(|error| {
+            let told = match (error.is_connect(), error.is_timeout()) {
+                (true, _) => format!("nothing answers at {}; is the service running?", self.address),
+                (_, true) => format!("{} did not answer in time", self.address),
+                _ => format!("the request to {} failed", self.address),
+            };
+            // Of a service that is not there the line above says all.
+            let cause = (!error.is_connect()).then(|| error.without_url());
+            Refused { status: None, told, cause }
         })?;
         let status = answer.status();
         if status.is_success() {
             return Ok(answer);
         }
         let document: Value = serde_json::from_str(&answer.text().await.context(BROKE_OFF)?).unwrap_or(Value::Null);
-        match document["detail"].as_str() {
-            Some(detail) => bail!("{detail}"),
-            None => bail!("{} answered {status}; is it the operator address?", self.address),
+        match (document["code"].as_str(), document["detail"].as_str()) {
+            (Some("unknown_route"), _) | (_, None) => {
+                let told = format!("{} answered {status} to {path}; is it the operator address?", self.address);
+                Err(WrongUsage(told).into())
+            }
+            (_, Some(detail)) => {
+                Err(Refused { status: Some(status.as_u16()), told: detail.to_owned(), cause: None }.into())
+            }
         }
     }
 }

@@ -28,15 +28,15 @@ impl Doctor {
 fn tell(checks: &[Check], as_json: bool) -> anyhow::Result<()> {
     let wrong = checks.iter().filter(|check| !check.ok).count();
     if as_json {
-        print::answer(&json!({ "ok": wrong == 0, "checks": checks }), true);
+        print::answer(&json!({ "ok": wrong == 0, "checks": checks }), true)?;
     } else {
         for check in checks {
-            println!("{:<4} {:<14} {}", if check.ok { "ok" } else { "FAIL" }, check.name, check.detail);
+            let ok = if check.ok { "ok" } else { "FAIL" };
+            print::line(format_args!("{ok:<4} {:<14} {}", check.name, check.detail))?;
         }
     }
     match wrong {
         0 => Ok(()),
-        1 => bail!("1 check failed"),
-        wrong => bail!("{wrong} checks failed"),
+        wrong => bail!("{} failed", print::count(wrong, "check")),
     }
 }

@@ -1,6 +1,8 @@
 //! `cyclorama key ...`, `cyclorama partner-secret ...`, `cyclorama node-token ...` and `cyclorama signing-key ...`
 
 use super::client::{Client, segment};
+use super::numbers::whole;
+use crate::ledger::CREDITS_MAX;
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
@@ -15,14 +17,18 @@ pub enum Key {
         #[arg(long, value_delimiter = ',')]
         scopes: Option<Vec<String>>,
         /// Requests per minute
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true, value_parser = whole(1..=i64::MAX))]
         rate_limit: Option<i64>,
         /// Credits that it may take in a UTC month; as many as the account has when not given
-        #[arg(long, value_name = "CREDITS")]
+        #[arg(long, value_name = "CREDITS", allow_hyphen_values = true, value_parser = whole(1..=CREDITS_MAX))]
         monthly_cap: Option<i64>,
     },
     /// Change what a key may take in a UTC month; without CREDITS the cap is taken off
-    Cap { key_id: String, credits: Option<i64> },
+    Cap {
+        key_id: String,
+        #[arg(allow_negative_numbers = true, value_parser = whole(1..=CREDITS_MAX))]
+        credits: Option<i64>,
+    },
     /// Refuse a key from now on
     Revoke { key_id: String },
 }

@@ -5,7 +5,8 @@
 //! What the service tells before an answer (that a picture is being made) comes as events, each a line of its own.
 
 use super::api;
-use anyhow::{Context, bail};
+use super::exit::NoKey;
+use anyhow::Context;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -37,17 +38,22 @@ pub struct Mcp {
 
 impl Mcp {
     pub async fn run(self) -> anyhow::Result<()> {
+        let address = api::root_of_host(&self.url)?;
         // Not an argument: those are seen by everybody on the machine.
-        let Some(key) = api::key_for(&self.url)? else {
-            bail!("there is no key: run `cyclorama login --url {}`, or put one into CYCLORAMA_KEY", self.url)
-        };
-        let bridge = Arc::new(Bridge::new(&self.url, key.reveal())?);
+        let Some(key) = api::key_for(&address)? else { return Err(NoKey { address }.into()) };
+        let bridge = Arc::new(Bridge::new(&address, key.reveal())?);
         let (answers, told) = mpsc::channel(UNDER_WAY_MAX);
-        let teller = tokio::spawn(tell(told));
+        let mut teller = tokio::spawn(tell(told));
         let mut lines = BufReader::new(tokio::io::stdin()).lines();
         let mut under_way = JoinSet::new();
         let mut by_id: HashMap<String, AbortHandle> = HashMap::new();
-        while let Some(line) = lines.next_line().await.context("standard input cannot be read")? {
+        loop {
+            let line = tokio::select! {
+                line = lines.next_line() => line.context("standard input cannot be read")?,
+                // Nobody hears the answers any more: nothing more is asked for, and what is under way is given up.
+                ended = &mut teller => return ended?,
+            };
+            let Some(line) = line else { break };
             // Some systems begin their output with a byte order mark.
             let line = line.trim_start_matches('\u{feff}').trim().to_owned();
             if line.is_empty() {
@@ -102,7 +108,7 @@ impl Bridge {
         // Fails only when a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().connect_timeout(Duration::from_secs(5)).timeout(ANSWER_WITHIN).build()?;
-        let address = format!("{}/api/mcp", url.trim_end_matches('/'));
+        let address = format!("{url}/api/mcp");
         Ok(Bridge { http, address, key: key.to_owned(), agreed: Mutex::new(None) })
     }
 

@@ -7,11 +7,15 @@ mod backup;
 mod budget;
 mod catalog;
 mod client;
+mod csv_list;
 mod doctor;
+mod exit;
 mod key;
 mod ledger;
 mod mcp;
 mod node;
+mod numbers;
+mod operator;
 mod prewarm;
 mod print;
 mod render;
@@ -19,10 +23,11 @@ mod serve;
 mod simulate;
 
 use clap::{Parser, Subcommand};
+use print::Unprinted;
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "cyclorama", version, about = "An open vehicle image service", after_help = api::EXIT_STATUSES)]
+#[command(name = "cyclorama", version, about = "An open vehicle image service", after_help = exit::EXIT_STATUSES)]
 pub struct Cli {
     #[command(flatten)]
     whereabouts: client::Where,
@@ -39,36 +44,8 @@ enum Command {
     Api(api::Command),
     /// Run the service
     Serve(serve::Serve),
-    /// Accounts and their credits
-    #[command(subcommand)]
-    Account(account::Account),
-    /// API keys
-    #[command(subcommand)]
-    Key(key::Key),
-    /// What partners sign addresses with
-    #[command(subcommand)]
-    PartnerSecret(key::PartnerSecret),
-    /// Tokens that let render nodes take work
-    #[command(subcommand)]
-    NodeToken(key::NodeToken),
-    /// Every account's credits
-    #[command(subcommand)]
-    Ledger(ledger::Ledger),
-    /// What delivery addresses are signed with
-    #[command(subcommand)]
-    SigningKey(key::SigningKey),
-    /// Render nodes
-    #[command(subcommand)]
-    Node(node::Node),
-    /// What cold renders of one day may cost
-    #[command(subcommand)]
-    Budget(budget::Budget),
-    /// Render pictures before anybody asks
-    #[command(subcommand)]
-    Prewarm(prewarm::Prewarm),
-    /// Renders
-    #[command(subcommand)]
-    Render(render::Render),
+    #[command(flatten)]
+    Operator(operator::Command),
     /// Make, inspect and compare the catalog's release files; use a new one
     #[command(subcommand)]
     Catalog(catalog::Catalog),
@@ -83,44 +60,39 @@ enum Command {
 
 impl Cli {
     async fn run(self) -> anyhow::Result<()> {
-        let answer = match self.command {
-            Command::Serve(command) => return command.run(self.whereabouts.config()).await,
-            Command::Catalog(command) => return command.run(&self.whereabouts, self.json).await,
-            Command::Simulate(command) => return command.run(self.json).await,
-            Command::Mcp(command) => return command.run().await,
-            Command::Doctor(command) => return command.run(self.whereabouts.config(), self.json).await,
-            Command::Api(command) => return command.run(self.json).await,
-            Command::Backup(command) => command.run(self.whereabouts.config()).await?,
-            Command::Restore(command) => command.run(self.whereabouts.config()).await?,
-            Command::Account(command) => match command.run(&self.whereabouts.find()?).await? {
-                account::Answer::Document(document) => document,
-                account::Answer::Csv(text) => {
-                    print!("{text}");
-                    return Ok(());
-                }
-            },
-            Command::Key(command) => command.run(&self.whereabouts.find()?).await?,
-            Command::PartnerSecret(command) => command.run(&self.whereabouts.find()?).await?,
-            Command::NodeToken(command) => command.run(&self.whereabouts.find()?).await?,
-            Command::Ledger(command) => command.run(&self.whereabouts.find()?).await?,
-            Command::SigningKey(command) => command.run(&self.whereabouts.find()?).await?,
-            Command::Node(command) => command.run(&self.whereabouts.find()?).await?,
-            Command::Budget(command) => command.run(&self.whereabouts.find()?).await?,
-            Command::Prewarm(command) => command.run(&self.whereabouts.find()?).await?,
-            Command::Render(command) => command.run(&self.whereabouts.find()?).await?,
-        };
-        print::answer(&answer, self.json);
-        Ok(())
+        match self.command {
+            Command::Api(command) => command.run(self.json).await,
+            Command::Serve(command) => command.run(self.whereabouts.config()).await,
+            Command::Operator(command) => command.run(&self.whereabouts.find()?, self.json).await,
+            Command::Catalog(command) => command.run(&self.whereabouts, self.json).await,
+            Command::Simulate(command) => command.run(self.json).await,
+            Command::Backup(command) => command.run(self.whereabouts.config(), self.json).await,
+            Command::Restore(command) => command.run(self.whereabouts.config(), self.json).await,
+            Command::Mcp(command) => command.run().await,
+            Command::Doctor(command) => command.run(self.whereabouts.config(), self.json).await,
+        }
     }
 }
 
-/// Runs one command. A failure is on standard error, causes included: a line, or a document for programs that talk to a service as its
-/// customers. The exit status says of what kind it is.
-pub fn run(cli: Cli) -> ExitCode {
+/// Runs the command of the process's arguments. A failure is on standard error, causes included: a line, or a document for programs that talk
+/// to a service as its customers. The exit status says of what kind it is.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // What was asked for (`--help`) goes to standard output, what is wrong to standard error.
+        Err(told) => {
+            let printed = told.print();
+            return match (told.use_stderr(), printed) {
+                (true, _) => ExitCode::from(exit::WRONG_USAGE),
+                (false, Ok(())) => ExitCode::SUCCESS,
+                (false, Err(cause)) => failed(&Unprinted::from(cause).into(), false),
+            };
+        }
+    };
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("cyclorama: the async runtime cannot start: {error}");
+            print::note(format_args!("cyclorama: the async runtime cannot start: {error}"));
             return ExitCode::FAILURE;
         }
     };
@@ -130,15 +102,21 @@ pub fn run(cli: Cli) -> ExitCode {
     runtime.shutdown_background();
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            match for_programs {
-                true => eprintln!("{}", api::document(&error)),
-                false => eprintln!("cyclorama: {error:#}"),
-            }
-            if let Some(hint) = api::hint(&error).filter(|_| !for_programs) {
-                eprintln!("{hint}");
-            }
-            ExitCode::from(api::status(&error))
-        }
+        Err(error) => failed(&error, for_programs),
     }
+}
+
+fn failed(error: &anyhow::Error, for_programs: bool) -> ExitCode {
+    // Whoever read the output has seen enough.
+    if let Some(Unprinted::Closed) = error.downcast_ref::<Unprinted>() {
+        return ExitCode::SUCCESS;
+    }
+    match for_programs {
+        true => print::note(exit::document(error)),
+        false => print::note(format_args!("cyclorama: {error:#}")),
+    }
+    if let Some(hint) = exit::hint(error).filter(|_| !for_programs) {
+        print::note(hint);
+    }
+    ExitCode::from(exit::status(error))
 }

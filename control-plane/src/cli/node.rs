@@ -1,6 +1,8 @@
 //! `cyclorama node ...`
 
 use super::client::{Client, segment};
+use super::numbers::whole;
+use crate::http::admin::nodes::order::DRAIN_SECONDS_MAX;
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
@@ -11,8 +13,8 @@ pub enum Node {
     Drain {
         node_id: String,
         /// Give to others what it still holds after so many seconds
-        #[arg(long, value_name = "SECONDS")]
-        within: Option<u64>,
+        #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = whole(0..=DRAIN_SECONDS_MAX as i64))]
+        within: Option<i64>,
     },
     /// Give a node no work until it is resumed
     Lock { node_id: String },

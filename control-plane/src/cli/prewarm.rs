@@ -1,10 +1,12 @@
 //! `cyclorama prewarm ...`
 
 use super::client::{Client, segment};
+use super::csv_list::CsvList;
+use super::exit::WrongUsage;
 use crate::prewarm::Request;
-use anyhow::{Context, bail};
+use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -67,57 +69,71 @@ impl What {
         match &self.list {
             None => Ok(vec![query(&self.query)?]),
             Some(path) => {
-                let mut text = String::new();
-                if path == Path::new("-") {
-                    std::io::stdin().read_to_string(&mut text).context("standard input cannot be read")?;
-                } else {
-                    text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-                }
+                let bytes = match path == Path::new("-") {
+                    true => {
+                        let mut bytes = Vec::new();
+                        std::io::stdin().read_to_end(&mut bytes).context("standard input cannot be read")?;
+                        bytes
+                    }
+                    false => std::fs::read(path)
+                        .map_err(|cause| WrongUsage(format!("the list {} cannot be read: {cause}", path.display())))?,
+                };
                 let is_json = path.extension().is_some_and(|extension| extension == "jsonl" || extension == "ndjson");
-                if is_json { json_lines(&text) } else { csv_lines(&text) }
+                if is_json { json_lines(&bytes) } else { csv_lines(&bytes) }
             }
         }
     }
 }
 
 fn query(words: &[String]) -> anyhow::Result<Request> {
-    let mut members = serde_json::Map::new();
+    let mut members = Map::new();
     for word in words {
-        let Some((name, value)) = word.split_once('=') else { bail!("`{word}` is not NAME=VALUE") };
+        let Some((name, value)) = word.split_once('=') else {
+            return Err(WrongUsage(format!("`{word}` is not NAME=VALUE")).into());
+        };
         members.insert(name.to_owned(), value.into());
     }
-    serde_json::from_value(members.into()).context("the query")
+    Ok(request(members, || "the query".to_owned())?)
 }
 
-fn json_lines(text: &str) -> anyhow::Result<Vec<Request>> {
+fn json_lines(bytes: &[u8]) -> anyhow::Result<Vec<Request>> {
+    let text = std::str::from_utf8(bytes).map_err(|_| WrongUsage("the list is not UTF-8".to_owned()))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(place, line)| serde_json::from_str(line).with_context(|| format!("line {}", place + 1))).collect()
+    let requests = lines.map(|(place, line)| {
+        serde_json::from_str(line).map_err(|cause| WrongUsage(format!("line {}: {cause}", place + 1)))
+    });
+    Ok(requests.collect::<Result<_, _>>()?)
 }
 
-/// Empty fields are left out; lists inside of a field are separated by commas (in quotes) or spaces.
-fn csv_lines(text: &str) -> anyhow::Result<Vec<Request>> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let heading = reader.headers()?.clone();
+/// Lists inside of a field are separated by commas (in quotes where commas separate fields) or spaces.
+fn csv_lines(bytes: &[u8]) -> anyhow::Result<Vec<Request>> {
     let mut requests = Vec::new();
-    for record in reader.records() {
-        let record = record?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let mut members = serde_json::Map::new();
-        for (name, value) in heading.iter().zip(&record).filter(|(_, value)| !value.is_empty()) {
-            let is_list = matches!(name, "years" | "views" | "colors");
-            let value = if is_list { value.split_whitespace().collect::<Vec<_>>().join(",") } else { value.to_owned() };
-            members.insert(name.to_owned(), value.replace(",,", ",").into());
-        }
-        requests.push(serde_json::from_value(members.into()).with_context(|| format!("line {line}"))?);
+    // Other columns are refused with their line, as other members of JSON are.
+    let list = CsvList::open(bytes, None)?;
+    let separator = list.separator();
+    for line in list.lines() {
+        let line = line?;
+        let members = line.values.into_iter().map(|(name, value)| {
+            let is_list = matches!(&*name, "years" | "views" | "colors");
+            let value = if is_list { value.split_whitespace().collect::<Vec<_>>().join(",") } else { value };
+            (name, value.replace(",,", ",").into())
+        });
+        requests.push(request(members.collect(), || format!("line {} (separated by {separator})", line.number))?);
     }
     Ok(requests)
+}
+
+/// `place` says where its members stand.
+fn request(members: Map<String, Value>, place: impl FnOnce() -> String) -> Result<Request, WrongUsage> {
+    serde_json::from_value(members.into()).map_err(|cause| WrongUsage(format!("{}: {cause}", place())))
 }
 
 impl Prewarm {
     pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
         let batch = |batch_id: &str| format!("/admin/prewarm/batches/{}", segment(batch_id));
         match self {
-            Prewarm::Plan { what } => client.post("/admin/prewarm/plan", json!({ "requests": what.requests()? })).await,
+            Prewarm::Plan { what } => client.ask("/admin/prewarm/plan", json!({ "requests": what.requests()? })).await,
             Prewarm::Start { what, name, budget_percent } => {
                 let mut body = json!({ "requests": what.requests()? });
                 if let Some(name) = name {
@@ -189,11 +205,13 @@ mod tests {
         let words = ["make=toyota", "years=2015..2024", "views=all", "colors=white,black"].map(str::to_owned);
         assert_eq!(query(&words).unwrap(), toyota);
         let csv = "make,model,years,views,colors\ntoyota,,2015..2024,all,\"white,black\"\ntoyota,,2015..2024,all,white black\n";
-        assert_eq!(csv_lines(csv).unwrap(), [toyota.clone(), toyota.clone()]);
+        assert_eq!(csv_lines(csv.as_bytes()).unwrap(), [toyota.clone(), toyota.clone()]);
         let lines = "{\"make\":\"toyota\",\"years\":\"2015..2024\",\"views\":\"all\",\"colors\":\"white,black\"}\n\n";
-        assert_eq!(json_lines(lines).unwrap(), [toyota]);
-        for (text, says) in [("make,colour\nbmw,red\n", "line 2"), ("model\nx3\n", "line 2")] {
-            assert!(format!("{:#}", csv_lines(text).unwrap_err()).contains(says), "{text}");
+        assert_eq!(json_lines(lines.as_bytes()).unwrap(), [toyota.clone()]);
+        let german = "\u{feff}Make;Model;Years;Views;Colors\r\ntoyota;;2015..2024;all;white,black\r\n";
+        assert_eq!(csv_lines(german.as_bytes()).unwrap(), [toyota]);
+        for (text, says) in [("make,colour\nbmw,red\n", "`colour`"), ("model\nx3\n", "line 2")] {
+            assert!(format!("{:#}", csv_lines(text.as_bytes()).unwrap_err()).contains(says), "{text}");
         }
         assert!(query(&["toyota".to_owned()]).is_err());
     }

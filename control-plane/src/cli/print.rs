@@ -1,13 +1,19 @@
-//! Answers on standard output: JSON for programs, lines for people.
+//! Answers on standard output: JSON for programs, lines for people. Everything that a command prints goes through here.
 
+pub use cyclorama_core::output::{Unprinted, bytes, count, line, note, prompt, stream, text};
 use serde_json::Value;
 
-pub fn answer(answer: &Value, as_json: bool) {
-    if as_json {
-        println!("{answer}");
-    } else {
-        print!("{}", lines(answer, 0));
-    }
+pub fn answer(answer: &Value, as_json: bool) -> Result<(), Unprinted> {
+    if as_json { line(answer) } else { text(&lines(answer, 0)) }
+}
+
+/// What was made or bought and could not be printed. Never a quiet end, whoever closed the output.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct Unseen {
+    pub what: String,
+    #[source]
+    pub cause: Unprinted,
 }
 
 /// `name: value` lines; lists as blocks, nested values indented.
@@ -19,15 +25,15 @@ fn lines(value: &Value, indent: usize) -> String {
             .map(|(name, value)| match value {
                 Value::Array(items) if items.is_empty() => format!("{pad}{name}: none\n"),
                 Value::Object(_) | Value::Array(_) => format!("{pad}{name}:\n{}", lines(value, indent + 2)),
-                plain => format!("{pad}{name}: {}\n", text(plain)),
+                plain => format!("{pad}{name}: {}\n", plain_text(plain)),
             })
             .collect(),
         Value::Array(items) => items.iter().map(|item| lines(item, indent)).collect::<Vec<_>>().join("\n"),
-        plain => format!("{pad}{}\n", text(plain)),
+        plain => format!("{pad}{}\n", plain_text(plain)),
     }
 }
 
-fn text(value: &Value) -> String {
+fn plain_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => "-".to_owned(),

@@ -1,6 +1,7 @@
 //! `cyclorama render ...`
 
 use super::client::{Client, segment};
+use super::numbers::whole;
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
@@ -16,13 +17,21 @@ pub enum Render {
     /// Render anew to look at it first: what is served stays until the candidate is accepted
     Candidate { render_id: String },
     /// Put a candidate in the place of what is served
-    Accept { render_id: String, revision: i64 },
+    Accept {
+        render_id: String,
+        #[arg(allow_negative_numbers = true, value_parser = whole(1..=i64::MAX))]
+        revision: i64,
+    },
     /// Keep what is served, and approve it
-    Reject { render_id: String, revision: i64 },
+    Reject {
+        render_id: String,
+        #[arg(allow_negative_numbers = true, value_parser = whole(1..=i64::MAX))]
+        revision: i64,
+    },
     /// The renders that changed last, with their receipts
     List {
         /// How many, 1 to 200
-        #[arg(long, default_value_t = 20)]
+        #[arg(long, default_value_t = 20, allow_hyphen_values = true, value_parser = whole(1..=200))]
         limit: i64,
     },
 }

@@ -1,5 +1,6 @@
 //! `cyclorama serve`
 
+use super::print;
 use crate::config::{Config, Source};
 use crate::{lifecycle, logs};
 use anyhow::Context;
@@ -16,8 +17,7 @@ pub struct Serve {
 impl Serve {
     pub async fn run(self, config: Option<&Path>) -> anyhow::Result<()> {
         if self.print_defaults {
-            print!("{}", Source::defaults_text());
-            return Ok(());
+            return Ok(print::text(Source::defaults_text())?);
         }
         let config = Config::load(config)?;
         logs::start(&config.logs);

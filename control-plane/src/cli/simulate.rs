@@ -1,10 +1,12 @@
 //! `cyclorama simulate`
 
+use super::numbers::real;
 use super::print;
 use crate::db::Database;
 use crate::objects::ObjectStore;
 use crate::renders::simulation::{self, Outcome, Scenario};
 use anyhow::Context;
+use std::io::Write;
 
 /// A farm in numbers before there is one: the queue of this program with simulated clients and nodes
 #[derive(Debug, clap::Args)]
@@ -18,25 +20,26 @@ pub struct Simulate {
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     jobs: u64,
     /// How long a node is at a render, on average
-    #[arg(long, default_value_t = 5.0, value_name = "SECONDS")]
+    // Leases are not renewed here.
+    #[arg(long, default_value_t = 5.0, value_name = "SECONDS", allow_hyphen_values = true, value_parser = real(0.01..=15.0))]
     render_seconds: f64,
     /// What is asked for, as a share of what the nodes can do
-    #[arg(long, default_value_t = 0.8)]
+    #[arg(long, default_value_t = 0.8, allow_hyphen_values = true, value_parser = real(0.001..=100.0))]
     load: f64,
     /// Accounts that ask; a tenth of them for half of everything
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     accounts: u32,
     /// Share of first loads of signed addresses
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.5, allow_hyphen_values = true, value_parser = real(0.0..=1.0))]
     first_loads: f64,
     /// Prewarming takes what is left
     #[arg(long)]
     prewarm: bool,
     /// Share of renders that fail
-    #[arg(long, default_value_t = 0.005)]
+    #[arg(long, default_value_t = 0.005, allow_hyphen_values = true, value_parser = real(0.0..=1.0))]
     failing: f64,
     /// How often a node is lost with all that it holds, in an hour
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.5, allow_hyphen_values = true, value_parser = real(0.0..=1000.0))]
     losses: f64,
     /// The same seed asks for the same
     #[arg(long, default_value_t = 1)]
@@ -45,15 +48,6 @@ pub struct Simulate {
 
 impl Simulate {
     pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
-        for (name, share, most) in
-            [("--load", self.load, 100.0), ("--first-loads", self.first_loads, 1.0), ("--failing", self.failing, 1.0)]
-        {
-            anyhow::ensure!((0.0..=most).contains(&share), "{name}: 0 to {most}");
-        }
-        anyhow::ensure!(self.load > 0.0, "--load: above 0");
-        // Leases are not renewed here.
-        anyhow::ensure!((0.01..=15.0).contains(&self.render_seconds), "--render-seconds: 0.01 to 15");
-        anyhow::ensure!((0.0..=1000.0).contains(&self.losses), "--losses: 0 to 1000");
         let scenario = Scenario {
             nodes: self.nodes as usize,
             slots_per_node: self.slots,
@@ -74,15 +68,16 @@ impl Simulate {
         let outcome = simulation::run(database.clone(), store, scenario).await?;
         database.close().await;
         match as_json {
-            true => print::answer(&serde_json::json!({ "scenario": scenario, "outcome": outcome }), true),
-            false => tell(&outcome),
+            true => print::answer(&serde_json::json!({ "scenario": scenario, "outcome": outcome }), true)?,
+            false => print::stream(|output| tell(&outcome, output))?,
         }
         Ok(())
     }
 }
 
-fn tell(outcome: &Outcome) {
-    println!(
+fn tell(outcome: &Outcome, output: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(
+        output,
         "{:.0} s simulated. Asked for {}, refused {}; done {}, failed {}, given up {}; leases lost {}, results too late {}.",
         outcome.simulated_seconds,
         outcome.asked,
@@ -92,18 +87,24 @@ fn tell(outcome: &Outcome) {
         outcome.lapsed,
         outcome.leases_lost,
         outcome.done_twice,
-    );
-    println!(
+    )?;
+    writeln!(
+        output,
         "Slots were busy {:.1} % of the time; an ideal queue would have them busy {:.1} %.\n",
         outcome.utilisation * 100.0,
         outcome.ideal_utilisation * 100.0
-    );
-    println!("{:<12} {:>9} {:>11} {:>9} {:>11}", "lane", "jobs", "median s", "p99 s", "ideal p99 s");
+    )?;
+    writeln!(output, "{:<12} {:>9} {:>11} {:>9} {:>11}", "lane", "jobs", "median s", "p99 s", "ideal p99 s")?;
     for (lane, waits) in &outcome.waits {
-        println!("{lane:<12} {:>9} {:>11.2} {:>9.2} {:>11.2}", waits.jobs, waits.median, waits.p99, waits.ideal_p99);
+        writeln!(
+            output,
+            "{lane:<12} {:>9} {:>11.2} {:>9.2} {:>11.2}",
+            waits.jobs, waits.median, waits.p99, waits.ideal_p99
+        )?;
     }
-    println!("\n{:<12} {:>9} {:>11} {:>9}", "call", "calls", "median µs", "p99 µs");
+    writeln!(output, "\n{:<12} {:>9} {:>11} {:>9}", "call", "calls", "median µs", "p99 µs")?;
     for (call, times) in &outcome.calls {
-        println!("{call:<12} {:>9} {:>11.0} {:>9.0}", times.calls, times.median_us, times.p99_us);
+        writeln!(output, "{call:<12} {:>9} {:>11.0} {:>9.0}", times.calls, times.median_us, times.p99_us)?;
     }
+    Ok(())
 }

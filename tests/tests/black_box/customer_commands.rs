@@ -87,10 +87,10 @@ on_both_databases! {
         // What cannot be done is told before it costs anything.
         for (arguments, status, told) in [
             (&["get", "honda", "civik", "2018"][..], 5, "Near it: honda "),
-            (&["get", "honda", "civic", "2018", "--color", "octarine"], 1, "octarine"),
+            (&["get", "honda", "civic", "2018", "--color", "octarine"], 2, "octarine"),
             (&["get", "honda", "civic", "2018", "-o", "no/such/folder/a.png"], 1, "no/such/folder/a.png"),
             (&["get", "honda", "civic", "soon"], 2, "soon"),
-            (&["url", "honda", "civic", "2018", "--ttl", "1"], 1, "ttl_seconds"),
+            (&["url", "honda", "civic", "2018", "--ttl", "1"], 2, "ttl_seconds"),
             (&["url", "honda", "civic", "2018", "--html", "--uses", "1"], 2, "--uses"),
             (&["whoami", "--url", "nowhere"], 2, "address"),
             (&["whoami", "--url", "http://127.0.0.1:9"], 6, "answers"),

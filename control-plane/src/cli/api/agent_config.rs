@@ -45,25 +45,23 @@ impl AgentConfig {
         };
         let snippets: Vec<Snippet> = hosts.into_iter().filter_map(|host| host.snippet(self.by, &address)).collect();
         if snippets.is_empty() {
-            let other = super::exit::WrongUsage("this host starts programs only: leave out `--by http`".to_owned());
+            let other =
+                crate::cli::exit::WrongUsage("this host starts programs only: leave out `--by http`".to_owned());
             return Err(other.into());
         }
         if as_json {
             let list = snippets
                 .iter()
                 .map(|snippet| json!({ "host": snippet.host, "file": snippet.file, "content": snippet.content }));
-            print::answer(&list.collect(), true);
-            return Ok(());
+            return Ok(print::answer(&list.collect(), true)?);
         }
         // One host: nothing but its snippet, to be redirected into the file.
         if let [one] = snippets.as_slice() {
-            println!("{}", one.content);
-            return Ok(());
+            return Ok(print::line(&one.content)?);
         }
         let texts =
             snippets.iter().map(|snippet| format!("{}: {}\n\n{}\n", snippet.host, snippet.file, snippet.content));
-        print!("{}", texts.collect::<Vec<_>>().join("\n"));
-        Ok(())
+        Ok(print::text(&texts.collect::<Vec<_>>().join("\n"))?)
     }
 }
 

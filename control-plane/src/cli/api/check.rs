@@ -1,6 +1,7 @@
 //! `cyclorama doctor --url`: what a customer of a service needs to work, looked at from here. Spends nothing.
 
-use super::{builder, key_for};
+use super::{builder, key_for, root_of_host};
+use crate::cli::print::count;
 use crate::clock::Clock;
 use crate::doctor::Check;
 use cyclorama_client::types::ResolveRequest;
@@ -12,7 +13,7 @@ const SKEW_SECONDS_MAX: i64 = 60;
 
 /// Looks at everything; one failure does not hide the next, where the next can be looked at.
 pub async fn check(address: &str) -> anyhow::Result<Vec<Check>> {
-    let address = address.trim().trim_end_matches('/');
+    let address = &root_of_host(address)?;
     let key = key_for(address)?;
     let client = match &key {
         Some(key) => builder(address).api_key(key.reveal()).build()?,
@@ -62,7 +63,7 @@ async fn account(client: &Client) -> Vec<Check> {
     };
     let credits = match account.credits {
         ..=0 => Err("none left: a person has to buy some".to_owned()),
-        credits => Ok(format!("{credits} left")),
+        credits => Ok(format!("{} left", count(credits, "credit"))),
     };
     let spends = account.key.scopes.iter().any(|scope| scope == "images:read");
     let scopes = account.key.scopes.join(", ");

@@ -47,13 +47,11 @@ impl Feedback {
         };
         let answer = self.service.client()?.rate_image(&asked).await?;
         if as_json {
-            print::answer(&serde_json::to_value(&answer)?, true);
-            return Ok(());
+            return Ok(print::answer(&serde_json::to_value(&answer)?, true)?);
         }
-        match answer.data.flagged {
-            Some(true) => println!("Recorded. The render will be looked at."),
-            _ => println!("Recorded."),
-        }
-        Ok(())
+        Ok(print::line(match answer.data.flagged {
+            Some(true) => "Recorded. The render will be looked at.",
+            _ => "Recorded.",
+        })?)
     }
 }

@@ -2,9 +2,7 @@
 
 use super::Service;
 use super::picture::Asked;
-use super::show::count;
-use crate::cli::print;
-use anyhow::Context;
+use crate::cli::print::{self, Unseen};
 use cyclorama_client::ImageInfo;
 use serde_json::json;
 use std::io::Write;
@@ -26,41 +24,57 @@ impl Get {
         let client = self.service.client()?;
         let file = self.output.unwrap_or_else(|| self.asked.file_name().into());
         let asked = self.asked.picture(Some(&file));
-        if file == Path::new("-") {
-            let picture = client.get_car_image(&asked).await?;
-            let mut output = std::io::stdout().lock();
-            output
-                .write_all(&picture.content)
-                .and_then(|()| output.flush())
-                .context("standard output cannot be written")?;
-            tell(&picture.info, "standard output", as_json, true);
-            return Ok(());
+        if file != Path::new("-") {
+            let info = client.save_car_image(&file, &asked).await?;
+            return tell(&info, &file.to_string_lossy(), as_json, false);
         }
-        let info = client.save_car_image(&file, &asked).await?;
-        tell(&info, &file.display().to_string(), as_json, false);
-        Ok(())
+        let picture = client.get_car_image(&asked).await?;
+        match print::bytes(&picture.content) {
+            Ok(()) => tell(&picture.info, "standard output", as_json, true),
+            Err(cause) => {
+                let what = match keep(&picture.content, &self.asked.file_name()) {
+                    Ok(kept) => format!("the picture is paid for, and kept in {}", kept.display()),
+                    Err(error) => format!("the picture is paid for, and cannot be kept in a file either ({error})"),
+                };
+                Err(Unseen { what, cause }.into())
+            }
+        }
     }
 }
 
-fn tell(info: &ImageInfo, written: &str, as_json: bool, output_is_taken: bool) {
+/// Keeps what was bought in a file of the folder that the command runs in, or of the temporary files where that takes none.
+fn keep(content: &[u8], name: &str) -> std::io::Result<PathBuf> {
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "png"));
+    let (prefix, suffix) = (format!("{stem}-"), format!(".{extension}"));
+    let keep_in = |folder: &Path| {
+        let mut file = tempfile::Builder::new().prefix(&prefix).suffix(&suffix).tempfile_in(folder)?;
+        file.write_all(content)?;
+        Ok(file.keep()?.1)
+    };
+    keep_in(Path::new(".")).or_else(|_: std::io::Error| keep_in(&std::env::temp_dir()))
+}
+
+fn tell(info: &ImageInfo, written: &str, as_json: bool, output_is_taken: bool) -> anyhow::Result<()> {
     if as_json {
         let told = json!({
             "file": written, "width": info.width, "height": info.height, "media_type": info.media_type, "source": info.source,
             "credits_charged": info.credits_charged, "credits_remaining": info.credits_remaining, "request_id": info.request_id,
         });
-        match output_is_taken {
-            true => eprintln!("{told}"),
-            false => print::answer(&told, true),
+        if output_is_taken {
+            print::note(told);
+            return Ok(());
         }
-        return;
+        let unseen = |cause| Unseen { what: format!("the picture is paid for, and in {written}"), cause };
+        return Ok(print::answer(&told, true).map_err(unseen)?);
     }
     let number = |value: Option<i64>| value.unwrap_or_default();
-    eprintln!(
+    print::note(format_args!(
         "{written}: {} x {} px, {}, {} charged, {} left",
         number(info.width),
         number(info.height),
         info.media_type.as_deref().unwrap_or("picture"),
-        count(number(info.credits_charged), "credit"),
+        print::count(number(info.credits_charged), "credit"),
         number(info.credits_remaining),
-    );
+    ));
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use super::credentials::{Credentials, Key, path};
 use super::{Service, key_is_from_environment};
 use crate::cli::print;
+use anyhow::Context;
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
@@ -21,8 +22,12 @@ impl Login {
         let name = self.name.unwrap_or_else(this_machine);
         let started = client.start_device_login(Some(&name)).await?;
         // On standard error: standard output is the result's.
-        eprintln!("Open {}", started.verification_uri_complete);
-        eprintln!("and approve the code {} within {} minutes.", started.user_code, started.expires_in / 60);
+        let within = print::count(started.expires_in / 60, "minute");
+        let told = format!(
+            "Open {}\nand approve the code {} within {within}.",
+            started.verification_uri_complete, started.user_code
+        );
+        print::prompt(told).context("the address to open cannot be shown: standard error cannot be written")?;
         let handed = client.wait_for_device_login(&started).await?;
         let mut credentials = Credentials::read()?;
         credentials.keys.insert(address.clone(), Key::new(&handed.access_token));
@@ -30,12 +35,14 @@ impl Login {
         let file = credentials.write()?;
         if as_json {
             let scopes: Vec<&str> = handed.scope.split(' ').collect();
-            print::answer(&json!({ "url": address, "scopes": scopes, "file": file }), true);
+            let told = json!({ "url": address, "scopes": scopes, "file": file.to_string_lossy() });
+            print::answer(&told, true)?;
         } else {
-            println!("Logged in at {address}. The key is in {}, readable by you alone.", file.display());
+            let file = file.display();
+            print::line(format_args!("Logged in at {address}. The key is in {file}, readable by you alone."))?;
         }
         if key_is_from_environment() {
-            eprintln!("CYCLORAMA_KEY is set and comes before the key of this login.");
+            print::note("CYCLORAMA_KEY is set and comes before the key of this login.");
         }
         Ok(())
     }
@@ -59,14 +66,13 @@ impl Logout {
             credentials.write()?;
         }
         if as_json {
-            print::answer(&json!({ "url": address, "had_key": had_one }), true);
-        } else if had_one {
-            println!("The key for {address} is gone from {}.", path()?.display());
-            println!("It still works elsewhere: revoke it at {address}/dashboard/keys.");
-        } else {
-            println!("There was no key for {address}.");
+            return Ok(print::answer(&json!({ "url": address, "had_key": had_one }), true)?);
         }
-        Ok(())
+        if !had_one {
+            return Ok(print::line(format_args!("There was no key for {address}."))?);
+        }
+        print::line(format_args!("The key for {address} is gone from {}.", path()?.display()))?;
+        Ok(print::line(format_args!("It still works elsewhere: revoke it at {address}/dashboard/keys."))?)
     }
 }
 

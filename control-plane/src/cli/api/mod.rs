@@ -5,7 +5,6 @@ mod agent_config;
 mod batch;
 mod check;
 mod credentials;
-mod exit;
 mod feedback;
 mod get;
 mod login;
@@ -19,8 +18,8 @@ mod whoami;
 
 pub use check::check;
 pub use credentials::key_for;
-pub use exit::{EXIT_STATUSES, document, hint, status};
 
+use super::exit::{NoKey, WrongUsage};
 use credentials::Credentials;
 use cyclorama_client::Client;
 use std::env;
@@ -69,6 +68,20 @@ impl Command {
     }
 }
 
+/// A service's address as it was given, without the slash at its end. A service is at the root of its host: an address with more is one of its
+/// pages, or of its API.
+pub fn root_of_host(given: &str) -> Result<String, WrongUsage> {
+    let given = given.trim();
+    if let Ok(url) = ::url::Url::parse(given)
+        && url.has_host()
+        && (url.path() != "/" || url.query().is_some() || url.fragment().is_some())
+    {
+        let (path, origin) = (&url[::url::Position::BeforePath..], url.origin().ascii_serialization());
+        return Err(WrongUsage(format!("the address {given} has a path, {path}; a service has none: is it {origin}?")));
+    }
+    Ok(given.trim_end_matches('/').to_owned())
+}
+
 /// Which service is meant.
 #[derive(Debug, clap::Args)]
 pub struct Service {
@@ -87,7 +100,7 @@ impl Service {
             Some(url) => url.to_owned(),
             None => Credentials::read()?.last.unwrap_or_else(|| ON_THIS_MACHINE.to_owned()),
         };
-        Ok(address.trim_end_matches('/').to_owned())
+        Ok(root_of_host(&address)?)
     }
 
     /// A client with a key, for what needs one.
@@ -95,7 +108,7 @@ impl Service {
         let address = self.address()?;
         match key_for(&address)? {
             Some(key) => Ok(builder(&address).api_key(key.reveal()).build()?),
-            None => Err(exit::NoKey { address }.into()),
+            None => Err(NoKey { address }.into()),
         }
     }
 

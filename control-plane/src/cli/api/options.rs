@@ -1,7 +1,7 @@
 //! `cyclorama options`: what can be asked for, and what it costs.
 
 use super::Service;
-use super::show::{count, pairs};
+use super::show::pairs;
 use crate::cli::print;
 
 #[derive(Debug, clap::Args)]
@@ -14,57 +14,52 @@ impl Options {
     pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
         let answer = self.service.visitor()?.get_image_options().await?;
         if as_json {
-            print::answer(&serde_json::to_value(&answer)?, true);
-            return Ok(());
+            return Ok(print::answer(&serde_json::to_value(&answer)?, true)?);
         }
         let options = &answer.data;
         let words = |words: Vec<String>| words.join(", ");
         let mut sizes: Vec<(&String, &i64)> = options.sizes.presets.iter().collect();
         sizes.sort_by_key(|(_, side)| **side);
         let (prices, limits, catalog) = (&options.pricing, &options.limits, &options.catalog);
-        print!(
-            "{}",
-            pairs(&[
-                ("views", words(options.views.iter().map(|view| view.id.to_string()).collect())),
-                ("colors", words(options.colors.iter().map(|color| color.name.to_string()).collect())),
-                ("sizes", words(sizes.iter().map(|(name, side)| format!("{name} {side}")).collect())),
-                ("largest", format!("{} x {} px", options.sizes.max, options.sizes.max)),
-                ("formats", words(options.formats.iter().map(|format| format.id.to_string()).collect())),
-                (
-                    "price",
-                    format!(
-                        "{} a picture, {} for 1 USD",
-                        count(prices.credits_per_image, "credit"),
-                        prices.credits_per_dollar
-                    )
+        Ok(print::text(&pairs(&[
+            ("views", words(options.views.iter().map(|view| view.id.to_string()).collect())),
+            ("colors", words(options.colors.iter().map(|color| color.name.to_string()).collect())),
+            ("sizes", words(sizes.iter().map(|(name, side)| format!("{name} {side}")).collect())),
+            ("largest", format!("{} x {} px", options.sizes.max, options.sizes.max)),
+            ("formats", words(options.formats.iter().map(|format| format.id.to_string()).collect())),
+            (
+                "price",
+                format!(
+                    "{} a picture, {} for 1 USD",
+                    print::count(prices.credits_per_image, "credit"),
+                    prices.credits_per_dollar
                 ),
-                (
-                    "packs",
-                    words(
-                        prices
-                            .packs
-                            .iter()
-                            .map(|pack| format!("{} for USD {:.2}", pack.credits, pack.cents as f64 / 100.0))
-                            .collect()
-                    )
+            ),
+            (
+                "packs",
+                words(
+                    prices
+                        .packs
+                        .iter()
+                        .map(|pack| format!("{} for USD {:.2}", pack.credits, pack.cents as f64 / 100.0))
+                        .collect(),
                 ),
-                (
-                    "catalog",
-                    format!(
-                        "{} makes, {} models, {} to {}",
-                        catalog.makes, catalog.models, catalog.years.from, catalog.years.to
-                    )
+            ),
+            (
+                "catalog",
+                format!(
+                    "{} makes, {} models, {} to {}",
+                    catalog.makes, catalog.models, catalog.years.from, catalog.years.to
                 ),
-                ("rate", format!("{} a minute", count(limits.rate_limit_per_minute_default, "request"))),
-                (
-                    "signed URLs",
-                    format!(
-                        "at most {} at once, {} to {} seconds",
-                        limits.max_batch_urls, limits.delivery_ttl.min, limits.delivery_ttl.max
-                    )
+            ),
+            ("rate", format!("{} a minute", print::count(limits.rate_limit_per_minute_default, "request"))),
+            (
+                "signed URLs",
+                format!(
+                    "at most {} at once, {} to {} seconds",
+                    limits.max_batch_urls, limits.delivery_ttl.min, limits.delivery_ttl.max
                 ),
-            ])
-        );
-        Ok(())
+            ),
+        ]))?)
     }
 }

@@ -28,33 +28,30 @@ impl Resolve {
         let asked = ResolveRequest { query: self.words.join(" "), year: self.year, make: self.make, model: self.model };
         let answer = self.service.client()?.resolve_image(&asked).await?;
         if as_json {
-            print::answer(&serde_json::to_value(&answer)?, true);
-            return Ok(());
+            return Ok(print::answer(&serde_json::to_value(&answer)?, true)?);
         }
         let (found, params) = (&answer.data, &answer.data.params);
         let names = &found.display;
-        print!(
-            "{}",
-            pairs(&[
-                ("vehicle", format!("{} {} {}", names.make_name, names.model_name, params.year)),
-                ("view", params.view.to_string()),
-                ("color", params.color.to_string()),
-                ("size", params.size.clone().unwrap_or_default()),
-                ("format", params.format.clone().unwrap_or_default()),
-                ("confidence", found.confidence.clone()),
-                ("not understood", found.extracted.unread.join(" ")),
-            ])
-        );
+        let mut told = pairs(&[
+            ("vehicle", format!("{} {} {}", names.make_name, names.model_name, params.year)),
+            ("view", params.view.to_string()),
+            ("color", params.color.to_string()),
+            ("size", params.size.clone().unwrap_or_default()),
+            ("format", params.format.clone().unwrap_or_default()),
+            ("confidence", found.confidence.clone()),
+            ("not understood", found.extracted.unread.join(" ")),
+        ]);
         if found.confidence != "high" {
-            println!("\nAlso possible:");
+            told.push_str("\nAlso possible:\n");
             let rows = found.candidates.iter().map(|candidate| {
                 let name = format!("{} {}", candidate.make_name, candidate.model_name);
                 vec![name, candidate.match_kind.clone(), years(&candidate.years)]
             });
-            print!("{}", table(&rows.collect::<Vec<_>>()));
+            told.push_str(&table(&rows.collect::<Vec<_>>()));
         }
         let (make, model) = (&params.make, &params.model);
-        println!("\ncyclorama get {make} {model} {} --view {} --color {}", params.year, params.view, params.color);
-        Ok(())
+        let (view, color) = (&params.view, &params.color);
+        told.push_str(&format!("\ncyclorama get {make} {model} {} --view {view} --color {color}\n", params.year));
+        Ok(print::text(&told)?)
     }
 }

@@ -29,8 +29,7 @@ impl Search {
         };
         let answer = self.service.visitor()?.get_vehicles(&asked).await?;
         if as_json {
-            print::answer(&serde_json::to_value(&answer)?, true);
-            return Ok(());
+            return Ok(print::answer(&serde_json::to_value(&answer)?, true)?);
         }
         let VehicleList::Results(found) = answer.data else { return Ok(()) };
         let rows = found.results.iter().map(|hit| {
@@ -43,9 +42,8 @@ impl Search {
         });
         let rows: Vec<_> = rows.collect();
         match rows.is_empty() {
-            true => println!("Nothing is called that."),
-            false => print!("{}", table(&rows)),
+            true => Ok(print::line("Nothing is called that.")?),
+            false => Ok(print::text(&table(&rows))?),
         }
-        Ok(())
     }
 }

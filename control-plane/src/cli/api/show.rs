@@ -23,14 +23,6 @@ pub fn table(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// 1 credit, 2 credits.
-pub fn count(number: i64, one: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
-        more => format!("{more} {one}s"),
-    }
-}
-
 /// `1990-1994, 2000`.
 pub fn years(years: &[i64]) -> String {
     let mut spans: Vec<(i64, i64)> = Vec::new();
@@ -65,10 +57,5 @@ mod tests {
         ] {
             assert_eq!(years(given), expected);
         }
-    }
-
-    #[test]
-    fn counts() {
-        assert_eq!([0, 1, 2].map(|number| count(number, "credit")), ["0 credits", "1 credit", "2 credits"]);
     }
 }

@@ -1,10 +1,9 @@
 //! `cyclorama url`: signed addresses of a picture, which hold no key and load for nothing until they expire.
 
 use super::Service;
-use super::exit::WrongUsage;
 use super::picture::Asked;
-use super::show::count;
-use crate::cli::print;
+use crate::cli::exit::WrongUsage;
+use crate::cli::print::{self, Unseen};
 use cyclorama_client::types::ImageRequest;
 use cyclorama_client::{ImageUrlsRequest, car_image_html};
 
@@ -44,28 +43,36 @@ impl Url {
             )
             .into());
         }
+        // Named, so that what was bought can be had again where it could not be shown.
+        let name = self.idempotency_key.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
         let request = ImageUrlsRequest {
             images,
             ttl_seconds: self.ttl,
             max_uses: self.uses,
-            idempotency_key: self.idempotency_key,
+            idempotency_key: Some(name.clone()),
         };
         let made = self.service.client()?.create_image_urls(&request).await?;
-        if as_json {
-            print::answer(&serde_json::to_value(&made)?, true);
-            return Ok(());
+        let shown = match (as_json, self.html) {
+            (true, _) => serde_json::to_string(&made)?,
+            (_, true) => car_image_html(&made.data, None, None).unwrap_or_default(),
+            _ => made.data.iter().map(|address| address.url.as_str()).collect::<Vec<_>>().join("\n"),
+        };
+        if let Err(cause) = print::line(&shown) {
+            print::note(&shown);
+            let what =
+                format!("paid for, and shown here: `--idempotency-key {name}` shows it again within a day for nothing");
+            return Err(Unseen { what, cause }.into());
         }
-        match self.html {
-            true => println!("{}", car_image_html(&made.data, None, None).unwrap_or_default()),
-            false => made.data.iter().for_each(|address| println!("{}", address.url)),
+        if as_json {
+            return Ok(());
         }
         let until = made.data.first().map(|address| address.expires_at.as_str()).unwrap_or_default();
         let billing = &made.billing;
-        eprintln!(
+        print::note(format_args!(
             "{} charged, {} left; loads are free until {until}",
-            count(billing.credits_charged, "credit"),
+            print::count(billing.credits_charged, "credit"),
             billing.credits_remaining
-        );
+        ));
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! `cyclorama whoami`: the account as the key sees it.
 
-use super::show::{count, pairs};
+use super::show::pairs;
 use super::{Service, key_is_from_environment};
 use crate::cli::print;
 
@@ -14,27 +14,22 @@ impl Whoami {
     pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
         let answer = self.service.client()?.get_account().await?;
         if as_json {
-            print::answer(&serde_json::to_value(&answer)?, true);
-            return Ok(());
+            return Ok(print::answer(&serde_json::to_value(&answer)?, true)?);
         }
         let (account, key) = (&answer.data, &answer.data.key);
         let cap = key.monthly_cap.as_ref();
         let source = if key_is_from_environment() { "CYCLORAMA_KEY" } else { "login" };
-        print!(
-            "{}",
-            pairs(&[
-                ("service", self.service.address()?),
-                ("credits", format!("{} (USD {:.2})", account.credits, account.credits_value_usd)),
-                ("last 30 days", {
-                    let usage = &account.usage_30d;
-                    format!("{}, {}", count(usage.images, "picture"), count(usage.credits_spent, "credit"))
-                }),
-                ("key", format!("{} (from {source})", key.id)),
-                ("may", key.scopes.join(", ")),
-                ("rate", format!("{} a minute", count(key.rate_limit_per_minute, "request"))),
-                ("monthly cap", cap.map_or_else(String::new, |cap| format!("{} of {} spent", cap.spent, cap.credits))),
-            ])
-        );
-        Ok(())
+        Ok(print::text(&pairs(&[
+            ("service", self.service.address()?),
+            ("credits", format!("{} (USD {:.2})", account.credits, account.credits_value_usd)),
+            ("last 30 days", {
+                let usage = &account.usage_30d;
+                format!("{}, {}", print::count(usage.images, "picture"), print::count(usage.credits_spent, "credit"))
+            }),
+            ("key", format!("{} (from {source})", key.id)),
+            ("may", key.scopes.join(", ")),
+            ("rate", format!("{} a minute", print::count(key.rate_limit_per_minute, "request"))),
+            ("monthly cap", cap.map_or_else(String::new, |cap| format!("{} of {} spent", cap.spent, cap.credits))),
+        ]))?)
     }
 }

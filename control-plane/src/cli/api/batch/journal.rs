@@ -3,7 +3,7 @@
 //!
 //! The signed addresses in it are as good as the pictures: it is readable by its owner only.
 
-use super::super::exit::WrongUsage;
+use crate::cli::exit::WrongUsage;
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,10 +1,10 @@
-//! The list of a batch: CSV (RFC 4180) with a heading. What cannot be a list is refused as a whole before anything is asked for; a wrong
+//! The list of a batch: CSV with a heading (see `csv_list`). What cannot be a list is refused as a whole before anything is asked for; a wrong
 //! value is its row's affair.
 
-use super::super::exit::WrongUsage;
 use super::super::picture::file_name;
+use crate::cli::csv_list::{CsvList, Line};
+use crate::cli::exit::WrongUsage;
 use cyclorama_client::ImageRequest;
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 const BYTES_MAX: usize = 32 << 20;
 const ROWS_MAX: usize = 100_000;
 
-const COLUMNS: [&str; 10] = ["make", "brand", "model", "year", "view", "color", "width", "height", "size", "format"];
-/// Where a row's picture goes.
-const FILE: &str = "file";
+/// The last says where a row's picture goes.
+const COLUMNS: [&str; 11] =
+    ["make", "brand", "model", "year", "view", "color", "width", "height", "size", "format", "file"];
 
 #[derive(Debug)]
 pub struct List {
@@ -35,8 +35,7 @@ pub struct Row {
     pub file: String,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
     pub make: String,
     pub brand: String,
@@ -51,30 +50,41 @@ pub struct Given {
     pub file: String,
 }
 
+impl Given {
+    fn of(mut line: Line) -> Self {
+        let mut value = |column: &str| line.values.remove(column).unwrap_or_default();
+        Given {
+            make: value("make"),
+            brand: value("brand"),
+            model: value("model"),
+            year: value("year"),
+            view: value("view"),
+            color: value("color"),
+            width: value("width"),
+            height: value("height"),
+            size: value("size"),
+            format: value("format"),
+            file: value("file"),
+        }
+    }
+}
+
 pub fn read(bytes: &[u8]) -> Result<List, WrongUsage> {
     let wrong = |text: String| Err(WrongUsage(text));
     if bytes.len() > BYTES_MAX {
         return wrong(format!("the list is longer than {} MiB: split it", BYTES_MAX >> 20));
     }
-    // Spreadsheets write a mark of the byte order before UTF-8.
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
-    let unread = |error: csv::Error| WrongUsage(format!("the list is no CSV: {error}"));
-    let heading = reader.headers().map_err(unread)?.clone();
-    if let Some(other) = heading.iter().find(|name| !COLUMNS.contains(name) && *name != FILE) {
-        return wrong(format!("the list has a column `{other}`; columns are {} and {FILE}", COLUMNS.join(", ")));
-    }
-    let has = |name: &str| heading.iter().any(|column| column == name);
-    if !(has("make") || has("brand")) || !has("model") || !has("year") {
+    let lines = CsvList::open(bytes, Some(&COLUMNS))?;
+    if !(lines.has("make") || lines.has("brand")) || !lines.has("model") || !lines.has("year") {
         return wrong("the list needs a heading with make, model and year".to_owned());
     }
     let mut rows = Vec::new();
     let mut files = BTreeMap::new();
-    for (place, given) in reader.into_deserialize::<Given>().enumerate() {
+    for (place, line) in lines.lines().enumerate() {
         if place == ROWS_MAX {
             return wrong(format!("the list has more than {ROWS_MAX} rows: split it"));
         }
-        let row = Row::of(place + 1, given.map_err(unread)?)?;
+        let row = Row::of(place + 1, Given::of(line?))?;
         if let Some(other) = files.insert(row.file.clone(), row.number) {
             return wrong(format!("rows {other} and {} would both be the file {}", row.number, row.file));
         }

@@ -7,9 +7,8 @@ mod report;
 mod row;
 
 use super::Service;
-use super::exit::{Unfinished, Why, WrongUsage};
-use super::show::count;
-use crate::cli::print;
+use crate::cli::exit::{Unfinished, Why, WrongUsage};
+use crate::cli::print::{self, Unseen};
 use crate::clock::Clock;
 use anyhow::Context;
 use cyclorama_client::{Error, ErrorKind};
@@ -108,7 +107,7 @@ impl Batch {
 /// On standard error, and only where somebody looks.
 fn progress(rows: usize, as_json: bool) -> ProgressBar {
     let bar = if as_json { ProgressBar::hidden() } else { ProgressBar::new(rows as u64) };
-    let style = ProgressStyle::with_template("{bar:32} {pos} of {len} pictures, {eta} left");
+    let style = ProgressStyle::with_template("{bar:32} {pos} of {len}, {eta} left");
     style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
 }
 
@@ -119,24 +118,27 @@ fn tell(folder: &Path, lines: &[Line<'_>], stopped: Option<&Error>, balance: i64
     let report = folder.join(REPORT);
     let not_done: Vec<&Line<'_>> =
         lines.iter().filter(|line| matches!(line.status, "failed" | "lost" | "later")).collect();
+    let unseen = |cause| Unseen { what: format!("what became of each row is in {}", report.display()), cause };
     let balance = stopped.and_then(Error::balance).or((balance >= 0).then_some(balance));
     if as_json {
         let answer = json!({
             "rows": lines.len(), "done": done, "failed": failed, "lost": lost, "later": later, "waiting": waiting,
-            "credits_remaining": balance, "stopped": stopped.map(Error::code), "report": report,
+            "credits_remaining": balance, "stopped": stopped.map(Error::code), "report": report.to_string_lossy(),
             "not_done": not_done.iter().map(|line| line.document()).collect::<Vec<_>>(),
         });
-        print::answer(&answer, true);
+        print::answer(&answer, true).map_err(unseen)?;
     } else {
         const NAMED_MAX: usize = 20;
         for line in not_done.iter().take(NAMED_MAX) {
-            eprintln!("row {}: {} ({})", line.number(), line.detail, line.code);
+            print::note(format_args!("row {}: {} ({})", line.number(), line.detail, line.code));
         }
         if not_done.len() > NAMED_MAX {
-            eprintln!("and {} more, see {}", not_done.len() - NAMED_MAX, report.display());
+            print::note(format_args!("and {} more, see {}", not_done.len() - NAMED_MAX, report.display()));
         }
-        let left = balance.map_or_else(String::new, |balance| format!(", {} left", count(balance, "credit")));
-        println!("{done} of {} are in {}{left}", count(lines.len() as i64, "picture"), folder.display());
+        let left = balance.map_or_else(String::new, |balance| format!(", {} left", print::count(balance, "credit")));
+        let are = if lines.len() == 1 { "is" } else { "are" };
+        let (pictures, folder) = (print::count(lines.len(), "picture"), folder.display());
+        print::line(format_args!("{done} of {pictures} {are} in {folder}{left}")).map_err(unseen)?;
     }
     let (why, told) = match stopped {
         Some(error) if error.kind() == ErrorKind::InsufficientCredits => {
@@ -145,9 +147,9 @@ fn tell(folder: &Path, lines: &[Line<'_>], stopped: Option<&Error>, balance: i64
         }
         Some(error) => (Why::KeyRefused, format!("stopped with {waiting} to go: {}", error.detail())),
         None if later + waiting > 0 => {
-            (Why::NotNow, format!("{} for later: run the same command again", count((later + waiting) as i64, "row")))
+            (Why::NotNow, format!("{} for later: run the same command again", print::count(later + waiting, "row")))
         }
-        None if failed + lost > 0 => (Why::RowsFailed, format!("{} failed", count((failed + lost) as i64, "row"))),
+        None if failed + lost > 0 => (Why::RowsFailed, format!("{} failed", print::count(failed + lost, "row"))),
         None => return Ok(()),
     };
     Err(Unfinished { told, why }.into())

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// A longer drain needs no end.
-const DRAIN_SECONDS_MAX: u64 = 7 * 86_400;
+pub const DRAIN_SECONDS_MAX: u64 = 7 * 86_400;
 
 #[derive(Debug, Serialize)]
 pub struct Ordered {

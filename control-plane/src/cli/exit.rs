@@ -1,5 +1,6 @@
 //! How a command ends: statuses that scripts decide on, and what to do about a failure.
 
+use super::client::Refused;
 use cyclorama_client::{Error, ErrorKind};
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ Exit status:
   6  not now: too many requests, no capacity, no answer";
 
 const FAILED: u8 = 1;
-const WRONG_USAGE: u8 = 2;
+pub const WRONG_USAGE: u8 = 2;
 const NO_CREDITS: u8 = 3;
 const NO_KEY: u8 = 4;
 const NOT_FOUND: u8 = 5;
@@ -31,6 +32,16 @@ pub struct WrongUsage(pub String);
 pub struct NoKey {
     pub address: String,
 }
+
+/// No operator token, on a machine where no service has left one.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NoToken(pub String);
+
+/// What was named is not there.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotFound(pub String);
 
 /// A batch that did not do all of its rows, for the worst of their reasons.
 #[derive(Debug, thiserror::Error)]
@@ -51,20 +62,24 @@ pub enum Why {
 pub fn status(error: &anyhow::Error) -> u8 {
     for cause in error.chain() {
         if let Some(error) = cause.downcast_ref::<Error>() {
-            return match (error.kind(), error.status()) {
-                (ErrorKind::InsufficientCredits, _) => NO_CREDITS,
-                (ErrorKind::Unauthorized, _) | (_, Some(403)) => NO_KEY,
-                (ErrorKind::NotFound, _) => NOT_FOUND,
-                (ErrorKind::RateLimited | ErrorKind::Unavailable, _) => NOT_NOW,
-                (ErrorKind::Setup, _) => WRONG_USAGE,
-                _ => FAILED,
+            return match error.kind() {
+                ErrorKind::InsufficientCredits => NO_CREDITS,
+                ErrorKind::Setup => WRONG_USAGE,
+                ErrorKind::Unavailable => NOT_NOW,
+                _ => error.status().map_or(FAILED, of_answer),
             };
+        }
+        if let Some(refused) = cause.downcast_ref::<Refused>() {
+            return refused.status.map_or(NOT_NOW, of_answer);
         }
         if cause.is::<WrongUsage>() {
             return WRONG_USAGE;
         }
-        if cause.is::<NoKey>() {
+        if cause.is::<NoKey>() || cause.is::<NoToken>() {
             return NO_KEY;
+        }
+        if cause.is::<NotFound>() {
+            return NOT_FOUND;
         }
         if let Some(unfinished) = cause.downcast_ref::<Unfinished>() {
             return match unfinished.why {
@@ -76,6 +91,18 @@ pub fn status(error: &anyhow::Error) -> u8 {
         }
     }
     FAILED
+}
+
+/// Of an answer's HTTP status.
+fn of_answer(status: u16) -> u8 {
+    match status {
+        400 | 413 | 414 | 422 => WRONG_USAGE,
+        401 | 403 => NO_KEY,
+        402 => NO_CREDITS,
+        404 => NOT_FOUND,
+        408 | 429 | 503 => NOT_NOW,
+        _ => FAILED,
+    }
 }
 
 /// What to do about it, where the service says so.
@@ -104,6 +131,17 @@ pub fn document(error: &anyhow::Error) -> Value {
     match error.chain().find_map(|cause| cause.downcast_ref::<Error>()) {
         Some(error) if !error.document().is_empty() => Value::Object(error.document().clone()),
         Some(error) => json!({ "code": error.code(), "detail": error.detail(), "status": error.status() }),
-        None => json!({ "code": "failed", "detail": format!("{error:#}") }),
+        None => json!({ "code": plain_code(error), "detail": format!("{error:#}") }),
+    }
+}
+
+/// The code of a failure that no service has told.
+fn plain_code(error: &anyhow::Error) -> &'static str {
+    match status(error) {
+        WRONG_USAGE => "wrong_usage",
+        NO_KEY => "no_key",
+        NOT_FOUND => "not_found",
+        NOT_NOW => "not_now",
+        _ => "failed",
     }
 }

@@ -1,0 +1,199 @@
+//! Lists as CSV (RFC 4180), the way that spreadsheets of different countries write them: separated by commas, semicolons or tabs, with or without
+//! a mark of the byte order, with any line ends, names of columns in any case.
+
+use super::exit::WrongUsage;
+use csv::{Position, StringRecord};
+use std::collections::BTreeMap;
+
+/// What may separate fields. `sep=` in a line before the heading, which some programs write, says which it is.
+const SEPARATORS: [u8; 3] = *b",;\t";
+
+/// A list whose heading has been read.
+pub struct CsvList<'a> {
+    /// By column; lower case. An empty name belongs to a column that nothing may stand in.
+    heading: Vec<String>,
+    separator: u8,
+    reader: csv::Reader<&'a [u8]>,
+}
+
+/// A line of it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Where it begins in the list, from 1.
+    pub number: u64,
+    /// By column; those left empty are not here.
+    pub values: BTreeMap<String, String>,
+}
+
+impl<'a> CsvList<'a> {
+    /// Reads the heading, which has no other columns than `columns`, where those are given.
+    pub fn open(bytes: &'a [u8], columns: Option<&[&str]>) -> Result<Self, WrongUsage> {
+        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+            return Err(WrongUsage("the list is UTF-16: save it as CSV in UTF-8".to_owned()));
+        }
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let (separator, text) = separator(text);
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .delimiter(separator)
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(text);
+        let mut heading = StringRecord::new();
+        reader.read_record(&mut heading).map_err(|error| unread(&error))?;
+        let heading: Vec<String> = heading.iter().map(str::to_lowercase).collect();
+        let named = format!("separated by {}", name(separator));
+        for (place, column) in heading.iter().enumerate().filter(|(_, column)| !column.is_empty()) {
+            if let Some(columns) = columns
+                && !columns.contains(&&**column)
+            {
+                let known = columns.join(", ");
+                return Err(WrongUsage(format!("the list ({named}) has a column `{column}`; columns are {known}")));
+            }
+            if heading[..place].contains(column) {
+                return Err(WrongUsage(format!("the list ({named}) has two columns `{column}`")));
+            }
+        }
+        Ok(CsvList { heading, separator, reader })
+    }
+
+    /// For people: what separates its fields.
+    pub fn separator(&self) -> &'static str {
+        name(self.separator)
+    }
+
+    pub fn has(&self, column: &str) -> bool {
+        self.heading.iter().any(|name| name == column)
+    }
+
+    /// The lines in order; those that are empty in every column are none.
+    pub fn lines(self) -> impl Iterator<Item = Result<Line, WrongUsage>> {
+        let CsvList { heading, separator, reader } = self;
+        let lines = reader
+            .into_records()
+            .map(move |record| line(&heading, separator, &record.map_err(|error| unread(&error))?));
+        lines.filter(|line| !line.as_ref().is_ok_and(|line| line.values.is_empty()))
+    }
+}
+
+fn line(heading: &[String], separator: u8, record: &StringRecord) -> Result<Line, WrongUsage> {
+    let number = record.position().map_or(0, Position::line);
+    let mut values = BTreeMap::new();
+    for (place, value) in record.iter().enumerate().filter(|(_, value)| !value.is_empty()) {
+        match heading.get(place) {
+            Some(column) if !column.is_empty() => values.insert(column.clone(), value.to_owned()),
+            _ => {
+                let told = format!("line {number} has `{value}` in column {}, which has no name", place + 1);
+                return Err(WrongUsage(format!("the list is no CSV: {told} (separated by {})", name(separator))));
+            }
+        };
+    }
+    // A line that was cut short is a mistake, and not a line of defaults.
+    if !values.is_empty() && record.len() < heading.len() {
+        let (fields, columns) = (record.len(), heading.len());
+        let told = format!("line {number} has {fields} of {columns} columns (separated by {})", name(separator));
+        return Err(WrongUsage(format!("the list is no CSV: {told}")));
+    }
+    Ok(Line { number, values })
+}
+
+/// The separator, and the text from the heading on.
+fn separator(text: &[u8]) -> (u8, &[u8]) {
+    let end = text.iter().position(|byte| b"\r\n".contains(byte)).unwrap_or(text.len());
+    let (first, rest) = text.split_at(end);
+    if let [s, e, p, b'=', told] = first
+        && [s, e, p].map(u8::to_ascii_lowercase) == *b"sep"
+        && SEPARATORS.contains(told)
+    {
+        return (*told, rest);
+    }
+    let heading = text.split(|byte| b"\r\n".contains(byte)).find(|line| !line.trim_ascii().is_empty());
+    let mut is_quoted = false;
+    let mut counts = [0_usize; SEPARATORS.len()];
+    for byte in heading.unwrap_or_default() {
+        is_quoted ^= *byte == b'"';
+        if let Some(place) = SEPARATORS.iter().position(|separator| separator == byte).filter(|_| !is_quoted) {
+            counts[place] += 1;
+        }
+    }
+    // The last of several maxima would win: commas come first here.
+    let most = (0..SEPARATORS.len()).rev().max_by_key(|place| counts[*place]).unwrap_or(0);
+    (SEPARATORS[most], text)
+}
+
+fn name(separator: u8) -> &'static str {
+    match separator {
+        b';' => "`;`",
+        b'\t' => "tabs",
+        _ => "`,`",
+    }
+}
+
+fn unread(error: &csv::Error) -> WrongUsage {
+    let line = error.position().map_or(1, Position::line);
+    match error.kind() {
+        csv::ErrorKind::Utf8 { .. } => {
+            WrongUsage(format!("line {line} of the list is not UTF-8: save it as CSV in UTF-8"))
+        }
+        _ => WrongUsage(format!("the list is no CSV: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: [&str; 4] = ["make", "model", "year", "color"];
+
+    fn read(bytes: &[u8]) -> Result<Vec<Line>, WrongUsage> {
+        CsvList::open(bytes, Some(&COLUMNS))?.lines().collect()
+    }
+
+    #[test]
+    fn spreadsheets_of_all_countries_are_read() {
+        let expected: BTreeMap<String, String> =
+            [("make", "Citroën"), ("model", "C3; Aircross, \"2\""), ("year", "2020")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into();
+        for text in [
+            "make,model,year\nCitroën,\"C3; Aircross, \"\"2\"\"\",2020\n",
+            "make;model;year\nCitroën;\"C3; Aircross, \"\"2\"\"\";2020",
+            "make\tmodel\tyear\r\nCitroën\t\"C3; Aircross, \"\"2\"\"\"\t2020\r\n",
+            "\u{feff}Make;MODEL;Year;Color\r\nCitroën;\"C3; Aircross, \"\"2\"\"\";2020;\r\n;;;\r\n",
+            "\u{feff}\"Make\",\" model \",year,,\r\rCitroën,\"C3; Aircross, \"\"2\"\"\", 2020 ,,\r",
+            "sep=;\r\nmake;model;year\r\nCitroën;\"C3; Aircross, \"\"2\"\"\";2020\r\n",
+            "SEP=\t\nmake\tmodel\tyear\nCitroën\t\"C3; Aircross, \"\"2\"\"\"\t2020\n",
+            "\n\nmake,model,year\n\nCitroën,\"C3; Aircross, \"\"2\"\"\",2020\n\n",
+        ] {
+            let lines = read(text.as_bytes()).unwrap_or_else(|refused| panic!("{text:?}: {refused}"));
+            assert_eq!(
+                lines.into_iter().map(|line| line.values).collect::<Vec<_>>(),
+                std::slice::from_ref(&expected),
+                "{text:?}"
+            );
+        }
+        // One column has no separator; lines are counted with what was skipped.
+        let lines = read(b"Make\nhonda\n\nbmw\n").expect("reads");
+        assert_eq!(lines.iter().map(|line| line.number).collect::<Vec<_>>(), [2, 4]);
+    }
+
+    #[test]
+    fn refusals_name_separator_column_or_line() {
+        for (bytes, told) in [
+            (&b"make,model;year\nx,y;1\n"[..], "(separated by `,`) has a column `model;year`"),
+            (b"make;model;year;paint\n", "(separated by `;`) has a column `paint`"),
+            (b"make|model|year\n", "column `make|model|year`"),
+            (b"make\tMAKE\n", "(separated by tabs) has two columns `make`"),
+            (b"make;model\nhonda\n", "line 2 has 1 of 2 columns (separated by `;`)"),
+            (b"make;model\nhonda;civic;2018\n", "line 2 has `2018` in column 3"),
+            (b"make,model,\nhonda,civic,2018\n", "line 2 has `2018` in column 3"),
+            (b"make;model\nhonda;civic\nCitro\xebn;C3\n", "line 3 of the list is not UTF-8"),
+            (b"m\xffke;model\n", "line 1 of the list is not UTF-8"),
+            (b"\xff\xfem\0a\0", "UTF-16"),
+            (b"\xfe\xff\0m\0a", "UTF-16"),
+        ] {
+            let refused = read(bytes).expect_err(told).to_string();
+            assert!(refused.contains(told), "{told}: {refused}");
+        }
+    }
+}
