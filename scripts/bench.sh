@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # `make bench`: cold render by stage, paint job, cached delivery, and imaging beside sharp from npm in
 # the same run; the model by provider and batch, and the network alone in Python; a
-# text-to-image pipeline beside Optimum's; then cached delivery beside nginx, and catalog search beside a linear scan.
+# text-to-image pipeline beside Optimum's; then cached delivery beside nginx, catalog search beside a linear scan, and pages of a
+# statement with a million entries.
 # Prints a table; nothing is asserted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -45,3 +46,4 @@ PYTHONPATH=$tools CYCLORAMA_BENCH_CHECKPOINT=$checkpoint CYCLORAMA_BENCH_PYTHON=
     cargo bench --locked --quiet -p cyclorama-node --bench text_to_image
 (cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench-delivery")
 cargo bench --locked --quiet -p cyclorama --bench search
+cargo bench --locked --quiet -p cyclorama --bench statement

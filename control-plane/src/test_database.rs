@@ -12,14 +12,30 @@ pub async fn databases() -> Vec<Database> {
     found
 }
 
+/// Addresses of both kinds of database that this run has, each without any tables.
+pub async fn empty() -> Vec<String> {
+    let mut found = vec![sqlite_url()];
+    if let Ok(server) = std::env::var("CYCLORAMA_TEST_POSTGRES_URL") {
+        found.push(postgres_url(&server).await);
+    }
+    found
+}
+
 pub async fn sqlite() -> Database {
+    Database::open(&sqlite_url()).await.expect("a new SQLite database opens")
+}
+
+fn sqlite_url() -> String {
     let folder = std::env::temp_dir().join(format!("cyclorama-test-{}", uuid::Uuid::now_v7()));
     std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
-    let url = format!("sqlite:{}?mode=rwc", folder.join("test.db").display());
-    Database::open(&url).await.expect("a new SQLite database opens")
+    format!("sqlite:{}?mode=rwc", folder.join("test.db").display())
 }
 
 async fn postgres(server: &str) -> Database {
+    Database::open(&postgres_url(server).await).await.expect("a new PostgreSQL database opens")
+}
+
+async fn postgres_url(server: &str) -> String {
     sqlx::any::install_default_drivers();
     let name = format!("t_{}", uuid::Uuid::now_v7().simple());
     let server = server.trim_end_matches('/');
@@ -30,5 +46,5 @@ async fn postgres(server: &str) -> Database {
         .await
         .expect("a database can be made");
     admin.close().await;
-    Database::open(&format!("{server}/{name}")).await.expect("a new PostgreSQL database opens")
+    format!("{server}/{name}")
 }

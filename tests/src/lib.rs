@@ -6,6 +6,7 @@
 pub mod browser;
 pub mod bucket;
 pub mod collector;
+pub mod database_proxy;
 pub mod fake_node;
 pub mod likeness;
 pub mod load;
@@ -18,6 +19,7 @@ pub mod stripe;
 pub use browser::Browser;
 pub use bucket::Bucket;
 pub use collector::Collector;
+pub use database_proxy::{Cut, DatabaseProxy};
 pub use fake_node::{Behaviour, FakeNode};
 pub use service::{DatabaseChoice, Options, Service};
 pub use stripe::FakeStripe;

@@ -3,7 +3,7 @@
 use super::account;
 use super::scope::Scope;
 use super::token::{KeyHash, PlainKey};
-use crate::clock::UnixMs;
+use crate::clock::{DAY_MS, UnixMs};
 use crate::db::{Database, DatabaseKind, Tx};
 use crate::ledger::{self, Credits, KeyCap, LedgerError};
 use moka::sync::Cache;
@@ -61,6 +61,9 @@ pub const NAME_CHARS_MAX: usize = 80;
 
 /// Keys of one account that may be in use at once.
 pub const IN_USE_MAX: i64 = 100;
+
+/// Keys that the owner of an account may make in 24 hours, by rotating as well: rows of revoked ones stay, for what they delivered.
+pub const MADE_PER_DAY_MAX: i64 = 200;
 
 /// A key as the owner of its account sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,7 +150,17 @@ pub async fn count_in_use(connection: &mut AnyConnection, account_id: &str) -> R
         .try_get(0)
 }
 
-/// Like [`create`], for the account's owner: `None` when [`IN_USE_MAX`] are in use.
+/// How many keys of the account were made in the last 24 hours.
+pub async fn count_made(connection: &mut AnyConnection, account_id: &str, now: UnixMs) -> Result<i64, sqlx::Error> {
+    sqlx::query("select count(*) from api_keys where account_id = $1 and created_at_ms > $2")
+        .bind(account_id)
+        .bind(now.0 - DAY_MS)
+        .fetch_one(connection)
+        .await?
+        .try_get(0)
+}
+
+/// Like [`create`], for the account's owner: `None` when [`IN_USE_MAX`] are in use, or [`MADE_PER_DAY_MAX`] were made in a day.
 pub async fn create_within_cap(
     tx: &mut Tx<'_>,
     new: NewKey<'_>,
@@ -155,7 +168,9 @@ pub async fn create_within_cap(
     now: UnixMs,
 ) -> Result<Option<String>, sqlx::Error> {
     account::lock(tx, new.account_id).await?;
-    if count_in_use(tx, new.account_id).await? >= IN_USE_MAX {
+    if count_in_use(tx, new.account_id).await? >= IN_USE_MAX
+        || count_made(tx, new.account_id, now).await? >= MADE_PER_DAY_MAX
+    {
         return Ok(None);
     }
     create(tx, new, key, now).await.map(Some)
@@ -275,6 +290,12 @@ impl Keys {
             .bind(revoked.try_get::<Option<String>, _>(2)?)
             .bind(revoked.try_get::<i64, _>(3)?)
             .bind(&key_id)
+            .execute(&mut *tx)
+            .await?;
+        // Also of those that the old one had replaced: one look finds the key in use.
+        sqlx::query("update api_keys set replaced_by = $1 where id = $2 or replaced_by = $2")
+            .bind(&key_id)
+            .bind(old_id)
             .execute(&mut *tx)
             .await?;
         tx.commit().await?;

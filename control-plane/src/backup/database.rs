@@ -26,7 +26,7 @@ const ROWS_AT_ONCE: usize = 50;
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Every table of the schema, what is referred to before what refers to it.
-const TABLES: [&str; 43] = [
+const TABLES: [&str; 44] = [
     "accounts",
     "users",
     "identities",
@@ -48,6 +48,7 @@ const TABLES: [&str; 43] = [
     "holds",
     "delivery_urls",
     "ledger_entries",
+    "meter_batches",
     "deliveries",
     "usage_daily",
     "rate_windows",

@@ -3,10 +3,15 @@
 use super::{ConfigError, Source};
 use std::time::Duration;
 
+/// How many keys of an account may make as many requests as one key may, where the settings do not say otherwise.
+const KEYS_AT_FULL_RATE: i64 = 10;
+
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// For keys without a limit of their own.
     pub rate_limit_per_minute: i64,
+    /// For all of an account's keys without a limit of their own together.
+    pub account_rate_limit_per_minute: i64,
     pub device_code_per_minute: i64,
     pub device_token_per_minute: i64,
     pub events_per_minute: i64,
@@ -29,8 +34,13 @@ pub struct Limits {
 impl Limits {
     pub fn read(source: &Source) -> Result<Self, ConfigError> {
         let per_minute = |name| source.number::<i64>(name, 1..=1_000_000_000);
+        let rate_limit_per_minute = per_minute("rate_limit_per_minute")?;
         Ok(Limits {
-            rate_limit_per_minute: per_minute("rate_limit_per_minute")?,
+            rate_limit_per_minute,
+            account_rate_limit_per_minute: match source.text("account_rate_limit_per_minute") {
+                Some(_) => per_minute("account_rate_limit_per_minute")?,
+                None => rate_limit_per_minute * KEYS_AT_FULL_RATE,
+            },
             device_code_per_minute: per_minute("device_code_per_minute")?,
             device_token_per_minute: per_minute("device_token_per_minute")?,
             events_per_minute: per_minute("events_per_minute")?,

@@ -15,6 +15,7 @@ use crate::ledger::{
 use crate::renders::{Asker, Lane};
 use cyclorama_core::traces::Trace;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// Beyond the longest wait for a render: a hold that is older belongs to nobody.
@@ -176,6 +177,7 @@ pub(super) async fn submit(app: &App, caller: &Caller, charge: Charge) -> Window
         counted: caller.key_id.clone(),
         limit_per_minute: caller.rate_limit_per_minute,
         account_id: Some(caller.account_id.clone()),
+        account_limit_per_minute: caller.account_limit_per_minute,
     });
     let capped_key_id = caller.is_capped.then(|| caller.key_id.clone());
     match app.meter.submit(Entry { count, capped_key_id, charge }).await {
@@ -187,14 +189,16 @@ pub(super) async fn submit(app: &App, caller: &Caller, charge: Charge) -> Window
 fn balance_after(metered: Metered, required: Credits) -> Result<Credits, DeliveryError> {
     match (metered.outcome, metered.window) {
         (Outcome::Done { remaining }, _) => Ok(remaining.unwrap_or_default()),
-        (Outcome::RateLimited, Some(window)) => Err(DeliveryError::RateLimited(window)),
+        (Outcome::RateLimited { limit, of_account }, Some(window)) => {
+            Err(DeliveryError::RateLimited { window, limit, of_account })
+        }
         (Outcome::Insufficient { balance }, _) => Err(DeliveryError::Insufficient { balance, required }),
         (Outcome::OverCap { balance, cap, spent }, _) => {
             Err(DeliveryError::OverCap { balance, required, cap: KeyCap { cap, spent } })
         }
         (Outcome::HoldNotOpen | Outcome::DeliveryUrlClosed, _) => Err(DeliveryError::HoldLost),
         (Outcome::AttemptLost, _) => Err(DeliveryError::AttemptLost),
-        (Outcome::UnknownAccount | Outcome::RateLimited, _) => Err(DeliveryError::NoLedger),
+        (Outcome::UnknownAccount | Outcome::RateLimited { .. }, _) => Err(DeliveryError::NoLedger),
     }
 }
 
@@ -257,23 +261,28 @@ impl Held {
                 // The client has left: dropping the hold gives the credits back. The render goes on for a while, for whoever asks again.
                 () = answer.closed() => return,
             };
+            let meter = self.app.meter.clone();
             let ended = match found {
                 Ok(ready) => self.settle(&caller, &request_id, &order, ready, source).await,
                 Err(error) => Err((self, error)),
             };
-            let ended = match ended {
-                Ok(delivered) => Ok(delivered),
+            let (ended, entry_id) = match ended {
+                Ok((delivered, entry_id)) => (Ok(delivered), entry_id),
                 Err((held, error)) => {
                     held.release().await;
-                    Err(error)
+                    (Err(error), None)
                 }
             };
-            let _ = answer.send(ended);
+            // The client left while the picture was paid.
+            if let (Err(Ok(_)), Some(entry_id)) = (answer.send(ended), entry_id) {
+                meter.give_back(entry_id);
+            }
         };
         tokio::spawn(Trace::current().around(finding));
         answered.await.unwrap_or(Err(DeliveryError::HoldLost))
     }
 
+    /// Keeps the credits; the entry that says so comes with the picture.
     async fn settle(
         mut self,
         caller: &Caller,
@@ -281,7 +290,7 @@ impl Held {
         order: &Order,
         ready: Ready,
         source: Source,
-    ) -> Result<Delivered, (Self, DeliveryError)> {
+    ) -> Result<(Delivered, Option<String>), (Self, DeliveryError)> {
         let delivery = delivered(&caller.key_id, request_id, order, &ready, source);
         let (keep, address) = match self.address.take() {
             None => (Told::to_keep(request_id, source, self.attempt_id.take()), None),
@@ -291,26 +300,23 @@ impl Held {
             }
         };
         let charge = Charge::Settle { hold_id: self.hold_id.clone(), delivery, address, keep };
-        match self
-            .app
-            .meter
-            .submit(Entry::uncounted(charge))
-            .await
-            .map_err(DeliveryError::from)
-            .and_then(|metered| balance_after(metered, Credits(0)))
-        {
-            Ok(remaining) => {
+        let settled = self.app.meter.submit(Entry::uncounted(charge)).await.map_err(DeliveryError::from);
+        let settled = settled.and_then(|metered| {
+            let entry_id = metered.entry_id.clone();
+            Ok((balance_after(metered, Credits(0))?, entry_id))
+        });
+        match settled {
+            Ok((remaining, entry_id)) => {
                 self.hold_id.clear();
-                Ok(Delivered::Image { ready, source, remaining })
+                Ok((Delivered::Image { ready, source, remaining }, entry_id))
             }
             Err(error) => Err((self, error)),
         }
     }
 
-    /// Gives the credits back before the client is told. What fails here is given back by the sweeper.
+    /// Gives the credits back before the client is told.
     async fn release(mut self) {
-        let hold_id = std::mem::take(&mut self.hold_id);
-        report(release(&self.app, hold_id).await);
+        release(&self.app, std::mem::take(&mut self.hold_id)).await;
     }
 }
 
@@ -321,17 +327,28 @@ impl Drop for Held {
         }
         let (app, hold_id) = (self.app.clone(), std::mem::take(&mut self.hold_id));
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { report(release(&app, hold_id).await) });
+            runtime.spawn(async move { release(&app, hold_id).await });
         }
     }
 }
 
-async fn release(app: &App, hold_id: String) -> Result<Metered, MeterError> {
-    app.meter.submit(Entry::uncounted(Charge::Release { hold_id })).await
-}
+/// Between two tries to release a hold while the ledger cannot be written.
+const RELEASE_AGAIN: Duration = Duration::from_secs(1);
 
-fn report(released: Result<Metered, MeterError>) {
-    if let Err(error) = released {
-        tracing::warn!(error = &error as &dyn std::error::Error, "a hold could not be released; the sweeper will");
-    }
+/// Tries to release a hold; one that fails goes on beside its caller until the hold is past its time, when the sweeper releases it.
+async fn release(app: &App, hold_id: String) {
+    let entry = Entry::uncounted(Charge::Release { hold_id });
+    let Err(error) = app.meter.submit(entry.clone()).await else { return };
+    tracing::warn!(error = &error as &dyn std::error::Error, "a hold could not be released yet");
+    let app = app.clone();
+    let tries = (app.config.farm.render_wait().as_millis() as i64 + HOLD_MARGIN_MS) / RELEASE_AGAIN.as_millis() as i64;
+    tokio::spawn(async move {
+        for _ in 0..tries {
+            tokio::time::sleep(RELEASE_AGAIN).await;
+            match app.meter.submit(entry.clone()).await {
+                Ok(_) | Err(MeterError::Stopping) => return,
+                Err(_) => {}
+            }
+        }
+    });
 }

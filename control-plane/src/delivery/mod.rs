@@ -82,8 +82,8 @@ impl Order {
 /// Why there is no picture. Nothing was charged, or what was charged has been given back.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DeliveryError {
-    #[error("the key's window is full")]
-    RateLimited(Window),
+    #[error("the window of the key or its account is full")]
+    RateLimited { window: Window, limit: i64, of_account: bool },
     #[error("the balance does not cover {required} credits")]
     Insufficient { balance: Credits, required: Credits },
     #[error("the key's cap of the month does not cover {required} credits")]

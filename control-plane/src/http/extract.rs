@@ -48,6 +48,8 @@ pub struct Caller {
     pub key_id: String,
     pub scopes: Vec<Scope>,
     pub rate_limit_per_minute: i64,
+    /// Of all keys of the account together that have no limit of their own, as this one has none.
+    pub account_limit_per_minute: Option<i64>,
     /// Whether the key has a monthly cap.
     pub is_capped: bool,
     /// Whether this request is in the key's window already: what it does then is not counted again.
@@ -84,6 +86,10 @@ impl Caller {
             is_capped: found.is_capped,
             is_counted: false,
             scopes: found.scopes,
+            account_limit_per_minute: match found.rate_limit_per_minute {
+                None => Some(app.config.limits.account_rate_limit_per_minute),
+                Some(_) => None,
+            },
             rate_limit_per_minute: found.rate_limit_per_minute.unwrap_or(app.config.limits.rate_limit_per_minute),
         })
     }

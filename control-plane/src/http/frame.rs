@@ -119,7 +119,7 @@ async fn answer(request: Request, next: Next, limit: Duration) -> Response {
         }
         Err(_) => {
             tracing::error!(limit_seconds = limit.as_secs(), "a handler did not finish in time");
-            Problem::unavailable("timed_out", "This took too long and was given up; nothing was charged.")
+            Problem::unavailable("timed_out", "This took too long and was given up; nothing stays charged.")
                 .retry_after(5)
                 .into_response()
         }

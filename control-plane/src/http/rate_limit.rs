@@ -110,11 +110,11 @@ pub async fn count(app: &App, counted: String, limit_per_minute: i64) -> Result<
 
 /// Counts one; the window it is in, where that is known, and whether there have been too many.
 async fn count_in_window(app: &App, counted: String, limit_per_minute: i64) -> (Option<Window>, Result<(), Problem>) {
-    let count = Some(RateCount { counted, limit_per_minute, account_id: None });
+    let count = Some(RateCount { counted, limit_per_minute, account_id: None, account_limit_per_minute: None });
     match app.meter.submit(Entry { count, ..Entry::uncounted(Charge::Nothing) }).await {
         Err(error) => (None, Err(problem(app, error.into()))),
         Ok(metered) => match (metered.outcome, metered.window) {
-            (Outcome::RateLimited, Some(window)) => {
+            (Outcome::RateLimited { .. }, Some(window)) => {
                 (metered.window, Err(Problem::rate_limited(window.reset_seconds.max(1) as u64)))
             }
             _ => (metered.window, Ok(())),

@@ -36,16 +36,7 @@ pub async fn grant(
     now: UnixMs,
 ) -> Result<Credits, LedgerError> {
     check_amount(credits)?;
-    let after = add(tx, account_id, credits).await?;
-    sqlx::query("insert into ledger_entries (id, account_id, kind, credits, reason, at_ms) values ($1, $2, 'grant', $3, $4, $5)")
-        .bind(uuid::Uuid::now_v7().to_string())
-        .bind(account_id)
-        .bind(credits.0)
-        .bind(reason)
-        .bind(now.0)
-        .execute(&mut **tx)
-        .await?;
-    Ok(after)
+    Ok(Credits(enter(tx, account_id, NewEntry::of("grant", credits.0, reason), now).await?.credits))
 }
 
 /// A payment, as whoever took it names it.
@@ -66,24 +57,12 @@ pub async fn purchase(
 ) -> Result<(Credits, bool), LedgerError> {
     let Payment { reference, credits, reason } = payment;
     check_amount(credits)?;
-    // The balance first, as every writer locks it before the entries; a repetition takes what it added back.
-    let after = add(tx, account_id, credits).await?;
-    let entered = sqlx::query(
-        "insert into ledger_entries (id, account_id, kind, credits, reason, reference, at_ms)
-         values ($1, $2, 'purchase', $3, $4, $5, $6) on conflict do nothing",
-    )
-    .bind(uuid::Uuid::now_v7().to_string())
-    .bind(account_id)
-    .bind(credits.0)
-    .bind(reason)
-    .bind(reference)
-    .bind(now.0)
-    .execute(&mut **tx)
-    .await?;
-    if entered.rows_affected() == 1 {
-        return Ok((after, true));
+    // The balance first, as every writer locks it before the entries.
+    let before = lock(tx, account_id).await?;
+    let entry = NewEntry { reference: Some(reference), ..NewEntry::of("purchase", credits.0, reason) };
+    if insert(tx, account_id, entry, before, now).await? {
+        return Ok((Credits(add(tx, account_id, credits.0, 1).await?.credits), true));
     }
-    let before = add(tx, account_id, Credits(-credits.0)).await?;
     let same = sqlx::query(
         "select 1 from ledger_entries where kind = 'purchase' and reference = $1 and account_id = $2 and credits = $3",
     )
@@ -93,7 +72,7 @@ pub async fn purchase(
     .fetch_optional(&mut **tx)
     .await?;
     match same {
-        Some(_) => Ok((before, false)),
+        Some(_) => Ok((Credits(before.credits), false)),
         None => Err(LedgerError::ReferenceTaken(reference.to_owned())),
     }
 }
@@ -108,23 +87,11 @@ pub async fn take_back(
 ) -> Result<Credits, LedgerError> {
     let Payment { reference, credits, reason } = payment;
     check_amount(credits)?;
-    // Locks the balance, so that what is read stays true.
-    let there = add(tx, account_id, Credits(0)).await?;
-    let taken = there.min(credits);
+    // What is on hold stays there.
+    let taken = Credits(lock(tx, account_id).await?.credits).min(credits);
     if taken.0 > 0 {
-        add(tx, account_id, Credits(-taken.0)).await?;
-        sqlx::query(
-            "insert into ledger_entries (id, account_id, kind, credits, reason, reference, at_ms)
-             values ($1, $2, 'reversal', $3, $4, $5, $6)",
-        )
-        .bind(uuid::Uuid::now_v7().to_string())
-        .bind(account_id)
-        .bind(-taken.0)
-        .bind(reason)
-        .bind(reference)
-        .bind(now.0)
-        .execute(&mut **tx)
-        .await?;
+        let entry = NewEntry { reference: Some(reference), ..NewEntry::of("reversal", -taken.0, reason) };
+        enter(tx, account_id, entry, now).await?;
     }
     Ok(taken)
 }
@@ -133,15 +100,93 @@ fn check_amount(credits: Credits) -> Result<(), LedgerError> {
     if (1..=CREDITS_MAX).contains(&credits.0) { Ok(()) } else { Err(LedgerError::BadAmount(credits.0)) }
 }
 
+/// An entry that changes what the account can spend.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NewEntry<'a> {
+    pub kind: &'static str,
+    pub credits: i64,
+    pub reason: &'a str,
+    /// Of purchases and reversals.
+    pub reference: Option<&'a str>,
+    /// Of refunds.
+    pub delivery_url_id: Option<&'a str>,
+    /// Of corrections.
+    pub corrects: Option<&'a str>,
+}
+
+impl<'a> NewEntry<'a> {
+    pub fn of(kind: &'static str, credits: i64, reason: &'a str) -> Self {
+        NewEntry { kind, credits, reason, reference: None, delivery_url_id: None, corrects: None }
+    }
+}
+
+/// An account's row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Book {
+    pub credits: i64,
+    held: i64,
+    entries: i64,
+}
+
+/// Changes a balance and enters why.
+pub(super) async fn enter(
+    tx: &mut Tx<'_>,
+    account_id: &str,
+    entry: NewEntry<'_>,
+    now: UnixMs,
+) -> Result<Book, LedgerError> {
+    let before = lock(tx, account_id).await?;
+    insert(tx, account_id, entry, before, now).await?;
+    add(tx, account_id, entry.credits, 1).await
+}
+
+/// Writes an account's next entry. `false`: its payment has been entered before.
+async fn insert(
+    tx: &mut Tx<'_>,
+    account_id: &str,
+    entry: NewEntry<'_>,
+    before: Book,
+    now: UnixMs,
+) -> Result<bool, sqlx::Error> {
+    let inserted = sqlx::query(
+        "insert into ledger_entries
+            (id, account_id, number, kind, credits, balance, reason, reference, delivery_url_id, corrects, at_ms)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (reference) where kind = 'purchase' do nothing",
+    )
+    .bind(uuid::Uuid::now_v7().to_string())
+    .bind(account_id)
+    .bind(before.entries + 1)
+    .bind(entry.kind)
+    .bind(entry.credits)
+    .bind(before.credits + before.held + entry.credits)
+    .bind(entry.reason)
+    .bind(entry.reference)
+    .bind(entry.delivery_url_id)
+    .bind(entry.corrects)
+    .bind(now.0)
+    .execute(&mut **tx)
+    .await?;
+    Ok(inserted.rows_affected() == 1)
+}
+
+/// Locks an account's row: what is read of it stays true.
+async fn lock(tx: &mut Tx<'_>, account_id: &str) -> Result<Book, LedgerError> {
+    add(tx, account_id, 0, 0).await
+}
+
 /// Adds to a balance, or takes what is known to be there.
-async fn add(tx: &mut Tx<'_>, account_id: &str, credits: Credits) -> Result<Credits, LedgerError> {
-    let row = sqlx::query("update balances set credits = credits + $1 where account_id = $2 returning credits")
-        .bind(credits.0)
-        .bind(account_id)
-        .fetch_optional(&mut **tx)
-        .await?
-        .ok_or_else(|| LedgerError::UnknownAccount(account_id.to_owned()))?;
-    Ok(Credits(row.try_get(0)?))
+async fn add(tx: &mut Tx<'_>, account_id: &str, credits: i64, entries: i64) -> Result<Book, LedgerError> {
+    let row = sqlx::query(
+        "update balances set credits = credits + $1, entries = entries + $2 where account_id = $3
+         returning credits, held, entries",
+    )
+    .bind(credits)
+    .bind(entries)
+    .bind(account_id)
+    .fetch_optional(&mut **tx)
+    .await?
+    .ok_or_else(|| LedgerError::UnknownAccount(account_id.to_owned()))?;
+    Ok(Book { credits: row.try_get(0)?, held: row.try_get(1)?, entries: row.try_get(2)? })
 }
 
 /// What the account can spend now.
@@ -161,10 +206,10 @@ pub struct Standing {
 }
 
 pub async fn standing(pool: &AnyPool, account_id: &str) -> Result<Standing, LedgerError> {
+    // Pictures from the sums of each day: an account may have millions of deliveries.
     let row = sqlx::query(
-        "select b.credits,
-            cast(coalesce((select sum(h.credits) from holds h where h.account_id = b.account_id and h.state = 'open'), 0) as bigint),
-            (select count(*) from deliveries d where d.account_id = b.account_id)
+        "select b.credits, b.held,
+            cast(coalesce((select sum(u.images) from usage_daily u where u.account_id = b.account_id), 0) as bigint)
          from balances b where b.account_id = $1",
     )
     .bind(account_id)
@@ -174,31 +219,43 @@ pub async fn standing(pool: &AnyPool, account_id: &str) -> Result<Standing, Ledg
     Ok(Standing { credits: Credits(row.try_get(0)?), held: Credits(row.try_get(1)?), deliveries: row.try_get(2)? })
 }
 
-/// An account whose entries do not add up to its balance, or whose open holds and hold entries disagree.
+/// An account whose entries do not add up to its balance and what it has on hold, or whose open holds are not what is on hold.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Verdict {
     pub account_id: String,
+    /// What it can spend.
     pub balance: Credits,
-    pub entries: Credits,
-    /// Credits of its open holds, by state.
+    /// What it has on hold.
     pub held: Credits,
-    /// Credits of its hold entries that have no outcome.
-    pub entries_held: Credits,
+    /// The sum of its entries: has to be balance and held together.
+    pub entries: Credits,
+    /// Credits of its open holds: have to be what is held.
+    pub open_holds: Credits,
+    /// Entries whose number, or balance, does not follow from the ones before.
+    pub out_of_line: i64,
 }
 
 /// Adds every account's entries up and returns the accounts where something is wrong: none, in a sound ledger.
 pub async fn verify(pool: &AnyPool) -> Result<Vec<Verdict>, LedgerError> {
     let rows = sqlx::query(
-        "select * from (
-            select b.account_id, b.credits,
-                cast(coalesce((select sum(e.credits) from ledger_entries e where e.account_id = b.account_id), 0) as bigint) as entries,
-                cast(coalesce((select sum(h.credits) from holds h where h.account_id = b.account_id and h.state = 'open'), 0) as bigint)
-                    as held,
-                cast(coalesce((select -sum(e.credits) from ledger_entries e where e.account_id = b.account_id and e.kind = 'hold'
-                    and not exists (select 1 from ledger_entries o where o.hold_id = e.hold_id and o.kind in ('settle', 'release'))), 0)
-                    as bigint) as entries_held
-            from balances b) sums
-         where credits <> entries or held <> entries_held",
+        "with lines as (
+            select account_id, credits, number, balance,
+                row_number() over (partition by account_id order by number) as place,
+                sum(credits) over (partition by account_id order by number) as total
+            from ledger_entries),
+         sums as (
+            select account_id, count(*) as entries, cast(sum(credits) as bigint) as credits,
+                count(case when number <> place or balance <> total then 1 end) as out_of_line
+            from lines group by account_id),
+         opened as (
+            select account_id, cast(sum(credits) as bigint) as credits from holds where state = 'open' group by account_id),
+         found as (
+            select b.account_id, b.credits as balance, b.held as held, coalesce(s.credits, 0) as entered,
+                coalesce(o.credits, 0) as open_holds,
+                coalesce(s.out_of_line, 0) + case when coalesce(s.entries, 0) <> b.entries then 1 else 0 end as out_of_line
+            from balances b left join sums s on s.account_id = b.account_id left join opened o on o.account_id = b.account_id)
+         select account_id, balance, held, entered, open_holds, out_of_line from found
+         where entered <> balance + held or open_holds <> held or out_of_line > 0",
     )
     .fetch_all(pool)
     .await?;
@@ -207,9 +264,10 @@ pub async fn verify(pool: &AnyPool) -> Result<Vec<Verdict>, LedgerError> {
             Ok(Verdict {
                 account_id: row.try_get(0)?,
                 balance: Credits(row.try_get(1)?),
-                entries: Credits(row.try_get(2)?),
-                held: Credits(row.try_get(3)?),
-                entries_held: Credits(row.try_get(4)?),
+                held: Credits(row.try_get(2)?),
+                entries: Credits(row.try_get(3)?),
+                open_holds: Credits(row.try_get(4)?),
+                out_of_line: row.try_get(5)?,
             })
         })
         .collect()

@@ -9,6 +9,7 @@ use super::owner::{ProcessId, SILENCE_MS};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::{Database, Tx};
 use sqlx::Row;
+use std::time::Duration;
 
 /// How long an answer is kept.
 const KEPT_MS: i64 = DAY_MS;
@@ -79,11 +80,34 @@ impl Drop for Attempt {
     }
 }
 
+/// How often a name is tried to be given up, and the pause in between: as long as a fail-over takes. One that stays claimed is answered 409
+/// until its process ends.
+const GIVING_UP_TRIES: u32 = 300;
+const GIVING_UP_PAUSE: Duration = Duration::from_secs(2);
+
+/// Tries once; where that fails, goes on beside its caller.
 async fn give_up(database: Database, id: String) {
-    let given_up = sqlx::query("delete from idempotency_keys where attempt_id = $1 and state = 'running'").bind(id);
-    if let Err(error) = database.write(given_up).await {
-        tracing::warn!(error = &error as &dyn std::error::Error, "an idempotency key stays claimed");
+    if given_up(&database, &id).await {
+        return;
     }
+    tokio::spawn(async move {
+        for _ in 0..GIVING_UP_TRIES {
+            tokio::time::sleep(GIVING_UP_PAUSE).await;
+            if given_up(&database, &id).await {
+                return;
+            }
+        }
+        tracing::warn!("an idempotency key stays claimed: the database did not answer");
+    });
+}
+
+async fn given_up(database: &Database, id: &str) -> bool {
+    let giving_up = sqlx::query("delete from idempotency_keys where attempt_id = $1 and state = 'running'").bind(id);
+    let given_up = database.write(giving_up).await;
+    if let Err(error) = &given_up {
+        tracing::warn!(error = error as &dyn std::error::Error, "an idempotency key stays claimed for now");
+    }
+    given_up.is_ok()
 }
 
 /// Claims a named request, or says what became of it.
@@ -120,7 +144,7 @@ async fn claim_now(
          values ($1, $2, $3, $4, 'running', $5, $6, $7)
          on conflict (account_id, endpoint, idempotency_key) do update set body_sha256 = excluded.body_sha256, state = 'running',
             attempt_id = excluded.attempt_id, owner = excluded.owner, answer = null, credits_remaining = null,
-            expires_at_ms = excluded.expires_at_ms
+            entry_id = null, replayed = 0, expires_at_ms = excluded.expires_at_ms
          where idempotency_keys.expires_at_ms <= $8
             or (idempotency_keys.state = 'running' and idempotency_keys.body_sha256 in (excluded.body_sha256, $10) and not exists (
                 select 1 from processes p where p.id = idempotency_keys.owner and p.seen_at_ms >= $9))",
@@ -141,6 +165,17 @@ async fn claim_now(
         tx.commit().await?;
         return Ok(Claimed::Ours(Attempt { id: attempt_id, database: database.clone() }));
     }
+    // An answer that is given again keeps its charge, even if it is not known yet whether it was given a first time.
+    let sql = "update idempotency_keys set replayed = 1
+               where account_id = $1 and endpoint = $2 and idempotency_key = $3 and body_sha256 in ($4, $5) and state = 'done' and replayed = 0";
+    sqlx::query(sql)
+        .bind(named.account_id)
+        .bind(named.endpoint)
+        .bind(named.key)
+        .bind(named.fingerprint)
+        .bind(named.former_fingerprint)
+        .execute(&mut *tx)
+        .await?;
     let row = sqlx::query(
         "select body_sha256, answer, credits_remaining from idempotency_keys
          where account_id = $1 and endpoint = $2 and idempotency_key = $3",
@@ -175,13 +210,39 @@ pub async fn is_ours(tx: &mut Tx<'_>, attempt_id: &str) -> Result<bool, sqlx::Er
 
 /// Keeps the answer of an attempt that is ours.
 pub async fn keep(tx: &mut Tx<'_>, attempt_id: &str, answer: &str, remaining: Credits) -> Result<(), sqlx::Error> {
-    sqlx::query("update idempotency_keys set state = 'done', answer = $1, credits_remaining = $2 where attempt_id = $3 and state = 'running'")
-        .bind(answer)
-        .bind(remaining.0)
-        .bind(attempt_id)
+    keep_charged(tx, attempt_id, answer, remaining, None).await
+}
+
+/// Keeps the answer of an attempt that is ours, with the balance that it tells and the entry that it was charged with.
+pub(super) async fn keep_charged(
+    tx: &mut Tx<'_>,
+    attempt_id: &str,
+    answer: &str,
+    remaining: Credits,
+    entry_id: Option<&str>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "update idempotency_keys set state = 'done', answer = $1, credits_remaining = $2, entry_id = $3, replayed = 0
+         where attempt_id = $4 and state = 'running'",
+    )
+    .bind(answer)
+    .bind(remaining.0)
+    .bind(entry_id)
+    .bind(attempt_id)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// Forgets the answer that an entry was charged for. `false`: it was given again, so the charge stays.
+pub(super) async fn forget_charged(tx: &mut Tx<'_>, entry_id: &str) -> Result<bool, sqlx::Error> {
+    sqlx::query("delete from idempotency_keys where entry_id = $1 and replayed = 0")
+        .bind(entry_id)
         .execute(&mut **tx)
         .await?;
-    Ok(())
+    let replayed =
+        sqlx::query("select 1 from idempotency_keys where entry_id = $1").bind(entry_id).fetch_optional(&mut **tx);
+    Ok(replayed.await?.is_none())
 }
 
 /// Forgets the answer to a request whose charge was given back.

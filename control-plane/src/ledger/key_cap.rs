@@ -10,7 +10,7 @@ use super::{Charge, Credits, Entry, LedgerError, Outcome};
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
 use sqlx::Row;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The cap of a key, and what counts against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,12 @@ impl CountedIn {
 }
 
 /// The keys with a cap that a batch charges, or gives credits back to; their rows are locked.
-pub(super) struct Caps(BTreeMap<String, Locked>);
+#[derive(Default)]
+pub(super) struct Caps {
+    locked: BTreeMap<String, Locked>,
+    /// Of keys that were rotated: the one that has their place, cap and count.
+    replaced: BTreeMap<String, String>,
+}
 
 struct Locked {
     /// `None`: it was taken off since the request came.
@@ -61,7 +66,6 @@ impl Caps {
         ended: &BTreeMap<usize, Ended>,
         outcomes: &[Option<Outcome>],
     ) -> Result<Self, sqlx::Error> {
-        let mut caps = Caps(BTreeMap::new());
         let gives = |index: &usize| matches!(entries[*index].charge, Charge::Release { .. } | Charge::Refund { .. });
         let given_back: Vec<(&CountedIn, Credits)> = ended
             .iter()
@@ -70,27 +74,49 @@ impl Caps {
             .collect();
         let charged =
             entries.iter().zip(outcomes).filter(|(entry, outcome)| outcome.is_none() && entry.charge.asks().0 > 0);
-        let mut key_ids: Vec<String> = charged.filter_map(|(entry, _)| entry.capped_key_id.clone()).collect();
+        let mut key_ids: BTreeSet<String> = charged.filter_map(|(entry, _)| entry.capped_key_id.clone()).collect();
         key_ids.extend(given_back.iter().map(|(counted, _)| counted.key_id.clone()));
-        key_ids.sort_unstable();
-        key_ids.dedup();
-        for key_id in key_ids {
-            if let Some(locked) = lock_one(tx, &key_id, now).await? {
-                caps.0.insert(key_id, locked);
-            }
-        }
+        let mut caps = Caps::lock_keys(tx, key_ids, now).await?;
         for (counted, credits) in given_back {
-            if let Some(locked) = caps.0.get_mut(&counted.key_id)
-                && locked.month == counted.month
-            {
-                locked.spent = (locked.spent - credits.0).max(0);
+            caps.give_back(counted, credits);
+        }
+        Ok(caps)
+    }
+
+    /// Locks keys in the order of their ids, each rotated one with the key in its place, which is younger and so comes later.
+    async fn lock_keys(tx: &mut Tx<'_>, mut key_ids: BTreeSet<String>, now: UnixMs) -> Result<Self, sqlx::Error> {
+        let mut caps = Caps::default();
+        while let Some(key_id) = key_ids.pop_first() {
+            match lock_one(tx, &key_id, now).await? {
+                None => {}
+                Some((_, Some(replacement))) => {
+                    key_ids.insert(replacement.clone());
+                    caps.replaced.insert(key_id, replacement);
+                }
+                Some((locked, None)) => {
+                    caps.locked.insert(key_id, locked);
+                }
             }
         }
         Ok(caps)
     }
 
+    fn get_mut(&mut self, key_id: &str) -> Option<&mut Locked> {
+        let key_id = self.replaced.get(key_id).map_or(key_id, String::as_str);
+        self.locked.get_mut(key_id)
+    }
+
+    fn give_back(&mut self, counted: &CountedIn, credits: Credits) {
+        if let Some(locked) = self.get_mut(&counted.key_id)
+            && locked.month == counted.month
+        {
+            locked.spent = (locked.spent - credits.0).max(0);
+        }
+    }
+
     fn of<'c>(&'c self, entry: &Entry) -> Option<&'c Locked> {
-        self.0.get(entry.capped_key_id.as_deref()?)
+        let key_id = entry.capped_key_id.as_deref()?;
+        self.locked.get(self.replaced.get(key_id).map_or(key_id, String::as_str))
     }
 
     /// The cap that does not cover the entry.
@@ -102,7 +128,7 @@ impl Caps {
 
     /// Counts what an entry takes.
     pub fn take(&mut self, entry: &Entry) {
-        if let Some(locked) = entry.capped_key_id.as_deref().and_then(|key_id| self.0.get_mut(key_id)) {
+        if let Some(locked) = entry.capped_key_id.as_deref().and_then(|key_id| self.get_mut(key_id)) {
             locked.spent += entry.charge.asks().0;
         }
     }
@@ -122,7 +148,7 @@ impl Caps {
     /// What was counted was not taken after all.
     pub fn put_back(&mut self, entries: &[&Entry]) {
         for entry in entries {
-            if let Some(locked) = entry.capped_key_id.as_deref().and_then(|key_id| self.0.get_mut(key_id)) {
+            if let Some(locked) = entry.capped_key_id.as_deref().and_then(|key_id| self.get_mut(key_id)) {
                 locked.spent -= entry.charge.asks().0;
             }
         }
@@ -135,7 +161,7 @@ impl Caps {
 
     /// Writes what has changed.
     pub async fn write(&self, tx: &mut Tx<'_>) -> Result<(), sqlx::Error> {
-        for (key_id, locked) in self.0.iter().filter(|(_, locked)| locked.spent != locked.spent_before) {
+        for (key_id, locked) in self.locked.iter().filter(|(_, locked)| locked.spent != locked.spent_before) {
             sqlx::query("update api_keys set spent_credits = $1 where id = $2")
                 .bind(locked.spent)
                 .bind(key_id)
@@ -146,12 +172,27 @@ impl Caps {
     }
 }
 
-/// Locks a key's row and brings it to the month of now. A process whose clock is a little behind counts into the newer month.
-async fn lock_one(tx: &mut Tx<'_>, key_id: &str, now: UnixMs) -> Result<Option<Locked>, sqlx::Error> {
+/// Gives back outside of a batch what was counted.
+pub(super) async fn give_back<'c>(
+    tx: &mut Tx<'_>,
+    given_back: impl Iterator<Item = (&'c CountedIn, Credits)>,
+    now: UnixMs,
+) -> Result<(), sqlx::Error> {
+    let given_back: Vec<(&CountedIn, Credits)> = given_back.collect();
+    let key_ids = given_back.iter().map(|(counted, _)| counted.key_id.clone()).collect();
+    let mut caps = Caps::lock_keys(tx, key_ids, now).await?;
+    for (counted, credits) in given_back {
+        caps.give_back(counted, credits);
+    }
+    caps.write(tx).await
+}
+
+/// Locks a key's row and brings it to the month of now; with it comes the key that has taken its place, if it was rotated. A process whose clock is a little behind counts into the newer month.
+async fn lock_one(tx: &mut Tx<'_>, key_id: &str, now: UnixMs) -> Result<Option<(Locked, Option<String>)>, sqlx::Error> {
     let row = sqlx::query(
         "update api_keys set spent_credits = case when spent_month >= $2 then spent_credits else 0 end,
             spent_month = case when spent_month >= $2 then spent_month else $2 end
-         where id = $1 returning monthly_cap_credits, spent_month, spent_credits",
+         where id = $1 returning monthly_cap_credits, spent_month, spent_credits, replaced_by",
     )
     .bind(key_id)
     .bind(now.utc_month())
@@ -159,7 +200,7 @@ async fn lock_one(tx: &mut Tx<'_>, key_id: &str, now: UnixMs) -> Result<Option<L
     .await?;
     row.map(|row| {
         let spent = row.try_get(2)?;
-        Ok(Locked { cap: row.try_get(0)?, month: row.try_get(1)?, spent, spent_before: spent })
+        Ok((Locked { cap: row.try_get(0)?, month: row.try_get(1)?, spent, spent_before: spent }, row.try_get(3)?))
     })
     .transpose()
 }

@@ -1,6 +1,6 @@
 //! Credits: balances, the append-only list of entries, holds, and the meter that commits them in groups.
 //!
-//! Invariants, each also a constraint of the schema: the sum of an account's entries is its balance, a balance is never
+//! Invariants, each also a constraint of the schema: the sum of an account's entries is its balance with what is on hold, a balance is never
 //! negative, a hold ends once. What a picture costs and when a hold is settled is decided in `delivery`.
 
 mod balance;
@@ -17,6 +17,10 @@ mod statement;
 #[cfg(test)]
 mod tests;
 mod tidy;
+mod unanswered;
+#[cfg(test)]
+mod unanswered_tests;
+mod undo;
 mod usage;
 
 pub use balance::{
@@ -26,7 +30,7 @@ pub use deliveries::{Delivered, deliveries};
 pub use key_cap::{KeyCap, set as set_key_cap};
 pub use meter::{Meter, MeterError};
 pub use owner::{ProcessId, SILENCE_MS as PROCESS_SILENCE_MS, start_sweeper};
-pub use statement::{PAGE_MAX, StatementLine, has_purchase, newest_entries, statement};
+pub use statement::{PAGE_MAX, StatementLine, before_newest, has_purchase, newest_entries, statement};
 pub use tidy::start_tidying;
 pub use usage::{Usage, usage_30d, usage_by_day};
 
@@ -80,6 +84,8 @@ pub struct RateCount {
     pub limit_per_minute: i64,
     /// The key's account, for its usage.
     pub account_id: Option<String>,
+    /// What all keys of the account may ask together that have no limit of their own; `None`: this one is counted alone.
+    pub account_limit_per_minute: Option<i64>,
 }
 
 #[derive(Debug, Clone)]
@@ -113,6 +119,11 @@ impl Charge {
             Charge::Mint { urls, .. } => Credits(urls.len() as i64),
             _ => Credits(0),
         }
+    }
+
+    /// Whether it takes something for good, or a use of an address: what its caller has to be told of.
+    fn is_final(&self) -> bool {
+        matches!(self, Charge::Debit { .. } | Charge::Settle { .. } | Charge::Mint { .. } | Charge::Load { .. })
     }
 
     /// For `/metrics`.
@@ -193,6 +204,8 @@ pub struct Metered {
     /// Given when the entry counted a request.
     pub window: Option<Window>,
     pub outcome: Outcome,
+    /// What was charged for good: for [`Meter::give_back`].
+    pub entry_id: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,8 +214,11 @@ pub enum Outcome {
     Done {
         remaining: Option<Credits>,
     },
-    /// The key's window is full; nothing was charged.
-    RateLimited,
+    /// The key's window is full, or its account's; nothing was charged.
+    RateLimited {
+        limit: i64,
+        of_account: bool,
+    },
     /// The balance does not cover it; nothing was charged.
     Insufficient {
         balance: Credits,

@@ -152,6 +152,7 @@ impl Model {
                 Some(HoldState::Open { credits, is_counted }) => {
                     self.holds.insert(*id, HoldState::Ended);
                     if let Operation::Release(_) = operation {
+                        self.holds.remove(id);
                         self.give_back(credits, is_counted);
                     } else {
                         self.images += 1;
@@ -286,7 +287,11 @@ async fn agree(database: &crate::db::Database, operations: &[Operation]) {
     let used = usage_30d(&database.readers, ACCOUNT, Clock::SYSTEM.now()).await.expect("reads");
     assert_eq!((used.credits_spent, used.images), (model.spent, model.images));
     let lines = statement(&database.readers, ACCOUNT, None, 10_000).await.expect("reads");
-    assert_eq!(lines.last().map_or(0, |line| line.balance), model.balance);
+    let held = model.holds.values().map(|hold| match hold {
+        HoldState::Open { credits, .. } => *credits,
+        HoldState::Ended => 0,
+    });
+    assert_eq!(lines.last().map_or(0, |line| line.balance), model.balance + held.sum::<i64>());
 }
 
 /// Brings the model along with operations that were done in an order of the meter's choosing: some order explains every answer.

@@ -2,7 +2,7 @@
 //!
 //! This is what makes balances right again after a crash without a person's help.
 
-use super::{Charge, Entry, LedgerError, Meter};
+use super::{Charge, Entry, LedgerError, Meter, unanswered};
 use crate::clock::{self, Clock, UnixMs};
 use crate::db::{Database, DatabaseKind};
 use sqlx::Row;
@@ -83,9 +83,12 @@ async fn beat(database: &Database, process: &ProcessId, now: UnixMs) -> Result<(
     Ok(())
 }
 
-/// Releases open holds that are past their time or whose owner is silent. Returns how many this call released.
+/// Gives back what processes that are silent had charged and told nobody, then releases open holds that are past their time or whose owner is
+/// silent. Returns how many holds this call released.
 pub(super) async fn sweep(database: &Database, meter: &Meter, now: UnixMs) -> Result<usize, LedgerError> {
     let silent_since_ms = now.0 - SILENCE_MS;
+    meter.forget_answered().await?;
+    unanswered::sweep(database, now, silent_since_ms).await?;
     let orphans = sqlx::query(
         "select id from holds where state = 'open' and (expires_at_ms < $1
             or not exists (select 1 from processes p where p.id = holds.owner and p.seen_at_ms >= $2))

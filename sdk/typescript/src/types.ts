@@ -512,17 +512,19 @@ export interface SearchResults {
 export interface StatementLine {
   /** RFC 3339, UTC. */
   readonly at: string;
-  /** The balance after this entry. */
+  /** What all entries up to this one come to. Credits that are on hold are still in it. */
   readonly balance: number;
-  /** What the balance changed by; 0 for a settle, which only says that its hold was kept. */
+  /** The entry that a correction gives back: a charge whose answer did not go out. */
+  readonly corrects?: string | null;
+  /** What it added, or took. A settle takes what was on hold; after a hold entry, in older statements, it is 0. */
   readonly credits: number;
   /** Names the entry; a page that continues this one starts after it. */
   readonly id: string;
-  /** grant, purchase, reversal, debit, hold, settle, release or refund. */
+  /** grant, purchase, reversal, debit, settle, refund or correction; in older statements also hold and release. */
   readonly kind: string;
   /** The signed address whose credit came back. */
   readonly delivery_url_id?: string | null;
-  /** The hold that it opened or ended. */
+  /** The hold that it settled; in older statements also the one that it opened or released. */
   readonly hold_id?: string | null;
   /** Why, for grants, purchases and reversals; what for, for debits and settles: the vehicle, view and colour. */
   readonly reason?: string | null;

@@ -5,6 +5,7 @@
 mod account;
 mod backup;
 mod batches;
+mod broken_commits;
 mod buckets;
 mod caps_and_letters;
 mod catalog;
@@ -22,6 +23,7 @@ mod embeds;
 mod events;
 mod feedback;
 mod figures;
+mod free_requests;
 mod hardening;
 mod images_car;
 mod images_car_errors;

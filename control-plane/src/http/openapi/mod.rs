@@ -189,7 +189,7 @@ fn describe_failure(response: &mut Response, status: u16) {
             413 => "The body is too large.",
             429 => "Too many requests in this minute; nothing was charged.",
             502 => "The render failed; the credit was given back.",
-            503 => "A part of the service is down, or there is no capacity or budget; nothing was charged.",
+            503 => "A part of the service is down, or there is no capacity or budget; nothing was charged, or it is given back.",
             _ => "Something went wrong; nothing was charged.",
         }
         .to_owned();

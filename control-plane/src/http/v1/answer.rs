@@ -8,7 +8,7 @@ use crate::http::error::{Problem, credits};
 use crate::http::extract::Caller;
 use crate::http::rate_limit::counted;
 use crate::http::sendfile::FileBody;
-use crate::ledger::{Credits, KeyCap, MeterError};
+use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::logs::causes;
 use crate::renders::RenderError;
 use axum::body::{Body, Bytes};
@@ -67,7 +67,7 @@ pub fn vehicle_not_found(missing: NotFound) -> Problem {
 /// A failed delivery as clients see it; the legacy endpoint says the same.
 pub fn problem(app: &App, error: DeliveryError) -> Problem {
     match error {
-        DeliveryError::RateLimited(window) => Problem::rate_limited(window.reset_seconds.max(1) as u64),
+        DeliveryError::RateLimited { window, limit, of_account } => rate_limited(window, limit, of_account),
         DeliveryError::Insufficient { balance, required } => {
             Problem::insufficient_credits(balance.0, required.0, &app.base_url)
         }
@@ -97,6 +97,12 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
         DeliveryError::Meter(MeterError::Stopping) => {
             Problem::unavailable("shutting_down", "The service is stopping; nothing was charged.").retry_after(5)
         }
+        DeliveryError::Meter(MeterError::Unknown(_)) => {
+            tracing::error!(error = causes(&error), "it is not known whether a request was charged");
+            metrics::counter!("cyclorama_dependency_failures_total", "dependency" => "database").increment(1);
+            let detail = "The database broke off while this was being charged. If it was, the charge is given back by itself as soon as the database answers.";
+            Problem::unavailable("dependency_down", detail).retry_after(5)
+        }
         DeliveryError::AttemptLost => {
             Problem::conflict("idempotency_key_in_use", "Another request with this idempotency key is being answered.")
         }
@@ -125,6 +131,19 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
             Problem::unavailable("dependency_down", detail).retry_after(5)
         }
     }
+}
+
+/// 429 that says whose limit it was: another key of the account would not help where it is the account's.
+fn rate_limited(window: Window, limit: i64, of_account: bool) -> Problem {
+    let (limited, whose) = match of_account {
+        true => ("account", "This account's keys together"),
+        false => ("key", "This key"),
+    };
+    let detail = format!("{whose} may make {limit} requests in a minute; there were more in this one.");
+    Problem::rate_limited(window.reset_seconds.max(1) as u64)
+        .because("rate_limited", detail)
+        .with("limited", limited)
+        .with("limit_per_minute", limit)
 }
 
 /// 402 as for a balance that is too low: a person has to decide, and trying again does not help before the month ends.

@@ -597,17 +597,19 @@ class StatementLine:
 
     # RFC 3339, UTC.
     at: str
-    # The balance after this entry.
+    # What all entries up to this one come to. Credits that are on hold are still in it.
     balance: int
-    # What the balance changed by; 0 for a settle, which only says that its hold was kept.
+    # What it added, or took. A settle takes what was on hold; after a hold entry, in older statements, it is 0.
     credits: int
     # Names the entry; a page that continues this one starts after it.
     id: str
-    # grant, purchase, reversal, debit, hold, settle, release or refund.
+    # grant, purchase, reversal, debit, settle, refund or correction; in older statements also hold and release.
     kind: str
+    # The entry that a correction gives back: a charge whose answer did not go out.
+    corrects: Optional[str] = None
     # The signed address whose credit came back.
     delivery_url_id: Optional[str] = None
-    # The hold that it opened or ended.
+    # The hold that it settled; in older statements also the one that it opened or released.
     hold_id: Optional[str] = None
     # Why, for grants, purchases and reversals; what for, for debits and settles: the vehicle, view and colour.
     reason: Optional[str] = None

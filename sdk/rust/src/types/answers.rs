@@ -508,18 +508,21 @@ pub struct SearchResults {
 pub struct StatementLine {
     /// RFC 3339, UTC.
     pub at: String,
-    /// The balance after this entry.
+    /// What all entries up to this one come to. Credits that are on hold are still in it.
     pub balance: i64,
-    /// What the balance changed by; 0 for a settle, which only says that its hold was kept.
+    /// The entry that a correction gives back: a charge whose answer did not go out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrects: Option<String>,
+    /// What it added, or took. A settle takes what was on hold; after a hold entry, in older statements, it is 0.
     pub credits: i64,
     /// Names the entry; a page that continues this one starts after it.
     pub id: String,
-    /// grant, purchase, reversal, debit, hold, settle, release or refund.
+    /// grant, purchase, reversal, debit, settle, refund or correction; in older statements also hold and release.
     pub kind: String,
     /// The signed address whose credit came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_url_id: Option<String>,
-    /// The hold that it opened or ended.
+    /// The hold that it settled; in older statements also the one that it opened or released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_id: Option<String>,
     /// Why, for grants, purchases and reversals; what for, for debits and settles: the vehicle, view and colour.

@@ -105,7 +105,8 @@ pub struct StatementResponse {
 
 /// Get the statement
 ///
-/// Every change of the balance with its reason, oldest first, as JSON or CSV. Free.
+/// Every charge and every credit with its reason, oldest first, as JSON or CSV. Credits that are on hold for a picture being made are entered
+/// when it is delivered. Free.
 #[utoipa::path(
     get, path = "/api/v1/account/statement", tag = "Account", operation_id = "getStatement",
     security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),
@@ -153,25 +154,30 @@ pub async fn page(
     Ok((cache, next, CSV_FILE, csv(&lines, true)?).into_response())
 }
 
-/// The whole statement as CSV, sent as it is read.
-pub fn whole_csv(app: &App, account_id: String) -> Response {
+/// Lines of one file at most: more than a spreadsheet is any good with, a few megabytes. Whatever is older, the API gives page by page.
+pub const FILE_LINES_MAX: i64 = 100_000;
+
+/// The statement as a CSV file, sent as it is read: the newest [`FILE_LINES_MAX`] entries, oldest first.
+pub async fn csv_file(app: &App, account_id: String) -> Result<Response, Problem> {
+    let before = ledger::before_newest(&app.db.readers, &account_id, FILE_LINES_MAX).await?;
     let app = app.clone();
-    let pages = stream::try_unfold(Some(None), move |after: Option<Option<String>>| {
+    let begun = (before, true);
+    let pages = stream::try_unfold(Some(begun), move |next: Option<(Option<String>, bool)>| {
         let (app, account_id) = (app.clone(), account_id.clone());
         async move {
-            let Some(after) = after else { return Ok(None) };
+            let Some((after, is_first)) = next else { return Ok(None) };
             let read = ledger::statement(&app.db.readers, &account_id, after.as_deref(), PAGE_MAX).await;
             let lines = read.inspect_err(|error| {
                 tracing::error!(error = error as &dyn std::error::Error, "a statement breaks off");
             });
             let lines = lines.map_err(std::io::Error::other)?;
-            let page = csv(&lines, after.is_none()).map_err(|_| std::io::Error::other("not written as CSV"))?;
+            let page = csv(&lines, is_first).map_err(|_| std::io::Error::other("not written as CSV"))?;
             let is_last = (lines.len() as i64) < PAGE_MAX;
-            let next = lines.last().filter(|_| !is_last).map(|line| Some(line.id.clone()));
+            let next = lines.last().filter(|_| !is_last).map(|line| (Some(line.id.clone()), false));
             Ok::<_, std::io::Error>(Some((page, next)))
         }
     });
-    ([(CACHE_CONTROL, "private, no-store")], CSV_FILE, Body::from_stream(pages)).into_response()
+    Ok(([(CACHE_CONTROL, "private, no-store")], CSV_FILE, Body::from_stream(pages)).into_response())
 }
 
 const CSV_FILE: [(HeaderName, &str); 2] =
@@ -252,6 +258,7 @@ mod tests {
             hold_id: None,
             delivery_url_id: None,
             reference: None,
+            corrects: None,
         };
         let text = String::from_utf8(csv(&[line], true).expect("writes")).expect("text");
         assert!(text.ends_with("1,2026-11-21T00:00:00Z,grant,5,5,\"'=cmd(\"\"x\"\"), then\",,,\n"), "{text}");

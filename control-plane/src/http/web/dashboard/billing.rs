@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::clock::UnixMs;
 use crate::config::prices::Payments;
 use crate::http::error::Problem;
-use crate::http::v1::account::statement::whole_csv;
+use crate::http::v1::account::statement::csv_file;
 use crate::http::v1::billing::page;
 use crate::http::web::form::Form;
 use crate::http::web::leaving;
@@ -106,6 +106,7 @@ impl From<StatementLine> for ShownLine {
             ("debit", Some(picture)) => in_words(picture),
             ("release", _) => "that picture was not made: given back".to_owned(),
             ("reversal", _) => "a payment was refunded: its credits taken back".to_owned(),
+            ("correction", _) => "a charge whose answer did not go out: given back".to_owned(),
             ("refund", _) => "a signed address failed: given back".to_owned(),
             (kind, reason) => reason.unwrap_or(kind).to_owned(),
         };
@@ -199,7 +200,7 @@ pub async fn portal(
     Ok(leaving::to(&app, &visit, &url, LEAVING))
 }
 
-/// `GET /dashboard/statement.csv`: every entry, as the API gives them page by page.
-pub async fn statement(State(app): State<App>, SignedInVisit { user, .. }: SignedInVisit) -> Response {
-    whole_csv(&app, user.account_id)
+/// `GET /dashboard/statement.csv`: the newest entries, as the API gives all of them page by page.
+pub async fn statement(State(app): State<App>, SignedInVisit { user, .. }: SignedInVisit) -> Result<Response, Problem> {
+    csv_file(&app, user.account_id).await
 }

@@ -129,7 +129,7 @@ pub async fn create(State(app): State<App>, signed_in: SignedInVisit, form: Form
     let mut tx = app.db.begin().await?;
     let Some(key_id) = api_key::create_within_cap(&mut tx, new, &key, app.clock.now()).await? else {
         drop(tx);
-        let wrong = "There are a hundred keys in use: revoke one first.";
+        let wrong = "There are a hundred keys in use, or two hundred were made within a day: revoke one first, or come back tomorrow.";
         return show(&app, &signed_in, StatusCode::CONFLICT, Some(wrong)).await;
     };
     tx.commit().await?;
@@ -228,6 +228,13 @@ pub async fn rotate(
     _: Form,
 ) -> Result<Response, Problem> {
     let old = find(&app, &signed_in.user, &key_id).await?;
+    let mut connection = app.db.readers.acquire().await?;
+    let made = api_key::count_made(&mut connection, &signed_in.user.account_id, app.clock.now()).await?;
+    drop(connection);
+    if made >= api_key::MADE_PER_DAY_MAX {
+        let wrong = "Two hundred keys were made within a day: come back tomorrow, or revoke this one.";
+        return show(&app, &signed_in, StatusCode::CONFLICT, Some(wrong)).await;
+    }
     let new = NewKey {
         account_id: &signed_in.user.account_id,
         name: &old.name,

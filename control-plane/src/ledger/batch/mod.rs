@@ -1,0 +1,329 @@
+//! One batch of the meter: every statement of its transaction, in one fixed order.
+//!
+//! The order (windows, named requests, holds, signed addresses, capped keys, balances, usage; each sorted by id) is also the order in which
+//! rows are locked, so that several processes on one PostgreSQL never wait for each other in a circle.
+
+mod money;
+mod rows;
+mod table;
+
+use super::key_cap::CountedIn;
+use super::unanswered::{self, BatchId};
+use super::{AnswerToKeep, Charge, Credits, Entry, Metered, Outcome, ProcessId, Window};
+use super::{delivery_urls, idempotency, usage};
+use crate::clock::UnixMs;
+use crate::db::{self, Database, Tx};
+use sqlx::Row;
+use std::collections::BTreeMap;
+
+const WINDOW_MS: i64 = 60_000;
+
+/// What a batch came to.
+#[derive(Debug)]
+pub(super) struct Applied {
+    /// In the order of the entries.
+    pub answers: Vec<Metered>,
+    /// Whether it charged anybody: then it has a row, which says whether they were told.
+    pub has_charged: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum BatchError {
+    /// The database refused something in the batch: another grouping may pass.
+    Refused(sqlx::Error),
+    /// The database cannot be reached or used now: no grouping would pass.
+    Unavailable(sqlx::Error),
+    /// The connection broke while the batch was committed: it may have been. Only of a batch that charges somebody.
+    Unknown(sqlx::Error, Applied),
+}
+
+fn inside(error: sqlx::Error) -> BatchError {
+    let refused = match &error {
+        // Two transactions in each other's way (class 40): in smaller groups they pass.
+        sqlx::Error::Database(refused)
+            if refused.code().is_some_and(|code| code.len() == 5 && code.starts_with("40")) =>
+        {
+            true
+        }
+        sqlx::Error::Database(_) => !db::may_pass(&error),
+        sqlx::Error::Encode(_) => true,
+        _ => false,
+    };
+    if refused { BatchError::Refused(error) } else { BatchError::Unavailable(error) }
+}
+
+/// Applies all entries in one transaction and commits it. Ids of its rows begin with `batch`.
+pub(super) async fn apply(
+    database: &Database,
+    now: UnixMs,
+    owner: &ProcessId,
+    batch: &BatchId,
+    entries: &[&Entry],
+) -> Result<Applied, BatchError> {
+    let mut tx = database.begin().await.map_err(BatchError::Unavailable)?;
+    let written = write(&mut tx, database, now, owner, batch, entries).await;
+    let applied = match written {
+        Ok(applied) => applied,
+        Err(error) => {
+            let _ = tx.rollback().await;
+            return Err(inside(error));
+        }
+    };
+    match tx.commit().await {
+        Ok(()) => Ok(applied),
+        // The connection may have broken after the database committed.
+        Err(error) if applied.has_charged => Err(BatchError::Unknown(error, applied)),
+        // Counts, and holds that are given back by themselves.
+        Err(error) => Err(BatchError::Unavailable(error)),
+    }
+}
+
+async fn write(
+    tx: &mut Tx<'_>,
+    database: &Database,
+    now: UnixMs,
+    owner: &ProcessId,
+    batch: &BatchId,
+    entries: &[&Entry],
+) -> Result<Applied, sqlx::Error> {
+    let windows = count_requests(tx, now, entries).await?;
+    let mut outcomes: Vec<Option<Outcome>> = entries
+        .iter()
+        .zip(&windows)
+        .map(|(entry, counted)| match counted {
+            Some(Counted { over: Some(over), .. }) => Some(*over),
+            _ if matches!(entry.charge, Charge::Nothing) => Some(Outcome::Done { remaining: None }),
+            _ => None,
+        })
+        .collect();
+
+    // First of all: a hold whose attempt was taken over stays open, for its owner to give back.
+    check_attempts(tx, entries, &mut outcomes).await?;
+    let mut ended = end_holds(tx, now, entries, &mut outcomes).await?;
+    change_urls(tx, now, entries, &mut outcomes, &mut ended).await?;
+    let moved = money::move_balances(tx, now, entries, &ended, &mut outcomes).await?;
+    keep_answers(tx, batch, entries, &outcomes).await?;
+    usage::add(tx, now, usage::of_batch(entries, &outcomes, &ended)).await?;
+    let mut appended = rows::Appended::default();
+    let is_done = |index: usize| matches!(outcomes[index], Some(Outcome::Done { .. }));
+    for (index, entry) in entries.iter().enumerate().filter(|(index, _)| is_done(*index)) {
+        let (id, capped_month) = (batch.entry(index), moved.caps.month(entry));
+        appended.add(rows::Done { now, owner, entry, id, ended: ended.get(&index), capped_month });
+    }
+    appended.write(tx, database.kind, now, &moved.books).await?;
+    let charged = entries.iter().enumerate().filter(|(index, entry)| is_done(*index) && entry.charge.is_final());
+    let has_charged = charged.clone().count() > 0;
+    if has_charged {
+        let loads = charged.clone().filter_map(|(_, entry)| match &entry.charge {
+            Charge::Load { delivery_url_id, .. } => Some(delivery_url_id.as_str()),
+            _ => None,
+        });
+        unanswered::begin(tx, database.kind, now, owner, batch, &loads.collect::<Vec<_>>()).await?;
+    }
+    let entry_ids: BTreeMap<usize, String> = charged
+        .filter(|(_, entry)| !matches!(entry.charge, Charge::Load { .. }))
+        .map(|(index, _)| (index, batch.entry(index)))
+        .collect();
+
+    let answers = outcomes
+        .into_iter()
+        .zip(windows)
+        .enumerate()
+        .map(|(index, (outcome, counted))| Metered {
+            window: counted.map(|counted| counted.window),
+            outcome: outcome.unwrap_or(Outcome::UnknownAccount),
+            entry_id: entry_ids.get(&index).cloned(),
+        })
+        .collect();
+    Ok(Applied { answers, has_charged })
+}
+
+struct Counted {
+    /// Of the key, or whoever asks.
+    window: Window,
+    over: Option<Outcome>,
+}
+
+/// Counts every request of the batch against its window, and against its account's: one row for each, taken over by the next window.
+async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Result<Vec<Option<Counted>>, sqlx::Error> {
+    let window_start_ms = now.0 - now.0.rem_euclid(WINDOW_MS);
+    let mut by_window: BTreeMap<String, Vec<(usize, i64, bool)>> = BTreeMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        let Some(count) = &entry.count else { continue };
+        by_window.entry(count.counted.clone()).or_default().push((index, count.limit_per_minute, false));
+        if let (Some(account_id), Some(limit)) = (&count.account_id, count.account_limit_per_minute) {
+            by_window.entry(format!("account {account_id}")).or_default().push((index, limit, true));
+        }
+    }
+    let mut windows: Vec<Option<Window>> = entries.iter().map(|_| None).collect();
+    let mut over: Vec<Option<Outcome>> = entries.iter().map(|_| None).collect();
+    for (counted_for, counted) in by_window {
+        // A process whose clock is a little behind counts into the newer window rather than reopening the older one.
+        let row = sqlx::query(
+            "insert into rate_windows (counted, window_start_ms, requests) values ($1, $2, $3)
+             on conflict (counted) do update set
+                requests = case when excluded.window_start_ms > rate_windows.window_start_ms then excluded.requests
+                                else rate_windows.requests + excluded.requests end,
+                window_start_ms = case when excluded.window_start_ms > rate_windows.window_start_ms then excluded.window_start_ms
+                                       else rate_windows.window_start_ms end
+             returning window_start_ms, requests",
+        )
+        .bind(&counted_for)
+        .bind(window_start_ms)
+        .bind(counted.len() as i64)
+        .fetch_one(&mut **tx)
+        .await?;
+        let (start_ms, requests): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        let reset_seconds = ((start_ms + WINDOW_MS - now.0).max(1) + 999) / 1000;
+        let before = requests - counted.len() as i64;
+        for (position, (index, limit, of_account)) in counted.into_iter().enumerate() {
+            let used = before + position as i64 + 1;
+            if !of_account {
+                windows[index] = Some(Window { limit, remaining: (limit - used).max(0), reset_seconds });
+            }
+            // Of both that are full the key's is named: whoever holds it sees its window.
+            if used > limit && (over[index].is_none() || !of_account) {
+                over[index] = Some(Outcome::RateLimited { limit, of_account });
+            }
+        }
+    }
+    let counted = windows.into_iter().zip(over);
+    Ok(counted.map(|(window, over)| window.map(|window| Counted { window, over })).collect())
+}
+
+/// A hold that has ended, or a signed address that was loaded or whose credit is given back.
+pub(super) struct Ended {
+    pub account_id: String,
+    pub credits: Credits,
+    /// The cap that its credits count against.
+    pub counted: Option<CountedIn>,
+}
+
+/// Ends the holds that the batch settles or releases; a hold that is not open any more is left as it is.
+async fn end_holds(
+    tx: &mut Tx<'_>,
+    now: UnixMs,
+    entries: &[&Entry],
+    outcomes: &mut [Option<Outcome>],
+) -> Result<BTreeMap<usize, Ended>, sqlx::Error> {
+    let mut endings: Vec<(&str, bool, usize)> = entries
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| outcomes[*index].is_none())
+        .filter_map(|(index, entry)| match &entry.charge {
+            Charge::Settle { hold_id, .. } => Some((hold_id.as_str(), true, index)),
+            Charge::Release { hold_id } => Some((hold_id.as_str(), false, index)),
+            _ => None,
+        })
+        .collect();
+    endings.sort_unstable();
+    let mut ended = BTreeMap::new();
+    for (hold_id, is_settled, index) in endings {
+        // A released hold leaves nothing behind: nothing of it was entered.
+        let row = match is_settled {
+            true => sqlx::query(
+                "update holds set state = 'settled', ended_at_ms = $2 where id = $1 and state = 'open'
+                 returning account_id, credits, capped_key_id, capped_month",
+            )
+            .bind(hold_id)
+            .bind(now.0),
+            false => sqlx::query(
+                "delete from holds where id = $1 and state = 'open' returning account_id, credits, capped_key_id, capped_month",
+            )
+            .bind(hold_id),
+        };
+        let row = row.fetch_optional(&mut **tx).await?;
+        match row {
+            Some(row) => {
+                let counted = CountedIn::read(row.try_get(2)?, row.try_get(3)?);
+                ended.insert(index, Ended { account_id: row.try_get(0)?, credits: Credits(row.try_get(1)?), counted });
+            }
+            None => outcomes[index] = Some(Outcome::HoldNotOpen),
+        }
+    }
+    Ok(ended)
+}
+
+/// Counts loads of signed addresses and closes those whose credit is given back.
+async fn change_urls(
+    tx: &mut Tx<'_>,
+    now: UnixMs,
+    entries: &[&Entry],
+    outcomes: &mut [Option<Outcome>],
+    ended: &mut BTreeMap<usize, Ended>,
+) -> Result<(), sqlx::Error> {
+    let mut changes: Vec<(&str, usize)> = entries
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| outcomes[*index].is_none())
+        .filter_map(|(index, entry)| match &entry.charge {
+            Charge::Load { delivery_url_id, .. } | Charge::Refund { delivery_url_id } => {
+                Some((delivery_url_id.as_str(), index))
+            }
+            _ => None,
+        })
+        .collect();
+    changes.sort_unstable();
+    for (id, index) in changes {
+        let is_load = matches!(entries[index].charge, Charge::Load { .. });
+        let changed = match is_load {
+            true => delivery_urls::count_load(tx, now, id).await?,
+            false => delivery_urls::consume(tx, id).await?,
+        };
+        match changed {
+            Some(delivery_urls::Changed { account_id, counted }) => {
+                ended.insert(index, Ended { account_id, credits: Credits(1), counted });
+                // A load moves no credits: its balance is nobody's business.
+                if is_load {
+                    outcomes[index] = Some(Outcome::Done { remaining: None });
+                }
+            }
+            None => outcomes[index] = Some(Outcome::DeliveryUrlClosed),
+        }
+    }
+    Ok(())
+}
+
+/// Refuses named requests that another attempt has taken over.
+async fn check_attempts(
+    tx: &mut Tx<'_>,
+    entries: &[&Entry],
+    outcomes: &mut [Option<Outcome>],
+) -> Result<(), sqlx::Error> {
+    let mut attempts: Vec<(&str, usize)> = answers_to_keep(entries)
+        .filter(|(_, index)| outcomes[*index].is_none())
+        .map(|(keep, index)| (keep.attempt_id.as_str(), index))
+        .collect();
+    attempts.sort_unstable();
+    for (attempt_id, index) in attempts {
+        if !idempotency::is_ours(tx, attempt_id).await? {
+            outcomes[index] = Some(Outcome::AttemptLost);
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the answers of named requests that were charged.
+async fn keep_answers(
+    tx: &mut Tx<'_>,
+    batch: &BatchId,
+    entries: &[&Entry],
+    outcomes: &[Option<Outcome>],
+) -> Result<(), sqlx::Error> {
+    for (keep, index) in answers_to_keep(entries) {
+        if let Some(Outcome::Done { remaining: Some(remaining) }) = outcomes[index] {
+            let entry_id = batch.entry(index);
+            idempotency::keep_charged(tx, &keep.attempt_id, &keep.answer, remaining, Some(&entry_id)).await?;
+        }
+    }
+    Ok(())
+}
+
+fn answers_to_keep<'a>(entries: &[&'a Entry]) -> impl Iterator<Item = (&'a AnswerToKeep, usize)> {
+    entries.iter().enumerate().filter_map(|(index, entry)| match &entry.charge {
+        Charge::Mint { keep: Some(keep), .. }
+        | Charge::Debit { keep: Some(keep), .. }
+        | Charge::Settle { keep: Some(keep), .. } => Some((keep, index)),
+        _ => None,
+    })
+}

@@ -1,0 +1,205 @@
+//! What a batch does to balances: gives released credits back, then takes debits and holds by guarded updates, account by account. What is
+//! taken also fits in the caps of the keys that ask.
+
+use super::Ended;
+use crate::clock::UnixMs;
+use crate::db::Tx;
+use crate::ledger::key_cap::{Caps, KeyCap};
+use crate::ledger::{Charge, Credits, Entry, Outcome};
+use sqlx::Row;
+use std::collections::BTreeMap;
+
+/// What an entry does to its account's row.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Movement {
+    /// Of what the account can spend.
+    credits: i64,
+    /// Of what is on hold.
+    held: i64,
+    /// Rows of the ledger that it adds.
+    entries: i64,
+}
+
+impl Movement {
+    pub fn of(charge: &Charge, ended: Option<&Ended>) -> Self {
+        let ended = ended.map_or(0, |ended| ended.credits.0);
+        let asked = charge.asks().0;
+        let (credits, held, entries) = match charge {
+            Charge::Nothing | Charge::Read { .. } | Charge::Load { .. } => (0, 0, 0),
+            Charge::Debit { .. } | Charge::Mint { .. } => (-asked, 0, 1),
+            Charge::Hold { .. } => (-asked, asked, 0),
+            Charge::Settle { .. } => (0, -ended, 1),
+            Charge::Release { .. } => (ended, -ended, 0),
+            Charge::Refund { .. } => (ended, 0, 1),
+        };
+        Movement { credits, held, entries }
+    }
+
+    /// What its row of the ledger says, if it adds one.
+    pub fn entered(self) -> Option<Credits> {
+        (self.entries > 0).then_some(Credits(self.credits + self.held))
+    }
+
+    fn is_nothing(self) -> bool {
+        (self.credits, self.held, self.entries) == (0, 0, 0)
+    }
+}
+
+impl std::iter::Sum for Movement {
+    fn sum<I: Iterator<Item = Self>>(movements: I) -> Self {
+        movements.fold(Movement::default(), |all, one| Movement {
+            credits: all.credits + one.credits,
+            held: all.held + one.held,
+            entries: all.entries + one.entries,
+        })
+    }
+}
+
+/// An account's row of `balances`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Book {
+    pub credits: i64,
+    pub held: i64,
+    /// How many entries its ledger has.
+    pub entries: i64,
+}
+
+/// What was taken from where.
+pub(super) struct Moved {
+    pub caps: Caps,
+    /// Of each account that the batch concerns, as it is after the batch.
+    pub books: BTreeMap<String, Book>,
+}
+
+/// Moves the credits of everything that is not refused yet, and fills the outcomes.
+pub(super) async fn move_balances(
+    tx: &mut Tx<'_>,
+    now: UnixMs,
+    entries: &[&Entry],
+    ended: &BTreeMap<usize, Ended>,
+    outcomes: &mut [Option<Outcome>],
+) -> Result<Moved, sqlx::Error> {
+    let mut caps = Caps::lock(tx, now, entries, ended, outcomes).await?;
+    let mut by_account: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, entry) in entries.iter().enumerate().filter(|(index, _)| outcomes[*index].is_none()) {
+        let account_id = match &entry.charge {
+            Charge::Nothing | Charge::Load { .. } => continue,
+            Charge::Read { account_id }
+            | Charge::Debit { account_id, .. }
+            | Charge::Hold { account_id, .. }
+            | Charge::Mint { account_id, .. } => account_id,
+            Charge::Settle { .. } | Charge::Release { .. } | Charge::Refund { .. } => match ended.get(&index) {
+                Some(hold) => &hold.account_id,
+                None => continue,
+            },
+        };
+        by_account.entry(account_id).or_default().push(index);
+    }
+    let mut books = BTreeMap::new();
+    for (account_id, indexes) in by_account {
+        let group = Group { account_id, entries, ended, indexes };
+        let book = match group.move_all(tx, &mut caps).await? {
+            Some(after_all) => {
+                group.tell(after_all, outcomes);
+                Some(after_all)
+            }
+            None => group.one_by_one(tx, &mut caps, outcomes).await?,
+        };
+        books.extend(book.map(|book| (account_id.to_owned(), book)));
+    }
+    caps.write(tx).await?;
+    Ok(Moved { caps, books })
+}
+
+/// The entries of a batch that concern one account.
+struct Group<'a> {
+    account_id: &'a str,
+    entries: &'a [&'a Entry],
+    ended: &'a BTreeMap<usize, Ended>,
+    indexes: Vec<usize>,
+}
+
+impl Group<'_> {
+    fn movement(&self, index: usize) -> Movement {
+        Movement::of(&self.entries[index].charge, self.ended.get(&index))
+    }
+
+    fn asked(&self) -> i64 {
+        self.indexes.iter().map(|index| self.entries[*index].charge.asks().0).sum()
+    }
+
+    /// Everybody is told the balance right after their own entry.
+    fn tell(&self, after_all: Book, outcomes: &mut [Option<Outcome>]) {
+        let mut remaining = after_all.credits + self.asked();
+        for index in &self.indexes {
+            remaining -= self.entries[*index].charge.asks().0;
+            outcomes[*index] = Some(Outcome::Done { remaining: Some(Credits(remaining)) });
+        }
+    }
+
+    /// Moves everything in one statement, if caps and balance cover what is taken; the row after it.
+    async fn move_all(&self, tx: &mut Tx<'_>, caps: &mut Caps) -> Result<Option<Book>, sqlx::Error> {
+        let all: Vec<&Entry> = self.indexes.iter().map(|index| self.entries[*index]).collect();
+        if !caps.take_all(&all) {
+            return Ok(None);
+        }
+        let movement = self.indexes.iter().map(|index| self.movement(*index)).sum();
+        let after = change(tx, self.account_id, movement).await?;
+        if after.is_none() {
+            caps.put_back(&all);
+        }
+        Ok(after)
+    }
+
+    /// The balance, or a key's cap, does not cover the whole group: what gives back comes first, and then whoever came first.
+    async fn one_by_one(
+        &self,
+        tx: &mut Tx<'_>,
+        caps: &mut Caps,
+        outcomes: &mut [Option<Outcome>],
+    ) -> Result<Option<Book>, sqlx::Error> {
+        let takes = |index: &usize| self.entries[*index].charge.asks().0 > 0;
+        let given = self.indexes.iter().filter(|index| !takes(index)).map(|index| self.movement(*index)).sum();
+        let mut book = change(tx, self.account_id, given).await?;
+        for index in &self.indexes {
+            let entry = self.entries[*index];
+            let over_cap = caps.refuses(entry);
+            let taken = match over_cap {
+                None if takes(index) => change(tx, self.account_id, self.movement(*index)).await?,
+                None => book,
+                Some(_) => None,
+            };
+            outcomes[*index] = Some(match (taken, over_cap, book) {
+                (Some(after), ..) => {
+                    caps.take(entry);
+                    book = Some(after);
+                    Outcome::Done { remaining: Some(Credits(after.credits)) }
+                }
+                (None, Some(KeyCap { cap, spent }), Some(book)) => {
+                    Outcome::OverCap { balance: Credits(book.credits), cap, spent }
+                }
+                (None, None, Some(book)) => Outcome::Insufficient { balance: Credits(book.credits) },
+                (None, _, None) => Outcome::UnknownAccount,
+            });
+        }
+        Ok(book)
+    }
+}
+
+/// Changes an account's row, if its balance covers it; the row after it. A change of nothing reads.
+async fn change(tx: &mut Tx<'_>, account_id: &str, movement: Movement) -> Result<Option<Book>, sqlx::Error> {
+    let query = if movement.is_nothing() {
+        sqlx::query("select credits, held, entries from balances where account_id = $1").bind(account_id)
+    } else {
+        sqlx::query(
+            "update balances set credits = credits + $2, held = held + $3, entries = entries + $4
+             where account_id = $1 and credits + $2 >= 0 returning credits, held, entries",
+        )
+        .bind(account_id)
+        .bind(movement.credits)
+        .bind(movement.held)
+        .bind(movement.entries)
+    };
+    let row = query.fetch_optional(&mut **tx).await?;
+    row.map(|row| Ok(Book { credits: row.try_get(0)?, held: row.try_get(1)?, entries: row.try_get(2)? })).transpose()
+}
