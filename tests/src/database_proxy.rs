@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -65,12 +65,12 @@ impl DatabaseProxy {
 
     /// Breaks the connection at the next commit that adds to the ledger.
     pub fn cut_next(&self, cut: Cut) {
-        *self.shared.next.lock().unwrap() = Some((cut, false));
+        self.shared.set_next(Some((cut, false)));
     }
 
     /// The same, and the database cannot be reached from then on.
     pub fn cut_next_and_stay_away(&self, cut: Cut) {
-        *self.shared.next.lock().unwrap() = Some((cut, true));
+        self.shared.set_next(Some((cut, true)));
     }
 
     /// The database can be reached again.
@@ -81,6 +81,13 @@ impl DatabaseProxy {
     /// How many commits have been broken off.
     pub fn cuts(&self) -> usize {
         self.shared.cuts.load(Ordering::SeqCst)
+    }
+}
+
+impl Shared {
+    /// What was set before.
+    fn set_next(&self, next: Option<(Cut, bool)>) -> Option<(Cut, bool)> {
+        std::mem::replace(&mut *self.next.lock().unwrap_or_else(PoisonError::into_inner), next)
     }
 }
 
@@ -191,7 +198,7 @@ async fn requests(
             _ => {}
         }
         if is_commit {
-            let next = if is_charging { shared.next.lock().unwrap().take() } else { None };
+            let next = if is_charging { shared.set_next(None) } else { None };
             if let Some((cut, stays_away)) = next {
                 shared.cuts.fetch_add(1, Ordering::SeqCst);
                 if stays_away {

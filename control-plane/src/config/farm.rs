@@ -29,6 +29,8 @@ pub struct Farm {
     pub daily_budget_microusd: i64,
     /// What one cold render is counted as, in millionths of a US dollar.
     pub render_cost_microusd: i64,
+    /// What the hour of a node may cost that joins, in US dollars.
+    pub node_usd_per_hour_max: f64,
     pub budget_rules: Rules,
 }
 
@@ -61,6 +63,7 @@ impl Farm {
             render_wait_seconds: source.number("render_wait_seconds", 1..=600)?,
             daily_budget_microusd: microusd(source.number("daily_budget_usd", 0.0..=USD_PER_DAY_MAX)?),
             render_cost_microusd: microusd(source.number("render_cost_usd", 0.0..=100.0)?),
+            node_usd_per_hour_max: source.number("node_usd_per_hour_max", 0.0..=10_000.0)?,
             budget_rules: budget_rules(source)?,
         })
     }

@@ -126,6 +126,30 @@ impl Renders {
         Ok((day, cost))
     }
 
+    /// Whether what the budget holds for a job may count for the asker's account instead of the one that it counts for.
+    pub(super) async fn may_take_over(
+        &self,
+        tx: &mut Tx<'_>,
+        job_id: &str,
+        asker: &Asker,
+    ) -> Result<bool, sqlx::Error> {
+        if self.settings().rules.account_percent >= 100 || asker.account_id.is_empty() {
+            return Ok(true);
+        }
+        let row = sqlx::query("select budget_day, cost_microusd, account_id from jobs where id = $1")
+            .bind(job_id)
+            .fetch_one(&mut **tx)
+            .await?;
+        let (day, cost): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
+        if cost == 0 || row.try_get::<&str, _>(2)? == asker.account_id {
+            return Ok(true);
+        }
+        // Locks the day's row: nobody else adds to the account's share meanwhile.
+        let locking = "update budget_days set reserved_microusd = reserved_microusd where day = $1";
+        sqlx::query(locking).bind(&day).execute(&mut **tx).await?;
+        self.is_within_share(tx, &day, asker, cost).await
+    }
+
     async fn is_within_share(&self, tx: &mut Tx<'_>, day: &str, asker: &Asker, cost: i64) -> Result<bool, sqlx::Error> {
         let row = sqlx::query(
             "select cast(coalesce(sum(cost_microusd), 0) as bigint),
@@ -165,7 +189,8 @@ impl Renders {
         Ok(grown.rows_affected() == 1)
     }
 
-    /// Whether more is reserved and spent than the day may have: only an operator who lowers the budget makes it so.
+    /// Whether more is reserved and spent than the day may have: an operator who lowers the budget makes it so, and a render that took longer
+    /// than could be covered.
     pub(super) async fn is_passed(&self, tx: &mut Tx<'_>, day: &str) -> Result<bool, sqlx::Error> {
         let row = sqlx::query(
             "select 1 from budget_days where day = $1

@@ -1,7 +1,8 @@
 //! What a render costs by the clock of a node that has a price, and that the budget holds enough for it at every moment.
 //!
 //! Before an attempt begins, and with each renewal of its lease, the job's reservation covers the lease to its end. An attempt that the
-//! budget cannot cover any further is ended. So what is settled afterwards was reserved before, and the day's budget is never passed.
+//! budget cannot cover any further is ended. So what is settled afterwards was reserved before, and the day's budget is never passed; but for a
+//! result that came in time and took so long to be taken in that its lease was renewed for it: what that cost is booked, and told.
 
 use super::Renders;
 use super::budget::{self, BUDGET_SPENT};
@@ -10,6 +11,7 @@ use crate::clock::UnixMs;
 use crate::db::Tx;
 use cyclorama_core::wire::JobProgress;
 use sqlx::Row;
+use sqlx::any::AnyRow;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -35,10 +37,12 @@ pub(super) fn microusd(rate_microusd_per_hour: i64, ms: i64) -> i64 {
     i64::try_from((product + i128::from(HOUR_MS) - 1) / i128::from(HOUR_MS)).unwrap_or(i64::MAX)
 }
 
-/// [`microusd`] of the attempt that ends at `$1`, in SQL; 0 on a node without a price.
+/// [`microusd`] of the attempt that ends at `$1`, in SQL; 0 on a node without a price. It ends with its lease at the latest, however much later
+/// that is found out.
 pub(super) const SPENT_NOW: &str =
     "spent_microusd + case when rate_microusd_per_hour is null or leased_at_ms is null or leased_at_ms > $1 then 0
-    else ((cast($1 as bigint) - leased_at_ms) * rate_microusd_per_hour + 3599999) / 3600000 end";
+    else ((case when lease_until_ms < cast($1 as bigint) then lease_until_ms else cast($1 as bigint) end - leased_at_ms)
+        * rate_microusd_per_hour + 3599999) / 3600000 end";
 
 /// What the budget has to hold for a job.
 pub(super) struct Covered<'a> {
@@ -87,6 +91,28 @@ impl Renders {
             .execute(&mut **tx)
             .await?;
         Ok(true)
+    }
+
+    /// Has the budget hold what a lease costs that was renewed for its result to be taken in. Where there is not as much left, the render is
+    /// made all the same, and what it cost is booked when it is recorded.
+    pub(super) async fn cover_result(
+        &self,
+        tx: &mut Tx<'_>,
+        job_id: &str,
+        renewed: &AnyRow,
+    ) -> Result<(), sqlx::Error> {
+        let (rate, cost_microusd): (Option<i64>, i64) =
+            (renewed.try_get("rate_microusd_per_hour")?, renewed.try_get("cost_microusd")?);
+        let Some(rate) = rate.filter(|_| cost_microusd > 0) else { return Ok(()) };
+        let leased_ms: i64 =
+            renewed.try_get::<i64, _>("lease_until_ms")? - renewed.try_get::<i64, _>("leased_at_ms")?;
+        let needed_microusd = renewed.try_get::<i64, _>("spent_microusd")? + microusd(rate, leased_ms);
+        let budget_day: String = renewed.try_get("budget_day")?;
+        let covered = Covered { job_id, budget_day: &budget_day, cost_microusd, needed_microusd };
+        if !self.cover(tx, covered).await? {
+            tracing::warn!(job_id, needed_microusd, "the day's budget does not cover the time that a result takes");
+        }
+        Ok(())
     }
 
     /// Renews the leases a node reports, of jobs that are still wanted. Returns the jobs it holds no lease of any more.
@@ -181,9 +207,18 @@ impl Ended {
         }
         let settled = match (self.attempt, self.rate_microusd_per_hour) {
             (0, _) => 0,
-            (_, Some(_)) => self.spent_microusd.min(self.cost_microusd),
+            (_, Some(_)) => self.spent_microusd,
             (_, None) => self.cost_microusd,
         };
+        if settled > self.cost_microusd {
+            let job_id = &self.job_id;
+            tracing::warn!(
+                job_id,
+                settled,
+                reserved = self.cost_microusd,
+                "a render cost more than the budget held for it"
+            );
+        }
         budget::settle(tx, &self.budget_day, self.cost_microusd, settled).await?;
         if settled == self.cost_microusd {
             return Ok(());

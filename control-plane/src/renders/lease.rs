@@ -11,6 +11,9 @@ use cyclorama_core::wire::{FailureKind, JobKind};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
+/// How long a job is kept that lapsed before any node had it: an operator may look at what has just happened.
+const LAPSED_KEPT_MS: i64 = 60 * 60_000;
+
 /// Longest detail of a failure that is kept, in characters.
 const DETAIL_CHARS_MAX: usize = 500;
 
@@ -205,6 +208,13 @@ impl Renders {
             .await?;
         ended.pay(tx).await?;
         Ok(Some(ended))
+    }
+
+    /// Forgets jobs that lapsed an hour ago before any node had them. Whoever asks and hangs up makes one for nothing, as often as he likes.
+    pub(super) async fn forget_lapsed(&self) -> Result<u64, sqlx::Error> {
+        let forgetting =
+            sqlx::query("delete from jobs where state = 'lapsed' and attempt = 0 and fence = 0 and ended_at_ms < $1");
+        self.0.database.write(forgetting.bind(self.0.clock.now().0 - LAPSED_KEPT_MS)).await
     }
 
     /// Wakes whom it concerns and clears what the attempt had uploaded.

@@ -79,6 +79,8 @@ pub struct Settings {
     pub daily_budget_microusd: i64,
     /// What a cold render is counted as on a node without a price.
     pub render_cost_microusd: i64,
+    /// What the hour of a node may cost that joins, in US dollars.
+    pub node_usd_per_hour_max: f64,
     pub rules: Rules,
     /// In front of upload addresses; no slash at the end. The embedded node has its own, see [`Renders::local_node`].
     pub base_url: String,
@@ -183,6 +185,9 @@ impl Renders {
                                 "the farm's pace could not be measured"
                             );
                         }
+                    }
+                    if let Err(error) = renders.forget_lapsed().await {
+                        tracing::warn!(error = &error as &dyn std::error::Error, "lapsed jobs could not be forgotten");
                     }
                     measured = Some(Instant::now());
                 }

@@ -21,9 +21,6 @@ const WAIT_SECONDS_MAX: u64 = 30;
 /// Leases handed out in one answer, and the most a node may hold by its own word.
 const SLOTS_MAX: u32 = 64;
 
-/// Beyond this a node's price is a slip of the finger.
-const USD_PER_HOUR_MAX: f64 = 1000.0;
-
 /// Nodes that left, or were not heard of for a day, are forgotten.
 const FORGOTTEN_AFTER_MS: i64 = 24 * 60 * 60_000;
 
@@ -79,8 +76,8 @@ impl Renders {
             ("slots", (1..=SLOTS_MAX).contains(&request.slots), "must be 1 to 64"),
             (
                 "usd_per_hour",
-                request.usd_per_hour.is_none_or(|price| (0.0..=USD_PER_HOUR_MAX).contains(&price)),
-                "must be 0 to 1000",
+                request.usd_per_hour.is_none_or(|price| (0.0..=self.settings().node_usd_per_hour_max).contains(&price)),
+                "must be 0 to what CYCLORAMA_NODE_USD_PER_HOUR_MAX of the control plane allows",
             ),
             ("pipelines", (1..=16).contains(&request.pipelines.len()), "must name 1 to 16"),
             (

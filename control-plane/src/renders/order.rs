@@ -316,16 +316,22 @@ impl Renders {
         .try_get(0)
     }
 
-    /// Somebody of a higher lane waits for the job now.
+    /// Somebody of a higher lane waits for the job now. From then on it is of their account's share of the budget; where that has no room,
+    /// it stays with whoever had it queued: who asked first pays, as for everybody who joins a wait.
     async fn raise(&self, tx: &mut Tx<'_>, job_id: &str, asker: &Asker) -> Result<(), sqlx::Error> {
         let turn = self.next_turn(tx, asker).await?;
-        sqlx::query("update jobs set priority = $1, turn = $2, account_id = $3 where id = $4 and priority < $1")
-            .bind(asker.lane.number())
-            .bind(turn)
-            .bind(&asker.account_id)
-            .bind(job_id)
-            .execute(&mut **tx)
-            .await?;
+        let takes_over = self.may_take_over(tx, job_id, asker).await?;
+        sqlx::query(
+            "update jobs set priority = $1, turn = $2, account_id = case when $3 = 1 then $4 else account_id end
+             where id = $5 and priority < $1",
+        )
+        .bind(asker.lane.number())
+        .bind(turn)
+        .bind(i64::from(takes_over))
+        .bind(&asker.account_id)
+        .bind(job_id)
+        .execute(&mut **tx)
+        .await?;
         Ok(())
     }
 

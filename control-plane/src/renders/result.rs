@@ -61,7 +61,8 @@ impl From<InvalidKey> for ResultError {
 }
 
 const ACCEPTING_COLUMNS: &str =
-    "kind, vehicle_key, vehicle, view, colors, revision, priority, account_id, node_id, pipeline, is_candidate";
+    "kind, vehicle_key, vehicle, view, colors, revision, priority, account_id, node_id, pipeline, is_candidate, lease_until_ms, leased_at_ms,
+    rate_microusd_per_hour, spent_microusd, cost_microusd, budget_day";
 
 /// A live lease whose result is being accepted.
 pub(super) struct Accepting {
@@ -145,7 +146,11 @@ impl Renders {
                 .bind(fence)
                 .bind(token_id)
                 .bind(lease_until_ms);
-                self.0.database.write_returning(renewing).await?.into_iter().next().ok_or(Stale)?
+                let mut tx = self.0.database.begin().await?;
+                let renewed = renewing.fetch_optional(&mut *tx).await?.ok_or(Stale)?;
+                self.cover_result(&mut tx, job_id, &renewed).await?;
+                tx.commit().await?;
+                renewed
             }
         };
         Ok(Accepting {

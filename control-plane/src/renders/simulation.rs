@@ -180,6 +180,7 @@ pub async fn run(database: Database, store: ObjectStore, scenario: Scenario) -> 
         render_wait: Duration::from_secs(120),
         daily_budget_microusd: i64::MAX / 1_000_000,
         render_cost_microusd: 2_000,
+        node_usd_per_hour_max: 100.0,
         rules: Rules {
             prewarm_percent: 100,
             example_percent: 100,

@@ -47,6 +47,7 @@ fn settings() -> Settings {
         render_wait: Duration::from_secs(20),
         daily_budget_microusd: 1_000_000,
         render_cost_microusd: 2_000,
+        node_usd_per_hour_max: 100.0,
         rules: Rules {
             prewarm_percent: 100,
             example_percent: 100,
@@ -525,7 +526,8 @@ async fn settled_and_reserved_never_pass_the_budget() {
 const USD_PER_HOUR: Option<f64> = Some(3.6);
 
 async fn pass(database: &Database, seconds: i64) {
-    let sql = "update jobs set leased_at_ms = leased_at_ms - $1 where state = 'leased'";
+    let sql =
+        "update jobs set leased_at_ms = leased_at_ms - $1, lease_until_ms = lease_until_ms - $1 where state = 'leased'";
     database.write(sqlx::query(sql).bind(seconds * 1000)).await.expect("sets");
 }
 
@@ -572,6 +574,93 @@ async fn on_a_node_with_a_price_a_render_costs_its_time() {
         queue(&renders, "never", &client()).await;
         assert!((7_500..10_000).contains(&books(&renders).await.0), "the next one is expected to cost as much");
         assert_eq!(renders.nodes().await.expect("lists")[0].usd_per_hour, USD_PER_HOUR);
+    }
+}
+
+/// What is held for a render covers the time in which its result is taken in; what it took is booked, whatever was held; and a node that was not
+/// heard of is paid to the end of its lease.
+#[tokio::test]
+async fn what_a_render_took_is_what_is_booked() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let node_id = priced_node(&renders, USD_PER_HOUR).await;
+        queue(&renders, "late", &client()).await;
+        let job = one(&renders, &node_id).await;
+        pass(&database, 28).await;
+        renders.begin_accepting(TOKEN, &job.job_id, job.fence).await.expect("its lease lives");
+        let (reserved, _) = books(&renders).await;
+        assert!((14_500..17_000).contains(&reserved), "{reserved}: to the end of the lease that was renewed for it");
+        finish(&renders, &job).await;
+        assert_eq!(books(&renders).await, (0, 5_000), "28 seconds, {:?}", database.kind);
+
+        // Its lease is over, and nobody has noticed: there is a picture, and it took forty seconds.
+        queue(&renders, "later", &client()).await;
+        let job = one(&renders, &node_id).await;
+        pass(&database, 40).await;
+        finish(&renders, &job).await;
+        assert_eq!(books(&renders).await.1, 5_000 + 10_000, "{:?}", database.kind);
+
+        queue(&renders, "lost", &client()).await;
+        one(&renders, &node_id).await;
+        pass(&database, 400).await;
+        renders.sweep().await.expect("sweeps");
+        let spent = "select spent_microusd from jobs where vehicle_key like '%lost%'";
+        assert_eq!(number(&database, spent).await, 7_500, "thirty seconds, {:?}", database.kind);
+    }
+}
+
+#[tokio::test]
+async fn a_node_names_no_price_above_the_ceiling() {
+    for database in databases().await {
+        let renders = renders(&database, Settings { node_usd_per_hour_max: 5.0, ..settings() });
+        for (usd_per_hour, is_taken_in) in [(None, true), (Some(0.0), true), (Some(5.0), true), (Some(5.01), false)] {
+            let request = JoinRequest {
+                name: "test".to_owned(),
+                version: "0".to_owned(),
+                slots: 1,
+                batch_max: 1,
+                pipelines: vec![Pipeline { id: "flat".to_owned(), digest: "0".repeat(64) }],
+                device: Device::default(),
+                usd_per_hour,
+            };
+            match renders.join(TOKEN, &request).await {
+                Ok(_) => assert!(is_taken_in, "{usd_per_hour:?}"),
+                Err(error) => {
+                    assert!(!is_taken_in && error.to_string().contains("usd_per_hour"), "{usd_per_hour:?} {error}")
+                }
+            }
+        }
+    }
+}
+
+/// Four renders are an account's share: whoever has used it up pushes a render on, and it stays with the account that had it queued.
+#[tokio::test]
+async fn nobody_passes_a_share_by_joining_what_others_have_queued() {
+    for database in databases().await {
+        let rules = Rules { account_percent: 40, ..settings().rules };
+        let renders = renders(&database, Settings { rules, daily_budget_microusd: 20_000, ..settings() });
+        for (model, account, lane) in [
+            ("a1", "a", Lane::Interactive),
+            ("a2", "a", Lane::Interactive),
+            ("a3", "a", Lane::Interactive),
+            ("b1", "b", Lane::FirstLoad),
+            ("b2", "b", Lane::FirstLoad),
+            ("ahead", "", Lane::Prewarm),
+        ] {
+            queue(&renders, model, &Asker::account(lane, account)).await;
+        }
+        // There is room for one more of a's.
+        for model in ["b1", "b2", "ahead"] {
+            queue(&renders, model, &Asker::account(Lane::Interactive, "a")).await;
+        }
+        let of = async |sql: &'static str| number(&database, sql).await;
+        assert_eq!(of("select count(*) from jobs where account_id = 'a'").await, 4, "{:?}", database.kind);
+        assert_eq!(of("select count(*) from jobs where account_id = 'b'").await, 1);
+        assert_eq!(of("select count(*) from jobs where account_id = ''").await, 1);
+        let interactive = Lane::Interactive.number();
+        let all = sqlx::query_scalar("select count(*) from jobs where priority = $1").bind(interactive);
+        let all: i64 = all.fetch_one(&database.readers).await.expect("counts");
+        assert_eq!(all, 6, "they are all waited for");
     }
 }
 
@@ -697,7 +786,10 @@ async fn whatever_happens_the_books_of_the_day_are_right() {
             [priced_node(&renders, USD_PER_HOUR).await, priced_node(&renders, Some(40.0)).await, node(&renders).await];
         let mut random = rand::rngs::StdRng::seed_from_u64(7);
         let mut held: Vec<(usize, Job)> = Vec::new();
+        // A result that comes when its lease is over costs what it took, whatever is left of the day.
+        let mut most = LIMIT;
         for step in 0..250 {
+            let mut is_result = false;
             match random.random_range(0..8) {
                 0 | 1 => {
                     let _ = want(&renders, &vehicle(&format!("m{step}")), Colour::Red).await;
@@ -720,6 +812,7 @@ async fn whatever_happens_the_books_of_the_day_are_right() {
                 7 if !held.is_empty() => {
                     let (_, job) = held.swap_remove(random.random_range(0..held.len()));
                     if let Ok(objects) = upload(&renders, &job).await {
+                        is_result = true;
                         let _ = renders.accept(TOKEN, &job.job_id, &report(&job, objects)).await;
                     }
                 }
@@ -730,7 +823,9 @@ async fn whatever_happens_the_books_of_the_day_are_right() {
                 renders.order_node(node, NodeOrder::Active, None).await.expect("orders");
             }
             let budget = renders.budget().await.expect("reads");
-            assert!(budget.reserved_microusd + budget.settled_microusd <= LIMIT, "step {step}: {budget:?}");
+            let used = budget.reserved_microusd + budget.settled_microusd;
+            assert!(used <= most || is_result, "step {step}: {budget:?}");
+            most = most.max(used);
             let live =
                 "select cast(coalesce(sum(cost_microusd), 0) as bigint) from jobs where state in ('queued', 'leased')";
             let ended = "select cast(coalesce(sum(cost_microusd), 0) as bigint) from jobs where state not in ('queued', 'leased')";
@@ -753,6 +848,10 @@ async fn what_nobody_waits_for_is_dropped_and_costs_nothing() {
         renders.sweep().await.expect("sweeps");
         assert_eq!(number(&database, "select count(*) from jobs where state = 'lapsed'").await, 1);
         assert_eq!(renders.budget().await.expect("reads").reserved_microusd, 0);
+        assert_eq!(renders.forget_lapsed().await.expect("forgets"), 0, "an operator may look at it");
+        let later = sqlx::query("update jobs set ended_at_ms = ended_at_ms - 3700000");
+        database.write(later).await.expect("sets");
+        assert_eq!(renders.forget_lapsed().await.expect("forgets"), 1);
         want(&renders, &vehicle, Colour::Red).await.expect("queues anew");
         assert_eq!(work(&renders, &node_id, 0).await.len(), 1);
     }
