@@ -22,6 +22,7 @@ pub mod logs;
 pub mod mail;
 pub mod objects;
 pub mod payments;
+pub mod plain_text;
 pub mod prewarm;
 pub mod renders;
 pub mod resolve;

@@ -157,6 +157,7 @@ pub async fn open(
         ledger::start_tidying(db.clone(), Clock::SYSTEM),
         accounts::start_tidying(db.clone(), Clock::SYSTEM),
         renders.start_sweeper(),
+        renders.start_staging_sweeper(),
     ];
     sweepers.extend(renders.start_signals());
     sweepers.extend(writers);

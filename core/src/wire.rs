@@ -97,6 +97,9 @@ pub struct Job {
     /// Where to read the layers from: `paint` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layers_url: Option<String>,
+    /// What is to be found there, lower-case hex: `paint` only. Absent from services before version 0.2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers_sha256: Option<String>,
     /// The span that it belongs to (W3C Trace Context), where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<String>,

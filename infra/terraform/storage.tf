@@ -112,7 +112,7 @@ resource "aws_s3_bucket_versioning" "objects" {
   }
 }
 
-# What a node uploaded and never handed in.
+# What a node uploaded and never handed in. The service removes it by itself; this is for when it cannot.
 resource "aws_s3_bucket_lifecycle_configuration" "objects" {
   bucket = aws_s3_bucket.objects.id
 

@@ -285,6 +285,9 @@ impl Agent {
         holding.held.reached("layers", 0.1);
         let bytes = self.fetch_layers(url, holding).await?;
         let layers_sha256 = hex::encode(Sha256::digest(&bytes));
+        if job.layers_sha256.as_ref().is_some_and(|expected| *expected != layers_sha256) {
+            return Err(JobError::Altered);
+        }
         stages.end("fetch");
         holding.held.reached("compose", 0.4);
         let colours = job.colours.clone();
@@ -357,6 +360,8 @@ enum JobError {
     NoLayers,
     #[error("the stored layers could not be fetched")]
     Fetch(#[source] CallError),
+    #[error("the stored layers are not those that were stored: their digest is another one")]
+    Altered,
     #[error("the stored layers cannot be used")]
     Layers(#[from] finish::StoreError),
     #[error(transparent)]
@@ -375,9 +380,9 @@ impl JobError {
             JobError::Engine(EngineError::Unwell) => Some(FailureKind::OutOfMemory),
             JobError::Publish(PublishError::Cancelled) => None,
             JobError::Publish(PublishError::Result(CallError::Stale)) => None,
-            JobError::Publish(PublishError::Upload { .. } | PublishError::Result(_)) | JobError::Fetch(_) => {
-                Some(FailureKind::Upload)
-            }
+            JobError::Publish(PublishError::Upload { .. } | PublishError::Result(_))
+            | JobError::Fetch(_)
+            | JobError::Altered => Some(FailureKind::Upload),
             JobError::Quality(_) => Some(FailureKind::Quality),
             JobError::Engine(EngineError::Panicked(_) | EngineError::Full | EngineError::Stopped)
             | JobError::Publish(

@@ -156,6 +156,7 @@ impl Plane {
                 upload("32.red.jpg", Format::Jpg, 32),
             ],
             layers_url: Some(format!("{}/layers", self.base())),
+            layers_sha256: Some(hex::encode(Sha256::digest(stored_layers()))),
             traceparent: None,
         }
     }

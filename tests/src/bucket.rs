@@ -127,6 +127,11 @@ impl Bucket {
         names
     }
 
+    /// What the object of this name holds.
+    pub fn bytes_of(&self, name: &str) -> Result<Vec<u8>> {
+        Ok(std::fs::read(self.folder.join(NAME).join(name))?)
+    }
+
     /// What `CYCLORAMA_OBJECTS` is set to for objects under `prefix`.
     pub fn address(&self, prefix: &str) -> String {
         address(&self.endpoint, prefix)

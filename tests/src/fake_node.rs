@@ -129,17 +129,22 @@ impl NodeClient {
             .await?)
     }
 
+    /// PUTs any bytes to an address of a job; the status of the answer.
+    pub async fn put(&self, upload: &wire::Upload, bytes: Vec<u8>) -> Result<u16> {
+        let mut request = self.http.put(&upload.url);
+        for (name, value) in &upload.headers {
+            request = request.header(name, value);
+        }
+        Ok(request.body(bytes).send().await?.status().as_u16())
+    }
+
     /// PUTs every object the job asks for: flat squares in the asked size and format, opaque bytes for the layers.
     pub async fn upload(&self, job: &Job) -> Result<Vec<wire::UploadedObject>> {
         let mut objects = Vec::new();
         for upload in &job.uploads {
             let bytes = picture_for(upload, job)?;
-            let mut request = self.http.put(&upload.url);
-            for (name, value) in &upload.headers {
-                request = request.header(name, value);
-            }
-            let answer = request.body(bytes.clone()).send().await?;
-            ensure!(answer.status().is_success(), "upload of {} answered {}", upload.name, answer.status());
+            let status = self.put(upload, bytes.clone()).await?;
+            ensure!((200..300).contains(&status), "upload of {} answered {status}", upload.name);
             objects.push(wire::UploadedObject {
                 name: upload.name.clone(),
                 sha256: hex::encode(Sha256::digest(&bytes)),

@@ -4,6 +4,7 @@ use super::error::Problem;
 use super::json;
 use crate::accounts::{Scope, api_key, node_token, token::PlainKey};
 use crate::app::App;
+use crate::plain_text;
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
 use axum::http::HeaderMap;
@@ -208,7 +209,8 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
     }
 }
 
-/// The body of a node's call: members that may be absent may be null as well.
+/// The body of a node's call: members that may be absent may be null as well. A NUL in a text is replaced where others are refused: what became
+/// of a job is to be known however its node puts it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NodeBody<T>(pub T);
 
@@ -216,13 +218,22 @@ impl<T: DeserializeOwned> FromRequest<App> for NodeBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let bytes = read_body(request, app).await?;
-        Ok(NodeBody(json::read_with_nulls(&bytes)?))
+        let bytes = read_any_body(request, app).await?;
+        Ok(NodeBody(json::read_with_nulls(&plain_text::without_escaped_nul(&bytes))?))
     }
 }
 
-/// The body's bytes; 413 over the limit that `body_limit` set on the route.
+/// The body's bytes; 413 over the limit that `body_limit` set on the route, 400 for a text that holds NUL: no name of anything does, and
+/// PostgreSQL takes it for no text.
 pub async fn read_body(request: Request, app: &App) -> Result<Bytes, Problem> {
+    let bytes = read_any_body(request, app).await?;
+    match plain_text::escapes_nul(&bytes) {
+        true => Err(Problem::bad_request("invalid_text", "A text of the body holds the character NUL (`\\u0000`).")),
+        false => Ok(bytes),
+    }
+}
+
+async fn read_any_body(request: Request, app: &App) -> Result<Bytes, Problem> {
     let limit =
         request.extensions().get::<super::frame::BodyLimit>().map_or(super::frame::BODY_BYTES_DEFAULT, |limit| limit.0);
     Bytes::from_request(request, app).await.map_err(|rejection| {

@@ -1,12 +1,13 @@
 //! Objects as files in a folder: a key is a path below it.
 
 use super::{Listener, ObjectError, ObjectKey, check_size};
+use crate::clock::UnixMs;
 use bytes::Bytes;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Half-written files wait here, on the same file system as the objects so that a rename is one step. No key can name
 /// it: segments do not start with a dot.
@@ -147,17 +148,49 @@ impl FileStore {
         }
     }
 
-    pub(super) fn rename(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
+    /// A second name for a file: its bytes never change, because objects are replaced by new files and never written into. Not flushed:
+    /// after a power cut nobody asks for a pinned object.
+    pub(super) fn pin(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
+        let (from_path, to_path) = (self.path(from), self.path(to));
+        self.place(&from_path, &to_path, |from, to| fs::hard_link(from, to)).map(drop).map_err(|e| failure(from, e))
+    }
+
+    pub(super) fn publish(&self, from: &ObjectKey, to: &ObjectKey) -> Result<bool, ObjectError> {
         if self.size(from)?.is_none() {
             return Err(ObjectError::Missing { key: from.clone() });
         }
-        self.place_durably(&self.path(from), &self.path(to), |from, to| fs::rename(from, to)).map_err(|e| match e {
+        let target = self.path(to);
+        let is_new = match self.place_durably(&self.path(from), &target, |from, to| fs::hard_link(from, to)) {
+            Ok(()) => true,
+            Err(e) if e.kind() == ErrorKind::AlreadyExists && target.is_file() => false,
             // The target's folder has just been made, so what is missing is the source.
-            e if is_missing(&e) => ObjectError::Missing { key: from.clone() },
-            e => failure(to, e),
-        })?;
-        self.remove_empty_folders(from);
-        Ok(())
+            Err(e) if is_missing(&e) => return Err(ObjectError::Missing { key: from.clone() }),
+            Err(e) => return Err(failure(to, e)),
+        };
+        self.delete(from)?;
+        Ok(is_new)
+    }
+
+    /// Removes files below a folder that were written before a moment, and the folders that are empty then.
+    pub(super) fn remove_before(&self, below: &str, before: UnixMs, most: usize) -> Result<usize, ObjectError> {
+        let mut folders = vec![self.folder.join(below)];
+        let mut removed = 0;
+        while let Some(folder) = folders.pop() {
+            let removing = remove_old_files(&folder, before, most - removed, &mut folders);
+            removed += removing
+                .map_err(|error| ObjectError::Open { store: folder.display().to_string(), source: error.into() })?;
+            // The folders above it, as far as they hold nothing else.
+            let above = folder.ancestors().take_while(|folder| *folder != &*self.folder);
+            for folder in above {
+                if fs::remove_dir(folder).is_err() {
+                    break;
+                }
+            }
+            if removed == most {
+                break;
+            }
+        }
+        Ok(removed)
     }
 
     /// Removes the folders above a key that has gone, as far as they are empty: every lease stages under a folder of its
@@ -178,6 +211,22 @@ impl FileStore {
 
     /// Gives a file another name by `place`, then flushes the folders whose entries changed, so that the new name survives a power cut.
     fn place_durably(&self, from: &Path, to: &Path, place: impl Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
+        let changed = self.place(from, to, place)?;
+        let flush = |folder: &&Path| match File::open(folder) {
+            // Already emptied and removed again, with the object that was moved here.
+            Err(e) if is_missing(&e) => Ok(()),
+            opened => opened?.sync_all(),
+        };
+        changed.iter().try_for_each(flush)
+    }
+
+    /// Gives a file another name by `place`, in a folder that is made if it is absent. The folders whose entries changed.
+    fn place<'a>(
+        &'a self,
+        from: &Path,
+        to: &'a Path,
+        place: impl Fn(&Path, &Path) -> io::Result<()>,
+    ) -> io::Result<Vec<&'a Path>> {
         let parent = to.parent().unwrap_or(&self.folder);
         let mut changed = vec![parent];
         let mut tries_left = MOVE_TRIES;
@@ -192,18 +241,43 @@ impl FileStore {
                 // The folder was empty for a moment, and whoever took the last object out of it removed it: before the rename
                 // (missing), or between the two looks that making it takes (exists already, and then does not).
                 Err(e)
-                    if (is_missing(&e) || e.kind() == ErrorKind::AlreadyExists) && tries_left > 0 && from.exists() => {}
+                    if (is_missing(&e) || (e.kind() == ErrorKind::AlreadyExists && !to.exists()))
+                        && tries_left > 0
+                        && from.exists() => {}
                 Err(e) => return Err(e),
-                Ok(()) => break,
+                Ok(()) => return Ok(changed),
             }
         }
-        let flush = |folder: &&Path| match File::open(folder) {
-            // Already emptied and removed again, with the object that was moved here.
-            Err(e) if is_missing(&e) => Ok(()),
-            opened => opened?.sync_all(),
-        };
-        changed.iter().try_for_each(flush)
     }
+}
+
+/// Removes the files in one folder that were written before a moment; notes the folders in it.
+fn remove_old_files(folder: &Path, before: UnixMs, most: usize, folders: &mut Vec<PathBuf>) -> io::Result<usize> {
+    let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(before.0).unwrap_or(0));
+    let mut removed = 0;
+    let entries = match fs::read_dir(folder) {
+        Err(error) if is_missing(&error) => return Ok(0),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let metadata = match entry.metadata() {
+            Err(error) if is_missing(&error) => continue,
+            metadata => metadata?,
+        };
+        if metadata.is_dir() {
+            folders.push(entry.path());
+        } else if metadata.modified()? < before {
+            if removed == most {
+                break;
+            }
+            match fs::remove_file(entry.path()) {
+                Err(error) if !is_missing(&error) => return Err(error),
+                _ => removed += 1,
+            }
+        }
+    }
+    Ok(removed)
 }
 
 /// Tells of the objects in one folder; the names of the folders in it. `None`: nobody listens any more.

@@ -47,8 +47,17 @@ impl fmt::Display for ObjectKey {
 /// What keys of objects that last begin with.
 pub const LASTING: [&str; 4] = ["layers", "masters", "derived", "signed"];
 
-/// Light layers of a vehicle (by its key, `make/model/year`) and view. A re-render has a higher revision and so another key.
-pub fn layers(vehicle_key: &str, view: View, revision: u64) -> Result<ObjectKey, InvalidKey> {
+/// What keys of uploads begin with.
+pub const STAGING: &str = "staging";
+
+/// Light layers of a vehicle (by its key, `make/model/year`) and view, named by their content. `sha256` is lower-case hex. A re-render has a
+/// higher revision.
+pub fn layers(vehicle_key: &str, view: View, revision: u64, sha256: &str) -> Result<ObjectKey, InvalidKey> {
+    ObjectKey::new(format!("layers/{vehicle_key}/{view}/{revision}-{}", digest(sha256)?))
+}
+
+/// The same as versions up to 0.1 named them.
+pub fn layers_by_revision(vehicle_key: &str, view: View, revision: u64) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("layers/{vehicle_key}/{view}/{revision}"))
 }
 
@@ -70,7 +79,13 @@ pub fn signed(derived: &ObjectKey, certificate_id: &str) -> Result<ObjectKey, In
 /// Where a node's upload waits until its result has been accepted. One lease, one folder, so a late upload of a lost
 /// lease cannot touch a newer one.
 pub fn staging(job_id: &str, fence: i64, name: &str) -> Result<ObjectKey, InvalidKey> {
-    ObjectKey::new(format!("staging/{job_id}/{fence}/{name}"))
+    ObjectKey::new(format!("{STAGING}/{job_id}/{fence}/{name}"))
+}
+
+/// A staged object as it was when a result came: nobody has an address for it. Below the lease's folder, so that it is cleared with it.
+/// `attempt` is a name of its own for each look at a result, so that none sees what another one pinned.
+pub fn pinned(job_id: &str, fence: i64, attempt: &str, name: &str) -> Result<ObjectKey, InvalidKey> {
+    ObjectKey::new(format!("{STAGING}/{job_id}/{fence}/{attempt}/{name}"))
 }
 
 fn digest(sha256: &str) -> Result<&str, InvalidKey> {
@@ -119,10 +134,15 @@ mod tests {
         let sha = "0".repeat(63) + "a";
         assert_eq!(master(&sha).unwrap().as_str(), format!("masters/{sha}.png"));
         assert_eq!(derived(&sha, 450, 300, Format::Jpg).unwrap().as_str(), format!("derived/{sha}/450x300.jpg"));
-        assert_eq!(layers("bmw/x5/2020", View::SideRight, 3).unwrap().as_str(), "layers/bmw/x5/2020/side-right/3");
+        let named = layers("bmw/x5/2020", View::SideRight, 3, &sha).unwrap();
+        assert_eq!(named.as_str(), format!("layers/bmw/x5/2020/side-right/3-{sha}"));
+        let older = layers_by_revision("bmw/x5/2020", View::SideRight, 3).unwrap();
+        assert_eq!(older.as_str(), "layers/bmw/x5/2020/side-right/3");
+        assert_eq!(pinned("0190-a", 7, "b", "layers").unwrap().as_str(), "staging/0190-a/7/b/layers");
         assert_eq!(staging("0190-a", 7, "256.red.webp").unwrap().as_str(), "staging/0190-a/7/256.red.webp");
         for bad in ["", "abc", &sha.to_uppercase(), &format!("../{}", &sha[3..])] {
             assert!(master(bad).is_err(), "{bad:?}");
+            assert!(layers("bmw/x5/2020", View::Side, 1, bad).is_err(), "{bad:?}");
         }
     }
 }

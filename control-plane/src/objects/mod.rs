@@ -8,7 +8,7 @@ pub mod keys;
 mod s3;
 
 #[cfg(test)]
-mod s3_tests;
+pub(crate) mod s3_tests;
 #[cfg(test)]
 mod tests;
 
@@ -64,6 +64,9 @@ pub enum ObjectError {
     },
     #[error("object `{key}` has {bytes} bytes or more, and {OBJECT_BYTES_MAX} are allowed")]
     TooLarge { key: ObjectKey, bytes: u64 },
+    /// Its bytes are not those that were stored under the key.
+    #[error("object `{key}` is not what was stored: its digest is another one")]
+    Altered { key: ObjectKey },
     /// `store` is a folder or an `s3://` address.
     #[error("cannot use {store} as the object store")]
     Open {
@@ -174,15 +177,42 @@ impl ObjectStore {
         }
     }
 
-    /// Gives an object another name, replacing what had it: how an upload leaves the staging area. A file has one name at any
-    /// time; in a bucket it may have both for a moment, or after a failure, and doing it again ends that.
-    pub async fn rename(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
+    /// Gives what `from` holds at this moment the further name `to`, which nobody has an address for. Whatever is put under `from`
+    /// afterwards does not change what `to` names: what is to be verified and then published is pinned first.
+    pub async fn pin(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
         match self {
             Self::Files(files) => {
                 let (from, to) = (from.clone(), to.clone());
-                files.run(move |files| files.rename(&from, &to)).await
+                files.run(move |files| files.pin(&from, &to)).await
             }
-            Self::S3(s3) => s3.rename(from, to).await,
+            Self::S3(s3) => s3.copy(from, to).await,
+        }
+    }
+
+    /// Moves an object to the name that readers know, durably, unless something has that name already, which stays. Either way `from` is
+    /// gone afterwards. Whether it is the object that was moved. In a bucket it may have both names for a moment, or after a failure.
+    pub async fn publish(&self, from: &ObjectKey, to: &ObjectKey) -> Result<bool, ObjectError> {
+        match self {
+            Self::Files(files) => {
+                let (from, to) = (from.clone(), to.clone());
+                files.run(move |files| files.publish(&from, &to)).await
+            }
+            Self::S3(s3) => {
+                let is_new = s3.size(to).await?.is_none();
+                if is_new {
+                    s3.copy(from, to).await?;
+                }
+                s3.delete(from).await?;
+                Ok(is_new)
+            }
+        }
+    }
+
+    /// Removes staged objects that were put before a moment, at most `most` of them. How many it removed.
+    pub async fn remove_staged_before(&self, before: UnixMs, most: usize) -> Result<usize, ObjectError> {
+        match self {
+            Self::Files(files) => files.run(move |files| files.remove_before(keys::STAGING, before, most)).await,
+            Self::S3(s3) => s3.remove_before(keys::STAGING, before, most).await,
         }
     }
 

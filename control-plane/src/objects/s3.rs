@@ -182,20 +182,13 @@ impl S3Store {
     /// Tells of every object below the folders named, until nobody listens any more.
     pub(super) async fn list(&self, below: &[&str], listener: &Listener) {
         for folder in below {
-            let above = match self.bucket.prefix.as_str() {
-                "" => String::new(),
-                prefix => format!("{prefix}/"),
-            };
+            let above = self.above();
             let request = self.client.list_objects_v2().bucket(&self.bucket.name).prefix(format!("{above}{folder}/"));
             let mut pages = request.into_paginator().send();
             while let Some(page) = pages.next().await {
                 let page = match page {
                     Ok(page) => page,
-                    Err(error) => {
-                        let source = error.into();
-                        let error = ObjectError::Open { store: self.bucket.to_string(), source };
-                        return drop(listener.send(Err(error)).await);
-                    }
+                    Err(error) => return drop(listener.send(Err(self.unlistable(error.into()))).await),
                 };
                 for object in page.contents() {
                     let name = object.key().and_then(|name| name.strip_prefix(&above)).unwrap_or_default();
@@ -221,13 +214,43 @@ impl S3Store {
         }
     }
 
-    /// A bucket knows no renaming: a copy, then the old name goes.
-    pub(super) async fn rename(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
+    /// The server copies; no byte comes here.
+    pub(super) async fn copy(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
         // Names consist of characters that stand for themselves in an address.
         let source = format!("{}/{}", self.bucket.name, self.name(from));
         let request = self.client.copy_object().bucket(&self.bucket.name).copy_source(source).key(self.name(to));
-        request.send().await.map_err(|error| failed(from, "COPY", error))?;
-        self.delete(from).await
+        request.send().await.map(drop).map_err(|error| failed(from, "COPY", error))
+    }
+
+    /// Removes objects below a folder that were put before a moment. Looks at one page of the listing (a thousand objects, in the order of
+    /// their names): names of staged objects begin with the time of their job, so the oldest come first.
+    pub(super) async fn remove_before(&self, below: &str, before: UnixMs, most: usize) -> Result<usize, ObjectError> {
+        let above = self.above();
+        let request = self.client.list_objects_v2().bucket(&self.bucket.name).prefix(format!("{above}{below}/"));
+        let page = request.send().await.map_err(|error| self.unlistable(error.into()))?;
+        let mut removed = 0;
+        for object in page.contents() {
+            let put_ms = object.last_modified().and_then(|at| at.to_millis().ok());
+            let name = object.key().and_then(|name| name.strip_prefix(&above)).unwrap_or_default();
+            let Ok(key) = ObjectKey::new(name) else { continue };
+            if removed < most && put_ms.is_some_and(|put_ms| put_ms < before.0) {
+                self.delete(&key).await?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// What is in front of every key.
+    fn above(&self) -> String {
+        match self.bucket.prefix.as_str() {
+            "" => String::new(),
+            prefix => format!("{prefix}/"),
+        }
+    }
+
+    fn unlistable(&self, source: Cause) -> ObjectError {
+        ObjectError::Open { store: self.bucket.to_string(), source }
     }
 
     pub(super) async fn presigned_put(
@@ -255,10 +278,7 @@ impl S3Store {
 
     /// The object's name in the bucket.
     fn name(&self, key: &ObjectKey) -> String {
-        match self.bucket.prefix.as_str() {
-            "" => key.to_string(),
-            prefix => format!("{prefix}/{key}"),
-        }
+        format!("{}{key}", self.above())
     }
 }
 

@@ -33,7 +33,7 @@ async fn opened_with(address: &str, secret: &str, patience: Patience) -> Result<
     Ok(ObjectStore::S3(S3Store::open(&bucket, patience, chain).await?))
 }
 
-pub(super) async fn opened(address: &str) -> Result<ObjectStore, ObjectError> {
+pub(crate) async fn opened(address: &str) -> Result<ObjectStore, ObjectError> {
     opened_with(address, SECRET_ACCESS_KEY, Patience::default()).await
 }
 
@@ -57,7 +57,7 @@ async fn ask(store: &ObjectStore, verb: &str) -> Result<(), ObjectError> {
         "GET" => store.get(&a).await.map(drop),
         "HEAD" => store.size(&a).await.map(drop),
         "DELETE" => store.delete(&a).await,
-        "COPY" => store.rename(&a, &b).await,
+        "COPY" => store.pin(&a, &b).await,
         other => panic!("{other}"),
     }
 }

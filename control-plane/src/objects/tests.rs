@@ -2,6 +2,7 @@
 
 use super::s3_tests::opened;
 use super::*;
+use crate::clock::Clock;
 use cyclorama_tests::bucket::{Bucket, Moto};
 use std::fs;
 
@@ -16,7 +17,9 @@ fn files_below(folder: &std::path::Path) -> usize {
 async fn keeps_the_contract(store: &ObjectStore) {
     what_is_put_is_read_until_it_is_deleted(store).await;
     of_several_that_are_new_one_is_kept(store).await;
-    rename_moves_once(store).await;
+    what_is_pinned_does_not_change_with_what_it_was_pinned_from(store).await;
+    what_is_published_stays(store).await;
+    staged_objects_are_removed_when_they_are_old(store).await;
     readers_never_see_half_an_object(store).await;
 }
 
@@ -84,15 +87,46 @@ async fn of_several_that_are_new_one_is_kept(store: &ObjectStore) {
     assert_eq!(store.get(&key("deep/down/one")).await.unwrap(), vec![kept[0]; 10_000]);
 }
 
-async fn rename_moves_once(store: &ObjectStore) {
-    let (from, to) = (key("staging/j/1/layers"), key("layers/bmw/x5/2020/front/1"));
-    store.put(&to, Bytes::from_static(b"older")).await.unwrap();
-    store.put(&from, Bytes::from_static(b"x")).await.unwrap();
-    store.rename(&from, &to).await.unwrap();
-    assert_eq!((store.size(&from).await.unwrap(), store.size(&to).await.unwrap()), (None, Some(1)));
-    let again = store.rename(&from, &to).await;
-    assert!(matches!(&again, Err(ObjectError::Missing { key }) if *key == from), "{again:?}");
+async fn what_is_pinned_does_not_change_with_what_it_was_pinned_from(store: &ObjectStore) {
+    let (staged, pinned) = (key("staging/j/1/layers"), key("staging/j/1/look/layers"));
+    let absent = store.pin(&staged, &pinned).await;
+    assert!(matches!(&absent, Err(ObjectError::Missing { key }) if *key == staged), "{absent:?}");
+    store.put(&staged, Bytes::from_static(b"honest")).await.unwrap();
+    store.pin(&staged, &pinned).await.unwrap();
+    store.put(&staged, Bytes::from_static(b"something else")).await.unwrap();
+    assert_eq!(store.get(&pinned).await.unwrap().as_ref(), b"honest");
+    store.delete(&staged).await.unwrap();
+    assert_eq!(store.get(&pinned).await.unwrap().as_ref(), b"honest");
+    store.delete(&pinned).await.unwrap();
+}
+
+async fn what_is_published_stays(store: &ObjectStore) {
+    let (first, second, to) = (key("staging/j/1/a"), key("staging/j/2/a"), key("layers/bmw/x5/2020/front/1"));
+    store.put(&first, Bytes::from_static(b"x")).await.unwrap();
+    assert!(store.publish(&first, &to).await.unwrap());
+    assert_eq!((store.size(&first).await.unwrap(), store.size(&to).await.unwrap()), (None, Some(1)));
+    store.put(&second, Bytes::from_static(b"later")).await.unwrap();
+    assert!(!store.publish(&second, &to).await.unwrap(), "the name is taken");
+    assert_eq!(store.size(&second).await.unwrap(), None);
     assert_eq!(store.get(&to).await.unwrap().as_ref(), b"x");
+    let other = key("layers/bmw/x5/2020/front/2");
+    let again = store.publish(&first, &other).await;
+    assert!(matches!(&again, Err(ObjectError::Missing { key }) if *key == first), "{again:?}");
+}
+
+async fn staged_objects_are_removed_when_they_are_old(store: &ObjectStore) {
+    let (staged, pinned, lasting) = (key("staging/a/1/x"), key("staging/a/1/b/x"), key("masters/kept.png"));
+    for object in [&staged, &pinned, &lasting] {
+        store.put(object, Bytes::from_static(b"x")).await.unwrap();
+    }
+    let now = Clock::SYSTEM.now();
+    assert_eq!(store.remove_staged_before(now.plus_ms(-60_000), 10).await.unwrap(), 0, "they are young");
+    assert_eq!(store.remove_staged_before(now.plus_ms(60_000), 1).await.unwrap(), 1, "no more than that");
+    assert_eq!(store.remove_staged_before(now.plus_ms(60_000), 10).await.unwrap(), 1);
+    assert_eq!(store.remove_staged_before(now.plus_ms(60_000), 10).await.unwrap(), 0);
+    assert_eq!((store.size(&staged).await.unwrap(), store.size(&pinned).await.unwrap()), (None, None));
+    assert_eq!(store.size(&lasting).await.unwrap(), Some(1));
+    store.delete(&lasting).await.unwrap();
 }
 
 async fn readers_never_see_half_an_object(store: &ObjectStore) {
@@ -168,7 +202,7 @@ async fn folders_go_with_their_last_object_and_come_back() {
     let store = ObjectStore::open_files(folder.path().to_owned()).unwrap();
     store.put(&key("staging/job/1/a"), Bytes::from_static(b"x")).await.unwrap();
     store.put(&key("staging/job/1/b"), Bytes::from_static(b"x")).await.unwrap();
-    store.rename(&key("staging/job/1/a"), &key("derived/aa/a")).await.unwrap();
+    store.publish(&key("staging/job/1/a"), &key("derived/aa/a")).await.unwrap();
     assert!(folder.path().join("staging/job/1").is_dir(), "it still holds b");
     store.delete(&key("staging/job/1/b")).await.unwrap();
     assert!(!folder.path().join("staging").exists());
@@ -180,7 +214,7 @@ async fn folders_go_with_their_last_object_and_come_back() {
             let (here, there) = (key(&format!("staging/one/{name}")), key(&format!("kept/two/{name}")));
             for _ in 0..200 {
                 store.put(&here, Bytes::from_static(b"x")).await.unwrap();
-                store.rename(&here, &there).await.unwrap();
+                store.publish(&here, &there).await.unwrap();
                 store.delete(&there).await.unwrap();
             }
         })

@@ -3,6 +3,7 @@
 //! A candidate's objects are named by their digests as all others and its rows apart, so that until it is taken nothing that is served
 //! knows of it; taking it is the same change of rows as any newer revision.
 
+use super::layers::REPLACES_LAYERS;
 use super::order::NewJob;
 use super::signals::Signal;
 use super::state::column;
@@ -11,11 +12,6 @@ use crate::db::Tx;
 use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Colour, View};
 use sqlx::Row;
-
-/// How a row of layers takes the place of the one before it.
-pub(super) const REPLACES_LAYERS: &str = "on conflict (vehicle_key, view) do update set revision = excluded.revision,
-    sha256 = excluded.sha256, bytes = excluded.bytes, pipeline = excluded.pipeline, job_id = excluded.job_id,
-    made_at_ms = excluded.made_at_ms";
 
 /// Colours that came to exist while a candidate was made are painted in its light; nobody waits for them.
 const REPAINT_WAITS_MS: i64 = crate::clock::DAY_MS;
@@ -72,8 +68,8 @@ impl Renders {
             review::end_replaced(&mut tx, id, revision, now).await?;
         }
         let sql = format!(
-            "insert into layers (vehicle_key, view, revision, sha256, bytes, pipeline, job_id, made_at_ms)
-             select vehicle_key, view, revision, sha256, bytes, pipeline, job_id, made_at_ms from candidate_layers
+            "insert into layers (vehicle_key, view, revision, sha256, named_by_sha256, bytes, pipeline, job_id, made_at_ms)
+             select vehicle_key, view, revision, sha256, named_by_sha256, bytes, pipeline, job_id, made_at_ms from candidate_layers
                 where vehicle_key = $1 and view = $2 and revision = $3 {REPLACES_LAYERS}"
         );
         sqlx::query(sqlx::AssertSqlSafe(sql))

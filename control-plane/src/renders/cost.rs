@@ -9,6 +9,7 @@ use super::budget::{self, BUDGET_SPENT};
 use super::lease::{Ended, unwanted};
 use crate::clock::UnixMs;
 use crate::db::Tx;
+use crate::plain_text;
 use cyclorama_core::wire::JobProgress;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -137,7 +138,7 @@ impl Renders {
             unwanted("$8")
         )))
         .bind(until_ms)
-        .bind(job.stage.chars().take(80).collect::<String>())
+        .bind(plain_text::readable(&job.stage, 80))
         .bind(f64::from(job.progress))
         .bind(&job.job_id)
         .bind(job.fence)

@@ -1,13 +1,14 @@
 //! How a lease ends: by a failure, a loss, because nobody waits any more, or (in `result`) by a result. Every change of a lease names its fence. What renews it is `cost`.
 
 use super::cost::SPENT_NOW;
+use super::fault::Silent;
 use super::lane::Lane;
 use super::signals::Signal;
 use super::{ATTEMPTS_MAX, LEASES_MAX, Renders, Stale};
 use crate::db::Tx;
 use crate::logs::causes;
-use crate::objects::keys;
-use cyclorama_core::wire::{FailureKind, JobKind};
+use crate::plain_text;
+use cyclorama_core::wire::FailureKind;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
@@ -75,7 +76,7 @@ impl Renders {
         kind: FailureKind,
         detail: &str,
     ) -> Result<Result<(), Stale>, sqlx::Error> {
-        let detail: String = detail.chars().take(DETAIL_CHARS_MAX).collect();
+        let detail = plain_text::readable(detail, DETAIL_CHARS_MAX);
         let mut tx = self.0.database.begin().await?;
         let node = sqlx::query(sqlx::AssertSqlSafe(format!("select node_id from jobs where {LEASED_BY_TOKEN}")))
             .bind(job_id)
@@ -184,6 +185,8 @@ impl Renders {
     ) -> Result<Option<Ended>, sqlx::Error> {
         let now = self.0.clock.now();
         let (fence, node_id) = leased.unwrap_or((0, ""));
+        let sql = "select leased_at_ms from jobs where id = $1 and fence = $2 and node_id = $3 and state = 'leased'";
+        let held = sqlx::query(sql).bind(job_id).bind(fence).bind(node_id).fetch_optional(&mut **tx).await?;
         let lapsed = sqlx::query(sqlx::AssertSqlSafe(format!(
             "update jobs set state = 'lapsed', spent_microusd = {SPENT_NOW}, node_id = null, leased_at_ms = null, lease_until_ms = null,
                              lease_secret_sha256 = null, ended_at_ms = $1
@@ -207,6 +210,9 @@ impl Renders {
             .execute(&mut **tx)
             .await?;
         ended.pay(tx).await?;
+        if let Some(held) = held {
+            self.count_lapsed(tx, Silent { node_id, job_id, leased_at_ms: held.try_get(0)? }).await?;
+        }
         Ok(Some(ended))
     }
 
@@ -231,18 +237,5 @@ impl Renders {
                 tracing::warn!(job_id, error = causes(&*error), "uploads of an ended attempt could not be removed");
             }
         });
-    }
-
-    async fn clear_staging(&self, job_id: &str, fence: i64) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let row = sqlx::query("select kind, colors from jobs where id = $1")
-            .bind(job_id)
-            .fetch_one(&self.0.database.readers)
-            .await?;
-        let kind: JobKind = row.try_get::<&str, _>(0)?.parse()?;
-        let colours = super::state::colours_of(row.try_get(1)?, "jobs.colors", job_id)?;
-        for owed in super::uploads::owed(kind, &colours) {
-            self.0.store.delete(&keys::staging(job_id, fence, &owed.name)?).await?;
-        }
-        Ok(())
     }
 }

@@ -8,19 +8,23 @@ mod ahead;
 mod budget;
 mod candidate;
 mod cost;
+mod fault;
 mod feedback;
 mod inspect;
 mod lane;
+mod layers;
 mod lease;
 mod nodes;
 mod order;
 mod overview;
 mod pace;
+mod publish;
 mod queue;
 mod result;
 mod review;
 mod signals;
 pub mod simulation;
+mod staging;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -49,7 +53,7 @@ use crate::db::Database;
 use crate::objects::ObjectStore;
 use cyclorama_core::Variant;
 use signals::Signals;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -146,6 +150,8 @@ struct Shared {
     given: Mutex<pace::Given>,
     /// Jobs handed out by this process since the last one of prewarming.
     since_prewarm: AtomicU64,
+    /// Leases whose result is being accepted here, by job and fence: their upload addresses take nothing meanwhile.
+    accepting: Mutex<HashSet<(String, i64)>>,
     /// One task per variant that requests of this process wait for.
     watched: Mutex<HashMap<(Variant, Asker), watch::Receiver<Outcome>>>,
 }
@@ -164,6 +170,7 @@ impl Renders {
             mean_cost_microusd: Mutex::default(),
             given: Mutex::default(),
             since_prewarm: AtomicU64::new(0),
+            accepting: Mutex::default(),
             watched: Mutex::default(),
         }))
     }

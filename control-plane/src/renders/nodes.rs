@@ -1,19 +1,15 @@
 //! Render nodes: joining, asking for work, heartbeats, orders, quarantine.
 
-use super::cost;
-use super::queue::Claimant;
+use super::queue::{Claimant, Loss};
 use super::signals::Signal;
 use super::state::column;
-use super::{Renders, Standing};
+use super::{Renders, Standing, cost, fault};
 use crate::clock::UnixMs;
-use crate::db::Tx;
 use crate::objects::ObjectError;
+use crate::plain_text;
 use cyclorama_core::wire::{HeartbeatRequest, HeartbeatResponse, Job, JoinRequest, NodeOrder, NodeState, Pipeline};
 use sqlx::Row;
 use std::time::Duration;
-
-/// Different jobs that may fail in a row on a node before it is given no more.
-const FAILURES_MAX: usize = 3;
 
 /// Longest wait of a request for work.
 const WAIT_SECONDS_MAX: u64 = 30;
@@ -54,7 +50,7 @@ pub struct Node {
     pub device: serde_json::Value,
     /// What the service lets it do.
     pub state: Standing,
-    /// What it said of itself: ready, busy, draining, unhealthy.
+    /// What it said of itself: ready, busy, draining, unhealthy. Unhealthy also while it does not let go of a job that it was told to stop.
     pub reported_state: String,
     pub device_metrics: serde_json::Value,
     pub joined_at_ms: i64,
@@ -73,6 +69,8 @@ impl Renders {
         let rules = [
             ("name", (1..=80).contains(&request.name.chars().count()), "must have 1 to 80 characters"),
             ("version", request.version.len() <= 80, "must have at most 80 characters"),
+            ("name", plain_text::is_readable(&request.name), "must have no control characters"),
+            ("version", plain_text::is_readable(&request.version), "must have no control characters"),
             ("slots", (1..=SLOTS_MAX).contains(&request.slots), "must be 1 to 64"),
             (
                 "usd_per_hour",
@@ -84,6 +82,19 @@ impl Renders {
                 "pipelines",
                 request.pipelines.iter().all(|p| p.id.len() <= 120 && p.digest.len() <= 200),
                 "has too long an id or digest",
+            ),
+            (
+                "pipelines",
+                request.pipelines.iter().all(|p| plain_text::is_readable(&p.id) && plain_text::is_readable(&p.digest)),
+                "must have no control characters in ids and digests",
+            ),
+            (
+                "device",
+                [&request.device.name, &request.device.backend]
+                    .into_iter()
+                    .chain(&request.device.execution_provider)
+                    .all(|text| plain_text::is_readable(text)),
+                "must have no control characters",
             ),
         ];
         if let Some((field, _, rule)) = rules.into_iter().find(|(_, holds, _)| !holds) {
@@ -133,7 +144,7 @@ impl Renders {
             tokio::pin!(queued);
             queued.as_mut().enable();
 
-            if free > 0 && self.standing(node_id).await? == Standing::Active {
+            if free > 0 && self.may_work(node_id).await? {
                 let jobs = self.claim(node, i64::from(free.min(SLOTS_MAX))).await?;
                 if !jobs.is_empty() {
                     return Ok(jobs);
@@ -158,13 +169,16 @@ impl Renders {
         Ok((pipeline.unwrap_or_default(), cost::rate_of_slot(row.try_get(1)?, row.try_get(2)?)))
     }
 
-    /// Read anew for every look at the queue: an order holds at once, also for a request that is already waiting.
-    async fn standing(&self, node_id: &str) -> Result<Standing, NodeError> {
-        let row = sqlx::query("select standing from nodes where id = $1")
+    /// Whether a node is given work. Read for every look at the queue: an order holds at once, also for a request that is already waiting.
+    async fn may_work(&self, node_id: &str) -> Result<bool, NodeError> {
+        let row = sqlx::query("select standing, reported_state from nodes where id = $1")
             .bind(node_id)
             .fetch_optional(&self.0.database.readers)
-            .await?;
-        Ok(column(row.ok_or(NodeError::Unknown)?.try_get(0)?, "nodes.standing", node_id)?)
+            .await?
+            .ok_or(NodeError::Unknown)?;
+        let standing: Standing = column(row.try_get(0)?, "nodes.standing", node_id)?;
+        let reported: NodeState = column(row.try_get(1)?, "nodes.reported_state", node_id)?;
+        Ok(standing == Standing::Active && reported != NodeState::Unhealthy)
     }
 
     pub async fn heartbeat(
@@ -173,31 +187,39 @@ impl Renders {
         node_id: &str,
         report: &HeartbeatRequest,
     ) -> Result<HeartbeatResponse, NodeError> {
-        let row = self
-            .0
-            .database
-            .write_returning(
-                sqlx::query(
-                    "update nodes set seen_at_ms = $1, reported_state = $2, device_metrics = $3
-             where id = $4 and token_id = $5 and standing <> 'left' returning standing, drain_until_ms",
-                )
-                .bind(self.0.clock.now().0)
-                .bind(report.state.as_str())
-                .bind(report.device.to_string())
-                .bind(node_id)
-                .bind(token_id),
-            )
-            .await?
-            .into_iter()
-            .next()
-            .ok_or(NodeError::Unknown)?;
+        let sql = "select standing, drain_until_ms, cancelled_jobs, reported_state from nodes where id = $1 and token_id = $2 and standing <> 'left'";
+        let row = sqlx::query(sql).bind(node_id).bind(token_id).fetch_optional(&self.0.database.readers).await?;
+        let row = row.ok_or(NodeError::Unknown)?;
         let standing: Standing = column(row.try_get(0)?, "nodes.standing", node_id)?;
         let drain_until_ms: Option<i64> = row.try_get(1)?;
         if standing == Standing::Draining && drain_until_ms.is_some_and(|until| until <= self.0.clock.now().0) {
-            self.take_back(node_id, "the time of its node's drain was over").await?;
+            self.take_back(node_id, Loss::Drained).await?;
         }
         let held = report.jobs.get(..SLOTS_MAX as usize).unwrap_or(&report.jobs);
         let cancel = self.renew(node_id, held).await?;
+        let now = self.0.clock.now();
+        let cancelled = fault::still_cancelled(row.try_get(2)?, &cancel, now);
+        let reported = self.state_of(report.state, &cancelled, now);
+        if reported != report.state && row.try_get::<&str, _>(3)? != reported.as_str() {
+            tracing::warn!(node_id, jobs = cancel.join(","), "a node does not let go of jobs that it was told to stop");
+        }
+        let noted = match cancelled.is_empty() {
+            true => None,
+            false => serde_json::to_string(&cancelled).ok(),
+        };
+        let beat = sqlx::query(
+            "update nodes set seen_at_ms = $1, reported_state = $2, device_metrics = $3, cancelled_jobs = $4
+             where id = $5 and token_id = $6 and standing <> 'left'",
+        )
+        .bind(now.0)
+        .bind(reported.as_str())
+        .bind(report.device.to_string())
+        .bind(noted)
+        .bind(node_id)
+        .bind(token_id);
+        if self.0.database.write(beat).await? != 1 {
+            return Err(NodeError::Unknown);
+        }
         let state = match standing {
             Standing::Active => NodeOrder::Active,
             Standing::Draining => NodeOrder::Draining,
@@ -222,7 +244,7 @@ impl Renders {
         if left != 1 {
             return Err(NodeError::Unknown);
         }
-        self.take_back(node_id, "its node left").await?;
+        self.take_back(node_id, Loss::Left).await?;
         Ok(())
     }
 
@@ -240,12 +262,12 @@ impl Renders {
             )
             .await?;
         for row in rows {
-            self.take_back(row.try_get(0)?, "its node ended").await?;
+            self.take_back(row.try_get(0)?, Loss::Ended).await?;
         }
         Ok(())
     }
 
-    async fn take_back(&self, node_id: &str, why: &str) -> Result<(), sqlx::Error> {
+    async fn take_back(&self, node_id: &str, why: Loss) -> Result<(), sqlx::Error> {
         let held = sqlx::query("select id, fence from jobs where node_id = $1 and state = 'leased'")
             .bind(node_id)
             .fetch_all(&self.0.database.readers)
@@ -316,43 +338,6 @@ impl Renders {
             usd_per_hour: row.try_get::<Option<i64>, _>("microusd_per_hour")?.map(|price| price as f64 / 1e6),
             id,
         })
-    }
-
-    /// Counts a failed job against its node: three different ones in a row, and it is given no more.
-    pub(super) async fn count_failure(&self, tx: &mut Tx<'_>, node_id: &str, job_id: &str) -> Result<(), sqlx::Error> {
-        let row =
-            sqlx::query("select failed_in_a_row from nodes where id = $1").bind(node_id).fetch_one(&mut **tx).await?;
-        let before: String = row.try_get(0)?;
-        let mut failed: Vec<&str> = before.split(',').filter(|id| !id.is_empty()).collect();
-        if failed.contains(&job_id) {
-            return Ok(());
-        }
-        failed.push(job_id);
-        sqlx::query("update nodes set failed_in_a_row = $1 where id = $2 and failed_in_a_row = $3")
-            .bind(failed.join(","))
-            .bind(node_id)
-            .bind(&before)
-            .execute(&mut **tx)
-            .await?;
-        if failed.len() >= FAILURES_MAX {
-            let set = sqlx::query("update nodes set standing = 'quarantined' where id = $1 and standing = 'active'");
-            if set.bind(node_id).execute(&mut **tx).await?.rows_affected() == 1 {
-                tracing::error!(
-                    node_id,
-                    jobs = failed.join(","),
-                    "a node failed three different jobs in a row and gets no more"
-                );
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) async fn count_success(&self, tx: &mut Tx<'_>, node_id: &str) -> Result<(), sqlx::Error> {
-        sqlx::query("update nodes set jobs_done = jobs_done + 1, failed_in_a_row = '' where id = $1")
-            .bind(node_id)
-            .execute(&mut **tx)
-            .await?;
-        Ok(())
     }
 }
 

@@ -2,13 +2,13 @@
 //! `skip locked`, SQLite has one writer at a time anyway.
 
 use super::cost::{self, Covered};
+use super::fault::Silent;
 use super::lane::{Lane, PREWARM_EVERY};
 use super::state::colours_of;
 use super::uploads::Place;
-use super::{NodeError, Renders};
+use super::{NodeError, Renders, layers};
 use crate::clock::UnixMs;
 use crate::db::{DatabaseKind, Tx};
-use crate::objects::{ObjectError, keys};
 use cyclorama_core::View;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::{FailureKind, Job, JobKind};
@@ -154,12 +154,17 @@ impl Renders {
             .map_err(|e: cyclorama_core::UnknownName| unreadable("view", e.to_string()))?;
         let colours = colours_of(row.try_get("colors")?, "jobs.colors", job_id)?;
         let place = Place { job_id, fence, base_url: node.base_url, secret: &secret };
-        let layers_url = match kind {
-            JobKind::Render => None,
+        let (layers_url, layers_sha256) = match kind {
+            JobKind::Render => (None, None),
             JobKind::Paint => {
-                let revision: i64 = row.try_get("revision")?;
-                let layers = keys::layers(row.try_get("vehicle_key")?, view, revision as u64);
-                Some(self.layers_address(place, &layers.map_err(ObjectError::from)?).await?)
+                let (vehicle_key, revision) = (row.try_get("vehicle_key")?, row.try_get("revision")?);
+                let Some(stored) = layers::find(tx, vehicle_key, view, revision).await? else {
+                    tracing::error!(job_id, vehicle_key, %view, revision, "a paint job's layers are not on record");
+                    self.fail_for_good(tx, job_id, fence, FailureKind::Internal.as_str(), "its layers are gone")
+                        .await?;
+                    return Ok(None);
+                };
+                (Some(self.layers_address(place, &stored.key).await?), Some(stored.sha256))
             }
         };
         Ok(Some(Job {
@@ -175,6 +180,7 @@ impl Renders {
             uploads: self.upload_addresses(place, kind, &colours).await?,
             colours,
             layers_url,
+            layers_sha256,
             traceparent: row.try_get("traceparent")?,
         }))
     }
@@ -194,7 +200,7 @@ impl Renders {
             .await?;
         for row in lost {
             let (job_id, fence): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
-            self.lose(&job_id, fence, "its node was not heard of").await?;
+            self.lose(&job_id, fence, Loss::Silence).await?;
         }
         let lapsed = sqlx::query(
             "select id from jobs where state = 'queued' and deadline_ms < $1 order by deadline_ms limit $2",
@@ -213,15 +219,43 @@ impl Renders {
     }
 
     /// Ends an attempt whose node is gone. A lease that has moved on meanwhile is left alone.
-    pub(super) async fn lose(&self, job_id: &str, fence: i64, why: &str) -> Result<(), sqlx::Error> {
+    pub(super) async fn lose(&self, job_id: &str, fence: i64, why: Loss) -> Result<(), sqlx::Error> {
         let mut tx = self.0.database.begin().await?;
-        let ended = self.end_attempt(&mut tx, job_id, fence, FailureKind::Internal, why).await?;
+        let sql = "select node_id, leased_at_ms from jobs where id = $1 and fence = $2 and state = 'leased'";
+        let held = sqlx::query(sql).bind(job_id).bind(fence).fetch_optional(&mut *tx).await?;
+        let ended = self.end_attempt(&mut tx, job_id, fence, FailureKind::Internal, why.as_str()).await?;
+        if let (Some(held), Some(_), Loss::Silence) = (held, &ended, why) {
+            let lease = Silent { node_id: held.try_get(0)?, job_id, leased_at_ms: held.try_get(1)? };
+            self.count_lost(&mut tx, lease).await?;
+        }
         tx.commit().await?;
         if let Some(ended) = ended {
-            tracing::warn!(job_id, fence, again = ended.again, why, "a lease was lost");
+            tracing::warn!(job_id, fence, again = ended.again, why = why.as_str(), "a lease was lost");
             self.attempt_ended(job_id, fence, &ended);
         }
         Ok(())
+    }
+}
+
+/// Why a lease is taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Loss {
+    /// Its node's fault; everything else is not.
+    Silence,
+    Drained,
+    Left,
+    Ended,
+}
+
+impl Loss {
+    /// In the words of the job's failure.
+    fn as_str(self) -> &'static str {
+        match self {
+            Loss::Silence => "its node was not heard of",
+            Loss::Drained => "the time of its node's drain was over",
+            Loss::Left => "its node left",
+            Loss::Ended => "its node ended",
+        }
     }
 }
 

@@ -1,32 +1,26 @@
-//! Accepting a node's result: everything is verified, then the objects get their names, then the rows change.
+//! Accepting a node's result: everything is verified, then the objects get their names (`publish`), then the rows change.
 //!
 //! In that order, so a row never names an object that was not fully written. A crash in between leaves objects that no row names.
 
-use super::candidate::{self, REPLACES_LAYERS};
+use super::candidate;
 use super::cost::SPENT_NOW;
+use super::layers;
 use super::lease::{ENDED_COLUMNS, Ended, LEASED_BY_TOKEN};
 use super::order::NewJob;
+use super::publish::Verified;
 use super::signals::Signal;
 use super::state::{colours_of, column};
-use super::uploads::{self, LAYERS, Owed, master_name, preset_name};
+use super::uploads::{LAYERS, master_name};
 use super::{Asker, Lane, Renders, Stale, review};
-use crate::clock::UnixMs;
 use crate::db::Tx;
-use crate::objects::{InvalidKey, ObjectError, ObjectKey, keys};
-use bytes::Bytes;
-use cyclorama_core::encoding::{decode_master, probe};
+use crate::objects::{InvalidKey, ObjectError};
 use cyclorama_core::wire::{JobKind, ResultRequest};
-use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset, View};
-use futures::{StreamExt, TryStreamExt, stream};
-use sha2::{Digest, Sha256};
+use cyclorama_core::{Colour, View};
 use sqlx::Row;
 use std::collections::HashMap;
 
 /// Longest receipt that is stored, in bytes. A receipt names digests and timings: a few kilobytes.
 const RECEIPT_BYTES_MAX: usize = 64 * 1024;
-
-/// Objects of one result that are read or moved at once: enough to hide a bucket's distance, few enough to hold in memory.
-const OBJECTS_AT_ONCE: usize = 6;
 
 /// How long a paint job for colours asked for during the render may wait: those requests push it on themselves.
 const LEFTOVER_MS: i64 = 30_000;
@@ -66,17 +60,19 @@ const ACCEPTING_COLUMNS: &str =
 
 /// A live lease whose result is being accepted.
 pub(super) struct Accepting {
-    job_id: String,
-    fence: i64,
-    kind: JobKind,
-    vehicle_key: String,
+    pub job_id: String,
+    pub fence: i64,
+    /// Names this look at the result: another one of the same lease has another name.
+    pub attempt: String,
+    pub kind: JobKind,
+    pub vehicle_key: String,
     vehicle_json: String,
-    view: View,
+    pub view: View,
     pub colours: Vec<Colour>,
-    revision: i64,
+    pub revision: i64,
     asker: Asker,
     node_id: String,
-    pipeline: String,
+    pub pipeline: String,
     /// Its pictures wait for an operator.
     is_candidate: bool,
 }
@@ -89,28 +85,32 @@ pub(super) struct Recorded {
     replaced: bool,
 }
 
-/// An upload that is what was asked for.
-pub(super) struct Verified {
-    pub sha256: String,
-    pub bytes: u64,
-}
-
 impl Renders {
     /// `true`: pictures that were there before have been replaced by a newer revision.
     pub async fn accept(&self, token_id: &str, job_id: &str, result: &ResultRequest) -> Result<bool, ResultError> {
         let job = self.begin_accepting(token_id, job_id, result.fence).await?;
-        let verified = self.verify_uploads(&job, result).await?;
-        self.publish(&job, &verified).await?;
+        let closed = self.close_uploads(&job.job_id, job.fence);
+        let accepted = self.accept_objects(&job, result).await;
+        // A node whose result is refused may upload again; a lease that has ended needs nothing any more.
+        let is_over = matches!(accepted, Ok(_) | Err(ResultError::Stale(_)));
+        self.clear_pinned(&job, is_over).await;
+        drop(closed);
+        accepted
+    }
+
+    async fn accept_objects(&self, job: &Accepting, result: &ResultRequest) -> Result<bool, ResultError> {
+        let verified = self.verify_uploads(job, result).await?;
+        self.publish(job, &verified).await?;
         let receipt = serde_json::to_string(&result.receipt).unwrap_or_default();
         let receipt =
             if receipt.len() > RECEIPT_BYTES_MAX { "{\"dropped\":\"too large\"}".to_owned() } else { receipt };
-        let Recorded { leftovers, replaced } = self.record(&job, &verified, &receipt).await?;
+        let Recorded { leftovers, replaced } = self.record(job, &verified, &receipt).await?;
         let (vehicle_key, view) = (job.vehicle_key.clone(), job.view.as_str().to_owned());
         self.0.signals.give(Signal::Ended { vehicle_key, view });
         if leftovers {
             self.0.signals.give(Signal::Queued);
         }
-        tracing::info!(job_id, kind = %job.kind, vehicle = job.vehicle_key, view = %job.view, node_id = job.node_id, "a result was accepted");
+        tracing::info!(job_id = job.job_id, kind = %job.kind, vehicle = job.vehicle_key, view = %job.view, node_id = job.node_id, "a result was accepted");
         Ok(replaced)
     }
 
@@ -156,6 +156,7 @@ impl Renders {
         Ok(Accepting {
             job_id: job_id.to_owned(),
             fence,
+            attempt: uuid::Uuid::now_v7().to_string(),
             kind: column(row.try_get("kind")?, "jobs.kind", job_id)?,
             vehicle_key: row.try_get("vehicle_key")?,
             vehicle_json: row.try_get("vehicle")?,
@@ -167,79 +168,6 @@ impl Renders {
             pipeline: row.try_get("pipeline")?,
             is_candidate: row.try_get::<i64, _>("is_candidate")? == 1,
         })
-    }
-
-    async fn verify_uploads(
-        &self,
-        job: &Accepting,
-        result: &ResultRequest,
-    ) -> Result<HashMap<String, Verified>, ResultError> {
-        let checks =
-            uploads::owed(job.kind, &job.colours).into_iter().map(|owed| self.verify_upload(job, result, owed));
-        // In order, so that of several that are wrong it is always the same that is named.
-        stream::iter(checks).buffered(OBJECTS_AT_ONCE).try_collect().await
-    }
-
-    async fn verify_upload(
-        &self,
-        job: &Accepting,
-        result: &ResultRequest,
-        owed: Owed,
-    ) -> Result<(String, Verified), ResultError> {
-        let name = owed.name.clone();
-        let rejected = |reason: &str| Rejected { name: name.clone(), reason: reason.to_owned() };
-        let reported = result.objects.iter().find(|object| object.name == name);
-        let reported = reported.ok_or_else(|| rejected("is not in the result"))?;
-        if reported.bytes > owed.bytes_max() {
-            return Err(rejected(&format!("may have at most {} bytes", owed.bytes_max())).into());
-        }
-        let bytes = match self.0.store.get(&keys::staging(&job.job_id, job.fence, &name)?).await {
-            Ok(bytes) => bytes,
-            Err(ObjectError::Missing { .. }) => return Err(rejected("was not uploaded").into()),
-            // A bucket takes what it is given.
-            Err(error @ ObjectError::TooLarge { .. }) => return Err(rejected(&error.to_string()).into()),
-            Err(error) => return Err(error.into()),
-        };
-        let claimed = (reported.sha256.to_ascii_lowercase(), reported.bytes);
-        // Hashing and decoding take milliseconds of processor time each.
-        let checked = tokio::task::spawn_blocking(move || check(&owed, &claimed.0, claimed.1, &bytes))
-            .await
-            .map_err(|_| rejected("could not be read"))?;
-        let verified = checked.map_err(|reason| rejected(&reason))?;
-        Ok((name, verified))
-    }
-
-    /// Moves the verified objects to where readers find them.
-    async fn publish(&self, job: &Accepting, verified: &HashMap<String, Verified>) -> Result<(), ResultError> {
-        if job.kind == JobKind::Render {
-            let layers = keys::layers(&job.vehicle_key, job.view, job.revision as u64)?;
-            self.0.store.rename(&keys::staging(&job.job_id, job.fence, LAYERS)?, &layers).await?;
-        }
-        let mut pictures = Vec::new();
-        for colour in &job.colours {
-            let master_name = master_name(*colour);
-            let Some(master) = verified.get(&master_name) else { continue };
-            for size in SizePreset::ALL {
-                for format in Format::ALL {
-                    let side_px = size.side_px();
-                    let derived = keys::derived(&master.sha256, side_px, side_px, *format)?;
-                    pictures.push((preset_name(*colour, *size, *format), derived));
-                }
-            }
-            pictures.push((master_name, keys::master(&master.sha256)?));
-        }
-        let moves = pictures.into_iter().map(|(name, to)| self.publish_once(job, name, to));
-        stream::iter(moves).buffered(OBJECTS_AT_ONCE).try_collect().await
-    }
-
-    /// Objects under a master's digest are written once: what an ETag names never changes.
-    async fn publish_once(&self, job: &Accepting, name: String, to: ObjectKey) -> Result<(), ResultError> {
-        let staged = keys::staging(&job.job_id, job.fence, &name)?;
-        match self.0.store.size(&to).await? {
-            None => self.0.store.rename(&staged, &to).await?,
-            Some(_) => self.0.store.delete(&staged).await?,
-        }
-        Ok(())
     }
 
     /// Changes the rows, if the lease still lives.
@@ -301,12 +229,12 @@ impl Renders {
             .execute(&mut **tx)
             .await?;
         }
-        if let Some(layers) = verified.get(LAYERS) {
+        if let Some(stored) = verified.get(LAYERS) {
             // What was made to be looked at is older than this.
             if job.revision > FIRST_REVISION {
                 candidate::forget(tx, &job.vehicle_key, job.view).await?;
             }
-            insert_layers(tx, "layers", job, layers, now).await?;
+            layers::insert(tx, "layers", job, stored, now).await?;
         }
         Ok(replaced)
     }
@@ -338,8 +266,8 @@ impl Renders {
             .execute(&mut **tx)
             .await?;
         }
-        if let Some(layers) = verified.get(LAYERS) {
-            insert_layers(tx, "candidate_layers", job, layers, now).await?;
+        if let Some(stored) = verified.get(LAYERS) {
+            layers::insert(tx, "candidate_layers", job, stored, now).await?;
         }
         Ok(false)
     }
@@ -406,60 +334,4 @@ impl Renders {
         };
         self.insert_job(tx, paint, self.0.clock.now().0 + LEFTOVER_MS).await
     }
-}
-
-/// The row of a vehicle and view in `layers`, or in `candidate_layers`, in the place of an earlier one.
-async fn insert_layers(
-    tx: &mut Tx<'_>,
-    table: &str,
-    job: &Accepting,
-    layers: &Verified,
-    now: UnixMs,
-) -> Result<(), sqlx::Error> {
-    let sql = format!(
-        "insert into {table} (vehicle_key, view, revision, sha256, bytes, pipeline, job_id, made_at_ms)
-         values ($1, $2, $3, $4, $5, $6, $7, $8) {REPLACES_LAYERS}"
-    );
-    sqlx::query(sqlx::AssertSqlSafe(sql))
-        .bind(&job.vehicle_key)
-        .bind(job.view.as_str())
-        .bind(job.revision)
-        .bind(&layers.sha256)
-        .bind(layers.bytes as i64)
-        .bind(&job.pipeline)
-        .bind(&job.job_id)
-        .bind(now.0)
-        .execute(&mut **tx)
-        .await?;
-    Ok(())
-}
-
-/// Whether the bytes are what the node says and what was asked for.
-fn check(owed: &Owed, claimed_sha256: &str, claimed_bytes: u64, bytes: &Bytes) -> Result<Verified, String> {
-    if bytes.len() as u64 != claimed_bytes {
-        return Err(format!("has {} bytes, the result says {claimed_bytes}", bytes.len()));
-    }
-    let sha256 = hex::encode(Sha256::digest(bytes));
-    if sha256 != claimed_sha256 {
-        return Err("has another digest than the result says".to_owned());
-    }
-    if owed.name != LAYERS {
-        let found = probe(bytes).map_err(|error| error.to_string())?;
-        if (found.format.media_type(), found.width, found.height) != (owed.media_type, owed.side_px, owed.side_px) {
-            return Err(format!(
-                "is {} of {}x{}, not {} of {}x{}",
-                found.format.media_type(),
-                found.width,
-                found.height,
-                owed.media_type,
-                owed.side_px,
-                owed.side_px
-            ));
-        }
-        // Every other size is made from the master later: it must be readable to the last pixel.
-        if owed.name.starts_with("master.") {
-            decode_master(bytes, MASTER_SIDE_PX).map_err(|error| error.to_string())?;
-        }
-    }
-    Ok(Verified { sha256, bytes: claimed_bytes })
 }

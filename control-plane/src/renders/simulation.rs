@@ -8,8 +8,9 @@ mod ideal;
 
 use self::ideal::Ideal;
 use super::lane::{Asker, Lane};
+use super::publish::Verified;
 use super::queue::Claimant;
-use super::result::{ResultError, Verified};
+use super::result::ResultError;
 use super::uploads::{LAYERS, master_name};
 use super::{AtLimit, LOOK_AGAIN, QUEUE_MAX, RenderError, Renders, Rules, Settings};
 use crate::clock::{Clock, UnixMs};

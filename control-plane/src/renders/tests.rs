@@ -1,17 +1,21 @@
 //! The queue's invariants, attacked on every database at hand. Nodes are played by hand: they upload flat pictures.
 
 use super::order::Wanted;
+use super::queue::Loss;
 use super::wait::LINGER_MAX;
 use super::*;
 use crate::test_database::databases;
 use cyclorama_core::encoding::{Picture as Pixels, encode};
 use cyclorama_core::wire::{
     Device, FailureKind, HeartbeatRequest, Job, JobKind, JobProgress, JoinRequest, NodeOrder, NodeState, Pipeline,
-    ResultRequest, UploadedObject,
+    ResultRequest, Upload, UploadedObject,
 };
 use cyclorama_core::{BodyClass, Colour, Dimensions, Format, Vehicle, VehicleType, View};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
+
+mod nodes_at_fault;
+mod objects_of_results;
 
 const TOKEN: &str = "token-1";
 
@@ -101,27 +105,31 @@ fn secret_of(url: &str) -> &str {
     url.rsplit('/').nth(1).expect("the address holds a secret")
 }
 
-/// Uploads what the job owes. Each colour gives another picture.
+/// What the test's nodes upload. Each colour gives another picture.
+fn object_for(job: &Job, owed: &Upload) -> Vec<u8> {
+    if owed.name == "layers" {
+        return b"layers".to_vec();
+    }
+    let colour = job.colours.iter().find(|c| owed.name.contains(&format!(".{c}."))).expect("a colour of the job");
+    let [r, g, b] = colour.srgb();
+    let pixels = [r, g, b, 255].repeat((owed.width * owed.height) as usize);
+    let format = *Format::ALL.iter().find(|f| f.media_type() == owed.media_type).expect("a known type");
+    let picture = Pixels::from_rgba(owed.width, owed.height, pixels).expect("fits");
+    // One encoding per size is enough to be right; WebP at 1024 px takes its time.
+    encode(&picture, format).expect("encodes")
+}
+
+fn described(name: &str, bytes: &[u8]) -> UploadedObject {
+    let sha256 = hex::encode(Sha256::digest(bytes));
+    UploadedObject { name: name.to_owned(), sha256, bytes: bytes.len() as u64 }
+}
+
+/// Uploads what the job owes.
 async fn upload(renders: &Renders, job: &Job) -> Result<Vec<UploadedObject>, UploadError> {
     let mut objects = Vec::new();
     for owed in &job.uploads {
-        let bytes = if owed.name == "layers" {
-            b"layers".to_vec()
-        } else {
-            let colour =
-                job.colours.iter().find(|c| owed.name.contains(&format!(".{c}."))).expect("a colour of the job");
-            let [r, g, b] = colour.srgb();
-            let pixels = [r, g, b, 255].repeat((owed.width * owed.height) as usize);
-            let format = *Format::ALL.iter().find(|f| f.media_type() == owed.media_type).expect("a known type");
-            let picture = Pixels::from_rgba(owed.width, owed.height, pixels).expect("fits");
-            // One encoding per size is enough to be right; WebP at 1024 px takes its time.
-            encode(&picture, format).expect("encodes")
-        };
-        objects.push(UploadedObject {
-            name: owed.name.clone(),
-            sha256: hex::encode(Sha256::digest(&bytes)),
-            bytes: bytes.len() as u64,
-        });
+        let bytes = object_for(job, owed);
+        objects.push(described(&owed.name, &bytes));
         let open = renders.open_upload(secret_of(&owed.url), &owed.name).await?;
         renders.take_upload(&open, bytes.into()).await?;
     }
@@ -404,7 +412,7 @@ async fn a_lease_that_a_restart_of_the_service_ended_is_no_attempt() {
             assert_eq!((i64::from(job.attempt), job.fence), (1, fence));
             tokio::time::sleep(Duration::from_millis(2)).await;
             renders = self::renders(&database, settings());
-            renders.lose(&job.job_id, job.fence, "its node was not heard of").await.expect("ends");
+            renders.lose(&job.job_id, job.fence, Loss::Silence).await.expect("ends");
             // A job that ends the service each time is not given for ever.
             let failed = number(&database, "select count(*) from jobs where state = 'failed'").await;
             assert_eq!(failed, i64::from(fence == LEASES_MAX), "after {fence} leases");

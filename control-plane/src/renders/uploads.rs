@@ -1,18 +1,21 @@
 //! What a job's node owes, and the addresses it is uploaded to: presigned ones of the bucket, or the control plane's own when the
 //! store is files.
 //!
-//! An own address holds a secret of the lease, so it opens one lease's staging area for as long as the lease lives and nothing else.
+//! An own address holds a secret of the lease, so it opens one lease's staging area for as long as the lease lives and nothing else. While a
+//! result is looked at it is closed; when the result is refused it takes objects again.
 //! A presigned one opens one object of that area, for a little longer than any lease can live; what is put there late is seen by nobody.
 //! What was uploaded becomes visible only through `result`.
 
-use super::Renders;
 use super::cost::LEASE_MS_MAX;
+use super::{Renders, layers};
 use crate::objects::{OBJECT_BYTES_MAX, ObjectError, ObjectKey, keys};
 use bytes::Bytes;
 use cyclorama_core::wire::{JobKind, Upload};
 use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
+use std::collections::HashSet;
+use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub(super) const LAYERS: &str = "layers";
@@ -63,6 +66,8 @@ pub(super) struct Place<'a> {
 /// An upload address that is open now.
 #[derive(Debug)]
 pub struct OpenUpload {
+    job_id: String,
+    fence: i64,
     staging: ObjectKey,
     /// Largest body it takes.
     pub bytes_max: usize,
@@ -93,6 +98,21 @@ pub(super) fn master_name(colour: Colour) -> String {
 
 pub(super) fn preset_name(colour: Colour, size: SizePreset, format: Format) -> String {
     format!("{}.{colour}.{format}", size.side_px())
+}
+
+/// While it lives, the lease's own upload addresses are closed.
+pub(super) struct ClosedUploads {
+    renders: Renders,
+    /// `None`: somebody else closed them.
+    lease: Option<(String, i64)>,
+}
+
+impl Drop for ClosedUploads {
+    fn drop(&mut self) {
+        if let Some(lease) = &self.lease {
+            self.renders.accepting().remove(lease);
+        }
+    }
 }
 
 impl Renders {
@@ -148,27 +168,56 @@ impl Renders {
     pub async fn open_upload(&self, secret: &str, name: &str) -> Result<OpenUpload, UploadError> {
         let row = self.leased_by(secret, "kind, colors").await?.ok_or(UploadError::Closed)?;
         let (job_id, fence): (String, i64) = (row.try_get("id")?, row.try_get("fence")?);
+        self.is_open(&job_id, fence)?;
         let kind: JobKind = super::state::column(row.try_get("kind")?, "jobs.kind", &job_id)?;
         let colours = super::state::colours_of(row.try_get("colors")?, "jobs.colors", &job_id)?;
         let Some(owed) = owed(kind, &colours).into_iter().find(|owed| owed.name == name) else {
             return Err(UploadError::Closed);
         };
         let staging = keys::staging(&job_id, fence, name).map_err(ObjectError::from)?;
-        Ok(OpenUpload { staging, bytes_max: owed.bytes_max() as usize })
+        let bytes_max = owed.bytes_max() as usize;
+        Ok(OpenUpload { job_id, fence, staging, bytes_max })
     }
 
     /// Stores what was uploaded; sending it again replaces it.
     pub async fn take_upload(&self, upload: &OpenUpload, bytes: Bytes) -> Result<(), UploadError> {
+        // The body may have taken its time.
+        self.is_open(&upload.job_id, upload.fence)?;
         Ok(self.0.store.put(&upload.staging, bytes).await?)
     }
 
-    /// The stored layers that a paint job works from.
+    /// Closes this process's own addresses of a lease while its result is looked at, until what is returned is dropped. Processes that share
+    /// a folder may each take an upload meanwhile; it changes nothing that is looked at.
+    pub(super) fn close_uploads(&self, job_id: &str, fence: i64) -> ClosedUploads {
+        let lease = (job_id.to_owned(), fence);
+        let is_first = self.accepting().insert(lease.clone());
+        ClosedUploads { renders: self.clone(), lease: is_first.then_some(lease) }
+    }
+
+    fn is_open(&self, job_id: &str, fence: i64) -> Result<(), UploadError> {
+        match self.accepting().contains(&(job_id.to_owned(), fence)) {
+            true => Err(UploadError::Closed),
+            false => Ok(()),
+        }
+    }
+
+    fn accepting(&self) -> MutexGuard<'_, HashSet<(String, i64)>> {
+        self.0.accepting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stored layers that a paint job works from, which are what was recorded of them.
     pub async fn layers_for(&self, secret: &str) -> Result<Bytes, UploadError> {
         let row = self.leased_by(secret, "vehicle_key, view, revision").await?.ok_or(UploadError::Closed)?;
         let view = super::state::column(row.try_get("view")?, "jobs.view", row.try_get("id")?)?;
-        let revision: i64 = row.try_get("revision")?;
-        let key = keys::layers(row.try_get("vehicle_key")?, view, revision as u64).map_err(ObjectError::from)?;
-        Ok(self.0.store.get(&key).await?)
+        let mut connection = self.0.database.readers.acquire().await?;
+        let stored = layers::find(&mut connection, row.try_get("vehicle_key")?, view, row.try_get("revision")?).await?;
+        drop(connection);
+        let stored = stored.ok_or(UploadError::Closed)?;
+        let bytes = self.0.store.get(&stored.key).await?;
+        if hex::encode(Sha256::digest(&bytes)) != stored.sha256 {
+            return Err(ObjectError::Altered { key: stored.key }.into());
+        }
+        Ok(bytes)
     }
 
     async fn leased_by(&self, secret: &str, columns: &'static str) -> Result<Option<sqlx::any::AnyRow>, sqlx::Error> {

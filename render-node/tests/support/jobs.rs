@@ -21,6 +21,7 @@ pub fn held(order: &Order) -> Arc<HeldJob> {
         seed: order.seed,
         uploads: Vec::new(),
         layers_url: None,
+        layers_sha256: None,
         traceparent: None,
     };
     Arc::new(HeldJob::new(&job, Trace::none()))

@@ -2,7 +2,7 @@
 
 use cyclorama_tests::{DatabaseChoice, Options, Service, on_both_databases};
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -89,5 +89,84 @@ on_both_databases! {
         for path in ["/pay/%00", "/sign-in/%00", "/confirm/%00", "/%00"] {
             assert_eq!(service.visit(path).send().await.unwrap().status(), StatusCode::NOT_FOUND, "{path}");
         }
+    }
+
+    async fn characters_that_no_text_may_hold_are_no_failure_of_the_service(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let token = service.node_token().unwrap();
+        let call = |path: String, body: String| {
+            let request = service.http.post(format!("{}/node/v1/{path}", service.base_url)).bearer_auth(&token);
+            request.header("content-type", "application/json").body(body).send()
+        };
+        // A node's own names hold no control characters; NUL is replaced in all that nodes say.
+        let join = |name: &str, version: &str, pipeline: &str, device: &str| {
+            json!({
+                "name": name, "version": version, "slots": 1, "pipelines": [{"id": pipeline, "digest": "0"}],
+                "device": {"name": device, "backend": "none"},
+            })
+        };
+        let bad = ["a\0b", "\u{1b}[2J", "a\nb", "\u{7f}", "\u{9b}31m"];
+        for bad in &bad[1..] {
+            for body in [join(bad, "1", "p", "d"), join("n", bad, "p", "d"), join("n", "1", bad, "d"), join("n", "1", "p", bad)] {
+                let answer = call("nodes".to_owned(), body.to_string()).await.unwrap();
+                assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{body}");
+            }
+        }
+        let joined = call("nodes".to_owned(), join("näme 赤", "1", "p", "d").to_string()).await.unwrap();
+        assert_eq!(joined.status(), StatusCode::CREATED);
+        let node_id = joined.json::<Value>().await.unwrap()["node_id"].as_str().unwrap().to_owned();
+
+        // What it reports is kept with something else in their place.
+        let customer = service.customer(9).unwrap();
+        for (n, bad) in bad.into_iter().enumerate() {
+            let view = ["front", "rear", "side", "front-3-4", "rear-3-4"][n];
+            let path = format!("/api/v1/images/car?make=toyota&model=prius&year=2012&view={view}");
+            let request = tokio::spawn(service.get(&customer, &path).send());
+            let leased = call(format!("nodes/{node_id}/leases"), json!({"free": 1, "wait_seconds": 10}).to_string()).await.unwrap();
+            let job = leased.json::<Value>().await.unwrap()["jobs"][0].clone();
+            let (job_id, fence) = (job["job_id"].as_str().unwrap(), &job["fence"]);
+            let stage = json!({
+                "state": "busy", "device": {bad: bad},
+                "jobs": [{"job_id": job_id, "fence": fence, "stage": bad}, {"job_id": bad, "fence": 1, "stage": "x"}],
+            });
+            let beat = call(format!("nodes/{node_id}/heartbeat"), stage.to_string()).await.unwrap();
+            assert_eq!(beat.status(), StatusCode::OK, "{bad:?}");
+            let result = json!({"fence": fence, "objects": [{"name": bad, "sha256": bad, "bytes": 1}], "receipt": {bad: [bad]}});
+            let result = call(format!("jobs/{job_id}/result"), result.to_string()).await.unwrap();
+            assert_eq!(result.status(), StatusCode::UNPROCESSABLE_ENTITY, "{bad:?}");
+            let failure = json!({"fence": fence, "kind": "model", "detail": format!("it says {bad}")});
+            let failure = call(format!("jobs/{job_id}/failure"), failure.to_string()).await.unwrap();
+            assert_eq!(failure.status(), StatusCode::NO_CONTENT, "{bad:?}");
+            assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::BAD_GATEWAY);
+        }
+        let shown = service.operator(&["node", "list"]).unwrap().to_string();
+        assert!(shown.contains("näme") && !shown.contains("\\u0000"), "{shown}");
+
+        // Clients and operators are told.
+        let file = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
+        let operator = serde_json::from_str::<Value>(&file).unwrap()["token"].as_str().unwrap().to_owned();
+        let admin = |path: &str| service.http.post(format!("{}{path}", service.admin_url())).bearer_auth(&operator);
+        let public = |path: &str| service.http.post(format!("{}{path}", service.base_url)).bearer_auth(&customer.key);
+        for (request, body) in [
+            (admin("/admin/accounts"), json!({"email": "a\0b@example.com"})),
+            (admin("/admin/node-tokens"), json!({"name": "a\0b"})),
+            (admin("/admin/keys"), json!({"account_id": "a\0b", "name": "n"})),
+            (admin(&format!("/admin/accounts/{}/grants", customer.account_id)), json!({"credits": 1, "reason": "a\0b"})),
+            (public("/api/v1/feedback"), json!({"request_id": "a\0b", "verdict": "bad", "reason": "a\0b"})),
+            (public("/api/v1/image-urls"), json!({"make": "a\0b", "model": "x", "year": 2020})),
+            (public("/api/v1/images/resolve"), json!({"query": "a\0b"})),
+            (public("/api/v1/events"), json!({"events": [{"name": "a\0b"}]})),
+            (public("/api/auth/device/code"), json!({"client_name": "a\0b"})),
+            (public("/api/auth/device/token"), json!({"device_code": "a\0b"})),
+            (public("/api/mcp"), json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a\0b"}})),
+        ] {
+            let answer = request.json(&body).send().await.unwrap();
+            let (status, url) = (answer.status(), answer.url().path().to_owned());
+            assert!(status.is_client_error(), "{url} {body}: {status} {}", answer.text().await.unwrap());
+        }
+        let form = service.http.post(format!("{}/sign-in", service.base_url)).form(&[("email", "a\0b@example.com"), ("password", "x\0y")]);
+        assert!(form.send().await.unwrap().status().is_client_error());
+        assert_eq!(service.balance(&customer).await.unwrap(), 9);
+        assert!(!service.log().contains("invalid byte sequence"), "{}", service.log());
     }
 }

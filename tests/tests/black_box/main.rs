@@ -25,6 +25,7 @@ mod feedback;
 mod figures;
 mod free_requests;
 mod hardening;
+mod hostile_nodes;
 mod images_car;
 mod images_car_errors;
 mod json_bodies;

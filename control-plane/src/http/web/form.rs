@@ -59,6 +59,9 @@ impl FromRequest<App> for Form {
         let visit = Visit::from_request_parts(&mut parts, app).await?;
         let body = read_body(Request::from_parts(parts, body), app).await?;
         let fields: Vec<(String, String)> = form_urlencoded::parse(&body).into_owned().collect();
+        if fields.iter().any(|(_, value)| value.contains('\0')) {
+            return Err(Problem::bad_request("invalid_text", "A field of the form holds the character NUL."));
+        }
         let form = Form(fields);
         match visit.owns_form(app, form.text(TOKEN)).await? {
             true => Ok(form),

@@ -182,10 +182,12 @@ async fn objects(farm: &Farm, pool: &AnyPool, findings: &mut Vec<String>, figure
         looked += keys.len();
         findings.extend(keys.iter().filter(|key| !farm.object(key).is_file()).map(|key| format!("{key} is not there")));
     }
-    let layers = sqlx::query("select vehicle_key, view, revision from layers").fetch_all(pool).await?;
+    let layers = sqlx::query("select vehicle_key, view, revision, named_by_sha256 from layers").fetch_all(pool).await?;
     for row in &layers {
         let (vehicle, view, revision): (String, String, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-        let key = format!("layers/{vehicle}/{view}/{revision}");
+        // A version before this one named them by the revision alone.
+        let content = row.try_get::<Option<String>, _>(3)?.map_or(String::new(), |sha256| format!("-{sha256}"));
+        let key = format!("layers/{vehicle}/{view}/{revision}{content}");
         looked += 1;
         if !farm.object(&key).is_file() {
             findings.push(format!("{key} is not there"));

@@ -22,7 +22,7 @@ pub struct NodeView {
     name: String,
     /// active, draining, locked or quarantined: what the service lets it do.
     state: &'static str,
-    /// ready, busy, draining or unhealthy: what it said of itself.
+    /// ready, busy, draining or unhealthy: what it said of itself; unhealthy also while it does not let go of a job it was told to stop.
     reported_state: String,
     /// Heard of lately.
     alive: bool,

@@ -1,0 +1,158 @@
+//! Nodes with a valid token and bad intentions.
+
+use cyclorama_core::wire::JobKind;
+use cyclorama_tests::fake_node::NodeClient;
+use cyclorama_tests::service::Customer;
+use cyclorama_tests::{Behaviour, Bucket, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
+use reqwest::StatusCode;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use std::time::Duration;
+
+const CAR: &str = "/api/v1/images/car?make=toyota&model=prius&year=2012";
+
+/// In every view: a race that is lost once is won another time.
+const VIEWS: [&str; 5] = ["front", "rear", "side", "front-3-4", "rear-3-4"];
+
+/// Has one picture rendered by a node that puts other bytes to all its addresses for as long as its result is looked at. When that was seen,
+/// it uploads again what it should.
+async fn attacked_render(service: &Service, customer: &Customer, node: &NodeClient, view: &str, pause: Duration) {
+    let request = tokio::spawn(service.get(customer, &format!("{CAR}&view={view}&color=red")).send());
+    let job = node.lease(10).await.unwrap().remove(0);
+    assert_eq!(job.kind, JobKind::Render);
+    let objects = node.upload(&job).await.unwrap();
+    let attack = async {
+        tokio::time::sleep(pause).await;
+        loop {
+            for upload in job.uploads.iter().rev() {
+                let _ = node.put(upload, b"<html>not what was verified</html>".to_vec()).await;
+            }
+        }
+    };
+    let mut accepted = tokio::select! {
+        status = node.result(&job, objects) => status.unwrap(),
+        () = attack => unreachable!("it goes on for ever"),
+    };
+    // The last of the other bytes may still be on their way.
+    for _ in 0..5 {
+        if accepted != 204 {
+            assert_eq!(accepted, 422, "{view}");
+            let objects = node.upload(&job).await.unwrap();
+            accepted = node.result(&job, objects).await.unwrap();
+        }
+    }
+    assert_eq!(accepted, 204, "{view}");
+    assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::OK, "{view}");
+}
+
+/// What has a digest in its name holds what has the digest; everything else is a picture.
+fn keeps_its_word(name: &str, bytes: &[u8]) {
+    let digest = hex::encode(Sha256::digest(bytes));
+    match name.split('/').next() {
+        Some("masters" | "layers") => assert!(name.contains(&digest), "{name} holds {digest}"),
+        _ => drop(image::load_from_memory(bytes).unwrap_or_else(|error| panic!("{name}: {error}"))),
+    }
+}
+
+fn files_below(folder: &Path, root: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.path() {
+            path if path.is_dir() => files_below(&path, root, found),
+            path => found.push((path.strip_prefix(root).unwrap().display().to_string(), std::fs::read(&path).unwrap())),
+        }
+    }
+}
+
+/// A size that no node makes shows that the master can be read.
+async fn every_size_is_made(service: &Service, customer: &Customer) {
+    for view in VIEWS {
+        let path = format!("{CAR}&view={view}&color=red&w=700&format=webp");
+        let answer = service.get(customer, &path).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK, "{view}");
+        image::load_from_memory(&answer.bytes().await.unwrap()).unwrap();
+    }
+}
+
+on_both_databases! {
+    async fn what_is_published_is_what_was_verified_in_a_folder(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let (node, customer) = (NodeClient::join(&service, "hostile").await.unwrap(), service.customer(50).unwrap());
+        for (n, view) in VIEWS.into_iter().enumerate() {
+            attacked_render(&service, &customer, &node, view, Duration::from_millis(4 * n as u64)).await;
+        }
+        every_size_is_made(&service, &customer).await;
+        let (root, mut found) = (service.data_dir().join("objects"), Vec::new());
+        for folder in ["masters", "layers", "derived"] {
+            files_below(&root.join(folder), &root, &mut found);
+        }
+        assert!(found.len() >= 14 * VIEWS.len(), "{}", found.len());
+        found.iter().for_each(|(name, bytes)| keeps_its_word(name, bytes));
+        assert_eq!(service.balance(&customer).await.unwrap(), 50 - 2 * VIEWS.len() as i64);
+    }
+
+    async fn what_is_published_is_what_was_verified_in_a_bucket(db: DatabaseChoice) {
+        let bucket = Bucket::start().await.unwrap();
+        let service = Service::start_with(db, bucket.options()).await.unwrap();
+        let (node, customer) = (NodeClient::join(&service, "hostile").await.unwrap(), service.customer(50).unwrap());
+        for (n, view) in VIEWS.into_iter().enumerate() {
+            attacked_render(&service, &customer, &node, view, Duration::from_millis(10 * n as u64)).await;
+        }
+        every_size_is_made(&service, &customer).await;
+        let mut found = 0;
+        for folder in ["masters", "layers", "derived"] {
+            for name in bucket.names(&format!("cyclorama/test/{folder}/")) {
+                keeps_its_word(name.strip_prefix("cyclorama/test/").unwrap(), &bucket.bytes_of(&name).unwrap());
+                found += 1;
+            }
+        }
+        assert!(found >= 14 * VIEWS.len(), "{found}");
+        assert_eq!(service.balance(&customer).await.unwrap(), 50 - 2 * VIEWS.len() as i64);
+    }
+
+    async fn a_node_that_takes_longer_than_people_wait_gets_no_more(db: DatabaseChoice) {
+        let options = Options::default()
+            .set("CYCLORAMA_LEASE_SECONDS", 4)
+            .set("CYCLORAMA_HEARTBEAT_SECONDS", 1)
+            .set("CYCLORAMA_RENDER_WAIT_SECONDS", 2);
+        let service = Service::start_with(db, options).await.unwrap();
+        let slow = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_secs(3600))).await.unwrap();
+        let hung = NodeClient::join(&service, "hung").await.unwrap();
+        let customer = service.customer(20).unwrap();
+        let state_of = |node_id: &str| {
+            let listed = service.operator(&["node", "list"]).unwrap();
+            let nodes = listed["nodes"].as_array().cloned().unwrap_or_default();
+            nodes.into_iter().find(|node| node["node_id"] == node_id || node["id"] == node_id).unwrap()
+        };
+        // Its one slot is taken for ever, and it says so.
+        let request = tokio::spawn(service.get(&customer, &format!("{CAR}&view=side")).send());
+        assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(slow.renders.load(std::sync::atomic::Ordering::SeqCst), 1);
+        let mut reported = String::new();
+        for _ in 0..150 {
+            reported = state_of(&slow.node_id)["reported_state"].as_str().unwrap_or_default().to_owned();
+            if reported == "unhealthy" {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        assert_eq!(reported, "unhealthy", "{}", service.log());
+
+        // This one lets go when it is told to, and takes the next, which comes to nothing as well.
+        for view in ["front", "rear", "front-3-4"] {
+            let request = tokio::spawn(service.get(&customer, &format!("{CAR}&view={view}")).send());
+            let job = hung.lease(10).await.unwrap().remove(0);
+            loop {
+                let progress = cyclorama_core::wire::JobProgress {
+                    job_id: job.job_id.clone(), fence: job.fence, stage: "diffusion".into(), progress: 0.1,
+                };
+                if hung.heartbeat(vec![progress]).await.unwrap().cancel == [job.job_id.clone()] {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+            assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::SERVICE_UNAVAILABLE, "{view}");
+        }
+        assert_eq!(state_of(&hung.node_id)["state"], "quarantined");
+        assert_eq!(service.balance(&customer).await.unwrap(), 20);
+    }
+}
