@@ -15,7 +15,8 @@ bin=$CARGO_TARGET_DIR/release
 export CYCLORAMA_DATA_DIR=${CYCLORAMA_DATA_DIR:-$PWD/data}
 export CYCLORAMA_LISTEN=${CYCLORAMA_LISTEN:-127.0.0.1:8080}
 base=${CYCLORAMA_BASE_URL:-http://$CYCLORAMA_LISTEN}
-mkdir -p "$CYCLORAMA_DATA_DIR"
+# Balances and secrets are in it: nobody else is to look into it.
+mkdir -p -m 700 "$CYCLORAMA_DATA_DIR"
 
 # In a process group of its own, so that Ctrl-C reaches this script alone: it tells the service once, and waits until that has ended. A second
 # Ctrl-C is passed on as well, and ends the service at once.

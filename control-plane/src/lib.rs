@@ -21,6 +21,7 @@ pub mod lifecycle;
 pub mod logs;
 pub mod mail;
 pub mod objects;
+pub mod owner_only;
 pub mod payments;
 pub mod plain_text;
 pub mod prewarm;

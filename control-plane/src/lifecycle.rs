@@ -25,6 +25,7 @@ use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
 use crate::mail::Mailer;
 use crate::objects::ObjectStore;
+use crate::owner_only;
 use crate::payments::auto_reload;
 use crate::payments::stripe::Stripe;
 use crate::prewarm;
@@ -33,7 +34,6 @@ use crate::telemetry;
 use anyhow::{Context, bail};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -49,12 +49,7 @@ const LAST_BYTES: Duration = Duration::from_secs(3);
 /// Runs the service until it is told to stop.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let storage = &config.storage;
-    // Balances and addresses are nobody else's business.
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&storage.data_dir)
-        .with_context(|| format!("the data folder {} cannot be made", storage.data_dir.display()))?;
+    owner_only::secure(storage)?;
     allow_files();
     let public = bind("CYCLORAMA_LISTEN", config.listen.public).await?;
     let admin = bind("CYCLORAMA_ADMIN_LISTEN", config.listen.admin).await?;

@@ -98,8 +98,13 @@ enum Line {
 pub(super) async fn save(database: &Database, path: &Path, now: UnixMs) -> Result<(usize, u64), BackupError> {
     let unusable = |source| BackupError::File { path: path.to_owned(), source };
     let half_done = path.with_extension("part");
+    // One that an earlier run left behind has the mode and the owner of then.
+    match std::fs::remove_file(&half_done) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(unusable(error)),
+        _ => {}
+    }
     let mut options = File::options();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     // It holds what every key and session is checked by.
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(&half_done).map_err(unusable)?;

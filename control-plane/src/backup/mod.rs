@@ -40,6 +40,8 @@ pub enum BackupError {
     OtherSchema { found: i64, wanted: i64 },
     #[error("the backup's rows name master {sha256}, which is not among its objects")]
     MissingMaster { sha256: String },
+    #[error("{} is in {}, where the service keeps what is to be saved; name another folder", folder.display(), ours.display())]
+    Inside { folder: PathBuf, ours: PathBuf },
     #[error("the object store failed")]
     Store(#[from] ObjectError),
     #[error("the database failed")]
@@ -55,6 +57,44 @@ pub struct Moved {
     pub rows: u64,
     #[serde(flatten)]
     pub objects: CopiedObjects,
+}
+
+/// Refuses a folder for a backup that is one of the service's own or inside of one, by whatever path: a copy beside the original is lost with
+/// it, and would be saved again by the next backup.
+pub fn refuse_inside(folder: &Path, ours: &[PathBuf]) -> Result<(), BackupError> {
+    let resolve = |path: &Path| resolved(path).map_err(|source| BackupError::File { path: path.to_owned(), source });
+    let wanted = resolve(folder)?;
+    for own in ours {
+        if wanted.starts_with(resolve(own)?) {
+            return Err(BackupError::Inside { folder: folder.to_owned(), ours: own.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Where a path leads, of which the last parts may not exist yet.
+fn resolved(path: &Path) -> std::io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let mut missing = Vec::new();
+    let mut existing = path.as_path();
+    loop {
+        match existing.canonicalize() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            found => {
+                let (mut whole, mut went_up) = (found?, false);
+                for part in missing.into_iter().rev() {
+                    match part {
+                        std::path::Component::ParentDir => went_up |= whole.pop(),
+                        part => whole.push(part),
+                    }
+                }
+                // Going up from what is not there may have led to something that is.
+                return if went_up { resolved(&whole) } else { Ok(whole) };
+            }
+        }
+        missing.extend(existing.components().next_back());
+        existing = existing.parent().unwrap_or(Path::new("/"));
+    }
 }
 
 /// Saves everything into `folder`, which is made if it is absent.
@@ -81,4 +121,41 @@ pub async fn restore(database_url: &Secret, store: &ObjectStore, folder: &Path) 
     let database = Database::connect(database_url.reveal()).await?;
     let (tables, rows) = database::restore(&database, &file).await?;
     Ok(Moved { tables, rows, objects })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backup_beside_the_original_is_refused_by_whatever_path() {
+        let root = tempfile::tempdir().expect("a folder");
+        let at = |path: &str| root.path().join(path);
+        std::fs::create_dir_all(at("data/objects")).expect("makes");
+        std::fs::create_dir_all(at("elsewhere")).expect("makes");
+        std::os::unix::fs::symlink(at("data"), at("link")).expect("links");
+        std::os::unix::fs::symlink(at("data/objects"), at("elsewhere/inner")).expect("links");
+        let ours = [at("data"), at("store-to-be")];
+        for (folder, allowed) in [
+            ("data", false),
+            ("data/", false),
+            ("data/backup", false),
+            ("data/not/there/yet", false),
+            ("link", false),
+            ("link/backup", false),
+            ("elsewhere/inner/x", false),
+            ("elsewhere/../data/x", false),
+            ("not-there/../data/x", false),
+            ("not-there/../link/x", false),
+            ("store-to-be/x", false),
+            ("data-of-yesterday", true),
+            ("elsewhere", true),
+            ("elsewhere/new/folder", true),
+            ("data/../elsewhere", true),
+            (".", true),
+        ] {
+            let refused = refuse_inside(&at(folder), &ours);
+            assert_eq!(refused.is_ok(), allowed, "{folder}: {refused:?}");
+        }
+    }
 }

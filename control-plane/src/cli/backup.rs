@@ -4,8 +4,10 @@ use super::print;
 use crate::backup;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::config::objects::Objects;
 use crate::db::Database;
 use crate::objects::ObjectStore;
+use crate::owner_only;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +26,11 @@ pub struct Restore {
 impl Backup {
     pub async fn run(self, config: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
         let storage = Config::load(config)?.storage;
+        let mut ours = vec![storage.data_dir.clone()];
+        if let Objects::Files(folder) = &storage.objects {
+            ours.push(folder.clone());
+        }
+        backup::refuse_inside(&self.folder, &ours)?;
         let database =
             Database::connect(storage.database_url.reveal()).await.context("the database cannot be opened")?;
         let store = ObjectStore::open(&storage.objects).await.context("CYCLORAMA_OBJECTS")?;
@@ -36,7 +43,7 @@ impl Restore {
     pub async fn run(self, config: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
         let storage = Config::load(config)?.storage;
         // Where SQLite's file goes unless told otherwise.
-        std::fs::create_dir_all(&storage.data_dir).with_context(|| storage.data_dir.display().to_string())?;
+        owner_only::secure(&storage)?;
         let store = ObjectStore::open(&storage.objects).await.context("CYCLORAMA_OBJECTS")?;
         let moved = backup::restore(&storage.database_url, &store, &self.folder).await?;
         Ok(print::answer(&serde_json::to_value(moved)?, as_json)?)

@@ -22,6 +22,7 @@ mod render;
 mod serve;
 mod simulate;
 
+use crate::owner_only;
 use clap::{Parser, Subcommand};
 use print::Unprinted;
 use std::process::ExitCode;
@@ -58,6 +59,14 @@ enum Command {
     Doctor(doctor::Doctor),
 }
 
+impl Command {
+    /// Whether files that it makes may hold what other users of the machine are not to read. What customers' commands fetch and what a catalog
+    /// is made into are for everybody whom their user's mask lets; keys that they keep have modes of their own.
+    fn keeps_secrets(&self) -> bool {
+        !matches!(self, Command::Api(_) | Command::Mcp(_) | Command::Catalog(_) | Command::Simulate(_))
+    }
+}
+
 impl Cli {
     async fn run(self) -> anyhow::Result<()> {
         match self.command {
@@ -89,6 +98,9 @@ pub fn run() -> ExitCode {
             };
         }
     };
+    if cli.command.keeps_secrets() {
+        owner_only::from_now_on();
+    }
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {

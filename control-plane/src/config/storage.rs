@@ -41,6 +41,12 @@ impl Storage {
         let catalog = source.text("catalog").map(PathBuf::from);
         Ok(Storage { data_dir, catalog, database_url: Secret::new(database_url), objects, operator_token })
     }
+
+    /// The file of the database, where it is SQLite's.
+    pub fn sqlite_file(&self) -> Option<PathBuf> {
+        let path = self.database_url.reveal().strip_prefix("sqlite:")?;
+        Some(PathBuf::from(path.split('?').next().unwrap_or(path)))
+    }
 }
 
 /// SQLite makes the file only when told to (`mode=rwc`).

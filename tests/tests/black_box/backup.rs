@@ -84,6 +84,21 @@ on_both_databases! {
         assert_eq!(picture(&restored, &customer, "").await, (bytes, etag, "cache".to_owned()));
     }
 
+    async fn a_backup_beside_the_original_is_refused(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        let link = outside.path().join("link");
+        std::os::unix::fs::symlink(service.data_dir(), &link).unwrap();
+        let data = service.data_dir();
+        for folder in [data.clone(), data.join("backup"), data.join("a/b/c"), data.join("objects"), link.clone(), link.join("x")] {
+            let error = service.operator(&["backup", folder.to_str().unwrap()]).unwrap_err().to_string();
+            assert!(error.contains("name another folder") && error.contains(folder.to_str().unwrap()), "{error}");
+        }
+        let found: Vec<_> = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(!found.iter().any(|name| name == "backup" || name == "a" || name == "database.jsonl.zst"), "{found:?}");
+        save(&service, &outside.path().join("apart"));
+    }
+
     async fn what_is_not_whole_is_refused_before_anything_is_written(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
