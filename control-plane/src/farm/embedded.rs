@@ -8,8 +8,10 @@ use crate::accounts::node_token;
 use crate::accounts::private_file;
 use crate::accounts::token::PlainKey;
 use crate::app::App;
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::Child;
@@ -25,6 +27,10 @@ const GOOD_START: Duration = Duration::from_secs(60);
 const LEAVE: Duration = Duration::from_secs(3);
 /// Longest forwarded log line in bytes; the rest becomes the next line.
 const LINE_BYTES_MAX: u64 = 8 * 1024;
+
+/// Of what the node said before it ended, the lines that are told with its end: what it died of is in the last ones. And their length.
+const LAST_LINES: usize = 5;
+const LAST_LINE_CHARS_MAX: usize = 400;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
@@ -72,7 +78,7 @@ async fn supervise(app: App, public: SocketAddr, token_id: String, token: PlainK
         let started = Instant::now();
         match spawn(&app, public, &token) {
             Ok(child) => {
-                let ended = watch(child, &stop).await;
+                let (ended, last_lines) = watch(child, &stop).await;
                 if let Err(error) = app.renders.gone(&token_id).await {
                     tracing::warn!(
                         error = &error as &dyn std::error::Error,
@@ -84,7 +90,11 @@ async fn supervise(app: App, public: SocketAddr, token_id: String, token: PlainK
                 }
                 metrics::counter!("cyclorama_embedded_node_ends_total").increment(1);
                 let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
-                tracing::warn!(status, "the embedded render node ended; cached pictures are still served");
+                tracing::warn!(
+                    status,
+                    said = last_lines.join(" | "),
+                    "the embedded render node ended; cached pictures are still served"
+                );
             }
             Err(error) => tracing::error!(
                 program = %program::path(&app.config.farm).display(),
@@ -122,21 +132,22 @@ fn spawn(app: &App, public: SocketAddr, token: &PlainKey) -> std::io::Result<Chi
         .spawn()
 }
 
-/// Forwards the node's log until it ends. Told to stop, it gets a moment to leave.
-async fn watch(mut child: Child, stop: &CancellationToken) -> std::io::Result<ExitStatus> {
+/// Forwards the node's log until it ends. Told to stop, it gets a moment to leave. How it ended, and what it said last.
+async fn watch(mut child: Child, stop: &CancellationToken) -> (std::io::Result<ExitStatus>, Vec<String>) {
     // Kept until the end: the node ends when it closes.
     let stdin = child.stdin.take();
-    let log = child.stderr.take().map(|stderr| tokio::spawn(forward(stderr)));
+    let last_lines = Arc::new(Mutex::new(VecDeque::new()));
+    let log = child.stderr.take().map(|stderr| tokio::spawn(forward(stderr, last_lines.clone())));
     let ended = tokio::select! {
         ended = child.wait() => ended,
         () = stop.cancelled() => {
             ask_to_leave(&child);
             match tokio::time::timeout(LEAVE, child.wait()).await {
                 Ok(ended) => ended,
-                Err(_) => {
-                    child.start_kill()?;
-                    child.wait().await
-                }
+                Err(_) => match child.start_kill() {
+                    Ok(()) => child.wait().await,
+                    Err(error) => Err(error),
+                },
             }
         }
     };
@@ -145,7 +156,8 @@ async fn watch(mut child: Child, stop: &CancellationToken) -> std::io::Result<Ex
         // A grandchild could hold the pipe open; what it says is not waited for.
         let _ = tokio::time::timeout(Duration::from_millis(200), log).await;
     }
-    ended
+    let last_lines = std::mem::take(&mut *last_lines.lock().unwrap_or_else(PoisonError::into_inner));
+    (ended, last_lines.into())
 }
 
 fn ask_to_leave(child: &Child) {
@@ -158,8 +170,8 @@ fn ask_to_leave(child: &Child) {
     }
 }
 
-/// Puts each line of the node into our log.
-async fn forward(stderr: impl AsyncRead + Unpin) {
+/// Puts each line of the node into our log, and keeps the last ones.
+async fn forward(stderr: impl AsyncRead + Unpin, last_lines: Arc<Mutex<VecDeque<String>>>) {
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
     loop {
@@ -171,6 +183,11 @@ async fn forward(stderr: impl AsyncRead + Unpin) {
                 let text = text.trim_end();
                 if !text.is_empty() {
                     tracing::info!(target: "cyclorama_node", "{text}");
+                    let mut kept = last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+                    if kept.len() == LAST_LINES {
+                        kept.pop_front();
+                    }
+                    kept.push_back(text.chars().take(LAST_LINE_CHARS_MAX).collect());
                 }
             }
         }

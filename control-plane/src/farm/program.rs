@@ -6,16 +6,103 @@ use tokio::process::Command;
 
 const NAME: &str = "cyclorama-node";
 
-/// Settings of the service that are none of a node's business.
-const KEPT_FROM_NODES: &[&str] = &[
-    "CYCLORAMA_DATABASE_URL",
-    "CYCLORAMA_OPERATOR_TOKEN",
-    "CYCLORAMA_OBJECTS",
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "OTEL_SERVICE_NAME",
+/// What a node is given of the service's environment: a process that loads graphics drivers and models gets what those look for, and none
+/// of the service's secrets, whatever they are called. A name that ends in `*` stands for all that begin like it.
+const GIVEN: &[&str] = &[
+    // Where programs, files and languages are.
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TMPDIR",
+    "TZ",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "XDG_*",
+    // Libraries and memory.
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "GLIBC_TUNABLES",
+    "MALLOC_*",
+    "MIMALLOC_*",
+    // Logs and threads.
+    "RUST_LOG",
+    "RUST_BACKTRACE",
+    "RUST_LIB_BACKTRACE",
+    "RAYON_NUM_THREADS",
+    "TOKIO_WORKER_THREADS",
+    "OMP_*",
+    "KMP_*",
+    "MKL_*",
+    // Graphics: the Vulkan loader, Mesa, wgpu, displays.
+    "VK_*",
+    "MESA_*",
+    "LP_*",
+    "GALLIUM_*",
+    "LIBGL_*",
+    "DRI_PRIME",
+    "NODEVICE_SELECT",
+    "RADV_*",
+    "ANV_*",
+    "INTEL_*",
+    "AMD_*",
+    "__EGL_*",
+    "__GL_*",
+    "__GLX_*",
+    "__NV_*",
+    "EGL_*",
+    "WGPU_*",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    // Models: ONNX Runtime and what it runs them with.
+    "ORT_*",
+    "CUDA_*",
+    "CUDNN_*",
+    "CUBLAS_*",
+    "NVIDIA_*",
+    "TENSORRT_*",
+    "ROCR_*",
+    "ROCM_*",
+    "HIP_*",
+    "HSA_*",
+    "GPU_*",
+    "OPENVINO_*",
+    "OV_*",
+    "ZE_*",
+    "ONEAPI_*",
+    "SYCL_*",
+    "OCL_*",
+    "OPENCL_*",
+    // The way to a bucket, to which nodes upload themselves.
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    // The node's own settings, and traces.
+    "CYCLORAMA_NODE_*",
+    "OTEL_*",
 ];
+
+/// Of those, what stays here all the same: the service's own name, and headers, which hold a collector's key.
+fn is_kept(name: &str) -> bool {
+    name == "OTEL_SERVICE_NAME" || (name.starts_with("OTEL_") && name.ends_with("_HEADERS"))
+}
+
+fn is_given(name: &str) -> bool {
+    let matches = |given: &&str| match given.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == *given,
+    };
+    GIVEN.iter().any(|given| matches(&given)) && !is_kept(name)
+}
 
 /// The path that was set, else beside this program, else found on PATH by the system.
 pub fn path(farm: &Farm) -> PathBuf {
@@ -37,11 +124,16 @@ const ALLOCATOR: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.arena_max=2");
 pub fn command(farm: &Farm) -> Command {
     let mut command = Command::new(path(farm));
     command.kill_on_drop(true);
-    for name in KEPT_FROM_NODES {
-        command.env_remove(name);
-    }
+    command.env_clear();
+    // Names that are no text are none of those that are given.
+    command.envs(std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_given)));
     if std::env::var_os(ALLOCATOR.0).is_none() {
         command.env(ALLOCATOR.0, ALLOCATOR.1);
+    }
+    // Mesa's layer that puts one card first looks for a display, and complains on standard error where there is none. Nodes choose for
+    // themselves.
+    if ["MESA_VK_DEVICE_SELECT", "NODEVICE_SELECT"].iter().all(|name| std::env::var_os(name).is_none()) {
+        command.env("NODEVICE_SELECT", "1");
     }
     if let Some(library) = &farm.ort_dylib_path {
         command.env("ORT_DYLIB_PATH", library);
@@ -50,4 +142,49 @@ pub fn command(farm: &Farm) -> Command {
         command.env("CYCLORAMA_NODE_MODELS", models);
     }
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_given_what_drivers_look_for_and_no_secret() {
+        for name in [
+            "PATH",
+            "HOME",
+            "LC_ALL",
+            "XDG_RUNTIME_DIR",
+            "LD_LIBRARY_PATH",
+            "VK_DRIVER_FILES",
+            "LP_NUM_THREADS",
+            "ORT_DYLIB_PATH",
+            "CUDA_VISIBLE_DEVICES",
+            "NVIDIA_VISIBLE_DEVICES",
+            "WGPU_BACKEND",
+            "CYCLORAMA_NODE_ADAPTER",
+            "OTEL_TRACES_SAMPLER",
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+        ] {
+            assert!(is_given(name), "{name}");
+        }
+        for name in [
+            "CYCLORAMA_DATABASE_URL",
+            "CYCLORAMA_OPERATOR_TOKEN",
+            "CYCLORAMA_STRIPE_SECRET_KEY",
+            "CYCLORAMA_SMTP_URL",
+            "CYCLORAMA_KEY",
+            "CYCLORAMA_NODE",
+            "PGPASSWORD",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "OTEL_SERVICE_NAME",
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+            "HUSH",
+            "",
+        ] {
+            assert!(!is_given(name), "{name}");
+        }
+    }
 }

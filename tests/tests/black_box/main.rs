@@ -43,6 +43,7 @@ mod payments;
 mod people;
 mod pipeline;
 mod prewarm;
+mod private_files;
 mod restarts;
 mod runbooks;
 mod several_cards;
