@@ -8,6 +8,7 @@ pub mod bucket;
 pub mod collector;
 pub mod database_proxy;
 pub mod fake_node;
+pub mod gateway;
 pub mod likeness;
 pub mod load;
 pub mod mailbox;

@@ -19,7 +19,7 @@ pub struct Bucket {
     pub name: String,
     /// In front of every key, without a slash at either end. May be empty.
     pub prefix: String,
-    /// Without a slash at the end. `None`: AWS itself.
+    /// Without a slash at the end; may have a path, where a gateway serves S3 below one. `None`: AWS itself.
     pub endpoint: Option<String>,
     /// `None`: from where AWS programs look.
     pub region: Option<String>,
@@ -112,14 +112,23 @@ fn is_region(region: &str) -> bool {
 }
 
 fn endpoint_address(text: &str) -> Result<String, String> {
-    let refused = || "must have an endpoint of the form http://host:port or https://host".to_owned();
+    let refused = || "must have an endpoint of the form http://host:port, https://host or https://host/path".to_owned();
     let url = Url::parse(text).map_err(|_| refused())?;
     let is_plain = matches!(url.scheme(), "http" | "https")
         && url.host_str().is_some_and(|host| !host.is_empty())
-        && url.path() == "/"
+        && is_endpoint_path(url.path())
         && url.query().is_none()
         && url.fragment().is_none();
     if is_plain { Ok(url.as_str().trim_end_matches('/').to_owned()) } else { Err(refused()) }
+}
+
+/// Characters that stand for themselves, since every request is signed over the path; an address has no empty parts but the last.
+fn is_endpoint_path(path: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'~'))
+    };
+    let path = path.strip_prefix('/').unwrap_or(path);
+    path.is_empty() || path.strip_suffix('/').unwrap_or(path).split('/').all(is_part)
 }
 
 /// As operators know it: where, without how.
@@ -165,6 +174,10 @@ mod tests {
                 bucket("pictures", "", Some("https://s3.example.com"), Some("auto"), false),
             ),
             ("s3://pictures?path_style=true", bucket("pictures", "", None, None, true)),
+            (
+                "s3://pictures?endpoint=https://host.example/storage/v1/s3/",
+                bucket("pictures", "", Some("https://host.example/storage/v1/s3"), None, true),
+            ),
         ] {
             assert_eq!(Bucket::parse(text), Ok(expected), "{text}");
         }
@@ -195,7 +208,9 @@ mod tests {
             ("s3://pictures?region=", "region"),
             ("s3://pictures?endpoint=127.0.0.1:9000", "endpoint"),
             ("s3://pictures?endpoint=ftp://hush", "endpoint"),
-            ("s3://pictures?endpoint=http://host/hush", "endpoint"),
+            ("s3://pictures?endpoint=http://host/a//hush", "endpoint"),
+            ("s3://pictures?endpoint=http://host/a%252fhush", "endpoint"),
+            ("s3://pictures?endpoint=http://host/hush;a", "endpoint"),
             ("s3://pictures?endpoint=http://host?hush", "endpoint"),
             ("s3://pictures?path_style=yes", "path_style"),
         ] {

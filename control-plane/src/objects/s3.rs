@@ -322,7 +322,8 @@ async fn client(bucket: &Bucket, patience: Patience, credentials: ConfigLoader) 
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
         .response_checksum_validation(ResponseChecksumValidation::WhenRequired);
     if let Some(endpoint) = &bucket.endpoint {
-        settings = settings.endpoint_url(endpoint);
+        // The SDK puts the bucket's name right behind a path.
+        settings = settings.endpoint_url(format!("{endpoint}/"));
     }
     if found.region().is_none() {
         if bucket.endpoint.is_none() && found.endpoint_url().is_none() {

@@ -4,6 +4,7 @@ use super::s3_tests::opened;
 use super::*;
 use crate::clock::Clock;
 use cyclorama_tests::bucket::{Bucket, Moto};
+use cyclorama_tests::gateway::Gateway;
 use std::fs;
 
 pub(super) fn key(text: &str) -> ObjectKey {
@@ -44,6 +45,24 @@ async fn a_bucket_of_s3s_keeps_the_contract() {
 async fn a_bucket_of_moto_keeps_the_contract() {
     let moto = Moto::start().await.unwrap();
     keeps_the_contract(&opened(&moto.address("")).await.unwrap()).await;
+}
+
+/// Behind a gateway that verifies each signature over the whole path.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bucket_below_a_path_keeps_the_contract() {
+    let gateway = Gateway::start().await.unwrap();
+    let store = opened(&gateway.address("deep/store")).await.unwrap();
+    keeps_the_contract(&store).await;
+    let (verified, refused) = gateway.counts();
+    assert!(verified > 100 && refused == 0, "{verified}, {refused}");
+    assert_eq!((gateway.names("").len(), gateway.names("deep/store/").len()), (3, 3));
+    let mut listed = store.lasting();
+    let mut names = 0;
+    while let Some(object) = listed.recv().await {
+        assert!(object.is_ok(), "{object:?}");
+        names += 1;
+    }
+    assert!(names > 0);
 }
 
 async fn what_is_put_is_read_until_it_is_deleted(store: &ObjectStore) {

@@ -4,6 +4,7 @@
 use cyclorama_core::wire::{Job, JobKind};
 use cyclorama_tests::bucket::{Mood, Moto, SECRET_ACCESS_KEY};
 use cyclorama_tests::fake_node::NodeClient;
+use cyclorama_tests::gateway::Gateway;
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, Bucket, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
 use reqwest::StatusCode;
@@ -102,6 +103,45 @@ on_both_databases! {
         assert_eq!(bytes(&other, &customer, "&color=red&w=256&format=png").await, small);
         assert_eq!(bucket.names(&format!("{PREFIX}/derived/")).len(), 25, "all of it was there");
         assert_eq!(other.balance(&customer).await.unwrap(), 20 - 6);
+    }
+
+    async fn a_bucket_below_a_path_of_its_endpoint_does_all_of_it(db: DatabaseChoice) {
+        let gateway = Gateway::start().await.unwrap();
+        let service = Service::start_with(db, gateway.options()).await.unwrap();
+        let node = NodeClient::join(&service, "by hand").await.unwrap();
+        let customer = service.customer(20).unwrap();
+        let (request, job) = leased(&service, &customer, &node, "&color=red").await;
+        assert!(job.uploads.iter().all(|upload| upload.url.starts_with(&format!("{}/pictures/", gateway.endpoint))));
+        let objects = node.upload(&job).await.unwrap();
+        assert_eq!(node.result(&job, objects).await.unwrap(), 204);
+        assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::OK);
+        for (folder, count) in [("staging", 0), ("masters", 1), ("derived", 12), ("layers", 1), ("probe", 0)] {
+            assert_eq!(gateway.names(&format!("{PREFIX}/{folder}/")).len(), count, "{folder}");
+        }
+        // Layers are read from it, a further size is put there, and all of it is listed for a backup.
+        let (request, paint) = leased(&service, &customer, &node, "&color=blue").await;
+        let layers = service.http.get(paint.layers_url.clone().unwrap()).send().await.unwrap();
+        assert_eq!(layers.status(), StatusCode::OK);
+        let objects = node.upload(&paint).await.unwrap();
+        assert_eq!(node.result(&paint, objects).await.unwrap(), 204);
+        assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::OK);
+        bytes(&service, &customer, "&color=red&w=300&format=webp").await;
+        let folder = tempfile::tempdir().unwrap();
+        let saved = service.operator(&["backup", folder.path().to_str().unwrap()]).unwrap();
+        assert_eq!(saved["objects_copied"], gateway.names(&format!("{PREFIX}/")).len(), "{saved}");
+        assert!(service.operator(&["doctor"]).unwrap()["checks"].to_string().contains("/storage/v1/s3"));
+        let (verified, refused) = gateway.counts();
+        assert!(verified > 60 && refused == 0, "{verified}, {refused}");
+
+        // It does verify: neither another path nor another object is what was signed.
+        let url = &job.uploads[0].url;
+        for forged in [url.replace("/storage/v1/s3/pictures/", "/storage/v1/s3/pictures/x/"), url.replace("/layers?", "/master.red.png?")] {
+            let answer = service.http.put(forged).header("content-type", "application/octet-stream").body("x").send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::FORBIDDEN);
+        }
+        let stranger = gateway.options().set("AWS_SECRET_ACCESS_KEY", "hushOfNobody");
+        let Err(error) = Service::start_with(db, stranger).await else { panic!("it started") };
+        assert!(format!("{error:#}").contains("SignatureDoesNotMatch"), "{error:#}");
     }
 
     async fn a_late_upload_touches_nothing_but_its_own_folder(db: DatabaseChoice) {

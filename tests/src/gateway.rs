@@ -1,0 +1,226 @@
+//! A gateway that serves S3 below a path, as storage platforms do. It checks signatures itself, over the path that clients call, which is
+//! the path that they have to sign; the S3 server behind it (`s3s-fs`) sees the path without the part in front, and no signature.
+//!
+//! Signature Version 4 is written out here from its specification (AWS, "Create a signed AWS API request"), not taken from the library that
+//! signs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, Result, ensure};
+use hmac::{Hmac, KeyInit, Mac};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, HOST};
+use hyper::http::request::Parts;
+use hyper::{Request, Response, StatusCode, Uri};
+use hyper_util::rt::TokioIo;
+use s3s::service::{S3Service, S3ServiceBuilder};
+use sha2::{Digest, Sha256};
+
+use crate::bucket::{ACCESS_KEY_ID, NAME, SECRET_ACCESS_KEY, credentials};
+use crate::{Options, secrets};
+
+/// What is in front of the bucket's name in every address.
+pub const PATH: &str = "/storage/v1/s3";
+
+pub struct Gateway {
+    pub endpoint: String,
+    front: Arc<Front>,
+    folder: tempfile::TempDir,
+    task: tokio::task::JoinHandle<()>,
+}
+
+struct Front {
+    s3: S3Service,
+    /// Requests whose signature was right, and whose was not.
+    verified: AtomicUsize,
+    refused: AtomicUsize,
+    /// As in the other bucket: a look and a put in one step.
+    conditional: tokio::sync::Mutex<()>,
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Gateway {
+    pub async fn start() -> Result<Self> {
+        secrets::note(SECRET_ACCESS_KEY);
+        let folder = tempfile::Builder::new().prefix("cyclorama-gateway-").tempdir()?;
+        std::fs::create_dir_all(folder.path().join(NAME))?;
+        let files = s3s_fs::FileSystem::new(folder.path()).map_err(|error| anyhow::anyhow!("{error:?}"))?;
+        let front = Arc::new(Front {
+            s3: S3ServiceBuilder::new(files).build(),
+            verified: AtomicUsize::new(0),
+            refused: AtomicUsize::new(0),
+            conditional: tokio::sync::Mutex::default(),
+        });
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let endpoint = format!("http://{}{PATH}", listener.local_addr()?);
+        let task = tokio::spawn({
+            let front = front.clone();
+            async move {
+                while let Ok((stream, _)) = listener.accept().await {
+                    let front = front.clone();
+                    let answer = move |request| front.clone().answer(request);
+                    let connection = hyper::server::conn::http1::Builder::new()
+                        .serve_connection(TokioIo::new(stream), hyper::service::service_fn(answer));
+                    tokio::spawn(connection);
+                }
+            }
+        });
+        Ok(Gateway { endpoint, front, folder, task })
+    }
+
+    /// What `CYCLORAMA_OBJECTS` is set to.
+    pub fn address(&self, prefix: &str) -> String {
+        crate::bucket::address(&self.endpoint, prefix)
+    }
+
+    /// A service that keeps its objects here.
+    pub fn options(&self) -> Options {
+        credentials(Options::default()).set("CYCLORAMA_OBJECTS", self.address("cyclorama/test"))
+    }
+
+    /// Requests with a right signature so far, and refused ones.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.front.verified.load(Ordering::SeqCst), self.front.refused.load(Ordering::SeqCst))
+    }
+
+    /// Names of the objects below a prefix.
+    pub fn names(&self, prefix: &str) -> Vec<String> {
+        fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                match entry.path() {
+                    path if path.is_dir() => walk(&path, found),
+                    path => found.push(path),
+                }
+            }
+        }
+        let (root, mut found) = (self.folder.path().join(NAME), Vec::new());
+        walk(&root, &mut found);
+        let names = found.iter().filter_map(|path| Some(path.strip_prefix(&root).ok()?.display().to_string()));
+        names.filter(|name| name.starts_with(prefix)).collect()
+    }
+}
+
+impl Front {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<s3s::Body>> {
+        let (mut parts, body) = request.into_parts();
+        let body = body.collect().await?.to_bytes();
+        if let Err(error) = verify(&parts, &body) {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+            let document = format!("<Error><Code>SignatureDoesNotMatch</Code><Message>{error:#}</Message></Error>");
+            let mut answer = Response::new(s3s::Body::from(document));
+            *answer.status_mut() = StatusCode::FORBIDDEN;
+            return Ok(answer);
+        }
+        self.verified.fetch_add(1, Ordering::SeqCst);
+        parts.uri = unsigned(&parts.uri)?;
+        parts.headers.remove(AUTHORIZATION);
+        let _one_at_a_time = match parts.headers.contains_key("if-none-match") {
+            true => Some(self.conditional.lock().await),
+            false => None,
+        };
+        let request = Request::from_parts(parts, s3s::Body::from(body));
+        self.s3.call(request).await.map_err(|error| anyhow::anyhow!("{error:?}"))
+    }
+}
+
+/// The address that the server behind sees.
+fn unsigned(uri: &Uri) -> Result<Uri> {
+    let path = uri.path().strip_prefix(PATH).context("not below the path")?;
+    let kept: Vec<&str> = query(uri).filter(|pair| !pair.starts_with("X-Amz-")).collect();
+    Ok(match kept.is_empty() {
+        true => path.parse()?,
+        false => format!("{path}?{}", kept.join("&")).parse()?,
+    })
+}
+
+fn query(uri: &Uri) -> impl Iterator<Item = &str> {
+    uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty())
+}
+
+/// What a request says of its signature, in `Authorization` or in its query.
+struct Signed {
+    credential: String,
+    headers: String,
+    signature: String,
+    date: String,
+    payload: String,
+}
+
+impl Signed {
+    fn of(parts: &Parts, body: &[u8]) -> Result<Self> {
+        let header = |name: &str| Some(parts.headers.get(name)?.to_str().ok()?.to_owned());
+        let Some(authorization) = header(AUTHORIZATION.as_str()) else {
+            let given = |name: &str| {
+                let pairs = query(&parts.uri).filter_map(|pair| pair.split_once('='));
+                let value = pairs.filter(|(key, _)| *key == name).map(|(_, value)| value).next();
+                value.map(|value| value.replace("%2F", "/").replace("%3B", ";")).with_context(|| format!("no {name}"))
+            };
+            return Ok(Signed {
+                credential: given("X-Amz-Credential")?,
+                headers: given("X-Amz-SignedHeaders")?,
+                signature: given("X-Amz-Signature")?,
+                date: given("X-Amz-Date")?,
+                payload: "UNSIGNED-PAYLOAD".to_owned(),
+            });
+        };
+        let part = |name: &str| {
+            let parts = authorization.strip_prefix("AWS4-HMAC-SHA256 ").unwrap_or_default().split(',');
+            let mut parts = parts.filter_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='));
+            parts.next().map(str::to_owned).with_context(|| format!("no {name}"))
+        };
+        let payload = header("x-amz-content-sha256").context("no digest of the body")?;
+        let is_plain = payload == "UNSIGNED-PAYLOAD" || payload == hex::encode(Sha256::digest(body));
+        ensure!(is_plain, "the body is not what was signed");
+        Ok(Signed {
+            credential: part("Credential")?,
+            headers: part("SignedHeaders")?,
+            signature: part("Signature")?,
+            date: header("x-amz-date").context("no date")?,
+            payload,
+        })
+    }
+}
+
+fn verify(parts: &Parts, body: &[u8]) -> Result<()> {
+    ensure!(parts.uri.path().starts_with(&format!("{PATH}/{NAME}")), "no such address: {}", parts.uri.path());
+    let signed = Signed::of(parts, body)?;
+    let (key_id, scope) = signed.credential.split_once('/').context("no scope")?;
+    ensure!(key_id == ACCESS_KEY_ID, "an unknown key");
+    ensure!(signed.headers.split(';').any(|name| name == HOST.as_str()), "the host is not signed");
+    let mut pairs: Vec<String> = query(&parts.uri)
+        .filter(|pair| !pair.starts_with("X-Amz-Signature="))
+        .map(|pair| if pair.contains('=') { pair.to_owned() } else { format!("{pair}=") })
+        .collect();
+    pairs.sort();
+    let mut headers = String::new();
+    for name in signed.headers.split(';') {
+        let value = parts.headers.get(name).with_context(|| format!("no header {name}"))?.to_str()?;
+        headers += &format!("{name}:{}\n", value.trim());
+    }
+    // The path as it was called, with what is in front of the bucket.
+    let canonical =
+        [parts.method.as_str(), parts.uri.path(), &pairs.join("&"), &headers, &signed.headers, &signed.payload]
+            .join("\n");
+    let to_sign =
+        format!("AWS4-HMAC-SHA256\n{}\n{scope}\n{}", signed.date, hex::encode(Sha256::digest(canonical.as_bytes())));
+    let mut key = format!("AWS4{SECRET_ACCESS_KEY}").into_bytes();
+    for part in scope.split('/') {
+        key = mac(&key, part.as_bytes())?;
+    }
+    ensure!(hex::encode(mac(&key, to_sign.as_bytes())?) == signed.signature, "the signature is another one");
+    Ok(())
+}
+
+fn mac(key: &[u8], text: &[u8]) -> Result<Vec<u8>> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key)?;
+    mac.update(text);
+    Ok(mac.finalize().into_bytes().to_vec())
+}
