@@ -10,6 +10,8 @@ pub struct Listen {
     /// No slash at the end. `None` until the public address is bound, unless it was set.
     pub base_url: Option<String>,
     pub trusted_proxies: Vec<Network>,
+    /// Names of the operator address, in lower case, beside `localhost` and numbers.
+    pub admin_hosts: Vec<String>,
 }
 
 /// An address with the number of leading bits that count.
@@ -93,8 +95,31 @@ impl Listen {
             .ok_or_else(|| {
                 source.refuse("trusted_proxies", "addresses or networks separated by commas, such as 10.0.0.0/8, ::1")
             })?;
-        Ok(Listen { public: address("listen")?, admin: address("admin_listen")?, base_url, trusted_proxies })
+        let admin_hosts: Vec<String> = source
+            .text("admin_hosts")
+            .unwrap_or_default()
+            .split(',')
+            .map(|name| name.trim().trim_end_matches('.').to_ascii_lowercase())
+            .filter(|name| !name.is_empty())
+            .collect();
+        if !admin_hosts.iter().all(|name| is_host_name(name)) {
+            return Err(source.refuse(
+                "admin_hosts",
+                "host names without ports, separated by commas, such as control-plane, farm-1.example.com",
+            ));
+        }
+        let (public, admin) = (address("listen")?, address("admin_listen")?);
+        Ok(Listen { public, admin, base_url, trusted_proxies, admin_hosts })
     }
+}
+
+/// As DNS and container platforms have them.
+fn is_host_name(name: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_'))
+    };
+    name.len() <= 253 && name.split('.').all(is_label)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub mod legacy;
 pub mod mcp;
 pub mod node;
 pub mod openapi;
+pub mod operator_host;
 pub mod rate_limit;
 #[cfg(test)]
 mod route_tests;

@@ -10,6 +10,7 @@ use super::health;
 use super::legacy;
 use super::mcp;
 use super::node::{jobs, layers, nodes, uploads};
+use super::operator_host;
 use super::v1::{account, billing, delivery, events, feedback, image_urls, images, vehicles};
 use super::web::{self, dashboard};
 use super::webhooks;
@@ -153,7 +154,8 @@ pub fn operator(app: App) -> Router {
         .route("/admin/renders/{render_id}/rerender", post(admin::renders::review::rerender))
         .route("/admin/renders/{render_id}/candidates", post(admin::renders::review::candidate))
         .route("/admin/renders/{render_id}/candidates/{revision}/accept", post(admin::renders::review::accept))
-        .route("/admin/renders/{render_id}/candidates/{revision}/reject", post(admin::renders::review::reject));
+        .route("/admin/renders/{render_id}/candidates/{revision}/reject", post(admin::renders::review::reject))
+        .layer(from_fn_with_state(app.clone(), operator_host::check));
     framed(routes, app)
 }
 

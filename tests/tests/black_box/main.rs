@@ -37,6 +37,7 @@ mod money;
 mod named_requests;
 mod nodes;
 mod openid;
+mod operator_address;
 mod outputs;
 mod pages;
 mod payments;
