@@ -4,10 +4,14 @@
 use crate::config::Config;
 use crate::config::farm::NodeMode;
 use crate::config::objects::Objects;
+use crate::config::prices::Payments;
+use crate::config::stripe;
 use crate::db::Database;
 use crate::farm::program;
 use crate::logs::causes;
 use crate::objects::ObjectStore;
+use crate::payments::stripe::client::WebhookEndpoint;
+use crate::payments::stripe::{Stripe, StripeError, event};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::Stdio;
@@ -38,6 +42,10 @@ pub async fn examine(config: &Config) -> Vec<Check> {
         Check::new("database", database(config).await),
         Check::new("object store", objects(&config.storage.objects).await),
     ];
+    if let Payments::Stripe(settings) = &config.prices.payments {
+        let base_url = config.listen.base_url.clone().unwrap_or_else(|| format!("http://{}", config.listen.public));
+        checks.push(Check::new("payments", stripe_events(settings, &base_url).await));
+    }
     match config.farm.node {
         NodeMode::Embedded => checks.extend(node(config).await),
         NodeMode::None => {
@@ -74,6 +82,35 @@ async fn objects(objects: &Objects) -> Result<String, String> {
         .await
         .map(|_| found)
         .map_err(|error| format!("{}; check CYCLORAMA_OBJECTS, {check}", causes(&error)))
+}
+
+/// Whether Stripe sends our webhook what it has to be told.
+async fn stripe_events(settings: &stripe::Stripe, base_url: &str) -> Result<String, String> {
+    let ours = format!("{base_url}/webhooks/stripe");
+    let stripe = Stripe::new(settings.clone()).map_err(|error| causes(&error))?;
+    match stripe.webhook_endpoints().await {
+        Ok(endpoints) => subscribed(&endpoints, &ours),
+        // A restricted key need not be able to read them.
+        Err(error @ StripeError::Refused { status: 401 | 403, .. }) => Ok(format!(
+            "Stripe does not show its webhook endpoints to this key ({error}): compare their events with the README"
+        )),
+        Err(error) => Err(format!("{}; check CYCLORAMA_STRIPE_SECRET_KEY and the way to Stripe", causes(&error))),
+    }
+}
+
+fn subscribed(endpoints: &[WebhookEndpoint], ours: &str) -> Result<String, String> {
+    let mut enabled =
+        endpoints.iter().filter(|endpoint| endpoint.url == ours && endpoint.status == "enabled").peekable();
+    if enabled.peek().is_none() {
+        return Err(format!("Stripe has no enabled webhook endpoint for {ours}: add it there"));
+    }
+    let sent: Vec<&str> = enabled.flat_map(|endpoint| endpoint.enabled_events.iter().map(String::as_str)).collect();
+    let missing: Vec<&str> =
+        event::KINDS.into_iter().filter(|kind| !sent.contains(kind) && !sent.contains(&"*")).collect();
+    match missing.is_empty() {
+        true => Ok(format!("Stripe sends every event that is needed to {ours}")),
+        false => Err(format!("Stripe's webhook endpoint {ours} is not sent {}: add them there", missing.join(", "))),
+    }
 }
 
 /// Whether files can be made in a folder, or in the nearest one above it that exists.
@@ -119,6 +156,37 @@ async fn node(config: &Config) -> Vec<Check> {
             let said = String::from_utf8_lossy(&output.stderr);
             let last = said.lines().last().unwrap_or("nothing").chars().take(400).collect::<String>();
             failed(format!("{path} doctor ended with {} and said: {last}", output.status))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_that_stripe_does_not_send_are_named() {
+        let ours = "https://images.example.com/webhooks/stripe";
+        let endpoint = |url: &str, status: &str, events: &[&str]| WebhookEndpoint {
+            url: url.to_owned(),
+            enabled_events: events.iter().map(|&kind| kind.to_owned()).collect(),
+            status: status.to_owned(),
+        };
+        let (first, second) = event::KINDS.split_at(9);
+        for (endpoints, expected) in [
+            (vec![endpoint(ours, "enabled", &event::KINDS)], Ok(())),
+            (vec![endpoint(ours, "enabled", &["*"])], Ok(())),
+            (vec![endpoint(ours, "enabled", first), endpoint(ours, "enabled", second)], Ok(())),
+            (vec![endpoint(ours, "enabled", &event::KINDS[..17])], Err("payment_method.detached: add them")),
+            (vec![endpoint(ours, "disabled", &["*"])], Err("no enabled webhook endpoint")),
+            (vec![endpoint("https://other.example.com/webhooks/stripe", "enabled", &["*"])], Err("no enabled")),
+            (vec![], Err("no enabled")),
+        ] {
+            match (subscribed(&endpoints, ours), expected) {
+                (Ok(_), Ok(())) => {}
+                (Err(told), Err(expected)) => assert!(told.contains(expected), "{told}"),
+                (told, expected) => panic!("{told:?}, not {expected:?}"),
+            }
         }
     }
 }

@@ -24,6 +24,7 @@ pub mod objects;
 pub mod owner_only;
 pub mod payments;
 pub mod plain_text;
+pub mod plural;
 pub mod prewarm;
 pub mod renders;
 pub mod resolve;

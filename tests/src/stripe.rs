@@ -31,6 +31,8 @@ pub enum Mood {
     Well,
     /// Answers 500 and does nothing.
     Down,
+    /// Answers 500 to charges of kept cards alone.
+    DownForCharges,
     /// Does what it is asked, and answers 500.
     LosesAnswers,
     /// Declines every card.
@@ -203,11 +205,25 @@ impl Paid {
     }
 
     pub fn disputed(&self, stripe: &FakeStripe) -> Value {
+        self.dispute(stripe, "charge.dispute.created", "needs_response")
+    }
+
+    /// An event of the payment's one dispute.
+    pub fn dispute(&self, stripe: &FakeStripe, kind: &str, status: &str) -> Value {
         let dispute = json!({
             "id": format!("dp_{}", self.intent_id), "object": "dispute", "amount": self.amount, "currency": "usd",
-            "payment_intent": self.intent_id, "reason": "fraudulent", "status": "needs_response", "metadata": {},
+            "payment_intent": self.intent_id, "reason": "fraudulent", "status": status, "metadata": {},
         });
-        stripe.event("charge.dispute.created", dispute)
+        stripe.event(kind, dispute)
+    }
+
+    /// An event of one of the payment's refunds.
+    pub fn refund(&self, stripe: &FakeStripe, kind: &str, number: u32, cents: i64, status: &str) -> Value {
+        let refund = json!({
+            "id": format!("re_{number}_{}", self.intent_id), "object": "refund", "amount": cents, "currency": "usd",
+            "charge": format!("ch_{}", self.intent_id), "payment_intent": self.intent_id, "status": status, "metadata": {},
+        });
+        stripe.event(kind, refund)
     }
 }
 
@@ -239,6 +255,7 @@ fn form_of(path: &str) -> Option<(&'static [&'static str], &'static [&'static st
                 "line_items[0][price_data][product_data][name]",
                 "success_url",
                 "cancel_url",
+                "adaptive_pricing[enabled]",
             ],
             &["payment_method_types[0]", "payment_intent_data[setup_future_usage]"],
         ),
@@ -321,7 +338,8 @@ fn read(asked: &str, query: Option<&str>, headers: &HeaderMap, body: &Bytes) -> 
 
 /// Does a call once for each name.
 fn named(kept: &mut Kept, asked: &str, name: &str, fields: Fields) -> (u16, Value) {
-    if kept.mood == Mood::Down {
+    let is_charge = asked == "POST /v1/payment_intents";
+    if kept.mood == Mood::Down || (kept.mood == Mood::DownForCharges && is_charge) {
         return (500, json!({ "error": { "type": "api_error" } }));
     }
     if name.is_empty() {
@@ -355,7 +373,10 @@ fn call(kept: &mut Kept, asked: &str, mut fields: Fields) -> (u16, Value) {
         }
         "POST /v1/checkout/sessions" => {
             let urls = [&fields["success_url"], &fields["cancel_url"]];
-            if fields["mode"] != "payment" || urls.iter().any(|url| url::Url::parse(url).is_err()) {
+            if fields["mode"] != "payment"
+                || fields["adaptive_pricing[enabled]"] != "false"
+                || urls.iter().any(|url| url::Url::parse(url).is_err())
+            {
                 return refuse(kept, 400, "a session of another form".to_owned());
             }
             let id = kept.id("cs_test");

@@ -279,6 +279,25 @@ mod tests {
         }
     }
 
+    #[tokio::test(flavor = "multi_thread")]
+    async fn fifty_open_at_once_also_for_those_who_ask_at_once() {
+        for db in databases().await {
+            let account_id = account::open(&db, "ada@example.com", Credits(1), NOW).await.expect("account");
+            let asking = (0..OPEN_MAX + 10).map(|_| {
+                let (db, account_id) = (db.clone(), account_id.clone());
+                tokio::spawn(async move {
+                    let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
+                    let mut tx = db.begin().await.expect("begin");
+                    let made = offer(&mut tx, Provider::Local, &account_id, &PACK, &page, NOW).await.expect("offers");
+                    tx.commit().await.expect("commit");
+                    i64::from(made.is_some())
+                })
+            });
+            let made = futures::future::join_all(asking).await;
+            assert_eq!(made.into_iter().map(|made| made.expect("task")).sum::<i64>(), OPEN_MAX);
+        }
+    }
+
     #[tokio::test]
     async fn fifty_open_at_once() {
         for db in databases().await {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
 mod account;
+mod auto_reload;
 mod backup;
 mod batches;
 mod broken_commits;
@@ -52,6 +53,7 @@ mod simulation;
 mod snippets;
 mod statuses;
 mod stripe;
+mod stripe_returns;
 mod terminal;
 mod tool_arguments;
 mod tool_charges;

@@ -7,7 +7,7 @@ use crate::clock::UnixMs;
 use crate::http::error::Problem;
 use crate::http::web::pages::{self, Shared};
 use crate::http::web::words::moment;
-use crate::payments::stripe::settle::{self, RefusedEvent};
+use crate::payments::stripe::noted::{self, NotedEvent};
 use crate::renders::{Flagged, Inspection};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -27,18 +27,25 @@ struct Page {
     gallery: Vec<ShownRender>,
 }
 
-/// What Stripe told us that does not fit.
+/// What Stripe told us that an operator should look at.
 #[derive(Serialize)]
 struct ShownEvent {
     id: String,
     kind: String,
+    outcome: &'static str,
     why: String,
     at: String,
 }
 
-impl From<RefusedEvent> for ShownEvent {
-    fn from(event: RefusedEvent) -> Self {
-        ShownEvent { id: event.id, kind: event.kind, why: event.why, at: moment(event.received_at) }
+impl From<NotedEvent> for ShownEvent {
+    fn from(event: NotedEvent) -> Self {
+        ShownEvent {
+            outcome: event.outcome(),
+            id: event.id,
+            kind: event.kind,
+            why: event.why,
+            at: moment(event.received_at),
+        }
     }
 }
 
@@ -68,7 +75,7 @@ struct ShownRender {
 
 pub async fn get(State(app): State<App>, _: Watcher) -> Result<Response, Problem> {
     let flagged = app.renders.flagged(FLAGGED).await?;
-    let refused = settle::refused_events(&app.db, REFUSED).await?;
+    let refused = noted::noted_events(&app.db, REFUSED).await?;
     let latest = app.renders.latest(GALLERY).await?;
     let page = Page {
         live: live::render(&app).await?,

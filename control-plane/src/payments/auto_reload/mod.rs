@@ -6,6 +6,7 @@ mod sweep;
 
 pub use sweep::{start, tell_of_failure};
 
+use crate::accounts::account;
 use crate::clock::{DAY_MS, UnixMs};
 use crate::config::prices::Pack;
 use crate::db::{Database, Tx};
@@ -22,6 +23,9 @@ pub const ATTEMPTS_MAX: i64 = 8;
 
 /// How long Stripe is asked for one reload. Stripe knows a call by its name for a day: asked later it would charge again.
 const LIFETIME_MS: i64 = DAY_MS / 2;
+
+/// How long after a call whose answer was lost Stripe's event may still tell that the card was charged: usually seconds.
+const UNKNOWN_MS: i64 = 600_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AutoReload {
@@ -57,56 +61,100 @@ pub async fn set(db: &Database, account_id: &str, settings: AutoReload) -> Resul
     Ok(())
 }
 
-pub async fn turn_off(tx: &mut Tx<'_>, account_id: &str) -> Result<(), sqlx::Error> {
+/// Turns it off and ends the open reload: what was begun before is not charged when it is turned on again. A charge that Stripe is being
+/// asked for at this moment may still be made; its credits are entered then like those of any payment.
+pub async fn turn_off(tx: &mut Tx<'_>, account_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
+    account::lock(tx, account_id).await?;
     sqlx::query("update auto_reloads set is_on = 0 where account_id = $1").bind(account_id).execute(&mut **tx).await?;
+    sqlx::query(
+        "update payments set state = 'cancelled', ended_at_ms = $1
+         where account_id = $2 and purpose = 'reload' and state = 'open'",
+    )
+    .bind(now.0)
+    .bind(account_id)
+    .execute(&mut **tx)
+    .await?;
     Ok(())
 }
 
-/// An account whose balance is low, with a card to charge.
+/// The same, if this pack is still the one that it buys; `false` if not.
+async fn turn_off_for_pack(tx: &mut Tx<'_>, low: &Low, now: UnixMs) -> Result<bool, sqlx::Error> {
+    account::lock(tx, &low.account_id).await?;
+    let sql = "select 1 from auto_reloads where account_id = $1 and is_on = 1 and pack_credits = $2";
+    let same = sqlx::query(sql).bind(&low.account_id).bind(low.pack_credits).fetch_optional(&mut **tx).await?;
+    if same.is_some() {
+        turn_off(tx, &low.account_id, now).await?;
+    }
+    Ok(same.is_some())
+}
+
+/// Whether Stripe may still make a charge that was under way when auto-reload was turned off.
+pub async fn may_still_charge(db: &Database, account_id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
+    let sql = "select 1 from payments where account_id = $1 and purpose = 'reload' and state = 'cancelled' and unknown_until_ms > $2 limit 1";
+    let row = sqlx::query(sql).bind(account_id).bind(now.0).fetch_optional(&db.readers).await?;
+    Ok(row.is_some())
+}
+
+/// An account whose balance is low, with a card to charge. As it was when it was read: [`begin`] looks again.
 #[derive(Debug)]
 struct Low {
     account_id: String,
-    payment_method: String,
     pack_credits: i64,
 }
 
+/// What makes a reload of the account `a.account_id` due: $1 is now, $2 a day before, $3 the most in a day. While an earlier charge may
+/// still come, nothing new is begun.
+const IS_DUE: &str = "a.is_on = 1 and b.credits < a.threshold_credits and c.payment_method is not null
+    and not exists (select 1 from payments p where p.account_id = a.account_id and p.purpose = 'reload'
+            and (p.state = 'open' or (p.state = 'cancelled' and p.unknown_until_ms > $1)))
+    and (select count(*) from payments p where p.account_id = a.account_id and p.purpose = 'reload' and p.created_at_ms > $2) < $3";
+
 async fn low(db: &Database, now: UnixMs) -> Result<Vec<Low>, sqlx::Error> {
-    let rows = sqlx::query(
-        "select a.account_id, c.payment_method, a.pack_credits
+    let sql = format!(
+        "select a.account_id, a.pack_credits
          from auto_reloads a join balances b on b.account_id = a.account_id
             join stripe_customers c on c.account_id = a.account_id
-         where a.is_on = 1 and b.credits < a.threshold_credits and c.payment_method is not null
-            and not exists (select 1 from payments p where p.account_id = a.account_id and p.purpose = 'reload' and p.state = 'open')
-            and (select count(*) from payments p where p.account_id = a.account_id and p.purpose = 'reload'
-                    and p.created_at_ms > $1) < $2
-         limit $3",
-    )
-    .bind(now.0 - DAY_MS)
-    .bind(A_DAY_MAX)
-    .bind(SWEEP_MAX)
-    .fetch_all(&db.readers)
-    .await?;
-    rows.into_iter()
-        .map(|row| {
-            Ok(Low { account_id: row.try_get(0)?, payment_method: row.try_get(1)?, pack_credits: row.try_get(2)? })
-        })
-        .collect()
+         where {IS_DUE} limit $4"
+    );
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
+        .bind(now.0)
+        .bind(now.0 - DAY_MS)
+        .bind(A_DAY_MAX)
+        .bind(SWEEP_MAX)
+        .fetch_all(&db.readers)
+        .await?;
+    rows.into_iter().map(|row| Ok(Low { account_id: row.try_get(0)?, pack_credits: row.try_get(1)? })).collect()
 }
 
-/// Makes the reload of an account, unless another process did.
+/// Makes the reload of an account; `false` when it is not due, or not any more. Other processes look at the same balances, and whoever is
+/// slow must not charge for a shortage that is over: the rows that decide are locked, and a statement begun after that reads them.
 async fn begin(db: &Database, low: &Low, pack: &Pack, now: UnixMs) -> Result<bool, sqlx::Error> {
-    let insert = sqlx::query(
+    let mut tx = db.begin().await?;
+    account::lock(&mut tx, &low.account_id).await?;
+    sqlx::query("update balances set credits = credits where account_id = $1")
+        .bind(&low.account_id)
+        .execute(&mut *tx)
+        .await?;
+    let sql = format!(
         "insert into payments (id, account_id, provider, purpose, credits, cents, state, payment_method, retry_at_ms, created_at_ms, expires_at_ms)
-         values ($1, $2, 'stripe', 'reload', $3, $4, 'open', $5, $6, $6, $7) on conflict do nothing",
-    )
-    .bind(uuid::Uuid::now_v7().to_string())
-    .bind(low.account_id.clone())
-    .bind(pack.credits)
-    .bind(pack.cents)
-    .bind(low.payment_method.clone())
-    .bind(now.0)
-    .bind(now.0 + LIFETIME_MS);
-    Ok(db.write(insert).await? == 1)
+         select $4, a.account_id, 'stripe', 'reload', $5, $6, 'open', c.payment_method, $1, $1, $7
+         from auto_reloads a join balances b on b.account_id = a.account_id
+            join stripe_customers c on c.account_id = a.account_id
+         where a.account_id = $8 and a.pack_credits = $5 and {IS_DUE}"
+    );
+    let begun = sqlx::query(sqlx::AssertSqlSafe(sql))
+        .bind(now.0)
+        .bind(now.0 - DAY_MS)
+        .bind(A_DAY_MAX)
+        .bind(uuid::Uuid::now_v7().to_string())
+        .bind(pack.credits)
+        .bind(pack.cents)
+        .bind(now.0 + LIFETIME_MS)
+        .bind(&low.account_id)
+        .execute(&mut *tx)
+        .await?;
+    tx.commit().await?;
+    Ok(begun.rows_affected() == 1)
 }
 
 /// A reload to ask Stripe for.
@@ -126,6 +174,7 @@ async fn due(db: &Database, now: UnixMs) -> Result<Vec<Due>, sqlx::Error> {
     let rows = sqlx::query(
         "select p.id, p.account_id, c.customer, p.payment_method, p.cents, p.attempts, p.expires_at_ms
          from payments p join stripe_customers c on c.account_id = p.account_id
+            join auto_reloads a on a.account_id = p.account_id and a.is_on = 1
          where p.purpose = 'reload' and p.state = 'open' and p.retry_at_ms <= $1 order by p.retry_at_ms limit $2",
     )
     .bind(now.0)
@@ -147,13 +196,33 @@ async fn due(db: &Database, now: UnixMs) -> Result<Vec<Due>, sqlx::Error> {
         .collect()
 }
 
-/// Makes the next attempt at a reload ours; others wait until `retry_at`.
+/// Makes the next attempt at a reload ours, unless auto-reload has been turned off; others wait until `retry_at`.
 async fn claim(db: &Database, due: &Due, now: UnixMs, retry_at: UnixMs) -> Result<bool, sqlx::Error> {
     let update = sqlx::query(
-        "update payments set attempts = attempts + 1, retry_at_ms = $1 where id = $2 and state = 'open' and retry_at_ms <= $3",
+        "update payments set attempts = attempts + 1, retry_at_ms = $1, unknown_until_ms = $2
+         where id = $3 and state = 'open' and retry_at_ms <= $4
+            and exists (select 1 from auto_reloads a where a.account_id = payments.account_id and a.is_on = 1)",
     )
     .bind(retry_at.0)
+    .bind(now.0 + UNKNOWN_MS)
     .bind(due.payment_id.clone())
     .bind(now.0);
     Ok(db.write(update).await? == 1)
 }
+
+/// Sets when Stripe is asked again, and until when an answer to what it was asked may come by an event.
+async fn put_off(db: &Database, due: &Due, until: UnixMs, unknown_until: UnixMs) -> Result<(), sqlx::Error> {
+    let open = sqlx::query("update payments set retry_at_ms = $1 where id = $2 and state = 'open'")
+        .bind(until.0)
+        .bind(due.payment_id.clone());
+    db.write(open).await?;
+    // Also of one that was cancelled meanwhile.
+    let unknown = sqlx::query("update payments set unknown_until_ms = $1 where id = $2 and state <> 'paid'")
+        .bind(unknown_until.0)
+        .bind(due.payment_id.clone());
+    db.write(unknown).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,9 @@
 //! The task that reloads accounts: looks at balances now and then, charges kept cards, and turns off what does not work.
 
-use super::{ATTEMPTS_MAX, Due, begin, claim, due, low};
+use super::{ATTEMPTS_MAX, Due, Low, UNKNOWN_MS, begin, claim, due, low, put_off, turn_off_for_pack};
 use crate::accounts::account;
 use crate::app::App;
-use crate::clock::{self, DAY_MS, UnixMs};
+use crate::clock::{self, DAY_MS};
 use crate::ledger::LedgerError;
 use crate::mail::Letter;
 use crate::payments::stripe::settle::{self, Outcome};
@@ -53,7 +53,7 @@ async fn sweep(app: &App, stripe: &Stripe) -> Result<(), LedgerError> {
                 begin(&app.db, &low, pack, now).await?;
             }
             // The packs were changed since.
-            None => give_up(app, &low.account_id, None, "its pack is no longer sold").await?,
+            None => end_for_pack(app, &low).await?,
         }
     }
     for due in due(&app.db, now).await? {
@@ -69,7 +69,7 @@ async fn attempt(app: &App, stripe: &Stripe, due: &Due) -> Result<(), LedgerErro
         return Ok(());
     }
     if now >= due.expires_at {
-        return give_up(app, &due.account_id, Some(due), "it was not done in time").await;
+        return give_up(app, due, "it was not done in time", false).await;
     }
     let asked = stripe.charge(&due.payment_id, &due.customer, &due.payment_method, due.cents).await;
     let now = app.clock.now();
@@ -84,57 +84,63 @@ async fn attempt(app: &App, stripe: &Stripe, due: &Due) -> Result<(), LedgerErro
                 Ok(())
             }
             // Stripe tells the end by an event.
-            (status, None) if status == "processing" => put_off(app, due, due.expires_at).await,
-            (status, None) => give_up(app, &due.account_id, Some(due), &status).await,
+            (status, None) if status == "processing" => {
+                Ok(put_off(&app.db, due, due.expires_at, due.expires_at).await?)
+            }
+            (status, None) => give_up(app, due, &status, true).await,
         },
-        Err(StripeError::Declined { code }) => give_up(app, &due.account_id, Some(due), &code).await,
+        Err(StripeError::Declined { code }) => give_up(app, due, &code, true).await,
         // The card or the customer is gone. A wrong key is the operator's affair, and tried again.
         Err(error @ StripeError::Refused { status: 400 | 404, .. }) => {
-            give_up(app, &due.account_id, Some(due), &error.to_string()).await
+            give_up(app, due, &error.to_string(), true).await
         }
         Err(error) if due.attempts + 1 >= ATTEMPTS_MAX => {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
                 "Stripe was asked for a reload for the last time"
             );
-            give_up(app, &due.account_id, Some(due), "Stripe did not answer").await
+            give_up(app, due, "Stripe did not answer", false).await
         }
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "a reload is tried again later");
             let wait_ms = app.config.prices.auto_reload_every.as_millis() as i64 * (1 << due.attempts.clamp(0, 6));
-            put_off(app, due, now.plus_ms(wait_ms.min(WAIT_MS_MAX))).await
+            let until = now.plus_ms(wait_ms.min(WAIT_MS_MAX));
+            Ok(put_off(&app.db, due, until, now.plus_ms(UNKNOWN_MS)).await?)
         }
     }
 }
 
-async fn put_off(app: &App, due: &Due, until: UnixMs) -> Result<(), LedgerError> {
-    let update = sqlx::query("update payments set retry_at_ms = $1 where id = $2 and state = 'open'")
-        .bind(until.0)
-        .bind(due.payment_id.clone());
-    app.db.write(update).await?;
-    Ok(())
-}
-
-/// Ends a reload, if there is one, and turns auto-reload off.
-async fn give_up(app: &App, account_id: &str, due: Option<&Due>, why: &str) -> Result<(), LedgerError> {
+/// Ends a reload that Stripe does not make, and turns auto-reload off. `is_known`: whether Stripe said so; otherwise the money may still
+/// come.
+async fn give_up(app: &App, due: &Due, why: &str, is_known: bool) -> Result<(), LedgerError> {
+    let now = app.clock.now();
     let mut tx = app.db.begin().await?;
-    let is_ours = match due {
-        Some(due) => {
-            let outcome = settle::cancel(&mut tx, &due.payment_id, "reload", app.clock.now()).await?;
-            matches!(outcome, Outcome::Applied(_))
-        }
-        None => {
-            super::turn_off(&mut tx, account_id).await?;
-            true
-        }
-    };
+    let outcome = settle::cancel(&mut tx, &due.payment_id, "reload", now).await?;
     tx.commit().await?;
-    // Otherwise an event told it first, and the letter is written.
-    if is_ours {
-        tracing::warn!(account_id, why, "auto-reload is turned off");
-        tell_of_failure(app, account_id).await;
+    if !is_known {
+        put_off(&app.db, due, now, now.plus_ms(UNKNOWN_MS)).await?;
+    }
+    // Otherwise its owner turned it off, or an event told it first and the letter is written.
+    if matches!(outcome, Outcome::Applied(_)) {
+        tell(app, &due.account_id, why).await;
     }
     Ok(())
+}
+
+/// Turns auto-reload off for an account whose pack is no longer sold.
+async fn end_for_pack(app: &App, low: &Low) -> Result<(), LedgerError> {
+    let mut tx = app.db.begin().await?;
+    let is_off = turn_off_for_pack(&mut tx, low, app.clock.now()).await?;
+    tx.commit().await?;
+    if is_off {
+        tell(app, &low.account_id, "its pack is no longer sold").await;
+    }
+    Ok(())
+}
+
+async fn tell(app: &App, account_id: &str, why: &str) {
+    tracing::warn!(account_id, why, "auto-reload is turned off");
+    tell_of_failure(app, account_id).await;
 }
 
 /// The letter to somebody whose card was not charged. What goes wrong is logged: auto-reload is off either way.

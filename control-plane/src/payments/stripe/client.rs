@@ -78,8 +78,18 @@ struct Url {
 }
 
 #[derive(Deserialize)]
-struct List {
-    data: Vec<Id>,
+struct List<T> {
+    data: Vec<T>,
+}
+
+/// Where Stripe sends events, as far as the key may see it.
+#[derive(Debug, Deserialize)]
+pub struct WebhookEndpoint {
+    pub url: String,
+    /// `*`: all.
+    pub enabled_events: Vec<String>,
+    /// `enabled` or `disabled`.
+    pub status: String,
 }
 
 #[derive(Deserialize, Default)]
@@ -142,6 +152,8 @@ impl Stripe {
             ("line_items[0][price_data][product_data][name]", &product),
             ("success_url", new.return_url),
             ("cancel_url", new.return_url),
+            // The price is in one currency. What comes in another all the same is understood (`event`).
+            ("adaptive_pricing[enabled]", "false"),
         ];
         if new.keeps_card {
             // Cards alone can be charged again the way we do it.
@@ -162,8 +174,14 @@ impl Stripe {
     /// The newest card that was kept for a customer.
     pub async fn newest_card(&self, customer: &str) -> Result<Option<String>, StripeError> {
         let query = encode(&[("customer", customer), ("type", "card"), ("limit", "1")]);
-        let list: List = self.call(Method::GET, &format!("/v1/payment_methods?{query}"), None, None).await?;
+        let list: List<Id> = self.call(Method::GET, &format!("/v1/payment_methods?{query}"), None, None).await?;
         Ok(list.data.into_iter().next().map(|card| card.id))
+    }
+
+    /// Where events are sent: a hundred at most, as many as Stripe shows at once; an account has sixteen.
+    pub async fn webhook_endpoints(&self) -> Result<Vec<WebhookEndpoint>, StripeError> {
+        let list: List<WebhookEndpoint> = self.call(Method::GET, "/v1/webhook_endpoints?limit=100", None, None).await?;
+        Ok(list.data)
     }
 
     /// Charges a kept card while nobody is there.

@@ -2,6 +2,8 @@
 
 use super::client::{Stripe, StripeError};
 use super::event::KeptCard;
+use crate::accounts::account;
+use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
 use sqlx::Row;
 
@@ -67,10 +69,30 @@ pub(super) async fn keep_card_of(tx: &mut Tx<'_>, card: &KeptCard) -> Result<(),
     Ok(())
 }
 
-pub(super) async fn forget_card(tx: &mut Tx<'_>, payment_method: &str) -> Result<bool, sqlx::Error> {
+/// A card may no longer be charged: a reload that waits to charge it ends.
+pub(super) async fn forget_card(tx: &mut Tx<'_>, payment_method: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
+    let owners = sqlx::query(
+        "select account_id from stripe_customers where payment_method = $1
+         union select account_id from payments where purpose = 'reload' and state = 'open' and payment_method = $1
+         order by account_id",
+    )
+    .bind(payment_method)
+    .fetch_all(&mut **tx)
+    .await?;
+    for owner in owners {
+        account::lock(tx, owner.try_get(0)?).await?;
+    }
     let forgotten = sqlx::query("update stripe_customers set payment_method = null where payment_method = $1")
         .bind(payment_method)
         .execute(&mut **tx)
         .await?;
-    Ok(forgotten.rows_affected() > 0)
+    let ended = sqlx::query(
+        "update payments set state = 'cancelled', ended_at_ms = $1
+         where purpose = 'reload' and state = 'open' and payment_method = $2",
+    )
+    .bind(now.0)
+    .bind(payment_method)
+    .execute(&mut **tx)
+    .await?;
+    Ok(forgotten.rows_affected() + ended.rows_affected() > 0)
 }

@@ -1,15 +1,19 @@
 //! What Stripe tells us, done to our payments: once, in whatever order it comes.
 //!
-//! Nothing here looks at the order of events. A payment is credited by whichever event or answer says first that money came; of what went
-//! back the row keeps the highest sum that was told, and whenever that or the payment changes, what is due by both is taken.
+//! Nothing here looks at the order of events. A payment is credited by whichever event or answer says first that money came. What goes
+//! back, or comes again, is kept by Stripe's ids ([`returns`]); whenever that or the payment changes, credits are taken or given back until
+//! they are what is due by both.
 
 use super::client::CURRENCY;
 use super::customers;
-use super::event::{Event, Paid, Returned, Told};
+use super::event::{Event, Paid, Told};
+use super::returns::{self, Part, Price, Return, ReturnKind, ReturnState};
+use crate::accounts::account;
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
 use crate::ledger::{self, Credits, LedgerError};
 use crate::payments::{auto_reload, enter};
+use crate::plural;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
@@ -67,9 +71,8 @@ pub async fn apply(db: &Database, event: &Event, now: UnixMs) -> Result<Outcome,
         Told::Failed { payment_id } => cancel(&mut tx, payment_id, "page", now).await?,
         Told::ChargeFailed { payment_id } => cancel(&mut tx, payment_id, "reload", now).await?,
         Told::Expired { payment_id } => expire(&mut tx, payment_id, now).await?,
-        Told::Refunded(returned) => went_back(&mut tx, returned, "refunded_cents", now).await?,
-        Told::Disputed(returned) => went_back(&mut tx, returned, "disputed_cents", now).await?,
-        Told::CardGone { payment_method } => match customers::forget_card(&mut tx, payment_method).await? {
+        Told::Returned(told) => returned(&mut tx, told, now).await?,
+        Told::CardGone { payment_method } => match customers::forget_card(&mut tx, payment_method, now).await? {
             true => Outcome::done(),
             false => Outcome::Ignored,
         },
@@ -98,94 +101,84 @@ pub async fn charged(db: &Database, paid: &Paid, now: UnixMs) -> Result<Outcome,
     Ok(outcome)
 }
 
-/// An event that does not fit what we know: an operator has to look at it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefusedEvent {
-    /// Stripe's.
-    pub id: String,
-    pub kind: String,
-    pub why: String,
-    pub received_at: UnixMs,
-}
-
-/// Events that were refused, the newest first; remembered as long as all events are.
-pub async fn refused_events(db: &Database, limit: i64) -> Result<Vec<RefusedEvent>, sqlx::Error> {
-    let rows = sqlx::query(
-        "select id, kind, detail, received_at_ms from webhook_events where outcome = 'refused' order by received_at_ms desc, id limit $1",
-    )
-    .bind(limit)
-    .fetch_all(&db.readers)
-    .await?;
-    rows.iter()
-        .map(|row| {
-            Ok(RefusedEvent {
-                id: row.try_get(0)?,
-                kind: row.try_get(1)?,
-                why: row.try_get::<Option<String>, _>(2)?.unwrap_or_default(),
-                received_at: UnixMs(row.try_get(3)?),
-            })
-        })
-        .collect()
-}
-
 /// Forgets events of long ago: Stripe sends one again for a month at most, and payments are credited once without this list too.
 pub async fn forget_events(db: &Database, before: UnixMs) -> Result<u64, sqlx::Error> {
+    returns::forget_unknown(db, before).await?;
     db.write(sqlx::query("delete from webhook_events where received_at_ms < $1").bind(before.0)).await
 }
 
-/// A payment at Stripe; on PostgreSQL its row stays locked until the transaction ends.
+/// A payment at Stripe; its account and, on PostgreSQL, its row stay locked until the transaction ends.
 struct Locked {
     id: String,
     account_id: String,
     is_reload: bool,
     credits: i64,
-    cents: i64,
-    is_paid: bool,
+    price: Price,
     session: Option<String>,
     payment_intent: Option<String>,
-    refunded_cents: i64,
-    disputed_cents: i64,
     returned_credits: i64,
+    missing_credits: i64,
+    reversals: i64,
 }
-
-const RETURNED: &str = "returning id, account_id, purpose, credits, cents, state, session, payment_intent, refunded_cents, disputed_cents, returned_credits";
 
 impl Locked {
     async fn by(tx: &mut Tx<'_>, column: &'static str, value: &str) -> Result<Option<Self>, sqlx::Error> {
-        let sql = format!("update payments set state = state where {column} = $1 and provider = 'stripe' {RETURNED}");
+        // The account first, as everybody who locks several rows of it does.
+        let sql = format!("select id, account_id from payments where {column} = $1 and provider = 'stripe'");
         let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(value).fetch_optional(&mut **tx).await?;
-        row.map(|row| Self::read(&row)).transpose()
+        let Some(row) = row else { return Ok(None) };
+        let (id, account_id): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+        account::lock(tx, &account_id).await?;
+        let row = sqlx::query(
+            "update payments set state = state where id = $1
+             returning id, account_id, purpose, credits, cents, state, session, payment_intent, presented_cents, presented_currency,
+                returned_credits, missing_credits, reversals",
+        )
+        .bind(&id)
+        .fetch_one(&mut **tx)
+        .await?;
+        Self::read(&row).map(Some)
     }
 
     fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let presented: (Option<i64>, Option<String>) =
+            (row.try_get("presented_cents")?, row.try_get("presented_currency")?);
         Ok(Locked {
             id: row.try_get("id")?,
             account_id: row.try_get("account_id")?,
             is_reload: row.try_get::<&str, _>("purpose")? == "reload",
             credits: row.try_get("credits")?,
-            cents: row.try_get("cents")?,
-            is_paid: row.try_get::<&str, _>("state")? == "paid",
+            price: Price {
+                cents: row.try_get("cents")?,
+                currency: CURRENCY,
+                presented: presented.0.zip(presented.1),
+                is_paid: row.try_get::<&str, _>("state")? == "paid",
+            },
             session: row.try_get("session")?,
             payment_intent: row.try_get("payment_intent")?,
-            refunded_cents: row.try_get("refunded_cents")?,
-            disputed_cents: row.try_get("disputed_cents")?,
             returned_credits: row.try_get("returned_credits")?,
+            missing_credits: row.try_get("missing_credits")?,
+            reversals: row.try_get("reversals")?,
         })
     }
 
-    /// What is due back for the money that went back: whole credits, rounded for the customer.
-    fn due_credits(&self) -> i64 {
-        let cents = self.refunded_cents.saturating_add(self.disputed_cents).min(self.cents);
-        (i128::from(self.credits) * i128::from(cents) / i128::from(self.cents)) as i64
+    /// What is due back for so many cents: whole credits, rounded for the customer.
+    fn due_credits(&self, cents: i64) -> i64 {
+        (i128::from(self.credits) * i128::from(cents) / i128::from(self.price.cents)) as i64
     }
 }
 
 async fn received(tx: &mut Tx<'_>, paid: &Paid, now: UnixMs) -> Result<Outcome, LedgerError> {
+    if let Some(intent) = &paid.payment_intent {
+        returns::lock_intent(tx, intent, now).await?;
+    }
     let Some(mut payment) = Locked::by(tx, "id", &paid.payment_id).await? else {
         return Ok(Outcome::Refused(format!("money came for the payment {}, which is not known", paid.payment_id)));
     };
-    if paid.currency != CURRENCY || paid.cents != payment.cents {
-        let (cents, currency, expected) = (paid.cents, &paid.currency, payment.cents);
+    // An intent in the buyer's currency does not say what that is in ours: its session does.
+    let waits_for_session = paid.currency != CURRENCY && paid.session.is_none() && !payment.is_reload;
+    if !waits_for_session && (paid.currency != CURRENCY || paid.cents != payment.price.cents) {
+        let (cents, currency, expected) = (paid.cents, &paid.currency, payment.price.cents);
         return Ok(Outcome::Refused(format!(
             "{cents} {currency} came for the payment {}, not {expected} {CURRENCY}",
             payment.id
@@ -195,12 +188,17 @@ async fn received(tx: &mut Tx<'_>, paid: &Paid, now: UnixMs) -> Result<Outcome, 
     if differs(&payment.session, &paid.session) || differs(&payment.payment_intent, &paid.payment_intent) {
         return Ok(Outcome::Refused(format!("money came for the payment {} by another session or intent", payment.id)));
     }
-    sqlx::query("update payments set payment_intent = coalesce(payment_intent, $1) where id = $2")
-        .bind(&paid.payment_intent)
+    payment.price.presented = payment.price.presented.or_else(|| paid.presented.clone());
+    payment.payment_intent = payment.payment_intent.or_else(|| paid.payment_intent.clone());
+    let presented = payment.price.presented.clone().unzip();
+    sqlx::query("update payments set payment_intent = $1, presented_cents = $2, presented_currency = $3 where id = $4")
+        .bind(&payment.payment_intent)
+        .bind(presented.0)
+        .bind(presented.1)
         .bind(&payment.id)
         .execute(&mut **tx)
         .await?;
-    if !payment.is_paid {
+    if !payment.price.is_paid && !waits_for_session {
         sqlx::query("update payments set state = 'paid', ended_at_ms = $1 where id = $2")
             .bind(now.0)
             .bind(&payment.id)
@@ -208,79 +206,150 @@ async fn received(tx: &mut Tx<'_>, paid: &Paid, now: UnixMs) -> Result<Outcome, 
             .await?;
         let reason = if payment.is_reload { "credits bought by auto-reload" } else { "credits bought" };
         enter(tx, &payment.id, &payment.account_id, payment.credits, reason, now).await?;
-        payment.is_paid = true;
+        payment.price.is_paid = true;
     }
     if let Some(card) = &paid.kept {
         customers::keep_card_of(tx, card).await?;
     }
-    let note = take_what_is_due(tx, &payment, now).await?;
-    Ok(Outcome::Applied(Effect { note, ..Effect::default() }))
+    let mut notes = Vec::new();
+    if let Some(intent) = &payment.payment_intent {
+        for told in returns::adopt(tx, &payment.id, intent).await? {
+            notes.extend(act_on(tx, &payment, &told, None, now).await?);
+        }
+    }
+    notes.extend(reckon(tx, &mut payment, now).await?);
+    Ok(applied(notes))
 }
 
-async fn went_back(
-    tx: &mut Tx<'_>,
-    returned: &Returned,
-    column: &'static str,
-    now: UnixMs,
-) -> Result<Outcome, LedgerError> {
-    let payment = match (&returned.payment_id, &returned.payment_intent) {
+fn applied(notes: Vec<String>) -> Outcome {
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
+    Outcome::Applied(Effect { note, ..Effect::default() })
+}
+
+/// Money goes back, or has come again.
+async fn returned(tx: &mut Tx<'_>, told: &Return, now: UnixMs) -> Result<Outcome, LedgerError> {
+    if let Some(intent) = &told.payment_intent {
+        returns::lock_intent(tx, intent, now).await?;
+    }
+    let payment = match (&told.payment_id, &told.payment_intent) {
         (Some(id), _) => Locked::by(tx, "id", id).await?,
         (None, Some(intent)) => Locked::by(tx, "payment_intent", intent).await?,
-        (None, None) => None,
+        (None, None) => return Ok(Outcome::Ignored),
     };
     let Some(mut payment) = payment else {
-        // Whatever else is sold by the same Stripe account.
-        return Ok(match &returned.payment_id {
-            Some(id) => Outcome::Refused(format!("money went back for the payment {id}, which is not known")),
-            None => Outcome::Ignored,
-        });
+        return match &told.payment_id {
+            // A payment's row is there before Stripe hears of it: this one is another service's.
+            Some(id) => Ok(Outcome::Refused(format!("money went back for the payment {id}, which is not known"))),
+            // Of a payment that we are told of later, or of something else that is sold by the same Stripe account.
+            None => {
+                returns::keep(tx, told, None, now).await?;
+                Ok(Outcome::Ignored)
+            }
+        };
     };
-    let is_dispute = column == "disputed_cents";
-    if returned.currency != CURRENCY || !(0..=payment.cents).contains(&returned.cents) {
-        let (cents, currency, expected) = (returned.cents, &returned.currency, payment.cents);
-        return Ok(Outcome::Refused(format!(
-            "{cents} {currency} went back for the payment {} of {expected} {CURRENCY}",
-            payment.id
-        )));
+    if payment.price.part(told.cents, &told.currency) == Part::Misfit {
+        return Ok(Outcome::Refused(misfit(&payment, told)));
     }
-    let told = if is_dispute { &mut payment.disputed_cents } else { &mut payment.refunded_cents };
-    *told = (*told).max(returned.cents);
-    let sql = format!("update payments set {column} = $1, payment_intent = coalesce(payment_intent, $2) where id = $3");
-    sqlx::query(sqlx::AssertSqlSafe(sql))
-        .bind(*told)
-        .bind(&returned.payment_intent)
-        .bind(&payment.id)
-        .execute(&mut **tx)
-        .await?;
-    let mut notes = Vec::from_iter(take_what_is_due(tx, &payment, now).await?);
-    if is_dispute {
-        auto_reload::turn_off(tx, &payment.account_id).await?;
-        notes.push(format!("the payment {} is disputed; auto-reload of its account is off", payment.id));
+    let before = returns::keep(tx, told, Some(&payment.id), now).await?;
+    if payment.payment_intent.is_none() {
+        payment.payment_intent = told.payment_intent.clone();
+        sqlx::query("update payments set payment_intent = $1 where id = $2")
+            .bind(&payment.payment_intent)
+            .bind(&payment.id)
+            .execute(&mut **tx)
+            .await?;
     }
-    let note = (!notes.is_empty()).then(|| notes.join("; "));
-    Ok(Outcome::Applied(Effect { note, ..Effect::default() }))
+    let mut notes = Vec::from_iter(act_on(tx, &payment, told, before.map(|before| before.state), now).await?);
+    if let Some(intent) = &payment.payment_intent {
+        for other in returns::adopt(tx, &payment.id, intent).await? {
+            notes.extend(act_on(tx, &payment, &other, None, now).await?);
+        }
+    }
+    notes.extend(reckon(tx, &mut payment, now).await?);
+    Ok(applied(notes))
 }
 
-/// Takes the credits whose money went back, as far as they are not spent. A note for the operator where they are.
-async fn take_what_is_due(tx: &mut Tx<'_>, payment: &Locked, now: UnixMs) -> Result<Option<String>, LedgerError> {
-    let due = payment.due_credits();
-    let more = due - payment.returned_credits;
-    if !payment.is_paid || more <= 0 {
+fn misfit(payment: &Locked, told: &Return) -> String {
+    let (cents, currency, expected) = (told.cents, &told.currency, payment.price.cents);
+    format!("{cents} {currency} went back for the payment {} of {expected} {CURRENCY}", payment.id)
+}
+
+/// What a step of a dispute or refund means beside its credits, told once: what auto-reload does, and what an operator should know.
+async fn act_on(
+    tx: &mut Tx<'_>,
+    payment: &Locked,
+    told: &Return,
+    before: Option<ReturnState>,
+    now: UnixMs,
+) -> Result<Option<String>, LedgerError> {
+    let id = &payment.id;
+    if payment.price.part(told.cents, &told.currency) == Part::Misfit {
+        return Ok(Some(misfit(payment, told)));
+    }
+    if before.is_some_and(|before| told.state <= before) {
         return Ok(None);
     }
-    let reference = format!("payment {} returned to {due}", payment.id);
-    let entry = ledger::Payment { reference: &reference, credits: Credits(more), reason: "payment returned" };
-    let taken = ledger::take_back(tx, &payment.account_id, entry, now).await?;
-    let missing = more - taken.0;
-    sqlx::query("update payments set returned_credits = $1, missing_credits = missing_credits + $2 where id = $3")
-        .bind(due)
-        .bind(missing)
-        .bind(&payment.id)
-        .execute(&mut **tx)
-        .await?;
-    Ok((missing > 0).then(|| {
-        format!("{missing} of {more} credits of the returned payment {} were spent and stay lost", payment.id)
-    }))
+    Ok(match (told.kind, told.state) {
+        (ReturnKind::Dispute, ReturnState::Announced) => Some(format!(
+            "the buyer's bank inquires about the payment {id}: no money has moved and no credits are taken; answer it at Stripe"
+        )),
+        (ReturnKind::Dispute, ReturnState::Gone) => {
+            auto_reload::turn_off(tx, &payment.account_id, now).await?;
+            Some(format!("the payment {id} is disputed; auto-reload of its account is off"))
+        }
+        (ReturnKind::Dispute, ReturnState::Back) => Some(format!("the money of the disputed payment {id} is back")),
+        (ReturnKind::Refund, ReturnState::Back) => {
+            Some(format!("a refund of the payment {id} failed: the buyer has not got the money"))
+        }
+        (ReturnKind::Refund | ReturnKind::Charge, _) => None,
+    })
+}
+
+/// Takes the credits whose money went back, as far as they are not spent, and gives those back that were taken for money that has come
+/// again. A note for the operator where credits were spent already.
+async fn reckon(tx: &mut Tx<'_>, payment: &mut Locked, now: UnixMs) -> Result<Option<String>, LedgerError> {
+    let told = returns::of(tx, &payment.id, payment.payment_intent.as_deref()).await?;
+    let sums = payment.price.sums(&told);
+    let cents = sums.refunded_cents.saturating_add(sums.disputed_cents).min(payment.price.cents);
+    let (due, before) = (payment.due_credits(cents), payment.returned_credits);
+    let mut note = None;
+    if payment.price.is_paid && due > before {
+        let more = due - before;
+        payment.reversals += 1;
+        let reference = format!("payment {} returned, part {}", payment.id, payment.reversals);
+        let entry = ledger::Payment { reference: &reference, credits: Credits(more), reason: "payment returned" };
+        let missing = more - ledger::take_back(tx, &payment.account_id, entry, now).await?.0;
+        payment.missing_credits += missing;
+        note = (missing > 0).then(|| {
+            let lost = plural::noun(missing, "was spent and stays lost", "were spent and stay lost");
+            format!("{missing} of {} of the returned payment {} {lost}", plural::count(more, "credit"), payment.id)
+        });
+    } else if payment.price.is_paid && due < before {
+        // Those that were spent already were never taken.
+        let taken = before - payment.missing_credits;
+        let back = taken - taken.min(due);
+        payment.missing_credits = due - taken.min(due);
+        if back > 0 {
+            let reason = "money of a returned payment came again";
+            ledger::grant(tx, &payment.account_id, Credits(back), reason, now).await?;
+        }
+    }
+    if payment.price.is_paid {
+        payment.returned_credits = due;
+    }
+    sqlx::query(
+        "update payments set refunded_cents = $1, disputed_cents = $2, returned_credits = $3, missing_credits = $4, reversals = $5
+         where id = $6",
+    )
+    .bind(sums.refunded_cents)
+    .bind(sums.disputed_cents)
+    .bind(payment.returned_credits)
+    .bind(payment.missing_credits)
+    .bind(payment.reversals)
+    .bind(&payment.id)
+    .execute(&mut **tx)
+    .await?;
+    Ok(note)
 }
 
 /// It will not be paid. Ends an open payment of this purpose; a reload's end turns auto-reload off.
@@ -290,15 +359,25 @@ pub(in crate::payments) async fn cancel(
     purpose: &'static str,
     now: UnixMs,
 ) -> Result<Outcome, LedgerError> {
-    let sql = "update payments set state = 'cancelled', ended_at_ms = $1
-               where id = $2 and provider = 'stripe' and purpose = $3 and state = 'open' returning account_id";
-    let row = sqlx::query(sql).bind(now.0).bind(payment_id).bind(purpose).fetch_optional(&mut **tx).await?;
+    let sql = "select account_id from payments where id = $1 and provider = 'stripe' and purpose = $2";
+    let row = sqlx::query(sql).bind(payment_id).bind(purpose).fetch_optional(&mut **tx).await?;
     let Some(row) = row else { return Ok(Outcome::Ignored) };
+    let account_id: String = row.try_get(0)?;
+    account::lock(tx, &account_id).await?;
+    // Of one that was cancelled before it is known now that no money comes.
+    sqlx::query("update payments set unknown_until_ms = null where id = $1")
+        .bind(payment_id)
+        .execute(&mut **tx)
+        .await?;
+    let sql = "update payments set state = 'cancelled', ended_at_ms = $1 where id = $2 and state = 'open'";
+    let ended = sqlx::query(sql).bind(now.0).bind(payment_id).execute(&mut **tx).await?;
+    if ended.rows_affected() == 0 {
+        return Ok(Outcome::Ignored);
+    }
     if purpose == "page" {
         return Ok(Outcome::done());
     }
-    let account_id: String = row.try_get(0)?;
-    auto_reload::turn_off(tx, &account_id).await?;
+    auto_reload::turn_off(tx, &account_id, now).await?;
     Ok(Outcome::Applied(Effect { failed_reload_of: Some(account_id), note: None }))
 }
 

@@ -1,9 +1,10 @@
-//! `GET /admin/payments/refused`: what Stripe told us that does not fit what we know.
+//! `GET /admin/payments/refused`: what Stripe told us that an operator should look at: what does not fit what we know, disputes and
+//! inquiries, refunds that failed, credits that were spent before their money went back.
 
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::Operator;
-use crate::payments::stripe::settle::{self, RefusedEvent};
+use crate::payments::stripe::noted::{self, NotedEvent};
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -21,17 +22,25 @@ struct Event {
     /// Stripe's.
     event_id: String,
     kind: String,
+    /// `refused`: nothing was done; `applied`: it was, and there is something to know.
+    outcome: &'static str,
     why: String,
     received_at: String,
 }
 
-impl From<RefusedEvent> for Event {
-    fn from(event: RefusedEvent) -> Self {
-        Event { event_id: event.id, kind: event.kind, why: event.why, received_at: event.received_at.rfc3339() }
+impl From<NotedEvent> for Event {
+    fn from(event: NotedEvent) -> Self {
+        Event {
+            outcome: event.outcome(),
+            event_id: event.id,
+            kind: event.kind,
+            why: event.why,
+            received_at: event.received_at.rfc3339(),
+        }
     }
 }
 
 pub async fn list(State(app): State<App>, _: Operator) -> Result<Json<Refused>, Problem> {
-    let events = settle::refused_events(&app.db, EVENTS_MAX).await?;
+    let events = noted::noted_events(&app.db, EVENTS_MAX).await?;
     Ok(Json(Refused { events: events.into_iter().map(Event::from).collect() }))
 }

@@ -36,7 +36,7 @@ pub async fn post(
         auto_reload::set(&app.db, &user.account_id, settings).await?;
     } else {
         let mut tx = app.db.begin().await?;
-        auto_reload::turn_off(&mut tx, &user.account_id).await?;
+        auto_reload::turn_off(&mut tx, &user.account_id, app.clock.now()).await?;
         tx.commit().await?;
     }
     tracing::info!(account_id = user.account_id, is_on, "auto-reload set by its user");

@@ -52,6 +52,8 @@ pub struct ShownPack {
 struct ShownAutoReload {
     is_on: bool,
     has_card: bool,
+    /// Whether a charge that was under way when it was turned off may still be made.
+    may_still_charge: bool,
     threshold: i64,
     pack: i64,
 }
@@ -162,6 +164,7 @@ async fn shown_auto_reload(app: &App, account_id: &str) -> Result<Option<ShownAu
     Ok(Some(ShownAutoReload {
         is_on: settings.is_some_and(|settings| settings.is_on),
         has_card: customer.is_some_and(|customer| customer.payment_method.is_some()),
+        may_still_charge: auto_reload::may_still_charge(&app.db, account_id, app.clock.now()).await?,
         threshold: settings.map_or(THRESHOLD_OFFERED, |settings| settings.threshold_credits),
         pack: settings.map_or(0, |settings| settings.pack_credits),
     }))

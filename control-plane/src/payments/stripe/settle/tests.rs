@@ -4,8 +4,14 @@ use super::*;
 use crate::accounts::account;
 use crate::accounts::token::PlainKey;
 use crate::config::prices::Pack;
+use crate::payments::auto_reload::AutoReload;
+use crate::payments::stripe::noted::noted_events;
 use crate::payments::{self, PAGE_PREFIX, Provider};
 use crate::test_database::databases;
+use proptest::prelude::*;
+use proptest::sample::subsequence;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 const NOW: UnixMs = UnixMs(1_000);
 const PACK: Pack = Pack { credits: 5000, cents: 499 };
@@ -31,6 +37,7 @@ impl Bought {
             payment_id: self.payment_id.clone(),
             cents: PACK.cents,
             currency: "usd".to_owned(),
+            presented: None,
             session: session.map(str::to_owned),
             payment_intent: Some(self.intent()),
             kept: None,
@@ -41,9 +48,26 @@ impl Bought {
         format!("pi_{}", self.payment_id)
     }
 
-    fn returned(&self, cents: i64) -> Returned {
+    fn told(&self, id: &str, kind: ReturnKind, state: ReturnState, cents: i64) -> Return {
+        Return {
+            id: format!("{id} of {}", self.payment_id),
+            kind,
+            state,
+            payment_id: None,
+            payment_intent: Some(self.intent()),
+            cents,
+            currency: "usd".to_owned(),
+        }
+    }
+
+    /// All that went back of the charge so far.
+    fn refunded(&self, cents: i64) -> Return {
         let payment_id = Some(self.payment_id.clone());
-        Returned { payment_id, payment_intent: Some(self.intent()), cents, currency: "usd".to_owned() }
+        Return { payment_id, ..self.told("ch", ReturnKind::Charge, ReturnState::Gone, cents) }
+    }
+
+    fn dispute(&self, state: ReturnState) -> Return {
+        self.told("dp", ReturnKind::Dispute, state, PACK.cents)
     }
 
     async fn balance(&self, db: &Database) -> i64 {
@@ -82,8 +106,8 @@ async fn any_order_of_events_comes_to_the_same_credits() {
                 Told::Paid(one.paid(Some("cs_1"))),
                 Told::Paid(one.paid(None)),
                 Told::Expired { payment_id: one.payment_id.clone() },
-                Told::Refunded(one.returned(100)),
-                Told::Refunded(one.returned(250)),
+                Told::Returned(one.refunded(100)),
+                Told::Returned(one.refunded(250)),
             ];
             for (number, told) in orders(&events)[count].iter().enumerate() {
                 // Each is told twice.
@@ -123,12 +147,11 @@ async fn a_whole_refund_takes_what_is_left_and_never_more() {
                 tx.commit().await.expect("commit");
             }
             for (which, (kind, cents)) in events.iter().enumerate() {
-                let returned = one.returned(*cents);
                 let told = match *kind {
-                    "refund" => Told::Refunded(returned),
-                    _ => Told::Disputed(Returned { payment_id: None, ..returned }),
+                    "refund" => one.refunded(*cents),
+                    _ => one.told("dp", ReturnKind::Dispute, ReturnState::Gone, *cents),
                 };
-                let outcome = tell(&db, &format!("back_{number}_{which}"), told).await;
+                let outcome = tell(&db, &format!("back_{number}_{which}"), Told::Returned(told)).await;
                 let Outcome::Applied(effect) = outcome else { panic!("{number}: {outcome:?}") };
                 assert_eq!(effect.note.is_some_and(|note| note.contains("stay lost")), spent > 10, "{number}");
             }
@@ -149,9 +172,9 @@ async fn what_does_not_fit_the_payment_is_refused() {
             Told::Paid(Paid { cents: 4990, ..paid.clone() }),
             Told::Paid(Paid { currency: "jpy".to_owned(), ..paid.clone() }),
             Told::Paid(Paid { payment_id: "nobody's".to_owned(), ..paid.clone() }),
-            Told::Refunded(Returned { cents: 500, ..one.returned(0) }),
-            Told::Refunded(Returned { cents: -1, ..one.returned(0) }),
-            Told::Refunded(Returned { currency: "eur".to_owned(), ..one.returned(9) }),
+            Told::Returned(one.refunded(500)),
+            Told::Returned(one.refunded(-1)),
+            Told::Returned(Return { payment_id: Some("nobody's".to_owned()), ..one.refunded(9) }),
         ];
         for (number, told) in refused.into_iter().enumerate() {
             let outcome = tell(&db, &format!("evt_{number}"), told).await;
@@ -163,18 +186,162 @@ async fn what_does_not_fit_the_payment_is_refused() {
         let other = Paid { payment_intent: Some("pi_other".to_owned()), ..paid };
         assert!(matches!(tell(&db, "evt_other", Told::Paid(other)).await, Outcome::Refused(_)));
         assert_eq!(one.balance(&db).await, 5010);
-        assert_eq!(
-            tell(
-                &db,
-                "evt_none",
-                Told::Disputed(Returned {
-                    payment_id: None,
-                    payment_intent: Some("pi_x".to_owned()),
-                    ..one.returned(5)
-                })
-            )
-            .await,
-            Outcome::Ignored
-        );
+        let foreign = Return { currency: "eur".to_owned(), ..one.refunded(9) };
+        let outcome = tell(&db, "evt_foreign", Told::Returned(foreign)).await;
+        assert!(matches!(outcome, Outcome::Refused(_)), "it was paid in dollars: {outcome:?}");
+        let stranger = Return { payment_intent: Some("pi_x".to_owned()), ..one.dispute(ReturnState::Gone) };
+        assert_eq!(tell(&db, "evt_none", Told::Returned(stranger)).await, Outcome::Ignored);
+        assert_eq!(one.balance(&db).await, 5010);
+        let noted = noted_events(&db, 100).await.expect("lists");
+        assert!(noted.iter().all(|event| event.is_refused && !event.why.is_empty()), "{noted:?}");
+    }
+}
+
+/// Every dispute and refund that Stripe may tell of one payment, each step by the events that Stripe has for it, some of them twice.
+#[tokio::test]
+async fn money_that_moves_comes_to_the_same_credits_in_any_order() {
+    use ReturnKind::{Charge, Dispute, Refund};
+    use ReturnState::{Announced, Back, Gone};
+    let mut runner = TestRunner::deterministic();
+    for db in databases().await {
+        for round in 0..60 {
+            let one = bought(&db).await;
+            // Of a charge of 499: a dispute that is lost and one that is won, an inquiry, a refund that works and one that fails.
+            let possible = [
+                one.told("dp_lost", Dispute, Gone, 100),
+                one.told("dp_won", Dispute, Gone, 150),
+                one.told("dp_won", Dispute, Back, 150),
+                one.told("dp_asked", Dispute, Announced, 499),
+                one.told("dp_asked", Dispute, Announced, 499),
+                one.told("re_made", Refund, Gone, 120),
+                one.told("re_failed", Refund, Gone, 80),
+                one.told("re_failed", Refund, Back, 80),
+                one.told("ch", Charge, Gone, 120),
+                one.told("ch", Charge, Gone, 200),
+            ];
+            let chosen = subsequence(possible.to_vec(), 0..=possible.len());
+            let chosen = chosen.new_tree(&mut runner).expect("chooses").current();
+            let has = |id: &str, state| chosen.iter().any(|told| told.id.starts_with(id) && told.state == state);
+            let charged = chosen.iter().filter(|told| told.kind == Charge).map(|told| told.cents).max().unwrap_or(0);
+            let failed = if has("re_failed", Back) { 80 } else { 0 };
+            let begun =
+                if has("re_made", Gone) { 120 } else { 0 } + if failed > 0 || has("re_failed", Gone) { 80 } else { 0 };
+            let disputed = if has("dp_lost", Gone) { 100 } else { 0 }
+                + if has("dp_won", Gone) && !has("dp_won", Back) { 150 } else { 0 };
+            let cents = (charged.max(begun) - failed).max(0) + disputed;
+
+            let mut events: Vec<Told> = chosen.iter().cloned().map(Told::Returned).collect();
+            events.extend([Told::Paid(one.paid(Some("cs_1"))), Told::Paid(one.paid(None))]);
+            events.extend(events.clone());
+            let events = Just(events).prop_shuffle().new_tree(&mut runner).expect("shuffles").current();
+            for (number, told) in events.iter().enumerate() {
+                let outcome = tell(&db, &format!("evt_{round}_{number}"), told.clone()).await;
+                assert!(!matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
+            }
+            let expected = 10 + 5000 - 5000 * cents / 499;
+            assert_eq!(one.balance(&db).await, expected, "{events:?}");
+        }
+        assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_dispute_takes_when_money_moves_and_gives_back_once() {
+    use ReturnState::{Announced, Back, Gone};
+    for db in databases().await {
+        let one = bought(&db).await;
+        let settings = AutoReload { is_on: true, threshold_credits: 5, pack_credits: 5000 };
+        auto_reload::set(&db, &one.account_id, settings).await.expect("sets");
+        let is_on = async || auto_reload::find(&db, &one.account_id).await.expect("finds").expect("there").is_on;
+        tell(&db, "paid", Told::Paid(one.paid(None))).await;
+        for (number, (state, balance, on)) in [
+            (Announced, 5010, true),
+            (Gone, 10, false),
+            (Gone, 10, false),
+            (Announced, 10, false),
+            (Back, 5010, false),
+            (Back, 5010, false),
+            (Gone, 5010, false),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let outcome = tell(&db, &format!("evt_{number}"), Told::Returned(one.dispute(state))).await;
+            assert!(matches!(outcome, Outcome::Applied(_)), "{number}: {outcome:?}");
+            assert_eq!((one.balance(&db).await, is_on().await), (balance, on), "{number}");
+        }
+        let noted = noted_events(&db, 100).await.expect("lists");
+        assert_eq!(noted.len(), 3, "an inquiry, a dispute, its end: each once: {noted:?}");
+        // A second dispute of the same money.
+        let second = one.told("dp_second", ReturnKind::Dispute, Gone, PACK.cents);
+        tell(&db, "second", Told::Returned(second)).await;
+        assert_eq!(one.balance(&db).await, 10);
+
+        // Nothing is given back that was not taken: most of it was spent.
+        let two = bought(&db).await;
+        tell(&db, "two paid", Told::Paid(two.paid(None))).await;
+        let mut tx = db.begin().await.expect("begin");
+        let spent = ledger::Payment { reference: &two.payment_id, credits: Credits(4000), reason: "spent" };
+        ledger::take_back(&mut tx, &two.account_id, spent, NOW).await.expect("takes");
+        tx.commit().await.expect("commit");
+        for (id, state, balance) in [("two gone", Gone, 0), ("two back", Back, 1010), ("two again", Back, 1010)] {
+            tell(&db, id, Told::Returned(two.dispute(state))).await;
+            assert_eq!(two.balance(&db).await, balance, "{id}");
+        }
+        assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_told_before_its_payment_or_at_the_same_time_is_not_lost() {
+    for db in databases().await {
+        for round in 0..20 {
+            let one = bought(&db).await;
+            let settings = AutoReload { is_on: true, threshold_credits: 5, pack_credits: 5000 };
+            auto_reload::set(&db, &one.account_id, settings).await.expect("sets");
+            let (paid, gone) = (Told::Paid(one.paid(None)), Told::Returned(one.dispute(ReturnState::Gone)));
+            let (first, second) = (format!("paid {round}"), format!("gone {round}"));
+            tokio::join!(tell(&db, &first, paid), tell(&db, &second, gone));
+            assert_eq!(one.balance(&db).await, 10, "{round}");
+            assert!(!auto_reload::find(&db, &one.account_id).await.expect("finds").expect("there").is_on);
+        }
+        let never = Return { payment_intent: Some("pi_x".to_owned()), ..bought(&db).await.dispute(ReturnState::Gone) };
+        assert_eq!(tell(&db, "never", Told::Returned(never)).await, Outcome::Ignored);
+        forget_events(&db, NOW.plus_ms(1)).await.expect("forgets");
+        let left: i64 = sqlx::query_scalar("select count(*) from payment_returns where payment_id is null")
+            .fetch_one(&db.readers)
+            .await
+            .expect("counts");
+        assert_eq!(left, 0, "what became nobody's payment is kept as long as events are");
+    }
+}
+
+#[tokio::test]
+async fn a_payment_in_the_buyers_currency_is_credited_and_goes_back_by_its_parts() {
+    for db in databases().await {
+        let eur = |cents: i64| Some((cents, "eur".to_owned()));
+        for refund_first in [false, true] {
+            let one = bought(&db).await;
+            let session = Told::Paid(Paid { presented: eur(463), ..one.paid(Some("cs_1")) });
+            let intent = Told::Paid(Paid { cents: 463, currency: "eur".to_owned(), ..one.paid(None) });
+            let refund = Told::Returned(Return { currency: "eur".to_owned(), ..one.refunded(463) });
+            let mut events = vec![intent, session];
+            events.insert(if refund_first { 0 } else { 2 }, refund);
+            for (number, told) in events.into_iter().enumerate() {
+                let outcome = tell(&db, &format!("{} {number}", one.payment_id), told).await;
+                assert_eq!(outcome, Outcome::done(), "{refund_first} {number}");
+            }
+            assert_eq!(one.balance(&db).await, 10, "all of it went back");
+        }
+        let one = bought(&db).await;
+        let session = Told::Paid(Paid { presented: eur(463), ..one.paid(Some("cs_1")) });
+        assert_eq!(tell(&db, "session", session).await, Outcome::done());
+        let dispute = Return { currency: "eur".to_owned(), cents: 232, ..one.dispute(ReturnState::Gone) };
+        tell(&db, "dispute", Told::Returned(dispute)).await;
+        // 499 * 232 / 463 is 250.03 cents, and 5000 * 250 / 499 is 2505.01 credits.
+        assert_eq!(one.balance(&db).await, 5010 - 2505);
+        let yen = Return { currency: "jpy".to_owned(), ..one.refunded(9) };
+        assert!(matches!(tell(&db, "yen", Told::Returned(yen)).await, Outcome::Refused(_)));
+        assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
     }
 }

@@ -1,0 +1,178 @@
+//! Reloads that must not be made: after their owner turned auto-reload off, and by somebody who looked too long ago.
+
+use super::*;
+use crate::ledger::{self, Credits};
+use crate::payments::stripe::event::Paid;
+use crate::payments::stripe::settle::{self, Outcome};
+use crate::test_database::databases;
+
+const NOW: UnixMs = UnixMs(1_000_000);
+const PACK: Pack = Pack { credits: 5000, cents: 500 };
+const ON: AutoReload = AutoReload { is_on: true, threshold_credits: 50, pack_credits: 5000 };
+
+/// An account with ten credits, a kept card, and auto-reload.
+async fn low_account(db: &Database) -> String {
+    let email = format!("{}@example.com", uuid::Uuid::now_v7());
+    let account_id = account::open(db, &email, Credits(10), NOW).await.expect("account");
+    let insert =
+        sqlx::query("insert into stripe_customers (account_id, customer, payment_method) values ($1, $2, 'pm_1')");
+    db.write(insert.bind(account_id.clone()).bind(format!("cus_{account_id}"))).await.expect("customer");
+    set(db, &account_id, ON).await.expect("sets");
+    account_id
+}
+
+async fn off(db: &Database, account_id: &str, now: UnixMs) {
+    let mut tx = db.begin().await.expect("begin");
+    turn_off(&mut tx, account_id, now).await.expect("turns off");
+    tx.commit().await.expect("commit");
+}
+
+fn paid(due: &Due) -> Paid {
+    Paid {
+        payment_id: due.payment_id.clone(),
+        cents: due.cents,
+        currency: "usd".to_owned(),
+        presented: None,
+        session: None,
+        payment_intent: Some(format!("pi_{}", due.payment_id)),
+        kept: None,
+    }
+}
+
+async fn balance(db: &Database, account_id: &str) -> i64 {
+    ledger::balance(&db.readers, account_id).await.expect("balance").0
+}
+
+#[tokio::test]
+async fn who_looked_before_the_others_reload_begins_nothing() {
+    for db in databases().await {
+        let account_id = low_account(&db).await;
+        let slow = low(&db, NOW).await.expect("looks").remove(0);
+        let quick = low(&db, NOW).await.expect("looks").remove(0);
+        assert!(begin(&db, &quick, &PACK, NOW).await.expect("begins"));
+        assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "one is open");
+        let due = due(&db, NOW).await.expect("due").remove(0);
+        assert!(claim(&db, &due, NOW, NOW.plus_ms(30_000)).await.expect("claims"));
+        settle::charged(&db, &paid(&due), NOW).await.expect("credits");
+        assert_eq!(balance(&db, &account_id).await, 5010);
+        assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "the shortage is over");
+
+        // Every other condition that may have changed since.
+        let other = low_account(&db).await;
+        let slow = low(&db, NOW).await.expect("looks").remove(0);
+        assert_eq!(slow.account_id, other);
+        off(&db, &other, NOW).await;
+        assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "it is off");
+        set(&db, &other, AutoReload { pack_credits: 10_000, ..ON }).await.expect("sets");
+        assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "it is another pack");
+        set(&db, &other, AutoReload { threshold_credits: 10, ..ON }).await.expect("sets");
+        assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "the threshold is lower");
+        set(&db, &other, ON).await.expect("sets");
+        db.write(sqlx::query("update stripe_customers set payment_method = null")).await.expect("forgets");
+        assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "the card is gone");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_who_look_at_once_one_charges() {
+    for db in databases().await {
+        for _ in 0..5 {
+            let account_id = low_account(&db).await;
+            let mut tasks = Vec::new();
+            for _ in 0..12 {
+                let (db, account_id) = (db.clone(), account_id.clone());
+                tasks.push(tokio::spawn(async move {
+                    let mut charged = 0;
+                    for low in low(&db, NOW).await.expect("looks") {
+                        begin(&db, &low, &PACK, NOW).await.expect("begins");
+                    }
+                    for due in due(&db, NOW).await.expect("due") {
+                        if due.account_id == account_id && claim(&db, &due, NOW, NOW.plus_ms(1)).await.expect("claims")
+                        {
+                            settle::charged(&db, &paid(&due), NOW).await.expect("credits");
+                            charged += 1;
+                        }
+                    }
+                    charged
+                }));
+            }
+            let mut charged = 0;
+            for task in tasks {
+                charged += task.await.expect("task");
+            }
+            // Whoever is late finds it charged, or charges what is open: never a second time.
+            assert_eq!((charged, balance(&db, &account_id).await), (1, 5010));
+        }
+        assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
+    }
+}
+
+#[tokio::test]
+async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
+    for db in databases().await {
+        let account_id = low_account(&db).await;
+        let due_now = async |at: UnixMs| due(&db, at).await.expect("due");
+        let begin_now = async |at: UnixMs| {
+            let low = Low { account_id: account_id.clone(), pack_credits: PACK.credits };
+            begin(&db, &low, &PACK, at).await.expect("begins")
+        };
+        // It waits, never asked for.
+        assert!(begin_now(NOW).await);
+        let first = due_now(NOW).await.remove(0);
+        off(&db, &account_id, NOW).await;
+        assert!(due_now(NOW).await.is_empty());
+        assert!(!claim(&db, &first, NOW, NOW.plus_ms(1)).await.expect("claims"), "read before it was off");
+        assert!(!may_still_charge(&db, &account_id, NOW).await.expect("reads"));
+        set(&db, &account_id, ON).await.expect("sets");
+        assert!(due_now(NOW).await.is_empty(), "turned on again it is not what was begun before");
+        assert!(begin_now(NOW).await);
+
+        // Stripe is being asked: what comes of it is credited, and until that is known nothing else is charged.
+        let second = due_now(NOW).await.remove(0);
+        assert!(claim(&db, &second, NOW, NOW.plus_ms(30_000)).await.expect("claims"));
+        off(&db, &account_id, NOW).await;
+        set(&db, &account_id, ON).await.expect("sets");
+        assert!(may_still_charge(&db, &account_id, NOW).await.expect("reads"));
+        assert!(!begin_now(NOW).await, "a charge may still come");
+        put_off(&db, &second, NOW.plus_ms(1), NOW.plus_ms(UNKNOWN_MS)).await.expect("its answer was lost");
+        assert!(due_now(NOW.plus_ms(2)).await.is_empty());
+        settle::charged(&db, &paid(&second), NOW).await.expect("credits");
+        assert_eq!(balance(&db, &account_id).await, 5010);
+        assert!(!may_still_charge(&db, &account_id, NOW).await.expect("reads"));
+
+        // Declined while it was off: nobody is told, and nothing stands in the way of the next.
+        let mut tx = db.begin().await.expect("begin");
+        let all = ledger::Payment { reference: "spent", credits: Credits(5010), reason: "spent" };
+        ledger::take_back(&mut tx, &account_id, all, NOW).await.expect("takes");
+        tx.commit().await.expect("commit");
+        assert!(begin_now(NOW).await);
+        let third = due_now(NOW).await.remove(0);
+        assert!(claim(&db, &third, NOW, NOW.plus_ms(30_000)).await.expect("claims"));
+        off(&db, &account_id, NOW).await;
+        let mut tx = db.begin().await.expect("begin");
+        let ended = settle::cancel(&mut tx, &third.payment_id, "reload", NOW).await.expect("cancels");
+        tx.commit().await.expect("commit");
+        assert_eq!(ended, Outcome::Ignored);
+        set(&db, &account_id, ON).await.expect("sets");
+        assert!(begin_now(NOW).await);
+    }
+}
+
+#[tokio::test]
+async fn a_pack_that_is_no_longer_sold_turns_off_what_buys_it_alone() {
+    for db in databases().await {
+        let account_id = low_account(&db).await;
+        let low = low(&db, NOW).await.expect("looks").remove(0);
+        let end = async || {
+            let mut tx = db.begin().await.expect("begin");
+            let ended = turn_off_for_pack(&mut tx, &low, NOW).await.expect("ends");
+            tx.commit().await.expect("commit");
+            ended
+        };
+        set(&db, &account_id, AutoReload { pack_credits: 10_000, ..ON }).await.expect("sets");
+        assert!(!end().await, "its owner has chosen another pack meanwhile");
+        set(&db, &account_id, ON).await.expect("sets");
+        assert!(end().await);
+        assert!(!find(&db, &account_id).await.expect("finds").expect("there").is_on);
+    }
+}

@@ -1,0 +1,306 @@
+//! Money that goes back: what Stripe tells of refunds and disputes, kept by Stripe's own ids, and what it adds up to.
+//!
+//! Events come in any order and repeatedly, and may come before the payment itself is known. A row only ever moves on (announced, gone,
+//! back), and sums are made of all rows of a payment, so that the end is the same in every order.
+
+use crate::clock::UnixMs;
+use crate::db::{Database, Tx};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// What Stripe tells of one dispute, refund or charge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Return {
+    /// Stripe's.
+    pub id: String,
+    pub kind: ReturnKind,
+    pub state: ReturnState,
+    /// Told with a charge alone.
+    pub payment_id: Option<String>,
+    pub payment_intent: Option<String>,
+    /// In the smallest unit of the currency.
+    pub cents: i64,
+    /// Lower case.
+    pub currency: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReturnKind {
+    /// All that was refunded of a charge so far, refunds that failed later perhaps included.
+    Charge,
+    Refund,
+    Dispute,
+}
+
+/// Later states win.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReturnState {
+    /// The buyer's bank asks; no money has moved.
+    Announced,
+    /// The money has left us.
+    Gone,
+    /// It has come back to us: a dispute was won, a refund failed.
+    Back,
+}
+
+impl ReturnKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            ReturnKind::Charge => "charge",
+            ReturnKind::Refund => "refund",
+            ReturnKind::Dispute => "dispute",
+        }
+    }
+}
+
+impl ReturnState {
+    const fn as_str(self) -> &'static str {
+        match self {
+            ReturnState::Announced => "announced",
+            ReturnState::Gone => "gone",
+            ReturnState::Back => "back",
+        }
+    }
+}
+
+/// The price of a payment, and what the buyer paid where that was in another currency.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Price {
+    pub cents: i64,
+    pub currency: &'static str,
+    pub presented: Option<(i64, String)>,
+    /// Before it is paid it is not known what was presented.
+    pub is_paid: bool,
+}
+
+/// Cents of the price that went back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sums {
+    pub refunded_cents: i64,
+    pub disputed_cents: i64,
+}
+
+/// How a sum that was told relates to a price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// So many cents of the price.
+    Cents(i64),
+    /// In a currency that only the payment can tell.
+    NotKnownYet,
+    /// More than was paid, less than nothing, or in a currency that has no part in it.
+    Misfit,
+}
+
+impl Price {
+    /// The part of the price that a sum is. What was paid in another currency is converted by what the buyer paid in all, rounded down.
+    pub fn part(&self, cents: i64, currency: &str) -> Part {
+        if currency == self.currency {
+            return if (0..=self.cents).contains(&cents) { Part::Cents(cents) } else { Part::Misfit };
+        }
+        match &self.presented {
+            Some((whole, presented)) if presented == currency && (0..=*whole).contains(&cents) && *whole > 0 => {
+                Part::Cents((i128::from(self.cents) * i128::from(cents) / i128::from(*whole)) as i64)
+            }
+            None if !self.is_paid => Part::NotKnownYet,
+            _ => Part::Misfit,
+        }
+    }
+
+    /// Adds up what was told of a payment. What does not fit is left out.
+    pub fn sums(&self, returns: &[Return]) -> Sums {
+        let of = |kind: ReturnKind, counts: fn(ReturnState) -> bool| {
+            returns.iter().filter(move |one| one.kind == kind && counts(one.state)).filter_map(|one| {
+                match self.part(one.cents, &one.currency) {
+                    Part::Cents(cents) => Some(i128::from(cents)),
+                    Part::NotKnownYet | Part::Misfit => None,
+                }
+            })
+        };
+        let charged_back = of(ReturnKind::Charge, |_| true).max().unwrap_or_default();
+        // A charge's sum may have been told before a refund of it failed or after, and a refund before its charge's sum.
+        let begun: i128 = of(ReturnKind::Refund, |_| true).sum();
+        let failed: i128 = of(ReturnKind::Refund, |state| state == ReturnState::Back).sum();
+        let disputed: i128 = of(ReturnKind::Dispute, |state| state == ReturnState::Gone).sum();
+        let within = |cents: i128| cents.clamp(0, i128::from(self.cents)) as i64;
+        Sums { refunded_cents: within(charged_back.max(begun) - failed), disputed_cents: within(disputed) }
+    }
+}
+
+/// Waits for others who are told of the same intent, until this transaction ends: neither overlooks what the other writes.
+pub(super) async fn lock_intent(tx: &mut Tx<'_>, payment_intent: &str, now: UnixMs) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "insert into payment_intents (id, seen_at_ms) values ($1, $2) on conflict (id) do update set seen_at_ms = excluded.seen_at_ms",
+    )
+    .bind(payment_intent)
+    .bind(now.0)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+const COLUMNS: &str = "id, kind, state, payment_id, payment_intent, cents, currency";
+
+impl Return {
+    fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let odd =
+            |column: &str, value: &str| sqlx::Error::Decode(format!("payment_returns.{column} is `{value}`").into());
+        Ok(Return {
+            id: row.try_get("id")?,
+            kind: match row.try_get("kind")? {
+                "charge" => ReturnKind::Charge,
+                "refund" => ReturnKind::Refund,
+                "dispute" => ReturnKind::Dispute,
+                other => return Err(odd("kind", other)),
+            },
+            state: match row.try_get("state")? {
+                "announced" => ReturnState::Announced,
+                "gone" => ReturnState::Gone,
+                "back" => ReturnState::Back,
+                other => return Err(odd("state", other)),
+            },
+            payment_id: row.try_get("payment_id")?,
+            payment_intent: row.try_get("payment_intent")?,
+            cents: row.try_get("cents")?,
+            currency: row.try_get("currency")?,
+        })
+    }
+}
+
+/// Writes what was told, and answers what was known of the same id before. The caller holds the payment's account or the intent locked.
+pub(super) async fn keep(
+    tx: &mut Tx<'_>,
+    told: &Return,
+    payment_id: Option<&str>,
+    now: UnixMs,
+) -> Result<Option<Return>, sqlx::Error> {
+    if let (ReturnKind::Dispute, Some(payment_id)) = (told.kind, payment_id) {
+        // A dispute from before disputes were kept by their ids.
+        sqlx::query(
+            "update payment_returns set id = $1
+             where id = $2 and not exists (select 1 from payment_returns other where other.id = $1)",
+        )
+        .bind(&told.id)
+        .bind(format!("dispute of {payment_id}"))
+        .execute(&mut **tx)
+        .await?;
+    }
+    let sql = format!("select {COLUMNS} from payment_returns where id = $1");
+    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(&told.id).fetch_optional(&mut **tx).await?;
+    let before = row.map(|row| Return::read(&row)).transpose()?;
+    let state = before.as_ref().map_or(told.state, |before| before.state.max(told.state));
+    let cents = before.as_ref().map_or(told.cents, |before| before.cents.max(told.cents));
+    sqlx::query(
+        "insert into payment_returns (id, kind, state, payment_id, payment_intent, cents, currency, told_at_ms)
+         values ($1, $2, $3, $4, $5, $6, $7, $8)
+         on conflict (id) do update set state = excluded.state, cents = excluded.cents,
+            payment_id = coalesce(excluded.payment_id, payment_returns.payment_id),
+            payment_intent = coalesce(payment_returns.payment_intent, excluded.payment_intent)",
+    )
+    .bind(&told.id)
+    .bind(told.kind.as_str())
+    .bind(state.as_str())
+    .bind(payment_id)
+    .bind(&told.payment_intent)
+    .bind(cents)
+    .bind(&told.currency)
+    .bind(now.0)
+    .execute(&mut **tx)
+    .await?;
+    Ok(before)
+}
+
+/// Everything that was told of a payment, by its id or its intent.
+pub(super) async fn of(
+    tx: &mut Tx<'_>,
+    payment_id: &str,
+    payment_intent: Option<&str>,
+) -> Result<Vec<Return>, sqlx::Error> {
+    let sql = format!("select {COLUMNS} from payment_returns where payment_id = $1 or payment_intent = $2 order by id");
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(payment_id).bind(payment_intent).fetch_all(&mut **tx).await?;
+    rows.iter().map(Return::read).collect()
+}
+
+/// What was told of an intent before its payment was known becomes the payment's; answers it.
+pub(super) async fn adopt(tx: &mut Tx<'_>, payment_id: &str, payment_intent: &str) -> Result<Vec<Return>, sqlx::Error> {
+    let sql = format!(
+        "update payment_returns set payment_id = $1 where payment_intent = $2 and payment_id is null returning {COLUMNS}"
+    );
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(payment_id).bind(payment_intent).fetch_all(&mut **tx).await?;
+    rows.iter().map(Return::read).collect()
+}
+
+/// Forgets what was told of intents that never became a payment of ours: whatever else is sold by the same Stripe account.
+pub(super) async fn forget_unknown(db: &Database, before: UnixMs) -> Result<(), sqlx::Error> {
+    let sql = "delete from payment_returns where payment_id is null and told_at_ms < $1";
+    db.write(sqlx::query(sql).bind(before.0)).await?;
+    db.write(sqlx::query("delete from payment_intents where seen_at_ms < $1").bind(before.0)).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn price(presented: Option<(i64, &str)>, is_paid: bool) -> Price {
+        let presented = presented.map(|(cents, currency)| (cents, currency.to_owned()));
+        Price { cents: 500, currency: "usd", presented, is_paid }
+    }
+
+    #[test]
+    fn parts_of_a_price_in_its_currency_and_in_the_buyers() {
+        for (presented, is_paid, cents, currency, expected) in [
+            (None, true, 0, "usd", Part::Cents(0)),
+            (None, true, 500, "usd", Part::Cents(500)),
+            (None, true, 501, "usd", Part::Misfit),
+            (None, true, -1, "usd", Part::Misfit),
+            (None, true, 463, "eur", Part::Misfit),
+            (None, false, 463, "eur", Part::NotKnownYet),
+            (Some((463, "eur")), true, 463, "eur", Part::Cents(500)),
+            (Some((463, "eur")), true, 100, "eur", Part::Cents(107)),
+            (Some((463, "eur")), true, 464, "eur", Part::Misfit),
+            (Some((463, "eur")), true, 463, "chf", Part::Misfit),
+            (Some((463, "eur")), true, 250, "usd", Part::Cents(250)),
+            // A currency without a smaller unit.
+            (Some((74, "jpy")), true, 37, "jpy", Part::Cents(250)),
+        ] {
+            assert_eq!(price(presented, is_paid).part(cents, currency), expected, "{cents} {currency} {presented:?}");
+        }
+    }
+
+    #[test]
+    fn sums_of_what_was_told() {
+        use ReturnKind::{Charge, Dispute, Refund};
+        use ReturnState::{Announced, Back, Gone};
+        for (told, refunded, disputed) in [
+            (vec![], 0, 0),
+            (vec![(Charge, Gone, 100)], 100, 0),
+            (vec![(Refund, Gone, 100)], 100, 0),
+            (vec![(Charge, Gone, 100), (Refund, Gone, 100)], 100, 0),
+            // Two refunds, of which one failed, whether or not the charge's sum counts it any more.
+            (vec![(Charge, Gone, 300), (Refund, Gone, 100), (Refund, Back, 200)], 100, 0),
+            (vec![(Charge, Gone, 200), (Refund, Gone, 100), (Refund, Back, 200)], 100, 0),
+            (vec![(Refund, Back, 200)], 0, 0),
+            (vec![(Charge, Gone, 200), (Refund, Back, 200)], 0, 0),
+            (vec![(Dispute, Announced, 500)], 0, 0),
+            (vec![(Dispute, Gone, 500)], 0, 500),
+            (vec![(Dispute, Back, 500)], 0, 0),
+            (vec![(Dispute, Back, 500), (Dispute, Gone, 200), (Charge, Gone, 100)], 100, 200),
+            (vec![(Dispute, Gone, 400), (Dispute, Gone, 400)], 0, 500),
+        ] {
+            let returns: Vec<Return> = told
+                .iter()
+                .map(|(kind, state, cents)| Return {
+                    id: String::new(),
+                    kind: *kind,
+                    state: *state,
+                    payment_id: None,
+                    payment_intent: None,
+                    cents: *cents,
+                    currency: "usd".to_owned(),
+                })
+                .collect();
+            let expected = Sums { refunded_cents: refunded, disputed_cents: disputed };
+            assert_eq!(price(None, true).sums(&returns), expected, "{told:?}");
+        }
+    }
+}

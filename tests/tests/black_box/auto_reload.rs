@@ -1,0 +1,139 @@
+//! Auto-reload: what it must never charge. That it charges, and stops when a card is declined, is in `stripe`.
+
+use cyclorama_tests::stripe::Mood;
+use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Service, on_both_databases, secrets};
+use reqwest::StatusCode;
+use std::time::Duration;
+
+/// Somebody with 5,100 credits and a kept card, and auto-reload as `fields` say.
+async fn with_card(stripe: &FakeStripe, service: &Service) -> Browser {
+    let mut ada = Browser::new(service);
+    ada.sign_up("ada@example.com", "a long way to Tipperary").await.unwrap();
+    set(&mut ada, "1", "on").await;
+    ada.submit("/dashboard/billing", "/dashboard/billing", &[("credits", "5000")]).await.unwrap();
+    let session = stripe.sessions().remove(0);
+    secrets::note(session["success_url"].rsplit('/').next().unwrap());
+    let paid = stripe.pay(&session);
+    for event in [&paid.completed, &paid.succeeded] {
+        stripe.send(service, event).await.unwrap();
+    }
+    assert!(billing(&mut ada).await.contains("5,100 credits"));
+    ada
+}
+
+async fn set(ada: &mut Browser, threshold: &str, on: &str) {
+    let on = if on == "on" { "yes" } else { "no" };
+    let fields = [("on", on), ("threshold", threshold), ("pack", "10000")];
+    let page = ada.submit("/dashboard/billing", "/dashboard/billing/auto-reload", &fields).await.unwrap();
+    assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.text());
+}
+
+async fn billing(ada: &mut Browser) -> String {
+    ada.get("/dashboard/billing").await.unwrap().text()
+}
+
+/// Half a minute at most.
+async fn until(mut is_so: impl AsyncFnMut() -> bool, what: &str) {
+    for _ in 0..300 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("{what} did not happen");
+}
+
+/// Some sweeps, of which there is one a second.
+async fn sweeps() {
+    tokio::time::sleep(Duration::from_secs(4)).await;
+}
+
+on_both_databases! {
+    async fn turned_off_while_stripe_was_down_it_charges_nothing_later(db: DatabaseChoice) {
+        let stripe = FakeStripe::start().await.unwrap();
+        let service = Service::start_with(db, stripe.options()).await.unwrap();
+        let mut ada = with_card(&stripe, &service).await;
+        set(&mut ada, "6000", "on").await;
+        until(async || stripe.charges().len() == 1, "a charge").await;
+        until(async || billing(&mut ada).await.contains("15,100 credits"), "the credit").await;
+        stripe.feel(Mood::DownForCharges);
+        set(&mut ada, "10000", "on").await;
+        let spent = service.operator(&["account", "show", &account_of(&service).await]).unwrap();
+        assert_eq!(spent["credits"], 15_100);
+        // The balance falls below the threshold: a refund of the reload takes its credits.
+        refund(&stripe, &service, 0).await;
+        until(async || service.log().contains("a reload is tried again later"), "an attempt").await;
+        set(&mut ada, "10000", "off").await;
+        let page = billing(&mut ada).await;
+        assert!(page.contains("A charge was under way when auto-reload was turned off"), "{page}");
+        stripe.feel(Mood::Well);
+        sweeps().await;
+        assert_eq!(stripe.charges().len(), 1, "off is off");
+        assert!(billing(&mut ada).await.contains("5,100 credits"));
+    }
+
+    async fn a_dispute_while_a_reload_waits_ends_it(db: DatabaseChoice) {
+        let stripe = FakeStripe::start().await.unwrap();
+        let service = Service::start_with(db, stripe.options()).await.unwrap();
+        let mut ada = with_card(&stripe, &service).await;
+        let paid_intent = first_intent(&service).await;
+        stripe.feel(Mood::DownForCharges);
+        set(&mut ada, "9000", "on").await;
+        until(async || service.log().contains("a reload is tried again later"), "an attempt").await;
+        let dispute = serde_json::json!({
+            "id": "dp_1", "amount": 500, "currency": "usd", "payment_intent": paid_intent, "status": "needs_response",
+        });
+        stripe.send(&service, &stripe.event("charge.dispute.created", dispute)).await.unwrap();
+        stripe.feel(Mood::Well);
+        sweeps().await;
+        assert!(stripe.charges().is_empty(), "the card of a dispute is not charged again");
+        assert!(billing(&mut ada).await.contains("Off. Turned on"));
+    }
+}
+
+/// The process that looked first may charge last: one shortage is one charge all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_charge_one_shortage_once() {
+    let stripe = FakeStripe::start().await.unwrap();
+    let first = Service::start_with(DatabaseChoice::Postgres, stripe.options()).await.unwrap();
+    let objects = format!("file:{}", first.data_dir().join("objects").display());
+    let options =
+        stripe.options().set("CYCLORAMA_DATABASE_URL", first.database_url()).set("CYCLORAMA_OBJECTS", objects);
+    let _second = Service::start_with(DatabaseChoice::Postgres, options).await.unwrap();
+    let mut ada = with_card(&stripe, &first).await;
+    for (charges, balance) in [(1, "15,100"), (2, "15,100"), (3, "15,100"), (4, "15,100")] {
+        set(&mut ada, "6000", "on").await;
+        until(async || stripe.charges().len() == charges, "a charge").await;
+        until(async || billing(&mut ada).await.contains(&format!("{balance} credits")), "its credit").await;
+        sweeps().await;
+        assert_eq!(stripe.charges().len(), charges, "one shortage, one charge");
+        set(&mut ada, "1", "on").await;
+        refund(&stripe, &first, charges - 1).await;
+    }
+}
+
+/// The whole of a reload goes back.
+async fn refund(stripe: &FakeStripe, service: &Service, charge: usize) {
+    let charges = stripe.charges();
+    let charge = &charges[charge];
+    let cents: i64 = charge["amount"].parse().unwrap();
+    let refunded = serde_json::json!({
+        "id": format!("ch_{}", charge["id"]), "amount": cents, "amount_refunded": cents, "currency": "usd",
+        "payment_intent": charge["id"], "metadata": {},
+    });
+    stripe.send(service, &stripe.event("charge.refunded", refunded)).await.unwrap();
+}
+
+async fn account_of(service: &Service) -> String {
+    scalar(service, "select id from accounts where email = 'ada@example.com'").await
+}
+
+async fn first_intent(service: &Service) -> String {
+    scalar(service, "select payment_intent from payments where state = 'paid'").await
+}
+
+async fn scalar(service: &Service, sql: &'static str) -> String {
+    sqlx::any::install_default_drivers();
+    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+    sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
+}
