@@ -5,7 +5,7 @@ use crate::clock::UnixMs;
 use crate::db::Database;
 use sha2::{Digest, Sha256};
 use sqlx::Row;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 const WINDOW_MS: i64 = 15 * 60_000;
 
@@ -14,6 +14,8 @@ const WINDOW_MS: i64 = 15 * 60_000;
 pub enum Attempt<'a> {
     /// At the sign-in page, from one client's network.
     SignIn { email: &'a str, network: IpAddr },
+    /// At the sign-in page, in a browser that the account's holder has signed in with before; by its name.
+    SignInOfDevice { device: &'a str },
     /// The old password, given by somebody who is signed in.
     PasswordChange { account_id: &'a str },
     /// A letter because of a sign-up.
@@ -27,13 +29,30 @@ impl Attempt<'_> {
     /// mailbox is not flooded. The narrow one comes first.
     fn subjects(self) -> Vec<(String, i64)> {
         match self {
-            // By network, so that nobody locks an address for its owner; by address alone as well, for those who have many networks.
+            // By network, so that nobody locks an address for its owner; by address alone as well, for those who have many networks. One who
+            // has a /48 of IPv6 has 65,536 of them, and is let count as two.
             Attempt::SignIn { email, network } => {
-                vec![(format!("{} {network}", subject("sign-in", email)), 10), (subject("sign-in", email), 100)]
+                let address = subject("sign-in", email);
+                let mut subjects = vec![(format!("{address} {network}"), 10)];
+                subjects.extend(wide(network).map(|wide| (format!("{address} {wide}/48"), 20)));
+                subjects.push((address, 100));
+                subjects
             }
+            Attempt::SignInOfDevice { device } => vec![(format!("sign-in-device {device}"), 10)],
             Attempt::PasswordChange { account_id } => vec![(format!("password-change {account_id}"), 10)],
             Attempt::SignUpMail { email } => vec![(subject("sign-up-mail", email), 3)],
             Attempt::ResetMail { email } => vec![(subject("reset-mail", email), 3)],
+        }
+    }
+}
+
+/// The /48 that a site or a rented machine is commonly given, of IPv6.
+fn wide(network: IpAddr) -> Option<IpAddr> {
+    match network {
+        IpAddr::V4(_) => None,
+        IpAddr::V6(network) => {
+            let [a, b, c, ..] = network.segments();
+            Some(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0).into())
         }
     }
 }
@@ -134,12 +153,36 @@ mod tests {
             }
             assert_eq!(taken, 100 - 10 - 1, "a hundred for the address, wherever they come from");
             for other in [
+                Attempt::SignInOfDevice { device: "known" },
                 Attempt::PasswordChange { account_id: "ada" },
                 Attempt::SignUpMail { email },
                 Attempt::ResetMail { email },
             ] {
                 assert!(count(&db, other, START).await.expect("counts"), "counted apart: {other:?}");
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_host_with_many_ipv6_networks_does_not_lock_an_address() {
+        for db in databases().await {
+            let email = "ada@example.com";
+            let from = async |segments: [u16; 4]| {
+                let [a, b, c, d] = segments;
+                let network = Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into();
+                count(&db, Attempt::SignIn { email, network }, START).await.expect("counts")
+            };
+            let mut taken = 0;
+            for network in 0..200 {
+                taken += i64::from(from([0x2001, 0xdb8, 1, network]).await);
+            }
+            assert_eq!(taken, 20, "a /48 is let count as two networks");
+            assert!(from([0x2001, 0xdb8, 2, 1]).await, "another site");
+            assert!(count(&db, at_home(email), START).await.expect("counts"), "the owner, at home");
+            forget(&db, Attempt::SignIn { email, network: "2001:db8:1:5::".parse().expect("address") })
+                .await
+                .expect("forgets");
+            assert!(from([0x2001, 0xdb8, 1, 300]).await, "the right password forgets the counts of its network");
         }
     }
 }

@@ -13,7 +13,7 @@ pub const LIFETIME_SECONDS: i64 = 600;
 pub const INTERVAL_SECONDS: i64 = 3;
 pub const CLIENT_NAME_CHARS_MAX: usize = 80;
 
-/// What the key of a device may do.
+/// What the key of a device may do that asks for nothing in particular.
 pub const SCOPES: [Scope; 3] = Scope::ALL;
 
 /// A device that keeps to the interval by its own clock arrives a little early by ours now and then.
@@ -32,19 +32,21 @@ pub struct Started {
     pub user_code: UserCode,
 }
 
-pub async fn start(db: &Database, client_name: &str, now: UnixMs) -> Result<Started, sqlx::Error> {
+/// `scopes`: what its key is to be allowed, if a person approves it.
+pub async fn start(db: &Database, client_name: &str, scopes: &[Scope], now: UnixMs) -> Result<Started, sqlx::Error> {
     let device_code = PlainKey::generate(PREFIX, &mut rand::rng());
     for draw in 1.. {
         let user_code = UserCode::generate(&mut rand::rng());
         let insert = sqlx::query(
-            "insert into device_logins (device_code_sha256, user_code, client_name, state, created_at_ms, expires_at_ms)
-             values ($1, $2, $3, 'pending', $4, $5)",
+            "insert into device_logins (device_code_sha256, user_code, client_name, state, created_at_ms, expires_at_ms, scopes)
+             values ($1, $2, $3, 'pending', $4, $5, $6)",
         )
         .bind(device_code.hash().as_str().to_owned())
         .bind(user_code.as_str().to_owned())
         .bind(client_name)
         .bind(now.0)
-        .bind(now.0 + LIFETIME_SECONDS * 1000);
+        .bind(now.0 + LIFETIME_SECONDS * 1000)
+        .bind(Scope::print_list(scopes));
         match db.write(insert).await {
             Ok(_) => return Ok(Started { device_code, user_code }),
             Err(error) if db::is_unique_violation(&error) && draw < DRAWS_MAX => {}
@@ -62,7 +64,7 @@ pub enum Polled {
     /// The same, asked for again too soon.
     TooSoon { retry_after_seconds: i64 },
     /// Approved: the key, here and never again.
-    Key { key: PlainKey, key_id: String, account_id: String },
+    Key { key: PlainKey, key_id: String, account_id: String, scopes: Vec<Scope> },
     /// Expired, denied, redeemed before or never started: nothing will come of it.
     Over,
 }
@@ -113,7 +115,7 @@ async fn redeem(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Pol
     let mut tx = db.begin().await?;
     let row = sqlx::query(
         "update device_logins set state = 'redeemed'
-         where device_code_sha256 = $1 and state = 'approved' and expires_at_ms > $2 returning account_id, client_name",
+         where device_code_sha256 = $1 and state = 'approved' and expires_at_ms > $2 returning account_id, client_name, scopes",
     )
     .bind(device_code.as_str())
     .bind(now.0)
@@ -121,18 +123,25 @@ async fn redeem(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Pol
     .await?;
     let Some(row) = row else { return Ok(Polled::Over) };
     let (account_id, name): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+    let scopes = scopes_of(row.try_get(2)?)?;
     let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
     let new = NewKey {
         account_id: &account_id,
         name: &name,
-        scopes: &SCOPES,
+        scopes: &scopes,
         rate_limit_per_minute: None,
         monthly_cap: None,
     };
     // At the cap nothing is redeemed: the rollback leaves the login to its end.
     let Some(key_id) = api_key::create_within_cap(&mut tx, new, &key, now).await? else { return Ok(Polled::Over) };
     tx.commit().await?;
-    Ok(Polled::Key { key, key_id, account_id })
+    Ok(Polled::Key { key, key_id, account_id, scopes })
+}
+
+/// As they are stored; a login from before scopes could be asked for has none written down.
+fn scopes_of(stored: Option<String>) -> Result<Vec<Scope>, sqlx::Error> {
+    let Some(stored) = stored else { return Ok(SCOPES.into()) };
+    Scope::parse_list(&stored).map_err(|name| sqlx::Error::Decode(format!("device_logins.scopes has `{name}`").into()))
 }
 
 /// A login that waits for a person's decision.
@@ -140,17 +149,21 @@ async fn redeem(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Pol
 pub struct Pending {
     pub user_code: UserCode,
     pub client_name: String,
+    pub scopes: Vec<Scope>,
 }
 
 pub async fn find_pending(db: &Database, user_code: &UserCode, now: UnixMs) -> Result<Option<Pending>, sqlx::Error> {
     let row = sqlx::query(
-        "select client_name from device_logins where user_code = $1 and state = 'pending' and expires_at_ms > $2",
+        "select client_name, scopes from device_logins where user_code = $1 and state = 'pending' and expires_at_ms > $2",
     )
     .bind(user_code.as_str())
     .bind(now.0)
     .fetch_optional(&db.readers)
     .await?;
-    row.map(|row| Ok(Pending { user_code: user_code.clone(), client_name: row.try_get(0)? })).transpose()
+    row.map(|row| {
+        Ok(Pending { user_code: user_code.clone(), client_name: row.try_get(0)?, scopes: scopes_of(row.try_get(1)?)? })
+    })
+    .transpose()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,7 +222,7 @@ mod tests {
     #[tokio::test]
     async fn polls_of_a_login_that_nobody_decides() {
         for db in databases().await {
-            let started = start(&db, "tool", START).await.expect("starts");
+            let started = start(&db, "tool", &SCOPES, START).await.expect("starts");
             for (seconds, expected) in [
                 (0.0, "pending"),
                 (0.1, "too soon, 3"),
@@ -232,7 +245,7 @@ mod tests {
     async fn the_key_is_handed_over_once_however_many_polls_come_at_once() {
         for db in databases().await {
             let account_id = account::open(&db, "ada@example.com", Credits(1), START).await.expect("account");
-            let started = start(&db, "Ada's laptop", START).await.expect("starts");
+            let started = start(&db, "Ada's laptop", &SCOPES, START).await.expect("starts");
             let pending = find_pending(&db, &started.user_code, START).await.expect("finds").expect("pending");
             assert_eq!(pending.client_name, "Ada's laptop");
             assert_eq!(told(&db, &started, 0.0).await, "pending");
@@ -249,7 +262,7 @@ mod tests {
             let mut keys = Vec::new();
             for polled in polls {
                 match polled.await.expect("task") {
-                    Polled::Key { key, key_id, account_id: of } => {
+                    Polled::Key { key, key_id, account_id: of, .. } => {
                         assert_eq!(of, account_id);
                         keys.push((key, key_id));
                     }
@@ -281,7 +294,7 @@ mod tests {
                 api_key::create(&mut tx, new, &key, START).await.expect("creates");
             }
             tx.commit().await.expect("commit");
-            let started = start(&db, "tool", START).await.expect("starts");
+            let started = start(&db, "tool", &SCOPES, START).await.expect("starts");
             assert!(decide(&db, &started.user_code, &account_id, Decision::Approve, START).await.expect("decides"));
             assert_eq!(told(&db, &started, 0.0).await, "over");
         }
@@ -291,13 +304,13 @@ mod tests {
     async fn what_was_denied_or_approved_too_late_gives_no_key() {
         for db in databases().await {
             let account_id = account::open(&db, "ada@example.com", Credits(1), START).await.expect("account");
-            let denied = start(&db, "", START).await.expect("starts");
+            let denied = start(&db, "", &SCOPES, START).await.expect("starts");
             assert!(decide(&db, &denied.user_code, &account_id, Decision::Deny, START).await.expect("decides"));
             assert_eq!(told(&db, &denied, 0.0).await, "over");
-            let late = start(&db, "", START).await.expect("starts");
+            let late = start(&db, "", &SCOPES, START).await.expect("starts");
             let end = START.plus_ms(LIFETIME_SECONDS * 1000);
             assert!(!decide(&db, &late.user_code, &account_id, Decision::Approve, end).await.expect("decides"));
-            let unredeemed = start(&db, "", START).await.expect("starts");
+            let unredeemed = start(&db, "", &SCOPES, START).await.expect("starts");
             assert!(decide(&db, &unredeemed.user_code, &account_id, Decision::Approve, START).await.expect("decides"));
             assert_eq!(told(&db, &unredeemed, 600.0).await, "over", "approved, and never asked for in time");
         }

@@ -7,6 +7,7 @@ pub mod account;
 pub mod api_key;
 pub mod attempts;
 pub mod device_login;
+pub mod form_answers;
 pub mod identity;
 pub mod node_token;
 pub mod openid;

@@ -32,6 +32,17 @@ pub enum WeakPassword {
     IsAddress,
     #[error("A password needs more than one different character.")]
     OneCharacter,
+    #[error("This is one of the passwords that are tried first, because so many people have it. Choose another one.")]
+    Common,
+}
+
+/// The commonest passwords of eight characters and more, lower case, sorted: the list that Django ships
+/// (django/contrib/auth/common-passwords.txt.gz of 5.2.19, BSD-3-Clause, made by Royce Williams), without the shorter ones.
+static COMMON: LazyLock<Vec<&str>> = LazyLock::new(|| include_str!("common_passwords.txt").lines().collect());
+
+/// Whether it is one of the commonest, in any spelling of its letters.
+fn is_common(text: &str) -> bool {
+    COMMON.binary_search(&text.nfkc().collect::<String>().trim().to_lowercase().as_str()).is_ok()
 }
 
 impl Password {
@@ -51,6 +62,9 @@ impl Password {
         let first = letters.next();
         if letters.all(|letter| Some(letter) == first) {
             return Err(WeakPassword::OneCharacter);
+        }
+        if is_common(text) {
+            return Err(WeakPassword::Common);
         }
         Ok(Password::typed(text))
     }
@@ -164,9 +178,22 @@ mod tests {
             (long.as_str(), Some(WeakPassword::TooLong)),
             (" Ada@Example.com", Some(WeakPassword::IsAddress)),
             ("aaaaaaaaaaaa", Some(WeakPassword::OneCharacter)),
+            ("password", Some(WeakPassword::Common)),
+            ("PassWord ", Some(WeakPassword::Common)),
+            ("12345678", Some(WeakPassword::Common)),
+            ("qwertyuiop", Some(WeakPassword::Common)),
+            ("iloveyou1", Some(WeakPassword::Common)),
+            ("\u{ff50}assword", Some(WeakPassword::Common)),
+            ("password of a horse", None),
         ] {
             assert_eq!(Password::choose(text, "ada@example.com").err(), refused, "{text}");
         }
+    }
+
+    #[test]
+    fn the_commonest_can_be_looked_up() {
+        assert!(COMMON.len() > 5_000 && COMMON.is_sorted(), "{} passwords", COMMON.len());
+        assert!(COMMON.iter().all(|common| common.chars().count() >= CHARS_MIN));
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,6 @@
-//! Forgetting what is over: sessions, links, attempts, device logins.
+//! Forgetting what is over: sessions, links, attempts, device logins, answers to forms.
 
-use super::{attempts, device_login, session, user};
+use super::{attempts, device_login, form_answers, session, user};
 use crate::clock::{self, Clock, UnixMs};
 use crate::db::Database;
 use std::time::Duration;
@@ -24,5 +24,6 @@ async fn tidy(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
     session::forget_expired(db, now).await?;
     user::forget_expired(db, now).await?;
     attempts::forget_old(db, now).await?;
+    form_answers::forget_old(db, now).await?;
     device_login::forget_old(db, now).await
 }

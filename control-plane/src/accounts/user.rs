@@ -211,7 +211,13 @@ pub async fn find_reset(db: &Database, link: &KeyHash, now: UnixMs) -> Result<Op
 
 /// Sets a new password in place of the one that `user` was read with; `None` when it has changed since. Every session and link of the old
 /// one ends.
-pub async fn set_password(db: &Database, user: &User, password: &PasswordHash) -> Result<Option<User>, sqlx::Error> {
+/// `end_issuers`: identities of these providers end with it, which the new password replaces.
+pub async fn set_password(
+    db: &Database,
+    user: &User,
+    password: &PasswordHash,
+    end_issuers: &[&str],
+) -> Result<Option<User>, sqlx::Error> {
     let mut tx = db.begin().await?;
     let changed = sqlx::query(
         "update users set password_hash = $1, password_version = password_version + 1 where account_id = $2 and password_version = $3",
@@ -225,6 +231,13 @@ pub async fn set_password(db: &Database, user: &User, password: &PasswordHash) -
         return Ok(None);
     }
     sqlx::query("delete from password_resets where account_id = $1").bind(&user.account_id).execute(&mut *tx).await?;
+    for issuer in end_issuers {
+        sqlx::query("delete from identities where account_id = $1 and issuer = $2")
+            .bind(&user.account_id)
+            .bind(*issuer)
+            .execute(&mut *tx)
+            .await?;
+    }
     tx.commit().await?;
     Ok(Some(User { password_version: user.password_version + 1, ..user.clone() }))
 }
@@ -309,7 +322,8 @@ mod tests {
             assert_eq!(find_reset(&db, &links[0].hash(), NOW).await.expect("finds"), Some(user.clone()));
             assert_eq!(find_reset(&db, &links[0].hash(), NOW.plus_ms(LINK_LIFETIME_MS)).await.expect("finds"), None);
             let hashes = [hash("a"), hash("b")];
-            let (one, other) = tokio::join!(set_password(&db, &user, &hashes[0]), set_password(&db, &user, &hashes[1]));
+            let (one, other) =
+                tokio::join!(set_password(&db, &user, &hashes[0], &[]), set_password(&db, &user, &hashes[1], &[]));
             let set: Vec<User> = [one, other].into_iter().filter_map(|set| set.expect("sets")).collect();
             assert_eq!(set.iter().map(|user| user.password_version).collect::<Vec<_>>(), [2], "one of two wins");
             for link in &links {

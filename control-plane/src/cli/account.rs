@@ -3,6 +3,7 @@
 use super::client::{Client, segment};
 use super::numbers::whole;
 use crate::ledger::CREDITS_MAX;
+use anyhow::Context;
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
@@ -17,6 +18,8 @@ pub enum Account {
     },
     /// Give an account credits
     Grant {
+        /// The account's id or e-mail address
+        #[arg(value_name = "ACCOUNT")]
         account_id: String,
         #[arg(allow_negative_numbers = true, value_parser = whole(1..=CREDITS_MAX))]
         credits: i64,
@@ -26,6 +29,8 @@ pub enum Account {
     },
     /// Enter a payment that was taken elsewhere; entering it again changes nothing
     Purchase {
+        /// The account's id or e-mail address
+        #[arg(value_name = "ACCOUNT")]
         account_id: String,
         #[arg(allow_negative_numbers = true, value_parser = whole(1..=CREDITS_MAX))]
         credits: i64,
@@ -39,9 +44,15 @@ pub enum Account {
         email: String,
     },
     /// Balance and use of an account
-    Show { account_id: String },
+    Show {
+        /// The account's id or e-mail address
+        #[arg(value_name = "ACCOUNT")]
+        account_id: String,
+    },
     /// Every change of an account's balance, oldest first
     Statement {
+        /// The account's id or e-mail address
+        #[arg(value_name = "ACCOUNT")]
         account_id: String,
         /// As CSV, every page
         #[arg(long)]
@@ -60,22 +71,24 @@ pub enum Answer {
 
 impl Account {
     pub async fn run(self, client: &Client) -> anyhow::Result<Answer> {
-        let path = |id: &str, rest: &str| format!("/admin/accounts/{}{rest}", segment(id));
+        let path = async |account: &str, rest: &str| -> anyhow::Result<String> {
+            Ok(format!("/admin/accounts/{}{rest}", segment(&id_of(client, account).await?)))
+        };
         let document = match self {
             Account::Create { email, credits } => {
                 client.post("/admin/accounts", json!({ "email": email, "credits": credits })).await
             }
             Account::Grant { account_id, credits, reason } => {
-                client.post(&path(&account_id, "/grants"), json!({ "credits": credits, "reason": reason })).await
+                client.post(&path(&account_id, "/grants").await?, json!({ "credits": credits, "reason": reason })).await
             }
             Account::Purchase { account_id, credits, reference } => {
                 let body = json!({ "credits": credits, "reference": reference });
-                client.post(&path(&account_id, "/purchases"), body).await
+                client.post(&path(&account_id, "/purchases").await?, body).await
             }
             Account::PasswordLink { email } => client.post("/admin/password-links", json!({ "email": email })).await,
-            Account::Show { account_id } => client.get(&path(&account_id, "")).await,
+            Account::Show { account_id } => client.get(&path(&account_id, "").await?).await,
             Account::Statement { account_id, csv, after } => {
-                let path = path(&account_id, "/statement");
+                let path = path(&account_id, "/statement").await?;
                 return match csv {
                     true => csv_statement(client, &path, after).await.map(Answer::Csv),
                     false => json_statement(client, &path, after).await.map(Answer::Document),
@@ -84,6 +97,15 @@ impl Account {
         };
         document.map(Answer::Document)
     }
+}
+
+/// The id of an account that is named by its id or its address.
+pub(super) async fn id_of(client: &Client, account: &str) -> anyhow::Result<String> {
+    if !account.contains('@') {
+        return Ok(account.to_owned());
+    }
+    let found = client.get(&format!("/admin/accounts?email={}", segment(account))).await?;
+    Ok(found["account_id"].as_str().context("the service did not say which account that is")?.to_owned())
 }
 
 /// Every page from `after` on.

@@ -1,5 +1,6 @@
 //! `cyclorama key ...`, `cyclorama partner-secret ...`, `cyclorama node-token ...` and `cyclorama signing-key ...`
 
+use super::account::id_of;
 use super::client::{Client, segment};
 use super::numbers::whole;
 use crate::ledger::CREDITS_MAX;
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 pub enum Key {
     /// Make an API key; it is shown once
     Create {
-        #[arg(long, value_name = "ACCOUNT_ID")]
+        /// The account's id or e-mail address
+        #[arg(long, value_name = "ACCOUNT")]
         account: String,
         #[arg(long, default_value = "")]
         name: String,
@@ -22,6 +24,12 @@ pub enum Key {
         /// Credits that it may take in a UTC month; as many as the account has when not given
         #[arg(long, value_name = "CREDITS", allow_hyphen_values = true, value_parser = whole(1..=CREDITS_MAX))]
         monthly_cap: Option<i64>,
+    },
+    /// The keys of an account: all in use, and the last few that were revoked
+    List {
+        /// The account's id or e-mail address
+        #[arg(long, value_name = "ACCOUNT")]
+        account: String,
     },
     /// Change what a key may take in a UTC month; without CREDITS the cap is taken off
     Cap {
@@ -37,11 +45,16 @@ impl Key {
     pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
         match self {
             Key::Create { account, name, scopes, rate_limit, monthly_cap } => {
+                let account = id_of(client, &account).await?;
                 let body = json!({
                     "account_id": account, "name": name, "scopes": scopes, "rate_limit_per_minute": rate_limit,
                     "monthly_cap_credits": monthly_cap,
                 });
                 client.post("/admin/keys", body).await
+            }
+            Key::List { account } => {
+                let account = id_of(client, &account).await?;
+                client.get(&format!("/admin/accounts/{}/keys", segment(&account))).await
             }
             Key::Cap { key_id, credits } => {
                 let body = json!({ "monthly_cap_credits": credits });

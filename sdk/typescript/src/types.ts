@@ -59,6 +59,8 @@ export interface CheckoutRequest {
 
 export interface DeviceCodeRequest {
   readonly client_name?: string;
+  /** What the key is for, names separated by spaces; all that a device may do when left out. */
+  readonly scope?: string;
 }
 
 export interface DeviceTokenRequest {

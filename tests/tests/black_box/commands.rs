@@ -23,6 +23,36 @@ on_both_databases! {
         assert!(service.operator(&["account", "grant", account, "0", "--reason", "x"]).is_err());
     }
 
+    async fn an_account_is_found_by_its_address_and_its_keys_are_listed(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let made = service.operator(&["account", "create", "--email", "Ada@Example.com", "--credits", "7"]).unwrap();
+        let account = made["account_id"].as_str().unwrap();
+        let shown = service.operator(&["account", "show", " ada@example.COM"]).unwrap();
+        assert_eq!((shown["account_id"].as_str(), &shown["credits"]), (Some(account), &serde_json::json!(7)));
+        assert_eq!(service.operator(&["account", "show", account]).unwrap(), shown);
+        let none = service.operator(&["key", "list", "--account", account]).unwrap();
+        assert_eq!(none["keys"], serde_json::json!([]));
+        let create = ["key", "create", "--account", "ada@example.com", "--name", "shop", "--scopes", "images:read", "--monthly-cap", "9"];
+        let key = service.operator(&create).unwrap();
+        service.operator(&["key", "create", "--account", account, "--name", "old"]).unwrap();
+        let revoked = service.operator(&["key", "list", "--account", account]).unwrap()["keys"][0]["key_id"].as_str().unwrap().to_owned();
+        service.operator(&["key", "revoke", &revoked]).unwrap();
+        let listed = service.operator(&["key", "list", "--account", "ada@example.com"]).unwrap();
+        assert_eq!(listed["keys"].as_array().unwrap().len(), 2, "{listed}");
+        let (old, shop) = (&listed["keys"][0], &listed["keys"][1]);
+        assert_eq!((&old["name"], &old["is_revoked"]), (&serde_json::json!("old"), &serde_json::json!(true)));
+        assert_eq!((&shop["key_id"], &shop["scopes"]), (&key["key_id"], &serde_json::json!(["images:read"])));
+        assert_eq!((&shop["monthly_cap_credits"], &shop["last_used_at"]), (&serde_json::json!(9), &serde_json::Value::Null));
+        assert!(!listed.to_string().contains(key["key"].as_str().unwrap()), "no secrets");
+        service.operator(&["account", "grant", "ada@example.com", "5", "--reason", "kindness"]).unwrap();
+        assert_eq!(service.operator(&["account", "show", "ada@example.com"]).unwrap()["credits"], 12);
+        assert!(!service.operator(&["account", "statement", "ada@example.com"]).unwrap().as_array().unwrap().is_empty());
+        for nobody in ["bob@example.com", "@", "nobody"] {
+            assert!(service.operator(&["account", "show", nobody]).is_err(), "{nobody}");
+            assert!(service.operator(&["key", "list", "--account", nobody]).is_err(), "{nobody}");
+        }
+    }
+
     async fn nodes_and_budget(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();

@@ -130,6 +130,44 @@ on_both_databases! {
         assert_eq!(post("code").body("x".repeat(5000)).send().await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
     }
 
+    async fn a_device_that_asks_for_less_gets_less(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let mut browser = person(&service).await;
+        let post = |path: &str| service.http.post(format!("{}/api/auth/device/{path}", service.base_url));
+        const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
+        for (scope, meaning) in [("images:read", "Get pictures"), ("account:read", "See your balance")] {
+            let started = post("code").form(&[("client_id", "x"), ("scope", scope)]).send().await.unwrap();
+            assert_eq!(started.status(), StatusCode::CREATED);
+            let started: Value = started.json().await.unwrap();
+            let device_code = started["device_code"].as_str().unwrap();
+            cyclorama_tests::secrets::note(device_code);
+            let page = format!("/device?user_code={}", started["user_code"].as_str().unwrap());
+            let asked = browser.get(&page).await.unwrap().text();
+            assert!(asked.contains(meaning) && !asked.contains("Open payment pages"), "{asked}");
+            browser.submit(&page, "/device", &[("decision", "approve")]).await.unwrap();
+            // A grant of another kind is not taken for a poll.
+            for grant_type in ["password", "refresh_token", ""] {
+                let form = [("device_code", device_code), ("grant_type", grant_type)];
+                let refused = post("token").form(&form).send().await.unwrap();
+                assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{grant_type}");
+                assert_eq!(refused.json::<Value>().await.unwrap()["error"], "invalid_request");
+            }
+            let form = [("device_code", device_code), ("grant_type", GRANT)];
+            let key: Value = post("token").form(&form).send().await.unwrap().json().await.unwrap();
+            assert_eq!(key["scope"], scope, "{key}");
+            let key = key["access_token"].as_str().unwrap();
+            cyclorama_tests::secrets::note(key);
+            let pays = service.http.post(format!("{}/api/v1/billing/portal", service.base_url)).bearer_auth(key).send();
+            assert_eq!(pays.await.unwrap().status(), StatusCode::FORBIDDEN, "{scope}");
+        }
+        for scope in ["openid", "images:read images:write"] {
+            let refused = post("code").json(&json!({ "scope": scope })).send().await.unwrap();
+            assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{scope}");
+            let refused: Value = refused.json().await.unwrap();
+            assert_eq!((&refused["code"], &refused["parameter"]), (&json!("invalid_scope"), &json!("scope")), "{refused}");
+        }
+    }
+
     async fn nobody_decides_for_another_person(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let (mut ada, mut mallory) = (person(&service).await, person(&service).await);

@@ -48,6 +48,7 @@ mod prewarm;
 mod private_files;
 mod restarts;
 mod runbooks;
+mod sent_twice;
 mod several_cards;
 mod simulation;
 mod snippets;

@@ -54,6 +54,24 @@ impl Scene {
         back
     }
 
+    /// All sessions were begun ten minutes earlier than they were.
+    async fn age_sessions(&self) {
+        sqlx::any::install_default_drivers();
+        let mut connection =
+            <sqlx::AnyConnection as sqlx::Connection>::connect(self.service.database_url()).await.unwrap();
+        let sessions: Vec<(String, String)> =
+            sqlx::query_as("select id_sha256, data from sessions").fetch_all(&mut connection).await.unwrap();
+        for (id, data) in sessions {
+            let mut data: serde_json::Value = serde_json::from_str(&data).unwrap();
+            if let Some(at_ms) = data["user"]["at_ms"].as_i64() {
+                data["user"]["at_ms"] = json!(at_ms - 600_000);
+            }
+            let update =
+                sqlx::query("update sessions set data = $1 where id_sha256 = $2").bind(data.to_string()).bind(id);
+            update.execute(&mut connection).await.unwrap();
+        }
+    }
+
     async fn sign_in(&self, browser: &mut Browser, provider: &str, name: &str) -> cyclorama_tests::browser::Page {
         let back = self.come_back(browser, provider, name).await;
         browser.get(&back).await.unwrap()
@@ -104,6 +122,13 @@ on_both_databases! {
         let refused = scene.sign_in(&mut Browser::new(&scene.service), "club", "2").await;
         assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text());
         assert_eq!(scene.accounts().await, [("ada@example.com".to_owned(), 100), ("bob@example.com".to_owned(), 100)]);
+        // Where no password opens the account, another way in is linked by somebody who has just signed in.
+        let leaving = ada.submit("/dashboard/password", "/dashboard/password/providers/club", &[]).await.unwrap();
+        assert!(leaving.headers["refresh"].to_str().unwrap().contains(&scene.club.issuer), "{}", leaving.text());
+        scene.age_sessions().await;
+        let refused = ada.submit("/dashboard/password", "/dashboard/password/providers/club", &[]).await.unwrap();
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text());
+        assert!(refused.text().contains("Sign out and in again first"), "{}", refused.text());
         // No password opens it, and the only way in is not taken away.
         let mut guess = Browser::new(&scene.service);
         assert_eq!(guess.sign_in("ada@example.com", "!").await.unwrap().status, StatusCode::FORBIDDEN);
@@ -128,7 +153,14 @@ on_both_databases! {
         // Linking begins with a form of ours.
         let forged = ada.post("/dashboard/password/providers/work", &[]).await.unwrap();
         assert_eq!(forged.status, StatusCode::FORBIDDEN);
-        let leaving = ada.submit("/dashboard/password", "/dashboard/password/providers/work", &[]).await.unwrap();
+        // A stolen session does not make itself a way in: the password is asked for.
+        for wrong in [&[] as &[(&str, &str)], &[("password", "a guess")]] {
+            let refused = ada.submit("/dashboard/password", "/dashboard/password/providers/work", wrong).await.unwrap();
+            assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text());
+            assert!(refused.text().contains("The password of this account is not right"), "{}", refused.text());
+        }
+        let with_password = [("password", PASSWORD)];
+        let leaving = ada.submit("/dashboard/password", "/dashboard/password/providers/work", &with_password).await.unwrap();
         let address = leaving.headers["refresh"].to_str().unwrap().split_once("url=").unwrap().1.to_owned();
         let back = scene.from(&address, "work", "ada").await;
         // What was begun in one browser ends in no other.
@@ -142,10 +174,30 @@ on_both_databases! {
         // It opens one account, not two.
         let mut bob = Browser::new(&scene.service);
         bob.sign_up("bob@example.com", PASSWORD).await.unwrap();
-        let leaving = bob.submit("/dashboard/password", "/dashboard/password/providers/work", &[]).await.unwrap();
+        let leaving = bob.submit("/dashboard/password", "/dashboard/password/providers/work", &with_password).await.unwrap();
         let address = leaving.headers["refresh"].to_str().unwrap().split_once("url=").unwrap().1.to_owned();
         let back = scene.from(&address, "work", "ada").await;
         assert_eq!(bob.get(&back).await.unwrap().status, StatusCode::CONFLICT);
+        // A new password ends it only where its owner says so.
+        let reset = async |ada: &mut Browser, more: &[(&str, &str)]| {
+            let made = scene.service.operator(&["account", "password-link", "--email", "ada@example.com"]).unwrap();
+            let link = made["link"].as_str().unwrap().to_owned();
+            secrets::note(link.rsplit('/').next().unwrap());
+            assert!(ada.get(&link).await.unwrap().text().contains("End Example Ltd"));
+            let fields = [more, &[("password", PASSWORD)]].concat();
+            assert_eq!(ada.submit(&link, &link, &fields).await.unwrap().status, StatusCode::SEE_OTHER);
+        };
+        reset(&mut ada, &[]).await;
+        assert!(ada.get("/dashboard/password").await.unwrap().text().contains("Example Ltd linked"));
+        let mut stranger = Browser::new(&scene.service);
+        reset(&mut stranger, &[("end", scene.work.issuer.as_str())]).await;
+        assert!(stranger.get("/dashboard/password").await.unwrap().text().contains("Example Ltd not linked"));
+        assert_eq!(scene.sign_in(&mut Browser::new(&scene.service), "work", "ada").await.status, StatusCode::FORBIDDEN);
+        ada.sign_in("ada@example.com", PASSWORD).await.unwrap();
+        let leaving = ada.submit("/dashboard/password", "/dashboard/password/providers/work", &with_password).await.unwrap();
+        let address = leaving.headers["refresh"].to_str().unwrap().split_once("url=").unwrap().1.to_owned();
+        let back = scene.from(&address, "work", "ada").await;
+        assert_eq!(ada.get(&back).await.unwrap().status, StatusCode::SEE_OTHER);
         // Taken away: every other browser is out, and the provider opens nothing any more.
         let unlinked = ada.submit("/dashboard/password", "/dashboard/password/providers/work/unlink", &[]).await.unwrap();
         assert_eq!(unlinked.status, StatusCode::SEE_OTHER, "{}", unlinked.text());

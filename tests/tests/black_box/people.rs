@@ -112,6 +112,59 @@ on_both_databases! {
         assert!(ada.is_signed_in().await.unwrap());
     }
 
+    async fn the_commonest_passwords_are_refused(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let mut ada = Browser::new(&service);
+        for common in ["password", "Password", "12345678", "qwerty123", "iloveyou", "1q2w3e4r"] {
+            let page = ada.submit("/sign-up", "/sign-up", &[("email", ADA), ("password", common)]).await.unwrap();
+            assert_eq!(page.status, StatusCode::BAD_REQUEST, "{common}");
+            assert!(page.text().contains("tried first"), "{}", page.text());
+        }
+        ada.sign_up(ADA, PASSWORD).await.unwrap();
+        let fields = [("old_password", PASSWORD), ("password", "password1")];
+        let page = ada.submit("/dashboard/password", "/dashboard/password", &fields).await.unwrap();
+        assert_eq!(page.status, StatusCode::BAD_REQUEST, "{}", page.text());
+    }
+
+    async fn strangers_do_not_lock_a_known_browser_out(db: DatabaseChoice) {
+        let options = Options::default().set("CYCLORAMA_SIGN_IN_PER_MINUTE", 1000).set("CYCLORAMA_TRUSTED_PROXIES", "127.0.0.1");
+        let service = Service::start_with(db, options).await.unwrap();
+        let mut ada = Browser::new(&service);
+        ada.sign_up(ADA, PASSWORD).await.unwrap();
+        ada.submit("/dashboard", "/sign-out", &[]).await.unwrap();
+        let mut stranger = Browser::new(&service);
+        stranger.sign_up("mallory@example.com", PASSWORD).await.unwrap();
+        stranger.submit("/dashboard", "/sign-out", &[]).await.unwrap();
+        stranger.headers.push(("x-forwarded-for", String::new()));
+        let mut statuses = std::collections::BTreeMap::new();
+        for network in 0..12 {
+            stranger.headers.last_mut().unwrap().1 = format!("198.51.100.{network}");
+            for _ in 0..10 {
+                let page = stranger.submit("/sign-in", "/sign-in", &[("email", ADA), ("password", "a guess")]).await.unwrap();
+                *statuses.entry(page.status.as_u16()).or_insert(0) += 1;
+            }
+        }
+        assert_eq!(statuses, [(403, 100), (429, 20)].into(), "a known browser of another account is a stranger's");
+        // A browser that has never been here is kept out with them; the one that was here is not, from wherever.
+        let mut fresh = Browser::new(&service);
+        fresh.headers.push(("x-forwarded-for", "203.0.113.77".to_owned()));
+        assert_eq!(fresh.sign_in(ADA, PASSWORD).await.unwrap().status, StatusCode::TOO_MANY_REQUESTS);
+        ada.headers.push(("x-forwarded-for", "203.0.113.78".to_owned()));
+        let cookie = ada.cookies["device"].clone();
+        for _ in 0..9 {
+            ada.submit("/sign-in", "/sign-in", &[("email", ADA), ("password", "a guess")]).await.unwrap();
+        }
+        assert_eq!(ada.sign_in(ADA, PASSWORD).await.unwrap().status, StatusCode::SEE_OTHER);
+        // Ten guesses are a browser's own as well.
+        let mut thief = Browser::new(&service);
+        thief.cookies.insert("device".to_owned(), cookie);
+        let mut last = StatusCode::OK;
+        for _ in 0..11 {
+            last = thief.submit("/sign-in", "/sign-in", &[("email", ADA), ("password", "a guess")]).await.unwrap().status;
+        }
+        assert_eq!(last, StatusCode::TOO_MANY_REQUESTS);
+    }
+
     async fn guessing_is_slow_and_tells_nothing(db: DatabaseChoice) {
         let options = Options::default().set("CYCLORAMA_SIGN_IN_PER_MINUTE", 1000).set("CYCLORAMA_TRUSTED_PROXIES", "127.0.0.1");
         let service = Service::start_with(db, options).await.unwrap();

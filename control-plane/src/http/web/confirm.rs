@@ -53,7 +53,7 @@ async fn confirm(app: &App, visit: &Visit, link: &str, form: &Form) -> Result<Re
     let free = Credits(app.config.prices.free_credits);
     let user = user::confirm(&app.db, &hash, free, app.clock.now()).await?.ok_or_else(used_up)?;
     tracing::info!(account_id = user.account_id, "address confirmed");
-    visit.sign_in(&user).await?;
+    visit.sign_in(app, &user).await?;
     Ok(Redirect::to(&next).into_response())
 }
 

@@ -4,7 +4,7 @@ use super::form::Form;
 use super::visit::{SignedInVisit, Visit};
 use crate::accounts::UserCode;
 use crate::accounts::api_key;
-use crate::accounts::device_login::{self, Decision, SCOPES};
+use crate::accounts::device_login::{self, Decision};
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::ClientIp;
@@ -74,7 +74,11 @@ async fn show(app: &App, visit: &Visit, typed: &str) -> Result<Response, Problem
             let step = Step::Decide {
                 user_code: pending.user_code.to_string(),
                 client_name: pending.client_name,
-                rights: SCOPES.iter().map(|scope| Right { scope: scope.as_str(), meaning: scope.meaning() }).collect(),
+                rights: pending
+                    .scopes
+                    .iter()
+                    .map(|scope| Right { scope: scope.as_str(), meaning: scope.meaning() })
+                    .collect(),
             };
             visit.form(app, "device.html", StatusCode::OK, &step).await
         }

@@ -10,11 +10,13 @@ use super::visit::Visit;
 use crate::accounts::account::AccountError;
 use crate::accounts::identity;
 use crate::accounts::openid::{FLOW_LIFETIME_MS, Flow, OpenIdError, Provider};
+use crate::accounts::user::User;
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::ClientIp;
 use crate::http::rate_limit::counted_by_address;
 use crate::ledger::Credits;
+use crate::mail::Letter;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -118,10 +120,11 @@ async fn come_back(app: &App, visit: &Visit, provider_id: &str, back: &Back) -> 
             return Err(Problem::conflict("identity_taken", detail));
         }
         tracing::info!(account_id = user.account_id, provider_id, "identity linked by its holder");
+        tell_of_link(app, user, provider);
         return Ok(Redirect::to(&flow.next).into_response());
     }
     if let Some(user) = identity::find(&app.db, &identity).await? {
-        visit.sign_in(&user).await?;
+        visit.sign_in(app, &user).await?;
         return Ok(Redirect::to(&flow.next).into_response());
     }
     let Some(email) = &identity.verified_email else {
@@ -134,7 +137,7 @@ async fn come_back(app: &App, visit: &Visit, provider_id: &str, back: &Back) -> 
     match identity::sign_up(&app.db, &identity, email, Credits(app.config.prices.free_credits), now).await {
         Ok(user) => {
             tracing::info!(account_id = user.account_id, provider_id, "account made by its user");
-            visit.sign_in(&user).await?;
+            visit.sign_in(app, &user).await?;
             Ok(Redirect::to(&flow.next).into_response())
         }
         Err(AccountError::EmailTaken) => {
@@ -145,6 +148,24 @@ async fn come_back(app: &App, visit: &Visit, provider_id: &str, back: &Back) -> 
             refuse(app, visit, &flow, StatusCode::CONFLICT, &wrong).await
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// A letter to the account's holder, who may not be the one who linked it. What goes wrong is logged: it is linked either way.
+fn tell_of_link(app: &App, user: &User, provider: &Provider) {
+    let Some(mailer) = &app.mailer else { return };
+    let text = format!(
+        "A {name} account can sign in to your account at {base} from now on.\n\nIf it was not you who linked it, set a new password and end that way to sign in on the same page: {base}/forgot-password\n",
+        name = provider.name(),
+        base = app.base_url,
+    );
+    let letter = Letter { to: user.email.clone(), subject: "A way to sign in was added to your account", text };
+    if let Err(error) = mailer.room().and_then(|room| mailer.post(room, letter)) {
+        tracing::error!(
+            error = &error as &dyn std::error::Error,
+            account_id = user.account_id,
+            "a letter was not taken"
+        );
     }
 }
 

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
+use minijinja::value::{Serde, Value};
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use std::sync::LazyLock;
@@ -28,6 +28,10 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = Laz
     let mut environment = Environment::new();
     // A name that a page is not given is a mistake, not an empty place.
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_filter("plural", |number: Value, one: String, many: String| match number.to_string().as_str() {
+        "1" => one,
+        _ => many,
+    });
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     templates!(environment:
         "agents.md" "base.html" "billing.html" "check_mail.html" "confirm.html" "console.html" "console_live.html" "console_sign_in.html" "dashboard_parts.html" "deliveries.html" "device.html" "docs.html" "errors.html" "fields.html" "forgot_password.html" "home.html" "key.html" "keys.html" "leaving.html" "overview.html" "password.html" "pay.html" "playground.html" "pricing.html" "problem.html" "quick_start.html" "reset_password.html" "shown_once.html" "sign_in.html" "sign_up.html" "stage.html" "status.html" "urls.html"

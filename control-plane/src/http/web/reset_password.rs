@@ -4,11 +4,13 @@
 use super::confirm::used_up;
 use super::form::Form;
 use super::next;
-use super::sign_in::{Fields, busy};
+use super::sign_in::busy;
 use super::sign_up::{CheckMail, no_letter};
 use super::visit::Visit;
+use super::words::moment;
 use crate::accounts::account;
 use crate::accounts::attempts::{self, Attempt};
+use crate::accounts::identity;
 use crate::accounts::password::Password;
 use crate::accounts::token::PlainKey;
 use crate::accounts::user::{self, LINK_PREFIX, User};
@@ -82,10 +84,40 @@ pub async fn make_link(app: &App, user: &User) -> Result<String, Problem> {
     Ok(format!("{}/reset-password/{}", app.base_url, link.reveal()))
 }
 
+#[derive(Serialize)]
+struct Page {
+    email: String,
+    wrong: Option<String>,
+    /// Other ways into the account, which the new password may end.
+    linked: Vec<ShownLink>,
+}
+
+#[derive(Serialize)]
+struct ShownLink {
+    issuer: String,
+    name: String,
+    since: String,
+}
+
+async fn show(
+    app: &App,
+    visit: &Visit,
+    status: StatusCode,
+    user: User,
+    wrong: Option<String>,
+) -> Result<Response, Problem> {
+    let shown = |linked: identity::Linked| ShownLink {
+        name: app.openid.of_issuer(&linked.issuer).map_or_else(|| linked.issuer.clone(), |one| one.name().to_owned()),
+        issuer: linked.issuer,
+        since: moment(linked.linked_at),
+    };
+    let linked = identity::list(&app.db, &user.account_id).await?.into_iter().map(shown).collect();
+    visit.form(app, "reset_password.html", status, &Page { email: user.email, wrong, linked }).await
+}
+
 pub async fn get(State(app): State<App>, visit: Visit, Path(link): Path<String>) -> Result<Response, Problem> {
     let user = find(&app, &link).await?;
-    let fields = Fields { email: user.email, ..Fields::default() };
-    visit.form(&app, "reset_password.html", StatusCode::OK, &fields).await
+    show(&app, &visit, StatusCode::OK, user, None).await
 }
 
 pub async fn post(
@@ -103,17 +135,15 @@ async fn set(app: &App, ip: ClientIp, visit: &Visit, link: &str, form: &Form) ->
     let user = find(app, link).await?;
     let password = match Password::choose(form.text("password"), &user.email) {
         Ok(password) => password,
-        Err(weak) => {
-            let fields = Fields { email: user.email, wrong: Some(weak.to_string()), ..Fields::default() };
-            return visit.form(app, "reset_password.html", StatusCode::BAD_REQUEST, &fields).await;
-        }
+        Err(weak) => return show(app, visit, StatusCode::BAD_REQUEST, user, Some(weak.to_string())).await,
     };
     let hash = app.passwords.hash(password).await.map_err(busy)?;
-    let user = user::set_password(&app.db, &user, &hash).await?.ok_or_else(used_up)?;
+    let end: Vec<&str> = form.all("end").collect();
+    let user = user::set_password(&app.db, &user, &hash, &end).await?.ok_or_else(used_up)?;
     // Whoever locked the address by guessing does not lock its owner out.
     attempts::forget(&app.db, Attempt::SignIn { email: &user.email, network: network_of(ip.0) }).await?;
     tracing::info!(account_id = user.account_id, "new password set");
-    visit.sign_in(&user).await?;
+    visit.sign_in(app, &user).await?;
     Ok(Redirect::to(next::HOME).into_response())
 }
 

@@ -58,26 +58,37 @@ async fn sign_in(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<
         show(app, visit, status, fields).await
     };
     // Counted before the password is looked at, and whether or not the address is known.
-    let attempt = Attempt::SignIn { email, network: network_of(ip.0) };
+    let found = user::find_by_email(&app.db, email).await?;
+    let device = match &found {
+        Some((user, _)) => visit.known_device(app, &user.account_id).await?,
+        None => None,
+    };
+    let attempt = match &device {
+        Some(device) => Attempt::SignInOfDevice { device },
+        None => Attempt::SignIn { email, network: network_of(ip.0) },
+    };
     if !attempts::count(&app.db, attempt, app.clock.now()).await? {
         let wrong = "Too many attempts with this address. Try again in a quarter of an hour.";
         return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
     }
-    let found = user::find_by_email(&app.db, email).await?;
     let hash = found.as_ref().map(|(_, hash)| hash.clone());
     let fits = app.passwords.verify(Password::typed(form.text("password")), hash).await.map_err(busy)?;
     match found {
         Some((user, _)) if fits => {
             attempts::forget(&app.db, attempt).await?;
-            visit.sign_in(&user).await?;
+            visit.sign_in(app, &user).await?;
             Ok(Redirect::to(&next).into_response())
         }
         _ => refuse(StatusCode::FORBIDDEN, "The e-mail address or the password is not right.").await,
     }
 }
 
-pub async fn sign_out(visit: Visit, _: Form) -> Result<Redirect, Problem> {
-    visit.sign_out().await?;
+/// Somebody who is signed out already, in another tab, is where they want to be: their form's token ended with the session.
+pub async fn sign_out(visit: Visit, form: Result<Form, Problem>) -> Result<Redirect, Problem> {
+    if visit.user.is_some() {
+        form?;
+        visit.sign_out().await?;
+    }
     Ok(Redirect::to("/"))
 }
 

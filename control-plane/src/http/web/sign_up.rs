@@ -90,7 +90,7 @@ async fn sign_up(app: &App, visit: &Visit, form: &Form) -> Result<Response, Prob
     match user::sign_up(&app.db, email, &hash, Credits(app.config.prices.free_credits), now).await {
         Ok(user) => {
             tracing::info!(account_id = user.account_id, "account made by its user");
-            visit.sign_in(&user).await?;
+            visit.sign_in(app, &user).await?;
             Ok(Redirect::to(&next).into_response())
         }
         Err(AccountError::EmailTaken) => {

@@ -1,12 +1,14 @@
 //! Who looks at a page: nobody we know, or somebody who is signed in. Cookies and what they are good for are known only here; passwords and
 //! sign-ups are `accounts`'.
 
+use super::known_device as device;
 use super::pages::{self, Shared};
 use super::visitor;
 use crate::accounts::openid::{FLOW_LIFETIME_MS, Flow};
 use crate::accounts::session::Sessions;
 use crate::accounts::user::{self, User};
 use crate::app::App;
+use crate::clock::UnixMs;
 use crate::http::error::Problem;
 use crate::http::rate_limit;
 use axum::extract::FromRequestParts;
@@ -26,6 +28,9 @@ use tower_sessions::{Expiry, Session, SessionManagerLayer};
 /// A session ends when it has not been used to sign in again for so long.
 const SESSION_LIFETIME: Duration = Duration::days(14);
 
+/// How long a sign-in proves that its browser is in the hands of the account's holder.
+const FRESH_MS: i64 = 300_000;
+
 /// What a session holds.
 const USER: &str = "user";
 const FLOW: &str = "openid";
@@ -35,6 +40,9 @@ struct SignedIn {
     account_id: String,
     /// Of the password that was given: another one ends the session.
     password_version: i64,
+    /// When it was begun. Sessions from before this was kept are old.
+    #[serde(default)]
+    at_ms: i64,
 }
 
 /// Names of our cookies. Over HTTPS they have the prefix that keeps other hosts of the domain from setting them.
@@ -47,6 +55,7 @@ fn cookie_name(app: &App, name: &'static str) -> String {
 
 const SESSION_COOKIE: &str = "session";
 const VISITOR_COOKIE: &str = "visitor";
+const DEVICE_COOKIE: &str = "device";
 
 fn is_https(app: &App) -> bool {
     app.base_url.starts_with("https://")
@@ -107,11 +116,40 @@ fn no_session(error: tower_sessions::session::Error) -> Problem {
 
 impl Visit {
     /// Begins a session of the user under a new id: whoever knew the old one knows nothing.
-    pub async fn sign_in(&self, user: &User) -> Result<(), Problem> {
-        let signed_in = SignedIn { account_id: user.account_id.clone(), password_version: user.password_version };
+    pub async fn sign_in(&self, app: &App, user: &User) -> Result<(), Problem> {
+        let signed_in = SignedIn {
+            account_id: user.account_id.clone(),
+            password_version: user.password_version,
+            at_ms: app.clock.now().0,
+        };
+        self.add_cookie(app, DEVICE_COOKIE, device::remember(app, &user.account_id).await?, device::LIFETIME);
         self.session.clear().await;
         self.session.cycle_id().await.map_err(no_session)?;
         self.session.insert(USER, signed_in).await.map_err(no_session)
+    }
+
+    /// Whether somebody has signed in in this browser a moment ago.
+    pub async fn is_fresh(&self, now: UnixMs) -> Result<bool, Problem> {
+        let signed_in = self.session.get::<SignedIn>(USER).await.map_err(no_session)?;
+        Ok(signed_in.is_some_and(|signed_in| (0..FRESH_MS).contains(&(now.0 - signed_in.at_ms))))
+    }
+
+    /// Names this browser if the account's holder has signed in with it before.
+    pub async fn known_device(&self, app: &App, account_id: &str) -> Result<Option<String>, Problem> {
+        match self.cookies.get(&cookie_name(app, DEVICE_COOKIE)) {
+            Some(cookie) => Ok(device::recognise(app, cookie.value(), account_id).await?),
+            None => Ok(None),
+        }
+    }
+
+    fn add_cookie(&self, app: &App, name: &'static str, value: String, lifetime: Duration) {
+        let cookie = Cookie::build((cookie_name(app, name), value))
+            .path("/")
+            .http_only(true)
+            .secure(is_https(app))
+            .same_site(SameSite::Lax)
+            .max_age(lifetime);
+        self.cookies.add(cookie.build().into_owned());
     }
 
     /// Keeps a sign-in by a provider until its browser comes back; one at a time.
@@ -136,7 +174,7 @@ impl Visit {
 
     /// A page without a form.
     pub fn page<T: Serialize>(&self, name: &str, context: &T) -> Response {
-        let csrf = self.session_cookie().map(form_token).unwrap_or_default();
+        let csrf = self.session_cookie().map(page_token).unwrap_or_default();
         self.render(name, StatusCode::OK, &csrf, context)
     }
 
@@ -149,8 +187,8 @@ impl Visit {
         context: &T,
     ) -> Result<Response, Problem> {
         let csrf = match self.session_cookie() {
-            Some(session) => form_token(session),
-            None => form_token(self.welcome(app).await?),
+            Some(session) => page_token(session),
+            None => page_token(self.welcome(app).await?),
         };
         Ok(self.render(name, status, &csrf, context))
     }
@@ -174,13 +212,7 @@ impl Visit {
             return Ok(cookie.value().to_owned());
         }
         let value = visitor::welcome(app).await?;
-        let cookie = Cookie::build((name, value.clone()))
-            .path("/")
-            .http_only(true)
-            .secure(is_https(app))
-            .same_site(SameSite::Lax)
-            .max_age(Duration::milliseconds(visitor::LIFETIME_MS));
-        self.cookies.add(cookie.build().into_owned());
+        self.add_cookie(app, VISITOR_COOKIE, value.clone(), Duration::milliseconds(visitor::LIFETIME_MS));
         Ok(value)
     }
 
@@ -193,7 +225,7 @@ impl Visit {
                 _ => return Ok(false),
             },
         };
-        Ok(expected.as_bytes().ct_eq(token.as_bytes()).into())
+        Ok(expected.as_bytes().ct_eq(of_browser(token).as_bytes()).into())
     }
 
     /// The secret of somebody who is signed in.
@@ -202,7 +234,55 @@ impl Visit {
     }
 }
 
-/// What a page's forms send along: the hash of the cookie that the browser sends, which no other site can read or set.
+/// What a page's forms send along: the browser's token, and a number that no other page has.
+fn page_token(cookie: impl AsRef<str>) -> String {
+    format!("{}.{:016x}", form_token(cookie), rand::random::<u64>())
+}
+
+/// The part of a form's token that says whose it is.
+fn of_browser(token: &str) -> &str {
+    token.split_once('.').map_or(token, |(browser, _)| browser)
+}
+
+/// Whether a form's token says which page it comes from.
+pub fn is_of_one_page(token: &str) -> bool {
+    token.contains('.')
+}
+
+/// The cookie of these headers that a form's token was made of, if we gave it.
+pub async fn cookie_of_form(app: &App, headers: &HeaderMap, token: &str) -> Result<Option<String>, Problem> {
+    let cookies = cookies_of(headers);
+    let own = |name: &'static str| {
+        let value = first_of(&cookies, &cookie_name(app, name))?;
+        bool::from(form_token(value).as_bytes().ct_eq(of_browser(token).as_bytes())).then(|| value.to_owned())
+    };
+    if let Some(session) = own(SESSION_COOKIE)
+        && let Ok(id) = session.parse()
+    {
+        let store = Arc::new(Sessions::new(app.db.clone(), app.clock));
+        let user = read_user(app, &Session::new(Some(id), store, None)).await?;
+        return Ok(user.map(|_| session));
+    }
+    match own(VISITOR_COOKIE) {
+        Some(visitor) if visitor::is_known(app, &visitor).await? => Ok(Some(visitor)),
+        _ => Ok(None),
+    }
+}
+
+fn cookies_of(headers: &HeaderMap) -> Vec<Cookie<'_>> {
+    headers
+        .get_all(COOKIE)
+        .iter()
+        .flat_map(|header| Cookie::split_parse(header.to_str().unwrap_or_default()).flatten())
+        .collect()
+}
+
+/// The first of a name alone: each is looked up, and a request may hold hundreds.
+fn first_of<'c>(cookies: &'c [Cookie<'_>], name: &str) -> Option<&'c str> {
+    cookies.iter().find(|cookie| cookie.name() == name).map(Cookie::value)
+}
+
+/// The hash of the cookie that the browser sends, which no other site can read or set.
 fn form_token(cookie: impl AsRef<str>) -> String {
     hex::encode(Sha256::new().chain_update("form ").chain_update(cookie.as_ref()).finalize())
 }
@@ -250,20 +330,14 @@ pub enum Grant {
 /// What the cookies of a request for a picture grant (specification section 4, grant 5).
 pub async fn grant(app: &App, headers: &HeaderMap) -> Result<Option<Grant>, Problem> {
     let (session_name, visitor_name) = (cookie_name(app, SESSION_COOKIE), cookie_name(app, VISITOR_COOKIE));
-    let cookies: Vec<Cookie<'_>> = headers
-        .get_all(COOKIE)
-        .iter()
-        .flat_map(|header| Cookie::split_parse(header.to_str().unwrap_or_default()).flatten())
-        .collect();
-    // The first of each name alone: each is looked up, and a request may hold hundreds.
-    let first = |name: &str| cookies.iter().find(|cookie| cookie.name() == name).map(|cookie| cookie.value());
-    if let Some(Ok(id)) = first(&session_name).map(str::parse) {
+    let cookies = cookies_of(headers);
+    if let Some(Ok(id)) = first_of(&cookies, &session_name).map(str::parse) {
         let store = Arc::new(Sessions::new(app.db.clone(), app.clock));
         if let Some(user) = read_user(app, &Session::new(Some(id), store, None)).await? {
             return Ok(Some(Grant::Account(user.account_id)));
         }
     }
-    match first(&visitor_name) {
+    match first_of(&cookies, &visitor_name) {
         Some(cookie) if visitor::is_known(app, cookie).await? => Ok(Some(Grant::Visitor)),
         _ => Ok(None),
     }

@@ -338,9 +338,11 @@ class Cyclorama:
 
     # --- login of devices -------------------------------------------------------------------------------------------
 
-    def start_device_login(self, *, client_name: Optional[str] = None) -> DeviceCodeResponse:
+    def start_device_login(
+        self, *, client_name: Optional[str] = None, scope: Optional[str] = None
+    ) -> DeviceCodeResponse:
         """Begins a login: show `verification_uri_complete` to a person, then `wait_for_device_login`."""
-        body = _given(client_name=client_name)
+        body = _given(client_name=client_name, scope=scope)
         return self._json(DeviceCodeResponse, Request("POST", "/api/auth/device/code", body=body, repeatable=False))
 
     def poll_device_login(self, device_code: str) -> DeviceTokenResponse:

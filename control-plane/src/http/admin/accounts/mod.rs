@@ -2,6 +2,7 @@
 
 pub mod create;
 pub mod grant_credits;
+pub mod keys;
 pub mod purchase;
 pub mod show;
 pub mod statement;

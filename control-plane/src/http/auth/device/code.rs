@@ -1,7 +1,8 @@
 //! `POST /api/auth/device/code`: a device asks to be let in.
 
 use super::body::field;
-use crate::accounts::device_login::{self, CLIENT_NAME_CHARS_MAX, INTERVAL_SECONDS, LIFETIME_SECONDS};
+use crate::accounts::Scope;
+use crate::accounts::device_login::{self, CLIENT_NAME_CHARS_MAX, INTERVAL_SECONDS, LIFETIME_SECONDS, SCOPES};
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::{ClientIp, read_body};
@@ -25,6 +26,10 @@ pub struct DeviceCodeRequest {
     #[schema(max_length = 80, example = "Ada's laptop")]
     #[allow(dead_code, reason = "only describes the body, which may also be a form")]
     client_name: Option<String>,
+    /// What the key is for, names separated by spaces: a device that asks for less than all gets a key that may do no more.
+    #[schema(example = "images:read account:read")]
+    #[allow(dead_code, reason = "only describes the body, which may also be a form")]
+    scope: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -52,6 +57,8 @@ pub struct DeviceCodeResponse {
 ///
 /// Show the person `verification_uri` and `user_code`, and poll `/api/auth/device/token` with `device_code`. 20 requests a minute and
 /// client address.
+///
+/// The members are those of RFC 8628, and so is the flow; the status is 201 where the RFC has 200.
 #[utoipa::path(
     post, path = "/api/auth/device/code", tag = "Device login", operation_id = "startDeviceLogin", security(()),
     request_body(
@@ -69,7 +76,8 @@ pub async fn post(State(app): State<App>, ip: ClientIp, request: Request) -> Res
         let headers = request.headers().clone();
         let body = read_body(request, &app).await?;
         let name = client_name(field(&headers, &body, "client_name")?)?;
-        let started = device_login::start(&app.db, &name, app.clock.now()).await?;
+        let scopes = scopes(field(&headers, &body, "scope")?)?;
+        let started = device_login::start(&app.db, &name, &scopes, app.clock.now()).await?;
         let verification_uri = format!("{}/device", app.base_url);
         let answer = DeviceCodeResponse {
             device_code: started.device_code.reveal().to_owned(),
@@ -82,6 +90,16 @@ pub async fn post(State(app): State<App>, ip: ClientIp, request: Request) -> Res
         Ok((StatusCode::CREATED, [(CACHE_CONTROL, "no-store")], Json(answer)).into_response())
     })
     .await
+}
+
+/// What was asked for; all that a device may have when nothing was.
+fn scopes(given: Option<String>) -> Result<Vec<Scope>, Problem> {
+    let asked = Scope::parse_list(&given.unwrap_or_default()).map_err(|name| {
+        let (name, known) = (name.chars().take(40).collect::<String>(), Scope::print_list(&SCOPES));
+        let detail = format!("`scope` has `{name}`, which is none of {known}.");
+        Problem::bad_request("invalid_scope", detail).with("parameter", "scope")
+    })?;
+    Ok(if asked.is_empty() { SCOPES.into() } else { asked })
 }
 
 /// One line of text. It is shown to people who decide about it, so it has no characters that change how others are shown.
@@ -103,6 +121,22 @@ fn client_name(given: Option<String>) -> Result<String, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_device_may_ask_for_less() {
+        for (given, expected) in [
+            (None, Some("images:read account:read billing:write")),
+            (Some(""), Some("images:read account:read billing:write")),
+            (Some("images:read"), Some("images:read")),
+            (Some("account:read images:read account:read"), Some("account:read images:read")),
+            (Some("openid"), None),
+            (Some("images:read images:write"), None),
+        ] {
+            let asked = scopes(given.map(str::to_owned));
+            assert_eq!(asked.as_ref().ok().map(|asked| Scope::print_list(asked)).as_deref(), expected, "{given:?}");
+            assert!(asked.err().is_none_or(|problem| problem.code() == "invalid_scope"));
+        }
+    }
 
     #[test]
     fn names_are_one_line_that_reads_as_it_is() {

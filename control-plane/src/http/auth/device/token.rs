@@ -3,7 +3,7 @@
 
 use super::body::field;
 use crate::accounts::Scope;
-use crate::accounts::device_login::{self, PREFIX, Polled, SCOPES};
+use crate::accounts::device_login::{self, PREFIX, Polled};
 use crate::accounts::token::PlainKey;
 use crate::app::App;
 use crate::http::extract::{ClientIp, RequestId, read_body};
@@ -23,6 +23,9 @@ pub struct DeviceTokenRequest {
     #[allow(dead_code, reason = "only describes the body, which may also be a form")]
     device_code: String,
 }
+
+/// The grant that polls are about (RFC 8628, section 3.4). OAuth clients name it; ours leave it out.
+const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 #[derive(Serialize, ToSchema)]
 pub struct DeviceTokenResponse {
@@ -49,7 +52,7 @@ pub enum DeviceErrorCode {
     AuthorizationPending,
     /// Expired, denied, or the key was handed over before: start over.
     ExpiredToken,
-    /// There is no `device_code`, or not one of ours.
+    /// There is no `device_code`, or not one of ours, or another `grant_type`.
     InvalidRequest,
     /// Too soon: wait `Retry-After` seconds.
     SlowDown,
@@ -57,7 +60,11 @@ pub enum DeviceErrorCode {
 
 /// Poll a device login
 ///
-/// Every `interval` seconds. The key is returned exactly once. 60 requests a minute and client address.
+/// Every `interval` seconds. The key is returned exactly once. 60 requests a minute and client address. `grant_type` may be left out; another
+/// one than `urn:ietf:params:oauth:grant-type:device_code` is `invalid_request`.
+///
+/// Differs from RFC 8628 where its clients may notice: `slow_down` has status 429 and `Retry-After` and does not lengthen the interval, and a
+/// login that was denied is `expired_token` like any other that will come to nothing.
 #[utoipa::path(
     post, path = "/api/auth/device/token", tag = "Device login", operation_id = "pollDeviceLogin", security(()),
     request_body(
@@ -82,6 +89,10 @@ pub async fn post(State(app): State<App>, ip: ClientIp, id: RequestId, request: 
         let invalid = || refuse(StatusCode::BAD_REQUEST, DeviceErrorCode::InvalidRequest);
         let headers = request.headers().clone();
         let body = read_body(request, &app).await?;
+        let grant_type = field(&headers, &body, "grant_type");
+        if !grant_type.is_ok_and(|given| given.is_none_or(|given| given == GRANT_TYPE)) {
+            return Ok(invalid());
+        }
         let sent = field(&headers, &body, "device_code").ok().flatten();
         let Some(device_code) = sent.and_then(|sent| PlainKey::parse(PREFIX, &sent)) else { return Ok(invalid()) };
         Ok(match device_login::poll(&app.db, &device_code.hash(), app.clock.now()).await? {
@@ -91,12 +102,12 @@ pub async fn post(State(app): State<App>, ip: ClientIp, id: RequestId, request: 
                 let response = refuse(StatusCode::TOO_MANY_REQUESTS, DeviceErrorCode::SlowDown);
                 ([(RETRY_AFTER, retry_after_seconds.to_string())], response).into_response()
             }
-            Polled::Key { key, key_id, account_id } => {
+            Polled::Key { key, key_id, account_id, scopes } => {
                 tracing::info!(account_id, key_id, "key made by device login");
                 let answer = DeviceTokenResponse {
                     access_token: key.reveal().to_owned(),
                     token_type: "Bearer",
-                    scope: Scope::print_list(&SCOPES),
+                    scope: Scope::print_list(&scopes),
                 };
                 ([(CACHE_CONTROL, "no-store")], Json(answer)).into_response()
             }

@@ -1,6 +1,8 @@
 //! `POST /dashboard/password/providers/{provider}` and `.../unlink`: another way into the account, and its end.
 
+use super::password::{Wrong, show, verify};
 use crate::accounts::identity;
+use crate::accounts::user;
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::web::form::Form;
@@ -8,19 +10,35 @@ use crate::http::web::leaving;
 use crate::http::web::openid::{set_out, unknown_provider};
 use crate::http::web::visit::SignedInVisit;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 
 const PAGE: &str = "/dashboard/password";
 
+/// Whoever has taken a session over must not let themselves in for good: the password is asked for again, or, where none opens the account,
+/// a sign-in of a moment ago.
 pub async fn link(
     State(app): State<App>,
-    SignedInVisit { user, visit }: SignedInVisit,
+    signed_in: SignedInVisit,
     Path(provider_id): Path<String>,
-    _: Form,
+    form: Form,
 ) -> Result<Response, Problem> {
+    let SignedInVisit { user, visit } = &signed_in;
     let provider = app.openid.find(&provider_id).ok_or_else(unknown_provider)?;
-    let url = set_out(&app, &visit, provider, PAGE.to_owned(), Some(user.account_id)).await?;
-    Ok(leaving::to(&app, &visit, &url, "Sign in there to link it with your account here."))
+    let has_password = user::has_password(&app.db, &user.account_id).await?;
+    let refused = match has_password {
+        true => verify(&app, user, form.text("password")).await?,
+        false if visit.is_fresh(app.clock.now()).await? => None,
+        false => Some((
+            StatusCode::FORBIDDEN,
+            "Sign out and in again first: then it can be linked within five minutes.".to_owned(),
+        )),
+    };
+    if let Some((status, wrong)) = refused {
+        return show(&app, &signed_in, status, Wrong::Link(wrong), false).await;
+    }
+    let url = set_out(&app, visit, provider, PAGE.to_owned(), Some(user.account_id.clone())).await?;
+    Ok(leaving::to(&app, visit, &url, "Sign in there to link it with your account here."))
 }
 
 pub async fn unlink(
@@ -36,6 +54,6 @@ pub async fn unlink(
     };
     tracing::info!(account_id = user.account_id, provider_id, "identity taken away by its holder");
     // This browser stays signed in, under a new session; all others are out.
-    visit.sign_in(&user).await?;
+    visit.sign_in(&app, &user).await?;
     Ok(Redirect::to(PAGE).into_response())
 }

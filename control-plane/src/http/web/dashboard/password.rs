@@ -4,7 +4,7 @@ use crate::accounts::attempts::{self, Attempt};
 use crate::accounts::identity;
 use crate::accounts::openid::Provider;
 use crate::accounts::password::Password;
-use crate::accounts::user;
+use crate::accounts::user::{self, User};
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::web::form::Form;
@@ -16,9 +16,17 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::{Deserialize, Serialize};
 
+/// What was refused, in which of the page's forms.
+pub enum Wrong {
+    Nothing,
+    Change(String),
+    Link(String),
+}
+
 #[derive(Serialize)]
 struct Page {
     wrong: Option<String>,
+    link_wrong: Option<String>,
     is_changed: bool,
     has_password: bool,
     /// Whether a link for a new password can be sent.
@@ -35,13 +43,18 @@ struct ShownProvider {
     linked: Option<String>,
 }
 
-async fn show(
+pub async fn show(
     app: &App,
     SignedInVisit { user, visit }: &SignedInVisit,
     status: StatusCode,
-    wrong: Option<String>,
+    wrong: Wrong,
     is_changed: bool,
 ) -> Result<Response, Problem> {
+    let (wrong, link_wrong) = match wrong {
+        Wrong::Nothing => (None, None),
+        Wrong::Change(wrong) => (Some(wrong), None),
+        Wrong::Link(wrong) => (None, Some(wrong)),
+    };
     let linked = identity::list(&app.db, &user.account_id).await?;
     let shown = |provider: &Provider| ShownProvider {
         linked: linked.iter().find(|one| one.issuer == provider.issuer()).map(|one| moment(one.linked_at)),
@@ -50,6 +63,7 @@ async fn show(
     };
     let page = Page {
         wrong,
+        link_wrong,
         is_changed,
         has_password: user::has_password(&app.db, &user.account_id).await?,
         has_mail: app.mailer.is_some(),
@@ -69,34 +83,41 @@ pub async fn get(
     signed_in: SignedInVisit,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
-    show(&app, &signed_in, StatusCode::OK, None, asked.changed.is_some()).await
+    show(&app, &signed_in, StatusCode::OK, Wrong::Nothing, asked.changed.is_some()).await
 }
 
 pub async fn post(State(app): State<App>, signed_in: SignedInVisit, form: Form) -> Result<Response, Problem> {
-    let refuse = async |status, wrong: String| show(&app, &signed_in, status, Some(wrong), false).await;
+    let refuse = async |status, wrong| show(&app, &signed_in, status, Wrong::Change(wrong), false).await;
     let SignedInVisit { user, visit } = &signed_in;
-    // Somebody at another person's open browser guesses no faster than anybody else.
-    let attempt = Attempt::PasswordChange { account_id: &user.account_id };
-    if !attempts::count(&app.db, attempt, app.clock.now()).await? {
-        let wrong = "Too many attempts. Try again in a quarter of an hour.".to_owned();
-        return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
-    }
-    let hash = user::find_by_email(&app.db, &user.email).await?.map(|(_, hash)| hash);
-    let old = Password::typed(form.text("old_password"));
-    if !app.passwords.verify(old, hash).await.map_err(busy)? {
-        return refuse(StatusCode::FORBIDDEN, "The old password is not right.".to_owned()).await;
+    if let Some((status, wrong)) = verify(&app, user, form.text("old_password")).await? {
+        return refuse(status, wrong).await;
     }
     let new = match Password::choose(form.text("password"), &user.email) {
         Ok(new) => new,
         Err(weak) => return refuse(StatusCode::BAD_REQUEST, weak.to_string()).await,
     };
     let hash = app.passwords.hash(new).await.map_err(busy)?;
-    let changed = user::set_password(&app.db, user, &hash).await?;
+    let changed = user::set_password(&app.db, user, &hash, &[]).await?;
     let changed = changed
         .ok_or_else(|| Problem::conflict("password_changed", "The password was changed elsewhere a moment ago."))?;
-    attempts::forget(&app.db, attempt).await?;
     tracing::info!(account_id = changed.account_id, "password changed by its user");
     // This browser stays signed in, under a new session; all others are out.
-    visit.sign_in(&changed).await?;
+    visit.sign_in(&app, &changed).await?;
     Ok(Redirect::to("/dashboard/password?changed=yes").into_response())
+}
+
+/// Whether somebody who is signed in knows the account's password; what to tell them if not. Somebody at another person's open browser
+/// guesses no faster than anybody else.
+pub async fn verify(app: &App, user: &User, typed: &str) -> Result<Option<(StatusCode, String)>, Problem> {
+    let attempt = Attempt::PasswordChange { account_id: &user.account_id };
+    if !attempts::count(&app.db, attempt, app.clock.now()).await? {
+        let wrong = "Too many attempts. Try again in a quarter of an hour.".to_owned();
+        return Ok(Some((StatusCode::TOO_MANY_REQUESTS, wrong)));
+    }
+    let hash = user::find_by_email(&app.db, &user.email).await?.map(|(_, hash)| hash);
+    if !app.passwords.verify(Password::typed(typed), hash).await.map_err(busy)? {
+        return Ok(Some((StatusCode::FORBIDDEN, "The password of this account is not right.".to_owned())));
+    }
+    attempts::forget(&app.db, attempt).await?;
+    Ok(None)
 }

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::delivery::urls::Listed;
 use crate::http::web::words::moment;
 use crate::ledger::Delivered;
+use crate::plural;
 use serde::Serialize;
 
 /// Pictures of a list are small.
@@ -91,7 +92,7 @@ impl ShownUrl {
             uses: match (listed.max_uses, listed.uses) {
                 (0, 0) => "not loaded yet".to_owned(),
                 (0, _) => "loaded".to_owned(),
-                (most, uses) => format!("{uses} of {most} loads"),
+                (most, uses) => format!("{uses} of {}", plural::count(most, "load")),
             },
             state: listed.state.as_str(),
         }

@@ -1,0 +1,68 @@
+//! Forms that were sent, so that one which is sent twice is done once: who sent it first, and the sealed answer. What is sealed, and with
+//! what, is the pages' affair.
+
+use crate::clock::UnixMs;
+use crate::db::Database;
+use sqlx::Row;
+
+/// Long enough for a second click on a slow network, short for something that shows a key.
+const KEPT_MS: i64 = 60_000;
+
+/// `true`: nobody has sent it before, or what came of it is forgotten. The caller does it, and keeps the answer or drops the claim.
+pub async fn claim(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
+    let claim = sqlx::query(
+        "insert into form_answers (id, expires_at_ms) values ($1, $2)
+         on conflict (id) do update set expires_at_ms = excluded.expires_at_ms, answer = null where form_answers.expires_at_ms <= $3",
+    )
+    .bind(id.to_owned())
+    .bind(now.0 + KEPT_MS)
+    .bind(now.0);
+    Ok(db.write(claim).await? == 1)
+}
+
+/// The sealed answer; `None` while it is being done, or when the claim was dropped.
+pub async fn find(db: &Database, id: &str) -> Result<Option<String>, sqlx::Error> {
+    let row = sqlx::query("select answer from form_answers where id = $1").bind(id).fetch_optional(&db.readers).await?;
+    Ok(row.map(|row| row.try_get(0)).transpose()?.flatten())
+}
+
+pub async fn keep(db: &Database, id: &str, sealed: String) -> Result<(), sqlx::Error> {
+    let update = sqlx::query("update form_answers set answer = $1 where id = $2").bind(sealed).bind(id.to_owned());
+    db.write(update).await.map(drop)
+}
+
+/// Sent again it is done again.
+pub async fn drop_claim(db: &Database, id: &str) -> Result<(), sqlx::Error> {
+    db.write(sqlx::query("delete from form_answers where id = $1").bind(id.to_owned())).await.map(drop)
+}
+
+/// Answers whose time is over.
+pub(super) async fn forget_old(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
+    db.write(sqlx::query("delete from form_answers where expires_at_ms <= $1").bind(now.0)).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_database::databases;
+
+    #[tokio::test]
+    async fn claimed_once_until_its_time_is_over() {
+        for db in databases().await {
+            let at = UnixMs(1_000);
+            let claim = async |now| claim(&db, "id", now).await.expect("claims");
+            assert!(claim(at).await);
+            assert!(!claim(at.plus_ms(KEPT_MS - 1)).await);
+            keep(&db, "id", "sealed".to_owned()).await.expect("keeps");
+            assert_eq!(find(&db, "id").await.expect("finds").as_deref(), Some("sealed"));
+            assert!(claim(at.plus_ms(KEPT_MS)).await);
+            assert_eq!(find(&db, "id").await.expect("finds"), None, "the old answer is not the new one's");
+            drop_claim(&db, "id").await.expect("drops");
+            assert!(claim(at).await);
+            forget_old(&db, at.plus_ms(KEPT_MS - 1)).await.expect("forgets");
+            assert!(!claim(at).await);
+            forget_old(&db, at.plus_ms(KEPT_MS)).await.expect("forgets");
+            assert!(claim(at).await);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `GET /admin/accounts/{account_id}/keys`: the keys of an account, without their secrets, which nobody has.
+
+use crate::accounts::api_key::{self, KeyInfo};
+use crate::accounts::{Scope, account};
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::Operator;
+use crate::ledger::Credits;
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct Keys {
+    /// The newest first; all that are in use, and the last few that were revoked.
+    keys: Vec<Key>,
+}
+
+#[derive(Debug, Serialize)]
+struct Key {
+    key_id: String,
+    name: String,
+    scopes: Vec<Scope>,
+    rate_limit_per_minute: i64,
+    /// What it may take in a UTC month, and what it has; null: whatever the account has.
+    monthly_cap_credits: Option<Credits>,
+    monthly_cap_spent: Option<Credits>,
+    created_at: String,
+    /// The minute of its last request.
+    last_used_at: Option<String>,
+    is_revoked: bool,
+}
+
+pub async fn list(State(app): State<App>, _: Operator, Path(account_id): Path<String>) -> Result<Json<Keys>, Problem> {
+    let account = account::find(&app.db, &account_id).await?;
+    let shown = |key: KeyInfo| Key {
+        rate_limit_per_minute: key.rate_limit_per_minute.unwrap_or(app.config.limits.rate_limit_per_minute),
+        monthly_cap_credits: key.monthly_cap.map(|cap| cap.cap),
+        monthly_cap_spent: key.monthly_cap.map(|cap| cap.spent),
+        created_at: key.created_at.rfc3339(),
+        last_used_at: key.used_at.map(|at| at.rfc3339()),
+        is_revoked: key.is_revoked,
+        scopes: key.scopes,
+        name: key.name,
+        key_id: key.id,
+    };
+    let keys = api_key::list(&app.db, &account.id, app.clock.now()).await?;
+    Ok(Json(Keys { keys: keys.into_iter().map(shown).collect() }))
+}

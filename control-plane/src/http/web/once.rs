@@ -1,0 +1,204 @@
+//! A form that is sent twice is done once: a double click, an impatient second try and a reloaded answer get the answer of the first.
+//!
+//! A browser throws the first answer of a double click away and shows the second. For a form that makes a key that answer would be the only
+//! place where the key is shown. The answer is kept for a minute, sealed with a key that is made of the browser's own cookie and the form:
+//! neither is stored here, so the database opens nothing, and any process of a farm can answer.
+
+use super::visit;
+use crate::accounts::form_answers;
+use crate::app::App;
+use crate::http::error::Problem;
+use crate::http::extract::read_body;
+use axum::body::{Body, Bytes};
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::time::Duration;
+use tracing::Instrument;
+
+/// Forms that make, replace, end or decide something. Those that only set what they say, and those that sign in, may be done again.
+const ONCE: [&str; 9] = [
+    "/sign-up",
+    "/confirm/{link}",
+    "/reset-password/{link}",
+    "/device",
+    "/dashboard/keys",
+    "/dashboard/keys/{key_id}/rotate",
+    "/dashboard/keys/{key_id}/revoke",
+    "/dashboard/partner-secrets/{partner_secret_id}/revoke",
+    "/dashboard/billing",
+];
+
+/// How long the second waits for the first, and how often it looks.
+const WAIT: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// More than any page of ours; a larger answer is not kept.
+const ANSWER_BYTES_MAX: usize = 256 * 1024;
+
+const NONCE_BYTES: usize = 12;
+
+/// An answer as it is sealed.
+#[derive(Serialize, Deserialize)]
+struct Answer {
+    status: u16,
+    headers: Vec<(String, Vec<u8>)>,
+    body: Vec<u8>,
+}
+
+/// One form of one browser, as its page gave it: every page has another token in its forms.
+struct Sent {
+    /// Tells nothing of the cookie or the form.
+    id: String,
+    key: [u8; 32],
+}
+
+impl Sent {
+    fn new(cookie: &str, path: &str, body: &[u8]) -> Self {
+        let digest = |purpose: &str| {
+            Sha256::new()
+                .chain_update(purpose)
+                .chain_update(Sha256::digest(cookie))
+                .chain_update(Sha256::digest(path))
+                .chain_update(Sha256::digest(body))
+                .finalize()
+        };
+        Sent { id: hex::encode(digest("form sent once: id")), key: digest("form sent once: key").into() }
+    }
+
+    fn cipher(&self) -> Option<LessSafeKey> {
+        UnboundKey::new(&CHACHA20_POLY1305, &self.key).ok().map(LessSafeKey::new)
+    }
+
+    /// The nonce, and what it sealed.
+    fn seal(&self, mut answer: Vec<u8>, nonce: [u8; NONCE_BYTES]) -> Option<String> {
+        let sealing = Nonce::assume_unique_for_key(nonce);
+        self.cipher()?.seal_in_place_append_tag(sealing, Aad::empty(), &mut answer).ok()?;
+        Some(hex::encode(nonce) + &hex::encode(answer))
+    }
+
+    fn unseal(&self, sealed: &str) -> Option<Vec<u8>> {
+        let mut bytes = hex::decode(sealed).ok()?;
+        let mut answer = bytes.split_off(NONCE_BYTES.min(bytes.len()));
+        let nonce = Nonce::try_assume_unique_for_key(&bytes).ok()?;
+        Some(self.cipher()?.open_in_place(nonce, Aad::empty(), &mut answer).ok()?.to_vec())
+    }
+}
+
+pub async fn once(State(app): State<App>, request: Request, next: Next) -> Response {
+    let is_once = request.method() == Method::POST
+        && request.extensions().get::<MatchedPath>().is_some_and(|path| ONCE.contains(&path.as_str()));
+    if !is_once {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let body = match read_body(Request::from_parts(parts.clone(), body), &app).await {
+        Ok(body) => body,
+        Err(problem) => return problem.into_response(),
+    };
+    let sent = sent(&app, &parts.headers, parts.uri.path(), &body).await;
+    let request = Request::from_parts(parts, Body::from(body));
+    match sent {
+        Ok(Some(sent)) => answer(app, sent, request, next).await.unwrap_or_else(IntoResponse::into_response),
+        // The form says itself that it is not ours.
+        Ok(None) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// The form, if it comes from a page that this browser was given.
+async fn sent(app: &App, headers: &HeaderMap, path: &str, body: &Bytes) -> Result<Option<Sent>, Problem> {
+    let token = url::form_urlencoded::parse(body).find(|(name, _)| name == "csrf").map(|(_, value)| value);
+    let Some(token) = token.filter(|token| visit::is_of_one_page(token)) else { return Ok(None) };
+    let cookie = visit::cookie_of_form(app, headers, &token).await?;
+    Ok(cookie.map(|cookie| Sent::new(&cookie, path, body)))
+}
+
+async fn answer(app: App, sent: Sent, request: Request, next: Next) -> Result<Response, Problem> {
+    let begun = tokio::time::Instant::now();
+    loop {
+        if form_answers::claim(&app.db, &sent.id, app.clock.now()).await? {
+            // Goes on when the browser has hung up, as it does with the first of two clicks.
+            let work = async move {
+                let response = next.run(request).await;
+                keep(&app, &sent, response).await
+            };
+            return tokio::spawn(work.in_current_span()).await.map_err(|error| {
+                tracing::error!(error = &error as &dyn std::error::Error, "a form was not done to its end");
+                Problem::internal()
+            });
+        }
+        let sealed = form_answers::find(&app.db, &sent.id).await?;
+        if let Some(kept) = sealed.and_then(|sealed| unkeep(&sent, &sealed)) {
+            return Ok(kept);
+        }
+        if begun.elapsed() > WAIT {
+            return Err(Problem::conflict(
+                "form_in_progress",
+                "This form was sent twice, and the first is still being done. Open the page again to see what came of it.",
+            ));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Keeps what was done. What was refused or failed is forgotten: sent again it is tried again.
+async fn keep(app: &App, sent: &Sent, response: Response) -> Response {
+    let is_done = response.status().is_success() || response.status().is_redirection();
+    let (parts, body) = response.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, usize::MAX).await else { return Problem::internal().into_response() };
+    let sealed = (is_done && body.len() <= ANSWER_BYTES_MAX)
+        .then(|| {
+            let headers = parts.headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()));
+            let answer = Answer { status: parts.status.as_u16(), headers: headers.collect(), body: body.to_vec() };
+            postcard::to_stdvec(&answer).ok().and_then(|answer| sent.seal(answer, rand::random()))
+        })
+        .flatten();
+    let written = match sealed {
+        Some(sealed) => form_answers::keep(&app.db, &sent.id, sealed).await,
+        None => form_answers::drop_claim(&app.db, &sent.id).await,
+    };
+    if let Err(error) = written {
+        tracing::warn!(error = &error as &dyn std::error::Error, "the answer to a form is not kept");
+    }
+    Response::from_parts(parts, Body::from(body))
+}
+
+fn unkeep(sent: &Sent, sealed: &str) -> Option<Response> {
+    let answer: Answer = postcard::from_bytes(&sent.unseal(sealed)?).ok()?;
+    let mut response = Response::new(Body::from(answer.body));
+    *response.status_mut() = StatusCode::from_u16(answer.status).ok()?;
+    for (name, value) in answer.headers {
+        response.headers_mut().append(HeaderName::try_from(name).ok()?, HeaderValue::from_bytes(&value).ok()?);
+    }
+    Some(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_browser_and_form_open_an_answer() {
+        let sent = Sent::new("cookie", "/dashboard/keys", b"csrf=1.2&name=x");
+        let sealed = sent.seal(b"cyc_secret".to_vec(), [7; NONCE_BYTES]).expect("seals");
+        assert!(!sealed.contains(&hex::encode("cyc_secret")));
+        assert_eq!(sent.unseal(&sealed).as_deref(), Some(b"cyc_secret".as_slice()));
+        for (cookie, path, body) in [
+            ("another", "/dashboard/keys", "csrf=1.2&name=x"),
+            ("cookie", "/dashboard/keys/1/rotate", "csrf=1.2&name=x"),
+            ("cookie", "/dashboard/keys", "csrf=1.3&name=x"),
+        ] {
+            let other = Sent::new(cookie, path, body.as_bytes());
+            assert_ne!(other.id, sent.id);
+            assert_eq!(other.unseal(&sealed), None, "{cookie} {path} {body}");
+        }
+        for odd in ["", "zz", "00", &sealed[..30]] {
+            assert_eq!(sent.unseal(odd), None, "{odd}");
+        }
+    }
+}

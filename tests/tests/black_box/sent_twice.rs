@@ -1,0 +1,168 @@
+//! Forms that are sent twice, as a double click does: done once, and the second answer is that of the first.
+
+use cyclorama_tests::browser::Page;
+use cyclorama_tests::mailbox::Mailbox;
+use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Options, Service, on_both_databases, secrets};
+use reqwest::StatusCode;
+use serde_json::Value;
+
+const PASSWORD: &str = "a long way to Tipperary";
+
+async fn person(service: &Service, name: &str) -> Browser {
+    let mut browser = Browser::new(service);
+    browser.sign_up(&format!("{name}@example.com"), PASSWORD).await.unwrap();
+    browser
+}
+
+/// Sends the form of a page twice, the second time with the cookies that the browser had at the first.
+async fn twice(browser: &mut Browser, page: &str, action: &str, fields: &[(&str, &str)]) -> (Page, Page) {
+    let token = browser.get(page).await.unwrap().field("csrf").unwrap();
+    let fields = [fields, &[("csrf", &token)]].concat();
+    let cookies = browser.cookies.clone();
+    let first = browser.post(action, &fields).await.unwrap();
+    browser.cookies = cookies;
+    let second = browser.post(action, &fields).await.unwrap();
+    (first, second)
+}
+
+fn secret_of(page: &Page) -> String {
+    let secret = page.html.split("class=\"secret\">").nth(1).unwrap().split('<').next().unwrap().to_owned();
+    secrets::note(&secret);
+    secret
+}
+
+fn same((first, second): &(Page, Page)) {
+    assert_eq!((first.status, &first.html), (second.status, &second.html));
+    assert_eq!(first.location(), second.location());
+}
+
+async fn key_ids(browser: &mut Browser) -> Vec<String> {
+    let html = browser.get("/dashboard/keys").await.unwrap().html.replace("&#x2f;", "/");
+    html.split("<a href=\"/dashboard/keys/").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+}
+
+async fn stored_answers(service: &Service) -> Vec<String> {
+    sqlx::any::install_default_drivers();
+    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+    let sql = "select answer from form_answers where answer is not null";
+    sqlx::query_scalar(sql).fetch_all(&mut connection).await.unwrap()
+}
+
+on_both_databases! {
+    async fn a_key_is_made_rotated_and_revoked_once(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let mut ada = person(&service, "ada").await;
+        let account = |key: &str| service.visit("/api/v1/account").bearer_auth(key).send();
+        let fields = [("name", "shop"), ("scope", "account:read")];
+        let made = twice(&mut ada, "/dashboard/keys", "/dashboard/keys", &fields).await;
+        same(&made);
+        assert_eq!((made.1.status, key_ids(&mut ada).await.len()), (StatusCode::CREATED, 1));
+        let key = secret_of(&made.1);
+        assert_eq!(account(&key).await.unwrap().status(), StatusCode::OK);
+        // What is kept of the answer opens nothing.
+        let kept = stored_answers(&service).await;
+        assert!(!kept.is_empty());
+        assert!(kept.iter().all(|answer| !answer.contains(&key) && !answer.contains(&hex::encode(&key))), "{kept:?}");
+
+        let question = format!("/dashboard/keys/{}", key_ids(&mut ada).await[0]);
+        let rotated = twice(&mut ada, &question, &format!("{question}/rotate"), &[]).await;
+        same(&rotated);
+        let fresh = secret_of(&rotated.1);
+        assert_eq!(account(&fresh).await.unwrap().status(), StatusCode::OK);
+        assert_eq!(account(&key).await.unwrap().status(), StatusCode::UNAUTHORIZED);
+        // Another form of the same page, sent later, is another wish.
+        let again = ada.submit("/dashboard/keys", "/dashboard/keys", &fields).await.unwrap();
+        assert_ne!(secret_of(&again), key);
+        assert_eq!(key_ids(&mut ada).await.len(), 2);
+        let question = format!("/dashboard/keys/{}", key_ids(&mut ada).await[0]);
+        let revoked = twice(&mut ada, &question, &format!("{question}/revoke"), &[]).await;
+        same(&revoked);
+        assert_eq!(revoked.1.status, StatusCode::SEE_OTHER);
+
+        // Somebody else who sends the same form is refused.
+        let mut mallory = person(&service, "mallory").await;
+        let token = ada.get("/dashboard/keys").await.unwrap().field("csrf").unwrap();
+        let form = [("name", "shop"), ("scope", "account:read"), ("csrf", token.as_str())];
+        assert_eq!(ada.post("/dashboard/keys", &form).await.unwrap().status, StatusCode::CREATED);
+        assert_eq!(mallory.post("/dashboard/keys", &form).await.unwrap().status, StatusCode::FORBIDDEN);
+        // What was refused is tried again.
+        let bad = twice(&mut ada, "/dashboard/keys", "/dashboard/keys", &[("name", ""), ("scope", "account:read")]).await;
+        assert_eq!((bad.0.status, bad.1.status), (StatusCode::BAD_REQUEST, StatusCode::BAD_REQUEST));
+    }
+
+    async fn both_clicks_at_the_same_moment(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let mut ada = person(&service, "ada").await;
+        let token = ada.get("/dashboard/keys").await.unwrap().field("csrf").unwrap();
+        let cookies: Vec<String> = ada.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let form = [("name", "shop"), ("scope", "account:read"), ("csrf", token.as_str())];
+        let send = || {
+            let request = service.http.post(format!("{}/dashboard/keys", service.base_url));
+            request.header("cookie", cookies.join("; ")).header("accept", "text/html").form(&form).send()
+        };
+        let answers = futures::future::join_all((0..8).map(|_| send())).await;
+        let mut pages = Vec::new();
+        for answer in answers {
+            let answer = answer.unwrap();
+            assert_eq!(answer.status().as_u16(), 201);
+            pages.push(answer.text().await.unwrap());
+        }
+        let secret = pages[0].split("class=\"secret\">").nth(1).unwrap().split('<').next().unwrap();
+        secrets::note(secret);
+        assert!(pages.iter().all(|page| page == &pages[0]));
+        assert_eq!(key_ids(&mut ada).await.len(), 1);
+    }
+
+    async fn a_device_is_let_in_once_and_a_pack_is_one_page(db: DatabaseChoice) {
+        let stripe = FakeStripe::start().await.unwrap();
+        let service = Service::start_with(db, stripe.options()).await.unwrap();
+        let mut ada = person(&service, "ada").await;
+        let started = service.http.post(format!("{}/api/auth/device/code", service.base_url)).send().await.unwrap();
+        let started: Value = started.json().await.unwrap();
+        secrets::note(started["device_code"].as_str().unwrap());
+        let user_code = started["user_code"].as_str().unwrap();
+        let page = format!("/device?user_code={user_code}");
+        let approved = twice(&mut ada, &page, "/device", &[("user_code", user_code), ("decision", "approve")]).await;
+        same(&approved);
+        assert_eq!(approved.1.status, StatusCode::OK, "{}", approved.1.text());
+        let bought = twice(&mut ada, "/dashboard/billing", "/dashboard/billing", &[("credits", "5000")]).await;
+        same(&bought);
+        assert_eq!(bought.1.headers["refresh"], bought.0.headers["refresh"]);
+        assert_eq!(stripe.sessions().len(), 1);
+        secrets::note(stripe.sessions()[0]["success_url"].rsplit('/').next().unwrap());
+    }
+
+    async fn a_sign_up_by_mail_is_one_letter_and_its_link_one_account(db: DatabaseChoice) {
+        let mailbox = Mailbox::open().await.unwrap();
+        let options = Options::default()
+            .set("CYCLORAMA_SMTP_URL", &mailbox.smtp_url)
+            .set("CYCLORAMA_MAIL_FROM", "Cyclorama <no-reply@example.com>");
+        let service = Service::start_with(db, options).await.unwrap();
+        let mut ada = Browser::new(&service);
+        secrets::note(PASSWORD);
+        let fields = [("email", "ada@example.com"), ("password", PASSWORD)];
+        same(&twice(&mut ada, "/sign-up", "/sign-up", &fields).await);
+        let link = mailbox.wait_for(1).await.unwrap()[0].link(&format!("{}/confirm/", service.base_url)).unwrap();
+        secrets::note(link.rsplit('/').next().unwrap().split('?').next().unwrap());
+        let confirmed = twice(&mut ada, &link, link.split('?').next().unwrap(), &[("password", PASSWORD)]).await;
+        same(&confirmed);
+        assert_eq!(confirmed.1.status, StatusCode::SEE_OTHER, "{}", confirmed.1.text());
+        assert!(ada.is_signed_in().await.unwrap());
+        assert_eq!(mailbox.letters().len(), 1);
+    }
+
+    async fn signing_out_in_a_second_tab_leads_to_the_start(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let mut ada = person(&service, "ada").await;
+        let [first, second] = [ada.get("/dashboard").await.unwrap(), ada.get("/dashboard/keys").await.unwrap()]
+            .map(|page| page.field("csrf").unwrap());
+        for token in [first, second] {
+            let page = ada.post("/sign-out", &[("csrf", &token)]).await.unwrap();
+            assert_eq!((page.status, page.location()), (StatusCode::SEE_OTHER, "/"), "{}", page.text());
+        }
+        // Nobody signs somebody else out.
+        let mut bob = person(&service, "bob").await;
+        assert_eq!(bob.post("/sign-out", &[("csrf", "x")]).await.unwrap().status, StatusCode::FORBIDDEN);
+        assert!(bob.is_signed_in().await.unwrap());
+    }
+}
