@@ -74,7 +74,7 @@ for (const javaScriptEnabled of [true, false]) {
     // Its key, revoked: the address it made is dead.
     await page.goto(`${service.address}/dashboard/keys`);
     await page.locator("li", { hasText: "Ada's laptop" }).getByText("Rotate or revoke").click();
-    assert.match(await page.textContent("main"), /1 signed addresses/);
+    assert.match(await page.textContent("main"), /1 signed address that/);
     await page.click("button:has-text('Revoke')");
     await page.waitForURL("**/dashboard/keys");
     assert.equal((await fetch(url)).status, 403);

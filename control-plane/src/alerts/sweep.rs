@@ -4,6 +4,7 @@ use super::{Due, Kind, arm, claim, due, mark};
 use crate::app::App;
 use crate::clock;
 use crate::mail::{Letter, MailError, Mailer};
+use crate::plural;
 
 /// Letters of each kind in one sweep; the rest follows with the next.
 const SWEEP_MAX: i64 = 50;
@@ -48,15 +49,18 @@ fn letter(app: &App, due: &Due) -> Letter {
         Kind::LowBalance => (
             "Your credits are running low",
             format!(
-                "Your balance at {base} is {} credits, below the {} that you set.",
-                due.credits, due.threshold_credits
+                "Your balance at {base} is {}, below the {} that you set.",
+                plural::count(due.credits, "credit"),
+                due.threshold_credits
             ),
         ),
         Kind::DailySpend => (
             "A day's spend is higher than you expected",
             format!(
-                "On {} (UTC) your keys have taken {} credits at {base}, more than the {} that you set.",
-                due.told, due.credits, due.threshold_credits
+                "On {} (UTC) your keys have taken {} at {base}, more than the {} that you set.",
+                due.told,
+                plural::count(due.credits, "credit"),
+                due.threshold_credits
             ),
         ),
     };

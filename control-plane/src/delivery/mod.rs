@@ -21,6 +21,7 @@ pub use request::{BadParameter, ImageRequest, ResponseKind};
 use crate::catalog::{Catalog, NotFound};
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::objects::ObjectError;
+use crate::plural;
 use crate::renders::RenderError;
 use credentials::CredentialsError;
 use cyclorama_core::encoding::EncodingError;
@@ -84,9 +85,9 @@ impl Order {
 pub enum DeliveryError {
     #[error("the window of the key or its account is full")]
     RateLimited { window: Window, limit: i64, of_account: bool },
-    #[error("the balance does not cover {required} credits")]
+    #[error("the balance does not cover {}", plural::count(required.0, "credit"))]
     Insufficient { balance: Credits, required: Credits },
-    #[error("the key's cap of the month does not cover {required} credits")]
+    #[error("the key's cap of the month does not cover {}", plural::count(required.0, "credit"))]
     OverCap { balance: Credits, required: Credits, cap: KeyCap },
     #[error("the key's account has no ledger")]
     NoLedger,

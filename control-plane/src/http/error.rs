@@ -4,6 +4,7 @@
 //! body. Nothing private belongs in a detail: causes are logged where they are handled.
 
 use crate::ledger::LedgerError;
+use crate::plural;
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -48,7 +49,7 @@ impl Problem {
         Self::new(
             StatusCode::PAYMENT_REQUIRED,
             "insufficient_credits",
-            format!("This request needs {}; the balance is {balance}.", credits(required)),
+            format!("This request needs {}; the balance is {balance}.", plural::count(required, "credit")),
         )
         .with("balance", balance)
         .with("required_credits", required)
@@ -183,14 +184,6 @@ impl Problem {
         let body = self.document(base_url, request_id).to_string();
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         *response.body_mut() = Body::from(body);
-    }
-}
-
-/// A number of credits in words.
-pub fn credits(number: i64) -> String {
-    match number {
-        1 => "1 credit".to_owned(),
-        number => format!("{number} credits"),
     }
 }
 

@@ -72,7 +72,7 @@ on_both_databases! {
         let ids = key_ids(&mut ada).await;
         assert_eq!(ids.len(), 1);
         let question = format!("/dashboard/keys/{}", ids[0]);
-        assert!(ada.get(&question).await.unwrap().text().contains("1 signed addresses"));
+        assert!(ada.get(&question).await.unwrap().text().contains("1 signed address that can"));
         let rotated = ada.submit(&question, &format!("{question}/rotate"), &[]).await.unwrap();
         let fresh = secret_of(&rotated);
         let account = |key: &str| service.visit("/api/v1/account").bearer_auth(key).send();

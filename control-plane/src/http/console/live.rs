@@ -5,6 +5,7 @@ use crate::clock::{DAY_MS, UnixMs};
 use crate::http::error::Problem;
 use crate::http::web::pages;
 use crate::http::web::words::{dollars, thousands};
+use crate::plural;
 use crate::prewarm::Batch;
 use crate::renders::{Budget, Hour, Lane};
 use serde::Serialize;
@@ -138,7 +139,12 @@ pub async fn render(app: &App) -> Result<String, Problem> {
 
 impl From<Batch> for ShownBatch {
     fn from(batch: Batch) -> Self {
-        let mut told = format!("{} of {} rows", thousands(batch.done + batch.failed), thousands(batch.rows()));
+        let mut told = format!(
+            "{} of {} {}",
+            thousands(batch.done + batch.failed),
+            thousands(batch.rows()),
+            plural::noun(batch.rows(), "row", "rows")
+        );
         if batch.failed > 0 {
             told.push_str(&format!(", {} failed", thousands(batch.failed)));
         }

@@ -4,12 +4,13 @@ use crate::app::App;
 use crate::catalog::NotFound;
 use crate::clock::UnixMs;
 use crate::delivery::{DeliveryError, Ready};
-use crate::http::error::{Problem, credits};
+use crate::http::error::Problem;
 use crate::http::extract::Caller;
 use crate::http::rate_limit::counted;
 use crate::http::sendfile::FileBody;
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::logs::causes;
+use crate::plural;
 use crate::renders::RenderError;
 use axum::body::{Body, Bytes};
 use axum::http::header::IF_NONE_MATCH;
@@ -151,7 +152,7 @@ fn over_cap(app: &App, balance: Credits, required: Credits, cap: KeyCap) -> Prob
     let resets_at = app.clock.now().next_utc_month().rfc3339();
     let detail = format!(
         "This request needs {}; this key has taken {} of the {} it may take in a month. Its owner can raise the cap in the dashboard.",
-        credits(required.0),
+        plural::count(required.0, "credit"),
         cap.spent,
         cap.cap
     );
