@@ -3,7 +3,7 @@
 crate::named_enum! {
     #[derive(Default)]
     pub enum Colour {
-        White = "white", Black = "black", Gray = "gray",
+        White = "white", Black = "black", Gray = "gray" | "grey",
         #[default]
         Silver = "silver",
         Blue = "blue", Red = "red", Green = "green", Brown = "brown", Beige = "beige", Tan = "tan", Orange = "orange",

@@ -5,11 +5,11 @@ import { type Request, type Retries, Transport, documentOf, textOf } from "./tra
 import type {
   AccountResponse,
   AskedFormat,
+  AskedColor,
   AskedView,
   BatchImageUrlRequest,
   CheckoutRequest,
   CheckoutResponse,
-  Color,
   DeviceCodeRequest,
   DeviceCodeResponse,
   DeviceTokenRequest,
@@ -55,7 +55,7 @@ export interface Picture {
   readonly model: string;
   readonly year: number;
   readonly view?: AskedView;
-  readonly color?: Color;
+  readonly color?: AskedColor;
   readonly w?: number;
   readonly h?: number;
   readonly size?: SizePreset;

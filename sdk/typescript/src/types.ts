@@ -6,6 +6,8 @@ export type AskedView = View | "front34" | "hero" | "side-left" | "profile" | "s
 export type Color =
   | "white" | "black" | "gray" | "silver" | "blue" | "red" | "green" | "brown"
   | "beige" | "tan" | "orange" | "yellow" | "gold" | "burgundy" | "purple";
+/** Also what colors are called elsewhere. */
+export type AskedColor = Color | "grey";
 export type Format = "png" | "webp" | "jpg";
 export type AskedFormat = Format | "jpeg";
 export type SizePreset = "thumb" | "small" | "medium" | "large";
@@ -17,7 +19,7 @@ export interface ImageRequest {
   readonly model: string;
   readonly year: number;
   readonly view?: AskedView;
-  readonly color?: Color;
+  readonly color?: AskedColor;
   readonly width?: number;
   readonly height?: number;
   readonly size?: SizePreset;
@@ -28,7 +30,7 @@ export interface BatchImageUrlRequest {
   readonly images: readonly ImageRequest[];
   /** How long the addresses are good. */
   readonly ttl_seconds?: number;
-  /** How often each may be loaded; 0 is without limit. */
+  /** How often each may be loaded; 0 is without limit. Previews of chats and scanners of mail are loads, too: 3 or more for what is sent there. */
   readonly max_uses?: number;
 }
 
@@ -47,7 +49,7 @@ export interface FeedbackRequest {
   readonly model?: string;
   readonly year?: number;
   readonly view?: AskedView;
-  readonly color?: Color;
+  readonly color?: AskedColor;
   readonly rating?: number;
   readonly verdict?: "good" | "bad";
   readonly reason?: string;

@@ -11,6 +11,8 @@ AskedView = Union[View, Literal["front34", "hero", "side-left", "profile", "side
 Color = Literal[
     "white", "black", "gray", "silver", "blue", "red", "green", "brown", "beige", "tan", "orange", "yellow", "gold", "burgundy", "purple"
 ]
+# Also what colors are called elsewhere.
+AskedColor = Union[Color, Literal["grey"]]
 Format = Literal["png", "webp", "jpg"]
 AskedFormat = Union[Format, Literal["jpeg"]]
 SizePreset = Literal["thumb", "small", "medium", "large"]
@@ -27,7 +29,7 @@ class ImageRequest(_NamedModel, total=False):
     make: str
     brand: str
     view: AskedView
-    color: Color
+    color: AskedColor
     width: int
     height: int
     size: SizePreset
