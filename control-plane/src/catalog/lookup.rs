@@ -107,6 +107,21 @@ impl Catalog {
         Err(refusal.unwrap_or_else(|| self.unknown_make(make)))
     }
 
+    /// The vehicle of these slugs and no other, in that year: for what was stored, which names a vehicle as the catalog does.
+    pub fn of_slugs(&self, make: &str, model: &str, year: u16) -> Option<Found> {
+        let makes = self.makes_named(make).into_iter().map(|position| &self.makes[position as usize]);
+        let make = makes.into_iter().find(|candidate| candidate.slug == make)?;
+        let model = make.models.iter().find(|candidate| candidate.slug == model)?;
+        self.found(make, model, year)
+    }
+
+    /// The vehicle of a stored key, `make/model/year`.
+    pub fn of_key(&self, vehicle_key: &str) -> Option<Found> {
+        let mut parts = vehicle_key.split('/');
+        let (make, model, year) = (parts.next()?, parts.next()?, parts.next()?.parse().ok()?);
+        if parts.next().is_some() { None } else { self.of_slugs(make, model, year) }
+    }
+
     /// A make by name, slug or nickname.
     pub fn make(&self, name: &str) -> Option<&Make> {
         self.make_position(name).map(|position| &self.makes[position as usize])

@@ -66,9 +66,12 @@ impl Examples {
         let listed: List = toml::from_str(LIST)?;
         let mut list = Vec::new();
         for entry in listed.examples {
-            match catalog.find(&entry.make, &entry.model, entry.year) {
-                Ok(found) => list.push(Example::new(found, entry.view, entry.color)),
-                Err(missing) => tracing::warn!(%missing, "an example of the home page is left out"),
+            let Entry { make, model, year, view, color } = entry;
+            match catalog.of_slugs(&make, &model, year) {
+                Some(found) => list.push(Example::new(found, view, color)),
+                None => {
+                    tracing::warn!(make, model, year, "an example of the home page is left out: the catalog lacks it")
+                }
             }
         }
         Ok(Examples { list, rendering: AtomicBool::new(false) })

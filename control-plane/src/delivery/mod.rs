@@ -61,6 +61,13 @@ impl Order {
         })
     }
 
+    /// The order of a request that was kept with the catalog's slugs, if the catalog still has that very vehicle: a beginning of a name means
+    /// nothing here, or an address of a model that is gone would show another one.
+    pub fn stored(catalog: &Catalog, request: &ImageRequest) -> Option<Self> {
+        let found = catalog.of_slugs(&request.make, &request.model, request.year)?;
+        Some(Self::new(found.vehicle, request))
+    }
+
     fn new(vehicle: Vehicle, request: &ImageRequest) -> Self {
         let variant = Variant {
             make: vehicle.make.clone(),

@@ -66,7 +66,7 @@ impl Address {
         Ok(Address {
             key_id: row.try_get("key_id")?,
             account_id: row.try_get("account_id")?,
-            order: Order::find(catalog, &request).ok(),
+            order: Order::stored(catalog, &request),
             max_uses: row.try_get("max_uses")?,
             uses: row.try_get("uses")?,
             consumed: row.try_get::<String, _>("state")? == "consumed",

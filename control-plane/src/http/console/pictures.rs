@@ -32,7 +32,7 @@ pub async fn get(State(app): State<App>, _: Watcher, Path(render_id): Path<Strin
         side_px: SIDE_PX,
         response: ResponseKind::Image,
     };
-    let order = Order::find(&app.catalog.now(), &request).map_err(|_| unknown())?;
+    let order = Order::stored(&app.catalog.now(), &request).ok_or_else(unknown)?;
     let ready = delivery::ready(&app, &order).await.map_err(|error| problem(&app, error))?.ok_or_else(unknown)?;
     let headers =
         [(CONTENT_TYPE, Format::Webp.media_type()), (CACHE_CONTROL, "private, no-cache"), (ETAG, &ready.etag)];

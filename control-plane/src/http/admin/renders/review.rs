@@ -2,7 +2,6 @@
 //! `/candidates/{revision}/accept` and `/reject`
 
 use crate::app::App;
-use crate::catalog::Catalog;
 use crate::clock::UnixMs;
 use crate::http::error::Problem;
 use crate::http::extract::Operator;
@@ -10,7 +9,6 @@ use crate::http::v1::answer::problem;
 use crate::renders::{Flagged, ReviewError};
 use axum::Json;
 use axum::extract::{Path, State};
-use cyclorama_core::Vehicle;
 use serde::Serialize;
 
 /// The rest follows when these are dealt with.
@@ -111,19 +109,12 @@ async fn order(app: &App, render_id: String, is_candidate: bool) -> Result<Json<
     let unknown = || ReviewError::Unknown(render_id.clone());
     let key = app.renders.vehicle_key(&render_id).await?.ok_or_else(unknown).map_err(|error| refusal(app, error))?;
     let gone = || Problem::conflict("vehicle_gone", format!("The catalog no longer has {key}."));
-    let vehicle = vehicle_of(&app.catalog.now(), &key).ok_or_else(gone)?;
+    let vehicle = app.catalog.now().of_key(&key).ok_or_else(gone)?.vehicle;
     let anew =
         app.renders.render_anew(&vehicle, &render_id, is_candidate).await.map_err(|error| refusal(app, error))?;
     tracing::info!(render_id, revision = anew.revision, is_candidate, "render ordered anew by the operator");
     let colors = anew.colours.iter().map(|colour| colour.as_str()).collect();
     Ok(Json(Rerendering { render_id, revision: anew.revision, colors }))
-}
-
-/// The vehicle of `make/model/year`.
-fn vehicle_of(catalog: &Catalog, key: &str) -> Option<Vehicle> {
-    let mut parts = key.split('/');
-    let (make, model, year) = (parts.next()?, parts.next()?, parts.next()?.parse().ok()?);
-    catalog.find(make, model, year).ok().map(|found| found.vehicle)
 }
 
 fn refusal(app: &App, error: ReviewError) -> Problem {

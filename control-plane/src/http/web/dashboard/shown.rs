@@ -21,7 +21,7 @@ pub struct ShownVehicle {
 
 impl ShownVehicle {
     pub fn of(app: &App, [make, model, year]: [&str; 3], view: &str, color: &str) -> Self {
-        let found = year.parse().ok().and_then(|year| app.catalog.now().find(make, model, year).ok());
+        let found = year.parse().ok().and_then(|year| app.catalog.now().of_slugs(make, model, year));
         let name = match found {
             Some(found) => format!("{} {} {year}", found.make_name, found.model_name),
             // A newer catalog may lack it.
