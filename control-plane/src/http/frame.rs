@@ -1,6 +1,7 @@
 //! What every answer has, whatever its handler: a request id, the problem body, security headers, a time limit, one log
 //! line, a span and the request metrics.
 
+use super::cross_origin;
 use super::error::Problem;
 use super::extract::RequestId;
 use super::mcp;
@@ -11,7 +12,8 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::http::header::{
-    CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
@@ -64,7 +66,7 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     let is_turned_away = app.stopping.is_cancelled() && counted.is_some() && !is_probe(&route);
     if let Some(refusal) = refuse_unseen(is_turned_away, &request) {
         let mut response = refusal.into_response();
-        finish(&app, &request_id, &mut response);
+        finish(&app, &route, &request_id, &mut response);
         tell_page(page, &mut response);
         return response;
     }
@@ -77,7 +79,7 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     };
     let code = response.extensions().get::<Problem>().map_or("", Problem::code);
     trace::end(&trace, response.status(), code);
-    finish(&app, &request_id, &mut response);
+    finish(&app, &route, &request_id, &mut response);
     tell_page(page, &mut response);
     record(&method, &route, &request_id, Outcome { status: response.status(), code }, started.elapsed());
     match *route == *MCP && is_event_stream(&response) {
@@ -226,7 +228,7 @@ impl Drop for Entered {
 }
 
 /// Adds what no handler should have to think of.
-fn finish(app: &App, request_id: &RequestId, response: &mut Response) {
+fn finish(app: &App, route: &str, request_id: &RequestId, response: &mut Response) {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         problem.write_into(response, &app.base_url, &request_id.0);
     } else if is_bare_refusal(response) {
@@ -242,6 +244,12 @@ fn finish(app: &App, request_id: &RequestId, response: &mut Response) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("strict-origin-when-cross-origin"));
     headers.entry(X_FRAME_OPTIONS).or_insert(HeaderValue::from_static("DENY"));
+    // What says nothing of caches is kept by none: they would keep a 404 or 410, for instance, for as long as they think fit (RFC 9110,
+    // section 15.1), and the picture that was missing a moment ago would stay so.
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    if cross_origin::serves_pictures(route) {
+        cross_origin::open(headers);
+    }
     // Pages say what they need; everything else needs nothing.
     headers
         .entry(CONTENT_SECURITY_POLICY)

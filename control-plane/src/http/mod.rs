@@ -3,6 +3,7 @@
 pub mod admin;
 pub mod auth;
 pub mod console;
+pub mod cross_origin;
 pub mod error;
 pub mod extract;
 pub mod figures;

@@ -4,6 +4,7 @@ use super::admin;
 use super::admin::prewarm::{self, batches};
 use super::auth::device;
 use super::console;
+use super::cross_origin::preflight;
 use super::figures;
 use super::frame::{frame, limited, unknown_route, wrong_method};
 use super::health;
@@ -65,7 +66,7 @@ pub fn public(app: App) -> Router {
         .layer(from_fn_with_state(app.clone(), web::pages::failures_as_pages))
         .route("/assets/{name}", get(web::assets::get))
         .route("/api/examples", get(web::examples::get))
-        .route("/images/car.png", get(legacy::car::get).head(legacy::car::head))
+        .route("/images/car.png", get(legacy::car::get).head(legacy::car::head).options(preflight))
         .route("/openapi.json", get(web::docs::document))
         .route("/llms.txt", get(web::machines::llms))
         .route("/agents.md", get(web::machines::agents))
@@ -79,7 +80,7 @@ pub fn public(app: App) -> Router {
         .route("/api/v1/images/resolve", limited(post(images::resolve::post), images::resolve::BODY_BYTES_MAX))
         .route("/api/v1/vehicles", get(vehicles::get::get))
         .route("/api/v1/image-urls", limited(post(image_urls::post::post), image_urls::post::BODY_BYTES_MAX))
-        .route("/api/v1/delivery/{token}", get(delivery::get::get).head(delivery::get::head))
+        .route("/api/v1/delivery/{token}", get(delivery::get::get).head(delivery::get::head).options(preflight))
         .route("/api/v1/account", get(account::get::get))
         .route("/api/v1/account/statement", get(account::statement::get))
         .route("/api/v1/billing/checkout", limited(post(billing::checkout::post), billing::checkout::BODY_BYTES_MAX))

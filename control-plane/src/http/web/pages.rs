@@ -103,7 +103,11 @@ pub fn failure(problem: &Problem, id: &RequestId) -> Response {
         detail: problem.detail(),
         request_id: &id.0,
     };
-    render("problem.html", problem.status(), &Shared { email: None, csrf: "", is_known: false }, &failure)
+    let mut page =
+        render("problem.html", problem.status(), &Shared { email: None, csrf: "", is_known: false }, &failure);
+    // What is missing or out of order now may be there in a moment.
+    page.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    page
 }
 
 /// Failures of pages as pages, for browsers; a program gets the problem document.

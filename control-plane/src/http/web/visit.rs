@@ -313,7 +313,9 @@ impl FromRequestParts<App> for SignedInVisit {
 
 fn ask_to_sign_in(parts: &Parts) -> Response {
     let back = match parts.method {
-        axum::http::Method::GET => parts.uri.path_and_query().map_or("/dashboard", |path| path.as_str()),
+        axum::http::Method::GET | axum::http::Method::HEAD => {
+            parts.uri.path_and_query().map_or("/dashboard", |path| path.as_str())
+        }
         _ => "/dashboard",
     };
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", back).finish();
