@@ -18,6 +18,7 @@ use crate::config::prices::Payments;
 use crate::config::storage::Storage;
 use crate::db::Database;
 use crate::delivery::credentials::Credentials;
+use crate::delivery::sizes::Sizes;
 use crate::delivery::urls::SigningKeys;
 use crate::delivery::{Examples, Pictures};
 use crate::farm::{budget_watch, embedded};
@@ -169,6 +170,8 @@ pub async fn open(
         }
         Payments::Local | Payments::Off => None,
     };
+    let sizes = Sizes::new(store.clone(), config.sizes);
+    sweepers.push(sizes.start_sweeping(Clock::SYSTEM));
     let app = App::new(Parts {
         base_url,
         db,
@@ -184,7 +187,7 @@ pub async fn open(
         addresses: Default::default(),
         examples: Examples::of(&catalog.now()).context("the list of examples does not parse")?,
         catalog,
-        pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max, credentials),
+        pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max, credentials, sizes),
         store,
         meter,
         renders,

@@ -1,7 +1,7 @@
 //! Every object that lasts, from one store to another. What is there already, of the same size, is left alone: an object never changes once
 //! it is named.
 
-use crate::objects::{ObjectError, ObjectKey, ObjectStore};
+use crate::objects::{Listed, ObjectError, ObjectKey, ObjectStore};
 use serde::Serialize;
 use tokio::task::JoinSet;
 
@@ -24,7 +24,7 @@ pub(super) async fn copy(from: &ObjectStore, to: &ObjectStore) -> Result<CopiedO
         let next = if under_way.len() < COPIES_AT_ONCE { listed.recv().await } else { None };
         match next {
             Some(entry) => {
-                let (key, bytes) = entry?;
+                let Listed { key, bytes, .. } = entry?;
                 let (from, to) = (from.clone(), to.clone());
                 under_way.spawn(async move { copy_one(&from, &to, key, bytes).await });
             }

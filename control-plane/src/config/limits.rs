@@ -21,6 +21,8 @@ pub struct Limits {
     pub dashboard_pictures_per_minute: i64,
     /// Of free pictures that have to be rendered, for a client address or an account.
     pub free_renders_per_minute: i64,
+    /// Of free pictures whose size has to be made, for a client address or an account.
+    pub free_sizes_per_minute: i64,
     pub dashboard_per_minute: i64,
     /// Between two looks at accounts whose holders want to be told of low balances and high spend.
     pub alerts_every: Duration,
@@ -49,6 +51,7 @@ impl Limits {
             playground_per_minute: per_minute("playground_per_minute")?,
             dashboard_pictures_per_minute: per_minute("dashboard_pictures_per_minute")?,
             free_renders_per_minute: per_minute("free_renders_per_minute")?,
+            free_sizes_per_minute: per_minute("free_sizes_per_minute")?,
             dashboard_per_minute: per_minute("dashboard_per_minute")?,
             alerts_every: Duration::from_secs(source.number("alert_seconds", 1..=3600)?),
             events_kept_days: source.number("events_kept_days", 1..=3650)?,

@@ -11,12 +11,14 @@ pub mod objects;
 pub mod openid;
 mod peer;
 pub mod prices;
+mod sizes;
 mod source;
 pub mod storage;
 pub mod stripe;
 
 pub use source::{ConfigError, Source};
 
+use crate::delivery::sizes::Bounds;
 use std::path::Path;
 
 /// A value that must appear in no log: neither `Debug` nor `Display` shows it.
@@ -47,6 +49,8 @@ pub struct Config {
     pub storage: storage::Storage,
     pub farm: farm::Farm,
     pub delivery: delivery::Delivery,
+    /// Of pictures in sizes that no preset names.
+    pub sizes: Bounds,
     pub prices: prices::Prices,
     pub limits: limits::Limits,
     pub logs: logs::Logs,
@@ -76,6 +80,7 @@ impl Config {
             storage: storage::Storage::read(source)?,
             farm: farm::Farm::read(source)?,
             delivery: delivery::Delivery::read(source)?,
+            sizes: sizes::read(source)?,
             prices: prices::Prices::read(source)?,
             limits: limits::Limits::read(source)?,
             logs: logs::Logs::read(source)?,
@@ -131,6 +136,8 @@ mod tests {
             ("CYCLORAMA_DATABASE_URL", "sqlite:", "sqlite:PATH or postgres://"),
             ("CYCLORAMA_DELIVERY_TTL_MIN", "59", "60 to 604800"),
             ("CYCLORAMA_DAILY_BUDGET_USD", "-1", "0 to 1000000"),
+            ("CYCLORAMA_SIZE_STORE_MIB", "16385", "0 to 16384"),
+            ("CYCLORAMA_SIZE_STORE_DAYS", "0", "1 to 365"),
             ("CYCLORAMA_TRUSTED_PROXIES", "10.0.0.0/33", "10.0.0.0/8"),
             ("CYCLORAMA_ADMIN_HOSTS", "http://farm-1", "without ports"),
             ("CYCLORAMA_ADMIN_HOSTS", "farm-1:9090", "without ports"),

@@ -3,7 +3,7 @@
 //! Bytes that are in memory are counted, charged and recorded in one entry of the meter. Everything else is held first, and settled
 //! or released when it ends, by a task that outlives a client who hangs up.
 
-use super::find::{Ready, obtain, within};
+use super::find::{Described, Ready, obtain, within};
 use super::{CREDITS_PER_PICTURE, DeliveryError, Order, etag};
 use crate::app::App;
 use crate::http::extract::Caller;
@@ -83,8 +83,11 @@ impl Told {
 /// What a HEAD request is told; free, and never renders.
 #[derive(Debug)]
 pub struct Shown {
+    pub is_rendered: bool,
     /// Given when the picture exists.
     pub etag: Option<String>,
+    /// Of the bytes, where they are stored.
+    pub length: Option<u64>,
     pub not_modified: bool,
     pub remaining: Credits,
 }
@@ -111,8 +114,12 @@ pub async fn deliver(app: &App, caller: &Caller, request_id: &str, asked: Asked<
         Err(error) => return after_count(app, caller, error).await,
     };
     if let Some(picture) = &rendered {
-        let etag = app.pictures.etag(order, picture);
-        if if_none_match.is_some_and(|given| etag::matches(given, &etag)) {
+        let etag = match app.pictures.etag(order, picture).await {
+            Ok(etag) => etag,
+            Err(error) => return after_count(app, caller, error).await,
+        };
+        let is_known = |etag: &String| if_none_match.is_some_and(|given| etag::matches(given, etag));
+        if let Some(etag) = etag.filter(is_known) {
             let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
             return (window, read.map(|remaining| Delivered::NotModified { etag, remaining }));
         }
@@ -158,10 +165,18 @@ pub async fn show(app: &App, caller: &Caller, order: &Order, if_none_match: Opti
         Ok(rendered) => rendered,
         Err(error) => return after_count(app, caller, error).await,
     };
-    let etag = rendered.map(|picture| app.pictures.etag(order, &picture));
+    let described = match &rendered {
+        Some(picture) => app.pictures.described(order, picture).await,
+        None => Ok(Described { etag: None, length: None }),
+    };
+    let Described { etag, length } = match described {
+        Ok(described) => described,
+        Err(error) => return after_count(app, caller, error).await,
+    };
+    let is_rendered = rendered.is_some();
     let not_modified = matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag));
     let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
-    (window, read.map(|remaining| Shown { etag, not_modified, remaining }))
+    (window, read.map(|remaining| Shown { is_rendered, etag, length, not_modified, remaining }))
 }
 
 /// A request that failed before it was counted is counted all the same.

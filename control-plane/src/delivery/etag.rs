@@ -1,16 +1,22 @@
-//! Validators: an ETag names the stored master and the recipe that made the delivered bytes of it.
+//! Validators: an ETag names the stored master and the recipe that made the delivered bytes of it; where the recipe makes other bytes each
+//! time and they are not kept for good, it names the bytes.
 
 use cyclorama_core::Format;
 use cyclorama_core::encoding::ENCODE_RECIPE;
 use sha2::{Digest, Sha256};
 
 /// The strong validator of a derivative, with its quotes. `certificate_id`: of what its credentials are signed with, if they are.
-pub(super) fn of(master_sha256: &str, side_px: u32, format: Format, certificate_id: Option<&str>) -> String {
+pub(super) fn of_recipe(master_sha256: &str, side_px: u32, format: Format, certificate_id: Option<&str>) -> String {
     let mut recipe = format!("{master_sha256} {ENCODE_RECIPE} {side_px} {format}");
     if let Some(id) = certificate_id {
         recipe.push_str(&format!(" c2pa {id}"));
     }
-    let digest = Sha256::digest(recipe);
+    of_bytes(recipe.as_bytes())
+}
+
+/// The strong validator of these bytes, with its quotes.
+pub(super) fn of_bytes(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
     // 128 bits are beyond any chance of two pictures sharing one.
     format!("\"{}\"", hex::encode(&digest[..16]))
 }
@@ -39,20 +45,20 @@ mod tests {
     fn every_part_of_the_recipe_is_in_the_validator() {
         let [a, b] = ["a", "b"].map(|digit| digit.repeat(64));
         let all = [
-            of(&a, 512, Format::Png, None),
-            of(&b, 512, Format::Png, None),
-            of(&a, 513, Format::Png, None),
-            of(&a, 512, Format::Webp, None),
-            of(&a, 512, Format::Jpg, None),
-            of(&a, 512, Format::Png, Some("01")),
-            of(&a, 512, Format::Png, Some("02")),
+            of_recipe(&a, 512, Format::Png, None),
+            of_recipe(&b, 512, Format::Png, None),
+            of_recipe(&a, 513, Format::Png, None),
+            of_recipe(&a, 512, Format::Webp, None),
+            of_recipe(&a, 512, Format::Jpg, None),
+            of_recipe(&a, 512, Format::Png, Some("01")),
+            of_recipe(&a, 512, Format::Png, Some("02")),
         ];
         let mut distinct = all.to_vec();
         distinct.sort();
         distinct.dedup();
         assert_eq!(distinct.len(), all.len());
         assert!(all.iter().all(|tag| tag.starts_with('"') && tag.ends_with('"') && tag.len() == 34));
-        assert_eq!(of(&a, 512, Format::Png, None), all[0]);
+        assert_eq!(of_recipe(&a, 512, Format::Png, None), all[0]);
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! Finding a picture's bytes: in memory, in the store, made from the cached master, made by a node. Each step fills the ones before.
+//!
+//! What is found for nobody's credit goes through a memory of its own and is made in places of its own, so that it neither pushes out nor
+//! holds up what is paid for.
 
 use super::credentials::Credentials;
+use super::encoders::{Busy, Encoders, Work};
+use super::sizes::{self, Kept, Sizes, is_preset};
 use super::{DeliveryError, Order, etag};
 use crate::app::App;
 use crate::logs::causes;
-use crate::objects::{ObjectError, ObjectKey, ObjectStore, keys};
+use crate::objects::{ObjectError, ObjectKey, ObjectStore, SizePart, keys};
 use crate::renders::{Asker, Lane, Picture};
 use bytes::Bytes;
 use cyclorama_core::encoding::{EncodingError, decode_master, derive};
@@ -14,7 +19,6 @@ use moka::{future, sync};
 use std::fs::File;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// Variants known to be rendered: some 300 bytes each.
 const KNOWN_MAX: u64 = 50_000;
@@ -28,19 +32,27 @@ const OPEN_FILES_MAX: u64 = 256;
 /// How long a picture is taken for the newest one without asking: another process may have rendered it anew.
 const KNOWN_FOR: Duration = Duration::from_secs(60);
 
+/// Of the memory for pictures, one part in so many is for free ones.
+const MEMORY_FOR_ONE_FREE: u64 = 8;
+
 /// Pictures as this process knows them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Pictures {
     store: ObjectStore,
-    derivatives: future::Cache<DerivativeKey, Derivative>,
+    /// What was paid for, in memory.
+    paid: Derivatives,
+    /// What nobody paid for.
+    free: Derivatives,
     /// What keeps files of large derivatives open.
     files: sync::Cache<DerivativeKey, Arc<File>>,
     known: sync::Cache<Variant, Arc<Picture>>,
     /// Signs what goes out, where the operator has a certificate for it.
     credentials: Option<Credentials>,
-    /// Decoding, resizing and encoding keep one core busy each.
-    encoders: Arc<Semaphore>,
+    encoders: Encoders,
+    sizes: Sizes,
 }
+
+type Derivatives = future::Cache<DerivativeKey, Derivative>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct DerivativeKey {
@@ -55,6 +67,8 @@ struct Derivative {
     bytes: Bytes,
     /// The file they were read from, while it is kept open.
     file: Weak<File>,
+    /// The validator, where it is of the bytes themselves.
+    etag: Option<Arc<str>>,
 }
 
 /// A picture ready to send.
@@ -70,19 +84,41 @@ pub struct Ready {
     pub picture: Arc<Picture>,
 }
 
+/// What can be said of a picture without its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Described {
+    /// Strong validator, with its quotes; `None` where only the bytes have one and they are not stored.
+    pub etag: Option<String>,
+    /// Length of the bytes, where they are stored.
+    pub length: Option<u64>,
+}
+
+fn derivatives(memory_bytes_max: u64) -> Derivatives {
+    future::Cache::builder()
+        .max_capacity(memory_bytes_max)
+        .weigher(|key: &DerivativeKey, Derivative { bytes, .. }: &Derivative| {
+            u32::try_from(bytes.len() + key.master_sha256.len() + size_of::<DerivativeKey>()).unwrap_or(u32::MAX)
+        })
+        .build()
+}
+
 impl Pictures {
     /// Keeps up to `memory_bytes_max` bytes of derivatives in memory.
-    pub fn new(store: ObjectStore, memory_bytes_max: u64, credentials: Option<Credentials>) -> Self {
-        let derivatives = future::Cache::builder()
-            .max_capacity(memory_bytes_max)
-            .weigher(|key: &DerivativeKey, Derivative { bytes, .. }: &Derivative| {
-                u32::try_from(bytes.len() + key.master_sha256.len() + size_of::<DerivativeKey>()).unwrap_or(u32::MAX)
-            })
-            .build();
+    pub fn new(store: ObjectStore, memory_bytes_max: u64, credentials: Option<Credentials>, sizes: Sizes) -> Self {
+        let for_free = memory_bytes_max / MEMORY_FOR_ONE_FREE;
         let files = sync::Cache::builder().max_capacity(OPEN_FILES_MAX).eviction_policy(EvictionPolicy::lru()).build();
         let known = sync::Cache::builder().max_capacity(KNOWN_MAX).time_to_live(KNOWN_FOR).build();
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Pictures { store, derivatives, files, known, credentials, encoders: Arc::new(Semaphore::new(cores)) }
+        Pictures {
+            store,
+            paid: derivatives(memory_bytes_max - for_free),
+            free: derivatives(for_free),
+            files,
+            known,
+            credentials,
+            encoders: Encoders::new(cores),
+            sizes,
+        }
     }
 
     /// Newer revisions are there: which pictures are the newest is asked again.
@@ -90,10 +126,36 @@ impl Pictures {
         self.known.invalidate_all();
     }
 
-    /// The validator of the order's bytes, made from `picture`.
-    pub fn etag(&self, order: &Order, picture: &Picture) -> String {
+    /// The validator of the order's bytes, made from `picture`; nothing is made for it. `None`: the bytes are signed, of a size that is
+    /// not kept for good, and not there: no two signatures are alike, so only the bytes themselves can have a validator.
+    pub async fn etag(&self, order: &Order, picture: &Arc<Picture>) -> Result<Option<String>, DeliveryError> {
+        match self.has_etag_of_its_own(order.side_px) {
+            false => Ok(Some(self.etag_of_recipe(order, picture))),
+            true => Ok(self.found(order, picture, Work::Free).await?.map(|ready| ready.etag)),
+        }
+    }
+
+    /// What can be said of the order's bytes, made from `picture`, as long as nothing has to be made for it.
+    pub async fn described(&self, order: &Order, picture: &Arc<Picture>) -> Result<Described, DeliveryError> {
+        let etag = self.etag(order, picture).await?;
+        if let Some(ready) = self.at_hand(order, picture).await {
+            return Ok(Described { etag, length: Some(ready.bytes.len() as u64) });
+        }
+        for name in self.names(&DerivativeKey::of(order, picture))? {
+            if let Some(length) = self.store.size(&name).await? {
+                return Ok(Described { etag, length: Some(length) });
+            }
+        }
+        Ok(Described { etag, length: None })
+    }
+
+    fn has_etag_of_its_own(&self, side_px: u32) -> bool {
+        self.credentials.is_some() && !is_preset(side_px)
+    }
+
+    fn etag_of_recipe(&self, order: &Order, picture: &Picture) -> String {
         let certificate_id = self.credentials.as_ref().map(Credentials::id);
-        etag::of(&picture.master_sha256, order.side_px, order.format, certificate_id)
+        etag::of_recipe(&picture.master_sha256, order.side_px, order.format, certificate_id)
     }
 
     /// The order's picture if it has been rendered.
@@ -111,108 +173,215 @@ impl Pictures {
     /// The bytes if they are in memory.
     pub(super) async fn at_hand(&self, order: &Order, picture: &Arc<Picture>) -> Option<Ready> {
         let key = DerivativeKey::of(order, picture);
-        let derivative = self.derivatives.get(&key).await?;
+        let derivative = self.in_memory(&key).await?;
         Some(self.ready(order, picture, &key, derivative))
     }
 
-    /// The bytes of a picture that exists. Callers of one derivative share the work.
+    async fn in_memory(&self, key: &DerivativeKey) -> Option<Derivative> {
+        match self.paid.get(key).await {
+            Some(derivative) => Some(derivative),
+            None => self.free.get(key).await,
+        }
+    }
+
+    /// The bytes of a picture that exists, for a credit. Callers of one derivative share the work.
     pub(super) async fn bytes(&self, order: &Order, picture: &Arc<Picture>) -> Result<Ready, DeliveryError> {
+        self.bytes_for(order, picture, Work::Paid).await
+    }
+
+    /// The same for whoever `work` is done for.
+    pub(super) async fn bytes_for(
+        &self,
+        order: &Order,
+        picture: &Arc<Picture>,
+        work: Work,
+    ) -> Result<Ready, DeliveryError> {
         let key = DerivativeKey::of(order, picture);
-        let loaded = self.derivatives.try_get_with(key.clone(), self.load(&key)).await;
-        let derivative = loaded.map_err(|error| DeliveryError::clone(&error))?;
+        let loaded = self.memory(work).try_get_with(key.clone(), async {
+            match self.in_memory(&key).await {
+                Some(derivative) => Ok(derivative),
+                // In a place of its own: making holds a lot, and is rare.
+                None => Box::pin(self.load(&key, work)).await,
+            }
+        });
+        let derivative = loaded.await.map_err(|error| DeliveryError::clone(&error))?;
         Ok(self.ready(order, picture, &key, derivative))
     }
 
+    /// The bytes if they are in memory or in the store: nothing is made.
+    pub(super) async fn found(
+        &self,
+        order: &Order,
+        picture: &Arc<Picture>,
+        work: Work,
+    ) -> Result<Option<Ready>, DeliveryError> {
+        if let Some(ready) = self.at_hand(order, picture).await {
+            return Ok(Some(ready));
+        }
+        let key = DerivativeKey::of(order, picture);
+        let Some(derivative) = self.stored(&key, work).await? else { return Ok(None) };
+        self.memory(work).insert(key.clone(), derivative.clone()).await;
+        Ok(Some(self.ready(order, picture, &key, derivative)))
+    }
+
+    fn memory(&self, work: Work) -> &Derivatives {
+        match work {
+            Work::Paid => &self.paid,
+            Work::Free => &self.free,
+        }
+    }
+
     fn ready(&self, order: &Order, picture: &Arc<Picture>, key: &DerivativeKey, derivative: Derivative) -> Ready {
-        let Derivative { bytes, file } = derivative;
+        let Derivative { bytes, file, etag } = derivative;
         let file = file.upgrade();
         if file.is_some() {
             // Asked for, it is among the last to be closed.
             self.files.get(key);
         }
-        Ready { bytes, file, etag: self.etag(order, picture), side_px: order.side_px, picture: picture.clone() }
+        let etag = etag.map_or_else(|| self.etag_of_recipe(order, picture), |etag| etag.to_string());
+        Ready { bytes, file, etag, side_px: order.side_px, picture: picture.clone() }
     }
 
-    async fn load(&self, key: &DerivativeKey) -> Result<Derivative, DeliveryError> {
-        let plain =
-            keys::derived(&key.master_sha256, key.side_px, key.side_px, key.format).map_err(ObjectError::from)?;
-        let signed = self.credentials.as_ref().map(|credentials| keys::signed(&plain, credentials.id()));
-        let signed = signed.transpose().map_err(ObjectError::from)?;
-        match self.read(key, signed.as_ref().unwrap_or(&plain)).await {
-            Ok(derivative) => return Ok(derivative),
-            Err(ObjectError::Missing { .. }) => {}
-            Err(error) => return Err(error.into()),
+    async fn load(&self, key: &DerivativeKey, work: Work) -> Result<Derivative, DeliveryError> {
+        if let Some(derivative) = self.stored(key, work).await? {
+            return Ok(derivative);
         }
-        match (&self.credentials, signed) {
-            (Some(credentials), Some(signed)) => self.sign(key, &plain, &signed, credentials).await,
-            _ => self.make_plain(key, &plain).await,
+        match is_preset(key.side_px) {
+            true => self.make_preset(key, work).await,
+            false => self.make_size(key, work).await,
         }
     }
 
-    async fn make_plain(&self, key: &DerivativeKey, name: &ObjectKey) -> Result<Derivative, DeliveryError> {
-        let made = self.make(key).await?;
-        if let Err(error) = self.store.put(name, made.clone()).await {
+    async fn stored(&self, key: &DerivativeKey, work: Work) -> Result<Option<Derivative>, DeliveryError> {
+        for name in self.names(key)? {
+            match self.read(key, &name, work).await {
+                Ok(derivative) => return Ok(Some(derivative)),
+                Err(ObjectError::Missing { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where a derivative may be: a preset has one name, for good; another size is in one part of the store or the other.
+    fn names(&self, key: &DerivativeKey) -> Result<Vec<ObjectKey>, ObjectError> {
+        let certificate_id = self.credentials.as_ref().map(Credentials::id);
+        if !is_preset(key.side_px) {
+            return Ok(sizes::names(certificate_id, &key.master_sha256, key.side_px, key.format)?.into());
+        }
+        let plain = self.preset_name(key)?;
+        Ok(vec![match certificate_id {
+            Some(id) => keys::signed(&plain, id)?,
+            None => plain,
+        }])
+    }
+
+    fn preset_name(&self, key: &DerivativeKey) -> Result<ObjectKey, ObjectError> {
+        Ok(keys::derived(&key.master_sha256, key.side_px, key.side_px, key.format)?)
+    }
+
+    /// A preset that no node uploaded, or its signed copy. There are twelve of a picture, so they are kept for good, whoever asked for them.
+    async fn make_preset(&self, key: &DerivativeKey, work: Work) -> Result<Derivative, DeliveryError> {
+        let plain = self.preset_name(key)?;
+        if let Some(credentials) = &self.credentials {
+            let picture = match self.store.get(&plain).await {
+                Err(ObjectError::Missing { .. }) => self.make(key, work).await?,
+                found => found?,
+            };
+            let signed = self.sign(credentials, key, picture, work).await?;
+            // No two signatures are alike, and what an ETag names never changes: the first copy that is stored is the one, whichever process
+            // made it.
+            let name = keys::signed(&plain, credentials.id()).map_err(ObjectError::from)?;
+            self.store.put_new(&name, signed).await?;
+            return Ok(self.read(key, &name, work).await?);
+        }
+        let made = self.make(key, work).await?;
+        if let Err(error) = self.store.put(&plain, made.clone()).await {
             tracing::warn!(error = causes(&error), "a derivative could not be stored");
-        } else if made.len() >= FROM_FILE_BYTES_MIN
+            return Ok(self.derivative(key, made));
+        }
+        self.just_stored(key, &plain, made, work).await
+    }
+
+    /// A size that no preset names. It is kept as long as there is room for such sizes.
+    async fn make_size(&self, key: &DerivativeKey, work: Work) -> Result<Derivative, DeliveryError> {
+        let mut made = self.make(key, work).await?;
+        if let Some(credentials) = &self.credentials {
+            made = self.sign(credentials, key, made, work).await?;
+        }
+        let part = match work {
+            Work::Paid => SizePart::Paid,
+            Work::Free => SizePart::Free,
+        };
+        let certificate_id = self.credentials.as_ref().map(Credentials::id);
+        let name = keys::size(part, certificate_id, &key.master_sha256, key.side_px, key.format);
+        let name = name.map_err(ObjectError::from)?;
+        match self.sizes.keep(part, &name, made.clone()).await {
+            Kept::No => Ok(self.derivative(key, made)),
+            Kept::Ours => self.just_stored(key, &name, made, work).await,
+            // Another process was quicker: all give out its copy. Unless it was removed meanwhile.
+            Kept::Another => match self.read(key, &name, work).await {
+                Ok(derivative) => Ok(derivative),
+                Err(_) => Ok(self.derivative(key, made)),
+            },
+        }
+    }
+
+    /// What was stored just now, with its file where it pays to send that.
+    async fn just_stored(
+        &self,
+        key: &DerivativeKey,
+        name: &ObjectKey,
+        made: Bytes,
+        work: Work,
+    ) -> Result<Derivative, DeliveryError> {
+        if made.len() >= FROM_FILE_BYTES_MIN
             && self.store.has_files()
-            && let Ok(derivative) = self.read(key, name).await
+            && let Ok(derivative) = self.read(key, name, work).await
         {
             return Ok(derivative);
         }
-        Ok(Derivative { bytes: made, file: Weak::new() })
+        Ok(self.derivative(key, made))
     }
 
-    async fn sign(
-        &self,
-        key: &DerivativeKey,
-        plain: &ObjectKey,
-        name: &ObjectKey,
-        credentials: &Credentials,
-    ) -> Result<Derivative, DeliveryError> {
-        let plain = match self.store.get(plain).await {
-            Err(ObjectError::Missing { .. }) => self.make(key).await?,
-            found => found?,
-        };
-        let (credentials, format) = (credentials.clone(), key.format);
-        let signed = self.encoder(move || credentials.sign(&plain, format)).await;
-        let signed = signed.map_err(|error| DeliveryError::Credentials(Arc::new(error)))?;
-        // No two signatures are alike, and what an ETag names never changes: the first copy that is stored is the one, whichever process
-        // made it.
-        self.store.put_new(name, signed.into()).await?;
-        Ok(self.read(key, name).await?)
-    }
-
-    /// A stored derivative. The file of a large one, if it is in one, stays open; its bytes are what that very file holds.
-    async fn read(&self, key: &DerivativeKey, name: &ObjectKey) -> Result<Derivative, ObjectError> {
+    /// A stored derivative. The file of a large one that is paid for, if it is in one, stays open; its bytes are what that very file holds.
+    async fn read(&self, key: &DerivativeKey, name: &ObjectKey, work: Work) -> Result<Derivative, ObjectError> {
         let (bytes, file) = self.store.get_with_file(name).await?;
-        let Some(file) = file.filter(|_| bytes.len() >= FROM_FILE_BYTES_MIN).map(Arc::new) else {
-            return Ok(Derivative { bytes, file: Weak::new() });
-        };
-        let derivative = Derivative { bytes, file: Arc::downgrade(&file) };
+        let derivative = self.derivative(key, bytes);
+        let keeps_open = work == Work::Paid && derivative.bytes.len() >= FROM_FILE_BYTES_MIN;
+        let Some(file) = file.filter(|_| keeps_open).map(Arc::new) else { return Ok(derivative) };
+        let derivative = Derivative { file: Arc::downgrade(&file), ..derivative };
         self.files.insert(key.clone(), file);
         Ok(derivative)
     }
 
+    fn derivative(&self, key: &DerivativeKey, bytes: Bytes) -> Derivative {
+        let etag = self.has_etag_of_its_own(key.side_px).then(|| etag::of_bytes(&bytes).into());
+        Derivative { bytes, file: Weak::new(), etag }
+    }
+
     /// The derivative, from the master. A master that is missing is trouble with the store, not a reason to render: an unmounted disk would
     /// otherwise have the whole catalog rendered again.
-    async fn make(&self, key: &DerivativeKey) -> Result<Bytes, DeliveryError> {
+    async fn make(&self, key: &DerivativeKey, work: Work) -> Result<Bytes, DeliveryError> {
         let master = self.store.get(&keys::master(&key.master_sha256).map_err(ObjectError::from)?).await?;
         let (side_px, format) = (key.side_px, key.format);
-        let made = self.encoder(move || -> Result<Bytes, EncodingError> {
+        let made = self.encoders.run(work, move || -> Result<Bytes, EncodingError> {
             let master = decode_master(&master, MASTER_SIDE_PX)?;
             Ok(derive(&master, side_px, side_px, format)?.into())
         });
-        made.await.map_err(|error| DeliveryError::Encoding(Arc::new(error)))
+        made.await?.map_err(|error| DeliveryError::Encoding(Arc::new(error)))
     }
 
-    /// Runs work that keeps a core busy, when one is free.
-    async fn encoder<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        // Never closed.
-        let _permit = self.encoders.acquire().await.ok();
-        match tokio::task::spawn_blocking(work).await {
-            Ok(made) => made,
-            Err(stopped) => std::panic::resume_unwind(stopped.into_panic()),
-        }
+    async fn sign(
+        &self,
+        credentials: &Credentials,
+        key: &DerivativeKey,
+        picture: Bytes,
+        work: Work,
+    ) -> Result<Bytes, DeliveryError> {
+        let (credentials, format) = (credentials.clone(), key.format);
+        let signed = self.encoders.run(work, move || credentials.sign(&picture, format)).await?;
+        Ok(signed.map_err(|error| DeliveryError::Credentials(Arc::new(error)))?.into())
     }
 }
 
@@ -222,22 +391,21 @@ impl From<ObjectError> for DeliveryError {
     }
 }
 
+impl From<Busy> for DeliveryError {
+    fn from(_: Busy) -> Self {
+        DeliveryError::FreeWorkFull
+    }
+}
+
 impl DerivativeKey {
     fn of(order: &Order, picture: &Picture) -> Self {
         DerivativeKey { master_sha256: picture.master_sha256.clone(), side_px: order.side_px, format: order.format }
     }
 }
 
-/// The picture, rendered first if need be.
+/// The picture, rendered first if need be, and its bytes, for a credit.
 pub(super) async fn obtain(app: &App, order: &Order, asker: &Asker) -> Result<Ready, DeliveryError> {
-    let picture = match app.pictures.rendered(app, order).await? {
-        Some(picture) => picture,
-        None => {
-            let picture = Arc::new(app.renders.picture(&order.vehicle, &order.variant, asker).await?);
-            app.pictures.known.insert(order.variant.clone(), picture.clone());
-            picture
-        }
-    };
+    let picture = rendered_for(app, order, asker).await?;
     app.pictures.bytes(order, &picture).await
 }
 
@@ -256,20 +424,24 @@ pub(super) async fn within(
     Ok(found)
 }
 
-/// A picture for the service's own pages and for somebody who tries it: nobody pays, it waits behind everybody who does, and new ones are
-/// made only within such pictures' share of the day's budget.
-pub async fn example(app: &App, order: &Order) -> Result<Ready, DeliveryError> {
-    obtain(app, order, &Asker::nobody(Lane::Example)).await
+async fn rendered_for(app: &App, order: &Order, asker: &Asker) -> Result<Arc<Picture>, DeliveryError> {
+    if let Some(picture) = app.pictures.rendered(app, order).await? {
+        return Ok(picture);
+    }
+    let picture = Arc::new(app.renders.picture(&order.vehicle, &order.variant, asker).await?);
+    app.pictures.known.insert(order.variant.clone(), picture.clone());
+    Ok(picture)
 }
 
-/// A picture for an address that this account's partner signed: free, and a page in somebody's browser.
-pub async fn for_partner(app: &App, order: &Order, account_id: &str) -> Result<Ready, DeliveryError> {
-    obtain(app, order, &Asker::account(Lane::FirstLoad, account_id)).await
+/// A picture for the service's own pages and for somebody who tries it, rendered if need be: nobody pays, it waits behind everybody who does,
+/// and new ones are made only within such pictures' share of the day's budget.
+pub async fn example(app: &App, order: &Order) -> Result<Arc<Picture>, DeliveryError> {
+    rendered_for(app, order, &Asker::nobody(Lane::Example)).await
 }
 
-/// Whether the picture exists; reads none of its bytes.
-pub async fn is_ready(app: &App, order: &Order) -> Result<bool, DeliveryError> {
-    Ok(app.pictures.rendered(app, order).await?.is_some())
+/// A picture for an address that this account's partner signed, rendered if need be: free, and a page in somebody's browser.
+pub async fn for_partner(app: &App, order: &Order, account_id: &str) -> Result<Arc<Picture>, DeliveryError> {
+    rendered_for(app, order, &Asker::account(Lane::FirstLoad, account_id)).await
 }
 
 /// As [`ready`], or a smaller copy that has no more than `bytes_max` bytes.
@@ -280,7 +452,22 @@ pub async fn ready_within(app: &App, order: &Order, bytes_max: usize) -> Result<
     }
 }
 
-/// The picture if it has been rendered; never renders.
+/// The picture if it has been rendered; reads none of its bytes.
+pub async fn rendered(app: &App, order: &Order) -> Result<Option<Arc<Picture>>, DeliveryError> {
+    app.pictures.rendered(app, order).await
+}
+
+/// The bytes of a picture for nobody's credit, as far as nothing has to be made for them.
+pub async fn found_for_free(app: &App, order: &Order, picture: &Arc<Picture>) -> Result<Option<Ready>, DeliveryError> {
+    app.pictures.found(order, picture, Work::Free).await
+}
+
+/// The bytes of a picture for nobody's credit, made if need be: whoever asks for this has counted it.
+pub async fn made_for_free(app: &App, order: &Order, picture: &Arc<Picture>) -> Result<Ready, DeliveryError> {
+    app.pictures.bytes_for(order, picture, Work::Free).await
+}
+
+/// The picture if it has been rendered, for whoever has paid for it; never renders.
 pub async fn ready(app: &App, order: &Order) -> Result<Option<Ready>, DeliveryError> {
     match app.pictures.rendered(app, order).await? {
         Some(picture) => app.pictures.bytes(order, &picture).await.map(Some),

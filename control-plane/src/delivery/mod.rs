@@ -5,18 +5,23 @@
 
 mod charge;
 pub mod credentials;
+mod encoders;
 mod etag;
 mod examples;
 mod find;
 pub mod partner;
 pub mod request;
+pub mod sizes;
+pub mod tracking;
 pub mod urls;
 
 pub use charge::{Asked, Delivered, PaidAddress, Shown, Told, count, deliver, show};
 pub use etag::matches as etag_matches;
 pub use examples::{Example, Examples, is_rendered};
-pub use find::{Pictures, Ready, example, for_partner, is_ready, ready, ready_within};
-pub use request::{BadParameter, ImageRequest, ResponseKind};
+pub use find::{
+    Described, Pictures, Ready, example, for_partner, found_for_free, made_for_free, ready, ready_within, rendered,
+};
+pub use request::{BadParameter, Endpoint, ImageRequest, ResponseKind};
 
 use crate::catalog::{Catalog, NotFound};
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
@@ -110,6 +115,9 @@ pub enum DeliveryError {
     Encoding(#[source] Arc<EncodingError>),
     #[error("the picture's credentials cannot be signed")]
     Credentials(#[source] Arc<CredentialsError>),
+    /// There is more work for nobody's credit than there are places for it.
+    #[error("too many free pictures are being made")]
+    FreeWorkFull,
     #[error("the ledger does not answer")]
     Meter(#[from] MeterError),
     #[error("the database does not answer")]

@@ -79,14 +79,38 @@ struct Given<'a> {
 struct Keys {
     width: &'static str,
     height: &'static str,
+    takes_response: bool,
     all: &'static str,
 }
 
-const QUERY: Keys =
-    Keys { width: "w", height: "h", all: "make (or brand), model, year, view, color, w, h, size, format and response" };
+/// Whose query is read: each takes keys of its own beside those of a picture, and names its own to whoever sends another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Endpoint {
+    /// `GET /api/v1/images/car`
+    Image,
+    /// `GET /images/car.png`, which reads its own keys itself.
+    Embed,
+    /// A page of ours.
+    Page,
+}
+
+impl Endpoint {
+    const fn keys(self) -> Keys {
+        let (takes_response, all) = match self {
+            Endpoint::Image => (true, "make (or brand), model, year, view, color, w, h, size, format and response"),
+            Endpoint::Embed => {
+                (false, "make (or brand), model, year, view, color, w, h, size, format, mode, exp, sig and key")
+            }
+            Endpoint::Page => (false, "make (or brand), model, year, view, color, w, h, size and format"),
+        };
+        Keys { width: "w", height: "h", takes_response, all }
+    }
+}
+
 const JSON: Keys = Keys {
     width: "width",
     height: "height",
+    takes_response: false,
     all: "make (or brand), model, year, view, color, width, height, size and format",
 };
 
@@ -108,7 +132,7 @@ impl<'a> Given<'a> {
                 side if side == keys.height => &mut given.h,
                 "size" => &mut given.size,
                 "format" => &mut given.format,
-                "response" => &mut given.response,
+                "response" if keys.takes_response => &mut given.response,
                 // Refused, not ignored: a misspelt `colour=red` would otherwise be charged as a silver picture.
                 unknown => return Err(unknown_key(unknown, keys)),
             };
@@ -145,7 +169,7 @@ impl ImageRequest {
     /// Reads a raw query string (without the `?`).
     pub fn parse_query(query: &str) -> Result<Self, BadParameter> {
         let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-        Self::parse(&pairs)
+        Self::parse(&pairs, Endpoint::Image)
     }
 
     /// Reads an item of a JSON body; values have the types of the specification, section 2.
@@ -172,8 +196,8 @@ impl ImageRequest {
     }
 
     /// Reads decoded key and value pairs; an endpoint with keys of its own takes those out first.
-    pub fn parse(pairs: &[(String, String)]) -> Result<Self, BadParameter> {
-        Self::from_pairs(pairs, QUERY)
+    pub fn parse(pairs: &[(String, String)], endpoint: Endpoint) -> Result<Self, BadParameter> {
+        Self::from_pairs(pairs, endpoint.keys())
     }
 
     fn from_pairs(pairs: &[(String, String)], keys: Keys) -> Result<Self, BadParameter> {

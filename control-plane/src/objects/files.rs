@@ -1,6 +1,6 @@
 //! Objects as files in a folder: a key is a path below it.
 
-use super::{Listener, ObjectError, ObjectKey, check_size};
+use super::{Listed, Listener, ObjectError, ObjectKey, check_size};
 use crate::clock::UnixMs;
 use bytes::Bytes;
 use std::fs::{self, File};
@@ -296,7 +296,9 @@ fn list_folder(path: &Path, folder: &str, listener: &Listener) -> io::Result<Opt
         }
         match ObjectKey::new(name) {
             Ok(key) => {
-                if listener.blocking_send(Ok((key, metadata.len()))).is_err() {
+                let since_1970 = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+                let stored_at = UnixMs(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX));
+                if listener.blocking_send(Ok(Listed { key, bytes: metadata.len(), stored_at })).is_err() {
                     return Ok(None);
                 }
             }

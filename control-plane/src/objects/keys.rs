@@ -71,6 +71,43 @@ pub fn derived(master_sha256: &str, width: u32, height: u32, format: Format) -> 
     ObjectKey::new(format!("derived/{}/{width}x{height}.{format}", digest(master_sha256)?))
 }
 
+/// Who had a picture of a size of its own made: such sizes are kept apart, so that nobody's free pictures push out what others paid for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizePart {
+    Paid,
+    Free,
+}
+
+impl SizePart {
+    pub const ALL: [SizePart; 2] = [SizePart::Paid, SizePart::Free];
+
+    /// The folder that all sizes of the part are below.
+    pub const fn folder(self) -> &'static [&'static str; 1] {
+        match self {
+            SizePart::Paid => &["sizes/paid"],
+            SizePart::Free => &["sizes/free"],
+        }
+    }
+}
+
+/// A square copy of a master in a size that no preset names. `certificate_id`: of what its credentials are signed with, if they are. Does not
+/// last: it is removed when there are too many of them, and made again.
+pub fn size(
+    part: SizePart,
+    certificate_id: Option<&str>,
+    master_sha256: &str,
+    side_px: u32,
+    format: Format,
+) -> Result<ObjectKey, InvalidKey> {
+    let ([folder], by) = (part.folder(), certificate_id.unwrap_or("plain"));
+    ObjectKey::new(format!("{folder}/{by}/{}/{side_px}.{format}", digest(master_sha256)?))
+}
+
+/// A mark: sizes that an earlier version stored beside the presets are removed.
+pub fn sizes_moved() -> ObjectKey {
+    ObjectKey("sizes/moved".to_owned())
+}
+
 /// A derivative with credentials, by what they are signed with.
 pub fn signed(derived: &ObjectKey, certificate_id: &str) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("signed/{certificate_id}/{derived}"))

@@ -13,7 +13,7 @@ pub(crate) mod s3_tests;
 mod tests;
 
 pub use cyclorama_core::wire::OBJECT_BYTES_MAX;
-pub use keys::{InvalidKey, ObjectKey};
+pub use keys::{InvalidKey, ObjectKey, SizePart};
 pub use s3::Presigned;
 
 use crate::clock::UnixMs;
@@ -26,8 +26,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Who hears of listed objects and their sizes.
-type Listener = mpsc::Sender<Result<(ObjectKey, u64), ObjectError>>;
+/// An object as a listing tells of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub key: ObjectKey,
+    pub bytes: u64,
+    /// When it was stored, by the store's clock.
+    pub stored_at: UnixMs,
+}
+
+/// Who hears of listed objects.
+type Listener = mpsc::Sender<Result<Listed, ObjectError>>;
 
 /// Entries of a list that wait for whoever reads it.
 const LISTED_AHEAD: usize = 1_000;
@@ -149,18 +158,23 @@ impl ObjectStore {
         }
     }
 
-    /// Every object that lasts, with its size, in no order: all but staged uploads. What is stored or removed meanwhile may be among them
-    /// or not. After an error nothing follows.
-    pub fn lasting(&self) -> mpsc::Receiver<Result<(ObjectKey, u64), ObjectError>> {
+    /// Every object that lasts, in no order: all but staged uploads and pictures of sizes that no preset names.
+    pub fn lasting(&self) -> mpsc::Receiver<Result<Listed, ObjectError>> {
+        self.below(&keys::LASTING)
+    }
+
+    /// Every object below these folders, in no order. What is stored or removed meanwhile may be among them or not. After an error nothing
+    /// follows.
+    pub fn below(&self, folders: &'static [&'static str]) -> mpsc::Receiver<Result<Listed, ObjectError>> {
         let (listener, listed) = mpsc::channel(LISTED_AHEAD);
         match self {
             Self::Files(files) => {
                 let files = files.clone();
-                tokio::task::spawn_blocking(move || files.list(&keys::LASTING, &listener));
+                tokio::task::spawn_blocking(move || files.list(folders, &listener));
             }
             Self::S3(s3) => {
                 let s3 = s3.clone();
-                tokio::spawn(async move { s3.list(&keys::LASTING, &listener).await });
+                tokio::spawn(async move { s3.list(folders, &listener).await });
             }
         }
         listed

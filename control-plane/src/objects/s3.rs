@@ -3,7 +3,7 @@
 //!
 //! Waiting is bounded: each attempt, each request with its attempts, and each body that is read.
 
-use super::{Cause, Listener, ObjectError, ObjectKey, check_size};
+use super::{Cause, Listed, Listener, ObjectError, ObjectKey, check_size};
 use crate::clock::UnixMs;
 use crate::config::objects::Bucket;
 use aws_config::{BehaviorVersion, ConfigLoader};
@@ -193,9 +193,11 @@ impl S3Store {
                 for object in page.contents() {
                     let name = object.key().and_then(|name| name.strip_prefix(&above)).unwrap_or_default();
                     let bytes = object.size().and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
+                    let stored_at =
+                        object.last_modified().and_then(|moment| moment.to_millis().ok()).map_or(UnixMs(0), UnixMs);
                     match ObjectKey::new(name) {
                         Ok(key) => {
-                            if listener.send(Ok((key, bytes))).await.is_err() {
+                            if listener.send(Ok(Listed { key, bytes, stored_at })).await.is_err() {
                                 return;
                             }
                         }

@@ -58,7 +58,8 @@ async fn pictures_say_who_made_them_and_that_nobody_changed_them() {
 async fn pictures_in_a_bucket_are_signed_as_well_and_once() {
     let bucket = Bucket::start().await.unwrap();
     pictures_are_signed(bucket.options()).await;
-    assert_eq!(bucket.names("cyclorama/test/signed/").len(), 6);
+    assert_eq!(bucket.names("cyclorama/test/signed/").len(), 3);
+    assert_eq!(bucket.names("cyclorama/test/sizes/paid/").len(), 3);
 }
 
 async fn pictures_are_signed(options: Options) {

@@ -62,7 +62,7 @@ on_both_databases! {
 
         // A wrong signature never falls through, whatever else would do.
         let with_key = |path: String| service.get(&customer, &path).send();
-        let other = format!("{}00", &address[..address.len() - 2]);
+        let other = format!("{}{}", &address[..address.len() - 2], if address.ends_with("00") { "11" } else { "00" });
         for (path, expected) in [
             (address.replace("RED", "BLUE"), "signature_invalid"),
             (other.clone(), "signature_invalid"),
@@ -125,6 +125,68 @@ on_both_databases! {
         assert_eq!((known.status(), &known.headers()["x-credits-charged"]), (StatusCode::NOT_MODIFIED, &"0".parse().unwrap()));
         assert_eq!(service.get(&customer, &path).send().await.unwrap().status(), StatusCode::OK);
         assert_eq!(code(service.get(&customer, &path).send().await.unwrap()).await.0, 402);
+    }
+
+    async fn tags_that_others_add_to_an_address_change_nothing_and_are_named(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let named = |answer: &Response| answer.headers().get("x-ignored-parameters").map(|value| value.to_str().unwrap().to_owned());
+        // Keyed.
+        let keyed = service.get(&customer, &format!("/api/v1/images/car?utm_medium=cpc&{CIVIC}&gclid=a&gclid=b")).send().await.unwrap();
+        assert_eq!((keyed.status(), named(&keyed).as_deref()), (StatusCode::OK, Some("utm_medium, gclid")));
+        assert!(!keyed.headers()["content-location"].to_str().unwrap().contains("gclid"));
+        let head = service.http.head(format!("{}/api/v1/images/car?{CIVIC}&_hsenc=x", service.base_url)).bearer_auth(&customer.key).send().await.unwrap();
+        assert_eq!((head.status(), named(&head).as_deref()), (StatusCode::OK, Some("_hsenc")));
+        // Embedded: the one spelling has none of them.
+        let moved = visit(&service, &format!("/images/car.png?{CIVIC}&mode=cached&fbclid=x&utm_source=mail")).await;
+        assert_eq!((moved.status(), named(&moved).as_deref()), (StatusCode::PERMANENT_REDIRECT, Some("fbclid, utm_source")));
+        assert_eq!(moved.headers()["location"], format!("/images/car.png?{CIVIC}&mode=cached"));
+        // Signed: added later, or signed with the rest.
+        let (_, secret) = partner_secret(&service, &customer);
+        let address = signed(&secret, &format!("exp={}&{CIVIC}", in_seconds(600)));
+        let over_a_tag = signed(&secret, &format!("exp={}&{CIVIC}", in_seconds(600)).replace("&year=2018", "&utm_source=shop&year=2018"));
+        for (address, expected) in [
+            (format!("{address}&msclkid=x&utm_campaign=y"), Some("msclkid, utm_campaign")),
+            (address.replace("?exp", "?mc_eid=1&exp"), Some("mc_eid")),
+            (over_a_tag.clone(), Some("utm_source")),
+            (address.clone(), None),
+        ] {
+            let answer = visit(&service, &address).await;
+            assert_eq!((answer.status(), named(&answer).as_deref()), (StatusCode::OK, expected), "{address}");
+        }
+        for forged in [format!("{over_a_tag}&fbclid=x"), format!("{}&fbclid=x", address.replace("civic", "accord"))] {
+            assert_eq!(code(visit(&service, &forged).await).await, (403, "signature_invalid".to_owned()), "{forged}");
+        }
+        // What is nobody's tag is refused as before, by each endpoint with its own parameters.
+        for name in ["v", "_", "ref", "utm", "utm_"] {
+            for (path, own) in [("/images/car.png", "mode, exp, sig and key"), ("/api/v1/images/car", "format and response")] {
+                let answer = service.get(&customer, &format!("{path}?{CIVIC}&{name}=2&twclid=x")).send().await.unwrap();
+                assert_eq!((answer.status(), named(&answer).as_deref()), (StatusCode::BAD_REQUEST, Some("twclid")), "{path} {name}");
+                let problem: Value = answer.json().await.unwrap();
+                assert_eq!(problem["parameter"], name);
+                assert!(problem["detail"].as_str().unwrap().contains(own), "{problem}");
+            }
+        }
+        // Pages are pages.
+        for (path, expected) in [("/playground?utm_source=x", 200), ("/playground?fbclid=1&make=honda&model=civic&year=2018", 200), ("/playground?v=1", 400)] {
+            assert_eq!(visit(&service, path).await.status().as_u16(), expected, "{path}");
+        }
+    }
+
+    async fn grey_is_gray(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        for color in ["gray", "grey", "Grey", "GREY"] {
+            let answer = service.get(&customer, &format!("/api/v1/images/car?{CIVIC}&color={color}")).send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::OK, "{color}");
+            assert!(answer.headers()["content-location"].to_str().unwrap().contains("&color=gray&"));
+        }
+        let moved = visit(&service, &format!("/images/car.png?{CIVIC}&color=grey&mode=cached")).await;
+        assert_eq!(moved.headers()["location"], format!("/images/car.png?{CIVIC}&color=gray&mode=cached"));
+        let document: Value = visit(&service, "/openapi.json").await.json().await.unwrap();
+        assert!(document["components"]["schemas"]["ImageRequest"].to_string().contains("\"grey\""));
     }
 
     async fn keys_in_the_query_only_where_the_deployment_says_so(db: DatabaseChoice) {

@@ -14,7 +14,7 @@ pub struct Url {
     /// Seconds until they expire, 60 to 604800; an hour when not given
     #[arg(long, value_name = "SECONDS")]
     ttl: Option<i64>,
-    /// How often each may be loaded; as often as one likes when not given
+    /// How often each may be loaded (previews of chats and mail count); as often as one likes when not given
     #[arg(long, value_name = "TIMES")]
     uses: Option<i64>,
     /// One address for each of these widths, such as 256,512,1024 (1 credit each)

@@ -4,7 +4,7 @@
 //! Only when the first load of all fails in the render is the address closed, and its credit given back.
 
 use super::super::charge::delivered;
-use super::super::find::{Ready, obtain};
+use super::super::find::{Described, Ready, obtain};
 use super::super::{DeliveryError, etag};
 use super::Address;
 use crate::app::App;
@@ -55,14 +55,35 @@ pub struct Loaded {
 #[derive(Debug)]
 pub struct Promised {
     pub format: Format,
+    pub side_px: u32,
+    pub is_rendered: bool,
+    /// Given when the picture exists.
+    pub etag: Option<String>,
+    /// Of the bytes, where they are stored.
+    pub length: Option<u64>,
+    /// The client has these bytes.
+    pub not_modified: bool,
     pub shareable_seconds: Option<i64>,
 }
 
 /// Checks an address as a load would, without rendering and without counting.
-pub async fn promise(app: &App, token: &str) -> Result<Promised, Refused> {
+pub async fn promise(app: &App, token: &str, if_none_match: Option<&str>) -> Result<Promised, Refused> {
     let address = find(app, token).await?;
     let order = address.order.as_ref().ok_or(Refused::NoVehicle)?;
-    Ok(Promised { format: order.format, shareable_seconds: shareable_seconds(app, &address) })
+    let rendered = app.pictures.rendered(app, order).await?;
+    let Described { etag, length } = match &rendered {
+        Some(picture) => app.pictures.described(order, picture).await?,
+        None => Described { etag: None, length: None },
+    };
+    Ok(Promised {
+        format: order.format,
+        side_px: order.side_px,
+        is_rendered: rendered.is_some(),
+        not_modified: matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag)),
+        etag,
+        length,
+        shareable_seconds: shareable_seconds(app, &address),
+    })
 }
 
 /// The picture of an address. `request_id` names this load where it is recorded.
@@ -78,8 +99,8 @@ pub async fn load(app: &App, token: &str, request_id: &str, if_none_match: Optio
         image,
     };
     if let (Some(picture), Some(given)) = (&rendered, if_none_match) {
-        let etag = app.pictures.etag(order, picture);
-        if etag::matches(given, &etag) {
+        let etag = app.pictures.etag(order, picture).await?;
+        if let Some(etag) = etag.filter(|etag| etag::matches(given, etag)) {
             return Ok(described(etag, None));
         }
     }

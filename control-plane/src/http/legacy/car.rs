@@ -5,25 +5,24 @@
 use crate::accounts::Scope;
 use crate::app::App;
 use crate::delivery::partner::{BadSignature, SignedQuery};
-use crate::delivery::{self, Delivered, ImageRequest, Order, Ready, Shown, etag_matches};
+use crate::delivery::tracking::without_tags;
+use crate::delivery::{self, Delivered, Described, Endpoint, ImageRequest, Order, Ready, Shown, etag_matches};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, ClientIp, RequestId};
 use crate::http::openapi::requests::LegacyQuery;
 use crate::http::rate_limit::{counted_as, network_of, with_window};
 use crate::http::v1::answer::{
-    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem,
-    refuse, send, unsized_body, vehicle_not_found,
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, name_ignored,
+    problem, refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::http::web::visit::{self, Grant};
 use crate::ledger::{Credits, Source};
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LOCATION, VARY};
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LOCATION, VARY};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use url::form_urlencoded;
-
-const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// Specification section 8: free images whose address never ends.
 const FREE_CACHE: &str = "public, max-age=300, s-maxage=3600, stale-while-revalidate=60";
@@ -44,7 +43,9 @@ struct Extras {
 /// The same renders for `<img>` tags. An address signed by a partner (`exp` and `sig`), `mode=cached` and the home page's own
 /// pictures are free and publicly cacheable; with a key the picture costs one credit; in the playground, and for somebody who is signed
 /// in, it is free. Unsigned addresses are redirected (308) to
-/// their canonical spelling. New embeds should use signed addresses from `POST /api/v1/image-urls`.
+/// their canonical spelling. What others add to addresses to follow visitors (`utm_source`, `fbclid` and their like) is ignored, and no part of
+/// what a partner signs. Sizes other than 256, 512, 768 and 1024 px that have to be made for nobody's credit are counted by network. New embeds
+/// should use signed addresses from `POST /api/v1/image-urls`.
 #[utoipa::path(
     get, path = "/images/car.png", tag = "Images", operation_id = "embedCarImage",
     security((), ("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
@@ -60,6 +61,7 @@ struct Extras {
             ("X-Image-Source" = Option<String>, description = "`cache` or `generated`."),
             ("X-Image-Width" = Option<i64>, description = "In pixels."),
             ("X-Image-Height" = Option<i64>, description = "In pixels."),
+            ("X-Ignored-Parameters" = Option<String>, description = "Tags of others in the address that were not looked at."),
          )),
         (status = 304, description = "The client has these bytes; free."),
         (status = 308, description = "The canonical spelling of this address.", headers(("Location" = String))),
@@ -76,13 +78,12 @@ pub async fn get(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    let client = Client { id, ip, headers };
-    answer(&app, &client, query.as_deref(), false).await.unwrap_or_else(Problem::into_response)
+    answer(&app, &Client { id, ip, headers }, query.as_deref(), false).await
 }
 
 /// Describe an embedded image
 ///
-/// What `GET` would say, without the bytes: free, and never renders.
+/// What `GET` would say, without the bytes: free, and never renders. `ETag` is given when the picture exists, `Content-Length` when its bytes do.
 #[utoipa::path(
     head, path = "/images/car.png", tag = "Images", operation_id = "headEmbedCarImage",
     security((), ("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
@@ -101,8 +102,7 @@ pub async fn head(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    let client = Client { id, ip, headers };
-    answer(&app, &client, query.as_deref(), true).await.unwrap_or_else(Problem::into_response)
+    answer(&app, &Client { id, ip, headers }, query.as_deref(), true).await
 }
 
 /// Who asks.
@@ -113,32 +113,45 @@ struct Client {
     headers: HeaderMap,
 }
 
-async fn answer(app: &App, client: &Client, query: Option<&str>, is_head: bool) -> Result<Response, Problem> {
-    let headers = &client.headers;
+async fn answer(app: &App, client: &Client, query: Option<&str>, is_head: bool) -> Response {
     let query = query.unwrap_or_default();
-    let mut pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-    let signed = check_signature(app, &pairs).await?;
+    let (pairs, tags) = without_tags(query);
+    // Grants come to much that waits, each with its own state: not on the stack of whoever polls this.
+    let answered = Box::pin(granted(app, client, query, pairs, is_head)).await;
+    let mut response = answered.unwrap_or_else(Problem::into_response);
+    name_ignored(&mut response, &tags);
+    response
+}
+
+/// `pairs` are those of the query without other people's tags.
+async fn granted(
+    app: &App,
+    client: &Client,
+    query: &str,
+    mut pairs: Vec<(String, String)>,
+    is_head: bool,
+) -> Result<Response, Problem> {
+    let headers = &client.headers;
+    let signed = check_signature(app, query, &pairs).await?;
     let extras = Extras::take(&mut pairs, app.config.delivery.allow_legacy_query_keys)?;
-    let request =
-        ImageRequest::parse(&pairs).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    if pairs.iter().any(|(key, _)| key == "response") {
-        return Err(Problem::bad_parameter("response", "`response` is not a parameter of this endpoint."));
-    }
+    let request = ImageRequest::parse(&pairs, Endpoint::Embed)
+        .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
     let order = Order::find(&app.catalog.now(), &request).map_err(vehicle_not_found)?;
     let asked = Asked { app, order: &order, if_none_match: if_none_match(headers), is_head };
     if let Some((signed, account_id)) = signed {
         let left = signed.expires_at - app.clock.now().0 / 1000;
-        return asked.free(&format!("public, max-age={}", left.max(0)), Free::Partner(&account_id)).await;
+        let cache_control = format!("public, max-age={}", left.max(0));
+        return Box::pin(asked.free(&cache_control, Free::Partner(&account_id), client.network()?)).await;
     }
     let canonical = canonical_query(&pairs, &request, &order, &extras);
     if canonical != query {
         return Ok(redirect(&canonical, extras.key.is_some()));
     }
     if extras.cached_only {
-        return asked.free(FREE_CACHE, Free::Cached).await;
+        return Box::pin(asked.free(FREE_CACHE, Free::Cached, client.network()?)).await;
     }
     if app.examples.contain(&order.variant) {
-        return asked.free(FREE_CACHE, Free::Example).await;
+        return Box::pin(asked.free(FREE_CACHE, Free::Example, client.network()?)).await;
     }
     let caller = match Caller::from_headers(app, headers).await? {
         Some(caller) => Some(caller),
@@ -148,19 +161,30 @@ async fn answer(app: &App, client: &Client, query: Option<&str>, is_head: bool) 
         },
     };
     if let Some(caller) = caller {
-        return Ok(asked.keyed(&caller, &client.id).await);
+        return Ok(Box::pin(asked.keyed(&caller, &client.id)).await);
     }
     match visit::grant(app, headers).await? {
-        Some(grant) => asked.for_browser(grant, client).await,
+        Some(grant) => Box::pin(asked.for_browser(grant, client)).await,
         None => Err(Problem::unauthorized(
             "This picture needs a grant: a signed address, `mode=cached`, or an API key in `Authorization: Bearer <key>`.",
         )),
     }
 }
 
+impl Client {
+    /// Whose free pictures are counted together.
+    fn network(&self) -> Result<String, Problem> {
+        Ok(network_of(self.ip.clone()?.0).to_string())
+    }
+}
+
 /// The claims of a signed address, and the account whose partner signed it. A signature that is there must be good: it never falls through
-/// to another grant.
-async fn check_signature(app: &App, pairs: &[(String, String)]) -> Result<Option<(SignedQuery, String)>, Problem> {
+/// to another grant. Tags that were added to the address later are no part of what was signed; one that a partner signed with the rest is.
+async fn check_signature(
+    app: &App,
+    query: &str,
+    pairs: &[(String, String)],
+) -> Result<Option<(SignedQuery, String)>, Problem> {
     let refused = |code, detail: &str| Err(Problem::forbidden(code, detail));
     let signed = match SignedQuery::read(pairs, app.clock.now().0 / 1000) {
         None => return Ok(None),
@@ -178,10 +202,24 @@ async fn check_signature(app: &App, pairs: &[(String, String)]) -> Result<Option
             );
         }
     };
-    match app.partner_secrets.verify(&app.db, app.clock, &signed.text, &signed.signature).await? {
+    let mut account_id = signer(app, &signed).await?;
+    if account_id.is_none() {
+        let sent: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        if sent.len() > pairs.len()
+            && let Some(Ok(as_sent)) = SignedQuery::read(&sent, app.clock.now().0 / 1000)
+        {
+            account_id = signer(app, &as_sent).await?;
+        }
+    }
+    match account_id {
         Some(account_id) => Ok(Some((signed, account_id))),
         None => refused("signature_invalid", "`sig` does not fit this address."),
     }
+}
+
+/// The account whose partner signed this.
+async fn signer(app: &App, signed: &SignedQuery) -> Result<Option<String>, Problem> {
+    Ok(app.partner_secrets.verify(&app.db, app.clock, &signed.text, &signed.signature).await?)
 }
 
 impl Extras {
@@ -261,48 +299,63 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    async fn free(&self, cache_control: &str, why: Free<'_>) -> Result<Response, Problem> {
+    /// `who`: whose work for nobody's credit is counted together.
+    async fn free(&self, cache_control: &str, why: Free<'_>, who: String) -> Result<Response, Problem> {
         let failed = |error| problem(self.app, error);
-        let cached = delivery::ready(self.app, self.order).await.map_err(failed)?;
-        let source = if cached.is_some() { Source::Cache } else { Source::Generated };
-        let ready = match (cached, why) {
-            (Some(ready), _) => Some(ready),
+        let kept = |mut response: Response| {
+            insert(&mut response, CACHE_CONTROL, cache_control);
+            response
+        };
+        let rendered = delivery::rendered(self.app, self.order).await.map_err(failed)?;
+        let source = if rendered.is_some() { Source::Cache } else { Source::Generated };
+        let picture = match (rendered, why) {
+            (Some(picture), _) => picture,
             (None, Free::Cached) => {
                 let detail = "This picture has not been rendered yet, and `mode=cached` never renders.";
                 return Err(Problem::not_found("not_rendered", detail));
             }
-            (None, _) if self.is_head => None,
-            (None, Free::Example | Free::Browser) => {
-                Some(delivery::example(self.app, self.order).await.map_err(failed)?)
-            }
+            (None, _) if self.is_head => return Ok(kept(self.described(StatusCode::OK, None))),
+            (None, Free::Example | Free::Browser) => delivery::example(self.app, self.order).await.map_err(failed)?,
             (None, Free::Partner(account_id)) => {
-                Some(delivery::for_partner(self.app, self.order, account_id).await.map_err(failed)?)
+                delivery::for_partner(self.app, self.order, account_id).await.map_err(failed)?
             }
         };
-        let mut response = match ready {
-            Some(ready) if self.has(&ready.etag) => self.described(StatusCode::NOT_MODIFIED, Some(&ready.etag)),
-            Some(ready) => self.picture(ready, source),
-            None => self.described(StatusCode::OK, None),
+        // Neither a validator nor a description is worth making the bytes for.
+        if self.is_head {
+            let described = self.app.pictures.described(self.order, &picture).await.map_err(failed)?;
+            return Ok(kept(self.promised(&described)));
+        }
+        if self.if_none_match.is_some() {
+            let etag = self.app.pictures.etag(self.order, &picture).await.map_err(failed)?;
+            if let Some(etag) = etag.filter(|etag| self.has(etag)) {
+                return Ok(kept(self.described(StatusCode::NOT_MODIFIED, Some(&etag))));
+            }
+        }
+        let found = delivery::found_for_free(self.app, self.order, &picture).await.map_err(failed)?;
+        if let Some(ready) = found {
+            return Ok(kept(self.picture(ready, source)));
+        }
+        let making = async {
+            let made = delivery::made_for_free(self.app, self.order, &picture).await.map_err(failed)?;
+            Ok(kept(self.picture(made, source)))
         };
-        insert(&mut response, CACHE_CONTROL, cache_control);
-        Ok(response)
+        let limit = self.app.config.limits.free_sizes_per_minute;
+        Ok(counted_as(self.app, format!("free size {who}"), limit, Box::pin(making)).await)
     }
 
     /// Counted by the visitor's address or by the account, so that nobody has the catalog rendered for nothing.
     async fn for_browser(&self, grant: Grant, client: &Client) -> Result<Response, Problem> {
         let limits = &self.app.config.limits;
         let (who, pictures, limit) = match grant {
-            Grant::Visitor => {
-                (network_of(client.ip.clone()?.0).to_string(), "playground", limits.playground_per_minute)
-            }
+            Grant::Visitor => (client.network()?, "playground", limits.playground_per_minute),
             Grant::Account(account_id) => (account_id, "dashboard", limits.dashboard_pictures_per_minute),
         };
         let picture = async {
             // What costs a render is counted apart, and allowed far less often.
-            let is_ready = self.is_head
-                || delivery::is_ready(self.app, self.order).await.map_err(|error| problem(self.app, error))?;
-            let picture = self.free(PRIVATE, Free::Browser);
-            match is_ready {
+            let rendered = delivery::rendered(self.app, self.order).await;
+            let needs_no_render = self.is_head || rendered.map_err(|error| problem(self.app, error))?.is_some();
+            let picture = Box::pin(self.free(PRIVATE, Free::Browser, who.clone()));
+            match needs_no_render {
                 true => picture.await,
                 false => {
                     let counted = format!("free render {who}");
@@ -354,8 +407,26 @@ impl Asked<'_> {
     }
 
     fn shown(&self, shown: Shown) -> (Response, Credits, Credits) {
-        let status = if shown.not_modified { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
-        (self.described(status, shown.etag.as_deref()), Credits(0), shown.remaining)
+        let Shown { is_rendered, etag, length, not_modified, remaining } = shown;
+        let response = match (not_modified, is_rendered) {
+            (true, _) => self.described(StatusCode::NOT_MODIFIED, etag.as_deref()),
+            (false, true) => self.promised(&Described { etag, length }),
+            (false, false) => self.described(StatusCode::OK, None),
+        };
+        (response, Credits(0), remaining)
+    }
+
+    /// What `HEAD` says of a picture that exists: what `GET` would say, or 304.
+    fn promised(&self, Described { etag, length }: &Described) -> Response {
+        if let Some(etag) = etag.as_deref().filter(|etag| self.has(etag)) {
+            return self.described(StatusCode::NOT_MODIFIED, Some(etag));
+        }
+        let mut response = self.described(StatusCode::OK, etag.as_deref());
+        insert(&mut response, IMAGE_SOURCE, Source::Cache.as_str());
+        if let Some(length) = length {
+            insert(&mut response, CONTENT_LENGTH, &length.to_string());
+        }
+        response
     }
 
     fn has(&self, etag: &str) -> bool {
@@ -375,8 +446,6 @@ impl Asked<'_> {
     fn described(&self, status: StatusCode, etag: Option<&str>) -> Response {
         let mut response = Response::new(if self.is_head { unsized_body() } else { Body::empty() });
         *response.status_mut() = status;
-        // Embedded from any page.
-        insert(&mut response, CROSS_ORIGIN_RESOURCE_POLICY, "cross-origin");
         if let Some(etag) = etag {
             insert(&mut response, ETAG, etag);
         }

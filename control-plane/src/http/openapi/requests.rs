@@ -11,6 +11,11 @@ use utoipa::openapi::schema::{
 use utoipa::openapi::{RefOr, Required};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+/// What `max_uses` counts.
+const USES: &str = "Loads of each address; 0: as many as one likes. Whatever begins to be sent is a load, to whomever: previews of chats and scanners \
+                    of mail load an address before its reader does, sometimes twice, and a range or a download that is broken off is a whole one. For what is \
+                    sent that way allow at least 3. `HEAD` and 304 count as none.";
+
 /// The query of a picture's address.
 pub struct ImageQuery;
 
@@ -228,10 +233,7 @@ impl PartialSchema for BatchImageUrlRequest {
         let ttl = whole(60, 604_800)
             .default(Some(3600.into()))
             .description(Some("Seconds the addresses live, brought within the deployment's bounds."));
-        let uses = whole(0, 1000).default(Some(0.into())).description(Some(
-            "Loads of each address; 0: as many as one likes. Every GET is a load, also that of a link preview in a \
-                chat or of a mail scanner: leave room for them, 3 at least, in what goes into messages.",
-        ));
+        let uses = whole(0, 1000).default(Some(0.into())).description(Some(USES));
         let mut properties: Vec<(&str, RefOr<Schema>)> = vec![("images", Schema::from(images).into())];
         properties.extend(built(vec![("ttl_seconds", ttl), ("max_uses", uses)]));
         let image =

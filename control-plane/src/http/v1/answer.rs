@@ -20,9 +20,13 @@ use std::convert::Infallible;
 
 pub const CREDITS_CHARGED: HeaderName = HeaderName::from_static("x-credits-charged");
 pub const CREDITS_REMAINING: HeaderName = HeaderName::from_static("x-credits-remaining");
+pub const IGNORED_PARAMETERS: HeaderName = HeaderName::from_static("x-ignored-parameters");
 pub const IMAGE_SOURCE: HeaderName = HeaderName::from_static("x-image-source");
 pub const IMAGE_WIDTH: HeaderName = HeaderName::from_static("x-image-width");
 pub const IMAGE_HEIGHT: HeaderName = HeaderName::from_static("x-image-height");
+
+/// After how long free pictures that found no place to be made in are worth another try, in seconds.
+const FREE_WORK_RETRY_SECONDS: u64 = 10;
 
 /// All values of the header as one list.
 pub fn if_none_match(headers: &HeaderMap) -> Option<String> {
@@ -39,6 +43,13 @@ pub async fn refuse(app: &App, caller: &Caller, refusal: Problem) -> Response {
 pub fn insert(response: &mut Response, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);
+    }
+}
+
+/// Says which parameters of the address were not looked at.
+pub fn name_ignored(response: &mut Response, tags: &[String]) {
+    if !tags.is_empty() {
+        insert(response, IGNORED_PARAMETERS, &tags.join(", "));
     }
 }
 
@@ -91,6 +102,10 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
         }
         DeliveryError::Render(RenderError::BudgetSpent { reset_at_ms, of_account }) => {
             budget_spent(app, reset_at_ms, of_account)
+        }
+        DeliveryError::FreeWorkFull => {
+            let detail = "Too many free pictures of uncommon sizes are being made. The sizes 256, 512, 768 and 1024 need no making.";
+            Problem::unavailable("at_capacity", detail).retry_after(FREE_WORK_RETRY_SECONDS)
         }
         DeliveryError::Meter(MeterError::Full) => {
             Problem::unavailable("at_capacity", "Too many requests are waiting; nothing was charged.").retry_after(1)

@@ -4,7 +4,8 @@
 use super::visit::Visit;
 use super::words::capital;
 use crate::app::App;
-use crate::delivery::{ImageRequest, Order, ResponseKind};
+use crate::delivery::tracking::without_tags;
+use crate::delivery::{Endpoint, ImageRequest, Order, ResponseKind};
 use crate::http::error::Problem;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
@@ -63,13 +64,15 @@ struct Shown {
 }
 
 pub async fn get(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery) -> Result<Response, Problem> {
-    let query = query.filter(|query| !query.is_empty()).unwrap_or_else(|| FIRST.to_owned());
+    let (mut pairs, _) = without_tags(query.as_deref().unwrap_or_default());
+    if pairs.is_empty() {
+        (pairs, _) = without_tags(FIRST);
+    }
     // Empty fields of a form are choices not made.
-    let pairs: Vec<(String, String)> =
-        form_urlencoded::parse(query.as_bytes()).into_owned().filter(|(_, value)| !value.trim().is_empty()).collect();
+    pairs.retain(|(_, value)| !value.trim().is_empty());
     let mut page = Page::asked(&app, &pairs);
     let mut status = StatusCode::OK;
-    match ImageRequest::parse(&pairs) {
+    match ImageRequest::parse(&pairs, Endpoint::Page) {
         Err(bad) => {
             page.wrong = Some(plain(&bad.detail));
             status = StatusCode::BAD_REQUEST;

@@ -34,7 +34,7 @@ fn staged(job: &Job, name: &str) -> ObjectKey {
 async fn lasting(store: &ObjectStore) -> Vec<(String, Bytes)> {
     let (mut listed, mut objects) = (store.lasting(), Vec::new());
     while let Some(object) = listed.recv().await {
-        let (key, _) = object.expect("lists");
+        let key = object.expect("lists").key;
         let bytes = store.get(&key).await.expect("reads");
         objects.push((key.as_str().to_owned(), bytes));
     }

@@ -91,7 +91,7 @@ pub struct ImageUrlsRequest {
     pub images: Vec<ImageRequest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_seconds: Option<i64>,
-    /// 0: as often as one likes.
+    /// 0: as often as one likes. Previews of chats and scanners of mail are loads, too: 3 or more for what is sent there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_uses: Option<i64>,
     /// The same key and body again is the same answer for nothing, for a day. A new one is made when not given.

@@ -1,4 +1,4 @@
-//! `GET` and `HEAD /api/v1/delivery/{token}`: the picture of a signed address, for whoever has it. Free.
+//! `GET` and `HEAD /api/v1/delivery/{token}`: the picture of a signed address, for whoever has it. Free. Its parameters are not looked at.
 
 use crate::app::App;
 use crate::delivery::urls::{self, Refused};
@@ -7,11 +7,13 @@ use crate::http::extract::RequestId;
 use crate::http::v1::answer::{
     IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem, send, unsized_body,
 };
+use crate::ledger::Source;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
+use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use cyclorama_core::Format;
 
 /// Specification section 8.
 const BROWSER_SECONDS_MAX: i64 = 300;
@@ -56,11 +58,8 @@ pub async fn get(
     match loaded.image {
         None => *response.status_mut() = StatusCode::NOT_MODIFIED,
         Some((ready, source)) => {
-            let side_px = loaded.side_px.to_string();
-            insert(&mut response, CONTENT_TYPE, loaded.format.media_type());
+            describe(&mut response, loaded.format, loaded.side_px);
             insert(&mut response, IMAGE_SOURCE, source.as_str());
-            insert(&mut response, IMAGE_WIDTH, &side_px);
-            insert(&mut response, IMAGE_HEIGHT, &side_px);
             send(&mut response, ready);
         }
     }
@@ -69,21 +68,47 @@ pub async fn get(
 
 /// Check a signed address
 ///
-/// Whether it can be loaded, without rendering and without using a load up.
+/// Whether it can be loaded, without rendering and without using a load up: what `GET` would say, without the bytes. `ETag` is given when the
+/// picture exists, `Content-Length` when its bytes do.
 #[utoipa::path(
     head, path = "/api/v1/delivery/{token}", tag = "Images", operation_id = "checkDelivery", security(()),
-    params(("token" = String, Path, description = "As handed out in a signed address.", example = "AQAAAAFm")),
+    params(
+        ("token" = String, Path, description = "As handed out in a signed address.", example = "AQAAAAFm"),
+        ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand; compared weakly."),
+    ),
     responses(
         (status = 200, description = "It can be loaded; `Content-Type` is what it will serve."),
+        (status = 304, description = "The client has these bytes."),
         (status = 403), (status = 404), (status = 410), (status = 500), (status = 503),
     )
 )]
-pub async fn head(State(app): State<App>, Path(token): Path<String>) -> Result<Response, Problem> {
-    let promised = urls::promise(&app, &token).await.map_err(|no| refusal(&app, no))?;
+pub async fn head(State(app): State<App>, Path(token): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+    let promised = urls::promise(&app, &token, if_none_match(&headers).as_deref()).await;
+    let promised = promised.map_err(|no| refusal(&app, no))?;
     let mut response = Response::new(unsized_body());
-    insert(&mut response, CONTENT_TYPE, promised.format.media_type());
     insert(&mut response, CACHE_CONTROL, &cache_control(promised.shareable_seconds));
+    if let Some(etag) = &promised.etag {
+        insert(&mut response, ETAG, etag);
+    }
+    if promised.not_modified {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return Ok(response);
+    }
+    describe(&mut response, promised.format, promised.side_px);
+    if let Some(length) = promised.length {
+        insert(&mut response, CONTENT_LENGTH, &length.to_string());
+    }
+    if promised.is_rendered {
+        insert(&mut response, IMAGE_SOURCE, Source::Cache.as_str());
+    }
     Ok(response)
+}
+
+fn describe(response: &mut Response, format: Format, side_px: u32) {
+    let side_px = side_px.to_string();
+    insert(response, CONTENT_TYPE, format.media_type());
+    insert(response, IMAGE_WIDTH, &side_px);
+    insert(response, IMAGE_HEIGHT, &side_px);
 }
 
 /// Nothing outlives the address; where loads are counted every one of them comes here.

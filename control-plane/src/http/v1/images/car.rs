@@ -4,22 +4,23 @@
 
 use crate::accounts::Scope;
 use crate::app::App;
+use crate::delivery::tracking::without_tags;
 use crate::delivery::urls::{self, Terms};
-use crate::delivery::{self, Delivered, ImageRequest, Order, ResponseKind, Shown};
+use crate::delivery::{self, Delivered, Endpoint, ImageRequest, Order, ResponseKind, Shown};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId};
 use crate::http::openapi::requests::ImageQuery;
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{
-    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem,
-    refuse, send, unsized_body, vehicle_not_found,
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, name_ignored,
+    problem, refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::http::v1::vehicle_params::VehicleParams;
-use crate::ledger::Credits;
+use crate::ledger::{Credits, Source};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
-use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LOCATION, CONTENT_TYPE, ETAG, VARY};
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE, ETAG, VARY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -95,6 +96,7 @@ pub struct ImageUrlResponse {
             ("X-Image-Source" = Option<String>, description = "`cache`, or `generated` for a cold render. Both cost the same."),
             ("X-Image-Width" = Option<i64>, description = "In pixels."),
             ("X-Image-Height" = Option<i64>, description = "In pixels."),
+            ("X-Ignored-Parameters" = Option<String>, description = "Tags of others in the address that were not looked at (`utm_source`, `fbclid` and their like)."),
          )),
         (status = 304, description = "The client has these bytes; free."),
         (status = 400), (status = 401), (status = 402), (status = 403), (status = 404), (status = 429), (status = 500),
@@ -108,33 +110,38 @@ pub async fn get(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    let asked = match understand(&app, &caller, query.as_deref(), &headers) {
-        Ok(asked) => asked,
-        Err(problem) => return refuse(&app, &caller, problem).await,
+    let (pairs, tags) = without_tags(query.as_deref().unwrap_or_default());
+    let mut response = match understand(&app, &caller, &pairs, &headers) {
+        Ok(asked) if asked.as_url => signed_address(&app, &caller, request_id, &asked.order).await,
+        Ok(asked) => picture(&app, &caller, request_id, &asked, &headers).await,
+        Err(problem) => refuse(&app, &caller, problem).await,
     };
-    if asked.as_url {
-        return signed_address(&app, &caller, request_id, &asked.order).await;
-    }
-    let if_none_match = if_none_match(&headers);
+    name_ignored(&mut response, &tags);
+    response
+}
+
+async fn picture(app: &App, caller: &Caller, request_id: RequestId, asked: &Asked, headers: &HeaderMap) -> Response {
+    let if_none_match = if_none_match(headers);
     let wanted =
         delivery::Asked { if_none_match: if_none_match.as_deref(), ..delivery::Asked::for_order(&asked.order) };
-    let (window, delivered) = delivery::deliver(&app, &caller, &request_id.0, wanted).await;
+    let (window, delivered) = delivery::deliver(app, caller, &request_id.0, wanted).await;
     let response = match delivered {
         Ok(Delivered::Image { ready, source, remaining }) => {
-            let mut response = described(&asked, Some(&ready.etag), Credits(1), remaining);
+            let mut response = described(asked, Some(&ready.etag), Credits(1), remaining);
             insert(&mut response, IMAGE_SOURCE, source.as_str());
             send(&mut response, ready);
             response
         }
-        Ok(Delivered::NotModified { etag, remaining }) => not_modified(&asked, &etag, remaining),
-        Err(error) => problem(&app, error).into_response(),
+        Ok(Delivered::NotModified { etag, remaining }) => not_modified(asked, &etag, remaining),
+        Err(error) => problem(app, error).into_response(),
     };
     with_window(response, window)
 }
 
 /// Describe an image
 ///
-/// What `GET` would say of the picture, without its bytes: free, and never renders. `ETag` is given when the picture exists.
+/// What `GET` would say, without its body: free, and never renders. `ETag` is given when the picture exists, `Content-Length` when its bytes do.
+/// For a signed address, what the answer with it would be; none is made.
 #[utoipa::path(
     head, path = "/api/v1/images/car", tag = "Images", operation_id = "headCarImage",
     security(("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
@@ -146,22 +153,39 @@ pub async fn get(
     )
 )]
 pub async fn head(State(app): State<App>, caller: Caller, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    let asked = match understand(&app, &caller, query.as_deref(), &headers) {
-        Ok(asked) => asked,
-        Err(problem) => return refuse(&app, &caller, problem).await,
+    let (pairs, tags) = without_tags(query.as_deref().unwrap_or_default());
+    let mut response = match understand(&app, &caller, &pairs, &headers) {
+        Ok(asked) => shown(&app, &caller, &asked, &headers).await,
+        Err(problem) => refuse(&app, &caller, problem).await,
     };
-    let (window, shown) = delivery::show(&app, &caller, &asked.order, if_none_match(&headers).as_deref()).await;
+    name_ignored(&mut response, &tags);
+    response
+}
+
+async fn shown(app: &App, caller: &Caller, asked: &Asked, headers: &HeaderMap) -> Response {
+    // An address has no validator, and nothing is found out for it.
+    let if_none_match = if_none_match(headers).filter(|_| !asked.as_url);
+    let (window, shown) = delivery::show(app, caller, &asked.order, if_none_match.as_deref()).await;
     let response = match shown {
-        Ok(Shown { etag: Some(etag), not_modified: true, remaining }) => not_modified(&asked, &etag, remaining),
-        Ok(Shown { etag, remaining, .. }) => {
-            let mut response = described(&asked, etag.as_deref(), Credits(0), remaining);
+        Ok(Shown { remaining, .. }) if asked.as_url => {
+            let mut response = Response::new(unsized_body());
+            insert(&mut response, CONTENT_TYPE, "application/json");
+            billed(&mut response, Credits(0), remaining);
+            response
+        }
+        Ok(Shown { etag: Some(etag), not_modified: true, remaining, .. }) => not_modified(asked, &etag, remaining),
+        Ok(Shown { etag, is_rendered, length, remaining, .. }) => {
+            let mut response = described(asked, etag.as_deref(), Credits(0), remaining);
             *response.body_mut() = unsized_body();
-            if etag.is_some() {
-                insert(&mut response, IMAGE_SOURCE, "cache");
+            if let Some(length) = length {
+                insert(&mut response, CONTENT_LENGTH, &length.to_string());
+            }
+            if is_rendered {
+                insert(&mut response, IMAGE_SOURCE, Source::Cache.as_str());
             }
             response
         }
-        Err(error) => problem(&app, error).into_response(),
+        Err(error) => problem(app, error).into_response(),
     };
     with_window(response, window)
 }
@@ -197,11 +221,10 @@ async fn signed_address(app: &App, caller: &Caller, request_id: RequestId, order
 }
 
 /// Reads the request as far as it can be read without touching the caller's account.
-fn understand(app: &App, caller: &Caller, query: Option<&str>, headers: &HeaderMap) -> Result<Asked, Problem> {
+fn understand(app: &App, caller: &Caller, pairs: &[(String, String)], headers: &HeaderMap) -> Result<Asked, Problem> {
     caller.require(Scope::ImagesRead)?;
-    let query = query.unwrap_or_default();
-    let request =
-        ImageRequest::parse_query(query).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
+    let request = ImageRequest::parse(pairs, Endpoint::Image)
+        .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
     let order = Order::find(&app.catalog.now(), &request).map_err(vehicle_not_found)?;
     let query = request.canonical_query(&order.variant.make, &order.variant.model);
     Ok(Asked {

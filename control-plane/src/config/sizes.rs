@@ -1,0 +1,17 @@
+//! How much is kept of pictures in sizes that no preset names.
+
+use super::{ConfigError, Source};
+use crate::delivery::sizes::Bounds;
+use std::time::Duration;
+
+const MIB: u64 = 1024 * 1024;
+const DAY_SECONDS: u64 = 86_400;
+
+pub fn read(source: &Source) -> Result<Bounds, ConfigError> {
+    Ok(Bounds {
+        paid_bytes_max: source.number::<u64>("size_store_mib", 0..=16_384)? * MIB,
+        free_bytes_max: source.number::<u64>("size_store_free_mib", 0..=16_384)? * MIB,
+        age_max: Duration::from_secs(source.number::<u64>("size_store_days", 1..=365)? * DAY_SECONDS),
+        sweep_every: Duration::from_secs(source.number("size_store_sweep_seconds", 1..=DAY_SECONDS)?),
+    })
+}
