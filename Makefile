@@ -2,6 +2,7 @@
 # make test           every test, on SQLite and on PostgreSQL
 # make bench          figures, side by side with peers
 # make contact-sheet  famous vehicles, some of every type, all views and colours, on pages to look at
+# make abuse          a service under everybody who wants to make it slow or full: five minutes, or MINUTES=60; WITH=--postgres
 # make farm-trial     three control planes and four nodes on hosts of their own, in trouble (root; some twenty minutes)
 # make fuzz           the parsers of free text against libFuzzer (needs a nightly compiler)
 # make model          the built-in model from nothing: data, training, export (some three hours on two cores)
@@ -10,7 +11,7 @@
 export CYCLORAMA_CACHE ?= $(HOME)/.cache/cyclorama
 export CARGO_TARGET_DIR ?= $(CYCLORAMA_CACHE)/target
 
-.PHONY: run test bench farm-trial fuzz contact-sheet model model-eval audit
+.PHONY: run test bench abuse farm-trial fuzz contact-sheet model model-eval audit
 
 run:
 	@scripts/run.sh
@@ -20,6 +21,9 @@ test:
 
 bench:
 	@scripts/bench.sh
+
+abuse:
+	@scripts/abuse.sh $(or $(MINUTES),5) $(WITH)
 
 farm-trial:
 	@scripts/farm-trial.sh

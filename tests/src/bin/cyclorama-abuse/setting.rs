@@ -1,0 +1,131 @@
+//! The service under abuse and everybody who has an account there.
+
+use crate::crowd::Requests;
+use anyhow::{Context, Result, ensure};
+use cyclorama_tests::service::Customer;
+use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Options, Service};
+use futures::{StreamExt, TryStreamExt};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Small, so that the floods reach the bounds within minutes, with a fake node's flat pictures; the kind is the same at any size.
+pub const SIZE_STORE_MIB: u64 = 2;
+pub const SIZE_STORE_FREE_MIB: u64 = 1;
+pub const SIZE_SWEEP_SECONDS: u64 = 5;
+/// Longer than any sweeper takes that counts here.
+pub const SETTLING: Duration = Duration::from_secs(SIZE_SWEEP_SECONDS * 3);
+/// Entries of the account whose statement is read again and again.
+const STATEMENT_ENTRIES: u64 = 10_000;
+/// As many keys as an account may have.
+const KEYS: usize = 100;
+pub struct Setting {
+    pub service: Service,
+    /// Pays, and is to notice nothing.
+    customer: Key,
+    /// Pays, for sizes that nobody else asks for.
+    pub stranger: Key,
+    /// An account with a hundred keys, and their account.
+    pub keys: Arc<Vec<String>>,
+    pub holder: Customer,
+    /// An account with a long statement.
+    pub reader: Key,
+    /// The form of the page for signing in, as a browser has it.
+    pub form: Form,
+    _node: FakeNode,
+}
+
+#[derive(Clone)]
+pub struct Form {
+    pub cookies: String,
+    pub csrf: String,
+}
+
+#[derive(Clone)]
+pub struct Key(pub String);
+
+impl Setting {
+    pub async fn make(database: DatabaseChoice) -> Result<Self> {
+        // Clients stand behind a proxy of this machine that says who they are: the floods come from as many addresses as they like.
+        let options = Options::default()
+            .set("CYCLORAMA_TRUSTED_PROXIES", "127.0.0.1")
+            .set("CYCLORAMA_SIZE_STORE_MIB", SIZE_STORE_MIB)
+            .set("CYCLORAMA_SIZE_STORE_FREE_MIB", SIZE_STORE_FREE_MIB)
+            .set("CYCLORAMA_SIZE_STORE_SWEEP_SECONDS", SIZE_SWEEP_SECONDS)
+            .set("RUST_LOG", "warn");
+        let service = Service::start_with(database, options).await?;
+        let node = FakeNode::join(&service, Behaviour::Deliver).await?;
+        let customer = unlimited(&service)?;
+        // Everything that customers ask for is there.
+        for picture in PAID {
+            let path = format!("/api/v1/images/car?{picture}");
+            let answer =
+                service.http.get(format!("{}{path}", service.base_url)).bearer_auth(&customer.0).send().await?;
+            ensure!(answer.status().is_success(), "{path}: {}", answer.status());
+        }
+        let holder = service.customer(1_000)?;
+        let mut keys = vec![holder.key.clone()];
+        for _ in 1..KEYS {
+            let made = service.operator(&["key", "create", "--account", &holder.account_id])?;
+            keys.push(made["key"].as_str().context("no key")?.to_owned());
+        }
+        let stranger = unlimited(&service)?;
+        let reader = long_statement(&service).await?;
+        let form = sign_in_form(&service).await?;
+        Ok(Setting { service, customer, stranger, keys: Arc::new(keys), holder, reader, form, _node: node })
+    }
+
+    /// No new picture from now on: each is held, and refused.
+    pub fn spend_the_budget(&mut self) -> Result<()> {
+        self.service.operator(&["budget", "set", "--usd-per-day", "0"]).map(drop)
+    }
+
+    /// What customers ask for: pictures that are there, in several forms.
+    pub fn paying(&self) -> Requests {
+        let (http, base, key) = (self.service.http.clone(), self.service.base_url.clone(), self.customer.clone());
+        Arc::new(move |number| {
+            let picture = PAID[number as usize % PAID.len()];
+            http.get(format!("{base}/api/v1/images/car?{picture}")).bearer_auth(&key.0)
+        })
+    }
+}
+
+/// Whose sizes are asked for by the floods: all of them are there at 1024 px.
+pub const PICTURES: [&str; 2] =
+    ["make=honda&model=civic&year=2018&view=side&color=red", "make=honda&model=civic&year=2018&view=side&color=blue"];
+
+const PAID: [&str; 4] = [
+    "make=honda&model=civic&year=2018&view=side&color=red&size=small&format=webp",
+    "make=honda&model=civic&year=2018&view=side&color=red&size=medium&format=jpg",
+    "make=honda&model=civic&year=2018&view=side&color=red",
+    "make=honda&model=civic&year=2018&view=side&color=blue&size=thumb&format=png",
+];
+
+/// An account that pays as much as it likes.
+fn unlimited(service: &Service) -> Result<Key> {
+    let customer = service.customer(100_000_000)?;
+    let made = service.operator(&["key", "create", "--account", &customer.account_id, "--rate-limit", "1000000000"])?;
+    Ok(Key(made["key"].as_str().context("no key")?.to_owned()))
+}
+
+async fn sign_in_form(service: &Service) -> Result<Form> {
+    let mut browser = Browser::new(service);
+    let csrf = browser.get("/sign-in").await?.field("csrf").context("the page has no form")?;
+    let cookies: Vec<String> = browser.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    Ok(Form { cookies: cookies.join("; "), csrf })
+}
+
+/// An account with many entries, made through the operator's API.
+async fn long_statement(service: &Service) -> Result<Key> {
+    let customer = service.customer(1)?;
+    let file: Value = serde_json::from_slice(&std::fs::read(service.data_dir().join("operator.json"))?)?;
+    let token = file["token"].as_str().context("no operator token")?;
+    let address = format!("{}/admin/accounts/{}/grants", service.admin_url(), customer.account_id);
+    let granted = (0..STATEMENT_ENTRIES).map(|_| {
+        let asked =
+            service.http.post(&address).bearer_auth(token).json(&json!({ "credits": 1, "reason": "one of many" }));
+        async move { anyhow::Ok(asked.send().await?.error_for_status()?.bytes().await.map(drop)?) }
+    });
+    futures::stream::iter(granted).buffer_unordered(16).try_collect::<Vec<()>>().await?;
+    Ok(Key(customer.key))
+}
