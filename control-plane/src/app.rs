@@ -11,7 +11,9 @@ use crate::config::Config;
 use crate::db::Database;
 use crate::delivery::urls::{Addresses, SigningKeys};
 use crate::delivery::{Examples, Pictures};
+use crate::http::extract::KnownNodes;
 use crate::http::frame::InFlight;
+use crate::http::network_counts::NetworkCounts;
 use crate::ledger::{Meter, ProcessId};
 use crate::mail::Mailer;
 use crate::objects::ObjectStore;
@@ -72,6 +74,10 @@ pub struct Parts {
     pub operator_token: OperatorToken,
     /// Figures for `/metrics`.
     pub metrics: PrometheusHandle,
+    /// Nodes that were let in lately.
+    pub known_nodes: KnownNodes,
+    /// Requests without a key, by network.
+    pub network_counts: NetworkCounts,
     /// Requests of clients that are being answered.
     pub in_flight: InFlight,
     /// Cancelled at the first signal to stop: load balancers are told to turn away.

@@ -10,15 +10,18 @@
 //! that, a busy meter left others waiting for seconds (measured: 15 to 30 writes in 20 s, some lost to "database is locked"); and a
 //! connection forgets the pages that it remembers as soon as another one has written.
 
+mod health;
+
 use crate::clock;
 use crate::config::Secret;
+use health::Health;
 use sqlx::any::{AnyArguments, AnyPoolOptions, AnyRow};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::PgListener;
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use std::ops::{Deref, DerefMut};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
 /// Every step of the schema.
@@ -26,6 +29,9 @@ pub static MIGRATOR: Migrator = sqlx::migrate!("./migrations");
 
 /// How long a statement waits for a connection or for its turn to write.
 const WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// How long a probe waits for an answer: those who probe give up after two or three seconds.
+const PING_MAX: Duration = Duration::from_millis(1500);
 
 /// Connections that read a SQLite file.
 const READERS: u32 = 8;
@@ -50,6 +56,7 @@ pub struct Database {
     pub readers: AnyPool,
     pub kind: DatabaseKind,
     url: Secret,
+    health: Health,
     /// On SQLite one connection; on PostgreSQL the readers' pool.
     writers: AnyPool,
 }
@@ -100,17 +107,18 @@ impl Database {
         let kind = if url.starts_with("postgres") { DatabaseKind::Postgres } else { DatabaseKind::Sqlite };
         // A pool tries until its time is up and then says only that; one connection says what is wrong.
         AnyConnection::connect(url).await?.close().await?;
+        let health = Health::default();
         let (readers, writers) = match kind {
             DatabaseKind::Sqlite => {
-                let writer = sqlite_pool(url, 1, WRITER_CACHE_KIB, "query_only = OFF").await?;
-                (sqlite_pool(url, READERS, READER_CACHE_KIB, "query_only = ON").await?, writer)
+                let writer = sqlite_pool(url, 1, WRITER_CACHE_KIB, "query_only = OFF", health.clone()).await?;
+                (sqlite_pool(url, READERS, READER_CACHE_KIB, "query_only = ON", health.clone()).await?, writer)
             }
             DatabaseKind::Postgres => {
-                let pool = AnyPoolOptions::new().max_connections(16).acquire_timeout(WAIT_MAX).connect(url).await?;
+                let pool = postgres_pool(url, health.clone()).await?;
                 (pool.clone(), pool)
             }
         };
-        Ok(Self { readers, kind, url: Secret::new(url), writers })
+        Ok(Self { readers, kind, url: Secret::new(url), health, writers })
     }
 
     /// Begins a transaction that may write. On SQLite it takes the write lock at once: a transaction that reads first and
@@ -195,8 +203,21 @@ impl Database {
         Ok(version)
     }
 
-    /// Whether it can be read and written: one statement there and back, and on SQLite a turn as its writer.
-    pub async fn ping(&self) -> Result<(), sqlx::Error> {
+    /// A writing statement whose end says whether anything can be written: see [`Database::is_ready`]. To be run every few seconds.
+    pub async fn write_to_learn(&self, query: Query<'_, Any, AnyArguments>) -> Result<u64, sqlx::Error> {
+        let written = self.write(query).await;
+        self.health.note(written.is_ok(), Instant::now());
+        written
+    }
+
+    /// Whether it answers, and what was written last could be written: who cannot charge is not ready.
+    pub async fn is_ready(&self) -> bool {
+        self.health.is_writable(Instant::now())
+            && matches!(tokio::time::timeout(PING_MAX, self.ping()).await, Ok(Ok(())))
+    }
+
+    /// One statement there and back, and on SQLite a turn as its writer.
+    async fn ping(&self) -> Result<(), sqlx::Error> {
         sqlx::query("select 1").execute(&self.readers).await?;
         match self.kind {
             DatabaseKind::Sqlite => self.begin().await?.rollback().await,
@@ -205,12 +226,26 @@ impl Database {
     }
 }
 
+async fn postgres_pool(url: &str, health: Health) -> Result<AnyPool, sqlx::Error> {
+    AnyPoolOptions::new()
+        .max_connections(16)
+        .acquire_timeout(WAIT_MAX)
+        .test_before_acquire(false)
+        .before_acquire(move |connection, about| {
+            let health = health.clone();
+            Box::pin(async move { health.is_usable(DatabaseKind::Postgres, connection, &about).await })
+        })
+        .connect(url)
+        .await
+}
+
 /// Of a SQLite file.
 async fn sqlite_pool(
     url: &str,
     connections: u32,
     cache_kib: u32,
     query_only: &'static str,
+    health: Health,
 ) -> Result<AnyPool, sqlx::Error> {
     AnyPoolOptions::new()
         .max_connections(connections)
@@ -219,7 +254,13 @@ async fn sqlite_pool(
         .test_before_acquire(false)
         // A full disk or a failed write makes SQLite roll back by itself (its documentation, "Error Handling" of transactions). sqlx counts the
         // transaction as open all the same, and nothing could begin on this connection ever again.
-        .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
+        .before_acquire(move |connection, about| {
+            let health = health.clone();
+            Box::pin(async move {
+                Ok(!connection.is_in_transaction()
+                    && health.is_usable(DatabaseKind::Sqlite, connection, &about).await?)
+            })
+        })
         .after_connect(move |connection, _| {
             Box::pin(async move {
                 let cache_size = format!("cache_size = -{cache_kib}");
@@ -240,7 +281,7 @@ async fn sqlite_pool(
         .await
 }
 
-/// Whether the same statement may work later: no connection, a locked or full database, a server on its way down.
+/// Whether the same statement may work later: no connection, a locked, full or read-only database, a server on its way down.
 pub fn may_pass(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
@@ -257,7 +298,9 @@ pub fn may_pass(error: &sqlx::Error) -> bool {
 fn code_may_pass(code: &str) -> bool {
     if code.len() == 5 {
         // Classes: connection, resources, serialisation, operator intervention, system.
-        return ["08", "53", "40", "57", "58"].iter().any(|class| code.starts_with(class));
+        let class_may_pass = ["08", "53", "40", "57", "58"].iter().any(|class| code.starts_with(class));
+        // A transaction that may only read, one that the server ended for its time, a lock that was not to be had.
+        return class_may_pass || ["25006", "25P03", "25P04", "55P03"].contains(&code);
     }
     // The lowest byte is the kind: busy, locked, no memory, read-only, I/O, full, cannot open.
     code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 5 | 6 | 7 | 8 | 10 | 13 | 14))
@@ -286,6 +329,13 @@ mod tests {
             ("53100", true),  // disk_full
             ("57P01", true),  // admin_shutdown
             ("40001", true),  // serialization_failure
+            ("25006", true),  // read_only_sql_transaction
+            ("57P03", true),  // cannot_connect_now
+            ("25P02", false), // in_failed_sql_transaction
+            ("8", true),      // SQLITE_READONLY
+            ("1032", true),   // SQLITE_READONLY_DBMOVED
+            ("10", true),     // SQLITE_IOERR
+            ("778", true),    // SQLITE_IOERR_WRITE
             ("23505", false), // unique_violation
             ("42601", false), // syntax_error
         ] {
@@ -345,6 +395,23 @@ mod tests {
         limit(pages + 1_000).fetch_all(&db.writers).await.expect("limits");
         db.ping().await.expect("is ready");
         assert_eq!(db.write(insert()).await.expect("writes"), 1);
+    }
+
+    /// The writer's connection says that it only reads, as one does whose file system has become read-only.
+    #[tokio::test]
+    async fn a_sqlite_that_cannot_be_written_is_not_ready_until_it_can() {
+        let db = sqlite().await;
+        db.write(sqlx::query("create table probe (n bigint)")).await.expect("create");
+        let insert = || sqlx::query("insert into probe (n) values (1)");
+        assert_eq!(db.write_to_learn(insert()).await.expect("writes"), 1);
+        assert!(db.is_ready().await);
+        sqlx::query("pragma query_only = ON").execute(&db.writers).await.expect("reads only");
+        let refused = db.write_to_learn(insert()).await.expect_err("reads only");
+        assert!(may_pass(&refused), "{refused}");
+        assert!(!db.is_ready().await);
+        // The connection that said so is not used again.
+        assert_eq!(db.write_to_learn(insert()).await.expect("writes"), 1);
+        assert!(db.is_ready().await);
     }
 
     #[tokio::test]

@@ -2,8 +2,8 @@
 //!
 //! Stopping has stages. The first SIGTERM or SIGINT: `/readyz` gets 503, and after the time that load balancers need to notice so do new
 //! requests; requests in flight finish up to a bound, with render nodes still at work for them; then the embedded node leaves and
-//! connections close. A second signal
-//! cuts everything off. Whatever is cut off leaves the database as a crash would, which is always put right at the next
+//! connections close. A second signal,
+//! a second or more after the first, cuts everything off. Whatever is cut off leaves the database as a crash would, which is always put right at the next
 //! start.
 
 use crate::accounts::openid::Providers;
@@ -22,7 +22,7 @@ use crate::delivery::sizes::Sizes;
 use crate::delivery::urls::SigningKeys;
 use crate::delivery::{Examples, Pictures};
 use crate::farm::{budget_watch, embedded};
-use crate::http::{router, server};
+use crate::http::{extract, router, server};
 use crate::ledger::{self, Meter, ProcessId};
 use crate::mail::Mailer;
 use crate::objects::ObjectStore;
@@ -37,7 +37,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -47,11 +47,16 @@ const LAST_EVENTS: Duration = Duration::from_secs(5);
 /// For bytes of finished answers, once nothing else is waited for.
 const LAST_BYTES: Duration = Duration::from_secs(3);
 
+/// Signals this close together are one.
+const SAME_SIGNAL: Duration = Duration::from_secs(1);
+
 /// Runs the service until it is told to stop.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let storage = &config.storage;
     owner_only::secure(storage)?;
     allow_files();
+    // Before anybody can find the service ready, and stop it.
+    let mut stop = signals()?;
     let public = bind("CYCLORAMA_LISTEN", config.listen.public).await?;
     let admin = bind("CYCLORAMA_ADMIN_LISTEN", config.listen.admin).await?;
     let public_address = reachable(public.local_addr()?);
@@ -92,7 +97,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         }
     };
 
-    next_signal().await?;
+    next_of(&mut stop).await;
     app.unready.cancel();
     let unhurried = async {
         tracing::info!(seconds = app.config.logs.unready.as_secs(), "not ready: load balancers may turn away");
@@ -113,7 +118,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     };
     tokio::select! {
         () = unhurried => tracing::info!("stopped"),
-        second = next_signal() => {
+        second = second_signal() => {
             second?;
             tracing::warn!("stopped at once by a second signal");
         }
@@ -143,7 +148,7 @@ pub async fn open(
     let process = ProcessId::new();
     let meter = Meter::start(db.clone(), Clock::SYSTEM, process.clone());
     let renders = Renders::new(db.clone(), Clock::SYSTEM, store.clone(), render_settings(&config.farm, &base_url));
-    let (telemetry, writers) = telemetry::Sink::start(db.clone(), Clock::SYSTEM, config.limits.events_kept_days);
+    let (telemetry, writers) = telemetry::Sink::start(db.clone(), Clock::SYSTEM, config.limits.events);
     // Before the first request: what a crash left open is put right.
     let mut sweepers = vec![
         clock_follower,
@@ -194,6 +199,8 @@ pub async fn open(
         telemetry,
         operator_token,
         metrics,
+        known_nodes: extract::known_nodes(),
+        network_counts: Default::default(),
         in_flight: Default::default(),
         unready: CancellationToken::new(),
         stopping: CancellationToken::new(),
@@ -275,14 +282,24 @@ fn reachable(mut bound: SocketAddr) -> SocketAddr {
     bound
 }
 
-/// Resolves at the next SIGTERM or SIGINT.
-async fn next_signal() -> anyhow::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+/// SIGTERM and SIGINT, from now on.
+fn signals() -> anyhow::Result<[Signal; 2]> {
+    Ok([signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?])
+}
+
+/// Resolves at the next of them.
+async fn next_of([terminate, interrupt]: &mut [Signal; 2]) {
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
+}
+
+/// Resolves at a signal that is not a repetition of the first one: who signals a process and its group (`timeout`, Ctrl-C under a script) sends
+/// the same order twice.
+async fn second_signal() -> anyhow::Result<()> {
+    tokio::time::sleep(SAME_SIGNAL).await;
+    next_of(&mut signals()?).await;
     Ok(())
 }
 

@@ -261,6 +261,7 @@ test("an upgrade in Kubernetes takes nothing away before it is done", async () =
     const [container] = pod.containers;
     assert.equal(spec.strategy.rollingUpdate.maxUnavailable, 0);
     assert.equal(container.readinessProbe.httpGet.path, "/readyz");
+    for (const { httpGet } of [container.startupProbe, container.livenessProbe]) assert.deepEqual(httpGet, { path: "/healthz", port: "operator" });
     const wait = Number(container.lifecycle.preStop.exec.command[1]);
     const probe = container.readinessProbe;
     assert.ok(wait >= probe.periodSeconds * probe.failureThreshold);

@@ -183,6 +183,12 @@ impl Service {
         self.child.as_mut().is_some_and(|c| matches!(c.try_wait(), Ok(None)))
     }
 
+    /// SIGTERM alone.
+    pub fn signal_stop(&self) -> Result<()> {
+        let child = self.child.as_ref().context("not running")?;
+        Ok(rustix::process::kill_process(rustix::process::Pid::from_child(child), rustix::process::Signal::TERM)?)
+    }
+
     /// SIGTERM, then waits for the end (a minute at most) and gives the exit status.
     pub async fn terminate(&mut self) -> Result<std::process::ExitStatus> {
         let child = self.child.take().context("not running")?;

@@ -106,6 +106,12 @@ async fn insert(tx: &mut Tx<'_>, account_id: &str, password: &PasswordHash, now:
     Ok(())
 }
 
+/// How many users there are that were made since then.
+pub async fn made_since(db: &Database, since: UnixMs) -> Result<i64, sqlx::Error> {
+    let sql = "select count(*) from users where created_at_ms >= $1";
+    sqlx::query_scalar(sql).bind(since.0).fetch_one(&db.readers).await
+}
+
 /// Keeps a sign-up until its address is proven by `link`.
 pub async fn keep_sign_up(
     db: &Database,

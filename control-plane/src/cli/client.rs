@@ -34,7 +34,7 @@ impl Where {
 
     /// What was given wins; the rest is found in the data folder of the service on this machine.
     pub fn find(&self) -> anyhow::Result<Client> {
-        let source = Source::gather(self.config(), std::env::vars())?;
+        let source = Source::gather(self.config(), std::env::vars_os())?;
         let data_dir = PathBuf::from(source.text("data_dir").unwrap_or("./data"));
         let file = || {
             OperatorFile::read(&data_dir)?.ok_or_else(|| {

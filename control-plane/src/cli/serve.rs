@@ -1,6 +1,7 @@
 //! `cyclorama serve`
 
 use super::print;
+use crate::config::variables::{self, UnknownVariable};
 use crate::config::{Config, Source};
 use crate::{lifecycle, logs};
 use anyhow::Context;
@@ -21,6 +22,12 @@ impl Serve {
         }
         let config = Config::load(config)?;
         logs::start(&config.logs);
+        for UnknownVariable { name, nearest } in variables::unknown(std::env::vars_os().map(|(name, _)| name)) {
+            match nearest {
+                Some(nearest) => tracing::warn!("{name} is not a setting and is ignored; did you mean {nearest}?"),
+                None => tracing::warn!("{name} is not a setting and is ignored"),
+            }
+        }
         let traces = config.logs.traces.as_deref().map(|collector| {
             // Whoever comes second finds it done.
             let _ = rustls::crypto::ring::default_provider().install_default();

@@ -26,12 +26,27 @@ pub struct Limits {
     pub dashboard_per_minute: i64,
     /// Between two looks at accounts whose holders want to be told of low balances and high spend.
     pub alerts_every: Duration,
-    pub events_kept_days: i64,
+    pub events: Events,
+    /// Of somebody without a key, for one network.
+    pub public_reads_per_minute: i64,
+    /// Accounts that people make by themselves, all together.
+    pub sign_ups_per_day: i64,
     pub connections_max: usize,
     /// How long a client may take over a request's head, or let our bytes wait.
     pub client_timeout: Duration,
     pub image_cache_bytes_max: u64,
 }
+
+/// How many reported events are taken and kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Events {
+    pub kept_days: i64,
+    /// Of one UTC day, from everybody together.
+    pub bytes_per_day: i64,
+    pub kept_bytes: i64,
+}
+
+const MIB: i64 = 1024 * 1024;
 
 impl Limits {
     pub fn read(source: &Source) -> Result<Self, ConfigError> {
@@ -54,7 +69,13 @@ impl Limits {
             free_sizes_per_minute: per_minute("free_sizes_per_minute")?,
             dashboard_per_minute: per_minute("dashboard_per_minute")?,
             alerts_every: Duration::from_secs(source.number("alert_seconds", 1..=3600)?),
-            events_kept_days: source.number("events_kept_days", 1..=3650)?,
+            events: Events {
+                kept_days: source.number("events_kept_days", 1..=3650)?,
+                bytes_per_day: source.number::<i64>("events_mib_per_day", 1..=1_000_000)? * MIB,
+                kept_bytes: source.number::<i64>("events_kept_mib", 1..=10_000_000)? * MIB,
+            },
+            public_reads_per_minute: per_minute("public_reads_per_minute")?,
+            sign_ups_per_day: source.number("sign_ups_per_day", 0..=1_000_000_000)?,
             client_timeout: Duration::from_secs(source.number("client_timeout_seconds", 1..=600)?),
             connections_max: source.number("connections_max", 16..=1_000_000)?,
             image_cache_bytes_max: source.number::<u64>("image_cache_mib", 0..=65_536)? * 1024 * 1024,

@@ -2,16 +2,19 @@
 
 use super::{ConfigError, Source};
 use std::net::{IpAddr, SocketAddr};
+use url::Url;
 
 #[derive(Debug, Clone)]
 pub struct Listen {
     pub public: SocketAddr,
     pub admin: SocketAddr,
-    /// No slash at the end. `None` until the public address is bound, unless it was set.
+    /// Scheme, host and port alone. `None` until the public address is bound, unless it was set.
     pub base_url: Option<String>,
     pub trusted_proxies: Vec<Network>,
     /// Names of the operator address, in lower case, beside `localhost` and numbers.
     pub admin_hosts: Vec<String>,
+    /// How long browsers are to come by HTTPS alone, once they have; 0: they are told nothing.
+    pub hsts_seconds: u64,
 }
 
 /// An address with the number of leading bits that count.
@@ -50,7 +53,7 @@ impl Listen {
     /// Whether clients call the service on this very machine: a loopback address without HTTPS, which a proxy in front would have.
     pub fn is_for_this_machine(&self) -> bool {
         let Some(base_url) = &self.base_url else { return self.public.ip().is_loopback() };
-        url::Url::parse(base_url).is_ok_and(|url| {
+        Url::parse(base_url).is_ok_and(|url| {
             url.scheme() == "http"
                 && match url.host() {
                     Some(url::Host::Domain(name)) => name == "localhost",
@@ -66,23 +69,6 @@ impl Listen {
             let text = source.text(name).unwrap_or_default();
             text.parse::<SocketAddr>()
                 .map_err(|_| source.refuse(name, "host:port with an IP address, such as 127.0.0.1:8080"))
-        };
-        let base_url = match source.text("base_url") {
-            None => None,
-            Some(text) => {
-                let valid = url::Url::parse(text).is_ok_and(|u| {
-                    matches!(u.scheme(), "http" | "https")
-                        && u.has_host()
-                        && u.query().is_none()
-                        && u.fragment().is_none()
-                });
-                if !valid {
-                    return Err(
-                        source.refuse("base_url", "an address that begins with http:// or https://, without a query")
-                    );
-                }
-                Some(text.trim_end_matches('/').to_owned())
-            }
         };
         let trusted_proxies = source
             .text("trusted_proxies")
@@ -108,8 +94,14 @@ impl Listen {
                 "host names without ports, separated by commas, such as control-plane, farm-1.example.com",
             ));
         }
-        let (public, admin) = (address("listen")?, address("admin_listen")?);
-        Ok(Listen { public, admin, base_url, trusted_proxies, admin_hosts })
+        Ok(Listen {
+            public: address("listen")?,
+            admin: address("admin_listen")?,
+            base_url: base_url(source)?,
+            trusted_proxies,
+            admin_hosts,
+            hsts_seconds: source.number("hsts_seconds", 0..=63_072_000)?,
+        })
     }
 }
 
@@ -120,6 +112,36 @@ fn is_host_name(name: &str) -> bool {
             && label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_'))
     };
     name.len() <= 253 && name.split('.').all(is_label)
+}
+
+/// The origin that clients see, in its one spelling. Refused is what cannot become a part of every address that the service makes.
+fn base_url(source: &Source) -> Result<Option<String>, ConfigError> {
+    let Some(text) = source.text("base_url") else { return Ok(None) };
+    // What is wrong is said without the value: it may hold a password.
+    let wrong = |reason: String| source.rule("base_url", reason);
+    if text.contains('@') {
+        return Err(wrong(
+            "must not hold a user or a password: it is a part of every address that the service gives out".to_owned(),
+        ));
+    }
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let Some(url) = url else {
+        return Err(source.refuse(
+            "base_url",
+            "an address that begins with http:// or https://, such as https://images.example.com",
+        ));
+    };
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("must not have a query or a fragment: paths are put behind it".to_owned()));
+    }
+    let path = url.path().trim_matches('/');
+    if !path.is_empty() {
+        return Err(wrong(format!(
+            "has the path `/{path}`, and the service works only at the root of a host (its pages, cookies and redirects begin at `/`): \
+             give it a host name of its own, such as https://images.example.com"
+        )));
+    }
+    Ok(Some(url.origin().ascii_serialization()))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod sizes;
 mod source;
 pub mod storage;
 pub mod stripe;
+pub mod variables;
 
 pub use source::{ConfigError, Source};
 
@@ -65,7 +66,7 @@ pub struct Config {
 impl Config {
     /// Reads the file, if one is named, and the environment of this process.
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
-        Self::from_source(&Source::gather(file, std::env::vars())?)
+        Self::from_source(&Source::gather(file, std::env::vars_os())?)
     }
 
     pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
@@ -143,6 +144,15 @@ mod tests {
             ("CYCLORAMA_ADMIN_HOSTS", "farm-1:9090", "without ports"),
             ("CYCLORAMA_ADMIN_HOSTS", "farm 1", "without ports"),
             ("CYCLORAMA_BASE_URL", "example.com", "http:// or https://"),
+            ("CYCLORAMA_BASE_URL", "ftp://example.com", "http:// or https://"),
+            ("CYCLORAMA_BASE_URL", "https://u:hush@images.example.com", "a user or a password"),
+            ("CYCLORAMA_BASE_URL", "https://hush@images.example.com", "a user or a password"),
+            ("CYCLORAMA_BASE_URL", "https://@images.example.com", "a user or a password"),
+            ("CYCLORAMA_BASE_URL", "http://u:hush@", "a user or a password"),
+            ("CYCLORAMA_BASE_URL", "https://images.example.com?key=hush", "a query"),
+            ("CYCLORAMA_BASE_URL", "https://images.example.com/#hush", "a fragment"),
+            ("CYCLORAMA_BASE_URL", "https://example.com/cars", "a host name of its own"),
+            ("CYCLORAMA_BASE_URL", "https://example.com/a/b/", "a host name of its own"),
             ("CYCLORAMA_PACKS", "5000", "credits:cents"),
             ("CYCLORAMA_BASE_URL", "https://images.example.com", "CYCLORAMA_PAYMENTS"),
             ("CYCLORAMA_BASE_URL", "https://localhost", "CYCLORAMA_PAYMENTS"),
@@ -163,6 +173,34 @@ mod tests {
             assert!(line.contains(name), "{line}");
             assert!(line.contains(expected), "{line}");
             assert!(!line.contains("hush") && !line.contains('\n'), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_base_address_is_kept_in_its_one_spelling() {
+        for (given, kept) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
+            ("HTTPS://Images.Example.com:443/", "https://images.example.com"),
+            ("https://images.example.com:8443//", "https://images.example.com:8443"),
+            ("http://[::1]:8080", "http://[::1]:8080"),
+        ] {
+            let config = from_env(&[("CYCLORAMA_BASE_URL", given), ("CYCLORAMA_PAYMENTS", "off")]).expect(given);
+            assert_eq!(config.listen.base_url.as_deref(), Some(kept), "{given}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_in_our_variables_and_passed_over_in_others() {
+        use std::ffi::OsString;
+        use std::os::unix::ffi::OsStringExt;
+        let no_text = || OsString::from_vec(vec![b'a', 0xff]);
+        let others =
+            [(OsString::from("FOO"), no_text()), (no_text(), no_text()), ("CYCLORAMA_NODE_NAME".into(), no_text())];
+        Config::from_source(&Source::gather(None, others).expect("passed over")).expect("defaults");
+        for name in ["CYCLORAMA_DATA_DIR", "CYCLORAMA_OPERATOR_TOKEN", "ORT_DYLIB_PATH"] {
+            let line = Source::gather(None, [(OsString::from(name), no_text())]).err().expect(name).to_string();
+            assert!(line.contains(name) && line.contains("UTF-8"), "{line}");
         }
     }
 
@@ -194,7 +232,8 @@ mod tests {
         assert_eq!((config.farm.lease_seconds, config.farm.render_wait_seconds), (50, 9));
 
         std::fs::write(&file, "leese_seconds = 40\n").expect("write");
-        let line = Source::gather(Some(&file), std::iter::empty()).err().expect("refused").to_string();
+        let line =
+            Source::gather(Some(&file), std::iter::empty::<(String, String)>()).err().expect("refused").to_string();
         assert!(line.contains("leese_seconds"), "{line}");
     }
 

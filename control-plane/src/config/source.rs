@@ -2,6 +2,7 @@
 //! not what any setting is for.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -31,6 +32,9 @@ const DEFAULTS: &str = include_str!("defaults.toml");
 /// Environment names without the usual prefix, which the contract fixes.
 const BARE_NAMES: &[&str] = &["allow_legacy_query_keys", "ort_dylib_path", "otel_exporter_otlp_endpoint"];
 
+/// What our own variables begin with.
+pub const PREFIX: &str = "CYCLORAMA_";
+
 struct Given {
     text: String,
     origin: &'static str,
@@ -47,10 +51,11 @@ impl Source {
         DEFAULTS
     }
 
-    /// Gathers the three layers. `environment` is passed in so that tests need not change the process.
-    pub fn gather(
+    /// Gathers the three layers. `environment` is passed in so that tests need not change the process. Only our own variables are looked at:
+    /// those of other programs may hold anything, also what is no text.
+    pub fn gather<N: Into<OsString>, V: Into<OsString>>(
         file: Option<&Path>,
-        environment: impl Iterator<Item = (String, String)>,
+        environment: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Self, ConfigError> {
         let mut source = Source { values: BTreeMap::new() };
         source.add_toml("the built-in defaults", DEFAULTS, "default")?;
@@ -60,18 +65,15 @@ impl Source {
                 std::fs::read_to_string(path).map_err(|cause| ConfigError::Read { file: shown.clone(), cause })?;
             source.add_toml(&shown, &text, "settings file")?;
         }
-        for (name, text) in environment {
-            let short = match name.strip_prefix("CYCLORAMA_") {
-                Some(short) => short.to_ascii_lowercase(),
-                None => name.to_ascii_lowercase(),
+        for (name, value) in environment {
+            let Some(short) = name.into().to_str().and_then(setting_of) else { continue };
+            match value.into().into_string() {
+                Ok(text) => source.values.insert(short, Given { text, origin: "environment" }),
+                Err(_) => {
+                    let (name, origin) = (env_name(&short), "environment".to_owned());
+                    return Err(ConfigError::Rule { name, origin, reason: "its value is not UTF-8 text".to_owned() });
+                }
             };
-            let bare = !name.starts_with("CYCLORAMA_");
-            // Other CYCLORAMA_ variables belong to the node and to the command line, so an unknown one is no error here.
-            if is_known(&short)
-                && (!bare || (BARE_NAMES.contains(&short.as_str()) && name == short.to_ascii_uppercase()))
-            {
-                source.values.insert(short, Given { text, origin: "environment" });
-            }
         }
         Ok(source)
     }
@@ -82,7 +84,7 @@ impl Source {
             reason: e.message().to_owned(),
         })?;
         for (key, value) in table {
-            let short = key.strip_prefix("CYCLORAMA_").unwrap_or(&key).to_ascii_lowercase();
+            let short = key.strip_prefix(PREFIX).unwrap_or(&key).to_ascii_lowercase();
             if !is_known(&short) {
                 return Err(ConfigError::Unknown { name: key, file: file.to_owned() });
             }
@@ -151,18 +153,34 @@ impl Source {
     }
 }
 
+/// The setting that a variable of the environment gives. Other CYCLORAMA_ variables belong to the node and to the command line, so an
+/// unknown one is no error here; [`super::variables`] has a word to say about those that belong to nobody.
+fn setting_of(variable: &str) -> Option<String> {
+    let short = variable.strip_prefix(PREFIX).unwrap_or(variable).to_ascii_lowercase();
+    let is_ours = variable.starts_with(PREFIX)
+        || (BARE_NAMES.contains(&short.as_str()) && variable == short.to_ascii_uppercase());
+    (is_ours && is_known(&short)).then_some(short)
+}
+
+/// The names of all settings, as [`Source::text`] takes them.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    DEFAULTS.lines().filter_map(|line| {
+        let (name, _) = line.trim_start_matches("# ").split_once('=')?;
+        let name = name.trim_end();
+        (!name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_'))
+            .then_some(name)
+    })
+}
+
 /// The name in the environment, which is how messages call a setting.
 fn env_name(short: &str) -> String {
     let upper = short.to_ascii_uppercase();
-    if BARE_NAMES.contains(&short) { upper } else { format!("CYCLORAMA_{upper}") }
+    if BARE_NAMES.contains(&short) { upper } else { format!("{PREFIX}{upper}") }
 }
 
 /// A setting exists when the defaults file mentions it, commented or not: so none can be missing from the manual.
 fn is_known(short: &str) -> bool {
-    DEFAULTS.lines().any(|line| {
-        let line = line.trim_start_matches("# ");
-        line.split_once('=').is_some_and(|(name, _)| name.trim_end() == short)
-    })
+    names().any(|name| name == short)
 }
 
 fn plain(value: &toml::Value) -> String {

@@ -2,17 +2,21 @@
 
 use super::error::Problem;
 use super::json;
-use crate::accounts::{Scope, api_key, node_token, token::PlainKey};
+use super::rate_limit::refuse_when_full;
+use crate::accounts::token::{KeyHash, PlainKey};
+use crate::accounts::{Scope, api_key, node_token};
 use crate::app::App;
+use crate::config::listen::Network;
 use crate::plain_text;
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
-use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap};
 use serde::de::DeserializeOwned;
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
 
 /// The id of a request, answered as `X-Request-Id` and stored with deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,9 +104,11 @@ impl FromRequestParts<App> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        Caller::from_headers(app, &parts.headers).await?.ok_or_else(|| {
+        let mut caller = Caller::from_headers(app, &parts.headers).await?.ok_or_else(|| {
             Problem::unauthorized("Send an API key: `Authorization: Bearer <key>` or `x-api-key: <key>`.")
-        })
+        })?;
+        refuse_when_full(app, &mut caller).await?;
+        Ok(caller)
     }
 }
 
@@ -138,8 +144,36 @@ impl FromRequestParts<App> for NodeCaller {
         let token = bearer(&parts.headers).ok_or_else(refused)?;
         let hash = PlainKey::parse(node_token::PREFIX, &token).ok_or_else(refused)?.hash();
         let found = node_token::find(&app.db, &hash).await?.ok_or_else(refused)?;
+        app.known_nodes.insert(hash, ());
         Ok(NodeCaller { token_id: found.token_id, token_name: found.name })
     }
+}
+
+/// Tokens of nodes that were let in lately. For what is decided before a handler looks at the token; it opens nothing.
+pub type KnownNodes = moka::sync::Cache<KeyHash, ()>;
+
+const KNOWN_NODES_MAX: u64 = 10_000;
+
+/// Revoked ones are forgotten after so long.
+const KNOWN_NODES_FOR: Duration = Duration::from_secs(600);
+
+pub fn known_nodes() -> KnownNodes {
+    moka::sync::Cache::builder().max_capacity(KNOWN_NODES_MAX).time_to_live(KNOWN_NODES_FOR).build()
+}
+
+/// Whether these headers hold the token of a node that was let in lately.
+pub fn is_known_node(app: &App, headers: &HeaderMap) -> bool {
+    bearer(headers)
+        .and_then(|token| PlainKey::parse(node_token::PREFIX, &token))
+        .is_some_and(|token| app.known_nodes.contains_key(&token.hash()))
+}
+
+/// Whether the connection comes from a proxy whose word is taken.
+pub fn is_trusted_peer(app: &App, extensions: &Extensions) -> bool {
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>();
+    peer.is_some_and(|ConnectInfo(peer)| {
+        app.config.listen.trusted_proxies.iter().any(|proxy| proxy.contains(peer.ip()))
+    })
 }
 
 /// The operator, on the operator address only.
@@ -173,27 +207,54 @@ impl FromRequestParts<App> for ClientIp {
     }
 }
 
-/// Walks X-Forwarded-For from the right for as long as a trusted proxy wrote the entry.
-fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[crate::config::listen::Network]) -> ClientIp {
+/// Walks X-Forwarded-For from the right for as long as a trusted proxy wrote the entry. An entry that names no address (`unknown`, a host)
+/// ends the walk at the proxy that wrote it.
+pub fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> ClientIp {
     let is_trusted = |ip: IpAddr| trusted.iter().any(|network| network.contains(ip));
     let mut client = peer.to_canonical();
-    let hops: Vec<&str> = headers
-        .get_all("x-forwarded-for")
-        .iter()
-        .filter_map(|v| v.to_str().ok())
-        .flat_map(|v| v.split(','))
-        .map(str::trim)
-        .collect();
-    for hop in hops.iter().rev() {
+    let lines = headers.get_all("x-forwarded-for").iter().rev();
+    let hops = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
+    // An empty element of a list counts for nothing (RFC 9110, section 5.6.1).
+    for hop in hops.filter(|hop| !hop.is_empty()) {
         if !is_trusted(client) {
             break;
         }
-        match hop.parse::<IpAddr>() {
-            Ok(ip) => client = ip.to_canonical(),
-            Err(_) => break,
+        match node_address(hop) {
+            Some(ip) => client = ip.to_canonical(),
+            None => break,
         }
     }
     ClientIp(client)
+}
+
+/// The address of a node in the notation of RFC 7239, section 6, which proxies write into X-Forwarded-For as well: with or without a port, IPv6
+/// in brackets if there is one, and all of it quoted or not.
+fn node_address(hop: &[u8]) -> Option<IpAddr> {
+    let hop = std::str::from_utf8(hop).ok()?;
+    let hop = match hop.strip_prefix('"') {
+        Some(quoted) => quoted.strip_suffix('"')?.trim(),
+        None => hop,
+    };
+    if let Some(bracketed) = hop.strip_prefix('[') {
+        let (address, rest) = bracketed.split_once(']')?;
+        let is_whole = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_node_port);
+        return address.parse::<Ipv6Addr>().ok().filter(|_| is_whole).map(IpAddr::V6);
+    }
+    match hop.split_once(':') {
+        // IPv6 without brackets has more colons than one, and no port.
+        Some((address, port)) if !port.contains(':') => {
+            address.parse::<Ipv4Addr>().ok().filter(|_| is_node_port(port)).map(IpAddr::V4)
+        }
+        _ => hop.parse().ok(),
+    }
+}
+
+/// A port, or the name that a proxy gives it in place of one.
+fn is_node_port(port: &str) -> bool {
+    match port.strip_prefix('_') {
+        Some(name) => !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)),
+        None => (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit()),
+    }
 }
 
 /// A JSON object as the body, within the route's limit; read by the rules of [`json`], which name what is wrong.
@@ -266,10 +327,7 @@ mod tests {
 
     #[test]
     fn forwarded_addresses_count_only_behind_trusted_proxies() {
-        let source = crate::config::Source::gather(
-            None,
-            [("CYCLORAMA_TRUSTED_PROXIES".to_owned(), "10.0.0.0/8".to_owned())].into_iter(),
-        );
+        let source = crate::config::Source::gather(None, [("CYCLORAMA_TRUSTED_PROXIES", "10.0.0.0/8")]);
         let config = crate::config::Config::from_source(&source.expect("source")).expect("config");
         for (peer, forwarded, expected) in [
             ("203.0.113.9", "198.51.100.1", "203.0.113.9"),
@@ -278,11 +336,43 @@ mod tests {
             ("10.0.0.1", "198.51.100.1, 10.2.3.4", "198.51.100.1"),
             ("10.0.0.1", "nonsense", "10.0.0.1"),
             ("::ffff:10.0.0.1", "198.51.100.1", "198.51.100.1"),
+            // Nodes of RFC 7239: ports, brackets, quotes.
+            ("10.0.0.1", "198.51.100.1:51234", "198.51.100.1"),
+            ("10.0.0.1", "198.51.100.1:_gate-7", "198.51.100.1"),
+            ("10.0.0.1", "[2001:db8::1]:443", "2001:db8::1"),
+            ("10.0.0.1", "[2001:db8::1]", "2001:db8::1"),
+            ("10.0.0.1", "2001:db8::1", "2001:db8::1"),
+            ("10.0.0.1", "\"198.51.100.1\"", "198.51.100.1"),
+            ("10.0.0.1", "\"[2001:db8::1]:443\"", "2001:db8::1"),
+            ("10.0.0.1", "::ffff:198.51.100.1", "198.51.100.1"),
+            ("10.0.0.1", "[::ffff:198.51.100.1]:80", "198.51.100.1"),
+            ("10.0.0.1", "198.51.100.1:1, 10.2.3.4:2, [::ffff:10.9.9.9]:3", "198.51.100.1"),
+            ("10.0.0.1", "1.1.1.1:1, 198.51.100.1:2, 10.2.3.4:3", "198.51.100.1"),
+            ("10.0.0.1", "198.51.100.1 , , ", "198.51.100.1"),
+            // What names no address ends the walk at the proxy that wrote it.
+            ("10.0.0.1", "198.51.100.1, unknown", "10.0.0.1"),
+            ("10.0.0.1", "198.51.100.1, unknown, 10.2.3.4:80", "10.2.3.4"),
+            ("10.0.0.1", "198.51.100.1, proxy.example.com:80", "10.0.0.1"),
+            ("10.0.0.1", "198.51.100.1, _hidden", "10.0.0.1"),
+            ("10.0.0.1", "198.51.100.1:", "10.0.0.1"),
+            ("10.0.0.1", "198.51.100.1:http", "10.0.0.1"),
+            ("10.0.0.1", "198.51.100.1:123456", "10.0.0.1"),
+            ("10.0.0.1", "[2001:db8::1", "10.0.0.1"),
+            ("10.0.0.1", "[2001:db8::1]443", "10.0.0.1"),
+            ("10.0.0.1", "[198.51.100.1]:1", "10.0.0.1"),
+            ("10.0.0.1", "\"198.51.100.1", "10.0.0.1"),
         ] {
             let mut headers = HeaderMap::new();
             headers.insert("x-forwarded-for", HeaderValue::from_str(forwarded).expect("header"));
             let found = client_ip(peer.parse().expect(peer), &headers, &config.listen.trusted_proxies);
             assert_eq!(found.0.to_string(), expected, "{peer} {forwarded}");
         }
+        // Lines of one header are one list, also where a client put bytes that are no text into its own.
+        let mut headers = HeaderMap::new();
+        for line in [&b"1.1.1.1"[..], b"\xff\xfe, 198.51.100.1:9", b"10.2.3.4"] {
+            headers.append("x-forwarded-for", HeaderValue::from_bytes(line).expect("header"));
+        }
+        let found = client_ip(IpAddr::from([10, 0, 0, 1]), &headers, &config.listen.trusted_proxies);
+        assert_eq!(found.0.to_string(), "198.51.100.1");
     }
 }

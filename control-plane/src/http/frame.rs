@@ -5,6 +5,8 @@ use super::cross_origin;
 use super::error::Problem;
 use super::extract::RequestId;
 use super::mcp;
+use super::refused;
+use super::slow_body::BodyWatch;
 use super::trace;
 use super::web::pages;
 use crate::app::App;
@@ -15,7 +17,7 @@ use axum::http::header::{
     CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
     X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
@@ -31,8 +33,7 @@ use tracing::Instrument;
 /// Bodies of routes that say nothing else.
 pub const BODY_BYTES_DEFAULT: usize = 16 * 1024;
 
-/// Path and query together. The longest good one, a signed embed with every parameter, is under a kilobyte.
-const ADDRESS_BYTES_MAX: usize = 8 * 1024;
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// The one route whose requests a client may name itself.
 const CAR: &str = "/api/v1/images/car";
@@ -64,7 +65,7 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     // Counted before the look at `stopping`: whoever waits for the count to fall sees every request that got past it.
     let counted = (!route.starts_with("/node/")).then(|| app.in_flight.enter());
     let is_turned_away = app.stopping.is_cancelled() && counted.is_some() && !is_probe(&route);
-    if let Some(refusal) = refuse_unseen(is_turned_away, &request) {
+    if let Some(refusal) = refused::unseen(is_turned_away, &request) {
         let mut response = refusal.into_response();
         finish(&app, &route, &request_id, &mut response);
         tell_page(page, &mut response);
@@ -72,10 +73,11 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     }
     // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
     let span = tracing::info_span!("request", request_id = &*request_id.0, method = method.as_str(), route = &*route);
-    let trace = trace::begin(request.headers(), &method, matched.as_ref().map(MatchedPath::as_str), &request_id);
+    let trace = trace::begin(&app, &request, matched.as_ref().map(MatchedPath::as_str), &request_id);
+    let (request, body) = BodyWatch::of(request, app.config.limits.client_timeout);
     let mut response = match preflight {
         Some(allowed) => allowed,
-        None => trace.around(answer(request, next, time_limit(&route, &app)).instrument(span)).await,
+        None => trace.around(answer(request, &body, next, time_limit(&route, &app)).instrument(span)).await,
     };
     let code = response.extensions().get::<Problem>().map_or("", Problem::code);
     trace::end(&trace, response.status(), code);
@@ -99,6 +101,17 @@ fn is_event_stream(response: &Response) -> bool {
     response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
+/// Events are of the moment: no cache keeps them, and no proxy gathers them before it passes them on (nginx does, unless it is told not to).
+fn stream_unhindered(headers: &mut HeaderMap) {
+    headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    let is_said = |value: &HeaderValue| {
+        value.to_str().is_ok_and(|value| value.contains("no-store") || value.contains("no-cache"))
+    };
+    if !headers.get(CACHE_CONTROL).is_some_and(is_said) {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+}
+
 /// The answer to a tool's call is the last event of its stream: until then it is waited for when the service stops.
 fn in_flight_to_the_end(response: Response, counted: Option<Entered>) -> Response {
     let (parts, body) = response.into_parts();
@@ -108,17 +121,20 @@ fn in_flight_to_the_end(response: Response, counted: Option<Entered>) -> Respons
     Response::from_parts(parts, Body::from_stream(chunks))
 }
 
-/// The handler's answer, or one for it when it panics or takes too long.
-async fn answer(request: Request, next: Next, limit: Duration) -> Response {
+/// The handler's answer, or one for it when it panics, takes too long or waits for its client in vain.
+async fn answer(request: Request, body: &BodyWatch, next: Next, limit: Duration) -> Response {
     // Nothing is looked at after a panic but what locks and transactions guard.
     let handled = AssertUnwindSafe(next.run(request)).catch_unwind();
     match tokio::time::timeout(limit, handled).await {
-        Ok(Ok(response)) => response,
+        // Whatever it says of a body that it could not read to its end.
+        Ok(Ok(response)) if body.has_given_up() && !response.status().is_success() => body_timed_out(),
+        Ok(Ok(response)) => refused::named(response).await,
         Ok(Err(_)) => {
             // Its place is in the log already, nothing of it in the answer.
             tracing::error!("a handler panicked");
             Problem::internal().into_response()
         }
+        Err(_) if body.is_waiting() => body_timed_out(),
         Err(_) => {
             tracing::error!(limit_seconds = limit.as_secs(), "a handler did not finish in time");
             Problem::unavailable("timed_out", "This took too long and was given up; nothing stays charged.")
@@ -126,6 +142,12 @@ async fn answer(request: Request, next: Next, limit: Duration) -> Response {
                 .into_response()
         }
     }
+}
+
+/// 408: the client's doing, and no failure of the service's.
+fn body_timed_out() -> Response {
+    let detail = "The body of the request did not arrive in time; nothing was charged.";
+    Problem::new(StatusCode::REQUEST_TIMEOUT, "timed_out", detail).header(CONNECTION, "close").into_response()
 }
 
 /// How a request ended: by status, and by the code of its problem document where it has one, which tells a spent budget from a dead store.
@@ -158,24 +180,6 @@ fn record(method: &Method, route: &Arc<str>, request_id: &RequestId, outcome: Ou
 /// Probes and idle nodes would drown everything else in logs.
 fn is_quiet(route: &str) -> bool {
     is_probe(route) || matches!(route, "/node/v1/nodes/{node_id}/leases" | "/node/v1/nodes/{node_id}/heartbeat")
-}
-
-/// What no handler is to see.
-fn refuse_unseen(is_turned_away: bool, request: &Request) -> Option<Problem> {
-    if is_turned_away {
-        let stopping = Problem::unavailable("shutting_down", "This process is stopping; nothing was charged.");
-        return Some(stopping.retry_after(1).header(CONNECTION, "close"));
-    }
-    // No name of anything holds it, and PostgreSQL takes it for no text. A token that holds it is a malformed one, which its route says.
-    let path = request.uri().path();
-    if path.contains("%00") && !path.starts_with("/api/v1/delivery/") {
-        return Some(Problem::not_found("not_found", "There is nothing at this address."));
-    }
-    let address_bytes = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
-    (address_bytes > ADDRESS_BYTES_MAX).then(|| {
-        let detail = format!("The address is longer than {ADDRESS_BYTES_MAX} bytes.");
-        Problem::new(StatusCode::URI_TOO_LONG, "address_too_long", detail)
-    })
 }
 
 pub(super) fn is_probe(route: &str) -> bool {
@@ -231,11 +235,9 @@ impl Drop for Entered {
 fn finish(app: &App, route: &str, request_id: &RequestId, response: &mut Response) {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         problem.write_into(response, &app.base_url, &request_id.0);
-    } else if is_bare_refusal(response) {
-        // The web framework's own refusals (a path that is no UTF-8, for instance) get our form as well.
-        let status = response.status();
-        let detail = status.canonical_reason().unwrap_or("The request was refused.");
-        Problem::new(status, "refused", detail).write_into(response, &app.base_url, &request_id.0);
+    }
+    if is_event_stream(response) {
+        stream_unhindered(response.headers_mut());
     }
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&request_id.0) {
@@ -254,18 +256,6 @@ fn finish(app: &App, route: &str, request_id: &RequestId, response: &mut Respons
     headers
         .entry(CONTENT_SECURITY_POLICY)
         .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
-}
-
-/// An error answer in plain text or without a body, which only the framework makes.
-fn is_bare_refusal(response: &Response) -> bool {
-    let status = response.status();
-    if !(status.is_client_error() || status.is_server_error()) {
-        return false;
-    }
-    match response.headers().get(CONTENT_TYPE) {
-        None => true,
-        Some(kind) => kind.as_bytes().starts_with(b"text/plain"),
-    }
 }
 
 /// How long a handler may take. Requests for pictures may wait for a render, nodes for work and for slow uploads.

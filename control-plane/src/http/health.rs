@@ -31,11 +31,14 @@ pub async fn live() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
-/// `GET /readyz`: requests can be served, with or without a render node. 503 from the first signal to stop, so that load balancers turn away.
+/// `GET /readyz`: requests can be served, with or without a render node: the database answers, and can be written. 503 from the first signal to stop, so that load balancers turn away.
 pub async fn ready(State(app): State<App>) -> Result<Json<Value>, Problem> {
     if app.unready.is_cancelled() {
         return Err(Problem::unavailable("shutting_down", "This process is stopping."));
     }
-    app.db.ping().await?;
+    if !app.db.is_ready().await {
+        let detail = "The database does not answer, or cannot be written.";
+        return Err(Problem::unavailable("dependency_down", detail).retry_after(2));
+    }
     Ok(Json(json!({ "status": "ready" })))
 }

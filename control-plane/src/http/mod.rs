@@ -12,15 +12,20 @@ pub mod health;
 pub mod json;
 pub mod legacy;
 pub mod mcp;
+pub mod network_counts;
 pub mod node;
 pub mod openapi;
 pub mod operator_host;
+mod places;
+mod public_text;
 pub mod rate_limit;
+mod refused;
 #[cfg(test)]
 mod route_tests;
 pub mod router;
 pub mod sendfile;
 pub mod server;
+mod slow_body;
 #[cfg(test)]
 mod tests;
 pub mod trace;

@@ -2,14 +2,21 @@
 //! meter, exactly and for all processes together.
 
 use super::error::Problem;
-use super::extract::{Caller, ClientIp};
+use super::extract::{Caller, ClientIp, client_ip};
+use super::frame::is_probe;
+use super::network_counts::Over;
 use super::v1::answer::problem;
 use crate::app::App;
 use crate::delivery;
 use crate::ledger::{Charge, Entry, Outcome, RateCount, Window};
-use axum::http::{HeaderName, HeaderValue};
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderName, HeaderValue, Method};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::SocketAddr;
+
+pub use super::network_counts::network_of;
 
 pub const RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 pub const RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
@@ -36,6 +43,22 @@ impl Policy {
     }
 }
 
+/// Refuses a request of a key whose window is known to be full, before anything is done for it. It is counted like any other.
+pub async fn refuse_when_full(app: &App, caller: &mut Caller) -> Result<(), Problem> {
+    if !app.meter.is_full(&caller.key_id, app.clock.now()) {
+        return Ok(());
+    }
+    let (window, counted) = delivery::count(app, caller).await;
+    if let Err(error) = counted {
+        let refusal = problem(app, error);
+        return Err(window.map_or(refusal.clone(), |window| {
+            fields(window, Policy::Key).into_iter().fold(refusal, |refusal, (name, text)| refusal.header(name, &text))
+        }));
+    }
+    caller.is_counted = true;
+    Ok(())
+}
+
 /// Puts a key's window on an answer, where it is known.
 pub fn with_window(mut response: Response, window: Option<Window>) -> Response {
     if let Some(window) = window {
@@ -45,20 +68,23 @@ pub fn with_window(mut response: Response, window: Option<Window>) -> Response {
 }
 
 fn describe(response: &mut Response, window: Window, policy: Policy) {
+    for (field, text) in fields(window, policy) {
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            response.headers_mut().insert(field, value);
+        }
+    }
+}
+
+fn fields(window: Window, policy: Policy) -> [(HeaderName, String); 5] {
     let (limit, remaining, reset) = (window.limit, window.remaining, window.reset_seconds);
     let name = policy.name();
-    let fields = [
+    [
         (RATELIMIT_LIMIT, limit.to_string()),
         (RATELIMIT_REMAINING, remaining.to_string()),
         (RATELIMIT_RESET, reset.to_string()),
         (RATELIMIT_POLICY, format!("\"{name}\";q={limit};w={WINDOW_SECONDS}")),
         (RATELIMIT, format!("\"{name}\";r={remaining};t={reset}")),
-    ];
-    for (field, text) in fields {
-        if let Ok(value) = HeaderValue::from_str(&text) {
-            response.headers_mut().insert(field, value);
-        }
-    }
+    ]
 }
 
 /// Counts a request of a key that costs nothing, then answers it. Over the limit nothing else happens.
@@ -79,7 +105,78 @@ pub async fn counted_by_address(
     limit_per_minute: i64,
     answer: impl Future<Output = Result<Response, Problem>>,
 ) -> Response {
+    if let Err(over) = app.network_counts.write(purpose, ip.0, limit_per_minute, app.clock.now()) {
+        return refuse(over);
+    }
     counted_as(app, format!("{purpose} {}", network_of(ip.0)), limit_per_minute, answer).await
+}
+
+fn refuse(over: Over) -> Response {
+    match over {
+        Over::Client(window) => {
+            let mut response = Problem::rate_limited(window.reset_seconds.max(1) as u64).into_response();
+            describe(&mut response, window, Policy::Address);
+            response
+        }
+        Over::Everybody { reset_seconds } => {
+            let detail = "Too many such requests are coming in from everywhere: try again in a minute.";
+            Problem::unavailable("at_capacity", detail).retry_after(reset_seconds.max(1) as u64).into_response()
+        }
+    }
+}
+
+const READS: &str = "reads";
+
+/// Counts what anybody may read without a key (pages, catalog, documents), by network. Its answers say nothing of the window but over the limit:
+/// shared caches keep many of them.
+pub async fn public_reads(State(app): State<App>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let count = route.as_ref().map_or(Count::Nothing, |route| what_counts(request.method(), route.as_str()));
+    let is_granted = request.headers().contains_key(AUTHORIZATION)
+        || request.headers().contains_key("x-api-key")
+        || request.uri().query().is_some_and(|query| query.contains("sig="));
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
+    let (Some(peer), Count::Reads | Count::Refusals) = (peer, count) else { return next.run(request).await };
+    let ClientIp(ip) = client_ip(peer, request.headers(), &app.config.listen.trusted_proxies);
+    let limit = app.config.limits.public_reads_per_minute;
+    match count {
+        Count::Reads => match app.network_counts.read(READS, ip, limit, app.clock.now()) {
+            Ok(()) => next.run(request).await,
+            Err(over) => refuse(over),
+        },
+        _ => {
+            if !is_granted && let Err(over) = app.network_counts.is_over(READS, ip, limit, app.clock.now()) {
+                return refuse(over);
+            }
+            let response = next.run(request).await;
+            if response.status().is_client_error() {
+                let _ = app.network_counts.read(READS, ip, limit, app.clock.now());
+            }
+            response
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Count {
+    Nothing,
+    /// Every request.
+    Reads,
+    /// Requests that were refused, of a route whose good ones are embedded in pages by the dozen; and over the limit all that show no grant.
+    Refusals,
+}
+
+/// What of a route is counted as public reads. The rest has counts of its own (keys, forms), is of nodes, or is a probe or a file at hand.
+fn what_counts(method: &Method, route: &str) -> Count {
+    let is_get = *method == Method::GET;
+    match route {
+        _ if !is_get && *method != Method::HEAD => Count::Nothing,
+        "/images/car.png" if is_get => Count::Refusals,
+        "/api/v1/delivery/{token}" if is_get => Count::Nothing,
+        "/api/v1/images/car" | "/api/v1/account" | "/api/v1/account/statement" | "/assets/{name}" => Count::Nothing,
+        route if is_probe(route) || route.starts_with("/node/") => Count::Nothing,
+        _ => Count::Reads,
+    }
 }
 
 /// Counts a request of somebody without a key, then answers it.
@@ -122,32 +219,9 @@ async fn count_in_window(app: &App, counted: String, limit_per_minute: i64) -> (
     }
 }
 
-/// One client: an IPv4 address, or the /64 network that an IPv6 client can choose its addresses from.
-pub fn network_of(ip: IpAddr) -> IpAddr {
-    match ip {
-        IpAddr::V4(_) => ip,
-        IpAddr::V6(ip) => {
-            let [a, b, c, d, ..] = ip.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_of_one_ipv6_network_are_one_client() {
-        for (given, counted) in [
-            ("203.0.113.9", "203.0.113.9"),
-            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
-            ("2001:db8:1:2:ffff::1", "2001:db8:1:2::"),
-            ("2001:db8:1:3::1", "2001:db8:1:3::"),
-        ] {
-            assert_eq!(network_of(given.parse().expect(given)).to_string(), counted);
-        }
-    }
 
     #[test]
     fn a_window_is_told_in_both_forms() {

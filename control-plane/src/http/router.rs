@@ -12,13 +12,17 @@ use super::legacy;
 use super::mcp;
 use super::node::{jobs, layers, nodes, uploads};
 use super::operator_host;
+use super::public_text::sent_well;
+use super::rate_limit::public_reads;
 use super::v1::{account, billing, delivery, events, feedback, image_urls, images, vehicles};
 use super::web::{self, dashboard};
 use super::webhooks;
 use crate::app::App;
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{Method, StatusCode};
-use axum::middleware::from_fn_with_state;
+use axum::extract::State;
+use axum::http::header::{CONTENT_TYPE, STRICT_TRANSPORT_SECURITY};
+use axum::http::{HeaderValue, Method, StatusCode};
+use axum::middleware::{from_fn, from_fn_with_state, map_response_with_state};
+use axum::response::Response;
 use axum::routing::{MethodRouter, delete, get, post, put};
 use axum::{Extension, Router};
 use tower_http::cors::{Any, CorsLayer};
@@ -97,7 +101,20 @@ pub fn public(app: App) -> Router {
         .route("/node/v1/jobs/{job_id}/failure", post(jobs::failure::failure))
         .route("/node/v1/uploads/{secret}/{name}", put(uploads::put::put))
         .route("/node/v1/layers/{secret}", get(layers::get::get));
-    framed(routes, app)
+    let routes = routes.layer(from_fn(sent_well)).layer(from_fn_with_state(app.clone(), public_reads));
+    framed(routes, app.clone()).layer(map_response_with_state(app, over_tls_alone))
+}
+
+/// Where clients come by HTTPS, browsers are told to come by nothing else (RFC 6797): not for other hosts of the domain, which are not ours.
+async fn over_tls_alone(State(app): State<App>, mut response: Response) -> Response {
+    let seconds = app.config.listen.hsts_seconds;
+    if seconds > 0
+        && app.base_url.starts_with("https://")
+        && let Ok(value) = HeaderValue::try_from(format!("max-age={seconds}"))
+    {
+        response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, value);
+    }
+    response
 }
 
 /// What operators reach, on an address of its own. Everything under `/admin` takes the operator token, `/console` a browser that was given

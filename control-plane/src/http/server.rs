@@ -1,17 +1,22 @@
 //! Serving a router on a socket with bounds axum's own loop does not set: time for the request head, its size, how long
-//! a client may let our bytes wait, and how many connections are open.
+//! a client may let our bytes wait, how many connections are open, and how many requests are answered at once.
 
+use super::frame::is_probe;
+use super::places::{Gone, Place, Places, Turn};
 use super::sendfile::{Current, SendfileStream};
 use axum::Router;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request};
+use hyper::body::{Frame, SizeHint};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -20,62 +25,125 @@ use tower::ServiceExt;
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// After an error of `accept` (no file descriptors left, for instance) trying at once only burns a core.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// For the last bytes of its last answer, once a connection is to leave.
+const LEAVING_MAX: Duration = Duration::from_millis(250);
 
 /// What one listener takes of its clients.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
+    /// Requests answered at once, each on a connection of its own. A few more connections may be open: see `places`.
     pub connections_max: usize,
     /// A client that has not sent a whole request head by then, leaves an idle connection open for so long, or takes none of our bytes
-    /// for so long, is holding a connection, not using it.
+    /// for so long, is holding a connection, not using it. As long a request waits for its turn.
     pub client_timeout: Duration,
 }
 
-/// Serves until `stopping` is cancelled, then lets open requests finish. Dropping the future cuts them off.
+/// An extension of a request that had no turn: it is to be refused.
+#[derive(Debug, Clone, Copy)]
+pub struct WithoutTurn;
+
+/// Serves until `stopping` is cancelled, then lets open requests finish. Dropping the future leaves what is open to itself.
 pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stopping: CancellationToken) {
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(bounds.client_timeout).max_buf_size(HEAD_BYTES_MAX);
-    let open = Arc::new(Semaphore::new(bounds.connections_max));
-    let graceful = GracefulShutdown::new();
+    let places = Places::new(bounds.connections_max, bounds.client_timeout);
+    // Every connection holds the first; the second ends with the last of them.
+    let (open, mut all_closed) = mpsc::channel::<Infallible>(1);
 
     loop {
-        // The permit comes first: a connection over the limit waits in the kernel's queue.
-        let next = async { (open.clone().acquire_owned().await, listener.accept().await) };
         let accepted = tokio::select! {
-            accepted = next => accepted,
+            accepted = listener.accept() => accepted,
             () = stopping.cancelled() => break,
         };
-        let (permit, stream, peer) = match accepted {
-            (Ok(permit), Ok((stream, peer))) => (permit, stream, peer),
-            (Err(_), _) => break,
-            (Ok(_), Err(error)) => {
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
-        // Small answers must not wait for the client's acknowledgement of the last one.
-        let _ = stream.set_nodelay(true);
-        let router = router.clone();
-        let current = Current::default();
-        let mut stream = TimeoutStream::new(SendfileStream::new(stream, current.clone()));
-        stream.set_write_timeout(Some(bounds.client_timeout));
-        let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-            let (router, current) = (router.clone(), current.clone());
-            async move {
-                let mut request: Request = request.map(axum::body::Body::new);
-                request.extensions_mut().insert(ConnectInfo(peer));
-                let mut response = router.oneshot(request).await.unwrap_or_else(|never| match never {});
-                current.set_from(&mut response);
-                Ok::<_, Infallible>(response)
-            }
-        });
-        let connection = graceful.watch(builder.serve_connection(TokioIo::new(Box::pin(stream)), service));
+        let Some(place) = places.enter().await else { break };
+        let connection = Connection { router: router.clone(), bounds, stopping: stopping.clone(), peer };
+        let open = open.clone();
         tokio::spawn(async move {
-            // An error here is a client that went away or sent no HTTP: nobody is left to answer.
-            let _ = connection.await;
-            drop(permit);
+            connection.serve(stream, place).await;
+            drop(open);
         });
     }
-    drop(listener);
-    graceful.shutdown().await;
+    drop((listener, open));
+    let _ = all_closed.recv().await;
+}
+
+struct Connection {
+    router: Router,
+    bounds: Bounds,
+    stopping: CancellationToken,
+    peer: SocketAddr,
+}
+
+impl Connection {
+    /// Answers request after request until the client leaves, is cut off, or the place is needed.
+    async fn serve(self, stream: TcpStream, place: Place) {
+        let _gone = Gone(place.clone());
+        // Small answers must not wait for the client's acknowledgement of the last one.
+        let _ = stream.set_nodelay(true);
+        let current = Current::default();
+        let mut stream = TimeoutStream::new(SendfileStream::new(stream, current.clone()));
+        stream.set_write_timeout(Some(self.bounds.client_timeout));
+        let (router, peer, client) = (self.router, self.peer, place.clone());
+        let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            let (router, current, client) = (router.clone(), current.clone(), client.clone());
+            async move {
+                let turn = match is_probe(request.uri().path()) {
+                    true => Some(client.probe()),
+                    false => client.turn().await,
+                };
+                let mut request: Request = request.map(Body::new);
+                request.extensions_mut().insert(ConnectInfo(peer));
+                if turn.is_none() {
+                    request.extensions_mut().insert(WithoutTurn);
+                }
+                let mut response = router.oneshot(request).await.unwrap_or_else(|never| match never {});
+                current.set_from(&mut response);
+                Ok::<_, Infallible>(response.map(|body| Answer { body, _turn: turn }))
+            }
+        });
+        let mut builder = http1::Builder::new();
+        builder.timer(TokioTimer::new()).header_read_timeout(self.bounds.client_timeout).max_buf_size(HEAD_BYTES_MAX);
+        // An error of it is a client that went away or sent no HTTP: nobody is left to answer.
+        let mut connection = pin!(builder.serve_connection(TokioIo::new(Box::pin(stream)), service));
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            () = self.stopping.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                let _ = connection.await;
+                return;
+            }
+            () = place.to_leave() => connection.as_mut().graceful_shutdown(),
+        }
+        // A request that came at the last moment is answered; a head that is not whole is not waited for.
+        while tokio::time::timeout(LEAVING_MAX, connection.as_mut()).await.is_err() && !place.is_at_rest() {}
+    }
+}
+
+/// The body of an answer. Its request has its turn until the last of it is handed to the connection.
+struct Answer {
+    body: Body,
+    _turn: Option<Turn>,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.get_mut().body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

@@ -1,23 +1,35 @@
-//! The span of a request: inside the caller's, where its `traceparent` names one.
+//! The span of a request: inside the caller's, where its `traceparent` names one and the caller is to be believed.
 
-use super::extract::RequestId;
+use super::extract::{RequestId, is_known_node, is_trusted_peer};
 use super::frame::is_probe;
-use axum::http::{HeaderMap, Method, StatusCode};
+use crate::app::App;
+use axum::extract::Request;
+use axum::http::{Method, StatusCode};
 use cyclorama_core::traces::{KeyValue, SpanKind, TRACEPARENT, Trace};
 
 /// Named and described as OpenTelemetry's conventions for HTTP servers say. As in logs, never the path or the query. None for a probe, and none
 /// for what a node asks outside of a job: with an upload for each object they would drown everything else.
-pub fn begin(headers: &HeaderMap, method: &Method, route: Option<&str>, request_id: &RequestId) -> Trace {
-    let caller = Trace::named(headers.get(TRACEPARENT).and_then(|name| name.to_str().ok()));
-    if route.is_some_and(|route| is_probe(route) || (route.starts_with("/node/") && caller.is_none())) {
+pub fn begin(app: &App, request: &Request, route: Option<&str>, request_id: &RequestId) -> Trace {
+    let is_of_node = route.is_some_and(|route| route.starts_with("/node/"));
+    let claimed = Trace::named(request.headers().get(TRACEPARENT).and_then(|name| name.to_str().ok()));
+    // Whoever is believed decides what is recorded: a stranger could have every request of theirs kept and sent to the collector.
+    let is_believed = match is_of_node {
+        true => is_known_node(app, request.headers()),
+        false => is_trusted_peer(app, request.extensions()),
+    };
+    let caller = if is_believed { claimed.clone() } else { Trace::none() };
+    if route.is_some_and(is_probe) || (is_of_node && caller.is_none()) {
         return Trace::none();
     }
-    let method = known_method(method);
+    let method = known_method(request.method());
     let mut attributes = vec![
         KeyValue::new("http.request.method", method),
         KeyValue::new("cyclorama.request_id", request_id.0.to_string()),
     ];
     attributes.extend(route.map(|route| KeyValue::new("http.route", route.to_owned())));
+    if let Some(name) = claimed.traceparent().filter(|_| !is_believed) {
+        attributes.push(KeyValue::new("cyclorama.caller_traceparent", name));
+    }
     let verb = if method == OTHER_METHOD { "HTTP" } else { method };
     let name = route.map_or_else(|| verb.to_owned(), |route| format!("{verb} {route}"));
     caller.begin(name, SpanKind::Server, attributes)

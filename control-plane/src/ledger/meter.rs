@@ -7,7 +7,7 @@
 use super::batch::{self, Applied, BatchError};
 use super::unanswered::{self, BatchId};
 use super::{Charge, Entry, LedgerError, Metered, Outcome, ProcessId, undo};
-use crate::clock::Clock;
+use crate::clock::{Clock, UnixMs};
 use crate::db::{Database, DatabaseKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,13 +57,29 @@ pub struct Meter {
     desk: Arc<Desk>,
 }
 
+/// Whose window is full, and until when: by unix milliseconds. What is missing here may be full all the same.
+type FullWindows = moka::sync::Cache<String, i64>;
+
+/// Some 100 bytes each.
+const FULL_WINDOWS_MAX: u64 = 10_000;
+
+/// A window that ends within this is left to the database, whose clock decides.
+const NEARLY_OVER_MS: i64 = 1_000;
+
 impl Meter {
+    /// Whether the window of `counted` (see [`RateCount`](super::RateCount)) is known to be full, so that nothing need be done for a request before it
+    /// is counted and refused.
+    pub fn is_full(&self, counted: &str, now: UnixMs) -> bool {
+        self.desk.full.get(counted).is_some_and(|ends_ms| now.0 < ends_ms - NEARLY_OVER_MS)
+    }
+
     /// Starts the task. `owner` is written into the holds it opens.
     pub fn start(database: Database, clock: Clock, owner: ProcessId) -> Self {
         let (queue, entries) = mpsc::channel(QUEUE_MAX);
         let batches = Batches { last: BatchId::new(), unanswered: BTreeSet::new() };
+        let full = FullWindows::builder().max_capacity(FULL_WINDOWS_MAX).build();
         let permits = Arc::new(Semaphore::new(UNANSWERED_MAX));
-        let desk = Arc::new(Desk { database, clock, owner, permits, batches: Mutex::new(batches) });
+        let desk = Arc::new(Desk { database, clock, owner, permits, batches: Mutex::new(batches), full });
         tokio::spawn(run(desk.clone(), entries));
         Meter { queue, desk }
     }
@@ -105,6 +121,7 @@ struct Desk {
     owner: ProcessId,
     permits: Arc<Semaphore>,
     batches: Mutex<Batches>,
+    full: FullWindows,
 }
 
 #[derive(Debug)]
@@ -126,6 +143,15 @@ impl Desk {
     fn oldest_unanswered(&self) -> BatchId {
         let batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         batches.unanswered.first().unwrap_or(&batches.last).clone()
+    }
+
+    fn remember_full(&self, entries: &[&Entry], answers: &[Metered]) {
+        let refused = entries.iter().zip(answers).filter(|(_, answer)| answer.outcome == Outcome::RateLimited);
+        for (entry, answer) in refused {
+            if let (Some(count), Some(window)) = (&entry.count, answer.window) {
+                self.full.insert(count.counted.clone(), self.clock.now().0 + window.reset_seconds * 1000);
+            }
+        }
     }
 
     async fn give_back(&self, entry_id: &str) {
@@ -219,6 +245,7 @@ impl Unanswered {
     fn answer(self, group: Vec<Waiting>, applied: Applied) {
         let entries: Vec<&Entry> = group.iter().map(|waiting| &waiting.entry).collect();
         count(&entries, &applied.answers);
+        self.desk.remember_full(&entries, &applied.answers);
         for (waiting, answer) in group.into_iter().zip(applied.answers) {
             if let Err(Ok(Metered { entry_id: Some(entry_id), .. })) = waiting.answer.send(Ok(answer)) {
                 let desk = self.desk.clone();

@@ -69,9 +69,10 @@ pub async fn start_sweeper(
     }))
 }
 
+/// Also what says whether the database can be written.
 async fn beat(database: &Database, process: &ProcessId, now: UnixMs) -> Result<(), LedgerError> {
     database
-        .write(
+        .write_to_learn(
             sqlx::query(
                 "insert into processes (id, started_at_ms, seen_at_ms) values ($1, $2, $2)
          on conflict (id) do update set seen_at_ms = excluded.seen_at_ms",

@@ -1,6 +1,6 @@
 //! One event as it is reported and as it is kept. Pure.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub const ID_CHARS_MAX: usize = 128;
 pub const URL_CHARS_MAX: usize = 2048;
 
 /// As reported. Members that are not known are left out, so that newer clients can talk to older services.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Event {
     pub event: String,
     pub source: Option<String>,

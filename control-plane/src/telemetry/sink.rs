@@ -2,9 +2,12 @@
 
 use super::Event;
 use crate::clock::{self, Clock, DAY_MS, UnixMs};
+use crate::config::limits::Events;
 use crate::db::Database;
-use std::sync::Arc;
+use sqlx::Row;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -22,9 +25,17 @@ const RETRY: Duration = Duration::from_secs(1);
 const FORGET_EVERY: Duration = Duration::from_secs(600);
 const FORGET_MAX: i64 = 10_000;
 
-/// The buffer is full: the database is behind.
-#[derive(Debug)]
-pub struct Full;
+/// What a row and its index entries take beside its texts, in bytes, give or take.
+const ROW_BYTES: usize = 150;
+
+/// Why events are not taken.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Full {
+    /// The database is behind.
+    Buffer,
+    /// The day has brought as many bytes as it may.
+    Day { ends_at: UnixMs },
+}
 
 /// Handle of the writing task.
 #[derive(Debug, Clone)]
@@ -32,30 +43,67 @@ pub struct Sink {
     buffer: mpsc::Sender<Accepted>,
     /// Accepted and not yet written or given up.
     pending: Arc<AtomicUsize>,
+    today: Arc<Mutex<Today>>,
+    bytes_per_day: i64,
 }
 
 #[derive(Debug)]
 struct Accepted {
     event: Event,
+    bytes: i64,
     at: UnixMs,
+}
+
+/// What the current UTC day has brought, as far as this process knows: what others have written is heard with each write of its own.
+#[derive(Debug, Default)]
+struct Today {
+    day: String,
+    written_bytes: i64,
+    /// Accepted here, not written yet.
+    pending_bytes: i64,
+}
+
+impl Today {
+    /// Takes so many bytes more, if there is room for them.
+    fn take(&mut self, bytes: i64, limit: i64, at: UnixMs) -> Result<(), Full> {
+        let day = at.utc_day();
+        if self.day != day {
+            *self = Today { day, written_bytes: 0, pending_bytes: 0 };
+        }
+        if self.written_bytes + self.pending_bytes + bytes > limit {
+            return Err(Full::Day { ends_at: UnixMs((at.0.div_euclid(DAY_MS) + 1) * DAY_MS) });
+        }
+        self.pending_bytes += bytes;
+        Ok(())
+    }
+
+    /// So many bytes of the day are no longer pending; it has brought so many in all, where that is known.
+    fn settle(&mut self, day: &str, bytes: i64, written_bytes: Option<i64>) {
+        if self.day == day {
+            self.pending_bytes = (self.pending_bytes - bytes).max(0);
+            self.written_bytes = written_bytes.unwrap_or(self.written_bytes);
+        }
+    }
 }
 
 impl Sink {
     /// Starts the writing task, which ends when every handle is gone, and the one that forgets, which runs until it is aborted.
-    pub fn start(database: Database, clock: Clock, kept_days: i64) -> (Self, [JoinHandle<()>; 2]) {
+    pub fn start(database: Database, clock: Clock, limits: Events) -> (Self, [JoinHandle<()>; 2]) {
         let (buffer, accepted) = mpsc::channel(BUFFER_MAX);
-        let pending = Arc::new(AtomicUsize::new(0));
-        let writing = tokio::spawn(write_all(database.clone(), accepted, pending.clone()));
-        let forgetting = tokio::spawn(forget_old(database, clock, kept_days));
-        (Sink { buffer, pending }, [writing, forgetting])
+        let (pending, today) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Today::default())));
+        let writing = tokio::spawn(write_all(database.clone(), accepted, pending.clone(), today.clone()));
+        let forgetting = tokio::spawn(forget_old(database, clock, limits, today.clone()));
+        (Sink { buffer, pending, today, bytes_per_day: limits.bytes_per_day }, [writing, forgetting])
     }
 
     /// Takes all of the events, or none.
     pub fn accept(&self, events: Vec<Event>, at: UnixMs) -> Result<(), Full> {
-        let places = self.buffer.try_reserve_many(events.len()).map_err(|_| Full)?;
+        let sizes: Vec<i64> = events.iter().map(bytes_of).collect();
+        let places = self.buffer.try_reserve_many(events.len()).map_err(|_| Full::Buffer)?;
+        lock(&self.today).take(sizes.iter().sum(), self.bytes_per_day, at)?;
         self.pending.fetch_add(events.len(), Ordering::SeqCst);
-        for (place, event) in places.zip(events) {
-            place.send(Accepted { event, at });
+        for (place, (event, bytes)) in places.zip(events.into_iter().zip(sizes)) {
+            place.send(Accepted { event, bytes, at });
         }
         Ok(())
     }
@@ -73,25 +121,56 @@ impl Sink {
     }
 }
 
-async fn write_all(database: Database, mut accepted: mpsc::Receiver<Accepted>, pending: Arc<AtomicUsize>) {
+fn lock(today: &Mutex<Today>) -> MutexGuard<'_, Today> {
+    today.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What an event takes in the database, give or take.
+fn bytes_of(event: &Event) -> i64 {
+    serde_json::to_vec(event).map_or(0, |text| text.len() + ROW_BYTES) as i64
+}
+
+async fn write_all(
+    database: Database,
+    mut accepted: mpsc::Receiver<Accepted>,
+    pending: Arc<AtomicUsize>,
+    today: Arc<Mutex<Today>>,
+) {
     let mut batch = Vec::with_capacity(BATCH_MAX);
     while accepted.recv_many(&mut batch, BATCH_MAX).await > 0 {
-        while let Err(error) = write(&database, &batch).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "events could not be written");
-            if !crate::db::may_pass(&error) {
-                break;
+        let mut days: BTreeMap<String, i64> = BTreeMap::new();
+        for Accepted { bytes, at, .. } in &batch {
+            *days.entry(at.utc_day()).or_default() += bytes;
+        }
+        let written = loop {
+            match write(&database, &batch, &days).await {
+                Ok(totals) => break Some(totals),
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "events could not be written");
+                    if !crate::db::may_pass(&error) {
+                        break None;
+                    }
+                    tokio::time::sleep(RETRY).await;
+                }
             }
-            tokio::time::sleep(RETRY).await;
+        };
+        for (day, bytes) in &days {
+            lock(&today).settle(day, *bytes, written.as_ref().and_then(|totals| totals.get(day)).copied());
         }
         pending.fetch_sub(batch.len(), Ordering::SeqCst);
         batch.clear();
     }
 }
 
-async fn write(database: &Database, batch: &[Accepted]) -> Result<(), sqlx::Error> {
+/// Writes the events; how many bytes each of their days has brought by then, from all processes.
+async fn write(
+    database: &Database,
+    batch: &[Accepted],
+    days: &BTreeMap<String, i64>,
+) -> Result<BTreeMap<String, i64>, sqlx::Error> {
     let json = |value: Result<String, serde_json::Error>| value.map_err(|error| sqlx::Error::Encode(error.into()));
     let mut tx = database.begin().await?;
-    for Accepted { event, at } in batch {
+    for Accepted { event, at, .. } in batch {
         sqlx::query(
             "insert into events (id, event, source, anonymous_id, session_id, properties, url, referrer, utm, at_ms)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -109,25 +188,71 @@ async fn write(database: &Database, batch: &[Accepted]) -> Result<(), sqlx::Erro
         .execute(&mut *tx)
         .await?;
     }
-    tx.commit().await
+    let mut totals = BTreeMap::new();
+    for (day, bytes) in days {
+        let sql = "insert into event_days (day, bytes) values ($1, $2)
+             on conflict (day) do update set bytes = event_days.bytes + excluded.bytes returning bytes";
+        let total: i64 = sqlx::query_scalar(sql).bind(day).bind(*bytes).fetch_one(&mut *tx).await?;
+        totals.insert(day.clone(), total);
+    }
+    tx.commit().await?;
+    Ok(totals)
 }
 
-async fn forget_old(database: Database, clock: Clock, kept_days: i64) {
+async fn forget_old(database: Database, clock: Clock, limits: Events, today: Arc<Mutex<Today>>) {
     let mut ticks = clock::ticks(FORGET_EVERY);
     loop {
         ticks.tick().await;
-        let oldest = clock.now().plus_ms(-kept_days * DAY_MS);
-        loop {
-            match forget(&database, oldest).await {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "old events could not be removed");
-                    break;
-                }
-            }
+        let forgotten = async {
+            hear_of_today(&database, &clock, &today).await?;
+            let oldest = clock.now().plus_ms(-limits.kept_days * DAY_MS);
+            forget_before(&database, oldest).await?;
+            forget_beyond(&database, limits.kept_bytes, clock.now()).await
+        };
+        if let Err(error) = forgotten.await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "old events could not be removed");
         }
     }
+}
+
+/// What the day has brought so far, also before this process was started.
+async fn hear_of_today(database: &Database, clock: &Clock, today: &Mutex<Today>) -> Result<(), sqlx::Error> {
+    let day = clock.now().utc_day();
+    let sql = "select bytes from event_days where day = $1";
+    let bytes: Option<i64> = sqlx::query_scalar(sql).bind(&day).fetch_optional(&database.readers).await?;
+    let mut today = lock(today);
+    if today.day != day {
+        *today = Today { day: day.clone(), ..Today::default() };
+    }
+    today.settle(&day, 0, bytes);
+    Ok(())
+}
+
+/// Removes all events from before `oldest`, and what is known of days that were over by then.
+async fn forget_before(database: &Database, oldest: UnixMs) -> Result<(), sqlx::Error> {
+    while forget(database, oldest).await? > 0 {}
+    database.write(sqlx::query("delete from event_days where day < $1").bind(oldest.utc_day())).await?;
+    Ok(())
+}
+
+/// Removes the oldest days until no more than so many bytes are left; the current day stays.
+async fn forget_beyond(database: &Database, kept_bytes: i64, now: UnixMs) -> Result<(), sqlx::Error> {
+    let rows = sqlx::query("select day, bytes from event_days order by day desc").fetch_all(&database.readers).await?;
+    let (mut sum, today) = (0, now.utc_day());
+    for row in rows {
+        let (day, bytes): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
+        sum += bytes;
+        if sum > kept_bytes && day < today {
+            // Everything up to this day goes.
+            let mut ends = UnixMs(now.0.div_euclid(DAY_MS) * DAY_MS);
+            while ends.plus_ms(-1).utc_day() > day {
+                ends = ends.plus_ms(-DAY_MS);
+            }
+            tracing::warn!(kept_bytes, "more events than are kept: the oldest days are removed");
+            return forget_before(database, ends).await;
+        }
+    }
+    Ok(())
 }
 
 /// Removes a bounded number of events from before `oldest`.
@@ -140,7 +265,8 @@ async fn forget(database: &Database, oldest: UnixMs) -> Result<u64, sqlx::Error>
 mod tests {
     use super::*;
     use crate::test_database::databases;
-    use sqlx::Row;
+
+    const LIMITS: Events = Events { kept_days: 90, bytes_per_day: 1_000_000, kept_bytes: 1_000_000 };
 
     fn event(name: &str) -> Event {
         serde_json::from_value(serde_json::json!({ "event": name, "properties": { "n": 1 } })).expect("an event")
@@ -155,7 +281,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn accepted_events_are_written_and_old_ones_forgotten() {
         for database in databases().await {
-            let (sink, [writing, forgetting]) = Sink::start(database.clone(), Clock::SYSTEM, 90);
+            let (sink, [writing, forgetting]) = Sink::start(database.clone(), Clock::SYSTEM, LIMITS);
             sink.accept(vec![event("new"), event("old")], Clock::SYSTEM.now()).expect("fits");
             sink.accept(vec![event("ancient")], UnixMs(1)).expect("fits");
             forgetting.abort();
@@ -171,12 +297,44 @@ mod tests {
     #[tokio::test]
     async fn a_full_buffer_takes_nothing_of_a_batch() {
         let (buffer, mut accepted) = mpsc::channel(3);
-        let sink = Sink { buffer, pending: Arc::default() };
+        let sink = Sink { buffer, pending: Arc::default(), today: Arc::default(), bytes_per_day: 1_000_000 };
         sink.accept(vec![event("a"), event("b")], UnixMs(1)).expect("fits");
         assert!(sink.accept(vec![event("c"), event("d")], UnixMs(1)).is_err());
         sink.accept(vec![event("e")], UnixMs(1)).expect("fits");
         let mut batch = Vec::new();
         accepted.recv_many(&mut batch, 10).await;
         assert_eq!(batch.iter().map(|a| a.event.event.as_str()).collect::<Vec<_>>(), ["a", "b", "e"]);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_day_brings_so_many_bytes_and_the_oldest_days_go_first() {
+        for database in databases().await {
+            let one = bytes_of(&event("new"));
+            let limits = Events { bytes_per_day: 3 * one, ..LIMITS };
+            let noon = |day: i64| UnixMs(day * DAY_MS + DAY_MS / 2);
+            let (sink, [writing, forgetting]) = Sink::start(database.clone(), Clock::SYSTEM, limits);
+            forgetting.abort();
+            for day in 10..13 {
+                sink.accept(vec![event("new"), event("new")], noon(day)).expect("fits");
+                let full = sink.accept(vec![event("new"), event("new")], noon(day)).expect_err("too much");
+                assert_eq!(full, Full::Day { ends_at: UnixMs((day + 1) * DAY_MS) });
+                sink.accept(vec![event("new")], noon(day)).expect("fits");
+                sink.flush(Duration::from_secs(10)).await;
+                // What is written counts as what was pending did.
+                sink.accept(vec![event("new")], noon(day)).expect_err("too much");
+            }
+            drop(sink);
+            writing.await.expect("writes what it has");
+            let today = Mutex::default();
+            let (clock, _) = Clock::simulated(noon(12));
+            hear_of_today(&database, &clock, &today).await.expect("reads");
+            assert_eq!(lock(&today).written_bytes, 3 * one, "a process that starts later knows");
+            forget_beyond(&database, 9 * one, noon(12)).await.expect("forgets");
+            assert_eq!(names(&database).await.len(), 9);
+            forget_beyond(&database, 7 * one, noon(12)).await.expect("forgets");
+            assert_eq!(names(&database).await.len(), 6, "a day less");
+            forget_beyond(&database, one, noon(12)).await.expect("forgets");
+            assert_eq!(names(&database).await.len(), 3, "the current day stays");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Settings: a wrong one stops the start with one clear line that names it.
 
 use cyclorama_tests::service::binaries;
+use cyclorama_tests::{DatabaseChoice, Options, Service};
 use std::process::Command;
 
 #[test]
@@ -18,6 +19,9 @@ fn a_wrong_setting_stops_the_start_with_one_line() {
         ("CYCLORAMA_RENDER_WAIT_SECONDS", "-1", "-1"),
         ("CYCLORAMA_DAILY_BUDGET_USD", "lots", "lots"),
         ("CYCLORAMA_BASE_URL", "not a url", "not a url"),
+        ("CYCLORAMA_BASE_URL", "https://example.com/cars", "a host name of its own"),
+        ("CYCLORAMA_BASE_URL", "https://u:p@images.example.com", "a user or a password"),
+        ("CYCLORAMA_BASE_URL", "https://images.example.com/?a=b", "a query"),
         ("CYCLORAMA_TRUSTED_PROXIES", "10.0.0.0/99", "10.0.0.0/99"),
         ("ALLOW_LEGACY_QUERY_KEYS", "perhaps", "perhaps"),
     ];
@@ -39,4 +43,48 @@ fn a_wrong_setting_stops_the_start_with_one_line() {
         assert!(line.contains(mention), "{line}");
         assert!(text.lines().count() <= 2, "one clear line, not: {text}");
     }
+}
+
+/// The service with these variables, started and stopped; what it wrote to its log.
+async fn log_of(options: Options) -> String {
+    let mut service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    assert!(service.terminate().await.unwrap().success());
+    service.log()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn variables_that_belong_to_nobody_are_told() {
+    let log =
+        log_of(Options::default().set("CYCLORAMA_TRUSTED_PROXY", "10.0.0.0/8").set("CYCLORAMA_NODE_SLOTS", 2)).await;
+    assert!(log.contains("CYCLORAMA_TRUSTED_PROXY is not a setting"), "{log}");
+    assert!(log.contains("did you mean CYCLORAMA_TRUSTED_PROXIES?"), "{log}");
+    assert_eq!(log.matches("is not a setting").count(), 1, "{log}");
+}
+
+#[test]
+fn what_is_no_text_in_the_environment_stops_nobody() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let odd = folder.path().join(OsStr::from_bytes(b"a\xffb"));
+    std::fs::create_dir(&odd).unwrap();
+    let run = |name: &str, arguments: &[&str]| {
+        let mut command = Command::new(binaries().unwrap().join("cyclorama"));
+        command.args(arguments).current_dir(&odd).env("PWD", &odd).env("CYCLORAMA_NODE", "none");
+        command.env(name, OsStr::from_bytes(b"\xff")).env("CYCLORAMA_LISTEN", "127.0.0.1:0").output().unwrap()
+    };
+    for arguments in [
+        &["account", "create", "--email", "a@example.com"][..],
+        &["node", "list"],
+        &["doctor"],
+        &["backup", "elsewhere"],
+        &["ledger", "verify"],
+    ] {
+        let output = run("FOO", arguments);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!text.contains("panicked") && output.status.code() != Some(101), "{arguments:?}: {text}");
+    }
+    let refused = run("CYCLORAMA_DATA_DIR", &["serve"]);
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && text.contains("CYCLORAMA_DATA_DIR") && text.contains("UTF-8"), "{text}");
 }

@@ -62,6 +62,8 @@ on_both_databases! {
         let cookie = format!("console={}", operator.cookies["console"]);
         let events = service.http.get(at("/console/events")).header("cookie", cookie).send().await.unwrap();
         assert_eq!(events.headers()["content-type"], "text/event-stream");
+        assert_eq!(events.headers()["x-accel-buffering"], "no", "no proxy gathers events");
+        assert!(["no-cache", "no-store"].contains(&events.headers()["cache-control"].to_str().unwrap()));
         let mut events = events.bytes_stream();
 
         let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();

@@ -12,7 +12,8 @@ on_both_databases! {
     async fn every_answer_is_as_documented(db: DatabaseChoice) {
         let schemathesis = std::env::var("CYCLORAMA_TEST_SCHEMATHESIS")
             .expect("CYCLORAMA_TEST_SCHEMATHESIS is not set: run the tests through `make test`");
-        let options = Options::default().set("CYCLORAMA_EVENTS_PER_MINUTE", 1_000_000);
+        let options =
+            Options::default().set("CYCLORAMA_EVENTS_PER_MINUTE", 1_000_000).set("CYCLORAMA_PUBLIC_READS_PER_MINUTE", 1_000_000);
         let service = Service::start_with(db, options).await.unwrap();
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(100_000_000).unwrap();

@@ -170,3 +170,218 @@ on_both_databases! {
         assert!(!service.log().contains("invalid byte sequence"), "{}", service.log());
     }
 }
+
+/// The head of a request, sent on a connection of its own that stays open.
+async fn send(service: &Service, head: &str) -> TcpStream {
+    let mut stream = connect(service).await;
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
+}
+
+/// The first line of the answer, within half a minute.
+async fn status_line(stream: &mut TcpStream) -> String {
+    let mut line = Vec::new();
+    let read = async {
+        while let Ok(byte) = stream.read_u8().await {
+            if byte == b'\r' {
+                break;
+            }
+            line.push(byte);
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), read).await.expect("an answer");
+    String::from_utf8(line).unwrap()
+}
+
+async fn probe(service: &Service, path: &str) -> StatusCode {
+    let request = service.visit(path).header("connection", "close").timeout(Duration::from_secs(10));
+    request.send().await.expect(path).status()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn probes_are_answered_whatever_clients_hold() {
+    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let customer = service.customer(100).unwrap();
+    let car = |year: usize| {
+        format!(
+            "GET /api/v1/images/car?make=honda&model=civic&year={year} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n",
+            customer.key
+        )
+    };
+    // No node is there: each of these waits for its render.
+    let mut held = Vec::new();
+    for number in 0..16 {
+        held.push(send(&service, &car(2000 + number)).await);
+    }
+    let mut others = Vec::new();
+    for round in 0..4 {
+        // Sockets without a word, with half a head, and with requests that wait for their turn.
+        for number in 0..60 {
+            others.push(match number % 3 {
+                0 => connect(&service).await,
+                1 => send(&service, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Half: ").await,
+                _ => send(&service, "GET /docs/errors HTTP/1.1\r\nHost: x\r\n\r\n").await,
+            });
+        }
+        for path in ["/healthz", "/readyz", "/api/health"] {
+            assert_eq!(probe(&service, path).await, StatusCode::OK, "{path}, round {round}");
+        }
+    }
+    let shown = service.operator(&["account", "show", &customer.account_id]).unwrap();
+    assert_eq!(shown["held"], 16, "those that are answered are still at it: {shown}");
+    // Of those that wait too many the oldest are refused, the youngest get their turn when there is one.
+    let mut last = send(&service, "GET /docs/errors HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    drop(held.pop());
+    let line = status_line(&mut last).await;
+    assert!(line.contains("200"), "{line}");
+    let line = status_line(&mut others[2]).await;
+    assert!(line.contains("503"), "{line}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn idle_connections_make_room_for_requests() {
+    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let mut idle = Vec::new();
+    for number in 0..400 {
+        idle.push(match number % 2 {
+            0 => connect(&service).await,
+            _ => send(&service, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await,
+        });
+        if number % 100 == 99 {
+            assert_eq!(probe(&service, "/docs/errors").await, StatusCode::OK, "{number}");
+        }
+    }
+    let (line, first) = (status_line(&mut idle[399]).await, &mut idle[0]);
+    assert!(line.contains("200"), "{line}");
+    assert_eq!(first.read(&mut [0; 1]).await.unwrap_or(0), 0, "the longest idle was closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_does_not_come_is_the_clients_fault() {
+    let service = impatient().await;
+    let customer = service.customer(1).unwrap();
+    for (path, kind) in [
+        ("/api/v1/image-urls", "application/json"),
+        ("/api/v1/events", "application/json"),
+        ("/api/auth/device/token", "application/x-www-form-urlencoded"),
+        ("/api/mcp", "application/json"),
+        ("/sign-in", "application/x-www-form-urlencoded"),
+    ] {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nAccept: application/json\r\nContent-Type: {kind}\r\nContent-Length: 100\r\n\r\n{{",
+            service.base_url.trim_start_matches("http://"),
+            customer.key
+        );
+        let mut stream = send(&service, &head).await;
+        let line = status_line(&mut stream).await;
+        assert!(line.contains("408"), "{path}: {line}");
+        let mut rest = Vec::new();
+        let _ = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut rest)).await.expect("is closed");
+        assert!(String::from_utf8_lossy(&rest).contains("\"timed_out\""), "{path}: {}", String::from_utf8_lossy(&rest));
+    }
+    assert_eq!(service.balance(&customer).await.unwrap(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_names_its_host_once() {
+    let service = impatient().await;
+    for (head, expected) in [
+        ("GET /api/health HTTP/1.1\r\nHost: x\r\n", "200"),
+        ("GET /api/health HTTP/1.0\r\n", "200"),
+        ("GET /api/health HTTP/1.1\r\n", "400"),
+        ("GET /healthz HTTP/1.1\r\nHost: x\r\nHost: x\r\n", "400"),
+        ("GET /api/v1/vehicles HTTP/1.1\r\nHost: a b\r\n", "400"),
+        ("POST /api/v1/events HTTP/1.1\r\nContent-Length: 0\r\n", "400"),
+    ] {
+        let mut stream = send(&service, &format!("{head}\r\n")).await;
+        let line = status_line(&mut stream).await;
+        assert!(line.contains(expected), "{head:?}: {line}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_cannot_be_read_is_refused_by_name() {
+    let service = Service::start(DatabaseChoice::Sqlite).await.unwrap();
+    for (path, status) in [
+        ("/api/v1/delivery/%ff", StatusCode::FORBIDDEN),
+        ("/api/v1/delivery/a%80b", StatusCode::FORBIDDEN),
+        ("/sign-in/%ff", StatusCode::BAD_REQUEST),
+        ("/confirm/%c3%28", StatusCode::BAD_REQUEST),
+        ("/pay/%fe", StatusCode::BAD_REQUEST),
+        ("/assets/%ff", StatusCode::BAD_REQUEST),
+    ] {
+        let answer = service.visit(path).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{path}");
+        let problem: Value = answer.json().await.unwrap();
+        assert!(problem["code"] != "refused" && problem["detail"] != "Bad Request", "{path}: {problem}");
+    }
+    let operator: Value =
+        serde_json::from_str(&std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap()).unwrap();
+    for (path, parameter) in [
+        ("/admin/renders?limit=junk", "limit"),
+        ("/admin/accounts/%ff", "account_id"),
+        ("/admin/prewarm/batches/%ff", "batch_id"),
+    ] {
+        let request = service.http.get(format!("{}{path}", service.admin_url()));
+        let answer = request.bearer_auth(operator["token"].as_str().unwrap()).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{path}");
+        let problem: Value = answer.json().await.unwrap();
+        assert_eq!(
+            (&problem["code"], &problem["parameter"]),
+            (&"invalid_parameter".into(), &parameter.into()),
+            "{path}"
+        );
+        assert!(problem["detail"].as_str().unwrap().contains(parameter), "{path}: {problem}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_behind_one_proxy_are_told_apart_however_it_writes_their_address() {
+    let options =
+        Options::default().set("CYCLORAMA_TRUSTED_PROXIES", "127.0.0.1").set("CYCLORAMA_DEVICE_CODE_PER_MINUTE", 1);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    service.early_in_a_minute().await;
+    for (forwarded, status) in [
+        ("203.0.113.9:1", 201),
+        ("203.0.113.9:2", 429),
+        ("203.0.113.9", 429),
+        ("198.51.100.7:2", 201),
+        ("[2001:db8::1]:443", 201),
+        ("2001:db8::2", 429),
+        ("[2001:db8:0:1::1]", 201),
+        ("\"[2001:db8:0:2::1]:80\"", 201),
+        ("8.8.8.8, 198.51.100.8:9", 201),
+        ("::ffff:198.51.100.8", 429),
+        ("198.51.100.9, unknown", 201),
+        ("198.51.100.10, unknown", 429),
+    ] {
+        let request = service.http.post(format!("{}/api/auth/device/code", service.base_url));
+        let answer = request.header("x-forwarded-for", forwarded).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{forwarded}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn browsers_that_come_by_https_are_told_to_come_by_nothing_else() {
+    for (base_url, seconds, expected) in [
+        ("https://images.example.com", "31536000", Some("max-age=31536000")),
+        ("https://images.example.com", "600", Some("max-age=600")),
+        ("https://images.example.com", "0", None),
+        ("http://images.example.com", "31536000", None),
+    ] {
+        let options = Options::default()
+            .set("CYCLORAMA_BASE_URL", base_url)
+            .set("CYCLORAMA_PAYMENTS", "off")
+            .set("CYCLORAMA_HSTS_SECONDS", seconds);
+        let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+        for path in ["/", "/healthz", "/nothing", "/api/v1/account"] {
+            let answer = service.visit(path).send().await.unwrap();
+            let said = answer.headers().get("strict-transport-security").map(|value| value.to_str().unwrap());
+            assert_eq!(said, expected, "{base_url} {path}");
+        }
+        let operator = service.http.get(format!("{}/healthz", service.admin_url())).send().await.unwrap();
+        assert!(!operator.headers().contains_key("strict-transport-security"));
+    }
+}

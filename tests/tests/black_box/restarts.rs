@@ -101,6 +101,25 @@ on_both_databases! {
         assert_eq!(service.balance(&customer).await.unwrap(), 4);
     }
 
+    async fn the_same_signal_twice_is_one(db: DatabaseChoice) {
+        let mut service = Service::start(db).await.unwrap();
+        let node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_millis(1500))).await.unwrap();
+        let customer = service.customer(5).unwrap();
+        let waiting = tokio::spawn(service.get(&customer, CAR).send());
+        for _ in 0..100 {
+            if node.renders.load(std::sync::atomic::Ordering::SeqCst) == 1 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        // To the process, and to its group, as `timeout` and a terminal send it.
+        service.signal_stop().unwrap();
+        let status = service.terminate().await.unwrap();
+        assert!(status.success(), "{status}");
+        assert_eq!(waiting.await.unwrap().unwrap().status(), StatusCode::OK);
+        assert!(!service.log().contains("second signal"), "{}", service.log());
+    }
+
     async fn served_until_load_balancers_have_turned_away(db: DatabaseChoice) {
         let mut service = Service::start_with(db, Options::default().set("CYCLORAMA_UNREADY_SECONDS", 3)).await.unwrap();
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();

@@ -11,7 +11,11 @@ const REQUEST: &str = "GET /api/v1/images/car";
 const RESULT: &str = "POST /node/v1/jobs/{job_id}/result";
 
 fn traced(collector: &str) -> Options {
-    Options::default().set("OTEL_EXPORTER_OTLP_ENDPOINT", collector).set("OTEL_BSP_SCHEDULE_DELAY", 50)
+    // Callers of these tests are believed, as a proxy is.
+    Options::default()
+        .set("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
+        .set("OTEL_BSP_SCHEDULE_DELAY", 50)
+        .set("CYCLORAMA_TRUSTED_PROXIES", "127.0.0.1")
 }
 
 fn named<'a>(spans: &'a [Span], name: &str) -> &'a Span {
@@ -104,4 +108,45 @@ async fn a_request_without_a_caller_begins_a_trace_and_no_client_makes_up_names_
     assert_eq!(spans.iter().map(|span| span.name.as_str()).collect::<Vec<_>>(), expected);
     assert!(spans.iter().all(|span| span.parent_id.is_empty()), "{spans:#?}");
     assert_eq!(spans[0].attributes["http.request.method"], "_OTHER");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stranger_decides_nothing_about_traces() {
+    let collector = Collector::open().await.unwrap();
+    let options = traced(&collector.endpoint)
+        .set("CYCLORAMA_TRUSTED_PROXIES", "10.0.0.0/8")
+        .set("OTEL_TRACES_SAMPLER", "parentbased_always_off");
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let (trace_id, caller_id) = CALLER;
+    let customer = service.customer(1).unwrap();
+    for (method, path) in [
+        ("GET", "/api/v1/images/options"),
+        ("GET", "/docs/errors"),
+        ("POST", "/node/v1/nodes"),
+        ("POST", "/node/v1/jobs/x/failure"),
+    ] {
+        let request = service.http.request(method.parse().unwrap(), format!("{}{path}", service.base_url));
+        let request = request.bearer_auth(&customer.key).header("x-forwarded-for", "10.0.0.1");
+        request.header("traceparent", format!("00-{trace_id}-{caller_id}-01")).send().await.unwrap();
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let spans = collector.spans();
+    assert!(spans.is_empty(), "{spans:#?}");
+
+    // Where everything is recorded, their spans are in traces of our own.
+    let options = traced(&collector.endpoint).set("CYCLORAMA_TRUSTED_PROXIES", "10.0.0.0/8");
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let request =
+        service.visit("/api/v1/images/options").header("traceparent", format!("00-{trace_id}-{caller_id}-00"));
+    request.send().await.unwrap();
+    for _ in 0..200 {
+        if !collector.spans().is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let spans = collector.spans();
+    let span = named(&spans, "GET /api/v1/images/options");
+    assert!(span.parent_id.is_empty(), "{span:?}");
+    assert!(span.attributes["cyclorama.caller_traceparent"].contains(trace_id), "{span:?}");
 }

@@ -11,6 +11,7 @@ use crate::accounts::password::{Password, PasswordHash};
 use crate::accounts::token::PlainKey;
 use crate::accounts::user::{self, LINK_PREFIX};
 use crate::app::App;
+use crate::clock::DAY_MS;
 use crate::http::error::Problem;
 use crate::http::extract::ClientIp;
 use crate::http::rate_limit::counted_by_address;
@@ -73,8 +74,13 @@ async fn sign_up(app: &App, visit: &Visit, form: &Form) -> Result<Response, Prob
         Ok(password) => password,
         Err(weak) => return refuse(StatusCode::BAD_REQUEST, weak.to_string()).await,
     };
-    let hash = app.passwords.hash(password).await.map_err(busy)?;
     let now = app.clock.now();
+    // Counted without a lock: a few more than the limit are no harm.
+    if user::made_since(&app.db, now.plus_ms(-DAY_MS)).await? >= app.config.limits.sign_ups_per_day {
+        let detail = "As many accounts were made today as this service takes in a day: try again tomorrow.";
+        return Err(Problem::unavailable("at_capacity", detail).retry_after(3600));
+    }
+    let hash = app.passwords.hash(password).await.map_err(busy)?;
     if let Some(mailer) = &app.mailer {
         if !attempts::count(&app.db, Attempt::SignUpMail { email }, now).await? {
             let wrong = "This address has been sent several letters already. Look for them, or try again in a quarter of an hour.";

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use tower::ServiceExt;
 
 async fn get(service: &Service, path: &str, if_none_match: Option<&str>) -> (StatusCode, HeaderMap, String) {
-    let mut request = Request::get(path);
+    let mut request = Request::get(path).header("host", "images.test");
     if let Some(etag) = if_none_match {
         request = request.header(IF_NONE_MATCH, etag);
     }

@@ -9,8 +9,9 @@ use crate::http::v1::answer::{
 };
 use crate::ledger::Source;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{FromRequestParts, Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use cyclorama_core::Format;
@@ -18,6 +19,18 @@ use cyclorama_core::Format;
 /// Specification section 8.
 const BROWSER_SECONDS_MAX: i64 = 300;
 const SHARED_SECONDS_MAX: i64 = 3600;
+
+/// The token as it stands in the address. One that is no text is a malformed one.
+pub struct Token(String);
+
+impl FromRequestParts<App> for Token {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let token = Path::<String>::from_request_parts(parts, app).await;
+        token.map(|Path(token)| Token(token)).map_err(|_| refusal(app, Refused::Invalid))
+    }
+}
 
 /// Load a signed address
 ///
@@ -46,7 +59,7 @@ const SHARED_SECONDS_MAX: i64 = 3600;
 )]
 pub async fn get(
     State(app): State<App>,
-    Path(token): Path<String>,
+    Token(token): Token,
     request_id: RequestId,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -79,10 +92,10 @@ pub async fn get(
     responses(
         (status = 200, description = "It can be loaded; `Content-Type` is what it will serve."),
         (status = 304, description = "The client has these bytes."),
-        (status = 403), (status = 404), (status = 410), (status = 500), (status = 503),
+        (status = 403), (status = 404), (status = 410), (status = 429), (status = 500), (status = 503),
     )
 )]
-pub async fn head(State(app): State<App>, Path(token): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+pub async fn head(State(app): State<App>, Token(token): Token, headers: HeaderMap) -> Result<Response, Problem> {
     let promised = urls::promise(&app, &token, if_none_match(&headers).as_deref()).await;
     let promised = promised.map_err(|no| refusal(&app, no))?;
     let mut response = Response::new(unsized_body());

@@ -45,8 +45,13 @@ pub async fn post(State(app): State<App>, ip: ClientIp, request: Request) -> Res
         let body = read_body(request, &app).await?;
         let events = read(&body)?;
         let accepted = events.len();
-        app.telemetry.accept(events, app.clock.now()).map_err(|Full| {
-            Problem::unavailable("at_capacity", "Too many events wait to be written.").retry_after(5)
+        let now = app.clock.now();
+        app.telemetry.accept(events, now).map_err(|full| match full {
+            Full::Buffer => Problem::unavailable("at_capacity", "Too many events wait to be written.").retry_after(5),
+            Full::Day { ends_at } => {
+                let detail = "As many events were reported today as are taken in a day.";
+                Problem::unavailable("at_capacity", detail).retry_after(((ends_at.0 - now.0) / 1000).max(1) as u64)
+            }
         })?;
         Ok((StatusCode::ACCEPTED, Json(EventsResponse { accepted })).into_response())
     })

@@ -150,7 +150,7 @@ pub struct ImageOptionsResponse {
         (status = 200, description = "The options.", body = ImageOptionsResponse,
          headers(("ETag" = String, description = "Changes with the options."), ("Cache-Control" = String, description = "`public`, an hour."))),
         (status = 304, description = "The client has this answer."),
-        (status = 500), (status = 503),
+        (status = 429), (status = 500), (status = 503),
     )
 )]
 pub async fn get(State(app): State<App>, request_id: RequestId, headers: HeaderMap) -> Response {

@@ -165,7 +165,7 @@ impl CatalogSearchHit {
         (status = 200, description = "The list.", body = VehiclesResponse,
          headers(("ETag" = String, description = "Changes with the list."), ("Cache-Control" = String, description = "`public`, a day."))),
         (status = 304, description = "The client has this answer."),
-        (status = 400), (status = 404), (status = 500), (status = 503),
+        (status = 400), (status = 404), (status = 429), (status = 500), (status = 503),
     )
 )]
 pub async fn get(

@@ -1,0 +1,101 @@
+//! Variables of the environment that look like ours and are nobody's: a misspelt setting would otherwise be ignored without a word.
+
+use super::source::{PREFIX, names};
+use std::ffi::OsStr;
+
+/// Read by the command line, the render node, and the scripts that set a machine up; without the prefix.
+const OF_OTHERS: &[&str] = &[
+    "ADMIN_URL",
+    "CACHE",
+    "CONFIG",
+    "KEY",
+    "NODE_ADAPTER",
+    "NODE_BATCH_MAX",
+    "NODE_CONFIG",
+    "NODE_MEMORY_WATERMARK",
+    "NODE_MODELS",
+    "NODE_NAME",
+    "NODE_PROVIDER",
+    "NODE_SHEETS",
+    "NODE_SLOTS",
+    "NODE_STUDIOS",
+    "NODE_TOKEN",
+    "NODE_URL",
+    "NODE_USD_PER_HOUR",
+    "PORT",
+    "URL",
+];
+
+/// Variables of the test suite and its benchmarks, and those that Kubernetes makes for a service that is called `cyclorama`.
+const FOREIGN_STARTS: &[&str] = &["TEST_", "BENCH_", "PORT_", "SERVICE_"];
+
+/// Names less alike than this (Jaro-Winkler) have nothing to do with each other.
+const ALIKE: f64 = 0.85;
+
+/// One that nothing reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownVariable {
+    pub name: String,
+    /// The variable that may have been meant.
+    pub nearest: Option<String>,
+}
+
+/// Those among the names of an environment.
+pub fn unknown(environment: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Vec<UnknownVariable> {
+    let known: Vec<String> =
+        names().map(str::to_ascii_uppercase).chain(OF_OTHERS.iter().map(|name| (*name).to_owned())).collect();
+    let mut found = Vec::new();
+    for name in environment {
+        let Some(short) = name.as_ref().to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+        if known.iter().any(|known| known == short) || FOREIGN_STARTS.iter().any(|start| short.starts_with(start)) {
+            continue;
+        }
+        let upper = short.to_ascii_uppercase();
+        let likeness = |known: &&String| strsim::jaro_winkler(known, &upper);
+        let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        found.push(UnknownVariable {
+            name: format!("{PREFIX}{short}"),
+            nearest: nearest.filter(|known| likeness(known) >= ALIKE).map(|known| format!("{PREFIX}{known}")),
+        });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_variable_is_told_with_what_was_meant() {
+        for (given, expected) in [
+            ("CYCLORAMA_TRUSTED_PROXY", Some(Some("CYCLORAMA_TRUSTED_PROXIES"))),
+            ("CYCLORAMA_LISTENS", Some(Some("CYCLORAMA_LISTEN"))),
+            ("CYCLORAMA_Listen", Some(Some("CYCLORAMA_LISTEN"))),
+            ("CYCLORAMA_NODE_SLOT", Some(Some("CYCLORAMA_NODE_SLOTS"))),
+            ("CYCLORAMA_WXYZ", Some(None)),
+            ("CYCLORAMA_LISTEN", None),
+            ("CYCLORAMA_BASE_URL", None),
+            ("CYCLORAMA_ALLOW_LEGACY_QUERY_KEYS", None),
+            ("CYCLORAMA_KEY", None),
+            ("CYCLORAMA_NODE_TOKEN", None),
+            ("CYCLORAMA_TEST_POSTGRES_URL", None),
+            ("CYCLORAMA_SERVICE_HOST", None),
+            ("PATH", None),
+            ("MYCYCLORAMA_LISTENS", None),
+        ] {
+            let told = unknown([given]).pop();
+            assert_eq!(told.as_ref().map(|told| told.nearest.as_deref()), expected, "{given}");
+            assert!(told.is_none_or(|told| told.name == given));
+        }
+    }
+
+    #[test]
+    fn every_variable_of_the_node_is_known() {
+        let source = include_str!("../../../render-node/src/config.rs");
+        for (at, _) in source.match_indices("\"CYCLORAMA_") {
+            let is_of_a_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+            let name = source[at + 1..].split(|c| !is_of_a_name(c)).next().expect("a name");
+            assert_eq!(unknown([name]), [], "{name}");
+        }
+    }
+}

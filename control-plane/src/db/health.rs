@@ -1,0 +1,89 @@
+//! Whether the database can be written, as the last of the writes says that this process makes every two seconds anyway; and which connections
+//! are of no use any more. A database that has become read-only (a failover, a standby, a full or lost disk) answers reads as before, and its old
+//! connections stay as they are when it can be written again.
+
+use super::DatabaseKind;
+use sqlx::AnyConnection;
+use sqlx::pool::PoolConnectionMetadata;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Five writes that did not come back: whatever holds them up, this process cannot charge.
+const SILENCE_MAX: Duration = Duration::from_secs(10);
+
+/// What a session says whose transactions cannot write.
+const READ_ONLY: &str = "select current_setting('transaction_read_only')";
+
+/// Shared by the pools of one database.
+#[derive(Debug, Clone, Default)]
+pub struct Health(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    written_at: Option<Instant>,
+    /// When the last write failed, until one succeeds.
+    failed_at: Option<Instant>,
+}
+
+impl Health {
+    /// Notes how a write ended that was made to learn this.
+    pub fn note(&self, is_written: bool, now: Instant) {
+        let mut state = self.lock();
+        match is_written {
+            true => *state = State { written_at: Some(now), failed_at: None },
+            false => state.failed_at = Some(now),
+        }
+    }
+
+    /// Whether the last write went through, not long ago. Where nobody writes to learn it, nothing is known against it.
+    pub fn is_writable(&self, now: Instant) -> bool {
+        let state = self.lock();
+        let is_late = state.written_at.is_some_and(|at| now.duration_since(at) > SILENCE_MAX);
+        state.failed_at.is_none() && !is_late
+    }
+
+    /// Whether a resting connection may be used; one that may not is closed, and another opened.
+    pub async fn is_usable(
+        &self,
+        kind: DatabaseKind,
+        connection: &mut AnyConnection,
+        about: &PoolConnectionMetadata,
+    ) -> Result<bool, sqlx::Error> {
+        let failed_at = self.lock().failed_at;
+        // While nothing can be written, every connection is opened again once after each failed write: often enough to notice that the
+        // trouble is over, and no more than the pool's size in two seconds.
+        let is_older = failed_at.is_some_and(|at| about.age > at.elapsed());
+        match kind {
+            DatabaseKind::Sqlite => Ok(!is_older),
+            DatabaseKind::Postgres => {
+                // In place of sqlx's ping: as many round trips, and it tells a session that has ended from one that only reads.
+                let read_only: String = sqlx::query_scalar(READ_ONLY).fetch_one(&mut *connection).await?;
+                Ok(read_only != "on" || (failed_at.is_some() && !is_older))
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_write_says_whether_the_next_may_work() {
+        let (health, start) = (Health::default(), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        assert!(health.is_writable(start), "nothing is known against it");
+        for (second, is_written, expected) in [(0, true, true), (2, false, false), (4, false, false), (6, true, true)] {
+            health.note(is_written, at(second));
+            assert_eq!(health.is_writable(at(second)), expected, "{second}");
+        }
+        assert!(health.is_writable(at(16)));
+        assert!(!health.is_writable(at(17)), "a write hangs");
+        health.note(true, at(18));
+        assert!(health.is_writable(at(18)));
+    }
+}

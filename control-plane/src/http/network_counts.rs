@@ -1,0 +1,184 @@
+//! Requests of people and programs without a key, counted by network in this process's memory: what is over a limit here costs no database row
+//! and no work. Windows are whole minutes, as the meter's are.
+
+use crate::clock::UnixMs;
+use crate::ledger::Window;
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::{Mutex, PoisonError};
+
+const MINUTE_MS: i64 = 60_000;
+
+/// Networks of one minute, some 50 bytes each. More than that in a minute are not one client's doing, and the rest goes uncounted.
+const NETWORKS_MAX: usize = 262_144;
+
+/// Networks around one client's: as many times what one client may.
+const NEIGHBOURS: i64 = 10;
+
+/// All networks together: as many times what one client may, in one process.
+const EVERYBODY: i64 = 500;
+
+/// What was counted in the current minute.
+#[derive(Debug, Default)]
+pub struct NetworkCounts(Mutex<Minute>);
+
+#[derive(Debug, Default)]
+struct Minute {
+    number: i64,
+    counts: HashMap<(&'static str, Scope), i64>,
+}
+
+/// Whose requests one count is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Scope {
+    Client(IpAddr),
+    Neighbours(IpAddr),
+    Everybody,
+}
+
+/// Why a request is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// The client, or the networks around it, have asked too often.
+    Client(Window),
+    /// All networks together have.
+    Everybody { reset_seconds: i64 },
+}
+
+impl NetworkCounts {
+    /// Counts a request that reads.
+    pub fn read(&self, purpose: &'static str, ip: IpAddr, limit: i64, now: UnixMs) -> Result<(), Over> {
+        self.count(&[(purpose, Scope::Client(network_of(ip)), limit)], now)
+    }
+
+    /// Counts a request that writes: for its client, for the networks around it, and for everybody, so that rows are bounded whoever sends them.
+    /// One that is refused is counted nowhere, so that nobody uses up what others may.
+    pub fn write(&self, purpose: &'static str, ip: IpAddr, limit: i64, now: UnixMs) -> Result<(), Over> {
+        let limits = [
+            (purpose, Scope::Client(network_of(ip)), limit),
+            (purpose, Scope::Neighbours(neighbours_of(ip)), limit.saturating_mul(NEIGHBOURS)),
+            (purpose, Scope::Everybody, limit.saturating_mul(EVERYBODY)),
+        ];
+        self.count(&limits, now)
+    }
+
+    /// Whether the next request that reads would be refused.
+    pub fn is_over(&self, purpose: &'static str, ip: IpAddr, limit: i64, now: UnixMs) -> Result<(), Over> {
+        let minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = minute.counts.get(&(purpose, Scope::Client(network_of(ip))));
+        match count.is_some_and(|count| *count >= limit) && minute.number == now.0.div_euclid(MINUTE_MS) {
+            true => Err(Over::Client(full(limit, now))),
+            false => Ok(()),
+        }
+    }
+
+    fn count(&self, limits: &[(&'static str, Scope, i64)], now: UnixMs) -> Result<(), Over> {
+        let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = now.0.div_euclid(MINUTE_MS);
+        if minute.number != number {
+            minute.counts.clear();
+            minute.number = number;
+        }
+        for (purpose, scope, limit) in limits {
+            if minute.counts.get(&(*purpose, *scope)).is_some_and(|count| count >= limit) {
+                return Err(match scope {
+                    Scope::Client(_) | Scope::Neighbours(_) => Over::Client(full(*limit, now)),
+                    Scope::Everybody => Over::Everybody { reset_seconds: reset_seconds(now) },
+                });
+            }
+        }
+        for (purpose, scope, _) in limits {
+            let is_known = minute.counts.contains_key(&(*purpose, *scope));
+            if is_known || minute.counts.len() < NETWORKS_MAX {
+                *minute.counts.entry((*purpose, *scope)).or_default() += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn full(limit: i64, now: UnixMs) -> Window {
+    Window { limit, remaining: 0, reset_seconds: reset_seconds(now) }
+}
+
+fn reset_seconds(now: UnixMs) -> i64 {
+    (MINUTE_MS - now.0.rem_euclid(MINUTE_MS) + 999) / 1000
+}
+
+/// One client: an IPv4 address, or the /64 network that an IPv6 client can choose its addresses from.
+pub fn network_of(ip: IpAddr) -> IpAddr {
+    match ip {
+        IpAddr::V4(_) => ip,
+        IpAddr::V6(ip) => {
+            let [a, b, c, d, ..] = ip.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+    }
+}
+
+/// The networks that one customer of a provider may have many of: a /24, or the /48 that an IPv6 site is given.
+fn neighbours_of(ip: IpAddr) -> IpAddr {
+    match ip {
+        IpAddr::V4(ip) => {
+            let [a, b, c, _] = ip.octets();
+            Ipv4Addr::new(a, b, c, 0).into()
+        }
+        IpAddr::V6(ip) => {
+            let [a, b, c, ..] = ip.segments();
+            Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0).into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().expect(text)
+    }
+
+    #[test]
+    fn addresses_of_one_ipv6_network_are_one_client() {
+        for (given, counted, around) in [
+            ("203.0.113.9", "203.0.113.9", "203.0.113.0"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::", "2001:db8:1::"),
+            ("2001:db8:1:2:ffff::1", "2001:db8:1:2::", "2001:db8:1::"),
+            ("2001:db8:1:3::1", "2001:db8:1:3::", "2001:db8:1::"),
+        ] {
+            assert_eq!(network_of(ip(given)), ip(counted));
+            assert_eq!(neighbours_of(ip(given)), ip(around));
+        }
+    }
+
+    #[test]
+    fn a_client_has_its_limit_in_each_minute() {
+        let counts = NetworkCounts::default();
+        let count = |address: &str, at_ms| counts.read("pages", ip(address), 2, UnixMs(at_ms));
+        assert_eq!((count("2001:db8::1", 1_000), count("2001:db8::2", 2_000)), (Ok(()), Ok(())));
+        let over = Err(Over::Client(Window { limit: 2, remaining: 0, reset_seconds: 57 }));
+        assert_eq!(count("2001:db8::3", 3_000), over);
+        assert_eq!(counts.is_over("pages", ip("2001:db8::3"), 2, UnixMs(3_000)), over);
+        assert_eq!(counts.is_over("other", ip("2001:db8::3"), 2, UnixMs(3_000)), Ok(()));
+        assert_eq!(count("2001:db8:0:1::1", 3_000), Ok(()));
+        assert_eq!(counts.is_over("pages", ip("2001:db8::3"), 2, UnixMs(60_000)), Ok(()));
+        assert_eq!(count("2001:db8::3", 60_000), Ok(()));
+    }
+
+    #[test]
+    fn writes_are_bounded_for_a_site_and_for_everybody() {
+        let (counts, now) = (NetworkCounts::default(), UnixMs(0));
+        let write = |address: String| counts.write("letters", ip(&address), 2, now);
+        // A site with as many networks as it likes.
+        let taken = (0..1000).filter(|n| write(format!("2001:db8:0:{n:x}::1")).is_ok()).count();
+        assert_eq!(taken as i64, 2 * NEIGHBOURS);
+        // One address that does not stop uses up nothing of the others'.
+        let taken = (0..100_000).filter(|_| write("192.0.2.1".to_owned()).is_ok()).count();
+        assert_eq!(taken, 2);
+        // Sites without number.
+        let taken =
+            (0..100_000).filter(|n| write(format!("2001:{:x}:{:x}::1", n / 1000 + 1, n % 1000)).is_ok()).count();
+        assert_eq!(taken as i64, 2 * EVERYBODY - 2 * NEIGHBOURS - 2);
+        assert!(matches!(write("198.51.100.1".to_owned()), Err(Over::Everybody { reset_seconds: 60 })));
+    }
+}

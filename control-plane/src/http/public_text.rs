@@ -1,0 +1,162 @@
+//! Public texts (pages without a secret, documents, lists): compressed for whoever takes it, and with a validator, so that nobody loads twice what
+//! has not changed.
+//!
+//! Nothing private is compressed: the length of a compressed page that holds a secret beside what a stranger chose tells of the secret (BREACH).
+//! Public is what may be kept by caches and sets no cookie; pages with forms, and of somebody who is signed in, say `private, no-store`.
+
+use super::v1::answer::if_none_match;
+use crate::delivery::etag_matches;
+use axum::body::{Body, HttpBody, to_bytes};
+use axum::extract::Request;
+use axum::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, SET_COOKIE, VARY,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest, Sha256};
+use std::io::Write;
+
+/// What is smaller fits into a packet or two as it is.
+const COMPRESSED_BYTES_MIN: u64 = 1024;
+
+/// Our largest text has some 150 KiB; what is larger is sent as it comes.
+const TEXT_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// A third of the time of the usual level, for an eighth more bytes.
+const LEVEL: u32 = 4;
+
+pub async fn sent_well(request: Request, next: Next) -> Response {
+    let (headers, is_get) = (request.headers().clone(), request.method() == Method::GET);
+    let response = next.run(request).await;
+    match is_get && is_public_text(&response) {
+        true => answer(response, &headers).await,
+        false => response,
+    }
+}
+
+async fn answer(response: Response, asked: &HeaderMap) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(text) = to_bytes(body, TEXT_BYTES_MAX as usize).await else {
+        // Cannot be: the body said how long it is.
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let tag = match parts.headers.get(ETAG).and_then(|tag| tag.to_str().ok()) {
+        Some(tag) => tag.trim_start_matches("W/").to_owned(),
+        None => format!("\"{}\"", hex::encode(&Sha256::digest(&text)[..16])),
+    };
+    let weak = HeaderValue::try_from(format!("W/{tag}")).ok();
+    if let (Some(weak), false) = (&weak, parts.headers.contains_key(ETAG)) {
+        parts.headers.insert(ETAG, weak.clone());
+    }
+    parts.headers.append(VARY, HeaderValue::from_static("accept-encoding"));
+    if if_none_match(asked).is_some_and(|known| etag_matches(&known, &tag)) {
+        parts.status = StatusCode::NOT_MODIFIED;
+        parts.headers.remove(CONTENT_TYPE);
+        parts.headers.remove(CONTENT_LENGTH);
+        return Response::from_parts(parts, Body::empty());
+    }
+    if text.len() as u64 >= COMPRESSED_BYTES_MIN
+        && takes_gzip(asked)
+        && let Ok(small) = gzip(&text)
+    {
+        parts.headers.remove(CONTENT_LENGTH);
+        parts.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        // Other bytes than those that a strong validator of the handler's names.
+        if let Some(weak) = weak {
+            parts.headers.insert(ETAG, weak);
+        }
+        return Response::from_parts(parts, Body::from(small));
+    }
+    Response::from_parts(parts, Body::from(text))
+}
+
+fn gzip(text: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(text.len() / 4), Compression::new(LEVEL));
+    encoder.write_all(text)?;
+    encoder.finish()
+}
+
+fn is_public_text(response: &Response) -> bool {
+    let headers = response.headers();
+    let text_of = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let (kind, caching) = (text_of(CONTENT_TYPE), text_of(CACHE_CONTROL));
+    let is_text = kind != "text/event-stream"
+        && (kind.starts_with("text/") || kind.starts_with("application/json") || kind.starts_with("image/svg+xml"));
+    let is_public = !caching.is_empty() && !["private", "no-store"].iter().any(|word| caching.contains(word));
+    response.status() == StatusCode::OK
+        && is_text
+        && is_public
+        && !headers.contains_key(SET_COOKIE)
+        && !headers.contains_key(CONTENT_ENCODING)
+        && response.body().size_hint().exact().is_some_and(|bytes| (1..=TEXT_BYTES_MAX).contains(&bytes))
+}
+
+/// Whether gzip is named with a weight above zero, or everything is (RFC 9110, section 12.5.3).
+fn takes_gzip(asked: &HeaderMap) -> bool {
+    let lines = asked.get_all(ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+    let codings: Vec<(String, bool)> = lines
+        .flat_map(|line| line.split(','))
+        .map(|coding| {
+            let mut parts = coding.split(';').map(str::trim);
+            let name = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let weight = parts.find_map(|part| part.strip_prefix("q=")).and_then(|weight| weight.parse::<f32>().ok());
+            (name, weight.unwrap_or(1.0) > 0.0)
+        })
+        .collect();
+    let named =
+        |wanted: &[&str]| codings.iter().find(|(name, _)| wanted.contains(&name.as_str())).map(|(_, takes)| *takes);
+    named(&["gzip", "x-gzip"]).or_else(|| named(&["*"])).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_sent_to_those_who_take_it() {
+        for (line, expected) in [
+            ("gzip", true),
+            ("br, GZIP;q=0.5", true),
+            ("x-gzip", true),
+            ("*", true),
+            ("*;q=0, gzip", true),
+            ("gzip;q=0", false),
+            ("gzip; q=0.000, *", false),
+            ("br, deflate", false),
+            ("identity", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(line))]);
+            assert_eq!(takes_gzip(&headers), expected, "{line}");
+        }
+        assert!(!takes_gzip(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn only_public_texts_are_touched() {
+        for (kind, caching, cookie, expected) in [
+            ("text/html; charset=utf-8", "no-cache", None, true),
+            ("application/json", "public, max-age=300", None, true),
+            ("text/css; charset=utf-8", "no-cache", None, true),
+            ("text/html; charset=utf-8", "private, no-store", None, false),
+            ("text/html; charset=utf-8", "no-cache", Some("visitor=x"), false),
+            ("application/json", "", None, false),
+            ("text/event-stream", "no-cache", None, false),
+            ("image/png", "public, max-age=300", None, false),
+            ("application/problem+json", "no-cache", None, false),
+        ] {
+            let mut response = Response::new(Body::from("a text"));
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+            if !caching.is_empty() {
+                response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(caching));
+            }
+            if let Some(cookie) = cookie {
+                response.headers_mut().insert(SET_COOKIE, HeaderValue::from_static(cookie));
+            }
+            assert_eq!(is_public_text(&response), expected, "{kind} {caching} {cookie:?}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Limits on what anybody may ask without a key, and what a key over its limit costs.
+
+use cyclorama_tests::{Browser, DatabaseChoice, Options, Service, on_both_databases};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn public_reads_are_limited_by_network() {
+    let options =
+        Options::default().set("CYCLORAMA_PUBLIC_READS_PER_MINUTE", 5).set("CYCLORAMA_TRUSTED_PROXIES", "127.0.0.1");
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let customer = service.customer(1).unwrap();
+    service.early_in_a_minute().await;
+    let visit = |path: &str, client: &str| service.visit(path).header("x-forwarded-for", client).send();
+    for (number, path) in
+        ["/api/v1/vehicles", "/api/v1/images/options", "/status", "/docs", "/api/examples"].iter().enumerate()
+    {
+        assert_eq!(visit(path, &format!("2001:db8::{number}")).await.unwrap().status(), StatusCode::OK, "{path}");
+    }
+    for path in [
+        "/api/v1/vehicles?q=golf",
+        "/openapi.json",
+        "/",
+        "/sign-in",
+        "/agents.md",
+        "/images/car.png?make=nosuch&model=x&year=2020&mode=cached",
+    ] {
+        let refused = visit(path, "2001:db8::ffff").await.unwrap();
+        assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS, "{path}");
+        assert_eq!(
+            (&refused.headers()["ratelimit-limit"], &refused.headers()["ratelimit-remaining"]),
+            (&"5".parse().unwrap(), &"0".parse().unwrap())
+        );
+        let wait: u64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+        assert!((1..=60).contains(&wait), "{wait}");
+        assert_eq!(refused.json::<Value>().await.unwrap()["code"], "rate_limited", "{path}");
+    }
+    let head =
+        service.http.head(format!("{}/api/v1/delivery/x", service.base_url)).header("x-forwarded-for", "2001:db8::9");
+    assert_eq!(head.send().await.unwrap().status(), StatusCode::TOO_MANY_REQUESTS);
+    // Not for others, probes, files, and requests that have their own limits.
+    for (path, client, status) in [
+        ("/api/v1/vehicles", "2001:db8:0:1::1", StatusCode::OK),
+        ("/healthz", "2001:db8::1", StatusCode::OK),
+        ("/readyz", "2001:db8::1", StatusCode::OK),
+        ("/assets/site.css", "2001:db8::1", StatusCode::OK),
+        ("/api/v1/delivery/x", "2001:db8::1", StatusCode::FORBIDDEN),
+    ] {
+        assert_eq!(visit(path, client).await.unwrap().status(), status, "{path}");
+    }
+    let keyed =
+        service.get(&customer, "/api/v1/account").header("x-forwarded-for", "2001:db8::1").send().await.unwrap();
+    assert_eq!(keyed.status(), StatusCode::OK);
+    // Refused pictures count, good ones do not.
+    for number in 0..6 {
+        let answer = visit("/images/car.png?make=nosuch&model=x&year=2020", "203.0.113.9").await.unwrap();
+        let expected = if number < 5 { StatusCode::NOT_FOUND } else { StatusCode::TOO_MANY_REQUESTS };
+        assert_eq!(answer.status(), expected, "{number}");
+    }
+}
+
+on_both_databases! {
+    async fn a_key_over_its_limit_is_refused_before_anything_is_done_for_it(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let customer = service.customer(100).unwrap();
+        let made = service.operator(&["key", "create", "--account", &customer.account_id, "--rate-limit", "2"]).unwrap();
+        let key = made["key"].as_str().unwrap();
+        service.early_in_a_minute().await;
+        let ask = |path: &str| service.visit(path).bearer_auth(key).send();
+        let missing = "/api/v1/images/car?make=nosuch&model=x&year=2020";
+        for _ in 0..2 {
+            assert_eq!(ask(missing).await.unwrap().status(), StatusCode::NOT_FOUND);
+        }
+        // The first finds the window full, the others know.
+        for path in [missing, missing, "/api/v1/images/car?make=honda", "/api/v1/account"] {
+            let refused = ask(path).await.unwrap();
+            assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS, "{path}");
+            for field in ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "ratelimit", "ratelimit-policy", "retry-after"] {
+                assert!(refused.headers().contains_key(field), "{path} {field}");
+            }
+            let problem: Value = refused.json().await.unwrap();
+            assert!(problem["suggestions"].is_null() && problem["parameter"].is_null(), "{problem}");
+        }
+        // Refused requests are use as well.
+        let account: Value = service.get(&customer, "/api/v1/account").send().await.unwrap().json().await.unwrap();
+        assert_eq!(account["data"]["usage_30d"]["requests"], 7, "{account}");
+    }
+
+    async fn a_day_takes_so_many_events(db: DatabaseChoice) {
+        let options = Options::default().set("CYCLORAMA_EVENTS_PER_MINUTE", 10_000).set("CYCLORAMA_EVENTS_MIB_PER_DAY", 1);
+        let mut service = Service::start_with(db, options).await.unwrap();
+        let event = json!({"event": "page_view", "properties": {"filler": "x".repeat(1_500)}});
+        let batch = json!({"events": vec![event; 20]});
+        let address = format!("{}/api/v1/events", service.base_url);
+        let mut taken = 0;
+        loop {
+            let answer = service.http.post(&address).json(&batch).send().await.unwrap();
+            if answer.status() == StatusCode::ACCEPTED {
+                taken += 1;
+                assert!(taken < 60, "a MiB is full");
+                continue;
+            }
+            assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+            assert!(answer.headers().contains_key("retry-after"));
+            assert_eq!(answer.json::<Value>().await.unwrap()["code"], "at_capacity");
+            break;
+        }
+        assert!(taken > 20, "{taken} batches");
+        // Another process, or this one after a restart, knows what the day has brought.
+        assert!(service.terminate().await.unwrap().success());
+        service.launch().await.unwrap();
+        let mut last = StatusCode::ACCEPTED;
+        for _ in 0..10 {
+            last = service.http.post(&address).json(&batch).send().await.unwrap().status();
+        }
+        assert_eq!(last, StatusCode::SERVICE_UNAVAILABLE);
+    }
+
+    async fn a_day_takes_so_many_accounts(db: DatabaseChoice) {
+        let service = Service::start_with(db, Options::default().set("CYCLORAMA_SIGN_UPS_PER_DAY", 1)).await.unwrap();
+        let password = "a long way to Tipperary";
+        let first = Browser::new(&service).sign_up("ada@example.com", password).await.unwrap();
+        assert_eq!(first.status, StatusCode::SEE_OTHER, "{}", first.text());
+        let second = Browser::new(&service).sign_up("bob@example.com", password).await.unwrap();
+        assert_eq!(second.status, StatusCode::SERVICE_UNAVAILABLE, "{}", second.text());
+        assert!(second.headers.contains_key("retry-after"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn public_texts_are_compressed_and_loaded_once() {
+    let service = Service::start(DatabaseChoice::Sqlite).await.unwrap();
+    for path in [
+        "/openapi.json",
+        "/docs",
+        "/docs/errors",
+        "/agents.md",
+        "/llms.txt",
+        "/pricing",
+        "/api/v1/vehicles?year=2020",
+        "/assets/site.css",
+    ] {
+        let plain = service.visit(path).send().await.unwrap();
+        assert!(!plain.headers().contains_key("content-encoding"), "{path}");
+        let tag = plain.headers().get("etag").unwrap_or_else(|| panic!("{path}")).clone();
+        let length = plain.bytes().await.unwrap().len();
+        let small = service.visit(path).header("accept-encoding", "br, gzip").send().await.unwrap();
+        assert_eq!(small.headers()["content-encoding"], "gzip", "{path}");
+        assert!(small.headers()["vary"].to_str().unwrap().contains("accept-encoding"), "{path}");
+        let bytes = small.bytes().await.unwrap();
+        assert!(
+            bytes.starts_with(&[0x1f, 0x8b]) && bytes.len() * 3 < length * 2,
+            "{path}: {} of {length} bytes",
+            bytes.len()
+        );
+        let again =
+            service.visit(path).header("if-none-match", &tag).header("accept-encoding", "gzip").send().await.unwrap();
+        assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{path}");
+        let opaque = |tag: &reqwest::header::HeaderValue| tag.to_str().unwrap().trim_start_matches("W/").to_owned();
+        assert_eq!(opaque(&again.headers()["etag"]), opaque(&tag), "{path}");
+        assert!(again.bytes().await.unwrap().is_empty(), "{path}");
+    }
+    // What holds a secret, or is no text, is sent as it is.
+    let customer = service.customer(1).unwrap();
+    let mut browser = Browser::new(&service);
+    browser.headers.push(("accept-encoding", "gzip".to_owned()));
+    for path in ["/sign-in", "/sign-up", "/playground"] {
+        assert!(!browser.get(path).await.unwrap().headers.contains_key("content-encoding"), "{path}");
+    }
+    browser.sign_up("ada@example.com", "a long way to Tipperary").await.unwrap();
+    for path in ["/docs", "/dashboard", "/dashboard/keys"] {
+        assert!(!browser.get(path).await.unwrap().headers.contains_key("content-encoding"), "{path}");
+    }
+    let account = service.get(&customer, "/api/v1/account").header("accept-encoding", "gzip").send().await.unwrap();
+    assert!(!account.headers().contains_key("content-encoding"));
+}
