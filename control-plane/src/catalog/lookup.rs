@@ -1,6 +1,8 @@
 //! Finding one vehicle by what a caller wrote, and saying what was wrong where there is none.
 
-use super::{Catalog, Make, Model, names};
+use super::nameless::{is_nameless, is_nameless_make};
+use super::search::{Effort, Match, MatchKind, Query, Words, model_nicknames, trims_and_years};
+use super::{Catalog, Make, Model, import, names};
 use cyclorama_core::Vehicle;
 use serde::Serialize;
 
@@ -145,7 +147,10 @@ impl Catalog {
             let key = names::key(name);
             let starting = |model: &&Model| !key.is_empty() && model.slug.replace('-', "").starts_with(&key);
             let several: Vec<&Model> = make.models.iter().filter(starting).collect();
-            if several.is_empty() { unknown_model(make, &key, name, None) } else { ambiguous(make, several, name) }
+            match several.is_empty() {
+                true => self.unknown_model(make, &key, name, None),
+                false => self.ambiguous(make, several, name, None),
+            }
         })
     }
 
@@ -181,15 +186,15 @@ impl Catalog {
         let at = |(_, model): &(String, u32)| &make.models[*model as usize];
         if let Some(exact) = starting.first().filter(|(other, _)| other == key) {
             let model = at(exact);
-            return self.found(make, model, year).ok_or_else(|| not_in_year(make, model, year));
+            return self.found(make, model, year).ok_or_else(|| self.not_in_year(make, model, asked, year));
         }
         let in_year: Vec<&Model> = starting.iter().map(at).filter(|model| model.years().contains(year)).collect();
         match (in_year.as_slice(), starting) {
-            ([only], _) => self.found(make, only, year).ok_or_else(|| not_in_year(make, only, year)),
-            ([], [only]) => Err(not_in_year(make, at(only), year)),
-            ([], []) => Err(unknown_model(make, key, asked, Some(year))),
-            ([], several) => Err(ambiguous(make, several.iter().map(at).collect(), asked)),
-            (several, _) => Err(ambiguous(make, several.to_vec(), asked)),
+            ([only], _) => self.found(make, only, year).ok_or_else(|| self.not_in_year(make, only, asked, year)),
+            ([], [only]) => Err(self.not_in_year(make, at(only), asked, year)),
+            ([], []) => Err(self.unknown_model(make, key, asked, Some(year))),
+            ([], several) => Err(self.ambiguous(make, several.iter().map(at).collect(), asked, Some(year))),
+            (several, _) => Err(self.ambiguous(make, several.to_vec(), asked, Some(year))),
         }
     }
 
@@ -202,7 +207,7 @@ impl Catalog {
         let key = make_key(asked);
         let mut alike: Vec<(f64, &Make)> =
             self.makes.iter().map(|make| (likeness(&key, &names::key(&make.name)), make)).collect();
-        alike.retain(|(likeness, _)| *likeness >= LIKENESS_MIN);
+        alike.retain(|(likeness, make)| *likeness >= LIKENESS_MIN && !is_nameless_make(make));
         // How many models a make has stands for how likely it is to be meant.
         alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.models.len().cmp(&a.1.models.len())));
         NotFound {
@@ -211,48 +216,117 @@ impl Catalog {
             suggestions: alike.iter().take(SUGGESTIONS_MAX).map(|(_, make)| Suggestion::make(make)).collect(),
         }
     }
-}
 
-fn not_in_year(make: &Make, model: &Model, year: u16) -> NotFound {
-    NotFound {
-        missing: Missing::Year,
-        detail: format!(
-            "the catalog has no {} {} of {year}; it has {}",
-            make.name,
-            model.name,
-            ranges(&model.years().iter().collect::<Vec<_>>())
-        ),
-        suggestions: vec![Suggestion::model(make, model)],
+    fn not_in_year(&self, make: &Make, model: &Model, asked: &str, year: u16) -> NotFound {
+        let mut near = self.meant(make, asked, year, |found| found.kind == MatchKind::Exact && found.reading.left == 0);
+        near.insert(0, (make, model));
+        near.splice(0..0, self.same_car_in(make, model, year));
+        NotFound {
+            missing: Missing::Year,
+            detail: format!(
+                "the catalog has no {} {} of {year}; it has {}",
+                make.name,
+                model.name,
+                ranges(&model.years().iter().collect::<Vec<_>>())
+            ),
+            suggestions: suggestions(near, Some(year)),
+        }
+    }
+
+    fn ambiguous(&self, make: &Make, mut models: Vec<&Model>, asked: &str, year: Option<u16>) -> NotFound {
+        models.sort_by_key(|model| (rank(model), model.slug.len()));
+        let detail =
+            format!("`{}` is the beginning of {} models of {}; name one", shortened(asked), models.len(), make.name);
+        let meant = year.map_or(Vec::new(), |year| self.meant(make, asked, year, |_| false));
+        let models = models.into_iter().map(|model| (make, model));
+        NotFound {
+            missing: Missing::AmbiguousModel,
+            detail,
+            suggestions: suggestions(meant.into_iter().chain(models), year),
+        }
+    }
+
+    fn unknown_model(&self, make: &Make, key: &str, asked: &str, year: Option<u16>) -> NotFound {
+        let mut alike: Vec<(f64, &Model)> =
+            make.models.iter().map(|model| (likeness(key, &model.slug.replace('-', "")), model)).collect();
+        alike.retain(|(likeness, _)| *likeness >= LIKENESS_MIN);
+        alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(rank(a.1).cmp(&rank(b.1))));
+        let meant = year.map_or(Vec::new(), |year| self.meant(make, asked, year, |_| true));
+        let alike = alike.into_iter().map(|(_, model)| (make, model));
+        NotFound {
+            missing: Missing::Model,
+            detail: format!("{} has no model `{}` in the catalog", make.name, shortened(asked)),
+            suggestions: suggestions(meant.into_iter().chain(alike), year),
+        }
+    }
+
+    /// What somebody may mean by the name of a model that the release does not have so in that year, the surest first: the
+    /// longest beginning of the name that is a model or a nickname (`911 Turbo S`), the family of a trim (`C 300`), then what the
+    /// search finds, as far as it is `sure`.
+    fn meant<'a>(
+        &'a self,
+        make: &'a Make,
+        asked: &str,
+        year: u16,
+        sure: impl Fn(&Match) -> bool,
+    ) -> Vec<(&'a Make, &'a Model)> {
+        let words = Words::of(asked);
+        let mut meant = self.beginning(make, &words, 0, year);
+        // `e-Golf` is a Golf, and sold as one where it has no row.
+        if meant.is_empty() && words.len() > 1 && words.join(0, 1) == "e" {
+            meant = self.beginning(make, &words, 1, year);
+        }
+        let asides = trims_and_years(&words);
+        let position = self.makes.iter().position(|other| other.id == make.id).map(|position| position as u32);
+        let query = Query { words: &words, asides: &asides, year: Some(year), make: position, effort: Effort::Decide };
+        let mut found = self.search_index().matches(&query);
+        found.retain(|found| found.is_model && sure(found));
+        found.sort_by_key(|found| (std::cmp::Reverse((found.score, found.renown)), found.subject));
+        let models = found.iter().filter_map(|found| {
+            let (_, model, _) = self.search_index().subject(found.subject);
+            self.same_car_in(make, make.models.get(model? as usize)?, year)
+        });
+        meant.extend(models);
+        meant
+    }
+
+    /// The model of that year that the longest beginning of a name stands for.
+    fn beginning<'a>(&'a self, make: &'a Make, words: &Words, from: usize, year: u16) -> Vec<(&'a Make, &'a Model)> {
+        let make_key = names::key(&make.name);
+        for to in (from + 1..=words.len()).rev() {
+            let key = words.join(from, to);
+            let without_make = key.strip_prefix(&make_key).filter(|rest| !rest.is_empty());
+            let family = import::family(&make_key, key);
+            let is_called = |model: &&Model| {
+                let own = model.slug.replace('-', "");
+                own == key
+                    || without_make == Some(&own)
+                    || model_nicknames(make, model).iter().any(|name| names::key(name) == key)
+            };
+            let of_family =
+                |model: &&Model| family.as_ref().is_some_and(|family| model.slug.replace('-', "") == *family);
+            // One letter is a model only where it is the whole name: `C 300` is no `C`.
+            let is_name = key.len() > 1 || to == words.len();
+            let called = make.models.iter().filter(|model| is_name && is_called(model));
+            let models = called.chain(make.models.iter().filter(of_family));
+            let in_year: Vec<_> = models.filter_map(|model| self.same_car_in(make, model, year)).collect();
+            if !in_year.is_empty() {
+                return in_year;
+            }
+        }
+        Vec::new()
     }
 }
 
-fn ambiguous(make: &Make, mut models: Vec<&Model>, asked: &str) -> NotFound {
-    models.sort_by_key(|model| (rank(model), model.slug.len()));
-    NotFound {
-        missing: Missing::AmbiguousModel,
-        detail: format!(
-            "`{}` is the beginning of {} models of {}; name one",
-            shortened(asked),
-            models.len(),
-            make.name
-        ),
-        suggestions: models.into_iter().take(SUGGESTIONS_MAX).map(|model| Suggestion::model(make, model)).collect(),
-    }
-}
-
-fn unknown_model(make: &Make, key: &str, asked: &str, year: Option<u16>) -> NotFound {
-    let mut alike: Vec<(f64, &Model)> =
-        make.models.iter().map(|model| (likeness(key, &model.slug.replace('-', "")), model)).collect();
-    alike.retain(|(likeness, _)| *likeness >= LIKENESS_MIN);
-    alike.sort_by(|a, b| {
-        let in_year = |model: &Model| year.is_some_and(|year| !model.years().contains(year));
-        b.0.total_cmp(&a.0).then(in_year(a.1).cmp(&in_year(b.1))).then(rank(a.1).cmp(&rank(b.1)))
+/// Each once, at most as many as an answer carries: those of the year that is asked for first, rows that name no vehicle last.
+fn suggestions<'a>(models: impl IntoIterator<Item = (&'a Make, &'a Model)>, year: Option<u16>) -> Vec<Suggestion> {
+    let mut models: Vec<(&Make, &Model)> = models.into_iter().collect();
+    models.sort_by_key(|(make, model)| {
+        (year.is_some_and(|year| !model.years().contains(year)), is_nameless(make, model))
     });
-    NotFound {
-        missing: Missing::Model,
-        detail: format!("{} has no model `{}` in the catalog", make.name, shortened(asked)),
-        suggestions: alike.iter().take(SUGGESTIONS_MAX).map(|(_, model)| Suggestion::model(make, model)).collect(),
-    }
+    let mut seen = std::collections::HashSet::new();
+    models.retain(|(make, model)| seen.insert((make.id, model.slug.as_str())));
+    models.into_iter().take(SUGGESTIONS_MAX).map(|(make, model)| Suggestion::model(make, model)).collect()
 }
 
 /// Commonest first; models of unknown popularity last.

@@ -9,10 +9,12 @@ pub mod current;
 pub mod diff;
 pub mod import;
 pub mod lookup;
+pub mod nameless;
 pub mod names;
 pub mod release;
 pub mod reload;
 pub mod search;
+mod twins;
 
 pub use current::{CurrentCatalog, ReloadError};
 pub use diff::Diff;
@@ -104,6 +106,12 @@ impl Catalog {
                 .collect();
             keys.sort();
             models_by_key.push(keys);
+        }
+        // A nickname stands for its make where no make has it for a name.
+        for (position, make) in release.makes.iter().enumerate() {
+            for name in search::make_nicknames(make) {
+                makes_by_key.entry(lookup::make_key(name)).or_insert_with(|| vec![position as u32]);
+            }
         }
         let Release { package, sources, makes, dimensions, .. } = release;
         Self {

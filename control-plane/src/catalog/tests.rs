@@ -291,3 +291,163 @@ proptest! {
         let _ = CATALOG.find("ford", &model, year);
     }
 }
+
+/// Make, model and year as decoders of identification numbers, dealers' feeds and people write them, and the vehicle that is
+/// meant: it is found, or the first suggestion is this one and has the year.
+#[test]
+fn names_of_decoders_lead_to_the_vehicle_of_that_year() {
+    let cases = include_str!("decoder_names.tsv").lines().filter(|line| !line.starts_with('#'));
+    let (mut count, mut wrong) = (0, Vec::new());
+    for line in cases {
+        let [make, model, year, expected] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let year: u16 = year.parse().expect(line);
+        count += 1;
+        let (found, is_year) = match CATALOG.find(make, model, year) {
+            Ok(found) => (format!("{}/{}", found.vehicle.make, found.vehicle.model), true),
+            Err(refusal) => refusal.suggestions.first().map_or((format!("{refusal}"), false), |first| {
+                let model = first.model_slug.clone().unwrap_or_default();
+                let again = CATALOG.find(&first.make_slug, &model, year);
+                (format!("{}/{model}", first.make_slug), again.is_ok() && first.years.contains(&year))
+            }),
+        };
+        if !is_year || !expected.split('|').any(|one| one == found) {
+            wrong.push(format!("{make} {model} {year}: {found} ({is_year}), not {expected}"));
+        }
+        let query = format!("{make} {model} {year}");
+        let resolved =
+            crate::resolve::resolve(&CATALOG, &crate::resolve::Request { query: &query, ..Default::default() });
+        let told = resolved
+            .map_or("nothing".to_owned(), |told| format!("{}/{}/{}", told.make.slug, told.model.slug, told.year));
+        if !expected.split('|').any(|one| told == format!("{one}/{year}")) {
+            wrong.push(format!("resolve {query}: {told}, not {expected}"));
+        }
+    }
+    assert!(count >= 60, "{count}");
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// Whoever follows a suggestion that has the year finds the vehicle; those that have it come first.
+#[test]
+fn suggestions_of_the_year_come_first_and_are_found() {
+    for make in CATALOG.makes() {
+        for model in &make.models {
+            let years = model.years();
+            let Some(gap) = (1990..=2026).find(|year| !years.contains(*year)) else { continue };
+            let refusal = CATALOG.find(&make.slug, &model.slug, gap).expect_err("not in that year");
+            let has: Vec<bool> = refusal.suggestions.iter().map(|one| one.years.contains(&gap)).collect();
+            assert!(has.is_sorted_by(|a, b| a >= b), "{}/{} {gap}: {has:?}", make.slug, model.slug);
+            if let Some(first) = refusal.suggestions.first().filter(|_| has[0]) {
+                let slug = first.model_slug.as_deref().unwrap_or_default();
+                assert!(CATALOG.find(&first.make_slug, slug, gap).is_ok(), "{}/{slug} {gap}", first.make_slug);
+            }
+            let twin = CATALOG.twins(make, model).any(|(_, twin)| twin.years().contains(gap));
+            assert!(!twin || has[0], "{}/{} {gap}", make.slug, model.slug);
+        }
+    }
+}
+
+#[test]
+fn nicknames_of_makes_are_makes() {
+    for (name, slug) in [
+        ("Mercedes", "mercedes-benz"),
+        ("VW", "volkswagen"),
+        ("Chevy", "chevrolet"),
+        ("Alfa", "alfa-romeo"),
+        ("Rolls", "rolls-royce"),
+        ("Jag", "jaguar"),
+        ("БМВ", "bmw"),
+        ("Мерседес", "mercedes-benz"),
+        ("特斯拉", "tesla"),
+        ("トヨタ", "toyota"),
+        ("Aston", "aston-martin"),
+    ] {
+        assert_eq!(CATALOG.make(name).map(|make| make.slug.as_str()), Some(slug), "{name}");
+    }
+    for make in CATALOG.makes() {
+        for name in search::make_nicknames(make) {
+            let found = CATALOG.make(name).unwrap_or_else(|| panic!("{name} is no make"));
+            let has_it_for_a_name = names::key(&found.name) == names::key(name);
+            assert!(found.id == make.id || has_it_for_a_name, "{name} is {}", found.slug);
+        }
+    }
+}
+
+/// A word for a body in a model's name is the body it has, or the row is listed with the reason.
+#[test]
+fn bodies_are_what_names_say() {
+    #[derive(serde::Deserialize)]
+    struct File {
+        words: Vec<Says>,
+        other: Vec<Other>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Says {
+        bodies: Vec<BodyClass>,
+        words: Vec<String>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Other {
+        #[serde(rename = "why")]
+        _why: String,
+        models: Vec<String>,
+    }
+    let file: File = toml::from_str(include_str!("body_words.toml")).expect("body_words.toml");
+    let mut listed: BTreeSet<&String> = file.other.iter().flat_map(|other| &other.models).collect();
+    let (mut wrong, mut count) = (BTreeSet::new(), 0);
+    for make in CATALOG.makes() {
+        for model in &make.models {
+            let words = names::words(&model.name);
+            let pairs: Vec<String> = words.windows(2).map(|pair| pair.concat()).collect();
+            let has = |says: &&Says| words.iter().chain(&pairs).any(|word| says.words.contains(word));
+            for says in file.words.iter().filter(has) {
+                count += 1;
+                let body = |year| CATALOG.vehicle(make, model, year).expect("a year of the model").body;
+                let other: BTreeSet<&str> = model
+                    .years()
+                    .iter()
+                    .map(body)
+                    .filter(|body| !says.bodies.contains(body))
+                    .map(|body| body.as_str())
+                    .collect();
+                let key = format!("{}/{}", make.slug, model.slug);
+                if !other.is_empty() && !listed.remove(&key) {
+                    wrong.insert(format!("{key}: {other:?}, and its name says {:?}", says.bodies));
+                }
+            }
+        }
+    }
+    assert!(count > 250, "{count}");
+    assert_eq!(wrong, BTreeSet::new());
+    assert_eq!(listed, BTreeSet::new(), "listed, and as their names say");
+}
+
+/// A nameplate that is sold as a low car and as an SUV has two heights: no low body has that of the SUV.
+#[test]
+fn a_low_body_has_not_the_height_of_its_suv() {
+    let (mut wrong, mut count) = (BTreeSet::new(), 0);
+    for make in CATALOG.makes() {
+        for suv in make.models.iter().filter(|model| names::words(&model.name).iter().any(|word| word == "suv")) {
+            let plate = names::words(&suv.name).into_iter().take_while(|word| word != "suv").collect::<String>();
+            for other in make.models.iter().filter(|other| names::key(&other.name).starts_with(&plate)) {
+                for year in other.years().iter().filter(|year| suv.years().contains(*year)) {
+                    let of = |model| CATALOG.vehicle(make, model, year).expect("a year of the model");
+                    let (low, tall) = (of(other), of(suv));
+                    let is_tall = |body| matches!(body, Suv | OffRoader);
+                    if is_tall(tall.body) && !is_tall(low.body) && low.body != Pickup {
+                        count += 1;
+                        if low.dimensions.height_mm + 60 > tall.dimensions.height_mm {
+                            wrong.insert(format!("{}: {:?}, {:?}", low.key(), low.dimensions, tall.dimensions));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(count >= 8, "{count}");
+    assert_eq!(wrong, BTreeSet::new());
+    let height =
+        |model: &str, year| CATALOG.find("mercedes-benz", model, year).expect(model).vehicle.dimensions.height_mm;
+    assert!(
+        height("eqs-class", 2024) < 1_560 && height("eqe-class", 2023) < 1_560 && height("eqs-class-suv", 2024) > 1_680
+    );
+}

@@ -1,8 +1,8 @@
 //! How sure an answer is.
 //!
 //! `high`: every word is accounted for, the names are written out without mistakes, and no other vehicle fits as well.
-//! `medium`: a typing mistake, a beginning of a name, a word for a trim, a year the model was not built in, or another
-//! vehicle that fits as well. `low`: words are left over, or only a piece of the name was there.
+//! `medium`: a typing mistake, a beginning of a name, a word for a trim, a year the model was not built in, a
+//! row that names no vehicle, or another vehicle that fits as well. `low`: words are left over, or only a piece of the name was there.
 
 use super::recognise::BODY_SLOT;
 use super::vocabulary::BODIES;
@@ -25,11 +25,14 @@ named_enum! {
 pub struct Doubts {
     pub unclear_view: bool,
     pub wrong_year: bool,
+    /// The row names no vehicle.
+    pub nameless: bool,
 }
 
-pub fn judge(
+/// `found` are all matches that are other vehicles, or the best itself.
+pub fn judge<'a>(
     best: &Match,
-    found: &[Match],
+    mut found: impl Iterator<Item = &'a Match>,
     asides: &[Aside],
     words: &Words,
     body: Option<BodyClass>,
@@ -40,7 +43,7 @@ pub fn judge(
     if reading.left != 0 || words.truncated || pieces_only || reading.missing > 0 && reading.edits > 1 {
         return Confidence::Low;
     }
-    let rival = found.iter().any(|other| {
+    let rival = found.any(|other| {
         other.is_model
             && other.subject != best.subject
             && other.reading.points >= reading.points - RIVAL_POINTS
@@ -61,7 +64,8 @@ pub fn judge(
         && reading.missing == 0
         && !reading.inside
         && reading.make.is_none_or(|fit| fit == Fit::Exact);
-    if named && !rival && !guessed && !year_or_name && !other_body && !doubts.unclear_view && !doubts.wrong_year {
+    let doubtful = doubts.unclear_view || doubts.wrong_year || doubts.nameless;
+    if named && !rival && !guessed && !year_or_name && !other_body && !doubtful {
         Confidence::High
     } else {
         Confidence::Medium

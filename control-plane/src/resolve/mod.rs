@@ -11,7 +11,8 @@ mod vocabulary;
 
 pub use confidence::Confidence;
 
-use crate::catalog::search::{ASIDES_MAX, Aside, Effort, Match, MatchKind, Query, Words, YEAR_SLOT, atom_bits};
+use crate::catalog::nameless::{is_nameless, is_nameless_make, is_written_out};
+use crate::catalog::search::{ASIDES_MAX, Aside, Effort, Fit, Match, MatchKind, Query, Words, YEAR_SLOT, atom_bits};
 use crate::catalog::{Catalog, Make, Model};
 use cyclorama_core::{Colour, Format, SizePreset, View};
 use std::cmp::Reverse;
@@ -22,6 +23,9 @@ const CANDIDATES_MAX: usize = 8;
 const CANDIDATE_POINTS_BEHIND_MAX: i32 = 40;
 /// Makes that are named to somebody who said nothing more.
 const MAKES_MAX: usize = 5;
+
+/// A make that is so well known is meant where it is written; others are words as well (`Standard`, `Access`).
+const KNOWN_MAKE_RENOWN: u16 = 20;
 
 /// What somebody asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -92,6 +96,11 @@ pub fn resolve<'a>(catalog: &'a Catalog, request: &Request<'_>) -> Result<Resolv
     let find = |asides: &[Aside]| {
         let query = Query { words: &words, asides, year: request.year, make, effort: Effort::Decide };
         let mut found = catalog.search_index().matches(&query);
+        // A row that names no vehicle is asked for by all of its words, or not at all.
+        found.retain(|found| {
+            let is_asked_for = |(of, model)| is_written_out(&words, of, model, make.is_some());
+            !catalog.search_index().is_nameless(found.subject) || model_of(catalog, found).is_none_or(is_asked_for)
+        });
         found.sort_by_key(|found| (Reverse((found.score, found.renown)), found.subject));
         found
     };
@@ -132,7 +141,29 @@ fn decide<'a>(
     makes.sort_by_key(|found| Reverse((found.reading.points, found.renown)));
     // The make alone is meant when that explains more of the words; renown decides between the two only at a tie.
     let explains = |found: &Match| (found.reading.points, found.renown);
-    let best = best.filter(|best| makes.first().is_none_or(|make| explains(best) >= explains(make)));
+    let mut best = best.filter(|best| makes.first().is_none_or(|make| explains(best) >= explains(make)));
+    // Somebody who writes a make that everybody knows does not mean another one's model (`classic ford`).
+    let ignores = |best: &Match, make: &&Match| {
+        let aside = make.asides(asides).fold(make.reading.left, |taken, aside| taken | bits(aside));
+        let is_known = !make.is_model && make.kind == MatchKind::Exact && make.renown >= KNOWN_MAKE_RENOWN;
+        is_known && best.reading.make.is_none() && best.reading.left & !aside & atom_bits(0, words.len() as u8) != 0
+    };
+    if let Some(ignored) = best.and_then(|best| found.iter().find(|make| ignores(best, make))) {
+        best = None;
+        if makes.is_empty() {
+            makes.push(ignored);
+        }
+    }
+    let best = written_out(catalog, request, found, words, best).or(best);
+    let is_real = |found: &&Match| make_of(catalog, found).is_some_and(|make| !is_nameless_make(make));
+    // A make that is a kind of vehicle gives way to one that everybody knows (`all wheel drive bmw`).
+    let is_known = |make: &&Match| !make.is_model && make.kind == MatchKind::Exact && make.renown >= KNOWN_MAKE_RENOWN;
+    if !makes.is_empty() && !makes.iter().any(is_real) {
+        makes.splice(0..0, found.iter().find(is_known));
+    }
+    if makes.iter().any(is_real) {
+        makes.retain(is_real);
+    }
     let Some((best, (make, model))) = best.and_then(|best| Some((best, model_of(catalog, best)?))) else {
         let extracted = makes.first().map_or_else(Extracted::default, |best| extracted(words, asides, best).0);
         let top = makes.first().map_or(0, |best| best.reading.points);
@@ -142,6 +173,9 @@ fn decide<'a>(
     };
     let (extracted, doubts) = extracted(words, asides, best);
     let asked = request.year.or(extracted.year);
+    let same_car = asked.and_then(|year| catalog.same_car_in(make, model, year));
+    let family = asked.filter(|_| same_car.is_none()).and_then(|year| catalog.family_in(make, model, year));
+    let (make, model) = same_car.or(family).unwrap_or((make, model));
     let years = model.years();
     let year = match asked {
         Some(asked) => years.iter().min_by_key(|year| (year.abs_diff(asked), Reverse(*year))),
@@ -150,17 +184,68 @@ fn decide<'a>(
     // A model of the catalog has a year.
     let year = year.ok_or_else(|| Unresolved { makes: vec![make], extracted: extracted.clone() })?;
     let body = catalog.vehicle(make, model, year).map(|vehicle| vehicle.body);
-    let doubts = confidence::Doubts { wrong_year: asked.is_some_and(|asked| asked != year), ..doubts };
-    let confidence = confidence::judge(best, found, asides, words, body, &doubts);
+    let doubts = confidence::Doubts {
+        wrong_year: asked.is_some_and(|asked| asked != year) || family.is_some(),
+        nameless: is_nameless(make, model),
+        ..doubts
+    };
+    // A twin is the same car and no rival.
+    let is_twin = |other: &Match| {
+        let mut others = model_of(catalog, other).into_iter().flat_map(|(of, other)| catalog.twins(of, other));
+        others.any(|(_, twin)| std::ptr::eq(twin, model))
+    };
+    let confidence =
+        confidence::judge(best, found.iter().filter(|other| !is_twin(other)), asides, words, body, &doubts);
     let near = |other: &&Match| {
         other.is_model && other.subject != best.subject && other.score >= best.score - CANDIDATE_POINTS_BEHIND_MAX
     };
-    let candidates = std::iter::once(best)
-        .chain(found.iter().filter(near))
-        .filter_map(|other| model_of(catalog, other).map(|(make, model)| Candidate { make, model, kind: other.kind }))
-        .take(CANDIDATES_MAX)
-        .collect();
+    let others = std::iter::once(best).chain(found.iter().filter(near)).filter_map(|other| {
+        let (make, model) = model_of(catalog, other)?;
+        Some(Candidate { make, model, kind: other.kind })
+    });
+    let mut candidates = vec![Candidate { make, model, kind: best.kind }];
+    candidates.extend(others.filter(|other| !std::ptr::eq(other.model, model)).take(CANDIDATES_MAX - 1));
     Ok(Resolved { make, model, year, extracted, candidates, confidence })
+}
+
+/// A make and one of its models, both written out as whole words: they are meant, whatever else there is that is not
+/// understood (`BMW X5 xDrive40i`) or that the name of another vehicle comes near to (`BMW X5 30d`, `530d`). `best` stays
+/// where it is written out itself, or is a longer name that begins so.
+fn written_out<'a>(
+    catalog: &Catalog,
+    request: &Request<'_>,
+    found: &'a [Match],
+    words: &Words,
+    best: Option<&Match>,
+) -> Option<&'a Match> {
+    let key = |found: &Match| model_of(catalog, found).map(|(_, model)| model.slug.replace('-', ""));
+    let written = words.written();
+    let place = |key: &str| {
+        let begins = |at: usize| written[at..].iter().any(|(_, to)| words.join(written[at].0, *to) == key);
+        (0..written.len()).find(|at| key.len() > 1 && begins(*at))
+    };
+    let is_named = |found: &&Match| {
+        found.is_model
+            && !found.by_nickname
+            && found.kind == MatchKind::Exact
+            && (found.reading.make == Some(Fit::Exact) || request.make.is_some())
+            && key(found).is_some_and(|key| place(&key).is_some())
+    };
+    // Of `GLC 300` the model stands first.
+    let order = |found: &&Match| (key(found).and_then(|key| place(&key)), Reverse((found.reading.had, found.score)));
+    let named = found.iter().filter(is_named).min_by_key(|found| order(found))?;
+    let name = key(named)?;
+    let goes_on = |best: &Match| key(best).is_some_and(|other| other.starts_with(&name));
+    let inexact = |best: &Match| {
+        let reading = &best.reading;
+        reading.edits > 0 || reading.inside || reading.begun || reading.missing > 0
+    };
+    // `EQC 400`: registers have a `400` as well.
+    let is_number = |best: &Match| key(best).is_some_and(|key| key.bytes().all(|byte| byte.is_ascii_digit()));
+    let make = |found: &Match| catalog.search_index().subject(found.subject).0;
+    let follows =
+        |best: &Match| is_named(&best) && is_number(best) && make(best) == make(named) && order(&named) < order(&best);
+    best.is_none_or(|best| (inexact(best) || follows(best)) && !goes_on(best)).then_some(named)
 }
 
 /// More of the query is understood than not; and some word of it is a name and nothing else, or the make is named: `the car`
@@ -212,7 +297,7 @@ fn extracted(words: &Words, asides: &[Aside], found: &Match) -> (Extracted, conf
         format: value(recognise::FORMAT_SLOT).and_then(|number| Format::ALL.get(usize::from(number)).copied()),
         unread,
     };
-    (extracted, confidence::Doubts { unclear_view: !clear, wrong_year: false })
+    (extracted, confidence::Doubts { unclear_view: !clear, wrong_year: false, nameless: false })
 }
 
 #[cfg(test)]

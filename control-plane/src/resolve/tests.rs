@@ -1,4 +1,5 @@
 use super::*;
+use crate::catalog::nameless::is_nameless;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -180,5 +181,167 @@ proptest! {
             prop_assert!(CATALOG.find(&found.make.slug, &found.model.slug, found.year).is_ok());
             prop_assert_eq!(&found.candidates[0].model.slug, &found.model.slug);
         }
+    }
+}
+
+/// Rows of the registers that name no vehicle are asked for by all their words, and never taken for certain.
+#[test]
+fn rows_that_name_no_vehicle_are_never_certain() {
+    let mut wrong = BTreeSet::new();
+    let mut count = 0;
+    for make in CATALOG.makes() {
+        for model in make.models.iter().filter(|model| is_nameless(make, model)) {
+            count += 1;
+            let is_it = |found: &Resolved<'_>| found.make.id == make.id && found.model.slug == model.slug;
+            for query in [
+                make.name.clone(),
+                format!("{} {}", make.name, model.name),
+                format!("red {} {}", make.name, model.name),
+                format!("{} {}", model.name, make.name),
+            ] {
+                if resolved(&query).is_ok_and(|found| is_it(&found) && found.confidence == Confidence::High) {
+                    wrong.insert(format!("{query}: {}/{}", make.slug, model.slug));
+                }
+            }
+            if resolved(&make.name).is_ok_and(|found| is_it(&found)) {
+                wrong.insert(format!("{} alone: {}/{}", make.name, make.slug, model.slug));
+            }
+        }
+    }
+    assert!(count > 1_500, "{count}");
+    assert_eq!(wrong, BTreeSet::new());
+}
+
+/// Names that are also words for a kind of vehicle.
+#[test]
+fn real_names_that_are_words_for_a_kind_are_certain() {
+    for query in [
+        "alfa romeo spider",
+        "audi coupe",
+        "audi cabriolet",
+        "fiat coupe",
+        "hyundai coupe",
+        "maserati coupe",
+        "maserati spyder",
+        "tesla roadster",
+        "morgan roadster",
+        "mazda roadster",
+        "smart roadster",
+        "renault spider",
+        "mini convertible",
+        "toyota van",
+        "nissan pickup",
+        "isuzu pickup",
+        "aston martin volante",
+        "royal enfield classic",
+        "can-am spyder",
+        "mazda mpv",
+        "vw up",
+        "bentley turbo",
+    ] {
+        let found = resolved(query).unwrap_or_else(|_| panic!("{query} is not found"));
+        assert!(!is_nameless(found.make, found.model), "{query}");
+        assert_eq!(found.confidence, Confidence::High, "{query}: {}/{}", found.make.slug, found.model.slug);
+    }
+}
+
+#[test]
+fn a_make_and_a_word_for_a_kind_are_no_certain_vehicle() {
+    let high = |query: &str| resolved(query).is_ok_and(|found| found.confidence == Confidence::High);
+    for (query, make) in [
+        ("mercedes benz", "mercedes-benz"),
+        ("red mercedes benz", "mercedes-benz"),
+        ("2015 mercedes benz", "mercedes-benz"),
+        ("mercedes benz from behind", "mercedes-benz"),
+        ("Mercedes-Benz", "mercedes-benz"),
+        ("costin sports car", "costin-sports-car"),
+        ("smart car", "smart"),
+        ("classic ford", "ford"),
+        ("kawasaki motorcycle", "kawasaki"),
+        ("harley davidson motorcycle", "harley-davidson"),
+        ("all wheel drive bmw", "bmw"),
+        ("electric honda", "honda"),
+    ] {
+        assert_eq!(told(&resolved(query)).0, format!("404 {make}"), "{query}");
+    }
+    for query in [
+        "honda motorcycle",
+        "red honda motorcycle",
+        "a lexus hybrid",
+        "2010 lexus hybrid",
+        "nissan sedan",
+        "mitsubishi electric car",
+        "suzuki scooter",
+        "yamaha motorcycle blue",
+        "skoda combi",
+        "honda touring",
+        "hyundai truck",
+        "mitsubishi van",
+        "nissan diesel",
+        "ford tractor",
+        "ford classic",
+        "electric moped",
+        "motorcycle kawasaki",
+        "consulier gtp gtp",
+    ] {
+        assert!(!high(query), "{query}: {}", told(&resolved(query)).0);
+    }
+    for (query, expected) in
+        [("2017 Mercedes-Benz Benz", "mercedes-benz/benz/2017"), ("2017 Honda Motorcycle", "honda/motorcycle/2017")]
+    {
+        assert_eq!(told(&resolved(query)).0, expected, "{query}");
+    }
+}
+
+#[test]
+fn a_model_that_is_written_out_is_meant() {
+    for (query, expected) in [
+        ("bmw x5 30d 2019", "bmw/x5/2019"),
+        ("bmw x3 m40i", "bmw/x3/2026"),
+        ("bmw z4 30i 2020", "bmw/z4/2020"),
+        ("bmw x5 50e", "bmw/x5/2026"),
+        ("mercedes eqc 400 2021", "mercedes-benz/eqc-class/2021"),
+        ("mercedes cls 350 2010", "mercedes-benz/cls/2010"),
+        ("2020 Mercedes-Benz GLC 300 4MATIC", "mercedes-benz/glc-class/2020"),
+        ("BMW X5 xDrive40i 2021", "bmw/x5/2021"),
+        ("bmw x3 xdrive30d 2018", "bmw/x3/2018"),
+        ("bmw x5 foobarbaz 2019", "bmw/x5/2019"),
+        ("audi q7 55tfsi 2021 blackoptic", "audi/q7/2021"),
+        ("ford focus verylongunknownword anotherunknownword 2012", "ford/focus/2012"),
+        ("mercedes c220 2019", "mercedes-benz/c-class/2019"),
+        ("bmw 320d 2015", "bmw/3-series/2015"),
+        // One car under two names.
+        ("mercedes glc 2020", "mercedes-benz/glc-class/2020"),
+        ("mercedes gle 2021", "mercedes-benz/gle-class/2021"),
+        ("mercedes gla 2020", "mercedes-benz/gla-class/2020"),
+        ("range rover evoque 2013", "land-rover/range-rover-evoque/2013"),
+        ("land rover evoque 2019", "land-rover/range-rover-evoque/2019"),
+        ("jaguar xe 2022", "jaguar/xe-series/2022"),
+    ] {
+        assert_eq!(told(&resolved(query)).0, expected, "{query}");
+    }
+    let found = resolved("bmw x5 foobarbaz").expect("found");
+    assert_eq!((found.extracted.unread, found.confidence), (vec!["foobarbaz".to_owned()], Confidence::Low));
+    assert!(resolved("mercedes glc 2020").is_ok_and(|found| found.confidence == Confidence::High));
+}
+
+#[test]
+fn other_scripts_are_read() {
+    for (query, expected, colour) in [
+        ("БМВ Х5 2019", "bmw/x5/2019", ""),
+        ("белый бмв х5 2019", "bmw/x5/2019", "color=white"),
+        ("БМВ М3 2018", "bmw/m3/2018", ""),
+        ("Ауди А4 2017", "audi/a4/2017", ""),
+        ("мазда СХ-5 2018", "mazda/cx-5/2018", ""),
+        ("чёрная тойота camry 2015", "toyota/camry/2015", "color=black"),
+        ("черная тойота camry 2015", "toyota/camry/2015", "color=black"),
+        ("красный ford focus 2012", "ford/focus/2012", "color=red"),
+        ("特斯拉 model 3 2020", "tesla/model-3/2020", ""),
+        ("特斯拉model 3 2020", "tesla/model-3/2020", ""),
+        ("奥迪 a4 2018 红色", "audi/a4/2018", "color=red"),
+        ("宝马 x5 2019", "bmw/x5/2019", ""),
+        ("白い トヨタ prius 2016", "toyota/prius/2016", "color=white"),
+    ] {
+        assert_eq!(told(&resolved(query)), (expected.to_owned(), colour.to_owned()), "{query}");
     }
 }

@@ -146,6 +146,52 @@ on_both_databases! {
         assert_eq!((status, answer.get("makes")), (StatusCode::NOT_FOUND, None));
     }
 
+    async fn a_make_answers_with_its_best_known_models(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        for query in ["q=ford", "q=Ford&year=2015"] {
+            let found = data(&service, &format!("/api/v1/vehicles?{query}")).await;
+            let hits = found["results"].as_array().unwrap();
+            assert_eq!((&hits[0]["kind"], &hits[0]["make_slug"]), (&json!("make"), &json!("ford")), "{query}");
+            assert!(hits.iter().skip(1).all(|hit| hit["kind"] == "model" && hit["make_slug"] == "ford"), "{query}: {found}");
+            for model in ["f-150", "mustang", "explorer"] {
+                assert!(hits.iter().any(|hit| hit["model_slug"] == model), "{query}: no {model} in {found}");
+            }
+        }
+    }
+
+    async fn a_refusal_leads_to_the_vehicle_of_that_year(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(5).unwrap();
+        let car = |make: &str, model: &str, year: u16| format!("/api/v1/images/car?make={make}&model={model}&year={year}&w=64");
+        for (make, model, year, meant) in
+            [("Mercedes", "C%20300", 2019, "c-class"), ("mazda", "MX-5%20Miata", 2018, "mx-5"), ("mercedes-benz", "glc", 2020, "glc-class"), ("porsche", "911%20Turbo%20S", 2021, "911")]
+        {
+            let refused = service.get(&customer, &car(make, model, year)).send().await.unwrap();
+            assert_eq!(refused.status(), StatusCode::NOT_FOUND, "{make} {model}");
+            let first = refused.json::<Value>().await.unwrap()["suggestions"][0].take();
+            assert_eq!(first["model_slug"], meant, "{make} {model}: {first}");
+            let followed = car(first["make_slug"].as_str().unwrap(), first["model_slug"].as_str().unwrap(), year);
+            let followed = service.http.head(format!("{}{followed}", service.base_url)).bearer_auth(&customer.key).send().await.unwrap();
+            assert_eq!(followed.status(), StatusCode::OK, "{make} {model}");
+        }
+        let nickname = service.http.head(format!("{}{}", service.base_url, car("Mercedes", "c-class", 2019))).bearer_auth(&customer.key).send();
+        assert_eq!(nickname.await.unwrap().status(), StatusCode::OK);
+    }
+
+    async fn rows_of_registers_that_name_no_vehicle_are_not_certain(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let customer = service.customer(1).unwrap();
+        let (status, answer) = resolve(&service, &customer.key, json!({ "query": "red mercedes benz" })).await;
+        assert_eq!((status, answer["makes"][0]["slug"].as_str()), (StatusCode::NOT_FOUND, Some("mercedes-benz")), "{answer}");
+        let (_, answer) = resolve(&service, &customer.key, json!({ "query": "2015 Honda Motorcycle" })).await;
+        assert_eq!((&answer["data"]["params"]["model"], &answer["data"]["confidence"]), (&json!("motorcycle"), &json!("medium")), "{answer}");
+        let (_, answer) = resolve(&service, &customer.key, json!({ "query": "mercedes glc 2020" })).await;
+        assert_eq!((&answer["data"]["params"]["model"], &answer["data"]["params"]["year"]), (&json!("glc-class"), &json!(2020)), "{answer}");
+        let (_, answer) = resolve(&service, &customer.key, json!({ "query": "BMW X5 xDrive40i 2021" })).await;
+        assert_eq!(answer["data"]["params"]["model"], "x5", "{answer}");
+    }
+
     async fn wrong_questions_are_named_and_free(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let customer = service.customer(1).unwrap();

@@ -41,8 +41,9 @@ pub struct Subject<'a> {
     /// Kinds of vehicle the registers know it as, body words of its car rows.
     kinds: Vec<&'a str>,
     car_bodies: Vec<&'a str>,
-    /// Body word of its own name.
+    /// Body word of its own name, and whether it counts over the rules for the nameplate.
     word: Option<BodyClass>,
+    word_decides: bool,
     scooter_word: bool,
     types: Vec<(VehicleType, YearSet)>,
     in_us: bool,
@@ -69,6 +70,7 @@ impl<'a> Subject<'a> {
             car_bodies: register
                 .map_or(Vec::new(), |register| register.car_bodies.iter().map(String::as_str).collect()),
             word: rules.word_body(make, &words, "road"),
+            word_decides: rules.word_rule(make, &words, "road").is_some_and(|rule| rule.over_bodies),
             scooter_word: rules.word_body(make, &words, "two-wheeler") == Some(BodyClass::Scooter),
             types: draft.types(),
             in_us: !draft.us_years.is_empty(),
@@ -106,6 +108,9 @@ impl<'a> Subject<'a> {
         if is_two_wheeler {
             return None;
         }
+        if self.word_decides && !matches!(self.types.first(), Some((VehicleType::Other, _))) {
+            return self.word;
+        }
         let seen = self.seen_body(year, with_share_alike);
         // A "wagon" among vans (Transit Wagon) is one with windows.
         let word = self.word.filter(|word| {
@@ -138,7 +143,7 @@ impl<'a> Subject<'a> {
     pub fn facts(&self, year: u16, with_share_alike: bool) -> Facts {
         let known = self.known_body(year, with_share_alike);
         let mut body = known.unwrap_or_else(|| self.assumed_body(year));
-        let named = self.rules.body(self.make, self.key, year, known).is_some();
+        let named = self.word_decides || self.rules.body(self.make, self.key, year, known).is_some();
         let (mut dimensions, mut dimensions_from) =
             size::of(self.rules, self.make, self.key, self.sightings, year, body, with_share_alike);
         if !named {

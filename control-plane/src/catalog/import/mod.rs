@@ -23,6 +23,7 @@ use package::Package;
 use rules::Rules;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 const SUPPLEMENT_NOTICE: &str = "Vehicle dimensions and body styles in this file are derived from AllCarsDB \
     (github.com/shifter907/allcarsdb), licence CC BY-SA 4.0; this file is offered under the same licence. The underlying \
@@ -365,6 +366,12 @@ fn chain<'a>(rules: &Rules, evidence: &'a Evidence, make: &str, key: &str, spell
     let mut seen = std::collections::HashSet::new();
     keys.retain(|key| seen.insert(key.clone()));
     keys.iter().filter_map(|key| evidence.get(make, key)).collect()
+}
+
+/// Key of the family that a trim of a make belongs to by the built-in rules (`328xi`: `3series`), both as keys.
+pub fn family(make: &str, model: &str) -> Option<String> {
+    static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| Rules::built_in().ok());
+    RULES.as_ref()?.family(make, model)
 }
 
 /// Position of a value in its enumeration, as the release stores it. The enumerations have fewer than 64 values.

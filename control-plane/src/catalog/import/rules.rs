@@ -36,6 +36,9 @@ pub struct WordRule {
     /// Which kinds of vehicle it is believed of: `road` (cars, trucks, MPVs, other) or `two-wheeler`.
     #[serde(default = "road")]
     pub on: String,
+    /// Believed also against [`BodyRule`]s.
+    #[serde(default)]
+    pub over_bodies: bool,
 }
 
 fn road() -> String {
@@ -128,13 +131,17 @@ impl Rules {
 
     /// The body a word of the name stands for; the last such word decides (`Focus Estate Van` is a van).
     pub fn word_body(&self, make: &str, words: &[String], on: &str) -> Option<BodyClass> {
+        self.word_rule(make, words, on).map(|rule| rule.body)
+    }
+
+    /// The rule of that word.
+    pub fn word_rule(&self, make: &str, words: &[String], on: &str) -> Option<&WordRule> {
         let says = |word: &String| {
-            let rule = self.words.iter().find(|rule| {
+            self.words.iter().find(|rule| {
                 rule.on == on
                     && rule.words.contains(word)
                     && (rule.makes.is_empty() || rule.makes.iter().any(|other| other == make))
-            });
-            rule.map(|rule| rule.body)
+            })
         };
         let pairs = words.windows(2).rev().find_map(|pair| says(&pair.concat()));
         pairs.or_else(|| words.iter().rev().find_map(says))

@@ -18,7 +18,8 @@ const HEAVY_HEIGHT_MM_MIN: u32 = 1900;
 
 /// Dimensions, and where they come from. Order: a correction; then by nearness of the name: CVS of the year, open-ev,
 /// OMEGA of the year, OMEGA's generation, the nearest measured year within four; published figures of the rules; any
-/// year of the model; the class template.
+/// year of the model; the class template. A nameplate may be sold as a low car and as a tall one (the EQS and its SUV):
+/// what was measured on the other of the two counts only where nothing near was on this one.
 pub fn of(
     rules: &Rules,
     make: &str,
@@ -53,11 +54,20 @@ pub fn of(
         ("nearest year within four", |one, year| one.distance(year) <= NEAR_YEARS),
     ];
     // A car shape is never sized from a van or pickup of the same name, nor the other way round.
-    for known in &sizes {
-        for (name, applies) in steps {
-            let near: Vec<SizeSighting> = known.iter().filter(|one| applies(one, year)).copied().collect();
-            if let Some(chosen) = choose(&near, year, body) {
-                return (complete(chosen, &sizes, template), name);
+    // An estate car may be either: sources call early SUVs wagons.
+    let is_as_tall = |one: &SizeSighting| {
+        let either = |other| other == BodyClass::Wagon || body == BodyClass::Wagon;
+        one.body.is_none_or(|other| either(other) || is_tall(other) == is_tall(body))
+    };
+    let of_any: fn(&SizeSighting) -> bool = |_| true;
+    for is_like in [&is_as_tall as &dyn Fn(&SizeSighting) -> bool, &of_any] {
+        for known in &sizes {
+            for (name, applies) in steps {
+                let near: Vec<SizeSighting> =
+                    known.iter().filter(|one| applies(one, year) && is_like(one)).copied().collect();
+                if let Some(chosen) = choose(&near, year, body) {
+                    return (complete(chosen, &sizes, template), name);
+                }
             }
         }
     }
@@ -80,9 +90,17 @@ fn choose(candidates: &[SizeSighting], year: u16, body: BodyClass) -> Option<Siz
     let nearest = fits.iter().map(|one| one.distance(year)).min()?;
     let rank = |one: &&&SizeSighting| {
         let other_body = one.body.is_none_or(|other| other != body);
-        (other_body, body == BodyClass::Pickup && !one.four_door_cab, one.publisher, one.length_mm, one.height_mm)
+        let cab = body == BodyClass::Pickup && !one.four_door_cab;
+        // To the last figure, so that equals do not hang on the order in which a source was read.
+        let rest = (one.wheelbase_mm, one.width_mm, one.front_track_mm);
+        (other_body, cab, one.publisher, one.length_mm, one.height_mm, rest)
     };
     fits.iter().filter(|one| one.distance(year) == nearest).min_by_key(rank).map(|one| **one)
+}
+
+/// Bodies that stand higher than a car of the same name.
+fn is_tall(body: BodyClass) -> bool {
+    matches!(body, BodyClass::Suv | BodyClass::OffRoader)
 }
 
 /// Bodies whose sizes stand for one another.
@@ -102,7 +120,7 @@ fn complete(chosen: SizeSighting, sizes: &[Vec<SizeSighting>], template: Dimensi
         .iter()
         .flatten()
         .filter(|one| one.width_mm.is_some() && one.length_mm.abs_diff(chosen.length_mm) * 20 < chosen.length_mm)
-        .min_by_key(|one| (one.distance(chosen.from), one.length_mm.abs_diff(chosen.length_mm)));
+        .min_by_key(|one| (one.distance(chosen.from), one.length_mm.abs_diff(chosen.length_mm), one.width_mm));
     let width_mm = chosen.width_mm.or(alike.and_then(|one| one.width_mm)).unwrap_or_else(|| {
         let longer = f64::from(chosen.length_mm) / f64::from(template.length_mm);
         (f64::from(template.width_mm) * (1.0 + 0.5 * (longer - 1.0))).round() as u32

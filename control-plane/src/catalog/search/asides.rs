@@ -28,7 +28,7 @@ struct File {
 }
 
 /// Every reading of atoms as a model year or a trim.
-pub(super) fn of(words: &Words) -> Vec<Aside> {
+pub fn of(words: &Words) -> Vec<Aside> {
     let mut asides: Vec<Aside> = Vec::new();
     for from in 0..words.len() {
         asides.extend(year_at(words, from));
@@ -74,7 +74,17 @@ pub fn is_trim(words: &Words, from: usize, to: usize) -> bool {
     let is_number = joined.bytes().all(|byte| byte.is_ascii_digit());
     // `2.0` is an engine and `20` anything; `LE` in `LE2` is a piece of a name.
     let stands_alone = if is_number { to - from > 1 } else { to == words.len() || !words.is_glued(to) };
-    stands_alone && READ.contains(joined)
+    stands_alone && READ.contains(joined) || is_engine(words, from, to)
+}
+
+/// Makers' codes of an engine, as one word: `30d`, `M40i`, `xDrive40i`, `50e`.
+fn is_engine(words: &Words, from: usize, to: usize) -> bool {
+    let whole_word = !words.is_glued(from) && !words.is_glued(to);
+    let code = words.join(from, to).trim_start_matches("xdrive").trim_start_matches("sdrive").trim_start_matches('m');
+    let is_code = |(digits, fuel): (&str, &str)| {
+        digits.bytes().all(|byte| byte.is_ascii_digit()) && ["d", "e", "h", "i", "si", "sd"].contains(&fuel)
+    };
+    whole_word && code.split_at_checked(2).is_some_and(is_code)
 }
 
 fn read(text: &str) -> Result<HashSet<String>, toml::de::Error> {

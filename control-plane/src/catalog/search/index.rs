@@ -4,12 +4,16 @@ use super::dictionary::{Dictionary, Entry, Terms};
 use super::substrings::Substrings;
 use super::typos::Typos;
 use super::words::Words;
+use crate::catalog::nameless::{is_nameless, is_nameless_make};
 use crate::catalog::{Catalog, Make, Model, YearSet};
 use cyclorama_core::VehicleType;
 use serde::Deserialize;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+/// What a nickname adds to how well known a model is among its make's: as much as sixteen years of sale.
+const NICKNAMED: u16 = 4;
 /// Atoms of a name, which are bits of a word elsewhere.
 const ATOMS_OF_NAME_MAX: usize = 24;
 
@@ -23,8 +27,6 @@ pub(super) struct Nicknames {
     pub makes: HashMap<String, Vec<String>>,
     /// By `make/model`, slugs.
     pub models: HashMap<String, Vec<String>>,
-    /// Makes that stand for none: registers put vehicles there whose maker they do not tell.
-    pub nameless_makes: Vec<String>,
 }
 
 impl Nicknames {
@@ -33,6 +35,16 @@ impl Nicknames {
         static READ: LazyLock<Nicknames> = LazyLock::new(|| toml::from_str(NICKNAMES).unwrap_or_default());
         &READ
     }
+}
+
+/// What people call a make beside its names.
+pub fn make_nicknames(make: &Make) -> &'static [String] {
+    Nicknames::embedded().makes.get(&make.slug).map_or(&[], Vec::as_slice)
+}
+
+/// What people call a model beside its names.
+pub fn model_nicknames(make: &Make, model: &Model) -> &'static [String] {
+    Nicknames::embedded().models.get(&format!("{}/{}", make.slug, model.slug)).map_or(&[], Vec::as_slice)
 }
 
 /// One name of a make or a model. All that a first look needs is in one place: thousands are looked at for one query, and
@@ -72,10 +84,14 @@ pub(super) struct Subject {
     pub years: YearSet,
     /// How well known it is, 0 to 40.
     pub renown: u16,
+    /// It names no vehicle.
+    pub nameless: bool,
 }
 
 pub struct SearchIndex {
     pub(super) subjects: Vec<Subject>,
+    /// For each make its models, the best known first.
+    pub(super) fame: Vec<Box<[u32]>>,
     /// Of all.
     pub(super) years: YearSet,
     pub(super) make_names: Vec<Name>,
@@ -168,29 +184,32 @@ impl Names {
 
 impl SearchIndex {
     pub fn new(catalog: &Catalog) -> Self {
-        let nicknames = Nicknames::embedded();
-        let mut subjects = Vec::new();
+        let (mut subjects, mut fame) = (Vec::new(), Vec::new());
         let (mut make_names, mut model_names) = (Names::default(), Names::default());
         for (position, make) in catalog.makes().iter().enumerate() {
             let group = position as u32;
-            let nameless = nicknames.nameless_makes.contains(&make.slug);
-            let renowns: Vec<u16> = make.models.iter().map(|model| if nameless { 0 } else { renown(model) }).collect();
+            let nameless = is_nameless_make(make);
+            let nameless_models: Vec<bool> = make.models.iter().map(|model| is_nameless(make, model)).collect();
+            let renowns: Vec<u16> = (make.models.iter().zip(&nameless_models))
+                .map(|(model, nameless)| if *nameless { 0 } else { renown(model) })
+                .collect();
+            fame.push(by_fame(make, &nameless_models));
             let best = renowns.iter().max().copied().unwrap_or(0);
             let years = make.models.iter().fold(YearSet::default(), |all, model| all.union(model.years()));
             let known = if nameless { 0 } else { best + (make.models.len().min(60) / 12) as u16 };
-            subjects.push(Subject { make: group, model: None, years, renown: known });
+            subjects.push(Subject { make: group, model: None, years, renown: known, nameless });
             let subject = subjects.len() - 1;
-            let others = make.aliases.iter().chain(nicknames.makes.get(&make.slug).into_iter().flatten());
+            let others = make.aliases.iter().chain(make_nicknames(make));
             make_names.push(&make.name, subject, false, group, known);
             others.for_each(|name| make_names.push(name, subject, true, group, known));
             for (at, (model, renown)) in make.models.iter().zip(renowns).enumerate() {
-                subjects.push(Subject { make: group, model: Some(at as u32), years: model.years(), renown });
+                let nameless = nameless_models[at];
+                subjects.push(Subject { make: group, model: Some(at as u32), years: model.years(), renown, nameless });
                 let subject = subjects.len() - 1;
                 for spelling in spellings(model) {
                     model_names.push(spelling, subject, false, group, renown);
                 }
-                let key = format!("{}/{}", make.slug, model.slug);
-                let nicknames = nicknames.models.get(&key).into_iter().flatten().map(String::as_str);
+                let nicknames = model_nicknames(make, model).iter().map(String::as_str);
                 for name in nicknames.chain(without_make(make, model)) {
                     model_names.push(name, subject, true, group, renown);
                 }
@@ -199,9 +218,8 @@ impl SearchIndex {
         let makes = catalog.makes().len();
         let of_make = |name: &Name| {
             let make = &catalog.makes()[subjects[name.subject as usize].make as usize];
-            let nicknames = nicknames.makes.get(&make.slug).into_iter().flatten();
             // Where the make is written in several words or letters, people glue its short name as well.
-            std::iter::once(&make.name).chain(&make.aliases).chain(nicknames)
+            std::iter::once(&make.name).chain(&make.aliases).chain(make_nicknames(make))
         };
         let wholes = Wholes::new(model_names.names.iter().enumerate().flat_map(|(number, name)| {
             let model = model_names.words[number].key();
@@ -215,6 +233,7 @@ impl SearchIndex {
             models: model_names.dictionary(makes),
             years: catalog.years(),
             subjects,
+            fame,
             make_names: make_names.names,
             model_names: model_names.names,
             substrings,
@@ -236,6 +255,7 @@ impl SearchIndex {
             + size_of_val(&*self.make_names)
             + size_of_val(&*self.model_names)
             + size_of_val(&*self.subjects)
+            + self.fame.iter().map(|models| size_of_val(&**models)).sum::<usize>()
     }
 }
 
@@ -248,6 +268,19 @@ fn spellings(model: &Model) -> impl Iterator<Item = &str> {
 fn without_make<'a>(make: &Make, model: &'a Model) -> Option<&'a str> {
     let start = model.name.get(..make.name.len()).filter(|start| start.eq_ignore_ascii_case(&make.name))?;
     model.name[start.len()..].strip_prefix(' ')
+}
+
+/// Positions of a make's models, the best known first: how well known each is, and that people have a name of their own for
+/// it; of equals the one that was built longer. Rows that name no vehicle come last.
+fn by_fame(make: &Make, nameless: &[bool]) -> Box<[u32]> {
+    let fame = |model: &Model| renown(model) + if model_nicknames(make, model).is_empty() { 0 } else { NICKNAMED };
+    let order = |at: &u32| {
+        let model = &make.models[*at as usize];
+        (nameless[*at as usize], Reverse((fame(model), model.years().len())), *at)
+    };
+    let mut models: Vec<u32> = (0..make.models.len() as u32).collect();
+    models.sort_by_cached_key(order);
+    models.into_boxed_slice()
 }
 
 /// How well known a model is, 0 to 35: what the popularity list says, how long it was built, and its kind. A car that

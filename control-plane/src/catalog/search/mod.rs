@@ -19,14 +19,15 @@ mod typos;
 mod words;
 
 pub use align::{Aside, Fit, Reading};
-pub use asides::{ASIDES_MAX, TRIM, YEAR_SLOT, is_trim, short_year};
-pub use index::SearchIndex;
+pub use asides::{ASIDES_MAX, TRIM, YEAR_SLOT, is_trim, of as trims_and_years, short_year};
+pub use index::{SearchIndex, make_nicknames, model_nicknames};
 pub use query::{Effort, Match, Query};
 pub use words::{ATOMS_MAX, Words, atom_bits};
 
-use super::{Catalog, Make, Model};
+use super::{Catalog, Make, Model, YearSet};
 use cyclorama_core::named_enum;
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 named_enum! {
     /// How a name fits a query, the best first.
@@ -56,8 +57,8 @@ pub struct Hit<'a> {
 }
 
 impl Catalog {
-    /// Makes and models for what somebody types, the best first. A year narrows the search; a year in the text does, unless
-    /// the number is a name.
+    /// Makes and models for what somebody types, the best first; a make that is named is followed by its own models, the best
+    /// known first. A year narrows the search; a year in the text does, unless the number is a name.
     pub fn search(&self, text: &str, year: Option<u16>, limit: usize) -> Vec<Hit<'_>> {
         let words = Words::of(text);
         let asides = asides::of(&words);
@@ -68,23 +69,43 @@ impl Catalog {
         // A name that has the trim in it is nearer than one that leaves it out.
         let leaves_trim_out = |found: &Match| found.asides(&asides).any(|aside| aside.slot == TRIM);
         // What the catalog has under the very name comes before what people call so.
-        let nicknamed = |found: &Match| found.is_model && found.by_nickname && found.kind == MatchKind::Exact;
+        let nicknamed = |found: &Match| found.by_nickname && found.kind == MatchKind::Exact;
+        let index = self.search_index();
         matches.sort_by_key(|found| {
-            let other_name = (leaves_trim_out(found), nicknamed(found));
+            let other_name = (index.is_nameless(found.subject), leaves_trim_out(found), nicknamed(found));
             (found.kind, other_name, Reverse((found.score, found.renown)), found.subject)
         });
-        let meant = |found: &Match| year.or_else(|| found.aside(&asides, YEAR_SLOT));
-        matches.iter().filter_map(|found| self.hit(found, meant(found))).take(limit).collect()
+        let mut hits: Vec<Hit<'_>> = Vec::new();
+        for found in &matches {
+            let Some((make, model)) = self.subject(found) else { continue };
+            let year = year.or_else(|| found.aside(&asides, YEAR_SLOT));
+            hits.extend(hit(make, model, year, found.kind));
+            // Whoever writes the name of a make wants to see what it makes: its name is how each of its models begins.
+            if model.is_none() && found.kind == MatchKind::Exact {
+                let models = index.fame[index.subject(found.subject).0 as usize].iter();
+                let models = models.filter_map(|position| make.models.get(*position as usize));
+                hits.extend(models.filter_map(|model| hit(make, Some(model), year, MatchKind::Prefix)).take(limit));
+            }
+        }
+        let mut seen = HashSet::new();
+        hits.retain(|hit| seen.insert((hit.make.id, hit.model.map(|model| model.slug.as_str()))));
+        hits.truncate(limit);
+        hits
     }
 
-    fn hit(&self, found: &Match, year: Option<u16>) -> Option<Hit<'_>> {
-        let subject = self.search_index().subject(found.subject);
-        let make = self.makes().get(subject.0 as usize)?;
-        let model = subject.1.and_then(|position| make.models.get(position as usize));
-        let years = model.map_or(subject.2, Model::years);
-        let years: Vec<u16> = years.iter().filter(|each| year.is_none_or(|year| year == *each)).collect();
-        (!years.is_empty()).then_some(Hit { make, model, years, kind: found.kind })
+    /// The make that a match is, or is of, and the model if it is one.
+    fn subject(&self, found: &Match) -> Option<(&Make, Option<&Model>)> {
+        let (make, model, _) = self.search_index().subject(found.subject);
+        let make = self.makes().get(make as usize)?;
+        Some((make, model.and_then(|position| make.models.get(position as usize))))
     }
+}
+
+fn hit<'a>(make: &'a Make, model: Option<&'a Model>, year: Option<u16>, kind: MatchKind) -> Option<Hit<'a>> {
+    let models = model.map_or(make.models.as_slice(), std::slice::from_ref);
+    let years = models.iter().fold(YearSet::default(), |all, model| all.union(model.years()));
+    let years: Vec<u16> = years.iter().filter(|each| year.is_none_or(|year| year == *each)).collect();
+    (!years.is_empty()).then_some(Hit { make, model, years, kind })
 }
 
 #[cfg(test)]

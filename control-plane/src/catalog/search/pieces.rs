@@ -59,7 +59,10 @@ impl Piece {
 impl<'a> Search<'a> {
     fn spans(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let atoms = self.query.words.len();
-        (0..atoms).flat_map(move |from| (from + 1..=(from + JOINED_ATOMS_MAX).min(atoms)).map(move |to| (from, to)))
+        let joined = (0..atoms)
+            .flat_map(move |from| (from + 1..=(from + JOINED_ATOMS_MAX).min(atoms)).map(move |to| (from, to)));
+        // A name of more atoms is still found by all of them.
+        joined.chain((atoms > JOINED_ATOMS_MAX).then_some((0, atoms)))
     }
 
     pub(super) fn exact(&mut self) {

@@ -72,6 +72,11 @@ impl SearchIndex {
         (subject.make, subject.model, subject.years)
     }
 
+    /// Whether a subject names no vehicle ([`crate::catalog::nameless`]).
+    pub fn is_nameless(&self, subject: u32) -> bool {
+        self.subjects[subject as usize].nameless
+    }
+
     /// The makes and models that fit best, in no order, each once.
     pub fn matches(&self, query: &Query<'_>) -> Vec<Match> {
         if query.words.is_empty() {

@@ -1,5 +1,7 @@
 use super::index::Nicknames;
 use super::*;
+use crate::catalog::nameless::is_nameless;
+use crate::catalog::names;
 use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -110,7 +112,7 @@ fn nicknames_are_of_this_release() {
     let text = include_str!("../../../catalog/nicknames.toml");
     let nicknames: Nicknames = toml::from_str(text).expect("nicknames.toml");
     let make = |slug: &str| CATALOG.makes().iter().find(|make| make.slug == slug);
-    for slug in nicknames.makes.keys().chain(&nicknames.nameless_makes) {
+    for slug in nicknames.makes.keys() {
         assert!(make(slug).is_some(), "no make {slug}");
     }
     for key in nicknames.models.keys() {
@@ -158,4 +160,58 @@ proptest! {
         prop_assert!(once.len() <= limit);
         prop_assert_eq!(once, search());
     }
+}
+
+/// The name of a make answers the make, then its own models, the best known first.
+#[test]
+fn a_make_is_followed_by_its_own_models() {
+    let mut wrong = Vec::new();
+    for make in CATALOG.makes().iter().filter(|make| !make.models.is_empty()) {
+        let newest = make.models.iter().flat_map(|model| model.years().iter()).max();
+        for year in [None, newest] {
+            let all = CATALOG.search(&make.name, year, 25);
+            // A model that everybody knows comes before a make that nobody does (`Explorer`).
+            let hits = match all.first() {
+                Some(hit) if hit.model.is_some() && hit.kind == MatchKind::Exact => {
+                    let before =
+                        all.iter().take_while(|hit| hit.model.is_some() && hit.kind == MatchKind::Exact).count();
+                    &all[before..]
+                }
+                _ => &all[..],
+            };
+            let is_it = |other: &Make| names::key(&other.name) == names::key(&make.name);
+            let first = hits.first().is_some_and(|hit| hit.model.is_none() && is_it(hit.make));
+            let of = hits.first().map_or(make, |hit| hit.make);
+            let sold = of.models.iter().filter(|model| year.is_none_or(|year| model.years().contains(year))).count();
+            let own = hits.iter().skip(1).take(sold).all(|hit| hit.make.id == of.id);
+            let named = hits.iter().skip(1).take(sold).map(|hit| hit.model.is_some_and(|model| is_nameless(of, model)));
+            if !first || !own || !named.is_sorted() || hits.len() <= sold.min(10) {
+                wrong.push(format!("{} {year:?}: {:?}", make.name, hits.iter().take(4).map(shown).collect::<Vec<_>>()));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn the_best_known_models_of_a_make_come_first() {
+    for (text, year, among) in [
+        ("ford", None, &["f-150", "mustang", "explorer", "focus"][..]),
+        ("Ford", Some(2015), &["f-150", "mustang", "explorer", "focus"]),
+        ("chevy", None, &["corvette", "silverado", "tahoe"]),
+        ("honda 2012", None, &["civic", "accord", "cr-v"]),
+        ("VW", None, &["golf", "polo"]),
+        ("Toyota", None, &["corolla", "rav4", "land-cruiser"]),
+        ("мерседес", None, &["c-class", "e-class", "s-class"]),
+        ("mercedes-benz", Some(2020), &["c-class", "e-class", "s-class"]),
+        ("mini", None, &["cooper"]),
+    ] {
+        let hits = CATALOG.search(text, year, 10);
+        let models: Vec<&str> = hits.iter().filter_map(|hit| hit.model).map(|model| model.slug.as_str()).collect();
+        assert!(hits[0].model.is_none() && models.len() == 9, "{text}: {models:?}");
+        for wanted in among {
+            assert!(models.contains(wanted), "{text}: no {wanted} among {models:?}");
+        }
+    }
+    assert!(CATALOG.search("ford", Some(2003), 10).iter().all(|hit| hit.years == [2003]));
 }

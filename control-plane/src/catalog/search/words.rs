@@ -33,8 +33,39 @@ struct Atom {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Letters,
+    /// Of Chinese or Japanese, which no space parts from other letters.
+    Ideographs,
     Digits,
     Plus,
+}
+
+/// Cyrillic letters that look like Latin ones, and those.
+const LOOK_ALIKE: [(char, char); 12] = [
+    ('а', 'a'),
+    ('в', 'b'),
+    ('е', 'e'),
+    ('к', 'k'),
+    ('м', 'm'),
+    ('н', 'h'),
+    ('о', 'o'),
+    ('р', 'p'),
+    ('с', 'c'),
+    ('т', 't'),
+    ('у', 'y'),
+    ('х', 'x'),
+];
+/// A longer word of such letters is a Cyrillic word (`Рено`).
+const LOOK_ALIKES_MAX: usize = 3;
+
+/// A short word that is written in Cyrillic letters which look like Latin ones (`Х5`) in Latin ones.
+fn in_latin(word: &str) -> Option<String> {
+    let latin = |c: char| LOOK_ALIKE.iter().find(|(cyrillic, _)| *cyrillic == c).map(|(_, latin)| *latin);
+    let latin: String = word.chars().map(latin).collect::<Option<_>>()?;
+    (1..=LOOK_ALIKES_MAX).contains(&latin.len()).then_some(latin)
+}
+
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
 }
 
 impl Words {
@@ -68,6 +99,7 @@ impl Words {
                 '+' => Some(Kind::Plus),
                 _ if !replaced.is_empty() => Some(Kind::Letters),
                 c if c.is_ascii_digit() => Some(Kind::Digits),
+                c if is_ideograph(c) => Some(Kind::Ideographs),
                 c if c.is_alphabetic() => Some(Kind::Letters),
                 _ => None,
             };
@@ -77,6 +109,7 @@ impl Words {
                         self.truncated = true;
                         return;
                     }
+                    self.end_atom();
                     let glued = last.is_some() && kind != Kind::Plus;
                     self.atoms.push(Atom { start: self.text.len() as u32, glued, apostrophe });
                 }
@@ -87,6 +120,15 @@ impl Words {
             }
             last = kind;
             apostrophe = false;
+        }
+        self.end_atom();
+    }
+
+    /// Reads the last atom again now that it is whole.
+    fn end_atom(&mut self) {
+        let Some(start) = self.atoms.last().map(|atom| atom.start as usize) else { return };
+        if let Some(latin) = in_latin(&self.text[start..]) {
+            self.text.replace_range(start.., &latin);
         }
     }
 
@@ -154,6 +196,9 @@ mod tests {
             ("driver's side", "drivers side"),
             ("’19 golf", "19 golf"),
             ("Лада 4x4", "лада 4 x 4"),
+            ("БМВ Х5 СХ-5 Рено", "бмв x 5 cx 5 рено"),
+            ("特斯拉model 3", "特斯拉 model 3"),
+            ("トヨタ 红色", "トヨタ 红色"),
             ("SMØRREBRØD groß", "smorrebrod gross"),
             ("  -- ", ""),
         ] {

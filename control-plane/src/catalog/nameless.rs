@@ -1,0 +1,156 @@
+//! Which rows of a release name no vehicle: registers have `Honda Motorcycle` and `Mercedes-Benz Benz` beside real models,
+//! and makes that are kinds of vehicles (`Moped`). The words and the exceptions are data, in `nameless.toml`.
+
+use super::search::{Words, make_nicknames};
+use super::{Make, Model, names};
+use serde::Deserialize;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+static TEXT: &str = include_str!("../../catalog/nameless.toml");
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// Slugs.
+    makes: Vec<String>,
+    words: Vec<String>,
+    named: Vec<Listed>,
+    nameless: Vec<Listed>,
+}
+
+/// Rows by `make/model`, slugs, with the reason that somebody had to list them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listed {
+    #[serde(rename = "why")]
+    _why: String,
+    models: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+struct Nameless {
+    makes: HashSet<String>,
+    words: HashSet<String>,
+    named: HashSet<String>,
+    nameless: HashSet<String>,
+}
+
+impl Nameless {
+    /// The embedded list; a test reads it, so it is never empty here.
+    fn embedded() -> &'static Self {
+        static READ: LazyLock<Nameless> = LazyLock::new(|| Nameless::read(TEXT).unwrap_or_default());
+        &READ
+    }
+
+    fn read(text: &str) -> Result<Self, toml::de::Error> {
+        let file: File = toml::from_str(text)?;
+        let models = |listed: Vec<Listed>| listed.into_iter().flat_map(|one| one.models).collect();
+        Ok(Self {
+            makes: file.makes.into_iter().collect(),
+            words: file.words.into_iter().collect(),
+            named: models(file.named),
+            nameless: models(file.nameless),
+        })
+    }
+
+    fn is_listed(list: &HashSet<String>, make: &Make, model: &Model) -> bool {
+        list.contains(&format!("{}/{}", make.slug, model.slug))
+    }
+
+    /// Words for a kind of vehicle and nothing else, behind the make's name or alone.
+    fn is_kind(&self, make: &Make, model: &Model) -> bool {
+        let words = model.slug.strip_prefix(&make.slug).and_then(|rest| rest.strip_prefix('-')).unwrap_or(&model.slug);
+        make.models.len() > 1 && words.split('-').all(|word| self.words.contains(word))
+    }
+}
+
+/// A make that is none.
+pub fn is_nameless_make(make: &Make) -> bool {
+    Nameless::embedded().makes.contains(&make.slug)
+}
+
+/// A model that names no vehicle, or whose make does not.
+pub fn is_nameless(make: &Make, model: &Model) -> bool {
+    let list = Nameless::embedded();
+    is_nameless_make(make)
+        || Nameless::is_listed(&list.nameless, make, model)
+        || !Nameless::is_listed(&list.named, make, model) && (list.is_kind(make, model) || repeats_make(make, model))
+}
+
+/// Whether the model is called by its make's name (`Honda Honda`) or a part of it (`Mercedes-Benz Benz`). A make whose only
+/// model bears its name is that model.
+fn repeats_make(make: &Make, model: &Model) -> bool {
+    let key = names::key(&model.name);
+    let name = names::words(&make.name);
+    let is_run = |count: usize| name.windows(count).any(|run| run.concat() == key);
+    let other = || make.aliases.iter().chain(make_nicknames(make)).any(|other| names::key(other) == key);
+    (1..name.len()).any(is_run) || make.models.len() > 1 && (name.concat() == key || other())
+}
+
+/// Whether a text has such a row's make and name, written out one behind the other: nothing less asks for it. The make may
+/// be known beside the text.
+pub fn is_written_out(text: &Words, make: &Make, model: &Model, make_is_given: bool) -> bool {
+    let model = Words::of(&model.name);
+    let wanted =
+        if make_is_given { model.key().to_owned() } else { Words::of(&make.name).key().to_owned() + model.key() };
+    text.key().contains(&wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+
+    #[test]
+    fn the_list_is_of_this_release_and_every_line_of_it_counts() {
+        let catalog = Catalog::embedded().expect("the embedded release loads");
+        let list = Nameless::read(TEXT).expect("nameless.toml");
+        let find = |key: &str| {
+            let (make, model) = key.split_once('/').expect(key);
+            let make =
+                catalog.makes().iter().find(|other| other.slug == make).unwrap_or_else(|| panic!("no make {key}"));
+            let model =
+                make.models.iter().find(|other| other.slug == model).unwrap_or_else(|| panic!("no model {key}"));
+            (make, model)
+        };
+        for slug in &list.makes {
+            assert!(catalog.makes().iter().any(|make| make.slug == *slug), "no make {slug}");
+        }
+        for key in &list.named {
+            let (make, model) = find(key);
+            assert!(list.is_kind(make, model) || repeats_make(make, model), "{key} is a name without being listed");
+            assert!(!is_nameless(make, model), "{key}");
+        }
+        for key in &list.nameless {
+            let (make, model) = find(key);
+            assert!(!list.is_kind(make, model), "{key} is found by its words");
+            assert!(is_nameless(make, model), "{key}");
+        }
+    }
+
+    #[test]
+    fn parts_of_the_make_s_own_name_are_no_models() {
+        let catalog = Catalog::embedded().expect("the embedded release loads");
+        for (make, model, expected) in [
+            ("mercedes-benz", "benz", true),
+            ("costin-sports-car", "sports-car", true),
+            ("consulier-gtp", "gtp", true),
+            ("honda", "honda", true),
+            ("smart", "smart-car", true),
+            ("mini", "mini", false),
+            ("delorean", "delorean", false),
+            ("mercedes-benz", "c-class", false),
+            ("alfa-romeo", "spider", false),
+            ("ford", "classic", true),
+            ("moped", "honda", true),
+        ] {
+            let make = catalog.makes().iter().find(|other| other.slug == make).expect(make);
+            let Some(model) = make.models.iter().find(|other| other.slug == model) else {
+                assert!(!expected, "no model {model}");
+                continue;
+            };
+            assert_eq!(is_nameless(make, model), expected, "{}/{}", make.slug, model.slug);
+        }
+    }
+}
