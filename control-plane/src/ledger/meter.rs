@@ -146,7 +146,11 @@ impl Desk {
     }
 
     fn remember_full(&self, entries: &[&Entry], answers: &[Metered]) {
-        let refused = entries.iter().zip(answers).filter(|(_, answer)| answer.outcome == Outcome::RateLimited);
+        // What an account's window refused says nothing about the window of the key.
+        let refused = entries
+            .iter()
+            .zip(answers)
+            .filter(|(_, answer)| matches!(answer.outcome, Outcome::RateLimited { of_account: false, .. }));
         for (entry, answer) in refused {
             if let (Some(count), Some(window)) = (&entry.count, answer.window) {
                 self.full.insert(count.counted.clone(), self.clock.now().0 + window.reset_seconds * 1000);
