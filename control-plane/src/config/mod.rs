@@ -227,8 +227,7 @@ mod tests {
         let file = folder.path().join("c.toml");
         std::fs::write(&file, "CYCLORAMA_LEASE_SECONDS = 40\nrender_wait_seconds = 9\n").expect("write");
         let environment = [("CYCLORAMA_LEASE_SECONDS".to_owned(), "50".to_owned())];
-        let config = Config::from_source(&Source::gather(Some(&file), environment.into_iter()).expect("source"))
-            .expect("config");
+        let config = Config::from_source(&Source::gather(Some(&file), environment).expect("source")).expect("config");
         assert_eq!((config.farm.lease_seconds, config.farm.render_wait_seconds), (50, 9));
 
         std::fs::write(&file, "leese_seconds = 40\n").expect("write");

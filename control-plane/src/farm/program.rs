@@ -101,7 +101,7 @@ fn is_given(name: &str) -> bool {
         Some(beginning) => name.starts_with(beginning),
         None => name == *given,
     };
-    GIVEN.iter().any(|given| matches(&given)) && !is_kept(name)
+    GIVEN.iter().any(matches) && !is_kept(name)
 }
 
 /// The path that was set, else beside this program, else found on PATH by the system.

@@ -18,15 +18,15 @@ pub struct Problem {
     code: &'static str,
     detail: String,
     /// A sentence on what to do next, in the words of the JSON API and in those of the tools.
-    advice: [String; 2],
+    /// Boxed, because a problem is the error of every handler and few have advice.
+    advice: Option<Box<[String; 2]>>,
     members: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        let advice = [String::new(), String::new()];
-        Problem { status, code, detail: detail.into(), advice, members: Map::new(), headers: Vec::new() }
+        Problem { status, code, detail: detail.into(), advice: None, members: Map::new(), headers: Vec::new() }
     }
 
     /// 400 for one wrong parameter or body field; the detail should name it too.
@@ -127,7 +127,7 @@ impl Problem {
 
     /// Says what to do next: `api` to clients of the JSON API, `tool` to agents, who have tools and no addresses. Either may be empty.
     pub fn advise(mut self, api: impl Into<String>, tool: impl Into<String>) -> Self {
-        self.advice = [api.into(), tool.into()];
+        self.advice = Some(Box::new([api.into(), tool.into()]));
         self
     }
 
@@ -155,12 +155,12 @@ impl Problem {
 
     /// The document with everything in it, for clients of the JSON API.
     pub fn document(&self, base_url: &str, request_id: &str) -> Value {
-        self.written(base_url, request_id, &self.advice[0])
+        self.written(base_url, request_id, self.advice.as_deref().map_or("", |[api, _]| api))
     }
 
     /// The same for an agent.
     pub fn tool_document(&self, base_url: &str, request_id: &str) -> Value {
-        self.written(base_url, request_id, &self.advice[1])
+        self.written(base_url, request_id, self.advice.as_deref().map_or("", |[_, tool]| tool))
     }
 
     fn written(&self, base_url: &str, request_id: &str, advice: &str) -> Value {

@@ -135,7 +135,7 @@ impl Place {
         let number = resting.next;
         // One that is leaving makes room once.
         if !self.leave.is_cancelled() {
-            list(&mut *resting).insert(number, self.leave.clone());
+            list(&mut resting).insert(number, self.leave.clone());
         }
         *self.number.lock().unwrap_or_else(PoisonError::into_inner) = Some(number);
     }

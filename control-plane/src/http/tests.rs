@@ -38,7 +38,7 @@ pub(super) async fn service() -> Service {
         ("CYCLORAMA_STRIPE_WEBHOOK_SECRET".to_owned(), "whsec_12345678".to_owned()),
         ("CYCLORAMA_STRIPE_API_URL".to_owned(), "http://127.0.0.1:1".to_owned()),
     ];
-    let config = Config::from_source(&Source::gather(None, settings.into_iter()).expect("settings")).expect("config");
+    let config = Config::from_source(&Source::gather(None, settings).expect("settings")).expect("config");
     // The process has one recorder; a handle of its own keeps tests apart.
     let metrics = PrometheusBuilder::new().build_recorder().handle();
     let opened = lifecycle::open(config, "http://images.test".to_owned(), "http://127.0.0.1:1", metrics).await;

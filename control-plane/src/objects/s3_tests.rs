@@ -25,7 +25,7 @@ const IMPATIENT: Patience = Patience {
 
 async fn opened_with(address: &str, secret: &str, patience: Patience) -> Result<ObjectStore, ObjectError> {
     let setting = [("CYCLORAMA_OBJECTS".to_owned(), address.to_owned())];
-    let source = Source::gather(None, setting.into_iter()).unwrap();
+    let source = Source::gather(None, setting).unwrap();
     let Objects::S3(bucket) = Objects::read(&source, std::path::Path::new("none")).unwrap() else {
         panic!("{address} is no bucket");
     };

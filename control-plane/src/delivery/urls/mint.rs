@@ -88,7 +88,7 @@ impl Minted {
         }));
         match answered.await {
             Ok((window, Ok((remaining, untold)))) => {
-                untold.is_told();
+                untold.forget();
                 (window, Ok(remaining))
             }
             Ok((window, Err(error))) => (window, Err(error)),
@@ -109,7 +109,8 @@ struct Untold {
 }
 
 impl Untold {
-    fn is_told(mut self) {
+    /// Their credits stay charged.
+    fn forget(mut self) {
         self.ids.clear();
     }
 }
