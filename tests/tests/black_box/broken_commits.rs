@@ -21,20 +21,18 @@ enum Asked {
     Cold,
     Addresses,
     NamedAddresses,
-    NamedPicture,
     /// The first load of an address that may be loaded once.
     Load,
 }
 
-const ALL: [Asked; 6] =
-    [Asked::Cached, Asked::Cold, Asked::Addresses, Asked::NamedAddresses, Asked::NamedPicture, Asked::Load];
+const ALL: [Asked; 5] = [Asked::Cached, Asked::Cold, Asked::Addresses, Asked::NamedAddresses, Asked::Load];
 
 impl Asked {
     /// What it costs when it goes well.
     fn credits(self) -> i64 {
         match self {
             Asked::Addresses | Asked::NamedAddresses => 2,
-            Asked::Cached | Asked::Cold | Asked::NamedPicture => 1,
+            Asked::Cached | Asked::Cold => 1,
             Asked::Load => 0,
         }
     }
@@ -54,7 +52,6 @@ impl Asked {
             Asked::Addresses => addresses(json!({ "images": [image.clone(), image] })),
             Asked::NamedAddresses => addresses(json!({ "images": [image.clone(), image] }))
                 .header("idempotency-key", format!("urls-{round}")),
-            Asked::NamedPicture => service.get(customer, CACHED).header("idempotency-key", format!("picture-{round}")),
             Asked::Load => {
                 let body = json!({ "images": [image], "max_uses": 1 });
                 let made: Value = addresses(body).send().await.unwrap().json().await.unwrap();
@@ -226,26 +223,25 @@ async fn a_process_that_dies_before_it_knows_leaves_it_to_the_next() {
 async fn a_name_whose_commit_is_unknown_is_charged_once_when_it_is_asked_again() {
     let setting = Setting::new().await;
     let mut expected = CREDITS;
+    let asked = Asked::NamedAddresses;
     for (round, cut) in CUTS.into_iter().enumerate() {
-        for asked in [Asked::NamedAddresses, Asked::NamedPicture] {
-            let request = asked.request(&setting.service, &setting.customer, round).await;
-            setting.proxy.cut_next_and_stay_away(cut);
-            is_told_the_truth(request.try_clone().unwrap().send().await.unwrap()).await;
-            setting.proxy.come_back();
-            let mut answers = 0;
-            // From the first moment on, also while it is being given back: 409 and 503 are temporary.
-            while answers < 3 {
-                let answer = request.try_clone().unwrap().send().await.unwrap();
-                match answer.status() {
-                    status if status.is_success() => answers += 1,
-                    StatusCode::CONFLICT | StatusCode::SERVICE_UNAVAILABLE => {
-                        tokio::time::sleep(Duration::from_millis(50)).await
-                    }
-                    other => panic!("{asked:?} {cut:?}: {other} {}", answer.text().await.unwrap()),
+        let request = asked.request(&setting.service, &setting.customer, round).await;
+        setting.proxy.cut_next_and_stay_away(cut);
+        is_told_the_truth(request.try_clone().unwrap().send().await.unwrap()).await;
+        setting.proxy.come_back();
+        let mut answers = 0;
+        // From the first moment on, also while it is being given back: 409 and 503 are temporary.
+        while answers < 3 {
+            let answer = request.try_clone().unwrap().send().await.unwrap();
+            match answer.status() {
+                status if status.is_success() => answers += 1,
+                StatusCode::CONFLICT | StatusCode::SERVICE_UNAVAILABLE => {
+                    tokio::time::sleep(Duration::from_millis(50)).await
                 }
+                other => panic!("{cut:?}: {other} {}", answer.text().await.unwrap()),
             }
-            expected -= asked.credits();
-            setting.balance_becomes(expected).await;
         }
+        expected -= asked.credits();
+        setting.balance_becomes(expected).await;
     }
 }
