@@ -294,7 +294,8 @@ pub async fn read_body(request: Request, app: &App) -> Result<Bytes, Problem> {
     }
 }
 
-async fn read_any_body(request: Request, app: &App) -> Result<Bytes, Problem> {
+/// The same for routes whose free texts may hold anything, and which leave NUL out of what they keep.
+pub async fn read_any_body(request: Request, app: &App) -> Result<Bytes, Problem> {
     let limit =
         request.extensions().get::<super::frame::BodyLimit>().map_or(super::frame::BODY_BYTES_DEFAULT, |limit| limit.0);
     Bytes::from_request(request, app).await.map_err(|rejection| {

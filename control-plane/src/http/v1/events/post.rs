@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::delivery::request::kind_of;
 use crate::http::error::Problem;
-use crate::http::extract::{ClientIp, read_body};
+use crate::http::extract::{ClientIp, read_any_body};
 use crate::http::json;
 use crate::http::openapi::requests::EventsRequest;
 use crate::http::rate_limit::counted_by_address;
@@ -42,7 +42,7 @@ pub struct EventsResponse {
 pub async fn post(State(app): State<App>, ip: ClientIp, request: Request) -> Response {
     let limit = app.config.limits.events_per_minute;
     counted_by_address(&app, ip, "events", limit, async {
-        let body = read_body(request, &app).await?;
+        let body = read_any_body(request, &app).await?;
         let events = read(&body)?;
         let accepted = events.len();
         let now = app.clock.now();

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::delivery::request::whole;
 use crate::delivery::{ImageRequest, Order};
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, read_body};
+use crate::http::extract::{Caller, RequestId, read_any_body};
 use crate::http::json;
 use crate::http::openapi::requests::FeedbackRequest;
 use crate::http::rate_limit::counted;
@@ -82,7 +82,7 @@ pub struct FeedbackResponse {
 pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId, request: Request) -> Response {
     counted(&app, &caller, async {
         caller.require(Scope::AccountRead)?;
-        let members = json::members(&read_body(request, &app).await?, &[])?;
+        let members = json::members(&read_any_body(request, &app).await?, &[])?;
         let answer = record(&app, &caller, members, request_id.0).await?;
         Ok((StatusCode::CREATED, Json(answer)).into_response())
     })
