@@ -44,7 +44,15 @@ async fn the_prompt_comes_back_when_the_service_has_ended() {
     let mut told = BufReader::new(script.stdout.take().unwrap()).lines();
     while !told.next_line().await.unwrap().expect("the script goes on").contains("Ctrl-C") {}
     let script_id = script.id().unwrap();
-    let service = children_of(script_id);
+    // What printed the text may not have ended yet.
+    let mut service = children_of(script_id);
+    for _ in 0..100 {
+        if service.len() == 1 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        service = children_of(script_id);
+    }
     assert_eq!(service.len(), 1, "the service, and nothing else");
 
     // A request in flight: there is no node that could make the picture.
