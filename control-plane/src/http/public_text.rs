@@ -7,7 +7,7 @@
 use super::v1::answer::if_none_match;
 use crate::delivery::etag_matches;
 use axum::body::{Body, HttpBody, to_bytes};
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request};
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, SET_COOKIE, VARY,
 };
@@ -28,13 +28,34 @@ const TEXT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// A third of the time of the usual level, for an eighth more bytes.
 const LEVEL: u32 = 4;
 
-pub async fn sent_well(request: Request, next: Next) -> Response {
-    let (headers, is_get) = (request.headers().clone(), request.method() == Method::GET);
+/// Routes with an answer of their own to HEAD: they must not make a picture for it.
+const OWN_HEAD: [&str; 3] = ["/images/car.png", "/api/v1/images/car", "/api/v1/delivery/{token}"];
+
+pub async fn sent_well(mut request: Request, next: Next) -> Response {
+    let headers = request.headers().clone();
+    // HEAD has the headers of GET (RFC 9110, section 9.3.2), and some of them come from the text.
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let is_head = request.method() == Method::HEAD && !route.is_some_and(|route| OWN_HEAD.contains(&route.as_str()));
+    if is_head {
+        *request.method_mut() = Method::GET;
+    }
+    let is_get = request.method() == Method::GET;
     let response = next.run(request).await;
-    match is_get && is_public_text(&response) {
+    let response = match is_get && is_public_text(&response) {
         true => answer(response, &headers).await,
         false => response,
+    };
+    if is_head { without_body(response) } else { response }
+}
+
+/// The answer to HEAD, from that to GET.
+fn without_body(mut response: Response) -> Response {
+    let has_length = response.headers().contains_key(CONTENT_LENGTH) || response.status() == StatusCode::NOT_MODIFIED;
+    if let (false, Some(bytes)) = (has_length, response.body().size_hint().exact()) {
+        response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes));
     }
+    *response.body_mut() = Body::empty();
+    response
 }
 
 async fn answer(response: Response, asked: &HeaderMap) -> Response {

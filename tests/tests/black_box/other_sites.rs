@@ -63,7 +63,7 @@ on_both_databases! {
             (url.clone(), 200),
             (used_up, 410),
             ("/api/v1/delivery/nonsense".to_owned(), 403),
-            ("/api/v1/delivery/%ff".to_owned(), 400),
+            ("/api/v1/delivery/%ff".to_owned(), 403),
         ] {
             let answer = ask(&service, Method::GET, &path).await;
             assert_eq!(answer.status().as_u16(), expected, "{path}");
