@@ -121,7 +121,7 @@ on_both_databases! {
             (vec!["account", "create", "--email", "no address"], 2, "email"),
             (vec!["node", "drain", "no-such-node"], 5, "no-such-node"),
             (vec!["key", "revoke", "no-such-key"], 5, "no-such-key"),
-            (vec!["prewarm", "plan", "--list", "batch.csv"], 2, "`year`"),
+            (vec!["prewarm", "plan", "--list", "batch.csv"], 2, "`color`"),
             (vec!["prewarm", "plan", "--list", "nowhere.csv"], 2, "nowhere.csv"),
             (vec!["prewarm", "plan", "honda"], 2, "NAME=VALUE"),
             (vec!["prewarm", "plan", "make=honda", "paint=red"], 2, "`paint`"),
