@@ -53,7 +53,7 @@ fn what_does_not_hold_is_a_line_and_what_is_no_vehicle_an_error() {
     let (good, findings, summary) = check(trailer, &[]);
     assert!(!good);
     assert!(findings.starts_with("haulmark/passport/2020\tbuild\t"), "{findings}");
-    assert!(summary.contains("build: 1 vehicles"), "{summary}");
+    assert!(summary.contains("build: 1 vehicle\n"), "{summary}");
 
     let (good, _, error) = check("volkswagen golf 2015\n", &[]);
     assert!(!good && error.contains("volkswagen golf 2015"), "{error}");
