@@ -26,7 +26,7 @@ const ROWS_AT_ONCE: usize = 50;
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Every table of the schema, what is referred to before what refers to it.
-const TABLES: [&str; 44] = [
+const TABLES: [&str; 48] = [
     "accounts",
     "users",
     "identities",
@@ -44,6 +44,8 @@ const TABLES: [&str; 44] = [
     "auto_reloads",
     "alerts",
     "payments",
+    "payment_returns",
+    "payment_intents",
     "webhook_events",
     "holds",
     "delivery_urls",
@@ -71,6 +73,8 @@ const TABLES: [&str; 44] = [
     "prewarm_batches",
     "prewarm_rows",
     "events",
+    "event_days",
+    "form_answers",
 ];
 
 /// A line of the file.

@@ -52,7 +52,8 @@ const PUBLIC: &[(&str, &str, Access)] = &[
     ("POST", "/sign-in", Form),
     ("GET", "/sign-in/{provider}", Secret),
     ("GET", "/sign-in/{provider}/callback", Secret),
-    ("POST", "/sign-out", Form),
+    // Whoever is signed out already has nothing to confirm.
+    ("POST", "/sign-out", Session),
     ("GET", "/confirm/{link}", Secret),
     ("POST", "/confirm/{link}", Form),
     ("GET", "/forgot-password", Anyone),
@@ -134,6 +135,8 @@ const OPERATOR: &[(&str, &str, Access)] = &[
     ("GET", "/readyz", Anyone),
     ("GET", "/metrics", Anyone),
     ("POST", "/admin/accounts", Operator),
+    ("GET", "/admin/accounts", Operator),
+    ("GET", "/admin/accounts/{account_id}/keys", Operator),
     ("GET", "/admin/accounts/{account_id}", Operator),
     ("POST", "/admin/accounts/{account_id}/grants", Operator),
     ("POST", "/admin/accounts/{account_id}/purchases", Operator),

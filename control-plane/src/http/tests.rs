@@ -32,6 +32,8 @@ pub(super) async fn service() -> Service {
     let settings = [
         ("CYCLORAMA_DATA_DIR".to_owned(), folder.path().display().to_string()),
         ("CYCLORAMA_NODE".to_owned(), "none".to_owned()),
+        // Both listeners are called by one name here.
+        ("CYCLORAMA_ADMIN_HOSTS".to_owned(), "images.test".to_owned()),
         // Nobody listens there: what needs Stripe fails.
         ("CYCLORAMA_PAYMENTS".to_owned(), "stripe".to_owned()),
         ("CYCLORAMA_STRIPE_SECRET_KEY".to_owned(), "sk_test_12345678".to_owned()),
