@@ -6,6 +6,7 @@ use super::numbers::whole;
 use super::print;
 use crate::catalog::search::Hit;
 use crate::catalog::{self, Counts, Diff, import};
+use crate::plural;
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use cyclorama_core::Vehicle;
@@ -290,10 +291,7 @@ fn counts(counts: &Counts) -> String {
         "{}, {}, {}, {}, {} to {}; {} can be asked for",
         print::count(counts.makes, "make"),
         print::count(counts.model_names, "model name"),
-        match counts.entries {
-            1 => "1 entry".to_owned(),
-            entries => format!("{entries} entries"),
-        },
+        format_args!("{} {}", counts.entries, plural::noun(counts.entries as i64, "entry", "entries")),
         print::count(counts.vehicle_types, "vehicle type"),
         counts.year_from,
         counts.year_to,

@@ -2,17 +2,32 @@
 //! a mark of the byte order, with any line ends, names of columns in any case.
 
 use super::exit::WrongUsage;
+use anyhow::Context;
 use csv::{Position, StringRecord};
 use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
 
 /// What may separate fields. `sep=` in a line before the heading, which some programs write, says which it is.
 const SEPARATORS: [u8; 3] = *b",;\t";
+
+/// The bytes of a list: of a file, or of standard input for `-`.
+pub fn bytes_of(path: &Path) -> anyhow::Result<Vec<u8>> {
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).context("standard input cannot be read")?;
+        return Ok(bytes);
+    }
+    let unread = |cause| WrongUsage(format!("the list {} cannot be read: {cause}", path.display()));
+    Ok(std::fs::read(path).map_err(unread)?)
+}
 
 /// A list whose heading has been read.
 pub struct CsvList<'a> {
     /// By column; lower case. An empty name belongs to a column that nothing may stand in.
     heading: Vec<String>,
     separator: u8,
+    text: &'a [u8],
     reader: csv::Reader<&'a [u8]>,
 }
 
@@ -40,7 +55,7 @@ impl<'a> CsvList<'a> {
             .flexible(true)
             .from_reader(text);
         let mut heading = StringRecord::new();
-        reader.read_record(&mut heading).map_err(|error| unread(&error))?;
+        reader.read_record(&mut heading).map_err(|error| unread(text, &error))?;
         let heading: Vec<String> = heading.iter().map(str::to_lowercase).collect();
         let named = format!("separated by {}", name(separator));
         for (place, column) in heading.iter().enumerate().filter(|(_, column)| !column.is_empty()) {
@@ -54,7 +69,7 @@ impl<'a> CsvList<'a> {
                 return Err(WrongUsage(format!("the list ({named}) has two columns `{column}`")));
             }
         }
-        Ok(CsvList { heading, separator, reader })
+        Ok(CsvList { heading, separator, text, reader })
     }
 
     /// For people: what separates its fields.
@@ -68,16 +83,24 @@ impl<'a> CsvList<'a> {
 
     /// The lines in order; those that are empty in every column are none.
     pub fn lines(self) -> impl Iterator<Item = Result<Line, WrongUsage>> {
-        let CsvList { heading, separator, reader } = self;
-        let lines = reader
-            .into_records()
-            .map(move |record| line(&heading, separator, &record.map_err(|error| unread(&error))?));
+        let CsvList { heading, separator, text, reader } = self;
+        let lines = reader.into_records().map(move |record| {
+            let record = record.map_err(|error| unread(text, &error))?;
+            let number = record.position().map_or(0, |position| line_of(text, position));
+            line(&heading, separator, &record, number)
+        });
         lines.filter(|line| !line.as_ref().is_ok_and(|line| line.values.is_empty()))
     }
 }
 
-fn line(heading: &[String], separator: u8, record: &StringRecord) -> Result<Line, WrongUsage> {
-    let number = record.position().map_or(0, Position::line);
+/// The line that a record begins in, from 1. The reader's position is before the empty lines that it skips.
+fn line_of(text: &[u8], position: &Position) -> u64 {
+    let from = usize::try_from(position.byte()).map_or(text.len(), |byte| byte.min(text.len()));
+    let skipped = text[from..].iter().take_while(|byte| b"\r\n".contains(byte));
+    position.line() + skipped.filter(|byte| **byte == b'\n').count() as u64
+}
+
+fn line(heading: &[String], separator: u8, record: &StringRecord, number: u64) -> Result<Line, WrongUsage> {
     let mut values = BTreeMap::new();
     for (place, value) in record.iter().enumerate().filter(|(_, value)| !value.is_empty()) {
         match heading.get(place) {
@@ -129,8 +152,8 @@ fn name(separator: u8) -> &'static str {
     }
 }
 
-fn unread(error: &csv::Error) -> WrongUsage {
-    let line = error.position().map_or(1, Position::line);
+fn unread(text: &[u8], error: &csv::Error) -> WrongUsage {
+    let line = error.position().map_or(1, |position| line_of(text, position));
     match error.kind() {
         csv::ErrorKind::Utf8 { .. } => {
             WrongUsage(format!("line {line} of the list is not UTF-8: save it as CSV in UTF-8"))

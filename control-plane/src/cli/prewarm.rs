@@ -1,14 +1,12 @@
 //! `cyclorama prewarm ...`
 
 use super::client::{Client, segment};
-use super::csv_list::CsvList;
+use super::csv_list::{CsvList, bytes_of};
 use super::exit::WrongUsage;
 use crate::prewarm::Request;
-use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 const WATCH: Duration = Duration::from_secs(2);
@@ -69,15 +67,7 @@ impl What {
         match &self.list {
             None => Ok(vec![query(&self.query)?]),
             Some(path) => {
-                let bytes = match path == Path::new("-") {
-                    true => {
-                        let mut bytes = Vec::new();
-                        std::io::stdin().read_to_end(&mut bytes).context("standard input cannot be read")?;
-                        bytes
-                    }
-                    false => std::fs::read(path)
-                        .map_err(|cause| WrongUsage(format!("the list {} cannot be read: {cause}", path.display())))?,
-                };
+                let bytes = bytes_of(path)?;
                 let is_json = path.extension().is_some_and(|extension| extension == "jsonl" || extension == "ndjson");
                 if is_json { json_lines(&bytes) } else { csv_lines(&bytes) }
             }

@@ -7,7 +7,8 @@ mod report;
 mod row;
 
 use super::Service;
-use crate::cli::exit::{Unfinished, Why, WrongUsage};
+use crate::cli::csv_list::bytes_of;
+use crate::cli::exit::{Unfinished, Why};
 use crate::cli::print::{self, Unseen};
 use crate::clock::Clock;
 use anyhow::Context;
@@ -18,7 +19,6 @@ use journal::Journal;
 use report::Line;
 use row::{Balance, Outcome, Worker};
 use serde_json::json;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -47,7 +47,7 @@ pub struct Batch {
 
 impl Batch {
     pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
-        let list = list::read(&self.read_list()?)?;
+        let list = list::read(&bytes_of(&self.list)?)?;
         let (address, client) = (self.service.address()?, self.service.client()?);
         std::fs::create_dir_all(&self.output)
             .with_context(|| format!("the folder {} cannot be made", self.output.display()))?;
@@ -91,16 +91,6 @@ impl Batch {
             _ => None,
         });
         tell(&self.output, &lines, stopped, balance.load(Ordering::Relaxed), as_json)
-    }
-
-    fn read_list(&self) -> anyhow::Result<Vec<u8>> {
-        if self.list == Path::new("-") {
-            let mut text = Vec::new();
-            std::io::stdin().read_to_end(&mut text).context("standard input cannot be read")?;
-            return Ok(text);
-        }
-        let unread = |cause| WrongUsage(format!("the list {} cannot be read: {cause}", self.list.display()));
-        Ok(std::fs::read(&self.list).map_err(unread)?)
     }
 }
 
