@@ -3,6 +3,7 @@
 use super::{Credits, LedgerError};
 use crate::clock::UnixMs;
 use crate::db::Tx;
+use sqlx::any::AnyRow;
 use sqlx::{AnyPool, Row};
 
 /// The largest single grant or purchase, cap or threshold: far above any credit pack, far below what could overflow a sum.
@@ -120,12 +121,25 @@ impl<'a> NewEntry<'a> {
     }
 }
 
-/// An account's row.
+/// An account's row of `balances`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Book {
+    /// What it can spend.
     pub credits: i64,
-    held: i64,
-    entries: i64,
+    pub held: i64,
+    /// How many entries its ledger has.
+    pub entries: i64,
+}
+
+/// What changes in an account's row.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Movement {
+    /// Of what the account can spend.
+    pub credits: i64,
+    /// Of what is on hold.
+    pub held: i64,
+    /// Rows of the ledger that are added.
+    pub entries: i64,
 }
 
 /// Changes a balance and enters why.
@@ -176,17 +190,38 @@ async fn lock(tx: &mut Tx<'_>, account_id: &str) -> Result<Book, LedgerError> {
 
 /// Adds to a balance, or takes what is known to be there.
 async fn add(tx: &mut Tx<'_>, account_id: &str, credits: i64, entries: i64) -> Result<Book, LedgerError> {
+    let after = change(tx, account_id, Movement { credits, held: 0, entries }).await?;
+    after.ok_or_else(|| LedgerError::UnknownAccount(account_id.to_owned()))
+}
+
+/// Changes an account's row and locks it; the row after the change. `None`: the balance does not cover it, or there is no such account.
+pub(super) async fn change(tx: &mut Tx<'_>, account_id: &str, movement: Movement) -> Result<Option<Book>, sqlx::Error> {
     let row = sqlx::query(
-        "update balances set credits = credits + $1, entries = entries + $2 where account_id = $3
-         returning credits, held, entries",
+        "update balances set credits = credits + $2, held = held + $3, entries = entries + $4
+         where account_id = $1 and credits + $2 >= 0 returning credits, held, entries",
     )
-    .bind(credits)
-    .bind(entries)
     .bind(account_id)
+    .bind(movement.credits)
+    .bind(movement.held)
+    .bind(movement.entries)
     .fetch_optional(&mut **tx)
-    .await?
-    .ok_or_else(|| LedgerError::UnknownAccount(account_id.to_owned()))?;
-    Ok(Book { credits: row.try_get(0)?, held: row.try_get(1)?, entries: row.try_get(2)? })
+    .await?;
+    row.as_ref().map(Book::read).transpose()
+}
+
+/// An account's row as it is, without locking it.
+pub(super) async fn read(tx: &mut Tx<'_>, account_id: &str) -> Result<Option<Book>, sqlx::Error> {
+    let row = sqlx::query("select credits, held, entries from balances where account_id = $1")
+        .bind(account_id)
+        .fetch_optional(&mut **tx)
+        .await?;
+    row.as_ref().map(Book::read).transpose()
+}
+
+impl Book {
+    fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        Ok(Book { credits: row.try_get(0)?, held: row.try_get(1)?, entries: row.try_get(2)? })
+    }
 }
 
 /// What the account can spend now.

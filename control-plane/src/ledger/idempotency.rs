@@ -80,12 +80,12 @@ impl Drop for Attempt {
     }
 }
 
-/// How often a name is tried to be given up, and the pause in between: as long as a fail-over takes. One that stays claimed is answered 409
-/// until its process ends.
+/// How often giving up a name is tried, and the pause between two tries: together as long as a fail-over takes. A name that stays claimed
+/// all the same is answered with 409 until its process ends.
 const GIVING_UP_TRIES: u32 = 300;
 const GIVING_UP_PAUSE: Duration = Duration::from_secs(2);
 
-/// Tries once; where that fails, goes on beside its caller.
+/// Tries once before it returns. If that fails, a task of its own goes on trying.
 async fn give_up(database: Database, id: String) {
     if given_up(&database, &id).await {
         return;

@@ -21,8 +21,8 @@ const QUEUE_MAX: usize = 4096;
 /// Entries in one transaction: bounds how long a commit can take, and so the wait of the first in it.
 const BATCH_MAX: usize = 512;
 
-/// Batches that are committed and not answered yet. Those whose commit broke off stay in here until it is known what became of them, each
-/// at times with a connection of the pool; while there are so many of them, nothing more is charged.
+/// How many batches may be between their commit and their answers. A batch whose commit broke off counts until it is known whether it was
+/// committed, and uses a connection of the pool now and then. While there are this many, nothing more is charged.
 const UNANSWERED_MAX: usize = 8;
 
 /// How long callers wait to hear whether they were charged, when a commit broke off: as long as anybody waits for a connection.
@@ -57,7 +57,8 @@ pub struct Meter {
     desk: Arc<Desk>,
 }
 
-/// Whose window is full, and until when: by unix milliseconds. What is missing here may be full all the same.
+/// For each name whose window is known to be full, when that window ends, in unix milliseconds. A window that is not listed may be full as
+/// well.
 type FullWindows = moka::sync::Cache<String, i64>;
 
 /// Some 100 bytes each.
@@ -102,8 +103,7 @@ impl Meter {
 
     /// Gives back what was charged for something that did not reach its client, by [`Metered::entry_id`]; tried until the database answers.
     pub fn give_back(&self, entry_id: String) {
-        let desk = self.desk.clone();
-        tokio::spawn(async move { desk.give_back(&entry_id).await });
+        self.desk.give_back(entry_id);
     }
 
     /// Forgets the rows of batches that have been answered.
@@ -158,8 +158,12 @@ impl Desk {
         }
     }
 
-    async fn give_back(&self, entry_id: &str) {
-        until_done(|| async { undo::give_back(&self.database, entry_id, self.clock.now()).await.map(drop) }).await;
+    /// Tries until the database answers, in a task of its own.
+    fn give_back(self: &Arc<Self>, entry_id: String) {
+        let desk = self.clone();
+        tokio::spawn(async move {
+            until_done(|| async { undo::give_back(&desk.database, &entry_id, desk.clock.now()).await.map(drop) }).await;
+        });
     }
 }
 
@@ -252,8 +256,7 @@ impl Unanswered {
         self.desk.remember_full(&entries, &applied.answers);
         for (waiting, answer) in group.into_iter().zip(applied.answers) {
             if let Err(Ok(Metered { entry_id: Some(entry_id), .. })) = waiting.answer.send(Ok(answer)) {
-                let desk = self.desk.clone();
-                tokio::spawn(async move { desk.give_back(&entry_id).await });
+                self.desk.give_back(entry_id);
             }
         }
     }

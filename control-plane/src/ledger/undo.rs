@@ -40,14 +40,16 @@ async fn give_back_in(tx: &mut Tx<'_>, entry_id: &str, now: UnixMs) -> Result<bo
     let Some(charged) = charged else { return Ok(false) };
     let (account_id, credits, at): (String, i64, UnixMs) =
         (charged.try_get(0)?, -charged.try_get::<i64, _>(1)?, UnixMs(charged.try_get(2)?));
-    // An address that the same credit paid for: nobody knows it but by the answer that did not go out.
-    let address: Option<String> = match charged.try_get::<Option<String>, _>(3)? {
-        Some(_hold) => {
+    let was_held = charged.try_get::<Option<String>, _>(3)?.is_some();
+    // The same credit may have paid for a signed address. Only the answer that did not go out named it, so nobody knows it, and it is
+    // closed.
+    let address: Option<String> = match was_held {
+        true => {
             let sql = "update delivery_urls set state = 'consumed', uses = 0 where entry_id = $1 and state = 'active' and uses = 1
                        returning id";
             sqlx::query_scalar(sql).bind(entry_id).fetch_optional(&mut **tx).await?
         }
-        None => None,
+        false => None,
     };
     let delivery = sqlx::query("delete from deliveries where id = $1 returning key_id, source")
         .bind(entry_id)
@@ -56,9 +58,9 @@ async fn give_back_in(tx: &mut Tx<'_>, entry_id: &str, now: UnixMs) -> Result<bo
     let mut used = Usage::default();
     match delivery {
         Some(delivery) => {
-            let counted = match charged.try_get::<Option<String>, _>(3)? {
-                Some(_hold) => CountedIn::read(charged.try_get(4)?, charged.try_get(5)?),
-                None => CountedIn::read(delivery.try_get(0)?, Some(at.utc_month())),
+            let counted = match was_held {
+                true => CountedIn::read(charged.try_get(4)?, charged.try_get(5)?),
+                false => CountedIn::read(delivery.try_get(0)?, Some(at.utc_month())),
             };
             key_cap::give_back(tx, counted.iter().map(|counted| (counted, Credits(credits))), now).await?;
             let given = match &address {
@@ -108,7 +110,8 @@ async fn consume_all(tx: &mut Tx<'_>, entry_id: &str) -> Result<BTreeMap<String,
     Ok(consumed)
 }
 
-/// Takes loads of signed addresses back whose pictures did not go out; their records have ids between these two.
+/// Takes back loads of signed addresses whose pictures did not go out. `delivery_url_ids` names an address once for each load; the records
+/// of the loads have ids greater than `after` and up to `until`.
 pub(super) async fn uncount_loads(
     tx: &mut Tx<'_>,
     delivery_url_ids: &[&str],

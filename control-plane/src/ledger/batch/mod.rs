@@ -97,7 +97,8 @@ async fn write(
         })
         .collect();
 
-    // First of all: a hold whose attempt was taken over stays open, for its owner to give back.
+    // Attempts are checked before holds are ended: when another attempt has taken the request over, its hold stays open, so that its owner
+    // can give it back.
     check_attempts(tx, entries, &mut outcomes).await?;
     let mut ended = end_holds(tx, now, entries, &mut outcomes).await?;
     change_urls(tx, now, entries, &mut outcomes, &mut ended).await?;
@@ -112,7 +113,7 @@ async fn write(
     }
     appended.write(tx, database.kind, now, &moved.books).await?;
     let charged = entries.iter().enumerate().filter(|(index, entry)| is_done(*index) && entry.charge.is_final());
-    let has_charged = charged.clone().count() > 0;
+    let has_charged = charged.clone().next().is_some();
     if has_charged {
         let loads = charged.clone().filter_map(|(_, entry)| match &entry.charge {
             Charge::Load { delivery_url_id, .. } => Some(delivery_url_id.as_str()),

@@ -4,23 +4,13 @@
 use super::Ended;
 use crate::clock::UnixMs;
 use crate::db::Tx;
+use crate::ledger::balance::{self, Book, Movement};
 use crate::ledger::key_cap::{Caps, KeyCap};
 use crate::ledger::{Charge, Credits, Entry, Outcome};
-use sqlx::Row;
 use std::collections::BTreeMap;
 
-/// What an entry does to its account's row.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Movement {
-    /// Of what the account can spend.
-    credits: i64,
-    /// Of what is on hold.
-    held: i64,
-    /// Rows of the ledger that it adds.
-    entries: i64,
-}
-
 impl Movement {
+    /// What an entry of a batch does to its account's row.
     pub fn of(charge: &Charge, ended: Option<&Ended>) -> Self {
         let ended = ended.map_or(0, |ended| ended.credits.0);
         let asked = charge.asks().0;
@@ -39,10 +29,6 @@ impl Movement {
     pub fn entered(self) -> Option<Credits> {
         (self.entries > 0).then_some(Credits(self.credits + self.held))
     }
-
-    fn is_nothing(self) -> bool {
-        (self.credits, self.held, self.entries) == (0, 0, 0)
-    }
 }
 
 impl std::iter::Sum for Movement {
@@ -53,15 +39,6 @@ impl std::iter::Sum for Movement {
             entries: all.entries + one.entries,
         })
     }
-}
-
-/// An account's row of `balances`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Book {
-    pub credits: i64,
-    pub held: i64,
-    /// How many entries its ledger has.
-    pub entries: i64,
 }
 
 /// What was taken from where.
@@ -188,18 +165,8 @@ impl Group<'_> {
 
 /// Changes an account's row, if its balance covers it; the row after it. A change of nothing reads.
 async fn change(tx: &mut Tx<'_>, account_id: &str, movement: Movement) -> Result<Option<Book>, sqlx::Error> {
-    let query = if movement.is_nothing() {
-        sqlx::query("select credits, held, entries from balances where account_id = $1").bind(account_id)
-    } else {
-        sqlx::query(
-            "update balances set credits = credits + $2, held = held + $3, entries = entries + $4
-             where account_id = $1 and credits + $2 >= 0 returning credits, held, entries",
-        )
-        .bind(account_id)
-        .bind(movement.credits)
-        .bind(movement.held)
-        .bind(movement.entries)
-    };
-    let row = query.fetch_optional(&mut **tx).await?;
-    row.map(|row| Ok(Book { credits: row.try_get(0)?, held: row.try_get(1)?, entries: row.try_get(2)? })).transpose()
+    match movement == Movement::default() {
+        true => balance::read(tx, account_id).await,
+        false => balance::change(tx, account_id, movement).await,
+    }
 }
