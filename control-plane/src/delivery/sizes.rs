@@ -9,10 +9,9 @@
 
 use crate::clock::{self, Clock, UnixMs};
 use crate::logs::causes;
-use crate::objects::{Listed, ObjectError, ObjectKey, ObjectStore, SizePart, keys};
+use crate::objects::{ObjectError, ObjectKey, ObjectStore, SizePart, keys};
 use bytes::Bytes;
 use cyclorama_core::{Format, SizePreset};
-use futures::{TryStreamExt, stream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -28,8 +27,6 @@ const LEFT: (u64, u64) = (3, 4);
 
 /// Between two sweeps, however quickly the allowance is used up: a sweep lists everything.
 const PAUSE: Duration = Duration::from_secs(10);
-
-const REMOVED_AT_ONCE: usize = 8;
 
 /// How much is kept for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +137,7 @@ impl Sizes {
             found.push((entry.stored_at, room_for(entry.bytes)));
         }
         let Some(up_to) = removed_up_to(found, self.bytes_max(part), self.0.bounds.age_max, now) else { return Ok(0) };
-        self.remove_below(part.folder(), |entry| entry.stored_at <= up_to).await
+        self.0.store.remove_below(part.folder(), usize::MAX, |entry| entry.stored_at <= up_to).await
     }
 
     /// Removes what an earlier version stored beside the presets, once for all processes: what bears such a name is looked for no more.
@@ -149,27 +146,11 @@ impl Sizes {
         if self.0.store.size(&done).await?.is_some() {
             return Ok(());
         }
-        let removed = self.remove_below(&["derived", "signed"], |entry| is_leftover(&entry.key)).await?;
+        let removed =
+            self.0.store.remove_below(&["derived", "signed"], usize::MAX, |entry| is_leftover(&entry.key)).await?;
         self.0.store.put(&done, Bytes::from_static(b"done")).await?;
         tracing::info!(objects = removed, "pictures of sizes of their own that an earlier version stored were removed");
         Ok(())
-    }
-
-    async fn remove_below(
-        &self,
-        folders: &'static [&'static str],
-        is_removed: impl Fn(&Listed) -> bool,
-    ) -> Result<usize, ObjectError> {
-        let listed = self.0.store.below(folders);
-        let entries = stream::unfold(listed, |mut listed| async move {
-            let entry = listed.recv().await?;
-            Some((entry, listed))
-        });
-        let removed = entries
-            .try_filter(|entry| std::future::ready(is_removed(entry)))
-            .map_ok(|entry| async move { self.0.store.delete(&entry.key).await })
-            .try_buffer_unordered(REMOVED_AT_ONCE);
-        removed.try_fold(0, |count, ()| std::future::ready(Ok(count + 1))).await
     }
 
     fn bytes_max(&self, part: SizePart) -> u64 {

@@ -171,28 +171,6 @@ impl FileStore {
         Ok(is_new)
     }
 
-    /// Removes files below a folder that were written before a moment, and the folders that are empty then.
-    pub(super) fn remove_before(&self, below: &str, before: UnixMs, most: usize) -> Result<usize, ObjectError> {
-        let mut folders = vec![self.folder.join(below)];
-        let mut removed = 0;
-        while let Some(folder) = folders.pop() {
-            let removing = remove_old_files(&folder, before, most - removed, &mut folders);
-            removed += removing
-                .map_err(|error| ObjectError::Open { store: folder.display().to_string(), source: error.into() })?;
-            // The folders above it, as far as they hold nothing else.
-            let above = folder.ancestors().take_while(|folder| *folder != &*self.folder);
-            for folder in above {
-                if fs::remove_dir(folder).is_err() {
-                    break;
-                }
-            }
-            if removed == most {
-                break;
-            }
-        }
-        Ok(removed)
-    }
-
     /// Removes the folders above a key that has gone, as far as they are empty: every lease stages under a folder of its
     /// own. Best effort; a folder that is being used just then is not empty, or is made again by who uses it.
     fn remove_empty_folders(&self, gone: &ObjectKey) {
@@ -249,35 +227,6 @@ impl FileStore {
             }
         }
     }
-}
-
-/// Removes the files in one folder that were written before a moment; notes the folders in it.
-fn remove_old_files(folder: &Path, before: UnixMs, most: usize, folders: &mut Vec<PathBuf>) -> io::Result<usize> {
-    let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(before.0).unwrap_or(0));
-    let mut removed = 0;
-    let entries = match fs::read_dir(folder) {
-        Err(error) if is_missing(&error) => return Ok(0),
-        entries => entries?,
-    };
-    for entry in entries {
-        let entry = entry?;
-        let metadata = match entry.metadata() {
-            Err(error) if is_missing(&error) => continue,
-            metadata => metadata?,
-        };
-        if metadata.is_dir() {
-            folders.push(entry.path());
-        } else if metadata.modified()? < before {
-            if removed == most {
-                break;
-            }
-            match fs::remove_file(entry.path()) {
-                Err(error) if !is_missing(&error) => return Err(error),
-                _ => removed += 1,
-            }
-        }
-    }
-    Ok(removed)
 }
 
 /// Tells of the objects in one folder; the names of the folders in it. `None`: nobody listens any more.

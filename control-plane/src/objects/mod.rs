@@ -20,6 +20,7 @@ use crate::clock::UnixMs;
 use crate::config::objects::Objects;
 use bytes::Bytes;
 use files::FileStore;
+use futures::{StreamExt, TryStreamExt, stream};
 use s3::{Patience, S3Store};
 use std::fs::File;
 use std::path::PathBuf;
@@ -37,6 +38,9 @@ pub struct Listed {
 
 /// Who hears of listed objects.
 type Listener = mpsc::Sender<Result<Listed, ObjectError>>;
+
+/// Objects that are removed at once.
+const REMOVED_AT_ONCE: usize = 8;
 
 /// Entries of a list that wait for whoever reads it.
 const LISTED_AHEAD: usize = 1_000;
@@ -224,10 +228,26 @@ impl ObjectStore {
 
     /// Removes staged objects that were put before a moment, at most `most` of them. How many it removed.
     pub async fn remove_staged_before(&self, before: UnixMs, most: usize) -> Result<usize, ObjectError> {
-        match self {
-            Self::Files(files) => files.run(move |files| files.remove_before(keys::STAGING, before, most)).await,
-            Self::S3(s3) => s3.remove_before(keys::STAGING, before, most).await,
-        }
+        self.remove_below(&[keys::STAGING], most, |entry| entry.stored_at < before).await
+    }
+
+    /// Removes at most `most` of the objects below these folders for which `is_removed` holds. How many it removed.
+    pub async fn remove_below(
+        &self,
+        folders: &'static [&'static str],
+        most: usize,
+        is_removed: impl Fn(&Listed) -> bool,
+    ) -> Result<usize, ObjectError> {
+        let entries = stream::unfold(self.below(folders), |mut listed| async move {
+            let entry = listed.recv().await?;
+            Some((entry, listed))
+        });
+        let removed = entries
+            .try_filter(|entry| std::future::ready(is_removed(entry)))
+            .take(most)
+            .map_ok(|entry| async move { self.delete(&entry.key).await })
+            .try_buffer_unordered(REMOVED_AT_ONCE);
+        removed.try_fold(0, |count, ()| std::future::ready(Ok(count + 1))).await
     }
 
     /// An address that takes one object by PUT from `now` on for as long as `valid`, from whoever knows it. `None`: objects are

@@ -224,25 +224,6 @@ impl S3Store {
         request.send().await.map(drop).map_err(|error| failed(from, "COPY", error))
     }
 
-    /// Removes objects below a folder that were put before a moment. Looks at one page of the listing (a thousand objects, in the order of
-    /// their names): names of staged objects begin with the time of their job, so the oldest come first.
-    pub(super) async fn remove_before(&self, below: &str, before: UnixMs, most: usize) -> Result<usize, ObjectError> {
-        let above = self.above();
-        let request = self.client.list_objects_v2().bucket(&self.bucket.name).prefix(format!("{above}{below}/"));
-        let page = request.send().await.map_err(|error| self.unlistable(error.into()))?;
-        let mut removed = 0;
-        for object in page.contents() {
-            let put_ms = object.last_modified().and_then(|at| at.to_millis().ok());
-            let name = object.key().and_then(|name| name.strip_prefix(&above)).unwrap_or_default();
-            let Ok(key) = ObjectKey::new(name) else { continue };
-            if removed < most && put_ms.is_some_and(|put_ms| put_ms < before.0) {
-                self.delete(&key).await?;
-                removed += 1;
-            }
-        }
-        Ok(removed)
-    }
-
     /// What is in front of every key.
     fn above(&self) -> String {
         match self.bucket.prefix.as_str() {
