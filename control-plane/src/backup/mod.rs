@@ -14,7 +14,7 @@ use crate::clock::UnixMs;
 use crate::config::Secret;
 use crate::db::Database;
 use crate::objects::{ObjectError, ObjectStore, keys};
-use cyclorama_core::output::count;
+use crate::plural::count;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

@@ -114,14 +114,15 @@ pub async fn deliver(app: &App, caller: &Caller, request_id: &str, asked: Asked<
         Err(error) => return after_count(app, caller, error).await,
     };
     if let Some(picture) = &rendered {
-        let etag = match app.pictures.etag(order, picture).await {
-            Ok(etag) => etag,
-            Err(error) => return after_count(app, caller, error).await,
-        };
-        let is_known = |etag: &String| if_none_match.is_some_and(|given| etag::matches(given, etag));
-        if let Some(etag) = etag.filter(is_known) {
-            let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
-            return (window, read.map(|remaining| Delivered::NotModified { etag, remaining }));
+        if let Some(given) = if_none_match {
+            let etag = match app.pictures.etag(order, picture).await {
+                Ok(etag) => etag,
+                Err(error) => return after_count(app, caller, error).await,
+            };
+            if let Some(etag) = etag.filter(|etag| etag::matches(given, etag)) {
+                let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
+                return (window, read.map(|remaining| Delivered::NotModified { etag, remaining }));
+            }
         }
         let fits = |ready: &Ready| bytes_max.is_none_or(|bytes_max| ready.bytes.len() <= bytes_max);
         if address.is_none()

@@ -15,9 +15,9 @@ pub(super) fn of_recipe(master_sha256: &str, side_px: u32, format: Format, certi
 }
 
 /// The strong validator of these bytes, with its quotes.
-pub(super) fn of_bytes(bytes: &[u8]) -> String {
+pub fn of_bytes(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
-    // 128 bits are beyond any chance of two pictures sharing one.
+    // 128 bits are beyond any chance of two bodies sharing one.
     format!("\"{}\"", hex::encode(&digest[..16]))
 }
 

@@ -1,4 +1,5 @@
-//! What a day of cold renders may cost: reserved when a job is queued, settled when it has run, never above the day's limit.
+//! What a day of cold renders may cost: reserved when a job is queued, settled when it has run. Only what taking in a result that came in time
+//! costs may go above the day's limit (`cost`).
 
 use super::cost::AtLimit;
 use super::signals::Signal;

@@ -1,8 +1,9 @@
 //! What a render costs by the clock of a node that has a price, and that the budget holds enough for it at every moment.
 //!
 //! Before an attempt begins, and with each renewal of its lease, the job's reservation covers the lease to its end. An attempt that the
-//! budget cannot cover any further is ended. So what is settled afterwards was reserved before, and the day's budget is never passed; but for a
-//! result that came in time and took so long to be taken in that its lease was renewed for it: what that cost is booked, and told.
+//! budget cannot cover any further is ended. So what is settled afterwards was reserved before, and the day's budget is not passed. There is one
+//! exception: a result that came in time, but took so long to be accepted that its lease was renewed. What that cost is booked even where the
+//! budget does not cover it, and a warning is logged.
 
 use super::Renders;
 use super::budget::{self, BUDGET_SPENT};

@@ -185,8 +185,14 @@ impl Renders {
     ) -> Result<Option<Ended>, sqlx::Error> {
         let now = self.0.clock.now();
         let (fence, node_id) = leased.unwrap_or((0, ""));
-        let sql = "select leased_at_ms from jobs where id = $1 and fence = $2 and node_id = $3 and state = 'leased'";
-        let held = sqlx::query(sql).bind(job_id).bind(fence).bind(node_id).fetch_optional(&mut **tx).await?;
+        let held = match leased {
+            Some(_) => {
+                let sql =
+                    "select leased_at_ms from jobs where id = $1 and fence = $2 and node_id = $3 and state = 'leased'";
+                sqlx::query(sql).bind(job_id).bind(fence).bind(node_id).fetch_optional(&mut **tx).await?
+            }
+            None => None,
+        };
         let lapsed = sqlx::query(sqlx::AssertSqlSafe(format!(
             "update jobs set state = 'lapsed', spent_microusd = {SPENT_NOW}, node_id = null, leased_at_ms = null, lease_until_ms = null,
                              lease_secret_sha256 = null, ended_at_ms = $1

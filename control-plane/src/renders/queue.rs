@@ -222,9 +222,12 @@ impl Renders {
     pub(super) async fn lose(&self, job_id: &str, fence: i64, why: Loss) -> Result<(), sqlx::Error> {
         let mut tx = self.0.database.begin().await?;
         let sql = "select node_id, leased_at_ms from jobs where id = $1 and fence = $2 and state = 'leased'";
-        let held = sqlx::query(sql).bind(job_id).bind(fence).fetch_optional(&mut *tx).await?;
+        let held = match why {
+            Loss::Silence => sqlx::query(sql).bind(job_id).bind(fence).fetch_optional(&mut *tx).await?,
+            Loss::Drained | Loss::Left | Loss::Ended => None,
+        };
         let ended = self.end_attempt(&mut tx, job_id, fence, FailureKind::Internal, why.as_str()).await?;
-        if let (Some(held), Some(_), Loss::Silence) = (held, &ended, why) {
+        if let (Some(held), Some(_)) = (held, &ended) {
             let lease = Silent { node_id: held.try_get(0)?, job_id, leased_at_ms: held.try_get(1)? };
             self.count_lost(&mut tx, lease).await?;
         }

@@ -211,19 +211,24 @@ async fn received(tx: &mut Tx<'_>, paid: &Paid, now: UnixMs) -> Result<Outcome, 
     if let Some(card) = &paid.kept {
         customers::keep_card_of(tx, card).await?;
     }
-    let mut notes = Vec::new();
+    bring_up_to_date(tx, payment, Vec::new(), now).await
+}
+
+/// Acts on what was told before the payment was known by its intent, then brings its credits to what is due.
+async fn bring_up_to_date(
+    tx: &mut Tx<'_>,
+    mut payment: Locked,
+    mut notes: Vec<String>,
+    now: UnixMs,
+) -> Result<Outcome, LedgerError> {
     if let Some(intent) = &payment.payment_intent {
         for told in returns::adopt(tx, &payment.id, intent).await? {
             notes.extend(act_on(tx, &payment, &told, None, now).await?);
         }
     }
     notes.extend(reckon(tx, &mut payment, now).await?);
-    Ok(applied(notes))
-}
-
-fn applied(notes: Vec<String>) -> Outcome {
     let note = (!notes.is_empty()).then(|| notes.join("; "));
-    Outcome::Applied(Effect { note, ..Effect::default() })
+    Ok(Outcome::Applied(Effect { note, ..Effect::default() }))
 }
 
 /// Money goes back, or has come again.
@@ -259,14 +264,8 @@ async fn returned(tx: &mut Tx<'_>, told: &Return, now: UnixMs) -> Result<Outcome
             .execute(&mut **tx)
             .await?;
     }
-    let mut notes = Vec::from_iter(act_on(tx, &payment, told, before.map(|before| before.state), now).await?);
-    if let Some(intent) = &payment.payment_intent {
-        for other in returns::adopt(tx, &payment.id, intent).await? {
-            notes.extend(act_on(tx, &payment, &other, None, now).await?);
-        }
-    }
-    notes.extend(reckon(tx, &mut payment, now).await?);
-    Ok(applied(notes))
+    let notes = Vec::from_iter(act_on(tx, &payment, told, before.map(|before| before.state), now).await?);
+    bring_up_to_date(tx, payment, notes, now).await
 }
 
 fn misfit(payment: &Locked, told: &Return) -> String {
