@@ -67,8 +67,7 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     let is_turned_away = app.stopping.is_cancelled() && counted.is_some() && !is_probe(&route);
     if let Some(refusal) = refused::unseen(is_turned_away, &request) {
         let mut response = refusal.into_response();
-        finish(&app, &route, &request_id, &mut response);
-        tell_page(page, &mut response);
+        finish(&app, &route, &request_id, page, &mut response);
         return response;
     }
     // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
@@ -81,8 +80,7 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     };
     let code = response.extensions().get::<Problem>().map_or("", Problem::code);
     trace::end(&trace, response.status(), code);
-    finish(&app, &route, &request_id, &mut response);
-    tell_page(page, &mut response);
+    finish(&app, &route, &request_id, page, &mut response);
     record(&method, &route, &request_id, Outcome { status: response.status(), code }, started.elapsed());
     match *route == *MCP && is_event_stream(&response) {
         true => in_flight_to_the_end(response, counted),
@@ -90,26 +88,8 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     }
 }
 
-/// Lets the page that called the tools read the answer, refusals too.
-fn tell_page(page: Option<mcp::Page>, response: &mut Response) {
-    if let Some(page) = page {
-        page.may_read(response.headers_mut());
-    }
-}
-
 fn is_event_stream(response: &Response) -> bool {
     response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
-}
-
-/// Events are of the moment: no cache keeps them, and no proxy gathers them before it passes them on (nginx does, unless it is told not to).
-fn stream_unhindered(headers: &mut HeaderMap) {
-    headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
-    let is_said = |value: &HeaderValue| {
-        value.to_str().is_ok_and(|value| value.contains("no-store") || value.contains("no-cache"))
-    };
-    if !headers.get(CACHE_CONTROL).is_some_and(is_said) {
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    }
 }
 
 /// The answer to a tool's call is the last event of its stream: until then it is waited for when the service stops.
@@ -231,13 +211,14 @@ impl Drop for Entered {
     }
 }
 
-/// Adds what no handler should have to think of.
-fn finish(app: &App, route: &str, request_id: &RequestId, response: &mut Response) {
+/// Adds what no handler should have to think of. `page`: the one that called the tools, which may read the answer, refusals too.
+fn finish(app: &App, route: &str, request_id: &RequestId, page: Option<mcp::Page>, response: &mut Response) {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         problem.write_into(response, &app.base_url, &request_id.0);
     }
     if is_event_stream(response) {
-        stream_unhindered(response.headers_mut());
+        // Nginx gathers events before it passes them on, unless it is told not to.
+        response.headers_mut().insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
     }
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&request_id.0) {
@@ -251,6 +232,9 @@ fn finish(app: &App, route: &str, request_id: &RequestId, response: &mut Respons
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if cross_origin::serves_pictures(route) {
         cross_origin::open(headers);
+    }
+    if let Some(page) = page {
+        page.may_read(headers);
     }
     // Pages say what they need; everything else needs nothing.
     headers

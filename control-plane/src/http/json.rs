@@ -6,7 +6,7 @@
 //! names the member by its path, such as `images[2].year`.
 
 use super::error::Problem;
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
@@ -28,7 +28,13 @@ pub enum BadJson {
 }
 
 impl BadJson {
-    /// The problem of one item of a list: its member by itself, and the item's place.
+    /// A member, by its path, and what is wrong with it, as the sentence goes on after its name.
+    pub fn member(path: impl Into<String>, wrong: impl fmt::Display) -> Self {
+        let path = path.into();
+        BadJson::Member { detail: format!("`{path}` {wrong}."), path }
+    }
+
+    /// The problem of one item of a list. `parameter` names the member within the item, and `index` is the item's place in the list.
     pub fn of_item(self, at: &str, index: usize) -> Problem {
         match self {
             BadJson::Member { path, detail } => {
@@ -39,9 +45,7 @@ impl BadJson {
             other => Problem::from(other).with("index", index),
         }
     }
-}
 
-impl BadJson {
     /// The problem of a body with a list of items: what is wrong in one of them names its member and its place.
     pub fn with_items(self, list: &str) -> Problem {
         let place = match &self {
@@ -91,9 +95,7 @@ pub fn value(text: &[u8]) -> Result<Value, BadJson> {
         match error.inner().to_string().strip_prefix(TWICE) {
             Some(rest) => {
                 let name = rest.rsplit_once(" at line").map_or(rest, |(name, _)| name);
-                let path = below(&parent, name);
-                let detail = format!("`{path}` is given more than once.");
-                BadJson::Member { path, detail }
+                BadJson::member(below(&parent, name), "is given more than once")
             }
             None => BadJson::Syntax(error.into_inner().to_string()),
         }
@@ -155,7 +157,7 @@ fn refuse_null(value: &Value, path: &str, free: &[&str]) -> Result<(), BadJson> 
 }
 
 fn null(path: &str) -> BadJson {
-    BadJson::Member { path: path.to_owned(), detail: format!("`{path}` is null: leave it out instead.") }
+    BadJson::member(path, "is null: leave it out instead")
 }
 
 /// `member` of the object at `at`.
@@ -176,7 +178,7 @@ pub fn shortened(text: &str) -> String {
 fn path_of(path: &serde_path_to_error::Path) -> String {
     match path.to_string() {
         root if root == "." => String::new(),
-        // What stopped the reader has no name of its own.
+        // The path ends in `?` where the reader stopped before it knew the member's name.
         path => path.trim_end_matches('?').trim_end_matches('.').to_owned(),
     }
 }
@@ -185,9 +187,7 @@ fn path_of(path: &serde_path_to_error::Path) -> String {
 fn told(path: &str, said: &str) -> BadJson {
     let quoted = |lead: &str| said.strip_prefix(lead)?.split_once('`').map(|(name, rest)| (name.to_owned(), rest));
     if let Some((name, _)) = quoted("missing field `") {
-        let path = below(path, &name);
-        let detail = format!("`{path}` is required.");
-        return BadJson::Member { path, detail };
+        return BadJson::member(below(path, &name), "is required");
     }
     if let Some((name, rest)) = quoted("unknown field `") {
         // The member that is unknown is the last of the path already.
@@ -199,8 +199,7 @@ fn told(path: &str, said: &str) -> BadJson {
             false => known.join(", "),
         };
         let of = if parent.is_empty() { "this body".to_owned() } else { format!("`{parent}`") };
-        let detail = format!("`{path}` is not a member of {of}; it takes {known}.");
-        return BadJson::Member { path, detail };
+        return BadJson::member(path, format!("is not a member of {of}; it takes {known}"));
     }
     if let Some((name, rest)) = quoted("unknown variant `") {
         let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
@@ -220,11 +219,11 @@ fn told(path: &str, said: &str) -> BadJson {
         if path.is_empty() {
             return BadJson::Body(format!("The body is {expected}, not {found}."));
         }
-        return BadJson::Member { path: path.to_owned(), detail: format!("`{path}` is {expected}, not {found}.") };
+        return BadJson::member(path, format!("is {expected}, not {found}"));
     }
     match path.is_empty() {
         true => BadJson::Body(format!("The body is not as expected: {said}.")),
-        false => BadJson::Member { path: path.to_owned(), detail: format!("`{path}` is not as expected: {said}.") },
+        false => BadJson::member(path, format!("is not as expected: {said}")),
     }
 }
 
@@ -269,14 +268,6 @@ impl<'de> serde::Deserialize<'de> for Read {
 
 struct ReadValue;
 
-impl<'de> DeserializeSeed<'de> for ReadValue {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
 impl<'de> Visitor<'de> for ReadValue {
     type Value = Value;
 
@@ -314,7 +305,7 @@ impl<'de> Visitor<'de> for ReadValue {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut read = Vec::new();
-        while let Some(item) = items.next_element_seed(ReadValue)? {
+        while let Some(Read(item)) = items.next_element()? {
             read.push(item);
         }
         Ok(Value::Array(read))
@@ -326,7 +317,7 @@ impl<'de> Visitor<'de> for ReadValue {
             if read.contains_key(&name) {
                 return Err(A::Error::custom(format!("{TWICE}{}", shortened(&name))));
             }
-            let value = members.next_value_seed(ReadValue)?;
+            let Read(value) = members.next_value()?;
             read.insert(name, value);
         }
         Ok(Value::Object(read))

@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 const MINUTE_MS: i64 = 60_000;
 
-/// Networks of one minute, some 50 bytes each. More than that in a minute are not one client's doing, and the rest goes uncounted.
+/// How many counts are kept in one minute, at some 50 bytes each. When there are more, they are not one client's doing, and further
+/// networks are not counted.
 const NETWORKS_MAX: usize = 262_144;
 
 /// Networks around one client's: as many times what one client may.

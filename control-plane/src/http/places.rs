@@ -133,7 +133,7 @@ impl Place {
         let mut resting = self.places.lock();
         resting.next += 1;
         let number = resting.next;
-        // One that is leaving makes room once.
+        // A connection that was told to leave is not listed again, since it can make room only once.
         if !self.leave.is_cancelled() {
             list(&mut resting).insert(number, self.leave.clone());
         }

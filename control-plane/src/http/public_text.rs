@@ -5,7 +5,7 @@
 //! Public is what may be kept by caches and sets no cookie; pages with forms, and of somebody who is signed in, say `private, no-store`.
 
 use super::v1::answer::if_none_match;
-use crate::delivery::etag_matches;
+use crate::delivery::{etag_matches, etag_of_bytes};
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{
@@ -16,7 +16,6 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use sha2::{Digest, Sha256};
 use std::io::Write;
 
 /// What is smaller fits into a packet or two as it is.
@@ -28,20 +27,22 @@ const TEXT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// A third of the time of the usual level, for an eighth more bytes.
 const LEVEL: u32 = 4;
 
-/// Routes with an answer of their own to HEAD: they must not make a picture for it.
-const OWN_HEAD: [&str; 3] = ["/images/car.png", "/api/v1/images/car", "/api/v1/delivery/{token}"];
+/// Routes that serve pictures: they send no public text, and answer HEAD themselves, since they must not make a picture for it.
+const PICTURES: [&str; 3] = ["/images/car.png", "/api/v1/images/car", "/api/v1/delivery/{token}"];
 
 pub async fn sent_well(mut request: Request, next: Next) -> Response {
-    let headers = request.headers().clone();
+    let is_head = request.method() == Method::HEAD;
+    let has_text = request.extensions().get::<MatchedPath>().is_none_or(|route| !PICTURES.contains(&route.as_str()));
+    if !has_text || !(is_head || request.method() == Method::GET) {
+        return next.run(request).await;
+    }
     // HEAD has the headers of GET (RFC 9110, section 9.3.2), and some of them come from the text.
-    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let is_head = request.method() == Method::HEAD && !route.is_some_and(|route| OWN_HEAD.contains(&route.as_str()));
     if is_head {
         *request.method_mut() = Method::GET;
     }
-    let is_get = request.method() == Method::GET;
+    let headers = request.headers().clone();
     let response = next.run(request).await;
-    let response = match is_get && is_public_text(&response) {
+    let response = match is_public_text(&response) {
         true => answer(response, &headers).await,
         false => response,
     };
@@ -66,7 +67,7 @@ async fn answer(response: Response, asked: &HeaderMap) -> Response {
     };
     let tag = match parts.headers.get(ETAG).and_then(|tag| tag.to_str().ok()) {
         Some(tag) => tag.trim_start_matches("W/").to_owned(),
-        None => format!("\"{}\"", hex::encode(&Sha256::digest(&text)[..16])),
+        None => etag_of_bytes(&text),
     };
     let weak = HeaderValue::try_from(format!("W/{tag}")).ok();
     if let (Some(weak), false) = (&weak, parts.headers.contains_key(ETAG)) {

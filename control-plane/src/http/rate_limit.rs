@@ -51,9 +51,8 @@ pub async fn refuse_when_full(app: &App, caller: &mut Caller) -> Result<(), Prob
     let (window, counted) = delivery::count(app, caller).await;
     if let Err(error) = counted {
         let refusal = problem(app, error);
-        return Err(window.map_or(refusal.clone(), |window| {
-            fields(window, Policy::Key).into_iter().fold(refusal, |refusal, (name, text)| refusal.header(name, &text))
-        }));
+        let told = window.map(|window| fields(window, Policy::Key)).into_iter().flatten();
+        return Err(told.fold(refusal, |refusal, (name, text)| refusal.header(name, &text)));
     }
     caller.is_counted = true;
     Ok(())
@@ -127,14 +126,11 @@ fn refuse(over: Over) -> Response {
 
 const READS: &str = "reads";
 
-/// Counts what anybody may read without a key (pages, catalog, documents), by network. Its answers say nothing of the window but over the limit:
-/// shared caches keep many of them.
+/// Counts what anybody may read without a key (pages, catalog, documents), by network. Only a refusal carries the fields
+/// of the window, because shared caches keep many of the other answers.
 pub async fn public_reads(State(app): State<App>, request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let count = route.as_ref().map_or(Count::Nothing, |route| what_counts(request.method(), route.as_str()));
-    let is_granted = request.headers().contains_key(AUTHORIZATION)
-        || request.headers().contains_key("x-api-key")
-        || request.uri().query().is_some_and(|query| query.contains("sig="));
+    let route = request.extensions().get::<MatchedPath>();
+    let count = route.map_or(Count::Nothing, |route| what_counts(request.method(), route.as_str()));
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     let (Some(peer), Count::Reads | Count::Refusals) = (peer, count) else { return next.run(request).await };
     let ClientIp(ip) = client_ip(peer, request.headers(), &app.config.listen.trusted_proxies);
@@ -145,6 +141,9 @@ pub async fn public_reads(State(app): State<App>, request: Request, next: Next) 
             Err(over) => refuse(over),
         },
         _ => {
+            let is_granted = request.headers().contains_key(AUTHORIZATION)
+                || request.headers().contains_key("x-api-key")
+                || request.uri().query().is_some_and(|query| query.contains("sig="));
             if !is_granted && let Err(over) = app.network_counts.is_over(READS, ip, limit, app.clock.now()) {
                 return refuse(over);
             }
@@ -162,7 +161,8 @@ enum Count {
     Nothing,
     /// Every request.
     Reads,
-    /// Requests that were refused, of a route whose good ones are embedded in pages by the dozen; and over the limit all that show no grant.
+    /// Only requests that are refused, because the good ones of this route are embedded in pages by the dozen. Over the limit, every request that
+    /// shows no grant is refused.
     Refusals,
 }
 

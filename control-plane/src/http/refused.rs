@@ -75,7 +75,8 @@ pub async fn named(response: Response) -> Response {
     Response::from_parts(parts, axum::body::Body::empty())
 }
 
-fn is_bare(response: &Response) -> bool {
+/// Whether a refusal has no form of ours: no body, or a sentence of a library.
+pub fn is_bare(response: &Response) -> bool {
     let status = response.status();
     if !(status.is_client_error() || status.is_server_error()) || response.extensions().get::<Problem>().is_some() {
         return false;

@@ -18,10 +18,9 @@ use super::v1::{account, billing, delivery, events, feedback, image_urls, images
 use super::web::{self, dashboard};
 use super::webhooks;
 use crate::app::App;
-use axum::extract::State;
 use axum::http::header::{CONTENT_TYPE, STRICT_TRANSPORT_SECURITY};
 use axum::http::{HeaderValue, Method, StatusCode};
-use axum::middleware::{from_fn, from_fn_with_state, map_response_with_state};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::Response;
 use axum::routing::{MethodRouter, delete, get, post, put};
 use axum::{Extension, Router};
@@ -102,19 +101,23 @@ pub fn public(app: App) -> Router {
         .route("/node/v1/uploads/{secret}/{name}", put(uploads::put::put))
         .route("/node/v1/layers/{secret}", get(layers::get::get));
     let routes = routes.layer(from_fn(sent_well)).layer(from_fn_with_state(app.clone(), public_reads));
-    framed(routes, app.clone()).layer(map_response_with_state(app, over_tls_alone))
+    let strict_transport = strict_transport(&app);
+    let framed = framed(routes, app);
+    match strict_transport {
+        None => framed,
+        Some(value) => framed.layer(map_response(move |mut response: Response| {
+            response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, value.clone());
+            async move { response }
+        })),
+    }
 }
 
-/// Where clients come by HTTPS, browsers are told to come by nothing else (RFC 6797): not for other hosts of the domain, which are not ours.
-async fn over_tls_alone(State(app): State<App>, mut response: Response) -> Response {
+/// Where clients come by HTTPS, browsers are told to come by nothing else (RFC 6797). Other hosts of the domain are not ours, so they are not
+/// included.
+fn strict_transport(app: &App) -> Option<HeaderValue> {
     let seconds = app.config.listen.hsts_seconds;
-    if seconds > 0
-        && app.base_url.starts_with("https://")
-        && let Ok(value) = HeaderValue::try_from(format!("max-age={seconds}"))
-    {
-        response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, value);
-    }
-    response
+    let is_sent = seconds > 0 && app.base_url.starts_with("https://");
+    is_sent.then(|| HeaderValue::try_from(format!("max-age={seconds}")).ok()).flatten()
 }
 
 /// What operators reach, on an address of its own. Everything under `/admin` takes the operator token, `/console` a browser that was given

@@ -352,8 +352,8 @@ impl Asked<'_> {
         };
         let picture = async {
             // What costs a render is counted apart, and allowed far less often.
-            let rendered = delivery::rendered(self.app, self.order).await;
-            let needs_no_render = self.is_head || rendered.map_err(|error| problem(self.app, error))?.is_some();
+            let needs_no_render = self.is_head
+                || delivery::rendered(self.app, self.order).await.map_err(|error| problem(self.app, error))?.is_some();
             let picture = Box::pin(self.free(PRIVATE, Free::Browser, who.clone()));
             match needs_no_render {
                 true => picture.await,

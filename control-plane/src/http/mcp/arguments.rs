@@ -21,12 +21,15 @@ fn object(schema: &Value, members: Map<String, Value>, at: &str) -> Result<Map<S
     let mut read = Map::new();
     for (name, value) in members {
         let path = below(at, &shortened(&name));
-        let declared = declared(schema, &name);
-        if let Some(value) = of_type(declared.unwrap_or(&Value::Null), value, &path)? {
-            if declared.is_none() {
-                return Err(unknown(schema, &name, &path));
+        match declared(schema, &name) {
+            // Null is not given.
+            None if value.is_null() => {}
+            None => return Err(unknown(schema, &name, &path)),
+            Some(declared) => {
+                if let Some(value) = of_type(declared, value, &path)? {
+                    read.insert(name, value);
+                }
             }
-            read.insert(name, value);
         }
     }
     Ok(read)
@@ -44,7 +47,7 @@ fn unknown(schema: &Value, name: &str, path: &str) -> BadJson {
         (None, true) => "this tool takes none".to_owned(),
         (None, false) => format!("there are {}", names.join(", ")),
     };
-    BadJson::Member { path: path.to_owned(), detail: format!("`{path}` is not an argument of this tool: {rule}.") }
+    BadJson::member(path, format!("is not an argument of this tool: {rule}"))
 }
 
 /// The value as its schema's type; `None`: it is null, which is not given.
@@ -106,8 +109,7 @@ fn of_text(kind: &str, text: &str, path: &str) -> Result<Option<Value>, BadJson>
         Ok(Value::String(_)) | Err(BadJson::Syntax(_) | BadJson::Body(_)) => Ok(None),
         Ok(value) => Ok(Some(value)),
         Err(BadJson::Member { path: inner, .. }) => {
-            let path = below(path, &inner);
-            Err(BadJson::Member { detail: format!("`{path}` is given more than once."), path })
+            Err(BadJson::member(below(path, &inner), "is given more than once"))
         }
     }
 }
@@ -121,7 +123,7 @@ fn refused(kind: &str, path: &str, found: &str) -> BadJson {
         "object" => "an object",
         _ => "a string",
     };
-    BadJson::Member { path: path.to_owned(), detail: format!("`{path}` is {wanted}, not {found}.") }
+    BadJson::member(path, format!("is {wanted}, not {found}"))
 }
 
 #[cfg(test)]

@@ -218,16 +218,10 @@ async fn hand_on(service: &Service, request: Request) -> Response {
         Ok(response) => response,
         Err(never) => match never {},
     };
-    match is_plain_refusal(&response) {
+    match crate::http::refused::is_bare(&response) {
         true => as_problem(response).await,
         false => response,
     }
-}
-
-fn is_plain_refusal(response: &Response) -> bool {
-    let status = response.status();
-    let has_form = response.headers().get(CONTENT_TYPE).is_some_and(|kind| !kind.as_bytes().starts_with(b"text/plain"));
-    (status.is_client_error() || status.is_server_error()) && !has_form
 }
 
 /// The SDK's refusals in our form.

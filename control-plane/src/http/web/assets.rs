@@ -1,13 +1,12 @@
 //! `GET /assets/{name}`: the pages' own files, embedded, each with an ETag of its content.
 
-use crate::delivery::etag_matches;
+use crate::delivery::{etag_matches, etag_of_bytes};
 use crate::http::error::Problem;
 use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cyclorama_core::Colour;
-use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
 struct Asset {
@@ -19,7 +18,7 @@ struct Asset {
 
 static ASSETS: LazyLock<[Asset; 6]> = LazyLock::new(|| {
     let asset = |name, media_type, body: String| {
-        let etag = format!("\"{}\"", hex::encode(&Sha256::digest(&body)[..16]));
+        let etag = etag_of_bytes(body.as_bytes());
         Asset { name, media_type, body, etag }
     };
     [

@@ -246,7 +246,7 @@ fn kind(schema: &Value) -> Kind {
     let length = |name: &str| schema[name].as_u64();
     let format = schema["format"].as_str().filter(|format| !format.starts_with("int") && *format != "double");
     plain(match (name.as_str(), bound("minimum"), bound("maximum"), length("maxLength")) {
-        ("string", _, _, Some(most)) => format!("string, at most {}", plural::count(most as i64, "character")),
+        ("string", _, _, Some(most)) => format!("string, at most {}", plural::count(most, "character")),
         ("string", ..) => format.map_or("string".to_owned(), |format| format!("string ({format})")),
         (name, Some(least), Some(most), _) => format!("{name}, {least} to {most}"),
         (name, Some(least), None, _) => format!("{name}, at least {least}"),

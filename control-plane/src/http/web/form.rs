@@ -9,7 +9,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use url::form_urlencoded;
 
 /// The hidden field that proves it.
-const TOKEN: &str = "csrf";
+pub(super) const TOKEN: &str = "csrf";
 
 /// The fields of a form, by name.
 pub struct Form(Vec<(String, String)>);

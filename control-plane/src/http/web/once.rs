@@ -4,6 +4,7 @@
 //! place where the key is shown. The answer is kept for a minute, sealed with a key that is made of the browser's own cookie and the form:
 //! neither is stored here, so the database opens nothing, and any process of a farm can answer.
 
+use super::form::TOKEN;
 use super::visit;
 use crate::accounts::form_answers;
 use crate::app::App;
@@ -112,7 +113,7 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Respo
 
 /// The form, if it comes from a page that this browser was given.
 async fn sent(app: &App, headers: &HeaderMap, path: &str, body: &Bytes) -> Result<Option<Sent>, Problem> {
-    let token = url::form_urlencoded::parse(body).find(|(name, _)| name == "csrf").map(|(_, value)| value);
+    let token = url::form_urlencoded::parse(body).find(|(name, _)| name == TOKEN).map(|(_, value)| value);
     let Some(token) = token.filter(|token| visit::is_of_one_page(token)) else { return Ok(None) };
     let cookie = visit::cookie_of_form(app, headers, &token).await?;
     Ok(cookie.map(|cookie| Sent::new(&cookie, path, body)))

@@ -3,6 +3,7 @@
 use super::visit::Visit;
 use crate::app::App;
 use crate::http::error::Problem;
+use crate::plural;
 use crate::renders::Standing;
 use axum::extract::State;
 use axum::response::Response;
@@ -39,7 +40,7 @@ pub async fn get(State(app): State<App>, visit: Visit) -> Result<Response, Probl
         line(
             "New pictures",
             alive > 0,
-            format!("{alive} render {} at work", if alive == 1 { "node" } else { "nodes" }),
+            format!("{} at work", plural::count(alive, "render node")),
             "no render node at this moment; they wait",
         ),
         line(

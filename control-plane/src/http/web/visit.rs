@@ -256,17 +256,21 @@ pub async fn cookie_of_form(app: &App, headers: &HeaderMap, token: &str) -> Resu
         let value = first_of(&cookies, &cookie_name(app, name))?;
         bool::from(form_token(value).as_bytes().ct_eq(of_browser(token).as_bytes())).then(|| value.to_owned())
     };
-    if let Some(session) = own(SESSION_COOKIE)
-        && let Ok(id) = session.parse()
-    {
-        let store = Arc::new(Sessions::new(app.db.clone(), app.clock));
-        let user = read_user(app, &Session::new(Some(id), store, None)).await?;
+    if let Some(session) = own(SESSION_COOKIE) {
+        let user = user_of(app, &session).await?;
         return Ok(user.map(|_| session));
     }
     match own(VISITOR_COOKIE) {
         Some(visitor) if visitor::is_known(app, &visitor).await? => Ok(Some(visitor)),
         _ => Ok(None),
     }
+}
+
+/// Who is signed in by the cookie of a session that no layer has read.
+async fn user_of(app: &App, session: &str) -> Result<Option<User>, Problem> {
+    let Ok(id) = session.parse() else { return Ok(None) };
+    let store = Arc::new(Sessions::new(app.db.clone(), app.clock));
+    read_user(app, &Session::new(Some(id), store, None)).await
 }
 
 fn cookies_of(headers: &HeaderMap) -> Vec<Cookie<'_>> {
@@ -333,11 +337,10 @@ pub enum Grant {
 pub async fn grant(app: &App, headers: &HeaderMap) -> Result<Option<Grant>, Problem> {
     let (session_name, visitor_name) = (cookie_name(app, SESSION_COOKIE), cookie_name(app, VISITOR_COOKIE));
     let cookies = cookies_of(headers);
-    if let Some(Ok(id)) = first_of(&cookies, &session_name).map(str::parse) {
-        let store = Arc::new(Sessions::new(app.db.clone(), app.clock));
-        if let Some(user) = read_user(app, &Session::new(Some(id), store, None)).await? {
-            return Ok(Some(Grant::Account(user.account_id)));
-        }
+    if let Some(session) = first_of(&cookies, &session_name)
+        && let Some(user) = user_of(app, session).await?
+    {
+        return Ok(Some(Grant::Account(user.account_id)));
     }
     match first_of(&cookies, &visitor_name) {
         Some(cookie) if visitor::is_known(app, cookie).await? => Ok(Some(Grant::Visitor)),

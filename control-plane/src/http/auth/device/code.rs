@@ -6,6 +6,7 @@ use crate::accounts::device_login::{self, CLIENT_NAME_CHARS_MAX, INTERVAL_SECOND
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::{ClientIp, read_body};
+use crate::http::json;
 use crate::http::rate_limit::counted_by_address;
 use axum::Json;
 use axum::extract::{Request, State};
@@ -95,7 +96,7 @@ pub async fn post(State(app): State<App>, ip: ClientIp, request: Request) -> Res
 /// What was asked for; all that a device may have when nothing was.
 fn scopes(given: Option<String>) -> Result<Vec<Scope>, Problem> {
     let asked = Scope::parse_list(&given.unwrap_or_default()).map_err(|name| {
-        let (name, known) = (name.chars().take(40).collect::<String>(), Scope::print_list(&SCOPES));
+        let (name, known) = (json::shortened(&name), Scope::print_list(&SCOPES));
         let detail = format!("`scope` has `{name}`, which is none of {known}.");
         Problem::bad_request("invalid_scope", detail).with("parameter", "scope")
     })?;
