@@ -29,8 +29,8 @@ impl Attempt<'_> {
     /// mailbox is not flooded. The narrow one comes first.
     fn subjects(self) -> Vec<(String, i64)> {
         match self {
-            // By network, so that nobody locks an address for its owner; by address alone as well, for those who have many networks. One who
-            // has a /48 of IPv6 has 65,536 of them, and is let count as two.
+            // By network, so that nobody locks an address for its owner; by address alone as well, for those who have many networks. A
+            // client with a /48 of IPv6 has 65,536 such networks; together they may try as often as two.
             Attempt::SignIn { email, network } => {
                 let address = subject("sign-in", email);
                 let mut subjects = vec![(format!("{address} {network}"), 10)];

@@ -13,7 +13,7 @@ pub const LIFETIME_SECONDS: i64 = 600;
 pub const INTERVAL_SECONDS: i64 = 3;
 pub const CLIENT_NAME_CHARS_MAX: usize = 80;
 
-/// What the key of a device may do that asks for nothing in particular.
+/// The scopes of a device's key when the device did not ask for particular ones.
 pub const SCOPES: [Scope; 3] = Scope::ALL;
 
 /// A device that keeps to the interval by its own clock arrives a little early by ours now and then.

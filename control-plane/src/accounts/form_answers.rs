@@ -8,7 +8,8 @@ use sqlx::Row;
 /// Long enough for a second click on a slow network, short for something that shows a key.
 const KEPT_MS: i64 = 60_000;
 
-/// `true`: nobody has sent it before, or what came of it is forgotten. The caller does it, and keeps the answer or drops the claim.
+/// Claims a form for the caller. Returns `true` if nobody has sent it before, or if its earlier answer has expired. The caller then carries
+/// it out, and either keeps the answer or drops the claim.
 pub async fn claim(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
     let claim = sqlx::query(
         "insert into form_answers (id, expires_at_ms) values ($1, $2)

@@ -109,12 +109,17 @@ impl Catalog {
         Err(refusal.unwrap_or_else(|| self.unknown_make(make)))
     }
 
-    /// The vehicle of these slugs and no other, in that year: for what was stored, which names a vehicle as the catalog does.
+    /// The vehicle with exactly these slugs in that year. Stored vehicles are looked up this way, because they were stored under the catalog's
+    /// own slugs.
     pub fn of_slugs(&self, make: &str, model: &str, year: u16) -> Option<Found> {
-        let makes = self.makes_named(make).into_iter().map(|position| &self.makes[position as usize]);
-        let make = makes.into_iter().find(|candidate| candidate.slug == make)?;
-        let model = make.models.iter().find(|candidate| candidate.slug == model)?;
+        let (make, model) = self.row(make, model)?;
         self.found(make, model, year)
+    }
+
+    /// The row with exactly these slugs.
+    pub(super) fn row(&self, make: &str, model: &str) -> Option<(&Make, &Model)> {
+        let make = self.make(make).filter(|found| found.slug == make)?;
+        Some((make, make.models.iter().find(|found| found.slug == model)?))
     }
 
     /// The vehicle of a stored key, `make/model/year`.
@@ -237,7 +242,7 @@ impl Catalog {
         models.sort_by_key(|model| (rank(model), model.slug.len()));
         let detail =
             format!("`{}` is the beginning of {} models of {}; name one", shortened(asked), models.len(), make.name);
-        let meant = year.map_or(Vec::new(), |year| self.meant(make, asked, year, |_| false));
+        let meant = year.map_or(Vec::new(), |year| self.by_beginning(make, &Words::of(asked), year));
         let models = models.into_iter().map(|model| (make, model));
         NotFound {
             missing: Missing::AmbiguousModel,
@@ -260,9 +265,9 @@ impl Catalog {
         }
     }
 
-    /// What somebody may mean by the name of a model that the release does not have so in that year, the surest first: the
-    /// longest beginning of the name that is a model or a nickname (`911 Turbo S`), the family of a trim (`C 300`), then what the
-    /// search finds, as far as it is `sure`.
+    /// The models that a name may stand for when the release has no such model in that year. The surest come first: the longest beginning
+    /// of the name that is a model or a nickname (`911 Turbo S`), then the family of a trim (`C 300`), then those matches of the search that
+    /// `sure` accepts.
     fn meant<'a>(
         &'a self,
         make: &'a Make,
@@ -271,26 +276,30 @@ impl Catalog {
         sure: impl Fn(&Match) -> bool,
     ) -> Vec<(&'a Make, &'a Model)> {
         let words = Words::of(asked);
-        let mut meant = self.beginning(make, &words, 0, year);
-        // `e-Golf` is a Golf, and sold as one where it has no row.
-        if meant.is_empty() && words.len() > 1 && words.join(0, 1) == "e" {
-            meant = self.beginning(make, &words, 1, year);
-        }
+        let mut meant = self.by_beginning(make, &words, year);
         let asides = trims_and_years(&words);
-        let position = self.makes.iter().position(|other| other.id == make.id).map(|position| position as u32);
+        let position = self.make_position(&make.slug);
         let query = Query { words: &words, asides: &asides, year: Some(year), make: position, effort: Effort::Decide };
         let mut found = self.search_index().matches(&query);
         found.retain(|found| found.is_model && sure(found));
         found.sort_by_key(|found| (std::cmp::Reverse((found.score, found.renown)), found.subject));
         let models = found.iter().filter_map(|found| {
-            let (_, model, _) = self.search_index().subject(found.subject);
-            self.same_car_in(make, make.models.get(model? as usize)?, year)
+            let (_, model) = self.subject(found)?;
+            self.same_car_in(make, model?, year)
         });
         meant.extend(models);
         meant
     }
 
-    /// The model of that year that the longest beginning of a name stands for.
+    /// The models of that year that the beginning of a name stands for, with or without the `e-` before it.
+    fn by_beginning<'a>(&'a self, make: &'a Make, words: &Words, year: u16) -> Vec<(&'a Make, &'a Model)> {
+        let meant = self.beginning(make, words, 0, year);
+        // `e-Golf` is a Golf, and sold as one where it has no row.
+        let is_electric = meant.is_empty() && words.len() > 1 && words.join(0, 1) == "e";
+        if is_electric { self.beginning(make, words, 1, year) } else { meant }
+    }
+
+    /// The models of that year that the longest possible beginning of the name stands for.
     fn beginning<'a>(&'a self, make: &'a Make, words: &Words, from: usize, year: u16) -> Vec<(&'a Make, &'a Model)> {
         let make_key = names::key(&make.name);
         for to in (from + 1..=words.len()).rev() {
@@ -318,7 +327,7 @@ impl Catalog {
     }
 }
 
-/// Each once, at most as many as an answer carries: those of the year that is asked for first, rows that name no vehicle last.
+/// Each model once, and at most as many as an answer carries. Models of the requested year come first, and rows that name no vehicle come last.
 fn suggestions<'a>(models: impl IntoIterator<Item = (&'a Make, &'a Model)>, year: Option<u16>) -> Vec<Suggestion> {
     let mut models: Vec<(&Make, &Model)> = models.into_iter().collect();
     models.sort_by_key(|(make, model)| {

@@ -47,8 +47,7 @@ impl Catalog {
         let others = groups().get(&format!("{}/{}", make.slug, model.slug)).map_or(&[][..], Vec::as_slice);
         others.iter().filter_map(|key| {
             let (make, model) = key.split_once('/')?;
-            let make = self.make(make)?;
-            Some((make, make.models.iter().find(|other| other.slug == model)?))
+            self.row(make, model)
         })
     }
 

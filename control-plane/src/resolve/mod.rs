@@ -142,11 +142,13 @@ fn decide<'a>(
     // The make alone is meant when that explains more of the words; renown decides between the two only at a tie.
     let explains = |found: &Match| (found.reading.points, found.renown);
     let mut best = best.filter(|best| makes.first().is_none_or(|make| explains(best) >= explains(make)));
+    let is_known = |make: &&Match| !make.is_model && make.kind == MatchKind::Exact && make.renown >= KNOWN_MAKE_RENOWN;
     // Somebody who writes a make that everybody knows does not mean another one's model (`classic ford`).
     let ignores = |best: &Match, make: &&Match| {
         let aside = make.asides(asides).fold(make.reading.left, |taken, aside| taken | bits(aside));
-        let is_known = !make.is_model && make.kind == MatchKind::Exact && make.renown >= KNOWN_MAKE_RENOWN;
-        is_known && best.reading.make.is_none() && best.reading.left & !aside & atom_bits(0, words.len() as u8) != 0
+        is_known(make)
+            && best.reading.make.is_none()
+            && best.reading.left & !aside & atom_bits(0, words.len() as u8) != 0
     };
     if let Some(ignored) = best.and_then(|best| found.iter().find(|make| ignores(best, make))) {
         best = None;
@@ -157,7 +159,6 @@ fn decide<'a>(
     let best = written_out(catalog, request, found, words, best).or(best);
     let is_real = |found: &&Match| make_of(catalog, found).is_some_and(|make| !is_nameless_make(make));
     // A make that is a kind of vehicle gives way to one that everybody knows (`all wheel drive bmw`).
-    let is_known = |make: &&Match| !make.is_model && make.kind == MatchKind::Exact && make.renown >= KNOWN_MAKE_RENOWN;
     if !makes.is_empty() && !makes.iter().any(is_real) {
         makes.splice(0..0, found.iter().find(is_known));
     }
@@ -190,9 +191,9 @@ fn decide<'a>(
         ..doubts
     };
     // A twin is the same car and no rival.
+    let twins: Vec<&Model> = catalog.twins(make, model).map(|(_, twin)| twin).collect();
     let is_twin = |other: &Match| {
-        let mut others = model_of(catalog, other).into_iter().flat_map(|(of, other)| catalog.twins(of, other));
-        others.any(|(_, twin)| std::ptr::eq(twin, model))
+        model_of(catalog, other).is_some_and(|(_, other)| twins.iter().any(|twin| std::ptr::eq(*twin, other)))
     };
     let confidence =
         confidence::judge(best, found.iter().filter(|other| !is_twin(other)), asides, words, body, &doubts);
@@ -270,13 +271,12 @@ fn bits(aside: &Aside) -> u32 {
 }
 
 fn make_of<'a>(catalog: &'a Catalog, found: &Match) -> Option<&'a Make> {
-    catalog.makes().get(catalog.search_index().subject(found.subject).0 as usize)
+    Some(catalog.subject(found)?.0)
 }
 
 fn model_of<'a>(catalog: &'a Catalog, found: &Match) -> Option<(&'a Make, &'a Model)> {
-    let (make, model, _) = catalog.search_index().subject(found.subject);
-    let make = catalog.makes().get(make as usize)?;
-    Some((make, make.models.get(model? as usize)?))
+    let (make, model) = catalog.subject(found)?;
+    Some((make, model?))
 }
 
 /// What a reading takes for no name.

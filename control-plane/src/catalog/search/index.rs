@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What a nickname adds to how well known a model is among its make's: as much as sixteen years of sale.
+/// Added to a model's renown when it has a nickname, for the order among the models of its make. Sixteen years of sale add as much.
 const NICKNAMED: u16 = 4;
 /// Atoms of a name, which are bits of a word elsewhere.
 const ATOMS_OF_NAME_MAX: usize = 24;
@@ -37,12 +37,12 @@ impl Nicknames {
     }
 }
 
-/// What people call a make beside its names.
+/// The nicknames of a make, which are neither its name nor its aliases.
 pub fn make_nicknames(make: &Make) -> &'static [String] {
     Nicknames::embedded().makes.get(&make.slug).map_or(&[], Vec::as_slice)
 }
 
-/// What people call a model beside its names.
+/// The nicknames of a model, which are neither its name nor its spellings.
 pub fn model_nicknames(make: &Make, model: &Model) -> &'static [String] {
     Nicknames::embedded().models.get(&format!("{}/{}", make.slug, model.slug)).map_or(&[], Vec::as_slice)
 }

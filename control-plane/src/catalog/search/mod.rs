@@ -76,26 +76,29 @@ impl Catalog {
             (found.kind, other_name, Reverse((found.score, found.renown)), found.subject)
         });
         let mut hits: Vec<Hit<'_>> = Vec::new();
+        let mut seen = HashSet::new();
         for found in &matches {
             let Some((make, model)) = self.subject(found) else { continue };
             let year = year.or_else(|| found.aside(&asides, YEAR_SLOT));
-            hits.extend(hit(make, model, year, found.kind));
-            // Whoever writes the name of a make wants to see what it makes: its name is how each of its models begins.
-            if model.is_none() && found.kind == MatchKind::Exact {
-                let models = index.fame[index.subject(found.subject).0 as usize].iter();
-                let models = models.filter_map(|position| make.models.get(*position as usize));
-                hits.extend(models.filter_map(|model| hit(make, Some(model), year, MatchKind::Prefix)).take(limit));
+            // Somebody who writes the name of a make wants to see its models as well. They count as matches by prefix, since the make's name is
+            // how each of them begins.
+            let is_make = model.is_none() && found.kind == MatchKind::Exact;
+            let models = if is_make { &*index.fame[index.subject(found.subject).0 as usize] } else { &[] };
+            let models = models.iter().filter_map(|position| make.models.get(*position as usize));
+            let models = models.filter_map(|model| hit(make, Some(model), year, MatchKind::Prefix)).take(limit);
+            let all = hit(make, model, year, found.kind).into_iter().chain(models);
+            hits.extend(all.filter(|hit| seen.insert((hit.make.id, hit.model.map(|model| model.slug.as_str())))));
+            if hits.len() >= limit {
+                break;
             }
         }
-        let mut seen = HashSet::new();
-        hits.retain(|hit| seen.insert((hit.make.id, hit.model.map(|model| model.slug.as_str()))));
         hits.truncate(limit);
         hits
     }
 
     /// The make that a match is, or is of, and the model if it is one.
-    fn subject(&self, found: &Match) -> Option<(&Make, Option<&Model>)> {
-        let (make, model, _) = self.search_index().subject(found.subject);
+    pub fn subject(&self, found: &Match) -> Option<(&Make, Option<&Model>)> {
+        let (make, model) = self.search_index().subject(found.subject);
         let make = self.makes().get(make as usize)?;
         Some((make, model.and_then(|position| make.models.get(position as usize))))
     }

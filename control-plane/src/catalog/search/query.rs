@@ -5,7 +5,6 @@ use super::align::{Aside, Reading};
 use super::index::{Name, SearchIndex};
 use super::pieces::Piece;
 use super::words::Words;
-use crate::catalog::YearSet;
 
 /// Words of what somebody types that may still be mistyped, or stand inside of names. A whole sentence is no name, and a
 /// list of names has to account for every word.
@@ -66,10 +65,10 @@ impl Match {
     }
 }
 impl SearchIndex {
-    /// Make, model in it and years of a subject.
-    pub fn subject(&self, subject: u32) -> (u32, Option<u32>, YearSet) {
+    /// The positions of a subject's make, and of its model in that make.
+    pub fn subject(&self, subject: u32) -> (u32, Option<u32>) {
         let subject = &self.subjects[subject as usize];
-        (subject.make, subject.model, subject.years)
+        (subject.make, subject.model)
     }
 
     /// Whether a subject names no vehicle ([`crate::catalog::nameless`]).

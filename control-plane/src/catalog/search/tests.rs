@@ -170,7 +170,7 @@ fn a_make_is_followed_by_its_own_models() {
         let newest = make.models.iter().flat_map(|model| model.years().iter()).max();
         for year in [None, newest] {
             let all = CATALOG.search(&make.name, year, 25);
-            // A model that everybody knows comes before a make that nobody does (`Explorer`).
+            // A well-known model may come before a little-known make of the same name (`Explorer`).
             let hits = match all.first() {
                 Some(hit) if hit.model.is_some() && hit.kind == MatchKind::Exact => {
                     let before =

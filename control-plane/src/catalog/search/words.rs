@@ -33,7 +33,7 @@ struct Atom {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Letters,
-    /// Of Chinese or Japanese, which no space parts from other letters.
+    /// Chinese or Japanese characters. No space separates them from the letters around them.
     Ideographs,
     Digits,
     Plus,
