@@ -23,7 +23,7 @@ bench:
 	@scripts/bench.sh
 
 abuse:
-	@scripts/abuse.sh $(or $(MINUTES),5) $(WITH)
+	@scripts/abuse.sh $(if $(MINUTES),--minutes $(MINUTES)) $(WITH)
 
 farm-trial:
 	@scripts/farm-trial.sh

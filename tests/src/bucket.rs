@@ -84,18 +84,8 @@ impl Bucket {
         });
         let listener = tokio::net::TcpListener::bind(address).await?;
         let endpoint = format!("http://{}", listener.local_addr()?);
-        let task = tokio::spawn({
-            let front = front.clone();
-            async move {
-                while let Ok((stream, _)) = listener.accept().await {
-                    let front = front.clone();
-                    let answer = move |request| front.clone().answer(request);
-                    let connection = hyper::server::conn::http1::Builder::new()
-                        .serve_connection(TokioIo::new(stream), hyper::service::service_fn(answer));
-                    tokio::spawn(connection);
-                }
-            }
-        });
+        let answering = front.clone();
+        let task = tokio::spawn(answer_all(listener, move |request| answering.clone().answer(request)));
         Ok(Bucket { endpoint, front, folder, _removed: removed, task })
     }
 
@@ -110,21 +100,7 @@ impl Bucket {
 
     /// Names of the objects below a prefix.
     pub fn names(&self, prefix: &str) -> Vec<String> {
-        fn walk(folder: &Path, names: &mut Vec<String>, root: &Path) {
-            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                if path.is_dir() {
-                    walk(&path, names, root);
-                } else if let Ok(name) = path.strip_prefix(root) {
-                    names.push(name.display().to_string());
-                }
-            }
-        }
-        let (root, mut names) = (self.folder.join(NAME), Vec::new());
-        walk(&root, &mut names, &root);
-        names.retain(|name| name.starts_with(prefix));
-        names.sort();
-        names
+        names_below(&self.folder.join(NAME), prefix)
     }
 
     /// What the object of this name holds.
@@ -141,6 +117,38 @@ impl Bucket {
     pub fn options(&self) -> Options {
         credentials(Options::default()).set("CYCLORAMA_OBJECTS", self.address("cyclorama/test"))
     }
+}
+
+/// Answers every request of every connection with `answer`, until the task that runs it is aborted.
+pub(crate) async fn answer_all<A, F>(listener: tokio::net::TcpListener, answer: A)
+where
+    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    F: Future<Output = Result<Response<s3s::Body>>> + Send + 'static,
+{
+    while let Ok((stream, _)) = listener.accept().await {
+        let connection = hyper::server::conn::http1::Builder::new()
+            .serve_connection(TokioIo::new(stream), hyper::service::service_fn(answer.clone()));
+        tokio::spawn(connection);
+    }
+}
+
+/// Names of the files below a folder, relative to it, that begin with a prefix; sorted.
+pub fn names_below(root: &Path, prefix: &str) -> Vec<String> {
+    fn walk(folder: &Path, names: &mut Vec<String>, root: &Path) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                walk(&path, names, root);
+            } else if let Ok(name) = path.strip_prefix(root) {
+                names.push(name.display().to_string());
+            }
+        }
+    }
+    let mut names = Vec::new();
+    walk(root, &mut names, root);
+    names.retain(|name| name.starts_with(prefix));
+    names.sort();
+    names
 }
 
 /// Settings of the AWS chain: these credentials and nothing else that this machine may have.

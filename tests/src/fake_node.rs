@@ -229,6 +229,17 @@ fn square(upload: &wire::Upload, colour: Colour, top_alpha: u8) -> Result<Vec<u8
 }
 
 impl FakeNode {
+    /// Waits until it has begun so many renders; an error after half a minute.
+    pub async fn until_renders(&self, count: usize) -> Result<()> {
+        for _ in 0..1_500 {
+            if self.renders.load(Ordering::SeqCst) >= count {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        anyhow::bail!("fewer than {count} renders")
+    }
+
     pub async fn join(service: &Service, behaviour: Behaviour) -> Result<Self> {
         Self::join_priced(service, behaviour, None).await
     }

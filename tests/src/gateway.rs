@@ -4,7 +4,6 @@
 //! Signature Version 4 is written out here from its specification (AWS, "Create a signed AWS API request"), not taken from the library that
 //! signs.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,11 +14,10 @@ use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HOST};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode, Uri};
-use hyper_util::rt::TokioIo;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use sha2::{Digest, Sha256};
 
-use crate::bucket::{ACCESS_KEY_ID, NAME, SECRET_ACCESS_KEY, credentials};
+use crate::bucket::{ACCESS_KEY_ID, NAME, SECRET_ACCESS_KEY, answer_all, credentials, names_below};
 use crate::{Options, secrets};
 
 /// What is in front of the bucket's name in every address.
@@ -61,18 +59,8 @@ impl Gateway {
         });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let endpoint = format!("http://{}{PATH}", listener.local_addr()?);
-        let task = tokio::spawn({
-            let front = front.clone();
-            async move {
-                while let Ok((stream, _)) = listener.accept().await {
-                    let front = front.clone();
-                    let answer = move |request| front.clone().answer(request);
-                    let connection = hyper::server::conn::http1::Builder::new()
-                        .serve_connection(TokioIo::new(stream), hyper::service::service_fn(answer));
-                    tokio::spawn(connection);
-                }
-            }
-        });
+        let answering = front.clone();
+        let task = tokio::spawn(answer_all(listener, move |request| answering.clone().answer(request)));
         Ok(Gateway { endpoint, front, folder, task })
     }
 
@@ -93,18 +81,7 @@ impl Gateway {
 
     /// Names of the objects below a prefix.
     pub fn names(&self, prefix: &str) -> Vec<String> {
-        fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-                match entry.path() {
-                    path if path.is_dir() => walk(&path, found),
-                    path => found.push(path),
-                }
-            }
-        }
-        let (root, mut found) = (self.folder.path().join(NAME), Vec::new());
-        walk(&root, &mut found);
-        let names = found.iter().filter_map(|path| Some(path.strip_prefix(&root).ok()?.display().to_string()));
-        names.filter(|name| name.starts_with(prefix)).collect()
+        names_below(&self.folder.path().join(NAME), prefix)
     }
 }
 

@@ -61,7 +61,6 @@ pub fn binaries() -> Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// A port that was free a moment ago.
 /// A port nobody listens on, each given out once. Below the ports that the system lends to outgoing connections: those come and
 /// go by the hundred here, and one would now and then hold a service's port while it restarts.
 pub fn free_port() -> Result<u16> {
@@ -295,6 +294,18 @@ impl Service {
 
     pub fn admin_url(&self) -> &str {
         &self.admin_url
+    }
+
+    /// What opens the operator's address.
+    pub fn operator_token(&self) -> Result<String> {
+        let file: Value = serde_json::from_slice(&std::fs::read(self.data_dir().join("operator.json"))?)?;
+        Ok(file["token"].as_str().context("no operator token")?.to_owned())
+    }
+
+    /// A connection of the test's own to the service's database.
+    pub async fn database(&self) -> Result<sqlx::AnyConnection> {
+        sqlx::any::install_default_drivers();
+        Ok(<sqlx::AnyConnection as sqlx::Connection>::connect(&self.database_url).await?)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Auto-reload: what it must never charge. That it charges, and stops when a card is declined, is in `stripe`.
 
-use cyclorama_tests::stripe::Mood;
+use cyclorama_tests::stripe::{Mood, Paid};
 use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Service, on_both_databases, secrets};
 use reqwest::StatusCode;
 use std::time::Duration;
 
-/// Somebody with 5,100 credits and a kept card, and auto-reload as `fields` say.
-async fn with_card(stripe: &FakeStripe, service: &Service) -> Browser {
+/// Somebody with 5,100 credits and a kept card, and what they paid for it.
+async fn with_card(stripe: &FakeStripe, service: &Service) -> (Browser, Paid) {
     let mut ada = Browser::new(service);
     ada.sign_up("ada@example.com", "a long way to Tipperary").await.unwrap();
     set(&mut ada, "1", "on").await;
@@ -18,7 +18,7 @@ async fn with_card(stripe: &FakeStripe, service: &Service) -> Browser {
         stripe.send(service, event).await.unwrap();
     }
     assert!(billing(&mut ada).await.contains("5,100 credits"));
-    ada
+    (ada, paid)
 }
 
 async fn set(ada: &mut Browser, threshold: &str, on: &str) {
@@ -52,13 +52,13 @@ on_both_databases! {
     async fn turned_off_while_stripe_was_down_it_charges_nothing_later(db: DatabaseChoice) {
         let stripe = FakeStripe::start().await.unwrap();
         let service = Service::start_with(db, stripe.options()).await.unwrap();
-        let mut ada = with_card(&stripe, &service).await;
+        let (mut ada, _) = with_card(&stripe, &service).await;
         set(&mut ada, "6000", "on").await;
         until(async || stripe.charges().len() == 1, "a charge").await;
         until(async || billing(&mut ada).await.contains("15,100 credits"), "the credit").await;
         stripe.feel(Mood::DownForCharges);
         set(&mut ada, "10000", "on").await;
-        let spent = service.operator(&["account", "show", &account_of(&service).await]).unwrap();
+        let spent = service.operator(&["account", "show", "ada@example.com"]).unwrap();
         assert_eq!(spent["credits"], 15_100);
         // The balance falls below the threshold: a refund of the reload takes its credits.
         refund(&stripe, &service, 0).await;
@@ -75,15 +75,11 @@ on_both_databases! {
     async fn a_dispute_while_a_reload_waits_ends_it(db: DatabaseChoice) {
         let stripe = FakeStripe::start().await.unwrap();
         let service = Service::start_with(db, stripe.options()).await.unwrap();
-        let mut ada = with_card(&stripe, &service).await;
-        let paid_intent = first_intent(&service).await;
+        let (mut ada, paid) = with_card(&stripe, &service).await;
         stripe.feel(Mood::DownForCharges);
         set(&mut ada, "9000", "on").await;
         until(async || service.log().contains("a reload is tried again later"), "an attempt").await;
-        let dispute = serde_json::json!({
-            "id": "dp_1", "amount": 500, "currency": "usd", "payment_intent": paid_intent, "status": "needs_response",
-        });
-        stripe.send(&service, &stripe.event("charge.dispute.created", dispute)).await.unwrap();
+        stripe.send(&service, &paid.disputed(&stripe)).await.unwrap();
         stripe.feel(Mood::Well);
         sweeps().await;
         assert!(stripe.charges().is_empty(), "the card of a dispute is not charged again");
@@ -100,7 +96,7 @@ async fn two_processes_charge_one_shortage_once() {
     let options =
         stripe.options().set("CYCLORAMA_DATABASE_URL", first.database_url()).set("CYCLORAMA_OBJECTS", objects);
     let _second = Service::start_with(DatabaseChoice::Postgres, options).await.unwrap();
-    let mut ada = with_card(&stripe, &first).await;
+    let (mut ada, _) = with_card(&stripe, &first).await;
     for (charges, balance) in [(1, "15,100"), (2, "15,100"), (3, "15,100"), (4, "15,100")] {
         set(&mut ada, "6000", "on").await;
         until(async || stripe.charges().len() == charges, "a charge").await;
@@ -122,18 +118,4 @@ async fn refund(stripe: &FakeStripe, service: &Service, charge: usize) {
         "payment_intent": charge["id"], "metadata": {},
     });
     stripe.send(service, &stripe.event("charge.refunded", refunded)).await.unwrap();
-}
-
-async fn account_of(service: &Service) -> String {
-    scalar(service, "select id from accounts where email = 'ada@example.com'").await
-}
-
-async fn first_intent(service: &Service) -> String {
-    scalar(service, "select payment_intent from payments where state = 'paid'").await
-}
-
-async fn scalar(service: &Service, sql: &'static str) -> String {
-    sqlx::any::install_default_drivers();
-    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
-    sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
 }

@@ -4,13 +4,11 @@ use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Service, on_both_databases};
 use futures::StreamExt;
 use reqwest::StatusCode;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 
 fn token(service: &Service) -> String {
-    let file = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
-    let file: Value = serde_json::from_str(&file).unwrap();
-    file["token"].as_str().unwrap().to_owned()
+    service.operator_token().unwrap()
 }
 
 on_both_databases! {

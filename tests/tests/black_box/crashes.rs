@@ -73,8 +73,7 @@ async fn client(base_url: String, key: String, seed: u64, seen: Arc<Seen>) {
 }
 
 async fn number(service: &Service, sql: &'static str) -> i64 {
-    sqlx::any::install_default_drivers();
-    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+    let mut connection = service.database().await.unwrap();
     sqlx::query(sql).fetch_one(&mut connection).await.unwrap().get(0)
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const CIVIC: &str = "make=honda&model=civic&year=2018";
 
-async fn person(service: &Service, name: &str) -> Browser {
+pub async fn person(service: &Service, name: &str) -> Browser {
     let mut browser = Browser::new(service);
     let page = browser.sign_up(&format!("{name}@example.com"), "a long password").await.unwrap();
     assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.text());
@@ -15,7 +15,7 @@ async fn person(service: &Service, name: &str) -> Browser {
 }
 
 /// The secret that a page shows once.
-fn secret_of(page: &Page) -> String {
+pub fn secret_of(page: &Page) -> String {
     assert_eq!(page.status, StatusCode::CREATED, "{}", page.text());
     assert!(page.headers["cache-control"].to_str().unwrap().contains("no-store"));
     let secret = page.html.split("class=\"secret\">").nth(1).unwrap().split('<').next().unwrap().to_owned();
@@ -29,7 +29,7 @@ async fn make_key(browser: &mut Browser, name: &str) -> String {
 }
 
 /// Ids of the keys in use on the page.
-async fn key_ids(browser: &mut Browser) -> Vec<String> {
+pub async fn key_ids(browser: &mut Browser) -> Vec<String> {
     let page = browser.get("/dashboard/keys").await.unwrap();
     let html = page.html.replace("&#x2f;", "/");
     html.split("<a href=\"/dashboard/keys/").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
@@ -201,8 +201,7 @@ on_both_databases! {
     async fn the_statement_of_the_dashboard_is_whole(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let mut ada = person(&service, "ada").await;
-        sqlx::any::install_default_drivers();
-        let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+        let mut connection = service.database().await.unwrap();
         let account: String = sqlx::query_scalar("select id from accounts").fetch_one(&mut connection).await.unwrap();
         sqlx::query("begin").execute(&mut connection).await.unwrap();
         for at in 0..1_001i64 {

@@ -3,7 +3,7 @@
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service};
 use reqwest::{Response, StatusCode};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 
 const CAR: &str = "/api/v1/images/car?make=honda&model=civic&year=2018";
@@ -39,11 +39,8 @@ async fn all(service: &Service, customer: &Customer) -> Vec<(&'static str, Respo
     let post = |path: &str| service.http.post(at(path)).bearer_auth(&customer.key);
     let vehicle = json!({"make": "honda", "model": "civic", "year": 2018});
     let report = json!({"make": "honda", "model": "civic", "year": 2018, "verdict": "good"});
-    let operator = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
-    let operator: Value = serde_json::from_str(&operator).unwrap();
-    let admin = |path: &str| {
-        service.http.post(format!("{}{path}", service.admin_url())).bearer_auth(operator["token"].as_str().unwrap())
-    };
+    let operator = service.operator_token().unwrap();
+    let admin = |path: &str| service.http.post(format!("{}{path}", service.admin_url())).bearer_auth(&operator);
     let key = uuid::Uuid::now_v7().to_string();
     let requests = [
         ("a picture", service.get(customer, CAR)),

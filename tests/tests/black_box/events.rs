@@ -15,8 +15,7 @@ async fn send(service: &Service, body: &Value) -> Response {
 }
 
 async fn rows(service: &Service) -> Vec<(String, Option<String>)> {
-    sqlx::any::install_default_drivers();
-    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+    let mut connection = service.database().await.unwrap();
     let rows = sqlx::query("select event, url from events order by event").fetch_all(&mut connection).await.unwrap();
     rows.iter().map(|row| (row.get(0), row.get(1))).collect()
 }

@@ -191,10 +191,9 @@ on_both_databases! {
 
         // Side by side in the console.
         let at = |path: &str| format!("{}{path}", service.admin_url());
-        let file = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
-        let file: Value = serde_json::from_str(&file).unwrap();
+        let token = service.operator_token().unwrap();
         let mut console = Browser::new(&service);
-        console.post(&at("/console/sign-in"), &[("token", file["token"].as_str().unwrap())]).await.unwrap();
+        console.post(&at("/console/sign-in"), &[("token", &token)]).await.unwrap();
         let page = console.get(&at("/console")).await.unwrap();
         assert!(page.text().contains("served: revision 1 rendered anew: revision 2"), "{}", page.text());
         let picture = |path: String| service.http.get(at(&path)).header("cookie", format!("console={}", console.cookies["console"])).send();

@@ -187,8 +187,7 @@ on_both_databases! {
         // such a beginning.
         let beginning = service.get(&customer, "/api/v1/images/car?make=honda&model=odysse&year=2018").send().await.unwrap();
         assert!(beginning.headers()["content-location"].to_str().unwrap().contains("model=odyssey&"));
-        sqlx::any::install_default_drivers();
-        let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+        let mut connection = service.database().await.unwrap();
         sqlx::query("update delivery_urls set model = 'odysse'").execute(&mut connection).await.unwrap();
         let gone = service.http.get(url).send().await.unwrap();
         assert_eq!(gone.status(), StatusCode::NOT_FOUND);

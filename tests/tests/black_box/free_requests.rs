@@ -21,8 +21,7 @@ const TABLES: [&str; 9] = [
 ];
 
 async fn rows(service: &Service) -> Vec<i64> {
-    sqlx::any::install_default_drivers();
-    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+    let mut connection = service.database().await.unwrap();
     let mut counts = Vec::new();
     for table in TABLES {
         let sql = sqlx::AssertSqlSafe(format!("select count(*) from {table}"));

@@ -71,8 +71,7 @@ async fn what_is_too_long_is_refused_and_named() {
 on_both_databases! {
     async fn a_null_byte_in_an_address_is_nobodys_name(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
-        let file = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
-        let token = serde_json::from_str::<Value>(&file).unwrap()["token"].as_str().unwrap().to_owned();
+        let token = service.operator_token().unwrap();
         let at = |path: &str| format!("{}{path}", service.admin_url());
         for path in ["/admin/accounts/%00", "/admin/accounts/%00/statement", "/admin/renders/%00", "/console/pictures/x%00"] {
             let answer = service.http.get(at(path)).bearer_auth(&token).send().await.unwrap();
@@ -143,8 +142,7 @@ on_both_databases! {
         assert!(shown.contains("näme") && !shown.contains("\\u0000"), "{shown}");
 
         // Clients and operators are told.
-        let file = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
-        let operator = serde_json::from_str::<Value>(&file).unwrap()["token"].as_str().unwrap().to_owned();
+        let operator = service.operator_token().unwrap();
         let admin = |path: &str| service.http.post(format!("{}{path}", service.admin_url())).bearer_auth(&operator);
         let public = |path: &str| service.http.post(format!("{}{path}", service.base_url)).bearer_auth(&customer.key);
         for (request, body) in [
@@ -317,15 +315,14 @@ async fn an_address_that_cannot_be_read_is_refused_by_name() {
         let problem: Value = answer.json().await.unwrap();
         assert!(problem["code"] != "refused" && problem["detail"] != "Bad Request", "{path}: {problem}");
     }
-    let operator: Value =
-        serde_json::from_str(&std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap()).unwrap();
+    let operator = service.operator_token().unwrap();
     for (path, parameter) in [
         ("/admin/renders?limit=junk", "limit"),
         ("/admin/accounts/%ff", "account_id"),
         ("/admin/prewarm/batches/%ff", "batch_id"),
     ] {
         let request = service.http.get(format!("{}{path}", service.admin_url()));
-        let answer = request.bearer_auth(operator["token"].as_str().unwrap()).send().await.unwrap();
+        let answer = request.bearer_auth(&operator).send().await.unwrap();
         assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{path}");
         let problem: Value = answer.json().await.unwrap();
         assert_eq!(

@@ -1,12 +1,12 @@
 //! Nodes with a valid token and bad intentions.
 
 use cyclorama_core::wire::JobKind;
+use cyclorama_tests::bucket::names_below;
 use cyclorama_tests::fake_node::NodeClient;
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, Bucket, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
 use reqwest::StatusCode;
 use sha2::{Digest, Sha256};
-use std::path::Path;
 use std::time::Duration;
 
 const CAR: &str = "/api/v1/images/car?make=toyota&model=prius&year=2012";
@@ -64,15 +64,6 @@ fn keeps_its_word(name: &str, bytes: &[u8]) {
     }
 }
 
-fn files_below(folder: &Path, root: &Path, found: &mut Vec<(String, Vec<u8>)>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        match entry.path() {
-            path if path.is_dir() => files_below(&path, root, found),
-            path => found.push((path.strip_prefix(root).unwrap().display().to_string(), std::fs::read(&path).unwrap())),
-        }
-    }
-}
-
 /// A size that no node makes shows that the master can be read.
 async fn every_size_is_made(service: &Service, customer: &Customer) {
     for (view, colour) in RENDERS {
@@ -91,12 +82,11 @@ on_both_databases! {
             attacked_render(&service, &customer, &node, render, Duration::from_millis(4 * n as u64)).await;
         }
         every_size_is_made(&service, &customer).await;
-        let (root, mut found) = (service.data_dir().join("objects"), Vec::new());
-        for folder in ["masters", "layers", "derived"] {
-            files_below(&root.join(folder), &root, &mut found);
-        }
+        let root = service.data_dir().join("objects");
+        let found: Vec<String> =
+            ["masters/", "layers/", "derived/"].iter().flat_map(|folder| names_below(&root, folder)).collect();
         assert!(found.len() >= OBJECTS * RENDERS.len(), "{}", found.len());
-        found.iter().for_each(|(name, bytes)| keeps_its_word(name, bytes));
+        found.iter().for_each(|name| keeps_its_word(name, &std::fs::read(root.join(name)).unwrap()));
         assert_eq!(service.balance(&customer).await.unwrap(), 50 - 2 * RENDERS.len() as i64);
     }
 
@@ -131,7 +121,7 @@ on_both_databases! {
         let state_of = |node_id: &str| {
             let listed = service.operator(&["node", "list"]).unwrap();
             let nodes = listed["nodes"].as_array().cloned().unwrap_or_default();
-            nodes.into_iter().find(|node| node["node_id"] == node_id || node["id"] == node_id).unwrap()
+            nodes.into_iter().find(|node| node["node_id"] == node_id).unwrap()
         };
         // Its one slot is taken for ever, and it says so.
         let request = tokio::spawn(service.get(&customer, &format!("{CAR}&view=side")).send());

@@ -13,13 +13,11 @@ enum To {
 }
 
 async fn send(service: &Service, customer: &Customer, to: To, body: impl Into<reqwest::Body>) -> (u16, Value) {
-    let operator = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
-    let operator: Value = serde_json::from_str(&operator).unwrap();
     let request = match to {
         To::Api(path) => service.http.post(format!("{}{path}", service.base_url)).bearer_auth(&customer.key),
         To::Open(path) => service.http.post(format!("{}{path}", service.base_url)),
         To::Operator(method, path) => {
-            let token = operator["token"].as_str().unwrap();
+            let token = service.operator_token().unwrap();
             let path = path.replace("{account}", &customer.account_id).replace("{key}", &customer.key_id);
             service.http.request(method.parse().unwrap(), format!("{}{path}", service.admin_url())).bearer_auth(token)
         }

@@ -19,12 +19,7 @@ on_both_databases! {
         let lost = FakeNode::join(&service, Behaviour::Vanish).await.unwrap();
         let customer = service.customer(3).unwrap();
         let request = tokio::spawn(service.get(&customer, CAR).send());
-        for _ in 0..100 {
-            if lost.renders.load(std::sync::atomic::Ordering::SeqCst) == 1 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        lost.until_renders(1).await.unwrap();
         let good = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let answer = request.await.unwrap().unwrap();
         assert_eq!(answer.status(), StatusCode::OK);

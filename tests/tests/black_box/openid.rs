@@ -56,9 +56,7 @@ impl Scene {
 
     /// All sessions were begun ten minutes earlier than they were.
     async fn age_sessions(&self) {
-        sqlx::any::install_default_drivers();
-        let mut connection =
-            <sqlx::AnyConnection as sqlx::Connection>::connect(self.service.database_url()).await.unwrap();
+        let mut connection = self.service.database().await.unwrap();
         let sessions: Vec<(String, String)> =
             sqlx::query_as("select id_sha256, data from sessions").fetch_all(&mut connection).await.unwrap();
         for (id, data) in sessions {
@@ -78,9 +76,7 @@ impl Scene {
     }
 
     async fn accounts(&self) -> Vec<(String, i64)> {
-        sqlx::any::install_default_drivers();
-        let mut connection =
-            <sqlx::AnyConnection as sqlx::Connection>::connect(self.service.database_url()).await.unwrap();
+        let mut connection = self.service.database().await.unwrap();
         let sql = "select a.email, b.credits from accounts a join balances b on b.account_id = a.id order by a.email";
         sqlx::query_as::<_, (String, i64)>(sql).fetch_all(&mut connection).await.unwrap()
     }

@@ -7,9 +7,13 @@ use serde_json::{Value, json};
 
 const CIVIC: &str = "make=honda&model=civic&year=2018";
 
+/// A path of the service, or an address as it is.
+fn at(service: &Service, path: &str) -> String {
+    if path.starts_with('/') { format!("{}{path}", service.base_url) } else { path.to_owned() }
+}
+
 async fn ask(service: &Service, method: Method, path: &str) -> Response {
-    let address = if path.starts_with("http") { path.to_owned() } else { format!("{}{path}", service.base_url) };
-    service.http.request(method, address).header("origin", "https://shop.example").send().await.unwrap()
+    service.http.request(method, at(service, path)).header("origin", "https://shop.example").send().await.unwrap()
 }
 
 /// Signed addresses: one that can be loaded, one that is used up.
@@ -73,12 +77,12 @@ on_both_databases! {
         let etag = ask(&service, Method::GET, &url).await.headers()["etag"].clone();
         for path in [format!("/images/car.png?{CIVIC}&w=300&mode=cached"), url.clone()] {
             for method in [Method::GET, Method::HEAD] {
-                let known = service.http.request(method, if path.starts_with('/') { format!("{}{path}", service.base_url) } else { path.clone() });
+                let known = service.http.request(method, at(&service, &path));
                 let known = known.header("if-none-match", &etag).send().await.unwrap();
                 assert_eq!(known.status(), StatusCode::NOT_MODIFIED, "{path}");
                 assert_open(&known, &path);
             }
-            let preflight = service.http.request(Method::OPTIONS, if path.starts_with('/') { format!("{}{path}", service.base_url) } else { path.clone() });
+            let preflight = service.http.request(Method::OPTIONS, at(&service, &path));
             let preflight = preflight.header("origin", "https://shop.example").header("access-control-request-method", "GET")
                 .header("access-control-request-headers", "if-none-match").send().await.unwrap();
             assert_eq!(preflight.status(), StatusCode::NO_CONTENT, "{path}");
@@ -124,7 +128,7 @@ on_both_databases! {
         ];
         for path in fixed.into_iter().map(str::to_owned).chain(pictures) {
             for accept in ["*/*", "text/html,*/*"] {
-                let address = if path.starts_with('/') { format!("{}{path}", service.base_url) } else { path.clone() };
+                let address = at(&service, &path);
                 let ask = async |method| service.http.request(method, &address).header("accept", accept).send().await.unwrap();
                 let (get, head) = (ask(Method::GET).await, ask(Method::HEAD).await);
                 assert_eq!(get.status(), head.status(), "{path}");

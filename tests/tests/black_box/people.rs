@@ -14,8 +14,7 @@ fn credits(service: &Service, account_id: &str) -> i64 {
 
 /// Every account of the service, with its credits.
 async fn accounts(service: &Service) -> Vec<(String, i64)> {
-    sqlx::any::install_default_drivers();
-    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+    let mut connection = service.database().await.unwrap();
     let sql = "select a.id, a.email from accounts a order by a.id";
     let rows = sqlx::query_as::<_, (String, String)>(sql).fetch_all(&mut connection).await.unwrap();
     rows.into_iter().map(|(id, email)| (email, credits(service, &id))).collect()

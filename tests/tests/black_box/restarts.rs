@@ -87,12 +87,7 @@ on_both_databases! {
         let node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_millis(700))).await.unwrap();
         let customer = service.customer(5).unwrap();
         let waiting = tokio::spawn(service.get(&customer, CAR).send());
-        for _ in 0..100 {
-            if node.renders.load(std::sync::atomic::Ordering::SeqCst) == 1 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        node.until_renders(1).await.unwrap();
         let status = service.terminate().await.unwrap();
         assert!(status.success(), "{status}");
         let answer = waiting.await.unwrap().unwrap();
@@ -106,12 +101,7 @@ on_both_databases! {
         let node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_millis(1500))).await.unwrap();
         let customer = service.customer(5).unwrap();
         let waiting = tokio::spawn(service.get(&customer, CAR).send());
-        for _ in 0..100 {
-            if node.renders.load(std::sync::atomic::Ordering::SeqCst) == 1 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        node.until_renders(1).await.unwrap();
         // To the process, and to its group, as `timeout` and a terminal send it.
         service.signal_stop().unwrap();
         let status = service.terminate().await.unwrap();

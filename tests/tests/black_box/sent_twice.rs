@@ -1,5 +1,6 @@
 //! Forms that are sent twice, as a double click does: done once, and the second answer is that of the first.
 
+use super::dashboard::{key_ids, person, secret_of};
 use cyclorama_tests::browser::Page;
 use cyclorama_tests::mailbox::Mailbox;
 use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Options, Service, on_both_databases, secrets};
@@ -7,12 +8,6 @@ use reqwest::StatusCode;
 use serde_json::Value;
 
 const PASSWORD: &str = "a long way to Tipperary";
-
-async fn person(service: &Service, name: &str) -> Browser {
-    let mut browser = Browser::new(service);
-    browser.sign_up(&format!("{name}@example.com"), PASSWORD).await.unwrap();
-    browser
-}
 
 /// Sends the form of a page twice, the second time with the cookies that the browser had at the first.
 async fn twice(browser: &mut Browser, page: &str, action: &str, fields: &[(&str, &str)]) -> (Page, Page) {
@@ -25,25 +20,13 @@ async fn twice(browser: &mut Browser, page: &str, action: &str, fields: &[(&str,
     (first, second)
 }
 
-fn secret_of(page: &Page) -> String {
-    let secret = page.html.split("class=\"secret\">").nth(1).unwrap().split('<').next().unwrap().to_owned();
-    secrets::note(&secret);
-    secret
-}
-
 fn same((first, second): &(Page, Page)) {
     assert_eq!((first.status, &first.html), (second.status, &second.html));
     assert_eq!(first.location(), second.location());
 }
 
-async fn key_ids(browser: &mut Browser) -> Vec<String> {
-    let html = browser.get("/dashboard/keys").await.unwrap().html.replace("&#x2f;", "/");
-    html.split("<a href=\"/dashboard/keys/").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
-}
-
 async fn stored_answers(service: &Service) -> Vec<String> {
-    sqlx::any::install_default_drivers();
-    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+    let mut connection = service.database().await.unwrap();
     let sql = "select answer from form_answers where answer is not null";
     sqlx::query_scalar(sql).fetch_all(&mut connection).await.unwrap()
 }

@@ -32,15 +32,13 @@ async fn selling(db: DatabaseChoice) -> (FakeStripe, Service, Customer) {
 }
 
 async fn events_written(service: &Service) -> i64 {
-    sqlx::any::install_default_drivers();
-    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+    let mut connection = service.database().await.unwrap();
     sqlx::query_scalar("select count(*) from webhook_events").fetch_one(&mut connection).await.unwrap()
 }
 
 /// The account of somebody who signed up, and a key of it.
 async fn customer_of(service: &Service, email: &str) -> Customer {
-    sqlx::any::install_default_drivers();
-    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(service.database_url()).await.unwrap();
+    let mut connection = service.database().await.unwrap();
     let query = sqlx::query_scalar("select id from accounts where email = $1").bind(email);
     let account_id: String = query.fetch_one(&mut connection).await.unwrap();
     let key = service.operator(&["key", "create", "--account", &account_id]).unwrap();
@@ -159,9 +157,8 @@ on_both_databases! {
         });
         let stray = stripe.event("checkout.session.completed", stray);
         assert_eq!(stripe.send(&service, &stray).await.unwrap().as_u16(), 204);
-        let file = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
-        let file: Value = serde_json::from_str(&file).unwrap();
-        let listed = service.http.get(format!("{}/admin/payments/refused", service.admin_url())).bearer_auth(file["token"].as_str().unwrap());
+        let token = service.operator_token().unwrap();
+        let listed = service.http.get(format!("{}/admin/payments/refused", service.admin_url())).bearer_auth(&token);
         let listed: Value = listed.send().await.unwrap().json().await.unwrap();
         assert_eq!((listed["events"].as_array().unwrap().len(), &listed["events"][0]["event_id"]), (1, &stray["id"]), "{listed}");
         assert!(listed["events"][0]["why"].as_str().unwrap().contains("not known"), "{listed}");

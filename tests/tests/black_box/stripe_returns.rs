@@ -34,10 +34,9 @@ async fn told(stripe: &FakeStripe, service: &Service, customer: &Customer, event
 
 /// What operators are shown: outcome and reason of each event to look at, the newest first.
 async fn noted(service: &Service) -> Vec<(String, String)> {
-    let file = std::fs::read_to_string(service.data_dir().join("operator.json")).unwrap();
-    let file: Value = serde_json::from_str(&file).unwrap();
+    let token = service.operator_token().unwrap();
     let address = format!("{}/admin/payments/refused", service.admin_url());
-    let listed = service.http.get(address).bearer_auth(file["token"].as_str().unwrap()).send().await.unwrap();
+    let listed = service.http.get(address).bearer_auth(&token).send().await.unwrap();
     let listed: Value = listed.json().await.unwrap();
     let text = |event: &Value, member: &str| event[member].as_str().unwrap().to_owned();
     listed["events"].as_array().unwrap().iter().map(|event| (text(event, "outcome"), text(event, "why"))).collect()

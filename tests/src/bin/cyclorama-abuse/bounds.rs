@@ -33,9 +33,7 @@ pub struct Grown {
 
 impl Grown {
     pub async fn measure(setting: &Setting) -> Result<Self> {
-        sqlx::any::install_default_drivers();
-        let url = setting.service.database_url();
-        let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(url).await?;
+        let mut connection = setting.service.database().await?;
         let mut rows = Vec::new();
         for table in TABLES {
             let sql = sqlx::AssertSqlSafe(format!("select count(*) from {table}"));
@@ -48,6 +46,7 @@ impl Grown {
         let events_bytes = sqlx::query_scalar::<_, i64>(events).fetch_one(&mut connection).await.unwrap_or(0);
         let folder = setting.service.data_dir();
         let objects_bytes = bytes_of(&folder.join("objects"));
+        let url = setting.service.database_url();
         let file = url.strip_prefix("sqlite:").map(|file| file.split('?').next().unwrap_or(file).to_owned());
         let database_bytes = file.map_or(0, |file| {
             ["", "-wal"].iter().map(|end| std::fs::metadata(format!("{file}{end}")).map_or(0, |file| file.len())).sum()

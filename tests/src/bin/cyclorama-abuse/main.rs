@@ -61,7 +61,7 @@ fn arguments() -> Result<(Duration, DatabaseChoice)> {
 async fn abuse() -> Result<Vec<String>> {
     let (lasting, database) = arguments()?;
     let quiet = lasting.mul_f64(QUIET_SHARE);
-    let mut setting = Setting::make(database).await?;
+    let setting = Setting::make(database).await?;
     println!(
         "{database:?}; customers alone for {:.0} s, then everybody for {:.0} s",
         quiet.as_secs_f64(),
@@ -75,6 +75,7 @@ async fn abuse() -> Result<Vec<String>> {
     setting.spend_the_budget()?;
     let before = Grown::measure(&setting).await?;
     let floods = floods::all(&setting);
+    let names: Vec<(&str, f64)> = floods.iter().map(|flood| (flood.name, flood.per_second)).collect();
     let running =
         floods.into_iter().map(|flood| tokio::spawn(crowd::send(flood.requests, flood.per_second, lasting - quiet)));
     let running: Vec<_> = running.collect();
@@ -87,7 +88,6 @@ async fn abuse() -> Result<Vec<String>> {
     tokio::time::sleep(setting::SETTLING).await;
     let after = Grown::measure(&setting).await?;
 
-    let names: Vec<(&str, f64)> = floods::all(&setting).iter().map(|flood| (flood.name, flood.per_second)).collect();
     print_told(&alone, &among, &names, &told);
     before.print_beside(&after);
     let mut broken = after.broken(&before, &setting);

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Options, Service};
 use futures::{StreamExt, TryStreamExt};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ impl Setting {
     }
 
     /// No new picture from now on: each is held, and refused.
-    pub fn spend_the_budget(&mut self) -> Result<()> {
+    pub fn spend_the_budget(&self) -> Result<()> {
         self.service.operator(&["budget", "set", "--usd-per-day", "0"]).map(drop)
     }
 
@@ -118,12 +118,11 @@ async fn sign_in_form(service: &Service) -> Result<Form> {
 /// An account with many entries, made through the operator's API.
 async fn long_statement(service: &Service) -> Result<Key> {
     let customer = service.customer(1)?;
-    let file: Value = serde_json::from_slice(&std::fs::read(service.data_dir().join("operator.json"))?)?;
-    let token = file["token"].as_str().context("no operator token")?;
+    let token = service.operator_token()?;
     let address = format!("{}/admin/accounts/{}/grants", service.admin_url(), customer.account_id);
     let granted = (0..STATEMENT_ENTRIES).map(|_| {
         let asked =
-            service.http.post(&address).bearer_auth(token).json(&json!({ "credits": 1, "reason": "one of many" }));
+            service.http.post(&address).bearer_auth(&token).json(&json!({ "credits": 1, "reason": "one of many" }));
         async move { anyhow::Ok(asked.send().await?.error_for_status()?.bytes().await.map(drop)?) }
     });
     futures::stream::iter(granted).buffer_unordered(16).try_collect::<Vec<()>>().await?;
