@@ -425,9 +425,14 @@ async fn a_lost_lease_is_given_up_without_a_word_and_a_hopeless_job_with_one() {
     let node = start(&plane).await;
     plane.until("the lost job's result", |heard| heard.results.len() == 1).await;
 
-    plane.script.lock().unwrap().layers = b"not layers".to_vec();
-    let hopeless = plane.paint_job("hopeless");
-    plane.script.lock().unwrap().jobs.push_back(hopeless);
+    let broken = b"not layers".to_vec();
+    let mut hopeless = plane.paint_job("hopeless");
+    hopeless.layers_sha256 = Some(hex::encode(Sha256::digest(&broken)));
+    {
+        let mut script = plane.script.lock().unwrap();
+        script.layers = broken;
+        script.jobs.push_back(hopeless);
+    }
     let heard = plane.until("a failure", |heard| !heard.failures.is_empty()).await;
     assert_eq!((heard.failures.len(), heard.failures[0].kind.as_str(), heard.results.len()), (1, "internal", 1));
     assert!(heard.failures[0].detail.contains("the stored layers cannot be used"), "{}", heard.failures[0].detail);
@@ -438,6 +443,23 @@ async fn a_lost_lease_is_given_up_without_a_word_and_a_hopeless_job_with_one() {
     plane.script.lock().unwrap().jobs.push_back(unknown);
     let heard = plane.until("another failure", |heard| heard.failures.len() == 2).await;
     assert!(heard.failures[1].detail.contains("no-such-model"), "{}", heard.failures[1].detail);
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn layers_that_were_altered_in_the_store_are_not_painted() {
+    let plane = Plane::start().await;
+    {
+        let mut altered = plane.paint_job("altered");
+        altered.layers_sha256 = Some(hex::encode(Sha256::digest(b"what was stored")));
+        let mut script = plane.script.lock().unwrap();
+        script.layers = stored_layers();
+        script.jobs.push_back(altered);
+    }
+    let node = start(&plane).await;
+    let heard = plane.until("a failure", |heard| !heard.failures.is_empty()).await;
+    assert_eq!((heard.failures[0].kind.as_str(), heard.results.len(), heard.uploads), ("upload", 0, 0));
+    assert!(heard.failures[0].detail.contains("digest"), "{}", heard.failures[0].detail);
     node.stop().await;
 }
 
