@@ -4,7 +4,7 @@
 
 use super::token::{self, Claimed, SigningSecret};
 use crate::clock::{Clock, UnixMs};
-use crate::db::Database;
+use crate::db::{self, Database};
 use sqlx::Row;
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
@@ -18,6 +18,9 @@ const AGE_MAX_MS: i64 = 60_000;
 
 /// How old a ring must be before an unknown key number is worth another look: forged ones are free to make.
 const AGE_MIN_MS: i64 = 1_000;
+
+/// Rotations at the same moment are somebody's mistake; more than this many are an error.
+const ROTATION_TRIES: usize = 16;
 
 #[derive(Debug)]
 struct Ring {
@@ -70,6 +73,17 @@ impl SigningKeys {
 
     /// Makes a new key sign from now on; answers its number. Keys whose addresses have all expired are deleted.
     pub async fn rotate(&self) -> Result<u32, sqlx::Error> {
+        // Two rotations at once want one number, and the primary key lets one of them through: the other takes the next.
+        for _ in 1..ROTATION_TRIES {
+            match self.rotate_once().await {
+                Err(error) if db::is_unique_violation(&error) => {}
+                rotated => return rotated,
+            }
+        }
+        self.rotate_once().await
+    }
+
+    async fn rotate_once(&self) -> Result<u32, sqlx::Error> {
         let now = self.clock.now();
         let secret = SigningSecret::generate(&mut rand::rng()).to_stored();
         let mut tx = self.database.begin().await?;
@@ -81,7 +95,6 @@ impl SigningKeys {
             .bind(now.0)
             .execute(&mut *tx)
             .await?;
-        // Two rotations at once want one number: the primary key lets one of them through.
         let row = sqlx::query(
             "insert into signing_keys (number, secret, created_at_ms) select max(number) + 1, $1, $2 from signing_keys returning number",
         )
