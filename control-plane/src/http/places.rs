@@ -28,7 +28,7 @@ pub struct Places {
 #[derive(Debug, Default)]
 struct Resting {
     next: u64,
-    /// Between two requests, or before the first: by when that began.
+    /// Connections between two requests, or before their first one, in the order in which they came to rest.
     idle: BTreeMap<u64, CancellationToken>,
     /// With a request that waits for its turn.
     waiting: BTreeMap<u64, CancellationToken>,
@@ -45,18 +45,19 @@ impl Places {
         }
     }
 
-    /// A place for the next connection; where there is none left, another one is told to leave. `None`: never.
+    /// A place for the next connection; where there is none left, another one is told to leave. It is never `None`, because the semaphore is
+    /// never closed.
     pub async fn enter(&self) -> Option<Place> {
         let permit = self.connections.clone().acquire_owned().await.ok()?;
         if self.connections.available_permits() < LEAVING {
             self.spare_one();
         }
-        let place = Place {
+        let place = Place(Arc::new(Taken {
             places: self.clone(),
             leave: CancellationToken::new(),
-            number: Arc::default(),
-            _permit: Arc::new(permit),
-        };
+            number: Mutex::default(),
+            _permit: permit,
+        }));
         place.rest();
         Some(place)
     }
@@ -76,12 +77,15 @@ impl Places {
 
 /// One connection's place; cheap to clone, given back with the last clone.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct Place(Arc<Taken>);
+
+#[derive(Debug)]
+struct Taken {
     places: Places,
     leave: CancellationToken,
-    /// Under which it rests.
-    number: Arc<Mutex<Option<u64>>>,
-    _permit: Arc<OwnedSemaphorePermit>,
+    /// The number under which the connection rests or waits; `None` while its request is answered.
+    number: Mutex<Option<u64>>,
+    _permit: OwnedSemaphorePermit,
 }
 
 /// A request is being answered; when dropped, its connection rests.
@@ -94,7 +98,7 @@ pub struct Turn {
 impl Place {
     /// Resolves when another connection needs the place.
     pub async fn to_leave(&self) {
-        self.leave.cancelled().await;
+        self.0.leave.cancelled().await;
     }
 
     /// A turn for a probe, at once.
@@ -106,15 +110,15 @@ impl Place {
     /// A turn for any other request. `None`: it waited too long, or longest of too many.
     pub async fn turn(&self) -> Option<Turn> {
         self.stir();
-        let free = self.places.requests.clone().try_acquire_owned();
+        let free = self.0.places.requests.clone().try_acquire_owned();
         if let Ok(permit) = free {
             return Some(Turn { place: self.clone(), _permit: Some(permit) });
         }
         self.enlist(|resting| &mut resting.waiting);
         let permit = tokio::select! {
-            permit = self.places.requests.clone().acquire_owned() => permit.ok(),
-            () = self.leave.cancelled() => None,
-            () = tokio::time::sleep(self.places.patience) => None,
+            permit = self.0.places.requests.clone().acquire_owned() => permit.ok(),
+            () = self.0.leave.cancelled() => None,
+            () = tokio::time::sleep(self.0.places.patience) => None,
         };
         self.stir();
         permit.map(|permit| Turn { place: self.clone(), _permit: Some(permit) })
@@ -122,7 +126,7 @@ impl Place {
 
     /// Whether no request is being answered.
     pub fn is_at_rest(&self) -> bool {
-        self.number.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.0.number.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     fn rest(&self) {
@@ -130,21 +134,21 @@ impl Place {
     }
 
     fn enlist(&self, list: impl Fn(&mut Resting) -> &mut BTreeMap<u64, CancellationToken>) {
-        let mut resting = self.places.lock();
+        let mut resting = self.0.places.lock();
         resting.next += 1;
         let number = resting.next;
         // A connection that was told to leave is not listed again, since it can make room only once.
-        if !self.leave.is_cancelled() {
-            list(&mut resting).insert(number, self.leave.clone());
+        if !self.0.leave.is_cancelled() {
+            list(&mut resting).insert(number, self.0.leave.clone());
         }
-        *self.number.lock().unwrap_or_else(PoisonError::into_inner) = Some(number);
+        *self.0.number.lock().unwrap_or_else(PoisonError::into_inner) = Some(number);
     }
 
     /// Is at rest no longer.
     fn stir(&self) {
-        let number = self.number.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let number = self.0.number.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(number) = number {
-            let mut resting = self.places.lock();
+            let mut resting = self.0.places.lock();
             resting.idle.remove(&number);
             resting.waiting.remove(&number);
         }
