@@ -4,6 +4,7 @@
 //! Nothing private is compressed: the length of a compressed page that holds a secret beside what a stranger chose tells of the secret (BREACH).
 //! Public is what may be kept by caches and sets no cookie; pages with forms, and of somebody who is signed in, say `private, no-store`.
 
+use super::error::Problem;
 use super::v1::answer::if_none_match;
 use crate::delivery::{etag_matches, etag_of_bytes};
 use axum::body::{Body, HttpBody, to_bytes};
@@ -49,8 +50,11 @@ pub async fn sent_well(mut request: Request, next: Next) -> Response {
     if is_head { without_body(response) } else { response }
 }
 
-/// The answer to HEAD, from that to GET.
+/// The answer to HEAD, from that to GET. A refusal stays as it is: the frame writes its text, and the server leaves that out.
 fn without_body(mut response: Response) -> Response {
+    if response.extensions().get::<Problem>().is_some() {
+        return response;
+    }
     let has_length = response.headers().contains_key(CONTENT_LENGTH) || response.status() == StatusCode::NOT_MODIFIED;
     if let (false, Some(bytes)) = (has_length, response.body().size_hint().exact()) {
         response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes));
