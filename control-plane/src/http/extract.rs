@@ -294,7 +294,7 @@ pub async fn read_body(request: Request, app: &App) -> Result<Bytes, Problem> {
     }
 }
 
-/// The same for routes whose free texts may hold anything, and which leave NUL out of what they keep.
+/// The same for routes that keep no text as it is sent, or leave NUL out of it: what is only looked up may hold anything.
 pub async fn read_any_body(request: Request, app: &App) -> Result<Bytes, Problem> {
     let limit =
         request.extensions().get::<super::frame::BodyLimit>().map_or(super::frame::BODY_BYTES_DEFAULT, |limit| limit.0);

@@ -24,11 +24,14 @@ const NAMELESS: &str = "device login";
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DeviceCodeRequest {
     /// Names the key that is made; the person who approves it sees it.
-    #[schema(max_length = 80, example = "Ada's laptop")]
+    #[schema(max_length = 80, pattern = r"^[^\x00]*$", example = "Ada's laptop")]
     #[allow(dead_code, reason = "only describes the body, which may also be a form")]
     client_name: Option<String>,
     /// What the key is for, names separated by spaces: a device that asks for less than all gets a key that may do no more.
-    #[schema(example = "images:read account:read")]
+    #[schema(
+        pattern = "^[ ,]*((images:read|account:read|billing:write)([ ,]+(images:read|account:read|billing:write))*[ ,]*)?$",
+        example = "images:read account:read"
+    )]
     #[allow(dead_code, reason = "only describes the body, which may also be a form")]
     scope: Option<String>,
 }

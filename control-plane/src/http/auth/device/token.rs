@@ -6,7 +6,7 @@ use crate::accounts::Scope;
 use crate::accounts::device_login::{self, PREFIX, Polled};
 use crate::accounts::token::PlainKey;
 use crate::app::App;
-use crate::http::extract::{ClientIp, RequestId, read_body};
+use crate::http::extract::{ClientIp, RequestId, read_any_body};
 use crate::http::rate_limit::counted_by_address;
 use axum::Json;
 use axum::extract::{Request, State};
@@ -88,7 +88,7 @@ pub async fn post(State(app): State<App>, ip: ClientIp, id: RequestId, request: 
     let response = counted_by_address(&app, ip, "device token", limit, async {
         let invalid = || refuse(StatusCode::BAD_REQUEST, DeviceErrorCode::InvalidRequest);
         let headers = request.headers().clone();
-        let body = read_body(request, &app).await?;
+        let body = read_any_body(request, &app).await?;
         let grant_type = field(&headers, &body, "grant_type");
         if !grant_type.is_ok_and(|given| given.is_none_or(|given| given == GRANT_TYPE)) {
             return Ok(invalid());

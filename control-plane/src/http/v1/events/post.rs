@@ -73,7 +73,9 @@ fn read(body: &[u8]) -> Result<Vec<Event>, Problem> {
             return Err(Problem::bad_parameter("events", detail).with("index", index));
         };
         members.retain(|name, _| MEMBERS.contains(&name.as_str()));
-        let read = json::refuse_nulls(&members, &at, &["properties"]).and_then(|()| json::fit(members, &at));
+        // Null is a value inside of the properties, and not in their place.
+        let free: &[&str] = if members.get("properties").is_some_and(Value::is_null) { &[] } else { &["properties"] };
+        let read = json::refuse_nulls(&members, &at, free).and_then(|()| json::fit(members, &at));
         let event: Event = read.map_err(|bad| bad.of_item(&at, index))?;
         event.checked().map_err(|bad| Problem::bad_parameter(bad.member, bad.detail).with("index", index))
     };

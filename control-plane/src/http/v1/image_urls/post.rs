@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::delivery::urls::{self, Minted, Terms, Wanted};
 use crate::delivery::{self, ImageRequest, Order};
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, read_body};
+use crate::http::extract::{Caller, RequestId, read_any_body};
 use crate::http::json;
 use crate::http::openapi::requests::ImageUrlsRequest;
 use crate::http::rate_limit::with_window;
@@ -91,7 +91,7 @@ pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId,
     let headers = request.headers().clone();
     let understood = async {
         caller.require(Scope::ImagesRead)?;
-        let body = read_body(request, &app).await?;
+        let body = read_any_body(request, &app).await?;
         let parsed = json::value(&body)?;
         Ok((understand(&app, &parsed)?, body, key_of(&headers)?))
     };

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::catalog::Make;
 use crate::delivery::request::{YEARS, whole};
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, read_body};
+use crate::http::extract::{Caller, RequestId, read_any_body};
 use crate::http::json;
 use crate::http::openapi::requests::{self, ResolveRequest};
 use crate::http::rate_limit::counted;
@@ -129,7 +129,7 @@ pub struct ResolveResponse {
 pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId, request: Request) -> Response {
     counted(&app, &caller, async {
         caller.require(Scope::AccountRead)?;
-        let members = json::members(&read_body(request, &app).await?, &[])?;
+        let members = json::members(&read_any_body(request, &app).await?, &[])?;
         let answer = answer(&app, members, request_id.0)?;
         Ok(([(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
     })
