@@ -21,10 +21,25 @@ pub async fn claim(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::E
     Ok(db.write(claim).await? == 1)
 }
 
-/// The sealed answer; `None` while it is being done, or when the claim was dropped.
-pub async fn find(db: &Database, id: &str) -> Result<Option<String>, sqlx::Error> {
-    let row = sqlx::query("select answer from form_answers where id = $1").bind(id).fetch_optional(&db.readers).await?;
-    Ok(row.map(|row| row.try_get(0)).transpose()?.flatten())
+/// What came of a form so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FormState {
+    /// Nobody has sent it, or what came of it is forgotten.
+    Unknown,
+    /// It is being done.
+    Begun,
+    /// It was done: the sealed answer.
+    Done(String),
+}
+
+pub async fn find(db: &Database, id: &str, now: UnixMs) -> Result<FormState, sqlx::Error> {
+    let row = sqlx::query("select answer from form_answers where id = $1 and expires_at_ms > $2")
+        .bind(id)
+        .bind(now.0)
+        .fetch_optional(&db.readers)
+        .await?;
+    let Some(row) = row else { return Ok(FormState::Unknown) };
+    Ok(row.try_get::<Option<String>, _>(0)?.map_or(FormState::Begun, FormState::Done))
 }
 
 pub async fn keep(db: &Database, id: &str, sealed: String) -> Result<(), sqlx::Error> {
@@ -55,10 +70,13 @@ mod tests {
             assert!(claim(at).await);
             assert!(!claim(at.plus_ms(KEPT_MS - 1)).await);
             keep(&db, "id", "sealed".to_owned()).await.expect("keeps");
-            assert_eq!(find(&db, "id").await.expect("finds").as_deref(), Some("sealed"));
+            let find = async |now| find(&db, "id", now).await.expect("finds");
+            assert_eq!(find(at).await, FormState::Done("sealed".to_owned()));
+            assert_eq!(find(at.plus_ms(KEPT_MS)).await, FormState::Unknown, "its time is over");
             assert!(claim(at.plus_ms(KEPT_MS)).await);
-            assert_eq!(find(&db, "id").await.expect("finds"), None, "the old answer is not the new one's");
+            assert_eq!(find(at.plus_ms(KEPT_MS)).await, FormState::Begun, "the old answer is not the new one's");
             drop_claim(&db, "id").await.expect("drops");
+            assert_eq!(find(at).await, FormState::Unknown);
             assert!(claim(at).await);
             forget_old(&db, at.plus_ms(KEPT_MS - 1)).await.expect("forgets");
             assert!(!claim(at).await);

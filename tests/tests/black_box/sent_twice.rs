@@ -115,6 +115,23 @@ on_both_databases! {
         secrets::note(stripe.sessions()[0]["success_url"].rsplit('/').next().unwrap());
     }
 
+    async fn a_form_that_ends_its_session_is_answered_alike(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let mut ada = person(&service, "ada").await;
+        let changed = [("old_password", PASSWORD), ("password", "another long way")];
+        let pages = twice(&mut ada, "/dashboard/password", "/dashboard/password", &changed).await;
+        same(&pages);
+        assert_eq!(pages.1.location(), "/dashboard/password?changed=yes");
+        assert!(ada.is_signed_in().await.unwrap(), "the second answer has the cookies of the first");
+        let made = service.operator(&["account", "password-link", "--email", "ada@example.com"]).unwrap();
+        let link = made["link"].as_str().unwrap();
+        secrets::note(link.rsplit('/').next().unwrap());
+        let set = twice(&mut ada, link, link, &[("password", "yet another long way")]).await;
+        same(&set);
+        assert_eq!(set.1.location(), "/dashboard", "{}", set.1.text());
+        assert!(ada.is_signed_in().await.unwrap());
+    }
+
     async fn a_sign_up_by_mail_is_one_letter_and_its_link_one_account(db: DatabaseChoice) {
         let mailbox = Mailbox::open().await.unwrap();
         let options = Options::default()

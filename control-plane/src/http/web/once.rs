@@ -5,8 +5,8 @@
 //! neither is stored here, so the database opens nothing, and any process of a farm can answer.
 
 use super::form::TOKEN;
-use super::visit;
-use crate::accounts::form_answers;
+use super::visit::{self, FormCookie};
+use crate::accounts::form_answers::{self, FormState};
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::read_body;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use tracing::Instrument;
 
 /// Forms that make, replace, end or decide something. Those that only set what they say, and those that sign in, may be done again.
-const ONCE: [&str; 9] = [
+const ONCE: [&str; 11] = [
     "/sign-up",
     "/confirm/{link}",
     "/reset-password/{link}",
@@ -32,6 +32,8 @@ const ONCE: [&str; 9] = [
     "/dashboard/keys/{key_id}/revoke",
     "/dashboard/partner-secrets/{partner_secret_id}/revoke",
     "/dashboard/billing",
+    "/dashboard/password",
+    "/dashboard/password/providers/{provider}/unlink",
 ];
 
 /// How long the second waits for the first, and how often it looks.
@@ -56,19 +58,21 @@ struct Sent {
     /// Tells nothing of the cookie or the form.
     id: String,
     key: [u8; 32],
+    cookie: FormCookie,
 }
 
 impl Sent {
-    fn new(cookie: &str, path: &str, body: &[u8]) -> Self {
+    fn new(cookie: FormCookie, path: &str, body: &[u8]) -> Self {
         let digest = |purpose: &str| {
             Sha256::new()
                 .chain_update(purpose)
-                .chain_update(Sha256::digest(cookie))
+                .chain_update(Sha256::digest(cookie.secret()))
                 .chain_update(Sha256::digest(path))
                 .chain_update(Sha256::digest(body))
                 .finalize()
         };
-        Sent { id: hex::encode(digest("form sent once: id")), key: digest("form sent once: key").into() }
+        let (id, key) = (hex::encode(digest("form sent once: id")), digest("form sent once: key").into());
+        Sent { id, key, cookie }
     }
 
     fn cipher(&self) -> Option<LessSafeKey> {
@@ -101,28 +105,36 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Respo
         Ok(body) => body,
         Err(problem) => return problem.into_response(),
     };
-    let sent = sent(&app, &parts.headers, parts.uri.path(), &body).await;
+    let sent = sent(&app, &parts.headers, parts.uri.path(), &body);
     let request = Request::from_parts(parts, Body::from(body));
     match sent {
-        Ok(Some(sent)) => answer(app, sent, request, next).await.unwrap_or_else(IntoResponse::into_response),
+        Some(sent) => answer(app, sent, request, next).await.unwrap_or_else(IntoResponse::into_response),
         // The form says itself that it is not ours.
-        Ok(None) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+        None => next.run(request).await,
     }
 }
 
-/// The form, if it comes from a page that this browser was given.
-async fn sent(app: &App, headers: &HeaderMap, path: &str, body: &Bytes) -> Result<Option<Sent>, Problem> {
-    let token = url::form_urlencoded::parse(body).find(|(name, _)| name == TOKEN).map(|(_, value)| value);
-    let Some(token) = token.filter(|token| visit::is_of_one_page(token)) else { return Ok(None) };
-    let cookie = visit::cookie_of_form(app, headers, &token).await?;
-    Ok(cookie.map(|cookie| Sent::new(&cookie, path, body)))
+/// The form, if its token was made of a cookie that the browser sends.
+fn sent(app: &App, headers: &HeaderMap, path: &str, body: &Bytes) -> Option<Sent> {
+    let token = url::form_urlencoded::parse(body).find(|(name, _)| name == TOKEN).map(|(_, value)| value)?;
+    let cookie = visit::cookie_of_form(app, headers, &token).filter(|_| visit::is_of_one_page(&token))?;
+    Some(Sent::new(cookie, path, body))
 }
 
 async fn answer(app: App, sent: Sent, request: Request, next: Next) -> Result<Response, Problem> {
     let begun = tokio::time::Instant::now();
     loop {
-        if form_answers::claim(&app.db, &sent.id, app.clock.now()).await? {
+        let state = form_answers::find(&app.db, &sent.id, app.clock.now()).await?;
+        if let FormState::Done(sealed) = &state
+            && let Some(kept) = unkeep(&sent, sealed)
+        {
+            // The first may have ended the session that the form was made for.
+            return Ok(kept);
+        }
+        if state == FormState::Unknown && !visit::is_given(&app, &sent.cookie).await? {
+            return Ok(next.run(request).await);
+        }
+        if state == FormState::Unknown && form_answers::claim(&app.db, &sent.id, app.clock.now()).await? {
             // Goes on when the browser has hung up, as it does with the first of two clicks.
             let work = async move {
                 let response = next.run(request).await;
@@ -132,10 +144,6 @@ async fn answer(app: App, sent: Sent, request: Request, next: Next) -> Result<Re
                 tracing::error!(error = &error as &dyn std::error::Error, "a form was not done to its end");
                 Problem::internal()
             });
-        }
-        let sealed = form_answers::find(&app.db, &sent.id).await?;
-        if let Some(kept) = sealed.and_then(|sealed| unkeep(&sent, &sealed)) {
-            return Ok(kept);
         }
         if begun.elapsed() > WAIT {
             return Err(Problem::conflict(
@@ -185,7 +193,7 @@ mod tests {
 
     #[test]
     fn only_the_same_browser_and_form_open_an_answer() {
-        let sent = Sent::new("cookie", "/dashboard/keys", b"csrf=1.2&name=x");
+        let sent = Sent::new(FormCookie::Visitor("cookie".to_owned()), "/dashboard/keys", b"csrf=1.2&name=x");
         let sealed = sent.seal(b"cyc_secret".to_vec(), [7; NONCE_BYTES]).expect("seals");
         assert!(!sealed.contains(&hex::encode("cyc_secret")));
         assert_eq!(sent.unseal(&sealed).as_deref(), Some(b"cyc_secret".as_slice()));
@@ -194,7 +202,7 @@ mod tests {
             ("cookie", "/dashboard/keys/1/rotate", "csrf=1.2&name=x"),
             ("cookie", "/dashboard/keys", "csrf=1.3&name=x"),
         ] {
-            let other = Sent::new(cookie, path, body.as_bytes());
+            let other = Sent::new(FormCookie::Visitor(cookie.to_owned()), path, body.as_bytes());
             assert_ne!(other.id, sent.id);
             assert_eq!(other.unseal(&sealed), None, "{cookie} {path} {body}");
         }

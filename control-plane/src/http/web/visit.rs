@@ -249,20 +249,34 @@ pub fn is_of_one_page(token: &str) -> bool {
     token.contains('.')
 }
 
-/// The cookie of these headers that a form's token was made of, if we gave it.
-pub async fn cookie_of_form(app: &App, headers: &HeaderMap, token: &str) -> Result<Option<String>, Problem> {
+/// The cookie that a form's token was made of.
+pub enum FormCookie {
+    Session(String),
+    Visitor(String),
+}
+
+impl FormCookie {
+    pub fn secret(&self) -> &str {
+        let (FormCookie::Session(secret) | FormCookie::Visitor(secret)) = self;
+        secret
+    }
+}
+
+/// The cookie of these headers that a form's token was made of, whether or not we gave it.
+pub fn cookie_of_form(app: &App, headers: &HeaderMap, token: &str) -> Option<FormCookie> {
     let cookies = cookies_of(headers);
     let own = |name: &'static str| {
         let value = first_of(&cookies, &cookie_name(app, name))?;
         bool::from(form_token(value).as_bytes().ct_eq(of_browser(token).as_bytes())).then(|| value.to_owned())
     };
-    if let Some(session) = own(SESSION_COOKIE) {
-        let user = user_of(app, &session).await?;
-        return Ok(user.map(|_| session));
-    }
-    match own(VISITOR_COOKIE) {
-        Some(visitor) if visitor::is_known(app, &visitor).await? => Ok(Some(visitor)),
-        _ => Ok(None),
+    own(SESSION_COOKIE).map(FormCookie::Session).or_else(|| own(VISITOR_COOKIE).map(FormCookie::Visitor))
+}
+
+/// Whether we gave the cookie, and it is still good.
+pub async fn is_given(app: &App, cookie: &FormCookie) -> Result<bool, Problem> {
+    match cookie {
+        FormCookie::Session(session) => Ok(user_of(app, session).await?.is_some()),
+        FormCookie::Visitor(visitor) => Ok(visitor::is_known(app, visitor).await?),
     }
 }
 
