@@ -40,7 +40,7 @@ pub fn public(app: App) -> Router {
         .route("/sign-up", get(web::sign_up::get).post(web::sign_up::post))
         .route("/sign-in", get(web::sign_in::get).post(web::sign_in::post))
         .route("/sign-in/{provider}", get(web::openid::begin))
-        .route("/sign-in/{provider}/callback", get(web::openid::callback))
+        .route("/sign-in/{provider}/callback", get(web::openid::callback).head(web::openid::head_of_callback))
         .route("/sign-out", post(web::sign_in::sign_out))
         .route("/confirm/{link}", get(web::confirm::get).post(web::confirm::post))
         .route("/forgot-password", get(web::reset_password::ask).post(web::reset_password::post_link))

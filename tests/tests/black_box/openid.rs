@@ -256,6 +256,14 @@ on_both_databases! {
         assert!(refused.status == StatusCode::FORBIDDEN && refused.text().contains("Example Ltd did not sign you in"), "{}", refused.text());
         assert!(scene.accounts().await.is_empty());
 
+        // A program that looks at the address with HEAD does not take the way back for the browser.
+        let back = scene.come_back(&mut browser, "work", "ada").await;
+        let cookies: Vec<String> = browser.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let looked = scene.service.http.head(&back).header("cookie", cookies.join("; ")).send().await.unwrap();
+        assert_eq!((looked.status(), &looked.headers()["allow"]), (StatusCode::METHOD_NOT_ALLOWED, &"GET".parse().unwrap()));
+        let denied = format!("{}&error=access_denied", back.replace("code=", "was="));
+        assert_eq!(browser.get(&denied).await.unwrap().status, StatusCode::FORBIDDEN, "the way back was still open");
+
         // A new key of the provider is learnt once, and a code is good once.
         tokio::time::sleep(Duration::from_millis(2_100)).await;
         scene.work.order(ada.clone(), Some("newer_key")).await.unwrap();

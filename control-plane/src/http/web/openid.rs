@@ -14,11 +14,13 @@ use crate::accounts::user::User;
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::extract::ClientIp;
+use crate::http::frame::wrong_method;
 use crate::http::rate_limit::counted_by_address;
 use crate::ledger::Credits;
 use crate::mail::Letter;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
+use axum::http::header::ALLOW;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
@@ -91,6 +93,11 @@ pub async fn callback(
 ) -> Response {
     let limit = app.config.limits.sign_in_per_minute;
     counted_by_address(&app, ip, "sign-in", limit, come_back(&app, &visit, &provider_id, &back)).await
+}
+
+/// The way back can be taken once; a program that only looks at an address must not take it for the person who is to follow it.
+pub async fn head_of_callback() -> Problem {
+    wrong_method().await.header(ALLOW, "GET")
 }
 
 async fn come_back(app: &App, visit: &Visit, provider_id: &str, back: &Back) -> Result<Response, Problem> {
