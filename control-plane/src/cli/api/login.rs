@@ -20,7 +20,7 @@ impl Login {
         let address = self.service.address()?;
         let client = self.service.visitor()?;
         let name = self.name.unwrap_or_else(this_machine);
-        let started = client.start_device_login(Some(&name)).await?;
+        let started = client.start_device_login(Some(&name), None).await?;
         // On standard error: standard output is the result's.
         let within = print::count(started.expires_in / 60, "minute");
         let told = format!(

@@ -5,15 +5,19 @@ use crate::error::Error;
 use crate::transport::Request;
 use crate::types::{DeviceCodeResponse, DeviceTokenResponse};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 impl Client {
-    /// Begins a login: show `verification_uri_complete` to a person, then `wait_for_device_login`.
-    pub async fn start_device_login(&self, client_name: Option<&str>) -> Result<DeviceCodeResponse, Error> {
-        let body = match client_name {
-            Some(name) => json!({ "client_name": name }),
-            None => json!({}),
-        };
+    /// Begins a login: show `verification_uri_complete` to a person, then `wait_for_device_login`. `scope` says what the key is for, names
+    /// separated by spaces, such as `images:read account:read`; without it the key may do all that a device may.
+    pub async fn start_device_login(
+        &self,
+        client_name: Option<&str>,
+        scope: Option<&str>,
+    ) -> Result<DeviceCodeResponse, Error> {
+        let given = [("client_name", client_name), ("scope", scope)];
+        let body: BTreeMap<_, _> = given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         self.json(&Request::post("/api/auth/device/code").body(&body)?).await
     }
 

@@ -70,7 +70,10 @@ async fn done(client: &Client, url: &str, name: &str, mut given: Value, step: &V
             document(client.create_checkout(given["credits"].as_i64().unwrap(), key.as_deref()).await?)
         }
         "createPortal" => document(client.create_portal().await?),
-        "startDeviceLogin" => document(client.start_device_login(given["client_name"].as_str()).await?),
+        "startDeviceLogin" => {
+            let (name, scope) = (given["client_name"].as_str(), given["scope"].as_str());
+            document(client.start_device_login(name, scope).await?)
+        }
         "pollDeviceLogin" => document(client.poll_device_login(given["device_code"].as_str().unwrap()).await?),
         "waitForDeviceLogin" => {
             let started: DeviceCodeResponse = read(given["started"].take());
