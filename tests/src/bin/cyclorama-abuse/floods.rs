@@ -12,6 +12,9 @@ pub struct Flood {
     pub requests: Requests,
 }
 
+/// The flood whose requests are paid for.
+pub const PAID: &str = "paid sizes";
+
 const FORMATS: [&str; 3] = ["png", "webp", "jpg"];
 
 pub fn all(setting: &Setting) -> Vec<Flood> {
@@ -35,7 +38,7 @@ pub fn all(setting: &Setting) -> Vec<Flood> {
     ));
     let ask = ask_for.clone();
     floods.push(flood(
-        "paid sizes",
+        PAID,
         4.0,
         Arc::new(move |number| {
             let path = format!("/api/v1/images/car?{}", sized(number * 7 + 3));

@@ -90,7 +90,9 @@ async fn abuse() -> Result<Vec<String>> {
 
     print_told(&alone, &among, &names, &told);
     before.print_beside(&after);
-    let mut broken = after.broken(&before, &setting);
+    let of_floods = told.iter().zip(&names).filter(|(_, (name, _))| *name == floods::PAID);
+    let charges = among.of_status(200) + of_floods.map(|(told, _)| told.of_status(200)).sum::<u64>();
+    let mut broken = after.broken(&before, &setting, charges);
     broken.extend(served(&alone, &among));
     for (told, (name, _)) in told.iter().zip(&names) {
         broken.extend(told.failures().into_iter().map(|(what, times)| format!("{name}: {what}, {times} times")));

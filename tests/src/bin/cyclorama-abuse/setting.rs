@@ -13,14 +13,17 @@ use std::time::Duration;
 pub const SIZE_STORE_MIB: u64 = 2;
 pub const SIZE_STORE_FREE_MIB: u64 = 1;
 pub const SIZE_SWEEP_SECONDS: u64 = 5;
+pub const EVENTS_MIB_PER_DAY: u64 = 8;
 /// Longer than any sweeper takes that counts here.
 pub const SETTLING: Duration = Duration::from_secs(SIZE_SWEEP_SECONDS * 3);
 /// Entries of the account whose statement is read again and again.
 const STATEMENT_ENTRIES: u64 = 10_000;
 /// As many keys as an account may have.
 const KEYS: usize = 100;
+
 pub struct Setting {
     pub service: Service,
+    pub database: DatabaseChoice,
     /// Pays, and is to notice nothing.
     customer: Key,
     /// Pays, for sizes that nobody else asks for.
@@ -52,6 +55,7 @@ impl Setting {
             .set("CYCLORAMA_SIZE_STORE_MIB", SIZE_STORE_MIB)
             .set("CYCLORAMA_SIZE_STORE_FREE_MIB", SIZE_STORE_FREE_MIB)
             .set("CYCLORAMA_SIZE_STORE_SWEEP_SECONDS", SIZE_SWEEP_SECONDS)
+            .set("CYCLORAMA_EVENTS_MIB_PER_DAY", EVENTS_MIB_PER_DAY)
             .set("RUST_LOG", "warn");
         let service = Service::start_with(database, options).await?;
         let node = FakeNode::join(&service, Behaviour::Deliver).await?;
@@ -72,7 +76,7 @@ impl Setting {
         let stranger = unlimited(&service)?;
         let reader = long_statement(&service).await?;
         let form = sign_in_form(&service).await?;
-        Ok(Setting { service, customer, stranger, keys: Arc::new(keys), holder, reader, form, _node: node })
+        Ok(Setting { service, database, customer, stranger, keys: Arc::new(keys), holder, reader, form, _node: node })
     }
 
     /// No new picture from now on: each is held, and refused.
