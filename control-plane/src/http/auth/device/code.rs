@@ -5,7 +5,7 @@ use crate::accounts::Scope;
 use crate::accounts::device_login::{self, CLIENT_NAME_CHARS_MAX, INTERVAL_SECONDS, LIFETIME_SECONDS, SCOPES};
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::{ClientIp, read_body};
+use crate::http::extract::{ClientIp, read_any_body};
 use crate::http::json;
 use crate::http::rate_limit::counted_by_address;
 use axum::Json;
@@ -23,12 +23,13 @@ const NAMELESS: &str = "device login";
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DeviceCodeRequest {
-    /// Names the key that is made; the person who approves it sees it.
-    #[schema(max_length = 80, pattern = r"^[^\x00]*$", example = "Ada's laptop")]
+    /// Names the key that is made; the person who approves it sees it. Control characters are left out.
+    #[schema(max_length = 80, nullable = false, example = "Ada's laptop")]
     #[allow(dead_code, reason = "only describes the body, which may also be a form")]
     client_name: Option<String>,
     /// What the key is for, names separated by spaces: a device that asks for less than all gets a key that may do no more.
     #[schema(
+        nullable = false,
         pattern = "^[ ,]*((images:read|account:read|billing:write)([ ,]+(images:read|account:read|billing:write))*[ ,]*)?$",
         example = "images:read account:read"
     )]
@@ -78,7 +79,7 @@ pub async fn post(State(app): State<App>, ip: ClientIp, request: Request) -> Res
     let limit = app.config.limits.device_code_per_minute;
     counted_by_address(&app, ip, "device code", limit, async {
         let headers = request.headers().clone();
-        let body = read_body(request, &app).await?;
+        let body = read_any_body(request, &app).await?;
         let name = client_name(field(&headers, &body, "client_name")?)?;
         let scopes = scopes(field(&headers, &body, "scope")?)?;
         let started = device_login::start(&app.db, &name, &scopes, app.clock.now()).await?;
