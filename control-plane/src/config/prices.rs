@@ -24,7 +24,6 @@ pub enum Payments {
 
 #[derive(Debug, Clone)]
 pub struct Prices {
-    pub credits_per_image: i64,
     pub credits_per_dollar: i64,
     /// What a new account starts with.
     pub free_credits: i64,
@@ -58,7 +57,6 @@ impl Prices {
         Ok(Prices {
             payments,
             auto_reload_every: Duration::from_secs(source.number("auto_reload_seconds", 1..=3600)?),
-            credits_per_image: source.number("credits_per_image", 1..=1_000_000)?,
             credits_per_dollar: source.number("credits_per_dollar", 1..=1_000_000)?,
             free_credits: source.number("free_credits", 0..=1_000_000)?,
             packs,

@@ -4,7 +4,7 @@
 //! or released when it ends, by a task that outlives a client who hangs up.
 
 use super::find::{Described, Ready, obtain, within};
-use super::{CREDITS_PER_PICTURE, DeliveryError, Order, etag};
+use super::{DeliveryError, Order, etag};
 use crate::app::App;
 use crate::http::extract::Caller;
 use crate::ledger::idempotency::Attempt;
@@ -130,7 +130,7 @@ pub async fn deliver(app: &App, caller: &Caller, request_id: &str, asked: Asked<
         {
             let charge = Charge::Debit {
                 account_id: caller.account_id.clone(),
-                credits: CREDITS_PER_PICTURE,
+                credits: Credits::PER_PICTURE,
                 delivery: delivered(&caller.key_id, request_id, order, &ready, Source::Cache),
                 keep: Told::to_keep(request_id, Source::Cache, attempt_id),
             };
@@ -143,7 +143,7 @@ pub async fn deliver(app: &App, caller: &Caller, request_id: &str, asked: Asked<
     let wait_ms = app.config.farm.render_wait().as_millis() as i64;
     let hold = Charge::Hold {
         account_id: caller.account_id.clone(),
-        credits: CREDITS_PER_PICTURE,
+        credits: Credits::PER_PICTURE,
         hold_id: hold_id.clone(),
         expires_at_ms: app.clock.now().0 + wait_ms + HOLD_MARGIN_MS,
     };

@@ -34,9 +34,6 @@ use cyclorama_core::wire::FailureKind;
 use cyclorama_core::{Format, Variant, Vehicle};
 use std::sync::Arc;
 
-/// What one picture costs, however it was found.
-pub const CREDITS_PER_PICTURE: Credits = Credits(1);
-
 /// One picture of a vehicle that the catalog has.
 #[derive(Debug, Clone)]
 pub struct Order {

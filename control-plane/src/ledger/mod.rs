@@ -39,6 +39,16 @@ pub use usage::{Usage, usage_30d, usage_by_day};
 #[serde(transparent)]
 pub struct Credits(pub i64);
 
+impl Credits {
+    /// What one picture costs, however it was found, and what one signed address costs.
+    pub const PER_PICTURE: Credits = Credits(1);
+
+    /// What so many pictures or signed addresses cost.
+    pub fn of_pictures(count: usize) -> Credits {
+        Credits(count as i64 * Self::PER_PICTURE.0)
+    }
+}
+
 impl std::fmt::Display for Credits {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
@@ -116,7 +126,7 @@ impl Charge {
     pub fn asks(&self) -> Credits {
         match self {
             Charge::Debit { credits, .. } | Charge::Hold { credits, .. } => *credits,
-            Charge::Mint { urls, .. } => Credits(urls.len() as i64),
+            Charge::Mint { urls, .. } => Credits::of_pictures(urls.len()),
             _ => Credits(0),
         }
     }

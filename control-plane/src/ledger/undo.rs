@@ -74,12 +74,16 @@ async fn give_back_in(tx: &mut Tx<'_>, entry_id: &str, now: UnixMs) -> Result<bo
         }
         None => {
             let unused = consume_all(tx, entry_id).await?;
-            key_cap::give_back(tx, unused.values().flatten().map(|counted| (counted, Credits(1))), now).await?;
+            key_cap::give_back(tx, unused.values().flatten().map(|counted| (counted, Credits::PER_PICTURE)), now)
+                .await?;
             for delivery_url_id in unused.keys() {
-                let refund = NewEntry { delivery_url_id: Some(delivery_url_id), ..NewEntry::of("refund", 1, REASON) };
+                let refund = NewEntry {
+                    delivery_url_id: Some(delivery_url_id),
+                    ..NewEntry::of("refund", Credits::PER_PICTURE.0, REASON)
+                };
                 enter(tx, &account_id, refund, now).await?;
             }
-            used.credits_spent = -(unused.len() as i64);
+            used.credits_spent = -Credits::of_pictures(unused.len()).0;
         }
     }
     let has_given = used != Usage::default();

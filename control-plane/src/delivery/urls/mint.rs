@@ -67,7 +67,7 @@ pub async fn mint(
 impl Minted {
     /// What all of them cost.
     pub fn price(&self) -> Credits {
-        Credits(self.rows.len() as i64)
+        Credits::of_pictures(self.rows.len())
     }
 
     /// Takes one credit for each and makes them good, in one step. Gives the balance after it; `keep` is kept with it. When the caller leaves

@@ -399,7 +399,9 @@ impl Asked<'_> {
 
     fn delivered(&self, delivered: Delivered) -> (Response, Credits, Credits) {
         match delivered {
-            Delivered::Image { ready, source, remaining } => (self.picture(ready, source), Credits(1), remaining),
+            Delivered::Image { ready, source, remaining } => {
+                (self.picture(ready, source), Credits::PER_PICTURE, remaining)
+            }
             Delivered::NotModified { etag, remaining } => {
                 (self.described(StatusCode::NOT_MODIFIED, Some(&etag)), Credits(0), remaining)
             }

@@ -12,7 +12,6 @@ use serde::Serialize;
 struct Pricing {
     packs: Vec<ShownPack>,
     free_credits: i64,
-    credits_per_image: i64,
     credits_per_dollar: String,
 }
 
@@ -21,7 +20,6 @@ pub async fn get(State(app): State<App>, visit: Visit) -> Response {
     let pricing = Pricing {
         packs: packs(&app),
         free_credits: prices.free_credits,
-        credits_per_image: prices.credits_per_image,
         credits_per_dollar: thousands(prices.credits_per_dollar),
     };
     visit.page("pricing.html", &pricing)

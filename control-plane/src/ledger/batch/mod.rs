@@ -273,7 +273,7 @@ async fn change_urls(
         };
         match changed {
             Some(delivery_urls::Changed { account_id, counted }) => {
-                ended.insert(index, Ended { account_id, credits: Credits(1), counted });
+                ended.insert(index, Ended { account_id, credits: Credits::PER_PICTURE, counted });
                 // A load moves no credits: its balance is nobody's business.
                 if is_load {
                     outcomes[index] = Some(Outcome::Done { remaining: None });

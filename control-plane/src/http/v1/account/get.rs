@@ -6,7 +6,7 @@ use crate::config::prices;
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId};
 use crate::http::rate_limit::counted;
-use crate::ledger::{self, KeyCap};
+use crate::ledger::{self, Credits, KeyCap};
 use crate::payments::auto_reload;
 use crate::payments::stripe::customers;
 use axum::Json;
@@ -144,8 +144,8 @@ pub async fn answer(app: &App, caller: &Caller, request_id: String) -> Result<Ac
         auto_reload: reload.is_some_and(|settings| settings.is_on),
         has_payment_method: customer.is_some_and(|customer| customer.payment_method.is_some()),
         pricing: Pricing {
-            credits_per_image: prices.credits_per_image,
-            credits_per_delivery: prices.credits_per_image,
+            credits_per_image: Credits::PER_PICTURE.0,
+            credits_per_delivery: Credits::PER_PICTURE.0,
             credits_per_dollar: prices.credits_per_dollar,
             packs: prices.packs.iter().map(Pack::from).collect(),
         },

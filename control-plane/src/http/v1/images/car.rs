@@ -127,7 +127,7 @@ async fn picture(app: &App, caller: &Caller, request_id: RequestId, asked: &Aske
     let (window, delivered) = delivery::deliver(app, caller, &request_id.0, wanted).await;
     let response = match delivered {
         Ok(Delivered::Image { ready, source, remaining }) => {
-            let mut response = described(asked, Some(&ready.etag), Credits(1), remaining);
+            let mut response = described(asked, Some(&ready.etag), Credits::PER_PICTURE, remaining);
             insert(&mut response, IMAGE_SOURCE, source.as_str());
             send(&mut response, ready);
             response

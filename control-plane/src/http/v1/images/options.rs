@@ -6,6 +6,7 @@ use crate::http::extract::RequestId;
 use crate::http::openapi::requests;
 use crate::http::v1::account::get::Pack;
 use crate::http::v1::cacheable::{self, HOUR};
+use crate::ledger::Credits;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -191,7 +192,7 @@ pub fn options(app: &App) -> ImageOptions {
         },
         formats: formats.collect(),
         pricing: PriceOptions {
-            credits_per_image: prices.credits_per_image,
+            credits_per_image: Credits::PER_PICTURE.0,
             credits_per_dollar: prices.credits_per_dollar,
             free_credits: prices.free_credits,
             packs: prices.packs.iter().map(Pack::from).collect(),
