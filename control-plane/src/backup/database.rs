@@ -258,6 +258,10 @@ pub(super) async fn restore(database: &Database, path: &Path) -> Result<(usize, 
             }
             Line::Row(values) => {
                 let table = table.as_mut().ok_or_else(|| lines.damaged("a row of no table".to_owned()))?;
+                if let Some(column) = table.misfit(&values) {
+                    let detail = format!("a row of `{}` has a value of another type in `{column}`", table.name);
+                    return Err(lines.damaged(detail));
+                }
                 table.add(&mut tx, values).await?;
                 inserted += 1;
             }
@@ -304,12 +308,24 @@ async fn existing(connection: &mut sqlx::AnyConnection, kind: DatabaseKind) -> R
     Ok(sqlx::query_scalar(sql).fetch_all(connection).await?.into_iter().collect())
 }
 
-/// What a column holds, for a null to be of the right type.
+/// What a column holds.
 #[derive(Debug, Clone, Copy)]
 enum ColumnType {
     Integer,
     Number,
     Text,
+}
+
+impl ColumnType {
+    /// Whether a value of a backup can stand in such a column. Anything else would become a null without a word.
+    fn takes(self, value: &Value) -> bool {
+        value.is_null()
+            || match self {
+                ColumnType::Integer => value.is_i64(),
+                ColumnType::Number => value.is_number(),
+                ColumnType::Text => value.is_string(),
+            }
+    }
 }
 
 async fn column_types(
@@ -358,6 +374,12 @@ impl Table {
         Ok(Self { name, columns, waiting: Vec::new() })
     }
 
+    /// The first column that does not take its value.
+    fn misfit(&self, values: &[Value]) -> Option<&str> {
+        let found = self.columns.iter().zip(values).find(|((_, kind), value)| !kind.takes(value));
+        found.map(|((name, _), _)| name.as_str())
+    }
+
     async fn add(&mut self, connection: &mut sqlx::AnyConnection, values: Vec<Value>) -> Result<(), sqlx::Error> {
         self.waiting.push(values);
         if self.waiting.len() == ROWS_AT_ONCE { self.flush(connection).await } else { Ok(()) }
@@ -376,7 +398,9 @@ impl Table {
         let rows: Vec<String> = (0..self.waiting.len()).map(row).collect();
         // Table and columns are the schema's own: `new` has looked them up.
         let sql = format!("insert into {} ({}) values {}", self.name, names.join(", "), rows.join(", "));
-        let mut query = sqlx::query(sqlx::AssertSqlSafe(sql));
+        // Prepared for these values and not kept: what a kept statement knows of a parameter's type is the type that it was first bound with,
+        // and sqlx binds a null of a double as one of a smaller float.
+        let mut query = sqlx::query(sqlx::AssertSqlSafe(sql)).persistent(false);
         for (value, (_, kind)) in self.waiting.drain(..).flat_map(|row| row.into_iter().zip(&self.columns)) {
             query = match (kind, value) {
                 (ColumnType::Integer, value) => query.bind(value.as_i64()),
@@ -390,17 +414,4 @@ impl Table {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::test_database::databases;
-
-    #[tokio::test]
-    async fn every_table_is_in_a_backup() {
-        for database in databases().await {
-            let mut connection = database.readers.acquire().await.expect("a connection");
-            let mut found = existing(&mut connection, database.kind).await.expect("tables");
-            assert!(found.remove("_sqlx_migrations"));
-            assert_eq!(found, TABLES.iter().map(|name| (*name).to_owned()).collect());
-        }
-    }
-}
+mod tests;
