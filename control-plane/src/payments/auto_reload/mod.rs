@@ -47,18 +47,24 @@ pub async fn find(db: &Database, account_id: &str) -> Result<Option<AutoReload>,
     .transpose()
 }
 
-pub async fn set(db: &Database, account_id: &str, settings: AutoReload) -> Result<(), sqlx::Error> {
-    let upsert = sqlx::query(
+/// Sets what its owner chose, and ends an open reload that is not what this asks for: another pack's, or one of a balance that is not below the
+/// threshold.
+pub async fn set(db: &Database, account_id: &str, settings: AutoReload, now: UnixMs) -> Result<(), sqlx::Error> {
+    let mut tx = db.begin().await?;
+    account::lock(&mut tx, account_id).await?;
+    sqlx::query(
         "insert into auto_reloads (account_id, is_on, threshold_credits, pack_credits) values ($1, $2, $3, $4)
          on conflict (account_id) do update set is_on = excluded.is_on, threshold_credits = excluded.threshold_credits,
             pack_credits = excluded.pack_credits",
     )
-    .bind(account_id.to_owned())
+    .bind(account_id)
     .bind(i64::from(settings.is_on))
     .bind(settings.threshold_credits)
-    .bind(settings.pack_credits);
-    db.write(upsert).await?;
-    Ok(())
+    .bind(settings.pack_credits)
+    .execute(&mut *tx)
+    .await?;
+    end_unwanted(&mut tx, account_id, now).await?;
+    tx.commit().await
 }
 
 /// Turns it off and ends the open reload: what was begun before is not charged when it is turned on again. A charge that Stripe is being
@@ -66,14 +72,31 @@ pub async fn set(db: &Database, account_id: &str, settings: AutoReload) -> Resul
 pub async fn turn_off(tx: &mut Tx<'_>, account_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
     account::lock(tx, account_id).await?;
     sqlx::query("update auto_reloads set is_on = 0 where account_id = $1").bind(account_id).execute(&mut **tx).await?;
+    end_unwanted(tx, account_id, now).await
+}
+
+/// Ends the open reload of an account unless its settings and its balance ask for this very charge. Until when an attempt at it may still turn
+/// out to have been made (`unknown_until_ms`) stays on its row. The account is locked.
+async fn end_unwanted(tx: &mut Tx<'_>, account_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
     sqlx::query(
         "update payments set state = 'cancelled', ended_at_ms = $1
-         where account_id = $2 and purpose = 'reload' and state = 'open'",
+         where account_id = $2 and purpose = 'reload' and state = 'open'
+            and not exists (select 1 from auto_reloads a join balances b on b.account_id = a.account_id
+                    where a.account_id = $2 and a.is_on = 1 and a.pack_credits = payments.credits and b.credits < a.threshold_credits)",
     )
     .bind(now.0)
     .bind(account_id)
     .execute(&mut **tx)
     .await?;
+    Ok(())
+}
+
+/// Keeps the balance of an account as it is until this transaction ends.
+async fn lock_balance(tx: &mut Tx<'_>, account_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("update balances set credits = credits where account_id = $1")
+        .bind(account_id)
+        .execute(&mut **tx)
+        .await?;
     Ok(())
 }
 
@@ -131,10 +154,7 @@ async fn low(db: &Database, now: UnixMs) -> Result<Vec<Low>, sqlx::Error> {
 async fn begin(db: &Database, low: &Low, pack: &Pack, now: UnixMs) -> Result<bool, sqlx::Error> {
     let mut tx = db.begin().await?;
     account::lock(&mut tx, &low.account_id).await?;
-    sqlx::query("update balances set credits = credits where account_id = $1")
-        .bind(&low.account_id)
-        .execute(&mut *tx)
-        .await?;
+    lock_balance(&mut tx, &low.account_id).await?;
     let sql = format!(
         "insert into payments (id, account_id, provider, purpose, credits, cents, state, payment_method, retry_at_ms, created_at_ms, expires_at_ms)
          select $4, a.account_id, 'stripe', 'reload', $5, $6, 'open', c.payment_method, $1, $1, $7
@@ -196,18 +216,25 @@ async fn due(db: &Database, now: UnixMs) -> Result<Vec<Due>, sqlx::Error> {
         .collect()
 }
 
-/// Makes the next attempt at a reload ours, unless auto-reload has been turned off; others wait until `retry_at`.
+/// Makes the next attempt at a reload ours; others wait until `retry_at`. `false` when there is nothing to ask for: somebody else does, or the
+/// reload is not wanted any more (turned off, another pack chosen, the shortage over), which ends it.
 async fn claim(db: &Database, due: &Due, now: UnixMs, retry_at: UnixMs) -> Result<bool, sqlx::Error> {
-    let update = sqlx::query(
+    let mut tx = db.begin().await?;
+    account::lock(&mut tx, &due.account_id).await?;
+    lock_balance(&mut tx, &due.account_id).await?;
+    end_unwanted(&mut tx, &due.account_id, now).await?;
+    let claimed = sqlx::query(
         "update payments set attempts = attempts + 1, retry_at_ms = $1, unknown_until_ms = $2
-         where id = $3 and state = 'open' and retry_at_ms <= $4
-            and exists (select 1 from auto_reloads a where a.account_id = payments.account_id and a.is_on = 1)",
+         where id = $3 and state = 'open' and retry_at_ms <= $4",
     )
     .bind(retry_at.0)
     .bind(now.0 + UNKNOWN_MS)
-    .bind(due.payment_id.clone())
-    .bind(now.0);
-    Ok(db.write(update).await? == 1)
+    .bind(&due.payment_id)
+    .bind(now.0)
+    .execute(&mut *tx)
+    .await?;
+    tx.commit().await?;
+    Ok(claimed.rows_affected() == 1)
 }
 
 /// Sets when Stripe is asked again, and until when an answer to what it was asked may come by an event.

@@ -1,4 +1,5 @@
-//! Reloads that must not be made: after their owner turned auto-reload off, and by somebody who looked too long ago.
+//! Reloads that must not be made: after their owner turned auto-reload off or changed it, after the shortage is over, and by somebody who
+//! looked too long ago.
 
 use super::*;
 use crate::ledger::{self, Credits};
@@ -17,7 +18,7 @@ async fn low_account(db: &Database) -> String {
     let insert =
         sqlx::query("insert into stripe_customers (account_id, customer, payment_method) values ($1, $2, 'pm_1')");
     db.write(insert.bind(account_id.clone()).bind(format!("cus_{account_id}"))).await.expect("customer");
-    set(db, &account_id, ON).await.expect("sets");
+    set(db, &account_id, ON, NOW).await.expect("sets");
     account_id
 }
 
@@ -63,11 +64,11 @@ async fn who_looked_before_the_others_reload_begins_nothing() {
         assert_eq!(slow.account_id, other);
         off(&db, &other, NOW).await;
         assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "it is off");
-        set(&db, &other, AutoReload { pack_credits: 10_000, ..ON }).await.expect("sets");
+        set(&db, &other, AutoReload { pack_credits: 10_000, ..ON }, NOW).await.expect("sets");
         assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "it is another pack");
-        set(&db, &other, AutoReload { threshold_credits: 10, ..ON }).await.expect("sets");
+        set(&db, &other, AutoReload { threshold_credits: 10, ..ON }, NOW).await.expect("sets");
         assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "the threshold is lower");
-        set(&db, &other, ON).await.expect("sets");
+        set(&db, &other, ON, NOW).await.expect("sets");
         db.write(sqlx::query("update stripe_customers set payment_method = null")).await.expect("forgets");
         assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "the card is gone");
     }
@@ -123,7 +124,7 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
         assert!(due_now(NOW).await.is_empty());
         assert!(!claim(&db, &first, NOW, NOW.plus_ms(1)).await.expect("claims"), "read before it was off");
         assert!(!may_still_charge(&db, &account_id, NOW).await.expect("reads"));
-        set(&db, &account_id, ON).await.expect("sets");
+        set(&db, &account_id, ON, NOW).await.expect("sets");
         assert!(due_now(NOW).await.is_empty(), "turned on again it is not what was begun before");
         assert!(begin_now(NOW).await);
 
@@ -131,7 +132,7 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
         let second = due_now(NOW).await.remove(0);
         assert!(claim(&db, &second, NOW, NOW.plus_ms(30_000)).await.expect("claims"));
         off(&db, &account_id, NOW).await;
-        set(&db, &account_id, ON).await.expect("sets");
+        set(&db, &account_id, ON, NOW).await.expect("sets");
         assert!(may_still_charge(&db, &account_id, NOW).await.expect("reads"));
         assert!(!begin_now(NOW).await, "a charge may still come");
         put_off(&db, &second, NOW.plus_ms(1), NOW.plus_ms(UNKNOWN_MS)).await.expect("its answer was lost");
@@ -153,8 +154,59 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
         let ended = settle::cancel(&mut tx, &third.payment_id, "reload", NOW).await.expect("cancels");
         tx.commit().await.expect("commit");
         assert_eq!(ended, Outcome::Ignored);
-        set(&db, &account_id, ON).await.expect("sets");
+        set(&db, &account_id, ON, NOW).await.expect("sets");
         assert!(begin_now(NOW).await);
+    }
+}
+
+/// Stripe did not answer, and until it is asked again something changes. The bool: whether it is asked again.
+#[tokio::test]
+async fn what_is_not_wanted_any_more_is_not_asked_for_again() {
+    for db in databases().await {
+        for (what, settings, bought, is_asked) in [
+            ("nothing changed", None, 0, true),
+            ("the same is set again", Some(ON), 0, true),
+            ("a smaller pack", Some(AutoReload { pack_credits: 100, ..ON }), 0, false),
+            ("a threshold that is still above", Some(AutoReload { threshold_credits: 11, ..ON }), 0, true),
+            ("a threshold that is reached", Some(AutoReload { threshold_credits: 10, ..ON }), 0, false),
+            ("bought by hand, too little", None, 39, true),
+            ("bought by hand", None, 40, false),
+            ("bought by hand and set again", Some(ON), 40, false),
+        ] {
+            let account_id = low_account(&db).await;
+            let low = Low { account_id: account_id.clone(), pack_credits: PACK.credits };
+            assert!(begin(&db, &low, &PACK, NOW).await.expect("begins"));
+            let of_ours = async |at| due(&db, at).await.expect("due").into_iter().find(|due| due.account_id == account_id);
+            let first = of_ours(NOW).await.expect("is due");
+            assert!(claim(&db, &first, NOW, NOW.plus_ms(1)).await.expect("claims"));
+            let unknown_until = NOW.plus_ms(UNKNOWN_MS);
+            put_off(&db, &first, NOW.plus_ms(1), unknown_until).await.expect("its answer was lost");
+            if bought > 0 {
+                let mut tx = db.begin().await.expect("begin");
+                let entry = ledger::Payment { reference: &account_id, credits: Credits(bought), reason: "credits bought" };
+                ledger::purchase(&mut tx, &account_id, entry, NOW).await.expect("enters");
+                tx.commit().await.expect("commit");
+            }
+            if let Some(settings) = settings {
+                set(&db, &account_id, settings, NOW).await.expect("sets");
+            }
+            let later = NOW.plus_ms(2);
+            let asked = match of_ours(later).await {
+                Some(due) => claim(&db, &due, later, later).await.expect("claims"),
+                None => false,
+            };
+            assert_eq!(asked, is_asked, "{what}");
+            assert!(find(&db, &account_id).await.expect("finds").expect("there").is_on, "{what}: it stays on");
+            if !is_asked {
+                assert!(of_ours(later).await.is_none(), "{what}: it is ended");
+                // What Stripe made of the first attempt is not known yet: nothing new is begun, and should the money have come, it is credited.
+                assert!(may_still_charge(&db, &account_id, later).await.expect("reads"), "{what}");
+                assert!(!begin(&db, &low, &PACK, later).await.expect("looks"), "{what}");
+                settle::charged(&db, &paid(&first), later).await.expect("credits");
+                assert_eq!(balance(&db, &account_id).await, 5010 + bought, "{what}");
+            }
+        }
+        assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
     }
 }
 
@@ -169,9 +221,9 @@ async fn a_pack_that_is_no_longer_sold_turns_off_what_buys_it_alone() {
             tx.commit().await.expect("commit");
             ended
         };
-        set(&db, &account_id, AutoReload { pack_credits: 10_000, ..ON }).await.expect("sets");
+        set(&db, &account_id, AutoReload { pack_credits: 10_000, ..ON }, NOW).await.expect("sets");
         assert!(!end().await, "its owner has chosen another pack meanwhile");
-        set(&db, &account_id, ON).await.expect("sets");
+        set(&db, &account_id, ON, NOW).await.expect("sets");
         assert!(end().await);
         assert!(!find(&db, &account_id).await.expect("finds").expect("there").is_on);
     }
