@@ -101,20 +101,27 @@ impl Price {
             Some((whole, presented)) if presented == currency && (0..=*whole).contains(&cents) && *whole > 0 => {
                 Part::Cents((i128::from(self.cents) * i128::from(cents) / i128::from(*whole)) as i64)
             }
-            None if !self.is_paid => Part::NotKnownYet,
-            _ => Part::Misfit,
+            // Which event names the buyer's currency, and whether it comes before or after the one that money came by, is Stripe's affair.
+            None => Part::NotKnownYet,
+            Some(_) => Part::Misfit,
         }
     }
 
-    /// Adds up what was told of a payment. What does not fit is left out.
+    /// What counts of a sum that was told. A dispute that is no part of the price, or none that is known yet, counts as the whole price: the bank
+    /// has taken its money, and credits of it must not be left to be spent. A refund like that counts as nothing, and an operator looks.
+    fn counted(&self, told: &Return) -> Option<i64> {
+        match (self.part(told.cents, &told.currency), told.kind) {
+            (Part::Cents(cents), _) => Some(cents),
+            (Part::NotKnownYet | Part::Misfit, ReturnKind::Dispute) => Some(self.cents),
+            (Part::NotKnownYet | Part::Misfit, ReturnKind::Charge | ReturnKind::Refund) => None,
+        }
+    }
+
+    /// Adds up what counts of all that was told of a payment.
     pub fn sums(&self, returns: &[Return]) -> Sums {
         let of = |kind: ReturnKind, counts: fn(ReturnState) -> bool| {
-            returns.iter().filter(move |one| one.kind == kind && counts(one.state)).filter_map(|one| {
-                match self.part(one.cents, &one.currency) {
-                    Part::Cents(cents) => Some(i128::from(cents)),
-                    Part::NotKnownYet | Part::Misfit => None,
-                }
-            })
+            let ours = returns.iter().filter(move |one| one.kind == kind && counts(one.state));
+            ours.filter_map(|one| self.counted(one)).map(i128::from)
         };
         let charged_back = of(ReturnKind::Charge, |_| true).max().unwrap_or_default();
         // A charge's sum may have been told before a refund of it failed or after, and a refund before its charge's sum.
@@ -253,7 +260,7 @@ mod tests {
             (None, true, 500, "usd", Part::Cents(500)),
             (None, true, 501, "usd", Part::Misfit),
             (None, true, -1, "usd", Part::Misfit),
-            (None, true, 463, "eur", Part::Misfit),
+            (None, true, 463, "eur", Part::NotKnownYet),
             (None, false, 463, "eur", Part::NotKnownYet),
             (Some((463, "eur")), true, 463, "eur", Part::Cents(500)),
             (Some((463, "eur")), true, 100, "eur", Part::Cents(107)),
@@ -286,6 +293,12 @@ mod tests {
             (vec![(Dispute, Back, 500)], 0, 0),
             (vec![(Dispute, Back, 500), (Dispute, Gone, 200), (Charge, Gone, 100)], 100, 200),
             (vec![(Dispute, Gone, 400), (Dispute, Gone, 400)], 0, 500),
+            // More than was paid.
+            (vec![(Dispute, Gone, 503)], 0, 500),
+            (vec![(Dispute, Gone, -1)], 0, 500),
+            (vec![(Dispute, Announced, 503)], 0, 0),
+            (vec![(Dispute, Back, 503)], 0, 0),
+            (vec![(Refund, Gone, 503), (Charge, Gone, 503)], 0, 0),
         ] {
             let returns: Vec<Return> = told
                 .iter()

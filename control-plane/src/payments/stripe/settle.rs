@@ -252,7 +252,7 @@ async fn returned(tx: &mut Tx<'_>, told: &Return, now: UnixMs) -> Result<Outcome
             }
         };
     };
-    if payment.price.part(told.cents, &told.currency) == Part::Misfit {
+    if told.kind != ReturnKind::Dispute && payment.price.part(told.cents, &told.currency) == Part::Misfit {
         return Ok(Outcome::Refused(misfit(&payment, told)));
     }
     let before = returns::keep(tx, told, Some(&payment.id), now).await?;
@@ -282,7 +282,8 @@ async fn act_on(
     now: UnixMs,
 ) -> Result<Option<String>, LedgerError> {
     let id = &payment.id;
-    if payment.price.part(told.cents, &told.currency) == Part::Misfit {
+    let part = payment.price.part(told.cents, &told.currency);
+    if told.kind != ReturnKind::Dispute && part == Part::Misfit {
         return Ok(Some(misfit(payment, told)));
     }
     if before.is_some_and(|before| told.state <= before) {
@@ -294,11 +295,21 @@ async fn act_on(
         )),
         (ReturnKind::Dispute, ReturnState::Gone) => {
             auto_reload::turn_off(tx, &payment.account_id, now).await?;
-            Some(format!("the payment {id} is disputed; auto-reload of its account is off"))
+            let whole = match part {
+                Part::Cents(_) => String::new(),
+                Part::NotKnownYet | Part::Misfit => {
+                    format!("; it counts as the whole price, because {}", misfit(payment, told))
+                }
+            };
+            Some(format!("the payment {id} is disputed; auto-reload of its account is off{whole}"))
         }
         (ReturnKind::Dispute, ReturnState::Back) => Some(format!("the money of the disputed payment {id} is back")),
         (ReturnKind::Refund, ReturnState::Back) => {
             Some(format!("a refund of the payment {id} failed: the buyer has not got the money"))
+        }
+        // It is taken into account when an event says what the buyer paid. Should none do, an operator has to know.
+        (ReturnKind::Refund | ReturnKind::Charge, _) if payment.price.is_paid && part == Part::NotKnownYet => {
+            Some(format!("{}; its credits are taken once Stripe says what the buyer paid", misfit(payment, told)))
         }
         (ReturnKind::Refund | ReturnKind::Charge, _) => None,
     })

@@ -186,9 +186,9 @@ async fn what_does_not_fit_the_payment_is_refused() {
         let other = Paid { payment_intent: Some("pi_other".to_owned()), ..paid };
         assert!(matches!(tell(&db, "evt_other", Told::Paid(other)).await, Outcome::Refused(_)));
         assert_eq!(one.balance(&db).await, 5010);
-        let foreign = Return { currency: "eur".to_owned(), ..one.refunded(9) };
-        let outcome = tell(&db, "evt_foreign", Told::Returned(foreign)).await;
-        assert!(matches!(outcome, Outcome::Refused(_)), "it was paid in dollars: {outcome:?}");
+        let dear = one.told("re", ReturnKind::Refund, ReturnState::Gone, 500);
+        let outcome = tell(&db, "evt_dear", Told::Returned(dear)).await;
+        assert!(matches!(outcome, Outcome::Refused(_)), "more than was paid: {outcome:?}");
         let stranger = Return { payment_intent: Some("pi_x".to_owned()), ..one.dispute(ReturnState::Gone) };
         assert_eq!(tell(&db, "evt_none", Told::Returned(stranger)).await, Outcome::Ignored);
         assert_eq!(one.balance(&db).await, 5010);
@@ -211,8 +211,11 @@ async fn money_that_moves_comes_to_the_same_credits_in_any_order() {
                 one.told("dp_lost", Dispute, Gone, 100),
                 one.told("dp_won", Dispute, Gone, 150),
                 one.told("dp_won", Dispute, Back, 150),
+                // With the bank's fee.
+                one.told("dp_fee", Dispute, Gone, 503),
+                one.told("dp_fee", Dispute, Back, 503),
                 one.told("dp_asked", Dispute, Announced, 499),
-                one.told("dp_asked", Dispute, Announced, 499),
+                one.told("dp_asked", Dispute, Announced, 503),
                 one.told("re_made", Refund, Gone, 120),
                 one.told("re_failed", Refund, Gone, 80),
                 one.told("re_failed", Refund, Back, 80),
@@ -227,8 +230,9 @@ async fn money_that_moves_comes_to_the_same_credits_in_any_order() {
             let begun =
                 if has("re_made", Gone) { 120 } else { 0 } + if failed > 0 || has("re_failed", Gone) { 80 } else { 0 };
             let disputed = if has("dp_lost", Gone) { 100 } else { 0 }
-                + if has("dp_won", Gone) && !has("dp_won", Back) { 150 } else { 0 };
-            let cents = (charged.max(begun) - failed).max(0) + disputed;
+                + if has("dp_won", Gone) && !has("dp_won", Back) { 150 } else { 0 }
+                + if has("dp_fee", Gone) && !has("dp_fee", Back) { 499 } else { 0 };
+            let cents = ((charged.max(begun) - failed).max(0) + disputed).min(499);
 
             let mut events: Vec<Told> = chosen.iter().cloned().map(Told::Returned).collect();
             events.extend([Told::Paid(one.paid(Some("cs_1"))), Told::Paid(one.paid(None))]);
@@ -251,7 +255,7 @@ async fn a_dispute_takes_when_money_moves_and_gives_back_once() {
     for db in databases().await {
         let one = bought(&db).await;
         let settings = AutoReload { is_on: true, threshold_credits: 5, pack_credits: 5000 };
-        auto_reload::set(&db, &one.account_id, settings).await.expect("sets");
+        auto_reload::set(&db, &one.account_id, settings, NOW).await.expect("sets");
         let is_on = async || auto_reload::find(&db, &one.account_id).await.expect("finds").expect("there").is_on;
         tell(&db, "paid", Told::Paid(one.paid(None))).await;
         for (number, (state, balance, on)) in [
@@ -292,13 +296,78 @@ async fn a_dispute_takes_when_money_moves_and_gives_back_once() {
     }
 }
 
+/// A dispute over more than was paid, or in a currency that has no part in it, is a dispute all the same.
+#[tokio::test]
+async fn a_dispute_that_does_not_fit_the_price_counts_as_all_of_it() {
+    for db in databases().await {
+        for (cents, currency) in [(500, "usd"), (503, "usd"), (-1, "usd"), (463, "eur"), (74, "jpy")] {
+            for is_told_first in [false, true] {
+                let one = bought(&db).await;
+                let settings = AutoReload { is_on: true, threshold_credits: 5, pack_credits: 5000 };
+                auto_reload::set(&db, &one.account_id, settings, NOW).await.expect("sets");
+                let paid = Told::Paid(Paid { presented: Some((400, "chf".to_owned())), ..one.paid(Some("cs_1")) });
+                let currency = currency.to_owned();
+                let dispute = Return { currency, ..one.told("dp", ReturnKind::Dispute, ReturnState::Gone, cents) };
+                let mut events = vec![paid, Told::Returned(dispute.clone())];
+                if is_told_first {
+                    events.reverse();
+                }
+                for (number, told) in events.into_iter().enumerate() {
+                    let outcome = tell(&db, &format!("{} {number}", one.payment_id), told).await;
+                    assert!(!matches!(outcome, Outcome::Refused(_)), "{dispute:?}: {outcome:?}");
+                }
+                assert_eq!(one.balance(&db).await, 10, "{dispute:?} {is_told_first}");
+                assert!(!auto_reload::find(&db, &one.account_id).await.expect("finds").expect("there").is_on);
+                let noted = noted_events(&db, 100).await.expect("lists");
+                let tells = |why: &str| why.contains(&one.payment_id) && why.contains("counts as the whole price");
+                assert!(noted.iter().any(|event| tells(&event.why)), "{noted:?}");
+                let won = Return { state: ReturnState::Back, ..dispute };
+                tell(&db, &format!("{} won", one.payment_id), Told::Returned(won)).await;
+                assert_eq!(one.balance(&db).await, 5010, "it comes back as one");
+            }
+        }
+        assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
+    }
+}
+
+/// What the buyer paid may be told by the last event of all.
+#[tokio::test]
+async fn what_goes_back_in_the_buyers_currency_counts_once_that_is_known() {
+    for db in databases().await {
+        for kind in [ReturnKind::Refund, ReturnKind::Charge, ReturnKind::Dispute] {
+            for order in 0..6 {
+                let one = bought(&db).await;
+                let presented = Some((463, "eur".to_owned()));
+                let gone = one.told("gone", kind, ReturnState::Gone, 232);
+                let events = [
+                    Told::Paid(one.paid(None)),
+                    Told::Returned(Return { currency: "eur".to_owned(), ..gone }),
+                    Told::Paid(Paid { presented, ..one.paid(Some("cs_1")) }),
+                ];
+                for (number, told) in orders(&events)[order].iter().enumerate() {
+                    let outcome = tell(&db, &format!("{} {number}", one.payment_id), told.clone()).await;
+                    assert!(!matches!(outcome, Outcome::Refused(_)), "{kind:?} {order}: {outcome:?}");
+                }
+                // As of a payment whose currency is known: 250.03 cents.
+                assert_eq!(one.balance(&db).await, 5010 - 2505, "{kind:?} {order}");
+            }
+        }
+        let one = bought(&db).await;
+        tell(&db, "paid", Told::Paid(one.paid(None))).await;
+        let foreign = Return { currency: "eur".to_owned(), ..one.refunded(9) };
+        let Outcome::Applied(effect) = tell(&db, "foreign", Told::Returned(foreign)).await else { panic!("refused") };
+        assert!(effect.note.is_some_and(|note| note.contains("9 eur went back")), "an operator has to know");
+        assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_told_before_its_payment_or_at_the_same_time_is_not_lost() {
     for db in databases().await {
         for round in 0..20 {
             let one = bought(&db).await;
             let settings = AutoReload { is_on: true, threshold_credits: 5, pack_credits: 5000 };
-            auto_reload::set(&db, &one.account_id, settings).await.expect("sets");
+            auto_reload::set(&db, &one.account_id, settings, NOW).await.expect("sets");
             let (paid, gone) = (Told::Paid(one.paid(None)), Told::Returned(one.dispute(ReturnState::Gone)));
             let (first, second) = (format!("paid {round}"), format!("gone {round}"));
             tokio::join!(tell(&db, &first, paid), tell(&db, &second, gone));
