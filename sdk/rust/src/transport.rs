@@ -157,6 +157,8 @@ impl Transport {
             None => error.code() == "connection_failed" && (request.repeatable || error.is_unsent()),
             // The first attempt of this very request is still at work.
             Some(_) if error.code() == "idempotency_key_in_use" => true,
+            // Of somebody between: whether the service has done what was asked is not known.
+            Some(503) if error.code() == "unexpected_answer" && !request.repeatable => false,
             // A device that polls too fast has to slow down, which is the caller's rhythm.
             Some(status) => matches!(status, 429 | 503) && error.code() != "slow_down",
         }

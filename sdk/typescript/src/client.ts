@@ -122,7 +122,7 @@ export interface CarImage extends ImageInfo {
 
 /**
  * A client. Every method rejects with `CycloramaError` or one of its subclasses. Requests are sent again after 429 and 503; after a lost
- * connection only when that can spend nothing twice.
+ * connection, and a 503 that is not the service's own, only when that can spend nothing twice.
  */
 export class Cyclorama {
   readonly #transport: Transport;

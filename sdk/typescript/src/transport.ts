@@ -64,6 +64,8 @@ export class Transport {
     if (error.code === "connection_failed") return request.repeatable || wasNotSent(error.cause);
     // The first attempt of this very request is still at work.
     if (error.code === "idempotency_key_in_use") return true;
+    // Of somebody between: whether the service has done what was asked is not known.
+    if (error.status === 503 && error.code === "unexpected_answer" && !request.repeatable) return false;
     // A device that polls too fast has to slow down, which is the caller's rhythm.
     return (error.status === 429 || error.status === 503) && error.code !== "slow_down";
   }

@@ -1,10 +1,16 @@
 //! `cyclorama batch`: lists of pictures into a folder, each paid for once, whatever happens in between.
 
 use crate::terminal::Terminal;
+use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::{Html, IntoResponse};
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
 use serde_json::{Value, json};
+use std::collections::VecDeque;
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const COLORS: [&str; 6] = ["white", "black", "red", "green", "blue", "gold"];
@@ -20,6 +26,50 @@ fn paid(service: &Service, account_id: &str) -> Vec<i64> {
     let lines = service.operator(&["account", "statement", account_id]).unwrap();
     let lines = lines.as_array().unwrap().iter().filter(|line| line["kind"] != "grant");
     lines.map(|line| line["credits"].as_i64().unwrap()).filter(|credits| *credits != 0).collect()
+}
+
+/// A proxy in front of the service that answers the first loads of signed addresses by itself, with pages of HTML.
+struct Proxy {
+    address: String,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Proxy {
+    async fn start(service: &Service, answers: &[u16]) -> Proxy {
+        let (upstream, http) = (service.base_url.clone(), service.http.clone());
+        let waiting = Arc::new(Mutex::new(VecDeque::from(answers.to_vec())));
+        let answer = move |request: Request| {
+            let (upstream, http, waiting) = (upstream.clone(), http.clone(), waiting.clone());
+            async move {
+                let (parts, body) = request.into_parts();
+                let own = match parts.uri.path().starts_with("/api/v1/delivery/") {
+                    true => waiting.lock().unwrap().pop_front(),
+                    false => None,
+                };
+                if let Some(status) = own {
+                    let page = format!("<html><head><title>{status}</title></head><body>nginx</body></html>");
+                    return (StatusCode::from_u16(status).unwrap(), Html(page)).into_response();
+                }
+                let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+                let address = format!("{upstream}{}", parts.uri);
+                let answer =
+                    http.request(parts.method, address).headers(parts.headers).body(body).send().await.unwrap();
+                let (status, headers) = (answer.status(), answer.headers().clone());
+                (status, headers, answer.bytes().await.unwrap()).into_response()
+            }
+        };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let routes = Router::new().fallback(answer);
+        let task = tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
+        Proxy { address, task }
+    }
 }
 
 on_both_databases! {
@@ -154,6 +204,27 @@ on_both_databases! {
         let all = terminal.run(&[&arguments[..], &["--spend-again"]].concat()).await.json();
         assert_eq!((&all["done"], &all["credits_remaining"]), (&3.into(), &7.into()));
         assert_eq!(paid(&service, &customer.account_id), [-1, -1, -1]);
+    }
+
+    // What a proxy says by itself is no word of the service: the address stays paid for, and is loaded when the way is free.
+    async fn what_a_proxy_answers_gives_nothing_back(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let answers = [502, 502, 502, 504, 500, 410, 404, 403];
+        let proxy = Proxy::start(&service, &answers).await;
+        let mut terminal = Terminal::new(&service);
+        terminal.set("CYCLORAMA_KEY", &customer.key);
+        terminal.set("CYCLORAMA_URL", &proxy.address);
+        std::fs::write(terminal.path("cars.csv"), list(1)).unwrap();
+        let arguments = ["batch", "cars.csv", "-o", "cars", "--spend-again"];
+        for status in answers {
+            let ran = terminal.run(&arguments).await;
+            assert!(ran.status != 0 && ran.stderr.contains("for later"), "{status}: {} {}", ran.status, ran.stderr);
+        }
+        terminal.run(&arguments).await.success();
+        assert_eq!(paid(&service, &customer.account_id), [-1]);
+        assert_eq!(service.account_at_rest(&customer).await.unwrap()["credits"], 9);
     }
 
     async fn a_render_that_fails_is_given_back_and_made_another_time(db: DatabaseChoice) {

@@ -52,8 +52,8 @@ class Cyclorama:
     """A client. `url` and `api_key` come from `CYCLORAMA_URL` and `CYCLORAMA_KEY` when not given; operations that are public need no
     key. The first render of a picture may take two minutes.
 
-    Every method raises `CycloramaError` or one of its subclasses. Requests are sent again after 429 and 503; after a lost connection only
-    when that can spend nothing twice. A client may be used by several threads.
+    Every method raises `CycloramaError` or one of its subclasses. Requests are sent again after 429 and 503; after a lost connection,
+    and a 503 that is not the service's own, only when that can spend nothing twice. A client may be used by several threads.
     """
 
     def __init__(

@@ -138,6 +138,9 @@ class Transport:
         # The first attempt of this very request is still at work.
         if error.code == "idempotency_key_in_use":
             return True
+        # Of somebody between: whether the service has done what was asked is not known.
+        if error.status == 503 and error.code == "unexpected_answer" and not request.repeatable:
+            return False
         # A device that polls too fast has to slow down, which is the caller's rhythm.
         return error.status in (429, 503) and error.code != "slow_down"
 

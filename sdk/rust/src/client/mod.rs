@@ -19,8 +19,8 @@ use url::Url;
 const ANSWER_WITHIN: Duration = Duration::from_secs(180);
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
-/// A client. Requests are sent again after 429 and 503; after a lost connection only when that can spend nothing twice. Cloning is cheap,
-/// and clones share their connections.
+/// A client. Requests are sent again after 429 and 503; after a lost connection, and a 503 that is not the service's own, only when that can
+/// spend nothing twice. Cloning is cheap, and clones share their connections.
 #[derive(Clone)]
 pub struct Client {
     transport: Arc<Transport>,

@@ -87,13 +87,13 @@ impl Worker<'_> {
                             (failures == ATTEMPTS_MAX).then(|| failed(&error))
                         }
                         // Once: an address that is refused at once would be paid for again and again.
-                        Err(error) if error.status() == Some(403) && spend_again => {
+                        Err(error) if is_ended(&error) && spend_again => {
                             self.note(row, State::GivenBack { attempt })?;
                             spend_again = false;
                             None
                         }
-                        Err(error) if error.status() == Some(403) => Some(lost("url_expired", URL_EXPIRED)),
-                        Err(error) if is_not_now(&error) => Some(Outcome::NotNow(error)),
+                        Err(error) if is_ended(&error) => Some(lost("url_expired", URL_EXPIRED)),
+                        Err(error) if is_not_now(&error) || is_of_another(&error) => Some(Outcome::NotNow(error)),
                         Err(error) => return Err(error.into()),
                     }
                 }
@@ -198,9 +198,20 @@ fn invalid(detail: &str) -> Outcome {
     Outcome::Failed { code: "invalid_row".to_owned(), detail: detail.to_owned(), request_id: String::new() }
 }
 
-/// The render failed now, or did when the address was loaded first: its credit is back.
+/// The render failed now, or did when the address was loaded first: its credit is back. Only the service's own word says so: a proxy between
+/// answers 502 as well, and the address stays paid for.
 fn is_given_back(error: &Error) -> bool {
-    matches!(error.status(), Some(502 | 410))
+    matches!((error.status(), error.code()), (Some(502), "render_failed") | (Some(410), "delivery_url_consumed"))
+}
+
+/// The address can be loaded no more and stays paid for. A proxy's 403 says nothing of it.
+fn is_ended(error: &Error) -> bool {
+    matches!(error.code(), "delivery_url_expired" | "delivery_url_revoked" | "delivery_url_invalid")
+}
+
+/// The answer is no document of the service: somebody between has answered.
+fn is_of_another(error: &Error) -> bool {
+    error.code() == "unexpected_answer"
 }
 
 fn is_final(error: &Error) -> bool {
