@@ -21,6 +21,8 @@ pub struct Limits {
     pub dashboard_pictures_per_minute: i64,
     /// Of free pictures that have to be rendered, for a client address or an account.
     pub free_renders_per_minute: i64,
+    /// New pictures of an account that may be asked for and left unpaid in a UTC day, beside one for each credit that it spends.
+    pub abandoned_renders_per_day: i64,
     /// Of free pictures whose size has to be made, for a client address or an account.
     pub free_sizes_per_minute: i64,
     pub dashboard_per_minute: i64,
@@ -66,6 +68,7 @@ impl Limits {
             playground_per_minute: per_minute("playground_per_minute")?,
             dashboard_pictures_per_minute: per_minute("dashboard_pictures_per_minute")?,
             free_renders_per_minute: per_minute("free_renders_per_minute")?,
+            abandoned_renders_per_day: source.number("abandoned_renders_per_day", 0..=1_000_000_000)?,
             free_sizes_per_minute: per_minute("free_sizes_per_minute")?,
             dashboard_per_minute: per_minute("dashboard_per_minute")?,
             alerts_every: Duration::from_secs(source.number("alert_seconds", 1..=3600)?),

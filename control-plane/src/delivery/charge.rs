@@ -4,7 +4,7 @@
 //! or released when it ends, by a task that outlives a client who hangs up.
 
 use super::find::{Described, Ready, obtain, within};
-use super::{DeliveryError, Order, etag};
+use super::{DeliveryError, Order, abandoned, etag};
 use crate::app::App;
 use crate::http::extract::Caller;
 use crate::ledger::idempotency::Attempt;
@@ -139,6 +139,11 @@ pub async fn deliver(app: &App, caller: &Caller, request_id: &str, asked: Asked<
         }
     }
     let source = if rendered.is_some() { Source::Cache } else { Source::Generated };
+    if source == Source::Generated
+        && let Err(error) = abandoned::refuse_too_many(app, caller, order).await
+    {
+        return after_count(app, caller, error).await;
+    }
     let hold_id = uuid::Uuid::now_v7().to_string();
     let wait_ms = app.config.farm.render_wait().as_millis() as i64;
     let hold = Charge::Hold {
@@ -275,9 +280,14 @@ impl Held {
             let found = tokio::select! {
                 found = finding => found,
                 // The client has left: dropping the hold gives the credits back. The render goes on for a while, for whoever asks again.
-                () = answer.closed() => return,
+                () = answer.closed() => {
+                    if source == Source::Generated {
+                        abandoned::count(&self.app, &caller.account_id).await;
+                    }
+                    return;
+                }
             };
-            let meter = self.app.meter.clone();
+            let app = self.app.clone();
             let ended = match found {
                 Ok(ready) => self.settle(&caller, &request_id, &order, ready, source).await,
                 Err(error) => Err((self, error)),
@@ -291,7 +301,10 @@ impl Held {
             };
             // The client left while the picture was paid.
             if let (Err(Ok(_)), Some(entry_id)) = (answer.send(ended), entry_id) {
-                meter.give_back(entry_id);
+                if source == Source::Generated {
+                    abandoned::count(&app, &caller.account_id).await;
+                }
+                app.meter.give_back(entry_id);
             }
         };
         tokio::spawn(Trace::current().around(finding));

@@ -3,6 +3,7 @@
 //! The order is: authenticate, rate-limit, parse and validate, catalog, conditional, charge, find bytes, answer. The first four are
 //! the handler's; how credits move is `ledger`'s, how a picture comes to exist `renders`'.
 
+mod abandoned;
 mod charge;
 pub mod credentials;
 mod encoders;
@@ -24,6 +25,7 @@ pub use find::{
 pub use request::{BadParameter, Endpoint, ImageRequest, ResponseKind};
 
 use crate::catalog::{Catalog, NotFound};
+use crate::clock::UnixMs;
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::objects::ObjectError;
 use crate::plural;
@@ -98,6 +100,8 @@ pub enum DeliveryError {
     Insufficient { balance: Credits, required: Credits },
     #[error("the key's cap of the month does not cover {}", plural::count(required.0, "credit"))]
     OverCap { balance: Credits, required: Credits, cap: KeyCap },
+    #[error("{} of the account were left unpaid today", plural::count(*abandoned, "new picture"))]
+    TooManyAbandoned { abandoned: i64, reset_at: UnixMs },
     #[error("the key's account has no ledger")]
     NoLedger,
     #[error("the picture came after its hold was given back")]

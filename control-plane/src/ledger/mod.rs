@@ -3,6 +3,7 @@
 //! Invariants, each also a constraint of the schema: the sum of an account's entries is its balance with what is on hold, a balance is never
 //! negative, a hold ends once. What a picture costs and when a hold is settled is decided in `delivery`.
 
+pub mod abandoned;
 mod balance;
 mod batch;
 mod deliveries;

@@ -89,6 +89,18 @@ impl Renders {
         Ok(row.map(|row| VariantRow::read(&row)).transpose()?.and_then(|row| row.picture))
     }
 
+    /// Whether the variant is in the making already.
+    pub async fn is_in_the_making(&self, variant: &Variant) -> Result<bool, sqlx::Error> {
+        let sql = "select 1 from renders where vehicle_key = $1 and view = $2 and color = $3 and state = 'wanted'";
+        let found = sqlx::query(sql)
+            .bind(variant.vehicle_key())
+            .bind(variant.view.as_str())
+            .bind(variant.colour.as_str())
+            .fetch_optional(&self.0.database.readers)
+            .await?;
+        Ok(found.is_some())
+    }
+
     pub(super) async fn look(&self, render_id: &str) -> Result<Option<VariantRow>, sqlx::Error> {
         let row = sqlx::query(sqlx::AssertSqlSafe(format!("select {RENDER_COLUMNS} from renders where id = $1")))
             .bind(render_id)

@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
 use hmac::{Hmac, KeyInit, Mac};
@@ -125,6 +126,22 @@ on_both_databases! {
         assert_eq!((known.status(), &known.headers()["x-credits-charged"]), (StatusCode::NOT_MODIFIED, &"0".parse().unwrap()));
         assert_eq!(service.get(&customer, &path).send().await.unwrap().status(), StatusCode::OK);
         assert_eq!(code(service.get(&customer, &path).send().await.unwrap()).await.0, 402);
+    }
+
+    async fn a_free_picture_that_fails_speaks_of_no_credit(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Fail(FailureKind::Model)).await.unwrap();
+        let customer = service.customer(5).unwrap();
+        let (_, secret) = partner_secret(&service, &customer);
+        let query = format!("exp={}&make=honda&model=civic&year=2018", in_seconds(600));
+        let free = visit(&service, &signed(&secret, &query)).await;
+        let paid = service.get(&customer, "/images/car.png?make=honda&model=civic&year=2018&view=rear").send().await.unwrap();
+        for (answer, has_credit) in [(free, false), (paid, true)] {
+            assert_eq!(answer.status(), StatusCode::BAD_GATEWAY);
+            let problem: Value = answer.json().await.unwrap();
+            assert_eq!(problem["code"], "render_failed");
+            assert_eq!(problem["detail"].as_str().unwrap().contains("credit"), has_credit, "{problem}");
+        }
     }
 
     async fn tags_that_others_add_to_an_address_change_nothing_and_are_named(db: DatabaseChoice) {

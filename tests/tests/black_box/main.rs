@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
+mod abandoned;
 mod account;
 mod auto_reload;
 mod backup;

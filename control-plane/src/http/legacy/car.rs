@@ -13,7 +13,7 @@ use crate::http::openapi::requests::LegacyQuery;
 use crate::http::rate_limit::{counted_as, network_of, with_window};
 use crate::http::v1::answer::{
     CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, name_ignored,
-    problem, refuse, send, unsized_body, vehicle_not_found,
+    problem, problem_for_free, refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::http::web::visit::{self, Grant};
 use crate::ledger::{Credits, Source};
@@ -301,7 +301,7 @@ struct Asked<'a> {
 impl Asked<'_> {
     /// `who`: whose work for nobody's credit is counted together.
     async fn free(&self, cache_control: &str, why: Free<'_>, who: String) -> Result<Response, Problem> {
-        let failed = |error| problem(self.app, error);
+        let failed = |error| problem_for_free(self.app, error);
         let kept = |mut response: Response| {
             insert(&mut response, CACHE_CONTROL, cache_control);
             response
@@ -353,7 +353,10 @@ impl Asked<'_> {
         let picture = async {
             // What costs a render is counted apart, and allowed far less often.
             let needs_no_render = self.is_head
-                || delivery::rendered(self.app, self.order).await.map_err(|error| problem(self.app, error))?.is_some();
+                || delivery::rendered(self.app, self.order)
+                    .await
+                    .map_err(|error| problem_for_free(self.app, error))?
+                    .is_some();
             let picture = Box::pin(self.free(PRIVATE, Free::Browser, who.clone()));
             match needs_no_render {
                 true => picture.await,

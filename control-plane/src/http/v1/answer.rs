@@ -76,6 +76,14 @@ pub fn vehicle_not_found(missing: NotFound) -> Problem {
     )
 }
 
+/// The same of a picture that nobody pays for.
+pub fn problem_for_free(app: &App, error: DeliveryError) -> Problem {
+    match error.is_failed_render() {
+        true => Problem::render_failed("The picture could not be rendered."),
+        false => problem(app, error),
+    }
+}
+
 /// A failed delivery as clients see it; the legacy endpoint says the same.
 pub fn problem(app: &App, error: DeliveryError) -> Problem {
     match error {
@@ -84,6 +92,7 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
             Problem::insufficient_credits(balance.0, required.0, &app.base_url)
         }
         DeliveryError::OverCap { balance, required, cap } => over_cap(app, balance, required, cap),
+        DeliveryError::TooManyAbandoned { abandoned, reset_at } => too_many_abandoned(app, abandoned, reset_at),
         error if error.is_failed_render() => {
             Problem::render_failed("The picture could not be rendered; the credit was given back.")
         }
@@ -176,6 +185,20 @@ fn over_cap(app: &App, balance: Credits, required: Credits, cap: KeyCap) -> Prob
         .with("monthly_cap_credits", cap.cap.0)
         .with("monthly_cap_spent", cap.spent.0)
         .with("reset_at", resets_at)
+}
+
+/// 429: the account is asked to let its requests end.
+fn too_many_abandoned(app: &App, abandoned: i64, reset_at: UnixMs) -> Problem {
+    let detail = format!(
+        "{} of this account {} left before the picture came today (UTC): it was rendered and not paid for. Each picture that is paid for makes \
+         room for one more new one; pictures that exist are still delivered. Let a request for a new picture wait for its answer.",
+        plural::count(abandoned, "request"),
+        plural::noun(abandoned, "was", "were"),
+    );
+    Problem::rate_limited(((reset_at.0 - app.clock.now().0) / 1000).max(1) as u64)
+        .because("renders_abandoned", detail)
+        .with("abandoned_today", abandoned)
+        .with("reset_at", reset_at.rfc3339())
 }
 
 fn budget_spent(app: &App, reset_at_ms: i64, of_account: bool) -> Problem {

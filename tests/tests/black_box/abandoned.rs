@@ -1,0 +1,101 @@
+//! Requests for new pictures whose client leaves: free, good for a client that comes back, and no way to a farm's worth of free pictures.
+
+use cyclorama_tests::service::Customer;
+use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
+use reqwest::{Response, StatusCode};
+use serde_json::Value;
+use std::time::Duration;
+
+/// What an account may leave in a day.
+const FREE: usize = 3;
+
+fn picture(number: usize) -> String {
+    format!("make=honda&model=civic&year={}&view={}", 2010 + number / 2, ["front", "rear"][number % 2])
+}
+
+/// Asks for a new picture and leaves when its credit is on hold; `Some`: it was answered before.
+async fn leave(service: &Service, customer: &Customer, number: usize) -> Option<Response> {
+    let request = service.get(customer, &format!("/api/v1/images/car?{}", picture(number)));
+    let mut asking = tokio::spawn(request.send());
+    while service.operator(&["account", "show", &customer.account_id]).unwrap()["held"] == 0 {
+        tokio::select! {
+            answer = &mut asking => return Some(answer.unwrap().unwrap()),
+            () = tokio::time::sleep(Duration::from_millis(20)) => {}
+        }
+    }
+    asking.abort();
+    // Its credit is back before the next one is asked for.
+    service.account_at_rest(customer).await.unwrap();
+    None
+}
+
+async fn is_there(service: &Service, number: usize) -> bool {
+    let answer = service.visit(&format!("/images/car.png?{}&mode=cached", picture(number))).send().await.unwrap();
+    answer.status() == StatusCode::OK
+}
+
+async fn until_there(service: &Service, number: usize) {
+    for _ in 0..300 {
+        if is_there(service, number).await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("picture {number} was not rendered");
+}
+
+async fn refused(answer: Response) -> Value {
+    assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert!(answer.headers()["retry-after"].to_str().unwrap().parse::<u64>().unwrap() > 0);
+    let problem: Value = answer.json().await.unwrap();
+    assert_eq!(problem["code"], "renders_abandoned", "{problem}");
+    problem
+}
+
+on_both_databases! {
+    async fn one_credit_that_is_never_spent_renders_a_few_pictures_and_no_more(db: DatabaseChoice) {
+        let options = Options::default().set("CYCLORAMA_ABANDONED_RENDERS_PER_DAY", FREE);
+        let service = Service::start_with(db, options).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_secs(2))).await.unwrap();
+        let (customer, other) = (service.customer(1).unwrap(), service.customer(1).unwrap());
+        for number in 0..FREE {
+            assert!(leave(&service, &customer, number).await.is_none(), "{number}");
+        }
+        for number in FREE..FREE + 5 {
+            let answer = leave(&service, &customer, number).await.expect("it is answered at once");
+            assert_eq!(refused(answer).await["abandoned_today"], FREE);
+        }
+        assert_eq!(service.balance(&customer).await.unwrap(), 1, "leaving is free, and so is being refused");
+        for number in 0..FREE {
+            until_there(&service, number).await;
+        }
+        for number in FREE..FREE + 5 {
+            assert!(!is_there(&service, number).await, "{number} was rendered for nothing");
+        }
+        // It is this account's affair alone.
+        let answer = service.get(&other, &format!("/api/v1/images/car?{}", picture(FREE))).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK);
+
+        // A picture that exists is still delivered, and what is paid for makes room.
+        let answer = service.get(&customer, &format!("/api/v1/images/car?{}", picture(0))).send().await.unwrap();
+        assert_eq!((answer.status(), answer.headers()["x-credits-charged"].to_str().unwrap()), (StatusCode::OK, "1"));
+        service.operator(&["account", "grant", &customer.account_id, "1", "--reason", "more"]).unwrap();
+        assert!(leave(&service, &customer, FREE + 1).await.is_none());
+        refused(leave(&service, &customer, FREE + 2).await.expect("it is answered at once")).await;
+        assert!(service.operator(&["ledger", "verify"]).is_ok());
+    }
+
+    async fn a_client_that_comes_back_gets_every_picture_for_one_credit(db: DatabaseChoice) {
+        let options = Options::default().set("CYCLORAMA_ABANDONED_RENDERS_PER_DAY", 1);
+        let service = Service::start_with(db, options).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_secs(2))).await.unwrap();
+        let customer = service.customer(5).unwrap();
+        for number in 0..4 {
+            assert!(leave(&service, &customer, number).await.is_none(), "{number}");
+            let again = service.get(&customer, &format!("/api/v1/images/car?{}", picture(number))).send().await.unwrap();
+            // The one that may be left is left already: what is in the making is waited for all the same.
+            assert_eq!(again.status(), StatusCode::OK, "{number}");
+            assert_eq!(service.account_at_rest(&customer).await.unwrap()["credits"], 4 - number);
+        }
+    }
+}
