@@ -154,6 +154,7 @@ mod tests {
             ("CYCLORAMA_BASE_URL", "https://example.com/cars", "a host name of its own"),
             ("CYCLORAMA_BASE_URL", "https://example.com/a/b/", "a host name of its own"),
             ("CYCLORAMA_PACKS", "5000", "credits:cents"),
+            ("CYCLORAMA_PACKS", "5000:500, 1000000000001:900", "at most 1000000000000 credits"),
             ("CYCLORAMA_BASE_URL", "https://images.example.com", "CYCLORAMA_PAYMENTS"),
             ("CYCLORAMA_BASE_URL", "https://localhost", "CYCLORAMA_PAYMENTS"),
             ("CYCLORAMA_BASE_URL", "http://192.0.2.1:8080", "CYCLORAMA_PAYMENTS"),

@@ -2,6 +2,7 @@
 
 use super::stripe::Stripe;
 use super::{ConfigError, Source};
+use crate::ledger::CREDITS_MAX;
 use std::time::Duration;
 
 /// A pack of credits as it is sold.
@@ -42,11 +43,12 @@ impl Prices {
             .map(|pack| {
                 let (credits, cents) = pack.trim().split_once(':')?;
                 let pack = Pack { credits: credits.trim().parse().ok()?, cents: cents.trim().parse().ok()? };
-                (pack.credits > 0 && pack.cents > 0).then_some(pack)
+                ((1..=CREDITS_MAX).contains(&pack.credits) && pack.cents > 0).then_some(pack)
             })
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| {
-                source.refuse("packs", "credits:cents pairs above 0 separated by commas, such as 5000:500,10000:1000")
+                let expected = format!("credits:cents pairs above 0 separated by commas, such as 5000:500,10000:1000; at most {CREDITS_MAX} credits");
+                source.refuse("packs", expected)
             })?;
         let payments = match source.text("payments") {
             Some("local") => Payments::Local,

@@ -106,6 +106,22 @@ impl Meter {
         self.desk.give_back(entry_id);
     }
 
+    /// Submits an entry that gives something back, which may be done twice without harm; tried beside its caller until the ledger takes it.
+    pub fn submit_until_done(&self, entry: Entry) {
+        let meter = self.clone();
+        tokio::spawn(async move {
+            let mut pause = LOOK_AGAIN;
+            while let Err(error) = meter.submit(entry.clone()).await {
+                if matches!(error, MeterError::Stopping) {
+                    return;
+                }
+                tracing::warn!(error = &error as &dyn std::error::Error, "a charge could not be given back yet");
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(UNKNOWN_FOR);
+            }
+        });
+    }
+
     /// Forgets the rows of batches that have been answered.
     pub(super) async fn forget_answered(&self) -> Result<(), sqlx::Error> {
         let before = self.desk.oldest_unanswered();

@@ -1,7 +1,7 @@
 //! Buying credits: the API's pages, the dashboard's, and that credits come once.
 
 use cyclorama_tests::service::Customer;
-use cyclorama_tests::{Browser, DatabaseChoice, Options, Service, on_both_databases, secrets};
+use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Options, Service, on_both_databases, secrets};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -71,6 +71,28 @@ on_both_databases! {
         assert!(browser.post(&cancelled, &[("csrf", &token), ("decision", "pay")]).await.unwrap().text().contains("Cancelled"));
         assert_eq!(service.balance(&customer).await.unwrap(), 5005);
         assert_eq!(browser.get(&format!("{}/pay/cycpay_invented", service.base_url)).await.unwrap().status, StatusCode::NOT_FOUND);
+    }
+
+    async fn a_page_of_ours_is_gone_once_stripe_takes_the_money(db: DatabaseChoice) {
+        let mut service = Service::start(db).await.unwrap();
+        let customer = service.customer(5).unwrap();
+        let page = page_of(&checkout(&service, &customer, &json!({ "credits": 100_000 }), None).await.json().await.unwrap());
+        let mut browser = Browser::new(&service);
+        let token = browser.get(&page).await.unwrap().field("csrf").unwrap();
+        service.terminate().await.unwrap();
+
+        let stripe = FakeStripe::start().await.unwrap();
+        let objects = format!("file:{}", service.data_dir().join("objects").display());
+        let options =
+            stripe.options().set("CYCLORAMA_DATABASE_URL", service.database_url()).set("CYCLORAMA_OBJECTS", objects);
+        let now = Service::start_with(db, options).await.unwrap();
+        let path = page.strip_prefix(&service.base_url).unwrap();
+        let mut visitor = Browser::new(&now);
+        visitor.cookies = browser.cookies.clone();
+        assert_eq!(visitor.get(path).await.unwrap().status, StatusCode::NOT_FOUND);
+        let paid = visitor.post(path, &[("csrf", &token), ("decision", "pay")]).await.unwrap();
+        assert_eq!(paid.status, StatusCode::NOT_FOUND, "{}", paid.text());
+        assert_eq!(now.balance(&customer).await.unwrap(), 5);
     }
 
     async fn wrong_and_repeated_orders(db: DatabaseChoice) {

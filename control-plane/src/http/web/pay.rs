@@ -71,5 +71,10 @@ async fn find(app: &App, page: &str) -> Result<Payment, Problem> {
         return Err(unknown());
     }
     let hash = PlainKey::parse(PAGE_PREFIX, page).ok_or_else(unknown)?.hash();
-    payments::find(&app.db, &hash, app.clock.now()).await?.ok_or_else(unknown)
+    let payment = payments::find(&app.db, &hash, app.clock.now()).await?.ok_or_else(unknown)?;
+    // A page from when no money was taken gives nothing once there is somebody who takes it.
+    match (payment.provider, &app.config.prices.payments) {
+        (Provider::Local, Payments::Local) | (Provider::Stripe, _) => Ok(payment),
+        (Provider::Local, _) => Err(unknown()),
+    }
 }

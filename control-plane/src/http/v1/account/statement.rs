@@ -183,8 +183,8 @@ pub async fn csv_file(app: &App, account_id: String) -> Result<Response, Problem
 const CSV_FILE: [(HeaderName, &str); 2] =
     [(CONTENT_TYPE, "text/csv; charset=utf-8"), (CONTENT_DISPOSITION, "attachment; filename=\"statement.csv\"")];
 
-const HEADING: [&str; 9] =
-    ["id", "at", "kind", "credits", "balance", "reason", "hold_id", "delivery_url_id", "reference"];
+const HEADING: [&str; 10] =
+    ["id", "at", "kind", "credits", "balance", "reason", "hold_id", "delivery_url_id", "reference", "corrects"];
 
 /// RFC 4180; a first page begins with a heading. Texts that a spreadsheet would take for formulas begin with an apostrophe.
 fn csv(lines: &[StatementLine], is_first: bool) -> Result<Vec<u8>, Problem> {
@@ -201,9 +201,10 @@ fn csv(lines: &[StatementLine], is_first: bool) -> Result<Vec<u8>, Problem> {
         for line in lines {
             let (credits, balance) = (line.credits.to_string(), line.balance.to_string());
             let (reason, hold) = (text(&line.reason), text(&line.hold_id));
-            let (url, reference) = (text(&line.delivery_url_id), text(&line.reference));
-            writer
-                .write_record([&line.id, &line.at, &line.kind, &credits, &balance, &reason, &hold, &url, &reference])?;
+            let (url, reference, corrects) = (text(&line.delivery_url_id), text(&line.reference), text(&line.corrects));
+            let [id, at, kind] = [&line.id, &line.at, &line.kind];
+            let record = [id, at, kind, &credits, &balance, &reason, &hold, &url, &reference, &corrects];
+            writer.write_record(record)?;
         }
         Ok(())
     };
@@ -260,7 +261,11 @@ mod tests {
             reference: None,
             corrects: None,
         };
+        let corrects =
+            StatementLine { id: "2".to_owned(), reason: None, corrects: Some("1".to_owned()), ..line.clone() };
+        let text = String::from_utf8(csv(&[corrects], false).expect("writes")).expect("text");
+        assert!(text.ends_with("2,2026-11-21T00:00:00Z,grant,5,5,,,,,1\n"), "{text}");
         let text = String::from_utf8(csv(&[line], true).expect("writes")).expect("text");
-        assert!(text.ends_with("1,2026-11-21T00:00:00Z,grant,5,5,\"'=cmd(\"\"x\"\"), then\",,,\n"), "{text}");
+        assert!(text.ends_with("1,2026-11-21T00:00:00Z,grant,5,5,\"'=cmd(\"\"x\"\"), then\",,,,\n"), "{text}");
     }
 }
