@@ -72,6 +72,52 @@ on_both_databases! {
         assert!(billing(&mut ada).await.contains("5,100 credits"));
     }
 
+    async fn what_is_not_wanted_any_more_is_not_charged_when_stripe_is_back(db: DatabaseChoice) {
+        for buys_by_hand in [false, true] {
+            let stripe = FakeStripe::start().await.unwrap();
+            let service = Service::start_with(db, stripe.options()).await.unwrap();
+            let (mut ada, _) = with_card(&stripe, &service).await;
+            stripe.feel(Mood::DownForCharges);
+            set(&mut ada, "6000", "on").await;
+            until(async || service.log().contains("a reload is tried again later"), "an attempt").await;
+            let balance = if buys_by_hand {
+                let before = stripe.sessions().len();
+                ada.submit("/dashboard/billing", "/dashboard/billing", &[("credits", "5000")]).await.unwrap();
+                let session = stripe.sessions().remove(before);
+                secrets::note(session["success_url"].rsplit('/').next().unwrap());
+                stripe.send(&service, &stripe.pay(&session).completed).await.unwrap();
+                "10,100 credits"
+            } else {
+                let fields = [("on", "yes"), ("threshold", "1"), ("pack", "5000")];
+                let page = ada.submit("/dashboard/billing", "/dashboard/billing/auto-reload", &fields).await.unwrap();
+                assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.text());
+                "5,100 credits"
+            };
+            stripe.feel(Mood::Well);
+            sweeps().await;
+            assert!(stripe.charges().is_empty(), "by hand: {buys_by_hand}: {:?}", stripe.charges());
+            let page = billing(&mut ada).await;
+            assert!(page.contains(balance) && !page.contains("Off. Turned on"), "{page}");
+        }
+    }
+
+    async fn a_dispute_over_more_than_the_price_ends_it(db: DatabaseChoice) {
+        let stripe = FakeStripe::start().await.unwrap();
+        let service = Service::start_with(db, stripe.options()).await.unwrap();
+        let (mut ada, paid) = with_card(&stripe, &service).await;
+        let mut dispute = paid.disputed(&stripe);
+        // With the bank's fee.
+        dispute["data"]["object"]["amount"] = serde_json::json!(503);
+        assert_eq!(stripe.send(&service, &dispute).await.unwrap().as_u16(), 204);
+        let page = billing(&mut ada).await;
+        assert!(page.contains("Off. Turned on"), "{page}");
+        assert_eq!(service.operator(&["account", "show", "ada@example.com"]).unwrap()["credits"], 100);
+        let token = service.operator_token().unwrap();
+        let listed = service.http.get(format!("{}/admin/payments/refused", service.admin_url())).bearer_auth(&token);
+        let listed = listed.send().await.unwrap().text().await.unwrap();
+        assert!(listed.contains("503 usd went back") && listed.contains("applied"), "{listed}");
+    }
+
     async fn a_dispute_while_a_reload_waits_ends_it(db: DatabaseChoice) {
         let stripe = FakeStripe::start().await.unwrap();
         let service = Service::start_with(db, stripe.options()).await.unwrap();

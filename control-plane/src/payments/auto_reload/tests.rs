@@ -176,14 +176,16 @@ async fn what_is_not_wanted_any_more_is_not_asked_for_again() {
             let account_id = low_account(&db).await;
             let low = Low { account_id: account_id.clone(), pack_credits: PACK.credits };
             assert!(begin(&db, &low, &PACK, NOW).await.expect("begins"));
-            let of_ours = async |at| due(&db, at).await.expect("due").into_iter().find(|due| due.account_id == account_id);
+            let of_ours =
+                async |at| due(&db, at).await.expect("due").into_iter().find(|due| due.account_id == account_id);
             let first = of_ours(NOW).await.expect("is due");
             assert!(claim(&db, &first, NOW, NOW.plus_ms(1)).await.expect("claims"));
             let unknown_until = NOW.plus_ms(UNKNOWN_MS);
             put_off(&db, &first, NOW.plus_ms(1), unknown_until).await.expect("its answer was lost");
             if bought > 0 {
                 let mut tx = db.begin().await.expect("begin");
-                let entry = ledger::Payment { reference: &account_id, credits: Credits(bought), reason: "credits bought" };
+                let entry =
+                    ledger::Payment { reference: &account_id, credits: Credits(bought), reason: "credits bought" };
                 ledger::purchase(&mut tx, &account_id, entry, NOW).await.expect("enters");
                 tx.commit().await.expect("commit");
             }
