@@ -92,7 +92,7 @@ on_both_databases! {
         assert_eq!(csv.headers()["content-type"], "text/csv; charset=utf-8");
         let text = csv.text().await.unwrap();
         assert!(text.starts_with("id,at,kind,credits,balance,reason,hold_id,delivery_url_id,reference,corrects\n"), "{text}");
-        assert!(text.contains(",grant,10,15,\"'=sum(1), thanks\",,,\n"), "{text}");
+        assert!(text.contains(",grant,10,15,\"'=sum(1), thanks\",,,,\n"), "{text}");
         let accepted = service.get(&customer, "/api/v1/account/statement").header("accept", "text/csv").send().await.unwrap();
         assert_eq!(accepted.text().await.unwrap(), text);
         let shown = service.operator(&["account", "statement", &customer.account_id]).unwrap();
