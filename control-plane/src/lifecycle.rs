@@ -76,9 +76,10 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let bounds = server::Bounds {
         connections_max: app.config.limits.connections_max,
         client_timeout: app.config.limits.client_timeout,
+        trusted_proxies: app.config.listen.trusted_proxies.clone(),
     };
     let mut serving = tokio::spawn({
-        let public = server::serve(public, router::public(app.clone()), bounds, app.closing.clone());
+        let public = server::serve(public, router::public(app.clone()), bounds.clone(), app.closing.clone());
         let admin = server::serve(admin, router::operator(app.clone()), bounds, app.closing.clone());
         async move {
             tokio::join!(public, admin);

@@ -8,6 +8,7 @@ use super::mcp;
 use super::refused;
 use super::slow_body::BodyWatch;
 use super::trace;
+use super::turn_body::Stopped;
 use super::web::pages;
 use crate::app::App;
 use axum::Extension;
@@ -107,8 +108,11 @@ async fn answer(request: Request, body: &BodyWatch, next: Next, limit: Duration)
     let handled = AssertUnwindSafe(next.run(request)).catch_unwind();
     match tokio::time::timeout(limit, handled).await {
         // Whatever it says of a body that it could not read to its end.
-        Ok(Ok(response)) if body.has_given_up() && !response.status().is_success() => body_timed_out(),
-        Ok(Ok(response)) => refused::named(response).await,
+        Ok(Ok(response)) => match body.stopped().filter(|_| !response.status().is_success()) {
+            Some(Stopped::ClientTooSlow) => body_timed_out(),
+            Some(Stopped::NoTurn) => refused::without_turn().into_response(),
+            None => refused::named(response).await,
+        },
         Ok(Err(_)) => {
             // Its place is in the log already, nothing of it in the answer.
             tracing::error!("a handler panicked");

@@ -29,6 +29,7 @@ mod slow_body;
 #[cfg(test)]
 mod tests;
 pub mod trace;
+mod turn_body;
 pub mod v1;
 pub mod web;
 pub mod webhooks;

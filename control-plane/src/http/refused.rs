@@ -22,8 +22,7 @@ pub fn unseen(is_turned_away: bool, request: &Request) -> Option<Problem> {
         return Some(stopping.retry_after(1).header(CONNECTION, "close"));
     }
     if request.extensions().get::<WithoutTurn>().is_some() {
-        let full = "This process answers as many requests as it can; nothing was charged.";
-        return Some(Problem::unavailable("at_capacity", full).retry_after(1).header(CONNECTION, "close"));
+        return Some(without_turn());
     }
     if let Some(detail) = wrong_host(request.version(), request.headers()) {
         return Some(Problem::bad_request("invalid_host", detail));
@@ -38,6 +37,12 @@ pub fn unseen(is_turned_away: bool, request: &Request) -> Option<Problem> {
         let detail = format!("The address is longer than {ADDRESS_BYTES_MAX} bytes.");
         Problem::new(StatusCode::URI_TOO_LONG, "address_too_long", detail)
     })
+}
+
+/// The request found no turn among those that are answered.
+pub fn without_turn() -> Problem {
+    let full = "This process answers as many requests as it can; nothing was charged.";
+    Problem::unavailable("at_capacity", full).retry_after(1).header(CONNECTION, "close")
 }
 
 /// RFC 9112, section 3.2: HTTP/1.1 names its host, once, and as an address does. What comes of two is a matter of who reads which.

@@ -160,8 +160,8 @@ mod tests {
         let router = Router::new().route("/picture", get(picture)).route("/words", get(|| async { "words" }));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("listener");
         let address = listener.local_addr().expect("address");
-        let (stopping, bounds) =
-            (CancellationToken::new(), Bounds { connections_max: 16, client_timeout: Duration::from_secs(30) });
+        let (stopping, client_timeout) = (CancellationToken::new(), Duration::from_secs(30));
+        let bounds = Bounds { connections_max: 16, client_timeout, trusted_proxies: Vec::new() };
         tokio::spawn(serve(listener, router, bounds, stopping.clone()));
         (address, stopping)
     }

@@ -2,17 +2,23 @@
 //! a client may let our bytes wait, how many connections are open, and how many requests are answered at once.
 
 use super::frame::is_probe;
+use super::network_counts::network_of;
 use super::places::{Gone, Place, Places, Turn};
 use super::sendfile::{Current, SendfileStream};
+use super::turn_body::{TurnBody, Unread};
+use crate::config::listen::Network;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request};
+use axum::http::header::{CONNECTION, EXPECT};
+use axum::http::{HeaderMap, HeaderValue};
 use hyper::body::{Frame, SizeHint};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
@@ -29,13 +35,23 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const LEAVING_MAX: Duration = Duration::from_millis(250);
 
 /// What one listener takes of its clients.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Bounds {
     /// Requests answered at once, each on a connection of its own. A few more connections may be open: see `places`.
     pub connections_max: usize,
     /// A client that has not sent a whole request head by then, leaves an idle connection open for so long, or takes none of our bytes
     /// for so long, is holding a connection, not using it. As long a request waits for its turn.
     pub client_timeout: Duration,
+    /// Proxies that speak for many clients: theirs is no network with a share of its own.
+    pub trusted_proxies: Vec<Network>,
+}
+
+impl Bounds {
+    /// Whose turns are counted together: the client's network, unless it is a proxy.
+    fn network_of(&self, peer: SocketAddr) -> Option<std::net::IpAddr> {
+        let ip = peer.ip().to_canonical();
+        (!self.trusted_proxies.iter().any(|proxy| proxy.contains(ip))).then(|| network_of(ip))
+    }
 }
 
 /// An extension of a request that had no turn: it is to be refused.
@@ -61,8 +77,9 @@ pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stoppi
                 continue;
             }
         };
-        let Some(place) = places.enter().await else { break };
-        let connection = Connection { router: router.clone(), bounds, stopping: stopping.clone(), peer };
+        let Some(place) = places.enter(bounds.network_of(peer)).await else { break };
+        let connection =
+            Connection { router: router.clone(), bounds: bounds.clone(), stopping: stopping.clone(), peer };
         let open = open.clone();
         tokio::spawn(async move {
             connection.serve(stream, place).await;
@@ -97,12 +114,25 @@ impl Connection {
                     true => Some(client.probe()),
                     false => client.turn().await,
                 };
-                let mut request: Request = request.map(Body::new);
+                let turn = turn.map(Arc::new);
+                let expects = request.headers().contains_key(EXPECT);
+                let mut unread = None;
+                let mut request: Request = request.map(|body| match &turn {
+                    Some(turn) if !body.is_end_stream() => {
+                        let (body, left) = TurnBody::new(body, turn);
+                        unread = Some(left);
+                        Body::new(body)
+                    }
+                    _ => Body::new(body),
+                });
                 request.extensions_mut().insert(ConnectInfo(peer));
                 if turn.is_none() {
                     request.extensions_mut().insert(WithoutTurn);
                 }
                 let mut response = router.oneshot(request).await.unwrap_or_else(|never| match never {});
+                if let Some(unread) = unread {
+                    keep_alive(unread, expects, response.headers_mut()).await;
+                }
                 current.set_from(&mut response);
                 Ok::<_, Infallible>(response.map(|body| Answer { body, _turn: turn }))
             }
@@ -125,10 +155,18 @@ impl Connection {
     }
 }
 
+/// An answer may come before its request's body was read. What is left of the body is read, or the client is told that the connection closes; else its
+/// next request would fail. A client that waits for leave to send its body is not asked for it any more.
+async fn keep_alive(unread: Unread, expects: bool, headers: &mut HeaderMap) {
+    if !headers.contains_key(CONNECTION) && !unread.read_to_end(expects).await {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+}
+
 /// The body of an answer. Its request has its turn until the last of it is handed to the connection.
 struct Answer {
     body: Body,
-    _turn: Option<Turn>,
+    _turn: Option<Arc<Turn>>,
 }
 
 impl HttpBody for Answer {

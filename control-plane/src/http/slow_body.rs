@@ -1,5 +1,6 @@
 //! Request bodies that are waited for: a client that sends nothing for too long is told so, and is no failure of ours.
 
+use super::turn_body::Stopped;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use hyper::body::{Frame, SizeHint};
@@ -14,6 +15,7 @@ use tokio::time::{Instant, Sleep};
 const NOT_WAITING: u8 = 0;
 const WAITING: u8 = 1;
 const GIVEN_UP: u8 = 2;
+const WITHOUT_TURN: u8 = 3;
 
 /// Says of a request's body whether its client is what the handler waits for, or waited for in vain.
 #[derive(Debug, Clone, Default)]
@@ -38,9 +40,13 @@ impl BodyWatch {
         self.0.load(Ordering::Relaxed) == WAITING
     }
 
-    /// Whether they were given up, so that no handler can have read the body.
-    pub fn has_given_up(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == GIVEN_UP
+    /// Why the service stopped reading, so that no handler can have read the body.
+    pub fn stopped(&self) -> Option<Stopped> {
+        match self.0.load(Ordering::Relaxed) {
+            GIVEN_UP => Some(Stopped::ClientTooSlow),
+            WITHOUT_TURN => Some(Stopped::NoTurn),
+            _ => None,
+        }
     }
 }
 
@@ -51,6 +57,12 @@ struct Watched {
     watch: BodyWatch,
 }
 
+/// Why the connection stopped reading, if that is what the error says.
+fn stopped_by(error: &axum::Error) -> Option<Stopped> {
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    causes.filter_map(|cause| cause.downcast_ref::<Stopped>()).next().copied()
+}
+
 impl HttpBody for Watched {
     type Data = Bytes;
     type Error = axum::Error;
@@ -59,7 +71,12 @@ impl HttpBody for Watched {
         let this = self.get_mut();
         match Pin::new(&mut this.body).poll_frame(context) {
             Poll::Ready(frame) => {
-                this.watch.0.store(NOT_WAITING, Ordering::Relaxed);
+                let state = match frame.as_ref().and_then(|read| stopped_by(read.as_ref().err()?)) {
+                    None => NOT_WAITING,
+                    Some(Stopped::ClientTooSlow) => GIVEN_UP,
+                    Some(Stopped::NoTurn) => WITHOUT_TURN,
+                };
+                this.watch.0.store(state, Ordering::Relaxed);
                 return Poll::Ready(frame);
             }
             // The time runs from when it is waited for: a handler may have had something else to do first.

@@ -56,6 +56,7 @@ mod runbooks;
 mod sent_twice;
 mod several_cards;
 mod simulation;
+mod slow_bodies;
 mod snippets;
 mod statuses;
 mod stripe;

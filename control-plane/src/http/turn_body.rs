@@ -1,0 +1,161 @@
+//! A request's body on its connection. While its client is waited for, the request has no turn, so that slow clients take none from others; and when
+//! the place of the connection is needed, the body ends with an error.
+
+use super::places::{Age, Permits, Turn};
+use axum::body::{Bytes, HttpBody};
+use hyper::body::{Frame, Incoming, SizeHint};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+/// After so many bytes a client counts as one that has begun to send just now. Nearly all bodies are smaller; uploads of nodes are not.
+const PROGRESS_BYTES: usize = 16 * 1024;
+
+/// What is left of a body after its answer is read to its end, so that the connection can be used again, if it is no longer than this.
+const REST_BYTES_MAX: u64 = 64 * 1024;
+
+/// The rest of a small body follows its head at once, or not for long.
+const REST_WAIT: Duration = Duration::from_millis(100);
+
+/// Why the service stopped reading a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Stopped {
+    #[error("the client sends too slowly, and another one needs its place")]
+    ClientTooSlow,
+    #[error("there was no turn for the request when its body had arrived")]
+    NoTurn,
+}
+
+/// The body as handlers read it.
+pub struct TurnBody {
+    body: Option<Incoming>,
+    /// Ends before the body if a handler keeps that: the turn is the answer's.
+    turn: Weak<Turn>,
+    unread: Unread,
+    state: State,
+    /// Since when this client is waited for, and what it has sent since.
+    age: Option<Age>,
+    sent: usize,
+}
+
+enum State {
+    /// The request has its turn, or has lost it for good.
+    Going,
+    /// The client is waited for. Resolves when the connection has to leave.
+    Paused(Pin<Box<dyn Future<Output = ()> + Send>>),
+    /// These bytes have come, and the next turn is waited for.
+    Resuming(Option<Result<Frame<Bytes>, hyper::Error>>, Pin<Box<dyn Future<Output = Option<Permits>> + Send>>),
+}
+
+/// What a handler left of a body.
+#[derive(Clone, Default)]
+pub struct Unread(Arc<Mutex<Option<Incoming>>>);
+
+impl TurnBody {
+    pub fn new(body: Incoming, turn: &Arc<Turn>) -> (Self, Unread) {
+        let unread = Unread::default();
+        let turn = Arc::downgrade(turn);
+        (TurnBody { body: Some(body), turn, unread: unread.clone(), state: State::Going, age: None, sent: 0 }, unread)
+    }
+
+    fn poll_client(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        let frame = ready!(Pin::new(body).poll_frame(context));
+        match &frame {
+            Some(Ok(frame)) => self.sent += frame.data_ref().map_or(0, Bytes::len),
+            Some(Err(_)) => {}
+            None => self.body = None,
+        }
+        if self.sent >= PROGRESS_BYTES {
+            (self.sent, self.age) = (0, None);
+        }
+        Poll::Ready(frame)
+    }
+}
+
+impl HttpBody for TurnBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let this = self.get_mut();
+        let Some(turn) = this.turn.upgrade() else {
+            return this.poll_client(context).map(|frame| frame.map(|read| read.map_err(axum::Error::new)));
+        };
+        let stopped = |why| Poll::Ready(Some(Err(axum::Error::new(why))));
+        loop {
+            match &mut this.state {
+                State::Going => match this.poll_client(context) {
+                    Poll::Ready(frame) => return Poll::Ready(frame.map(|read| read.map_err(axum::Error::new))),
+                    Poll::Pending => {
+                        this.age = turn.pause(this.age);
+                        let place = turn.place().clone();
+                        this.state = State::Paused(Box::pin(async move { place.to_leave().await }));
+                    }
+                },
+                State::Paused(to_leave) => {
+                    if to_leave.as_mut().poll(context).is_ready() {
+                        this.state = State::Going;
+                        turn.give_up_body();
+                        return stopped(Stopped::ClientTooSlow);
+                    }
+                    let frame = ready!(this.poll_client(context));
+                    let place = turn.place().clone();
+                    this.state = State::Resuming(frame, Box::pin(async move { place.permits().await }));
+                }
+                State::Resuming(frame, permits) => {
+                    let (permits, frame) = (ready!(permits.as_mut().poll(context)), frame.take());
+                    this.state = State::Going;
+                    let Some(permits) = permits else { return stopped(Stopped::NoTurn) };
+                    turn.go_on(permits);
+                    return Poll::Ready(frame.map(|read| read.map_err(axum::Error::new)));
+                }
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.state {
+            State::Resuming(..) => false,
+            _ => self.body.as_ref().is_none_or(HttpBody::is_end_stream),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map(HttpBody::size_hint).unwrap_or_default()
+    }
+}
+
+impl Drop for TurnBody {
+    fn drop(&mut self) {
+        *self.unread.0.lock().unwrap_or_else(PoisonError::into_inner) = self.body.take();
+    }
+}
+
+impl Unread {
+    /// Reads what is left of a small body. `false`: it is too long, or did not come at once, or its client waits for leave to send it (`expects`); the
+    /// connection is of no use for another request.
+    pub async fn read_to_end(&self, expects: bool) -> bool {
+        let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut body) = left.filter(|body| !body.is_end_stream()) else { return true };
+        if expects {
+            return false;
+        }
+        let mut read = body.size_hint().lower();
+        let all = async {
+            while read <= REST_BYTES_MAX {
+                match std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+                    None => return true,
+                    Some(Ok(frame)) if body.size_hint().exact().is_none() => {
+                        read += frame.data_ref().map_or(0, Bytes::len) as u64;
+                    }
+                    Some(Ok(_)) => {}
+                    Some(Err(_)) => return false,
+                }
+            }
+            false
+        };
+        tokio::time::timeout(REST_WAIT, all).await.unwrap_or(false)
+    }
+}

@@ -1,0 +1,145 @@
+//! Request bodies that come slowly, or are not read: they hold nothing that other clients need.
+
+use cyclorama_tests::{DatabaseChoice, FakeStripe, Options, Service};
+use futures::future::join_all;
+use reqwest::StatusCode;
+use std::net::Ipv4Addr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+const JSON: &str = "application/json";
+const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+const THERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+
+/// Sends text on a new connection that comes from an address of this machine.
+async fn send(service: &Service, from: Ipv4Addr, text: &str) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((from, 0).into()).unwrap();
+    let address = service.base_url.strip_prefix("http://").unwrap().parse().unwrap();
+    let mut stream = socket.connect(address).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    stream
+}
+
+/// The head of a request whose body has so many bytes.
+fn head(path: &str, kind: &str, bytes: usize) -> String {
+    format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: {bytes}\r\n\r\n")
+}
+
+/// Everything until the service closes the connection.
+async fn to_the_end(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    let read = stream.read_to_end(&mut text);
+    let _ = tokio::time::timeout(Duration::from_secs(20), read).await.expect("is closed");
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The answer to a request of ours whose connection stays open: its head, in lower case, without its body.
+async fn answer(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    let read = async {
+        while !text.ends_with(b"\r\n\r\n") {
+            text.push(stream.read_u8().await.expect("an answer"));
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), read).await.expect("an answer in time");
+    let head = String::from_utf8(text).unwrap().to_ascii_lowercase();
+    let bytes = head.split("content-length: ").nth(1).and_then(|rest| rest.split("\r\n").next()).unwrap();
+    let mut body = vec![0; bytes.parse().unwrap()];
+    stream.read_exact(&mut body).await.unwrap();
+    head
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_comes_slowly_takes_no_turn() {
+    let stripe = FakeStripe::start().await.unwrap();
+    let options = stripe.options().set("CYCLORAMA_CONNECTIONS_MAX", 16);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    for (path, kind, is_read_first) in [
+        ("/sign-in", FORM, true),
+        ("/forgot-password", FORM, true),
+        ("/sign-up", FORM, true),
+        ("/webhooks/stripe", JSON, true),
+        ("/dashboard/keys", FORM, true),
+        ("/api/v1/events", JSON, false),
+        ("/api/auth/device/token", JSON, false),
+    ] {
+        let begun = head(path, kind, 20) + "x";
+        let mut held = Vec::new();
+        for _ in 0..200 {
+            held.push(send(&service, HERE, &begun).await);
+        }
+        for round in 0..10 {
+            // One more byte of each, so that none of them is idle.
+            for stream in &mut held {
+                let _ = stream.write_all(b"x").await;
+            }
+            for good in ["/api/v1/images/options", "/readyz", "/healthz", "/docs/errors"] {
+                let request = service.visit(good).header("connection", "close").timeout(Duration::from_secs(20));
+                let status = request.send().await.expect(good).status();
+                assert_eq!(status, StatusCode::OK, "{good}, round {round} of {path}");
+            }
+        }
+        if !is_read_first {
+            // Counted before their bodies are read: so many at once do not all get as far as that.
+            continue;
+        }
+        // The first have made room, and were told why if their requests had begun. The last is still waited for.
+        let mut last = held.pop().unwrap();
+        held.truncate(20);
+        let first = join_all(held.iter_mut().map(to_the_end)).await;
+        assert!(first.iter().any(|told| told.contains("timed_out")), "{path}: {first:?}");
+        assert!(first.iter().all(|told| told.is_empty() || told.starts_with("HTTP/1.1 408")), "{path}: {first:?}");
+        last.write_all(&[b'x'; 9]).await.unwrap();
+        let answered = answer(&mut last).await;
+        assert!(["http/1.1 4", "http/1.1 303"].iter().any(|start| answered.starts_with(start)), "{path}: {answered}");
+        assert!(!answered.starts_with("http/1.1 408"), "{path}: {answered}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_network_has_half_of_the_turns() {
+    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let customer = service.customer(100).unwrap();
+    // No node is there: those that have a turn wait for their render.
+    let mut held = Vec::new();
+    for number in 0..60 {
+        let car = format!(
+            "GET /api/v1/images/car?make=honda&model=civic&year={} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n",
+            2000 + number % 20,
+            customer.key
+        );
+        held.push(send(&service, HERE, &car).await);
+    }
+    let mut other = send(&service, THERE, "GET /docs/errors HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    let answered = answer(&mut other).await;
+    assert!(answered.starts_with("http/1.1 200"), "{answered}");
+    let shown = service.operator(&["account", "show", &customer.account_id]).unwrap();
+    assert_eq!(shown["held"], 8, "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_before_the_body_was_read_leaves_the_connection_of_use_or_says_that_it_closes() {
+    let service = Service::start(DatabaseChoice::Sqlite).await.unwrap();
+    let next = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    for path in ["/api/v1/image-urls", "/api/mcp", "/healthz", "/api/v1/nowhere", "/node/v1/nodes"] {
+        // A small body that comes behind its head is read to its end.
+        let mut stream = send(&service, HERE, &(head(path, JSON, 4) + "ab")).await;
+        stream.write_all(b"cd").await.unwrap();
+        let refused = answer(&mut stream).await;
+        assert!(refused.starts_with("http/1.1 40") && !refused.contains("connection: close"), "{path}: {refused}");
+        stream.write_all(next.as_bytes()).await.unwrap();
+        assert!(answer(&mut stream).await.starts_with("http/1.1 200"), "{path}");
+        // A large one is not, nor one that does not come, nor one whose client waits for leave to send it.
+        let large = head(path, JSON, 10_000_000);
+        let absent = head(path, JSON, 100);
+        let expecting = absent.replace("Host: x", "Host: x\r\nExpect: 100-continue");
+        for text in [large, absent, expecting] {
+            let refused = to_the_end(&mut send(&service, HERE, &text).await).await.to_ascii_lowercase();
+            assert!(refused.starts_with("http/1.1 40") && refused.contains("connection: close"), "{text}{refused}");
+        }
+    }
+}
