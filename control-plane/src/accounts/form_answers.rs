@@ -8,6 +8,9 @@ use sqlx::Row;
 /// Long enough for a second click on a slow network, short for something that shows a key.
 const KEPT_MS: i64 = 60_000;
 
+/// How many answers one statement forgets. An answer may have half a megabyte.
+const FORGOTTEN_AT_ONCE: i64 = 200;
+
 /// Claims a form for the caller. Returns `true` if nobody has sent it before, or if its earlier answer has expired. The caller then carries
 /// it out, and either keeps the answer or drops the claim.
 pub async fn claim(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
@@ -52,9 +55,17 @@ pub async fn drop_claim(db: &Database, id: &str) -> Result<(), sqlx::Error> {
     db.write(sqlx::query("delete from form_answers where id = $1").bind(id.to_owned())).await.map(drop)
 }
 
-/// Answers whose time is over.
+/// Forgets answers whose time is over, a few at a time, so that other writers wait for none of the steps for long.
 pub(super) async fn forget_old(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
-    db.write(sqlx::query("delete from form_answers where expires_at_ms <= $1").bind(now.0)).await.map(drop)
+    loop {
+        let delete = sqlx::query(
+            "delete from form_answers where id in
+             (select id from form_answers where expires_at_ms <= $1 order by expires_at_ms limit $2)",
+        );
+        if db.write(delete.bind(now.0).bind(FORGOTTEN_AT_ONCE)).await? < FORGOTTEN_AT_ONCE as u64 {
+            return Ok(());
+        }
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +93,16 @@ mod tests {
             assert!(!claim(at).await);
             forget_old(&db, at.plus_ms(KEPT_MS)).await.expect("forgets");
             assert!(claim(at).await);
+
+            // More than one step forgets.
+            for number in 0..FORGOTTEN_AT_ONCE + 1 {
+                assert!(super::claim(&db, &number.to_string(), at).await.expect("claims"));
+            }
+            assert!(super::claim(&db, "young", at.plus_ms(1)).await.expect("claims"));
+            forget_old(&db, at.plus_ms(KEPT_MS)).await.expect("forgets");
+            let left = sqlx::query("select id from form_answers").fetch_all(&db.readers).await.expect("reads");
+            let left: Vec<String> = left.iter().map(|row| row.get(0)).collect();
+            assert_eq!(left, ["young"]);
         }
     }
 }

@@ -168,12 +168,14 @@ pub fn is_known_node(app: &App, headers: &HeaderMap) -> bool {
         .is_some_and(|token| app.known_nodes.contains_key(&token.hash()))
 }
 
+/// The address that a request's connection comes from.
+pub fn peer(extensions: &Extensions) -> Option<IpAddr> {
+    extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip())
+}
+
 /// Whether the connection comes from a proxy whose word is taken.
 pub fn is_trusted_peer(app: &App, extensions: &Extensions) -> bool {
-    let peer = extensions.get::<ConnectInfo<SocketAddr>>();
-    peer.is_some_and(|ConnectInfo(peer)| {
-        app.config.listen.trusted_proxies.iter().any(|proxy| proxy.contains(peer.ip()))
-    })
+    peer(extensions).is_some_and(|peer| app.config.listen.trusted_proxies.iter().any(|proxy| proxy.contains(peer)))
 }
 
 /// The operator, on the operator address only.

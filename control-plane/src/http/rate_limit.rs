@@ -2,19 +2,18 @@
 //! meter, exactly and for all processes together.
 
 use super::error::Problem;
-use super::extract::{Caller, ClientIp, client_ip};
+use super::extract::{Caller, ClientIp, client_ip, peer};
 use super::frame::is_probe;
+use super::legacy;
 use super::network_counts::Over;
 use super::v1::answer::problem;
 use crate::app::App;
 use crate::delivery;
 use crate::ledger::{Charge, Entry, Outcome, RateCount, Window};
-use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::http::header::AUTHORIZATION;
-use axum::http::{HeaderName, HeaderValue, Method};
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::SocketAddr;
 
 pub use super::network_counts::network_of;
 
@@ -105,21 +104,23 @@ pub async fn counted_by_address(
     answer: impl Future<Output = Result<Response, Problem>>,
 ) -> Response {
     if let Err(over) = app.network_counts.write(purpose, ip.0, limit_per_minute, app.clock.now()) {
-        return refuse(over);
+        return over_limit(over).into_response();
     }
     counted_as(app, format!("{purpose} {}", network_of(ip.0)), limit_per_minute, answer).await
 }
 
-fn refuse(over: Over) -> Response {
+/// The refusal of a request that is over what its network may do.
+pub fn over_limit(over: Over) -> Problem {
     match over {
         Over::Client(window) => {
-            let mut response = Problem::rate_limited(window.reset_seconds.max(1) as u64).into_response();
-            describe(&mut response, window, Policy::Address);
-            response
+            let refusal = Problem::rate_limited(window.reset_seconds.max(1) as u64);
+            fields(window, Policy::Address)
+                .into_iter()
+                .fold(refusal, |refusal, (name, text)| refusal.header(name, &text))
         }
         Over::Everybody { reset_seconds } => {
             let detail = "Too many such requests are coming in from everywhere: try again in a minute.";
-            Problem::unavailable("at_capacity", detail).retry_after(reset_seconds.max(1) as u64).into_response()
+            Problem::unavailable("at_capacity", detail).retry_after(reset_seconds.max(1) as u64)
         }
     }
 }
@@ -131,28 +132,61 @@ const READS: &str = "reads";
 pub async fn public_reads(State(app): State<App>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>();
     let count = route.map_or(Count::Nothing, |route| what_counts(request.method(), route.as_str()));
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    let (Some(peer), Count::Reads | Count::Refusals) = (peer, count) else { return next.run(request).await };
+    let (Some(peer), Count::Reads | Count::Refusals) = (peer(request.extensions()), count) else {
+        return next.run(request).await;
+    };
     let ClientIp(ip) = client_ip(peer, request.headers(), &app.config.listen.trusted_proxies);
     let limit = app.config.limits.public_reads_per_minute;
-    match count {
-        Count::Reads => match app.network_counts.read(READS, ip, limit, app.clock.now()) {
+    if count == Count::Reads {
+        return match app.network_counts.read(READS, ip, limit, app.clock.now()) {
             Ok(()) => next.run(request).await,
-            Err(over) => refuse(over),
-        },
-        _ => {
-            let is_granted = request.headers().contains_key(AUTHORIZATION)
-                || request.headers().contains_key("x-api-key")
-                || request.uri().query().is_some_and(|query| query.contains("sig="));
-            if !is_granted && let Err(over) = app.network_counts.is_over(READS, ip, limit, app.clock.now()) {
-                return refuse(over);
+            Err(over) => over_limit(over).into_response(),
+        };
+    }
+    if let Err(over) = app.network_counts.is_over(READS, ip, limit, app.clock.now()) {
+        return picture_over_limit(&app, over, request, next).await;
+    }
+    let response = next.run(request).await;
+    if response.status().is_client_error() {
+        let _ = app.network_counts.read(READS, ip, limit, app.clock.now());
+    }
+    response
+}
+
+/// Answers a request for a picture from a network that is over its limit: only if it proves a grant, which is looked at before anything else is done.
+async fn picture_over_limit(app: &App, over: Over, request: Request, next: Next) -> Response {
+    match Proof::of(app, request.uri().query().unwrap_or_default(), request.headers()).await {
+        Ok(Some(Proof::Signature)) => next.run(request).await,
+        Ok(Some(Proof::Key(mut caller))) => {
+            if let Err(refusal) = refuse_when_full(app, &mut caller).await {
+                return refusal.into_response();
             }
             let response = next.run(request).await;
-            if response.status().is_client_error() {
-                let _ = app.network_counts.read(READS, ip, limit, app.clock.now());
+            // What was refused before the key was looked at is counted for the key.
+            let is_counted = caller.is_counted || response.headers().contains_key(RATELIMIT_LIMIT);
+            match response.status().is_client_error() && !is_counted {
+                true => counted(app, &caller, async { Ok(response) }).await,
+                false => response,
             }
-            response
         }
+        Err(failure) if failure.status().is_server_error() => failure.into_response(),
+        Ok(None) | Err(_) => over_limit(over).into_response(),
+    }
+}
+
+/// A grant for a picture that was found good.
+enum Proof {
+    /// A partner has signed the address.
+    Signature,
+    Key(Caller),
+}
+
+impl Proof {
+    async fn of(app: &App, query: &str, headers: &HeaderMap) -> Result<Option<Self>, Problem> {
+        if legacy::car::is_signed(app, query).await? {
+            return Ok(Some(Proof::Signature));
+        }
+        Ok(Caller::from_headers(app, headers).await?.map(Proof::Key))
     }
 }
 
@@ -162,7 +196,7 @@ enum Count {
     /// Every request.
     Reads,
     /// Only requests that are refused, because the good ones of this route are embedded in pages by the dozen. Over the limit, every request that
-    /// shows no grant is refused.
+    /// proves no grant is refused.
     Refusals,
 }
 

@@ -17,7 +17,7 @@ fn in_seconds(seconds: i64) -> i64 {
 }
 
 /// The query with the signature a partner would put on it; its keys are sorted already.
-fn signed(secret: &str, sorted_query: &str) -> String {
+pub fn signed(secret: &str, sorted_query: &str) -> String {
     let mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     let text = format!("/images/car.png?{sorted_query}");
     let signature = mac.chain_update(text.as_bytes()).finalize().into_bytes();

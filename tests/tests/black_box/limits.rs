@@ -1,6 +1,8 @@
 //! Limits on what anybody may ask without a key, and what a key over its limit costs.
 
-use cyclorama_tests::{Browser, DatabaseChoice, Options, Service, on_both_databases};
+use super::embeds::signed;
+use cyclorama_tests::stripe::unix_seconds;
+use cyclorama_tests::{Browser, DatabaseChoice, Options, Service, on_both_databases, secrets};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -173,4 +175,50 @@ async fn public_texts_are_compressed_and_loaded_once() {
     }
     let account = service.get(&customer, "/api/v1/account").header("accept-encoding", "gzip").send().await.unwrap();
     assert!(!account.headers().contains_key("content-encoding"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_a_grant_that_is_good_is_exempt_from_the_count_of_refused_pictures() {
+    let options = Options::default().set("CYCLORAMA_PUBLIC_READS_PER_MINUTE", 5);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let customer = service.customer(1).unwrap();
+    let limited = ["key", "create", "--account", &customer.account_id, "--rate-limit", "20"];
+    let limited = service.operator(&limited).unwrap()["key"].as_str().unwrap().to_owned();
+    let secret = service.operator(&["partner-secret", "create", "--key", &customer.key_id]).unwrap();
+    let secret = secret["secret"].as_str().unwrap().to_owned();
+    secrets::note(&secret);
+    let revoked = service.customer(1).unwrap();
+    service.operator(&["key", "revoke", &revoked.key_id]).unwrap();
+    service.early_in_a_minute().await;
+    let missing = "/images/car.png?make=nosuch&model=x&year=2020";
+    for number in 0..5 {
+        let answer = service.visit(missing).header("x-api-key", "x").send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{number}");
+    }
+    let bearer = |key: &str| ("authorization", format!("Bearer {key}"));
+    let signature = "0".repeat(64);
+    for (query, (name, value)) in [
+        (String::new(), ("x-api-key", "x".to_owned())),
+        (String::new(), ("x-api-key", String::new())),
+        (String::new(), bearer("x")),
+        (String::new(), bearer(&revoked.key)),
+        (String::new(), ("authorization", "Basic eDp4".to_owned())),
+        ("&sig=x".to_owned(), ("accept", "*/*".to_owned())),
+        (format!("&exp=4000000000&sig={signature}"), ("accept", "*/*".to_owned())),
+        (format!("&exp={}&sig={signature}", unix_seconds() + 600), ("accept", "*/*".to_owned())),
+        ("&notsig=sig=".to_owned(), ("accept", "*/*".to_owned())),
+    ] {
+        let answer = service.visit(&format!("{missing}{query}")).header(name, &value).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS, "{query} {name}");
+        assert_eq!(answer.headers()["ratelimit-policy"], "\"per-address\";q=5;w=60", "{query} {name}");
+    }
+    // A partner's embed goes on, and a key has its own count.
+    let address = signed(&secret, &format!("exp={}&make=nosuch&model=x&year=2020", unix_seconds() + 600));
+    assert_eq!(service.visit(&address).send().await.unwrap().status(), StatusCode::NOT_FOUND);
+    for number in 0..21 {
+        let answer = service.visit(missing).bearer_auth(&limited).send().await.unwrap();
+        let expected = if number < 20 { StatusCode::NOT_FOUND } else { StatusCode::TOO_MANY_REQUESTS };
+        assert_eq!(answer.status(), expected, "{number}");
+        assert_eq!(answer.headers()["ratelimit-policy"], "\"per-key\";q=20;w=60", "{number}");
+    }
 }

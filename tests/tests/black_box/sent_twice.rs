@@ -31,6 +31,11 @@ async fn stored_answers(service: &Service) -> Vec<String> {
     sqlx::query_scalar(sql).fetch_all(&mut connection).await.unwrap()
 }
 
+async fn forms_kept(service: &Service) -> i64 {
+    let mut connection = service.database().await.unwrap();
+    sqlx::query_scalar("select count(*) from form_answers").fetch_one(&mut connection).await.unwrap()
+}
+
 on_both_databases! {
     async fn a_key_is_made_rotated_and_revoked_once(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
@@ -118,7 +123,7 @@ on_both_databases! {
     async fn a_form_that_ends_its_session_is_answered_alike(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let mut ada = person(&service, "ada").await;
-        let changed = [("old_password", PASSWORD), ("password", "another long way")];
+        let changed = [("old_password", "a long password"), ("password", "another long way")];
         let pages = twice(&mut ada, "/dashboard/password", "/dashboard/password", &changed).await;
         same(&pages);
         assert_eq!(pages.1.location(), "/dashboard/password?changed=yes");
@@ -149,6 +154,39 @@ on_both_databases! {
         assert_eq!(confirmed.1.status, StatusCode::SEE_OTHER, "{}", confirmed.1.text());
         assert!(ada.is_signed_in().await.unwrap());
         assert_eq!(mailbox.letters().len(), 1);
+    }
+
+    async fn what_strangers_send_is_counted_before_it_is_kept(db: DatabaseChoice) {
+        let options = Options::default().set("CYCLORAMA_SIGN_UP_PER_MINUTE", 4).set("CYCLORAMA_SIGN_IN_PER_MINUTE", 4);
+        let service = Service::start_with(db, options).await.unwrap();
+        let mut stranger = Browser::new(&service);
+        let token = stranger.get("/sign-up").await.unwrap().field("csrf").unwrap();
+        service.early_in_a_minute().await;
+        // Nobody is signed in, so nothing is done.
+        for path in ["/dashboard/keys", "/dashboard/billing", "/dashboard/password", "/device", "/dashboard/keys/x/rotate"] {
+            for number in 0..3 {
+                let page = stranger.post(path, &[("csrf", &token), ("n", &number.to_string())]).await.unwrap();
+                assert!(page.status == StatusCode::SEE_OTHER && page.location().starts_with("/sign-in"), "{path}");
+            }
+        }
+        assert_eq!(forms_kept(&service).await, 0);
+        let cookies = stranger.cookies.clone();
+        for (path, done) in [("/sign-up", StatusCode::SEE_OTHER), ("/confirm/x", StatusCode::NOT_FOUND)] {
+            for number in 0..8 {
+                stranger.cookies = cookies.clone();
+                let email = format!("stranger{number}@example.com");
+                secrets::note(PASSWORD);
+                let fields = [("csrf", token.as_str()), ("email", &email), ("password", PASSWORD)];
+                let page = stranger.post(path, &fields).await.unwrap();
+                let expected = if number < 4 { done } else { StatusCode::TOO_MANY_REQUESTS };
+                assert_eq!(page.status, expected, "{path} {number}: {}", page.text());
+            }
+        }
+        assert_eq!(forms_kept(&service).await, 4, "what was done, and nothing of what was refused");
+        // The first of a double click was counted, the second is not.
+        stranger.cookies = cookies;
+        let fields = [("csrf", token.as_str()), ("email", "stranger0@example.com"), ("password", PASSWORD)];
+        assert_eq!(stranger.post("/sign-up", &fields).await.unwrap().status, StatusCode::SEE_OTHER);
     }
 
     async fn signing_out_in_a_second_tab_leads_to_the_start(db: DatabaseChoice) {

@@ -178,6 +178,11 @@ impl Client {
     }
 }
 
+/// Whether a partner has signed the address with this query; an error says what is wrong with a signature that is there.
+pub async fn is_signed(app: &App, query: &str) -> Result<bool, Problem> {
+    Ok(check_signature(app, query, &without_tags(query).0).await?.is_some())
+}
+
 /// The claims of a signed address, and the account whose partner signed it. A signature that is there must be good: it never falls through
 /// to another grant. Tags that were added to the address later are no part of what was signed; one that a partner signed with the rest is.
 async fn check_signature(

@@ -9,9 +9,11 @@ use super::visit::{self, FormCookie};
 use crate::accounts::form_answers::{self, FormState};
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::read_body;
+use crate::http::extract::{ClientIp, client_ip, peer, read_any_body};
+use crate::http::rate_limit::over_limit;
 use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -21,11 +23,12 @@ use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tracing::Instrument;
 
-/// Forms that make, replace, end or decide something. Those that only set what they say, and those that sign in, may be done again.
-const ONCE: [&str; 11] = [
-    "/sign-up",
-    "/confirm/{link}",
-    "/reset-password/{link}",
+/// Forms of visitors that make or decide something.
+const ONCE_OF_VISITORS: [&str; 3] = ["/sign-up", "/confirm/{link}", "/reset-password/{link}"];
+
+/// Forms of somebody who is signed in that make, replace, end or decide something. Those that only set what they say, and those that sign in, may
+/// be done again.
+const ONCE_OF_USERS: [&str; 8] = [
     "/device",
     "/dashboard/keys",
     "/dashboard/keys/{key_id}/rotate",
@@ -95,22 +98,42 @@ impl Sent {
 }
 
 pub async fn once(State(app): State<App>, request: Request, next: Next) -> Response {
-    let is_once = request.method() == Method::POST
-        && request.extensions().get::<MatchedPath>().is_some_and(|path| ONCE.contains(&path.as_str()));
-    if !is_once {
-        return next.run(request).await;
-    }
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let form = route.as_ref().filter(|_| request.method() == Method::POST).and_then(|route| Kind::of(route.as_str()));
+    let Some(kind) = form else { return next.run(request).await };
     let (parts, body) = request.into_parts();
-    let body = match read_body(Request::from_parts(parts.clone(), body), &app).await {
+    let body = match read_any_body(Request::from_parts(parts.clone(), body), &app).await {
         Ok(body) => body,
         Err(problem) => return problem.into_response(),
     };
     let sent = sent(&app, &parts.headers, parts.uri.path(), &body);
+    let ip = peer(&parts.extensions).map(|peer| client_ip(peer, &parts.headers, &app.config.listen.trusted_proxies));
     let request = Request::from_parts(parts, Body::from(body));
     match sent {
-        Some(sent) => answer(app, sent, request, next).await.unwrap_or_else(IntoResponse::into_response),
+        Some(sent) => answer(app, kind, ip, sent, request, next).await.unwrap_or_else(IntoResponse::into_response),
         // The form says itself that it is not ours.
         None => next.run(request).await,
+    }
+}
+
+/// Who may send a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    SignUp,
+    /// Somebody whom a link was sent to.
+    Link,
+    /// Somebody who is signed in.
+    User,
+}
+
+impl Kind {
+    /// `None` for a form that may be done again.
+    fn of(route: &str) -> Option<Self> {
+        match route {
+            "/sign-up" => Some(Kind::SignUp),
+            route if ONCE_OF_VISITORS.contains(&route) => Some(Kind::Link),
+            route => ONCE_OF_USERS.contains(&route).then_some(Kind::User),
+        }
     }
 }
 
@@ -121,8 +144,16 @@ fn sent(app: &App, headers: &HeaderMap, path: &str, body: &Bytes) -> Option<Sent
     Some(Sent::new(cookie, path, body))
 }
 
-async fn answer(app: App, sent: Sent, request: Request, next: Next) -> Result<Response, Problem> {
+async fn answer(
+    app: App,
+    kind: Kind,
+    ip: Option<ClientIp>,
+    sent: Sent,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
     let begun = tokio::time::Instant::now();
+    let mut is_counted = false;
     loop {
         let state = form_answers::find(&app.db, &sent.id, app.clock.now()).await?;
         if let FormState::Done(sealed) = &state
@@ -131,8 +162,12 @@ async fn answer(app: App, sent: Sent, request: Request, next: Next) -> Result<Re
             // The first may have ended the session that the form was made for.
             return Ok(kept);
         }
-        if state == FormState::Unknown && !visit::is_given(&app, &sent.cookie).await? {
-            return Ok(next.run(request).await);
+        if state == FormState::Unknown && !is_counted {
+            if !may_claim(&app, kind, &sent.cookie).await? {
+                return Ok(next.run(request).await);
+            }
+            count(&app, kind, ip)?;
+            is_counted = true;
         }
         if state == FormState::Unknown && form_answers::claim(&app.db, &sent.id, app.clock.now()).await? {
             // Goes on when the browser has hung up, as it does with the first of two clicks.
@@ -146,18 +181,37 @@ async fn answer(app: App, sent: Sent, request: Request, next: Next) -> Result<Re
             });
         }
         if begun.elapsed() > WAIT {
-            return Err(Problem::conflict(
-                "form_in_progress",
-                "This form was sent twice, and the first is still being done. Open the page again to see what came of it.",
-            ));
+            let detail = "This form was sent twice, and the first is still being done. Open the page again to see what came of it.";
+            return Err(Problem::conflict("form_in_progress", detail));
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
+/// Whether the form can be done, so that what comes of it is worth a row: a form of somebody who is signed in needs a session.
+async fn may_claim(app: &App, kind: Kind, cookie: &FormCookie) -> Result<bool, Problem> {
+    match (kind, cookie) {
+        (Kind::User, FormCookie::Visitor(_)) => Ok(false),
+        _ => visit::is_given(app, cookie).await,
+    }
+}
+
+/// Counts a row that is about to be written, for the client's network, the networks around it and everybody. A form's own handler counts what it
+/// does, but later.
+fn count(app: &App, kind: Kind, ip: Option<ClientIp>) -> Result<(), Problem> {
+    let limits = &app.config.limits;
+    let (purpose, limit) = match kind {
+        Kind::SignUp => ("sign-up forms", limits.sign_up_per_minute),
+        Kind::Link => ("forms of links", limits.sign_in_per_minute),
+        Kind::User => ("forms of users", limits.dashboard_per_minute),
+    };
+    let Some(ClientIp(ip)) = ip else { return Err(Problem::internal()) };
+    app.network_counts.write(purpose, ip, limit, app.clock.now()).map_err(over_limit)
+}
+
 /// Keeps what was done. What was refused or failed is forgotten: sent again it is tried again.
 async fn keep(app: &App, sent: &Sent, response: Response) -> Response {
-    let is_done = response.status().is_success() || response.status().is_redirection();
+    let is_done = response.status().is_success() || (response.status().is_redirection() && !asks_to_sign_in(&response));
     let (parts, body) = response.into_parts();
     let Ok(body) = axum::body::to_bytes(body, usize::MAX).await else { return Problem::internal().into_response() };
     let sealed = (is_done && body.len() <= ANSWER_BYTES_MAX)
@@ -175,6 +229,12 @@ async fn keep(app: &App, sent: &Sent, response: Response) -> Response {
         tracing::warn!(error = &error as &dyn std::error::Error, "the answer to a form is not kept");
     }
     Response::from_parts(parts, Body::from(body))
+}
+
+/// Whether nothing was done, because the browser's session has ended.
+fn asks_to_sign_in(response: &Response) -> bool {
+    let leads_to = response.headers().get(LOCATION).map(HeaderValue::as_bytes).unwrap_or_default();
+    leads_to.starts_with(b"/sign-in")
 }
 
 fn unkeep(sent: &Sent, sealed: &str) -> Option<Response> {
