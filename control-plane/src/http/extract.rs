@@ -291,7 +291,7 @@ impl<T: DeserializeOwned> FromRequest<App> for NodeBody<T> {
 pub async fn read_body(request: Request, app: &App) -> Result<Bytes, Problem> {
     let bytes = read_any_body(request, app).await?;
     match plain_text::escapes_nul(&bytes) {
-        true => Err(Problem::bad_request("invalid_text", "A text of the body holds the character NUL (`\\u0000`).")),
+        true => Err(json::nul_in(&bytes)),
         false => Ok(bytes),
     }
 }

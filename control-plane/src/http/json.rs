@@ -156,6 +156,33 @@ fn refuse_null(value: &Value, path: &str, free: &[&str]) -> Result<(), BadJson> 
     }
 }
 
+/// The refusal of a body with a text that holds NUL. It names the member, and the place in a list of items, where the body can be read.
+pub fn nul_in(text: &[u8]) -> Problem {
+    let path = value(text).ok().and_then(|value| path_of_nul(&value, ""));
+    let Some(path) = path.filter(|path| !path.is_empty()) else {
+        return Problem::bad_request("invalid_text", "A text of the body holds the character NUL (`\\u0000`).");
+    };
+    let problem = Problem::bad_request("invalid_text", format!("`{path}` holds the character NUL (`\\u0000`)."));
+    let index = path.split_once('[').and_then(|(_, rest)| rest.split_once(']')?.0.parse::<usize>().ok());
+    let problem = problem.with("parameter", path);
+    index.into_iter().fold(problem, |problem, index| problem.with("index", index))
+}
+
+/// The path of the first member whose name or text holds NUL; empty for a text that is the whole body.
+pub fn path_of_nul(value: &Value, path: &str) -> Option<String> {
+    match value {
+        Value::String(text) => text.contains('\0').then(|| path.to_owned()),
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(index, item)| path_of_nul(item, &format!("{path}[{index}]")))
+        }
+        Value::Object(members) => members.iter().find_map(|(name, value)| {
+            let path = below(path, &shortened(name).replace('\0', "\u{fffd}"));
+            if name.contains('\0') { Some(path) } else { path_of_nul(value, &path) }
+        }),
+        _ => None,
+    }
+}
+
 fn null(path: &str) -> BadJson {
     BadJson::member(path, "is null: leave it out instead")
 }

@@ -5,6 +5,7 @@
 //! Public is what may be kept by caches and sets no cookie; pages with forms, and of somebody who is signed in, say `private, no-store`.
 
 use super::error::Problem;
+use super::refused::is_bare;
 use super::v1::answer::if_none_match;
 use crate::delivery::{etag_matches, etag_of_bytes};
 use axum::body::{Body, HttpBody, to_bytes};
@@ -50,9 +51,10 @@ pub async fn sent_well(mut request: Request, next: Next) -> Response {
     if is_head { without_body(response) } else { response }
 }
 
-/// The answer to HEAD, from that to GET. A refusal stays as it is: the frame writes its text, and the server leaves that out.
+/// The answer to HEAD, from that to GET. A refusal stays as it is, one of the framework's as well: the frame writes its text, and the server leaves
+/// that out.
 fn without_body(mut response: Response) -> Response {
-    if response.extensions().get::<Problem>().is_some() {
+    if response.extensions().get::<Problem>().is_some() || is_bare(&response) {
         return response;
     }
     let has_length = response.headers().contains_key(CONTENT_LENGTH) || response.status() == StatusCode::NOT_MODIFIED;

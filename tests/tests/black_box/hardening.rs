@@ -1,11 +1,12 @@
 //! Bounds on what one client can hold: time, bytes, connections.
 
 use cyclorama_tests::{DatabaseChoice, Options, Service, on_both_databases};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 async fn impatient() -> Service {
     let options = Options::default().set("CYCLORAMA_CLIENT_TIMEOUT_SECONDS", 1);
@@ -13,7 +14,14 @@ async fn impatient() -> Service {
 }
 
 async fn connect(service: &Service) -> TcpStream {
-    TcpStream::connect(service.base_url.strip_prefix("http://").unwrap()).await.unwrap()
+    connect_from(service, Ipv4Addr::LOCALHOST).await
+}
+
+/// A connection from an address of this machine. Each is a network of its own.
+async fn connect_from(service: &Service, from: Ipv4Addr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((from, 0).into()).unwrap();
+    socket.connect(service.base_url.strip_prefix("http://").unwrap().parse().unwrap()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,7 +160,7 @@ on_both_databases! {
             (admin(&format!("/admin/accounts/{}/grants", customer.account_id)), json!({"credits": 1, "reason": "a\0b"})),
             (public("/api/v1/feedback"), json!({"request_id": "a\0b", "verdict": "bad", "reason": "a\0b"})),
             (public("/api/v1/image-urls"), json!({"make": "a\0b", "model": "x", "year": 2020})),
-            (public("/api/v1/images/resolve"), json!({"query": "a\0b"})),
+            (public("/api/v1/images/resolve"), json!({"query": "\0"})),
             (public("/api/v1/events"), json!({"events": [{"name": "a\0b"}]})),
             (public("/api/auth/device/code"), json!({"client_name": "a\0b"})),
             (public("/api/auth/device/token"), json!({"device_code": "a\0b"})),
@@ -162,6 +170,28 @@ on_both_databases! {
             let (status, url) = (answer.status(), answer.url().path().to_owned());
             assert!(status.is_client_error(), "{url} {body}: {status} {}", answer.text().await.unwrap());
         }
+        // They are told which text it is.
+        for (request, body, parameter, index) in [
+            (public("/api/v1/billing/checkout"), json!({"credits": 5000, "note": {"to": ["x", "a\0b"]}}), "note.to[1]", json!(1)),
+            (public("/api/auth/device/code"), json!({"client_name": "a\0b"}), "client_name", Value::Null),
+            (admin("/admin/accounts"), json!({"email": "a\0b@example.com"}), "email", Value::Null),
+            (admin("/admin/keys"), json!({"account_id": "x", "a\0b": 1}), "a\u{fffd}b", Value::Null),
+        ] {
+            let problem: Value = request.json(&body).send().await.unwrap().json().await.unwrap();
+            assert_eq!((&problem["code"], &problem["parameter"]), (&json!("invalid_text"), &json!(parameter)), "{problem}");
+            assert_eq!(problem["index"], index, "{problem}");
+        }
+        let call = |arguments: Value| json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "resolve_vehicle", "arguments": arguments}});
+        for arguments in [json!({"query": "a\0b"}), json!(json!({"query": "a\0b"}).to_string())] {
+            let answer = public("/api/mcp").json(&call(arguments)).send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
+            let answer: Value = answer.json().await.unwrap();
+            assert_eq!((&answer["jsonrpc"], &answer["id"], &answer["error"]["code"]), (&json!("2.0"), &json!(7), &json!(-32602)), "{answer}");
+            assert!(answer["error"]["message"].as_str().unwrap().contains("`params.arguments.query`"), "{answer}");
+        }
+        let form = service.http.post(format!("{}/sign-in", service.base_url)).form(&[("email", "a\0b@example.com"), ("password", "x")]);
+        let problem: Value = form.send().await.unwrap().json().await.unwrap();
+        assert_eq!((&problem["code"], &problem["parameter"]), (&json!("invalid_text"), &json!("email")), "{problem}");
         let form = service.http.post(format!("{}/sign-in", service.base_url)).form(&[("email", "a\0b@example.com"), ("password", "x\0y")]);
         assert!(form.send().await.unwrap().status().is_client_error());
         assert_eq!(service.balance(&customer).await.unwrap(), 9);
@@ -210,7 +240,10 @@ async fn probes_are_answered_whatever_clients_hold() {
     // No node is there: each of these waits for its render.
     let mut held = Vec::new();
     for number in 0..16 {
-        held.push(send(&service, &car(2000 + number)).await);
+        // One network has half of the turns.
+        let mut stream = connect_from(&service, Ipv4Addr::new(127, 0, 0, 1 + number % 2)).await;
+        stream.write_all(car(2000 + number as usize).as_bytes()).await.unwrap();
+        held.push(stream);
     }
     let mut others = Vec::new();
     for round in 0..4 {
@@ -230,7 +263,8 @@ async fn probes_are_answered_whatever_clients_hold() {
     assert_eq!(shown["held"], 16, "those that are answered are still at it: {shown}");
     // Of those that wait too many the oldest are refused, the youngest get their turn when there is one.
     let mut last = send(&service, "GET /docs/errors HTTP/1.1\r\nHost: x\r\n\r\n").await;
-    drop(held.pop());
+    // One of the same network.
+    drop(held.swap_remove(0));
     let line = status_line(&mut last).await;
     assert!(line.contains("200"), "{line}");
     let line = status_line(&mut others[2]).await;
@@ -314,6 +348,15 @@ async fn an_address_that_cannot_be_read_is_refused_by_name() {
         assert_eq!(answer.status(), status, "{path}");
         let problem: Value = answer.json().await.unwrap();
         assert!(problem["code"] != "refused" && problem["detail"] != "Bad Request", "{path}: {problem}");
+        // HEAD says what GET does (RFC 9110, section 9.3.2).
+        let [get, head] = [Method::GET, Method::HEAD].map(|method| {
+            service.http.request(method, format!("{}{path}", service.base_url)).header("connection", "close").send()
+        });
+        let (get, head) = (get.await.unwrap(), head.await.unwrap());
+        assert_eq!(head.status(), get.status(), "{path}");
+        for header in ["content-length", "content-type", "cache-control"] {
+            assert_eq!(head.headers().get(header), get.headers().get(header), "{header} of {path}");
+        }
     }
     let operator = service.operator_token().unwrap();
     for (path, parameter) in [

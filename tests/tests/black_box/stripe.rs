@@ -211,6 +211,27 @@ on_both_databases! {
         assert_eq!(service.balance(&customer).await.unwrap(), 5005);
     }
 
+    async fn an_event_with_nul_in_a_text_is_taken(db: DatabaseChoice) {
+        let (stripe, service, customer) = selling(db).await;
+        assert_eq!(checkout(&service, &customer, 5000, None).await.status(), StatusCode::CREATED);
+        let sessions = stripe.sessions();
+        secrets::note(sessions[0]["success_url"].rsplit('/').next().unwrap());
+        let paid = stripe.pay(&sessions[0]);
+        let mut completed = paid.completed.clone();
+        completed["data"]["object"]["customer_details"] = json!({ "name": "A\0da", "address": { "city": "\0" } });
+        // Whoever has not signed is told so, whatever the body holds.
+        let forged = send_signed(&service, Some("t=1,v1="), completed.to_string()).await.unwrap();
+        assert_eq!((forged.as_u16(), service.balance(&customer).await.unwrap()), (400, 5));
+        assert_eq!(stripe.send(&service, &completed).await.unwrap().as_u16(), 204);
+        assert_eq!(service.balance(&customer).await.unwrap(), 5005);
+        // A text that is kept: why an operator should look at it.
+        let mut strange = paid.completed.clone();
+        strange["id"] = json!("evt_strange");
+        strange["data"]["object"]["currency"] = json!("u\0d");
+        assert_eq!(stripe.send(&service, &strange).await.unwrap().as_u16(), 204);
+        assert_eq!(service.balance(&customer).await.unwrap(), 5005);
+    }
+
     async fn refunds_and_disputes(db: DatabaseChoice) {
         let (stripe, service, customer) = selling(db).await;
         for _ in 0..2 {

@@ -6,7 +6,7 @@ use super::transport::{Messages, Transport};
 use crate::app::App;
 use crate::delivery;
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, read_body};
+use crate::http::extract::{Caller, RequestId, read_any_body};
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::problem;
 use crate::ledger::Window;
@@ -52,7 +52,7 @@ pub async fn post(
     if let Err(refusal) = origins::refuse(&app.base_url, &parts.headers) {
         return counted_refusal(&app, &caller, refusal.into_response()).await;
     }
-    let body = read_body(Request::from_parts(parts.clone(), body), &app).await;
+    let body = read_any_body(Request::from_parts(parts.clone(), body), &app).await;
     let messages = match body.map(|body| Messages::read(&body)) {
         Ok(Ok(messages)) => messages,
         Ok(Err(refusal)) => return counted_refusal(&app, &caller, *refusal).await,

@@ -128,6 +128,13 @@ impl Messages {
         if !(1..=MESSAGES_MAX).contains(&messages.all().len()) {
             return refuse(ErrorCode::INVALID_REQUEST, format!("An array has 1 to {MESSAGES_MAX} messages."));
         }
+        // PostgreSQL takes NUL for no text, and no name of anything holds it.
+        let nul = messages.all().iter().find_map(|message| Some((message, json::path_of_nul(message, "")?)));
+        if let Some((message, path)) = nul {
+            let why = format!("`{path}` holds the character NUL (`\\u0000`).");
+            let id = message.get("id").filter(|id| id.is_number() || id.is_string()).filter(|_| path != "id");
+            return Err(Box::new(refusal_of(id, ErrorCode::INVALID_PARAMS, &why)));
+        }
         match messages.all().iter().all(is_message) {
             true => Ok(messages),
             false => refuse(ErrorCode::INVALID_REQUEST, "The body is not a JSON-RPC 2.0 message.".to_owned()),
@@ -171,7 +178,12 @@ fn is_message(value: &Value) -> bool {
 
 /// A JSON-RPC error that is about no message in particular.
 fn refusal(code: ErrorCode, why: &str) -> Response {
-    let body = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code.0, "message": why } });
+    refusal_of(None, code, why)
+}
+
+/// A JSON-RPC error that is about the message with this id.
+fn refusal_of(id: Option<&Value>, code: ErrorCode, why: &str) -> Response {
+    let body = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code.0, "message": why } });
     (StatusCode::BAD_REQUEST, [(CONTENT_TYPE, JSON)], body.to_string()).into_response()
 }
 

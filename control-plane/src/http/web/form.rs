@@ -3,7 +3,8 @@
 use super::visit::Visit;
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::read_body;
+use crate::http::extract::read_any_body;
+use crate::http::json::shortened;
 use crate::ledger::CREDITS_MAX;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use url::form_urlencoded;
@@ -57,10 +58,12 @@ impl FromRequest<App> for Form {
             return Err(foreign());
         }
         let visit = Visit::from_request_parts(&mut parts, app).await?;
-        let body = read_body(Request::from_parts(parts, body), app).await?;
+        let body = read_any_body(Request::from_parts(parts, body), app).await?;
         let fields: Vec<(String, String)> = form_urlencoded::parse(&body).into_owned().collect();
-        if fields.iter().any(|(_, value)| value.contains('\0')) {
-            return Err(Problem::bad_request("invalid_text", "A field of the form holds the character NUL."));
+        if let Some((name, _)) = fields.iter().find(|(name, value)| name.contains('\0') || value.contains('\0')) {
+            let name = shortened(name).replace('\0', "\u{fffd}");
+            let detail = format!("`{name}` holds the character NUL.");
+            return Err(Problem::bad_request("invalid_text", detail).with("parameter", name));
         }
         let form = Form(fields);
         match visit.owns_form(app, form.text(TOKEN)).await? {
