@@ -1,5 +1,6 @@
 //! Monthly caps of keys, and letters about low balances and high spend.
 
+use super::dashboard::person;
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::mailbox::Mailbox;
 use cyclorama_tests::service::Customer;
@@ -191,6 +192,14 @@ on_both_databases! {
         assert!(mailbox.letters()[known + 2].text.contains("Subject: Your credits are running low"));
         let off = ada.submit("/dashboard/billing", "/dashboard/billing/alerts", &[("low_balance", ""), ("daily_spend", "")]).await.unwrap();
         assert_eq!(off.status, StatusCode::SEE_OTHER);
+    }
+
+    async fn where_no_mail_is_set_up_there_are_no_letters_to_ask_for(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let mut ada = person(&service, "ada").await;
+        let refused = ada.submit("/dashboard/billing", "/dashboard/billing/alerts", &[("low_balance", "8")]).await.unwrap();
+        assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text());
+        assert!(refused.text().contains("set up without mail"), "{}", refused.text());
     }
 }
 

@@ -14,7 +14,8 @@ pub async fn post(
     form: Form,
 ) -> Result<Response, Problem> {
     if app.mailer.is_none() {
-        return Err(Problem::unavailable("mail_off", "This service sends no letters."));
+        let detail = "This service is set up without mail, so it sends no letters: there is nothing to set here.";
+        return Err(Problem::conflict("mail_off", detail));
     }
     let thresholds = Thresholds { low_balance: read(&form, "low_balance")?, daily_spend: read(&form, "daily_spend")? };
     alerts::set(&app.db, &user.account_id, thresholds, app.clock.now()).await?;
