@@ -8,8 +8,13 @@ use tracing_subscriber::fmt;
 
 /// Libraries that are only heard in full by who names them: one tells every message several times, on finer levels with what is in it, one
 /// its requests with their signatures, and one what it is about to send.
-const QUIET: [(&str, &str); 3] =
-    [("rmcp", "rmcp=error"), ("aws_", "aws_=warn"), ("opentelemetry", "opentelemetry=warn")];
+const QUIET: [(&str, &str); 4] = [
+    ("rmcp", "rmcp=error"),
+    // Its errors are answers that could not be sent, because the client had left. A handler's panic is logged by the hook.
+    ("rmcp", "rmcp::service=off"),
+    ("aws_", "aws_=warn"),
+    ("opentelemetry", "opentelemetry=warn"),
+];
 
 /// Installs the process's one subscriber and sends panics to it; later calls change nothing.
 pub fn start(logs: &Logs) {

@@ -137,6 +137,8 @@ on_both_databases! {
             assert!(!is_error && told["credits_charged"] == 1, "{told}");
             assert_eq!(service.balance(&customer).await.unwrap(), 4 - paid as i64);
         }
+        let errors: Vec<String> = service.log().lines().filter(|line| line.contains("ERROR")).map(str::to_owned).collect();
+        assert!(errors.is_empty(), "a client that leaves is no trouble of the operator's: {errors:?}");
     }
 
     async fn a_killed_service_keeps_no_credit_of_a_picture_that_was_not_shown(db: DatabaseChoice) {
