@@ -34,7 +34,7 @@ pub fn public(app: App) -> Router {
         .route("/playground", get(web::playground::get))
         .route("/pricing", get(web::pricing::get))
         .route("/status", get(web::status::get))
-        .route("/docs", get(web::docs::get))
+        .route("/docs", get(web::docs::get).layer(Extension(web::docs::Made::default())))
         .route("/docs/quick-start", get(web::quick_start::get))
         .route("/docs/errors", get(web::errors::get))
         .route("/sign-up", get(web::sign_up::get).post(web::sign_up::post))

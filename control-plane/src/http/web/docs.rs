@@ -1,15 +1,18 @@
 //! `GET /openapi.json`, and `GET /docs`: the same document as a page to read, without a script.
 
+use super::pages;
 use super::visit::Visit;
 use crate::app::App;
+use crate::http::error::Problem;
 use crate::http::openapi;
 use crate::plural;
-use axum::Json;
 use axum::extract::State;
 use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::sync::{Arc, OnceLock};
 
 pub async fn document(State(app): State<App>) -> Response {
     // Tools that run in browsers read it from other origins.
@@ -17,8 +20,30 @@ pub async fn document(State(app): State<App>) -> Response {
     (headers, Json(openapi::document(&app.base_url, &app.config.prices.packs))).into_response()
 }
 
-pub async fn get(State(app): State<App>, visit: Visit) -> Response {
-    visit.page("docs.html", &Reference::of(&openapi::document(&app.base_url, &app.config.prices.packs), &app.base_url))
+/// The part of the page that is the same for everybody. It is made once for a router, at the first request, because that takes some milliseconds.
+#[derive(Debug, Clone, Default)]
+pub struct Made(Arc<OnceLock<String>>);
+
+#[derive(Serialize)]
+struct Page<'a> {
+    /// HTML.
+    reference: &'a str,
+}
+
+pub async fn get(
+    State(app): State<App>,
+    Extension(Made(made)): Extension<Made>,
+    visit: Visit,
+) -> Result<Response, Problem> {
+    let reference = match made.get() {
+        Some(reference) => reference,
+        None => {
+            let document = openapi::document(&app.base_url, &app.config.prices.packs);
+            let reference = pages::fragment("reference.html", &Reference::of(&document, &app.base_url))?;
+            made.get_or_init(|| reference)
+        }
+    };
+    Ok(visit.page("docs.html", &Page { reference }))
 }
 
 #[derive(Debug, Serialize)]
