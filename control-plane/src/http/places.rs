@@ -165,9 +165,10 @@ pub struct Permits {
 /// A request is being answered; when dropped, its connection rests.
 #[derive(Debug)]
 pub struct Turn {
-    place: Place,
-    /// `None` for a probe, and while the client's body is waited for.
+    /// `None` for a probe, and while the client's body is waited for. Before the place, so that it is dropped first: the network's share ends with
+    /// its last place.
     permits: Mutex<Option<Permits>>,
+    place: Place,
     is_probe: bool,
 }
 

@@ -52,6 +52,7 @@ const PUBLIC: &[(&str, &str, Access)] = &[
     ("POST", "/sign-in", Form),
     ("GET", "/sign-in/{provider}", Secret),
     ("GET", "/sign-in/{provider}/callback", Secret),
+    ("HEAD", "/sign-in/{provider}/callback", Anyone),
     // Whoever is signed out already has nothing to confirm.
     ("POST", "/sign-out", Session),
     ("GET", "/confirm/{link}", Secret),
