@@ -15,8 +15,12 @@ struct File {
     /// Slugs.
     makes: Vec<String>,
     words: Vec<String>,
+    /// Further words for a kind of thing: enough to ask for a row with, and too little to be certain of it without its make.
+    kinds: Vec<String>,
     named: Vec<Listed>,
     nameless: Vec<Listed>,
+    /// Certain without their make, although every word of them is one for a kind.
+    certain: Vec<Listed>,
 }
 
 /// Rows by `make/model`, slugs, with the reason that somebody had to list them.
@@ -32,8 +36,10 @@ struct Listed {
 struct Nameless {
     makes: HashSet<String>,
     words: HashSet<String>,
+    kinds: HashSet<String>,
     named: HashSet<String>,
     nameless: HashSet<String>,
+    certain: HashSet<String>,
 }
 
 impl Nameless {
@@ -49,8 +55,10 @@ impl Nameless {
         Ok(Self {
             makes: file.makes.into_iter().collect(),
             words: file.words.into_iter().collect(),
+            kinds: file.kinds.into_iter().collect(),
             named: models(file.named),
             nameless: models(file.nameless),
+            certain: models(file.certain),
         })
     }
 
@@ -76,6 +84,24 @@ pub fn is_nameless(make: &Make, model: &Model) -> bool {
     is_nameless_make(make)
         || Nameless::is_listed(&list.nameless, make, model)
         || !Nameless::is_listed(&list.named, make, model) && (list.is_kind(make, model) || repeats_make(make, model))
+}
+
+/// Whether a word, in lower case, is one for a kind of thing and by itself no vehicle's name: `tractor`, `fast`, `none`.
+pub fn is_word_for_a_kind(word: &str) -> bool {
+    let list = Nameless::embedded();
+    list.words.contains(word) || list.kinds.contains(word)
+}
+
+/// All such words.
+#[cfg(test)]
+pub fn words_for_kinds() -> impl Iterator<Item = &'static str> {
+    let list = Nameless::embedded();
+    list.words.iter().chain(&list.kinds).map(String::as_str)
+}
+
+/// Whether a model whose name is made of such words is certain without its make.
+pub fn is_known_without_make(make: &Make, model: &Model) -> bool {
+    Nameless::is_listed(&Nameless::embedded().certain, make, model)
 }
 
 /// Whether the model is called by its make's name (`Honda Honda`) or a part of it (`Mercedes-Benz Benz`). A make whose only
@@ -122,6 +148,14 @@ mod tests {
             assert!(list.is_kind(make, model) || repeats_make(make, model), "{key} is a name without being listed");
             assert!(!is_nameless(make, model), "{key}");
         }
+        for key in &list.certain {
+            let (make, model) = find(key);
+            let is_kind = |word: &str| list.words.contains(word) || list.kinds.contains(word);
+            assert!(model.slug.split('-').all(is_kind), "{key} is certain without being listed");
+            assert!(!is_nameless(make, model), "{key}");
+        }
+        let twice: Vec<_> = list.words.intersection(&list.kinds).collect();
+        assert!(twice.is_empty(), "in both lists: {twice:?}");
         for key in &list.nameless {
             let (make, model) = find(key);
             assert!(!list.is_kind(make, model), "{key} is found by its words");

@@ -2,7 +2,7 @@
 //!
 //! `high`: every word is accounted for, the names are written out without mistakes, and no other vehicle fits as well.
 //! `medium`: a typing mistake, a beginning of a name, a word for a trim, a year the model was not built in, a
-//! row that names no vehicle, or another vehicle that fits as well. `low`: words are left over, or only a piece of the name was there.
+//! row that names no vehicle, a word for a kind of vehicle without a make, or another vehicle that fits as well. `low`: words are left over, or only a piece of the name was there.
 
 use super::recognise::BODY_SLOT;
 use super::vocabulary::BODIES;
@@ -27,6 +27,8 @@ pub struct Doubts {
     pub wrong_year: bool,
     /// The row names no vehicle.
     pub nameless: bool,
+    /// What is read as the name are words for a kind of thing, and the make is not written: `tractor`, `fast car`.
+    pub kind_without_make: bool,
 }
 
 /// `found` are all matches that are other vehicles, or the best itself.
@@ -64,7 +66,7 @@ pub fn judge<'a>(
         && reading.missing == 0
         && !reading.inside
         && reading.make.is_none_or(|fit| fit == Fit::Exact);
-    let doubtful = doubts.unclear_view || doubts.wrong_year || doubts.nameless;
+    let doubtful = doubts.unclear_view || doubts.wrong_year || doubts.nameless || doubts.kind_without_make;
     if named && !rival && !guessed && !year_or_name && !other_body && !doubtful {
         Confidence::High
     } else {

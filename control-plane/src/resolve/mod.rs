@@ -11,7 +11,9 @@ mod vocabulary;
 
 pub use confidence::Confidence;
 
-use crate::catalog::nameless::{is_nameless, is_nameless_make, is_written_out};
+use crate::catalog::nameless::{
+    is_known_without_make, is_nameless, is_nameless_make, is_word_for_a_kind, is_written_out,
+};
 use crate::catalog::search::{ASIDES_MAX, Aside, Effort, Fit, Match, MatchKind, Query, Words, YEAR_SLOT, atom_bits};
 use crate::catalog::{Catalog, Make, Model};
 use cyclorama_core::{Colour, Format, SizePreset, View};
@@ -188,6 +190,10 @@ fn decide<'a>(
     let doubts = confidence::Doubts {
         wrong_year: asked.is_some_and(|asked| asked != year) || family.is_some(),
         nameless: is_nameless(make, model),
+        kind_without_make: request.make.is_none()
+            && best.reading.make.is_none()
+            && !is_known_without_make(make, model)
+            && says_only_a_kind(words, best, asides),
         ..doubts
     };
     // A twin is the same car and no rival.
@@ -266,6 +272,13 @@ fn says_enough(request: &Request<'_>, found: &Match, words: &Words, asides: &[As
     reading.points > 0 && left <= left_max && (names_something || whole_phrase || make_named)
 }
 
+/// Whether every word that is read as a part of the name is one for a kind of thing, as it is written: `none` is one, `n-one` is not.
+fn says_only_a_kind(words: &Words, found: &Match, asides: &[Aside]) -> bool {
+    let taken = found.asides(asides).fold(0, |taken, aside| taken | bits(aside));
+    let is_name = |(from, to): &(usize, usize)| (*from..*to).any(|atom| taken >> atom & 1 == 0);
+    words.written().into_iter().filter(is_name).all(|(from, to)| is_word_for_a_kind(words.join(from, to)))
+}
+
 fn bits(aside: &Aside) -> u32 {
     atom_bits(aside.from, aside.to)
 }
@@ -297,7 +310,10 @@ fn extracted(words: &Words, asides: &[Aside], found: &Match) -> (Extracted, conf
         format: value(recognise::FORMAT_SLOT).and_then(|number| Format::ALL.get(usize::from(number)).copied()),
         unread,
     };
-    (extracted, confidence::Doubts { unclear_view: !clear, wrong_year: false, nameless: false })
+    (
+        extracted,
+        confidence::Doubts { unclear_view: !clear, wrong_year: false, nameless: false, kind_without_make: false },
+    )
 }
 
 #[cfg(test)]

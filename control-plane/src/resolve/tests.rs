@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+mod kinds;
+
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedded().expect("the embedded release loads"));
 
 fn resolved(query: &str) -> Result<Resolved<'static>, Unresolved<'static>> {

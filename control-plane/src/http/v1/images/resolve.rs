@@ -113,7 +113,7 @@ pub struct ResolveResponse {
 /// Free text to the exact parameters of one picture: year, color, view, size and format are read out of it, the rest is
 /// looked up in the catalog. The same words always come to the same. `confidence` is `high` when every word is accounted
 /// for, the names are written out and one vehicle fits; `medium` when there is a typing mistake, a beginning of a name, a
-/// trim, a year the model was not built in, or another vehicle that fits as well; `low` when words are left over or only a piece of a
+/// trim, a year the model was not built in, a word for a kind of thing without a make (`tractor`), or another vehicle that fits as well; `low` when words are left over or only a piece of a
 /// name was there. Free.
 #[utoipa::path(
     post, path = "/api/v1/images/resolve", tag = "Catalog", operation_id = "resolveImage",
