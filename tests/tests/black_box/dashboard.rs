@@ -67,6 +67,9 @@ on_both_databases! {
         let statement = ada.get("/dashboard/statement.csv").await.unwrap();
         assert_eq!(statement.headers["content-type"], "text/csv; charset=utf-8");
         assert!(statement.html.lines().count() >= 4, "{}", statement.html);
+        let narrowed = ada.get("/dashboard/statement.csv?limit=1").await.unwrap();
+        assert_eq!(narrowed.status, StatusCode::BAD_REQUEST);
+        assert!(narrowed.text().contains("`limit` is not a parameter of this file"), "{}", narrowed.text());
 
         // What the key opened ends with it.
         let ids = key_ids(&mut ada).await;

@@ -14,12 +14,13 @@ use crate::http::web::words::{dollars, moment, thousands};
 use crate::ledger::{self, StatementLine};
 use crate::payments::stripe::customers;
 use crate::payments::{self, Payment, auto_reload};
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+use url::form_urlencoded;
 
 const LINES_SHOWN: i64 = 40;
 const PAYMENTS_SHOWN: i64 = 20;
@@ -203,7 +204,18 @@ pub async fn portal(
     Ok(leaving::to(&app, &visit, &url, LEAVING))
 }
 
-/// `GET /dashboard/statement.csv`: the newest entries, as the API gives all of them page by page.
-pub async fn statement(State(app): State<App>, SignedInVisit { user, .. }: SignedInVisit) -> Result<Response, Problem> {
+/// `GET /dashboard/statement.csv`: the newest entries, as the API gives all of them page by page. It takes no parameters, and says so rather than
+/// sending entries that nobody asked for.
+pub async fn statement(
+    State(app): State<App>,
+    SignedInVisit { user, .. }: SignedInVisit,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    if let Some((name, _)) = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).next() {
+        let shown: String = name.chars().take(40).collect();
+        let detail =
+            format!("`{shown}` is not a parameter of this file, which takes none; the API's statement has pages.");
+        return Err(Problem::bad_parameter(&shown, detail));
+    }
     csv_file(&app, user.account_id).await
 }
