@@ -260,6 +260,7 @@ fn render_settings(farm: &Farm, base_url: &str) -> renders::Settings {
         daily_budget_microusd: farm.daily_budget_microusd,
         render_cost_microusd: farm.render_cost_microusd,
         node_usd_per_hour_max: farm.node_usd_per_hour_max,
+        nodes_per_token: farm.nodes_per_token,
         rules: farm.budget_rules.clone(),
         base_url: base_url.to_owned(),
         queue_max: renders::QUEUE_MAX,

@@ -31,6 +31,8 @@ pub struct Farm {
     pub render_cost_microusd: i64,
     /// What the hour of a node may cost that joins, in US dollars.
     pub node_usd_per_hour_max: f64,
+    /// Nodes of one token at once.
+    pub nodes_per_token: i64,
     pub budget_rules: Rules,
 }
 
@@ -63,6 +65,7 @@ impl Farm {
             render_wait_seconds: source.number("render_wait_seconds", 1..=600)?,
             daily_budget_microusd: microusd(source.number("daily_budget_usd", 0.0..=USD_PER_DAY_MAX)?),
             render_cost_microusd: microusd(source.number("render_cost_usd", 0.0..=100.0)?),
+            nodes_per_token: source.number("nodes_per_token", 1..=10_000)?,
             node_usd_per_hour_max: source.number("node_usd_per_hour_max", 0.0..=10_000.0)?,
             budget_rules: budget_rules(source)?,
         })

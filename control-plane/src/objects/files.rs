@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
+use tokio::io::AsyncWriteExt;
 
 /// Half-written files wait here, on the same file system as the objects so that a rename is one step. No key can name
 /// it: segments do not start with a dot.
@@ -18,6 +19,45 @@ const PARTIAL_AGE_MAX: Duration = Duration::from_secs(3600);
 
 /// A folder can vanish between its making and the rename into it (see `remove_empty_folders`), but hardly twice.
 const MOVE_TRIES: u32 = 5;
+
+/// An object that is being received: a partial file, which is removed when it is dropped unfinished.
+#[derive(Debug)]
+pub struct Incoming {
+    store: FileStore,
+    key: ObjectKey,
+    partial: PathBuf,
+    file: tokio::fs::File,
+}
+
+impl Incoming {
+    pub async fn write(&mut self, piece: &[u8]) -> Result<(), ObjectError> {
+        self.file.write_all(piece).await.map_err(|e| write_failure(&self.key, e))
+    }
+
+    /// Gives the object its name, durably, in the place of what had it.
+    pub async fn finish(mut self) -> Result<(), ObjectError> {
+        // Before the rename: otherwise a power cut can leave the new name on an empty file. What is still being written fails here.
+        let flushed = async {
+            self.file.flush().await?;
+            self.file.sync_all().await
+        };
+        flushed.await.map_err(|e| write_failure(&self.key, e))?;
+        let (key, partial) = (self.key.clone(), self.partial.clone());
+        let place = move |store: &FileStore| {
+            store
+                .place_durably(&partial, &store.path(&key), |from, to| fs::rename(from, to))
+                .map_err(|e| write_failure(&key, e))
+        };
+        self.store.run(place).await
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        // Nothing is left of one that has its name.
+        let _ = fs::remove_file(&self.partial);
+    }
+}
 
 #[derive(Debug, Clone)]
 pub struct FileStore {
@@ -58,6 +98,16 @@ impl FileStore {
         }
     }
 
+    pub(super) async fn receive(&self, key: &ObjectKey) -> Result<Incoming, ObjectError> {
+        let partial = self.new_partial();
+        let file = tokio::fs::File::create_new(&partial).await.map_err(|e| write_failure(key, e))?;
+        Ok(Incoming { store: self.clone(), key: key.clone(), partial, file })
+    }
+
+    fn new_partial(&self) -> PathBuf {
+        self.folder.join(PARTIAL_FOLDER).join(uuid::Uuid::now_v7().to_string())
+    }
+
     pub(super) fn put(&self, key: &ObjectKey, bytes: &[u8]) -> Result<(), ObjectError> {
         self.write(key, bytes, |from, to| fs::rename(from, to)).map(drop)
     }
@@ -75,7 +125,7 @@ impl FileStore {
         bytes: &[u8],
         place: impl Fn(&Path, &Path) -> io::Result<()>,
     ) -> Result<bool, ObjectError> {
-        let partial = self.folder.join(PARTIAL_FOLDER).join(uuid::Uuid::now_v7().to_string());
+        let partial = self.new_partial();
         let target = self.path(key);
         let written = || -> io::Result<bool> {
             let mut file = File::create_new(&partial)?;
@@ -90,13 +140,7 @@ impl FileStore {
         let written = written();
         // A rename leaves nothing behind; a link and a failure do.
         let _ = fs::remove_file(&partial);
-        written.map_err(|e| match failure(key, e) {
-            // Writing finds nothing missing but the store itself.
-            ObjectError::Missing { key } => {
-                ObjectError::Unreachable { key, source: io::Error::from(ErrorKind::NotFound).into() }
-            }
-            other => other,
-        })
+        written.map_err(|e| write_failure(key, e))
     }
 
     pub(super) fn get(&self, key: &ObjectKey) -> Result<(Bytes, File), ObjectError> {
@@ -268,6 +312,16 @@ pub(super) fn failure(key: &ObjectKey, source: io::Error) -> ObjectError {
         ErrorKind::NotFound | ErrorKind::NotADirectory => ObjectError::Missing { key },
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ObjectError::Full { key, source: source.into() },
         _ => ObjectError::Unreachable { key, source: source.into() },
+    }
+}
+
+/// Why writing failed. It finds nothing missing but the store itself.
+fn write_failure(key: &ObjectKey, source: io::Error) -> ObjectError {
+    match failure(key, source) {
+        ObjectError::Missing { key } => {
+            ObjectError::Unreachable { key, source: io::Error::from(ErrorKind::NotFound).into() }
+        }
+        other => other,
     }
 }
 

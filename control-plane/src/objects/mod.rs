@@ -20,6 +20,7 @@ use crate::clock::UnixMs;
 use crate::config::objects::Objects;
 use bytes::Bytes;
 use files::FileStore;
+pub use files::Incoming;
 use futures::{StreamExt, TryStreamExt, stream};
 use s3::{Patience, S3Store};
 use std::fs::File;
@@ -115,6 +116,15 @@ impl ObjectStore {
                 files.run(move |files| files.put(&key, &bytes)).await
             }
             Self::S3(s3) => s3.put(key, bytes).await,
+        }
+    }
+
+    /// Begins to store an object whose bytes come one piece after the other. Until it is finished, and when it never is, the key names what it
+    /// named before. `None`: objects are in a bucket, which takes them itself.
+    pub async fn receive(&self, key: &ObjectKey) -> Result<Option<Incoming>, ObjectError> {
+        match self {
+            Self::Files(files) => files.receive(key).await.map(Some),
+            Self::S3(_) => Ok(None),
         }
     }
 

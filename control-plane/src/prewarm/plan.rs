@@ -75,7 +75,7 @@ impl Plan {
         if budget.microusd_per_day > 0 {
             plan.percent_of_a_day = Some(cost_microusd as f64 * 100.0 / budget.microusd_per_day as f64);
         }
-        let nodes = app.renders.nodes().await?.into_iter().filter(|node| node.alive).count();
+        let nodes = app.renders.node_counts().await?.alive;
         if nodes > 0 {
             let seconds = app.renders.render_seconds().await?.unwrap_or(RENDER_SECONDS_DEFAULT);
             // A node renders one after the other; paint is a tenth of it and runs beside.

@@ -11,6 +11,7 @@ mod cost;
 mod fault;
 mod feedback;
 mod inspect;
+mod joining;
 mod lane;
 mod layers;
 mod lease;
@@ -20,6 +21,7 @@ mod overview;
 mod pace;
 mod publish;
 mod queue;
+mod receiving;
 mod result;
 mod review;
 mod signals;
@@ -38,8 +40,9 @@ pub use candidate::Candidate;
 pub use cost::AtLimit;
 pub use feedback::{Judged, Opinion, Verdict};
 pub use inspect::{Backlog, Inspection};
+pub use joining::JoinError;
 pub use lane::{Asker, Lane};
-pub use nodes::{JoinError, Node, NodeError};
+pub use nodes::{Node, NodeCounts, NodeError};
 pub use overview::{Hour, LaneQueue, Overview, Working};
 pub use pace::Pace;
 pub use result::{Rejected, ResultError};
@@ -52,6 +55,7 @@ use crate::clock::{self, Clock, UnixMs};
 use crate::db::Database;
 use crate::objects::ObjectStore;
 use cyclorama_core::Variant;
+use receiving::Receiving;
 use signals::Signals;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU64;
@@ -85,6 +89,8 @@ pub struct Settings {
     pub render_cost_microusd: i64,
     /// What the hour of a node may cost that joins, in US dollars.
     pub node_usd_per_hour_max: f64,
+    /// Nodes of one token that may be at work at once, and of which a row is kept.
+    pub nodes_per_token: i64,
     pub rules: Rules,
     /// In front of upload addresses; no slash at the end. The embedded node has its own, see [`Renders::local_node`].
     pub base_url: String,
@@ -150,6 +156,7 @@ struct Shared {
     given: Mutex<pace::Given>,
     /// Jobs handed out by this process since the last one of prewarming.
     since_prewarm: AtomicU64,
+    receiving: Receiving,
     /// Leases whose result is being accepted here, by job and fence: their upload addresses take nothing meanwhile.
     accepting: Mutex<HashSet<(String, i64)>>,
     /// One task per variant that requests of this process wait for.
@@ -170,6 +177,7 @@ impl Renders {
             mean_cost_microusd: Mutex::default(),
             given: Mutex::default(),
             since_prewarm: AtomicU64::new(0),
+            receiving: Receiving::default(),
             accepting: Mutex::default(),
             watched: Mutex::default(),
         }))

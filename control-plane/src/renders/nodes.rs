@@ -1,4 +1,4 @@
-//! Render nodes: joining, asking for work, heartbeats, orders, quarantine.
+//! Render nodes: asking for work, heartbeats, orders, quarantine.
 
 use super::queue::{Claimant, Loss};
 use super::signals::Signal;
@@ -6,8 +6,7 @@ use super::state::column;
 use super::{Renders, Standing, cost, fault};
 use crate::clock::UnixMs;
 use crate::objects::ObjectError;
-use crate::plain_text;
-use cyclorama_core::wire::{HeartbeatRequest, HeartbeatResponse, Job, JoinRequest, NodeOrder, NodeState, Pipeline};
+use cyclorama_core::wire::{HeartbeatRequest, HeartbeatResponse, Job, NodeOrder, NodeState, Pipeline};
 use sqlx::Row;
 use std::time::Duration;
 
@@ -15,24 +14,18 @@ use std::time::Duration;
 const WAIT_SECONDS_MAX: u64 = 30;
 
 /// Leases handed out in one answer, and the most a node may hold by its own word.
-const SLOTS_MAX: u32 = 64;
+pub(super) const SLOTS_MAX: u32 = 64;
 
-/// Nodes that left, or were not heard of for a day, are forgotten.
-const FORGOTTEN_AFTER_MS: i64 = 24 * 60 * 60_000;
-
-#[derive(Debug, thiserror::Error)]
-pub enum JoinError {
-    #[error("`{field}` {rule}")]
-    Invalid { field: &'static str, rule: &'static str },
-    #[error("the database does not answer")]
-    Database(#[from] sqlx::Error),
-}
+/// Largest object that a heartbeat may tell of its machine, as JSON: a node of ours sends some 150 bytes, and it is kept with the node.
+const DEVICE_METRICS_BYTES_MAX: usize = 4096;
 
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
     /// Never joined with this token, or left: it has to join again.
     #[error("there is no such node")]
     Unknown,
+    #[error("`{field}` {rule}")]
+    Invalid { field: &'static str, rule: &'static str },
     #[error("the object store failed")]
     Store(#[from] ObjectError),
     #[error("the database does not answer")]
@@ -63,68 +56,16 @@ pub struct Node {
     pub usd_per_hour: Option<f64>,
 }
 
-impl Renders {
-    /// Takes a node in. A restarted node is another one: whatever its last run did to it is forgotten.
-    pub async fn join(&self, token_id: &str, request: &JoinRequest) -> Result<String, JoinError> {
-        let rules = [
-            ("name", (1..=80).contains(&request.name.chars().count()), "must have 1 to 80 characters"),
-            ("version", request.version.len() <= 80, "must have at most 80 characters"),
-            ("name", plain_text::is_readable(&request.name), "must have no control characters"),
-            ("version", plain_text::is_readable(&request.version), "must have no control characters"),
-            ("slots", (1..=SLOTS_MAX).contains(&request.slots), "must be 1 to 64"),
-            (
-                "usd_per_hour",
-                request.usd_per_hour.is_none_or(|price| (0.0..=self.settings().node_usd_per_hour_max).contains(&price)),
-                "must be 0 to what CYCLORAMA_NODE_USD_PER_HOUR_MAX of the control plane allows",
-            ),
-            ("pipelines", (1..=16).contains(&request.pipelines.len()), "must name 1 to 16"),
-            (
-                "pipelines",
-                request.pipelines.iter().all(|p| p.id.len() <= 120 && p.digest.len() <= 200),
-                "has too long an id or digest",
-            ),
-            (
-                "pipelines",
-                request.pipelines.iter().all(|p| plain_text::is_readable(&p.id) && plain_text::is_readable(&p.digest)),
-                "must have no control characters in ids and digests",
-            ),
-            (
-                "device",
-                [&request.device.name, &request.device.backend]
-                    .into_iter()
-                    .chain(&request.device.execution_provider)
-                    .all(|text| plain_text::is_readable(text)),
-                "must have no control characters",
-            ),
-        ];
-        if let Some((field, _, rule)) = rules.into_iter().find(|(_, holds, _)| !holds) {
-            return Err(JoinError::Invalid { field, rule });
-        }
-        let now = self.0.clock.now();
-        let json = |value: Result<String, serde_json::Error>| value.map_err(|error| sqlx::Error::Encode(error.into()));
-        let node_id = uuid::Uuid::now_v7().to_string();
-        self.0.database.write(sqlx::query(
-            "insert into nodes (id, token_id, name, version, slots, pipelines, device, standing, reported_state, joined_at_ms, seen_at_ms,
-                                jobs_done, failed_in_a_row, microusd_per_hour)
-             values ($1, $2, $3, $4, $5, $6, $7, 'active', 'ready', $8, $8, 0, '', $9)",
-        )
-        .bind(&node_id)
-        .bind(token_id)
-        .bind(&request.name)
-        .bind(&request.version)
-        .bind(i64::from(request.slots))
-        .bind(json(serde_json::to_string(&request.pipelines))?)
-        .bind(json(serde_json::to_string(&request.device))?)
-        .bind(now.0)
-        .bind(request.usd_per_hour.map(crate::config::farm::microusd))
-        ).await?;
-        self.0.database.write(sqlx::query("delete from nodes where seen_at_ms < $1 and not exists (select 1 from jobs where node_id = nodes.id and state = 'leased')")
-            .bind(now.0 - FORGOTTEN_AFTER_MS)
-            ).await?;
-        tracing::info!(node_id, name = request.name, device = request.device.name, "a render node joined");
-        Ok(node_id)
-    }
+/// Nodes that are there now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NodeCounts {
+    /// Heard of within three heartbeats.
+    pub alive: i64,
+    /// Of those, the ones that are given work.
+    pub active: i64,
+}
 
+impl Renders {
     /// Gives the node work, waiting up to `wait_seconds` for some. Empty: none came, or it may have none.
     pub async fn work(
         &self,
@@ -187,6 +128,10 @@ impl Renders {
         node_id: &str,
         report: &HeartbeatRequest,
     ) -> Result<HeartbeatResponse, NodeError> {
+        let metrics = report.device.to_string();
+        if metrics.len() > DEVICE_METRICS_BYTES_MAX {
+            return Err(NodeError::Invalid { field: "device", rule: "must have at most 4096 bytes as JSON" });
+        }
         let sql = "select standing, drain_until_ms, cancelled_jobs, reported_state from nodes where id = $1 and token_id = $2 and standing <> 'left'";
         let row = sqlx::query(sql).bind(node_id).bind(token_id).fetch_optional(&self.0.database.readers).await?;
         let row = row.ok_or(NodeError::Unknown)?;
@@ -213,7 +158,7 @@ impl Renders {
         )
         .bind(now.0)
         .bind(reported.as_str())
-        .bind(report.device.to_string())
+        .bind(metrics)
         .bind(noted)
         .bind(node_id)
         .bind(token_id);
@@ -300,6 +245,18 @@ impl Renders {
         }
         self.0.signals.give(Signal::Anew);
         Ok(())
+    }
+
+    /// How many nodes were heard of within three heartbeats, and how many of those are given work.
+    pub async fn node_counts(&self) -> Result<NodeCounts, sqlx::Error> {
+        let row = sqlx::query(
+            "select count(*), count(case when standing = 'active' then 1 end) from nodes
+             where standing <> 'left' and seen_at_ms >= $1",
+        )
+        .bind(self.silent_since_ms(self.0.clock.now()))
+        .fetch_one(&self.0.database.readers)
+        .await?;
+        Ok(NodeCounts { alive: row.try_get(0)?, active: row.try_get(1)? })
     }
 
     /// Every node that has not left, the newest first.

@@ -121,7 +121,8 @@ impl Renders {
     pub(super) async fn measure_pace(&self) -> Result<(), sqlx::Error> {
         let now = self.0.clock.now();
         let slots: i64 = sqlx::query(
-            "select cast(coalesce(sum(slots), 0) as bigint) from nodes
+            // What a node says of its slots counts once it has finished something: until then it is one that may work at all.
+            "select cast(coalesce(sum(case when jobs_done > 0 then slots else 1 end), 0) as bigint) from nodes
              where standing = 'active' and reported_state in ('ready', 'busy') and seen_at_ms >= $1",
         )
         .bind(self.silent_since_ms(now))

@@ -182,6 +182,7 @@ pub async fn run(database: Database, store: ObjectStore, scenario: Scenario) -> 
         daily_budget_microusd: i64::MAX / 1_000_000,
         render_cost_microusd: 2_000,
         node_usd_per_hour_max: 100.0,
+        nodes_per_token: i64::MAX,
         rules: Rules {
             prewarm_percent: 100,
             example_percent: 100,

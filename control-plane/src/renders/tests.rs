@@ -5,15 +5,19 @@ use super::queue::Loss;
 use super::wait::LINGER_MAX;
 use super::*;
 use crate::test_database::databases;
+use bytes::Bytes;
 use cyclorama_core::encoding::{Picture as Pixels, encode};
 use cyclorama_core::wire::{
     Device, FailureKind, HeartbeatRequest, Job, JobKind, JobProgress, JoinRequest, NodeOrder, NodeState, Pipeline,
     ResultRequest, Upload, UploadedObject,
 };
 use cyclorama_core::{BodyClass, Colour, Dimensions, Format, Vehicle, VehicleType, View};
+use futures::Stream;
 use sha2::{Digest, Sha256};
 use sqlx::Row;
+use std::convert::Infallible;
 
+mod joining;
 mod nodes_at_fault;
 mod objects_of_results;
 
@@ -52,6 +56,7 @@ fn settings() -> Settings {
         daily_budget_microusd: 1_000_000,
         render_cost_microusd: 2_000,
         node_usd_per_hour_max: 100.0,
+        nodes_per_token: 64,
         rules: Rules {
             prewarm_percent: 100,
             example_percent: 100,
@@ -63,6 +68,13 @@ fn settings() -> Settings {
         queue_max: QUEUE_MAX,
         look_again: Duration::from_millis(250),
     }
+}
+
+/// A body as it comes over the network.
+fn in_pieces(bytes: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes, Infallible>> {
+    let bytes: Bytes = bytes.into();
+    let pieces: Vec<_> = bytes.chunks(1000).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
+    futures::stream::iter(pieces)
 }
 
 fn store() -> ObjectStore {
@@ -131,7 +143,7 @@ async fn upload(renders: &Renders, job: &Job) -> Result<Vec<UploadedObject>, Upl
         let bytes = object_for(job, owed);
         objects.push(described(&owed.name, &bytes));
         let open = renders.open_upload(secret_of(&owed.url), &owed.name).await?;
-        renders.take_upload(&open, bytes.into()).await?;
+        renders.take_upload(&open, in_pieces(bytes)).await?;
     }
     Ok(objects)
 }
@@ -325,10 +337,9 @@ async fn results_are_verified_before_anything_moves() {
             async move {
                 let url = &job.uploads[0].url;
                 let open = renders.open_upload(secret_of(url), name).await.expect("is open");
-                renders.take_upload(&open, Bytes::from_static(bytes)).await.expect("stores");
+                renders.take_upload(&open, in_pieces(bytes)).await.expect("stores");
             }
         };
-        use bytes::Bytes;
         let refused = |objects: Vec<UploadedObject>, name: &'static str| {
             let (renders, job) = (renders.clone(), job.clone());
             async move {

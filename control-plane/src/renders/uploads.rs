@@ -12,9 +12,11 @@ use crate::objects::{OBJECT_BYTES_MAX, ObjectError, ObjectKey, keys};
 use bytes::Bytes;
 use cyclorama_core::wire::{JobKind, Upload};
 use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset};
+use futures::{Stream, StreamExt};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 use std::collections::HashSet;
+use std::pin::pin;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -27,6 +29,14 @@ const PICTURE_BYTES_MAX: u64 = 8 << 20;
 pub enum UploadError {
     #[error("this address is not, or no longer, open for uploads")]
     Closed,
+    #[error("this object is being uploaded already: try again when that has ended")]
+    UnderWay,
+    #[error("too many uploads are under way")]
+    TooMany,
+    #[error("the object is larger than {bytes_max} bytes")]
+    TooLarge { bytes_max: usize },
+    #[error("the body could not be read to its end")]
+    Unreadable,
     #[error("the object store failed")]
     Store(#[from] ObjectError),
     #[error("the database does not answer")]
@@ -179,11 +189,25 @@ impl Renders {
         Ok(OpenUpload { job_id, fence, staging, bytes_max })
     }
 
-    /// Stores what was uploaded; sending it again replaces it.
-    pub async fn take_upload(&self, upload: &OpenUpload, bytes: Bytes) -> Result<(), UploadError> {
+    /// Stores what is uploaded, piece by piece; sending it again replaces it.
+    pub async fn take_upload<E>(
+        &self,
+        upload: &OpenUpload,
+        pieces: impl Stream<Item = Result<Bytes, E>>,
+    ) -> Result<(), UploadError> {
+        let _place = self.0.receiving.begin(&upload.staging).await?;
+        // Objects of a bucket are put there and not here.
+        let mut incoming = self.0.store.receive(&upload.staging).await?.ok_or(UploadError::Closed)?;
+        let mut pieces = pin!(pieces);
+        let mut room = upload.bytes_max;
+        while let Some(piece) = pieces.next().await {
+            let piece = piece.map_err(|_| UploadError::Unreadable)?;
+            room = room.checked_sub(piece.len()).ok_or(UploadError::TooLarge { bytes_max: upload.bytes_max })?;
+            incoming.write(&piece).await?;
+        }
         // The body may have taken its time.
         self.is_open(&upload.job_id, upload.fence)?;
-        Ok(self.0.store.put(&upload.staging, bytes).await?)
+        Ok(incoming.finish().await?)
     }
 
     /// Closes this process's own addresses of a lease while its result is looked at, until what is returned is dropped. Processes that share

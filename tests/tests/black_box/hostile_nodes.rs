@@ -109,6 +109,112 @@ on_both_databases! {
         assert_eq!(service.balance(&customer).await.unwrap(), 50 - 2 * RENDERS.len() as i64);
     }
 
+    async fn a_token_fills_neither_table_nor_pages(db: DatabaseChoice) {
+        let options = Options::default()
+            .set("CYCLORAMA_NODES_PER_TOKEN", 3)
+            .set("CYCLORAMA_LEASE_SECONDS", 3)
+            .set("CYCLORAMA_HEARTBEAT_SECONDS", 1);
+        let service = Service::start_with(db, options).await.unwrap();
+        let (token, other) = (service.node_token().unwrap(), service.node_token().unwrap());
+        let join = async |token: &str, device: &str| {
+            let node = serde_json::json!({
+                "name": "hostile", "version": "1", "slots": 64, "pipelines": [{"id": "builtin", "digest": "0"}],
+                "device": {"name": device, "backend": "none"},
+            });
+            service.http.post(format!("{}/node/v1/nodes", service.base_url)).bearer_auth(token).json(&node).send().await.unwrap()
+        };
+        let long = join(&token, &"x".repeat(14_000)).await;
+        assert_eq!(long.status(), StatusCode::BAD_REQUEST);
+        assert_eq!(long.json::<serde_json::Value>().await.unwrap()["parameter"], "device.name");
+
+        let answers = futures::future::join_all((0..20).map(|_| join(&token, "card"))).await;
+        let (taken, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status() == StatusCode::CREATED);
+        assert_eq!((taken.len(), refused.len()), (3, 17));
+        for answer in refused {
+            assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
+            assert!(answer.headers().contains_key("retry-after"));
+            assert_eq!(answer.json::<serde_json::Value>().await.unwrap()["code"], "too_many_nodes");
+        }
+        assert_eq!(join(&other, "card").await.status(), StatusCode::CREATED, "other tokens are not held back");
+        let status = service.visit("/status").send().await.unwrap().text().await.unwrap();
+        assert!(status.contains("4 render nodes at work"), "{status}");
+
+        // Nodes that fell silent give way to those that come after them, however often that is.
+        for round in 0..2 {
+            let mut joined = 0;
+            for _ in 0..100 {
+                joined += usize::from(join(&token, "card").await.status() == StatusCode::CREATED);
+                if joined == 3 {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+            assert_eq!(joined, 3, "round {round}");
+        }
+        let listed = service.operator(&["node", "list"]).unwrap();
+        assert!(listed["nodes"].as_array().unwrap().len() <= 4, "{listed}");
+    }
+
+    async fn uploads_go_to_the_disk_and_one_at_a_time(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let (node, customer) = (NodeClient::join(&service, "hostile").await.unwrap(), service.customer(5).unwrap());
+        let request = tokio::spawn(service.get(&customer, &format!("{CAR}&view=side")).send());
+        let job = node.lease(10).await.unwrap().remove(0);
+        let upload = |name: &str| job.uploads.iter().find(|upload| upload.name.contains(name)).unwrap();
+        let layers = upload("layers");
+        let partial_folder = service.data_dir().join("objects/.partial");
+        let partials = || -> Vec<u64> {
+            let files = std::fs::read_dir(&partial_folder).unwrap();
+            files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len())).collect()
+        };
+        let until = async |expected: &[u64]| {
+            for _ in 0..100 {
+                if partials() == expected {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            assert_eq!(partials(), expected);
+        };
+        let begin = |upload: &cyclorama_core::wire::Upload| {
+            let (pieces, body) = futures::channel::mpsc::unbounded::<Result<Vec<u8>, std::io::Error>>();
+            let put = service.http.put(&upload.url).body(reqwest::Body::wrap_stream(body)).send();
+            (pieces, tokio::spawn(put))
+        };
+
+        // What has come is on the disk before the rest is there.
+        let (pieces, first) = begin(layers);
+        pieces.unbounded_send(Ok(vec![7; 3 << 20])).unwrap();
+        until(&[3 << 20]).await;
+        let second = service.http.put(&layers.url).body(vec![8; 10]).send().await.unwrap();
+        assert_eq!(second.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert!(second.headers().contains_key("retry-after"));
+        assert_eq!(second.json::<serde_json::Value>().await.unwrap()["code"], "upload_under_way");
+        assert_eq!(node.put(upload("master"), vec![9; 10]).await.unwrap(), 204, "another object's upload goes on");
+        drop(pieces);
+        assert_eq!(first.await.unwrap().unwrap().status(), StatusCode::NO_CONTENT);
+        until(&[]).await;
+
+        // One that breaks off leaves nothing, and gives its place up.
+        let (pieces, broken) = begin(layers);
+        pieces.unbounded_send(Ok(vec![7; 1 << 20])).unwrap();
+        until(&[1 << 20]).await;
+        broken.abort();
+        until(&[]).await;
+
+        // The limit holds for bodies that do not tell their length.
+        let (pieces, large) = begin(upload("master"));
+        for _ in 0..9 {
+            let _ = pieces.unbounded_send(Ok(vec![7; 1 << 20]));
+        }
+        assert_eq!(large.await.unwrap().unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+        until(&[]).await;
+
+        let objects = node.upload(&job).await.unwrap();
+        assert_eq!(node.result(&job, objects).await.unwrap(), 204);
+        assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::OK);
+    }
+
     async fn a_node_that_takes_longer_than_people_wait_gets_no_more(db: DatabaseChoice) {
         let options = Options::default()
             .set("CYCLORAMA_LEASE_SECONDS", 4)

@@ -18,6 +18,7 @@ impl From<NodeError> for Problem {
             NodeError::Unknown => {
                 Problem::not_found("unknown_node", "There is no such node with this token: join again.")
             }
+            NodeError::Invalid { field, .. } => Problem::bad_parameter(field, format!("{error}.")),
             NodeError::Store(error) => error.into(),
             NodeError::Database(error) => error.into(),
         }
@@ -34,6 +35,12 @@ impl From<UploadError> for Problem {
     fn from(error: UploadError) -> Self {
         match error {
             UploadError::Closed => Problem::not_found("closed_address", format!("{error}.")),
+            UploadError::UnderWay => {
+                Problem::new(StatusCode::TOO_MANY_REQUESTS, "upload_under_way", format!("{error}.")).retry_after(1)
+            }
+            UploadError::TooMany => Problem::unavailable("at_capacity", format!("{error}.")).retry_after(1),
+            UploadError::TooLarge { bytes_max } => Problem::too_large(bytes_max),
+            UploadError::Unreadable => Problem::bad_request("body_unreadable", format!("{error}.")),
             UploadError::Store(error) => error.into(),
             UploadError::Database(error) => error.into(),
         }

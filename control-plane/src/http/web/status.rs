@@ -4,7 +4,6 @@ use super::visit::Visit;
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::plural;
-use crate::renders::Standing;
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
@@ -24,8 +23,7 @@ struct Line {
 }
 
 pub async fn get(State(app): State<App>, visit: Visit) -> Result<Response, Problem> {
-    let nodes = app.renders.nodes().await?;
-    let alive = nodes.iter().filter(|node| node.alive && node.state == Standing::Active).count();
+    let active = usize::try_from(app.renders.node_counts().await?.active).unwrap_or_default();
     let backlog = app.renders.backlog().await?;
     let budget = app.renders.budget().await?;
     let is_spent = budget.reserved_microusd + budget.settled_microusd + app.config.farm.render_cost_microusd
@@ -39,8 +37,8 @@ pub async fn get(State(app): State<App>, visit: Visit) -> Result<Response, Probl
         line("Pictures that exist", true, "delivered at once".to_owned(), ""),
         line(
             "New pictures",
-            alive > 0,
-            format!("{} at work", plural::count(alive, "render node")),
+            active > 0,
+            format!("{} at work", plural::count(active, "render node")),
             "no render node at this moment; they wait",
         ),
         line(

@@ -168,14 +168,14 @@ async fn addresses_are_closed_while_a_result_is_looked_at() {
             let _again = renders.close_uploads(&job.job_id, job.fence);
             drop(_again);
             assert!(matches!(open().await, Err(UploadError::Closed)));
-            let late = renders.take_upload(&begun, Bytes::from_static(b"late")).await;
+            let late = renders.take_upload(&begun, in_pieces(&b"late"[..])).await;
             assert!(matches!(late, Err(UploadError::Closed)), "its body came to its end meanwhile");
             let other = renders.close_uploads(&job.job_id, job.fence + 1);
             drop(other);
             assert!(open().await.is_err());
         }
         // After a refusal the same addresses take the object again.
-        renders.take_upload(&begun, Bytes::from_static(b"again")).await.expect("is open");
+        renders.take_upload(&begun, in_pieces(&b"again"[..])).await.expect("is open");
         let empty = ResultRequest { fence: job.fence, objects: vec![], receipt: serde_json::Value::Null };
         assert!(matches!(renders.accept(TOKEN, &job.job_id, &empty).await, Err(ResultError::Rejected(_))));
         finish(&renders, &job).await;

@@ -16,6 +16,10 @@ pub async fn join(
 ) -> Result<(StatusCode, Json<JoinResponse>), Problem> {
     let node_id = app.renders.join(&caller.token_id, &request).await.map_err(|error| match error {
         JoinError::Invalid { field, .. } => Problem::bad_parameter(field, format!("{error}.")),
+        JoinError::TooMany { retry_after_seconds, .. } => {
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_nodes", format!("{error}."))
+                .retry_after(retry_after_seconds)
+        }
         JoinError::Database(error) => error.into(),
     })?;
     let farm = &app.config.farm;

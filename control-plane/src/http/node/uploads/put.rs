@@ -17,12 +17,6 @@ pub async fn put(
     if body.size_hint().lower() > limit as u64 {
         return Err(Problem::too_large(limit));
     }
-    let bytes = axum::body::to_bytes(body, limit).await.map_err(|_| {
-        Problem::bad_request(
-            "body_unreadable",
-            format!("The body could not be read to its end, or exceeds {limit} bytes."),
-        )
-    })?;
-    app.renders.take_upload(&upload, bytes).await?;
+    app.renders.take_upload(&upload, body.into_data_stream()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
