@@ -17,6 +17,7 @@ pub mod password;
 pub mod private_file;
 mod scope;
 pub mod session;
+pub mod sign_up_counts;
 mod tidy;
 pub mod token;
 pub mod user;

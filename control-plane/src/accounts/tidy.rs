@@ -1,6 +1,6 @@
-//! Forgetting what is over: sessions, links, attempts, device logins, answers to forms.
+//! Forgetting what is over: sessions, links, attempts, counts of sign-ups, device logins, answers to forms.
 
-use super::{attempts, device_login, form_answers, session, user};
+use super::{attempts, device_login, form_answers, session, sign_up_counts, user};
 use crate::clock::{self, Clock, UnixMs};
 use crate::db::Database;
 use std::time::Duration;
@@ -30,5 +30,6 @@ async fn tidy(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
     session::forget_expired(db, now).await?;
     user::forget_expired(db, now).await?;
     attempts::forget_old(db, now).await?;
+    sign_up_counts::forget_old(db, now).await?;
     device_login::forget_old(db, now).await
 }

@@ -94,7 +94,7 @@ pub(super) async fn make(
     now: UnixMs,
 ) -> Result<User, AccountError> {
     let account_id = account::insert(tx, email, now).await?;
-    ledger::open_account(tx, &account_id, free, "free credits of a new account", now).await?;
+    ledger::open_free_account(tx, &account_id, free, now).await?;
     let email = account::normal_email(email).unwrap_or_default();
     insert(tx, &account_id, password, now).await?;
     Ok(User { account_id, email, password_version: 1 })

@@ -95,6 +95,7 @@ fn budget_rules(source: &Source) -> Result<Rules, ConfigError> {
         prewarm_percent: source.number("budget_prewarm_percent", 0..=100)?,
         example_percent: source.number("budget_example_percent", 0..=100)?,
         account_percent: source.number("budget_account_percent", 1..=100)?,
+        free_percent: source.number("budget_free_percent", 1..=100)?,
         notify_percents,
         at_limit: match source.text("budget_at_limit") {
             Some("finish") => AtLimit::Finish,

@@ -33,6 +33,9 @@ pub struct Limits {
     pub public_reads_per_minute: i64,
     /// Accounts that people make by themselves, all together.
     pub sign_ups_per_day: i64,
+    /// From one client, and from the network around it, in one UTC day.
+    pub sign_ups_per_client_day: i64,
+    pub sign_ups_per_network_day: i64,
     pub connections_max: usize,
     /// How long a client may take over a request's head, or let our bytes wait.
     pub client_timeout: Duration,
@@ -79,6 +82,8 @@ impl Limits {
             },
             public_reads_per_minute: per_minute("public_reads_per_minute")?,
             sign_ups_per_day: source.number("sign_ups_per_day", 0..=1_000_000_000)?,
+            sign_ups_per_client_day: source.number("sign_ups_per_client_day", 1..=1_000_000_000)?,
+            sign_ups_per_network_day: source.number("sign_ups_per_network_day", 1..=1_000_000_000)?,
             client_timeout: Duration::from_secs(source.number("client_timeout_seconds", 1..=600)?),
             connections_max: source.number("connections_max", 16..=1_000_000)?,
             image_cache_bytes_max: source.number::<u64>("image_cache_mib", 0..=65_536)? * 1024 * 1024,

@@ -118,7 +118,7 @@ pub fn network_of(ip: IpAddr) -> IpAddr {
 }
 
 /// The networks that one customer of a provider may have many of: a /24, or the /48 that an IPv6 site is given.
-fn neighbours_of(ip: IpAddr) -> IpAddr {
+pub fn neighbours_of(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V4(ip) => {
             let [a, b, c, _] = ip.octets();

@@ -28,6 +28,34 @@ pub async fn open_account(
     Ok(())
 }
 
+/// The same for an account that its holder makes, with the credits that are given to everybody: it has only free ones until it buys some or the
+/// operator grants it some.
+pub async fn open_free_account(
+    tx: &mut Tx<'_>,
+    account_id: &str,
+    free: Credits,
+    now: UnixMs,
+) -> Result<(), LedgerError> {
+    open_account(tx, account_id, free, "free credits of a new account", now).await?;
+    let sql = "update balances set only_free = 1 where account_id = $1";
+    sqlx::query(sql).bind(account_id).execute(&mut **tx).await?;
+    Ok(())
+}
+
+/// Whether an account has never had anything but free credits.
+pub async fn has_only_free_credits(tx: &mut Tx<'_>, account_id: &str) -> Result<bool, sqlx::Error> {
+    let sql = "select 1 from balances where account_id = $1 and only_free = 1";
+    let row = sqlx::query(sql).bind(account_id).fetch_optional(&mut **tx).await?;
+    Ok(row.is_some())
+}
+
+/// The account has had credits that were paid for or granted. Its row is locked already.
+async fn end_only_free(tx: &mut Tx<'_>, account_id: &str) -> Result<(), sqlx::Error> {
+    let sql = "update balances set only_free = 0 where account_id = $1 and only_free = 1";
+    sqlx::query(sql).bind(account_id).execute(&mut **tx).await?;
+    Ok(())
+}
+
 /// Adds credits and says why. Returns the new balance.
 pub async fn grant(
     tx: &mut Tx<'_>,
@@ -37,7 +65,9 @@ pub async fn grant(
     now: UnixMs,
 ) -> Result<Credits, LedgerError> {
     check_amount(credits)?;
-    Ok(Credits(enter(tx, account_id, NewEntry::of("grant", credits.0, reason), now).await?.credits))
+    let after = enter(tx, account_id, NewEntry::of("grant", credits.0, reason), now).await?;
+    end_only_free(tx, account_id).await?;
+    Ok(Credits(after.credits))
 }
 
 /// A payment, as whoever took it names it.
@@ -62,7 +92,9 @@ pub async fn purchase(
     let before = lock(tx, account_id).await?;
     let entry = NewEntry { reference: Some(reference), ..NewEntry::of("purchase", credits.0, reason) };
     if insert(tx, account_id, entry, before, now).await? {
-        return Ok((Credits(add(tx, account_id, credits.0, 1).await?.credits), true));
+        let after = add(tx, account_id, credits.0, 1).await?;
+        end_only_free(tx, account_id).await?;
+        return Ok((Credits(after.credits), true));
     }
     let same = sqlx::query(
         "select 1 from ledger_entries where kind = 'purchase' and reference = $1 and account_id = $2 and credits = $3",

@@ -6,6 +6,7 @@ use super::signals::Signal;
 use super::{Asker, Lane, RenderError, Renders};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;
+use crate::ledger;
 use sqlx::Row;
 
 /// Kind of the failure of a job that was ended for want of budget.
@@ -23,6 +24,8 @@ pub struct Rules {
     pub example_percent: i64,
     /// What one account may have rendered in a day.
     pub account_percent: i64,
+    /// What all accounts that have only had free credits may have rendered in a day together.
+    pub free_percent: i64,
     /// When the operator is told, in rising order.
     pub notify_percents: Vec<i64>,
     pub at_limit: AtLimit,
@@ -35,6 +38,33 @@ impl Rules {
             Lane::Example => self.example_percent,
             Lane::Anew | Lane::FirstLoad | Lane::Interactive => 100,
         }
+    }
+}
+
+/// What of a day's budget is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// The day's, or the lane's.
+    Day,
+    /// The account's own.
+    Account,
+    /// That of all accounts that have only had free credits.
+    FreeAccounts,
+}
+
+/// What is reserved for a cold render.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reserved {
+    pub day: String,
+    pub cost_microusd: i64,
+    /// It is of the share of accounts that have only had free credits.
+    pub of_free_account: bool,
+}
+
+impl Reserved {
+    /// For work that costs nothing.
+    pub fn nothing() -> Self {
+        Reserved { day: String::new(), cost_microusd: 0, of_free_account: false }
     }
 }
 
@@ -100,70 +130,108 @@ impl Renders {
     }
 
     /// Reserves the expected cost of a cold render, while it stays within the shares of lane and account and within `percent` of the budget.
-    /// Returns the day it counts for and the cost.
-    pub(super) async fn reserve(
-        &self,
-        tx: &mut Tx<'_>,
-        asker: &Asker,
-        percent: i64,
-    ) -> Result<(String, i64), RenderError> {
+    pub(super) async fn reserve(&self, tx: &mut Tx<'_>, asker: &Asker, percent: i64) -> Result<Reserved, RenderError> {
         let (day, reset_at_ms) = day_of(self.0.clock.now());
         let (rules, cost) = (&self.settings().rules, self.render_cost_microusd());
+        let spent = |share| RenderError::BudgetSpent { reset_at_ms, share };
         let percent = percent.min(rules.percent_of(asker.lane));
         if !self.grow(tx, &day, cost, percent).await? {
             // Spent, or the day has no row yet. Of two that find none at once, the second's `begin_day` does nothing.
             begin_day(tx, &day).await?;
             if !self.grow(tx, &day, cost, percent).await? {
-                return Err(RenderError::BudgetSpent { reset_at_ms, of_account: false });
+                return Err(spent(Share::Day));
             }
         }
-        // The day's row is locked: nobody else adds to the account's share meanwhile.
-        if rules.account_percent < 100
-            && !asker.account_id.is_empty()
-            && !self.is_within_share(tx, &day, asker, cost).await?
-        {
-            return Err(RenderError::BudgetSpent { reset_at_ms, of_account: true });
+        // The day's row is locked: nobody else adds to the shares meanwhile.
+        match self.share_left(tx, &day, asker, cost).await? {
+            Ok(of_free_account) => Ok(Reserved { day, cost_microusd: cost, of_free_account }),
+            Err(share) => Err(spent(share)),
         }
-        Ok((day, cost))
     }
 
-    /// Whether what the budget holds for a job may count for the asker's account instead of the one that it counts for.
+    /// Whether what the budget holds for a job may count for the asker's account instead of the one that it counts for; then whether it is one that
+    /// has only had free credits.
     pub(super) async fn may_take_over(
         &self,
         tx: &mut Tx<'_>,
         job_id: &str,
         asker: &Asker,
-    ) -> Result<bool, sqlx::Error> {
-        if self.settings().rules.account_percent >= 100 || asker.account_id.is_empty() {
-            return Ok(true);
+    ) -> Result<Option<bool>, sqlx::Error> {
+        if asker.account_id.is_empty() {
+            return Ok(Some(false));
         }
-        let row = sqlx::query("select budget_day, cost_microusd, account_id from jobs where id = $1")
+        let rules = &self.settings().rules;
+        if rules.account_percent >= 100 {
+            let of_free_account = ledger::has_only_free_credits(tx, &asker.account_id).await?;
+            if !of_free_account || rules.free_percent >= 100 {
+                return Ok(Some(of_free_account));
+            }
+        }
+        let row = sqlx::query("select budget_day, cost_microusd, account_id, of_free_account from jobs where id = $1")
             .bind(job_id)
             .fetch_one(&mut **tx)
             .await?;
         let (day, cost): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
         if cost == 0 || row.try_get::<&str, _>(2)? == asker.account_id {
-            return Ok(true);
+            return Ok(Some(row.try_get::<i64, _>(3)? == 1));
         }
-        // Locks the day's row: nobody else adds to the account's share meanwhile.
+        // Locks the day's row: nobody else adds to the shares meanwhile.
         let locking = "update budget_days set reserved_microusd = reserved_microusd where day = $1";
         sqlx::query(locking).bind(&day).execute(&mut **tx).await?;
-        self.is_within_share(tx, &day, asker, cost).await
+        let left = self.share_left(tx, &day, asker, cost).await?;
+        Ok(left.ok())
     }
 
-    async fn is_within_share(&self, tx: &mut Tx<'_>, day: &str, asker: &Asker, cost: i64) -> Result<bool, sqlx::Error> {
-        let row = sqlx::query(
+    /// Whether so much more fits into the share of the asker's account, and into that of all accounts that have only had free credits if it is one
+    /// of them, which is told. `Err`: the share that it does not fit into.
+    async fn share_left(
+        &self,
+        tx: &mut Tx<'_>,
+        day: &str,
+        asker: &Asker,
+        cost: i64,
+    ) -> Result<Result<bool, Share>, sqlx::Error> {
+        let rules = &self.settings().rules;
+        if asker.account_id.is_empty() {
+            return Ok(Ok(false));
+        }
+        let of_account = "account_id = $3";
+        if rules.account_percent < 100 && !self.fits(tx, day, (of_account, asker), cost, rules.account_percent).await? {
+            return Ok(Err(Share::Account));
+        }
+        if !ledger::has_only_free_credits(tx, &asker.account_id).await? {
+            return Ok(Ok(false));
+        }
+        let of_free = "of_free_account = 1 and $3 <> ''";
+        if rules.free_percent < 100 && !self.fits(tx, day, (of_free, asker), cost, rules.free_percent).await? {
+            return Ok(Err(Share::FreeAccounts));
+        }
+        Ok(Ok(true))
+    }
+
+    /// Whether the day's jobs that a condition on them holds for (`$3` is the asker's account) leave room for so much more within `percent` of the
+    /// budget.
+    async fn fits(
+        &self,
+        tx: &mut Tx<'_>,
+        day: &str,
+        (jobs, asker): (&'static str, &Asker),
+        cost: i64,
+        percent: i64,
+    ) -> Result<bool, sqlx::Error> {
+        let sql = format!(
             "select cast(coalesce(sum(cost_microusd), 0) as bigint),
                     coalesce((select microusd_per_day from budget where id = 1), $1)
-             from jobs where budget_day = $2 and account_id = $3",
-        )
-        .bind(self.settings().daily_budget_microusd)
-        .bind(day)
-        .bind(&asker.account_id)
-        .fetch_one(&mut **tx)
-        .await?;
+             from jobs where budget_day = $2 and {jobs}"
+        );
+        let row = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(self.settings().daily_budget_microusd)
+            .bind(day)
+            .bind(&asker.account_id)
+            .fetch_one(&mut **tx)
+            .await?;
         let (used, limit): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-        Ok(i128::from(used + cost) * 100 <= i128::from(limit) * i128::from(self.settings().rules.account_percent))
+        Ok(i128::from(used + cost) * 100 <= i128::from(limit) * i128::from(percent))
     }
 
     /// Reserves so much more of a day by a guarded update. `false`: it would pass `percent` of its budget.

@@ -3,6 +3,7 @@
 //! A candidate's objects are named by their digests as all others and its rows apart, so that until it is taken nothing that is served
 //! knows of it; taking it is the same change of rows as any newer revision.
 
+use super::budget::Reserved;
 use super::layers::REPLACES_LAYERS;
 use super::order::NewJob;
 use super::signals::Signal;
@@ -173,8 +174,7 @@ impl Renders {
             view: place.view,
             colours: &others,
             revision,
-            cost_microusd: 0,
-            budget_day: String::new(),
+            reserved: Reserved::nothing(),
             is_candidate: false,
             turn: self.next_turn(tx, &asker).await?,
             asker,

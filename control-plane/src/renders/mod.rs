@@ -35,7 +35,7 @@ mod uploads;
 mod wait;
 
 pub use ahead::{Existing, Progress};
-pub use budget::{Budget, Rules};
+pub use budget::{Budget, Rules, Share};
 pub use candidate::Candidate;
 pub use cost::AtLimit;
 pub use feedback::{Judged, Opinion, Verdict};
@@ -120,8 +120,8 @@ pub enum RenderError {
     #[error("the day's render budget is spent")]
     BudgetSpent {
         reset_at_ms: i64,
-        /// What is spent is the account's share of it.
-        of_account: bool,
+        /// What of it is spent.
+        share: Share,
     },
     #[error("the database does not answer")]
     Database(#[source] Arc<sqlx::Error>),

@@ -3,6 +3,7 @@
 //! Rows are locked in the order job, render, budget; `lease` and `result` keep to it, so that two processes never wait for each
 //! other in a circle.
 
+use super::budget::Reserved;
 use super::lane::{Asker, Waiting};
 use super::pace::RETRY_AFTER_SECONDS_USUAL;
 use super::result::FIRST_REVISION;
@@ -267,12 +268,9 @@ impl Renders {
             .bind(view.as_str())
             .fetch_optional(&mut **tx)
             .await?;
-        let (kind, revision, cost_microusd, budget_day) = match layers {
-            Some(row) => (JobKind::Paint, row.try_get(0)?, 0, String::new()),
-            None => {
-                let (day, cost_microusd) = self.reserve(tx, asker, budget_percent).await?;
-                (JobKind::Render, FIRST_REVISION, cost_microusd, day)
-            }
+        let (kind, revision, reserved) = match layers {
+            Some(row) => (JobKind::Paint, row.try_get(0)?, Reserved::nothing()),
+            None => (JobKind::Render, FIRST_REVISION, self.reserve(tx, asker, budget_percent).await?),
         };
         let vehicle_json = serde_json::to_string(vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?;
         let job = NewJob {
@@ -282,8 +280,7 @@ impl Renders {
             view,
             colours,
             revision,
-            cost_microusd,
-            budget_day,
+            reserved,
             is_candidate: false,
             asker: asker.clone(),
             turn,
@@ -334,13 +331,15 @@ impl Renders {
         let turn = self.next_turn(tx, asker).await?;
         let takes_over = self.may_take_over(tx, job_id, asker).await?;
         sqlx::query(
-            "update jobs set priority = $1, turn = $2, account_id = case when $3 = 1 then $4 else account_id end
-             where id = $5 and priority < $1",
+            "update jobs set priority = $1, turn = $2, account_id = case when $3 = 1 then $4 else account_id end,
+                of_free_account = case when $3 = 1 then $5 else of_free_account end
+             where id = $6 and priority < $1",
         )
         .bind(asker.lane.number())
         .bind(turn)
-        .bind(i64::from(takes_over))
+        .bind(i64::from(takes_over.is_some()))
         .bind(&asker.account_id)
+        .bind(i64::from(takes_over == Some(true)))
         .bind(job_id)
         .execute(&mut **tx)
         .await?;
@@ -356,8 +355,9 @@ impl Renders {
     ) -> Result<bool, sqlx::Error> {
         let inserted = sqlx::query(
             "insert into jobs (id, kind, vehicle_key, view, vehicle, colors, revision, seed, priority, state, fence, attempt,
-                               deadline_ms, queued_at_ms, cost_microusd, budget_day, is_candidate, account_id, turn, traceparent)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, 0, $10, $11, $12, $13, $14, $15, $16, $17)
+                               deadline_ms, queued_at_ms, cost_microusd, budget_day, is_candidate, account_id, turn, traceparent,
+                               of_free_account)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, 0, $10, $11, $12, $13, $14, $15, $16, $17, $18)
              on conflict do nothing",
         )
         .bind(uuid::Uuid::now_v7().to_string())
@@ -371,12 +371,13 @@ impl Renders {
         .bind(job.asker.lane.number())
         .bind(deadline_ms)
         .bind(self.0.clock.now().0)
-        .bind(job.cost_microusd)
-        .bind(&job.budget_day)
+        .bind(job.reserved.cost_microusd)
+        .bind(&job.reserved.day)
         .bind(i64::from(job.is_candidate))
         .bind(&job.asker.account_id)
         .bind(job.turn)
         .bind(Trace::current().traceparent())
+        .bind(i64::from(job.reserved.of_free_account))
         .execute(&mut **tx)
         .await?;
         Ok(inserted.rows_affected() == 1)
@@ -390,9 +391,7 @@ pub(super) struct NewJob<'a> {
     pub view: View,
     pub colours: &'a [Colour],
     pub revision: i64,
-    pub cost_microusd: i64,
-    /// Empty for paint jobs, which cost nothing.
-    pub budget_day: String,
+    pub reserved: Reserved,
     /// Its pictures are served to nobody until an operator takes them.
     pub is_candidate: bool,
     pub asker: Asker,

@@ -2,6 +2,7 @@
 //!
 //! In that order, so a row never names an object that was not fully written. A crash in between leaves objects that no row names.
 
+use super::budget::Reserved;
 use super::candidate;
 use super::cost::SPENT_NOW;
 use super::layers;
@@ -326,8 +327,7 @@ impl Renders {
             view: job.view,
             colours: &wanted,
             revision,
-            cost_microusd: 0,
-            budget_day: String::new(),
+            reserved: Reserved::nothing(),
             is_candidate: false,
             asker: job.asker.clone(),
             turn: self.next_turn(tx, &job.asker).await?,

@@ -181,7 +181,7 @@ impl Renders {
         .try_get(0)?;
         newest = newest.max(known);
         let asker = Asker::nobody(Lane::Anew);
-        let (budget_day, cost_microusd) = self.reserve(&mut tx, &asker, 100).await?;
+        let reserved = self.reserve(&mut tx, &asker, 100).await?;
         let job = NewJob {
             kind: JobKind::Render,
             vehicle_key: vehicle.key(),
@@ -189,8 +189,7 @@ impl Renders {
             view,
             colours: &colours,
             revision: newest + 1,
-            cost_microusd,
-            budget_day,
+            reserved,
             is_candidate,
             turn: self.next_turn(&mut tx, &asker).await?,
             asker,

@@ -187,6 +187,7 @@ pub async fn run(database: Database, store: ObjectStore, scenario: Scenario) -> 
             prewarm_percent: 100,
             example_percent: 100,
             account_percent: 100,
+            free_percent: 100,
             notify_percents: Vec::new(),
             at_limit: AtLimit::Finish,
         },

@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use sqlx::Row;
 use std::convert::Infallible;
 
+mod free_accounts;
 mod joining;
 mod nodes_at_fault;
 mod objects_of_results;
@@ -61,6 +62,7 @@ fn settings() -> Settings {
             prewarm_percent: 100,
             example_percent: 100,
             account_percent: 100,
+            free_percent: 100,
             notify_percents: vec![50, 80, 100],
             at_limit: AtLimit::Finish,
         },
@@ -710,7 +712,7 @@ async fn a_render_that_the_budget_does_not_cover_is_ended_and_says_why() {
                 }
             }
             let told = waiting.await.expect("joins");
-            assert!(matches!(told, Err(RenderError::BudgetSpent { of_account: false, .. })), "{told:?}");
+            assert!(matches!(told, Err(RenderError::BudgetSpent { share: Share::Day, .. })), "{told:?}");
             assert_eq!(books(&renders).await, (0, seconds.map_or(0, |_| 5_000)), "{:?}", database.kind);
             let red = [Colour::Red];
             let progress = renders.progress(&vehicle.key(), View::Side, &red).await.expect("reads");
@@ -746,7 +748,7 @@ async fn lanes_and_accounts_have_shares_of_the_day() {
             let deadline_ms = Clock::SYSTEM.now().0 + 60_000;
             match renders.want(&vehicle, &variant(&vehicle, Colour::Red), &asker, deadline_ms).await {
                 Ok(_) => "queued",
-                Err(RenderError::BudgetSpent { of_account: true, .. }) => "share of the account",
+                Err(RenderError::BudgetSpent { share: Share::Account, .. }) => "share of the account",
                 Err(RenderError::BudgetSpent { .. }) => "budget",
                 Err(other) => panic!("{other}"),
             }

@@ -4,7 +4,7 @@
 
 use super::cost;
 use super::order::Wanted;
-use super::{Asker, Outcome, Picture, RenderError, RenderState, Renders};
+use super::{Asker, Outcome, Picture, RenderError, RenderState, Renders, Share};
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{Variant, Vehicle};
 use std::time::{Duration, Instant};
@@ -156,7 +156,7 @@ impl Renders {
             RenderState::Failed => {
                 let (kind, detail) = row.failure.unwrap_or_default();
                 Err(match cost::reset_of(&kind, self.0.clock.now()) {
-                    Some(reset_at_ms) => RenderError::BudgetSpent { reset_at_ms, of_account: false },
+                    Some(reset_at_ms) => RenderError::BudgetSpent { reset_at_ms, share: Share::Day },
                     None => RenderError::Failed { kind, detail },
                 })
             }

@@ -127,6 +127,48 @@ on_both_databases! {
         assert_eq!(second.status, StatusCode::SERVICE_UNAVAILABLE, "{}", second.text());
         assert!(second.headers.contains_key("retry-after"));
     }
+
+    async fn a_network_makes_so_many_accounts_a_day(db: DatabaseChoice) {
+        let options = Options::default()
+            .set("CYCLORAMA_TRUSTED_PROXIES", "127.0.0.1")
+            .set("CYCLORAMA_SIGN_UPS_PER_CLIENT_DAY", 2)
+            .set("CYCLORAMA_SIGN_UPS_PER_NETWORK_DAY", 3);
+        let mut service = Service::start_with(db, options).await.unwrap();
+        let mut number = 0;
+        for (at, client, expected) in [
+            (0, "203.0.113.7", StatusCode::SEE_OTHER),
+            (1, "203.0.113.7", StatusCode::SEE_OTHER),
+            (2, "203.0.113.7", StatusCode::TOO_MANY_REQUESTS),
+            (3, "203.0.113.8", StatusCode::SEE_OTHER),
+            (4, "203.0.113.9", StatusCode::TOO_MANY_REQUESTS),
+            (5, "198.51.100.1", StatusCode::SEE_OTHER),
+            (6, "2001:db8:1:1::1", StatusCode::SEE_OTHER),
+            (7, "2001:db8:1:1::2", StatusCode::SEE_OTHER),
+            (8, "2001:db8:1:1::3", StatusCode::TOO_MANY_REQUESTS),
+            (9, "2001:db8:1:2::1", StatusCode::SEE_OTHER),
+            (10, "2001:db8:1:3::1", StatusCode::TOO_MANY_REQUESTS),
+            (11, "2001:db8:2:1::1", StatusCode::SEE_OTHER),
+        ] {
+            number += 1;
+            let mut browser = Browser::new(&service);
+            browser.headers.push(("x-forwarded-for", client.to_owned()));
+            let page = browser.sign_up(&format!("a{number}@example.com"), "a long way to Tipperary").await.unwrap();
+            assert_eq!(page.status, expected, "{at}: {client}: {}", page.text());
+            if expected == StatusCode::TOO_MANY_REQUESTS {
+                let seconds: u64 = page.headers["retry-after"].to_str().unwrap().parse().unwrap();
+                assert!((1..=86_400).contains(&seconds), "{seconds}");
+                assert!(page.text().contains("from your network today"), "{}", page.text());
+                assert!(!browser.is_signed_in().await.unwrap());
+            }
+        }
+        // The day's counts outlive the process.
+        assert!(service.terminate().await.unwrap().success());
+        service.launch().await.unwrap();
+        let mut browser = Browser::new(&service);
+        browser.headers.push(("x-forwarded-for", "203.0.113.7".to_owned()));
+        let page = browser.sign_up("late@example.com", "a long way to Tipperary").await.unwrap();
+        assert_eq!(page.status, StatusCode::TOO_MANY_REQUESTS, "{}", page.text());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::mailbox::Mailbox;
-use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
+use cyclorama_tests::service::Customer;
+use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Options, Service, on_both_databases, secrets};
 use futures::future::join_all;
 use reqwest::StatusCode;
 use serde_json::Value;
@@ -139,6 +140,47 @@ on_both_databases! {
         assert_eq!([reached(0), reached(1), reached(2)], [(50.into(), true), (80.into(), true), (100.into(), false)], "{shown}");
         assert_eq!((&shown["settled_usd"], &shown["account_percent"]), (&0.008.into(), &60.into()), "{shown}");
         assert!(shown["forecast_usd"].as_f64().unwrap() >= 0.008, "{shown}");
+    }
+
+    async fn accounts_with_free_credits_have_a_share_of_the_budget(db: DatabaseChoice) {
+        let options = Options::default().set("CYCLORAMA_DAILY_BUDGET_USD", "0.012").set("CYCLORAMA_BUDGET_FREE_PERCENT", 50);
+        let service = Service::start_with(db, options).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let mut free = Vec::new();
+        for name in ["ada", "bob"] {
+            let email = format!("{name}@example.com");
+            Browser::new(&service).sign_up(&email, "a long way to Tipperary").await.unwrap();
+            let account_id = service.operator(&["account", "show", &email]).unwrap()["account_id"].as_str().unwrap().to_owned();
+            let key = service.operator(&["key", "create", "--account", &account_id]).unwrap();
+            let text = |name: &str| key[name].as_str().unwrap().to_owned();
+            secrets::note(&text("key"));
+            free.push(Customer { account_id, key_id: text("key_id"), key: text("key") });
+        }
+        let paying = service.customer(10).unwrap();
+        let ask = async |customer: &Customer, view: &str| service.get(customer, &format!("{CAR}&view={view}")).send().await.unwrap();
+        // Each render counts a sixth of the day; those who have never paid have three of the six.
+        for (customer, view) in [(&free[0], "front"), (&free[0], "side"), (&free[1], "rear")] {
+            assert_eq!(ask(customer, view).await.status(), StatusCode::OK, "{view}");
+        }
+        for customer in &free {
+            let over = ask(customer, "rear-3-4").await;
+            assert_eq!(over.status(), StatusCode::SERVICE_UNAVAILABLE);
+            assert!(over.headers().contains_key("retry-after"));
+            let body: Value = over.json().await.unwrap();
+            assert_eq!(body["code"], "daily_budget_spent", "{body}");
+            assert!(body["detail"].as_str().unwrap().contains("free credits"), "{body}");
+            assert_eq!(ask(customer, "side").await.status(), StatusCode::OK, "what exists is delivered as ever");
+        }
+        assert_eq!(ask(&paying, "rear-3-4").await.status(), StatusCode::OK, "who pays has the rest");
+        // Credits that the operator gives, and those that are bought, are no free ones.
+        service.operator(&["account", "grant", &free[0].account_id, "5", "--reason", "a trial"]).unwrap();
+        assert_eq!(ask(&free[0], "front-3-4").await.status(), StatusCode::OK);
+        let purchase = ["account", "purchase", &free[1].account_id, "5", "--reference", "order-1"];
+        service.operator(&purchase).unwrap();
+        let other = service.get(&free[1], "/api/v1/images/car?make=honda&model=civic&year=2018&view=side").send().await.unwrap();
+        assert_eq!(other.status(), StatusCode::OK);
+        let shown = service.operator(&["budget", "show"]).unwrap();
+        assert_eq!((&shown["settled_usd"], &shown["free_percent"]), (&0.012.into(), &50.into()), "{shown}");
     }
 
     async fn a_render_costs_what_its_nodes_hour_costs(db: DatabaseChoice) {

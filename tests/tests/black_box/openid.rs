@@ -133,6 +133,26 @@ on_both_databases! {
         assert_eq!(guess.get("/sign-in/nobody").await.unwrap().status, StatusCode::NOT_FOUND);
     }
 
+    async fn accounts_made_through_a_provider_count_for_their_network(db: DatabaseChoice) {
+        let mut scene = scene(db).await;
+        assert!(scene.service.terminate().await.unwrap().success());
+        scene.service.options = scene.service.options.clone().set("CYCLORAMA_SIGN_UPS_PER_CLIENT_DAY", 1);
+        scene.service.launch().await.unwrap();
+        let verified = |email: &str| json!({ "email": email, "email_verified": true });
+        scene.work.order(json!({ "ada": verified("ada@example.com"), "bob": verified("bob@example.com") }), None).await.unwrap();
+        for (name, expected) in
+            [("ada", StatusCode::SEE_OTHER), ("bob", StatusCode::TOO_MANY_REQUESTS), ("ada", StatusCode::SEE_OTHER)]
+        {
+            let mut browser = Browser::new(&scene.service);
+            let page = scene.sign_in(&mut browser, "work", name).await;
+            assert_eq!(page.status, expected, "{name}: {}", page.text());
+            assert_eq!(browser.is_signed_in().await.unwrap(), expected == StatusCode::SEE_OTHER, "{name}");
+        }
+        // However they are made.
+        let page = Browser::new(&scene.service).sign_up("eve@example.com", PASSWORD).await.unwrap();
+        assert_eq!(page.status, StatusCode::TOO_MANY_REQUESTS, "{}", page.text());
+    }
+
     async fn an_account_with_a_password_is_linked_by_its_holder_alone(db: DatabaseChoice) {
         let scene = scene(db).await;
         let mut ada = Browser::new(&scene.service);

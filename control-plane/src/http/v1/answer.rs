@@ -11,7 +11,7 @@ use crate::http::sendfile::FileBody;
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::logs::causes;
 use crate::plural;
-use crate::renders::RenderError;
+use crate::renders::{RenderError, Share};
 use axum::body::{Body, Bytes};
 use axum::http::header::IF_NONE_MATCH;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
@@ -109,9 +109,7 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
             Problem::unavailable("at_capacity", "Too many renders are waiting; nothing was charged.")
                 .retry_after(retry_after_seconds)
         }
-        DeliveryError::Render(RenderError::BudgetSpent { reset_at_ms, of_account }) => {
-            budget_spent(app, reset_at_ms, of_account)
-        }
+        DeliveryError::Render(RenderError::BudgetSpent { reset_at_ms, share }) => budget_spent(app, reset_at_ms, share),
         DeliveryError::FreeWorkFull => {
             let detail = "Too many free pictures of uncommon sizes are being made. The sizes 256, 512, 768 and 1024 need no making.";
             Problem::unavailable("at_capacity", detail).retry_after(FREE_WORK_RETRY_SECONDS)
@@ -201,10 +199,13 @@ fn too_many_abandoned(app: &App, abandoned: i64, reset_at: UnixMs) -> Problem {
         .with("reset_at", reset_at.rfc3339())
 }
 
-fn budget_spent(app: &App, reset_at_ms: i64, of_account: bool) -> Problem {
-    let spent = match of_account {
-        true => "This account's share of today's new renders is used up",
-        false => "Today's budget for new renders is spent",
+fn budget_spent(app: &App, reset_at_ms: i64, share: Share) -> Problem {
+    let spent = match share {
+        Share::Account => "This account's share of today's new renders is used up",
+        Share::FreeAccounts => {
+            "Today's new renders for accounts with free credits only are used up: credits that are bought have more"
+        }
+        Share::Day => "Today's budget for new renders is spent",
     };
     let detail = format!("{spent}; nothing was charged. Pictures that exist are still delivered.");
     let wait_seconds = (reset_at_ms - app.clock.now().0).max(1000) / 1000;

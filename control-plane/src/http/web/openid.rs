@@ -5,7 +5,7 @@
 
 use super::next;
 use super::sign_in::{self, Fields};
-use super::sign_up::Way;
+use super::sign_up::{self, Way};
 use super::visit::Visit;
 use crate::accounts::account::AccountError;
 use crate::accounts::identity;
@@ -92,7 +92,7 @@ pub async fn callback(
     Query(back): Query<Back>,
 ) -> Response {
     let limit = app.config.limits.sign_in_per_minute;
-    counted_by_address(&app, ip, "sign-in", limit, come_back(&app, &visit, &provider_id, &back)).await
+    counted_by_address(&app, ip, "sign-in", limit, come_back(&app, ip, &visit, &provider_id, &back)).await
 }
 
 /// The way back can be taken once; a program that only looks at an address must not take it for the person who is to follow it.
@@ -100,7 +100,13 @@ pub async fn head_of_callback() -> Problem {
     wrong_method().await.header(ALLOW, "GET")
 }
 
-async fn come_back(app: &App, visit: &Visit, provider_id: &str, back: &Back) -> Result<Response, Problem> {
+async fn come_back(
+    app: &App,
+    ip: ClientIp,
+    visit: &Visit,
+    provider_id: &str,
+    back: &Back,
+) -> Result<Response, Problem> {
     let provider = app.openid.find(provider_id).ok_or_else(unknown_provider)?;
     let now = app.clock.now();
     // Whatever comes of it, it is over.
@@ -141,6 +147,7 @@ async fn come_back(app: &App, visit: &Visit, provider_id: &str, back: &Back) -> 
         );
         return refuse(app, visit, &flow, StatusCode::FORBIDDEN, &wrong).await;
     };
+    sign_up::admit(app, ip).await?;
     match identity::sign_up(&app.db, &identity, email, Credits(app.config.prices.free_credits), now).await {
         Ok(user) => {
             tracing::info!(account_id = user.account_id, provider_id, "account made by its user");

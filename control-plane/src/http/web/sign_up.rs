@@ -8,12 +8,14 @@ use super::visit::Visit;
 use crate::accounts::account::{self, AccountError};
 use crate::accounts::attempts::{self, Attempt};
 use crate::accounts::password::{Password, PasswordHash};
+use crate::accounts::sign_up_counts;
 use crate::accounts::token::PlainKey;
 use crate::accounts::user::{self, LINK_PREFIX};
 use crate::app::App;
 use crate::clock::DAY_MS;
 use crate::http::error::Problem;
 use crate::http::extract::ClientIp;
+use crate::http::network_counts::{neighbours_of, network_of};
 use crate::http::rate_limit::counted_by_address;
 use crate::ledger::Credits;
 use crate::mail::{Letter, MailError, Mailer, Room};
@@ -58,10 +60,10 @@ async fn show(app: &App, visit: &Visit, status: StatusCode, fields: Fields) -> R
 
 pub async fn post(State(app): State<App>, ip: ClientIp, visit: Visit, form: Form) -> Response {
     let limit = app.config.limits.sign_up_per_minute;
-    counted_by_address(&app, ip, "sign-up", limit, sign_up(&app, &visit, &form)).await
+    counted_by_address(&app, ip, "sign-up", limit, sign_up(&app, ip, &visit, &form)).await
 }
 
-async fn sign_up(app: &App, visit: &Visit, form: &Form) -> Result<Response, Problem> {
+async fn sign_up(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<Response, Problem> {
     let email = form.text("email").trim();
     let next = next::local(form.text("next"));
     let refuse = |status, wrong: String| {
@@ -75,11 +77,7 @@ async fn sign_up(app: &App, visit: &Visit, form: &Form) -> Result<Response, Prob
         Err(weak) => return refuse(StatusCode::BAD_REQUEST, weak.to_string()).await,
     };
     let now = app.clock.now();
-    // Counted without a lock: a few more than the limit are no harm.
-    if user::made_since(&app.db, now.plus_ms(-DAY_MS)).await? >= app.config.limits.sign_ups_per_day {
-        let detail = "As many accounts were made today as this service takes in a day: try again tomorrow.";
-        return Err(Problem::unavailable("at_capacity", detail).retry_after(3600));
-    }
+    admit(app, ip).await?;
     let hash = app.passwords.hash(password).await.map_err(busy)?;
     if let Some(mailer) = &app.mailer {
         if !attempts::count(&app.db, Attempt::SignUpMail { email }, now).await? {
@@ -108,6 +106,28 @@ async fn sign_up(app: &App, visit: &Visit, form: &Form) -> Result<Response, Prob
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Counts a new account, or the letter that leads to one: refused when the service, the client or the network around it has made as many as it may
+/// in a day.
+pub async fn admit(app: &App, ClientIp(ip): ClientIp) -> Result<(), Problem> {
+    let (limits, now) = (&app.config.limits, app.clock.now());
+    // Counted without a lock: a few more than the limit are no harm.
+    if user::made_since(&app.db, now.plus_ms(-DAY_MS)).await? >= limits.sign_ups_per_day {
+        let detail = "As many accounts were made today as this service takes in a day: try again tomorrow.";
+        return Err(Problem::unavailable("at_capacity", detail).retry_after(3600));
+    }
+    let networks = [
+        (format!("client {}", network_of(ip)), limits.sign_ups_per_client_day),
+        (format!("network {}", neighbours_of(ip)), limits.sign_ups_per_network_day),
+    ];
+    if sign_up_counts::count(&app.db, &networks, now).await? {
+        return Ok(());
+    }
+    let detail = "As many accounts were made from your network today as one network may make in a day: try again tomorrow, or ask the operator \
+                  of this service for an account.";
+    let seconds = sign_up_counts::seconds_left(now);
+    Err(Problem::rate_limited(seconds).because("rate_limited", detail.to_owned()))
 }
 
 #[derive(Serialize)]

@@ -23,10 +23,12 @@ pub struct BudgetView {
     /// What a cold render is expected to cost: the mean of the last ones on nodes with a price, or as the settings say.
     render_cost_usd: f64,
     thresholds: Vec<ThresholdView>,
-    /// Shares of the day, in percent: for prewarming, for visitors and the service's own pages, for one account.
+    /// Shares of the day, in percent: for prewarming, for visitors and the service's own pages, for one account, and for all accounts together that
+    /// have only had free credits.
     prewarm_percent: i64,
     example_percent: i64,
     account_percent: i64,
+    free_percent: i64,
     at_limit: AtLimit,
 }
 
@@ -57,6 +59,7 @@ impl BudgetView {
             prewarm_percent: rules.prewarm_percent,
             example_percent: rules.example_percent,
             account_percent: rules.account_percent,
+            free_percent: rules.free_percent,
             at_limit: rules.at_limit,
             day: budget.day,
         })

@@ -1,0 +1,82 @@
+//! How many accounts people make by themselves, from each network on a UTC day: every account has free credits, and nobody is to have them by the
+//! hundred. Counted in the database, for all processes together.
+
+use crate::clock::{DAY_MS, UnixMs};
+use crate::db::Database;
+
+/// A client or a network around clients, by a name that is its own, and how many accounts it may make in a day.
+pub type Counted = (String, i64);
+
+/// Counts one for each. `false`, and nothing is counted: one of them has made as many as it may.
+pub async fn count(db: &Database, networks: &[Counted], now: UnixMs) -> Result<bool, sqlx::Error> {
+    let mut tx = db.begin().await?;
+    // The narrow one comes first for everybody, so that two transactions never wait for each other.
+    for (network, most) in networks {
+        let counted = sqlx::query(
+            "insert into sign_up_counts (network, day, accounts) values ($1, $2, 1)
+             on conflict (network, day) do update set accounts = sign_up_counts.accounts + 1
+                where sign_up_counts.accounts < $3",
+        )
+        .bind(network)
+        .bind(now.utc_day())
+        .bind(most)
+        .execute(&mut *tx)
+        .await?;
+        if counted.rows_affected() != 1 {
+            return Ok(false);
+        }
+    }
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Until the counts begin anew: whole seconds, at least one.
+pub fn seconds_left(now: UnixMs) -> u64 {
+    ((DAY_MS - now.0.rem_euclid(DAY_MS)).max(1000) / 1000).unsigned_abs()
+}
+
+/// Days that are over.
+pub(super) async fn forget_old(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
+    db.write(sqlx::query("delete from sign_up_counts where day < $1").bind(now.utc_day())).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_database::databases;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_network_makes_so_many_accounts_a_day() {
+        for db in databases().await {
+            let now = UnixMs(DAY_MS * 20_000 + DAY_MS / 2);
+            let from = |client: u8| [(format!("client 192.0.2.{client}"), 3), ("network 192.0.2.0/24".to_owned(), 5)];
+            let at_once = (0..8).map(|_| {
+                let (db, networks) = (db.clone(), from(1));
+                tokio::spawn(async move { count(&db, &networks, now).await.expect("counts") })
+            });
+            let taken = futures::future::join_all(at_once).await;
+            assert_eq!(taken.into_iter().filter(|taken| *taken.as_ref().expect("joins")).count(), 3, "{:?}", db.kind);
+            let mut taken = Vec::new();
+            for client in [2, 3, 4, 2] {
+                taken.push(count(&db, &from(client), now).await.expect("counts"));
+            }
+            assert_eq!(taken, [true, true, false, false], "five of the network, what was refused not counted");
+            let elsewhere = [("client 198.51.100.1".to_owned(), 3), ("network 198.51.100.0/24".to_owned(), 5)];
+            assert!(count(&db, &elsewhere, now).await.expect("counts"));
+            let tomorrow = now.plus_ms(DAY_MS);
+            assert!(count(&db, &from(1), tomorrow).await.expect("counts"));
+            forget_old(&db, tomorrow).await.expect("forgets");
+            let left: i64 =
+                sqlx::query_scalar("select count(*) from sign_up_counts").fetch_one(&db.readers).await.expect("counts");
+            assert_eq!(left, 2);
+        }
+    }
+
+    #[test]
+    fn counts_begin_anew_at_midnight() {
+        for (ms, seconds) in [(0, 86_400), (DAY_MS - 60_000, 60), (DAY_MS - 1, 1)] {
+            assert_eq!(seconds_left(UnixMs(DAY_MS * 20_000 + ms)), seconds, "{ms}");
+        }
+    }
+}
