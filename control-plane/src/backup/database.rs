@@ -26,7 +26,7 @@ const ROWS_AT_ONCE: usize = 50;
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Every table of the schema, what is referred to before what refers to it.
-const TABLES: [&str; 48] = [
+const TABLES: [&str; 49] = [
     "accounts",
     "users",
     "identities",
@@ -75,6 +75,7 @@ const TABLES: [&str; 48] = [
     "events",
     "event_days",
     "form_answers",
+    "sign_up_counts",
 ];
 
 /// A line of the file.
