@@ -23,6 +23,11 @@ impl UnixMs {
         format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
     }
 
+    /// When its UTC day began.
+    pub fn utc_day_start(self) -> UnixMs {
+        UnixMs(self.0.div_euclid(DAY_MS) * DAY_MS)
+    }
+
     /// The UTC month it lies in, as YYYY-MM.
     pub fn utc_month(self) -> String {
         let mut day = self.utc_day();

@@ -2,27 +2,57 @@
 
 use super::{DeliveryError, Order};
 use crate::app::App;
-use crate::clock::{DAY_MS, UnixMs};
+use crate::clock::DAY_MS;
 use crate::http::extract::Caller;
-use crate::ledger::abandoned;
+use crate::ledger;
+
+/// Whether an account may begin one more render: `allowed` may be left unpaid in a day, and one more for each credit that it spends, so that a
+/// client that comes back for its picture and pays has used up nothing.
+fn has_room(abandoned: i64, allowed: i64, credits_spent: i64) -> bool {
+    abandoned < allowed.saturating_add(credits_spent.max(0))
+}
 
 /// Refuses to begin a new picture for an account that has left too many unpaid today. One that is in the making may be waited for by everybody:
 /// a client that comes back for what it left begins nothing.
 pub(super) async fn refuse_too_many(app: &App, caller: &Caller, order: &Order) -> Result<(), DeliveryError> {
-    let now = app.clock.now();
-    let today = abandoned::find(&app.db.readers, &caller.account_id, now).await?;
-    if today.has_room(app.config.limits.abandoned_renders_per_day)
-        || app.renders.is_in_the_making(&order.variant).await?
-    {
+    let today = app.clock.now().utc_day_start();
+    let abandoned = app.renders.abandoned_since(&caller.account_id, today).await?;
+    let allowed = app.config.limits.abandoned_renders_per_day;
+    // Hardly anybody leaves more than that; what was spent need not be read for everybody else.
+    if has_room(abandoned, allowed, 0) {
         return Ok(());
     }
-    let reset_at = UnixMs((now.0.div_euclid(DAY_MS) + 1) * DAY_MS);
-    Err(DeliveryError::TooManyAbandoned { abandoned: today.renders, reset_at })
+    let spent = ledger::credits_spent_on(&app.db.readers, &caller.account_id, today).await?;
+    if has_room(abandoned, allowed, spent.0) || app.renders.is_in_the_making(&order.variant).await? {
+        return Ok(());
+    }
+    Err(DeliveryError::TooManyAbandoned { abandoned, reset_at: today.plus_ms(DAY_MS) })
 }
 
-/// Counts a new picture whose client has left. Before its credits are given back, so that they are not asked with again meanwhile.
-pub(super) async fn count(app: &App, account_id: &str) {
-    if let Err(error) = abandoned::count(&app.db, account_id, app.clock.now()).await {
-        tracing::warn!(error = &error as &dyn std::error::Error, account_id, "an abandoned picture was not counted");
+/// Notes that the client of a new picture has left. Done before its credits are given back, so that they are not used to ask again meanwhile.
+pub(super) async fn note(app: &App, account_id: &str, order: &Order) {
+    if let Err(error) = app.renders.mark_abandoned(&order.variant, account_id).await {
+        tracing::warn!(error = &error as &dyn std::error::Error, account_id, "an abandoned render was not noted");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_may_be_left_and_one_for_each_credit_that_is_spent() {
+        for (abandoned, credits_spent, expected) in [
+            (0, 0, true),
+            (19, 0, true),
+            (20, 0, false),
+            (20, 1, true),
+            (21, 1, false),
+            (20, -5, false),
+            (500, 481, true),
+        ] {
+            assert_eq!(has_room(abandoned, 20, credits_spent), expected, "{abandoned} {credits_spent}");
+        }
+        assert!(!has_room(0, 0, 0), "none is allowed");
     }
 }

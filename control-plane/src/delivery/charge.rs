@@ -282,7 +282,7 @@ impl Held {
                 // The client has left: dropping the hold gives the credits back. The render goes on for a while, for whoever asks again.
                 () = answer.closed() => {
                     if source == Source::Generated {
-                        abandoned::count(&self.app, &caller.account_id).await;
+                        abandoned::note(&self.app, &caller.account_id, &order).await;
                     }
                     return;
                 }
@@ -302,7 +302,7 @@ impl Held {
             // The client left while the picture was paid.
             if let (Err(Ok(_)), Some(entry_id)) = (answer.send(ended), entry_id) {
                 if source == Source::Generated {
-                    abandoned::count(&app, &caller.account_id).await;
+                    abandoned::note(&app, &caller.account_id, &order).await;
                 }
                 app.meter.give_back(entry_id);
             }

@@ -3,7 +3,6 @@
 //! Invariants, each also a constraint of the schema: the sum of an account's entries is its balance with what is on hold, a balance is never
 //! negative, a hold ends once. What a picture costs and when a hold is settled is decided in `delivery`.
 
-pub mod abandoned;
 mod balance;
 mod batch;
 mod deliveries;
@@ -34,7 +33,7 @@ pub use meter::{Meter, MeterError};
 pub use owner::{ProcessId, SILENCE_MS as PROCESS_SILENCE_MS, start_sweeper};
 pub use statement::{PAGE_MAX, StatementLine, before_newest, has_purchase, newest_entries, statement};
 pub use tidy::start_tidying;
-pub use usage::{Usage, usage_30d, usage_by_day};
+pub use usage::{Usage, credits_spent_on, usage_30d, usage_by_day};
 
 /// A whole number of credits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]

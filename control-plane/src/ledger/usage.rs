@@ -24,6 +24,13 @@ pub struct Usage {
     pub credits_spent: i64,
 }
 
+/// Credits of an account taken less given back on the UTC day of `day`.
+pub async fn credits_spent_on(pool: &AnyPool, account_id: &str, day: UnixMs) -> Result<Credits, sqlx::Error> {
+    let sql = "select credits_spent from usage_daily where account_id = $1 and day = $2";
+    let row = sqlx::query(sql).bind(account_id).bind(day.utc_day()).fetch_optional(pool).await?;
+    row.map_or(Ok(Credits(0)), |row| row.try_get(0).map(Credits))
+}
+
 /// The last thirty UTC days, today included.
 pub async fn usage_30d(pool: &AnyPool, account_id: &str, now: UnixMs) -> Result<Usage, sqlx::Error> {
     let first_day = now.plus_ms(-(SHOWN_DAYS - 1) * DAY_MS).utc_day();

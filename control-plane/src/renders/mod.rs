@@ -4,6 +4,7 @@
 //! vehicle and view, a stale fence changes nothing, a row never names an object that was not fully written) hold for any number of
 //! processes on one database. Only `queue` knows which database it is.
 
+mod abandoned;
 mod ahead;
 mod budget;
 mod candidate;

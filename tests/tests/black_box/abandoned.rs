@@ -13,11 +13,23 @@ fn picture(number: usize) -> String {
     format!("make=honda&model=civic&year={}&view={}", 2010 + number / 2, ["front", "rear"][number % 2])
 }
 
-/// Asks for a new picture and leaves when its credit is on hold; `Some`: it was answered before.
+/// Whether the picture is being made, or was.
+async fn is_begun(service: &Service, number: usize) -> bool {
+    let (year, view) = (2010 + number / 2, ["front", "rear"][number % 2]);
+    let sql = format!("select count(*) from jobs where vehicle_key like '%/{year}' and view = '{view}'");
+    let mut database = service.database().await.unwrap();
+    sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(sql)).fetch_one(&mut database).await.unwrap() > 0
+}
+
+async fn held(service: &Service, customer: &Customer) -> Value {
+    service.operator(&["account", "show", &customer.account_id]).unwrap()["held"].clone()
+}
+
+/// Asks for a new picture and leaves when its credit is on hold and it is begun; `Some`: it was answered before.
 async fn leave(service: &Service, customer: &Customer, number: usize) -> Option<Response> {
     let request = service.get(customer, &format!("/api/v1/images/car?{}", picture(number)));
     let mut asking = tokio::spawn(request.send());
-    while service.operator(&["account", "show", &customer.account_id]).unwrap()["held"] == 0 {
+    while held(service, customer).await == 0 || !is_begun(service, number).await {
         tokio::select! {
             answer = &mut asking => return Some(answer.unwrap().unwrap()),
             () = tokio::time::sleep(Duration::from_millis(20)) => {}
@@ -96,6 +108,28 @@ on_both_databases! {
             // The one that may be left is left already: what is in the making is waited for all the same.
             assert_eq!(again.status(), StatusCode::OK, "{number}");
             assert_eq!(service.account_at_rest(&customer).await.unwrap()["credits"], 4 - number);
+        }
+    }
+
+    async fn what_no_node_takes_and_what_others_began_uses_up_nothing(db: DatabaseChoice) {
+        let options = Options::default().set("CYCLORAMA_ABANDONED_RENDERS_PER_DAY", 1);
+        let service = Service::start_with(db, options).await.unwrap();
+        let (customer, other) = (service.customer(5).unwrap(), service.customer(5).unwrap());
+        // A client that is impatient and asks for one picture again and again, while no node is there.
+        for _ in 0..4 {
+            assert!(leave(&service, &customer, 0).await.is_none());
+        }
+        assert!(leave(&service, &other, 0).await.is_none());
+        assert!(leave(&service, &other, 1).await.is_none(), "the first one is of somebody else");
+        refused(leave(&service, &other, 2).await.expect("it is answered at once")).await;
+        // Nobody waits for them any more.
+        let mut database = service.database().await.unwrap();
+        let lapse = "update jobs set deadline_ms = 0 where state = 'queued'";
+        sqlx::query(lapse).execute(&mut database).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        for (customer, number) in [(&customer, 3), (&other, 4)] {
+            let answer = service.get(customer, &format!("/api/v1/images/car?{}", picture(number))).send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::OK, "{}", answer.text().await.unwrap());
         }
     }
 }

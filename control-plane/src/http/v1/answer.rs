@@ -188,9 +188,9 @@ fn over_cap(app: &App, balance: Credits, required: Credits, cap: KeyCap) -> Prob
 /// 429: the account is asked to let its requests end.
 fn too_many_abandoned(app: &App, abandoned: i64, reset_at: UnixMs) -> Problem {
     let detail = format!(
-        "{} of this account {} left before the picture came today (UTC): it was rendered and not paid for. Each picture that is paid for makes \
-         room for one more new one; pictures that exist are still delivered. Let a request for a new picture wait for its answer.",
-        plural::count(abandoned, "request"),
+        "{} {} begun for this account today (UTC) whose client left before it came and was paid for. Each credit that is spent makes room for \
+         one more; pictures that exist are still delivered. Let a request for a new picture wait for its answer.",
+        plural::count(abandoned, "new picture"),
         plural::noun(abandoned, "was", "were"),
     );
     Problem::rate_limited(((reset_at.0 - app.clock.now().0) / 1000).max(1) as u64)
