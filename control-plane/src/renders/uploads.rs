@@ -29,8 +29,8 @@ const PICTURE_BYTES_MAX: u64 = 8 << 20;
 pub enum UploadError {
     #[error("this address is not, or no longer, open for uploads")]
     Closed,
-    #[error("this object is being uploaded already: try again when that has ended")]
-    UnderWay,
+    #[error("a newer upload of this object has begun")]
+    Replaced,
     #[error("too many uploads are under way")]
     TooMany,
     #[error("the object is larger than {bytes_max} bytes")]
@@ -77,6 +77,8 @@ pub(super) struct Place<'a> {
 #[derive(Debug)]
 pub struct OpenUpload {
     job_id: String,
+    /// The token of the node that has the lease.
+    token_id: String,
     fence: i64,
     staging: ObjectKey,
     /// Largest body it takes.
@@ -176,7 +178,10 @@ impl Renders {
 
     /// The staging place of one object of the lease that the secret belongs to.
     pub async fn open_upload(&self, secret: &str, name: &str) -> Result<OpenUpload, UploadError> {
-        let row = self.leased_by(secret, "kind, colors").await?.ok_or(UploadError::Closed)?;
+        let row = self
+            .leased_by(secret, "kind, colors, (select token_id from nodes where nodes.id = jobs.node_id) as token_id")
+            .await?
+            .ok_or(UploadError::Closed)?;
         let (job_id, fence): (String, i64) = (row.try_get("id")?, row.try_get("fence")?);
         self.is_open(&job_id, fence)?;
         let kind: JobKind = super::state::column(row.try_get("kind")?, "jobs.kind", &job_id)?;
@@ -186,21 +191,27 @@ impl Renders {
         };
         let staging = keys::staging(&job_id, fence, name).map_err(ObjectError::from)?;
         let bytes_max = owed.bytes_max() as usize;
-        Ok(OpenUpload { job_id, fence, staging, bytes_max })
+        let token_id = row.try_get::<Option<String>, _>("token_id")?.ok_or(UploadError::Closed)?;
+        Ok(OpenUpload { job_id, token_id, fence, staging, bytes_max })
     }
 
-    /// Stores what is uploaded, piece by piece; sending it again replaces it.
+    /// Stores what is uploaded, piece by piece; sending it again replaces it, and ends what is still being sent.
     pub async fn take_upload<E>(
         &self,
         upload: &OpenUpload,
         pieces: impl Stream<Item = Result<Bytes, E>>,
     ) -> Result<(), UploadError> {
-        let _place = self.0.receiving.begin(&upload.staging).await?;
+        let place = self.0.receiving.begin(&upload.token_id, &upload.staging).await?;
         // Objects of a bucket are put there and not here.
         let mut incoming = self.0.store.receive(&upload.staging).await?.ok_or(UploadError::Closed)?;
         let mut pieces = pin!(pieces);
         let mut room = upload.bytes_max;
-        while let Some(piece) = pieces.next().await {
+        loop {
+            let piece = tokio::select! {
+                piece = pieces.next() => piece,
+                () = place.replaced() => return Err(UploadError::Replaced),
+            };
+            let Some(piece) = piece else { break };
             let piece = piece.map_err(|_| UploadError::Unreadable)?;
             room = room.checked_sub(piece.len()).ok_or(UploadError::TooLarge { bytes_max: upload.bytes_max })?;
             incoming.write(&piece).await?;

@@ -35,9 +35,7 @@ impl From<UploadError> for Problem {
     fn from(error: UploadError) -> Self {
         match error {
             UploadError::Closed => Problem::not_found("closed_address", format!("{error}.")),
-            UploadError::UnderWay => {
-                Problem::new(StatusCode::TOO_MANY_REQUESTS, "upload_under_way", format!("{error}.")).retry_after(1)
-            }
+            UploadError::Replaced => Problem::conflict("upload_replaced", format!("{error}.")),
             UploadError::TooMany => Problem::unavailable("at_capacity", format!("{error}.")).retry_after(1),
             UploadError::TooLarge { bytes_max } => Problem::too_large(bytes_max),
             UploadError::Unreadable => Problem::bad_request("body_unreadable", format!("{error}.")),
