@@ -60,6 +60,7 @@ fn name_counters() {
     for name in [
         "cyclorama_gate_refusals_total",
         "cyclorama_meter_refused_entries_total",
+        "cyclorama_meter_unknown_commits_total",
         "cyclorama_credits_taken_total",
         "cyclorama_payment_alerts_total",
     ] {
