@@ -162,7 +162,6 @@ on_both_databases! {
             (public("/api/v1/image-urls"), json!({"make": "a\0b", "model": "x", "year": 2020})),
             (public("/api/v1/images/resolve"), json!({"query": "\0"})),
             (public("/api/v1/events"), json!({"events": [{"name": "a\0b"}]})),
-            (public("/api/auth/device/code"), json!({"client_name": "a\0b"})),
             (public("/api/auth/device/token"), json!({"device_code": "a\0b"})),
             (public("/api/mcp"), json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a\0b"}})),
         ] {
@@ -173,7 +172,6 @@ on_both_databases! {
         // They are told which text it is.
         for (request, body, parameter, index) in [
             (public("/api/v1/billing/checkout"), json!({"credits": 5000, "note": {"to": ["x", "a\0b"]}}), "note.to[1]", json!(1)),
-            (public("/api/auth/device/code"), json!({"client_name": "a\0b"}), "client_name", Value::Null),
             (admin("/admin/accounts"), json!({"email": "a\0b@example.com"}), "email", Value::Null),
             (admin("/admin/keys"), json!({"account_id": "x", "a\0b": 1}), "a\u{fffd}b", Value::Null),
         ] {

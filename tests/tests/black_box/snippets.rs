@@ -44,10 +44,10 @@ const BLOCKS: &[(&str, &[How])] = &[
 /// Templates of pages with samples, and how many: the test of the pages takes them all. A receipt of the console is none.
 const SAMPLES: &[(&str, usize)] = &[
     ("console.html", 1),
-    ("docs.html", 2),
     ("home.html", 2),
     ("playground.html", 1),
     ("quick_start.html", 4),
+    ("reference.html", 2),
     ("shown_once.html", 2),
 ];
 
