@@ -48,6 +48,8 @@ pub(crate) struct Request {
     body: Option<Bytes>,
     /// Whether it may be sent again when nobody knows if it was done: it spends nothing, or has an Idempotency-Key.
     repeatable: bool,
+    /// The media type of the service's answer, or `image/*` for any image. A proxy in between may answer 200 with a page of its own.
+    media_type: Option<&'static str>,
 }
 
 impl Request {
@@ -64,7 +66,7 @@ impl Request {
     }
 
     fn new(method: Method, path: String, repeatable: bool) -> Self {
-        Request { method, path, query: Vec::new(), headers: HeaderMap::new(), body: None, repeatable }
+        Request { method, path, query: Vec::new(), headers: HeaderMap::new(), body: None, repeatable, media_type: None }
     }
 
     /// The members of a flat struct as parameters.
@@ -100,6 +102,12 @@ impl Request {
 
     pub fn repeatable(mut self, repeatable: bool) -> Self {
         self.repeatable = repeatable;
+        self
+    }
+
+    /// An answer of 2xx with another Content-Type is an error. `image/*` is any image.
+    pub fn expect_media_type(mut self, media_type: &'static str) -> Self {
+        self.media_type = Some(media_type);
         self
     }
 }
@@ -203,12 +211,30 @@ async fn read(request: &Request, mut answer: Response, file: Option<&mut Partial
         let body = content(&mut answer).await?;
         return Err(Error::from_answer(status.as_u16(), &headers, serde_json::from_slice(&body).unwrap_or_default()));
     }
+    if let Some(expected) = request.media_type.filter(|_| status != StatusCode::NOT_MODIFIED) {
+        let told = headers.get(CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes())).unwrap_or_default();
+        if !is_of_type(&told, expected) {
+            return Err(Error::unexpected(
+                status.as_u16(),
+                format!("The answer is none of the service's: its Content-Type is `{told}` and not `{expected}`."),
+            ));
+        }
+    }
     let body = match file {
         Some(file) if status != StatusCode::NOT_MODIFIED => file.fill(&mut answer).await.map(|()| Bytes::new())?,
         _ if request.method == Method::HEAD => Bytes::new(),
         _ => content(&mut answer).await?,
     };
     Ok(Answer { status, headers, body })
+}
+
+/// Whether a Content-Type is a media type, or one of `image/*`; its parameters and its case do not matter.
+fn is_of_type(content_type: &str, expected: &str) -> bool {
+    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match expected.strip_suffix('*') {
+        Some(start) => media_type.starts_with(start),
+        None => media_type == expected,
+    }
 }
 
 async fn content(answer: &mut Response) -> Result<Bytes, Error> {

@@ -1,7 +1,7 @@
 /** The service's operations, one method each. Methods, arguments and results are named as in its API document. */
 
 import { CycloramaError, connectionFailed } from "./errors.js";
-import { type Request, type Retries, Transport, documentOf, textOf } from "./transport.js";
+import { type Request, type Retries, Transport, documentOf, expectMediaType, textOf } from "./transport.js";
 import type {
   AccountResponse,
   AskedFormat,
@@ -239,10 +239,10 @@ export class Cyclorama {
     let isFirst = true;
     do {
       const request = get("/api/v1/account/statement", { limit: asked.limit, after: after ?? undefined, format: "csv" });
-      const page: { text: string; next: string | null } = await this.#transport.send(request, async (answer) => ({
-        text: await textOf(answer),
-        next: answer.headers.get("x-next-after"),
-      }));
+      const page: { text: string; next: string | null } = await this.#transport.send(request, async (answer) => {
+        await expectMediaType(answer, "text/csv");
+        return { text: await textOf(answer), next: answer.headers.get("x-next-after") };
+      });
       yield isFirst ? page.text : page.text.replace(/^.*\n/, "");
       after = page.next;
       isFirst = false;
@@ -343,7 +343,9 @@ function delivery(method: "GET" | "HEAD", asked: Delivery & KnownImage): Request
   return { method, path: `/api/v1/delivery/${encodeURIComponent(token)}`, headers, repeatable: true };
 }
 
-function imageInfo(answer: Response): ImageInfo {
+/** What the headers of a picture say. 304 has no picture and therefore no type. */
+async function imageInfo(answer: Response): Promise<ImageInfo> {
+  if (answer.status !== 304) await expectMediaType(answer, "image/*");
   const text = (name: string) => answer.headers.get(name) ?? undefined;
   const number = (name: string) => (/^[0-9]+$/.test(text(name) ?? "") ? Number(text(name)) : undefined);
   return {
@@ -360,7 +362,8 @@ function imageInfo(answer: Response): ImageInfo {
   };
 }
 
-function carImage(answer: Response): CarImage {
+async function carImage(answer: Response): Promise<CarImage> {
+  const info = await imageInfo(answer);
   const bytes = async () => {
     try {
       return new Uint8Array(await answer.arrayBuffer());
@@ -368,5 +371,5 @@ function carImage(answer: Response): CarImage {
       throw connectionFailed(cause);
     }
   };
-  return { ...imageInfo(answer), body: answer.body ?? new Blob([]).stream(), bytes };
+  return { ...info, body: answer.body ?? new Blob([]).stream(), bytes };
 }

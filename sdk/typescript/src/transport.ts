@@ -130,6 +130,19 @@ export async function documentOf(answer: Response): Promise<unknown> {
   }
 }
 
+/**
+ * Throws unless the Content-Type is the one that the service answers with: `expected` is a media type, or `image/*` for any image. A proxy
+ * in between may answer 200 with a page of its own.
+ */
+export async function expectMediaType(answer: Response, expected: string): Promise<void> {
+  const told = answer.headers.get("content-type") ?? "";
+  const mediaType = (told.split(";")[0] ?? "").trim().toLowerCase();
+  if (mediaType === expected || (expected.endsWith("/*") && mediaType.startsWith(expected.slice(0, -1)))) return;
+  await answer.body?.cancel();
+  const detail = `The answer is none of the service's: its Content-Type is \`${told}\` and not \`${expected}\`.`;
+  throw new CycloramaError({ code: "unexpected_answer", detail, status: answer.status });
+}
+
 function wasNotSent(cause: unknown): boolean {
   const inner = cause instanceof Error ? cause.cause : undefined;
   const code = inner instanceof Error ? (inner as { code?: unknown }).code : undefined;

@@ -7,7 +7,7 @@ import tempfile
 import time
 import urllib.parse
 import uuid
-from typing import Any, Callable, Dict, Iterator, Literal, Mapping, Optional, Sequence, Type, TypeVar, overload
+from typing import Any, Callable, Dict, Iterator, Literal, Mapping, Optional, Sequence, Tuple, Type, TypeVar, overload
 
 from . import errors
 from .json_decoding import decode
@@ -302,7 +302,7 @@ class Cyclorama:
         while True:
             query = dict(after=after, limit=limit, format="csv")
             request = Request("GET", "/api/v1/account/statement", query=query)
-            text, after = self._transport.send(request, lambda answer: (answer.content().decode(), answer.headers.get("x-next-after")))
+            text, after = self._transport.send(request, _csv_page)
             yield text if is_first else text.partition("\n")[2]
             if after is None:
                 return
@@ -404,7 +404,17 @@ def _delivery_path(url: str) -> str:
     return "/api/v1/delivery/" + urllib.parse.quote(urllib.parse.urlsplit(url).path.rsplit("/", 1)[-1], safe="")
 
 
+def _csv_page(answer: Answer) -> Tuple[str, Optional[str]]:
+    """A page of the statement, and the entry after which the next page begins."""
+    answer.expect_media_type("text/csv")
+    return answer.content().decode(), answer.headers.get("x-next-after")
+
+
 def _info(answer: Answer) -> Dict[str, Any]:
+    """What the headers of a picture say. 304 has no picture and therefore no type."""
+    if answer.status != 304:
+        answer.expect_media_type("image/*")
+
     def number(name: str) -> Optional[int]:
         text = answer.headers.get(name, "")
         return int(text) if text.isascii() and text.isdigit() else None
@@ -428,7 +438,8 @@ def _image_info(answer: Answer) -> ImageInfo:
 
 
 def _car_image(answer: Answer) -> CarImage:
-    return CarImage(content=answer.content(), **_info(answer))
+    info = _info(answer)
+    return CarImage(content=answer.content(), **info)
 
 
 def _save(answer: Answer, path: "str | os.PathLike[str]") -> ImageInfo:

@@ -83,6 +83,17 @@ class Answer:
     def content(self) -> bytes:
         return b"".join(self.chunks())
 
+    def expect_media_type(self, expected: str) -> None:
+        """Raises unless the Content-Type is the one that the service answers with: `expected` is a media type, or `image/*` for any image.
+
+        A proxy in between may answer 200 with a page of its own.
+        """
+        told = self.headers.get("content-type", "")
+        media_type = told.partition(";")[0].strip().lower()
+        if media_type != expected and not (expected.endswith("/*") and media_type.startswith(expected[:-1])):
+            detail = f"The answer is none of the service's: its Content-Type is `{told}` and not `{expected}`."
+            raise errors.CycloramaError("unexpected_answer", detail, status=self.status)
+
     def document(self) -> Any:
         """The body's JSON; None when it is none."""
         try:

@@ -39,6 +39,7 @@ impl Client {
         stream::try_unfold((Some(asked), true), move |(asked, is_first)| async move {
             let Some(asked) = asked else { return Ok(None) };
             let request = Request::get(STATEMENT).query(&asked)?.parameter("format", "csv");
+            let request = request.expect_media_type("text/csv");
             let answer = self.transport.send(&request, None).await?;
             let text = String::from_utf8_lossy(&answer.body);
             let lines = if is_first { &*text } else { text.split_once('\n').map_or("", |(_, lines)| lines) };

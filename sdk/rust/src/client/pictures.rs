@@ -8,6 +8,7 @@ use reqwest::header::{HeaderName, IF_NONE_MATCH};
 use std::path::Path;
 
 const CAR: &str = "/api/v1/images/car";
+const IMAGE: &str = "image/*";
 const EMBED: &str = "/images/car.png";
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -15,18 +16,17 @@ pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempote
 impl Client {
     /// A picture, for one credit; free when it is the one that `if_none_match` names.
     pub async fn get_car_image(&self, asked: &Picture) -> Result<CarImage, Error> {
-        self.picture(&spending(Request::get(CAR), asked)?).await
+        self.picture(spending(Request::get(CAR), asked)?).await
     }
 
     /// As `get_car_image`, streamed into a file that is there whole or not at all. The format is not taken from the file's name.
     pub async fn save_car_image(&self, path: impl AsRef<Path>, asked: &Picture) -> Result<ImageInfo, Error> {
-        let answer = self.transport.send(&spending(Request::get(CAR), asked)?, Some(path.as_ref())).await?;
-        Ok(info(&answer))
+        self.save(path.as_ref(), spending(Request::get(CAR), asked)?).await
     }
 
     /// What `get_car_image` would say, for nothing. Never renders.
     pub async fn head_car_image(&self, asked: &Picture) -> Result<ImageInfo, Error> {
-        self.info(&of(Request::head(CAR), asked)?).await
+        self.info(of(Request::head(CAR), asked)?).await
     }
 
     /// A signed address of the picture, for one credit, without a key in it.
@@ -43,37 +43,40 @@ impl Client {
 
     /// The picture of a signed address (or of its token alone), free.
     pub async fn load_delivery(&self, url: &str, if_none_match: Option<&str>) -> Result<CarImage, Error> {
-        self.picture(&load(url, if_none_match)?).await
+        self.picture(load(url, if_none_match)?).await
     }
 
     /// As `load_delivery`, streamed into a file that is there whole or not at all.
     pub async fn save_delivery(&self, path: impl AsRef<Path>, url: &str) -> Result<ImageInfo, Error> {
-        let answer = self.transport.send(&load(url, None)?, Some(path.as_ref())).await?;
-        Ok(info(&answer))
+        self.save(path.as_ref(), load(url, None)?).await
     }
 
     /// Whether a signed address is good, without using it up.
     pub async fn check_delivery(&self, url: &str) -> Result<ImageInfo, Error> {
-        self.info(&Request::head(delivery(url))).await
+        self.info(Request::head(delivery(url))).await
     }
 
     /// A picture of the legacy endpoint. Free with a grant, else one credit.
     pub async fn embed_car_image(&self, asked: &Picture, grant: &Grant) -> Result<CarImage, Error> {
-        self.picture(&spending(Request::get(EMBED), asked)?.query(grant)?).await
+        self.picture(spending(Request::get(EMBED), asked)?.query(grant)?).await
     }
 
     /// What `embed_car_image` would say, for nothing. Never renders.
     pub async fn head_embed_car_image(&self, asked: &Picture, grant: &Grant) -> Result<ImageInfo, Error> {
-        self.info(&of(Request::head(EMBED), asked)?.query(grant)?).await
+        self.info(of(Request::head(EMBED), asked)?.query(grant)?).await
     }
 
-    async fn picture(&self, request: &Request) -> Result<CarImage, Error> {
-        let answer = self.transport.send(request, None).await?;
+    async fn picture(&self, request: Request) -> Result<CarImage, Error> {
+        let answer = self.transport.send(&request.expect_media_type(IMAGE), None).await?;
         Ok(CarImage { info: info(&answer), content: answer.body })
     }
 
-    async fn info(&self, request: &Request) -> Result<ImageInfo, Error> {
-        Ok(info(&self.transport.send(request, None).await?))
+    async fn save(&self, path: &Path, request: Request) -> Result<ImageInfo, Error> {
+        Ok(info(&self.transport.send(&request.expect_media_type(IMAGE), Some(path)).await?))
+    }
+
+    async fn info(&self, request: Request) -> Result<ImageInfo, Error> {
+        Ok(info(&self.transport.send(&request.expect_media_type(IMAGE), None).await?))
     }
 }
 
