@@ -4,7 +4,8 @@ use crate::terminal::Terminal;
 use axum::Router;
 use axum::extract::Request;
 use axum::http::StatusCode;
-use axum::response::{Html, IntoResponse};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
 use serde_json::{Value, json};
@@ -28,7 +29,29 @@ fn paid(service: &Service, account_id: &str) -> Vec<i64> {
     lines.map(|line| line["credits"].as_i64().unwrap()).filter(|credits| *credits != 0).collect()
 }
 
-/// A proxy in front of the service that answers the first loads of signed addresses by itself, with pages of HTML.
+/// What a proxy answers by itself to one request.
+#[derive(Clone, Copy)]
+struct Own {
+    /// How the path of the requests that it answers begins.
+    path: &'static str,
+    /// The service gets the request first, and its answer is thrown away.
+    passes_on: bool,
+    status: u16,
+    media_type: &'static str,
+    body: &'static str,
+}
+
+const PAGE: Own = Own {
+    path: "/api/v1/",
+    passes_on: false,
+    status: 200,
+    media_type: "text/html; charset=utf-8",
+    body: "<html><head><title>nginx</title></head><body>nginx</body></html>",
+};
+const LOADS: &str = "/api/v1/delivery/";
+const ASKS: &str = "/api/v1/image-urls";
+
+/// A proxy in front of the service that gives each of its own answers once, in their order, and then passes everything on.
 struct Proxy {
     address: String,
     task: tokio::task::JoinHandle<()>,
@@ -41,27 +64,28 @@ impl Drop for Proxy {
 }
 
 impl Proxy {
-    async fn start(service: &Service, answers: &[u16]) -> Proxy {
+    async fn start(service: &Service, answers: &[Own]) -> Proxy {
         let (upstream, http) = (service.base_url.clone(), service.http.clone());
         let waiting = Arc::new(Mutex::new(VecDeque::from(answers.to_vec())));
         let answer = move |request: Request| {
             let (upstream, http, waiting) = (upstream.clone(), http.clone(), waiting.clone());
             async move {
                 let (parts, body) = request.into_parts();
-                let own = match parts.uri.path().starts_with("/api/v1/delivery/") {
-                    true => waiting.lock().unwrap().pop_front(),
-                    false => None,
+                let own = waiting.lock().unwrap().pop_front_if(|own| parts.uri.path().starts_with(own.path));
+                let pass_on = async {
+                    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+                    let address = format!("{upstream}{}", parts.uri);
+                    let sent = http.request(parts.method, address).headers(parts.headers).body(body).send();
+                    let answer = sent.await.unwrap();
+                    let (status, headers) = (answer.status(), answer.headers().clone());
+                    (status, headers, answer.bytes().await.unwrap()).into_response()
                 };
-                if let Some(status) = own {
-                    let page = format!("<html><head><title>{status}</title></head><body>nginx</body></html>");
-                    return (StatusCode::from_u16(status).unwrap(), Html(page)).into_response();
+                let Some(own) = own else { return pass_on.await };
+                if own.passes_on {
+                    pass_on.await;
                 }
-                let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
-                let address = format!("{upstream}{}", parts.uri);
-                let answer =
-                    http.request(parts.method, address).headers(parts.headers).body(body).send().await.unwrap();
-                let (status, headers) = (answer.status(), answer.headers().clone());
-                (status, headers, answer.bytes().await.unwrap()).into_response()
+                let status = StatusCode::from_u16(own.status).unwrap();
+                (status, [(CONTENT_TYPE, own.media_type)], own.body).into_response()
             }
         };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -206,23 +230,42 @@ on_both_databases! {
         assert_eq!(paid(&service, &customer.account_id), [-1, -1, -1]);
     }
 
-    // What a proxy says by itself is no word of the service: the address stays paid for, and is loaded when the way is free.
-    async fn what_a_proxy_answers_gives_nothing_back(db: DatabaseChoice) {
+    // What a proxy answers by itself says nothing about what was charged: neither on the request that pays, nor on the one that loads.
+    async fn what_a_proxy_answers_neither_pays_twice_nor_gives_back(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(10).unwrap();
-        let answers = [502, 502, 502, 504, 500, 410, 404, 403];
+        // The service has charged for the first of them, and nobody but the journal and the service knows.
+        let mut answers = vec![Own { path: ASKS, passes_on: true, status: 502, ..PAGE }];
+        for status in [400, 404, 413, 401, 402, 403, 405, 410, 200] {
+            answers.push(Own { path: ASKS, status, ..PAGE });
+        }
+        for (status, body) in [
+            (404, r#"{"error":"no route"}"#),
+            (403, r#"{"code":"forbidden","message":"Forbidden"}"#),
+            (400, r#"{"code":"bad_request","status":400}"#),
+            (200, r#"{"status":"ok"}"#),
+        ] {
+            answers.push(Own { path: ASKS, status, media_type: "application/json", body, ..PAGE });
+        }
+        for status in [502, 504, 500, 410, 404, 403, 401, 200] {
+            answers.push(Own { path: LOADS, status, ..PAGE });
+        }
+        answers.push(Own { path: LOADS, media_type: "application/json", body: r#"{"status":"ok"}"#, ..PAGE });
         let proxy = Proxy::start(&service, &answers).await;
         let mut terminal = Terminal::new(&service);
         terminal.set("CYCLORAMA_KEY", &customer.key);
         terminal.set("CYCLORAMA_URL", &proxy.address);
         std::fs::write(terminal.path("cars.csv"), list(1)).unwrap();
         let arguments = ["batch", "cars.csv", "-o", "cars", "--spend-again"];
-        for status in answers {
+        for Own { path, status, body, .. } in &answers {
             let ran = terminal.run(&arguments).await;
-            assert!(ran.status != 0 && ran.stderr.contains("for later"), "{status}: {} {}", ran.status, ran.stderr);
+            let told = format!("{path} {status} {body}: {} {}", ran.status, ran.stderr);
+            assert!(ran.status != 0 && ran.stderr.contains("1 row for later"), "{told}");
+            assert_eq!(service.balance(&customer).await.unwrap(), 9, "{told}");
         }
         terminal.run(&arguments).await.success();
+        assert_eq!(image::open(terminal.path("cars/00001-honda-civic-2010-white.png")).unwrap().width(), 1024);
         assert_eq!(paid(&service, &customer.account_id), [-1]);
         assert_eq!(service.account_at_rest(&customer).await.unwrap()["credits"], 9);
     }

@@ -6,6 +6,7 @@ use crate::clock::DAY_MS;
 use anyhow::Context;
 use cyclorama_client::types::ImageRequest;
 use cyclorama_client::{Client, Error, ErrorKind, ImageUrlsRequest};
+use serde_json::Value;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -81,6 +82,7 @@ impl Worker<'_> {
                             self.note(row, State::Done { attempt, request_id })?;
                             None
                         }
+                        Err(error) if is_of_another(&error) => Some(Outcome::NotNow(error)),
                         Err(error) if is_given_back(&error) => {
                             self.note(row, State::GivenBack { attempt })?;
                             failures += 1;
@@ -93,7 +95,7 @@ impl Worker<'_> {
                             None
                         }
                         Err(error) if is_ended(&error) => Some(lost("url_expired", URL_EXPIRED)),
-                        Err(error) if is_not_now(&error) || is_of_another(&error) => Some(Outcome::NotNow(error)),
+                        Err(error) if is_not_now(&error) => Some(Outcome::NotNow(error)),
                         Err(error) => return Err(error.into()),
                     }
                 }
@@ -147,6 +149,8 @@ impl Worker<'_> {
                 self.note(row, State::Minted { attempt, url: address.url, request_id: made.request_id })?;
                 Ok(None)
             }
+            // Before everything that a status says: the row keeps its name, under which the service charges once.
+            Err(error) if is_of_another(&error) => Ok(Some(Outcome::NotNow(error))),
             Err(error) if is_final(&error) => Ok(Some(Outcome::Stopped(error))),
             Err(error) if is_not_now(&error) => Ok(Some(Outcome::NotNow(error))),
             // Anything else may have been charged for: the row keeps its name.
@@ -198,22 +202,28 @@ fn invalid(detail: &str) -> Outcome {
     Outcome::Failed { code: "invalid_row".to_owned(), detail: detail.to_owned(), request_id: String::new() }
 }
 
-/// The render failed now, or did when the address was loaded first: its credit is back. Only the service's own word says so: a proxy between
-/// answers 502 as well, and the address stays paid for.
+/// A proxy in between has answered, and not the service: an answer that has a status and is no problem document of the service's. It says
+/// nothing about what was charged, whatever its status and also where it is JSON of its own.
+fn is_of_another(error: &Error) -> bool {
+    let document = error.document();
+    let is_text = |name: &str| document.get(name).is_some_and(Value::is_string);
+    let is_problem = is_text("code")
+        && is_text("request_id")
+        && document.get("status").and_then(Value::as_u64) == error.status().map(u64::from);
+    error.status().is_some() && !is_problem
+}
+
+/// The render failed now, or did when the address was loaded first: its credit is back.
 fn is_given_back(error: &Error) -> bool {
     matches!((error.status(), error.code()), (Some(502), "render_failed") | (Some(410), "delivery_url_consumed"))
 }
 
-/// The address can be loaded no more and stays paid for. A proxy's 403 says nothing of it.
+/// The address can be loaded no more and stays paid for.
 fn is_ended(error: &Error) -> bool {
     matches!(error.code(), "delivery_url_expired" | "delivery_url_revoked" | "delivery_url_invalid")
 }
 
-/// The answer is no document of the service: somebody between has answered.
-fn is_of_another(error: &Error) -> bool {
-    error.code() == "unexpected_answer"
-}
-
+/// Nothing more can be asked for with this key.
 fn is_final(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::InsufficientCredits | ErrorKind::Unauthorized) || error.status() == Some(403)
 }
