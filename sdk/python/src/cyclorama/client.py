@@ -177,9 +177,9 @@ class Cyclorama:
         request = Request("GET", _delivery_path(url), headers={"If-None-Match": if_none_match}, repeatable=False)
         return self._transport.send(request, lambda answer: _save(answer, path))
 
-    def check_delivery(self, url: str) -> ImageInfo:
-        """Whether a signed address is good, without using it up."""
-        return self._transport.send(Request("HEAD", _delivery_path(url)), _image_info)
+    def check_delivery(self, url: str, *, if_none_match: Optional[str] = None) -> ImageInfo:
+        """Whether a signed address is good, without using it up; not `modified` when its picture is the one that `if_none_match` names."""
+        return self._transport.send(Request("HEAD", _delivery_path(url), headers={"If-None-Match": if_none_match}), _image_info)
 
     def embed_car_image(
         self,
