@@ -132,6 +132,14 @@ impl FakeStripe {
         lock(&self.kept).sessions.values().cloned().collect()
     }
 
+    /// The customer adds a card in Stripe's portal.
+    pub fn add_card(&self, customer: &str) {
+        let mut kept = lock(&self.kept);
+        let card = kept.id("pm");
+        kept.cards.entry(customer.to_owned()).or_default().insert(0, card);
+    }
+
+    /// What kept cards were charged, each with its `id`, `amount` and `payment_method`.
     pub fn charges(&self) -> Vec<Fields> {
         lock(&self.kept).intents.values().cloned().collect()
     }

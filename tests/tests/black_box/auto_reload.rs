@@ -101,6 +101,37 @@ on_both_databases! {
         }
     }
 
+    async fn a_card_that_was_replaced_while_stripe_was_down_is_not_charged_when_it_is_back(db: DatabaseChoice) {
+        for settings_are_saved in [false, true] {
+            let stripe = FakeStripe::start().await.unwrap();
+            let options = stripe.options().set("CYCLORAMA_PACKS", "1000:100, 5000:500, 10000:1000");
+            let service = Service::start_with(db, options).await.unwrap();
+            let (mut ada, _) = with_card(&stripe, &service).await;
+            stripe.feel(Mood::DownForCharges);
+            set(&mut ada, "10000", "on").await;
+            until(async || service.log().contains("a reload is tried again later"), "an attempt").await;
+            if settings_are_saved {
+                // Added in Stripe's portal; saving the settings keeps the newest card.
+                stripe.add_card(&stripe.sessions()[0]["customer"]);
+                set(&mut ada, "10000", "on").await;
+            } else {
+                // A purchase keeps its card; its credits are too few to end the shortage.
+                ada.submit("/dashboard/billing", "/dashboard/billing", &[("credits", "1000")]).await.unwrap();
+                let session = stripe.sessions().pop().unwrap();
+                secrets::note(session["success_url"].rsplit('/').next().unwrap());
+                let paid = stripe.pay(&session);
+                for event in [&paid.completed, &paid.succeeded] {
+                    stripe.send(&service, event).await.unwrap();
+                }
+            }
+            stripe.feel(Mood::Well);
+            sweeps().await;
+            assert!(stripe.charges().is_empty(), "saved: {settings_are_saved}: {:?}", stripe.charges());
+            let page = billing(&mut ada).await;
+            assert!(!page.contains("Off. Turned on"), "{page}");
+        }
+    }
+
     async fn a_dispute_over_more_than_the_price_ends_it(db: DatabaseChoice) {
         let stripe = FakeStripe::start().await.unwrap();
         let service = Service::start_with(db, stripe.options()).await.unwrap();

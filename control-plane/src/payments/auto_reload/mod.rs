@@ -47,9 +47,15 @@ pub async fn find(db: &Database, account_id: &str) -> Result<Option<AutoReload>,
     .transpose()
 }
 
-/// Sets what its owner chose, and ends an open reload that is not what this asks for: another pack's, or one of a balance that is not below the
-/// threshold.
-pub async fn set(db: &Database, account_id: &str, settings: AutoReload, now: UnixMs) -> Result<(), sqlx::Error> {
+/// Sets what its owner chose, and ends an open reload that is not what this asks for: another pack's, another card's, or one of a balance that
+/// is not below the threshold. `packs` are the packs that are sold now.
+pub async fn set(
+    db: &Database,
+    packs: &[Pack],
+    account_id: &str,
+    settings: AutoReload,
+    now: UnixMs,
+) -> Result<(), sqlx::Error> {
     let mut tx = db.begin().await?;
     account::lock(&mut tx, account_id).await?;
     sqlx::query(
@@ -63,7 +69,7 @@ pub async fn set(db: &Database, account_id: &str, settings: AutoReload, now: Uni
     .bind(settings.pack_credits)
     .execute(&mut *tx)
     .await?;
-    end_unwanted(&mut tx, account_id, now).await?;
+    end_unwanted(&mut tx, packs, account_id, now).await?;
     tx.commit().await
 }
 
@@ -72,23 +78,37 @@ pub async fn set(db: &Database, account_id: &str, settings: AutoReload, now: Uni
 pub async fn turn_off(tx: &mut Tx<'_>, account_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
     account::lock(tx, account_id).await?;
     sqlx::query("update auto_reloads set is_on = 0 where account_id = $1").bind(account_id).execute(&mut **tx).await?;
-    end_unwanted(tx, account_id, now).await
+    // Of what is off no pack is wanted.
+    end_unwanted(tx, &[], account_id, now).await
 }
 
-/// Ends the open reload of an account unless its settings and its balance ask for this very charge. Until when an attempt at it may still turn
-/// out to have been made (`unknown_until_ms`) stays on its row. The account is locked.
-async fn end_unwanted(tx: &mut Tx<'_>, account_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
+/// Ends the open reload of an account unless this very charge is wanted now: by the settings, the balance, the card that is kept, and the pack's
+/// price among `packs`, those that are sold. Until when an attempt at it may still turn out to have been made (`unknown_until_ms`) stays on its
+/// row. The account is locked.
+async fn end_unwanted(tx: &mut Tx<'_>, packs: &[Pack], account_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
+    let sql = "select pack_credits from auto_reloads where account_id = $1 and is_on = 1";
+    let credits: Option<i64> = sqlx::query_scalar(sql).bind(account_id).fetch_optional(&mut **tx).await?;
+    // No price, and nothing is equal to it, for a pack that is not sold any more.
+    let cents = credits.and_then(|credits| pack_of(packs, credits)).map(|pack| pack.cents);
     sqlx::query(
         "update payments set state = 'cancelled', ended_at_ms = $1
          where account_id = $2 and purpose = 'reload' and state = 'open'
             and not exists (select 1 from auto_reloads a join balances b on b.account_id = a.account_id
-                    where a.account_id = $2 and a.is_on = 1 and a.pack_credits = payments.credits and b.credits < a.threshold_credits)",
+                        join stripe_customers c on c.account_id = a.account_id
+                    where a.account_id = $2 and a.is_on = 1 and a.pack_credits = payments.credits and payments.cents = $3
+                        and c.payment_method = payments.payment_method and b.credits < a.threshold_credits)",
     )
     .bind(now.0)
     .bind(account_id)
+    .bind(cents)
     .execute(&mut **tx)
     .await?;
     Ok(())
+}
+
+/// The pack of so many credits, if it is sold.
+fn pack_of(packs: &[Pack], credits: i64) -> Option<&Pack> {
+    packs.iter().find(|pack| pack.credits == credits)
 }
 
 /// Keeps the balance of an account as it is until this transaction ends.
@@ -217,12 +237,12 @@ async fn due(db: &Database, now: UnixMs) -> Result<Vec<Due>, sqlx::Error> {
 }
 
 /// Makes the next attempt at a reload ours; others wait until `retry_at`. `false` when there is nothing to ask for: somebody else does, or the
-/// reload is not wanted any more (turned off, another pack chosen, the shortage over), which ends it.
-async fn claim(db: &Database, due: &Due, now: UnixMs, retry_at: UnixMs) -> Result<bool, sqlx::Error> {
+/// reload is not wanted any more (turned off, another pack or card, another price, the shortage over), which ends it.
+async fn claim(db: &Database, packs: &[Pack], due: &Due, now: UnixMs, retry_at: UnixMs) -> Result<bool, sqlx::Error> {
     let mut tx = db.begin().await?;
     account::lock(&mut tx, &due.account_id).await?;
     lock_balance(&mut tx, &due.account_id).await?;
-    end_unwanted(&mut tx, &due.account_id, now).await?;
+    end_unwanted(&mut tx, packs, &due.account_id, now).await?;
     let claimed = sqlx::query(
         "update payments set attempts = attempts + 1, retry_at_ms = $1, unknown_until_ms = $2
          where id = $3 and state = 'open' and retry_at_ms <= $4",

@@ -1,6 +1,6 @@
 //! The task that reloads accounts: looks at balances now and then, charges kept cards, and turns off what does not work.
 
-use super::{ATTEMPTS_MAX, Due, Low, UNKNOWN_MS, begin, claim, due, low, put_off, turn_off_for_pack};
+use super::{ATTEMPTS_MAX, Due, Low, UNKNOWN_MS, begin, claim, due, low, pack_of, put_off, turn_off_for_pack};
 use crate::accounts::account;
 use crate::app::App;
 use crate::clock::{self, DAY_MS};
@@ -47,8 +47,7 @@ pub fn start(app: App, stripe: Stripe) -> tokio::task::JoinHandle<()> {
 async fn sweep(app: &App, stripe: &Stripe) -> Result<(), LedgerError> {
     let now = app.clock.now();
     for low in low(&app.db, now).await? {
-        let pack = app.config.prices.packs.iter().find(|pack| pack.credits == low.pack_credits);
-        match pack {
+        match pack_of(&app.config.prices.packs, low.pack_credits) {
             Some(pack) => {
                 begin(&app.db, &low, pack, now).await?;
             }
@@ -65,7 +64,7 @@ async fn sweep(app: &App, stripe: &Stripe) -> Result<(), LedgerError> {
 async fn attempt(app: &App, stripe: &Stripe, due: &Due) -> Result<(), LedgerError> {
     let now = app.clock.now();
     // While it is being asked nobody else asks; afterwards the time is set to the real one.
-    if !claim(&app.db, due, now, now.plus_ms(ATTEMPT_MS)).await? {
+    if !claim(&app.db, &app.config.prices.packs, due, now, now.plus_ms(ATTEMPT_MS)).await? {
         return Ok(());
     }
     if now >= due.expires_at {

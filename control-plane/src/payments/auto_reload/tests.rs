@@ -9,6 +9,8 @@ use crate::test_database::databases;
 
 const NOW: UnixMs = UnixMs(1_000_000);
 const PACK: Pack = Pack { credits: 5000, cents: 500 };
+/// What is sold.
+const PACKS: [Pack; 3] = [Pack { credits: 100, cents: 10 }, PACK, Pack { credits: 10_000, cents: 1000 }];
 const ON: AutoReload = AutoReload { is_on: true, threshold_credits: 50, pack_credits: 5000 };
 
 /// An account with ten credits, a kept card, and auto-reload.
@@ -18,7 +20,7 @@ async fn low_account(db: &Database) -> String {
     let insert =
         sqlx::query("insert into stripe_customers (account_id, customer, payment_method) values ($1, $2, 'pm_1')");
     db.write(insert.bind(account_id.clone()).bind(format!("cus_{account_id}"))).await.expect("customer");
-    set(db, &account_id, ON, NOW).await.expect("sets");
+    set(db, &PACKS, &account_id, ON, NOW).await.expect("sets");
     account_id
 }
 
@@ -53,7 +55,7 @@ async fn who_looked_before_the_others_reload_begins_nothing() {
         assert!(begin(&db, &quick, &PACK, NOW).await.expect("begins"));
         assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "one is open");
         let due = due(&db, NOW).await.expect("due").remove(0);
-        assert!(claim(&db, &due, NOW, NOW.plus_ms(30_000)).await.expect("claims"));
+        assert!(claim(&db, &PACKS, &due, NOW, NOW.plus_ms(30_000)).await.expect("claims"));
         settle::charged(&db, &paid(&due), NOW).await.expect("credits");
         assert_eq!(balance(&db, &account_id).await, 5010);
         assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "the shortage is over");
@@ -64,11 +66,11 @@ async fn who_looked_before_the_others_reload_begins_nothing() {
         assert_eq!(slow.account_id, other);
         off(&db, &other, NOW).await;
         assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "it is off");
-        set(&db, &other, AutoReload { pack_credits: 10_000, ..ON }, NOW).await.expect("sets");
+        set(&db, &PACKS, &other, AutoReload { pack_credits: 10_000, ..ON }, NOW).await.expect("sets");
         assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "it is another pack");
-        set(&db, &other, AutoReload { threshold_credits: 10, ..ON }, NOW).await.expect("sets");
+        set(&db, &PACKS, &other, AutoReload { threshold_credits: 10, ..ON }, NOW).await.expect("sets");
         assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "the threshold is lower");
-        set(&db, &other, ON, NOW).await.expect("sets");
+        set(&db, &PACKS, &other, ON, NOW).await.expect("sets");
         db.write(sqlx::query("update stripe_customers set payment_method = null")).await.expect("forgets");
         assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "the card is gone");
     }
@@ -88,7 +90,8 @@ async fn of_many_who_look_at_once_one_charges() {
                         begin(&db, &low, &PACK, NOW).await.expect("begins");
                     }
                     for due in due(&db, NOW).await.expect("due") {
-                        if due.account_id == account_id && claim(&db, &due, NOW, NOW.plus_ms(1)).await.expect("claims")
+                        if due.account_id == account_id
+                            && claim(&db, &PACKS, &due, NOW, NOW.plus_ms(1)).await.expect("claims")
                         {
                             settle::charged(&db, &paid(&due), NOW).await.expect("credits");
                             charged += 1;
@@ -122,17 +125,17 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
         let first = due_now(NOW).await.remove(0);
         off(&db, &account_id, NOW).await;
         assert!(due_now(NOW).await.is_empty());
-        assert!(!claim(&db, &first, NOW, NOW.plus_ms(1)).await.expect("claims"), "read before it was off");
+        assert!(!claim(&db, &PACKS, &first, NOW, NOW.plus_ms(1)).await.expect("claims"), "read before it was off");
         assert!(!may_still_charge(&db, &account_id, NOW).await.expect("reads"));
-        set(&db, &account_id, ON, NOW).await.expect("sets");
+        set(&db, &PACKS, &account_id, ON, NOW).await.expect("sets");
         assert!(due_now(NOW).await.is_empty(), "turned on again it is not what was begun before");
         assert!(begin_now(NOW).await);
 
         // Stripe is being asked: what comes of it is credited, and until that is known nothing else is charged.
         let second = due_now(NOW).await.remove(0);
-        assert!(claim(&db, &second, NOW, NOW.plus_ms(30_000)).await.expect("claims"));
+        assert!(claim(&db, &PACKS, &second, NOW, NOW.plus_ms(30_000)).await.expect("claims"));
         off(&db, &account_id, NOW).await;
-        set(&db, &account_id, ON, NOW).await.expect("sets");
+        set(&db, &PACKS, &account_id, ON, NOW).await.expect("sets");
         assert!(may_still_charge(&db, &account_id, NOW).await.expect("reads"));
         assert!(!begin_now(NOW).await, "a charge may still come");
         put_off(&db, &second, NOW.plus_ms(1), NOW.plus_ms(UNKNOWN_MS)).await.expect("its answer was lost");
@@ -148,13 +151,13 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
         tx.commit().await.expect("commit");
         assert!(begin_now(NOW).await);
         let third = due_now(NOW).await.remove(0);
-        assert!(claim(&db, &third, NOW, NOW.plus_ms(30_000)).await.expect("claims"));
+        assert!(claim(&db, &PACKS, &third, NOW, NOW.plus_ms(30_000)).await.expect("claims"));
         off(&db, &account_id, NOW).await;
         let mut tx = db.begin().await.expect("begin");
         let ended = settle::cancel(&mut tx, &third.payment_id, "reload", NOW).await.expect("cancels");
         tx.commit().await.expect("commit");
         assert_eq!(ended, Outcome::Ignored);
-        set(&db, &account_id, ON, NOW).await.expect("sets");
+        set(&db, &PACKS, &account_id, ON, NOW).await.expect("sets");
         assert!(begin_now(NOW).await);
     }
 }
@@ -179,7 +182,7 @@ async fn what_is_not_wanted_any_more_is_not_asked_for_again() {
             let of_ours =
                 async |at| due(&db, at).await.expect("due").into_iter().find(|due| due.account_id == account_id);
             let first = of_ours(NOW).await.expect("is due");
-            assert!(claim(&db, &first, NOW, NOW.plus_ms(1)).await.expect("claims"));
+            assert!(claim(&db, &PACKS, &first, NOW, NOW.plus_ms(1)).await.expect("claims"));
             let unknown_until = NOW.plus_ms(UNKNOWN_MS);
             put_off(&db, &first, NOW.plus_ms(1), unknown_until).await.expect("its answer was lost");
             if bought > 0 {
@@ -190,11 +193,11 @@ async fn what_is_not_wanted_any_more_is_not_asked_for_again() {
                 tx.commit().await.expect("commit");
             }
             if let Some(settings) = settings {
-                set(&db, &account_id, settings, NOW).await.expect("sets");
+                set(&db, &PACKS, &account_id, settings, NOW).await.expect("sets");
             }
             let later = NOW.plus_ms(2);
             let asked = match of_ours(later).await {
-                Some(due) => claim(&db, &due, later, later).await.expect("claims"),
+                Some(due) => claim(&db, &PACKS, &due, later, later).await.expect("claims"),
                 None => false,
             };
             assert_eq!(asked, is_asked, "{what}");
@@ -212,6 +215,62 @@ async fn what_is_not_wanted_any_more_is_not_asked_for_again() {
     }
 }
 
+/// Stripe did not answer, and until it is asked again the card is another one or the pack is not sold as it was. What was begun charges nothing
+/// any more; once what Stripe made of it is known, the shortage is a new reload's.
+#[tokio::test]
+async fn an_old_card_or_an_old_price_is_not_charged() {
+    let dearer = Pack { cents: 600, ..PACK };
+    for db in databases().await {
+        for (what, card, packs, is_asked) in [
+            ("nothing changed", Some("pm_1"), &PACKS[..], true),
+            ("another pack has another price", Some("pm_1"), &[Pack { credits: 100, cents: 20 }, PACK][..], true),
+            ("a new card", Some("pm_2"), &PACKS[..], false),
+            ("no card", None, &PACKS[..], false),
+            ("a new price", Some("pm_1"), std::slice::from_ref(&dearer), false),
+            ("a new card and a new price", Some("pm_2"), std::slice::from_ref(&dearer), false),
+            ("the pack is no longer sold", Some("pm_1"), &PACKS[..1], false),
+            ("nothing is sold", Some("pm_1"), &[], false),
+        ] {
+            for is_set_again in [false, true] {
+                let account_id = low_account(&db).await;
+                let low = Low { account_id: account_id.clone(), pack_credits: PACK.credits };
+                assert!(begin(&db, &low, &PACK, NOW).await.expect("begins"));
+                let of_ours =
+                    async |at| due(&db, at).await.expect("due").into_iter().find(|due| due.account_id == account_id);
+                let first = of_ours(NOW).await.expect("is due");
+                assert!(claim(&db, &PACKS, &first, NOW, NOW.plus_ms(1)).await.expect("claims"));
+                put_off(&db, &first, NOW.plus_ms(1), NOW.plus_ms(UNKNOWN_MS)).await.expect("its answer was lost");
+                let kept = sqlx::query("update stripe_customers set payment_method = $1 where account_id = $2");
+                db.write(kept.bind(card.map(str::to_owned)).bind(account_id.clone())).await.expect("keeps");
+                if is_set_again {
+                    set(&db, packs, &account_id, ON, NOW).await.expect("sets");
+                }
+                let later = NOW.plus_ms(2);
+                let asked = match of_ours(later).await {
+                    Some(due) => claim(&db, packs, &due, later, later).await.expect("claims"),
+                    None => false,
+                };
+                assert_eq!(asked, is_asked, "{what}, set again: {is_set_again}");
+                assert!(find(&db, &account_id).await.expect("finds").expect("there").is_on, "{what}: it stays on");
+                if is_asked {
+                    continue;
+                }
+                assert!(of_ours(later).await.is_none(), "{what}: it is ended");
+                assert!(may_still_charge(&db, &account_id, later).await.expect("reads"), "{what}");
+                let Some(pack) = pack_of(packs, PACK.credits) else { continue };
+                assert!(!begin(&db, &low, pack, later).await.expect("looks"), "{what}: a charge may still come");
+                let known = NOW.plus_ms(UNKNOWN_MS);
+                assert_eq!(begin(&db, &low, pack, known).await.expect("looks"), card.is_some(), "{what}");
+                if let Some(card) = card {
+                    let second = of_ours(known).await.expect("is due");
+                    assert_eq!((second.payment_method.as_str(), second.cents), (card, pack.cents), "{what}");
+                    assert!(claim(&db, packs, &second, known, known).await.expect("claims"), "{what}");
+                }
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_pack_that_is_no_longer_sold_turns_off_what_buys_it_alone() {
     for db in databases().await {
@@ -223,9 +282,9 @@ async fn a_pack_that_is_no_longer_sold_turns_off_what_buys_it_alone() {
             tx.commit().await.expect("commit");
             ended
         };
-        set(&db, &account_id, AutoReload { pack_credits: 10_000, ..ON }, NOW).await.expect("sets");
+        set(&db, &PACKS, &account_id, AutoReload { pack_credits: 10_000, ..ON }, NOW).await.expect("sets");
         assert!(!end().await, "its owner has chosen another pack meanwhile");
-        set(&db, &account_id, ON, NOW).await.expect("sets");
+        set(&db, &PACKS, &account_id, ON, NOW).await.expect("sets");
         assert!(end().await);
         assert!(!find(&db, &account_id).await.expect("finds").expect("there").is_on);
     }

@@ -33,7 +33,7 @@ pub async fn post(
             customers::keep_card(&app.db, &user.account_id, card).await?;
         }
         let settings = AutoReload { is_on, threshold_credits: threshold, pack_credits: pack.credits };
-        auto_reload::set(&app.db, &user.account_id, settings, app.clock.now()).await?;
+        auto_reload::set(&app.db, &app.config.prices.packs, &user.account_id, settings, app.clock.now()).await?;
     } else {
         let mut tx = app.db.begin().await?;
         auto_reload::turn_off(&mut tx, &user.account_id, app.clock.now()).await?;

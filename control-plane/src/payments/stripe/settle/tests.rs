@@ -255,7 +255,7 @@ async fn a_dispute_takes_when_money_moves_and_gives_back_once() {
     for db in databases().await {
         let one = bought(&db).await;
         let settings = AutoReload { is_on: true, threshold_credits: 5, pack_credits: 5000 };
-        auto_reload::set(&db, &one.account_id, settings, NOW).await.expect("sets");
+        auto_reload::set(&db, &[], &one.account_id, settings, NOW).await.expect("sets");
         let is_on = async || auto_reload::find(&db, &one.account_id).await.expect("finds").expect("there").is_on;
         tell(&db, "paid", Told::Paid(one.paid(None))).await;
         for (number, (state, balance, on)) in [
@@ -304,7 +304,7 @@ async fn a_dispute_that_does_not_fit_the_price_counts_as_all_of_it() {
             for is_told_first in [false, true] {
                 let one = bought(&db).await;
                 let settings = AutoReload { is_on: true, threshold_credits: 5, pack_credits: 5000 };
-                auto_reload::set(&db, &one.account_id, settings, NOW).await.expect("sets");
+                auto_reload::set(&db, &[], &one.account_id, settings, NOW).await.expect("sets");
                 let paid = Told::Paid(Paid { presented: Some((400, "chf".to_owned())), ..one.paid(Some("cs_1")) });
                 let currency = currency.to_owned();
                 let dispute = Return { currency, ..one.told("dp", ReturnKind::Dispute, ReturnState::Gone, cents) };
@@ -367,7 +367,7 @@ async fn what_is_told_before_its_payment_or_at_the_same_time_is_not_lost() {
         for round in 0..20 {
             let one = bought(&db).await;
             let settings = AutoReload { is_on: true, threshold_credits: 5, pack_credits: 5000 };
-            auto_reload::set(&db, &one.account_id, settings, NOW).await.expect("sets");
+            auto_reload::set(&db, &[], &one.account_id, settings, NOW).await.expect("sets");
             let (paid, gone) = (Told::Paid(one.paid(None)), Told::Returned(one.dispute(ReturnState::Gone)));
             let (first, second) = (format!("paid {round}"), format!("gone {round}"));
             tokio::join!(tell(&db, &first, paid), tell(&db, &second, gone));
