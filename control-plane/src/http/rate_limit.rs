@@ -126,6 +126,8 @@ pub fn over_limit(over: Over) -> Problem {
 }
 
 const READS: &str = "reads";
+/// Counted apart from reads: whoever sends junk keys for pictures must not close the pages to everybody who shares the address.
+const REFUSED_PICTURES: &str = "refused pictures";
 
 /// Counts what anybody may read without a key (pages, catalog, documents), by network. Only a refusal carries the fields
 /// of the window, because shared caches keep many of the other answers.
@@ -143,12 +145,12 @@ pub async fn public_reads(State(app): State<App>, request: Request, next: Next) 
             Err(over) => over_limit(over).into_response(),
         };
     }
-    if let Err(over) = app.network_counts.is_over(READS, ip, limit, app.clock.now()) {
+    if let Err(over) = app.network_counts.is_over(REFUSED_PICTURES, ip, limit, app.clock.now()) {
         return picture_over_limit(&app, over, request, next).await;
     }
     let response = next.run(request).await;
     if response.status().is_client_error() {
-        let _ = app.network_counts.read(READS, ip, limit, app.clock.now());
+        let _ = app.network_counts.read(REFUSED_PICTURES, ip, limit, app.clock.now());
     }
     response
 }
@@ -195,7 +197,7 @@ enum Count {
     Nothing,
     /// Every request.
     Reads,
-    /// Only requests that are refused, because the good ones of this route are embedded in pages by the dozen. Over the limit, every request that
+    /// Only requests that are refused, in a count of their own, because the good ones of this route are embedded in pages by the dozen. Over the limit, every request that
     /// proves no grant is refused.
     Refusals,
 }
