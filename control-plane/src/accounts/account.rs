@@ -9,6 +9,8 @@ use sqlx::Row;
 pub enum AccountError {
     #[error("an account with this email exists already")]
     EmailTaken,
+    #[error("as many accounts were made from this network today as one may make in a day")]
+    NetworkFull,
     #[error("`{0}` is no email address")]
     InvalidEmail(String),
     #[error("there is no account {0}")]

@@ -6,6 +6,7 @@
 use super::account::AccountError;
 use super::openid::Identity;
 use super::password::PasswordHash;
+use super::sign_up_counts::{self, Counted};
 use super::user::{self, NO_PASSWORD, User};
 use crate::clock::UnixMs;
 use crate::db::{self, Database};
@@ -33,14 +34,17 @@ pub async fn find(db: &Database, identity: &Identity) -> Result<Option<User>, sq
 }
 
 /// Makes the account of an address that the provider vouches for, opened by this identity alone. An address that has an account is refused.
+/// `networks`: for which the account is counted.
 pub async fn sign_up(
     db: &Database,
     identity: &Identity,
     email: &str,
     free: Credits,
+    networks: &[Counted],
     now: UnixMs,
 ) -> Result<User, AccountError> {
     let mut tx = db.begin().await?;
+    sign_up_counts::count_in(&mut tx, networks, now).await?;
     let password = PasswordHash::from_stored(NO_PASSWORD.to_owned());
     let user = user::make(&mut tx, email, &password, free, now).await?;
     insert(&mut tx, &user.account_id, identity, now)
@@ -129,7 +133,7 @@ mod tests {
             let ada = of("https://one.example", "1");
             let making = (0..8).map(|_| {
                 let (db, ada) = (db.clone(), ada.clone());
-                tokio::spawn(async move { sign_up(&db, &ada, "Ada@example.com", FREE, NOW).await.ok() })
+                tokio::spawn(async move { sign_up(&db, &ada, "Ada@example.com", FREE, &[], NOW).await.ok() })
             });
             let made: Vec<User> =
                 futures::future::join_all(making).await.into_iter().filter_map(|made| made.expect("joins")).collect();
@@ -139,7 +143,7 @@ mod tests {
             // The same number at another provider is somebody else; the same address has its account already.
             let other = of("https://two.example", "1");
             assert_eq!(find(&db, &other).await.expect("finds"), None);
-            let taken = sign_up(&db, &other, "ada@example.com", FREE, NOW).await;
+            let taken = sign_up(&db, &other, "ada@example.com", FREE, &[], NOW).await;
             assert!(matches!(taken, Err(AccountError::EmailTaken)), "{taken:?}");
             assert_eq!(find(&db, &other).await.expect("finds"), None);
         }
@@ -149,13 +153,13 @@ mod tests {
     async fn linked_and_taken_away_but_never_the_last() {
         for db in databases().await {
             let password = PasswordHash::from_stored("x".to_owned());
-            let ada = user::sign_up(&db, "ada@example.com", &password, FREE, NOW).await.expect("signs up");
+            let ada = user::sign_up(&db, "ada@example.com", &password, FREE, &[], NOW).await.expect("signs up");
             let (one, two) = (of("https://one.example", "1"), of("https://two.example", "2"));
             assert!(link(&db, &ada.account_id, &one, NOW).await.expect("links"));
             assert!(!link(&db, &ada.account_id, &one, NOW).await.expect("links"), "once");
             let second = of("https://one.example", "another");
             assert!(!link(&db, &ada.account_id, &second, NOW).await.expect("links"), "one of a provider");
-            let bob = sign_up(&db, &two, "bob@example.com", FREE, NOW).await.expect("signs up");
+            let bob = sign_up(&db, &two, "bob@example.com", FREE, &[], NOW).await.expect("signs up");
             assert!(!link(&db, &ada.account_id, &two, NOW).await.expect("links"), "it opens bob's account");
             assert_eq!(unlink(&db, &bob, &two.issuer).await.expect("unlinks"), None, "nothing else opens it");
             assert_eq!(unlink(&db, &ada, &two.issuer).await.expect("unlinks"), None, "there is none");

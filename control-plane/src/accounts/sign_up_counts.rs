@@ -1,15 +1,37 @@
 //! How many accounts people make by themselves, from each network on a UTC day: every account has free credits, and nobody is to have them by the
 //! hundred. Counted in the database, for all processes together.
 
+use super::account::AccountError;
 use crate::clock::{DAY_MS, UnixMs};
-use crate::db::Database;
+use crate::db::{Database, Tx};
 
 /// A client or a network around clients, by a name that is its own, and how many accounts it may make in a day.
 pub type Counted = (String, i64);
 
-/// Counts one for each. `false`, and nothing is counted: one of them has made as many as it may.
-pub async fn count(db: &Database, networks: &[Counted], now: UnixMs) -> Result<bool, sqlx::Error> {
+/// Counts one for each, on its own. Refused, and nothing is counted: one of them has made as many as it may.
+pub async fn count(db: &Database, networks: &[Counted], now: UnixMs) -> Result<(), AccountError> {
     let mut tx = db.begin().await?;
+    count_in(&mut tx, networks, now).await?;
+    tx.commit().await?;
+    Ok(())
+}
+
+/// Whether the next one would be refused; counts nothing.
+pub async fn is_full(db: &Database, networks: &[Counted], now: UnixMs) -> Result<bool, sqlx::Error> {
+    for (network, most) in networks {
+        let sql = "select accounts from sign_up_counts where network = $1 and day = $2";
+        let made: Option<i64> =
+            sqlx::query_scalar(sql).bind(network).bind(now.utc_day()).fetch_optional(&db.readers).await?;
+        if made.unwrap_or(0) >= *most {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Counts one for each in the transaction that makes the account, so that what makes none is not counted. After a refusal the transaction is not to be
+/// committed.
+pub(super) async fn count_in(tx: &mut Tx<'_>, networks: &[Counted], now: UnixMs) -> Result<(), AccountError> {
     // The narrow one comes first for everybody, so that two transactions never wait for each other.
     for (network, most) in networks {
         let counted = sqlx::query(
@@ -20,14 +42,13 @@ pub async fn count(db: &Database, networks: &[Counted], now: UnixMs) -> Result<b
         .bind(network)
         .bind(now.utc_day())
         .bind(most)
-        .execute(&mut *tx)
+        .execute(&mut **tx)
         .await?;
         if counted.rows_affected() != 1 {
-            return Ok(false);
+            return Err(AccountError::NetworkFull);
         }
     }
-    tx.commit().await?;
-    Ok(true)
+    Ok(())
 }
 
 /// Until the counts begin anew: whole seconds, at least one.
@@ -53,19 +74,23 @@ mod tests {
             let from = |client: u8| [(format!("client 192.0.2.{client}"), 3), ("network 192.0.2.0/24".to_owned(), 5)];
             let at_once = (0..8).map(|_| {
                 let (db, networks) = (db.clone(), from(1));
-                tokio::spawn(async move { count(&db, &networks, now).await.expect("counts") })
+                tokio::spawn(async move { count(&db, &networks, now).await.is_ok() })
             });
             let taken = futures::future::join_all(at_once).await;
             assert_eq!(taken.into_iter().filter(|taken| *taken.as_ref().expect("joins")).count(), 3, "{:?}", db.kind);
             let mut taken = Vec::new();
             for client in [2, 3, 4, 2] {
-                taken.push(count(&db, &from(client), now).await.expect("counts"));
+                let is_full = is_full(&db, &from(client), now).await.expect("counts");
+                let counted = count(&db, &from(client), now).await;
+                assert!(matches!(counted, Ok(()) | Err(AccountError::NetworkFull)), "{counted:?}");
+                assert_eq!(is_full, counted.is_err());
+                taken.push(counted.is_ok());
             }
             assert_eq!(taken, [true, true, false, false], "five of the network, what was refused not counted");
             let elsewhere = [("client 198.51.100.1".to_owned(), 3), ("network 198.51.100.0/24".to_owned(), 5)];
-            assert!(count(&db, &elsewhere, now).await.expect("counts"));
+            count(&db, &elsewhere, now).await.expect("counts");
             let tomorrow = now.plus_ms(DAY_MS);
-            assert!(count(&db, &from(1), tomorrow).await.expect("counts"));
+            count(&db, &from(1), tomorrow).await.expect("counts");
             forget_old(&db, tomorrow).await.expect("forgets");
             let left: i64 =
                 sqlx::query_scalar("select count(*) from sign_up_counts").fetch_one(&db.readers).await.expect("counts");

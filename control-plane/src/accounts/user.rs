@@ -5,6 +5,7 @@
 
 use super::account::{self, Account, AccountError};
 use super::password::PasswordHash;
+use super::sign_up_counts::{self, Counted};
 use super::token::{KeyHash, PlainKey};
 use crate::clock::UnixMs;
 use crate::db::{self, Database, Tx};
@@ -72,15 +73,17 @@ pub async fn of_account(db: &Database, account: &Account, now: UnixMs) -> Result
 }
 
 /// Makes an account and its user at once, for a service without mail. An address that has an account already is refused, also where
-/// nobody signs in to it yet: without mail nobody can prove that it is theirs.
+/// nobody signs in to it yet: without mail nobody can prove that it is theirs. `networks`: for which the account is counted.
 pub async fn sign_up(
     db: &Database,
     email: &str,
     password: &PasswordHash,
     free: Credits,
+    networks: &[Counted],
     now: UnixMs,
 ) -> Result<User, AccountError> {
     let mut tx = db.begin().await?;
+    sign_up_counts::count_in(&mut tx, networks, now).await?;
     let user = make(&mut tx, email, password, free, now).await?;
     tx.commit().await?;
     Ok(user)
@@ -308,7 +311,7 @@ mod tests {
     async fn an_operators_account_is_claimed_by_mail_only_and_keeps_its_credits() {
         for db in databases().await {
             let account_id = account::open(&db, "demo@example.com", Credits(7), NOW).await.expect("account");
-            let taken = sign_up(&db, "demo@example.com", &hash("x"), FREE, NOW).await;
+            let taken = sign_up(&db, "demo@example.com", &hash("x"), FREE, &[], NOW).await;
             assert!(matches!(taken, Err(AccountError::EmailTaken)), "{taken:?}");
             let link = link();
             keep_sign_up(&db, "demo@example.com", &hash("mine"), &link, NOW).await.expect("keeps");
@@ -320,7 +323,7 @@ mod tests {
     #[tokio::test]
     async fn a_new_password_ends_what_the_old_one_opened() {
         for db in databases().await {
-            let user = sign_up(&db, "ada@example.com", &hash("old"), FREE, NOW).await.expect("signs up");
+            let user = sign_up(&db, "ada@example.com", &hash("old"), FREE, &[], NOW).await.expect("signs up");
             let links = [link(), link()];
             for link in &links {
                 keep_reset(&db, &user, link, NOW).await.expect("keeps");

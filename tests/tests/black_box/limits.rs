@@ -123,6 +123,22 @@ on_both_databases! {
         assert!(second.headers.contains_key("retry-after"));
     }
 
+    async fn only_accounts_that_are_made_use_up_the_day_of_a_network(db: DatabaseChoice) {
+        let options = Options::default().set("CYCLORAMA_SIGN_UPS_PER_CLIENT_DAY", 2);
+        let service = Service::start_with(db, options).await.unwrap();
+        let password = "a long way to Tipperary";
+        for (email, expected) in [
+            ("ada@example.com", StatusCode::SEE_OTHER),
+            ("ada@example.com", StatusCode::CONFLICT),
+            ("ada@example.com", StatusCode::CONFLICT),
+            ("bob@example.com", StatusCode::SEE_OTHER),
+            ("eve@example.com", StatusCode::TOO_MANY_REQUESTS),
+        ] {
+            let page = Browser::new(&service).sign_up(email, password).await.unwrap();
+            assert_eq!(page.status, expected, "{email}: {}", page.text());
+        }
+    }
+
     async fn a_network_makes_so_many_accounts_a_day(db: DatabaseChoice) {
         let options = Options::default()
             .set("CYCLORAMA_TRUSTED_PROXIES", "127.0.0.1")

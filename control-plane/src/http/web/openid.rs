@@ -147,8 +147,9 @@ async fn come_back(
         );
         return refuse(app, visit, &flow, StatusCode::FORBIDDEN, &wrong).await;
     };
-    sign_up::admit(app, ip).await?;
-    match identity::sign_up(&app.db, &identity, email, Credits(app.config.prices.free_credits), now).await {
+    let networks = sign_up::admit(app, ip).await?;
+    let free = Credits(app.config.prices.free_credits);
+    match identity::sign_up(&app.db, &identity, email, free, &networks, now).await {
         Ok(user) => {
             tracing::info!(account_id = user.account_id, provider_id, "account made by its user");
             visit.sign_in(app, &user).await?;
@@ -161,6 +162,7 @@ async fn come_back(
             );
             refuse(app, visit, &flow, StatusCode::CONFLICT, &wrong).await
         }
+        Err(AccountError::NetworkFull) => Err(sign_up::network_full(now)),
         Err(error) => Err(error.into()),
     }
 }

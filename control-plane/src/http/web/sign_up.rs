@@ -8,11 +8,11 @@ use super::visit::Visit;
 use crate::accounts::account::{self, AccountError};
 use crate::accounts::attempts::{self, Attempt};
 use crate::accounts::password::{Password, PasswordHash};
-use crate::accounts::sign_up_counts;
+use crate::accounts::sign_up_counts::{self, Counted};
 use crate::accounts::token::PlainKey;
 use crate::accounts::user::{self, LINK_PREFIX};
 use crate::app::App;
-use crate::clock::DAY_MS;
+use crate::clock::{DAY_MS, UnixMs};
 use crate::http::error::Problem;
 use crate::http::extract::ClientIp;
 use crate::http::network_counts::{neighbours_of, network_of};
@@ -77,7 +77,7 @@ async fn sign_up(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<
         Err(weak) => return refuse(StatusCode::BAD_REQUEST, weak.to_string()).await,
     };
     let now = app.clock.now();
-    admit(app, ip).await?;
+    let networks = admit(app, ip).await?;
     let hash = app.passwords.hash(password).await.map_err(busy)?;
     if let Some(mailer) = &app.mailer {
         if !attempts::count(&app.db, Attempt::SignUpMail { email }, now).await? {
@@ -85,13 +85,16 @@ async fn sign_up(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<
             return refuse(StatusCode::TOO_MANY_REQUESTS, wrong.to_owned()).await;
         }
         let room = mailer.room().map_err(no_letter)?;
+        // The letter counts, also the one to an address that has an account: the count would tell which has.
+        sign_up_counts::count(&app.db, &networks, now).await.map_err(|error| refused(error, now))?;
         let (app, mailer) = (app.clone(), mailer.clone());
         // The same page for every address, and beside it the letter: neither what the page says nor how long it takes tells whether the
         // address has an account. What goes wrong is logged where it arises.
         tokio::spawn(async move { write(&app, &mailer, room, address, &hash, &next).await.ok() });
         return Ok(visit.page("check_mail.html", &CheckMail { email }));
     }
-    match user::sign_up(&app.db, email, &hash, Credits(app.config.prices.free_credits), now).await {
+    let free = Credits(app.config.prices.free_credits);
+    match user::sign_up(&app.db, email, &hash, free, &networks, now).await {
         Ok(user) => {
             tracing::info!(account_id = user.account_id, "account made by its user");
             visit.sign_in(app, &user).await?;
@@ -104,13 +107,13 @@ async fn sign_up(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<
             )
             .await
         }
-        Err(error) => Err(error.into()),
+        Err(error) => Err(refused(error, now)),
     }
 }
 
-/// Counts a new account, or the letter that leads to one: refused when the service, the client or the network around it has made as many as it may
-/// in a day.
-pub async fn admit(app: &App, ClientIp(ip): ClientIp) -> Result<(), Problem> {
+/// Whether a new account may be made: refused when the service, the client or the network around it has made as many as it may in a day. Answers the
+/// networks that the account, or the letter that leads to it, is to be counted for when it is made.
+pub async fn admit(app: &App, ClientIp(ip): ClientIp) -> Result<[Counted; 2], Problem> {
     let (limits, now) = (&app.config.limits, app.clock.now());
     // Counted without a lock: a few more than the limit are no harm.
     if user::made_since(&app.db, now.plus_ms(-DAY_MS)).await? >= limits.sign_ups_per_day {
@@ -121,13 +124,24 @@ pub async fn admit(app: &App, ClientIp(ip): ClientIp) -> Result<(), Problem> {
         (format!("client {}", network_of(ip)), limits.sign_ups_per_client_day),
         (format!("network {}", neighbours_of(ip)), limits.sign_ups_per_network_day),
     ];
-    if sign_up_counts::count(&app.db, &networks, now).await? {
-        return Ok(());
+    match sign_up_counts::is_full(&app.db, &networks, now).await? {
+        true => Err(network_full(now)),
+        false => Ok(networks),
     }
+}
+
+fn refused(error: AccountError, now: UnixMs) -> Problem {
+    match error {
+        AccountError::NetworkFull => network_full(now),
+        error => error.into(),
+    }
+}
+
+pub fn network_full(now: UnixMs) -> Problem {
     let detail = "As many accounts were made from your network today as one network may make in a day: try again tomorrow, or ask the operator \
                   of this service for an account.";
     let seconds = sign_up_counts::seconds_left(now);
-    Err(Problem::rate_limited(seconds).because("rate_limited", detail.to_owned()))
+    Problem::rate_limited(seconds).because("rate_limited", detail.to_owned())
 }
 
 #[derive(Serialize)]

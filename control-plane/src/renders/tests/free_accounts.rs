@@ -8,7 +8,7 @@ use crate::ledger::{self, Credits, Payment};
 async fn account(database: &Database, name: &str) -> String {
     let password = PasswordHash::from_stored("x".to_owned());
     let email = format!("{name}@example.com");
-    let made = user::sign_up(database, &email, &password, Credits(100), Clock::SYSTEM.now()).await;
+    let made = user::sign_up(database, &email, &password, Credits(100), &[], Clock::SYSTEM.now()).await;
     made.expect("signs up").account_id
 }
 
