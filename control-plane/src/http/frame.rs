@@ -119,6 +119,7 @@ async fn answer(request: Request, body: &BodyWatch, next: Next, limit: Duration)
             Problem::internal().into_response()
         }
         Err(_) if body.is_waiting() => body_timed_out(),
+        Err(_) if body.is_waiting_for_turn() => refused::without_turn().into_response(),
         Err(_) => {
             tracing::error!(limit_seconds = limit.as_secs(), "a handler did not finish in time");
             Problem::unavailable("timed_out", "This took too long and was given up; nothing stays charged.")

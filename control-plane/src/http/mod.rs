@@ -26,6 +26,7 @@ pub mod router;
 pub mod sendfile;
 pub mod server;
 mod slow_body;
+mod spare;
 #[cfg(test)]
 mod tests;
 pub mod trace;

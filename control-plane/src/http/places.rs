@@ -1,9 +1,9 @@
-//! Room for connections and for requests, so that clients never stand in front of a probe. A listener takes a few connections more than it answers
-//! requests at once. When those are taken as well, one connection has to leave: the one that has waited longest for its client (for a request, or for
-//! the rest of a body), else the one whose request has waited longest for its turn. Probes wait for no place, and one network has at most half of the
-//! turns.
+//! Room for connections and for requests, so that clients never stand in front of a probe or a render node. A listener takes a few connections more
+//! than it answers requests at once. When those are taken as well, one connection has to leave (`spare`). Probes wait for no place, nodes have turns
+//! of their own, because clients with a turn may wait for what a node does, and one network has at most half of the turns of each kind.
 
-use std::collections::{BTreeMap, HashMap};
+use super::spare::{Age, Awaited, Entry, Spare};
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -20,9 +20,41 @@ const LEAVING: usize = 64;
 /// One network has at most the turns divided by this number.
 const NETWORK_SHARE: usize = 2;
 
-/// A client sends the head of its request right after it has connected. A connection that has waited for less time than this is told to leave
-/// only where nothing else can be spared.
-const NEW: Duration = Duration::from_millis(500);
+/// Paths of render nodes begin with this.
+const NODE_PATHS: &str = "/node/v1/";
+
+/// Whose turns a request takes one of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Client,
+    /// A render node.
+    Node,
+}
+
+impl Kind {
+    pub fn of(path: &str) -> Self {
+        match path.starts_with(NODE_PATHS) {
+            true => Kind::Node,
+            false => Kind::Client,
+        }
+    }
+}
+
+/// Who sends a request: its kind, and the network whose place it takes while it waits. Behind a trusted proxy that is the client's network, not the
+/// proxy's.
+#[derive(Debug, Clone, Copy)]
+pub struct Sender {
+    pub kind: Kind,
+    pub network: IpAddr,
+}
+
+/// The other end of a connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer {
+    pub network: IpAddr,
+    /// A proxy that speaks for many clients has no share of the turns. Its connections are its own only between two requests.
+    pub is_proxy: bool,
+}
 
 /// The places of one listener.
 #[derive(Debug, Clone)]
@@ -31,52 +63,43 @@ pub struct Places(Arc<Listener>);
 #[derive(Debug)]
 struct Listener {
     connections: Arc<Semaphore>,
-    requests: Arc<Semaphore>,
-    /// How many turns one network may have.
+    turns: Turns,
+    /// How many turns of each kind one network may have.
     share: usize,
     /// How long a request waits for its turn.
     patience: Duration,
     spare: Mutex<Spare>,
     /// The shares of the networks that have a connection.
-    shares: Mutex<HashMap<IpAddr, Weak<Semaphore>>>,
+    shares: Mutex<HashMap<IpAddr, Weak<Turns>>>,
 }
 
-/// Connections that can be spared, in the order of their ages.
-#[derive(Debug, Default)]
-struct Spare {
-    next: u64,
-    /// They wait for their client: between two requests, before the first one, or for the rest of a body.
-    idle: BTreeMap<u64, Listed>,
-    /// With a request that waits for its turn.
-    waiting: BTreeMap<u64, Listed>,
-}
-
+/// So many turns of each kind: all, or those of one network.
 #[derive(Debug)]
-struct Listed {
-    since: Instant,
-    leave: CancellationToken,
+struct Turns {
+    clients: Arc<Semaphore>,
+    nodes: Arc<Semaphore>,
 }
 
-/// Since when a connection has waited: its place in the order, and the time.
-#[derive(Debug, Clone, Copy)]
-pub struct Age {
-    number: u64,
-    since: Instant,
-}
+impl Turns {
+    fn new(of_each: usize) -> Self {
+        Turns { clients: Arc::new(Semaphore::new(of_each)), nodes: Arc::new(Semaphore::new(of_each)) }
+    }
 
-impl Spare {
-    fn age(&mut self) -> Age {
-        self.next += 1;
-        Age { number: self.next, since: Instant::now() }
+    fn of(&self, kind: Kind) -> Arc<Semaphore> {
+        match kind {
+            Kind::Client => self.clients.clone(),
+            Kind::Node => self.nodes.clone(),
+        }
     }
 }
 
 impl Places {
-    /// For so many requests at once.
+    /// For so many requests of clients at once, and as many of nodes.
     pub fn new(requests_max: usize, patience: Duration) -> Self {
+        let answered = requests_max.saturating_mul(2);
         Places(Arc::new(Listener {
-            connections: Arc::new(Semaphore::new(requests_max + RESERVE + LEAVING)),
-            requests: Arc::new(Semaphore::new(requests_max)),
+            connections: Arc::new(Semaphore::new(answered + RESERVE + LEAVING)),
+            turns: Turns::new(requests_max),
             share: requests_max.div_ceil(NETWORK_SHARE),
             patience,
             spare: Mutex::default(),
@@ -84,18 +107,19 @@ impl Places {
         }))
     }
 
-    /// A place for the next connection; where there is none left, another one is told to leave. `network`: whose turns are counted together, `None`
-    /// for a proxy that speaks for many clients. The result is never `None`, because the semaphore is never closed.
-    pub async fn enter(&self, network: Option<IpAddr>) -> Option<Place> {
+    /// A place for the next connection; where there is none left, another one is told to leave. The result is never `None`, because the semaphore is
+    /// never closed.
+    pub async fn enter(&self, peer: Peer) -> Option<Place> {
         let permit = self.0.connections.clone().acquire_owned().await.ok()?;
         if self.0.connections.available_permits() < LEAVING {
             self.spare_one(Instant::now());
         }
         let place = Place(Arc::new(Taken {
             places: self.clone(),
-            share: network.map(|network| (network, self.share_of(network))),
+            network: peer.network,
+            share: (!peer.is_proxy).then(|| self.share_of(peer.network)),
             leave: CancellationToken::new(),
-            number: Mutex::default(),
+            listed: Mutex::default(),
             _permit: permit,
         }));
         place.rest();
@@ -103,23 +127,14 @@ impl Places {
     }
 
     fn spare_one(&self, now: Instant) {
-        let mut spare = lock(&self.0.spare);
-        let oldest = spare.idle.first_key_value().map(|(_, listed)| now.saturating_duration_since(listed.since));
-        let is_new = oldest.is_none_or(|age| age < NEW);
-        let spared = match is_new {
-            true => spare.waiting.pop_first().or_else(|| spare.idle.pop_first()),
-            false => spare.idle.pop_first(),
-        };
-        if let Some((_, listed)) = spared {
-            listed.leave.cancel();
-        }
+        lock(&self.0.spare).tell_one(now);
     }
 
-    fn share_of(&self, network: IpAddr) -> Arc<Semaphore> {
+    fn share_of(&self, network: IpAddr) -> Arc<Turns> {
         let mut shares = lock(&self.0.shares);
         let known = shares.get(&network).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
-            let share = Arc::new(Semaphore::new(self.0.share));
+            let share = Arc::new(Turns::new(self.0.share));
             shares.insert(network, Arc::downgrade(&share));
             share
         })
@@ -137,20 +152,23 @@ pub struct Place(Arc<Taken>);
 #[derive(Debug)]
 struct Taken {
     places: Places,
-    share: Option<(IpAddr, Arc<Semaphore>)>,
+    /// Of the other end.
+    network: IpAddr,
+    /// What that network may have. `None` for a proxy.
+    share: Option<Arc<Turns>>,
     leave: CancellationToken,
-    /// The number under which the connection is listed; `None` while its request is answered.
-    number: Mutex<Option<u64>>,
+    /// Where the connection is listed; `None` while its request is answered.
+    listed: Mutex<Option<Entry>>,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        let Some((network, share)) = self.share.take() else { return };
+        let Some(share) = self.share.take() else { return };
         let mut shares = lock(&self.places.0.shares);
         drop(share);
-        if shares.get(&network).is_some_and(|share| share.strong_count() == 0) {
-            shares.remove(&network);
+        if shares.get(&self.network).is_some_and(|share| share.strong_count() == 0) {
+            shares.remove(&self.network);
         }
     }
 }
@@ -169,6 +187,7 @@ pub struct Turn {
     /// its last place.
     permits: Mutex<Option<Permits>>,
     place: Place,
+    sender: Sender,
     is_probe: bool,
 }
 
@@ -179,26 +198,27 @@ impl Place {
     }
 
     /// A turn for a probe, at once.
-    pub fn probe(&self) -> Turn {
+    pub fn probe(&self, sender: Sender) -> Turn {
         self.stir();
-        Turn { place: self.clone(), permits: Mutex::default(), is_probe: true }
+        Turn { place: self.clone(), permits: Mutex::default(), sender, is_probe: true }
     }
 
     /// A turn for any other request. `None`: it waited too long, or longest of too many.
-    pub async fn turn(&self) -> Option<Turn> {
-        let permits = self.permits().await?;
-        Some(Turn { place: self.clone(), permits: Mutex::new(Some(permits)), is_probe: false })
+    pub async fn turn(&self, sender: Sender) -> Option<Turn> {
+        let permits = self.permits(sender).await?;
+        Some(Turn { place: self.clone(), permits: Mutex::new(Some(permits)), sender, is_probe: false })
     }
 
     /// What a turn takes. `None` as for a turn; the connection is listed no longer in either case.
-    pub async fn permits(&self) -> Option<Permits> {
-        let requests = &self.0.places.0.requests;
+    pub async fn permits(&self, sender: Sender) -> Option<Permits> {
+        let requests = self.0.places.0.turns.of(sender.kind);
+        let share = self.0.share.as_ref().map(|share| share.of(sender.kind));
         let taken = async {
-            let share = match &self.0.share {
-                Some((_, share)) => Some(share.clone().acquire_owned().await.ok()?),
+            let share = match share {
+                Some(share) => Some(share.acquire_owned().await.ok()?),
                 None => None,
             };
-            Some(Permits { _share: share, _request: requests.clone().acquire_owned().await.ok()? })
+            Some(Permits { _share: share, _request: requests.acquire_owned().await.ok()? })
         };
         tokio::pin!(taken);
         self.stir();
@@ -206,7 +226,7 @@ impl Place {
         if let std::task::Poll::Ready(permits) = futures::poll!(taken.as_mut()) {
             return permits;
         }
-        self.enlist(None, |spare| &mut spare.waiting);
+        self.enlist(sender.network, Awaited::Turn, None);
         let permits = tokio::select! {
             permits = taken => permits,
             () = self.0.leave.cancelled() => None,
@@ -218,33 +238,26 @@ impl Place {
 
     /// Whether no request is being answered.
     pub fn is_at_rest(&self) -> bool {
-        lock(&self.0.number).is_some()
+        lock(&self.0.listed).is_some()
     }
 
     fn rest(&self) {
-        self.enlist(None, |spare| &mut spare.idle);
+        self.enlist(self.0.network, Awaited::Client, None);
     }
 
     /// Lists the connection, at the age that it has or as the youngest one, and says the age.
-    fn enlist(&self, age: Option<Age>, list: impl Fn(&mut Spare) -> &mut BTreeMap<u64, Listed>) -> Age {
+    fn enlist(&self, network: IpAddr, awaited: Awaited, age: Option<Age>) -> Age {
         self.stir();
-        let mut spare = lock(&self.0.places.0.spare);
-        let age = age.unwrap_or_else(|| spare.age());
-        // A connection that was told to leave is not listed again, since it can make room only once.
-        if !self.0.leave.is_cancelled() {
-            list(&mut spare).insert(age.number, Listed { since: age.since, leave: self.0.leave.clone() });
-        }
-        *lock(&self.0.number) = Some(age.number);
+        let (entry, age) = lock(&self.0.places.0.spare).add(network, awaited, age, self.0.leave.clone());
+        *lock(&self.0.listed) = Some(entry);
         age
     }
 
     /// Is listed no longer.
     fn stir(&self) {
-        let number = lock(&self.0.number).take();
-        if let Some(number) = number {
-            let mut spare = lock(&self.0.places.0.spare);
-            spare.idle.remove(&number);
-            spare.waiting.remove(&number);
+        let listed = lock(&self.0.listed).take();
+        if let Some(entry) = listed {
+            lock(&self.0.places.0.spare).remove(entry);
         }
     }
 }
@@ -254,11 +267,15 @@ impl Turn {
         &self.place
     }
 
+    pub fn sender(&self) -> Sender {
+        self.sender
+    }
+
     /// Gives the turn to others until [`Turn::go_on`], because the client's body is waited for. `age`: since when, `None` for now. A probe has
     /// nothing to give.
     pub fn pause(&self, age: Option<Age>) -> Option<Age> {
         drop(lock(&self.permits).take());
-        (!self.is_probe).then(|| self.place.enlist(age, |spare| &mut spare.idle))
+        (!self.is_probe).then(|| self.place.enlist(self.sender.network, Awaited::Client, age))
     }
 
     /// Goes on with what [`Place::permits`] gave.
@@ -291,10 +308,19 @@ impl Drop for Gone {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::spare::NEW;
     use futures::FutureExt;
 
-    async fn enter(places: &Places) -> Place {
-        places.enter(None).await.expect("a place")
+    fn network(number: u8) -> IpAddr {
+        [203, 0, 113, number].into()
+    }
+
+    fn client(number: u8) -> Sender {
+        Sender { kind: Kind::Client, network: network(number) }
+    }
+
+    async fn enter(places: &Places, number: u8, is_proxy: bool) -> Place {
+        places.enter(Peer { network: network(number), is_proxy }).await.expect("a place")
     }
 
     fn has_to_leave(place: &Place) -> bool {
@@ -304,7 +330,7 @@ mod tests {
     async fn enter_some(places: &Places) -> Vec<Place> {
         let mut entered = Vec::new();
         for _ in 0..3 {
-            entered.push(enter(places).await);
+            entered.push(enter(places, 1, false).await);
         }
         entered
     }
@@ -313,13 +339,13 @@ mod tests {
     async fn the_longest_wait_for_a_client_makes_room() {
         for has_progressed in [false, true] {
             let places = Places::new(2, Duration::from_secs(30));
-            let slow = enter(&places).await;
-            let turn = slow.turn().await.expect("a turn");
+            let slow = enter(&places, 1, false).await;
+            let turn = slow.turn(client(1)).await.expect("a turn");
             let begun = turn.pause(None);
             let idle = enter_some(&places).await;
-            assert_eq!(places.0.requests.available_permits(), 2, "who waits for a client has no turn");
+            assert_eq!(places.0.turns.clients.available_permits(), 2, "who waits for a client has no turn");
             // More of the body came, and then no more.
-            turn.go_on(slow.permits().await.expect("permits"));
+            turn.go_on(slow.permits(client(1)).await.expect("permits"));
             turn.pause(begun.filter(|_| !has_progressed));
             places.spare_one(Instant::now() + NEW);
             assert_eq!((has_to_leave(&slow), has_to_leave(&idle[0])), (!has_progressed, has_progressed));
@@ -330,10 +356,10 @@ mod tests {
     #[tokio::test]
     async fn a_new_connection_stays_while_something_else_can_be_spared() {
         let (places, now) = (Places::new(1, Duration::from_secs(30)), Instant::now());
-        let first = enter(&places).await;
-        let _turn = first.turn().await.expect("a turn");
-        let patient = enter(&places).await;
-        let mut waiting = Box::pin(patient.turn());
+        let first = enter(&places, 1, false).await;
+        let _turn = first.turn(client(1)).await.expect("a turn");
+        let patient = enter(&places, 1, false).await;
+        let mut waiting = Box::pin(patient.turn(client(1)));
         assert!(waiting.as_mut().now_or_never().is_none());
         let new = enter_some(&places).await;
         places.spare_one(now);
@@ -346,18 +372,48 @@ mod tests {
     #[tokio::test]
     async fn a_network_has_its_share_of_turns() {
         let places = Places::new(4, Duration::from_millis(50));
-        let here: IpAddr = [203, 0, 113, 9].into();
-        let of = async |network| places.enter(network).await.expect("a place");
-        let (a, b, c) = (of(Some(here)).await, of(Some(here)).await, of(Some(here)).await);
-        let (first, second) = (a.turn().await.expect("a turn"), b.turn().await.expect("a turn"));
-        assert!(c.turn().await.is_none(), "two of four are its own");
-        let (d, e) = (of(Some([203, 0, 113, 10].into())).await, of(None).await);
-        assert!(d.turn().await.is_some());
+        let here = async || enter(&places, 9, false).await;
+        let (a, b, c) = (here().await, here().await, here().await);
+        let (first, second) = (a.turn(client(9)).await.expect("a turn"), b.turn(client(9)).await.expect("a turn"));
+        assert!(c.turn(client(9)).await.is_none(), "two of four are its own");
+        let node = Sender { kind: Kind::Node, ..client(9) };
+        let (d, e) = (here().await, here().await);
+        let nodes = (c.turn(node).await.expect("a turn"), d.turn(node).await.expect("a turn"));
+        assert!(e.turn(node).await.is_none(), "and two of the nodes' four");
+        drop(nodes);
+        let (f, proxy) = (enter(&places, 10, false).await, async || enter(&places, 11, true).await);
+        assert!(f.turn(client(10)).await.is_some());
         drop(second);
-        assert!(c.turn().await.is_some());
-        let proxied = [e.turn().await, of(None).await.turn().await, of(None).await.turn().await];
-        assert!(proxied.iter().all(Option::is_some), "a proxy speaks for many");
-        drop((a, b, c, first));
+        assert!(c.turn(client(9)).await.is_some());
+        let proxies = (proxy().await, proxy().await, proxy().await);
+        let proxied =
+            (proxies.0.turn(client(1)).await, proxies.1.turn(client(1)).await, proxies.2.turn(client(1)).await);
+        assert!(proxied.0.is_some() && proxied.1.is_some() && proxied.2.is_some(), "a proxy speaks for many");
+        assert!(c.turn(client(9)).await.is_none() && f.turn(client(10)).await.is_none(), "all are taken");
+        assert!(c.turn(node).await.is_some(), "but none of the nodes'");
+        drop((a, b, c, d, e, first));
         assert_eq!(places.0.shares.lock().expect("shares").len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_request_behind_a_proxy_waits_in_a_place_of_its_client() {
+        let places = Places::new(8, Duration::from_secs(30));
+        // One client has three slow bodies, by a proxy that has two connections at rest and another client's slow body.
+        let mut slow = Vec::new();
+        for number in [2, 1, 1, 1] {
+            let place = enter(&places, 3, true).await;
+            let turn = place.turn(client(number)).await.expect("a turn");
+            turn.pause(None);
+            slow.push((place, turn));
+        }
+        let idle = [enter(&places, 3, true).await, enter(&places, 3, true).await];
+        let later = Instant::now() + NEW;
+        places.spare_one(later);
+        let told = || slow.iter().map(|(place, _)| has_to_leave(place)).collect::<Vec<_>>();
+        assert_eq!(told(), [false, true, false, false]);
+        places.spare_one(later);
+        places.spare_one(later);
+        assert_eq!(told(), [false, true, true, false]);
+        assert!(has_to_leave(&idle[0]) && !has_to_leave(&idle[1]));
     }
 }

@@ -1,9 +1,10 @@
 //! Serving a router on a socket with bounds axum's own loop does not set: time for the request head, its size, how long
 //! a client may let our bytes wait, how many connections are open, and how many requests are answered at once.
 
+use super::extract::client_ip;
 use super::frame::is_probe;
 use super::network_counts::network_of;
-use super::places::{Gone, Place, Places, Turn};
+use super::places::{Gone, Kind, Peer, Place, Places, Sender, Turn};
 use super::sendfile::{Current, SendfileStream};
 use super::turn_body::{TurnBody, Unread};
 use crate::config::listen::Network;
@@ -47,10 +48,16 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Whose turns are counted together: the client's network, unless it is a proxy.
-    fn network_of(&self, peer: SocketAddr) -> Option<std::net::IpAddr> {
+    /// Whose turns are counted together.
+    fn peer(&self, peer: SocketAddr) -> Peer {
         let ip = peer.ip().to_canonical();
-        (!self.trusted_proxies.iter().any(|proxy| proxy.contains(ip))).then(|| network_of(ip))
+        let is_proxy = self.trusted_proxies.iter().any(|proxy| proxy.contains(ip));
+        Peer { network: network_of(ip), is_proxy }
+    }
+
+    fn sender(&self, peer: SocketAddr, path: &str, headers: &HeaderMap) -> Sender {
+        let client = client_ip(peer.ip(), headers, &self.trusted_proxies);
+        Sender { kind: Kind::of(path), network: network_of(client.0) }
     }
 }
 
@@ -77,7 +84,7 @@ pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stoppi
                 continue;
             }
         };
-        let Some(place) = places.enter(bounds.network_of(peer)).await else { break };
+        let Some(place) = places.enter(bounds.peer(peer)).await else { break };
         let connection =
             Connection { router: router.clone(), bounds: bounds.clone(), stopping: stopping.clone(), peer };
         let open = open.clone();
@@ -106,26 +113,30 @@ impl Connection {
         let current = Current::default();
         let mut stream = TimeoutStream::new(SendfileStream::new(stream, current.clone()));
         stream.set_write_timeout(Some(self.bounds.client_timeout));
-        let (router, peer, client) = (self.router, self.peer, place.clone());
+        let (router, peer, client, bounds) = (self.router, self.peer, place.clone(), self.bounds.clone());
         let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             let (router, current, client) = (router.clone(), current.clone(), client.clone());
+            let sender = bounds.sender(peer, request.uri().path(), request.headers());
             async move {
                 let turn = match is_probe(request.uri().path()) {
-                    true => Some(client.probe()),
-                    false => client.turn().await,
+                    true => Some(client.probe(sender)),
+                    false => client.turn(sender).await,
                 };
                 let turn = turn.map(Arc::new);
                 let expects = request.headers().contains_key(EXPECT);
-                let mut unread = None;
+                let (mut unread, mut for_turn) = (None, None);
                 let mut request: Request = request.map(|body| match &turn {
                     Some(turn) if !body.is_end_stream() => {
                         let (body, left) = TurnBody::new(body, turn);
-                        unread = Some(left);
+                        (unread, for_turn) = (Some(left), Some(body.for_turn()));
                         Body::new(body)
                     }
                     _ => Body::new(body),
                 });
                 request.extensions_mut().insert(ConnectInfo(peer));
+                if let Some(for_turn) = for_turn {
+                    request.extensions_mut().insert(for_turn);
+                }
                 if turn.is_none() {
                     request.extensions_mut().insert(WithoutTurn);
                 }

@@ -1,6 +1,6 @@
 //! Request bodies that are waited for: a client that sends nothing for too long is told so, and is no failure of ours.
 
-use super::turn_body::Stopped;
+use super::turn_body::{ForTurn, Stopped};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use hyper::body::{Frame, SizeHint};
@@ -16,6 +16,7 @@ const NOT_WAITING: u8 = 0;
 const WAITING: u8 = 1;
 const GIVEN_UP: u8 = 2;
 const WITHOUT_TURN: u8 = 3;
+const WAITING_FOR_TURN: u8 = 4;
 
 /// Says of a request's body whether its client is what the handler waits for, or waited for in vain.
 #[derive(Debug, Clone, Default)]
@@ -29,8 +30,10 @@ impl BodyWatch {
             return (request, watch);
         }
         let state = watch.clone();
+        let for_turn = request.extensions().get().cloned().unwrap_or_default();
         let request = request.map(|body| {
-            Body::new(Watched { body, patience, idle: Box::pin(tokio::time::sleep(patience)), watch: state })
+            let idle = Box::pin(tokio::time::sleep(patience));
+            Body::new(Watched { body, patience, idle, watch: state, for_turn })
         });
         (request, watch)
     }
@@ -38,6 +41,11 @@ impl BodyWatch {
     /// Whether the handler is waiting for the client's next bytes.
     pub fn is_waiting(&self) -> bool {
         self.0.load(Ordering::Relaxed) == WAITING
+    }
+
+    /// Whether the client has sent what the handler is waiting for, and the service has no turn for it.
+    pub fn is_waiting_for_turn(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == WAITING_FOR_TURN
     }
 
     /// Why the service stopped reading, so that no handler can have read the body.
@@ -55,6 +63,7 @@ struct Watched {
     patience: Duration,
     idle: Pin<Box<Sleep>>,
     watch: BodyWatch,
+    for_turn: ForTurn,
 }
 
 /// Why the connection stopped reading, if that is what the error says.
@@ -78,6 +87,10 @@ impl HttpBody for Watched {
                 };
                 this.watch.0.store(state, Ordering::Relaxed);
                 return Poll::Ready(frame);
+            }
+            Poll::Pending if this.for_turn.is_waiting() => {
+                this.watch.0.store(WAITING_FOR_TURN, Ordering::Relaxed);
+                return Poll::Pending;
             }
             // The time runs from when it is waited for: a handler may have had something else to do first.
             Poll::Pending => {

@@ -1,10 +1,12 @@
 //! A request's body on its connection. While its client is waited for, the request has no turn, so that slow clients take none from others; and when
 //! the place of the connection is needed, the body ends with an error.
 
-use super::places::{Age, Permits, Turn};
+use super::places::{Permits, Turn};
+use super::spare::Age;
 use axum::body::{Bytes, HttpBody};
 use hyper::body::{Frame, Incoming, SizeHint};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -37,6 +39,17 @@ pub struct TurnBody {
     /// Since when this client is waited for, and what it has sent since.
     age: Option<Age>,
     sent: usize,
+    for_turn: ForTurn,
+}
+
+/// Whether a body has come and its request waits for a turn, so that nobody waits for the client. An extension of the request.
+#[derive(Debug, Clone, Default)]
+pub struct ForTurn(Arc<AtomicBool>);
+
+impl ForTurn {
+    pub fn is_waiting(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 enum State {
@@ -55,8 +68,20 @@ pub struct Unread(Arc<Mutex<Option<Incoming>>>);
 impl TurnBody {
     pub fn new(body: Incoming, turn: &Arc<Turn>) -> (Self, Unread) {
         let unread = Unread::default();
-        let turn = Arc::downgrade(turn);
-        (TurnBody { body: Some(body), turn, unread: unread.clone(), state: State::Going, age: None, sent: 0 }, unread)
+        let body = TurnBody {
+            body: Some(body),
+            turn: Arc::downgrade(turn),
+            unread: unread.clone(),
+            state: State::Going,
+            age: None,
+            sent: 0,
+            for_turn: ForTurn::default(),
+        };
+        (body, unread)
+    }
+
+    pub fn for_turn(&self) -> ForTurn {
+        self.for_turn.clone()
     }
 
     fn poll_client(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
@@ -101,12 +126,14 @@ impl HttpBody for TurnBody {
                         return stopped(Stopped::ClientTooSlow);
                     }
                     let frame = ready!(this.poll_client(context));
-                    let place = turn.place().clone();
-                    this.state = State::Resuming(frame, Box::pin(async move { place.permits().await }));
+                    let (place, sender) = (turn.place().clone(), turn.sender());
+                    this.state = State::Resuming(frame, Box::pin(async move { place.permits(sender).await }));
+                    this.for_turn.0.store(true, Ordering::Relaxed);
                 }
                 State::Resuming(frame, permits) => {
                     let (permits, frame) = (ready!(permits.as_mut().poll(context)), frame.take());
                     this.state = State::Going;
+                    this.for_turn.0.store(false, Ordering::Relaxed);
                     let Some(permits) = permits else { return stopped(Stopped::NoTurn) };
                     turn.go_on(permits);
                     return Poll::Ready(frame.map(|read| read.map_err(axum::Error::new)));

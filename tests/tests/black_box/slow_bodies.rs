@@ -1,8 +1,9 @@
 //! Request bodies that come slowly, or are not read: they hold nothing that other clients need.
 
-use cyclorama_tests::{DatabaseChoice, FakeStripe, Options, Service};
+use cyclorama_tests::service::Customer;
+use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, FakeStripe, Options, Service};
 use futures::future::join_all;
-use reqwest::StatusCode;
+use serde_json::Value;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -26,6 +27,38 @@ async fn send(service: &Service, from: Ipv4Addr, text: &str) -> TcpStream {
 /// The head of a request whose body has so many bytes.
 fn head(path: &str, kind: &str, bytes: usize) -> String {
     format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: {bytes}\r\n\r\n")
+}
+
+/// A request for a picture that nobody has rendered yet.
+async fn car(service: &Service, from: Ipv4Addr, customer: &Customer, year: usize) -> TcpStream {
+    let head = format!(
+        "GET /api/v1/images/car?make=honda&model=civic&year={year} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n",
+        customer.key
+    );
+    send(service, from, &head).await
+}
+
+/// Waits until so many requests have got as far as their renders.
+async fn until_held(service: &Service, customer: &Customer, expected: i64) {
+    let mut shown = Value::Null;
+    for _ in 0..200 {
+        shown = service.operator(&["account", "show", &customer.account_id]).unwrap();
+        if shown["held"].as_i64() >= Some(expected) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(shown["held"], expected, "{shown}");
+}
+
+/// Requests of two networks that wait for their renders, on all of sixteen turns.
+async fn take_all_turns(service: &Service, customer: &Customer) -> Vec<TcpStream> {
+    let mut held = Vec::new();
+    for number in 0..16 {
+        held.push(car(service, if number < 8 { HERE } else { THERE }, customer, 2000 + number).await);
+    }
+    until_held(service, customer, 16).await;
+    held
 }
 
 /// Everything until the service closes the connection.
@@ -77,9 +110,9 @@ async fn a_body_that_comes_slowly_takes_no_turn() {
                 let _ = stream.write_all(b"x").await;
             }
             for good in ["/api/v1/images/options", "/readyz", "/healthz", "/docs/errors"] {
-                let request = service.visit(good).header("connection", "close").timeout(Duration::from_secs(20));
-                let status = request.send().await.expect(good).status();
-                assert_eq!(status, StatusCode::OK, "{good}, round {round} of {path}");
+                let visit = format!("GET {good} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+                let answered = answer(&mut send(&service, HERE, &visit).await).await;
+                assert!(answered.starts_with("http/1.1 200"), "{good}, round {round} of {path}: {answered}");
             }
         }
         if !is_read_first {
@@ -107,18 +140,63 @@ async fn one_network_has_half_of_the_turns() {
     // No node is there: those that have a turn wait for their render.
     let mut held = Vec::new();
     for number in 0..60 {
-        let car = format!(
-            "GET /api/v1/images/car?make=honda&model=civic&year={} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n",
-            2000 + number % 20,
-            customer.key
-        );
-        held.push(send(&service, HERE, &car).await);
+        held.push(car(&service, HERE, &customer, 2000 + number % 20).await);
     }
     let mut other = send(&service, THERE, "GET /docs/errors HTTP/1.1\r\nHost: x\r\n\r\n").await;
     let answered = answer(&mut other).await;
     assert!(answered.starts_with("http/1.1 200"), "{answered}");
-    let shown = service.operator(&["account", "show", &customer.account_id]).unwrap();
-    assert_eq!(shown["held"], 8, "{shown}");
+    until_held(&service, &customer, 8).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nodes_work_while_requests_wait_for_their_renders_on_all_turns() {
+    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let customer = service.customer(100).unwrap();
+    let mut held = take_all_turns(&service, &customer).await;
+    let _node = FakeNode::join(&service, Behaviour::Deliver).await.expect("a node finds a turn");
+    for stream in &mut held {
+        let answered = answer(stream).await;
+        assert!(answered.starts_with("http/1.1 200"), "{answered}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_service_is_not_the_slowness_of_a_client() {
+    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16).set("CYCLORAMA_CLIENT_TIMEOUT_SECONDS", 10);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let customer = service.customer(100).unwrap();
+    let body = r#"{"events":[{"event":"page_view"}]}"#;
+    let mut waiting = send(&service, HERE, &(head("/api/v1/events", JSON, body.len()) + &body[..9])).await;
+    let _held = take_all_turns(&service, &customer).await;
+    // All of it has come before its time is over, and finds no turn until after that.
+    waiting.write_all(&body.as_bytes()[9..]).await.unwrap();
+    let refused = answer(&mut waiting).await;
+    assert!(refused.starts_with("http/1.1 503") && refused.contains("retry-after: 1"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_that_takes_places_loses_its_own() {
+    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let customer = service.customer(100).unwrap();
+    // The first eight wait for a render, the others for a turn.
+    for waiting in [0, 70] {
+        let body = r#"{"events":[{"event":"page_view"}]}"#;
+        let mut slow = send(&service, THERE, &(head("/api/v1/events", JSON, body.len()) + &body[..9])).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let mut held = Vec::new();
+        for number in 0..waiting {
+            held.push(car(&service, HERE, &customer, 2000 + number % 20).await);
+        }
+        for _ in 0..200 {
+            held.push(send(&service, HERE, "").await);
+        }
+        slow.write_all(&body.as_bytes()[9..]).await.expect("is still there");
+        let answered = answer(&mut slow).await;
+        assert!(answered.starts_with("http/1.1 2") || answered.starts_with("http/1.1 4"), "{waiting}: {answered}");
+        assert!(!answered.starts_with("http/1.1 408"), "{waiting}: {answered}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,191 @@
+//! Connections that can be spared when another one needs their place. The network that holds the most of them gives one first, so that nobody loses
+//! a place to a network that has taken more; and of one network, the connection that has waited longest for its client.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// A client sends the head of its request right after it has connected. A connection that has waited for less time than this is told to leave
+/// only where its network has nothing else to spare.
+pub const NEW: Duration = Duration::from_millis(500);
+
+/// What a connection waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// Its client: between two requests, before the first one, or for the rest of a body.
+    Client,
+    /// A turn for its request.
+    Turn,
+}
+
+/// Since when a connection has waited: its place in the order, and the time.
+#[derive(Debug, Clone, Copy)]
+pub struct Age {
+    number: u64,
+    since: Instant,
+}
+
+/// Where a connection is listed.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    network: IpAddr,
+    number: u64,
+}
+
+/// All of one listener, by network.
+#[derive(Debug, Default)]
+pub struct Spare {
+    next: u64,
+    networks: HashMap<IpAddr, Network>,
+}
+
+/// Those of one network, in the order of their ages.
+#[derive(Debug, Default)]
+struct Network {
+    for_client: BTreeMap<u64, Listed>,
+    for_turn: BTreeMap<u64, Listed>,
+}
+
+#[derive(Debug)]
+struct Listed {
+    since: Instant,
+    leave: CancellationToken,
+}
+
+/// What a network would spare: the smaller one goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Choice {
+    Idle(u64),
+    Waiting(u64),
+    New(u64),
+}
+
+impl Network {
+    fn len(&self) -> usize {
+        self.for_client.len() + self.for_turn.len()
+    }
+
+    fn choice(&self, now: Instant) -> Option<Choice> {
+        let idle = self.for_client.first_key_value();
+        match (idle, self.for_turn.first_key_value()) {
+            (Some((number, listed)), _) if now.saturating_duration_since(listed.since) >= NEW => {
+                Some(Choice::Idle(*number))
+            }
+            (_, Some((number, _))) => Some(Choice::Waiting(*number)),
+            (Some((number, _)), None) => Some(Choice::New(*number)),
+            (None, None) => None,
+        }
+    }
+}
+
+impl Spare {
+    /// Lists a connection, at the age that it has or as the youngest one. `leave` tells it to leave.
+    pub fn add(
+        &mut self,
+        network: IpAddr,
+        awaited: Awaited,
+        age: Option<Age>,
+        leave: CancellationToken,
+    ) -> (Entry, Age) {
+        let age = age.unwrap_or_else(|| {
+            self.next += 1;
+            Age { number: self.next, since: Instant::now() }
+        });
+        // A connection that was told to leave is not listed again, since it can make room only once.
+        if !leave.is_cancelled() {
+            let lists = self.networks.entry(network).or_default();
+            let list = match awaited {
+                Awaited::Client => &mut lists.for_client,
+                Awaited::Turn => &mut lists.for_turn,
+            };
+            list.insert(age.number, Listed { since: age.since, leave });
+        }
+        (Entry { network, number: age.number }, age)
+    }
+
+    pub fn remove(&mut self, Entry { network, number }: Entry) -> Option<CancellationToken> {
+        let lists = self.networks.get_mut(&network)?;
+        let listed = lists.for_client.remove(&number).or_else(|| lists.for_turn.remove(&number));
+        if lists.len() == 0 {
+            self.networks.remove(&network);
+        }
+        listed.map(|listed| listed.leave)
+    }
+
+    /// Tells one connection to leave, if there is any. Looks at every network that is listed, which are some thousands at most, and only when no
+    /// place is left.
+    pub fn tell_one(&mut self, now: Instant) {
+        let choices = self.networks.iter().filter_map(|(network, lists)| {
+            let choice = lists.choice(now)?;
+            Some((lists.len(), Reverse(choice), *network))
+        });
+        let Some((_, Reverse(choice), network)) = choices.max() else { return };
+        let (Choice::Idle(number) | Choice::Waiting(number) | Choice::New(number)) = choice;
+        if let Some(leave) = self.remove(Entry { network, number }) {
+            leave.cancel();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(number: u8) -> IpAddr {
+        [203, 0, 113, number].into()
+    }
+
+    /// In which order connections, given as network and what is waited for, are told to leave.
+    fn order(listed: &[(u8, Awaited)], later: Duration) -> Vec<usize> {
+        let (mut spare, now) = (Spare::default(), Instant::now() + later);
+        let leaves: Vec<_> = listed
+            .iter()
+            .map(|(number, awaited)| {
+                let leave = CancellationToken::new();
+                spare.add(network(*number), *awaited, None, leave.clone());
+                leave
+            })
+            .collect();
+        let mut order = Vec::new();
+        for _ in listed {
+            spare.tell_one(now);
+            let told =
+                leaves.iter().enumerate().filter(|(index, leave)| leave.is_cancelled() && !order.contains(index));
+            let told: Vec<_> = told.map(|(index, _)| index).collect();
+            assert_eq!(told.len(), 1);
+            order.extend(told);
+        }
+        assert!(spare.networks.is_empty());
+        order
+    }
+
+    #[test]
+    fn the_network_that_holds_the_most_places_gives_one_first() {
+        use Awaited::{Client, Turn};
+        let old = 2 * NEW;
+        for (what, listed, later, expected) in [
+            (
+                "within a network, who waits for its client",
+                vec![(1, Turn), (1, Client), (1, Client)],
+                old,
+                vec![1, 2, 0],
+            ),
+            ("a new one last", vec![(1, Client), (1, Turn), (1, Turn)], Duration::ZERO, vec![1, 2, 0]),
+            ("an older one of another network stays", vec![(1, Client), (2, Client), (2, Client)], old, vec![1, 0, 2]),
+            ("also before those who wait for a turn", vec![(1, Client), (2, Turn), (2, Turn)], old, vec![1, 0, 2]),
+            ("also before new ones", vec![(1, Client), (2, Client), (2, Client)], Duration::ZERO, vec![1, 0, 2]),
+            ("of equal ones, as within one", vec![(1, Turn), (2, Client), (3, Client)], old, vec![1, 2, 0]),
+            (
+                "all kinds count together",
+                vec![(1, Client), (1, Client), (2, Turn), (2, Turn), (2, Client)],
+                old,
+                vec![4, 0, 2, 1, 3],
+            ),
+        ] {
+            assert_eq!(order(&listed, later), expected, "{what}");
+        }
+    }
+}
