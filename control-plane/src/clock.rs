@@ -28,6 +28,11 @@ impl UnixMs {
         UnixMs(self.0.div_euclid(DAY_MS) * DAY_MS)
     }
 
+    /// When its UTC day ends.
+    pub fn utc_day_end(self) -> UnixMs {
+        self.utc_day_start().plus_ms(DAY_MS)
+    }
+
     /// The UTC month it lies in, as YYYY-MM.
     pub fn utc_month(self) -> String {
         let mut day = self.utc_day();

@@ -11,8 +11,8 @@ const KEPT_MS: i64 = 60_000;
 /// How many answers one statement forgets. An answer may have half a megabyte.
 const FORGOTTEN_AT_ONCE: i64 = 200;
 
-/// Claims a form for the caller. Returns `true` if nobody has sent it before, or if its earlier answer has expired. The caller then carries
-/// it out, and either keeps the answer or drops the claim.
+/// Claims a form for the caller. Returns `true` if the form was not sent before, or if its earlier answer has expired. After `true` the
+/// caller carries the form out, and then either keeps the answer or drops the claim.
 pub async fn claim(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
     let claim = sqlx::query(
         "insert into form_answers (id, expires_at_ms) values ($1, $2)
@@ -24,7 +24,7 @@ pub async fn claim(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::E
     Ok(db.write(claim).await? == 1)
 }
 
-/// What came of a form so far.
+/// How far a form has been carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormState {
     /// Nobody has sent it, or what came of it is forgotten.

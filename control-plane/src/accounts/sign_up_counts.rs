@@ -1,8 +1,8 @@
-//! How many accounts people make by themselves, from each network on a UTC day: every account has free credits, and nobody is to have them by the
-//! hundred. Counted in the database, for all processes together.
+//! Counts the accounts that people make by themselves, for each network and UTC day. Every account has free credits, and nobody should get them
+//! by the hundred. The counts are in the database and hold for all processes together.
 
 use super::account::AccountError;
-use crate::clock::{DAY_MS, UnixMs};
+use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
 
 /// A client or a network around clients, by a name that is its own, and how many accounts it may make in a day.
@@ -51,9 +51,9 @@ pub(super) async fn count_in(tx: &mut Tx<'_>, networks: &[Counted], now: UnixMs)
     Ok(())
 }
 
-/// Until the counts begin anew: whole seconds, at least one.
+/// Seconds until the counts start again at zero, at least one.
 pub fn seconds_left(now: UnixMs) -> u64 {
-    ((DAY_MS - now.0.rem_euclid(DAY_MS)).max(1000) / 1000).unsigned_abs()
+    ((now.utc_day_end().0 - now.0).max(1000) / 1000).unsigned_abs()
 }
 
 /// Days that are over.
@@ -65,6 +65,7 @@ pub(super) async fn forget_old(db: &Database, now: UnixMs) -> Result<(), sqlx::E
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::DAY_MS;
     use crate::test_database::databases;
 
     #[tokio::test(flavor = "multi_thread")]

@@ -309,7 +309,7 @@ async fn existing(connection: &mut sqlx::AnyConnection, kind: DatabaseKind) -> R
     Ok(sqlx::query_scalar(sql).fetch_all(connection).await?.into_iter().collect())
 }
 
-/// What a column holds.
+/// The kind of values that a column takes.
 #[derive(Debug, Clone, Copy)]
 enum ColumnType {
     Integer,

@@ -2,7 +2,6 @@
 
 use super::{DeliveryError, Order};
 use crate::app::App;
-use crate::clock::DAY_MS;
 use crate::http::extract::Caller;
 use crate::ledger;
 
@@ -26,7 +25,7 @@ pub(super) async fn refuse_too_many(app: &App, caller: &Caller, order: &Order) -
     if has_room(abandoned, allowed, spent.0) || app.renders.is_in_the_making(&order.variant).await? {
         return Ok(());
     }
-    Err(DeliveryError::TooManyAbandoned { abandoned, reset_at: today.plus_ms(DAY_MS) })
+    Err(DeliveryError::TooManyAbandoned { abandoned, reset_at: today.utc_day_end() })
 }
 
 /// Notes that the client of a new picture has left. Done before its credits are given back, so that they are not used to ask again meanwhile.

@@ -40,8 +40,8 @@ impl Kind {
     }
 }
 
-/// Who sends a request: its kind, and the network whose place it takes while it waits. Behind a trusted proxy that is the client's network, not the
-/// proxy's.
+/// The sender of a request: its kind, and the network whose place the request takes while it waits. For a request that came through a trusted
+/// proxy, that is the network of the client.
 #[derive(Debug, Clone, Copy)]
 pub struct Sender {
     pub kind: Kind,
@@ -152,7 +152,7 @@ pub struct Place(Arc<Taken>);
 #[derive(Debug)]
 struct Taken {
     places: Places,
-    /// Of the other end.
+    /// The network of the other end of the connection.
     network: IpAddr,
     /// What that network may have. `None` for a proxy.
     share: Option<Arc<Turns>>,

@@ -294,7 +294,7 @@ pub(super) async fn settle(
 
 /// The UTC day of a moment, and when it ends.
 pub(super) fn day_of(now: UnixMs) -> (String, i64) {
-    (now.utc_day(), now.0 - now.0.rem_euclid(DAY_MS) + DAY_MS)
+    (now.utc_day(), now.utc_day_end().0)
 }
 
 #[cfg(test)]

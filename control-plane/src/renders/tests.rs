@@ -88,20 +88,24 @@ fn renders(database: &Database, settings: Settings) -> Renders {
     Renders::new(database.clone(), Clock::SYSTEM, store(), settings)
 }
 
+fn join_request(slots: u32) -> JoinRequest {
+    JoinRequest {
+        name: "test".to_owned(),
+        version: "0".to_owned(),
+        slots,
+        batch_max: 1,
+        pipelines: vec![Pipeline { id: "flat".to_owned(), digest: "0".repeat(64) }],
+        device: Device::default(),
+        usd_per_hour: None,
+    }
+}
+
 async fn node(renders: &Renders) -> String {
     priced_node(renders, None).await
 }
 
 async fn priced_node(renders: &Renders, usd_per_hour: Option<f64>) -> String {
-    let request = JoinRequest {
-        name: "test".to_owned(),
-        version: "0".to_owned(),
-        slots: 4,
-        batch_max: 1,
-        pipelines: vec![Pipeline { id: "flat".to_owned(), digest: "0".repeat(64) }],
-        device: Device::default(),
-        usd_per_hour,
-    };
+    let request = JoinRequest { usd_per_hour, ..join_request(4) };
     renders.join(TOKEN, &request).await.expect("joins")
 }
 

@@ -71,7 +71,7 @@ impl Today {
             *self = Today { day, written_bytes: 0, pending_bytes: 0 };
         }
         if self.written_bytes + self.pending_bytes + bytes > limit {
-            return Err(Full::Day { ends_at: UnixMs((at.0.div_euclid(DAY_MS) + 1) * DAY_MS) });
+            return Err(Full::Day { ends_at: at.utc_day_end() });
         }
         self.pending_bytes += bytes;
         Ok(())
@@ -244,7 +244,7 @@ async fn forget_beyond(database: &Database, kept_bytes: i64, now: UnixMs) -> Res
         sum += bytes;
         if sum > kept_bytes && day < today {
             // Everything up to this day goes.
-            let mut ends = UnixMs(now.0.div_euclid(DAY_MS) * DAY_MS);
+            let mut ends = now.utc_day_start();
             while ends.plus_ms(-1).utc_day() > day {
                 ends = ends.plus_ms(-DAY_MS);
             }

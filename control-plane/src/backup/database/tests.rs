@@ -1,4 +1,4 @@
-//! What is restored is what was saved, from either database into either.
+//! A backup of either database restores into either database with the same values.
 
 use super::*;
 use crate::test_database::databases;

@@ -117,7 +117,7 @@ impl Untold {
 
 impl Drop for Untold {
     fn drop(&mut self) {
-        // At the end of a process there is nobody left who could do it.
+        // When the process ends, no task can give the credits back any more.
         if tokio::runtime::Handle::try_current().is_err() {
             return;
         }

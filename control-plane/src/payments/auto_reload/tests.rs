@@ -24,6 +24,22 @@ async fn low_account(db: &Database) -> String {
     account_id
 }
 
+/// The reload of an account that may be attempted at `at`.
+async fn due_of(db: &Database, account_id: &str, at: UnixMs) -> Option<Due> {
+    due(db, at).await.expect("due").into_iter().find(|due| due.account_id == account_id)
+}
+
+/// A low account, and its reload, whose first attempt Stripe did not answer.
+async fn begun_and_unanswered(db: &Database) -> (Low, Due) {
+    let account_id = low_account(db).await;
+    let low = Low { account_id, pack_credits: PACK.credits };
+    assert!(begin(db, &low, &PACK, NOW).await.expect("begins"));
+    let first = due_of(db, &low.account_id, NOW).await.expect("is due");
+    assert!(claim(db, &PACKS, &first, NOW, NOW.plus_ms(1)).await.expect("claims"));
+    put_off(db, &first, NOW.plus_ms(1), NOW.plus_ms(UNKNOWN_MS)).await.expect("its answer was lost");
+    (low, first)
+}
+
 async fn off(db: &Database, account_id: &str, now: UnixMs) {
     let mut tx = db.begin().await.expect("begin");
     turn_off(&mut tx, account_id, now).await.expect("turns off");
@@ -176,15 +192,9 @@ async fn what_is_not_wanted_any_more_is_not_asked_for_again() {
             ("bought by hand", None, 40, false),
             ("bought by hand and set again", Some(ON), 40, false),
         ] {
-            let account_id = low_account(&db).await;
-            let low = Low { account_id: account_id.clone(), pack_credits: PACK.credits };
-            assert!(begin(&db, &low, &PACK, NOW).await.expect("begins"));
-            let of_ours =
-                async |at| due(&db, at).await.expect("due").into_iter().find(|due| due.account_id == account_id);
-            let first = of_ours(NOW).await.expect("is due");
-            assert!(claim(&db, &PACKS, &first, NOW, NOW.plus_ms(1)).await.expect("claims"));
-            let unknown_until = NOW.plus_ms(UNKNOWN_MS);
-            put_off(&db, &first, NOW.plus_ms(1), unknown_until).await.expect("its answer was lost");
+            let (low, first) = begun_and_unanswered(&db).await;
+            let account_id = low.account_id.clone();
+            let of_ours = async |at| due_of(&db, &account_id, at).await;
             if bought > 0 {
                 let mut tx = db.begin().await.expect("begin");
                 let entry =
@@ -232,14 +242,9 @@ async fn an_old_card_or_an_old_price_is_not_charged() {
             ("nothing is sold", Some("pm_1"), &[], false),
         ] {
             for is_set_again in [false, true] {
-                let account_id = low_account(&db).await;
-                let low = Low { account_id: account_id.clone(), pack_credits: PACK.credits };
-                assert!(begin(&db, &low, &PACK, NOW).await.expect("begins"));
-                let of_ours =
-                    async |at| due(&db, at).await.expect("due").into_iter().find(|due| due.account_id == account_id);
-                let first = of_ours(NOW).await.expect("is due");
-                assert!(claim(&db, &PACKS, &first, NOW, NOW.plus_ms(1)).await.expect("claims"));
-                put_off(&db, &first, NOW.plus_ms(1), NOW.plus_ms(UNKNOWN_MS)).await.expect("its answer was lost");
+                let (low, _) = begun_and_unanswered(&db).await;
+                let account_id = low.account_id.clone();
+                let of_ours = async |at| due_of(&db, &account_id, at).await;
                 let kept = sqlx::query("update stripe_customers set payment_method = $1 where account_id = $2");
                 db.write(kept.bind(card.map(str::to_owned)).bind(account_id.clone())).await.expect("keeps");
                 if is_set_again {

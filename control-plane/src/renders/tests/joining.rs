@@ -4,16 +4,7 @@ use super::*;
 use crate::renders::JoinError;
 
 async fn join(renders: &Renders, token_id: &str) -> Result<String, JoinError> {
-    let request = JoinRequest {
-        name: "test".to_owned(),
-        version: "0".to_owned(),
-        slots: 64,
-        batch_max: 1,
-        pipelines: vec![Pipeline { id: "flat".to_owned(), digest: "0".repeat(64) }],
-        device: Device::default(),
-        usd_per_hour: None,
-    };
-    renders.join(token_id, &request).await
+    renders.join(token_id, &join_request(64)).await
 }
 
 #[tokio::test]
