@@ -7,6 +7,7 @@ use super::find::{Described, Ready, obtain, within};
 use super::{DeliveryError, Order, abandoned, etag};
 use crate::app::App;
 use crate::http::extract::Caller;
+use crate::http::waiting::HeldTurn;
 use crate::ledger::idempotency::Attempt;
 use crate::ledger::{
     self, AnswerToKeep, Charge, Credits, Entry, KeyCap, MeterError, Metered, NewDeliveryUrl, Outcome, RateCount,
@@ -307,7 +308,7 @@ impl Held {
                 app.meter.give_back(entry_id);
             }
         };
-        tokio::spawn(Trace::current().around(finding));
+        tokio::spawn(HeldTurn::current().around(Trace::current().around(finding)));
         answered.await.unwrap_or(Err(DeliveryError::HoldLost))
     }
 

@@ -8,6 +8,7 @@ use super::encoders::{Busy, Encoders, Work};
 use super::sizes::{self, Kept, Sizes, is_preset};
 use super::{DeliveryError, Order, etag};
 use crate::app::App;
+use crate::http::waiting;
 use crate::logs::causes;
 use crate::objects::{ObjectError, ObjectKey, ObjectStore, SizePart, keys};
 use crate::renders::{Asker, Lane, Picture};
@@ -428,7 +429,8 @@ async fn rendered_for(app: &App, order: &Order, asker: &Asker) -> Result<Arc<Pic
     if let Some(picture) = app.pictures.rendered(app, order).await? {
         return Ok(picture);
     }
-    let picture = Arc::new(app.renders.picture(&order.vehicle, &order.variant, asker).await?);
+    let rendering = app.renders.picture(&order.vehicle, &order.variant, asker);
+    let picture = Arc::new(waiting::for_render(rendering).await??);
     app.pictures.known.insert(order.variant.clone(), picture.clone());
     Ok(picture)
 }

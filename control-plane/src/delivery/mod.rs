@@ -26,6 +26,7 @@ pub use request::{BadParameter, Endpoint, ImageRequest, ResponseKind};
 
 use crate::catalog::{Catalog, NotFound};
 use crate::clock::UnixMs;
+use crate::http::waiting::NoPlace;
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::objects::ObjectError;
 use crate::plural;
@@ -119,6 +120,8 @@ pub enum DeliveryError {
     /// There is more work for nobody's credit than there are places for it.
     #[error("too many free pictures are being made")]
     FreeWorkFull,
+    #[error(transparent)]
+    NoPlace(#[from] NoPlace),
     #[error("the ledger does not answer")]
     Meter(#[from] MeterError),
     #[error("the database does not answer")]

@@ -32,5 +32,6 @@ mod tests;
 pub mod trace;
 mod turn_body;
 pub mod v1;
+pub mod waiting;
 pub mod web;
 pub mod webhooks;

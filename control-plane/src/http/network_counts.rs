@@ -117,6 +117,14 @@ pub fn network_of(ip: IpAddr) -> IpAddr {
     }
 }
 
+/// One client with all the networks that are its own: an IPv4 address, or the /48 that an IPv6 site is given.
+pub fn site_of(ip: IpAddr) -> IpAddr {
+    match ip {
+        IpAddr::V4(_) => ip,
+        IpAddr::V6(_) => neighbours_of(ip),
+    }
+}
+
 /// The networks that one customer of a provider may have many of: a /24, or the /48 that an IPv6 site is given.
 pub fn neighbours_of(ip: IpAddr) -> IpAddr {
     match ip {
@@ -141,13 +149,14 @@ mod tests {
 
     #[test]
     fn addresses_of_one_ipv6_network_are_one_client() {
-        for (given, counted, around) in [
-            ("203.0.113.9", "203.0.113.9", "203.0.113.0"),
-            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::", "2001:db8:1::"),
-            ("2001:db8:1:2:ffff::1", "2001:db8:1:2::", "2001:db8:1::"),
-            ("2001:db8:1:3::1", "2001:db8:1:3::", "2001:db8:1::"),
+        for (given, counted, site, around) in [
+            ("203.0.113.9", "203.0.113.9", "203.0.113.9", "203.0.113.0"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::", "2001:db8:1::", "2001:db8:1::"),
+            ("2001:db8:1:2:ffff::1", "2001:db8:1:2::", "2001:db8:1::", "2001:db8:1::"),
+            ("2001:db8:1:3::1", "2001:db8:1:3::", "2001:db8:1::", "2001:db8:1::"),
         ] {
             assert_eq!(network_of(ip(given)), ip(counted));
+            assert_eq!(site_of(ip(given)), ip(site));
             assert_eq!(neighbours_of(ip(given)), ip(around));
         }
     }

@@ -1,7 +1,8 @@
 //! Room for connections and for requests, so that clients never stand in front of a probe or a render node. A listener takes a few connections more
 //! than it answers requests at once. When those are taken as well, one connection has to leave (`spare`). Probes wait for no place, nodes have turns
-//! of their own, because clients with a turn may wait for what a node does, and one network has at most half of the turns of each kind.
+//! of their own, because clients with a turn may wait for what a node does, and one site has at most half of the turns of each kind.
 
+use super::network_counts::site_of;
 use super::spare::{Age, Awaited, Entry, Spare};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,11 +15,12 @@ use tokio_util::sync::CancellationToken;
 /// Connections beyond those whose requests are answered: for probes, and for requests that wait until another one is done.
 const RESERVE: usize = 64;
 
-/// Connections that were told to close, and have not closed yet.
-const LEAVING: usize = 64;
+/// Connections that were told to close, and have not closed yet. Those that have bytes left to send are given a moment, in which so many others
+/// can come.
+const LEAVING: usize = 256;
 
-/// One network has at most the turns divided by this number.
-const NETWORK_SHARE: usize = 2;
+/// One site has at most the turns divided by this number.
+const SITE_SHARE: usize = 2;
 
 /// Paths of render nodes begin with this.
 const NODE_PATHS: &str = "/node/v1/";
@@ -48,14 +50,6 @@ pub struct Sender {
     pub network: IpAddr,
 }
 
-/// The other end of a connection.
-#[derive(Debug, Clone, Copy)]
-pub struct Peer {
-    pub network: IpAddr,
-    /// A proxy that speaks for many clients has no share of the turns. Its connections are its own only between two requests.
-    pub is_proxy: bool,
-}
-
 /// The places of one listener.
 #[derive(Debug, Clone)]
 pub struct Places(Arc<Listener>);
@@ -64,16 +58,16 @@ pub struct Places(Arc<Listener>);
 struct Listener {
     connections: Arc<Semaphore>,
     turns: Turns,
-    /// How many turns of each kind one network may have.
+    /// How many turns of each kind one site may have.
     share: usize,
     /// How long a request waits for its turn.
     patience: Duration,
     spare: Mutex<Spare>,
-    /// The shares of the networks that have a connection.
+    /// The shares of the sites whose requests have a turn or wait for one.
     shares: Mutex<HashMap<IpAddr, Weak<Turns>>>,
 }
 
-/// So many turns of each kind: all, or those of one network.
+/// So many turns of each kind: all, or those of one site.
 #[derive(Debug)]
 struct Turns {
     clients: Arc<Semaphore>,
@@ -100,26 +94,25 @@ impl Places {
         Places(Arc::new(Listener {
             connections: Arc::new(Semaphore::new(answered + RESERVE + LEAVING)),
             turns: Turns::new(requests_max),
-            share: requests_max.div_ceil(NETWORK_SHARE),
+            share: requests_max.div_ceil(SITE_SHARE),
             patience,
             spare: Mutex::default(),
             shares: Mutex::default(),
         }))
     }
 
-    /// A place for the next connection; where there is none left, another one is told to leave. The result is never `None`, because the semaphore is
-    /// never closed.
-    pub async fn enter(&self, peer: Peer) -> Option<Place> {
+    /// A place for the next connection, whose other end is in `network`; where there is none left, another one is told to leave. The result is never
+    /// `None`, because the semaphore is never closed.
+    pub async fn enter(&self, network: IpAddr) -> Option<Place> {
         let permit = self.0.connections.clone().acquire_owned().await.ok()?;
         if self.0.connections.available_permits() < LEAVING {
             self.spare_one(Instant::now());
         }
         let place = Place(Arc::new(Taken {
             places: self.clone(),
-            network: peer.network,
-            share: (!peer.is_proxy).then(|| self.share_of(peer.network)),
+            network,
             leave: CancellationToken::new(),
-            listed: Mutex::default(),
+            listing: Mutex::new(Listing::None),
             _permit: permit,
         }));
         place.rest();
@@ -130,14 +123,35 @@ impl Places {
         lock(&self.0.spare).tell_one(now);
     }
 
-    fn share_of(&self, network: IpAddr) -> Arc<Turns> {
+    fn share_of(&self, site: IpAddr) -> Share {
         let mut shares = lock(&self.0.shares);
-        let known = shares.get(&network).and_then(Weak::upgrade);
-        known.unwrap_or_else(|| {
-            let share = Arc::new(Turns::new(self.0.share));
-            shares.insert(network, Arc::downgrade(&share));
-            share
-        })
+        let known = shares.get(&site).and_then(Weak::upgrade);
+        let turns = known.unwrap_or_else(|| {
+            let turns = Arc::new(Turns::new(self.0.share));
+            shares.insert(site, Arc::downgrade(&turns));
+            turns
+        });
+        drop(shares);
+        Share { places: self.clone(), site, turns: Some(turns) }
+    }
+}
+
+/// What one site may have. Forgotten with the last request that has a part of it or waits for one.
+#[derive(Debug)]
+struct Share {
+    places: Places,
+    site: IpAddr,
+    /// `None` only while this is dropped.
+    turns: Option<Arc<Turns>>,
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut shares = lock(&self.places.0.shares);
+        self.turns = None;
+        if shares.get(&self.site).is_some_and(|turns| turns.strong_count() == 0) {
+            shares.remove(&self.site);
+        }
     }
 }
 
@@ -154,37 +168,33 @@ struct Taken {
     places: Places,
     /// The network of the other end of the connection.
     network: IpAddr,
-    /// What that network may have. `None` for a proxy.
-    share: Option<Arc<Turns>>,
     leave: CancellationToken,
-    /// Where the connection is listed; `None` while its request is answered.
-    listed: Mutex<Option<Entry>>,
+    listing: Mutex<Listing>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Drop for Taken {
-    fn drop(&mut self) {
-        let Some(share) = self.share.take() else { return };
-        let mut shares = lock(&self.places.0.shares);
-        drop(share);
-        if shares.get(&self.network).is_some_and(|share| share.strong_count() == 0) {
-            shares.remove(&self.network);
-        }
-    }
+/// Where a connection is listed.
+#[derive(Debug, Clone, Copy)]
+enum Listing {
+    /// Nowhere, while its request is answered.
+    None,
+    At(Entry),
+    /// Nowhere for ever: the connection has ended.
+    Ended,
 }
 
-/// A turn's part of all turns, and of those of its network.
+/// A turn's part of all turns, and of those of its site.
 #[derive(Debug)]
 pub struct Permits {
-    _share: Option<OwnedSemaphorePermit>,
     _request: OwnedSemaphorePermit,
+    _of_share: OwnedSemaphorePermit,
+    _share: Share,
 }
 
 /// A request is being answered; when dropped, its connection rests.
 #[derive(Debug)]
 pub struct Turn {
-    /// `None` for a probe, and while the client's body is waited for. Before the place, so that it is dropped first: the network's share ends with
-    /// its last place.
+    /// `None` for a probe, and while the client's body or a render is waited for.
     permits: Mutex<Option<Permits>>,
     place: Place,
     sender: Sender,
@@ -211,14 +221,14 @@ impl Place {
 
     /// What a turn takes. `None` as for a turn; the connection is listed no longer in either case.
     pub async fn permits(&self, sender: Sender) -> Option<Permits> {
-        let requests = self.0.places.0.turns.of(sender.kind);
-        let share = self.0.share.as_ref().map(|share| share.of(sender.kind));
-        let taken = async {
-            let share = match share {
-                Some(share) => Some(share.acquire_owned().await.ok()?),
-                None => None,
+        let places = &self.0.places;
+        let (requests, share) = (places.0.turns.of(sender.kind), places.share_of(site_of(sender.network)));
+        let taken = async move {
+            let of_share = match &share.turns {
+                Some(turns) => turns.of(sender.kind).acquire_owned().await.ok()?,
+                None => return None,
             };
-            Some(Permits { _share: share, _request: requests.acquire_owned().await.ok()? })
+            Some(Permits { _request: requests.acquire_owned().await.ok()?, _of_share: of_share, _share: share })
         };
         tokio::pin!(taken);
         self.stir();
@@ -238,26 +248,39 @@ impl Place {
 
     /// Whether no request is being answered.
     pub fn is_at_rest(&self) -> bool {
-        lock(&self.0.listed).is_some()
+        !matches!(*lock(&self.0.listing), Listing::None)
     }
 
     fn rest(&self) {
         self.enlist(self.0.network, Awaited::Client, None);
     }
 
-    /// Lists the connection, at the age that it has or as the youngest one, and says the age.
+    /// Lists the connection, at the age that it has or as the youngest one, and says the age. One that has ended is not listed again.
     fn enlist(&self, network: IpAddr, awaited: Awaited, age: Option<Age>) -> Age {
-        self.stir();
-        let (entry, age) = lock(&self.0.places.0.spare).add(network, awaited, age, self.0.leave.clone());
-        *lock(&self.0.listed) = Some(entry);
+        let mut listing = lock(&self.0.listing);
+        let mut spare = lock(&self.0.places.0.spare);
+        if let Listing::At(entry) = *listing {
+            spare.remove(entry);
+        }
+        let age = age.unwrap_or_else(|| spare.youngest());
+        if !matches!(*listing, Listing::Ended) {
+            *listing = Listing::At(spare.add(network, awaited, age, self.0.leave.clone()));
+        }
         age
     }
 
     /// Is listed no longer.
     fn stir(&self) {
-        let listed = lock(&self.0.listed).take();
-        if let Some(entry) = listed {
+        self.unlist(Listing::None);
+    }
+
+    fn unlist(&self, then: Listing) {
+        let mut listing = lock(&self.0.listing);
+        if let Listing::At(entry) = *listing {
             lock(&self.0.places.0.spare).remove(entry);
+        }
+        if !matches!(*listing, Listing::Ended) {
+            *listing = then;
         }
     }
 }
@@ -278,13 +301,19 @@ impl Turn {
         (!self.is_probe).then(|| self.place.enlist(self.sender.network, Awaited::Client, age))
     }
 
+    /// Gives the turn to others until [`Turn::go_on`], because a render is waited for.
+    pub fn set_aside(&self) {
+        drop(lock(&self.permits).take());
+        self.place.enlist(self.sender.network, Awaited::Render, None);
+    }
+
     /// Goes on with what [`Place::permits`] gave.
     pub fn go_on(&self, permits: Permits) {
         *lock(&self.permits) = Some(permits);
     }
 
     /// The connection has to leave: what is left to do is its last answer.
-    pub fn give_up_body(&self) {
+    pub fn give_up_waiting(&self) {
         self.place.stir();
     }
 }
@@ -301,7 +330,7 @@ pub struct Gone(pub Place);
 
 impl Drop for Gone {
     fn drop(&mut self) {
-        self.0.stir();
+        self.0.unlist(Listing::Ended);
     }
 }
 
@@ -319,8 +348,8 @@ mod tests {
         Sender { kind: Kind::Client, network: network(number) }
     }
 
-    async fn enter(places: &Places, number: u8, is_proxy: bool) -> Place {
-        places.enter(Peer { network: network(number), is_proxy }).await.expect("a place")
+    async fn enter(places: &Places, number: u8) -> Place {
+        places.enter(network(number)).await.expect("a place")
     }
 
     fn has_to_leave(place: &Place) -> bool {
@@ -330,7 +359,7 @@ mod tests {
     async fn enter_some(places: &Places) -> Vec<Place> {
         let mut entered = Vec::new();
         for _ in 0..3 {
-            entered.push(enter(places, 1, false).await);
+            entered.push(enter(places, 1).await);
         }
         entered
     }
@@ -339,7 +368,7 @@ mod tests {
     async fn the_longest_wait_for_a_client_makes_room() {
         for has_progressed in [false, true] {
             let places = Places::new(2, Duration::from_secs(30));
-            let slow = enter(&places, 1, false).await;
+            let slow = enter(&places, 1).await;
             let turn = slow.turn(client(1)).await.expect("a turn");
             let begun = turn.pause(None);
             let idle = enter_some(&places).await;
@@ -356,9 +385,9 @@ mod tests {
     #[tokio::test]
     async fn a_new_connection_stays_while_something_else_can_be_spared() {
         let (places, now) = (Places::new(1, Duration::from_secs(30)), Instant::now());
-        let first = enter(&places, 1, false).await;
+        let first = enter(&places, 1).await;
         let _turn = first.turn(client(1)).await.expect("a turn");
-        let patient = enter(&places, 1, false).await;
+        let patient = enter(&places, 1).await;
         let mut waiting = Box::pin(patient.turn(client(1)));
         assert!(waiting.as_mut().now_or_never().is_none());
         let new = enter_some(&places).await;
@@ -370,29 +399,32 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_network_has_its_share_of_turns() {
-        let places = Places::new(4, Duration::from_millis(50));
-        let here = async || enter(&places, 9, false).await;
-        let (a, b, c) = (here().await, here().await, here().await);
-        let (first, second) = (a.turn(client(9)).await.expect("a turn"), b.turn(client(9)).await.expect("a turn"));
-        assert!(c.turn(client(9)).await.is_none(), "two of four are its own");
-        let node = Sender { kind: Kind::Node, ..client(9) };
-        let (d, e) = (here().await, here().await);
-        let nodes = (c.turn(node).await.expect("a turn"), d.turn(node).await.expect("a turn"));
-        assert!(e.turn(node).await.is_none(), "and two of the nodes' four");
-        drop(nodes);
-        let (f, proxy) = (enter(&places, 10, false).await, async || enter(&places, 11, true).await);
-        assert!(f.turn(client(10)).await.is_some());
-        drop(second);
-        assert!(c.turn(client(9)).await.is_some());
-        let proxies = (proxy().await, proxy().await, proxy().await);
-        let proxied =
-            (proxies.0.turn(client(1)).await, proxies.1.turn(client(1)).await, proxies.2.turn(client(1)).await);
-        assert!(proxied.0.is_some() && proxied.1.is_some() && proxied.2.is_some(), "a proxy speaks for many");
-        assert!(c.turn(client(9)).await.is_none() && f.turn(client(10)).await.is_none(), "all are taken");
-        assert!(c.turn(node).await.is_some(), "but none of the nodes'");
-        drop((a, b, c, d, e, first));
-        assert_eq!(places.0.shares.lock().expect("shares").len(), 1);
+    async fn a_client_has_its_share_of_turns_wherever_its_requests_come_from() {
+        let of = |address: &str| Sender { kind: Kind::Client, network: address.parse().expect(address) };
+        for (what, senders) in [
+            ("one address, or a proxy that says so", ["203.0.113.9"; 3].map(of)),
+            ("networks of one site", ["2001:db8:0:1::", "2001:db8:0:2::", "2001:db8:0:3::"].map(of)),
+        ] {
+            let places = Places::new(4, Duration::from_millis(50));
+            let here = async || enter(&places, 11).await;
+            let (a, b, c) = (here().await, here().await, here().await);
+            let first = a.turn(senders[0]).await.expect("a turn");
+            let second = b.turn(senders[1]).await.expect("a turn");
+            assert!(c.turn(senders[2]).await.is_none(), "{what}: two of four are its own");
+            let node = senders.map(|sender| Sender { kind: Kind::Node, ..sender });
+            let (d, e) = (here().await, here().await);
+            let nodes = (c.turn(node[0]).await.expect("a turn"), d.turn(node[1]).await.expect("a turn"));
+            assert!(e.turn(node[2]).await.is_none(), "{what}: and two of the nodes' four");
+            drop(nodes);
+            let (f, g, h) = (here().await, here().await, here().await);
+            let others = (f.turn(client(10)).await.expect("a turn"), g.turn(client(10)).await.expect("a turn"));
+            assert!(h.turn(client(12)).await.is_none(), "{what}: all are taken");
+            assert!(c.turn(node[0]).await.is_some(), "{what}: but none of the nodes'");
+            drop(second);
+            assert!(c.turn(senders[2]).await.is_some(), "{what}");
+            drop((first, others));
+            assert!(places.0.shares.lock().expect("shares").is_empty(), "{what}");
+        }
     }
 
     #[tokio::test]
@@ -401,12 +433,12 @@ mod tests {
         // One client has three slow bodies, by a proxy that has two connections at rest and another client's slow body.
         let mut slow = Vec::new();
         for number in [2, 1, 1, 1] {
-            let place = enter(&places, 3, true).await;
+            let place = enter(&places, 3).await;
             let turn = place.turn(client(number)).await.expect("a turn");
             turn.pause(None);
             slow.push((place, turn));
         }
-        let idle = [enter(&places, 3, true).await, enter(&places, 3, true).await];
+        let idle = [enter(&places, 3).await, enter(&places, 3).await];
         let later = Instant::now() + NEW;
         places.spare_one(later);
         let told = || slow.iter().map(|(place, _)| has_to_leave(place)).collect::<Vec<_>>();

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
@@ -29,26 +30,45 @@ impl FileBody {
     }
 }
 
-/// The file behind the response that a connection is sending: one at a time in HTTP/1. Cheap to clone.
+/// What a connection is sending: one response at a time in HTTP/1. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Current(Arc<Mutex<Option<FileBody>>>);
+pub struct Current(Arc<Sending>);
+
+#[derive(Debug, Default)]
+struct Sending {
+    /// The file behind the response.
+    file: Mutex<Option<FileBody>>,
+    /// The socket had no room for the next bytes of it.
+    is_blocked: AtomicBool,
+}
 
 impl Current {
     /// To be called with each response before it is written.
     pub fn set_from(&self, response: &mut Response) {
         let body = response.extensions_mut().remove::<FileBody>();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = body;
+        *self.0.file.lock().unwrap_or_else(PoisonError::into_inner) = body;
     }
 
     /// The file that holds `piece`, and where in it.
     fn holding(&self, piece: &[u8]) -> Option<(Arc<File>, u64)> {
-        let body = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let body = self.0.file.lock().unwrap_or_else(PoisonError::into_inner);
         let body = body.as_ref()?;
         Some((body.file.clone(), body.offset_of(piece)?))
     }
 
+    /// Whether bytes are left that the client has not made room for.
+    pub fn is_blocked(&self) -> bool {
+        self.0.is_blocked.load(Ordering::Relaxed)
+    }
+
+    /// Notes what became of a write.
+    fn wrote<T>(&self, written: Poll<T>) -> Poll<T> {
+        self.0.is_blocked.store(written.is_pending(), Ordering::Relaxed);
+        written
+    }
+
     fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.0.file.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -93,10 +113,11 @@ impl SendfileStream {
 impl AsyncWrite for SendfileStream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, piece: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        match this.current.holding(piece) {
+        let written = match this.current.holding(piece) {
             Some((file, offset)) => this.poll_sendfile(context, piece, &file, offset),
             None => Pin::new(&mut this.stream).poll_write(context, piece),
-        }
+        };
+        this.current.wrote(written)
     }
 
     fn poll_write_vectored(
@@ -107,10 +128,11 @@ impl AsyncWrite for SendfileStream {
         let this = self.get_mut();
         // Pieces before the file's go first; the file's is then the first of the next call.
         let before = pieces.iter().position(|piece| this.current.holding(piece).is_some()).unwrap_or(pieces.len());
-        match pieces.first().and_then(|first| this.current.holding(first).map(|held| (first, held))) {
+        let written = match pieces.first().and_then(|first| this.current.holding(first).map(|held| (first, held))) {
             Some((first, (file, offset))) => this.poll_sendfile(context, first, &file, offset),
             None => Pin::new(&mut this.stream).poll_write_vectored(context, &pieces[..before]),
-        }
+        };
+        this.current.wrote(written)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -4,9 +4,10 @@
 use super::extract::client_ip;
 use super::frame::is_probe;
 use super::network_counts::network_of;
-use super::places::{Gone, Kind, Peer, Place, Places, Sender, Turn};
+use super::places::{Gone, Kind, Place, Places, Sender, Turn};
 use super::sendfile::{Current, SendfileStream};
 use super::turn_body::{TurnBody, Unread};
+use super::waiting::HeldTurn;
 use crate::config::listen::Network;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
@@ -43,18 +44,12 @@ pub struct Bounds {
     /// A client that has not sent a whole request head by then, leaves an idle connection open for so long, or takes none of our bytes
     /// for so long, is holding a connection, not using it. As long a request waits for its turn.
     pub client_timeout: Duration,
-    /// Proxies that speak for many clients: theirs is no network with a share of its own.
+    /// Proxies that speak for many clients: each of these has places and turns of its own.
     pub trusted_proxies: Vec<Network>,
 }
 
 impl Bounds {
     /// Whose turns are counted together.
-    fn peer(&self, peer: SocketAddr) -> Peer {
-        let ip = peer.ip().to_canonical();
-        let is_proxy = self.trusted_proxies.iter().any(|proxy| proxy.contains(ip));
-        Peer { network: network_of(ip), is_proxy }
-    }
-
     fn sender(&self, peer: SocketAddr, path: &str, headers: &HeaderMap) -> Sender {
         let client = client_ip(peer.ip(), headers, &self.trusted_proxies);
         Sender { kind: Kind::of(path), network: network_of(client.0) }
@@ -84,7 +79,7 @@ pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stoppi
                 continue;
             }
         };
-        let Some(place) = places.enter(bounds.peer(peer)).await else { break };
+        let Some(place) = places.enter(network_of(peer.ip().to_canonical())).await else { break };
         let connection =
             Connection { router: router.clone(), bounds: bounds.clone(), stopping: stopping.clone(), peer };
         let open = open.clone();
@@ -113,6 +108,7 @@ impl Connection {
         let current = Current::default();
         let mut stream = TimeoutStream::new(SendfileStream::new(stream, current.clone()));
         stream.set_write_timeout(Some(self.bounds.client_timeout));
+        let sending = current.clone();
         let (router, peer, client, bounds) = (self.router, self.peer, place.clone(), self.bounds.clone());
         let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             let (router, current, client) = (router.clone(), current.clone(), client.clone());
@@ -140,7 +136,8 @@ impl Connection {
                 if turn.is_none() {
                     request.extensions_mut().insert(WithoutTurn);
                 }
-                let mut response = router.oneshot(request).await.unwrap_or_else(|never| match never {});
+                let answering = HeldTurn::of(turn.as_ref()).around(router.oneshot(request));
+                let mut response = answering.await.unwrap_or_else(|never| match never {});
                 if let Some(unread) = unread {
                     keep_alive(unread, expects, response.headers_mut()).await;
                 }
@@ -162,7 +159,13 @@ impl Connection {
             () = place.to_leave() => connection.as_mut().graceful_shutdown(),
         }
         // A request that came at the last moment is answered; a head that is not whole is not waited for.
-        while tokio::time::timeout(LEAVING_MAX, connection.as_mut()).await.is_err() && !place.is_at_rest() {}
+        loop {
+            let is_sent = place.is_at_rest() && !sending.is_blocked();
+            let within = if is_sent { Duration::ZERO } else { LEAVING_MAX };
+            if tokio::time::timeout(within, connection.as_mut()).await.is_ok() || place.is_at_rest() {
+                return;
+            }
+        }
     }
 }
 

@@ -1,6 +1,8 @@
-//! Connections that can be spared when another one needs their place. The network that holds the most of them gives one first, so that nobody loses
-//! a place to a network that has taken more; and of one network, the connection that has waited longest for its client.
+//! Connections that can be spared when another one needs their place. The site that holds the most of them gives one first, and of its networks the one
+//! that holds the most, so that nobody loses a place to somebody who has taken more; and of one network, the connection that has waited longest for
+//! its client.
 
+use super::network_counts::site_of;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -19,6 +21,8 @@ pub enum Awaited {
     Client,
     /// A turn for its request.
     Turn,
+    /// A render, which its request asks for.
+    Render,
 }
 
 /// Since when a connection has waited: its place in the order, and the time.
@@ -35,10 +39,17 @@ pub struct Entry {
     number: u64,
 }
 
-/// All of one listener, by network.
+/// All of one listener, by site.
 #[derive(Debug, Default)]
 pub struct Spare {
     next: u64,
+    sites: HashMap<IpAddr, Site>,
+}
+
+/// Those of one site, by network.
+#[derive(Debug, Default)]
+struct Site {
+    len: usize,
     networks: HashMap<IpAddr, Network>,
 }
 
@@ -46,7 +57,8 @@ pub struct Spare {
 #[derive(Debug, Default)]
 struct Network {
     for_client: BTreeMap<u64, Listed>,
-    for_turn: BTreeMap<u64, Listed>,
+    /// Those that wait for a turn or for a render.
+    for_service: BTreeMap<u64, Listed>,
 }
 
 #[derive(Debug)]
@@ -65,12 +77,12 @@ enum Choice {
 
 impl Network {
     fn len(&self) -> usize {
-        self.for_client.len() + self.for_turn.len()
+        self.for_client.len() + self.for_service.len()
     }
 
     fn choice(&self, now: Instant) -> Option<Choice> {
         let idle = self.for_client.first_key_value();
-        match (idle, self.for_turn.first_key_value()) {
+        match (idle, self.for_service.first_key_value()) {
             (Some((number, listed)), _) if now.saturating_duration_since(listed.since) >= NEW => {
                 Some(Choice::Idle(*number))
             }
@@ -82,43 +94,48 @@ impl Network {
 }
 
 impl Spare {
-    /// Lists a connection, at the age that it has or as the youngest one. `leave` tells it to leave.
-    pub fn add(
-        &mut self,
-        network: IpAddr,
-        awaited: Awaited,
-        age: Option<Age>,
-        leave: CancellationToken,
-    ) -> (Entry, Age) {
-        let age = age.unwrap_or_else(|| {
-            self.next += 1;
-            Age { number: self.next, since: Instant::now() }
-        });
+    /// The age of a connection that begins to wait now.
+    pub fn youngest(&mut self) -> Age {
+        self.next += 1;
+        Age { number: self.next, since: Instant::now() }
+    }
+
+    /// Lists a connection. `leave` tells it to leave.
+    pub fn add(&mut self, network: IpAddr, awaited: Awaited, age: Age, leave: CancellationToken) -> Entry {
         // A connection that was told to leave is not listed again, since it can make room only once.
         if !leave.is_cancelled() {
-            let lists = self.networks.entry(network).or_default();
+            let site = self.sites.entry(site_of(network)).or_default();
+            let lists = site.networks.entry(network).or_default();
             let list = match awaited {
                 Awaited::Client => &mut lists.for_client,
-                Awaited::Turn => &mut lists.for_turn,
+                Awaited::Turn | Awaited::Render => &mut lists.for_service,
             };
             list.insert(age.number, Listed { since: age.since, leave });
+            site.len += 1;
         }
-        (Entry { network, number: age.number }, age)
+        Entry { network, number: age.number }
     }
 
     pub fn remove(&mut self, Entry { network, number }: Entry) -> Option<CancellationToken> {
-        let lists = self.networks.get_mut(&network)?;
-        let listed = lists.for_client.remove(&number).or_else(|| lists.for_turn.remove(&number));
+        let site = self.sites.get_mut(&site_of(network))?;
+        let lists = site.networks.get_mut(&network)?;
+        let listed = lists.for_client.remove(&number).or_else(|| lists.for_service.remove(&number))?;
         if lists.len() == 0 {
-            self.networks.remove(&network);
+            site.networks.remove(&network);
         }
-        listed.map(|listed| listed.leave)
+        site.len -= 1;
+        if site.len == 0 {
+            self.sites.remove(&site_of(network));
+        }
+        Some(listed.leave)
     }
 
-    /// Tells one connection to leave, if there is any. Looks at every network that is listed, which are some thousands at most, and only when no
-    /// place is left.
+    /// Tells one connection to leave, if there is any. Looks at every site that is listed, which are some thousands at most, and only when no place
+    /// is left.
     pub fn tell_one(&mut self, now: Instant) {
-        let choices = self.networks.iter().filter_map(|(network, lists)| {
+        let most = self.sites.values().map(|site| site.len).max().unwrap_or(0);
+        let largest = self.sites.values().filter(|site| site.len == most);
+        let choices = largest.flat_map(|site| &site.networks).filter_map(|(network, lists)| {
             let choice = lists.choice(now)?;
             Some((lists.len(), Reverse(choice), *network))
         });
@@ -140,17 +157,21 @@ mod tests {
 
     /// In which order connections, given as network and what is waited for, are told to leave.
     fn order(listed: &[(u8, Awaited)], later: Duration) -> Vec<usize> {
+        order_of(listed.iter().map(|(number, awaited)| (network(*number), *awaited)).collect(), later)
+    }
+
+    fn order_of(listed: Vec<(IpAddr, Awaited)>, later: Duration) -> Vec<usize> {
         let (mut spare, now) = (Spare::default(), Instant::now() + later);
         let leaves: Vec<_> = listed
             .iter()
-            .map(|(number, awaited)| {
-                let leave = CancellationToken::new();
-                spare.add(network(*number), *awaited, None, leave.clone());
+            .map(|(network, awaited)| {
+                let (leave, age) = (CancellationToken::new(), spare.youngest());
+                spare.add(*network, *awaited, age, leave.clone());
                 leave
             })
             .collect();
         let mut order = Vec::new();
-        for _ in listed {
+        for _ in &listed {
             spare.tell_one(now);
             let told =
                 leaves.iter().enumerate().filter(|(index, leave)| leave.is_cancelled() && !order.contains(index));
@@ -158,7 +179,7 @@ mod tests {
             assert_eq!(told.len(), 1);
             order.extend(told);
         }
-        assert!(spare.networks.is_empty());
+        assert!(spare.sites.is_empty());
         order
     }
 
@@ -187,5 +208,15 @@ mod tests {
         ] {
             assert_eq!(order(&listed, later), expected, "{what}");
         }
+    }
+
+    #[test]
+    fn a_site_with_many_networks_gives_before_one_with_fewer_connections() {
+        use Awaited::Client;
+        let ip = |text: &str| (text.parse::<IpAddr>().expect(text), Client);
+        // Two connections of one client; then a site with three networks, one of which has two connections.
+        let listed =
+            ["198.51.100.1", "198.51.100.1", "2001:db8:1:1::", "2001:db8:1:2::", "2001:db8:1:2::", "2001:db8:1:3::"];
+        assert_eq!(order_of(listed.map(ip).to_vec(), 2 * NEW), vec![3, 2, 0, 4, 1, 5]);
     }
 }

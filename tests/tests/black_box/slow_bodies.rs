@@ -1,9 +1,10 @@
-//! Request bodies that come slowly, or are not read: they hold nothing that other clients need.
+//! Request bodies that come slowly, or are not read, and renders that take their time: who waits for them holds nothing that other clients need.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, FakeStripe, Options, Service};
 use futures::future::join_all;
 use serde_json::Value;
+use sqlx::AnyConnection;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -13,6 +14,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const JSON: &str = "application/json";
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const THERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+const PROXY: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 
 /// Sends text on a new connection that comes from an address of this machine.
 async fn send(service: &Service, from: Ipv4Addr, text: &str) -> TcpStream {
@@ -51,14 +53,21 @@ async fn until_held(service: &Service, customer: &Customer, expected: i64) {
     assert_eq!(shown["held"], expected, "{shown}");
 }
 
-/// Requests of two networks that wait for their renders, on all of sixteen turns.
-async fn take_all_turns(service: &Service, customer: &Customer) -> Vec<TcpStream> {
-    let mut held = Vec::new();
-    for number in 0..16 {
-        held.push(car(service, if number < 8 { HERE } else { THERE }, customer, 2000 + number).await);
+/// The database of a service that answers nothing until it is dropped, and requests of two networks that wait for it on all of sixteen turns.
+async fn take_all_turns(service: &Service) -> (AnyConnection, Vec<TcpStream>) {
+    let customers: Vec<_> = (0..16).map(|_| service.customer(1).unwrap()).collect();
+    let mut database = service.database().await.unwrap();
+    for statement in ["begin", "lock table api_keys in access exclusive mode"] {
+        sqlx::query(statement).execute(&mut database).await.unwrap();
     }
-    until_held(service, customer, 16).await;
-    held
+    let mut held = Vec::new();
+    for (number, customer) in customers.iter().enumerate() {
+        let key = &customer.key;
+        let head = format!("GET /api/v1/account HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n");
+        held.push(send(service, if number < 8 { HERE } else { THERE }, &head).await);
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    (database, held)
 }
 
 /// Everything until the service closes the connection.
@@ -133,42 +142,63 @@ async fn a_body_that_comes_slowly_takes_no_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_network_has_half_of_the_turns() {
-    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16);
+async fn requests_that_wait_for_a_render_take_no_turn() {
+    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16).set("CYCLORAMA_TRUSTED_PROXIES", "127.0.0.3");
     let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
     let customer = service.customer(100).unwrap();
-    // No node is there: those that have a turn wait for their render.
+    let address = service
+        .http
+        .post(format!("{}/api/v1/image-urls", service.base_url))
+        .bearer_auth(&customer.key)
+        .json(&serde_json::json!({ "make": "honda", "model": "civic", "year": 2019 }))
+        .send()
+        .await
+        .unwrap();
+    let address: Value = address.json().await.unwrap();
+    let address = address["data"][0]["url"].as_str().unwrap_or_else(|| panic!("{address}"));
+    let load = address.split_once("/api/v1/delivery/").unwrap().1;
+    let load = format!("GET /api/v1/delivery/{load} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n");
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_car_image","arguments":{"make":"honda","model":"civic","year":2019}}}"#;
+    let call = format!(
+        "POST /api/mcp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nAccept: application/json, text/event-stream\r\nContent-Type: {JSON}\r\nContent-Length: {}\r\n\r\n{call}",
+        customer.key,
+        call.len()
+    );
+    // No node is there. Pictures for a key, by two networks; loads of one address by a client of a proxy; tools.
     let mut held = Vec::new();
-    for number in 0..60 {
-        held.push(car(&service, HERE, &customer, 2000 + number % 20).await);
+    for number in 0..20 {
+        held.push(car(&service, if number < 10 { HERE } else { THERE }, &customer, 2000 + number % 20).await);
+        held.push(send(&service, PROXY, &load).await);
     }
-    let mut other = send(&service, THERE, "GET /docs/errors HTTP/1.1\r\nHost: x\r\n\r\n").await;
-    let answered = answer(&mut other).await;
-    assert!(answered.starts_with("http/1.1 200"), "{answered}");
-    until_held(&service, &customer, 8).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn nodes_work_while_requests_wait_for_their_renders_on_all_turns() {
-    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16);
-    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
-    let customer = service.customer(100).unwrap();
-    let mut held = take_all_turns(&service, &customer).await;
+    let mut calls = Vec::new();
+    for _ in 0..10 {
+        calls.push(send(&service, THERE, &call).await);
+    }
+    until_held(&service, &customer, 30).await;
+    for from in [HERE, THERE, PROXY] {
+        let mut other = send(&service, from, "GET /docs/errors HTTP/1.1\r\nHost: x\r\n\r\n").await;
+        let answered = answer(&mut other).await;
+        assert!(answered.starts_with("http/1.1 200"), "{from}: {answered}");
+    }
     let _node = FakeNode::join(&service, Behaviour::Deliver).await.expect("a node finds a turn");
     for stream in &mut held {
         let answered = answer(stream).await;
         assert!(answered.starts_with("http/1.1 200"), "{answered}");
+    }
+    for stream in &mut calls {
+        let mut start = [0; 12];
+        stream.read_exact(&mut start).await.unwrap();
+        assert_eq!(&start, b"HTTP/1.1 200");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_service_is_not_the_slowness_of_a_client() {
     let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16).set("CYCLORAMA_CLIENT_TIMEOUT_SECONDS", 10);
-    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
-    let customer = service.customer(100).unwrap();
+    let service = Service::start_with(DatabaseChoice::Postgres, options).await.unwrap();
     let body = r#"{"events":[{"event":"page_view"}]}"#;
     let mut waiting = send(&service, HERE, &(head("/api/v1/events", JSON, body.len()) + &body[..9])).await;
-    let _held = take_all_turns(&service, &customer).await;
+    let _held = take_all_turns(&service).await;
     // All of it has come before its time is over, and finds no turn until after that.
     waiting.write_all(&body.as_bytes()[9..]).await.unwrap();
     let refused = answer(&mut waiting).await;
@@ -180,7 +210,7 @@ async fn a_network_that_takes_places_loses_its_own() {
     let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16);
     let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
     let customer = service.customer(100).unwrap();
-    // The first eight wait for a render, the others for a turn.
+    // These wait for a render.
     for waiting in [0, 70] {
         let body = r#"{"events":[{"event":"page_view"}]}"#;
         let mut slow = send(&service, THERE, &(head("/api/v1/events", JSON, body.len()) + &body[..9])).await;

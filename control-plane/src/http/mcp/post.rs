@@ -9,6 +9,7 @@ use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, read_any_body};
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::problem;
+use crate::http::waiting::HeldTurn;
 use crate::ledger::Window;
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -68,11 +69,12 @@ pub async fn post(
     with_window(response, window)
 }
 
-/// What the tools see of the request: who calls, and no key.
+/// What the tools see of the request: who calls, its turn, and no key.
 fn handed_on(mut parts: Parts, caller: Caller) -> Parts {
     parts.headers.remove(AUTHORIZATION);
     parts.headers.remove("x-api-key");
     parts.extensions.insert(caller);
+    parts.extensions.insert(HeldTurn::current());
     parts
 }
 

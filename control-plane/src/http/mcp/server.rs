@@ -5,6 +5,7 @@ use super::tools::{self, Call};
 use super::transport::TakesEvents;
 use crate::app::App;
 use crate::http::extract::Caller;
+use crate::http::waiting::HeldTurn;
 use axum::http::request::Parts;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode,
@@ -98,7 +99,9 @@ impl ServerHandler for Server {
         let id = request_id(parts);
         let call = Call::of(tool, &self.app, caller, id.clone(), request.arguments.unwrap_or_default());
         let takes_events = parts.extensions.get::<TakesEvents>().is_some_and(|takes| takes.0);
-        let called = async { tool.call(call?).await };
+        // The SDK calls tools in tasks of their own.
+        let turn = parts.extensions.get::<HeldTurn>().cloned().unwrap_or_default();
+        let called = turn.around(async { tool.call(call?).await });
         tokio::pin!(called);
         let answered = tokio::select! {
             answered = &mut called => answered,

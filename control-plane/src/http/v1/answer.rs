@@ -7,6 +7,7 @@ use crate::delivery::{DeliveryError, Ready};
 use crate::http::error::Problem;
 use crate::http::extract::Caller;
 use crate::http::rate_limit::counted;
+use crate::http::refused::without_turn;
 use crate::http::sendfile::FileBody;
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::logs::causes;
@@ -114,6 +115,7 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
             let detail = "Too many free pictures of uncommon sizes are being made. The sizes 256, 512, 768 and 1024 need no making.";
             Problem::unavailable("at_capacity", detail).retry_after(FREE_WORK_RETRY_SECONDS)
         }
+        DeliveryError::NoPlace(_) => without_turn(),
         DeliveryError::Meter(MeterError::Full) => {
             Problem::unavailable("at_capacity", "Too many requests are waiting; nothing was charged.").retry_after(1)
         }
