@@ -7,7 +7,7 @@ use super::find::{Described, Ready, obtain, within};
 use super::{DeliveryError, Order, abandoned, etag};
 use crate::app::App;
 use crate::http::extract::Caller;
-use crate::http::waiting::HeldTurn;
+use crate::http::waiting::{current_turn, with_turn};
 use crate::ledger::idempotency::Attempt;
 use crate::ledger::{
     self, AnswerToKeep, Charge, Credits, Entry, KeyCap, MeterError, Metered, NewDeliveryUrl, Outcome, RateCount,
@@ -296,6 +296,10 @@ impl Held {
             let (ended, entry_id) = match ended {
                 Ok((delivered, entry_id)) => (Ok(delivered), entry_id),
                 Err((held, error)) => {
+                    // Made all the same, and not paid for.
+                    if matches!(error, DeliveryError::NoPlace(_)) && source == Source::Generated {
+                        abandoned::note(&app, &caller.account_id, &order).await;
+                    }
                     held.release().await;
                     (Err(error), None)
                 }
@@ -308,7 +312,7 @@ impl Held {
                 app.meter.give_back(entry_id);
             }
         };
-        tokio::spawn(HeldTurn::current().around(Trace::current().around(finding)));
+        tokio::spawn(with_turn(current_turn(), Trace::current().around(finding)));
         answered.await.unwrap_or(Err(DeliveryError::HoldLost))
     }
 

@@ -178,7 +178,10 @@ struct Taken {
 enum Listing {
     /// Nowhere, while its request is answered.
     None,
-    At(Entry),
+    /// Between two requests, or before the first one.
+    Resting(Entry),
+    /// With a request that waits.
+    Waiting(Entry),
     /// Nowhere for ever: the connection has ended.
     Ended,
 }
@@ -194,11 +197,47 @@ pub struct Permits {
 /// A request is being answered; when dropped, its connection rests.
 #[derive(Debug)]
 pub struct Turn {
-    /// `None` for a probe, and while the client's body or a render is waited for.
-    permits: Mutex<Option<Permits>>,
     place: Place,
     sender: Sender,
     is_probe: bool,
+    held: Arc<Mutex<Held>>,
+}
+
+/// What a request has of its turn.
+#[derive(Debug)]
+enum Held {
+    Permits {
+        _permits: Permits,
+    },
+    /// A probe, or a request whose body is waited for.
+    Nothing,
+    /// The request waits or has waited for a render, and needs no turn any more.
+    SetAside,
+    /// The request has ended.
+    Ended,
+}
+
+/// The turn of a request, for those who work for it. It neither keeps the turn nor the place of the connection. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct TurnRef {
+    held: Weak<Mutex<Held>>,
+    place: Weak<Taken>,
+    sender: Option<Sender>,
+}
+
+impl TurnRef {
+    /// Gives the turn to others for the rest of the request, because a render is waited for. Says what resolves when the connection has to leave;
+    /// `None` where there is no turn to give.
+    pub fn set_aside(&self) -> Option<CancellationToken> {
+        let (held, place, sender) = (self.held.upgrade()?, Place(self.place.upgrade()?), self.sender?);
+        let mut held = lock(&held);
+        if !matches!(*held, Held::Permits { .. } | Held::SetAside) {
+            return None;
+        }
+        *held = Held::SetAside;
+        place.enlist(sender.network, Awaited::Render, None);
+        Some(place.0.leave.clone())
+    }
 }
 
 impl Place {
@@ -210,13 +249,13 @@ impl Place {
     /// A turn for a probe, at once.
     pub fn probe(&self, sender: Sender) -> Turn {
         self.stir();
-        Turn { place: self.clone(), permits: Mutex::default(), sender, is_probe: true }
+        Turn::new(self.clone(), sender, Held::Nothing, true)
     }
 
     /// A turn for any other request. `None`: it waited too long, or longest of too many.
     pub async fn turn(&self, sender: Sender) -> Option<Turn> {
         let permits = self.permits(sender).await?;
-        Some(Turn { place: self.clone(), permits: Mutex::new(Some(permits)), sender, is_probe: false })
+        Some(Turn::new(self.clone(), sender, Held::Permits { _permits: permits }, false))
     }
 
     /// What a turn takes. `None` as for a turn; the connection is listed no longer in either case.
@@ -246,25 +285,30 @@ impl Place {
         permits
     }
 
-    /// Whether no request is being answered.
+    /// Whether there is no request.
     pub fn is_at_rest(&self) -> bool {
-        !matches!(*lock(&self.0.listing), Listing::None)
+        matches!(*lock(&self.0.listing), Listing::Resting(_) | Listing::Ended)
     }
 
     fn rest(&self) {
-        self.enlist(self.0.network, Awaited::Client, None);
+        self.list(self.0.network, Awaited::Client, None, Listing::Resting);
     }
 
-    /// Lists the connection, at the age that it has or as the youngest one, and says the age. One that has ended is not listed again.
+    /// Lists the connection with its request, at the age that it has or as the youngest one, and says the age.
     fn enlist(&self, network: IpAddr, awaited: Awaited, age: Option<Age>) -> Age {
+        self.list(network, awaited, age, Listing::Waiting)
+    }
+
+    /// A connection that has ended is not listed again.
+    fn list(&self, network: IpAddr, awaited: Awaited, age: Option<Age>, listed: fn(Entry) -> Listing) -> Age {
         let mut listing = lock(&self.0.listing);
         let mut spare = lock(&self.0.places.0.spare);
-        if let Listing::At(entry) = *listing {
+        if let Listing::Resting(entry) | Listing::Waiting(entry) = *listing {
             spare.remove(entry);
         }
         let age = age.unwrap_or_else(|| spare.youngest());
         if !matches!(*listing, Listing::Ended) {
-            *listing = Listing::At(spare.add(network, awaited, age, self.0.leave.clone()));
+            *listing = listed(spare.add(network, awaited, age, self.0.leave.clone()));
         }
         age
     }
@@ -276,7 +320,7 @@ impl Place {
 
     fn unlist(&self, then: Listing) {
         let mut listing = lock(&self.0.listing);
-        if let Listing::At(entry) = *listing {
+        if let Listing::Resting(entry) | Listing::Waiting(entry) = *listing {
             lock(&self.0.places.0.spare).remove(entry);
         }
         if !matches!(*listing, Listing::Ended) {
@@ -286,6 +330,10 @@ impl Place {
 }
 
 impl Turn {
+    fn new(place: Place, sender: Sender, held: Held, is_probe: bool) -> Self {
+        Turn { place, sender, is_probe, held: Arc::new(Mutex::new(held)) }
+    }
+
     pub fn place(&self) -> &Place {
         &self.place
     }
@@ -294,32 +342,31 @@ impl Turn {
         self.sender
     }
 
+    pub fn reference(&self) -> TurnRef {
+        TurnRef { held: Arc::downgrade(&self.held), place: Arc::downgrade(&self.place.0), sender: Some(self.sender) }
+    }
+
     /// Gives the turn to others until [`Turn::go_on`], because the client's body is waited for. `age`: since when, `None` for now. A probe has
     /// nothing to give.
     pub fn pause(&self, age: Option<Age>) -> Option<Age> {
-        drop(lock(&self.permits).take());
+        *lock(&self.held) = Held::Nothing;
         (!self.is_probe).then(|| self.place.enlist(self.sender.network, Awaited::Client, age))
-    }
-
-    /// Gives the turn to others until [`Turn::go_on`], because a render is waited for.
-    pub fn set_aside(&self) {
-        drop(lock(&self.permits).take());
-        self.place.enlist(self.sender.network, Awaited::Render, None);
     }
 
     /// Goes on with what [`Place::permits`] gave.
     pub fn go_on(&self, permits: Permits) {
-        *lock(&self.permits) = Some(permits);
+        *lock(&self.held) = Held::Permits { _permits: permits };
     }
 
     /// The connection has to leave: what is left to do is its last answer.
-    pub fn give_up_waiting(&self) {
+    pub fn give_up_body(&self) {
         self.place.stir();
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
+        *lock(&self.held) = Held::Ended;
         self.place.rest();
     }
 }

@@ -7,7 +7,7 @@ use super::network_counts::network_of;
 use super::places::{Gone, Kind, Place, Places, Sender, Turn};
 use super::sendfile::{Current, SendfileStream};
 use super::turn_body::{TurnBody, Unread};
-use super::waiting::HeldTurn;
+use super::waiting::with_turn;
 use crate::config::listen::Network;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
@@ -136,7 +136,8 @@ impl Connection {
                 if turn.is_none() {
                     request.extensions_mut().insert(WithoutTurn);
                 }
-                let answering = HeldTurn::of(turn.as_ref()).around(router.oneshot(request));
+                let reference = turn.as_ref().map(|turn| turn.reference()).unwrap_or_default();
+                let answering = with_turn(reference, router.oneshot(request));
                 let mut response = answering.await.unwrap_or_else(|never| match never {});
                 if let Some(unread) = unread {
                     keep_alive(unread, expects, response.headers_mut()).await;

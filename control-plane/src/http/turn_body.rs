@@ -122,7 +122,7 @@ impl HttpBody for TurnBody {
                 State::Paused(to_leave) => {
                     if to_leave.as_mut().poll(context).is_ready() {
                         this.state = State::Going;
-                        turn.give_up_waiting();
+                        turn.give_up_body();
                         return stopped(Stopped::ClientTooSlow);
                     }
                     let frame = ready!(this.poll_client(context));

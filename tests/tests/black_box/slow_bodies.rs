@@ -226,6 +226,10 @@ async fn a_network_that_takes_places_loses_its_own() {
         let answered = answer(&mut slow).await;
         assert!(answered.starts_with("http/1.1 2") || answered.starts_with("http/1.1 4"), "{waiting}: {answered}");
         assert!(!answered.starts_with("http/1.1 408"), "{waiting}: {answered}");
+        if waiting > 0 {
+            let spared = to_the_end(&mut held[0]).await;
+            assert!(spared.starts_with("HTTP/1.1 503") && spared.contains("at_capacity"), "{spared}");
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, read_any_body};
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::problem;
-use crate::http::waiting::HeldTurn;
+use crate::http::waiting::current_turn;
 use crate::ledger::Window;
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -74,7 +74,7 @@ fn handed_on(mut parts: Parts, caller: Caller) -> Parts {
     parts.headers.remove(AUTHORIZATION);
     parts.headers.remove("x-api-key");
     parts.extensions.insert(caller);
-    parts.extensions.insert(HeldTurn::current());
+    parts.extensions.insert(current_turn());
     parts
 }
 

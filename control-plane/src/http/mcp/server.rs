@@ -5,7 +5,8 @@ use super::tools::{self, Call};
 use super::transport::TakesEvents;
 use crate::app::App;
 use crate::http::extract::Caller;
-use crate::http::waiting::HeldTurn;
+use crate::http::places::TurnRef;
+use crate::http::waiting::with_turn;
 use axum::http::request::Parts;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode,
@@ -100,8 +101,8 @@ impl ServerHandler for Server {
         let call = Call::of(tool, &self.app, caller, id.clone(), request.arguments.unwrap_or_default());
         let takes_events = parts.extensions.get::<TakesEvents>().is_some_and(|takes| takes.0);
         // The SDK calls tools in tasks of their own.
-        let turn = parts.extensions.get::<HeldTurn>().cloned().unwrap_or_default();
-        let called = turn.around(async { tool.call(call?).await });
+        let turn = parts.extensions.get::<TurnRef>().cloned().unwrap_or_default();
+        let called = with_turn(turn, async { tool.call(call?).await });
         tokio::pin!(called);
         let answered = tokio::select! {
             answered = &mut called => answered,
