@@ -207,7 +207,7 @@ fn what_counts(method: &Method, route: &str) -> Count {
     let is_get = *method == Method::GET;
     match route {
         _ if !is_get && *method != Method::HEAD => Count::Nothing,
-        "/images/car.png" if is_get => Count::Refusals,
+        "/images/car.png" => Count::Refusals,
         "/api/v1/delivery/{token}" if is_get => Count::Nothing,
         "/api/v1/images/car" | "/api/v1/account" | "/api/v1/account/statement" | "/assets/{name}" => Count::Nothing,
         route if is_probe(route) || route.starts_with("/node/") => Count::Nothing,
