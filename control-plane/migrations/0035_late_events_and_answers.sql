@@ -10,3 +10,7 @@ create table stripe_cards (
     told_at_ms bigint not null
 );
 create index stripe_cards_by_time on stripe_cards (told_at_ms);
+
+-- Owner: ledger. The SHA-256 of the request as it was sent, lower-case hex: finds the answer that was kept for the very same request when what it
+-- asks for cannot be understood any more. Empty for what was kept before.
+alter table idempotency_keys add column text_sha256 text not null default '';
