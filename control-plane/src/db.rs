@@ -306,6 +306,13 @@ fn code_may_pass(code: &str) -> bool {
     code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 5 | 6 | 7 | 8 | 10 | 13 | 14))
 }
 
+/// Whether PostgreSQL has ended the transaction because of another one, which it waited for in a circle or whose changes it did not see: done
+/// again from its beginning, it may well succeed.
+pub fn is_lost_race(error: &sqlx::Error) -> bool {
+    // serialization_failure, deadlock_detected
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| ["40001", "40P01"].contains(&&*code))
+}
+
 /// Whether a unique index refused the row.
 pub fn is_unique_violation(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(|error| error.is_unique_violation())

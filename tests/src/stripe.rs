@@ -133,10 +133,11 @@ impl FakeStripe {
     }
 
     /// The customer adds a card in Stripe's portal.
-    pub fn add_card(&self, customer: &str) {
+    pub fn add_card(&self, customer: &str) -> String {
         let mut kept = lock(&self.kept);
         let card = kept.id("pm");
-        kept.cards.entry(customer.to_owned()).or_default().insert(0, card);
+        kept.cards.entry(customer.to_owned()).or_default().insert(0, card.clone());
+        card
     }
 
     /// What kept cards were charged, each with its `id`, `amount` and `payment_method`.
@@ -159,8 +160,8 @@ impl FakeStripe {
         let currency = field("line_items[0][price_data][currency]");
         let payment = field("metadata[cyclorama_payment]");
         let intent = json!({
-            "id": intent_id, "object": "payment_intent", "status": "succeeded", "amount": amount, "amount_received": amount,
-            "currency": currency, "customer": field("customer"), "payment_method": card, "setup_future_usage": keeps,
+            "id": intent_id, "object": "payment_intent", "created": unix_seconds(), "status": "succeeded", "amount": amount,
+            "amount_received": amount, "currency": currency, "customer": field("customer"), "payment_method": card, "setup_future_usage": keeps,
             "metadata": { "cyclorama_payment": field("payment_intent_data[metadata][cyclorama_payment]") },
         });
         let completed = json!({
@@ -176,6 +177,12 @@ impl FakeStripe {
             amount,
             card,
         }
+    }
+
+    /// The customer removes a card in Stripe's portal: the event of it.
+    pub fn detach(&self, customer: &str, card: &str) -> Value {
+        lock(&self.kept).cards.entry(customer.to_owned()).or_default().retain(|kept| kept != card);
+        self.event("payment_method.detached", json!({ "id": card, "object": "payment_method", "customer": null }))
     }
 
     pub fn event(&self, kind: &str, object: Value) -> Value {

@@ -26,7 +26,7 @@ const ROWS_AT_ONCE: usize = 50;
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Every table of the schema, what is referred to before what refers to it.
-const TABLES: [&str; 49] = [
+const TABLES: [&str; 50] = [
     "accounts",
     "users",
     "identities",
@@ -41,6 +41,7 @@ const TABLES: [&str; 49] = [
     "signing_keys",
     "balances",
     "stripe_customers",
+    "stripe_cards",
     "auto_reloads",
     "alerts",
     "payments",

@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::delivery;
 use crate::ledger::{Charge, Entry, Outcome, RateCount, Window};
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::CACHE_CONTROL;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -57,7 +58,7 @@ pub async fn refuse_when_full(app: &App, caller: &mut Caller) -> Result<(), Prob
     Ok(())
 }
 
-/// Puts a key's window on an answer, where it is known.
+/// Puts a key's window on an answer, where it is known and the answer is the caller's alone.
 pub fn with_window(mut response: Response, window: Option<Window>) -> Response {
     if let Some(window) = window {
         describe(&mut response, window, Policy::Key);
@@ -65,12 +66,21 @@ pub fn with_window(mut response: Response, window: Option<Window>) -> Response {
     response
 }
 
+/// Puts the fields of a window on an answer, unless shared caches may keep it: they would show one visitor's window to all others.
 fn describe(response: &mut Response, window: Window, policy: Policy) {
+    if is_shareable(response.headers()) {
+        return;
+    }
     for (field, text) in fields(window, policy) {
         if let Ok(value) = HeaderValue::from_str(&text) {
             response.headers_mut().insert(field, value);
         }
     }
+}
+
+fn is_shareable(headers: &HeaderMap) -> bool {
+    let told = headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
+    told.flat_map(|value| value.split(',')).any(|directive| directive.trim().eq_ignore_ascii_case("public"))
 }
 
 fn fields(window: Window, policy: Policy) -> [(HeaderName, String); 5] {
@@ -207,7 +217,7 @@ fn what_counts(method: &Method, route: &str) -> Count {
     let is_get = *method == Method::GET;
     match route {
         _ if !is_get && *method != Method::HEAD => Count::Nothing,
-        "/images/car.png" if is_get => Count::Refusals,
+        "/images/car.png" => Count::Refusals,
         "/api/v1/delivery/{token}" if is_get => Count::Nothing,
         "/api/v1/images/car" | "/api/v1/account" | "/api/v1/account/statement" | "/assets/{name}" => Count::Nothing,
         route if is_probe(route) || route.starts_with("/node/") => Count::Nothing,

@@ -9,6 +9,7 @@ use super::owner::{ProcessId, SILENCE_MS};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::{Database, Tx};
 use sqlx::Row;
+use sqlx::any::AnyRow;
 use std::time::Duration;
 
 /// How long an answer is kept.
@@ -22,7 +23,7 @@ pub struct Named<'a> {
     pub key: &'a str,
     /// Tells it from other requests of the same key.
     pub fingerprint: &'a str,
-    /// The one that an earlier release would have kept for it.
+    /// Of the request as it was sent. An earlier release kept it as the fingerprint.
     pub former_fingerprint: &'a str,
 }
 
@@ -140,11 +141,11 @@ async fn claim_now(
     let mut tx = database.begin().await?;
     // Takes the place of what has expired, and of an attempt whose process is gone.
     let claimed = sqlx::query(
-        "insert into idempotency_keys (account_id, endpoint, idempotency_key, body_sha256, state, attempt_id, owner, expires_at_ms)
-         values ($1, $2, $3, $4, 'running', $5, $6, $7)
+        "insert into idempotency_keys (account_id, endpoint, idempotency_key, body_sha256, state, attempt_id, owner, expires_at_ms, text_sha256)
+         values ($1, $2, $3, $4, 'running', $5, $6, $7, $10)
          on conflict (account_id, endpoint, idempotency_key) do update set body_sha256 = excluded.body_sha256, state = 'running',
             attempt_id = excluded.attempt_id, owner = excluded.owner, answer = null, credits_remaining = null,
-            entry_id = null, replayed = 0, expires_at_ms = excluded.expires_at_ms
+            entry_id = null, replayed = 0, expires_at_ms = excluded.expires_at_ms, text_sha256 = excluded.text_sha256
          where idempotency_keys.expires_at_ms <= $8
             or (idempotency_keys.state = 'running' and idempotency_keys.body_sha256 in (excluded.body_sha256, $10) and not exists (
                 select 1 from processes p where p.id = idempotency_keys.owner and p.seen_at_ms >= $9))",
@@ -191,8 +192,41 @@ async fn claim_now(
     if ![named.fingerprint, named.former_fingerprint].contains(&row.try_get::<&str, _>(0)?) {
         return Ok(Claimed::OtherRequest);
     }
-    let answer: Option<String> = row.try_get(1)?;
-    let remaining: Option<i64> = row.try_get(2)?;
+    answer_of(&row)
+}
+
+/// What became of the very same request, sent before under this key by this account: its answer, or that it is being answered. For a request that
+/// is not understood any more, because the catalog has changed since. `None`: nothing is known of it.
+pub async fn known(
+    database: &Database,
+    now: UnixMs,
+    account_id: &str,
+    (endpoint, key): (&'static str, &str),
+    text_sha256: &str,
+) -> Result<Option<Claimed>, sqlx::Error> {
+    // An answer that is given again keeps its charge, as where a name is claimed.
+    let row = database.write_returning(
+        sqlx::query(
+            "update idempotency_keys set replayed = case when state = 'done' then 1 else replayed end
+             where account_id = $1 and endpoint = $2 and idempotency_key = $3 and text_sha256 = $4 and expires_at_ms > $5
+                and (state = 'done' or exists (
+                    select 1 from processes p where p.id = idempotency_keys.owner and p.seen_at_ms >= $6))
+             returning answer, credits_remaining",
+        )
+        .bind(account_id.to_owned())
+        .bind(endpoint)
+        .bind(key.to_owned())
+        .bind(text_sha256.to_owned())
+        .bind(now.0)
+        .bind(now.0 - SILENCE_MS),
+    );
+    row.await?.first().map(answer_of).transpose()
+}
+
+/// Of a row with `answer` and `credits_remaining`.
+fn answer_of(row: &AnyRow) -> Result<Claimed, sqlx::Error> {
+    let answer: Option<String> = row.try_get("answer")?;
+    let remaining: Option<i64> = row.try_get("credits_remaining")?;
     Ok(match answer {
         Some(answer) => Claimed::Done(Kept { answer, credits_remaining: Credits(remaining.unwrap_or_default()) }),
         None => Claimed::Running,

@@ -1,7 +1,8 @@
 //! From a wanted variant to a queued job: single flight, whoever asks and however often.
 //!
-//! Rows are locked in the order job, render, budget; `lease` and `result` keep to it, so that two processes never wait for each
-//! other in a circle.
+//! Rows are locked in the order job, render, budget; `lease` and `result` keep to it, so that two processes hardly ever wait for each
+//! other in a circle. Where they do, because a job that is inserted waits for whoever changes one that was inserted a moment before, PostgreSQL ends
+//! one of them, which begins again.
 
 use super::budget::Reserved;
 use super::lane::{Asker, Waiting};
@@ -11,7 +12,7 @@ use super::signals::Signal;
 use super::state::{JobState, RenderState, colours_of, column, print_colours};
 use super::{Picture, RenderError, Renders, seed};
 use crate::clock::UnixMs;
-use crate::db::Tx;
+use crate::db::{Tx, is_lost_race};
 use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Colour, Variant, Vehicle, View};
@@ -123,26 +124,29 @@ impl Renders {
         wanted.pop().ok_or(RACES_LOST)
     }
 
-    /// The same for several colours of one vehicle and view, by one job.
+    /// The same for several colours of one vehicle and view, by one job. What each came to, in their order.
     pub(super) async fn want_all(
         &self,
         vehicle: &Vehicle,
         variants: &[Variant],
         terms: Terms<'_>,
     ) -> Result<Vec<Wanted>, RenderError> {
-        'races: for _ in 0..RACES_MAX {
+        for _ in 0..RACES_MAX {
             let mut tx = self.0.database.begin().await?;
-            let (mut all, mut any_queued) = (Vec::with_capacity(variants.len()), false);
-            for variant in variants {
-                let Some((wanted, queued)) = self.want_in(&mut tx, vehicle, variant, terms).await? else {
+            let (all, is_queued) = match self.want_in(&mut tx, vehicle, variants, terms).await {
+                Ok(Some(wanted)) => wanted,
+                Ok(None) => {
                     tx.rollback().await?;
-                    continue 'races;
-                };
-                all.push(wanted);
-                any_queued |= queued;
-            }
+                    continue;
+                }
+                Err(RenderError::Database(error)) if is_lost_race(&error) => {
+                    tx.rollback().await?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             tx.commit().await?;
-            if any_queued {
+            if is_queued {
                 self.0.signals.give(Signal::Queued);
             }
             return Ok(all);
@@ -150,72 +154,108 @@ impl Renders {
         Err(RACES_LOST)
     }
 
-    /// `None`: another process was quicker; nothing of this transaction may stay. The flag says whether work was added.
+    /// What wanting each of the variants came to, in their order, and whether a job was queued for them. `None`: another process was quicker;
+    /// nothing of this transaction may stay.
+    ///
+    /// All rows of renders are locked before the budget's: whoever holds the budget's row waits for no render.
     async fn want_in(
         &self,
         tx: &mut Tx<'_>,
         vehicle: &Vehicle,
-        variant: &Variant,
+        variants: &[Variant],
         terms: Terms<'_>,
-    ) -> Result<Option<(Wanted, bool)>, RenderError> {
-        let now = self.0.clock.now();
-        let (vehicle_key, view) = (variant.vehicle_key(), variant.view);
+    ) -> Result<Option<(Vec<Wanted>, bool)>, RenderError> {
+        let Some(view) = variants.first().map(|variant| variant.view) else { return Ok(Some((Vec::new(), false))) };
         // Also takes the job's row lock: a result that is being accepted now either sees our wanted row, or we see no live job.
         let live = sqlx::query(
             "update jobs set deadline_ms = case when deadline_ms < $1 then $1 else deadline_ms end
              where vehicle_key = $2 and view = $3 and state in ('queued', 'leased') returning id, state, colors, priority",
         )
         .bind(terms.deadline_ms)
-        .bind(&vehicle_key)
+        .bind(vehicle.key())
         .bind(view.as_str())
         .fetch_optional(&mut **tx)
         .await?;
+        let Some(all) = self.want_rows(tx, variants).await? else { return Ok(None) };
+        let mut colours = Vec::with_capacity(variants.len());
+        for (variant, wanted) in variants.iter().zip(&all) {
+            if matches!(wanted, Wanted::Waiting { .. }) && !colours.contains(&variant.colour) {
+                colours.push(variant.colour);
+            }
+        }
+        let (is_done, is_queued) = match live {
+            _ if colours.is_empty() => (true, false),
+            Some(live) => (self.join_job(tx, &live, &colours, terms.asker).await?, false),
+            None => (self.queue_job(tx, vehicle, view, &colours, terms).await?, true),
+        };
+        Ok(is_done.then_some((all, is_queued)))
+    }
 
-        let render_id = uuid::Uuid::now_v7().to_string();
+    /// Makes the rows of variants wanted that are neither done nor wanted; what each came to, in their order. `None`: another process was quicker.
+    async fn want_rows(&self, tx: &mut Tx<'_>, variants: &[Variant]) -> Result<Option<Vec<Wanted>>, sqlx::Error> {
+        // In one order everywhere, so that two who want several colours do not wait for each other in a circle.
+        let mut in_order: Vec<(usize, &Variant)> = variants.iter().enumerate().collect();
+        in_order.sort_by_key(|(_, variant)| variant.colour.as_str());
+        let mut all = Vec::with_capacity(variants.len());
+        for (place, variant) in in_order {
+            match self.want_row(tx, variant).await? {
+                Some(wanted) => all.push((place, wanted)),
+                None => return Ok(None),
+            }
+        }
+        all.sort_by_key(|(place, _)| *place);
+        Ok(Some(all.into_iter().map(|(_, wanted)| wanted).collect()))
+    }
+
+    async fn want_row(&self, tx: &mut Tx<'_>, variant: &Variant) -> Result<Option<Wanted>, sqlx::Error> {
+        let (render_id, now) = (uuid::Uuid::now_v7().to_string(), self.0.clock.now());
         let inserted = sqlx::query(
             "insert into renders (id, vehicle_key, view, color, state, round, changed_at_ms) values ($1, $2, $3, $4, 'wanted', 1, $5)
              on conflict do nothing",
         )
         .bind(&render_id)
-        .bind(&vehicle_key)
-        .bind(view.as_str())
+        .bind(variant.vehicle_key())
+        .bind(variant.view.as_str())
         .bind(variant.colour.as_str())
         .bind(now.0)
         .execute(&mut **tx)
         .await?;
-        let waiting = match inserted.rows_affected() {
-            0 => match self.want_again(tx, variant, now).await? {
-                Some(wanted @ Wanted::Waiting { .. }) => wanted,
-                done_or_lost => return Ok(done_or_lost.map(|done| (done, false))),
-            },
-            _ => Wanted::Waiting { render_id, round: 1 },
-        };
+        match inserted.rows_affected() {
+            0 => self.want_again(tx, variant, now).await,
+            _ => Ok(Some(Wanted::Waiting { render_id, round: 1 })),
+        }
+    }
 
-        let Some(live) = live else {
-            return Ok(match self.queue_job(tx, vehicle, view, &[variant.colour], terms).await? {
-                true => Some((waiting, true)),
-                false => None,
-            });
-        };
+    /// Has a live job, whose row is locked, make these colours as well. `false`: another process was quicker.
+    async fn join_job(
+        &self,
+        tx: &mut Tx<'_>,
+        live: &AnyRow,
+        colours: &[Colour],
+        asker: &Asker,
+    ) -> Result<bool, sqlx::Error> {
         let job_id: String = live.try_get("id")?;
         let state: JobState = column(live.try_get("state")?, "jobs.state", &job_id)?;
-        if live.try_get::<i64, _>("priority")? < terms.asker.lane.number() {
-            self.raise(tx, &job_id, terms.asker).await?;
+        if live.try_get::<i64, _>("priority")? < asker.lane.number() {
+            self.raise(tx, &job_id, asker).await?;
         }
         let mut job_colours = colours_of(live.try_get("colors")?, "jobs.colors", &job_id)?;
-        // A leased job is left alone: when it has ended, what is still wanted is painted from its layers.
-        if state == JobState::Queued && !job_colours.contains(&variant.colour) {
-            job_colours.push(variant.colour);
-            let changed = sqlx::query("update jobs set colors = $1 where id = $2 and state = 'queued'")
-                .bind(print_colours(&job_colours))
-                .bind(&job_id)
-                .execute(&mut **tx)
-                .await?;
-            if changed.rows_affected() != 1 {
-                return Ok(None);
+        let known = job_colours.len();
+        for colour in colours {
+            if !job_colours.contains(colour) {
+                job_colours.push(*colour);
             }
         }
-        Ok(Some((waiting, false)))
+        // A leased job is left alone: when it has ended, what is still wanted is painted from its layers.
+        if state != JobState::Queued || job_colours.len() == known {
+            return Ok(true);
+        }
+        let changed = sqlx::query("update jobs set colors = $1 where id = $2 and state = 'queued'")
+            .bind(print_colours(&job_colours))
+            .bind(&job_id)
+            .execute(&mut **tx)
+            .await?;
+        Ok(changed.rows_affected() == 1)
     }
 
     /// Of a variant that has a row: its picture, or a wait for it. `None`: another process was quicker.
@@ -272,6 +312,13 @@ impl Renders {
             Some(row) => (JobKind::Paint, row.try_get(0)?, Reserved::nothing()),
             None => (JobKind::Render, FIRST_REVISION, self.reserve(tx, asker, budget_percent).await?),
         };
+        // The budget may have been waited for, and a job been queued meanwhile. To insert another would wait for whoever holds the live one's row,
+        // who may wait for our rows of renders.
+        let sql = "select 1 from jobs where vehicle_key = $1 and view = $2 and state in ('queued', 'leased')";
+        let live = sqlx::query(sql).bind(vehicle.key()).bind(view.as_str()).fetch_optional(&mut **tx).await?;
+        if live.is_some() {
+            return Ok(false);
+        }
         let vehicle_json = serde_json::to_string(vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?;
         let job = NewJob {
             kind,

@@ -1,9 +1,10 @@
 //! The queue's invariants, attacked on every database at hand. Nodes are played by hand: they upload flat pictures.
 
-use super::order::Wanted;
+use super::order::{Terms, Wanted};
 use super::queue::Loss;
 use super::wait::LINGER_MAX;
 use super::*;
+use crate::db::DatabaseKind;
 use crate::test_database::databases;
 use bytes::Bytes;
 use cyclorama_core::encoding::{Picture as Pixels, encode};
@@ -240,6 +241,82 @@ async fn colours_of_one_view_never_have_two_live_jobs() {
         for request in requests {
             request.await.expect("joins").expect("a picture");
         }
+    }
+}
+
+/// Whoever wants several colours at once holds some rows while they wait for others.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_colours_and_single_ones_that_are_wanted_at_once_do_not_wait_for_each_other_in_a_circle() {
+    for database in databases().await {
+        let renders = renders(&database, settings());
+        let deadline_ms = Clock::SYSTEM.now().0 + LINGER_MAX.as_millis() as i64;
+        for round in 0..20 {
+            let vehicle = vehicle(&format!("circle-{round}"));
+            let mut orders: Vec<Vec<Colour>> = Colour::ALL.iter().rev().take(6).map(|colour| vec![*colour]).collect();
+            orders.insert(0, Colour::ALL.to_vec());
+            orders.push(Colour::ALL.iter().rev().copied().collect());
+            let wants: Vec<_> = orders
+                .into_iter()
+                .map(|colours| {
+                    let (renders, vehicle) = (renders.clone(), vehicle.clone());
+                    tokio::spawn(async move {
+                        let variants: Vec<Variant> = colours.iter().map(|colour| variant(&vehicle, *colour)).collect();
+                        let terms = Terms { asker: &client(), deadline_ms, budget_percent: 100 };
+                        let wanted = renders.want_all(&vehicle, &variants, terms).await.expect("wants");
+                        assert_eq!(wanted.len(), variants.len());
+                    })
+                })
+                .collect();
+            for want in wants {
+                want.await.expect("no lock is waited for in a circle");
+            }
+        }
+        assert_eq!(number(&database, "select count(*) from jobs").await, 20);
+        let all = number(&database, "select count(*) from renders").await;
+        assert_eq!(all, 20 * Colour::ALL.len() as i64);
+        assert_eq!(renders.budget().await.expect("reads").reserved_microusd, 20 * 2_000);
+    }
+}
+
+/// PostgreSQL ends one of two transactions that wait for each other: that is a race lost, and no error.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_ended_in_a_circle_of_locks_begins_again() {
+    for database in databases().await.into_iter().filter(|database| database.kind == DatabaseKind::Postgres) {
+        let renders = renders(&database, settings());
+        let vehicle = vehicle("ended");
+        let deadline_ms = Clock::SYSTEM.now().0 + LINGER_MAX.as_millis() as i64;
+        let mut colours = Colour::ALL.to_vec();
+        colours.sort_by_key(|colour| colour.as_str());
+        let insert = |colour: &Colour| {
+            sqlx::query(
+                "insert into renders (id, vehicle_key, view, color, state, round, changed_at_ms) values ($1, $2, $3, $4, 'wanted', 1, 0)",
+            )
+            .bind(uuid::Uuid::now_v7().to_string())
+            .bind(vehicle.key())
+            .bind(View::Side.as_str())
+            .bind(colour.as_str())
+        };
+        // Another one holds the last colour, and asks for the first once the first is held.
+        let mut other = database.begin().await.expect("begins");
+        insert(&colours[colours.len() - 1]).execute(&mut *other).await.expect("inserts");
+        let wanting = {
+            let (renders, vehicle, colours) = (renders.clone(), vehicle.clone(), colours.clone());
+            tokio::spawn(async move {
+                let variants: Vec<Variant> = colours.iter().map(|colour| variant(&vehicle, *colour)).collect();
+                let terms = Terms { asker: &client(), deadline_ms, budget_percent: 100 };
+                renders.want_all(&vehicle, &variants, terms).await
+            })
+        };
+        let waits =
+            "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+        while number(&database, waits).await == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let _ = insert(&colours[0]).execute(&mut *other).await;
+        other.rollback().await.expect("rolls back");
+        let wanted = wanting.await.expect("joins").expect("it begins again");
+        assert_eq!(wanted.len(), colours.len());
+        assert_eq!(number(&database, "select count(*) from jobs").await, 1);
     }
 }
 

@@ -75,7 +75,7 @@ impl Error {
         self.told.request_id.as_deref()
     }
 
-    /// The whole problem document: `suggestions`, `links` and whatever else it says.
+    /// The whole problem document: `suggestions`, `links` and whatever else it says. Empty when the service sent none.
     pub fn document(&self) -> &Map<String, Value> {
         &self.told.document
     }
@@ -109,15 +109,15 @@ impl Error {
         self.told.unsent
     }
 
-    /// `document` is the body's JSON, or `Null` when it is none.
-    pub(crate) fn from_answer(status: u16, headers: &HeaderMap, document: Value) -> Self {
+    /// `document` is the body's JSON, or `Null` when it is none. `is_device_poll`: refusals may have the form of RFC 6749.
+    pub(crate) fn from_answer(status: u16, headers: &HeaderMap, document: Value, is_device_poll: bool) -> Self {
+        let code = code_of(status, &document, is_device_poll);
         let document = match document {
-            Value::Object(members) => members,
+            Value::Object(members) if code.is_some() => members,
             _ => Map::new(),
         };
         let text = |name: &str| document.get(name).and_then(Value::as_str).map(str::to_owned);
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let code = text("code").or_else(|| text("error"));
         let detail = text("detail").or_else(|| code.clone());
         let request_id = text("request_id").or_else(|| header("x-request-id").map(str::to_owned));
         let kind = match status {
@@ -130,7 +130,9 @@ impl Error {
         };
         let told = Told {
             code: code.unwrap_or_else(|| "unexpected_answer".to_owned()),
-            detail: detail.unwrap_or_else(|| format!("The answer has status {status} and is no problem document.")),
+            detail: detail.unwrap_or_else(|| {
+                format!("The answer has status {status} and is no problem document of the service.")
+            }),
             status: Some(status),
             request_id,
             retry_after_seconds: header(RETRY_AFTER.as_str()).and_then(|text| retry_after(text, header(DATE.as_str()))),
@@ -190,6 +192,16 @@ impl Error {
             None => format!("{} ({})", self.told.detail, self.told.code),
         }
     }
+}
+
+/// The code of the service's own refusal: a problem document has `code`, `request_id` and the answer's `status`, a refused poll of a device
+/// login `error` and `request_id`. `None` for any other document: a gateway may answer with JSON of its own.
+fn code_of(status: u16, document: &Value, is_device_poll: bool) -> Option<String> {
+    let text = |name: &str| document.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    text("request_id")?;
+    let is_problem = document.get("status").and_then(Value::as_u64) == Some(u64::from(status));
+    let problem = text("code").filter(|_| is_problem);
+    problem.or_else(|| text("error").filter(|_| is_device_poll)).map(str::to_owned)
 }
 
 /// Seconds to wait, of both forms that the header has (RFC 9110, 10.2.3): a number of seconds, or a date. A date is read by the answer's own

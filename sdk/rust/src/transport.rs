@@ -21,7 +21,8 @@ const REDIRECTS_MAX: usize = 2;
 /// No answer of the service comes near it: a picture is a few megabytes at most.
 const BODY_BYTES_MAX: usize = 64 << 20;
 
-/// When a request is sent again: after 429, 503 and a lost connection, never after 402.
+/// When a request is sent again: after 429, 503 and a lost connection, never after 402. A request that spends and has no name is sent again
+/// only when the service itself has refused it, or when nothing has reached it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retries {
     /// Beside the first attempt; 0 never tries again.
@@ -50,6 +51,8 @@ pub(crate) struct Request {
     repeatable: bool,
     /// The media type of the service's answer, or `image/*` for any image. A proxy in between may answer 200 with a page of its own.
     media_type: Option<&'static str>,
+    /// Refused in the form of RFC 6749 and not by a problem document.
+    is_device_poll: bool,
 }
 
 impl Request {
@@ -66,7 +69,16 @@ impl Request {
     }
 
     fn new(method: Method, path: String, repeatable: bool) -> Self {
-        Request { method, path, query: Vec::new(), headers: HeaderMap::new(), body: None, repeatable, media_type: None }
+        Request {
+            method,
+            path,
+            query: Vec::new(),
+            headers: HeaderMap::new(),
+            body: None,
+            repeatable,
+            media_type: None,
+            is_device_poll: false,
+        }
     }
 
     /// The members of a flat struct as parameters.
@@ -102,6 +114,11 @@ impl Request {
 
     pub fn repeatable(mut self, repeatable: bool) -> Self {
         self.repeatable = repeatable;
+        self
+    }
+
+    pub fn device_poll(mut self) -> Self {
+        self.is_device_poll = true;
         self
     }
 
@@ -165,8 +182,8 @@ impl Transport {
             None => error.code() == "connection_failed" && (request.repeatable || error.is_unsent()),
             // The first attempt of this very request is still at work.
             Some(_) if error.code() == "idempotency_key_in_use" => true,
-            // Of somebody between: whether the service has done what was asked is not known.
-            Some(503) if error.code() == "unexpected_answer" && !request.repeatable => false,
+            // A gateway has answered: whether the service has done what was requested is not known.
+            Some(_) if error.code() == "unexpected_answer" && !request.repeatable => false,
             // A device that polls too fast has to slow down, which is the caller's rhythm.
             Some(status) => matches!(status, 429 | 503) && error.code() != "slow_down",
         }
@@ -209,7 +226,8 @@ async fn read(request: &Request, mut answer: Response, file: Option<&mut Partial
     let (status, headers) = (answer.status(), answer.headers().clone());
     if !status.is_success() && status != StatusCode::NOT_MODIFIED {
         let body = content(&mut answer).await?;
-        return Err(Error::from_answer(status.as_u16(), &headers, serde_json::from_slice(&body).unwrap_or_default()));
+        let document = serde_json::from_slice(&body).unwrap_or_default();
+        return Err(Error::from_answer(status.as_u16(), &headers, document, request.is_device_poll));
     }
     if let Some(expected) = request.media_type.filter(|_| status != StatusCode::NOT_MODIFIED) {
         let told = headers.get(CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes())).unwrap_or_default();

@@ -274,7 +274,7 @@ export class Cyclorama {
 
   /** The key, once, or an error: `authorization_pending`, `slow_down`, `expired_token`. */
   async pollDeviceLogin(asked: DeviceTokenRequest): Promise<DeviceTokenResponse> {
-    return this.#json(post("/api/auth/device/token", asked));
+    return this.#json({ ...post("/api/auth/device/token", asked), isDevicePoll: true });
   }
 
   /** Polls until a person has decided or the login has expired (`expired_token`). */

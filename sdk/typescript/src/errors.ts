@@ -23,7 +23,7 @@ export class CycloramaError extends Error {
   readonly status: number | undefined;
   /** For the operator of the service. */
   readonly request_id: string | undefined;
-  /** The whole problem document: `parameter`, `index`, `suggestions` and whatever else it says. */
+  /** The whole problem document: `parameter`, `index`, `suggestions` and whatever else it says. Empty when the service sent none. */
   readonly document: Partial<Problem> & Readonly<Record<string, unknown>>;
   readonly retry_after_seconds: number | undefined;
 
@@ -81,19 +81,31 @@ const CLASSES: Readonly<Record<number, typeof CycloramaError>> = {
   503: UnavailableError,
 };
 
-/** `document` is the body's JSON, or undefined when it is none. */
-export function fromAnswer(status: number, headers: Headers, document: unknown): CycloramaError {
-  const known = (typeof document === "object" && document !== null ? document : {}) as Record<string, unknown>;
-  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-  const code = text(known["code"]) ?? text(known["error"]);
+/** `document` is the body's JSON, or undefined when it is none. `isDevicePoll`: refusals may have the form of RFC 6749. */
+export function fromAnswer(status: number, headers: Headers, document: unknown, isDevicePoll = false): CycloramaError {
+  const members = (typeof document === "object" && document !== null ? document : {}) as Record<string, unknown>;
+  const code = codeOf(status, members, isDevicePoll);
+  const known = code === undefined ? {} : members;
   return new (CLASSES[status] ?? CycloramaError)({
     code: code ?? "unexpected_answer",
-    detail: text(known["detail"]) ?? code ?? `The answer has status ${status} and is no problem document.`,
+    detail: text(known["detail"]) ?? code ?? `The answer has status ${status} and is no problem document of the service.`,
     status,
     request_id: text(known["request_id"]) ?? headers.get("x-request-id") ?? undefined,
     document: known,
     retry_after_seconds: retryAfter(headers.get("retry-after") ?? "", headers.get("date") ?? ""),
   });
+}
+
+const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+/**
+ * The code of the service's own refusal: a problem document has `code`, `request_id` and the answer's `status`, a refused poll of a device
+ * login `error` and `request_id`. Undefined for any other document: a gateway may answer with JSON of its own.
+ */
+function codeOf(status: number, members: Record<string, unknown>, isDevicePoll: boolean): string | undefined {
+  if (text(members["request_id"]) === undefined) return undefined;
+  const code = members["status"] === status ? text(members["code"]) : undefined;
+  return code ?? (isDevicePoll ? text(members["error"]) : undefined);
 }
 
 /**

@@ -9,7 +9,10 @@ const REDIRECTS_MAX = 2;
 /** Failures of `fetch` in Node.js after which nothing can have reached the service. */
 const NOT_SENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"];
 
-/** When a request is sent again: after 429, 503 and a lost connection, never after 402. */
+/**
+ * When a request is sent again: after 429, 503 and a lost connection, never after 402. A request that spends and has no name is sent again only
+ * when the service itself has refused it, or when nothing has reached it.
+ */
 export interface Retries {
   /** Beside the first attempt; 0 never tries again. */
   readonly attempts: number;
@@ -26,6 +29,8 @@ export interface Request {
   readonly body?: unknown;
   /** Whether it may be sent again when nobody knows if it was done: it spends nothing, or has an Idempotency-Key. */
   readonly repeatable: boolean;
+  /** Refused in the form of RFC 6749 and not by a problem document. */
+  readonly isDevicePoll?: boolean;
 }
 
 export interface TransportOptions {
@@ -64,8 +69,8 @@ export class Transport {
     if (error.code === "connection_failed") return request.repeatable || wasNotSent(error.cause);
     // The first attempt of this very request is still at work.
     if (error.code === "idempotency_key_in_use") return true;
-    // Of somebody between: whether the service has done what was asked is not known.
-    if (error.status === 503 && error.code === "unexpected_answer" && !request.repeatable) return false;
+    // A gateway has answered: whether the service has done what was requested is not known.
+    if (error.code === "unexpected_answer" && !request.repeatable) return false;
     // A device that polls too fast has to slow down, which is the caller's rhythm.
     return (error.status === 429 || error.status === 503) && error.code !== "slow_down";
   }
@@ -107,7 +112,7 @@ export class Transport {
       throw connectionFailed(cause);
     }
     if (answer.ok || answer.status === 304 || answer.status === 308) return answer;
-    throw fromAnswer(answer.status, answer.headers, await documentOf(answer));
+    throw fromAnswer(answer.status, answer.headers, await documentOf(answer), request.isDevicePoll);
   }
 }
 

@@ -1,6 +1,6 @@
 //! Auto-reload: what it must never charge. That it charges, and stops when a card is declined, is in `stripe`.
 
-use cyclorama_tests::stripe::{Mood, Paid};
+use cyclorama_tests::stripe::{Mood, Paid, unix_seconds};
 use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Service, on_both_databases, secrets};
 use reqwest::StatusCode;
 use std::time::Duration;
@@ -19,6 +19,51 @@ async fn with_card(stripe: &FakeStripe, service: &Service) -> (Browser, Paid) {
     }
     assert!(billing(&mut ada).await.contains("5,100 credits"));
     (ada, paid)
+}
+
+/// Somebody who has turned auto-reload on and makes some purchases, each a minute after the one before; the last was made a minute ago. Nothing
+/// has been told of them.
+async fn with_purchases(stripe: &FakeStripe, service: &Service, count: usize) -> (Browser, Vec<Paid>) {
+    let mut ada = Browser::new(service);
+    ada.sign_up("ada@example.com", "a long way to Tipperary").await.unwrap();
+    set(&mut ada, "1", "on").await;
+    let mut purchases = Vec::new();
+    for number in 0..count {
+        ada.submit("/dashboard/billing", "/dashboard/billing", &[("credits", "5000")]).await.unwrap();
+        let session = stripe.sessions().remove(number);
+        secrets::note(session["success_url"].rsplit('/').next().unwrap());
+        let mut paid = stripe.pay(&session);
+        let minutes_ago = (count - number) as i64;
+        paid.succeeded["data"]["object"]["created"] = (unix_seconds() - 60 * minutes_ago).into();
+        purchases.push(paid);
+    }
+    (ada, purchases)
+}
+
+/// What happens to the cards of somebody with purchases that nothing has been told of.
+#[derive(Clone, Copy)]
+enum Step {
+    /// Both events of a purchase come.
+    Tell(usize),
+    /// A card is added in Stripe's portal, and the settings of auto-reload are saved.
+    AddAndSave,
+    /// The card of a purchase is removed in Stripe's portal, and the event of that comes.
+    Detach(usize),
+}
+
+enum Card {
+    OfPurchase(usize),
+    Added,
+}
+
+async fn kept_card(service: &Service) -> Option<String> {
+    let mut database = service.database().await.unwrap();
+    sqlx::query_scalar("select payment_method from stripe_customers").fetch_one(&mut database).await.unwrap()
+}
+
+/// Sends an event, which is taken.
+async fn tell(stripe: &FakeStripe, service: &Service, event: &serde_json::Value) {
+    assert_eq!(stripe.send(service, event).await.unwrap(), StatusCode::NO_CONTENT);
 }
 
 async fn set(ada: &mut Browser, threshold: &str, on: &str) {
@@ -129,6 +174,63 @@ on_both_databases! {
             assert!(stripe.charges().is_empty(), "saved: {settings_are_saved}: {:?}", stripe.charges());
             let page = billing(&mut ada).await;
             assert!(!page.contains("Off. Turned on"), "{page}");
+        }
+    }
+
+    async fn a_purchase_that_is_told_of_late_does_not_put_a_replaced_card_back(db: DatabaseChoice) {
+        let stripe = FakeStripe::start().await.unwrap();
+        let service = Service::start_with(db, stripe.options()).await.unwrap();
+        let (mut ada, purchases) = with_purchases(&stripe, &service, 1).await;
+        let paid = &purchases[0];
+        tell(&stripe, &service, &paid.completed).await;
+        // Added in Stripe's portal; saving the settings keeps the newest card.
+        let added = stripe.add_card(&stripe.sessions()[0]["customer"]);
+        set(&mut ada, "5100", "on").await;
+        // Stripe repeats for hours what was not delivered.
+        tell(&stripe, &service, &paid.succeeded).await;
+        assert!(stripe.charges().is_empty(), "the balance is not below the threshold");
+        tell(&stripe, &service, &paid.refunded(&stripe, 1)).await;
+        until(async || stripe.charges().len() == 1, "a charge").await;
+        assert_eq!(stripe.charges()[0]["payment_method"], added);
+    }
+
+    async fn the_newest_choice_of_a_card_is_kept_in_whatever_order_it_is_told(db: DatabaseChoice) {
+        let (older, newer, settings, detached) = (Step::Tell(0), Step::Tell(1), Step::AddAndSave, Step::Detach(0));
+        for (what, count, steps, kept) in [
+            ("the newer purchase last", 2, &[older, newer][..], Some(Card::OfPurchase(1))),
+            ("the older purchase last", 2, &[newer, older], Some(Card::OfPurchase(1))),
+            ("settings, then a purchase before them", 1, &[settings, older], Some(Card::Added)),
+            ("a purchase, then settings", 1, &[older, settings], Some(Card::Added)),
+            ("a card that is detached before its purchase is told", 1, &[detached, older], None),
+            ("a card that is detached after its purchase is told", 1, &[older, detached], None),
+            ("an older card that is detached does not matter", 2, &[older, newer, detached], Some(Card::OfPurchase(1))),
+        ] {
+            let stripe = FakeStripe::start().await.unwrap();
+            let service = Service::start_with(db, stripe.options()).await.unwrap();
+            let (mut ada, purchases) = with_purchases(&stripe, &service, count).await;
+            let customer = stripe.sessions()[0]["customer"].clone();
+            let mut added = String::new();
+            for step in steps {
+                match step {
+                    Step::Tell(number) => {
+                        tell(&stripe, &service, &purchases[*number].completed).await;
+                        tell(&stripe, &service, &purchases[*number].succeeded).await;
+                    }
+                    Step::AddAndSave => {
+                        added = stripe.add_card(&customer);
+                        set(&mut ada, "1", "on").await;
+                    }
+                    Step::Detach(number) => {
+                        let event = stripe.detach(&customer, &purchases[*number].card);
+                        tell(&stripe, &service, &event).await;
+                    }
+                }
+            }
+            let expected = kept.map(|card| match card {
+                Card::OfPurchase(number) => purchases[number].card.clone(),
+                Card::Added => added,
+            });
+            assert_eq!(kept_card(&service).await, expected, "{what}");
         }
     }
 

@@ -1,9 +1,11 @@
 //! Work for nobody's credit: what a free picture may cost the service. Sizes that have to be made are counted by network, kept in a part of the
 //! store that is bounded, and never made for `HEAD` or for a client that has the bytes.
 
+use super::embeds::signed;
 use cyclorama_tests::service::Customer;
-use cyclorama_tests::{Behaviour, Bucket, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
-use reqwest::{Response, StatusCode};
+use cyclorama_tests::stripe::unix_seconds;
+use cyclorama_tests::{Behaviour, Bucket, DatabaseChoice, FakeNode, Options, Service, on_both_databases, secrets};
+use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -67,6 +69,36 @@ on_both_databases! {
         for width in 400..406 {
             let paid = service.get(&customer, &format!("/api/v1/images/car?{CIVIC}&w={width}")).header("x-forwarded-for", "203.0.113.1");
             assert_eq!(paid.send().await.unwrap().status(), StatusCode::OK);
+        }
+    }
+
+    // Shared caches would show the window of one visitor to all others.
+    async fn what_shared_caches_may_keep_shows_nobodys_window(db: DatabaseChoice) {
+        let (service, customer) = service_with_a_picture(db, Options::default()).await;
+        let secret = service.operator(&["partner-secret", "create", "--key", &customer.key_id]).unwrap();
+        let secret = secret["secret"].as_str().unwrap().to_owned();
+        secrets::note(&secret);
+        let partner = |width: u32| signed(&secret, &format!("exp={}&make=honda&model=civic&w={width}&year=2018", unix_seconds() + 600));
+        let url = service.get(&customer, &format!("/api/v1/images/car?{CIVIC}&w=305&response=url")).send().await.unwrap();
+        let url: Value = url.json().await.unwrap();
+        let mut paths = vec![
+            format!("/images/car.png?{CIVIC}&w=300&mode=cached"),
+            format!("/images/car.png?{CIVIC}&w=300&mode=cached"),
+            partner(301),
+            partner(301),
+            format!("/images/car.png?mode=cached&{CIVIC}"),
+            url["data"]["url"].as_str().unwrap().trim_start_matches(service.base_url.as_str()).to_owned(),
+        ];
+        paths.extend(["/api/v1/vehicles", "/api/v1/images/options", "/openapi.json", "/llms.txt"].map(str::to_owned));
+        for path in paths {
+            for method in [Method::GET, Method::HEAD] {
+                let answer = service.http.request(method.clone(), format!("{}{path}", service.base_url)).send().await.unwrap();
+                assert!(answer.status().is_success() || answer.status().is_redirection(), "{method} {path}: {}", answer.status());
+                let told = answer.headers()["cache-control"].to_str().unwrap();
+                assert!(told.contains("public"), "{method} {path}: {told}");
+                let window: Vec<_> = answer.headers().keys().filter(|name| name.as_str().starts_with("ratelimit")).collect();
+                assert!(window.is_empty(), "{method} {path}: {window:?}");
+            }
         }
     }
 

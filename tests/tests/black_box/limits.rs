@@ -3,7 +3,7 @@
 use super::embeds::signed;
 use cyclorama_tests::stripe::unix_seconds;
 use cyclorama_tests::{Browser, DatabaseChoice, Options, Service, on_both_databases, secrets};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -228,6 +228,24 @@ async fn public_texts_are_compressed_and_loaded_once() {
     }
     let account = service.get(&customer, "/api/v1/account").header("accept-encoding", "gzip").send().await.unwrap();
     assert!(!account.headers().contains_key("content-encoding"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refused_pictures_do_not_close_the_pages() {
+    for method in [Method::GET, Method::HEAD] {
+        let options = Options::default().set("CYCLORAMA_PUBLIC_READS_PER_MINUTE", 5);
+        let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+        service.early_in_a_minute().await;
+        let missing = format!("{}/images/car.png?make=nosuch&model=x&year=2020", service.base_url);
+        for number in 0..6 {
+            let expected = if number < 5 { StatusCode::NOT_FOUND } else { StatusCode::TOO_MANY_REQUESTS };
+            let answer = service.http.request(method.clone(), &missing).send().await.unwrap();
+            assert_eq!(answer.status(), expected, "{method} {number}");
+        }
+        for number in 0..5 {
+            assert_eq!(service.visit("/pricing").send().await.unwrap().status(), StatusCode::OK, "{method} {number}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

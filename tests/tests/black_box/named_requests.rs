@@ -1,7 +1,7 @@
 //! `Idempotency-Key` on `POST /api/v1/image-urls`: done once, then answered from what was kept.
 
 use cyclorama_tests::service::Customer;
-use cyclorama_tests::{DatabaseChoice, Service, on_both_databases};
+use cyclorama_tests::{DatabaseChoice, Options, Service, on_both_databases};
 use futures::future::join_all;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
@@ -16,7 +16,64 @@ async fn make(service: &Service, customer: &Customer, name: &str, body: &Value) 
     request.json(body).send().await.unwrap()
 }
 
+/// A catalog release of these models of Honda's, of 2018.
+fn release(service: &Service, folder: &std::path::Path, models: &[&str]) {
+    let package = folder.join(models.join("-"));
+    std::fs::create_dir_all(package.join("dist")).unwrap();
+    std::fs::write(package.join("package.json"), r#"{"name":"test","version":"1.0.0"}"#).unwrap();
+    let rows: Vec<Value> = (0..models.len()).map(|number| json!([2018, 1, number + 1, number, 1, 1])).collect();
+    let data = json!({
+        "sources": [{ "source_id": "s", "source_name": "s", "source_url": "https://example.com", "license": "CC0", "region": "US" }],
+        "vehicleTypes": [{ "vehicle_type_id": 1, "vehicle_type_name": "Passenger Car" }],
+        "makes": [{ "make_id": 1, "make_name": "Honda" }], "modelNames": models, "models": rows,
+    });
+    std::fs::write(package.join("dist/data.js"), format!("const data = {data};")).unwrap();
+    let [package, sources, out] =
+        [package, folder.join("sources"), folder.join("vehicles.bin")].map(|path| path.display().to_string());
+    service.operator(&["catalog", "import", "--package", &package, "--sources", &sources, "--out", &out]).unwrap();
+}
+
 on_both_databases! {
+    // The charge was made and its answer lost; meanwhile the operator loads a release without the model.
+    async fn what_was_charged_is_answered_again_whatever_the_catalog_has_now(db: DatabaseChoice) {
+        let folder = tempfile::tempdir().unwrap();
+        // The command that makes releases needs no service, and this one needs a release.
+        let maker = Service::start(db).await.unwrap();
+        release(&maker, folder.path(), &["Civic", "Accord"]);
+        drop(maker);
+        let service = Service::start_with(db, Options::default().set("CYCLORAMA_CATALOG", folder.path().join("vehicles.bin").display())).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let tool = async |key: &str, color: &str| {
+            let arguments = json!({ "images": [civic(color)], "idempotency_key": key });
+            let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "create_car_image_urls", "arguments": arguments } });
+            let sent = service.http.post(format!("{}/api/mcp", service.base_url)).bearer_auth(&customer.key).json(&message);
+            sent.send().await.unwrap().json::<Value>().await.unwrap()["result"]["structuredContent"].clone()
+        };
+        let first = make(&service, &customer, "order-1", &civic("red")).await;
+        assert_eq!(first.status(), StatusCode::CREATED);
+        let (first, of_tool) = (first.text().await.unwrap(), tool("order-2", "red").await);
+        assert_eq!((&of_tool["replayed"], service.balance(&customer).await.unwrap()), (&json!(false), 8));
+        release(&service, folder.path(), &["Accord"]);
+        assert_eq!(service.operator(&["catalog", "reload"]).unwrap()["changed"], true);
+
+        for _ in 0..2 {
+            let again = make(&service, &customer, "order-1", &civic("red")).await;
+            assert_eq!((again.status(), &again.headers()["idempotent-replayed"]), (StatusCode::CREATED, &"true".parse().unwrap()));
+            assert!(again.headers().contains_key("ratelimit-remaining"));
+            assert_eq!(again.text().await.unwrap(), first);
+            let again = tool("order-2", "red").await;
+            assert_eq!((&again["replayed"], &again["data"]), (&json!(true), &of_tool["data"]), "{again}");
+        }
+        // Another request, another name, or another account's, is what the catalog says.
+        let neighbour = service.customer(10).unwrap();
+        for (customer, name, color) in [(&customer, "order-1", "blue"), (&customer, "order-3", "red"), (&neighbour, "order-1", "red")] {
+            let refused = make(&service, customer, name, &civic(color)).await;
+            assert_eq!(refused.status(), StatusCode::NOT_FOUND, "{name} {color}");
+        }
+        assert_eq!(tool("order-2", "blue").await["status"], 404);
+        assert_eq!((service.balance(&customer).await.unwrap(), service.balance(&neighbour).await.unwrap()), (8, 10));
+    }
+
     async fn the_same_request_again_is_the_same_answer_for_nothing(db: DatabaseChoice) {
         let mut service = Service::start(db).await.unwrap();
         let customer = service.customer(10).unwrap();

@@ -42,14 +42,44 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// `meaning` is what is asked for; `text` its bytes as releases before this rule took them for the fingerprint. What they kept is found
-    /// by it for the day that it is kept.
+    /// `meaning` is what is asked for; `text` is the request as it was sent, which releases before this rule took for the fingerprint. What they
+    /// kept is found by it, and what is not understood any more.
     pub fn of(meaning: &Value, text: &[u8]) -> Self {
         let mut meaning = meaning.clone();
         meaning.sort_all_objects();
         let of_meaning = format!("2:{}", hex::encode(Sha256::digest(meaning.to_string())));
-        Fingerprint { of_meaning, of_text: hex::encode(Sha256::digest(text)) }
+        Fingerprint { of_meaning, of_text: text_sha256(text) }
     }
+}
+
+fn text_sha256(text: &[u8]) -> String {
+    hex::encode(Sha256::digest(text))
+}
+
+/// The answer that was kept for a request which is refused now, because the catalog has changed since it was charged: the answer to the very same
+/// request, as it was sent. `None` where there is none, or no name; 409 while it is being answered.
+pub async fn kept_for(
+    app: &App,
+    caller: &Caller,
+    endpoint: &'static str,
+    key: Option<&str>,
+    text: &[u8],
+) -> Result<Option<Kept>, Problem> {
+    let Some(key) = key else { return Ok(None) };
+    let named = (endpoint, key);
+    match idempotency::known(&app.db, app.clock.now(), &caller.account_id, named, &text_sha256(text)).await? {
+        Some(Claimed::Done(kept)) => Ok(Some(kept)),
+        Some(Claimed::Running) => Err(in_use()),
+        Some(Claimed::Ours(_) | Claimed::OtherRequest) | None => Ok(None),
+    }
+}
+
+fn in_use() -> Problem {
+    Problem::conflict(
+        "idempotency_key_in_use",
+        "A request with this idempotency key is being answered: ask again in a moment.",
+    )
+    .retry_after(1)
 }
 
 /// Claims a request, if it is named. 409 while another one has its name, 422 when that asked for something else.
@@ -69,11 +99,7 @@ pub async fn begin(
     match idempotency::claim(&app.db, &app.process, app.clock.now(), named).await? {
         Claimed::Ours(attempt) => Ok(Begun::Ours(Some(attempt))),
         Claimed::Done(kept) => Ok(Begun::Done(kept)),
-        Claimed::Running => Err(Problem::conflict(
-            "idempotency_key_in_use",
-            "A request with this idempotency key is being answered: ask again in a moment.",
-        )
-        .retry_after(1)),
+        Claimed::Running => Err(in_use()),
         Claimed::OtherRequest => Err(Problem::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "idempotency_key_reused",

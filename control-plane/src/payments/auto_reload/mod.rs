@@ -12,7 +12,7 @@ use crate::config::prices::Pack;
 use crate::db::{Database, Tx};
 use sqlx::Row;
 
-/// Reloads of an account in a day: a lost key should not empty a card.
+/// Reloads of an account in a day that Stripe was asked for: a lost key should not empty a card. Those that were ended before that charged nothing.
 const A_DAY_MAX: i64 = 10;
 
 /// Accounts looked at, and reloads tried, in one sweep.
@@ -150,7 +150,8 @@ struct Low {
 const IS_DUE: &str = "a.is_on = 1 and b.credits < a.threshold_credits and c.payment_method is not null
     and not exists (select 1 from payments p where p.account_id = a.account_id and p.purpose = 'reload'
             and (p.state = 'open' or (p.state = 'cancelled' and p.unknown_until_ms > $1)))
-    and (select count(*) from payments p where p.account_id = a.account_id and p.purpose = 'reload' and p.created_at_ms > $2) < $3";
+    and (select count(*) from payments p where p.account_id = a.account_id and p.purpose = 'reload' and p.attempts > 0
+            and p.created_at_ms > $2) < $3";
 
 async fn low(db: &Database, now: UnixMs) -> Result<Vec<Low>, sqlx::Error> {
     let sql = format!(

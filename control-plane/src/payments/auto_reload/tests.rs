@@ -178,6 +178,35 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
     }
 }
 
+/// Two processes with different packs end each other's reloads before Stripe is asked.
+#[tokio::test]
+async fn reloads_that_stripe_was_never_asked_for_do_not_use_up_the_day() {
+    let dearer = [Pack { cents: 600, ..PACK }];
+    for db in databases().await {
+        let account_id = low_account(&db).await;
+        let low = Low { account_id: account_id.clone(), pack_credits: PACK.credits };
+        for number in 0..A_DAY_MAX + 5 {
+            assert!(begin(&db, &low, &PACK, NOW).await.expect("begins"), "{number}");
+            let due = due_of(&db, &account_id, NOW).await.expect("is due");
+            assert!(!claim(&db, &dearer, &due, NOW, NOW.plus_ms(1)).await.expect("claims"), "{number}: another price");
+        }
+        // Those that Stripe was asked for do.
+        for number in 0..A_DAY_MAX {
+            assert!(begin(&db, &low, &PACK, NOW).await.expect("begins"), "{number}");
+            let due = due_of(&db, &account_id, NOW).await.expect("is due");
+            assert!(claim(&db, &PACKS, &due, NOW, NOW.plus_ms(1)).await.expect("claims"), "{number}");
+            settle::charged(&db, &paid(&due), NOW).await.expect("credits");
+            let mut tx = db.begin().await.expect("begin");
+            let reference = format!("spent {number}");
+            let all = ledger::Payment { reference: &reference, credits: Credits(5000), reason: "spent" };
+            ledger::take_back(&mut tx, &account_id, all, NOW).await.expect("takes");
+            tx.commit().await.expect("commit");
+        }
+        assert!(!begin(&db, &low, &PACK, NOW).await.expect("looks"), "ten a day");
+        assert!(begin(&db, &low, &PACK, NOW.plus_ms(DAY_MS)).await.expect("begins"), "a day later");
+    }
+}
+
 /// Stripe did not answer, and until it is asked again something changes. The bool: whether it is asked again.
 #[tokio::test]
 async fn what_is_not_wanted_any_more_is_not_asked_for_again() {

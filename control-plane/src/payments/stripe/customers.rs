@@ -50,26 +50,65 @@ pub async fn establish(
     Ok(find(db, account_id).await?.ok_or(sqlx::Error::RowNotFound)?)
 }
 
-/// Remembers which card may be charged; `None`: none.
-pub async fn keep_card(db: &Database, account_id: &str, payment_method: Option<String>) -> Result<(), sqlx::Error> {
-    let update = sqlx::query("update stripe_customers set payment_method = $1 where account_id = $2")
+/// Keeps the newest card that Stripe has of a customer as the one that may be charged, unless a purchase since `chosen_at` has kept another;
+/// `None`: Stripe has none. `chosen_at` is when Stripe was asked.
+pub async fn keep_newest(
+    db: &Database,
+    customer: &str,
+    payment_method: Option<&str>,
+    chosen_at: UnixMs,
+) -> Result<(), sqlx::Error> {
+    let mut tx = db.begin().await?;
+    // Stripe's times are whole seconds: of the same second, a purchase counts as the later one.
+    let chosen_at = UnixMs(chosen_at.0 / 1000 * 1000);
+    keep(&mut tx, customer, payment_method, chosen_at, chosen_at).await?;
+    tx.commit().await
+}
+
+/// Keeps the card of a purchase, unless a newer purchase or newer settings have kept another.
+pub(super) async fn keep_card_of(tx: &mut Tx<'_>, card: &KeptCard, now: UnixMs) -> Result<(), sqlx::Error> {
+    keep(tx, &card.customer, Some(&card.payment_method), card.chosen_at, now).await
+}
+
+/// Events come late and in any order: an older choice never replaces a newer one, and a detached card is never kept again.
+async fn keep(
+    tx: &mut Tx<'_>,
+    customer: &str,
+    payment_method: Option<&str>,
+    chosen_at: UnixMs,
+    now: UnixMs,
+) -> Result<(), sqlx::Error> {
+    if let Some(payment_method) = payment_method {
+        let detached: i64 = sqlx::query_scalar(
+            "insert into stripe_cards (payment_method, is_detached, told_at_ms) values ($1, 0, $2)
+             on conflict (payment_method) do update set told_at_ms = excluded.told_at_ms returning is_detached",
+        )
         .bind(payment_method)
-        .bind(account_id.to_owned());
-    db.write(update).await?;
-    Ok(())
-}
-
-/// The same, as an event tells it.
-pub(super) async fn keep_card_of(tx: &mut Tx<'_>, card: &KeptCard) -> Result<(), sqlx::Error> {
-    sqlx::query("update stripe_customers set payment_method = $1 where customer = $2")
-        .bind(&card.payment_method)
-        .bind(&card.customer)
-        .execute(&mut **tx)
+        .bind(now.0)
+        .fetch_one(&mut **tx)
         .await?;
+        if detached == 1 {
+            return Ok(());
+        }
+    }
+    sqlx::query(
+        "update stripe_customers set payment_method = $1, card_chosen_at_ms = $2 where customer = $3 and card_chosen_at_ms <= $2",
+    )
+    .bind(payment_method.map(str::to_owned))
+    .bind(chosen_at.0)
+    .bind(customer)
+    .execute(&mut **tx)
+    .await?;
     Ok(())
 }
 
-/// A card may no longer be charged: a reload that waits to charge it ends.
+/// Forgets which cards were kept and detached long ago: Stripe tells nothing of a purchase for so long. Kept cards stay with their customers.
+pub(super) async fn forget_old_cards(db: &Database, before: UnixMs) -> Result<(), sqlx::Error> {
+    db.write(sqlx::query("delete from stripe_cards where told_at_ms < $1").bind(before.0)).await?;
+    Ok(())
+}
+
+/// A card may no longer be charged: it is not kept any more, also by events that are still to come, and a reload that waits to charge it ends.
 pub(super) async fn forget_card(tx: &mut Tx<'_>, payment_method: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
     let owners = sqlx::query(
         "select account_id from stripe_customers where payment_method = $1
@@ -82,6 +121,15 @@ pub(super) async fn forget_card(tx: &mut Tx<'_>, payment_method: &str, now: Unix
     for owner in owners {
         account::lock(tx, owner.try_get(0)?).await?;
     }
+    // Before the customers, as where a card is kept: who keeps this one at the same time is waited for.
+    sqlx::query(
+        "insert into stripe_cards (payment_method, is_detached, told_at_ms) values ($1, 1, $2)
+         on conflict (payment_method) do update set is_detached = 1, told_at_ms = excluded.told_at_ms",
+    )
+    .bind(payment_method)
+    .bind(now.0)
+    .execute(&mut **tx)
+    .await?;
     let forgotten = sqlx::query("update stripe_customers set payment_method = null where payment_method = $1")
         .bind(payment_method)
         .execute(&mut **tx)

@@ -2,6 +2,7 @@
 
 use super::client::CURRENCY;
 use super::returns::{Return, ReturnKind, ReturnState};
+use crate::clock::UnixMs;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -89,6 +90,8 @@ pub struct Paid {
 pub struct KeptCard {
     pub customer: String,
     pub payment_method: String,
+    /// When the purchase was made at Stripe, whenever its event comes.
+    pub chosen_at: UnixMs,
 }
 
 #[derive(Deserialize)]
@@ -134,6 +137,9 @@ impl Presentment {
 pub struct PaymentIntent {
     pub id: String,
     pub status: String,
+    /// Unix seconds. Without it the card counts as older than any other.
+    #[serde(default)]
+    created: i64,
     amount: i64,
     amount_received: Option<i64>,
     currency: String,
@@ -326,7 +332,8 @@ impl PaymentIntent {
         }
         let kept = match (self.setup_future_usage.as_deref(), self.customer, self.payment_method) {
             (Some("off_session"), Some(customer), Some(method)) => {
-                Some(KeptCard { customer: customer.into(), payment_method: method.into() })
+                let chosen_at = UnixMs(self.created.saturating_mul(1000));
+                Some(KeptCard { customer: customer.into(), payment_method: method.into(), chosen_at })
             }
             _ => None,
         };

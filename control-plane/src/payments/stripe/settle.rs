@@ -104,6 +104,7 @@ pub async fn charged(db: &Database, paid: &Paid, now: UnixMs) -> Result<Outcome,
 /// Forgets events of long ago: Stripe sends one again for a month at most, and payments are credited once without this list too.
 pub async fn forget_events(db: &Database, before: UnixMs) -> Result<u64, sqlx::Error> {
     returns::forget_unknown(db, before).await?;
+    customers::forget_old_cards(db, before).await?;
     db.write(sqlx::query("delete from webhook_events where received_at_ms < $1").bind(before.0)).await
 }
 
@@ -209,7 +210,7 @@ async fn received(tx: &mut Tx<'_>, paid: &Paid, now: UnixMs) -> Result<Outcome, 
         payment.price.is_paid = true;
     }
     if let Some(card) = &paid.kept {
-        customers::keep_card_of(tx, card).await?;
+        customers::keep_card_of(tx, card, now).await?;
     }
     bring_up_to_date(tx, payment, Vec::new(), now).await
 }

@@ -348,7 +348,8 @@ class Cyclorama:
     def poll_device_login(self, device_code: str) -> DeviceTokenResponse:
         """The key, once, or an error: `authorization_pending`, `slow_down`, `expired_token`."""
         body = {"device_code": device_code}
-        return self._json(DeviceTokenResponse, Request("POST", "/api/auth/device/token", body=body, repeatable=False))
+        request = Request("POST", "/api/auth/device/token", body=body, repeatable=False, is_device_poll=True)
+        return self._json(DeviceTokenResponse, request)
 
     def wait_for_device_login(self, started: DeviceCodeResponse) -> DeviceTokenResponse:
         """Polls until a person has decided or the login has expired (`expired_token`)."""

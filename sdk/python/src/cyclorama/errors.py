@@ -31,7 +31,7 @@ class CycloramaError(Exception):
         self.status = status
         # For the operator of the service.
         self.request_id = request_id
-        # The whole problem document: `parameter`, `index`, `suggestions` and whatever else it says.
+        # The whole problem document: `parameter`, `index`, `suggestions` and whatever else it says. Empty when the service sent none.
         self.document: Dict[str, Any] = dict(document or {})
         self.retry_after_seconds = retry_after_seconds
 
@@ -83,18 +83,33 @@ _CLASSES = {
 }
 
 
-def from_answer(status: int, headers: Mapping[str, str], document: Any) -> CycloramaError:
-    """`document` is the body's JSON, or None when it is none."""
-    known = document if isinstance(document, dict) else {}
-    code = known.get("code") or known.get("error")
+def from_answer(status: int, headers: Mapping[str, str], document: Any, is_device_poll: bool = False) -> CycloramaError:
+    """`document` is the body's JSON, or None when it is none. `is_device_poll`: refusals may have the form of RFC 6749."""
+    code = _code_of(status, document, is_device_poll)
+    known = document if code else {}
     return _CLASSES.get(status, CycloramaError)(
-        code if isinstance(code, str) else "unexpected_answer",
-        str(known.get("detail") or code or f"The answer has status {status} and is no problem document."),
+        code or "unexpected_answer",
+        str(known.get("detail") or code or f"The answer has status {status} and is no problem document of the service."),
         status=status,
         request_id=known.get("request_id") or headers.get("x-request-id"),
         document=known,
         retry_after_seconds=_retry_after(headers.get("retry-after", ""), headers.get("date", "")),
     )
+
+
+def _code_of(status: int, document: Any, is_device_poll: bool) -> Optional[str]:
+    """The code of the service's own refusal: a problem document has `code`, `request_id` and the answer's `status`, a refused poll of a
+    device login `error` and `request_id`. None for any other document: a gateway may answer with JSON of its own."""
+    if not isinstance(document, dict) or not _is_text(document.get("request_id")):
+        return None
+    code, told, error = document.get("code"), document.get("status"), document.get("error")
+    if _is_text(code) and type(told) is int and told == status:
+        return code
+    return error if is_device_poll and _is_text(error) else None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 def _retry_after(text: str, date: str) -> Optional[int]:

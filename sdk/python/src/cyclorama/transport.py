@@ -28,7 +28,10 @@ _NOT_SENT = (ConnectionRefusedError, socket.gaierror)
 
 @dataclass(frozen=True)
 class Retries:
-    """When a request is sent again: after 429, 503 and a lost connection, never after 402."""
+    """When a request is sent again: after 429, 503 and a lost connection, never after 402.
+
+    A request that spends and has no name is sent again only when the service itself has refused it, or when nothing has reached it.
+    """
 
     # Beside the first attempt; 0 never tries again.
     attempts: int = 4
@@ -46,6 +49,8 @@ class Request:
     body: Any = None
     # Whether it may be sent again when nobody knows if it was done: it spends nothing, or has an Idempotency-Key.
     repeatable: bool = True
+    # Refused in the form of RFC 6749 and not by a problem document.
+    is_device_poll: bool = False
 
 
 class Answer:
@@ -149,8 +154,8 @@ class Transport:
         # The first attempt of this very request is still at work.
         if error.code == "idempotency_key_in_use":
             return True
-        # Of somebody between: whether the service has done what was asked is not known.
-        if error.status == 503 and error.code == "unexpected_answer" and not request.repeatable:
+        # A gateway has answered: whether the service has done what was requested is not known.
+        if error.code == "unexpected_answer" and not request.repeatable:
             return False
         # A device that polls too fast has to slow down, which is the caller's rhythm.
         return error.status in (429, 503) and error.code != "slow_down"
@@ -188,7 +193,8 @@ class Transport:
             if answer.status in (304, 308):
                 return answer
             with answer:
-                raise errors.from_answer(answer.status, answer.headers, answer.document()) from None
+                document = answer.document()
+                raise errors.from_answer(answer.status, answer.headers, document, request.is_device_poll) from None
         except urllib.error.URLError as cause:
             reason = cause.reason if isinstance(cause.reason, Exception) else cause
             raise errors.connection_failed(reason) from reason

@@ -23,7 +23,8 @@ impl Client {
 
     /// The key, once, or an error: `authorization_pending`, `slow_down`, `expired_token`.
     pub async fn poll_device_login(&self, device_code: &str) -> Result<DeviceTokenResponse, Error> {
-        self.json(&Request::post("/api/auth/device/token").body(&json!({ "device_code": device_code }))?).await
+        let request = Request::post("/api/auth/device/token").device_poll();
+        self.json(&request.body(&json!({ "device_code": device_code }))?).await
     }
 
     /// Polls until a person has decided or the login has expired (`expired_token`).

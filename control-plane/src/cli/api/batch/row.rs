@@ -6,7 +6,6 @@ use crate::clock::DAY_MS;
 use anyhow::Context;
 use cyclorama_client::types::ImageRequest;
 use cyclorama_client::{Client, Error, ErrorKind, ImageUrlsRequest};
-use serde_json::Value;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -202,15 +201,10 @@ fn invalid(detail: &str) -> Outcome {
     Outcome::Failed { code: "invalid_row".to_owned(), detail: detail.to_owned(), request_id: String::new() }
 }
 
-/// A proxy in between has answered, and not the service: an answer that has a status and is no problem document of the service's. It says
-/// nothing about what was charged, whatever its status and also where it is JSON of its own.
+/// A proxy in between has answered, and not the service. Its answer says nothing about what was charged, whatever its status and also where
+/// it is JSON of its own: the client knows the service's problem documents from others.
 fn is_of_another(error: &Error) -> bool {
-    let document = error.document();
-    let is_text = |name: &str| document.get(name).is_some_and(Value::is_string);
-    let is_problem = is_text("code")
-        && is_text("request_id")
-        && document.get("status").and_then(Value::as_u64) == error.status().map(u64::from);
-    error.status().is_some() && !is_problem
+    error.status().is_some() && error.code() == "unexpected_answer"
 }
 
 /// The render failed now, or did when the address was loaded first: its credit is back.

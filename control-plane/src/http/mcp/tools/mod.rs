@@ -60,11 +60,16 @@ impl<'a> Call<'a> {
 
     /// The fingerprint of a call that asks for `meaning`.
     fn fingerprint(&self, meaning: &Value) -> Fingerprint {
+        Fingerprint::of(meaning, self.text().as_bytes())
+    }
+
+    /// The arguments as they were sent, without the name of the call.
+    fn text(&self) -> String {
         let mut sent = self.sent.clone();
         sent.remove("idempotency_key");
         let mut sent = Value::Object(sent);
         sent.sort_all_objects();
-        Fingerprint::of(meaning, sent.to_string().as_bytes())
+        sent.to_string()
     }
 }
 

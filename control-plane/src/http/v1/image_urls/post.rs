@@ -10,7 +10,9 @@ use crate::http::json;
 use crate::http::openapi::requests::ImageUrlsRequest;
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{problem, refuse, vehicle_not_found};
-use crate::http::v1::named_request::{Begun, Fingerprint, NamedRequest, REPLAYED, begin, kept_or_given_up, key_of};
+use crate::http::v1::named_request::{
+    Begun, Fingerprint, NamedRequest, REPLAYED, begin, kept_for, kept_or_given_up, key_of,
+};
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::idempotency::Kept;
 use crate::ledger::{AnswerToKeep, Credits, Window};
@@ -89,19 +91,28 @@ pub struct ImageUrlsResponse {
 )]
 pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId, request: Request) -> Response {
     let headers = request.headers().clone();
-    let understood = async {
+    let read = async {
         caller.require(Scope::ImagesRead)?;
         let body = read_any_body(request, &app).await?;
-        let parsed = json::value(&body)?;
-        Ok((understand(&app, &parsed)?, body, key_of(&headers)?))
+        Ok((json::value(&body)?, body))
     };
-    let (asked, body, key) = match understood.await {
-        Ok(understood) => understood,
+    let (parsed, body) = match read.await {
+        Ok(read) => read,
         Err(refusal) => return refuse(&app, &caller, refusal).await,
     };
-    let fingerprint = Fingerprint::of(&asked.meaning(), &body);
-    let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), fingerprint: &fingerprint };
-    let (window, made) = make(&app, &caller, request_id.0, &asked, named).await;
+    let understood = understand(&app, &parsed).and_then(|asked| Ok((asked, key_of(&headers)?)));
+    let (window, made) = match understood {
+        Ok((asked, key)) => {
+            let fingerprint = Fingerprint::of(&asked.meaning(), &body);
+            let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), fingerprint: &fingerprint };
+            make(&app, &caller, request_id.0, &asked, named).await
+        }
+        Err(refusal) => {
+            let key = key_of(&headers).unwrap_or_default();
+            let made = made_before(&app, &caller, key.as_deref(), &body, refusal).await;
+            uncharged(&app, &caller, made).await
+        }
+    };
     let response = match made {
         Ok(Made { answer, replayed: false }) => (StatusCode::CREATED, Json(answer)).into_response(),
         Ok(Made { answer, replayed: true }) => {
@@ -148,6 +159,17 @@ pub async fn make(
         Made { answer, replayed: false }
     });
     (window, made)
+}
+
+/// The answer that was given to the very same request before it was refused, which the catalog may do once it has changed; else the refusal.
+pub async fn made_before(
+    app: &App,
+    caller: &Caller,
+    key: Option<&str>,
+    text: &[u8],
+    refusal: Problem,
+) -> Result<Made, Problem> {
+    kept_for(app, caller, ENDPOINT, key, text).await?.map(|kept| replayed(&kept)).ok_or(refusal)
 }
 
 /// What ends before a charge is counted all the same.

@@ -29,8 +29,9 @@ pub async fn post(
         }
         // A card that was kept before; without one, the next purchase keeps its card.
         if let Some(customer) = customers::find(&app.db, &user.account_id).await? {
+            let asked_at = app.clock.now();
             let card = stripe.newest_card(&customer.id).await.map_err(page::no_answer)?;
-            customers::keep_card(&app.db, &user.account_id, card).await?;
+            customers::keep_newest(&app.db, &customer.id, card.as_deref(), asked_at).await?;
         }
         let settings = AutoReload { is_on, threshold_credits: threshold, pack_credits: pack.credits };
         auto_reload::set(&app.db, &app.config.prices.packs, &user.account_id, settings, app.clock.now()).await?;
