@@ -62,7 +62,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
-use tokio::sync::watch;
+use wait::Watched;
 
 /// Attempts at a job before its waiters are told that it failed.
 const ATTEMPTS_MAX: i64 = 3;
@@ -134,9 +134,6 @@ impl From<sqlx::Error> for RenderError {
     }
 }
 
-/// What a watched variant comes to; `None` while it is in the making.
-type Outcome = Option<Result<Picture, RenderError>>;
-
 /// Handle of everything above; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Renders(Arc<Shared>);
@@ -160,8 +157,8 @@ struct Shared {
     receiving: Receiving,
     /// Leases whose result is being accepted here, by job and fence: their upload addresses take nothing meanwhile.
     accepting: Mutex<HashSet<(String, i64)>>,
-    /// One task per variant that requests of this process wait for.
-    watched: Mutex<HashMap<(Variant, Asker), watch::Receiver<Outcome>>>,
+    /// One task per variant and asker that requests of this process wait for.
+    watched: Mutex<HashMap<(Variant, Asker), Watched>>,
 }
 
 impl Renders {

@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use sqlx::Row;
 use std::convert::Infallible;
 
+mod abandoned;
 mod free_accounts;
 mod joining;
 mod nodes_at_fault;
