@@ -47,12 +47,14 @@ fn is_good(answer: &watch::Receiver<Answer>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::DatabaseKind;
     use crate::test_database::databases;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[tokio::test(flavor = "multi_thread")]
     async fn however_many_ask_one_of_them_waits_for_the_writer() {
-        for database in databases().await {
+        // PostgreSQL has no single writer that a test could hold.
+        for database in databases().await.into_iter().filter(|database| database.kind == DatabaseKind::Sqlite) {
             let (probe, pings) = (Probe::default(), Arc::new(AtomicUsize::new(0)));
             let ask = || {
                 let (probe, pings, database) = (probe.clone(), pings.clone(), database.clone());
@@ -66,20 +68,15 @@ mod tests {
             };
             let held = database.begin().await.expect("begins");
             // Whoever hangs up has begun the ping all the same.
-            assert!(
-                tokio::time::timeout(Duration::from_millis(1), ask()).await.is_ok_and(|ready| ready)
-                    || pings.load(Ordering::SeqCst) == 1
-            );
-            let asking: Vec<_> = (0..200).map(|_| tokio::spawn(ask())).collect();
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            assert!(futures::poll!(Box::pin(ask())).is_pending());
+            let mut asking = Box::pin(futures::future::join_all((0..200).map(|_| ask())));
+            assert!(futures::poll!(asking.as_mut()).is_pending());
             held.rollback().await.expect("ends");
-            for asked in asking {
-                assert!(asked.await.expect("ends"), "{:?}", database.kind);
-            }
-            assert_eq!(pings.load(Ordering::SeqCst), 1, "{:?}", database.kind);
+            assert!(asking.await.into_iter().all(|is_ready| is_ready));
+            assert_eq!(pings.load(Ordering::SeqCst), 1);
             tokio::time::sleep(KEPT).await;
             assert!(ask().await);
-            assert_eq!(pings.load(Ordering::SeqCst), 2, "an old answer says nothing, {:?}", database.kind);
+            assert_eq!(pings.load(Ordering::SeqCst), 2, "an old answer says nothing");
         }
     }
 
