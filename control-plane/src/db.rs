@@ -11,10 +11,12 @@
 //! connection forgets the pages that it remembers as soon as another one has written.
 
 mod health;
+mod probe;
 
 use crate::clock;
 use crate::config::Secret;
 use health::Health;
+use probe::Probe;
 use sqlx::any::{AnyArguments, AnyPoolOptions, AnyRow};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::PgListener;
@@ -57,6 +59,7 @@ pub struct Database {
     pub kind: DatabaseKind,
     url: Secret,
     health: Health,
+    probe: Probe,
     /// On SQLite one connection; on PostgreSQL the readers' pool.
     writers: AnyPool,
 }
@@ -118,7 +121,7 @@ impl Database {
                 (pool.clone(), pool)
             }
         };
-        Ok(Self { readers, kind, url: Secret::new(url), health, writers })
+        Ok(Self { readers, kind, url: Secret::new(url), health, probe: Probe::default(), writers })
     }
 
     /// Begins a transaction that may write. On SQLite it takes the write lock at once: a transaction that reads first and
@@ -210,10 +213,15 @@ impl Database {
         written
     }
 
-    /// Whether it answers, and what was written last could be written: who cannot charge is not ready.
+    /// Whether it answers, and what was written last could be written: who cannot charge is not ready. However many ask, one of them at a time
+    /// takes a turn of the database.
     pub async fn is_ready(&self) -> bool {
-        self.health.is_writable(Instant::now())
-            && matches!(tokio::time::timeout(PING_MAX, self.ping()).await, Ok(Ok(())))
+        if !self.health.is_writable(Instant::now()) {
+            return false;
+        }
+        let database = self.clone();
+        let ping = async move { matches!(tokio::time::timeout(PING_MAX, database.ping()).await, Ok(Ok(()))) };
+        self.probe.ask(ping).await
     }
 
     /// One statement there and back, and on SQLite a turn as its writer.

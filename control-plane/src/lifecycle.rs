@@ -13,7 +13,7 @@ use crate::app::{App, Parts};
 use crate::catalog::{CurrentCatalog, reload};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::config::farm::{Farm, NodeMode};
+use crate::config::farm::NodeMode;
 use crate::config::prices::Payments;
 use crate::config::storage::Storage;
 use crate::db::Database;
@@ -148,7 +148,7 @@ pub async fn open(
     let store = ObjectStore::open(&storage.objects).await.context("CYCLORAMA_OBJECTS")?;
     let process = ProcessId::new();
     let meter = Meter::start(db.clone(), Clock::SYSTEM, process.clone());
-    let renders = Renders::new(db.clone(), Clock::SYSTEM, store.clone(), render_settings(&config.farm, &base_url));
+    let renders = Renders::new(db.clone(), Clock::SYSTEM, store.clone(), render_settings(&config, &base_url));
     let (telemetry, writers) = telemetry::Sink::start(db.clone(), Clock::SYSTEM, config.limits.events);
     // Before the first request: what a crash left open is put right.
     let mut sweepers = vec![
@@ -252,7 +252,12 @@ fn lock(storage: &Storage) -> anyhow::Result<std::fs::File> {
     Ok(file)
 }
 
-fn render_settings(farm: &Farm, base_url: &str) -> renders::Settings {
+/// Of the turns that nodes have, one token's requests for work take at most one in so many: half of what one network may have, so that nodes with
+/// another token find turns also where all of them are in one network.
+const POLLS_SHARE: usize = 4;
+
+fn render_settings(config: &Config, base_url: &str) -> renders::Settings {
+    let farm = &config.farm;
     renders::Settings {
         lease_seconds: farm.lease_seconds,
         heartbeat_seconds: farm.heartbeat_seconds,
@@ -261,6 +266,7 @@ fn render_settings(farm: &Farm, base_url: &str) -> renders::Settings {
         render_cost_microusd: farm.render_cost_microusd,
         node_usd_per_hour_max: farm.node_usd_per_hour_max,
         nodes_per_token: farm.nodes_per_token,
+        polls_per_token: config.limits.connections_max / POLLS_SHARE,
         rules: farm.budget_rules.clone(),
         base_url: base_url.to_owned(),
         queue_max: renders::QUEUE_MAX,

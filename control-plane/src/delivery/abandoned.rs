@@ -30,7 +30,7 @@ pub(super) async fn refuse_too_many(app: &App, caller: &Caller, order: &Order) -
 
 /// Notes that the client of a new picture has left. Done before its credits are given back, so that they are not used to ask again meanwhile.
 pub(super) async fn note(app: &App, account_id: &str, order: &Order) {
-    if let Err(error) = app.renders.mark_abandoned(&order.variant, account_id).await {
+    if let Err(error) = app.renders.abandon(&order.variant, account_id).await {
         tracing::warn!(error = &error as &dyn std::error::Error, account_id, "an abandoned render was not noted");
     }
 }

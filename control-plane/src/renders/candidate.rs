@@ -178,6 +178,7 @@ impl Renders {
             is_candidate: false,
             turn: self.next_turn(tx, &asker).await?,
             asker,
+            begun_by: None,
         };
         self.insert_job(tx, paint, self.0.clock.now().0 + REPAINT_WAITS_MS).await
     }

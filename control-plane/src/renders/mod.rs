@@ -56,13 +56,13 @@ use crate::clock::{self, Clock, UnixMs};
 use crate::db::Database;
 use crate::objects::ObjectStore;
 use cyclorama_core::Variant;
-use receiving::Receiving;
+use receiving::{Polls, Receiving};
 use signals::Signals;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
-use tokio::sync::watch;
+use wait::Watched;
 
 /// Attempts at a job before its waiters are told that it failed.
 const ATTEMPTS_MAX: i64 = 3;
@@ -92,6 +92,8 @@ pub struct Settings {
     pub node_usd_per_hour_max: f64,
     /// Nodes of one token that may be at work at once, and of which a row is kept.
     pub nodes_per_token: i64,
+    /// Their requests for work that may wait at once in a process.
+    pub polls_per_token: usize,
     pub rules: Rules,
     /// In front of upload addresses; no slash at the end. The embedded node has its own, see [`Renders::local_node`].
     pub base_url: String,
@@ -134,9 +136,6 @@ impl From<sqlx::Error> for RenderError {
     }
 }
 
-/// What a watched variant comes to; `None` while it is in the making.
-type Outcome = Option<Result<Picture, RenderError>>;
-
 /// Handle of everything above; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Renders(Arc<Shared>);
@@ -158,14 +157,16 @@ struct Shared {
     /// Jobs handed out by this process since the last one of prewarming.
     since_prewarm: AtomicU64,
     receiving: Receiving,
+    polls: Polls,
     /// Leases whose result is being accepted here, by job and fence: their upload addresses take nothing meanwhile.
     accepting: Mutex<HashSet<(String, i64)>>,
-    /// One task per variant that requests of this process wait for.
-    watched: Mutex<HashMap<(Variant, Asker), watch::Receiver<Outcome>>>,
+    /// One task per variant and asker that requests of this process wait for.
+    watched: Mutex<HashMap<(Variant, Asker), Watched>>,
 }
 
 impl Renders {
     pub fn new(database: Database, clock: Clock, store: ObjectStore, settings: Settings) -> Self {
+        let polls = Polls::of_one_token(settings.polls_per_token);
         Renders(Arc::new(Shared {
             database,
             began_at: clock.now(),
@@ -179,6 +180,7 @@ impl Renders {
             given: Mutex::default(),
             since_prewarm: AtomicU64::new(0),
             receiving: Receiving::default(),
+            polls,
             accepting: Mutex::default(),
             watched: Mutex::default(),
         }))

@@ -1,6 +1,7 @@
 //! Render nodes: asking for work, heartbeats, orders, quarantine.
 
 use super::queue::{Claimant, Loss};
+use super::receiving::NoPlace;
 use super::signals::Signal;
 use super::state::column;
 use super::{Renders, Standing, cost, fault};
@@ -26,6 +27,9 @@ pub enum NodeError {
     Unknown,
     #[error("`{field}` {rule}")]
     Invalid { field: &'static str, rule: &'static str },
+    /// Nodes of its token ask for work already, as many as may at once.
+    #[error("too many nodes of this token ask for work at once")]
+    TooMany,
     #[error("the object store failed")]
     Store(#[from] ObjectError),
     #[error("the database does not answer")]
@@ -66,7 +70,8 @@ pub struct NodeCounts {
 }
 
 impl Renders {
-    /// Gives the node work, waiting up to `wait_seconds` for some. Empty: none came, or it may have none.
+    /// Gives the node work, waiting up to `wait_seconds` for some. Empty: none came, or it may have none, or a newer request of the node has come. A
+    /// node without a free slot is kept for one look only, so that it does not ask without a pause.
     pub async fn work(
         &self,
         token_id: &str,
@@ -75,7 +80,16 @@ impl Renders {
         wait_seconds: u64,
         stopping: impl Future<Output = ()>,
     ) -> Result<Vec<Job>, NodeError> {
-        let until = tokio::time::Instant::now() + Duration::from_secs(wait_seconds.min(WAIT_SECONDS_MAX));
+        let wait = Duration::from_secs(wait_seconds.min(WAIT_SECONDS_MAX));
+        let wait = if free > 0 { wait } else { wait.min(self.settings().look_again) };
+        let until = tokio::time::Instant::now() + wait;
+        // Of this token: nobody ends a request of another one's node.
+        let key = (token_id.to_owned(), node_id.to_owned());
+        let place = match self.0.polls.begin(token_id, &key).await {
+            Ok(place) => place,
+            Err(NoPlace::Replaced) => return Ok(Vec::new()),
+            Err(NoPlace::TooMany) => return Err(NodeError::TooMany),
+        };
         tokio::pin!(stopping);
         let (pipeline, rate_microusd_per_hour) = self.heard_of(token_id, node_id).await?;
         let base_url = self.base_url_for(token_id);
@@ -92,6 +106,9 @@ impl Renders {
                 }
             }
             tokio::select! {
+                biased;
+                // Takes no work for a connection that nobody may read any more.
+                () = place.replaced() => return Ok(Vec::new()),
                 () = queued => {}
                 () = tokio::time::sleep(self.settings().look_again) => {}
                 () = tokio::time::sleep_until(until) => return Ok(Vec::new()),

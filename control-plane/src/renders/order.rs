@@ -5,7 +5,7 @@
 //! one of them, which begins again.
 
 use super::budget::Reserved;
-use super::lane::{Asker, Waiting};
+use super::lane::{Asker, Lane, Waiting};
 use super::pace::RETRY_AFTER_SECONDS_USUAL;
 use super::result::FIRST_REVISION;
 use super::signals::Signal;
@@ -330,6 +330,7 @@ impl Renders {
             reserved,
             is_candidate: false,
             asker: asker.clone(),
+            begun_by: (asker.lane == Lane::Interactive).then(|| asker.account_id.clone()),
             turn,
         };
         Ok(self.insert_job(tx, job, deadline_ms).await?)
@@ -403,8 +404,8 @@ impl Renders {
         let inserted = sqlx::query(
             "insert into jobs (id, kind, vehicle_key, view, vehicle, colors, revision, seed, priority, state, fence, attempt,
                                deadline_ms, queued_at_ms, cost_microusd, budget_day, is_candidate, account_id, turn, traceparent,
-                               of_free_account)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, 0, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+                               of_free_account, begun_by)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, 0, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
              on conflict do nothing",
         )
         .bind(uuid::Uuid::now_v7().to_string())
@@ -425,6 +426,7 @@ impl Renders {
         .bind(job.turn)
         .bind(Trace::current().traceparent())
         .bind(i64::from(job.reserved.of_free_account))
+        .bind(job.begun_by)
         .execute(&mut **tx)
         .await?;
         Ok(inserted.rows_affected() == 1)
@@ -442,6 +444,8 @@ pub(super) struct NewJob<'a> {
     /// Its pictures are served to nobody until an operator takes them.
     pub is_candidate: bool,
     pub asker: Asker,
+    /// The account whose request, which it pays for, begins this job.
+    pub begun_by: Option<String>,
     /// Of its asker: [`Renders::next_turn`].
     pub turn: i64,
 }

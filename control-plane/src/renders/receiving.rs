@@ -1,8 +1,9 @@
-//! Uploads that come through this process: one at a time of each object, so many of each node token, and so many of all.
+//! What nodes keep this process busy with for a while, uploads and requests for work: one at a time of each thing, so many of each node token, and so
+//! many of all. The newer one of a thing ends the older, because a node whose connection died sends again long before this end notices.
 
-use super::UploadError;
 use crate::objects::ObjectKey;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -17,20 +18,38 @@ const AT_ONCE_OF_ONE_TOKEN: usize = AT_ONCE / 2;
 /// How long an upload waits for its place. Nodes that are refused try again with growing pauses.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
+/// How long a request for work waits for its place: until the older one of its node has ended. It has a turn meanwhile that others may need.
+const POLL_WAIT_MAX: Duration = Duration::from_millis(100);
+
+/// Why one more found no place, or lost it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoPlace {
+    TooMany,
+    /// A newer one of the same thing has begun.
+    Replaced,
+}
+
+/// Uploads, by the object.
+pub(super) type Receiving = Busy<ObjectKey>;
+
+/// Requests for work, by the token and the node.
+pub(super) type Polls = Busy<(String, String)>;
+
+/// The places for one kind of request.
 #[derive(Debug)]
-pub(super) struct Receiving {
+pub(super) struct Busy<K: Eq + Hash> {
     all: Arc<Semaphore>,
     of_one_token: usize,
     wait_max: Duration,
-    state: Mutex<State>,
+    state: Mutex<State<K>>,
 }
 
-#[derive(Debug, Default)]
-struct State {
+#[derive(Debug)]
+struct State<K> {
     next: u64,
-    /// The latest upload of each object.
-    latest: HashMap<ObjectKey, (u64, CancellationToken)>,
-    /// The places of each token that has an upload under way.
+    /// The latest one of each thing.
+    latest: HashMap<K, (u64, CancellationToken)>,
+    /// The places of each token that has one under way.
     of_tokens: HashMap<String, Weak<Semaphore>>,
 }
 
@@ -40,39 +59,47 @@ impl Default for Receiving {
     }
 }
 
-/// An upload's place; given back when it is dropped.
+/// One's place; given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
-    receiving: &'a Receiving,
-    key: ObjectKey,
+pub(super) struct Place<'a, K: Clone + Eq + Hash> {
+    busy: &'a Busy<K>,
+    key: K,
     number: u64,
     replaced: CancellationToken,
     permits: Option<(OwnedSemaphorePermit, OwnedSemaphorePermit)>,
 }
 
-impl Place<'_> {
-    /// Resolves when a newer upload of the same object has begun: a node whose connection died sends again long before this end of it notices.
+impl<K: Clone + Eq + Hash> Place<'_, K> {
+    /// Resolves when a newer one of the same thing has begun.
     pub async fn replaced(&self) {
         self.replaced.cancelled().await;
     }
 }
 
-impl Drop for Place<'_> {
+impl<K: Clone + Eq + Hash> Drop for Place<'_, K> {
     fn drop(&mut self) {
-        let mut state = self.receiving.state();
+        let mut state = self.busy.state();
         if state.latest.get(&self.key).is_some_and(|(number, _)| *number == self.number) {
             state.latest.remove(&self.key);
         }
     }
 }
 
-impl Receiving {
+impl Polls {
+    /// For so many of one token. How many there are of all is bounded by the turns of nodes' requests.
+    pub fn of_one_token(of_one_token: usize) -> Self {
+        Busy::new(Semaphore::MAX_PERMITS, of_one_token, POLL_WAIT_MAX)
+    }
+}
+
+impl<K: Clone + Eq + Hash> Busy<K> {
     fn new(at_once: usize, of_one_token: usize, wait_max: Duration) -> Self {
-        Receiving { all: Arc::new(Semaphore::new(at_once)), of_one_token, wait_max, state: Mutex::default() }
+        let state = State { next: 0, latest: HashMap::new(), of_tokens: HashMap::new() };
+        Busy { all: Arc::new(Semaphore::new(at_once)), of_one_token, wait_max, state: Mutex::new(state) }
     }
 
-    /// Ends an older upload of the same object, and waits for a place. Refused when none becomes free in time.
-    pub async fn begin(&self, token_id: &str, key: &ObjectKey) -> Result<Place<'_>, UploadError> {
+    /// Ends an older one of the same thing, and waits for a place. Refused when none becomes free in time.
+    pub async fn begin(&self, token_id: &str, key: &K) -> Result<Place<'_, K>, NoPlace> {
         let (mut place, of_token) = self.enter(token_id, key);
         let permits = async {
             // The token's first: who waits for its own share holds no place of all.
@@ -81,15 +108,15 @@ impl Receiving {
         };
         tokio::select! {
             permits = tokio::time::timeout(self.wait_max, permits) => {
-                place.permits = Some(permits.ok().flatten().ok_or(UploadError::TooMany)?);
+                place.permits = Some(permits.ok().flatten().ok_or(NoPlace::TooMany)?);
                 Ok(place)
             }
-            () = place.replaced.cancelled() => Err(UploadError::Replaced),
+            () = place.replaced.cancelled() => Err(NoPlace::Replaced),
         }
     }
 
-    /// Makes this the latest upload of its object, without permits yet; and the places of its token.
-    fn enter(&self, token_id: &str, key: &ObjectKey) -> (Place<'_>, Arc<Semaphore>) {
+    /// Makes this the latest one of its thing, without permits yet; and the places of its token.
+    fn enter(&self, token_id: &str, key: &K) -> (Place<'_, K>, Arc<Semaphore>) {
         let mut state = self.state();
         state.next += 1;
         let (number, replaced) = (state.next, CancellationToken::new());
@@ -103,10 +130,10 @@ impl Receiving {
             state.of_tokens.insert(token_id.to_owned(), Arc::downgrade(&places));
             places
         });
-        (Place { receiving: self, key: key.clone(), number, replaced, permits: None }, of_token)
+        (Place { busy: self, key: key.clone(), number, replaced, permits: None }, of_token)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State<K>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -125,9 +152,9 @@ mod tests {
         let begin = async |token: &str, number| receiving.begin(token, &key(number)).await;
         let first = begin("a", 0).await.expect("a place");
         let second = begin("a", 1).await.expect("a place");
-        assert!(matches!(begin("a", 2).await, Err(UploadError::TooMany)), "its token has two");
+        assert!(matches!(begin("a", 2).await, Err(NoPlace::TooMany)), "its token has two");
         let third = begin("b", 3).await.expect("another token has places");
-        assert!(matches!(begin("b", 4).await, Err(UploadError::TooMany)), "there are three");
+        assert!(matches!(begin("b", 4).await, Err(NoPlace::TooMany)), "there are three");
         drop(first);
         let again = begin("b", 4).await.expect("a place was given back");
         drop((again, second, third));
@@ -150,6 +177,6 @@ mod tests {
         let _other = receiving.begin("a", &key(1)).await.expect("a place");
         let waits = key(2);
         let (older, newer) = tokio::join!(receiving.begin("a", &waits), receiving.begin("a", &waits));
-        assert!(matches!((older, newer), (Err(UploadError::Replaced), Err(UploadError::TooMany))));
+        assert!(matches!((older, newer), (Err(NoPlace::Replaced), Err(NoPlace::TooMany))));
     }
 }

@@ -330,6 +330,7 @@ impl Renders {
             reserved: Reserved::nothing(),
             is_candidate: false,
             asker: job.asker.clone(),
+            begun_by: None,
             turn: self.next_turn(tx, &job.asker).await?,
         };
         self.insert_job(tx, paint, self.0.clock.now().0 + LEFTOVER_MS).await

@@ -193,6 +193,7 @@ impl Renders {
             is_candidate,
             turn: self.next_turn(&mut tx, &asker).await?,
             asker,
+            begun_by: None,
         };
         let revision = job.revision;
         if !self.insert_job(&mut tx, job, self.0.clock.now().0 + WAITS_MS).await? {

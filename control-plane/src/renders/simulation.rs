@@ -183,6 +183,7 @@ pub async fn run(database: Database, store: ObjectStore, scenario: Scenario) -> 
         render_cost_microusd: 2_000,
         node_usd_per_hour_max: 100.0,
         nodes_per_token: i64::MAX,
+        polls_per_token: usize::MAX >> 3,
         rules: Rules {
             prewarm_percent: 100,
             example_percent: 100,

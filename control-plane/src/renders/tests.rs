@@ -18,10 +18,12 @@ use sha2::{Digest, Sha256};
 use sqlx::Row;
 use std::convert::Infallible;
 
+mod abandoned;
 mod free_accounts;
 mod joining;
 mod nodes_at_fault;
 mod objects_of_results;
+mod polls;
 
 const TOKEN: &str = "token-1";
 
@@ -59,6 +61,7 @@ fn settings() -> Settings {
         render_cost_microusd: 2_000,
         node_usd_per_hour_max: 100.0,
         nodes_per_token: 64,
+        polls_per_token: 64,
         rules: Rules {
             prewarm_percent: 100,
             example_percent: 100,

@@ -7,6 +7,7 @@
 //! What was uploaded becomes visible only through `result`.
 
 use super::cost::LEASE_MS_MAX;
+use super::receiving::NoPlace;
 use super::{Renders, layers};
 use crate::objects::{OBJECT_BYTES_MAX, ObjectError, ObjectKey, keys};
 use bytes::Bytes;
@@ -123,6 +124,15 @@ impl Drop for ClosedUploads {
     fn drop(&mut self) {
         if let Some(lease) = &self.lease {
             self.renders.accepting().remove(lease);
+        }
+    }
+}
+
+impl From<NoPlace> for UploadError {
+    fn from(why: NoPlace) -> Self {
+        match why {
+            NoPlace::TooMany => UploadError::TooMany,
+            NoPlace::Replaced => UploadError::Replaced,
         }
     }
 }

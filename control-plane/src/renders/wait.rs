@@ -4,11 +4,14 @@
 
 use super::cost;
 use super::order::Wanted;
-use super::{Asker, Outcome, Picture, RenderError, RenderState, Renders, Share};
+use super::{Asker, Picture, RenderError, RenderState, Renders, Share};
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{Variant, Vehicle};
+use std::collections::HashMap;
+use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How often a watcher pushes its job's deadline on, or four times in a shorter wait: whoever joins it never finds the job about to
 /// lapse. This also queues the job again should it have been dropped.
@@ -20,10 +23,51 @@ pub(super) const LINGER_MAX: Duration = Duration::from_secs(30);
 /// Database errors in a row before the waiting requests are told.
 const ERRORS_MAX: usize = 3;
 
+/// What a watched variant comes to; `None` while it is in the making.
+type Outcome = Option<Result<Picture, RenderError>>;
+
+/// What requests of one asker for one variant share.
+#[derive(Debug)]
+pub(super) struct Watched {
+    outcome: watch::Receiver<Outcome>,
+    /// One reference here, and one for each request that waits.
+    waiting: Arc<()>,
+    /// Cancelled when the variant's job is in the queue, or when the watcher ends.
+    begun: CancellationToken,
+}
+
+impl Watched {
+    fn is_waited_for(&self) -> bool {
+        Arc::strong_count(&self.waiting) > 1
+    }
+}
+
+/// A watcher's own end of [`Watched`].
+struct Watcher<'a> {
+    vehicle: &'a Vehicle,
+    variant: &'a Variant,
+    asker: &'a Asker,
+    waiting: Weak<()>,
+    begun: CancellationToken,
+}
+
+impl Watcher<'_> {
+    fn is_waited_for(&self) -> bool {
+        self.waiting.strong_count() > 1
+    }
+
+    /// Resolves when no request waits any more.
+    async fn alone(&self) {
+        while self.is_waited_for() {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    }
+}
+
 impl Renders {
     /// The variant's picture, made first if need be. Waits no longer than the settings say.
     pub async fn picture(&self, vehicle: &Vehicle, variant: &Variant, asker: &Asker) -> Result<Picture, RenderError> {
-        let mut outcome = self.watch(vehicle, variant, asker);
+        let (mut outcome, _waiting) = self.watch(vehicle, variant, asker);
         let waited = tokio::time::timeout(self.settings().render_wait, outcome.wait_for(Option::is_some)).await;
         match waited {
             Ok(Ok(outcome)) => outcome.clone().unwrap_or(Err(RenderError::TooLate)),
@@ -42,25 +86,45 @@ impl Renders {
         (self.linger().as_secs() / 2).max(1)
     }
 
-    /// Joins the variant's watcher, or starts it.
-    fn watch(&self, vehicle: &Vehicle, variant: &Variant, asker: &Asker) -> watch::Receiver<Outcome> {
+    /// Whether nobody waits here for the variant on the asker's behalf any more. Then the job that their requests may have begun is in the queue.
+    pub(super) async fn is_left(&self, variant: &Variant, asker: &Asker) -> bool {
+        let begun = match self.watched().get(&(variant.clone(), asker.clone())) {
+            None => return true,
+            Some(watched) if watched.is_waited_for() => return false,
+            Some(watched) => watched.begun.clone(),
+        };
+        begun.cancelled().await;
+        true
+    }
+
+    fn watched(&self) -> MutexGuard<'_, HashMap<(Variant, Asker), Watched>> {
+        self.0.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Joins the variant's watcher, or starts it. Whoever waits keeps the reference.
+    fn watch(&self, vehicle: &Vehicle, variant: &Variant, asker: &Asker) -> (watch::Receiver<Outcome>, Arc<()>) {
         let key = (variant.clone(), asker.clone());
-        let mut watched = self.0.watched.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut watched = self.watched();
         if let Some(running) = watched.get(&key)
-            && running.has_changed().is_ok()
-            && running.borrow().is_none()
+            && running.outcome.has_changed().is_ok()
+            && running.outcome.borrow().is_none()
         {
-            return running.clone();
+            return (running.outcome.clone(), running.waiting.clone());
         }
         let (outcome, receiver) = watch::channel(None);
-        watched.insert(key.clone(), receiver.clone());
+        let (waiting, begun) = (Arc::new(()), CancellationToken::new());
+        let shared = Watched { outcome: receiver.clone(), waiting: waiting.clone(), begun: begun.clone() };
+        let weak = Arc::downgrade(&waiting);
+        watched.insert(key.clone(), shared);
         let (renders, vehicle) = (self.clone(), vehicle.clone());
         let watching = async move {
+            let _ends: DropGuard = begun.clone().drop_guard();
+            let watcher = Watcher { vehicle: &vehicle, variant: &key.0, asker: &key.1, waiting: weak, begun };
             loop {
-                let found = renders.watch_until(&vehicle, &key.0, &key.1, &outcome).await;
+                let found = renders.watch_until(&watcher).await;
                 // Ended under the lock, so that nobody joins a watcher that has just ended.
-                let mut watched = renders.0.watched.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                if found.is_none() && outcome.receiver_count() > 1 {
+                let mut watched = renders.watched();
+                if found.is_none() && watcher.is_waited_for() {
                     // Somebody joined just when nobody was left.
                     continue;
                 }
@@ -71,23 +135,21 @@ impl Renders {
         };
         // The job that it queues belongs to the trace of who came first.
         tokio::spawn(Trace::current().around(watching));
-        receiver
+        (receiver, waiting)
     }
 
     /// `None`: nobody waits any more.
-    async fn watch_until(
-        &self,
-        vehicle: &Vehicle,
-        variant: &Variant,
-        asker: &Asker,
-        waiters: &watch::Sender<Outcome>,
-    ) -> Outcome {
-        let ends = self.0.signals.ends(&variant.vehicle_key(), variant.view.as_str());
+    async fn watch_until(&self, watcher: &Watcher<'_>) -> Outcome {
+        let ends = self.0.signals.ends(&watcher.variant.vehicle_key(), watcher.variant.view.as_str());
         let reassert = REASSERT.min(self.settings().render_wait / 4);
         let mut waiting: Option<(String, i64)> = None;
         let mut asserted = Instant::now();
         let mut errors = 0;
         loop {
+            // Nothing is begun for a client that has left already.
+            if !watcher.is_waited_for() {
+                return None;
+            }
             // Registered before looking, so that a result between the look and the wait is not missed.
             let ended = ends.notified();
             tokio::pin!(ended);
@@ -96,11 +158,12 @@ impl Renders {
             let step = match &waiting {
                 Some((render_id, round)) if asserted.elapsed() < reassert => self.step(render_id, *round).await,
                 Some((render_id, round)) => match self.step(render_id, *round).await {
-                    Ok(None) => self.assert(vehicle, variant, asker, &mut waiting, &mut asserted).await,
+                    Ok(None) => self.assert(watcher, &mut waiting, &mut asserted).await,
                     other => other,
                 },
-                None => self.assert(vehicle, variant, asker, &mut waiting, &mut asserted).await,
+                None => self.assert(watcher, &mut waiting, &mut asserted).await,
             };
+            watcher.begun.cancel();
             match step {
                 Ok(Some(picture)) => return Some(Ok(picture)),
                 Ok(None) => errors = 0,
@@ -116,22 +179,19 @@ impl Renders {
             tokio::select! {
                 () = ended => {}
                 () = tokio::time::sleep(self.settings().look_again) => {}
-                // The watcher map holds one receiver itself.
-                () = alone(waiters) => return None,
+                () = watcher.alone() => return None,
             }
         }
     }
 
     async fn assert(
         &self,
-        vehicle: &Vehicle,
-        variant: &Variant,
-        asker: &Asker,
+        watcher: &Watcher<'_>,
         waiting: &mut Option<(String, i64)>,
         asserted: &mut Instant,
     ) -> Result<Option<Picture>, RenderError> {
         let deadline_ms = self.0.clock.now().0 + self.linger().as_millis() as i64;
-        let wanted = self.want(vehicle, variant, asker, deadline_ms).await?;
+        let wanted = self.want(watcher.vehicle, watcher.variant, watcher.asker, deadline_ms).await?;
         *asserted = Instant::now();
         match wanted {
             Wanted::Done(picture) => Ok(Some(picture)),
@@ -169,12 +229,5 @@ fn failed_meanwhile() -> RenderError {
     RenderError::Failed {
         kind: "internal".to_owned(),
         detail: "the render failed and another request has started it anew".to_owned(),
-    }
-}
-
-/// Resolves when no request waits on the channel any more. The map of watchers keeps one receiver of its own.
-async fn alone(waiters: &watch::Sender<Outcome>) {
-    while waiters.receiver_count() > 1 {
-        tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }

@@ -16,9 +16,24 @@ fn picture(number: usize) -> String {
 /// Whether the picture is being made, or was.
 async fn is_begun(service: &Service, number: usize) -> bool {
     let (year, view) = (2010 + number / 2, ["front", "rear"][number % 2]);
-    let sql = format!("select count(*) from jobs where vehicle_key like '%/{year}' and view = '{view}'");
+    counted(service, &format!("vehicle_key like '%/{year}' and view = '{view}'")).await > 0
+}
+
+/// How many jobs a condition on them, in SQL, holds for.
+async fn counted(service: &Service, condition: &str) -> i64 {
+    let sql = format!("select count(*) from jobs where {condition}");
     let mut database = service.database().await.unwrap();
-    sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(sql)).fetch_one(&mut database).await.unwrap() > 0
+    sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&mut database).await.unwrap()
+}
+
+async fn until_counted(service: &Service, condition: &str, expected: i64) {
+    for _ in 0..300 {
+        if counted(service, condition).await == expected {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("there were never {expected} jobs that are {condition}");
 }
 
 async fn held(service: &Service, customer: &Customer) -> Value {
@@ -131,5 +146,71 @@ on_both_databases! {
             let answer = service.get(customer, &format!("/api/v1/images/car?{}", picture(number))).send().await.unwrap();
             assert_eq!(answer.status(), StatusCode::OK, "{}", answer.text().await.unwrap());
         }
+    }
+
+    async fn a_render_that_is_stopped_because_its_client_left_counts_all_the_same(db: DatabaseChoice) {
+        let options = Options::default()
+            .set("CYCLORAMA_ABANDONED_RENDERS_PER_DAY", 1)
+            .set("CYCLORAMA_RENDER_WAIT_SECONDS", 2);
+        let service = Service::start_with(db, options).await.unwrap();
+        let node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_secs(20))).await.unwrap();
+        let customer = service.customer(1).unwrap();
+        let asking = service.get(&customer, &format!("/api/v1/images/car?{}", picture(0)));
+        let asking = tokio::spawn(asking.send());
+        node.until_renders(1).await.unwrap();
+        asking.abort();
+        until_counted(&service, "state = 'lapsed' and fence = 1", 1).await;
+        service.account_at_rest(&customer).await.unwrap();
+        let problem = refused(leave(&service, &customer, 1).await.expect("it is answered at once")).await;
+        assert_eq!(problem["abandoned_today"], 1, "the day's budget has paid for a part of it");
+    }
+
+    async fn however_soon_a_client_leaves_its_render_is_counted(db: DatabaseChoice) {
+        const LEFT: usize = 30;
+        let options = Options::default().set("CYCLORAMA_ABANDONED_RENDERS_PER_DAY", FREE);
+        let service = Service::start_with(db, options).await.unwrap();
+        let customer = service.customer(1).unwrap();
+        let mut database = service.database().await.unwrap();
+        for number in 0..LEFT {
+            let asking = service.get(&customer, &format!("/api/v1/images/car?{}", picture(number)));
+            let mut asking = tokio::spawn(asking.send());
+            let held = format!("select held from balances where account_id = '{}'", customer.account_id);
+            let is_held = async {
+                while sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(held.clone())).fetch_one(&mut database).await.unwrap() == 0 {}
+            };
+            tokio::select! {
+                // Refused: nothing was begun.
+                _ = &mut asking => continue,
+                () = is_held => tokio::time::sleep(Duration::from_millis(number as u64 % 20)).await,
+            }
+            asking.abort();
+            while sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(held.clone())).fetch_one(&mut database).await.unwrap() != 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+        // What is begun late is begun by then.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let begun = counted(&service, "0 = 0").await;
+        assert!(begun <= FREE as i64, "{begun} renders were begun for a client that left them all");
+    }
+
+    async fn what_was_paid_for_is_not_counted_when_another_colour_is_left(db: DatabaseChoice) {
+        let options = Options::default().set("CYCLORAMA_ABANDONED_RENDERS_PER_DAY", 1);
+        let service = Service::start_with(db, options).await.unwrap();
+        let node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_secs(1))).await.unwrap();
+        let customer = service.customer(5).unwrap();
+        let path = |colour: &str| format!("/api/v1/images/car?{}&color={colour}", picture(0));
+        let paid = service.get(&customer, &path("white")).send().await.unwrap();
+        assert_eq!(paid.status(), StatusCode::OK);
+        let asking = tokio::spawn(service.get(&customer, &path("red")).send());
+        while node.paints.load(std::sync::atomic::Ordering::SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        asking.abort();
+        service.account_at_rest(&customer).await.unwrap();
+        // One may be left, and one more for the picture that was paid for.
+        assert!(leave(&service, &customer, 2).await.is_none());
+        let problem = refused(leave(&service, &customer, 4).await.expect("it is answered at once")).await;
+        assert_eq!(problem["abandoned_today"], 2);
     }
 }

@@ -75,6 +75,38 @@ async fn every_size_is_made(service: &Service, customer: &Customer) {
 }
 
 on_both_databases! {
+    async fn one_token_that_asks_for_work_all_the_time_leaves_turns_for_others(db: DatabaseChoice) {
+        let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16).set("CYCLORAMA_CLIENT_TIMEOUT_SECONDS", 4);
+        let service = Service::start_with(db, options).await.unwrap();
+        let (stolen, customer) = (service.node_token().unwrap(), service.customer(5).unwrap());
+        let mut nodes = Vec::new();
+        for number in 0..8 {
+            let node = NodeClient::join_at(&service.base_url, &stolen, &format!("n{number}"), 1).await.unwrap();
+            // It takes no work, and waits as long as it may.
+            service.operator(&["node", "lock", &node.node_id]).unwrap();
+            nodes.push(node);
+        }
+        let mut asking = tokio::task::JoinSet::new();
+        for node in &nodes {
+            for _ in 0..4 {
+                let node = node.clone();
+                asking.spawn(async move {
+                    loop {
+                        let _ = node.lease(30).await;
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                    }
+                });
+            }
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.expect("another token finds a turn");
+        for (view, colour) in &RENDERS[..3] {
+            let answer = service.get(&customer, &format!("{CAR}&view={view}&color={colour}")).send().await.unwrap();
+            assert_eq!(answer.status(), StatusCode::OK, "{view}");
+        }
+        asking.abort_all();
+    }
+
     async fn what_is_published_is_what_was_verified_in_a_folder(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let (node, customer) = (NodeClient::join(&service, "hostile").await.unwrap(), service.customer(50).unwrap());

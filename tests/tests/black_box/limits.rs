@@ -2,7 +2,7 @@
 
 use super::embeds::signed;
 use cyclorama_tests::stripe::unix_seconds;
-use cyclorama_tests::{Browser, DatabaseChoice, Options, Service, on_both_databases, secrets};
+use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Options, Service, on_both_databases, secrets};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -57,6 +57,21 @@ async fn public_reads_are_limited_by_network() {
 }
 
 on_both_databases! {
+    async fn probes_of_many_at_once_are_answered_beside_paid_requests(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(100).unwrap();
+        let picture = "/api/v1/images/car?make=honda&model=civic&year=2018";
+        assert_eq!(service.get(&customer, picture).send().await.unwrap().status(), StatusCode::OK);
+        let probes: Vec<_> = (0..200).map(|_| tokio::spawn(service.visit("/readyz").send())).collect();
+        for _ in 0..20 {
+            assert_eq!(service.get(&customer, picture).send().await.unwrap().status(), StatusCode::OK);
+        }
+        for probe in probes {
+            assert_eq!(probe.await.unwrap().unwrap().status(), StatusCode::OK);
+        }
+    }
+
     async fn a_key_over_its_limit_is_refused_before_anything_is_done_for_it(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let customer = service.customer(100).unwrap();

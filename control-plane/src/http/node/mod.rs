@@ -19,6 +19,7 @@ impl From<NodeError> for Problem {
                 Problem::not_found("unknown_node", "There is no such node with this token: join again.")
             }
             NodeError::Invalid { field, .. } => Problem::bad_parameter(field, format!("{error}.")),
+            NodeError::TooMany => Problem::unavailable("at_capacity", format!("{error}.")).retry_after(5),
             NodeError::Store(error) => error.into(),
             NodeError::Database(error) => error.into(),
         }

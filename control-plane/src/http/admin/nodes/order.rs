@@ -62,9 +62,7 @@ async fn give(
 ) -> Result<Json<Ordered>, Problem> {
     app.renders.order_node(&node_id, order, within).await.map_err(|error| match error {
         NodeError::Unknown => Problem::not_found("unknown_node", format!("There is no node {node_id}.")),
-        NodeError::Invalid { field, .. } => Problem::bad_parameter(field, format!("{error}.")),
-        NodeError::Store(cause) => cause.into(),
-        NodeError::Database(cause) => cause.into(),
+        other => other.into(),
     })?;
     tracing::info!(node_id, order = order.as_str(), "node ordered by the operator");
     Ok(Json(Ordered { node_id, state: order.as_str() }))
