@@ -211,8 +211,10 @@ enum Held {
     },
     /// A probe, or a request whose body is waited for.
     Nothing,
-    /// The request waits or has waited for a render, and needs no turn any more.
-    SetAside,
+    /// The request waits for so many renders, or has waited for one, and needs no turn any more.
+    SetAside {
+        renders: usize,
+    },
     /// The request has ended.
     Ended,
 }
@@ -226,17 +228,48 @@ pub struct TurnRef {
 }
 
 impl TurnRef {
-    /// Gives the turn to others for the rest of the request, because a render is waited for. Says what resolves when the connection has to leave;
+    /// Gives the turn to others for the rest of the request, because a render is waited for. The connection can be spared until the result is dropped.
     /// `None` where there is no turn to give.
-    pub fn set_aside(&self) -> Option<CancellationToken> {
+    pub fn set_aside(&self) -> Option<SetAside> {
         let (held, place, sender) = (self.held.upgrade()?, Place(self.place.upgrade()?), self.sender?);
         let mut held = lock(&held);
-        if !matches!(*held, Held::Permits { .. } | Held::SetAside) {
-            return None;
+        let renders = match *held {
+            Held::Permits { .. } => 1,
+            Held::SetAside { renders } => renders + 1,
+            Held::Nothing | Held::Ended => return None,
+        };
+        *held = Held::SetAside { renders };
+        if renders == 1 {
+            place.enlist(sender.network, Awaited::Render, None);
         }
-        *held = Held::SetAside;
-        place.enlist(sender.network, Awaited::Render, None);
-        Some(place.0.leave.clone())
+        Some(SetAside { turn: self.clone(), leave: place.0.leave.clone() })
+    }
+}
+
+/// A render is waited for.
+#[derive(Debug)]
+pub struct SetAside {
+    turn: TurnRef,
+    leave: CancellationToken,
+}
+
+impl SetAside {
+    /// Resolves when another connection needs the place.
+    pub async fn to_leave(&self) {
+        self.leave.cancelled().await;
+    }
+}
+
+impl Drop for SetAside {
+    fn drop(&mut self) {
+        let (Some(held), Some(place)) = (self.turn.held.upgrade(), self.turn.place.upgrade()) else { return };
+        let mut held = lock(&held);
+        if let Held::SetAside { renders } = &mut *held {
+            *renders -= 1;
+            if *renders == 0 {
+                Place(place).stir();
+            }
+        }
     }
 }
 
@@ -291,7 +324,7 @@ impl Place {
     }
 
     fn rest(&self) {
-        self.list(self.0.network, Awaited::Client, None, Listing::Resting);
+        self.list(self.0.network, Awaited::Request, None, Listing::Resting);
     }
 
     /// Lists the connection with its request, at the age that it has or as the youngest one, and says the age.
@@ -350,7 +383,7 @@ impl Turn {
     /// nothing to give.
     pub fn pause(&self, age: Option<Age>) -> Option<Age> {
         *lock(&self.held) = Held::Nothing;
-        (!self.is_probe).then(|| self.place.enlist(self.sender.network, Awaited::Client, age))
+        (!self.is_probe).then(|| self.place.enlist(self.sender.network, Awaited::Body, age))
     }
 
     /// Goes on with what [`Place::permits`] gave.

@@ -138,6 +138,7 @@ pub fn over_limit(over: Over) -> Problem {
 const READS: &str = "reads";
 /// Counted apart from reads: whoever sends junk keys for pictures must not close the pages to everybody who shares the address.
 const REFUSED_PICTURES: &str = "refused pictures";
+const HEADS_OF_PICTURES: &str = "heads of pictures";
 
 /// Counts what anybody may read without a key (pages, catalog, documents), by network. Only a refusal carries the fields
 /// of the window, because shared caches keep many of the other answers.
@@ -154,6 +155,10 @@ pub async fn public_reads(State(app): State<App>, request: Request, next: Next) 
             Ok(()) => next.run(request).await,
             Err(over) => over_limit(over).into_response(),
         };
+    }
+    let is_head = *request.method() == Method::HEAD;
+    if is_head && let Err(over) = app.network_counts.read(HEADS_OF_PICTURES, ip, limit, app.clock.now()) {
+        return picture_over_limit(&app, over, request, next).await;
     }
     if let Err(over) = app.network_counts.is_over(REFUSED_PICTURES, ip, limit, app.clock.now()) {
         return picture_over_limit(&app, over, request, next).await;
@@ -207,8 +212,8 @@ enum Count {
     Nothing,
     /// Every request.
     Reads,
-    /// Only requests that are refused, in a count of their own, because the good ones of this route are embedded in pages by the dozen. Over the limit, every request that
-    /// proves no grant is refused.
+    /// Only requests that are refused, in a count of their own, because the good ones of this route are embedded in pages by the dozen; pages embed no
+    /// HEAD, and each is counted. Over a limit, every request that proves no grant is refused.
     Refusals,
 }
 

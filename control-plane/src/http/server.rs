@@ -25,6 +25,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -108,7 +109,7 @@ impl Connection {
         let current = Current::default();
         let mut stream = TimeoutStream::new(SendfileStream::new(stream, current.clone()));
         stream.set_write_timeout(Some(self.bounds.client_timeout));
-        let sending = current.clone();
+        let (sending, client_timeout) = (current.clone(), self.bounds.client_timeout);
         let (router, peer, client, bounds) = (self.router, self.peer, place.clone(), self.bounds.clone());
         let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             let (router, current, client) = (router.clone(), current.clone(), client.clone());
@@ -159,11 +160,14 @@ impl Connection {
             }
             () = place.to_leave() => connection.as_mut().graceful_shutdown(),
         }
-        // A request that came at the last moment is answered; a head that is not whole is not waited for.
-        loop {
-            let is_sent = place.is_at_rest() && !sending.is_blocked();
-            let within = if is_sent { Duration::ZERO } else { LEAVING_MAX };
-            if tokio::time::timeout(within, connection.as_mut()).await.is_ok() || place.is_at_rest() {
+        // A request that came at the last moment is answered; a head that is not whole is not waited for. An answer that is handed over meanwhile has
+        // time of its own for its last bytes.
+        let until = Instant::now() + client_timeout;
+        while Instant::now() < until {
+            let is_at_rest = place.is_at_rest();
+            let within = if is_at_rest && !sending.is_blocked() { Duration::ZERO } else { LEAVING_MAX };
+            let ended = tokio::time::timeout(within, connection.as_mut()).await.is_ok();
+            if ended || (is_at_rest && place.is_at_rest()) {
                 return;
             }
         }

@@ -17,8 +17,10 @@ pub const NEW: Duration = Duration::from_millis(500);
 /// What a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
-    /// Its client: between two requests, before the first one, or for the rest of a body.
-    Client,
+    /// Its client's next request, or its first one.
+    Request,
+    /// The rest of a body.
+    Body,
     /// A turn for its request.
     Turn,
     /// A render, which its request asks for.
@@ -56,9 +58,10 @@ struct Site {
 /// Those of one network, in the order of their ages.
 #[derive(Debug, Default)]
 struct Network {
-    for_client: BTreeMap<u64, Listed>,
-    /// Those that wait for a turn or for a render.
-    for_service: BTreeMap<u64, Listed>,
+    for_request: BTreeMap<u64, Listed>,
+    for_body: BTreeMap<u64, Listed>,
+    for_turn: BTreeMap<u64, Listed>,
+    for_render: BTreeMap<u64, Listed>,
 }
 
 #[derive(Debug)]
@@ -67,29 +70,58 @@ struct Listed {
     leave: CancellationToken,
 }
 
+impl Listed {
+    fn is_new(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.since) < NEW
+    }
+}
+
 /// What a network would spare: the smaller one goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Choice {
     Idle(u64),
     Waiting(u64),
     New(u64),
+    /// A node may be at work for it.
+    Rendering(u64),
+}
+
+impl Choice {
+    fn number(self) -> u64 {
+        let (Choice::Idle(number) | Choice::Waiting(number) | Choice::New(number) | Choice::Rendering(number)) = self;
+        number
+    }
 }
 
 impl Network {
+    fn list(&mut self, awaited: Awaited) -> &mut BTreeMap<u64, Listed> {
+        match awaited {
+            Awaited::Request => &mut self.for_request,
+            Awaited::Body => &mut self.for_body,
+            Awaited::Turn => &mut self.for_turn,
+            Awaited::Render => &mut self.for_render,
+        }
+    }
+
     fn len(&self) -> usize {
-        self.for_client.len() + self.for_service.len()
+        self.for_request.len() + self.for_body.len() + self.for_turn.len() + self.for_render.len()
     }
 
     fn choice(&self, now: Instant) -> Option<Choice> {
-        let idle = self.for_client.first_key_value();
-        match (idle, self.for_service.first_key_value()) {
-            (Some((number, listed)), _) if now.saturating_duration_since(listed.since) >= NEW => {
-                Some(Choice::Idle(*number))
-            }
-            (_, Some((number, _))) => Some(Choice::Waiting(*number)),
-            (Some((number, _)), None) => Some(Choice::New(*number)),
-            (None, None) => None,
-        }
+        let for_client = [&self.for_request, &self.for_body].into_iter().filter_map(BTreeMap::first_key_value);
+        let for_client = for_client.min_by_key(|(number, _)| **number);
+        let for_client = for_client.map(|(number, listed)| match listed.is_new(now) {
+            true => Choice::New(*number),
+            false => Choice::Idle(*number),
+        });
+        let for_turn = self.for_turn.keys().next().map(|number| Choice::Waiting(*number));
+        let for_render = self.for_render.keys().next().map(|number| Choice::Rendering(*number));
+        [for_client, for_turn, for_render].into_iter().flatten().min()
+    }
+
+    /// The one that has rested for longest, if that is long enough.
+    fn resting(&self, now: Instant) -> Option<u64> {
+        self.for_request.first_key_value().filter(|(_, listed)| !listed.is_new(now)).map(|(number, _)| *number)
     }
 }
 
@@ -106,11 +138,7 @@ impl Spare {
         if !leave.is_cancelled() {
             let site = self.sites.entry(site_of(network)).or_default();
             let lists = site.networks.entry(network).or_default();
-            let list = match awaited {
-                Awaited::Client => &mut lists.for_client,
-                Awaited::Turn | Awaited::Render => &mut lists.for_service,
-            };
-            list.insert(age.number, Listed { since: age.since, leave });
+            lists.list(awaited).insert(age.number, Listed { since: age.since, leave });
             site.len += 1;
         }
         Entry { network, number: age.number }
@@ -119,7 +147,8 @@ impl Spare {
     pub fn remove(&mut self, Entry { network, number }: Entry) -> Option<CancellationToken> {
         let site = self.sites.get_mut(&site_of(network))?;
         let lists = site.networks.get_mut(&network)?;
-        let listed = lists.for_client.remove(&number).or_else(|| lists.for_service.remove(&number))?;
+        let all = [Awaited::Request, Awaited::Body, Awaited::Turn, Awaited::Render];
+        let listed = all.into_iter().find_map(|awaited| lists.list(awaited).remove(&number))?;
         if lists.len() == 0 {
             site.networks.remove(&network);
         }
@@ -140,10 +169,24 @@ impl Spare {
             Some((lists.len(), Reverse(choice), *network))
         });
         let Some((_, Reverse(choice), network)) = choices.max() else { return };
-        let (Choice::Idle(number) | Choice::Waiting(number) | Choice::New(number)) = choice;
+        let chosen = match choice {
+            // That a connection closes between two requests costs nobody anything, whoever has it.
+            Choice::Rendering(_) => self.longest_rest(now),
+            _ => None,
+        };
+        let (network, number) = chosen.unwrap_or((network, choice.number()));
         if let Some(leave) = self.remove(Entry { network, number }) {
             leave.cancel();
         }
+    }
+
+    /// Of the network with the most connections between two requests, the one that has been there for longest.
+    fn longest_rest(&self, now: Instant) -> Option<(IpAddr, u64)> {
+        let networks = self.sites.values().flat_map(|site| &site.networks);
+        let resting = networks.filter_map(|(network, lists)| Some((network, lists, lists.resting(now)?)));
+        let (network, _, number) =
+            resting.max_by_key(|(_, lists, number)| (lists.for_request.len(), Reverse(*number)))?;
+        Some((*network, number))
     }
 }
 
@@ -185,25 +228,37 @@ mod tests {
 
     #[test]
     fn the_network_that_holds_the_most_places_gives_one_first() {
-        use Awaited::{Client, Turn};
+        use Awaited::{Body, Render, Request, Turn};
         let old = 2 * NEW;
         for (what, listed, later, expected) in [
             (
                 "within a network, who waits for its client",
-                vec![(1, Turn), (1, Client), (1, Client)],
+                vec![(1, Turn), (1, Request), (1, Request)],
                 old,
                 vec![1, 2, 0],
             ),
-            ("a new one last", vec![(1, Client), (1, Turn), (1, Turn)], Duration::ZERO, vec![1, 2, 0]),
-            ("an older one of another network stays", vec![(1, Client), (2, Client), (2, Client)], old, vec![1, 0, 2]),
-            ("also before those who wait for a turn", vec![(1, Client), (2, Turn), (2, Turn)], old, vec![1, 0, 2]),
-            ("also before new ones", vec![(1, Client), (2, Client), (2, Client)], Duration::ZERO, vec![1, 0, 2]),
-            ("of equal ones, as within one", vec![(1, Turn), (2, Client), (3, Client)], old, vec![1, 2, 0]),
+            ("a new one last", vec![(1, Request), (1, Turn), (1, Turn)], Duration::ZERO, vec![1, 2, 0]),
+            (
+                "an older one of another network stays",
+                vec![(1, Request), (2, Request), (2, Request)],
+                old,
+                vec![1, 0, 2],
+            ),
+            ("also before those who wait for a turn", vec![(1, Request), (2, Turn), (2, Turn)], old, vec![1, 0, 2]),
+            ("also before new ones", vec![(1, Request), (2, Request), (2, Request)], Duration::ZERO, vec![1, 0, 2]),
+            ("of equal ones, as within one", vec![(1, Turn), (2, Request), (3, Request)], old, vec![1, 2, 0]),
             (
                 "all kinds count together",
-                vec![(1, Client), (1, Client), (2, Turn), (2, Turn), (2, Client)],
+                vec![(1, Request), (1, Request), (2, Turn), (2, Turn), (2, Request)],
                 old,
                 vec![4, 0, 2, 1, 3],
+            ),
+            ("a render last", vec![(1, Render), (1, Request), (1, Turn)], Duration::ZERO, vec![2, 1, 0]),
+            (
+                "after what rests elsewhere, and before a body there",
+                vec![(2, Body), (2, Request), (1, Render), (1, Render), (1, Render)],
+                old,
+                vec![1, 2, 3, 0, 4],
             ),
         ] {
             assert_eq!(order(&listed, later), expected, "{what}");
@@ -212,8 +267,8 @@ mod tests {
 
     #[test]
     fn a_site_with_many_networks_gives_before_one_with_fewer_connections() {
-        use Awaited::Client;
-        let ip = |text: &str| (text.parse::<IpAddr>().expect(text), Client);
+        use Awaited::Request;
+        let ip = |text: &str| (text.parse::<IpAddr>().expect(text), Request);
         // Two connections of one client; then a site with three networks, one of which has two connections.
         let listed =
             ["198.51.100.1", "198.51.100.1", "2001:db8:1:1::", "2001:db8:1:2::", "2001:db8:1:2::", "2001:db8:1:3::"];

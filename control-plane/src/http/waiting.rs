@@ -1,6 +1,6 @@
-//! A request that waits for a render has no turn from then on, so that those who wait take none from others, however many they are. Its connection can
-//! be spared like one that waits for a turn: what it asks for has cost nothing yet. When the render is there, the rest is little work, most of it the
-//! same for all who waited, and bounded by itself (`delivery/encoders`, the meter).
+//! A request that waits for a render has no turn from then on, so that those who wait take none from others, however many they are. Until the render
+//! is there its connection can be spared like one that waits for a turn, because what it asks for has cost nothing yet. The rest is little work, most
+//! of it the same for all who waited, and bounded by itself (`delivery/encoders`, the meter).
 
 use super::places::TurnRef;
 use std::task::Poll;
@@ -30,10 +30,10 @@ pub async fn for_render<F: Future>(render: F) -> Result<F::Output, NoPlace> {
     if let Poll::Ready(ended) = futures::poll!(render.as_mut()) {
         return Ok(ended);
     }
-    let Some(leave) = current_turn().set_aside() else { return Ok(render.await) };
+    let Some(aside) = current_turn().set_aside() else { return Ok(render.await) };
     tokio::select! {
         biased;
         ended = render => Ok(ended),
-        () = leave.cancelled() => Err(NoPlace),
+        () = aside.to_leave() => Err(NoPlace),
     }
 }

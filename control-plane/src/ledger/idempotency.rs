@@ -23,8 +23,9 @@ pub struct Named<'a> {
     pub key: &'a str,
     /// Tells it from other requests of the same key.
     pub fingerprint: &'a str,
-    /// Of the request as it was sent. An earlier release kept it as the fingerprint.
-    pub former_fingerprint: &'a str,
+    /// Of the request as it was sent: the same text is the same request, however it is understood by now. An earlier release kept it as the
+    /// fingerprint.
+    pub text_fingerprint: &'a str,
 }
 
 /// What is known of a named request.
@@ -120,12 +121,12 @@ pub async fn claim(
 ) -> Result<Claimed, sqlx::Error> {
     let (database, owner) = (database.clone(), owner.clone());
     let (account_id, key) = (named.account_id.to_owned(), named.key.to_owned());
-    let (endpoint, fingerprint, former_fingerprint) =
-        (named.endpoint, named.fingerprint.to_owned(), named.former_fingerprint.to_owned());
+    let (endpoint, fingerprint, text_fingerprint) =
+        (named.endpoint, named.fingerprint.to_owned(), named.text_fingerprint.to_owned());
     // To its end, also when the client goes away in the middle: a claim that no attempt holds would be given up by nobody.
     let claiming = tokio::spawn(async move {
-        let (fingerprint, former_fingerprint) = (&fingerprint, &former_fingerprint);
-        let named = Named { account_id: &account_id, endpoint, key: &key, fingerprint, former_fingerprint };
+        let (fingerprint, text_fingerprint) = (&fingerprint, &text_fingerprint);
+        let named = Named { account_id: &account_id, endpoint, key: &key, fingerprint, text_fingerprint };
         claim_now(&database, &owner, now, named).await
     });
     claiming.await.map_err(|_| sqlx::Error::WorkerCrashed)?
@@ -147,7 +148,8 @@ async fn claim_now(
             attempt_id = excluded.attempt_id, owner = excluded.owner, answer = null, credits_remaining = null,
             entry_id = null, replayed = 0, expires_at_ms = excluded.expires_at_ms, text_sha256 = excluded.text_sha256
          where idempotency_keys.expires_at_ms <= $8
-            or (idempotency_keys.state = 'running' and idempotency_keys.body_sha256 in (excluded.body_sha256, $10) and not exists (
+            or (idempotency_keys.state = 'running' and (idempotency_keys.body_sha256 in (excluded.body_sha256, $10)
+                or idempotency_keys.text_sha256 = $10) and not exists (
                 select 1 from processes p where p.id = idempotency_keys.owner and p.seen_at_ms >= $9))",
     )
     .bind(named.account_id)
@@ -159,7 +161,7 @@ async fn claim_now(
     .bind(now.0 + KEPT_MS)
     .bind(now.0)
     .bind(now.0 - SILENCE_MS)
-    .bind(named.former_fingerprint)
+    .bind(named.text_fingerprint)
     .execute(&mut *tx)
     .await?;
     if claimed.rows_affected() == 1 {
@@ -168,17 +170,18 @@ async fn claim_now(
     }
     // An answer that is given again keeps its charge, even if it is not known yet whether it was given a first time.
     let sql = "update idempotency_keys set replayed = 1
-               where account_id = $1 and endpoint = $2 and idempotency_key = $3 and body_sha256 in ($4, $5) and state = 'done' and replayed = 0";
+               where account_id = $1 and endpoint = $2 and idempotency_key = $3 and (body_sha256 in ($4, $5) or text_sha256 = $5)
+                  and state = 'done' and replayed = 0";
     sqlx::query(sql)
         .bind(named.account_id)
         .bind(named.endpoint)
         .bind(named.key)
         .bind(named.fingerprint)
-        .bind(named.former_fingerprint)
+        .bind(named.text_fingerprint)
         .execute(&mut *tx)
         .await?;
     let row = sqlx::query(
-        "select body_sha256, answer, credits_remaining from idempotency_keys
+        "select body_sha256, text_sha256, answer, credits_remaining from idempotency_keys
          where account_id = $1 and endpoint = $2 and idempotency_key = $3",
     )
     .bind(named.account_id)
@@ -189,7 +192,9 @@ async fn claim_now(
     tx.commit().await?;
     // Given up by the other one a moment ago: to the client it is the same as still running.
     let Some(row) = row else { return Ok(Claimed::Running) };
-    if ![named.fingerprint, named.former_fingerprint].contains(&row.try_get::<&str, _>(0)?) {
+    // The same text may be understood otherwise by now: under another release of the catalog, or with other settings.
+    let (kept, kept_text): (&str, &str) = (row.try_get("body_sha256")?, row.try_get("text_sha256")?);
+    if kept_text != named.text_fingerprint && ![named.fingerprint, named.text_fingerprint].contains(&kept) {
         return Ok(Claimed::OtherRequest);
     }
     answer_of(&row)

@@ -565,13 +565,8 @@ async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
         account(&database, ACCOUNT, 5).await;
         key(&database).await;
         let (meter, process) = started(&database).await;
-        let named = Named {
-            account_id: ACCOUNT,
-            endpoint: "test",
-            key: "once",
-            fingerprint: "x",
-            former_fingerprint: "former",
-        };
+        let named =
+            Named { account_id: ACCOUNT, endpoint: "test", key: "once", fingerprint: "x", text_fingerprint: "former" };
         let claimed = async || claim(&database, &process, UnixMs(1), named).await.expect("claims");
         let keep =
             |attempt_id: &str| Some(AnswerToKeep { attempt_id: attempt_id.to_owned(), answer: "\"told\"".to_owned() });
@@ -663,13 +658,8 @@ async fn what_an_earlier_release_kept_is_found_for_its_day() {
             database.write(sqlx::query(sqlx::AssertSqlSafe(kept))).await.expect("writes");
         }
         let claimed = async |key: &str| {
-            let named = Named {
-                account_id: ACCOUNT,
-                endpoint: "test",
-                key,
-                fingerprint: "2:new",
-                former_fingerprint: "former",
-            };
+            let named =
+                Named { account_id: ACCOUNT, endpoint: "test", key, fingerprint: "2:new", text_fingerprint: "former" };
             claim(&database, &process, UnixMs(1), named).await.expect("claims")
         };
         assert!(matches!(claimed("kept").await, Claimed::Done(_)), "{:?}", database.kind);
@@ -694,7 +684,7 @@ async fn a_client_that_goes_away_while_it_claims_leaves_no_claim() {
                 endpoint: "test",
                 key: &key,
                 fingerprint: "x",
-                former_fingerprint: "former",
+                text_fingerprint: "former",
             };
             let mut claiming = Box::pin(claim(&database, &process, UnixMs(1), named));
             let mut turn = 0;

@@ -99,7 +99,8 @@ impl Renders {
             tokio::pin!(queued);
             queued.as_mut().enable();
 
-            if free > 0 && self.may_work(node_id).await? {
+            let may_work = free > 0 && self.may_work(node_id).await?;
+            if may_work && !place.is_replaced() {
                 let jobs = self.claim(node, i64::from(free.min(SLOTS_MAX))).await?;
                 if !jobs.is_empty() {
                     return Ok(jobs);

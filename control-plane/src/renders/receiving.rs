@@ -74,6 +74,10 @@ impl<K: Clone + Eq + Hash> Place<'_, K> {
     pub async fn replaced(&self) {
         self.replaced.cancelled().await;
     }
+
+    pub fn is_replaced(&self) -> bool {
+        self.replaced.is_cancelled()
+    }
 }
 
 impl<K: Clone + Eq + Hash> Drop for Place<'_, K> {
@@ -107,11 +111,12 @@ impl<K: Clone + Eq + Hash> Busy<K> {
             Some((of_token, self.all.clone().acquire_owned().await.ok()?))
         };
         tokio::select! {
+            biased;
+            () = place.replaced.cancelled() => Err(NoPlace::Replaced),
             permits = tokio::time::timeout(self.wait_max, permits) => {
                 place.permits = Some(permits.ok().flatten().ok_or(NoPlace::TooMany)?);
                 Ok(place)
             }
-            () = place.replaced.cancelled() => Err(NoPlace::Replaced),
         }
     }
 

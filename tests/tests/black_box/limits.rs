@@ -264,6 +264,27 @@ async fn refused_pictures_do_not_close_the_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn heads_of_embeds_have_a_limit_of_their_own() {
+    let options = Options::default().set("CYCLORAMA_PUBLIC_READS_PER_MINUTE", 5);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+    let customer = service.customer(1).unwrap();
+    let picture = "make=honda&model=civic&year=2018&view=side&color=red";
+    let paid = service.get(&customer, &format!("/api/v1/images/car?{picture}")).send().await.unwrap();
+    assert_eq!(paid.status(), StatusCode::OK);
+    service.early_in_a_minute().await;
+    let embed = format!("/images/car.png?{picture}&mode=cached");
+    for number in 0..6 {
+        let expected = if number < 5 { StatusCode::OK } else { StatusCode::TOO_MANY_REQUESTS };
+        let answer = service.http.head(format!("{}{embed}", service.base_url)).send().await.unwrap();
+        assert_eq!(answer.status(), expected, "{number}");
+    }
+    for path in [embed.as_str(), "/pricing"] {
+        assert_eq!(service.visit(path).send().await.unwrap().status(), StatusCode::OK, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn only_a_grant_that_is_good_is_exempt_from_the_count_of_refused_pictures() {
     let options = Options::default().set("CYCLORAMA_PUBLIC_READS_PER_MINUTE", 5);
     let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();

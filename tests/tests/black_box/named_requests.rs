@@ -74,6 +74,21 @@ on_both_databases! {
         assert_eq!((service.balance(&customer).await.unwrap(), service.balance(&neighbour).await.unwrap()), (8, 10));
     }
 
+    async fn what_was_charged_is_answered_again_whatever_the_settings_are_now(db: DatabaseChoice) {
+        let mut service = Service::start(db).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let first = make(&service, &customer, "order-1", &civic("red")).await;
+        assert_eq!(first.status(), StatusCode::CREATED);
+        let first = first.text().await.unwrap();
+        service.kill();
+        service.options = service.options.clone().set("CYCLORAMA_DELIVERY_TTL_DEFAULT", 600);
+        service.launch().await.unwrap();
+        let again = make(&service, &customer, "order-1", &civic("red")).await;
+        assert_eq!((again.status(), again.text().await.unwrap()), (StatusCode::CREATED, first));
+        assert_eq!(make(&service, &customer, "order-1", &civic("blue")).await.status(), StatusCode::UNPROCESSABLE_ENTITY);
+        assert_eq!(service.balance(&customer).await.unwrap(), 9);
+    }
+
     async fn the_same_request_again_is_the_same_answer_for_nothing(db: DatabaseChoice) {
         let mut service = Service::start(db).await.unwrap();
         let customer = service.customer(10).unwrap();

@@ -24,10 +24,14 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use std::str::FromStr;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 /// How many addresses one process remembers: some 500 bytes each.
 const REMEMBERED_MAX: u64 = 20_000;
+
+/// Loads that are recorded at once: an eighth of what the meter's queue holds, so that they leave room for what others pay for.
+const RECORDED_AT_ONCE: usize = 512;
 
 /// An address as the database has it.
 #[derive(Debug, Clone)]
@@ -100,11 +104,13 @@ pub struct Addresses {
     /// Each with the numbers of revocations and of catalog reloads before it was read: it holds for as long as there is no
     /// other of either.
     remembered: Cache<Uuid, ([u64; 2], Arc<Address>)>,
+    /// Loads that are recorded at once.
+    recording: Semaphore,
 }
 
 impl Default for Addresses {
     fn default() -> Self {
-        Addresses { remembered: Cache::new(REMEMBERED_MAX) }
+        Addresses { remembered: Cache::new(REMEMBERED_MAX), recording: Semaphore::new(RECORDED_AT_ONCE) }
     }
 }
 

@@ -190,8 +190,8 @@ fn over_cap(app: &App, balance: Credits, required: Credits, cap: KeyCap) -> Prob
 /// 429: the account is asked to let its requests end.
 fn too_many_abandoned(app: &App, abandoned: i64, reset_at: UnixMs) -> Problem {
     let detail = format!(
-        "{} {} begun for this account today (UTC) whose client left before it came and was paid for. Each credit that is spent makes room for \
-         one more; pictures that exist are still delivered. Let a request for a new picture wait for its answer.",
+        "{} {} begun for this account today (UTC) and not paid for, because the request ended before the picture came. Each credit that is \
+         spent makes room for one more; pictures that exist are still delivered. Let a request for a new picture wait for its answer.",
         plural::count(abandoned, "new picture"),
         plural::noun(abandoned, "was", "were"),
     );

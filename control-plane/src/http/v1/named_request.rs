@@ -94,7 +94,7 @@ pub async fn begin(
         endpoint,
         key,
         fingerprint: &fingerprint.of_meaning,
-        former_fingerprint: &fingerprint.of_text,
+        text_fingerprint: &fingerprint.of_text,
     };
     match idempotency::claim(&app.db, &app.process, app.clock.now(), named).await? {
         Claimed::Ours(attempt) => Ok(Begun::Ours(Some(attempt))),
