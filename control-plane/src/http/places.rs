@@ -3,6 +3,7 @@
 //! of their own, because clients with a turn may wait for what a node does, and one site has at most half of the turns of each kind.
 
 use super::network_counts::site_of;
+use super::sendfile::Unsent;
 use super::spare::{Age, Awaited, Entry, Spare};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -112,6 +113,7 @@ impl Places {
             places: self.clone(),
             network,
             leave: CancellationToken::new(),
+            unsent: Unsent::default(),
             listing: Mutex::new(Listing::None),
             _permit: permit,
         }));
@@ -169,6 +171,7 @@ struct Taken {
     /// The network of the other end of the connection.
     network: IpAddr,
     leave: CancellationToken,
+    unsent: Unsent,
     listing: Mutex<Listing>,
     _permit: OwnedSemaphorePermit,
 }
@@ -279,6 +282,11 @@ impl Place {
         self.0.leave.cancelled().await;
     }
 
+    /// To be told by the connection whether it has sent everything.
+    pub fn unsent(&self) -> &Unsent {
+        &self.0.unsent
+    }
+
     /// A turn for a probe, at once.
     pub fn probe(&self, sender: Sender) -> Turn {
         self.stir();
@@ -341,7 +349,7 @@ impl Place {
         }
         let age = age.unwrap_or_else(|| spare.youngest());
         if !matches!(*listing, Listing::Ended) {
-            *listing = listed(spare.add(network, awaited, age, self.0.leave.clone()));
+            *listing = listed(spare.add(network, awaited, age, (self.0.leave.clone(), self.0.unsent.clone())));
         }
         age
     }

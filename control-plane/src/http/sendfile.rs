@@ -32,43 +32,49 @@ impl FileBody {
 
 /// What a connection is sending: one response at a time in HTTP/1. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Current(Arc<Sending>);
-
-#[derive(Debug, Default)]
-struct Sending {
+pub struct Current {
     /// The file behind the response.
-    file: Mutex<Option<FileBody>>,
-    /// The socket had no room for the next bytes of it.
-    is_blocked: AtomicBool,
+    file: Arc<Mutex<Option<FileBody>>>,
+    unsent: Unsent,
+}
+
+/// Whether bytes of a response are left that the client has not made room for. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Unsent(Arc<AtomicBool>);
+
+impl Unsent {
+    pub fn is_any(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl Current {
+    /// Of a connection that tells by `unsent` whether it has sent everything.
+    pub fn new(unsent: Unsent) -> Self {
+        Current { file: Arc::default(), unsent }
+    }
+
     /// To be called with each response before it is written.
     pub fn set_from(&self, response: &mut Response) {
         let body = response.extensions_mut().remove::<FileBody>();
-        *self.0.file.lock().unwrap_or_else(PoisonError::into_inner) = body;
+        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = body;
     }
 
     /// The file that holds `piece`, and where in it.
     fn holding(&self, piece: &[u8]) -> Option<(Arc<File>, u64)> {
-        let body = self.0.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let body = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let body = body.as_ref()?;
         Some((body.file.clone(), body.offset_of(piece)?))
     }
 
-    /// Whether bytes are left that the client has not made room for.
-    pub fn is_blocked(&self) -> bool {
-        self.0.is_blocked.load(Ordering::Relaxed)
-    }
-
     /// Notes what became of a write.
     fn wrote<T>(&self, written: Poll<T>) -> Poll<T> {
-        self.0.is_blocked.store(written.is_pending(), Ordering::Relaxed);
+        self.unsent.0.store(written.is_pending(), Ordering::Relaxed);
         written
     }
 
     fn forget(&self) {
-        *self.0.file.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

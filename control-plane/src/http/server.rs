@@ -36,6 +36,8 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// For the last bytes of its last answer, once a connection is to leave.
 const LEAVING_MAX: Duration = Duration::from_millis(250);
+/// The same where the answer came after it was told to leave.
+const LAST_ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// What one listener takes of its clients.
 #[derive(Debug, Clone)]
@@ -106,10 +108,9 @@ impl Connection {
         let _gone = Gone(place.clone());
         // Small answers must not wait for the client's acknowledgement of the last one.
         let _ = stream.set_nodelay(true);
-        let current = Current::default();
+        let current = Current::new(place.unsent().clone());
         let mut stream = TimeoutStream::new(SendfileStream::new(stream, current.clone()));
         stream.set_write_timeout(Some(self.bounds.client_timeout));
-        let (sending, client_timeout) = (current.clone(), self.bounds.client_timeout);
         let (router, peer, client, bounds) = (self.router, self.peer, place.clone(), self.bounds.clone());
         let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             let (router, current, client) = (router.clone(), current.clone(), client.clone());
@@ -160,14 +161,18 @@ impl Connection {
             }
             () = place.to_leave() => connection.as_mut().graceful_shutdown(),
         }
-        // A request that came at the last moment is answered; a head that is not whole is not waited for. An answer that is handed over meanwhile has
-        // time of its own for its last bytes.
-        let until = Instant::now() + client_timeout;
-        while Instant::now() < until {
-            let is_at_rest = place.is_at_rest();
-            let within = if is_at_rest && !sending.is_blocked() { Duration::ZERO } else { LEAVING_MAX };
+        // A request that came at the last moment is answered; a head that is not whole is not waited for.
+        let sending_max = if place.is_at_rest() { LEAVING_MAX } else { LAST_ANSWER_MAX };
+        let mut until = None;
+        loop {
+            let (is_at_rest, is_blocked) = (place.is_at_rest(), place.unsent().is_any());
+            let now = Instant::now();
+            if is_blocked && now >= *until.get_or_insert(now + sending_max) {
+                return;
+            }
+            let within = if is_at_rest && !is_blocked { Duration::ZERO } else { LEAVING_MAX };
             let ended = tokio::time::timeout(within, connection.as_mut()).await.is_ok();
-            if ended || (is_at_rest && place.is_at_rest()) {
+            if ended || (is_at_rest && !is_blocked && place.is_at_rest()) {
                 return;
             }
         }

@@ -3,6 +3,7 @@
 //! its client.
 
 use super::network_counts::site_of;
+use super::sendfile::Unsent;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -17,7 +18,7 @@ pub const NEW: Duration = Duration::from_millis(500);
 /// What a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
-    /// Its client's next request, or its first one.
+    /// Its client's next request, or its first one. The last answer may not have been sent whole.
     Request,
     /// The rest of a body.
     Body,
@@ -68,6 +69,7 @@ struct Network {
 struct Listed {
     since: Instant,
     leave: CancellationToken,
+    unsent: Unsent,
 }
 
 impl Listed {
@@ -84,12 +86,16 @@ enum Choice {
     New(u64),
     /// A node may be at work for it.
     Rendering(u64),
+    /// Its client is reading an answer, which may have cost something.
+    Sending(u64),
 }
 
 impl Choice {
     fn number(self) -> u64 {
-        let (Choice::Idle(number) | Choice::Waiting(number) | Choice::New(number) | Choice::Rendering(number)) = self;
-        number
+        match self {
+            Choice::Idle(number) | Choice::Waiting(number) | Choice::New(number) => number,
+            Choice::Rendering(number) | Choice::Sending(number) => number,
+        }
     }
 }
 
@@ -108,20 +114,23 @@ impl Network {
     }
 
     fn choice(&self, now: Instant) -> Option<Choice> {
-        let for_client = [&self.for_request, &self.for_body].into_iter().filter_map(BTreeMap::first_key_value);
-        let for_client = for_client.min_by_key(|(number, _)| **number);
-        let for_client = for_client.map(|(number, listed)| match listed.is_new(now) {
+        let of_client = |(number, listed): (&u64, &Listed)| match listed.is_new(now) {
             true => Choice::New(*number),
             false => Choice::Idle(*number),
-        });
-        let for_turn = self.for_turn.keys().next().map(|number| Choice::Waiting(*number));
-        let for_render = self.for_render.keys().next().map(|number| Choice::Rendering(*number));
-        [for_client, for_turn, for_render].into_iter().flatten().min()
+        };
+        let choices = [
+            self.rests().next().map(of_client),
+            self.for_body.first_key_value().map(of_client),
+            self.for_turn.keys().next().map(|number| Choice::Waiting(*number)),
+            self.for_render.keys().next().map(|number| Choice::Rendering(*number)),
+        ];
+        let sending = || self.for_request.keys().next().map(|number| Choice::Sending(*number));
+        choices.into_iter().flatten().min().or_else(sending)
     }
 
-    /// The one that has rested for longest, if that is long enough.
-    fn resting(&self, now: Instant) -> Option<u64> {
-        self.for_request.first_key_value().filter(|(_, listed)| !listed.is_new(now)).map(|(number, _)| *number)
+    /// Those between two requests that have sent everything.
+    fn rests(&self) -> impl Iterator<Item = (&u64, &Listed)> {
+        self.for_request.iter().filter(|(_, listed)| !listed.unsent.is_any())
     }
 }
 
@@ -132,13 +141,19 @@ impl Spare {
         Age { number: self.next, since: Instant::now() }
     }
 
-    /// Lists a connection. `leave` tells it to leave.
-    pub fn add(&mut self, network: IpAddr, awaited: Awaited, age: Age, leave: CancellationToken) -> Entry {
+    /// Lists a connection, by what tells it to leave, and what it has not sent.
+    pub fn add(
+        &mut self,
+        network: IpAddr,
+        awaited: Awaited,
+        age: Age,
+        (leave, unsent): (CancellationToken, Unsent),
+    ) -> Entry {
         // A connection that was told to leave is not listed again, since it can make room only once.
         if !leave.is_cancelled() {
             let site = self.sites.entry(site_of(network)).or_default();
             let lists = site.networks.entry(network).or_default();
-            lists.list(awaited).insert(age.number, Listed { since: age.since, leave });
+            lists.list(awaited).insert(age.number, Listed { since: age.since, leave, unsent });
             site.len += 1;
         }
         Entry { network, number: age.number }
@@ -180,13 +195,18 @@ impl Spare {
         }
     }
 
-    /// Of the network with the most connections between two requests, the one that has been there for longest.
+    /// Of the site, and there the network, with the most connections between two requests, the one that has been there for longest.
     fn longest_rest(&self, now: Instant) -> Option<(IpAddr, u64)> {
-        let networks = self.sites.values().flat_map(|site| &site.networks);
-        let resting = networks.filter_map(|(network, lists)| Some((network, lists, lists.resting(now)?)));
-        let (network, _, number) =
-            resting.max_by_key(|(_, lists, number)| (lists.for_request.len(), Reverse(*number)))?;
-        Some((*network, number))
+        let sites = self.sites.values().map(|site| {
+            let resting = site.networks.iter().filter_map(|(network, lists)| {
+                let (number, listed) = lists.rests().next()?;
+                (!listed.is_new(now)).then_some((lists.for_request.len(), Reverse(*number), *network))
+            });
+            let all: usize = site.networks.values().map(|lists| lists.for_request.len()).sum();
+            (all, resting.max())
+        });
+        let (_, (_, Reverse(number), network)) = sites.filter_map(|(all, most)| Some((all, most?))).max()?;
+        Some((network, number))
     }
 }
 
@@ -209,7 +229,7 @@ mod tests {
             .iter()
             .map(|(network, awaited)| {
                 let (leave, age) = (CancellationToken::new(), spare.youngest());
-                spare.add(*network, *awaited, age, leave.clone());
+                spare.add(*network, *awaited, age, (leave.clone(), Unsent::default()));
                 leave
             })
             .collect();

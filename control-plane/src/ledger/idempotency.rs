@@ -26,6 +26,8 @@ pub struct Named<'a> {
     /// Of the request as it was sent: the same text is the same request, however it is understood by now. An earlier release kept it as the
     /// fingerprint.
     pub text_fingerprint: &'a str,
+    /// What is kept is the whole answer, so that the same text has it whatever it would be understood as now.
+    pub is_kept_whole: bool,
 }
 
 /// What is known of a named request.
@@ -123,10 +125,12 @@ pub async fn claim(
     let (account_id, key) = (named.account_id.to_owned(), named.key.to_owned());
     let (endpoint, fingerprint, text_fingerprint) =
         (named.endpoint, named.fingerprint.to_owned(), named.text_fingerprint.to_owned());
+    let is_kept_whole = named.is_kept_whole;
     // To its end, also when the client goes away in the middle: a claim that no attempt holds would be given up by nobody.
     let claiming = tokio::spawn(async move {
         let (fingerprint, text_fingerprint) = (&fingerprint, &text_fingerprint);
-        let named = Named { account_id: &account_id, endpoint, key: &key, fingerprint, text_fingerprint };
+        let named =
+            Named { account_id: &account_id, endpoint, key: &key, fingerprint, text_fingerprint, is_kept_whole };
         claim_now(&database, &owner, now, named).await
     });
     claiming.await.map_err(|_| sqlx::Error::WorkerCrashed)?
@@ -139,11 +143,12 @@ async fn claim_now(
     named: Named<'_>,
 ) -> Result<Claimed, sqlx::Error> {
     let attempt_id = uuid::Uuid::now_v7().to_string();
+    let kept_text = if named.is_kept_whole { named.text_fingerprint } else { "" };
     let mut tx = database.begin().await?;
     // Takes the place of what has expired, and of an attempt whose process is gone.
     let claimed = sqlx::query(
         "insert into idempotency_keys (account_id, endpoint, idempotency_key, body_sha256, state, attempt_id, owner, expires_at_ms, text_sha256)
-         values ($1, $2, $3, $4, 'running', $5, $6, $7, $10)
+         values ($1, $2, $3, $4, 'running', $5, $6, $7, $11)
          on conflict (account_id, endpoint, idempotency_key) do update set body_sha256 = excluded.body_sha256, state = 'running',
             attempt_id = excluded.attempt_id, owner = excluded.owner, answer = null, credits_remaining = null,
             entry_id = null, replayed = 0, expires_at_ms = excluded.expires_at_ms, text_sha256 = excluded.text_sha256
@@ -162,6 +167,7 @@ async fn claim_now(
     .bind(now.0)
     .bind(now.0 - SILENCE_MS)
     .bind(named.text_fingerprint)
+    .bind(kept_text)
     .execute(&mut *tx)
     .await?;
     if claimed.rows_affected() == 1 {

@@ -685,6 +685,7 @@ async fn a_client_that_goes_away_while_it_claims_leaves_no_claim() {
                 key: &key,
                 fingerprint: "x",
                 text_fingerprint: "former",
+                is_kept_whole: true,
             };
             let mut claiming = Box::pin(claim(&database, &process, UnixMs(1), named));
             let mut turn = 0;

@@ -226,11 +226,30 @@ async fn a_network_that_takes_places_loses_its_own() {
         let answered = answer(&mut slow).await;
         assert!(answered.starts_with("http/1.1 2") || answered.starts_with("http/1.1 4"), "{waiting}: {answered}");
         assert!(!answered.starts_with("http/1.1 408"), "{waiting}: {answered}");
-        if waiting > 0 {
-            let spared = to_the_end(&mut held[0]).await;
-            assert!(spared.starts_with("HTTP/1.1 503") && spared.contains("at_capacity"), "{spared}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_all_wait_for_renders_those_that_lose_their_place_are_told() {
+    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16);
+    let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
+    let customer = service.customer(200).unwrap();
+    let mut held = Vec::new();
+    for number in 0..115 {
+        held.push(car(&service, HERE, &customer, 2000 + number % 20).await);
+    }
+    let mut refused = 0;
+    for stream in &mut held {
+        let mut text = String::new();
+        let closed = tokio::time::timeout(Duration::from_millis(100), stream.read_to_string(&mut text)).await;
+        if closed.is_ok() {
+            assert!(text.starts_with("HTTP/1.1 503") && text.contains("at_capacity"), "{text}");
+            refused += 1;
         }
     }
+    assert!((1..60).contains(&refused), "{refused} of 115");
+    // They cost nothing.
+    until_held(&service, &customer, 115 - refused).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -29,6 +29,8 @@ pub struct NamedRequest<'a> {
     pub endpoint: &'static str,
     pub key: Option<&'a str>,
     pub fingerprint: &'a Fingerprint,
+    /// The whole answer is kept. What is kept of a picture is that it was charged; its bytes are found by what the request is understood as.
+    pub is_kept_whole: bool,
 }
 
 /// What tells a request from another of the same name.
@@ -86,7 +88,7 @@ fn in_use() -> Problem {
 pub async fn begin(
     app: &App,
     caller: &Caller,
-    NamedRequest { endpoint, key, fingerprint }: NamedRequest<'_>,
+    NamedRequest { endpoint, key, fingerprint, is_kept_whole }: NamedRequest<'_>,
 ) -> Result<Begun, Problem> {
     let Some(key) = key else { return Ok(Begun::Ours(None)) };
     let named = Named {
@@ -95,6 +97,7 @@ pub async fn begin(
         key,
         fingerprint: &fingerprint.of_meaning,
         text_fingerprint: &fingerprint.of_text,
+        is_kept_whole,
     };
     match idempotency::claim(&app.db, &app.process, app.clock.now(), named).await? {
         Claimed::Ours(attempt) => Ok(Begun::Ours(Some(attempt))),

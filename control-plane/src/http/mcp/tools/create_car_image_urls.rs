@@ -45,7 +45,12 @@ pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
     let made = match understand(call.app, &Value::Object(call.arguments.clone())) {
         Ok(asked) => {
             let fingerprint = call.fingerprint(&asked.meaning());
-            let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), fingerprint: &fingerprint };
+            let named = NamedRequest {
+                endpoint: ENDPOINT,
+                key: key.as_deref(),
+                fingerprint: &fingerprint,
+                is_kept_whole: true,
+            };
             make(call.app, call.caller, call.request_id, &asked, named).await.1
         }
         Err(refusal) => made_before(call.app, call.caller, key.as_deref(), call.text().as_bytes(), refusal).await,

@@ -106,7 +106,7 @@ pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
     let order = Order::find(&call.app.catalog.now(), &request).map_err(vehicle_not_found)?;
     let order = if wants_url { order } else { as_shown(&order) };
     let fingerprint = call.fingerprint(&json!({ "image": order.meaning(), "signed_url": wants_url }));
-    let named = NamedRequest { endpoint: NAME, key: key.as_deref(), fingerprint: &fingerprint };
+    let named = NamedRequest { endpoint: NAME, key: key.as_deref(), fingerprint: &fingerprint, is_kept_whole: false };
     match wants_url {
         true => with_signed_url(call, &order, named).await,
         false => shown(call, &order, named).await,

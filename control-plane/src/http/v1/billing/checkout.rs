@@ -78,7 +78,8 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request
         let pack = pack(&app, asked.credits)?;
         let key = key_of(&headers)?;
         let fingerprint = Fingerprint::of(&json!({ "credits": asked.credits }), &body);
-        let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), fingerprint: &fingerprint };
+        let named =
+            NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), fingerprint: &fingerprint, is_kept_whole: true };
         let attempt = match begin(&app, &caller, named).await? {
             Begun::Ours(attempt) => attempt,
             Begun::Done(kept) => {

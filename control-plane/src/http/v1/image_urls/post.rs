@@ -104,7 +104,12 @@ pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId,
     let (window, made) = match understood {
         Ok((asked, key)) => {
             let fingerprint = Fingerprint::of(&asked.meaning(), &body);
-            let named = NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), fingerprint: &fingerprint };
+            let named = NamedRequest {
+                endpoint: ENDPOINT,
+                key: key.as_deref(),
+                fingerprint: &fingerprint,
+                is_kept_whole: true,
+            };
             make(&app, &caller, request_id.0, &asked, named).await
         }
         Err(refusal) => {
