@@ -565,8 +565,14 @@ async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
         account(&database, ACCOUNT, 5).await;
         key(&database).await;
         let (meter, process) = started(&database).await;
-        let named =
-            Named { account_id: ACCOUNT, endpoint: "test", key: "once", fingerprint: "x", text_fingerprint: "former" };
+        let named = Named {
+            account_id: ACCOUNT,
+            endpoint: "test",
+            key: "once",
+            fingerprint: "x",
+            text_fingerprint: "former",
+            is_kept_whole: true,
+        };
         let claimed = async || claim(&database, &process, UnixMs(1), named).await.expect("claims");
         let keep =
             |attempt_id: &str| Some(AnswerToKeep { attempt_id: attempt_id.to_owned(), answer: "\"told\"".to_owned() });
@@ -658,8 +664,14 @@ async fn what_an_earlier_release_kept_is_found_for_its_day() {
             database.write(sqlx::query(sqlx::AssertSqlSafe(kept))).await.expect("writes");
         }
         let claimed = async |key: &str| {
-            let named =
-                Named { account_id: ACCOUNT, endpoint: "test", key, fingerprint: "2:new", text_fingerprint: "former" };
+            let named = Named {
+                account_id: ACCOUNT,
+                endpoint: "test",
+                key,
+                fingerprint: "2:new",
+                text_fingerprint: "former",
+                is_kept_whole: true,
+            };
             claim(&database, &process, UnixMs(1), named).await.expect("claims")
         };
         assert!(matches!(claimed("kept").await, Claimed::Done(_)), "{:?}", database.kind);

@@ -123,7 +123,9 @@ on_both_databases! {
         for _ in 0..100 {
             tokio::time::sleep(Duration::from_millis(50)).await;
             now = etag(&service, &customers[1], "&size=thumb").await.0;
-            if service.operator(&["render", "show", &render_id]).unwrap()["revision"] == 2 {
+            let is_stored = service.operator(&["render", "show", &render_id]).unwrap()["revision"] == 2;
+            // The process learns of it right after it is stored.
+            if is_stored && etag(&service, &customers[2], "").await.0 != silver {
                 break;
             }
         }
