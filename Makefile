@@ -1,5 +1,6 @@
 # make run            everything needed, then a running service with a picture to look at
 # make test           every test, on SQLite and on PostgreSQL
+# make dist           the programs as they are deployed, optimised in full, in out/dist
 # make bench          figures, side by side with peers
 # make contact-sheet  famous vehicles, some of every type, all views and colours, on pages to look at
 # make abuse          a service under everybody who wants to make it slow or full: five minutes, or MINUTES=60; WITH=--postgres
@@ -11,13 +12,16 @@
 export CYCLORAMA_CACHE ?= $(HOME)/.cache/cyclorama
 export CARGO_TARGET_DIR ?= $(CYCLORAMA_CACHE)/target
 
-.PHONY: run test bench abuse farm-trial fuzz contact-sheet model model-eval audit
+.PHONY: run test dist bench abuse farm-trial fuzz contact-sheet model model-eval audit
 
 run:
 	@scripts/run.sh
 
 test:
 	@scripts/test.sh
+
+dist:
+	@scripts/dist.sh out/dist
 
 bench:
 	@scripts/bench.sh

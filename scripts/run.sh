@@ -7,10 +7,13 @@ cd "$(dirname "$0")/.."
 scripts/install.sh run
 ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
-echo "building (the first time takes some minutes)"
-cargo build --release --locked --quiet -p cyclorama -p cyclorama-node \
+echo "building (the first time takes some ten minutes on two cores; what is deployed is built by \`make dist\`)"
+# Cargo's bar counts the crates that are done, also where its output is no terminal.
+CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=${COLUMNS:-100} \
+    cargo build --profile first-run --locked -p cyclorama -p cyclorama-node \
     || { echo "run: the build failed; the compiler's message is above" >&2; exit 1; }
-bin=$CARGO_TARGET_DIR/release
+bin=$CARGO_TARGET_DIR/first-run
+echo "starting"
 
 export CYCLORAMA_DATA_DIR=${CYCLORAMA_DATA_DIR:-$PWD/data}
 export CYCLORAMA_LISTEN=${CYCLORAMA_LISTEN:-127.0.0.1:8080}
@@ -51,6 +54,19 @@ cat <<TEXT
   Ctrl-C stops it.
 
 TEXT
+
+# The pictures of the page, as they come.
+pictures() {
+    local began=$SECONDS ready=0 now total
+    while read -r now total < <(curl -fsS "$base/api/examples" 2>/dev/null \
+        | python3 -c 'import json, sys; told = json.load(sys.stdin); print(told["ready"], told["total"])' 2>/dev/null); do
+        [ "$now" -eq "$ready" ] || echo "  $now of $total pictures of the page after $((SECONDS - began)) s"
+        ready=$now
+        [ "$ready" -lt "$total" ] || return 0
+        sleep 1
+    done
+}
+[ "${CYCLORAMA_NODE:-embedded}" = none ] || pictures &
 # A signal ends `wait`, and not yet the service.
 while :; do
     wait $service && ended=0 || ended=$?
