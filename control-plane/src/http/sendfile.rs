@@ -46,6 +46,10 @@ impl Unsent {
     pub fn is_any(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+
+    pub fn set(&self, is_any: bool) {
+        self.0.store(is_any, Ordering::Relaxed);
+    }
 }
 
 impl Current {
@@ -69,7 +73,7 @@ impl Current {
 
     /// Notes what became of a write.
     fn wrote<T>(&self, written: Poll<T>) -> Poll<T> {
-        self.unsent.0.store(written.is_pending(), Ordering::Relaxed);
+        self.unsent.set(written.is_pending());
         written
     }
 

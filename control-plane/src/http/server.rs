@@ -108,7 +108,7 @@ impl Connection {
         let _gone = Gone(place.clone());
         // Small answers must not wait for the client's acknowledgement of the last one.
         let _ = stream.set_nodelay(true);
-        let current = Current::new(place.unsent().clone());
+        let (current, client_timeout) = (Current::new(place.unsent().clone()), self.bounds.client_timeout);
         let mut stream = TimeoutStream::new(SendfileStream::new(stream, current.clone()));
         stream.set_write_timeout(Some(self.bounds.client_timeout));
         let (router, peer, client, bounds) = (self.router, self.peer, place.clone(), self.bounds.clone());
@@ -162,17 +162,22 @@ impl Connection {
             () = place.to_leave() => connection.as_mut().graceful_shutdown(),
         }
         // A request that came at the last moment is answered; a head that is not whole is not waited for.
-        let sending_max = if place.is_at_rest() { LEAVING_MAX } else { LAST_ANSWER_MAX };
-        let mut until = None;
-        loop {
+        let end = Instant::now() + client_timeout + LAST_ANSWER_MAX;
+        let (mut sending_max, mut until) = (LEAVING_MAX, None);
+        while Instant::now() < end {
             let (is_at_rest, is_blocked) = (place.is_at_rest(), place.unsent().is_any());
-            let now = Instant::now();
-            if is_blocked && now >= *until.get_or_insert(now + sending_max) {
+            if !is_at_rest {
+                sending_max = LAST_ANSWER_MAX;
+            }
+            if is_blocked && Instant::now() >= *until.get_or_insert(Instant::now() + sending_max) {
                 return;
+            }
+            if !is_blocked && !is_at_rest {
+                until = None;
             }
             let within = if is_at_rest && !is_blocked { Duration::ZERO } else { LEAVING_MAX };
             let ended = tokio::time::timeout(within, connection.as_mut()).await.is_ok();
-            if ended || (is_at_rest && !is_blocked && place.is_at_rest()) {
+            if ended || (is_at_rest && place.is_at_rest() && !place.unsent().is_any()) {
                 return;
             }
         }

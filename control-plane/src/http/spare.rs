@@ -15,6 +15,9 @@ use tokio_util::sync::CancellationToken;
 /// only where its network has nothing else to spare.
 pub const NEW: Duration = Duration::from_millis(500);
 
+/// A client that has not taken an answer for so long, after all of it was handed over, counts as one that rests.
+const READING_MAX: Duration = Duration::from_secs(10);
+
 /// What a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
@@ -76,6 +79,11 @@ impl Listed {
     fn is_new(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.since) < NEW
     }
+
+    /// Its client is reading an answer.
+    fn is_sending(&self, now: Instant) -> bool {
+        self.unsent.is_any() && now.saturating_duration_since(self.since) < READING_MAX
+    }
 }
 
 /// What a network would spare: the smaller one goes first.
@@ -119,7 +127,7 @@ impl Network {
             false => Choice::Idle(*number),
         };
         let choices = [
-            self.rests().next().map(of_client),
+            self.rests(now).next().map(of_client),
             self.for_body.first_key_value().map(of_client),
             self.for_turn.keys().next().map(|number| Choice::Waiting(*number)),
             self.for_render.keys().next().map(|number| Choice::Rendering(*number)),
@@ -128,9 +136,9 @@ impl Network {
         choices.into_iter().flatten().min().or_else(sending)
     }
 
-    /// Those between two requests that have sent everything.
-    fn rests(&self) -> impl Iterator<Item = (&u64, &Listed)> {
-        self.for_request.iter().filter(|(_, listed)| !listed.unsent.is_any())
+    /// Those between two requests whose last answer has been read.
+    fn rests(&self, now: Instant) -> impl Iterator<Item = (&u64, &Listed)> {
+        self.for_request.iter().filter(move |(_, listed)| !listed.is_sending(now))
     }
 }
 
@@ -186,7 +194,7 @@ impl Spare {
         let Some((_, Reverse(choice), network)) = choices.max() else { return };
         let chosen = match choice {
             // That a connection closes between two requests costs nobody anything, whoever has it.
-            Choice::Rendering(_) => self.longest_rest(now),
+            Choice::Rendering(_) | Choice::Sending(_) => self.longest_rest(now),
             _ => None,
         };
         let (network, number) = chosen.unwrap_or((network, choice.number()));
@@ -199,7 +207,7 @@ impl Spare {
     fn longest_rest(&self, now: Instant) -> Option<(IpAddr, u64)> {
         let sites = self.sites.values().map(|site| {
             let resting = site.networks.iter().filter_map(|(network, lists)| {
-                let (number, listed) = lists.rests().next()?;
+                let (number, listed) = lists.rests(now).next()?;
                 (!listed.is_new(now)).then_some((lists.for_request.len(), Reverse(*number), *network))
             });
             let all: usize = site.networks.values().map(|lists| lists.for_request.len()).sum();
@@ -293,5 +301,35 @@ mod tests {
         let listed =
             ["198.51.100.1", "198.51.100.1", "2001:db8:1:1::", "2001:db8:1:2::", "2001:db8:1:2::", "2001:db8:1:3::"];
         assert_eq!(order_of(listed.map(ip).to_vec(), 2 * NEW), vec![3, 2, 0, 4, 1, 5]);
+    }
+
+    #[test]
+    fn an_answer_that_is_being_read_goes_last_for_a_while() {
+        for (later, expected) in [(2 * NEW, vec![2, 1, 0]), (READING_MAX + NEW, vec![0, 2, 1])] {
+            let (mut spare, now) = (Spare::default(), Instant::now() + later);
+            let reading = Unsent::default();
+            reading.set(true);
+            // Of the first site an answer that is being read, and a render; of the second a connection at rest.
+            let leaves = [
+                (1, Awaited::Request, reading),
+                (1, Awaited::Render, Unsent::default()),
+                (2, Awaited::Request, Unsent::default()),
+            ]
+            .map(|(number, awaited, unsent)| {
+                let (leave, age) = (CancellationToken::new(), spare.youngest());
+                spare.add(network(number), awaited, age, (leave.clone(), unsent));
+                leave
+            });
+            let mut order = Vec::new();
+            for _ in &leaves {
+                spare.tell_one(now);
+                order.extend(
+                    (0..leaves.len())
+                        .filter(|place| leaves[*place].is_cancelled() && !order.contains(place))
+                        .collect::<Vec<_>>(),
+                );
+            }
+            assert_eq!(order, expected, "{later:?}");
+        }
     }
 }

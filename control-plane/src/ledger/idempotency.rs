@@ -26,7 +26,8 @@ pub struct Named<'a> {
     /// Of the request as it was sent: the same text is the same request, however it is understood by now. An earlier release kept it as the
     /// fingerprint.
     pub text_fingerprint: &'a str,
-    /// What is kept is the whole answer, so that the same text has it whatever it would be understood as now.
+    /// What is kept is the whole answer, so that the same text has it whatever it would be understood as now. Else the same text may at least take
+    /// the place of an attempt that nobody goes on with.
     pub is_kept_whole: bool,
 }
 
@@ -143,12 +144,11 @@ async fn claim_now(
     named: Named<'_>,
 ) -> Result<Claimed, sqlx::Error> {
     let attempt_id = uuid::Uuid::now_v7().to_string();
-    let kept_text = if named.is_kept_whole { named.text_fingerprint } else { "" };
     let mut tx = database.begin().await?;
     // Takes the place of what has expired, and of an attempt whose process is gone.
     let claimed = sqlx::query(
         "insert into idempotency_keys (account_id, endpoint, idempotency_key, body_sha256, state, attempt_id, owner, expires_at_ms, text_sha256)
-         values ($1, $2, $3, $4, 'running', $5, $6, $7, $11)
+         values ($1, $2, $3, $4, 'running', $5, $6, $7, $10)
          on conflict (account_id, endpoint, idempotency_key) do update set body_sha256 = excluded.body_sha256, state = 'running',
             attempt_id = excluded.attempt_id, owner = excluded.owner, answer = null, credits_remaining = null,
             entry_id = null, replayed = 0, expires_at_ms = excluded.expires_at_ms, text_sha256 = excluded.text_sha256
@@ -167,7 +167,6 @@ async fn claim_now(
     .bind(now.0)
     .bind(now.0 - SILENCE_MS)
     .bind(named.text_fingerprint)
-    .bind(kept_text)
     .execute(&mut *tx)
     .await?;
     if claimed.rows_affected() == 1 {
@@ -176,7 +175,7 @@ async fn claim_now(
     }
     // An answer that is given again keeps its charge, even if it is not known yet whether it was given a first time.
     let sql = "update idempotency_keys set replayed = 1
-               where account_id = $1 and endpoint = $2 and idempotency_key = $3 and (body_sha256 in ($4, $5) or text_sha256 = $5)
+               where account_id = $1 and endpoint = $2 and idempotency_key = $3 and (body_sha256 in ($4, $5) or (text_sha256 = $5 and $6 = 1))
                   and state = 'done' and replayed = 0";
     sqlx::query(sql)
         .bind(named.account_id)
@@ -184,6 +183,7 @@ async fn claim_now(
         .bind(named.key)
         .bind(named.fingerprint)
         .bind(named.text_fingerprint)
+        .bind(i64::from(named.is_kept_whole))
         .execute(&mut *tx)
         .await?;
     let row = sqlx::query(
@@ -200,7 +200,9 @@ async fn claim_now(
     let Some(row) = row else { return Ok(Claimed::Running) };
     // The same text may be understood otherwise by now: under another release of the catalog, or with other settings.
     let (kept, kept_text): (&str, &str) = (row.try_get("body_sha256")?, row.try_get("text_sha256")?);
-    if kept_text != named.text_fingerprint && ![named.fingerprint, named.text_fingerprint].contains(&kept) {
+    let is_running = row.try_get::<Option<&str>, _>("answer")?.is_none();
+    let is_same_text = kept_text == named.text_fingerprint && (named.is_kept_whole || is_running);
+    if !is_same_text && ![named.fingerprint, named.text_fingerprint].contains(&kept) {
         return Ok(Claimed::OtherRequest);
     }
     answer_of(&row)

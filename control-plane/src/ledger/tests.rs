@@ -677,6 +677,25 @@ async fn what_an_earlier_release_kept_is_found_for_its_day() {
         assert!(matches!(claimed("kept").await, Claimed::Done(_)), "{:?}", database.kind);
         assert!(matches!(claimed("left").await, Claimed::Ours(_)), "{:?}", database.kind);
         assert!(matches!(claimed("other").await, Claimed::OtherRequest), "{:?}", database.kind);
+
+        // The same text that was understood otherwise when it was claimed.
+        for (key, state, answer) in [("text-kept", "done", "'1'"), ("text-left", "running", "null")] {
+            let kept = format!(
+                "insert into idempotency_keys (account_id, endpoint, idempotency_key, body_sha256, state, attempt_id, owner, answer,
+                    credits_remaining, expires_at_ms, text_sha256)
+                 values ('{ACCOUNT}', 'test', '{key}', '2:old', '{state}', '{key}', 'dead', {answer}, 2, {FAR_AWAY_MS}, 'former')"
+            );
+            database.write(sqlx::query(sqlx::AssertSqlSafe(kept))).await.expect("writes");
+        }
+        let claimed = async |key: &str, is_kept_whole: bool| {
+            let (fingerprint, text_fingerprint) = ("2:new", "former");
+            let named =
+                Named { account_id: ACCOUNT, endpoint: "test", key, fingerprint, text_fingerprint, is_kept_whole };
+            claim(&database, &process, UnixMs(1), named).await.expect("claims")
+        };
+        assert!(matches!(claimed("text-kept", true).await, Claimed::Done(_)), "{:?}", database.kind);
+        assert!(matches!(claimed("text-kept", false).await, Claimed::OtherRequest), "{:?}", database.kind);
+        assert!(matches!(claimed("text-left", false).await, Claimed::Ours(_)), "{:?}", database.kind);
     }
 }
 
