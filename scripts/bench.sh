@@ -45,5 +45,5 @@ fi
 PYTHONPATH=$tools CYCLORAMA_BENCH_CHECKPOINT=$checkpoint CYCLORAMA_BENCH_PYTHON=python3 \
     cargo bench --locked --quiet -p cyclorama-node --bench text_to_image
 (cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench-delivery")
-cargo bench --locked --quiet -p cyclorama --bench search
+cargo bench --locked --quiet -p cyclorama-catalog --bench search
 cargo bench --locked --quiet -p cyclorama --bench statement

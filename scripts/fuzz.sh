@@ -10,7 +10,7 @@ for target in search resolve; do
     corpus=$CYCLORAMA_CACHE/fuzz-corpus/$target
     mkdir -p "$corpus"
     # Real queries to begin from.
-    grep -v '^#' control-plane/src/resolve/golden.tsv | cut -f1 | split -l 1 -a 4 - "$corpus/golden-"
+    grep -v '^#' catalog/src/resolve/golden.tsv | cut -f1 | split -l 1 -a 4 - "$corpus/golden-"
     # No sanitizer: there is no unsafe code of ours to watch, and it would halve the speed.
     cargo +nightly fuzz run --sanitizer none "$target" "$corpus" -- \
         -max_total_time="${FUZZ_SECONDS:-60}" -max_len=256 -timeout=5 -print_final_stats=1

@@ -27,7 +27,7 @@ pub mod plain_text;
 pub mod plural;
 pub mod prewarm;
 pub mod renders;
-pub mod resolve;
+pub use cyclorama_catalog::resolve;
 pub mod telemetry;
 #[cfg(test)]
 mod test_database;

@@ -27,7 +27,7 @@ const mistyped = (text, at) => {
     return [text.slice(0, place) + letter(at) + text.slice(place), text.slice(0, place) + text.slice(place + 1)][at % 2];
 };
 const name = (row) => `${makeName.get(row[1])} ${data.modelNames[row[3]]}`;
-const golden = readFileSync(new URL("../../control-plane/src/resolve/golden.tsv", import.meta.url), "utf8");
+const golden = readFileSync(new URL("../../catalog/src/resolve/golden.tsv", import.meta.url), "utf8");
 const queries = [...new Set([
     ...some(models, 400).map(name),
     ...some(models, 150, 31).map((row) => `${row[0]} ${name(row)}`),

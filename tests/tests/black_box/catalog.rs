@@ -222,9 +222,9 @@ on_both_databases! {
 
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("vehicles.bin");
-        let release = package_file("../control-plane/catalog/vehicles.bin").display().to_string();
+        let release = package_file("../catalog/data/vehicles.bin").display().to_string();
         let release = release.as_str();
-        let supplement = package_file("../control-plane/catalog/vehicles.cc-by-sa.bin");
+        let supplement = package_file("../catalog/data/vehicles.cc-by-sa.bin");
         std::fs::copy(release, &file).unwrap();
         let options = Options::default().set("CYCLORAMA_CATALOG", file.display());
         let service = Service::start_with(db, options).await.unwrap();
@@ -262,7 +262,7 @@ async fn a_reload_reaches_every_process_of_a_farm() {
     let release_file = |host: &str| folder.path().join(host).join("vehicles.bin");
     for host in ["a", "b"] {
         std::fs::create_dir(folder.path().join(host)).unwrap();
-        std::fs::copy(package_file("../control-plane/catalog/vehicles.bin"), release_file(host)).unwrap();
+        std::fs::copy(package_file("../catalog/data/vehicles.bin"), release_file(host)).unwrap();
     }
     let options = |host| Options::default().set("CYCLORAMA_CATALOG", release_file(host).display());
     let a = Service::start_with(DatabaseChoice::Postgres, options("a")).await.unwrap();
@@ -275,7 +275,7 @@ async fn a_reload_reaches_every_process_of_a_farm() {
 
     let supplement = |host: &str| folder.path().join(host).join("vehicles.cc-by-sa.bin");
     for host in ["a", "b"] {
-        std::fs::copy(package_file("../control-plane/catalog/vehicles.cc-by-sa.bin"), supplement(host)).unwrap();
+        std::fs::copy(package_file("../catalog/data/vehicles.cc-by-sa.bin"), supplement(host)).unwrap();
     }
     let told = a.operator(&["catalog", "reload"]).unwrap();
     assert_eq!((&told["changed"], &told["everywhere"]), (&json!(true), &json!(true)), "{told}");
@@ -295,7 +295,7 @@ async fn a_reload_reaches_every_process_of_a_farm() {
 
     // What is asked for while a process is away, it finds at its start.
     b.kill();
-    std::fs::copy(package_file("../control-plane/catalog/vehicles.bin"), release_file("b")).unwrap();
+    std::fs::copy(package_file("../catalog/data/vehicles.bin"), release_file("b")).unwrap();
     std::fs::remove_file(supplement("b")).unwrap();
     let told = a.operator(&["catalog", "reload"]).unwrap();
     assert_eq!((told["everywhere"].clone(), told["processes"].as_array().unwrap().len()), (json!(true), 1), "{told}");

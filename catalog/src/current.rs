@@ -38,12 +38,12 @@ impl CurrentCatalog {
         self.reloads.load(Ordering::Acquire)
     }
 
-    pub(super) fn number(&self) -> i64 {
+    pub fn number(&self) -> i64 {
         self.number.load(Ordering::Acquire)
     }
 
     /// Nothing is to be read again for the reload of this number, or one before it.
-    pub(super) fn followed(&self, number: i64) {
+    pub fn followed(&self, number: i64) {
         self.number.fetch_max(number, Ordering::Release);
     }
 

@@ -1,7 +1,7 @@
 //! Words for a kind of thing: certain with a make, and never without one.
 
 use super::*;
-use crate::catalog::nameless::{is_known_without_make, is_word_for_a_kind, words_for_kinds};
+use crate::nameless::{is_known_without_make, is_word_for_a_kind, words_for_kinds};
 
 fn is_high(query: &str) -> bool {
     resolved(query).is_ok_and(|found| found.confidence == Confidence::High)

@@ -1,7 +1,7 @@
 use super::index::Nicknames;
 use super::*;
-use crate::catalog::nameless::is_nameless;
-use crate::catalog::names;
+use crate::nameless::is_nameless;
+use crate::names;
 use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -109,7 +109,7 @@ fn a_year_narrows() {
 
 #[test]
 fn nicknames_are_of_this_release() {
-    let text = include_str!("../../../catalog/nicknames.toml");
+    let text = include_str!("../../data/nicknames.toml");
     let nicknames: Nicknames = toml::from_str(text).expect("nicknames.toml");
     let make = |slug: &str| CATALOG.makes().iter().find(|make| make.slug == slug);
     for slug in nicknames.makes.keys() {

@@ -1,14 +1,14 @@
 //! What the sources do not say and people know: body words, icons, families of trims, class templates and corrections.
-//! All of it is data in `control-plane/catalog/rules.toml`; here is only how it is read and matched.
+//! All of it is data in `catalog/data/rules.toml`; here is only how it is read and matched.
 
 use super::ImportError;
-use crate::catalog::names;
+use crate::names;
 use cyclorama_core::{BodyClass, Dimensions};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::path::Path;
 
-static RULES: &str = include_str!("../../../catalog/rules.toml");
+static RULES: &str = include_str!("../../data/rules.toml");
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

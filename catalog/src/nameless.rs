@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-static TEXT: &str = include_str!("../../catalog/nameless.toml");
+static TEXT: &str = include_str!("../data/nameless.toml");
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -126,7 +126,7 @@ pub fn is_written_out(text: &Words, make: &Make, model: &Model, make_is_given: b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::Catalog;
+    use crate::Catalog;
 
     #[test]
     fn the_list_is_of_this_release_and_every_line_of_it_counts() {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::catalog::nameless::is_nameless;
+use crate::nameless::is_nameless;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -1,7 +1,7 @@
 //! What each source says of a model's body and size, in one shape: sightings under the catalog's own keys.
 
 use super::rules::Rules;
-use crate::catalog::names;
+use crate::names;
 use cyclorama_core::BodyClass;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -2,7 +2,7 @@
 //! they are is decided together with the names, by points: a letter of a name has ten.
 
 use super::vocabulary::{Meaning, Vocabulary};
-use crate::catalog::search::{ASIDES_MAX, Aside, TRIM, Words, YEAR_SLOT, is_trim, short_year};
+use crate::search::{ASIDES_MAX, Aside, TRIM, Words, YEAR_SLOT, is_trim, short_year};
 use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset};
 
 /// Slots of the readings; a request has one value of each. Views are put together afterwards.

@@ -4,8 +4,8 @@ use super::dictionary::{Dictionary, Entry, Terms};
 use super::substrings::Substrings;
 use super::typos::Typos;
 use super::words::Words;
-use crate::catalog::nameless::{is_nameless, is_nameless_make};
-use crate::catalog::{Catalog, Make, Model, YearSet};
+use crate::nameless::{is_nameless, is_nameless_make};
+use crate::{Catalog, Make, Model, YearSet};
 use cyclorama_core::VehicleType;
 use serde::Deserialize;
 use std::cmp::Reverse;
@@ -18,7 +18,7 @@ const NICKNAMED: u16 = 4;
 const ATOMS_OF_NAME_MAX: usize = 24;
 
 /// What people call makes and models beside their names.
-static NICKNAMES: &str = include_str!("../../../catalog/nicknames.toml");
+static NICKNAMES: &str = include_str!("../../data/nicknames.toml");
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

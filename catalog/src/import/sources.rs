@@ -4,7 +4,7 @@
 use super::ImportError;
 use super::evidence::{Evidence, Known, Publisher, SizeSighting, Target};
 use super::rules::Rules;
-use crate::catalog::names;
+use crate::names;
 use cyclorama_core::BodyClass;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};

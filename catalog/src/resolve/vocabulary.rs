@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use crate::catalog::search::Words;
+use crate::search::Words;
 
 /// Shorter names of colours are an edit away from too much.
 const COLOUR_BYTES_MIN: usize = 4;

@@ -71,7 +71,7 @@ impl SearchIndex {
         (subject.make, subject.model)
     }
 
-    /// Whether a subject names no vehicle ([`crate::catalog::nameless`]).
+    /// Whether a subject names no vehicle ([`crate::nameless`]).
     pub fn is_nameless(&self, subject: u32) -> bool {
         self.subjects[subject as usize].nameless
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-static TEXT: &str = include_str!("../../catalog/twins.toml");
+static TEXT: &str = include_str!("../data/twins.toml");
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -5,7 +5,7 @@ use super::pieces::Piece;
 use super::query::{Effort, Match, Search};
 use super::words::atom_bits;
 use super::{MatchKind, YEAR_SLOT};
-use crate::catalog::YearSet;
+use crate::YearSet;
 use std::cmp::Reverse;
 
 /// Names that are aligned in full; the others fit worse at first sight.

@@ -6,7 +6,7 @@
 
 use super::recognise::BODY_SLOT;
 use super::vocabulary::BODIES;
-use crate::catalog::search::{Aside, Fit, Match, MatchKind, Words, YEAR_SLOT};
+use crate::search::{Aside, Fit, Match, MatchKind, Words, YEAR_SLOT};
 use cyclorama_core::{BodyClass, named_enum};
 
 /// Another vehicle fits as well within so many points of its reading...

@@ -3,9 +3,9 @@
 
 #![allow(clippy::disallowed_methods, reason = "a measurement reads the clock")]
 
-use cyclorama::catalog::Catalog;
-use cyclorama::catalog::release::{self, Release};
-use cyclorama::resolve::{Request, resolve};
+use cyclorama_catalog::Catalog;
+use cyclorama_catalog::release::{self, Release};
+use cyclorama_catalog::resolve::{Request, resolve};
 use rapidfuzz::fuzz;
 use std::hint::black_box;
 use std::path::Path;

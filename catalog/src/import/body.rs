@@ -3,8 +3,8 @@
 use super::evidence::{Evidence, Publisher, Sightings};
 use super::rules::Rules;
 use super::{ModelDraft, size};
-use crate::catalog::names;
-use crate::catalog::release::YearSet;
+use crate::names;
+use crate::release::YearSet;
 use cyclorama_core::{BodyClass, Dimensions, VehicleType};
 
 /// A "van" lower than this is a minivan: sources call both a van. The tallest minivans have 1.83 m, the lowest

@@ -1,0 +1,214 @@
+//! Which vehicles exist: makes, models and years, with the body and dimensions each is drawn from.
+//!
+//! Pure after load: no I/O, no clock, shared by reference. [`release`] is the file format, [`lookup`] finds one
+//! vehicle by what a caller wrote, [`search`] many by free text, [`current`] holds the one that
+//! answers, [`resolve`] says which vehicle a text means, [`diff`] compares two, [`import`] makes a release from public
+//! data, [`names`] compares names.
+
+pub mod current;
+pub mod diff;
+pub mod import;
+pub mod lookup;
+pub mod nameless;
+pub mod names;
+pub mod release;
+pub mod resolve;
+pub mod search;
+mod twins;
+
+pub use current::{CurrentCatalog, ReloadError};
+pub use diff::Diff;
+pub use lookup::{Found, Missing, NotFound, Suggestion};
+pub use release::{Make, Model, ReleaseError, Source, YearSet};
+
+use cyclorama_core::{Dimensions, Vehicle, VehicleType};
+use release::{FIRST_YEAR, Release};
+use search::SearchIndex;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::OnceLock;
+
+static EMBEDDED_RELEASE: &[u8] = include_bytes!("../data/vehicles.bin");
+static EMBEDDED_SUPPLEMENT: &[u8] = include_bytes!("../data/vehicles.cc-by-sa.bin");
+
+/// A loaded release.
+#[derive(Debug)]
+pub struct Catalog {
+    package: String,
+    /// SHA-256 of the release file and its supplement, in hex.
+    digest: String,
+    sources: Vec<Source>,
+    makes: Vec<Make>,
+    dimensions: Vec<Dimensions>,
+    /// Positions in `makes` by key of name, slug and alias. Two makes may share a key (`IVECO-FORD`, `IVECO FORD`).
+    makes_by_key: HashMap<String, Vec<u32>>,
+    /// For each make, the keys of its models, ascending, with their positions.
+    models_by_key: Vec<Vec<(String, u32)>>,
+    counts: OnceLock<Counts>,
+    /// Made when it is first asked for: commands that do not search need not wait for it.
+    search_index: OnceLock<SearchIndex>,
+}
+
+/// How much a release holds, counted from the release itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    pub makes: usize,
+    /// Distinct model names, as the package spells them.
+    pub model_names: usize,
+    /// Make, model name, vehicle type and year, as the package lists them.
+    pub entries: usize,
+    pub vehicle_types: usize,
+    /// Make, model and year that can be asked for: spellings and vehicle types of one model are one.
+    pub vehicles: usize,
+    pub year_from: u16,
+    pub year_to: u16,
+}
+
+impl Catalog {
+    /// The release this program was built with.
+    pub fn embedded() -> Result<Self, ReleaseError> {
+        Self::read("(built in)", EMBEDDED_RELEASE, Some(EMBEDDED_SUPPLEMENT))
+    }
+
+    /// A release file, with the share-alike supplement beside it where there is one.
+    pub fn load(path: &Path) -> Result<Self, ReleaseError> {
+        let read =
+            |path: &Path| std::fs::read(path).map_err(|source| ReleaseError::Read { path: path.to_owned(), source });
+        let release = read(path)?;
+        let beside = release::supplement_path(path);
+        let supplement = beside.exists().then(|| read(&beside)).transpose()?;
+        Self::read(&path.display().to_string(), &release, supplement.as_deref())
+    }
+
+    fn read(file: &str, release: &[u8], supplement: Option<&[u8]>) -> Result<Self, ReleaseError> {
+        let digest = Sha256::new().chain_update(release).chain_update(supplement.unwrap_or_default()).finalize();
+        Release::decode(file, release, supplement).map(|release| Self::index(release, hex::encode(digest)))
+    }
+
+    fn index(release: Release, digest: String) -> Self {
+        let mut makes_by_key: HashMap<String, Vec<u32>> = HashMap::new();
+        let mut models_by_key = Vec::with_capacity(release.makes.len());
+        for (position, make) in release.makes.iter().enumerate() {
+            let spellings =
+                [make.name.as_str(), make.slug.as_str()].into_iter().chain(make.aliases.iter().map(String::as_str));
+            for key in spellings.map(lookup::make_key) {
+                let makes = makes_by_key.entry(key).or_default();
+                if makes.last() != Some(&(position as u32)) {
+                    makes.push(position as u32);
+                }
+            }
+            let mut keys: Vec<(String, u32)> = make
+                .models
+                .iter()
+                .enumerate()
+                .map(|(position, model)| (model.slug.replace('-', ""), position as u32))
+                .collect();
+            keys.sort();
+            models_by_key.push(keys);
+        }
+        // A nickname stands for its make where no make has it for a name.
+        for (position, make) in release.makes.iter().enumerate() {
+            for name in search::make_nicknames(make) {
+                makes_by_key.entry(lookup::make_key(name)).or_insert_with(|| vec![position as u32]);
+            }
+        }
+        let Release { package, sources, makes, dimensions, .. } = release;
+        Self {
+            package,
+            digest,
+            sources,
+            makes,
+            dimensions,
+            makes_by_key,
+            models_by_key,
+            counts: OnceLock::new(),
+            search_index: OnceLock::new(),
+        }
+    }
+
+    /// Package and version of makes, models and years.
+    pub fn package(&self) -> &str {
+        &self.package
+    }
+
+    /// SHA-256 of the release's files, in hex: tells any two releases apart.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// In order of name.
+    pub fn makes(&self) -> &[Make] {
+        &self.makes
+    }
+
+    /// One make's models are [`Make::models`], in order of key, and a model's years [`Model::years`].
+    pub fn makes_in(&self, year: u16) -> impl Iterator<Item = &Make> {
+        self.makes.iter().filter(move |make| make.models.iter().any(|model| model.years().contains(year)))
+    }
+
+    /// Every year that some model has.
+    pub fn years(&self) -> YearSet {
+        self.makes.iter().flat_map(|make| &make.models).fold(YearSet::default(), |all, model| all.union(model.years()))
+    }
+
+    /// What a node needs to draw a model of the release in one of its years; `None` in any other.
+    pub fn vehicle(&self, make: &Make, model: &Model, year: u16) -> Option<Vehicle> {
+        let vehicle_type = model.vehicle_type_in(year)?;
+        let (body, dimensions) = model.facts_of((year - FIRST_YEAR) as u8);
+        Some(Vehicle {
+            make: make.slug.clone(),
+            model: model.slug.clone(),
+            year,
+            vehicle_type,
+            body: *cyclorama_core::BodyClass::ALL.get(body as usize)?,
+            dimensions: *self.dimensions.get(dimensions as usize)?,
+        })
+    }
+
+    /// What free text is looked up in.
+    pub fn search_index(&self) -> &SearchIndex {
+        self.search_index.get_or_init(|| SearchIndex::new(self))
+    }
+
+    /// Counted once: distinct names take some milliseconds.
+    pub fn counts(&self) -> Counts {
+        *self.counts.get_or_init(|| self.count())
+    }
+
+    fn count(&self) -> Counts {
+        let models = || self.makes.iter().flat_map(|make| &make.models);
+        let spellings = || models().flat_map(|model| &model.spellings);
+        let listed = || spellings().flat_map(|spelling| &spelling.years);
+        let years = listed().fold(YearSet::default(), |all, (_, years)| all.union(*years));
+        Counts {
+            makes: self.makes.len(),
+            model_names: spellings().map(|spelling| spelling.name.as_str()).collect::<BTreeSet<_>>().len(),
+            entries: listed().map(|(_, years)| years.len()).sum(),
+            vehicle_types: listed().map(|(vehicle_type, _)| *vehicle_type).collect::<BTreeSet<_>>().len(),
+            vehicles: models().map(|model| model.years().len()).sum(),
+            year_from: years.iter().next().unwrap_or(0),
+            year_to: years.iter().last().unwrap_or(0),
+        }
+    }
+}
+
+impl Model {
+    /// Its commonest vehicle type.
+    pub fn vehicle_type(&self) -> VehicleType {
+        self.types.first().map_or(VehicleType::Other, |(vehicle_type, _)| VehicleType::ALL[*vehicle_type as usize])
+    }
+
+    /// Its type in one year; `None` where it does not exist in that year.
+    pub fn vehicle_type_in(&self, year: u16) -> Option<VehicleType> {
+        let (vehicle_type, _) = self.types.iter().find(|(_, years)| years.contains(year))?;
+        VehicleType::ALL.get(*vehicle_type as usize).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests;
