@@ -29,9 +29,8 @@ impl Attempt<'_> {
     /// mailbox is not flooded. The narrow one comes first.
     fn subjects(self) -> Vec<(String, i64)> {
         match self {
-            // Attempts are counted for each network, so that nobody locks an address for its owner, and for the address alone, because some
-            // clients have many networks. A
-            // client with a /48 of IPv6 has 65,536 such networks; together they may try as often as two.
+            // Attempts are counted for each network, so that a stranger cannot lock out the owner of an address. They are also counted for the
+            // address alone, because a client with a /48 of IPv6 has 65,536 networks; together they may try as often as two.
             Attempt::SignIn { email, network } => {
                 let address = subject("sign-in", email);
                 let mut subjects = vec![(format!("{address} {network}"), 10)];

@@ -1,5 +1,4 @@
-//! Counts the accounts that people make by themselves, for each network and UTC day. Every account has free credits, and nobody should get them
-//! by the hundred. The counts are in the database and hold for all processes together.
+//! Counts the accounts that people make by themselves, for each network and UTC day, because every account has free credits. The counts are in the database and hold for all processes together.
 
 use super::account::AccountError;
 use crate::clock::UnixMs;

@@ -73,7 +73,7 @@ pub async fn of_account(db: &Database, account: &Account, now: UnixMs) -> Result
 }
 
 /// Makes an account and its user at once, for a service without mail. An address that has an account already is refused, also where
-/// nobody signs in to it yet: without mail nobody can prove that it is theirs. `networks` are those for which the account is counted.
+/// nobody signs in to it yet: without mail nobody can prove that it is theirs. The account is counted for each of `networks`.
 pub async fn sign_up(
     db: &Database,
     email: &str,

@@ -67,7 +67,7 @@ mod tests {
                 }
             };
             let held = database.begin().await.expect("begins");
-            // Whoever hangs up has begun the ping all the same.
+            // The ping goes on although the caller that began it hangs up.
             assert!(futures::poll!(Box::pin(ask())).is_pending());
             let mut asking = Box::pin(futures::future::join_all((0..200).map(|_| ask())));
             assert!(futures::poll!(asking.as_mut()).is_pending());

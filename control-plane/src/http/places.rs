@@ -138,7 +138,7 @@ impl Places {
     }
 }
 
-/// What one site may have. Forgotten with the last request that has a part of it or waits for one.
+/// The turns that one site may have. They are forgotten when no request of the site has a turn or waits for one.
 #[derive(Debug)]
 struct Share {
     places: Places,
@@ -189,6 +189,15 @@ enum Listing {
     Ended,
 }
 
+impl Listing {
+    fn entry(self) -> Option<Entry> {
+        match self {
+            Listing::Resting(entry) | Listing::Waiting(entry) => Some(entry),
+            Listing::None | Listing::Ended => None,
+        }
+    }
+}
+
 /// A turn's part of all turns, and of those of its site.
 #[derive(Debug)]
 pub struct Permits {
@@ -206,7 +215,7 @@ pub struct Turn {
     held: Arc<Mutex<Held>>,
 }
 
-/// What a request has of its turn.
+/// The state of a request's turn.
 #[derive(Debug)]
 enum Held {
     Permits {
@@ -344,7 +353,7 @@ impl Place {
     fn list(&self, network: IpAddr, awaited: Awaited, age: Option<Age>, listed: fn(Entry) -> Listing) -> Age {
         let mut listing = lock(&self.0.listing);
         let mut spare = lock(&self.0.places.0.spare);
-        if let Listing::Resting(entry) | Listing::Waiting(entry) = *listing {
+        if let Some(entry) = listing.entry() {
             spare.remove(entry);
         }
         let age = age.unwrap_or_else(|| spare.youngest());
@@ -361,7 +370,7 @@ impl Place {
 
     fn unlist(&self, then: Listing) {
         let mut listing = lock(&self.0.listing);
-        if let Listing::Resting(entry) | Listing::Waiting(entry) = *listing {
+        if let Some(entry) = listing.entry() {
             lock(&self.0.places.0.spare).remove(entry);
         }
         if !matches!(*listing, Listing::Ended) {

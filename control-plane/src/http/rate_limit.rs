@@ -136,7 +136,7 @@ pub fn over_limit(over: Over) -> Problem {
 }
 
 const READS: &str = "reads";
-/// Counted apart from reads: whoever sends junk keys for pictures must not close the pages to everybody who shares the address.
+/// Counted apart from reads, so that junk keys for pictures do not close the pages to others who share the address.
 const REFUSED_PICTURES: &str = "refused pictures";
 const HEADS_OF_PICTURES: &str = "heads of pictures";
 

@@ -30,7 +30,7 @@ impl FileBody {
     }
 }
 
-/// What a connection is sending: one response at a time in HTTP/1. Cheap to clone.
+/// The response that a connection is sending. HTTP/1 sends one at a time. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Current {
     /// The file behind the response.
@@ -53,7 +53,7 @@ impl Unsent {
 }
 
 impl Current {
-    /// Of a connection that tells by `unsent` whether it has sent everything.
+    /// `unsent` is set while the connection has bytes that it could not send yet.
     pub fn new(unsent: Unsent) -> Self {
         Current { file: Arc::default(), unsent }
     }

@@ -1,6 +1,6 @@
-//! Connections that can be spared when another one needs their place. The site that holds the most of them gives one first, and of its networks the one
-//! that holds the most, so that nobody loses a place to somebody who has taken more; and of one network, the connection that has waited longest for
-//! its client.
+//! Connections that can be spared when another one needs their place. The first to give one is the site that has the most of them, and in that site
+//! the network that has the most. So nobody loses a place to a client that has taken more places. Within a network, the connection that has waited
+//! longest for its client goes first.
 
 use super::network_counts::site_of;
 use super::sendfile::Unsent;
@@ -18,7 +18,7 @@ pub const NEW: Duration = Duration::from_millis(500);
 /// A client that has not taken an answer for so long, after all of it was handed over, counts as one that rests.
 const READING_MAX: Duration = Duration::from_secs(10);
 
-/// What a connection waits for.
+/// The event that a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
     /// Its client's next request, or its first one. The last answer may not have been sent whole.
@@ -86,25 +86,16 @@ impl Listed {
     }
 }
 
-/// What a network would spare: the smaller one goes first.
+/// Why a network would spare a connection: the smaller one goes first, and of equal ones the connection with the smaller number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Choice {
-    Idle(u64),
-    Waiting(u64),
-    New(u64),
+    Idle,
+    Waiting,
+    New,
     /// A node may be at work for it.
-    Rendering(u64),
+    Rendering,
     /// Its client is reading an answer, which may have cost something.
-    Sending(u64),
-}
-
-impl Choice {
-    fn number(self) -> u64 {
-        match self {
-            Choice::Idle(number) | Choice::Waiting(number) | Choice::New(number) => number,
-            Choice::Rendering(number) | Choice::Sending(number) => number,
-        }
-    }
+    Sending,
 }
 
 impl Network {
@@ -121,19 +112,20 @@ impl Network {
         self.for_request.len() + self.for_body.len() + self.for_turn.len() + self.for_render.len()
     }
 
-    fn choice(&self, now: Instant) -> Option<Choice> {
+    /// The connection that this network would spare first, by its number.
+    fn choice(&self, now: Instant) -> Option<(Choice, u64)> {
         let of_client = |(number, listed): (&u64, &Listed)| match listed.is_new(now) {
-            true => Choice::New(*number),
-            false => Choice::Idle(*number),
+            true => (Choice::New, *number),
+            false => (Choice::Idle, *number),
         };
+        let oldest = |list: &BTreeMap<u64, Listed>, choice| list.keys().next().map(|number| (choice, *number));
         let choices = [
             self.rests(now).next().map(of_client),
             self.for_body.first_key_value().map(of_client),
-            self.for_turn.keys().next().map(|number| Choice::Waiting(*number)),
-            self.for_render.keys().next().map(|number| Choice::Rendering(*number)),
+            oldest(&self.for_turn, Choice::Waiting),
+            oldest(&self.for_render, Choice::Rendering),
         ];
-        let sending = || self.for_request.keys().next().map(|number| Choice::Sending(*number));
-        choices.into_iter().flatten().min().or_else(sending)
+        choices.into_iter().flatten().min().or_else(|| oldest(&self.for_request, Choice::Sending))
     }
 
     /// Those between two requests whose last answer has been read.
@@ -191,13 +183,13 @@ impl Spare {
             let choice = lists.choice(now)?;
             Some((lists.len(), Reverse(choice), *network))
         });
-        let Some((_, Reverse(choice), network)) = choices.max() else { return };
-        let chosen = match choice {
-            // That a connection closes between two requests costs nobody anything, whoever has it.
-            Choice::Rendering(_) | Choice::Sending(_) => self.longest_rest(now),
-            _ => None,
+        let Some((_, Reverse((choice, number)), network)) = choices.max() else { return };
+        let at_rest = match choice {
+            // A connection that closes between two requests costs nobody anything, in whichever network it is.
+            Choice::Rendering | Choice::Sending => self.longest_rest(now),
+            Choice::Idle | Choice::Waiting | Choice::New => None,
         };
-        let (network, number) = chosen.unwrap_or((network, choice.number()));
+        let (network, number) = at_rest.unwrap_or((network, number));
         if let Some(leave) = self.remove(Entry { network, number }) {
             leave.cancel();
         }
@@ -228,16 +220,18 @@ mod tests {
 
     /// In which order connections, given as network and what is waited for, are told to leave.
     fn order(listed: &[(u8, Awaited)], later: Duration) -> Vec<usize> {
-        order_of(listed.iter().map(|(number, awaited)| (network(*number), *awaited)).collect(), later)
+        order_of(listed.iter().map(|(number, awaited)| (network(*number), *awaited, false)).collect(), later)
     }
 
-    fn order_of(listed: Vec<(IpAddr, Awaited)>, later: Duration) -> Vec<usize> {
+    /// The same with whether each has an answer left to send.
+    fn order_of(listed: Vec<(IpAddr, Awaited, bool)>, later: Duration) -> Vec<usize> {
         let (mut spare, now) = (Spare::default(), Instant::now() + later);
         let leaves: Vec<_> = listed
             .iter()
-            .map(|(network, awaited)| {
-                let (leave, age) = (CancellationToken::new(), spare.youngest());
-                spare.add(*network, *awaited, age, (leave.clone(), Unsent::default()));
+            .map(|(network, awaited, has_unsent)| {
+                let (leave, unsent, age) = (CancellationToken::new(), Unsent::default(), spare.youngest());
+                unsent.set(*has_unsent);
+                spare.add(*network, *awaited, age, (leave.clone(), unsent));
                 leave
             })
             .collect();
@@ -296,7 +290,7 @@ mod tests {
     #[test]
     fn a_site_with_many_networks_gives_before_one_with_fewer_connections() {
         use Awaited::Request;
-        let ip = |text: &str| (text.parse::<IpAddr>().expect(text), Request);
+        let ip = |text: &str| (text.parse::<IpAddr>().expect(text), Request, false);
         // Two connections of one client; then a site with three networks, one of which has two connections.
         let listed =
             ["198.51.100.1", "198.51.100.1", "2001:db8:1:1::", "2001:db8:1:2::", "2001:db8:1:2::", "2001:db8:1:3::"];
@@ -305,31 +299,11 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_being_read_goes_last_for_a_while() {
+        use Awaited::{Render, Request};
         for (later, expected) in [(2 * NEW, vec![2, 1, 0]), (READING_MAX + NEW, vec![0, 2, 1])] {
-            let (mut spare, now) = (Spare::default(), Instant::now() + later);
-            let reading = Unsent::default();
-            reading.set(true);
             // Of the first site an answer that is being read, and a render; of the second a connection at rest.
-            let leaves = [
-                (1, Awaited::Request, reading),
-                (1, Awaited::Render, Unsent::default()),
-                (2, Awaited::Request, Unsent::default()),
-            ]
-            .map(|(number, awaited, unsent)| {
-                let (leave, age) = (CancellationToken::new(), spare.youngest());
-                spare.add(network(number), awaited, age, (leave.clone(), unsent));
-                leave
-            });
-            let mut order = Vec::new();
-            for _ in &leaves {
-                spare.tell_one(now);
-                order.extend(
-                    (0..leaves.len())
-                        .filter(|place| leaves[*place].is_cancelled() && !order.contains(place))
-                        .collect::<Vec<_>>(),
-                );
-            }
-            assert_eq!(order, expected, "{later:?}");
+            let listed = vec![(network(1), Request, true), (network(1), Render, false), (network(2), Request, false)];
+            assert_eq!(order_of(listed, later), expected, "{later:?}");
         }
     }
 }

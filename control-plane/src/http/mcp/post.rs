@@ -69,7 +69,7 @@ pub async fn post(
     with_window(response, window)
 }
 
-/// What the tools see of the request: who calls, its turn, and no key.
+/// Gives the tools the caller and the turn of the request, and takes the key out of it.
 fn handed_on(mut parts: Parts, caller: Caller) -> Parts {
     parts.headers.remove(AUTHORIZATION);
     parts.headers.remove("x-api-key");
