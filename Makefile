@@ -1,6 +1,8 @@
 # make run            everything needed, then a running service with a picture to look at
+# make check          formatting, lints and the tests that draw nothing: what to run while working (some three minutes)
 # make test           every test, on SQLite and on PostgreSQL
-# make dist           the programs as they are deployed, optimised in full, in out/dist
+# make test-long      the same, with more kills of the service and more made-up requests
+# make dist           what is deployed, optimised in full, in out/dist
 # make bench          figures, side by side with peers
 # make contact-sheet  famous vehicles, some of every type, all views and colours, on pages to look at
 # make abuse          a service under everybody who wants to make it slow or full: five minutes, or MINUTES=60; WITH=--postgres
@@ -12,13 +14,19 @@
 export CYCLORAMA_CACHE ?= $(HOME)/.cache/cyclorama
 export CARGO_TARGET_DIR ?= $(CYCLORAMA_CACHE)/target
 
-.PHONY: run test dist bench abuse farm-trial fuzz contact-sheet model model-eval audit
+.PHONY: run check test test-long dist bench abuse farm-trial fuzz contact-sheet model model-eval audit
 
 run:
 	@scripts/run.sh
 
+check:
+	@scripts/check.sh
+
 test:
 	@scripts/test.sh
+
+test-long:
+	@CYCLORAMA_TEST_LONG=1 scripts/test.sh
 
 dist:
 	@scripts/dist.sh out/dist

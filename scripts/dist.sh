@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
-# `make dist`: the programs as they are deployed, optimised in full, and what they need beside them.
-# usage: dist.sh FOLDER     FOLDER/bin has the programs, FOLDER/models the built-in model, FOLDER/onnxruntime the library
+# `make dist`: what is deployed, optimised in full, in one folder that may be copied anywhere: the two programs, the built-in model and ONNX
+# Runtime, which the programs find beside themselves.
+# usage: dist.sh FOLDER [programs]     with `programs` the two programs alone, for container images that bring the rest
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:?the folder to fill}
 
 cargo build --release --locked -p cyclorama -p cyclorama-node
 target=${CARGO_TARGET_DIR:-target}
-install -D -t "$folder/bin" "$target/release/cyclorama" "$target/release/cyclorama-node"
-mkdir -p "$folder/models" "$folder/onnxruntime"
+install -D -t "$folder" "$target/release/cyclorama" "$target/release/cyclorama-node"
+[ "${2:-}" != programs ] || exit 0
+
+rm -rf "$folder/models"
+mkdir -p "$folder/models"
 cp -r models/builtin "$folder/models/"
-cp "$(dirname "$(scripts/onnxruntime.sh)")"/* "$folder/onnxruntime/"
-echo "dist: $folder has bin, models and onnxruntime; the containers are built from them (docs/operations)"
+library=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
+install -t "$folder" "$(dirname "$library")"/*.so
+install -m 644 -D -t "$folder/licences/onnxruntime" "$(dirname "$library")"/{LICENSE,ThirdPartyNotices.txt}
+install -m 644 -D -t "$folder/licences/cyclorama" catalog/data/NOTICE.md
+echo "dist: $folder is complete; docs/operations/one-machine.md says how to install it"

@@ -3,6 +3,7 @@
 # usage: postgres.sh bindir            prints the folder of the server's programs
 #        postgres.sh start FOLDER      starts one with its data in FOLDER, prints its URL
 #        postgres.sh stop FOLDER
+#        postgres.sh shared            prints the URL of one that stays up for all tests of this user, started if need be; `stop shared` stops it
 #        postgres.sh initialise DATA  an empty cluster in the folder DATA, for `on-address`
 #        postgres.sh on-address start|stop|restart MODE DATA ADDRESS  a durable one that listens there on port 5432; MODE as pg_ctl has it
 set -euo pipefail
@@ -31,6 +32,9 @@ unprivileged() {
     fi
 }
 
+# Its socket's path has to be short, and the user that runs it as root's must reach it.
+shared=/tmp/cyclorama-postgres-$(id -u)
+
 case ${1:-} in
     bindir) bindir ;;
     start)
@@ -53,7 +57,30 @@ case ${1:-} in
         echo "postgres: the server did not start: $(tail -n 1 "$folder/log")" >&2
         exit 1
         ;;
+    shared)
+        bin=$(bindir) || { echo "postgres: no PostgreSQL server programs found: apt-get install postgresql" >&2; exit 1; }
+        exec 9>"$shared.lock"
+        flock 9
+        url=$(cat "$shared.url" 2>/dev/null || true)
+        if [ -z "$url" ] || ! "$bin/pg_isready" --quiet --dbname "$url"; then
+            "$0" stop "$shared"
+            rm -rf "$shared"
+            # The server must not inherit the lock.
+            url=$("$0" start "$shared" 9>&-)
+            echo "$url" >"$shared.url"
+        fi
+        # Databases that a test has left, and what others were copied from: a name ends with a UUID, which begins with the milliseconds when it was
+        # made.
+        "$bin/psql" --quiet --no-psqlrc "$url/postgres" >/dev/null 2>&1 <<'SQL' || true
+select format('drop database if exists %I', datname) from pg_database
+where datname ~ '^(test|template)_[0-9a-f]{32}$'
+  and split_part(datname, '_', 2) < lpad(to_hex((extract(epoch from now()) * 1000)::bigint
+      - case when datname like 'test%' then 20 else 6 * 60 end * 60 * 1000), 12, '0') \gexec
+SQL
+        echo "$url"
+        ;;
     stop)
+        [ "$2" != shared ] || set -- stop "$shared"
         cd /
         unprivileged "$(bindir)/pg_ctl" -D "$2/data" -m immediate stop >/dev/null 2>&1 || true
         ;;
@@ -71,5 +98,5 @@ case ${1:-} in
         unprivileged "$(bindir)/pg_ctl" -D "$data" -m "$mode" -w -t 60 -l "$data/log" "$verb" \
             -o "-p 5432 -k $data -c listen_addresses=$address -c max_connections=200" >/dev/null 2>&1
         ;;
-    *) echo "usage: postgres.sh bindir | start FOLDER | stop FOLDER | initialise DATA | on-address start|stop|restart MODE DATA ADDRESS" >&2; exit 2 ;;
+    *) echo "usage: postgres.sh bindir | start FOLDER | stop FOLDER | shared | stop shared | initialise DATA | on-address start|stop|restart MODE DATA ADDRESS" >&2; exit 2 ;;
 esac

@@ -10,7 +10,7 @@ export ORT_DYLIB_PATH
 echo "building (the first time takes some ten minutes on two cores; what is deployed is built by \`make dist\`)"
 # Cargo's bar counts the crates that are done, also where its output is no terminal.
 CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=${COLUMNS:-100} \
-    cargo build --profile first-run --locked -p cyclorama -p cyclorama-node \
+    cargo build --profile first-run --no-default-features --locked -p cyclorama -p cyclorama-node \
     || { echo "run: the build failed; the compiler's message is above" >&2; exit 1; }
 bin=$CARGO_TARGET_DIR/first-run
 echo "starting"

@@ -1,24 +1,17 @@
-//! Fresh databases for the crate's tests: a SQLite file each, and a PostgreSQL database each where
-//! `CYCLORAMA_TEST_POSTGRES_URL` names a server.
+//! Fresh databases for the crate's tests: a SQLite file each, and a PostgreSQL database each.
 
 use crate::db::Database;
+use cyclorama_tests::database::{new_empty_postgres_database, new_postgres_database};
 
-/// Both kinds of database that this run has, each empty and up to date.
+/// One database of each kind, empty and up to date.
 pub async fn databases() -> Vec<Database> {
-    let mut found = vec![sqlite().await];
-    if let Ok(server) = std::env::var("CYCLORAMA_TEST_POSTGRES_URL") {
-        found.push(postgres(&server).await);
-    }
-    found
+    let url = new_postgres_database().await.expect("a new PostgreSQL database");
+    vec![sqlite().await, Database::open(&url).await.expect("a new PostgreSQL database opens")]
 }
 
-/// Addresses of both kinds of database that this run has, each without any tables.
+/// Addresses of one database of each kind, without any tables.
 pub async fn empty() -> Vec<String> {
-    let mut found = vec![sqlite_url()];
-    if let Ok(server) = std::env::var("CYCLORAMA_TEST_POSTGRES_URL") {
-        found.push(postgres_url(&server).await);
-    }
-    found
+    vec![sqlite_url(), new_empty_postgres_database().await.expect("a new PostgreSQL database")]
 }
 
 pub async fn sqlite() -> Database {
@@ -29,22 +22,4 @@ fn sqlite_url() -> String {
     let folder = std::env::temp_dir().join(format!("cyclorama-test-{}", uuid::Uuid::now_v7()));
     std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
     format!("sqlite:{}?mode=rwc", folder.join("test.db").display())
-}
-
-async fn postgres(server: &str) -> Database {
-    Database::open(&postgres_url(server).await).await.expect("a new PostgreSQL database opens")
-}
-
-async fn postgres_url(server: &str) -> String {
-    sqlx::any::install_default_drivers();
-    let name = format!("t_{}", uuid::Uuid::now_v7().simple());
-    let server = server.trim_end_matches('/');
-    let admin = sqlx::AnyPool::connect(&format!("{server}/postgres")).await.expect("the test server answers");
-    // The name is made three lines above.
-    sqlx::query(sqlx::AssertSqlSafe(format!("create database {name}")))
-        .execute(&admin)
-        .await
-        .expect("a database can be made");
-    admin.close().await;
-    format!("{server}/{name}")
 }

@@ -206,8 +206,7 @@ pub struct Moto {
 
 impl Moto {
     pub async fn start() -> Result<Self> {
-        let folder = std::env::var("CYCLORAMA_TEST_MOTO")
-            .context("CYCLORAMA_TEST_MOTO is not set: run the tests through `make test`")?;
+        let folder = crate::tools::installed("moto")?;
         let port = crate::service::free_port()?;
         let program = tokio::process::Command::new("python3")
             .env("PYTHONPATH", &folder)

@@ -6,6 +6,7 @@
 pub mod browser;
 pub mod bucket;
 pub mod collector;
+pub mod database;
 pub mod database_proxy;
 pub mod fake_node;
 pub mod gateway;
@@ -16,6 +17,7 @@ pub mod openid;
 pub mod secrets;
 pub mod service;
 pub mod stripe;
+pub mod tools;
 
 pub use browser::Browser;
 pub use bucket::Bucket;
@@ -31,8 +33,13 @@ pub fn package_file(name: &str) -> std::path::PathBuf {
     std::path::absolute(name).expect("a current folder")
 }
 
-/// Runs one scenario on SQLite and on PostgreSQL, as two tests. The PostgreSQL one needs `CYCLORAMA_TEST_POSTGRES_URL`,
-/// which `make test` provides, and fails without it.
+/// How often something random is tried: `short` times in `make test`, `long` times in `make test-long`, which sets `CYCLORAMA_TEST_LONG`.
+pub fn times(short: u64, long: u64) -> u64 {
+    if std::env::var_os("CYCLORAMA_TEST_LONG").is_some() { long } else { short }
+}
+
+/// Runs one scenario on SQLite and on PostgreSQL, as two tests. The PostgreSQL one takes the server that
+/// `CYCLORAMA_TEST_POSTGRES_URL` names, else one that it starts and that stays up.
 #[macro_export]
 macro_rules! on_both_databases {
     ($(async fn $name:ident($db:ident: $kind:ty) $body:block)+) => {

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use crate::{Browser, Service, browser::Page, package_file, secrets};
+use crate::{Browser, Service, browser::Page, secrets, tools};
 
 pub const CLIENT_ID: &str = "cyclorama";
 pub const CLIENT_SECRET: &str = "hush-a-secret-of-the-client";
@@ -20,8 +20,7 @@ pub struct OpenIdProvider {
 impl OpenIdProvider {
     /// One that lets browsers go back to `redirect_uri` alone.
     pub fn start(redirect_uri: &str, claims_in_token: bool) -> Result<Self> {
-        let folder = package_file("oidc");
-        ensure!(folder.join("node_modules").exists(), "run the tests through `make test`: tests/oidc is not installed");
+        let folder = tools::installed("tests/oidc")?;
         secrets::note(CLIENT_SECRET);
         let claims = if claims_in_token { "id_token" } else { "" };
         let mut child = Command::new("node")

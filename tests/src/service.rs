@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
+use crate::database::{new_postgres_database, remove_postgres_database};
 use crate::secrets;
 
 /// Which database the service under test runs on.
@@ -317,6 +318,9 @@ impl Drop for Service {
             false => Ok(()),
         };
         self.kill();
+        if self.database_url.starts_with("postgres:") {
+            remove_postgres_database(&self.database_url);
+        }
         let verified = verified.and_then(|()| self.keeps_its_secrets());
         if std::thread::panicking() {
             eprintln!("--- service log ---\n{}", self.log());
@@ -383,15 +387,4 @@ pub async fn terminate(mut child: Child, patience: Duration) -> Result<std::proc
         }
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
-}
-
-/// Makes an empty database on the PostgreSQL that `make test` started.
-async fn new_postgres_database() -> Result<String> {
-    let server = std::env::var("CYCLORAMA_TEST_POSTGRES_URL")
-        .context("CYCLORAMA_TEST_POSTGRES_URL is not set: run the tests through `make test`")?;
-    sqlx::any::install_default_drivers();
-    let name = format!("test_{}", uuid::Uuid::now_v7().simple());
-    let mut connection = <sqlx::AnyConnection as sqlx::Connection>::connect(&format!("{server}/postgres")).await?;
-    sqlx::Executor::execute(&mut connection, sqlx::AssertSqlSafe(format!("create database {name}"))).await?;
-    Ok(format!("{server}/{name}"))
 }

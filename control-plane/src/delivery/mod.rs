@@ -5,6 +5,7 @@
 
 mod abandoned;
 mod charge;
+#[cfg_attr(not(feature = "content-credentials"), path = "credentials_absent.rs")]
 pub mod credentials;
 mod encoders;
 mod etag;

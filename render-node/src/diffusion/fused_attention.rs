@@ -225,7 +225,7 @@ mod tests {
         OnnxFile::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// What they answer is held to diffusers in `tests/stable_diffusion.rs`.
+    /// What they answer is held to diffusers in `tests/node/stable_diffusion.rs`.
     #[test]
     fn every_attention_without_a_mask_becomes_one_node() {
         for (graph, expected) in [

@@ -11,10 +11,10 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const CAR: &str = "/api/v1/images/car?make=toyota&model=prius&year=2012";
+pub const CAR: &str = "/api/v1/images/car?make=toyota&model=prius&year=2012";
 
 /// Where the service's objects are in the bucket.
-const PREFIX: &str = "cyclorama/test";
+pub const PREFIX: &str = "cyclorama/test";
 
 /// Starts a request whose render `node` is then given.
 async fn leased(
@@ -209,23 +209,6 @@ on_both_databases! {
         }
         assert_eq!(service.balance(&customer).await.unwrap(), 20 - 6);
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_real_node_uploads_to_the_bucket_and_reads_layers_from_it() {
-    let bucket = Bucket::start().await.unwrap();
-    let service = Service::start_with(DatabaseChoice::Sqlite, bucket.options().with_embedded_node()).await.unwrap();
-    let customer = service.customer(5).unwrap();
-    for colour in ["red", "blue"] {
-        let path = format!("{CAR}&view=side&color={colour}");
-        let answer = service.get(&customer, &path).timeout(Duration::from_secs(180)).send().await.unwrap();
-        assert_eq!(answer.status(), StatusCode::OK, "{}", service.log());
-        let picture = image::load_from_memory(&answer.bytes().await.unwrap()).unwrap().to_rgba8();
-        assert_eq!(picture.dimensions(), (1024, 1024));
-    }
-    assert_eq!(bucket.names(&format!("{PREFIX}/staging/")).len(), 0);
-    let log = service.log();
-    assert!(!log.contains("X-Amz-") && !log.contains(SECRET_ACCESS_KEY), "addresses of leases are permissions: {log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

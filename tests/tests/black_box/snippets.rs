@@ -20,6 +20,8 @@ enum How {
     Login,
     /// It would never end: its target of the Makefile is there.
     Make,
+    /// It would build the project, which this test is part of: the tests that it names are there.
+    Cargo,
     /// Paths of this repository.
     Tree,
     /// A sheet of a vehicle, drawn by the render node.
@@ -31,6 +33,7 @@ enum How {
 }
 
 const BLOCKS: &[(&str, &[How])] = &[
+    ("CONTRIBUTING.md", &[How::Cargo]),
     ("README.md", &[How::Make, How::Run, How::Tree]),
     ("control-plane/templates/agents.md", &[How::Elsewhere("tests/tests/black_box/machines.rs"); 8]),
     ("docs/architecture.md", &[How::Drawing]),
@@ -118,7 +121,7 @@ fn every_block_is_in_the_list() {
         assert_eq!(blocks.len(), ways.len(), "blocks of {file}");
         for (block, how) in blocks.iter().zip(*ways) {
             let languages: &[&str] = match how {
-                How::Run | How::Login | How::Make => &["sh"],
+                How::Run | How::Login | How::Make | How::Cargo => &["sh"],
                 How::Tree | How::Drawing => &[""],
                 How::Sheet => &["toml"],
                 How::Elsewhere(_) => &["sh", "html", "python", "js", "rust,no_run"],
@@ -229,6 +232,13 @@ on_both_databases! {
                     How::Make => {
                         let mut make = terminal.program("bash", &["-euc", &text.replace("make ", "make --dry-run ")]);
                         succeeded(&make.current_dir(root()).output().await.unwrap(), &text);
+                    }
+                    How::Cargo => {
+                        let folders = ["tests/tests/black_box", "control-plane/src"].map(|folder| root().join(folder));
+                        for name in text.split_whitespace().filter_map(|word| word.strip_suffix("::")) {
+                            let found = folders.iter().any(|folder| folder.join(name).exists() || folder.join(format!("{name}.rs")).exists());
+                            assert!(found, "{file}: there are no tests `{name}`");
+                        }
                     }
                     How::Tree => {
                         for name in text.lines().map(|line| line.split_whitespace().next().unwrap()) {

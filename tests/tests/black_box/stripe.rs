@@ -3,7 +3,7 @@
 use cyclorama_tests::mailbox::Mailbox;
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::stripe::{Mood, SECRET_KEY, WEBHOOK_SECRET, charge_event, send_signed, signature, unix_seconds};
-use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Service, on_both_databases, secrets};
+use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Service, on_both_databases, secrets, tools};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -364,8 +364,7 @@ on_both_databases! {
     // Against somebody else's idea of Stripe (localstripe), for what it knows: customers, kept cards, charges, signed events. It has no
     // checkout sessions and no portal.
     async fn reloaded_through_localstripe(db: DatabaseChoice) {
-        let folder = std::env::var("CYCLORAMA_TEST_LOCALSTRIPE")
-            .expect("CYCLORAMA_TEST_LOCALSTRIPE is not set: run the tests through `make test`");
+        let folder = tools::installed("localstripe").unwrap();
         let port = std::net::TcpListener::bind("[::]:0").unwrap().local_addr().unwrap().port();
         let _localstripe = tokio::process::Command::new("python3")
             .env("PYTHONPATH", &folder)

@@ -1,31 +1,22 @@
 //! Another execution provider than the CPU's own, for real: OpenVINO, in the build of ONNX Runtime that has it. A process loads one build, so
 //! each picture is made by a program of its own.
 
-// The build is there for this processor only.
-#![cfg(target_arch = "x86_64")]
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
-use std::path::{Path, PathBuf};
+use crate::support::runtime::{self, fetched};
+use std::path::Path;
 use std::process::{Command, Output};
-
-fn openvino() -> PathBuf {
-    let library = std::env::var_os("CYCLORAMA_TEST_OPENVINO");
-    library.expect("CYCLORAMA_TEST_OPENVINO is not set: run the tests through `make test`").into()
-}
 
 /// `library`: the build of ONNX Runtime, else that of the other tests.
 fn node(library: Option<&Path>, provider: &str, arguments: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_cyclorama-node"));
     program.args(arguments).env("CYCLORAMA_NODE_MODELS", "../models/builtin").env("CYCLORAMA_NODE_PROVIDER", provider);
-    if let Some(library) = library {
-        program.env("ORT_DYLIB_PATH", library);
-    }
-    program.output().unwrap()
+    program.env("ORT_DYLIB_PATH", library.map_or_else(runtime::library, Path::to_path_buf)).output().unwrap()
 }
 
 #[test]
 fn doctor_tells_the_provider_that_is_used_and_says_so_when_there_is_none() {
-    let library = openvino();
+    let library = fetched(&["openvino"]);
     for (library, provider, works, says) in [
         (None, "auto", true, "CPUExecutionProvider"),
         (Some(library.as_path()), "auto", true, "OpenVINOExecutionProvider"),
@@ -48,7 +39,7 @@ fn doctor_tells_the_provider_that_is_used_and_says_so_when_there_is_none() {
 
 #[test]
 fn bench_tells_what_each_batch_size_takes_on_which_provider() {
-    let measured = node(Some(&openvino()), "auto", &["bench", "--turns", "1", "--batch-max", "2", "--json"]);
+    let measured = node(Some(&fetched(&["openvino"])), "auto", &["bench", "--turns", "1", "--batch-max", "2", "--json"]);
     assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
     let figures: Vec<serde_json::Value> = serde_json::from_slice(&measured.stdout).unwrap();
     assert_eq!(figures.iter().map(|one| one["batch"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
@@ -70,7 +61,7 @@ fn pictures_of_openvino_are_those_of_the_cpu_to_within_what_bf16_rounds() {
         assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
         image::open(file).unwrap().to_rgba8()
     };
-    let (of_cpu, of_openvino) = (picture(None, "cpu.png"), picture(Some(&openvino()), "openvino.png"));
+    let (of_cpu, of_openvino) = (picture(None, "cpu.png"), picture(Some(&fetched(&["openvino"])), "openvino.png"));
     let differences: Vec<u8> = of_cpu.iter().zip(of_openvino.iter()).map(|(a, b)| a.abs_diff(*b)).collect();
     let mean = differences.iter().map(|d| f64::from(*d)).sum::<f64>() / differences.len() as f64;
     assert!(mean < 0.1 && differences.iter().all(|d| *d <= 4), "mean {mean}, most {:?}", differences.iter().max());

@@ -2,10 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
-mod support {
-    pub mod jobs;
-}
-
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, View};
@@ -13,7 +9,7 @@ use cyclorama_node::config::{Config, LocalConfig};
 use cyclorama_node::engine::Engine;
 use cyclorama_node::renderer::{Commission, Order, Render, RenderError, Renderer};
 use cyclorama_node::vehicle::typical::typical;
-use support::jobs::held;
+use crate::support::jobs::held;
 
 fn config(batch_max: u32) -> LocalConfig {
     config_with(batch_max, 100)

@@ -2,10 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
-mod support {
-    pub mod jobs;
-}
-
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, View};
 use cyclorama_node::config::{Config, LocalConfig};
@@ -13,7 +9,7 @@ use cyclorama_node::engine::Engine;
 use cyclorama_node::renderer::Order;
 use cyclorama_node::vehicle::typical::typical;
 use std::time::{Duration, Instant};
-use support::jobs::held;
+use crate::support::jobs::held;
 
 const JOBS: usize = 6;
 

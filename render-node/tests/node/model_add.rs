@@ -2,16 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
-mod support {
-    pub mod folders;
-}
-
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
-use support::folders::copy;
+use crate::support::folders::copy;
 
 fn node(arguments: &[&str], models: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cyclorama-node"));

@@ -3,11 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
-mod support {
-    pub mod folders;
-    pub mod runtime;
-}
-
 use cyclorama_core::BodyClass;
 use cyclorama_core::View;
 use cyclorama_node::agent::with_causes;
@@ -25,8 +20,8 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use support::folders::copy;
-use support::runtime::runtime;
+use crate::support::folders::copy;
+use crate::support::runtime::runtime;
 
 /// ONNX Runtime and torch add in another order, and that is all: they differ by a few millionths.
 const TOLERANCE: f32 = 1e-4;

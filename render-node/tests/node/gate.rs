@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+use crate::support::runtime::library;
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, Dimensions, Vehicle, VehicleType, View};
@@ -15,7 +16,7 @@ use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::renderer::{Order, Renderer};
 use cyclorama_node::studio::{Layers, Shot, Studio};
 use cyclorama_node::vehicle::{Library, build, typical::typical};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn shot() -> Shot {
     let gpu = Gpu::open(&AdapterChoice::Best).unwrap();
@@ -193,13 +194,12 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
 }
 
 fn config(models: &Path) -> LocalConfig {
-    let library = std::env::var_os("ORT_DYLIB_PATH").expect("ORT_DYLIB_PATH names the ONNX Runtime library: run `make test`, or export ORT_DYLIB_PATH=$(scripts/onnxruntime.sh)");
     LocalConfig {
         studios: None,
         batch_max: 1,
         memory_watermark: 90,
         models: models.to_path_buf(),
-        onnx_runtime: Some(PathBuf::from(library)),
+        onnx_runtime: Some(library()),
         adapter: AdapterChoice::Best,
         provider: ProviderChoice::Auto,
         sheets: None,

@@ -1,0 +1,7 @@
+//! What several files of tests share.
+
+#![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
+
+pub mod folders;
+pub mod jobs;
+pub mod runtime;

@@ -1,0 +1,23 @@
+//! The ONNX Runtime library that tests run on.
+
+use cyclorama_node::config::Config;
+use cyclorama_node::diffusion::OnnxRuntime;
+use std::path::PathBuf;
+use std::process::Command;
+
+pub fn runtime() -> OnnxRuntime {
+    OnnxRuntime::load(Some(&library())).unwrap()
+}
+
+/// The library that a node of this environment would load, else the pinned one.
+pub fn library() -> PathBuf {
+    let configured = Config::load(None, |name| std::env::var(name).ok()).unwrap().local.onnx_runtime;
+    configured.unwrap_or_else(|| fetched(&[]))
+}
+
+/// A pinned build of the library, fetched on first use. `arguments` name the build, as `scripts/onnxruntime.sh` has it.
+pub fn fetched(arguments: &[&str]) -> PathBuf {
+    let output = Command::new("../scripts/onnxruntime.sh").args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    PathBuf::from(String::from_utf8(output.stdout).unwrap().trim())
+}
