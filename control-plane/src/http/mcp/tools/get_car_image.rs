@@ -166,7 +166,10 @@ async fn with_signed_url(call: Call<'_>, order: &Order, named: NamedRequest<'_>)
         Begun::Done(kept) => return again_with_signed_url(app, caller, order, &kept, named).await,
     };
     let (orders, terms) = (std::slice::from_ref(order), Terms::usual(&app.config.delivery));
-    let minted = urls::mint(app, caller, &request_id, orders, terms).await.map_err(|error| problem(app, error))?;
+    let minted = match urls::mint(app, caller, &request_id, orders, terms).await {
+        Ok(minted) => minted,
+        Err(error) => return kept_or_given_up(attempt, Err(problem(app, error))).await,
+    };
     let made = json!(ImageUrlsResponse::of(&minted, orders, terms, request_id.clone()));
     let shown = as_shown(order);
     let asked = Asked {

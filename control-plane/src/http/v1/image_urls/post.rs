@@ -151,7 +151,10 @@ pub async fn make(
     };
     let minted = match urls::mint(app, caller, &request_id, &asked.orders, asked.wanted.terms).await {
         Ok(minted) => minted,
-        Err(error) => return uncharged(app, caller, Err(problem(app, error))).await,
+        Err(error) => {
+            let refused = kept_or_given_up(attempt, Err(problem(app, error))).await;
+            return uncharged(app, caller, refused).await;
+        }
     };
     let mut answer = json!(ImageUrlsResponse::of(&minted, &asked.orders, asked.wanted.terms, request_id));
     let keep = attempt
