@@ -6,7 +6,7 @@
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, Dimensions, Vehicle, VehicleType, View};
-use cyclorama_node::config::LocalConfig;
+use cyclorama_node::config::{LocalConfig, environment};
 use cyclorama_node::diffusion::ProviderChoice;
 use cyclorama_node::engine::Engine;
 use cyclorama_node::finish::{compose_on_cpu, round_as_stored};
@@ -193,7 +193,7 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
 }
 
 fn config(models: &Path) -> LocalConfig {
-    let library = std::env::var_os("ORT_DYLIB_PATH").expect("ORT_DYLIB_PATH names the ONNX Runtime library: run `make test`, or export ORT_DYLIB_PATH=$(scripts/onnxruntime.sh)");
+    let library = environment("ORT_DYLIB_PATH").expect("ORT_DYLIB_PATH names the ONNX Runtime library: run `make test`, or export ORT_DYLIB_PATH=$(scripts/onnxruntime.sh)");
     LocalConfig {
         studios: None,
         batch_max: 1,

@@ -72,6 +72,7 @@ fn numbers_of_16_bits_are_told() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "no asynchronous runtime runs here")]
 fn a_killed_run_leaves_the_folder_as_it_was() {
     let parent = tempfile::tempdir().unwrap();
     let folder = checkpoint(parent.path());

@@ -5,11 +5,12 @@
 #![cfg(target_arch = "x86_64")]
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+use cyclorama_node::config::environment;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn openvino() -> PathBuf {
-    let library = std::env::var_os("CYCLORAMA_TEST_OPENVINO");
+    let library = environment("CYCLORAMA_TEST_OPENVINO");
     library.expect("CYCLORAMA_TEST_OPENVINO is not set: run the tests through `make test`").into()
 }
 

@@ -230,6 +230,7 @@ async fn other(State(transport): State<Transport>, request: Request) -> Response
     transport.other_method(request).await
 }
 
+#[expect(clippy::disallowed_methods, reason = "serves a suite of tests on this machine")]
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let (changes, _) = broadcast::channel(16);

@@ -16,6 +16,10 @@ pub struct Serve {
 }
 
 impl Serve {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "looks at the names of all variables, to tell which of them nothing reads"
+    )]
     pub async fn run(self, config: Option<&Path>) -> anyhow::Result<()> {
         if self.print_defaults {
             return Ok(print::text(Source::defaults_text())?);

@@ -65,6 +65,7 @@ pub struct Config {
 
 impl Config {
     /// Reads the file, if one is named, and the environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "the one place where the service reads its environment")]
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
         Self::from_source(&Source::gather(file, std::env::vars_os())?)
     }
