@@ -41,7 +41,8 @@ pub use usage::{Usage, credits_spent_on, usage_30d, usage_by_day};
 pub struct Credits(pub i64);
 
 impl Credits {
-    /// What one picture costs, however it was found, and what one signed address costs.
+    /// What one picture costs, however it was found, and what one signed address costs. Whatever charges or shows a price
+    /// takes it from here; pages and descriptions say it in words, as "one credit".
     pub const PER_PICTURE: Credits = Credits(1);
 
     /// What so many pictures or signed addresses cost.
