@@ -10,6 +10,8 @@ mod passes;
 pub mod rig;
 mod shoot;
 mod stage;
+#[cfg(test)]
+mod twins;
 mod visible;
 
 pub use camera::Camera;
