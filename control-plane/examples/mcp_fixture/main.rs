@@ -12,7 +12,7 @@ use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::{get, post};
-use cyclorama::http::mcp::transport::{Messages, Transport};
+use cyclorama::mcp::{Messages, Transport};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CompletionInfo,
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,

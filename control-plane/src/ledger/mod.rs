@@ -24,8 +24,8 @@ mod undo;
 mod usage;
 
 pub use balance::{
-    CREDITS_MAX, Payment, Standing, Verdict, balance, grant, has_only_free_credits, open_account, open_free_account,
-    purchase, standing, take_back, verify,
+    CREDITS_MAX, Payment, Verdict, balance, grant, has_only_free_credits, open_account, open_free_account, purchase,
+    standing, take_back, verify,
 };
 pub use deliveries::{Delivered, deliveries};
 pub use key_cap::{KeyCap, set as set_key_cap};
