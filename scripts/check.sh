@@ -13,4 +13,5 @@ cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 # Always the whole workspace: a part of it would build dependencies again with other features.
 cargo build --workspace --locked --quiet
 cargo test --workspace --locked --lib --bins
-cargo test --workspace --locked --test black_box -- --skip rendering:: --test-threads 6
+cargo test --workspace --locked --test tidy
+cargo test --workspace --locked --test black_box -- --skip rendering:: --test-threads 4

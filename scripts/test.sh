@@ -34,10 +34,11 @@ say "building"
 cargo build --workspace --locked --quiet
 cargo test --workspace --locked --quiet --no-run
 
-black_box() { cargo test --workspace --locked --test black_box; }
+# Twice as many at a time as two cores have: they mostly wait.
+black_box() { cargo test --workspace --locked --test black_box -- --test-threads 4; }
 units() {
     cargo test --workspace --locked --lib --bins --examples
-    cargo test --workspace --locked --test node --test vectors
+    cargo test --workspace --locked --test node --test tidy --test vectors
     cargo test --workspace --locked --doc
 }
 # In a browser: what people do, every page light and dark, narrow and wide, for accessibility. Pictures of them stay in tests/browser/pictures.

@@ -1,8 +1,6 @@
 //! `make bench`: search and resolve in process, beside a linear scan with `rapidfuzz`, and on a catalog ten times larger.
 //! Prints a table; nothing is asserted.
 
-#![allow(clippy::disallowed_methods, reason = "a measurement reads the clock")]
-
 use cyclorama_catalog::Catalog;
 use cyclorama_catalog::release::{self, Release};
 use cyclorama_catalog::resolve::{Request, resolve};

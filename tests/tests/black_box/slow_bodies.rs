@@ -194,7 +194,7 @@ async fn requests_that_wait_for_a_render_take_no_turn() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_service_is_not_the_slowness_of_a_client() {
-    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16).set("CYCLORAMA_CLIENT_TIMEOUT_SECONDS", 10);
+    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16).set("CYCLORAMA_CLIENT_TIMEOUT_SECONDS", 20);
     let service = Service::start_with(DatabaseChoice::Postgres, options).await.unwrap();
     let body = r#"{"events":[{"event":"page_view"}]}"#;
     let mut waiting = send(&service, HERE, &(head("/api/v1/events", JSON, body.len()) + &body[..9])).await;

@@ -242,7 +242,7 @@ impl ImageUrlsResponse {
                 charged_on: "creation",
                 credits_charged: minted.price().0,
                 credits_remaining: 0,
-                credits_per_url: 1,
+                credits_per_url: Credits::PER_PICTURE.0,
             },
             request_id,
         }
