@@ -38,7 +38,7 @@ cargo test --workspace --locked --quiet --no-run
 black_box() { cargo test --workspace --locked --test black_box -- --test-threads 4; }
 units() {
     cargo test --workspace --locked --lib --bins --examples
-    cargo test --workspace --locked --test node --test tidy --test vectors
+    cargo test --workspace --locked --test node --test occupancy --test tidy --test vectors
     cargo test --workspace --locked --doc
 }
 # In a browser: what people do, every page light and dark, narrow and wide, for accessibility. Pictures of them stay in tests/browser/pictures.

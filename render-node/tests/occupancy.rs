@@ -2,13 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
-use crate::support::jobs::held;
+#[path = "node/support/jobs.rs"]
+mod jobs;
+
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, View};
 use cyclorama_node::config::{Config, LocalConfig, environment};
 use cyclorama_node::engine::Engine;
 use cyclorama_node::renderer::Order;
 use cyclorama_node::vehicle::typical::typical;
+use jobs::held;
 use std::time::{Duration, Instant};
 
 const JOBS: usize = 6;
