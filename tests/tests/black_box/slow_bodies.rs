@@ -86,7 +86,7 @@ async fn answer(stream: &mut TcpStream) -> String {
             text.push(stream.read_u8().await.expect("an answer"));
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), read).await.expect("an answer in time");
+    tokio::time::timeout(Duration::from_secs(40), read).await.expect("an answer in time");
     let head = String::from_utf8(text).unwrap().to_ascii_lowercase();
     let bytes = head.split("content-length: ").nth(1).and_then(|rest| rest.split("\r\n").next()).unwrap();
     let mut body = vec![0; bytes.parse().unwrap()];
