@@ -260,7 +260,7 @@ on_both_databases! {
     async fn stripe_is_down_and_no_payment_is_lost(db: DatabaseChoice) {
         let (stripe, service, customer) = selling(db).await;
         stripe.feel(Mood::Down);
-        // Whoever has been told that it failed may use the name again at once.
+        // After a failure has been answered, the same key can be used again immediately.
         for _ in 0..5 {
             let refused = checkout(&service, &customer, 5000, Some("order-1")).await;
             assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
