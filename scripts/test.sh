@@ -3,6 +3,7 @@
 # SQLite and on PostgreSQL, the SDKs, the pages in Chromium. Parts that do not need each other run side by side.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/side_by_side.sh
 
 scripts/install.sh test
 scripts/test_tools.sh all
@@ -19,8 +20,6 @@ finish() {
 trap finish EXIT
 CYCLORAMA_TEST_POSTGRES_URL=$(mkdir "$work/postgres" && chmod 755 "$work" && scripts/postgres.sh start "$work/postgres")
 export CYCLORAMA_TEST_POSTGRES_URL
-
-say() { echo "test: $(date +%H:%M:%S) $*"; }
 
 say "formatting, infrastructure, lints"
 cargo fmt --all --check
@@ -55,21 +54,5 @@ units_then_clients() {
     units
     clients_and_pages
 }
-declare -A parts
-for part in black_box units_then_clients; do
-    say "$part begins"
-    (set -e; "$part") >"$work/$part.log" 2>&1 &
-    parts[$!]=$part
-done
-failed=()
-while [ ${#parts[@]} -gt 0 ]; do
-    status=0
-    wait -n -p ended "${!parts[@]}" || status=$?
-    part=${parts[$ended]}
-    unset "parts[$ended]"
-    cat "$work/$part.log"
-    say "$part ended with $status"
-    [ "$status" -eq 0 ] || failed+=("$part")
-done
-[ ${#failed[@]} -eq 0 ] || { echo "test: failed: ${failed[*]}" >&2; exit 1; }
+side_by_side "$work" black_box units_then_clients
 say "all green"
