@@ -9,7 +9,7 @@ scripts/install.sh test
 CYCLORAMA_TEST_POSTGRES_URL=$(scripts/postgres.sh shared)
 export CYCLORAMA_TEST_POSTGRES_URL
 work=$(mktemp -d /tmp/cyclorama-check.XXXXXX)
-trap 'jobs -p | xargs -r kill 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'end_parts; rm -rf "$work"' EXIT
 
 say "formatting, lints"
 cargo fmt --all --check
@@ -33,7 +33,7 @@ units() {
     cargo test --workspace --locked --quiet --test tidy --test vectors
 }
 black_box() {
-    # More at a time than there are cores: they mostly wait.
+    # More at a time than there are cores: some of them wait.
     cargo test --workspace --locked --quiet --test black_box -- "${left_out[@]/#/--skip=}" --test-threads 6
 }
 side_by_side "$work" units black_box

@@ -2,6 +2,14 @@
 
 say() { echo "$(basename "$0" .sh): $(date +%H:%M:%S) $*"; }
 
+# Ends what side_by_side has started and everything that this has started in turn: for the caller's EXIT trap.
+end_parts() {
+    local part
+    for part in $(jobs -p); do
+        kill -TERM -- "-$part" 2>/dev/null || true
+    done
+}
+
 # Runs functions side by side, with their output in files NAME.log of a folder, shown as each ends. Fails when one of them has failed.
 # usage: side_by_side FOLDER FUNCTION...
 side_by_side() {
@@ -11,7 +19,10 @@ side_by_side() {
     shift
     for part in "$@"; do
         say "$part begins"
-        (set -e; "$part") >"$folder/$part.log" 2>&1 &
+        # In a process group of its own, which end_parts ends as a whole.
+        set -m
+        (set -e; "$part") </dev/null >"$folder/$part.log" 2>&1 &
+        set +m
         parts[$!]=$part
     done
     while [ ${#parts[@]} -gt 0 ]; do

@@ -12,8 +12,7 @@ export ORT_DYLIB_PATH
 
 work=$(mktemp -d /tmp/cyclorama-test.XXXXXX)
 finish() {
-    # Whatever a part has started ends with it.
-    jobs -p | xargs -r kill 2>/dev/null || true
+    end_parts
     scripts/postgres.sh stop "$work/postgres"
     rm -rf "$work"
 }
@@ -27,13 +26,13 @@ cargo fmt --all --check
 scripts/check_infrastructure.sh
 cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 # As `make run` builds it.
-cargo check --workspace --no-default-features --locked --quiet
+cargo check -p cyclorama -p cyclorama-node --no-default-features --locked --quiet
 say "building"
 # The black-box tests start the two programs. The whole workspace, so that dependencies are built once, with one set of features.
 cargo build --workspace --locked --quiet
 cargo test --workspace --locked --quiet --no-run
 
-# Twice as many at a time as two cores have: they mostly wait.
+# Twice as many at a time as two cores have: some of them wait.
 black_box() { cargo test --workspace --locked --test black_box -- --test-threads 4; }
 units() {
     cargo test --workspace --locked --lib --bins --examples
@@ -49,7 +48,7 @@ clients_and_pages() {
     done
 }
 
-# The black-box tests mostly wait; what is beside them uses the cores meanwhile.
+# Beside the black-box tests, some of which wait.
 units_then_clients() {
     units
     clients_and_pages

@@ -120,7 +120,7 @@ fn queries(catalog: &Catalog) -> Vec<String> {
 /// The release, and nine others like it: the letters of their names are shifted among vowels and among consonants, so that
 /// they are as long and as much alike as ours, and other words.
 fn ten_times(folder: &Path) -> Catalog {
-    let file = Path::new("catalog/vehicles.bin");
+    let file = Path::new("data/vehicles.bin");
     let release =
         Release::decode("vehicles.bin", &std::fs::read(file).expect("the release file"), None).expect("decodes");
     let mut makes = Vec::new();
