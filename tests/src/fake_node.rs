@@ -218,11 +218,9 @@ fn square(upload: &wire::Upload, colour: Colour, top_alpha: u8) -> Result<Vec<u8
     let (width, height) = (upload.width as usize, upload.height as usize);
     let mut rgba = [r, g, b, top_alpha].repeat(width * (height / 2));
     rgba.extend([r, g, b, 255].repeat(width * (height - height / 2)));
-    let format = Format::ALL
-        .iter()
-        .find(|format| format.media_type() == upload.media_type)
+    let format = Format::of_media_type(&upload.media_type)
         .with_context(|| format!("upload of unknown media type {}", upload.media_type))?;
-    Ok(encoding::encode(&Picture::from_rgba(upload.width, upload.height, rgba)?, *format)?)
+    Ok(encoding::encode(&Picture::from_rgba(upload.width, upload.height, rgba)?, format)?)
 }
 
 impl FakeNode {
