@@ -32,10 +32,10 @@ say "building"
 cargo build --workspace --locked --quiet
 cargo test --workspace --locked --quiet --no-run
 
-# Twice as many at a time as two cores have: some of them wait.
-black_box() { cargo test --workspace --locked --test black_box -- --test-threads 4; }
+# More at a time than there are cores, here and below: some of them wait.
+black_box() { cargo test --workspace --locked --test black_box -- --test-threads 6; }
 units() {
-    cargo test --workspace --locked --lib --bins --examples
+    cargo test --workspace --locked --lib --bins --examples -- --test-threads 6
     cargo test --workspace --locked --test node --test occupancy --test tidy --test vectors
     cargo test --workspace --locked --doc
 }
