@@ -17,7 +17,10 @@ rm -rf "$folder/models"
 mkdir -p "$folder/models"
 cp -r models/builtin "$folder/models/"
 library=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
-install -t "$folder" "$(dirname "$library")"/*.so
-install -m 644 -D -t "$folder/licences/onnxruntime" "$(dirname "$library")"/{LICENSE,ThirdPartyNotices.txt}
+install -t "$folder" "$(dirname "$library")"/libonnxruntime*.so
+for licence in "$(dirname "$library")"/{LICENSE,ThirdPartyNotices.txt}; do
+    # A library of your own may lie in a folder without them.
+    [ ! -f "$licence" ] || install -m 644 -D -t "$folder/licences/onnxruntime" "$licence"
+done
 install -m 644 -D -t "$folder/licences/cyclorama" catalog/data/NOTICE.md
 echo "dist: $folder is complete; docs/operations/one-machine.md says how to install it"

@@ -42,15 +42,20 @@ case ${1:-} in
         bin=$(bindir) || { echo "postgres: no PostgreSQL server programs found: apt-get install postgresql" >&2; exit 1; }
         mkdir -p "$folder"
         [ "$(id -u)" -ne 0 ] || { make_user; chown cyclorama-test "$folder"; chmod 700 "$folder"; }
+        # Other users of the machine reach the port, and whoever owns a server may run programs through it. md5 costs least of a connection.
+        password=$(od -An -N 16 -t x1 /dev/urandom | tr -d ' \n')
+        (umask 077 && echo "$password" >"$folder/password")
+        [ "$(id -u)" -ne 0 ] || chown cyclorama-test "$folder/password"
         cd /
-        unprivileged "$bin/initdb" -D "$folder/data" -U cyclorama --auth=trust -E UTF8 --locale=C >"$folder.initdb.log" 2>&1 \
+        unprivileged "$bin/initdb" -D "$folder/data" -U cyclorama --auth=md5 --pwfile="$folder/password" -E UTF8 --locale=C \
+            >"$folder.initdb.log" 2>&1 \
             || { echo "postgres: initdb failed: $(tail -n 1 "$folder.initdb.log")" >&2; exit 1; }
         for _ in 1 2 3 4 5; do
             port=$((20000 + RANDOM % 20000))
             # Durability is not what these tests ask of PostgreSQL: they kill the service, never the database.
             if unprivileged "$bin/pg_ctl" -D "$folder/data" -w -t 60 -l "$folder/log" start \
                 -o "-p $port -k $folder -c listen_addresses=127.0.0.1 -c max_connections=400 -c fsync=off -c synchronous_commit=off" >/dev/null 2>&1; then
-                echo "postgres://cyclorama@127.0.0.1:$port"
+                echo "postgres://cyclorama:$password@127.0.0.1:$port"
                 exit 0
             fi
         done
@@ -61,13 +66,16 @@ case ${1:-} in
         bin=$(bindir) || { echo "postgres: no PostgreSQL server programs found: apt-get install postgresql" >&2; exit 1; }
         exec 9>"$shared.lock"
         flock 9
-        url=$(cat "$shared.url" 2>/dev/null || true)
+        url=
+        # A file of somebody else's names somebody else's server.
+        [ ! -O "$shared.url" ] || url=$(cat "$shared.url")
         if [ -z "$url" ] || ! "$bin/pg_isready" --quiet --timeout 30 --dbname "$url"; then
             "$0" stop "$shared"
             rm -rf "$shared"
             # The server must not inherit the lock.
             url=$("$0" start "$shared" 9>&-)
-            echo "$url" >"$shared.url"
+            rm -f "$shared.url"
+            (umask 077 && echo "$url" >"$shared.url")
         fi
         # Databases that a test has left, and what others were copied from: a name ends with a UUID, which begins with the milliseconds when it was
         # made.

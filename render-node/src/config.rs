@@ -1,7 +1,7 @@
 //! Settings of the node: a TOML file, then environment variables of the same meaning on top, checked at start.
 //! The environment is read nowhere else.
 
-use crate::diffusion::{Provider, ProviderChoice};
+use crate::diffusion::{Provider, ProviderChoice, onnx_runtime};
 use crate::gpu::AdapterChoice;
 use serde::Deserialize;
 use std::fmt;
@@ -221,7 +221,10 @@ impl Config {
             studios,
             memory_watermark,
             models: models.unwrap_or_else(default_models),
-            onnx_runtime: onnx_runtime.or_else(|| fetched_onnx_runtime(&variable)),
+            onnx_runtime: onnx_runtime.or_else(|| match onnx_runtime::beside_this_program().is_file() {
+                true => None,
+                false => fetched_onnx_runtime(&variable),
+            }),
             adapter: match &adapters {
                 Adapters::All => AdapterChoice::Gpu,
                 Adapters::Listed(choices) => choices.first().cloned().unwrap_or_default(),

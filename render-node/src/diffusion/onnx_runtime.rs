@@ -74,7 +74,8 @@ fn version_text(minor: u32) -> String {
     format!("1.{minor} ({commit})")
 }
 
-fn beside_this_program() -> PathBuf {
+/// Where an installation has the library.
+pub fn beside_this_program() -> PathBuf {
     let name = format!("{}onnxruntime{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     std::env::current_exe()
         .ok()
