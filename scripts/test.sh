@@ -10,7 +10,9 @@ scripts/test_tools.sh all
 ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
 
-work=$(mktemp -d /tmp/cyclorama-test.XXXXXX)
+work=$(mktemp -d "$(scripts/postgres.sh folder)/cyclorama-test.XXXXXX")
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
 finish() {
     end_parts
     scripts/postgres.sh stop "$work/postgres"
@@ -48,10 +50,5 @@ clients_and_pages() {
     done
 }
 
-# Beside the black-box tests, some of which wait.
-units_then_clients() {
-    units
-    clients_and_pages
-}
-side_by_side "$work" black_box units_then_clients
+side_by_side "$work" black_box units clients_and_pages
 say "all green"

@@ -221,10 +221,7 @@ impl Config {
             studios,
             memory_watermark,
             models: models.unwrap_or_else(default_models),
-            onnx_runtime: onnx_runtime.or_else(|| match onnx_runtime::beside_this_program().is_file() {
-                true => None,
-                false => fetched_onnx_runtime(&variable),
-            }),
+            onnx_runtime: onnx_runtime.or_else(|| fetched_onnx_runtime(&variable)),
             adapter: match &adapters {
                 Adapters::All => AdapterChoice::Gpu,
                 Adapters::Listed(choices) => choices.first().cloned().unwrap_or_default(),
@@ -307,7 +304,11 @@ fn default_models() -> PathBuf {
 }
 
 /// Where `scripts/onnxruntime.sh` leaves the library: the newest version in the cache.
+/// `None` where an installation has one beside its programs.
 fn fetched_onnx_runtime(variable: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    if onnx_runtime::beside_this_program().is_file() {
+        return None;
+    }
     let cache = variable("CYCLORAMA_CACHE").map(PathBuf::from);
     let cache = cache.or_else(|| variable("HOME").map(|home| Path::new(&home).join(".cache/cyclorama")))?;
     let version = |folder: &Path| -> Option<Vec<u32>> {

@@ -198,6 +198,15 @@ impl Front {
     }
 }
 
+/// One request at a time: with threads, moto looks whether an object is there and writes it in two steps, and keeps two of those that say
+/// `If-None-Match`, which no real bucket does.
+const MOTO: &str = "
+import sys
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import run_simple
+run_simple('127.0.0.1', int(sys.argv[1]), DomainDispatcherApplication(create_backend_app), threaded=False)
+";
+
 /// The other server: `moto`, from PyPI. It asks nobody for credentials.
 pub struct Moto {
     pub endpoint: String,
@@ -210,7 +219,7 @@ impl Moto {
         let port = crate::service::free_port()?;
         let program = tokio::process::Command::new("python3")
             .env("PYTHONPATH", &folder)
-            .args(["-m", "moto.server", "--port", &port.to_string()])
+            .args(["-c", MOTO, &port.to_string()])
             .stdin(std::process::Stdio::null())
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())

@@ -34,14 +34,19 @@ pub fn note_answer(answer: &serde_json::Value) {
 /// The line of a log that holds a secret.
 pub fn leak(log: &str) -> Option<&str> {
     let noted = NOTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    log.lines().find(|line| has_form(line) || noted.iter().any(|secret| line.contains(secret.as_str())))
+    // The whole log at once: a long run notes a thousand secrets, and looks for them in ten thousands of lines.
+    let leaked: Vec<&str> = noted.iter().map(String::as_str).filter(|secret| log.contains(secret)).collect();
+    if leaked.is_empty() && !has_form(log) {
+        return None;
+    }
+    log.lines().find(|line| has_form(line) || leaked.iter().any(|secret| line.contains(secret)))
 }
 
-fn has_form(line: &str) -> bool {
+fn has_form(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     FORMS.iter().any(|(start, length)| {
-        line.match_indices(start).any(|(at, _)| {
-            let rest = &line[at + start.len()..];
+        text.match_indices(start).any(|(at, _)| {
+            let rest = &text[at + start.len()..];
             rest.chars().take_while(|c| is_part(*c)).count() >= *length
         })
     })
