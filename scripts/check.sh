@@ -11,7 +11,8 @@ export CYCLORAMA_TEST_POSTGRES_URL
 work=$(mktemp -d "$(scripts/postgres.sh folder)/cyclorama-check.XXXXXX")
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
-trap 'end_parts; rm -rf "$work"' EXIT
+export CYCLORAMA_TEST_RUN=$$
+trap 'end_parts; scripts/postgres.sh forget $$; rm -rf "$work"' EXIT
 
 say "formatting, lints"
 cargo fmt --all --check

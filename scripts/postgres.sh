@@ -5,6 +5,7 @@
 #        postgres.sh stop FOLDER
 #        postgres.sh folder            prints where throw-away data of tests goes: to memory where there is enough, else to /tmp
 #        postgres.sh shared            prints the URL of one that stays up for all tests of this user, started if need be; `stop shared` stops it
+#        postgres.sh forget RUN        removes what tests with CYCLORAMA_TEST_RUN=RUN have left on the shared one
 #        postgres.sh initialise DATA  an empty cluster in the folder DATA, for `on-address`
 #        postgres.sh on-address start|stop|restart MODE DATA ADDRESS  a durable one that listens there on port 5432; MODE as pg_ctl has it
 set -euo pipefail
@@ -91,11 +92,17 @@ case ${1:-} in
         # made.
         "$bin/psql" --quiet --no-psqlrc "$url/postgres" >/dev/null 2>&1 <<'SQL' || true
 select format('drop database if exists %I', datname) from pg_database
-where datname ~ '^(test|template)_[0-9a-f]{32}$'
+where datname ~ '^(test|template)_[0-9a-f]{32}(_[0-9a-z]+)?$'
   and split_part(datname, '_', 2) < lpad(to_hex((extract(epoch from now()) * 1000)::bigint
       - case when datname like 'test%' then 5 else 6 * 60 end * 60 * 1000), 12, '0') \gexec
 SQL
         echo "$url"
+        ;;
+    forget)
+        [ -O "$shared.url" ] || exit 0
+        "$(bindir)/psql" --quiet --no-psqlrc --set run="$2" "$(cat "$shared.url")/postgres" >/dev/null 2>&1 <<'SQL' || true
+select format('drop database if exists %I', datname) from pg_database where datname ~ ('^(test|template)_[0-9a-f]{32}_' || :'run' || '$') \gexec
+SQL
         ;;
     stop)
         [ "$2" != shared ] || set -- stop "$shared"
@@ -116,5 +123,5 @@ SQL
         unprivileged "$(bindir)/pg_ctl" -D "$data" -m "$mode" -w -t 60 -l "$data/log" "$verb" \
             -o "-p 5432 -k $data -c listen_addresses=$address -c max_connections=200" >/dev/null 2>&1
         ;;
-    *) echo "usage: postgres.sh bindir | folder | start FOLDER | stop FOLDER | shared | stop shared | initialise DATA | on-address start|stop|restart MODE DATA ADDRESS" >&2; exit 2 ;;
+    *) echo "usage: postgres.sh bindir | folder | start FOLDER | stop FOLDER | shared | stop shared | forget RUN | initialise DATA | on-address start|stop|restart MODE DATA ADDRESS" >&2; exit 2 ;;
 esac

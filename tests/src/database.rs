@@ -50,9 +50,11 @@ async fn new_template(server: &str) -> Result<String> {
     Ok(name)
 }
 
-/// Makes a database as a copy of another one; its name, which begins with `kind`. `scripts/postgres.sh` removes old ones by it.
+/// Makes a database as a copy of another one; its name, which begins with `kind` and ends with `CYCLORAMA_TEST_RUN`, if that is set.
+/// `scripts/postgres.sh` removes old ones, and those of a run, by it.
 async fn create(server: &str, kind: &str, template: &str) -> Result<String> {
-    let name = format!("{kind}_{}", uuid::Uuid::now_v7().simple());
+    let run = std::env::var("CYCLORAMA_TEST_RUN").map_or_else(|_| String::new(), |run| format!("_{run}"));
+    let name = format!("{kind}_{}{run}", uuid::Uuid::now_v7().simple());
     let mut administrator = connect(server, "postgres").await?;
     administrator.execute(AssertSqlSafe(format!("create database {name} template {template}"))).await?;
     administrator.close().await?;
