@@ -101,7 +101,8 @@ SQL
     forget)
         [ -O "$shared.url" ] || exit 0
         "$(bindir)/psql" --quiet --no-psqlrc --set run="$2" "$(cat "$shared.url")/postgres" >/dev/null 2>&1 <<'SQL' || true
-select format('drop database if exists %I', datname) from pg_database where datname ~ ('^(test|template)_[0-9a-f]{32}_' || :'run' || '$') \gexec
+select format('drop database if exists %I', datname) from pg_database
+where datname ~ ('^(test|template)_[0-9a-f]{32}_' || :'run' || '$') \gexec
 SQL
         ;;
     stop)
@@ -123,5 +124,5 @@ SQL
         unprivileged "$(bindir)/pg_ctl" -D "$data" -m "$mode" -w -t 60 -l "$data/log" "$verb" \
             -o "-p 5432 -k $data -c listen_addresses=$address -c max_connections=200" >/dev/null 2>&1
         ;;
-    *) echo "usage: postgres.sh bindir | folder | start FOLDER | stop FOLDER | shared | stop shared | forget RUN | initialise DATA | on-address start|stop|restart MODE DATA ADDRESS" >&2; exit 2 ;;
+    *) echo "postgres: the usage is at the top of $0" >&2; exit 2 ;;
 esac
