@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints where Prometheus's own checker lies. Taken out of Debian's package without installing it: the package would start a Prometheus on the
-# port of our operator address. usage: promtool.sh
+# Prints where Prometheus's own checker lies. Taken out of Debian's package without installing it: before Debian 13 it is part of the package
+# prometheus, which would start a Prometheus on the port of our operator address. usage: promtool.sh
 set -euo pipefail
 command -v promtool && exit 0
 
@@ -10,14 +10,15 @@ if [ ! -x "$folder/promtool" ]; then
     partial=$(mktemp -d "$folder.XXXXXX")
     trap 'rm -rf "$partial"' EXIT
     # As another user than root apt cannot lower its own rights there, which it says and which does not matter.
-    fetch() { (cd "$partial" && apt-get download -o APT::Sandbox::User=root prometheus >"$partial/log" 2>&1); }
+    download() { (cd "$partial" && apt-get download -o APT::Sandbox::User=root "$1" >"$partial/log" 2>&1); }
+    fetch() { download promtool || download prometheus; }
     as_root=()
     [ "$(id -u)" -eq 0 ] || as_root=(sudo)
     fetch || { "${as_root[@]}" apt-get update >/dev/null 2>&1 && fetch; } || {
         echo "promtool: apt-get could not fetch the package prometheus: $(grep -m1 '^E:' "$partial/log" || tail -n 1 "$partial/log")" >&2
         exit 1
     }
-    dpkg-deb -x "$partial"/prometheus_*.deb "$partial/package"
+    dpkg-deb -x "$partial"/prom*_*.deb "$partial/package"
     mkdir "$partial/ready"
     mv "$partial/package/usr/bin/promtool" "$partial/ready/promtool"
     mv -T "$partial/ready" "$folder" 2>/dev/null || [ -x "$folder/promtool" ]
