@@ -15,7 +15,8 @@ if [ ! -x "$folder/promtool" ]; then
     as_root=()
     [ "$(id -u)" -eq 0 ] || as_root=(sudo)
     fetch || { "${as_root[@]}" apt-get update >/dev/null 2>&1 && fetch; } || {
-        echo "promtool: apt-get could not fetch the package prometheus: $(grep -m1 '^E:' "$partial/log" || tail -n 1 "$partial/log")" >&2
+        echo "promtool: apt-get could fetch neither the package promtool nor prometheus:" \
+            "$(grep -m1 '^E:' "$partial/log" || tail -n 1 "$partial/log")" >&2
         exit 1
     }
     dpkg-deb -x "$partial"/prom*_*.deb "$partial/package"

@@ -46,7 +46,7 @@ impl Typos {
 
     /// `keys` in any order.
     fn filed(keys: Vec<u64>) -> Self {
-        // Sorted shelf by shelf, each a few keys long: a third of the time of sorting them all.
+        // Each shelf is sorted by itself, because a few keys at a time are sorted sooner than all at once.
         let mut from = shelves(&keys);
         let mut filed = vec![0; keys.len()];
         for key in keys {
