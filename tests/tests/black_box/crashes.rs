@@ -74,6 +74,17 @@ async fn client(base_url: String, key: String, seed: u64, seen: Arc<Seen>) {
     }
 }
 
+/// Waits until `count` rises: until a client receives one more picture or address.
+async fn served(count: &AtomicI64) {
+    let before = count.load(Ordering::SeqCst);
+    let rises = async {
+        while count.load(Ordering::SeqCst) == before {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), rises).await.expect("a client is served within a minute");
+}
+
 async fn number(service: &Service, sql: &'static str) -> i64 {
     let mut connection = service.database().await.unwrap();
     sqlx::query(sql).fetch_one(&mut connection).await.unwrap().get(0)
@@ -120,7 +131,9 @@ on_both_databases! {
             let clients: Vec<_> = (0..6)
                 .map(|n| tokio::spawn(client(service.base_url.clone(), customer.key.clone(), round * 10 + n, seen.clone())))
                 .collect();
-            tokio::time::sleep(Duration::from_millis(rng.random_range(20..450))).await;
+            // A random moment after a client was served, so that a slow machine sees load too.
+            served(if round % 2 == 0 { &seen.pictures } else { &seen.addresses }).await;
+            tokio::time::sleep(Duration::from_millis(rng.random_range(0..430))).await;
             service.kill();
             drop(node);
             for client in clients {
@@ -132,7 +145,5 @@ on_both_databases! {
             }
         }
         println!("{} pictures and {} addresses received", seen.pictures.load(Ordering::SeqCst), seen.addresses.load(Ordering::SeqCst));
-        let received = |count: &AtomicI64| count.load(Ordering::SeqCst).unsigned_abs();
-        assert!(received(&seen.pictures) > kills / 2 && received(&seen.addresses) > kills / 2, "there was load");
     }
 }
