@@ -1,4 +1,4 @@
-//! The fifteen preset paint colours (specification section 2). The word in the API is `color`.
+//! The fifteen preset paint colours. The word in the API is `color`.
 
 crate::named_enum! {
     #[derive(Default)]

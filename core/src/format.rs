@@ -1,4 +1,4 @@
-//! Delivery formats and size presets (specification section 2).
+//! Delivery formats and size presets.
 
 crate::named_enum! {
     /// Encoding of a delivered picture. PNG and WebP keep transparency; JPG is flattened on white.

@@ -1,4 +1,4 @@
-//! The six camera views (specification section 2).
+//! The six camera views.
 
 crate::named_enum! {
     /// One of the six camera views. The camera stands still; the vehicle is turned by [`View::yaw_degrees`].

@@ -19,6 +19,7 @@ pub mod likeness;
 pub mod load;
 pub mod mailbox;
 pub mod openid;
+pub mod programs;
 pub mod secrets;
 pub mod service;
 pub mod stripe;

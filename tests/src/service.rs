@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::database::{new_postgres_database, remove_postgres_database};
+use crate::programs::binaries;
 use crate::secrets;
 
 /// Which database the service under test runs on.
@@ -50,16 +51,6 @@ pub struct Service {
     admin_listen: String,
     pub http: reqwest::Client,
     log_file: PathBuf,
-}
-
-/// The folder where cargo put the workspace's programs: this one's own, or above it for a test program in `deps`.
-pub fn binaries() -> Result<PathBuf> {
-    let this = std::env::current_exe()?;
-    let folder = this.parent().context("this program is in no folder")?;
-    if folder.ends_with("deps") {
-        return Ok(folder.parent().context("`deps` is in no folder")?.to_owned());
-    }
-    Ok(folder.to_owned())
 }
 
 /// A port nobody listens on, each given out once. Below the ports that the system lends to outgoing connections: those come and
@@ -127,9 +118,7 @@ impl Service {
     }
 
     fn command(&self) -> Result<Command> {
-        let program = binaries()?.join("cyclorama");
-        ensure!(program.exists(), "{} is missing: run `cargo build --workspace` first", program.display());
-        let mut command = Command::new(program);
+        let mut command = Command::new(binaries()?.join("cyclorama"));
         command
             .current_dir(self.folder.path())
             .env("CYCLORAMA_DATA_DIR", self.data_dir())

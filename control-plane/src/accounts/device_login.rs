@@ -1,4 +1,4 @@
-//! Logins of devices, such as a command-line tool (specification section 3, in the spirit of RFC 8628): the device shows a code, a person
+//! Logins of devices, such as a command-line tool (in the spirit of RFC 8628): the device shows a code, a person
 //! approves it in a browser, and the device's next poll gets an API key, once. The key comes to exist in that poll, so nothing keeps it.
 
 use super::api_key::{self, NewKey};

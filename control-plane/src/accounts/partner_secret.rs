@@ -1,4 +1,4 @@
-//! Partner secrets: what partners sign addresses of `/images/car.png` with (specification section 5).
+//! Partner secrets: what partners sign addresses of `/images/car.png` with.
 //!
 //! A signed address does not say whose it is, so a signature is tried with every secret in use: a microsecond each.
 

@@ -1,4 +1,4 @@
-//! What a key may be used for (specification section 5).
+//! What a key may be used for.
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Addresses that partners sign themselves (specification section 5): what a signature covers, and how long it may last. Pure: whose
+//! Addresses that partners sign themselves: what a signature covers, and how long it may last. Pure: whose
 //! secret it is is `accounts`'.
 
 use url::form_urlencoded;

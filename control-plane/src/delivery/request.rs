@@ -173,7 +173,7 @@ impl ImageRequest {
         Self::parse(&pairs, Endpoint::Image)
     }
 
-    /// Reads an item of a JSON body; values have the types of the specification, section 2.
+    /// Reads an item of a JSON body; values have their JSON types: a year is a number, not a text.
     pub fn parse_json(item: &Map<String, Value>) -> Result<Self, BadParameter> {
         let mut pairs = Vec::with_capacity(item.len());
         for (key, value) in item {

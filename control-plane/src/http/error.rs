@@ -1,4 +1,4 @@
-//! Failures as clients see them: problem documents (RFC 9457; specification sections 2 and 7).
+//! Failures as clients see them: problem documents (RFC 9457).
 //!
 //! A handler returns a [`Problem`]; `frame` adds what only it knows (the base address and the request id) and writes the
 //! body. Nothing private belongs in a detail: causes are logged where they are handled.

@@ -234,7 +234,7 @@ export interface DeliveryTtl {
   readonly min: number;
 }
 
-/** One picture in slugs, as the catalog and the enumerations spell it (specification section 2, VehicleParams). */
+/** One picture in slugs, as the catalog and the enumerations spell it. */
 export interface VehicleParams {
   readonly color: Color;
   readonly format: Format;

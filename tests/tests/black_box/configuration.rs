@@ -1,6 +1,6 @@
 //! Settings: a wrong one stops the start with one clear line that names it.
 
-use cyclorama_tests::service::binaries;
+use cyclorama_tests::programs::binaries;
 use cyclorama_tests::{DatabaseChoice, Options, Service};
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Signed addresses: `POST /api/v1/image-urls`, `response=url`, and `/api/v1/delivery/{token}` (specification sections 3 and 4).
+//! Signed addresses: `POST /api/v1/image-urls`, `response=url`, and `/api/v1/delivery/{token}`.
 
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::service::Customer;

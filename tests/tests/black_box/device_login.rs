@@ -1,4 +1,4 @@
-//! Login of devices: code, approval by a person, the key once (specification sections 3 and 4).
+//! Login of devices: code, approval by a person, the key once.
 
 use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Service, on_both_databases, secrets};
 use reqwest::{Response, StatusCode};

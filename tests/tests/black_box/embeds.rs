@@ -1,4 +1,4 @@
-//! `GET /images/car.png`: its grants in order, signatures of partners, canonical spelling (specification section 4).
+//! `GET /images/car.png`: its grants in order, signatures of partners, canonical spelling.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! `POST /api/v1/events`: accepted first, written after; exact limits per client address (specification section 6).
+//! `POST /api/v1/events`: accepted first, written after; exact limits per client address.
 
 use cyclorama_tests::{DatabaseChoice, Options, Service, on_both_databases};
 use reqwest::{RequestBuilder, Response, StatusCode};

@@ -1,4 +1,4 @@
-//! `GET /api/v1/images/car`: pictures, sizes, formats, headers, conditional requests (specification section 4).
+//! `GET /api/v1/images/car`: pictures, sizes, formats, headers, conditional requests.
 
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
 use reqwest::{Response, StatusCode};

@@ -1,4 +1,4 @@
-//! `GET /api/v1/images/car`: everything a client can get wrong, and what it is told (specification sections 5 and 7).
+//! `GET /api/v1/images/car`: everything a client can get wrong, and what it is told.
 
 use cyclorama_tests::{DatabaseChoice, Service, on_both_databases};
 use reqwest::{Response, StatusCode};

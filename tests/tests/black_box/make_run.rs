@@ -1,6 +1,7 @@
 //! `make run` as it is ended with Ctrl-C. The script is the real one; only the compiler is left out, since the programs are there.
 
-use cyclorama_tests::service::{binaries, children_of, free_port, has_ended, http_client};
+use cyclorama_tests::programs::binaries;
+use cyclorama_tests::service::{children_of, free_port, has_ended, http_client};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;

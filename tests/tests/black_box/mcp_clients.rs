@@ -1,7 +1,8 @@
 //! The official clients of the Model Context Protocol against the real endpoint, over HTTP and through `cyclorama mcp --stdio`, and the
 //! official conformance suite against a server with everything behind the same transport.
 
-use cyclorama_tests::service::{Customer, binaries};
+use cyclorama_tests::programs::binaries;
+use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases, tools};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -100,7 +100,7 @@ on_both_databases! {
                 is_as_other_programs(&unheard(terminal.command(arguments), taker).await, taker, arguments);
             }
         }
-        let node_program = cyclorama_tests::service::binaries().unwrap().join("cyclorama-node");
+        let node_program = cyclorama_tests::programs::binaries().unwrap().join("cyclorama-node");
         let vehicles = terminal.run(&["catalog", "list", "--make", "honda", "--year", "2018"]).await.success();
         std::fs::write(terminal.path("vehicles"), vehicles).unwrap();
         for arguments in [&["--help"][..], &["compare-vehicles", "--vehicles", "vehicles", "--floor", "1"]] {

@@ -1,6 +1,6 @@
 //! `docs/operations`: the commands that runbooks name are there.
 
-use cyclorama_tests::{package_file, service::binaries};
+use cyclorama_tests::{package_file, programs::binaries};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! `cyclorama simulate`: the real queue with simulated nodes, small. Nothing is lost, and lanes and shares are kept.
 
-use cyclorama_tests::service::binaries;
+use cyclorama_tests::programs::binaries;
 use serde_json::Value;
 use std::process::Command;
 

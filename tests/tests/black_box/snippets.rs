@@ -3,7 +3,7 @@
 
 use crate::terminal::Terminal;
 use cyclorama_tests::{
-    Behaviour, Browser, DatabaseChoice, FakeNode, Service, on_both_databases, package_file, secrets, service::binaries,
+    Behaviour, Browser, DatabaseChoice, FakeNode, Service, on_both_databases, package_file, programs::binaries, secrets,
 };
 use reqwest::StatusCode;
 use serde_json::Value;

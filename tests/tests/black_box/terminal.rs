@@ -1,6 +1,6 @@
 //! A terminal of a customer's machine: a home folder of its own, and the `cyclorama` program. Whatever a command prints holds no key.
 
-use cyclorama_tests::{Service, secrets, service::binaries};
+use cyclorama_tests::{Service, programs::binaries, secrets};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

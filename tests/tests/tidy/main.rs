@@ -1,5 +1,5 @@
 //! Tidiness of the sources, which needs no service. Two lists hold what was there when the rules were made; they may only get shorter:
-//! `CYCLORAMA_UPDATE_TIDY=1 cargo test -p cyclorama-tests --test tidy` writes them as they are now.
+//! `CYCLORAMA_UPDATE_TIDY=1 cargo test --workspace --test tidy` writes them as they are now.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on stops where it stands")]
 

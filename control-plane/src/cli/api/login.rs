@@ -1,4 +1,4 @@
-//! `cyclorama login` and `logout`: a key for this machine, approved by a person in a browser (specification section 3, device login).
+//! `cyclorama login` and `logout`: a key for this machine, approved by a person in a browser (device login).
 
 use super::Service;
 use super::credentials::{Credentials, Key, key_of_environment, path};

@@ -1,4 +1,4 @@
-//! The body of `POST /api/v1/image-urls` as a validated [`Wanted`]: one ImageRequest, or a batch object (specification section 2).
+//! The body of `POST /api/v1/image-urls` as a validated [`Wanted`]: one ImageRequest, or a batch object.
 //!
 //! Pure: whether the vehicles exist is the catalog's affair.
 

@@ -21,7 +21,7 @@ pub struct Listed {
     pub state: ListedState,
 }
 
-/// Specification section 3.
+/// What an address in the list is at this moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListedState {
     Active,

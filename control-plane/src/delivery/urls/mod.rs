@@ -1,5 +1,5 @@
-//! Signed addresses: browser-safe, opaque, paid once when they are made and free to load until they expire (specification
-//! section 3). How credits move with them is `ledger`'s.
+//! Signed addresses: browser-safe, opaque, paid once when they are made and free to load until they expire. How
+//! credits move with them is `ledger`'s.
 
 mod body;
 mod list;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
 use uuid::Uuid;
 
-/// No address lives longer (specification section 2: ttl_seconds), with a day to spare.
+/// No address lives longer (`ttl_seconds` at its most), with a day to spare.
 const OVERLAP_MS: i64 = 8 * 24 * 3600 * 1000;
 
 /// How old a ring may get.

@@ -1,4 +1,4 @@
-//! The operator's API under `/admin` (design section 8). Every handler takes [`Operator`](super::extract::Operator).
+//! The operator's API under `/admin`. Every handler takes [`Operator`](super::extract::Operator).
 
 pub mod accounts;
 pub mod budget;

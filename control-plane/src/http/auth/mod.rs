@@ -1,3 +1,3 @@
-//! Getting a key without a key (specification section 4): login of devices.
+//! Getting a key without a key: login of devices.
 
 pub mod device;

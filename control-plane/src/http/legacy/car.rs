@@ -1,4 +1,4 @@
-//! `GET` and `HEAD /images/car.png`: the embeddable endpoint (specification section 4). Grants are checked in the order signature,
+//! `GET` and `HEAD /images/car.png`: the embeddable endpoint. Grants are checked in the order signature,
 //! `mode=cached`, example, key, cookie of a browser;
 //! an unsigned request is first brought to its canonical spelling.
 
@@ -24,7 +24,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use url::form_urlencoded;
 
-/// Specification section 8: free images whose address never ends.
+/// Free images, whose address never ends.
 const FREE_CACHE: &str = "public, max-age=300, s-maxage=3600, stale-while-revalidate=60";
 /// A canonical spelling may change with a catalog release.
 const REDIRECT_CACHE: &str = "public, max-age=3600";

@@ -1,4 +1,4 @@
-//! The client API, version 1 (specification section 4).
+//! The client API, version 1.
 
 pub mod account;
 pub mod answer;

@@ -5,7 +5,7 @@ use crate::http::openapi::requests;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// One picture in slugs, as the catalog and the enumerations spell it (specification section 2, VehicleParams).
+/// One picture in slugs, as the catalog and the enumerations spell it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VehicleParams {
     make: String,

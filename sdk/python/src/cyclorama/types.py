@@ -261,7 +261,7 @@ class DeliveryTtl:
 
 @dataclass(frozen=True)
 class VehicleParams:
-    """One picture in slugs, as the catalog and the enumerations spell it (specification section 2, VehicleParams)."""
+    """One picture in slugs, as the catalog and the enumerations spell it."""
 
     color: Color
     format: Format

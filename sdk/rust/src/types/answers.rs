@@ -178,7 +178,7 @@ pub struct DeliveryTtl {
     pub min: i64,
 }
 
-/// One picture in slugs, as the catalog and the enumerations spell it (specification section 2, VehicleParams).
+/// One picture in slugs, as the catalog and the enumerations spell it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VehicleParams {
     pub color: Color,

@@ -10,7 +10,7 @@ pub fn check(url: &str, key: &str) {
     let example = std::fs::read_to_string("examples/quick_start.rs").unwrap();
     assert_eq!(example.split_once("\n\n").unwrap().1, snippet, "the example is the README's");
 
-    let program = cyclorama_tests::service::binaries().unwrap().join("examples/quick_start");
+    let program = cyclorama_tests::programs::binaries().unwrap().join("examples/quick_start");
     assert!(program.exists(), "{} is missing: run `cargo build --workspace --examples` first", program.display());
     let folder = tempfile::tempdir().unwrap();
     let ran = Command::new(program)

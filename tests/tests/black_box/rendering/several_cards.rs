@@ -1,7 +1,8 @@
 //! A machine with several graphics cards: a node's process for each, and one that watches over them. The cards are the software adapter,
 //! twice.
 
-use cyclorama_tests::service::{binaries, children_of, has_ended, terminate};
+use cyclorama_tests::programs::binaries;
+use cyclorama_tests::service::{children_of, has_ended, terminate};
 use cyclorama_tests::{DatabaseChoice, Options, Service};
 use reqwest::StatusCode;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};

@@ -1,6 +1,6 @@
 //! Geometry of the catalog's vehicles, through the two commands that an operator would join with a pipe.
 
-use cyclorama_tests::service::binaries;
+use cyclorama_tests::programs::binaries;
 use std::io::Write;
 use std::process::{Command, Stdio};
 

@@ -1,5 +1,5 @@
 //! `POST /api/auth/device/token`: a device asks whether it has been let in. Failures have the form of RFC 6749, not that of problem
-//! documents (specification section 7, rule 4).
+//! documents.
 
 use super::body::field;
 use crate::accounts::Scope;

@@ -5,6 +5,7 @@ use crate::accounts::token::PlainKey;
 use crate::app::App;
 use crate::config::prices::{Pack, Payments};
 use crate::http::error::Problem;
+use crate::ledger;
 use crate::payments::stripe::client::NewSession;
 use crate::payments::stripe::customers::{self, Customer, CustomerError};
 use crate::payments::stripe::{Stripe, StripeError};
@@ -75,8 +76,11 @@ pub async fn customer(app: &App, stripe: &Stripe, account_id: &str) -> Result<Cu
     })
 }
 
-/// Where somebody who has bought before sees what was bought: Stripe's pages, or ours.
+/// Where somebody who has bought before sees what was bought: Stripe's pages, or ours. 400 for who has not.
 pub async fn portal(app: &App, account_id: &str) -> Result<String, Problem> {
+    if !ledger::has_purchase(&app.db.readers, account_id).await? {
+        return Err(Problem::bad_request("no_purchase", "The account has not bought anything yet."));
+    }
     let billing = format!("{}/dashboard/billing", app.base_url);
     let Some(stripe) = &app.stripe else { return Ok(billing) };
     let customer = customer(app, stripe, account_id).await?;

@@ -2,11 +2,9 @@
 
 use crate::accounts::Scope;
 use crate::app::App;
-use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId};
 use crate::http::rate_limit::counted;
 use crate::http::v1::billing::page::portal;
-use crate::ledger;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -44,9 +42,6 @@ pub struct PortalResponse {
 pub async fn post(State(app): State<App>, caller: Caller, id: RequestId) -> Response {
     counted(&app, &caller, async {
         caller.require(Scope::BillingWrite)?;
-        if !ledger::has_purchase(&app.db.readers, &caller.account_id).await? {
-            return Err(Problem::bad_request("no_purchase", "The account has not bought anything yet."));
-        }
         let data = Portal { url: portal(&app, &caller.account_id).await? };
         let answer = PortalResponse { data, request_id: id.0 };
         Ok((StatusCode::CREATED, [(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())

@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use cyclorama_core::Format;
 
-/// Specification section 8.
+/// How long an address may be cached: no longer than it lives, and no longer than these.
 const BROWSER_SECONDS_MAX: i64 = 300;
 const SHARED_SECONDS_MAX: i64 = 3600;
 

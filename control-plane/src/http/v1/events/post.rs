@@ -1,4 +1,4 @@
-//! `POST /api/v1/events`: the telemetry sink (specification section 6). For anyone, from any page; free, and no part of an account.
+//! `POST /api/v1/events`: the telemetry sink. For anyone, from any page; free, and no part of an account.
 
 use crate::app::App;
 use crate::delivery::request::kind_of;

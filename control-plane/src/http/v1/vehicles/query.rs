@@ -15,7 +15,7 @@ pub const TEXT_CHARS_MAX: usize = 200;
 const LIMIT_MAX: usize = 25;
 const LIMIT_DEFAULT: usize = 10;
 
-/// One of the six lists (specification section 4).
+/// One of the six lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VehiclesQuery {
     Years,
