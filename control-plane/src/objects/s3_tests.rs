@@ -5,7 +5,7 @@ use super::tests::key;
 use super::*;
 use crate::clock::Clock;
 use crate::config::Source;
-use aws_credential_types::Credentials;
+use aws_sdk_s3::config::Credentials;
 use cyclorama_tests::bucket::{ACCESS_KEY_ID, Bucket, Mood, Moto, SECRET_ACCESS_KEY};
 use cyclorama_tests::gateway::{self, Gateway};
 use futures::future::join_all;

@@ -41,17 +41,12 @@ async fn a_request_that_never_ends_is_cut_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_does_not_read_is_cut_off() {
     let service = impatient().await;
-    let size = service.visit("/openapi.json").send().await.unwrap().bytes().await.unwrap().len();
-    let asked = 64 * 1024 * 1024 / size;
     let mut stream = connect(&service).await;
-    let request = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(asked);
-    // The service stops taking requests when it cannot answer: the rest of ours may not be taken.
-    let _ = tokio::time::timeout(Duration::from_secs(3), stream.write_all(request.as_bytes())).await;
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    let mut answers = Vec::new();
-    let ended = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answers)).await;
+    let request = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n";
+    // The service stops taking requests when it cannot answer, and some time later ends the connection.
+    let ask_for_ever = async { while stream.write_all(request.as_bytes()).await.is_ok() {} };
+    let ended = tokio::time::timeout(Duration::from_secs(60), ask_for_ever).await;
     assert!(ended.is_ok(), "the connection ended");
-    assert!(answers.len() < asked * size, "{} of {} bytes", answers.len(), asked * size);
     assert_eq!(service.visit("/healthz").send().await.unwrap().status(), StatusCode::OK);
 }
 
