@@ -8,6 +8,7 @@ pub mod curve;
 pub mod depth;
 pub mod drawing;
 pub mod dress;
+pub mod exported;
 pub mod face;
 pub mod library;
 pub mod machine;
