@@ -25,6 +25,7 @@ pub mod surface_net;
 pub mod typical;
 mod variation;
 
-pub use build::{VehicleError, build};
+pub use build::{VehicleError, build, build_and_judge};
 pub use library::{Library, LibraryError};
 pub use mesh::{Material, Surface, VehicleMesh};
+pub use regions::EdgeStray;
