@@ -119,9 +119,9 @@ fn segments(panel: &Panel) -> BTreeMap<i32, Vec<[Edge; 2]>> {
                         .filter_map(|(is_crossed, edge)| is_crossed.then_some(*edge)),
                 );
                 let pieces = segments.entry(level).or_default();
-                match crossed.as_slice() {
-                    &[from, to] => pieces.push([from, to]),
-                    &[bottom, right, top, left] => {
+                match *crossed.as_slice() {
+                    [from, to] => pieces.push([from, to]),
+                    [bottom, right, top, left] => {
                         let middle = (low + high) * 0.5 > angle;
                         let around_b_and_d = a == middle;
                         pieces.extend(match around_b_and_d {
