@@ -1,5 +1,5 @@
 # make run            everything needed, then a running service with a picture to look at
-# make check          formatting, lints and the tests that draw nothing: what to run while working (some three minutes)
+# make check          formatting, lints and the tests that draw nothing: what to run while working
 # make test           every test, on SQLite and on PostgreSQL
 # make test-long      the same, with more kills of the service and more made-up requests
 # make dist           what is deployed, optimised in full, in out/dist

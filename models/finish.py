@@ -7,7 +7,9 @@ import numpy as np
 
 from light_space import srgb
 
-EXPOSURE, KNEE, FLAKE_PIVOT = 1.4, 0.55, 0.7
+EXPOSURE = 1.4
+KNEE = 0.55
+FLAKE_PIVOT = 0.7
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 

@@ -35,6 +35,12 @@ GROUND_SIDE = 128
 GROUND_SAMPLES = 20
 SHADOW_FADE_M = (0.45, 0.5)  # reach of the shadow beyond the vehicle's ends and sides
 SHADOW_BORDER = (0.76, 0.86)  # where it begins to go towards the picture's border, across and along
+SHADOW_DARKEST = 0.9  # where the floor has lost all its light
+WALL_TURN = 0.7  # how far to the front and back of a direction the front wall becomes the back wall
+FLOOR_CURVES = -0.10  # heights of a direction between which the floor curves up into the wall
+WALL_STANDS = 0.02
+INSIDE_ALBEDO = 0.012  # of the inside of a shell, which is unpainted
+ROUGH_FRESNEL = 1.5  # times the roughness: how much of the edge of the Fresnel curve the lobe averages away
 MARGIN_PX = 4
 
 
@@ -117,7 +123,7 @@ def vehicle_material(optics):
     elif optics["f0"] > 0:
         fresnel = n.node("ShaderNodeFresnel", {"IOR": index_of_refraction(optics["f0"])})
         # As in the base shading: a rough lobe averages the edge of the Fresnel curve away.
-        flat = min(1.0, optics["roughness"] * 1.5)
+        flat = min(1.0, optics["roughness"] * ROUGH_FRESNEL)
         fresnel = n.math("ADD", n.math("MULTIPLY", fresnel, 1 - flat), optics["f0"] * flat)
         surface = n.mix_shader(fresnel, matt, mirror)
     else:
@@ -134,7 +140,7 @@ def vehicle_material(optics):
     else:
         # The inside of a shell is unpainted and dark, as in the raster pass.
         back = n.node("ShaderNodeNewGeometry", output=6)
-        surface = n.mix_shader(back, surface, n.node("ShaderNodeBsdfDiffuse", {"Color": (0.012,) * 3}))
+        surface = n.mix_shader(back, surface, n.node("ShaderNodeBsdfDiffuse", {"Color": (INSIDE_ALBEDO,) * 3}))
     if max(optics["emission"]) > 0:
         glow = n.node("ShaderNodeEmission", {"Color": tuple(optics["emission"]), "Strength": 1.0})
         surface = n.add_shader(surface, glow)
@@ -194,7 +200,8 @@ def add_world(surroundings):
     n = Nodes(world.node_tree)
     split = n.tree.nodes.new("ShaderNodeSeparateXYZ")
     n.tree.links.new(n.node("ShaderNodeTexCoord", output=0), split.inputs[0])
-    wall = n.blend(n.smoothstep(split.outputs[1], -0.7, 0.7), tuple(surroundings["horizon_front"]), tuple(surroundings["horizon_back"]))
+    turn = n.smoothstep(split.outputs[1], -WALL_TURN, WALL_TURN)
+    wall = n.blend(turn, tuple(surroundings["horizon_front"]), tuple(surroundings["horizon_back"]))
     rise = n.smoothstep(split.outputs[2], 0.0, surroundings["horizon_height"])
     colour = n.blend(rise, wall, tuple(surroundings["zenith"]))
     n.node("ShaderNodeOutputWorld", {"Surface": n.node("ShaderNodeBackground", {"Color": colour, "Strength": 1.0})})
@@ -261,7 +268,7 @@ def add_floor(rig, collection):
     split = n.tree.nodes.new("ShaderNodeSeparateXYZ")
     n.tree.links.new(geometry.outputs["Incoming"], split.inputs[0])
     # Incoming points back to the viewer: its height is minus the ray's.
-    grazing = n.smoothstep(n.math("MULTIPLY", split.outputs[2], -1.0), -0.10, 0.02)
+    grazing = n.smoothstep(n.math("MULTIPLY", split.outputs[2], -1.0), FLOOR_CURVES, WALL_STANDS)
     surface = n.mix_shader(grazing, n.add_shader(matt, shine), n.node("ShaderNodeBsdfTransparent", {"Color": (1, 1, 1)}))
     n.node("ShaderNodeOutputMaterial", {"Surface": surface})
     material.cycles.emission_sampling = "NONE"
@@ -528,7 +535,7 @@ def shaped_shadow(lost, camera, low, high, side):
     own = (place - matrix[:2, 3]) @ matrix[:2, :2] / scale**2
     outside = np.maximum(np.abs(own - (low + high) / 2) - (high - low) / 2, 0) * scale
     fade = np.exp(-2 * np.square(outside / SHADOW_FADE_M).sum(-1))
-    return np.clip(np.square(found) * 0.9, 0, 1) * fade * border * down
+    return np.clip(np.square(found) * SHADOW_DARKEST, 0, 1) * fade * border * down
 
 
 def truth_of_view(studio, camera, side, samples, seed, empty):

@@ -1,7 +1,8 @@
 """What the model's numbers mean: channel names, the light encoding, the residual. Leaves files and networks to others.
 
-The render node holds the same definitions (`render-node/src/diffusion`, `render-node/src/studio`); the lock file of an
-exported model carries the channel list, and the node refuses a model whose list differs from its own.
+The render node holds the same definitions (`render-node/src/diffusion`, `render-node/src/studio`), and a test of its own reads
+them here (`render-node/src/studio/twins.rs`), one to a line. The lock file of an exported model carries the channel list, and
+the node refuses a model whose list differs from its own.
 """
 
 import numpy as np
@@ -25,16 +26,19 @@ COLOUR_LAYERS = 9  # the first nine are linear light and are encoded; the shadow
 
 # Linear light above this is clipped before it is encoded: a lamp reflection may be brighter, a picture cannot.
 LIGHT_MAX = 4.0
+# Keep the slope finite in the dark, and zero at zero.
+TOE = 0.0025
+TOE_ROOT = 0.05
 
 
 def encode(light: np.ndarray) -> np.ndarray:
-    """Linear light to a roughly perceptual scale; 0 stays 0. The offset keeps the slope finite in the dark."""
-    return np.sqrt(np.clip(light, 0.0, LIGHT_MAX) + 0.0025) - 0.05
+    """Linear light to a roughly perceptual scale; 0 stays 0."""
+    return np.sqrt(np.clip(light, 0.0, LIGHT_MAX) + TOE) - TOE_ROOT
 
 
 def decode(encoded: np.ndarray) -> np.ndarray:
     """Inverse of `encode`; values outside its range are clipped to [0, LIGHT_MAX]."""
-    return np.clip(np.square(np.maximum(encoded, 0.0) + 0.05) - 0.0025, 0.0, LIGHT_MAX)
+    return np.clip(np.square(np.maximum(encoded, 0.0) + TOE_ROOT) - TOE, 0.0, LIGHT_MAX)
 
 
 def residual(target: np.ndarray, base: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+#[expect(clippy::disallowed_methods, reason = "Cargo tells a build script by variables where to read and write")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("src/vehicle/sheets");
     let (mut sheets, mut faces) = (BTreeMap::new(), BTreeMap::new());

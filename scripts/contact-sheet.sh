@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 scripts/install.sh run
 ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
-# With the service, as `make run` does: the same features, so nothing is built twice.
+# With the service, as `make dist` does: the same features, so nothing is built twice.
 cargo build --release --locked --quiet -p cyclorama -p cyclorama-node
 bin=$CARGO_TARGET_DIR/release
 out=out/contact-sheets

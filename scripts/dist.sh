@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# `make dist`: what is deployed, optimised in full, in one folder that may be copied anywhere: the two programs, the built-in model and ONNX
-# Runtime, which the programs find beside themselves.
+# `make dist`: what is deployed, optimised in full, in one folder that may be copied to a machine with the same release
+# of Debian or Ubuntu or a newer one: the two programs, the built-in model and ONNX Runtime, which the programs find
+# beside themselves.
 # usage: dist.sh FOLDER [programs]     with `programs` the two programs alone, for container images that bring the rest
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:?the folder to fill}
+[ "${2:-}" = programs ] || scripts/install.sh run
 
 cargo build --release --locked -p cyclorama -p cyclorama-node
 target=${CARGO_TARGET_DIR:-target}

@@ -62,7 +62,7 @@ case ${1:-} in
         exec 9>"$shared.lock"
         flock 9
         url=$(cat "$shared.url" 2>/dev/null || true)
-        if [ -z "$url" ] || ! "$bin/pg_isready" --quiet --dbname "$url"; then
+        if [ -z "$url" ] || ! "$bin/pg_isready" --quiet --timeout 30 --dbname "$url"; then
             "$0" stop "$shared"
             rm -rf "$shared"
             # The server must not inherit the lock.
@@ -75,7 +75,7 @@ case ${1:-} in
 select format('drop database if exists %I', datname) from pg_database
 where datname ~ '^(test|template)_[0-9a-f]{32}$'
   and split_part(datname, '_', 2) < lpad(to_hex((extract(epoch from now()) * 1000)::bigint
-      - case when datname like 'test%' then 20 else 6 * 60 end * 60 * 1000), 12, '0') \gexec
+      - case when datname like 'test%' then 5 else 6 * 60 end * 60 * 1000), 12, '0') \gexec
 SQL
         echo "$url"
         ;;

@@ -8,9 +8,9 @@ scripts/install.sh run
 ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
 echo "building (the first time takes some ten minutes on two cores; what is deployed is built by \`make dist\`)"
-# Cargo's bar counts the crates that are done, also where its output is no terminal.
-CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=${COLUMNS:-100} \
-    cargo build --profile first-run --no-default-features --locked -p cyclorama -p cyclorama-node \
+# Cargo's bar counts the crates that are done; where its output is no terminal it has to be told to, and how wide.
+[ -t 2 ] || export CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=100
+cargo build --profile first-run --no-default-features --locked -p cyclorama -p cyclorama-node \
     || { echo "run: the build failed; the compiler's message is above" >&2; exit 1; }
 bin=$CARGO_TARGET_DIR/first-run
 echo "starting"

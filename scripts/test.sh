@@ -3,6 +3,7 @@
 # SQLite and on PostgreSQL, the SDKs, the pages in Chromium. Parts that do not need each other run side by side.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/side_by_side.sh
 
 scripts/install.sh test
 scripts/test_tools.sh all
@@ -11,8 +12,7 @@ export ORT_DYLIB_PATH
 
 work=$(mktemp -d /tmp/cyclorama-test.XXXXXX)
 finish() {
-    # Whatever a part has started ends with it.
-    jobs -p | xargs -r kill 2>/dev/null || true
+    end_parts
     scripts/postgres.sh stop "$work/postgres"
     rm -rf "$work"
 }
@@ -20,24 +20,23 @@ trap finish EXIT
 CYCLORAMA_TEST_POSTGRES_URL=$(mkdir "$work/postgres" && chmod 755 "$work" && scripts/postgres.sh start "$work/postgres")
 export CYCLORAMA_TEST_POSTGRES_URL
 
-say() { echo "test: $(date +%H:%M:%S) $*"; }
-
 say "formatting, infrastructure, lints"
 cargo fmt --all --check
 # Rules, boards, container files, manifests: seconds, so before what takes minutes.
 scripts/check_infrastructure.sh
 cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 # As `make run` builds it.
-cargo check --workspace --no-default-features --locked --quiet
+cargo check -p cyclorama -p cyclorama-node --no-default-features --locked --quiet
 say "building"
 # The black-box tests start the two programs. The whole workspace, so that dependencies are built once, with one set of features.
 cargo build --workspace --locked --quiet
 cargo test --workspace --locked --quiet --no-run
 
-black_box() { cargo test --workspace --locked --test black_box; }
+# Twice as many at a time as two cores have: some of them wait.
+black_box() { cargo test --workspace --locked --test black_box -- --test-threads 4; }
 units() {
     cargo test --workspace --locked --lib --bins --examples
-    cargo test --workspace --locked --test node --test vectors
+    cargo test --workspace --locked --test node --test occupancy --test tidy --test vectors
     cargo test --workspace --locked --doc
 }
 # In a browser: what people do, every page light and dark, narrow and wide, for accessibility. Pictures of them stay in tests/browser/pictures.
@@ -49,26 +48,10 @@ clients_and_pages() {
     done
 }
 
-# The black-box tests mostly wait; what is beside them uses the cores meanwhile.
+# Beside the black-box tests, some of which wait.
 units_then_clients() {
     units
     clients_and_pages
 }
-declare -A parts
-for part in black_box units_then_clients; do
-    say "$part begins"
-    (set -e; "$part") >"$work/$part.log" 2>&1 &
-    parts[$!]=$part
-done
-failed=()
-while [ ${#parts[@]} -gt 0 ]; do
-    status=0
-    wait -n -p ended "${!parts[@]}" || status=$?
-    part=${parts[$ended]}
-    unset "parts[$ended]"
-    cat "$work/$part.log"
-    say "$part ended with $status"
-    [ "$status" -eq 0 ] || failed+=("$part")
-done
-[ ${#failed[@]} -eq 0 ] || { echo "test: failed: ${failed[*]}" >&2; exit 1; }
+side_by_side "$work" black_box units_then_clients
 say "all green"

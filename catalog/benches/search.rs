@@ -1,8 +1,6 @@
 //! `make bench`: search and resolve in process, beside a linear scan with `rapidfuzz`, and on a catalog ten times larger.
 //! Prints a table; nothing is asserted.
 
-#![allow(clippy::disallowed_methods, reason = "a measurement reads the clock")]
-
 use cyclorama_catalog::Catalog;
 use cyclorama_catalog::release::{self, Release};
 use cyclorama_catalog::resolve::{Request, resolve};
@@ -122,7 +120,7 @@ fn queries(catalog: &Catalog) -> Vec<String> {
 /// The release, and nine others like it: the letters of their names are shifted among vowels and among consonants, so that
 /// they are as long and as much alike as ours, and other words.
 fn ten_times(folder: &Path) -> Catalog {
-    let file = Path::new("catalog/vehicles.bin");
+    let file = Path::new("data/vehicles.bin");
     let release =
         Release::decode("vehicles.bin", &std::fs::read(file).expect("the release file"), None).expect("decodes");
     let mut makes = Vec::new();

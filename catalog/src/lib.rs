@@ -1,16 +1,16 @@
 //! Which vehicles exist: makes, models and years, with the body and dimensions each is drawn from.
 //!
 //! Pure after load: no I/O, no clock, shared by reference. [`release`] is the file format, [`lookup`] finds one
-//! vehicle by what a caller wrote, [`search`] many by free text, [`current`] holds the one that
-//! answers, [`resolve`] says which vehicle a text means, [`diff`] compares two, [`import`] makes a release from public
-//! data, [`names`] compares names.
+//! vehicle by what a caller wrote, [`search`] many by free text, [`CurrentCatalog`] holds the one that
+//! answers, [`resolve`] says which vehicle a text means, [`Diff`] compares two, [`import`] makes a release from public
+//! data. Names are compared by `names`.
 
-pub mod current;
-pub mod diff;
+mod current;
+mod diff;
 pub mod import;
 pub mod lookup;
-pub mod nameless;
-pub mod names;
+mod nameless;
+mod names;
 pub mod release;
 pub mod resolve;
 pub mod search;

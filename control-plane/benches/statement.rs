@@ -1,8 +1,6 @@
 //! `make bench`: pages of the statement of an account with a million entries, on SQLite. Nothing is asserted here.
 
-use cyclorama::clock::UnixMs;
-use cyclorama::db::Database;
-use cyclorama::ledger::{self, Credits, PAGE_MAX};
+use cyclorama::books::{self, Credits, Database, PAGE_MAX, UnixMs};
 use std::time::Instant;
 
 const ENTRIES: i64 = 1_000_000;
@@ -18,7 +16,7 @@ async fn run() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let database = Database::open(&format!("sqlite:{}?mode=rwc", folder.path().join("bench.db").display())).await?;
     let mut tx = database.begin().await?;
-    ledger::open_account(&mut tx, ACCOUNT, Credits(2 * ENTRIES), "bench", UnixMs(1)).await?;
+    books::open_account(&mut tx, ACCOUNT, Credits(2 * ENTRIES), "bench", UnixMs(1)).await?;
     // As the meter writes debits: one credit each, one after the other.
     let fill = "with recursive places (place) as (select 1 union all select place + 1 from places where place < $2 - 1)
         insert into ledger_entries (id, account_id, number, kind, credits, balance, reason, at_ms)
@@ -28,7 +26,7 @@ async fn run() -> anyhow::Result<()> {
     let book = "update balances set credits = credits - ($2 - 1), entries = $2 where account_id = $1";
     sqlx::query(book).bind(ACCOUNT).bind(ENTRIES).execute(&mut *tx).await?;
     tx.commit().await?;
-    anyhow::ensure!(ledger::verify(&database.readers).await?.is_empty(), "the ledger does not add up");
+    anyhow::ensure!(books::verify(&database.readers).await?.is_empty(), "the ledger does not add up");
 
     println!("statement of an account with {ENTRIES} entries on SQLite, pages of {PAGE_MAX}: medians of {TURNS} turns");
     println!("| page | ms | to the first page |");
@@ -40,7 +38,7 @@ async fn run() -> anyhow::Result<()> {
         let mut times = Vec::new();
         for _ in 0..TURNS {
             let began = Instant::now();
-            let lines = ledger::statement(&database.readers, ACCOUNT, after.as_deref(), PAGE_MAX).await?;
+            let lines = books::statement(&database.readers, ACCOUNT, after.as_deref(), PAGE_MAX).await?;
             times.push(began.elapsed().as_secs_f64() * 1e3);
             anyhow::ensure!(lines.len() as i64 == PAGE_MAX, "{name}: {} lines", lines.len());
         }
@@ -50,7 +48,7 @@ async fn run() -> anyhow::Result<()> {
     let mut times = Vec::new();
     for _ in 0..TURNS {
         let began = Instant::now();
-        ledger::newest_entries(&database.readers, ACCOUNT, 20).await?;
+        books::newest_entries(&database.readers, ACCOUNT, 20).await?;
         times.push(began.elapsed().as_secs_f64() * 1e3);
     }
     println!("| the newest 20 | {:.2} | |", median(times));

@@ -1,33 +1,48 @@
 //! The control plane: catalog, accounts, credits, renders, delivery and the pages. See `docs/architecture.md`.
+//!
+//! Public is what the program, its measurements and its examples use, and nothing else: so the compiler tells what nobody uses.
 
 // Both panic when their output is closed or full; commands print through `cli::print`, the service logs.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod accounts;
-pub mod alerts;
-pub mod app;
-pub mod backup;
-pub mod catalog;
-pub mod cli;
-pub mod clock;
-pub mod config;
-pub mod db;
-pub mod delivery;
-pub mod doctor;
-pub mod farm;
-pub mod http;
-pub mod ledger;
-pub mod lifecycle;
-pub mod logs;
-pub mod mail;
-pub mod objects;
-pub mod owner_only;
-pub mod payments;
-pub mod plain_text;
-pub mod plural;
-pub mod prewarm;
-pub mod renders;
-pub use cyclorama_catalog::resolve;
-pub mod telemetry;
+mod accounts;
+mod alerts;
+mod app;
+mod backup;
+mod catalog;
+mod cli;
+mod clock;
+mod config;
+mod db;
+mod delivery;
+mod doctor;
+mod farm;
+mod http;
+mod ledger;
+mod lifecycle;
+mod logs;
+mod mail;
+mod objects;
+mod owner_only;
+mod payments;
+mod plain_text;
+mod plural;
+mod prewarm;
+mod renders;
+mod telemetry;
 #[cfg(test)]
 mod test_database;
+
+pub use cli::run;
+
+/// For `benches/statement.rs`.
+pub mod books {
+    pub use crate::clock::UnixMs;
+    pub use crate::db::Database;
+    pub use crate::ledger::{Credits, PAGE_MAX, newest_entries, open_account, statement, verify};
+}
+
+/// For `examples/mcp_fixture`.
+pub mod mcp {
+    pub use crate::http::mcp::transport::{Messages, Transport};
+}

@@ -20,6 +20,11 @@ impl Format {
         }
     }
 
+    /// The format with exactly this media type; `None` if there is none.
+    pub fn of_media_type(media_type: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.media_type() == media_type)
+    }
+
     pub const fn keeps_transparency(self) -> bool {
         !matches!(self, Format::Jpg)
     }

@@ -2,8 +2,8 @@
 //! confidence only where nothing was left over and the answer written out resolves to itself.
 #![no_main]
 
-use cyclorama::catalog::Catalog;
-use cyclorama::resolve::{Confidence, Request, resolve};
+use cyclorama_catalog::Catalog;
+use cyclorama_catalog::resolve::{Confidence, Request, resolve};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 

@@ -2,7 +2,7 @@
 //! and only vehicles of the year that was asked for.
 #![no_main]
 
-use cyclorama::catalog::Catalog;
+use cyclorama_catalog::Catalog;
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ fuzz_target!(|question: Question<'_>| {
     assert!(hits.len() <= usize::from(limit));
     assert!(hits.is_sorted_by_key(|hit| hit.kind));
     assert!(hits.iter().all(|hit| year.is_none_or(|year| hit.years == [year])));
-    let names = |hits: &[cyclorama::catalog::search::Hit<'_>]| -> Vec<String> {
+    let names = |hits: &[cyclorama_catalog::search::Hit<'_>]| -> Vec<String> {
         hits.iter()
             .map(|hit| format!("{} {:?} {:?}", hit.make.slug, hit.model.map(|model| &model.slug), hit.years))
             .collect()

@@ -4,6 +4,8 @@
 //! CYCLORAMA_BENCH_CHECKPOINT is a folder that `models/random_checkpoint.py make` has made, CYCLORAMA_BENCH_PYTHON a Python with
 //! models/requirements-export.txt.
 
+#![allow(clippy::disallowed_methods, reason = "a measurement is told by variables what to measure")]
+
 use anyhow::{Context, ensure};
 use cyclorama_node::diffusion::lock::{LOCK_FILE, Lock, files_of};
 use cyclorama_node::diffusion::stable_diffusion::Request;

@@ -28,6 +28,12 @@ const ADAPTERS: &str = "all, or best, cpu, a PCI bus id or part of a name, up to
 const MEMORY_WATERMARK_DEFAULT: u8 = 90;
 const MEMORY_WATERMARK: &str = "percent from 1 to 100";
 
+/// A variable of this process's environment; one that is no text is none.
+#[expect(clippy::disallowed_methods, reason = "the one place where the node reads its environment")]
+pub fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
 /// A text that must appear in no log and no error.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct Secret(String);

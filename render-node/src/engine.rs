@@ -271,6 +271,7 @@ impl Crew {
         Self { config, models: renderer.models().clone(), renderer: Some(renderer), watermark, well, last_restart }
     }
 
+    #[expect(clippy::disallowed_methods, reason = "runs in a thread of its own")]
     fn run(mut self, desk: &Mutex<Desk>) {
         // A crew that panicked at the desk has at most lost its own errand.
         let at_desk = || desk.lock().unwrap_or_else(PoisonError::into_inner);

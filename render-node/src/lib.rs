@@ -1,11 +1,13 @@
 //! The render node: vehicle geometry, G-buffer, diffusion, paint, encoding, and the agent that pulls work for them.
+//!
+//! Public is what the program, its tests, measurements and examples use, and nothing else: so the compiler tells what nobody uses.
 
 // Both panic when their output is closed or full; commands print through `cyclorama_core::output`, the agent logs.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod agent;
-pub mod backoff;
-pub mod batches;
+mod backoff;
+mod batches;
 pub mod bench;
 pub mod check;
 pub mod config;
@@ -17,15 +19,15 @@ pub mod engine;
 pub mod finish;
 pub mod gate;
 pub mod gpu;
-pub mod heart;
+mod heart;
 pub mod held_jobs;
 mod memory_ladder;
 mod memory_watermark;
 pub mod model_add;
-pub mod models;
+mod models;
 pub mod processes;
-pub mod publish;
+mod publish;
 pub mod renderer;
-pub mod self_test;
+mod self_test;
 pub mod studio;
 pub mod vehicle;

@@ -13,7 +13,7 @@ use cyclorama_core::traces::{Exporter, Trace};
 use cyclorama_core::{BodyClass, Colour, Format, Vehicle, View, encoding};
 use cyclorama_node::agent::{Agent, with_causes};
 use cyclorama_node::bench::{self, Figures};
-use cyclorama_node::config::{Config, LocalConfig};
+use cyclorama_node::config::{Config, LocalConfig, environment};
 use cyclorama_node::contact_sheet::{self, Darkroom};
 use cyclorama_node::control_plane::ControlPlane;
 use cyclorama_node::doctor;
@@ -209,7 +209,7 @@ fn failed(error: &anyhow::Error) -> ExitCode {
 
 fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
     let settings_file = arguments.config.as_deref();
-    let config = Config::load(settings_file, |name| std::env::var(name).ok())?;
+    let config = Config::load(settings_file, environment)?;
     match arguments.command.unwrap_or(Command::Run { embedded: false }) {
         Command::Run { embedded } => serve(config, settings_file, embedded),
         Command::Doctor { json } => examine(&config, settings_file, json),
@@ -498,7 +498,7 @@ fn log_to_standard_error() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| {
         tracing_subscriber::EnvFilter::new("info,ort=warn,wgpu_core=warn,wgpu_hal=error,naga=warn,opentelemetry=warn")
     });
-    let in_colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let in_colour = std::io::stderr().is_terminal() && environment("NO_COLOR").is_none();
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(in_colour)

@@ -283,11 +283,15 @@ enum Event {
     NotTold(std::io::Error),
 }
 
-type Log = mpsc::Sender<(Arc<Process>, Event)>;
+/// Events that may wait while whoever reads the log stalls; those beyond it are not logged. Sixteen cards of which none
+/// comes to work make some two hundred in the first minute, and fewer later.
+const EVENTS_MAX: usize = 1_024;
+
+type Log = mpsc::SyncSender<(Arc<Process>, Event)>;
 
 /// A thread that logs, and what resolves when it is done: whoever reads the log may stall, and signals are to be heard all the same.
 fn start_log() -> std::io::Result<(Log, oneshot::Receiver<()>)> {
-    let (log, events) = mpsc::channel::<(Arc<Process>, Event)>();
+    let (log, events) = mpsc::sync_channel::<(Arc<Process>, Event)>(EVENTS_MAX);
     let (done, logged) = oneshot::channel();
     let write = move || {
         for (process, event) in events {
@@ -356,8 +360,8 @@ impl Watched {
     }
 
     fn say(&self, event: Event) {
-        // Without the thread there is no log.
-        let _ = self.log.send((self.process.clone(), event));
+        // Without the thread there is no log, and for a thread that stalls nobody waits.
+        let _ = self.log.try_send((self.process.clone(), event));
     }
 
     /// How it ended, and whether it ran long enough for a good start. Passes its log on meanwhile, and a stop.

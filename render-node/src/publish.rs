@@ -70,7 +70,7 @@ fn owed(upload: &Upload) -> Option<Owed> {
     // `master.red.png`, `256.red.webp`: the size is told by the entry itself.
     let mut parts = upload.name.split('.').skip(1);
     let colour = parts.next()?.parse().ok()?;
-    let format = Format::ALL.iter().copied().find(|format| format.media_type() == upload.media_type)?;
+    let format = Format::of_media_type(&upload.media_type)?;
     Some(Owed::Picture { colour, format })
 }
 

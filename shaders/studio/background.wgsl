@@ -14,6 +14,8 @@ const FOOTPRINT_MARGIN = 0.15;
 const FADE = vec2f(0.45, 0.5);
 // Where, from the middle to the border of the picture, the shadow begins to go, across and along.
 const BORDER = vec2f(0.76, 0.86);
+// The shadow where the floor has lost all its light.
+const DARKEST = 0.9;
 
 // Shadow where the ray through this pixel meets the floor. It must be gone at the border of the picture, or a client
 // would see the picture's edge as a line.
@@ -35,7 +37,7 @@ fn floor_shadow(ndc: vec2f) -> f32 {
     let fade = exp(-2.0 * far * far);
     let inside = 1.0 - smoothstep(BORDER, vec2f(1.0), abs(ndc));
     let edge = inside.x * inside.y;
-    return saturate(max(hidden.x * hidden.x * 0.9, hidden.y * hidden.y * 0.9)) * fade * edge;
+    return saturate(max(hidden.x * hidden.x * DARKEST, hidden.y * hidden.y * DARKEST)) * fade * edge;
 }
 
 @compute @workgroup_size(8, 8)

@@ -9,9 +9,14 @@
 @group(0) @binding(3) var<storage, read> pixels: array<Pixel>;
 @group(0) @binding(4) var<storage, read_write> planes: array<f32>;
 
+// Of the encoding: see render-node/src/diffusion/light_space.rs.
+const LIGHT_MAX = 4.0;
+const TOE = 0.0025;
+const TOE_ROOT = 0.05;
+
 // Square-root encoding: equal steps look about equally large, and zero stays zero.
 fn encoded(x: f32) -> f32 {
-    return sqrt(clamp(x, 0.0, 4.0) + 0.0025) - 0.05;
+    return sqrt(clamp(x, 0.0, LIGHT_MAX) + TOE) - TOE_ROOT;
 }
 
 @compute @workgroup_size(8, 8)

@@ -41,6 +41,11 @@ struct Rig {
 // A ray that goes down by less than this meets the wall, and the floor's end before it.
 const DOWN = -0.02;
 const FLOOR_END = 8.0;
+// How far to the front and back of a direction the front wall becomes the back wall.
+const WALL_TURN = 0.7;
+// Heights of a direction between which the floor curves up into the wall.
+const FLOOR_CURVES = -0.10;
+const WALL_STANDS = 0.02;
 
 // Where the ray from `p` along `r` meets the floor. Only for one that goes `DOWN`.
 fn floor_point(p: vec3f, r: vec3f) -> vec2f {
@@ -56,14 +61,14 @@ fn floor_distance(p: vec3f, r: vec3f) -> f32 {
 // Light of the surroundings (floor, walls, ceiling; not the lights) from direction `r` as seen from `p`.
 // `floor_light` tells how much light reaches the floor where the ray meets it, 0 to 1.
 fn surroundings(r: vec3f, floor_distance: f32, floor_light: f32) -> vec3f {
-    let horizon = mix(rig.horizon_front, rig.horizon_back, smoothstep(-0.7, 0.7, r.y));
+    let horizon = mix(rig.horizon_front, rig.horizon_back, smoothstep(-WALL_TURN, WALL_TURN, r.y));
     // The wall is brightest at the horizon and darkens towards the ceiling over `horizon_height`.
     let rise = saturate(r.z / rig.horizon_height);
     let wall = mix(horizon, rig.zenith, rise * rise * (3.0 - 2.0 * rise));
     let reach = exp(-floor_distance / rig.floor_reach);
     let ground = mix(rig.floor_far, rig.floor_near, reach) * floor_light;
     // The floor meets the wall in a curve, as in a real cyclorama: no hard horizon line.
-    return mix(ground, wall, smoothstep(-0.10, 0.02, r.z));
+    return mix(ground, wall, smoothstep(FLOOR_CURVES, WALL_STANDS, r.z));
 }
 
 // Sharp mirror image of the lights, with edges softened by roughness (tangent of the lobe's half angle).

@@ -39,6 +39,12 @@ fn mirrored(p: vec3f, r: vec3f, roughness: f32, open: f32, floor_light: f32) -> 
     return mix(vec3f(0.06), free, open);
 }
 
+// Of the inside of a shell, which is unpainted.
+const INSIDE_ALBEDO = 0.012;
+
+// Times the roughness: how much of the edge of the Fresnel curve the lobe averages away.
+const ROUGH_FRESNEL = 1.5;
+
 // Brighter samples than this would make stairs at the edge of a highlight, however many are averaged.
 const SAMPLE_MAX = 3.0;
 
@@ -61,7 +67,7 @@ fn solid_surface(hit: Hit) -> Sample {
     out.material = hit.material;
     if hit.material == INSIDE {
         // Never glossy.
-        out.rest = vec4f(vec3f(0.012) * (0.3 + hit.shares.x), 1.0);
+        out.rest = vec4f(vec3f(INSIDE_ALBEDO) * (0.3 + hit.shares.x), 1.0);
         out.normal = select(n, -n, dot(n, hit.position - frame.eye) > 0.0);
         return out;
     }
@@ -83,7 +89,7 @@ fn solid_surface(hit: Hit) -> Sample {
         return striped(out, mix(0.05, 0.85, stripes(r)));
     }
     // Under a rough lobe the edge of the Fresnel curve is averaged away.
-    let f_rough = mix(f, o.f0, saturate(o.roughness * 1.5));
+    let f_rough = mix(f, o.f0, saturate(o.roughness * ROUGH_FRESNEL));
     let metal_f = mix(o.albedo, vec3f(1.0), grazed);
     let mirror_f = mix(vec3f(f_rough), metal_f, o.metal);
     let body = o.albedo * hit.diffuse * ((1.0 - o.metal) * (1.0 - f_rough));

@@ -3,6 +3,11 @@
 //! Nothing here knows the inside of the control plane: it is started as a program, spoken to over HTTP and the command
 //! line, and killed by signal.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "stands outside of the programs, in the time and the environment of whoever runs it"
+)]
+
 pub mod browser;
 pub mod bucket;
 pub mod collector;

@@ -97,7 +97,7 @@ impl Service {
         Ok(service)
     }
 
-    /// One that has not been launched: its folder and its database are empty.
+    /// One that has not been launched: its folder is empty, and its database has tables without rows.
     pub async fn prepare(database: DatabaseChoice, options: Options) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("cyclorama-test-").tempdir()?;
         let database_url = match database {

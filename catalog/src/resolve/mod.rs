@@ -11,9 +11,7 @@ mod vocabulary;
 
 pub use confidence::Confidence;
 
-use crate::nameless::{
-    is_known_without_make, is_nameless, is_nameless_make, is_word_for_a_kind, is_written_out,
-};
+use crate::nameless::{is_known_without_make, is_nameless, is_nameless_make, is_word_for_a_kind, is_written_out};
 use crate::search::{ASIDES_MAX, Aside, Effort, Fit, Match, MatchKind, Query, Words, YEAR_SLOT, atom_bits};
 use crate::{Catalog, Make, Model};
 use cyclorama_core::{Colour, Format, SizePreset, View};

@@ -8,7 +8,7 @@
 use super::typos::Typos;
 use super::words::Words;
 use fst::{IntoStreamer, Map, Streamer};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Neighbouring atoms that are joined into one term; the whole name is a term whatever its length.
@@ -54,7 +54,7 @@ pub struct Entry<'a> {
 
 impl Dictionary {
     pub fn new(entries: &[Entry<'_>], groups: usize) -> Self {
-        let mut places_by_term: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
+        let mut places_by_term: HashMap<&str, Vec<Place>> = HashMap::new();
         for (name, entry) in entries.iter().enumerate() {
             let atoms = entry.words.len();
             for from in 0..atoms {
@@ -64,13 +64,16 @@ impl Dictionary {
                 }
             }
         }
+        let mut places_by_term: Vec<(&str, Vec<Place>)> = places_by_term.into_iter().collect();
+        places_by_term.sort_unstable_by_key(|(term, _)| *term);
+        let terms = || places_by_term.iter().map(|(term, _)| *term);
         let mut dictionary = Self {
             terms: Map::default(),
             offsets: Vec::with_capacity(places_by_term.len() + 1),
             places: Vec::new(),
             best: HashMap::new(),
             by_group: Vec::new(),
-            typos: Typos::new(places_by_term.keys().copied()),
+            typos: Typos::new(terms()),
             spelt: String::new(),
             spelt_from: Vec::with_capacity(places_by_term.len() + 1),
         };
@@ -82,11 +85,11 @@ impl Dictionary {
         }
         dictionary.offsets.push(dictionary.places.len() as u32);
         dictionary.spelt_from.push(dictionary.spelt.len() as u32);
-        let numbered = places_by_term.keys().enumerate().map(|(number, term)| (*term, number as u64));
-        // Only unsorted keys are refused, and these come out of a sorted map.
+        let numbered = terms().enumerate().map(|(number, term)| (term, number as u64));
+        // Only unsorted keys and repeated ones are refused.
         dictionary.terms = Map::from_iter(numbered).unwrap_or_default();
         dictionary.group(entries, groups);
-        dictionary.choose_best(entries, places_by_term.keys().copied());
+        dictionary.choose_best(entries, terms());
         dictionary
     }
 

@@ -18,11 +18,11 @@ mod substrings;
 mod typos;
 mod words;
 
-pub use align::{Aside, Fit, Reading};
-pub use asides::{ASIDES_MAX, TRIM, YEAR_SLOT, is_trim, of as trims_and_years, short_year};
-pub use index::{SearchIndex, make_nicknames, model_nicknames};
-pub use query::{Effort, Match, Query};
-pub use words::{ATOMS_MAX, Words, atom_bits};
+pub(crate) use align::{Aside, Fit};
+pub(crate) use asides::{ASIDES_MAX, TRIM, YEAR_SLOT, is_trim, of as trims_and_years, short_year};
+pub(crate) use index::{SearchIndex, make_nicknames, model_nicknames};
+pub(crate) use query::{Effort, Match, Query};
+pub(crate) use words::{Words, atom_bits};
 
 use super::{Catalog, Make, Model, YearSet};
 use cyclorama_core::named_enum;

@@ -44,18 +44,25 @@ impl Typos {
         Self::filed(filed)
     }
 
-    fn filed(mut filed: Vec<u64>) -> Self {
-        filed.sort_unstable();
+    /// `keys` in any order.
+    fn filed(keys: Vec<u64>) -> Self {
+        // Sorted shelf by shelf, each a few keys long: a third of the time of sorting them all.
+        let mut from = shelves(&keys);
+        let mut filed = vec![0; keys.len()];
+        for key in keys {
+            let at = &mut from[shelf(key)];
+            filed[*at as usize] = key;
+            *at += 1;
+        }
+        // Each place is now the end of its shelf.
+        let mut first = 0;
+        for end in &from[..1 << SHELF_BITS] {
+            filed[first..*end as usize].sort_unstable();
+            first = *end as usize;
+        }
         filed.dedup();
         filed.shrink_to_fit();
-        let mut shelves = vec![0; (1 << SHELF_BITS) + 1];
-        for key in &filed {
-            shelves[shelf(*key) + 1] += 1;
-        }
-        for at in 1..shelves.len() {
-            shelves[at] += shelves[at - 1];
-        }
-        Self { filed, shelves }
+        Self { shelves: shelves(&filed), filed }
     }
 
     /// Numbers of whole texts that may be within one edit; the caller measures.
@@ -91,6 +98,18 @@ impl Typos {
     pub fn size(&self) -> usize {
         size_of_val(&*self.filed) + size_of_val(&*self.shelves)
     }
+}
+
+/// Where the keys of each shelf begin when all are in order, and the end of the last.
+fn shelves(keys: &[u64]) -> Vec<u32> {
+    let mut shelves = vec![0; (1 << SHELF_BITS) + 1];
+    for key in keys {
+        shelves[shelf(*key) + 1] += 1;
+    }
+    for at in 1..shelves.len() {
+        shelves[at] += shelves[at - 1];
+    }
+    shelves
 }
 
 fn shelf(key: u64) -> usize {

@@ -12,7 +12,7 @@ use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::{get, post};
-use cyclorama::http::mcp::transport::{Messages, Transport};
+use cyclorama::mcp::{Messages, Transport};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CompletionInfo,
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
@@ -230,6 +230,7 @@ async fn other(State(transport): State<Transport>, request: Request) -> Response
     transport.other_method(request).await
 }
 
+#[expect(clippy::disallowed_methods, reason = "serves a suite of tests on this machine")]
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let (changes, _) = broadcast::channel(16);

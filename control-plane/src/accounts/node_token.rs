@@ -3,15 +3,8 @@
 use super::token::{KeyHash, PlainKey};
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
-use sqlx::Row;
 
 pub const PREFIX: &str = "cycn_";
-
-#[derive(Debug, Clone)]
-pub struct ActiveNodeToken {
-    pub token_id: String,
-    pub name: String,
-}
 
 /// Records a token made with [`PREFIX`]; answers its id. Only the hash is kept.
 pub async fn create(tx: &mut Tx<'_>, name: &str, token: &PlainKey, now: UnixMs) -> Result<String, sqlx::Error> {
@@ -26,13 +19,12 @@ pub async fn create(tx: &mut Tx<'_>, name: &str, token: &PlainKey, now: UnixMs) 
     Ok(token_id)
 }
 
-/// `None`: never made, or revoked.
-pub async fn find(db: &Database, hash: &KeyHash) -> Result<Option<ActiveNodeToken>, sqlx::Error> {
-    let row = sqlx::query("select id, name from node_tokens where token_sha256 = $1 and revoked_at_ms is null")
+/// The token's id. `None`: never made, or revoked.
+pub async fn find(db: &Database, hash: &KeyHash) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar("select id from node_tokens where token_sha256 = $1 and revoked_at_ms is null")
         .bind(hash.as_str())
         .fetch_optional(&db.readers)
-        .await?;
-    row.map(|row| Ok(ActiveNodeToken { token_id: row.try_get("id")?, name: row.try_get("name")? })).transpose()
+        .await
 }
 
 /// Revokes a token for good; `false` when there is none with this id. Repeating it changes nothing.

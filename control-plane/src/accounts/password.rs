@@ -201,7 +201,7 @@ mod tests {
         let one = || Arc::new(Semaphore::new(1));
         let passwords = Passwords { waiting: one(), running: one() };
         let (begin, has_begun) = tokio::sync::oneshot::channel();
-        let (end, may_end) = std::sync::mpsc::channel::<()>();
+        let (end, may_end) = std::sync::mpsc::sync_channel::<()>(1);
         let hung_up = tokio::spawn({
             let passwords = passwords.clone();
             async move {

@@ -107,6 +107,12 @@ mod tests {
     use crate::test_database::databases;
     use time::{Duration, OffsetDateTime};
 
+    /// The end of a session that ends so long after now.
+    fn ends_in(time: Duration) -> OffsetDateTime {
+        let now = OffsetDateTime::from_unix_timestamp(Clock::SYSTEM.now().0 / 1000).expect("a time");
+        now + time
+    }
+
     #[tokio::test]
     async fn kept_changed_and_forgotten() {
         for db in databases().await {
@@ -114,7 +120,7 @@ mod tests {
             let mut record = Record {
                 id: Id::default(),
                 data: [("who".to_owned(), "ada".into())].into(),
-                expiry_date: OffsetDateTime::now_utc() + Duration::minutes(1),
+                expiry_date: ends_in(Duration::minutes(1)),
             };
             sessions.create(&mut record).await.expect("creates");
             let id = record.id;
@@ -133,7 +139,7 @@ mod tests {
             sessions.delete(&id).await.expect("deletes");
             sessions.save(&record).await.expect("saves");
             assert!(sessions.load(&id).await.expect("loads").is_none(), "it does not come back");
-            other.expiry_date = OffsetDateTime::now_utc() - Duration::seconds(1);
+            other.expiry_date = ends_in(Duration::seconds(-1));
             sessions.save(&other).await.expect("saves");
             assert!(sessions.load(&other.id).await.expect("loads").is_none(), "its time is over");
             forget_expired(&db, Clock::SYSTEM.now()).await.expect("forgets");

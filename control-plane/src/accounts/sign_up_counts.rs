@@ -1,4 +1,5 @@
-//! Counts the accounts that people make by themselves, for each network and UTC day, because every account has free credits. The counts are in the database and hold for all processes together.
+//! Counts the accounts that people make by themselves, for each network and UTC day, because every account has free credits. The counts are in the
+//! database, and all processes share them.
 
 use super::account::AccountError;
 use crate::clock::UnixMs;

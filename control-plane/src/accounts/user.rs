@@ -1,7 +1,7 @@
 //! Users: who signs in to an account, by its e-mail address and a password.
 //!
-//! Where mail is set up, an account comes to exist when its address is proven; where it is not, at once. Either way it gets the free credits
-//! in the transaction that makes it, so no address gets them twice.
+//! Where mail is set up, an account comes to exist when its address is proven; where it is not, at once. Either way it
+//! gets the free credits in the transaction that makes it, so no address gets them twice.
 
 use super::account::{self, Account, AccountError};
 use super::password::PasswordHash;
@@ -72,8 +72,9 @@ pub async fn of_account(db: &Database, account: &Account, now: UnixMs) -> Result
     find(db, &account.id).await?.ok_or(sqlx::Error::RowNotFound)
 }
 
-/// Makes an account and its user at once, for a service without mail. An address that has an account already is refused, also where
-/// nobody signs in to it yet: without mail nobody can prove that it is theirs. The account is counted for each of `networks`.
+/// Makes an account and its user at once, for a service without mail. An address that already has an account is refused,
+/// even if that account has no user yet: without mail, the caller cannot prove that the address is theirs. The account is
+/// counted for each of `networks`.
 pub async fn sign_up(
     db: &Database,
     email: &str,

@@ -33,6 +33,10 @@ impl Where {
     }
 
     /// What was given wins; the rest is found in the data folder of the service on this machine.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "reads the settings, as `Config::load` does, without checking those of the service"
+    )]
     pub fn find(&self) -> anyhow::Result<Client> {
         let source = Source::gather(self.config(), std::env::vars_os())?;
         let data_dir = PathBuf::from(source.text("data_dir").unwrap_or("./data"));

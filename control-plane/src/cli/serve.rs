@@ -1,8 +1,7 @@
 //! `cyclorama serve`
 
 use super::print;
-use crate::config::variables::{self, UnknownVariable};
-use crate::config::{Config, Source};
+use crate::config::{Config, Source, variables};
 use crate::{lifecycle, logs};
 use anyhow::Context;
 use cyclorama_core::traces::Exporter;
@@ -16,17 +15,18 @@ pub struct Serve {
 }
 
 impl Serve {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "looks at the names of all variables, to tell which of them nothing reads"
+    )]
     pub async fn run(self, config: Option<&Path>) -> anyhow::Result<()> {
         if self.print_defaults {
             return Ok(print::text(Source::defaults_text())?);
         }
         let config = Config::load(config)?;
         logs::start(&config.logs);
-        for UnknownVariable { name, nearest } in variables::unknown(std::env::vars_os().map(|(name, _)| name)) {
-            match nearest {
-                Some(nearest) => tracing::warn!("{name} is not a setting and is ignored; did you mean {nearest}?"),
-                None => tracing::warn!("{name} is not a setting and is ignored"),
-            }
+        for unknown in variables::unknown(std::env::vars_os().map(|(name, _)| name)) {
+            tracing::warn!("{unknown}");
         }
         let traces = config.logs.traces.as_deref().map(|collector| {
             // Whoever comes second finds it done.

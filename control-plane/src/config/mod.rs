@@ -65,6 +65,7 @@ pub struct Config {
 
 impl Config {
     /// Reads the file, if one is named, and the environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "the one place where the service reads its environment")]
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
         Self::from_source(&Source::gather(file, std::env::vars_os())?)
     }
@@ -231,10 +232,16 @@ mod tests {
         let config = Config::from_source(&Source::gather(Some(&file), environment).expect("source")).expect("config");
         assert_eq!((config.farm.lease_seconds, config.farm.render_wait_seconds), (50, 9));
 
-        std::fs::write(&file, "leese_seconds = 40\n").expect("write");
-        let line =
-            Source::gather(Some(&file), std::iter::empty::<(String, String)>()).err().expect("refused").to_string();
-        assert!(line.contains("leese_seconds"), "{line}");
+        for (text, told) in [
+            ("leese_seconds = 40\n", "setting `leese_seconds` in"),
+            ("credits_per_image = 3\n", "is no longer one: a picture is one credit; leave it out"),
+            ("CYCLORAMA_CREDITS_PER_IMAGE = 1\n", "is no longer one: a picture is one credit; leave it out"),
+        ] {
+            std::fs::write(&file, text).expect("write");
+            let refused = Source::gather(Some(&file), std::iter::empty::<(String, String)>()).err();
+            let line = refused.expect("refused").to_string();
+            assert!(line.contains(told), "{line}");
+        }
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub enum ConfigError {
     Rule { name: String, origin: String, reason: String },
     #[error("setting `{name}` in {file} is not known; see `cyclorama serve --print-defaults` for all of them")]
     Unknown { name: String, file: String },
+    #[error("setting `{name}` in {file} is no longer one: {now}; leave it out")]
+    Retired { name: String, file: String, now: &'static str },
     #[error("settings file {file} cannot be read")]
     Read {
         file: String,
@@ -31,6 +33,9 @@ const DEFAULTS: &str = include_str!("defaults.toml");
 
 /// Environment names without the usual prefix, which the contract fixes.
 const BARE_NAMES: &[&str] = &["allow_legacy_query_keys", "ort_dylib_path", "otel_exporter_otlp_endpoint"];
+
+/// Settings that there were once, by their short names, and what holds now.
+const RETIRED: &[(&str, &str)] = &[("credits_per_image", "a picture is one credit")];
 
 /// What our own variables begin with.
 pub const PREFIX: &str = "CYCLORAMA_";
@@ -85,6 +90,9 @@ impl Source {
         })?;
         for (key, value) in table {
             let short = key.strip_prefix(PREFIX).unwrap_or(&key).to_ascii_lowercase();
+            if let Some(now) = retired(&short) {
+                return Err(ConfigError::Retired { name: key, file: file.to_owned(), now });
+            }
             if !is_known(&short) {
                 return Err(ConfigError::Unknown { name: key, file: file.to_owned() });
             }
@@ -170,6 +178,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
         (!name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_'))
             .then_some(name)
     })
+}
+
+/// What holds now, of a setting that there was once.
+pub fn retired(short: &str) -> Option<&'static str> {
+    RETIRED.iter().find(|(name, _)| *name == short).map(|(_, now)| *now)
 }
 
 /// The name in the environment, which is how messages call a setting.

@@ -1,7 +1,9 @@
-//! Variables of the environment that look like ours and are nobody's: a misspelt setting would otherwise be ignored without a word.
+//! Variables of the environment that look like ours and are nobody's: a misspelt setting, or one that there was once, would otherwise be
+//! ignored without a word.
 
-use super::source::{PREFIX, names};
+use super::source::{PREFIX, names, retired};
 use std::ffi::OsStr;
+use std::fmt;
 
 /// Read by the command line, the render node, and the scripts that set a machine up; without the prefix.
 const OF_OTHERS: &[&str] = &[
@@ -32,12 +34,32 @@ const FOREIGN_STARTS: &[&str] = &["TEST_", "BENCH_", "PORT_", "SERVICE_"];
 /// Names less alike than this (Jaro-Winkler) have nothing to do with each other.
 const ALIKE: f64 = 0.85;
 
-/// One that nothing reads.
+/// One that nothing reads. Shown as a sentence about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownVariable {
-    pub name: String,
+    name: String,
+    why: Why,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Why {
+    /// It is like none of ours.
+    Strange,
     /// The variable that may have been meant.
-    pub nearest: Option<String>,
+    Misspelt(String),
+    /// There was a setting of that name; what holds now.
+    Retired(&'static str),
+}
+
+impl fmt::Display for UnknownVariable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        match &self.why {
+            Why::Strange => write!(f, "{name} is not a setting and is ignored"),
+            Why::Misspelt(nearest) => write!(f, "{name} is not a setting and is ignored; did you mean {nearest}?"),
+            Why::Retired(now) => write!(f, "{name} is no longer a setting and is ignored: {now}"),
+        }
+    }
 }
 
 /// Those among the names of an environment.
@@ -53,10 +75,12 @@ pub fn unknown(environment: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Vec<
         let upper = short.to_ascii_uppercase();
         let likeness = |known: &&String| strsim::jaro_winkler(known, &upper);
         let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-        found.push(UnknownVariable {
-            name: format!("{PREFIX}{short}"),
-            nearest: nearest.filter(|known| likeness(known) >= ALIKE).map(|known| format!("{PREFIX}{known}")),
-        });
+        let why = match (retired(&short.to_ascii_lowercase()), nearest.filter(|known| likeness(known) >= ALIKE)) {
+            (Some(now), _) => Why::Retired(now),
+            (None, Some(nearest)) => Why::Misspelt(format!("{PREFIX}{nearest}")),
+            (None, None) => Why::Strange,
+        };
+        found.push(UnknownVariable { name: format!("{PREFIX}{short}"), why });
     }
     found
 }
@@ -66,13 +90,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelt_variable_is_told_with_what_was_meant() {
+    fn a_variable_that_nothing_reads_is_told_with_what_was_meant_or_holds_now() {
+        let misspelt = |of: &str| Some(format!("is not a setting and is ignored; did you mean {of}?"));
         for (given, expected) in [
-            ("CYCLORAMA_TRUSTED_PROXY", Some(Some("CYCLORAMA_TRUSTED_PROXIES"))),
-            ("CYCLORAMA_LISTENS", Some(Some("CYCLORAMA_LISTEN"))),
-            ("CYCLORAMA_Listen", Some(Some("CYCLORAMA_LISTEN"))),
-            ("CYCLORAMA_NODE_SLOT", Some(Some("CYCLORAMA_NODE_SLOTS"))),
-            ("CYCLORAMA_WXYZ", Some(None)),
+            ("CYCLORAMA_TRUSTED_PROXY", misspelt("CYCLORAMA_TRUSTED_PROXIES")),
+            ("CYCLORAMA_LISTENS", misspelt("CYCLORAMA_LISTEN")),
+            ("CYCLORAMA_Listen", misspelt("CYCLORAMA_LISTEN")),
+            ("CYCLORAMA_NODE_SLOT", misspelt("CYCLORAMA_NODE_SLOTS")),
+            ("CYCLORAMA_WXYZ", Some("is not a setting and is ignored".to_owned())),
+            (
+                "CYCLORAMA_CREDITS_PER_IMAGE",
+                Some("is no longer a setting and is ignored: a picture is one credit".to_owned()),
+            ),
             ("CYCLORAMA_LISTEN", None),
             ("CYCLORAMA_BASE_URL", None),
             ("CYCLORAMA_ALLOW_LEGACY_QUERY_KEYS", None),
@@ -83,9 +112,8 @@ mod tests {
             ("PATH", None),
             ("MYCYCLORAMA_LISTENS", None),
         ] {
-            let told = unknown([given]).pop();
-            assert_eq!(told.as_ref().map(|told| told.nearest.as_deref()), expected, "{given}");
-            assert!(told.is_none_or(|told| told.name == given));
+            let told = unknown([given]).pop().map(|told| told.to_string());
+            assert_eq!(told, expected.map(|expected| format!("{given} {expected}")), "{given}");
         }
     }
 

@@ -87,10 +87,10 @@ mod tests {
     use std::sync::mpsc;
 
     /// Fills every place for free work; ends when the senders are dropped.
-    fn occupy(encoders: &Encoders, work: Work, places: usize) -> Vec<mpsc::Sender<()>> {
+    fn occupy(encoders: &Encoders, work: Work, places: usize) -> Vec<mpsc::SyncSender<()>> {
         let mut holders = Vec::new();
         for _ in 0..places {
-            let (holder, held) = mpsc::channel::<()>();
+            let (holder, held) = mpsc::sync_channel::<()>(1);
             holders.push(holder);
             let encoders = encoders.clone();
             tokio::spawn(async move {
@@ -134,7 +134,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn who_leaves_gives_its_place_back_only_when_the_work_ends() {
         let encoders = Encoders::with_wait(1, Duration::from_millis(20));
-        let (holder, held) = mpsc::channel::<()>();
+        let (holder, held) = mpsc::sync_channel::<()>(1);
         let leaving = tokio::spawn({
             let encoders = encoders.clone();
             async move { encoders.run(Work::Free, move || held.recv().is_err()).await }

@@ -17,7 +17,7 @@ pub mod sizes;
 pub mod tracking;
 pub mod urls;
 
-pub use charge::{Asked, Delivered, PaidAddress, Shown, Told, count, deliver, show};
+pub use charge::{Asked, Delivered, Shown, Told, count, deliver, show};
 pub use etag::{matches as etag_matches, of_bytes as etag_of_bytes};
 pub use examples::{Example, Examples, is_rendered};
 pub use find::{

@@ -167,6 +167,7 @@ fn unknown_key(key: &str, keys: Keys) -> BadParameter {
 
 impl ImageRequest {
     /// Reads a raw query string (without the `?`).
+    #[cfg(test)]
     pub fn parse_query(query: &str) -> Result<Self, BadParameter> {
         let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
         Self::parse(&pairs, Endpoint::Image)

@@ -60,9 +60,9 @@ async fn establish_token(app: &App) -> Result<(String, PlainKey), EmbeddedError>
         .and_then(|bytes| String::from_utf8(bytes).ok())
         .and_then(|text| PlainKey::parse(node_token::PREFIX, text.trim()));
     if let Some(token) = kept
-        && let Some(found) = node_token::find(&app.db, &token.hash()).await?
+        && let Some(token_id) = node_token::find(&app.db, &token.hash()).await?
     {
-        return Ok((found.token_id, token));
+        return Ok((token_id, token));
     }
     let token = PlainKey::generate(node_token::PREFIX, &mut rand::rng());
     let mut tx = app.db.begin().await?;

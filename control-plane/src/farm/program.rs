@@ -121,6 +121,7 @@ pub fn path(farm: &Farm) -> PathBuf {
 const ALLOCATOR: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.arena_max=2");
 
 /// A command of the node program with the service's settings for it; dropped children are killed.
+#[expect(clippy::disallowed_methods, reason = "hands parts of this process's environment on to a child")]
 pub fn command(farm: &Farm) -> Command {
     let mut command = Command::new(path(farm));
     command.kill_on_drop(true);

@@ -132,8 +132,6 @@ fn bearer(headers: &HeaderMap) -> Option<String> {
 #[derive(Debug, Clone)]
 pub struct NodeCaller {
     pub token_id: String,
-    /// The name given when the token was made.
-    pub token_name: String,
 }
 
 impl FromRequestParts<App> for NodeCaller {
@@ -143,9 +141,9 @@ impl FromRequestParts<App> for NodeCaller {
         let refused = || Problem::unauthorized("Send a valid node token: `Authorization: Bearer cycn_...`.");
         let token = bearer(&parts.headers).ok_or_else(refused)?;
         let hash = PlainKey::parse(node_token::PREFIX, &token).ok_or_else(refused)?.hash();
-        let found = node_token::find(&app.db, &hash).await?.ok_or_else(refused)?;
+        let token_id = node_token::find(&app.db, &hash).await?.ok_or_else(refused)?;
         app.known_nodes.insert(hash, ());
-        Ok(NodeCaller { token_id: found.token_id, token_name: found.name })
+        Ok(NodeCaller { token_id })
     }
 }
 

@@ -108,7 +108,7 @@ impl Connection {
         let _gone = Gone(place.clone());
         // Small answers must not wait for the client's acknowledgement of the last one.
         let _ = stream.set_nodelay(true);
-        let (current, client_timeout) = (Current::new(place.unsent().clone()), self.bounds.client_timeout);
+        let current = Current::new(place.unsent().clone());
         let mut stream = TimeoutStream::new(SendfileStream::new(stream, current.clone()));
         stream.set_write_timeout(Some(self.bounds.client_timeout));
         let (router, peer, client, bounds) = (self.router, self.peer, place.clone(), self.bounds.clone());
@@ -162,7 +162,7 @@ impl Connection {
             () = place.to_leave() => connection.as_mut().graceful_shutdown(),
         }
         // A request that came at the last moment is answered; a head that is not whole is not waited for.
-        let end = Instant::now() + client_timeout + LAST_ANSWER_MAX;
+        let end = Instant::now() + self.bounds.client_timeout + LAST_ANSWER_MAX;
         let (mut sending_max, mut until) = (LEAVING_MAX, None);
         while Instant::now() < end {
             let (is_at_rest, is_blocked) = (place.is_at_rest(), place.unsent().is_any());

@@ -1,6 +1,6 @@
-//! Connections that can be spared when another one needs their place. The first to give one is the site that has the most of them, and in that site
-//! the network that has the most. So nobody loses a place to a client that has taken more places. Within a network, the connection that has waited
-//! longest for its client goes first.
+//! Connections that can be closed when a new connection needs a place. The site with the most such connections gives one up, and within that site the
+//! network with the most. A client therefore never loses a place to a client that has more of them. Within a network, the connection that has
+//! waited longest for its client goes first.
 
 use super::network_counts::site_of;
 use super::sendfile::Unsent;
@@ -185,7 +185,7 @@ impl Spare {
         });
         let Some((_, Reverse((choice, number)), network)) = choices.max() else { return };
         let at_rest = match choice {
-            // A connection that closes between two requests costs nobody anything, in whichever network it is.
+            // Closing a connection between two requests is free, so one of another network may be closed instead.
             Choice::Rendering | Choice::Sending => self.longest_rest(now),
             Choice::Idle | Choice::Waiting | Choice::New => None,
         };
@@ -301,7 +301,7 @@ mod tests {
     fn an_answer_that_is_being_read_goes_last_for_a_while() {
         use Awaited::{Render, Request};
         for (later, expected) in [(2 * NEW, vec![2, 1, 0]), (READING_MAX + NEW, vec![0, 2, 1])] {
-            // Of the first site an answer that is being read, and a render; of the second a connection at rest.
+            // The first site has an answer that is being read and a render. The second site has a connection at rest.
             let listed = vec![(network(1), Request, true), (network(1), Render, false), (network(2), Request, false)];
             assert_eq!(order_of(listed, later), expected, "{later:?}");
         }

@@ -26,8 +26,8 @@ pub struct Named<'a> {
     /// Of the request as it was sent: the same text is the same request, however it is understood by now. An earlier release kept it as the
     /// fingerprint.
     pub text_fingerprint: &'a str,
-    /// What is kept is the whole answer, so that the same text has it whatever it would be understood as now. Else the same text may at least take
-    /// the place of an attempt that nobody goes on with.
+    /// Whether the whole answer is kept. If it is, the same text gets that answer, even if the text would be understood differently now. If it is
+    /// not, the same text may only replace an attempt whose process is gone.
     pub is_kept_whole: bool,
 }
 

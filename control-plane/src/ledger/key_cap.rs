@@ -244,13 +244,14 @@ async fn spent_since(tx: &mut Tx<'_>, account_id: &str, key_id: &str, since: Uni
     sqlx::query(
         "select cast(
             coalesce((select sum(credits) from deliveries where account_id = $1 and at_ms >= $3 and key_id = $2), 0)
-            + (select count(*) from delivery_urls where key_id = $2 and created_at_ms >= $3 and state = 'active')
+            + $4 * (select count(*) from delivery_urls where key_id = $2 and created_at_ms >= $3 and state = 'active')
             + coalesce((select sum(credits) from holds where account_id = $1 and state = 'open' and capped_key_id = $2), 0)
          as bigint)",
     )
     .bind(account_id)
     .bind(key_id)
     .bind(since.0)
+    .bind(Credits::PER_PICTURE.0)
     .fetch_one(&mut **tx)
     .await?
     .try_get(0)

@@ -24,8 +24,8 @@ mod undo;
 mod usage;
 
 pub use balance::{
-    CREDITS_MAX, Payment, Standing, Verdict, balance, grant, has_only_free_credits, open_account, open_free_account,
-    purchase, standing, take_back, verify,
+    CREDITS_MAX, Payment, Verdict, balance, grant, has_only_free_credits, open_account, open_free_account, purchase,
+    standing, take_back, verify,
 };
 pub use deliveries::{Delivered, deliveries};
 pub use key_cap::{KeyCap, set as set_key_cap};
@@ -41,7 +41,8 @@ pub use usage::{Usage, credits_spent_on, usage_30d, usage_by_day};
 pub struct Credits(pub i64);
 
 impl Credits {
-    /// What one picture costs, however it was found, and what one signed address costs.
+    /// What one picture costs, however it was found, and what one signed address costs. Whatever charges or shows a price
+    /// takes it from here; pages and descriptions say it in words, as "one credit".
     pub const PER_PICTURE: Credits = Credits(1);
 
     /// What so many pictures or signed addresses cost.

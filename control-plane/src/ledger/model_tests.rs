@@ -314,6 +314,7 @@ fn follow(model: &mut Model, several: &[Operation], answers: &[Result<Metered, M
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "who runs the test says how many cases it tries")]
 fn whatever_happens_the_ledger_is_what_the_model_says() {
     let cases = std::env::var("CYCLORAMA_LEDGER_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48);
     let runtime = tokio::runtime::Runtime::new().expect("runtime");

@@ -284,6 +284,7 @@ async fn a_hold_past_its_time_comes_back_though_its_owner_lives() {
 
 /// Prints the figure of `docs/`: durable debits a second with 256 callers. The assertion is about money, not time.
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::disallowed_methods, reason = "who runs the test says how long it measures")]
 async fn two_hundred_and_fifty_six_callers_are_all_charged() {
     const CALLERS: usize = 256;
     let rounds: usize = std::env::var("CYCLORAMA_METER_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(4);

@@ -202,6 +202,7 @@ fn a_full_disk_is_named_as_such() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "files have their times from the machine's clock")]
 fn abandoned_partial_files_are_removed_at_start_and_fresh_ones_kept() {
     let folder = tempfile::tempdir().unwrap();
     ObjectStore::open_files(folder.path().to_owned()).unwrap();

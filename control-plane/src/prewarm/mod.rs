@@ -9,7 +9,7 @@ mod feeder;
 mod plan;
 mod request;
 
-pub use batches::{Batch, BatchError, BatchState, Order, Row};
+pub use batches::{Batch, BatchError, Order};
 pub use feeder::start;
 pub use plan::{Plan, PlanError, wishes};
 pub use request::Request;

@@ -37,20 +37,18 @@ mod wait;
 
 pub use ahead::{Existing, Progress};
 pub use budget::{Budget, Rules, Share};
-pub use candidate::Candidate;
 pub use cost::AtLimit;
 pub use feedback::{Judged, Opinion, Verdict};
-pub use inspect::{Backlog, Inspection};
+pub use inspect::Inspection;
 pub use joining::JoinError;
 pub use lane::{Asker, Lane};
-pub use nodes::{Node, NodeCounts, NodeError};
-pub use overview::{Hour, LaneQueue, Overview, Working};
+pub use nodes::{Node, NodeError};
+pub use overview::{Hour, Overview};
 pub use pace::Pace;
-pub use result::{Rejected, ResultError};
-pub use review::{Anew, Flagged, ReviewError};
-pub use state::{JobState, RenderState, Standing, colours_of, print_colours};
-pub use thresholds::Threshold;
-pub use uploads::{OpenUpload, UploadError};
+pub use result::ResultError;
+pub use review::{Flagged, ReviewError};
+pub use state::{RenderState, Standing, colours_of, print_colours};
+pub use uploads::UploadError;
 
 use crate::clock::{self, Clock, UnixMs};
 use crate::db::Database;

@@ -135,7 +135,7 @@ fn object_for(job: &Job, owed: &Upload) -> Vec<u8> {
     let colour = job.colours.iter().find(|c| owed.name.contains(&format!(".{c}."))).expect("a colour of the job");
     let [r, g, b] = colour.srgb();
     let pixels = [r, g, b, 255].repeat((owed.width * owed.height) as usize);
-    let format = *Format::ALL.iter().find(|f| f.media_type() == owed.media_type).expect("a known type");
+    let format = Format::of_media_type(&owed.media_type).expect("a known type");
     let picture = Pixels::from_rgba(owed.width, owed.height, pixels).expect("fits");
     // One encoding per size is enough to be right; WebP at 1024 px takes its time.
     encode(&picture, format).expect("encodes")

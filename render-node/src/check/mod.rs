@@ -4,7 +4,7 @@
 //! No graphics device: the six views are drawn small by `raster`. Whether a vehicle is beautiful or recognised is for people.
 
 pub mod likeness;
-pub mod raster;
+pub(crate) mod raster;
 pub mod surfaces;
 
 use crate::studio::Camera;

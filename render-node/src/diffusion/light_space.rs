@@ -5,8 +5,8 @@
 pub const LIGHT_MAX: f32 = 4.0;
 
 /// Keeps the slope at zero finite: a plain root would turn noise in the shadows into large values.
-const TOE: f32 = 0.0025;
-const TOE_ROOT: f32 = 0.05;
+pub(crate) const TOE: f32 = 0.0025;
+pub(crate) const TOE_ROOT: f32 = 0.05;
 
 /// Linear light (1.0 = diffuse white) to encoded light.
 pub fn encode(light: f32) -> f32 {

@@ -10,13 +10,13 @@ mod graph;
 mod light_model;
 pub mod light_space;
 pub mod lock;
-pub mod model_folder;
+pub(crate) mod model_folder;
 mod noise;
 mod onnx_file;
-pub mod onnx_runtime;
-pub mod provider;
+pub(crate) mod onnx_runtime;
+pub(crate) mod provider;
 mod residual;
-pub mod sampler;
+pub(crate) mod sampler;
 pub mod stable_diffusion;
 
 pub use light_model::LightModel;

@@ -21,6 +21,9 @@ pub enum ComposeError {
     Size { plane: &'static str, found: usize, expected: usize },
 }
 
+/// Pixels that a workgroup of the shader takes.
+const GROUP: u32 = 64;
+
 /// Pixels that a core writes at once.
 const BAND_PX: usize = 1 << 12;
 
@@ -134,7 +137,7 @@ impl Compositor {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             pass.set_pipeline(&self.pipeline);
             pass.set_bind_group(0, &group, &[]);
-            let groups = pixels.div_ceil(64);
+            let groups = pixels.div_ceil(GROUP);
             let rows = groups.div_ceil(32_768).max(1);
             pass.dispatch_workgroups(groups.div_ceil(rows), rows, 1);
         }
@@ -170,9 +173,9 @@ pub fn swatch_in_light(colour: Colour, mirrored: f32) -> [u8; 3] {
     [r, g, b]
 }
 
-const EXPOSURE: f32 = 1.4;
-const KNEE: f32 = 0.55;
-const FLAKE_PIVOT: f32 = 0.7;
+pub(crate) const EXPOSURE: f32 = 1.4;
+pub(crate) const KNEE: f32 = 0.55;
+pub(crate) const FLAKE_PIVOT: f32 = 0.7;
 
 fn toned(x: f32) -> f32 {
     let over = (x - KNEE).max(0.0) / (1.0 - KNEE);
@@ -249,6 +252,7 @@ mod tests {
         let mut validator =
             naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
         validator.validate(&module).expect("compose.wgsl is valid");
+        assert_eq!(module.entry_points[0].workgroup_size, [GROUP, 1, 1]);
         for (name, size, offsets) in [
             (
                 "Pixel",

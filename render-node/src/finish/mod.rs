@@ -1,8 +1,8 @@
 //! From light layers to the finished picture: paints, composition, tone, sRGB; and the layers' stored form.
 
-pub mod compose;
+pub(crate) mod compose;
 pub mod paint;
-pub mod store;
+pub(crate) mod store;
 
 pub use compose::{ComposeError, Compositor, compose_on_cpu};
 pub use paint::Paint;

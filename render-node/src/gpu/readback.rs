@@ -1,7 +1,7 @@
 //! Results from the device to memory. The one place that knows about row padding.
 
 use super::{Gpu, GpuError};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 /// A buffer whose bytes have been asked for.
 #[derive(Debug)]
@@ -22,7 +22,8 @@ pub fn ask_for(gpu: &Gpu, mut encoder: wgpu::CommandEncoder, buffer: &wgpu::Buff
         staging
     };
     let after = gpu.queue.submit([encoder.finish()]);
-    let (sender, answer) = channel();
+    // One answer.
+    let (sender, answer) = sync_channel(1);
     mapped.map_async(wgpu::MapMode::Read, .., move |result| {
         let _ = sender.send(result);
     });

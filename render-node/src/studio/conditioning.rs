@@ -2,7 +2,7 @@
 
 /// Channels in order. All are means over a pixel's samples, premultiplied by coverage, f32.
 ///
-/// Base light is encoded `y = sqrt(clip(x, 0, 4) + 0.0025) - 0.05` (`diffusion::light_space`); the mean is taken before encoding.
+/// Base light is encoded as `diffusion::light_space` says; the mean is taken before encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Channel {

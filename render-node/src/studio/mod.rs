@@ -1,15 +1,17 @@
 //! The studio: camera, light rig, G-buffer and base shading in wgpu. `Studio::shoot` is the way in.
 
-pub mod camera;
+pub(crate) mod camera;
 pub mod conditioning;
 mod distance_field;
 mod gpu_data;
-pub mod layers;
+pub(crate) mod layers;
 pub mod optics;
 mod passes;
 pub mod rig;
 mod shoot;
 mod stage;
+#[cfg(test)]
+mod twins;
 mod visible;
 
 pub use camera::Camera;

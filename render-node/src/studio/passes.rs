@@ -11,6 +11,14 @@ pub struct Shader {
     pub source: &'static str,
 }
 
+#[cfg(test)]
+impl Shader {
+    pub fn parsed(self) -> naga::Module {
+        naga::front::wgsl::parse_str(self.source)
+            .unwrap_or_else(|error| panic!("{}: {}", self.name, error.emit_to_string(self.source)))
+    }
+}
+
 macro_rules! shader {
     ($name:literal: $($file:literal),+) => {
         Shader { name: $name, source: concat!($(include_str!(concat!("../../../shaders/", $file))),+) }
@@ -33,6 +41,11 @@ pub const UNEVEN: Shader =
 #[cfg(test)]
 pub const SHADERS: [Shader; 8] =
     [GROUND_SHADOW, LIGHT_VERTICES, VISIBILITY, BACKGROUND, CLASSIFY, GATHER, CONDITION, UNEVEN];
+
+/// Threads of a workgroup along both sides, in the passes over a plane.
+pub const GROUP_SIDE: u32 = 8;
+/// Vertices that a workgroup takes.
+pub const VERTICES_IN_GROUP: u32 = 64;
 
 /// Lists of pixels, as `samples.wgsl` numbers them.
 pub const LISTS: usize = 5;
@@ -193,21 +206,14 @@ fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studio::conditioning::Channel;
     use crate::studio::gpu_data;
-    use crate::studio::shoot::{LIST_HEAD, SUPERSAMPLES};
-    use cyclorama_core::MASTER_SIDE_PX;
+    use crate::studio::shoot::LIST_HEAD;
     use naga::valid::{Capabilities, ValidationFlags, Validator};
-
-    fn parsed(shader: Shader) -> naga::Module {
-        naga::front::wgsl::parse_str(shader.source)
-            .unwrap_or_else(|error| panic!("{}: {}", shader.name, error.emit_to_string(shader.source)))
-    }
 
     #[test]
     fn every_shader_is_valid() {
         for shader in SHADERS {
-            let module = parsed(shader);
+            let module = shader.parsed();
             // What every WebGPU device has, and what `Gpu::open` asks for.
             let capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32 | Capabilities::PRIMITIVE_INDEX;
             let mut validator = Validator::new(ValidationFlags::all(), capabilities);
@@ -219,7 +225,7 @@ mod tests {
 
     /// Compares size and the offsets of all named members.
     fn check(shader: Shader, name: &str, size: usize, offsets: &[(&str, usize)]) {
-        let module = parsed(shader);
+        let module = shader.parsed();
         let (_, ty) = module
             .types
             .iter()
@@ -238,36 +244,9 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_alike_on_both_sides() {
-        let modules = [parsed(CLASSIFY), parsed(CONDITION)];
-        let value = |name: &str| {
-            let found = modules.iter().find_map(|module| {
-                let (_, constant) =
-                    module.constants.iter().find(|(_, constant)| constant.name.as_deref() == Some(name))?;
-                Some(&module.global_expressions[constant.init])
-            });
-            match found {
-                Some(naga::Expression::Literal(naga::Literal::U32(value))) => *value as usize,
-                other => panic!("{name} is {other:?}"),
-            }
-        };
-        let known = [
-            ("SIDE", MASTER_SIDE_PX as usize),
-            ("SUB", SUPERSAMPLES as usize),
-            ("LISTS", LISTS),
-            ("UNEVEN", UNEVEN_LIST),
-            ("GROUP_FIRST", Channel::MaskPaint as usize),
-            ("SHADOW", Channel::Shadow as usize),
-        ];
-        for (name, expected) in known {
-            assert_eq!(value(name), expected, "{name}");
-        }
-    }
-
-    #[test]
     fn those_who_fill_lists_and_those_who_read_them_see_the_same() {
         for shader in [CLASSIFY, UNEVEN, GATHER] {
-            let module = parsed(shader);
+            let module = shader.parsed();
             let head = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some("Head"));
             let Some((_, naga::Type { inner: naga::TypeInner::Struct { members, span }, .. })) = head else {
                 panic!("{} has no Head", shader.name)

@@ -5,7 +5,7 @@ use super::conditioning::{CHANNELS, CONDITIONING_SIDE_PX, Conditioning};
 use super::distance_field::DistanceField;
 use super::gpu_data::{self, ConditionData, FrameData, Geometry, Lit, Pixel, RigData, Vertex};
 use super::layers::Layers;
-use super::passes::{DEPTH_FORMAT, LISTS, Passes, TARGET_FORMAT, TARGETS, UNEVEN_LIST};
+use super::passes::{DEPTH_FORMAT, GROUP_SIDE, LISTS, Passes, TARGET_FORMAT, TARGETS, UNEVEN_LIST, VERTICES_IN_GROUP};
 use super::rig::{Rig, RigError};
 use super::stage::Stage;
 use crate::gpu::{Gpu, GpuError, ask_for, read_buffer};
@@ -24,7 +24,7 @@ const WORD: u64 = size_of::<u32>() as u64;
 /// Bytes of a list's `Head` in `lists.wgsl`.
 pub(super) const LIST_HEAD: u64 = 4 * WORD;
 /// Of the layers.
-const PIXELS: u64 = MASTER_SIDE_PX as u64 * MASTER_SIDE_PX as u64;
+pub(super) const PIXELS: u64 = MASTER_SIDE_PX as u64 * MASTER_SIDE_PX as u64;
 /// Offsets of the jittered passes in raster samples. With the 2 x 2 samples of a pixel they make 12 samples on six evenly
 /// spaced rows and six columns. A fourth pass costs lavapipe half a second and is hard to see.
 const JITTER: [[f32; 2]; 3] = [[-1.0 / 3.0, 0.0], [0.0, 1.0 / 3.0], [1.0 / 3.0, -1.0 / 3.0]];
@@ -258,12 +258,7 @@ impl Studio {
                 view(&targets.ground),
             ],
         );
-        compute(
-            &mut encoder,
-            &self.passes.ground_shadow,
-            &shadow_group,
-            [GROUND_SIDE.div_ceil(8), GROUND_SIDE.div_ceil(8)],
-        );
+        compute(&mut encoder, &self.passes.ground_shadow, &shadow_group, [GROUND_SIDE.div_ceil(GROUP_SIDE); 2]);
 
         let light_group = self.bind(
             &self.passes.light_vertices.get_bind_group_layout(0),
@@ -278,7 +273,7 @@ impl Studio {
             ],
         );
         // At most 65,535 groups fit along one axis.
-        let groups = (stage.vertices.len() as u32).div_ceil(64);
+        let groups = (stage.vertices.len() as u32).div_ceil(VERTICES_IN_GROUP);
         let rows = groups.div_ceil(32_768).max(1);
         compute(&mut encoder, &self.passes.light_vertices, &light_group, [groups.div_ceil(rows), rows]);
 
@@ -332,7 +327,7 @@ impl Studio {
                 planes.as_entire_binding(),
             ],
         );
-        compute(&mut encoder, &self.passes.background, &background_group, [side.div_ceil(8); 2]);
+        compute(&mut encoder, &self.passes.background, &background_group, [side.div_ceil(GROUP_SIDE); 2]);
         encoder.copy_buffer_to_buffer(&targets.empty_lists, 0, &targets.lists, 0, LISTS as u64 * LIST_HEAD);
         let classify_group = self.bind(
             &self.passes.classify.get_bind_group_layout(0),
@@ -346,7 +341,7 @@ impl Studio {
             ],
         );
         let covered = frame.covered_size();
-        let covered_groups = covered.map(|pixels| pixels.div_ceil(8));
+        let covered_groups = covered.map(|pixels| pixels.div_ceil(GROUP_SIDE));
         compute(&mut encoder, &self.passes.classify, &classify_group, covered_groups);
         shade(&mut encoder, &frames[0], 0..UNEVEN_LIST);
         let condition_group = self.bind(
@@ -361,7 +356,12 @@ impl Studio {
         );
         // One more than the covered pixels fill, as these need not begin with a block.
         let blocks = covered.map(|pixels| pixels.div_ceil(MASTER_SIDE_PX / side) + 1);
-        compute(&mut encoder, &self.passes.condition, &condition_group, blocks.map(|blocks| blocks.div_ceil(8)));
+        compute(
+            &mut encoder,
+            &self.passes.condition,
+            &condition_group,
+            blocks.map(|blocks| blocks.div_ceil(GROUP_SIDE)),
+        );
         let told = ask_for(&self.gpu, encoder, &planes);
 
         // What follows runs on while the model is at work.

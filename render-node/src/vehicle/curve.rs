@@ -131,11 +131,6 @@ impl Table {
         Self { start: first.x, inverse_step: 1.0 / step, values }
     }
 
-    /// Even samples from `start` on, `step` apart.
-    pub fn sampled(start: f32, step: f32, values: Vec<f32>) -> Self {
-        Self { start, inverse_step: 1.0 / step, values }
-    }
-
     /// The largest value anywhere.
     pub fn highest(&self) -> f32 {
         self.values.iter().copied().fold(f32::MIN, f32::max)

@@ -1,27 +1,27 @@
 //! From a vehicle of the catalog to its triangle mesh: sheets of numbers, fields of primary sheets, meshing, parts.
 
-pub mod blend;
-pub mod body_field;
-pub mod build;
+pub(crate) mod blend;
+pub(crate) mod body_field;
+pub(crate) mod build;
 pub mod catalog_line;
-pub mod curve;
-pub mod depth;
-pub mod drawing;
-pub mod dress;
+pub(crate) mod curve;
+pub(crate) mod depth;
+pub(crate) mod drawing;
+pub(crate) mod dress;
 pub mod exported;
-pub mod face;
-pub mod library;
-pub mod machine;
-pub mod mesh;
-pub mod morph;
-pub mod motorcycle;
-pub mod open_top;
-pub mod outline;
-pub mod parts;
-pub mod regions;
-pub mod sheet;
-pub mod skin;
-pub mod surface_net;
+pub(crate) mod face;
+pub(crate) mod library;
+pub(crate) mod machine;
+pub(crate) mod mesh;
+pub(crate) mod morph;
+pub(crate) mod motorcycle;
+pub(crate) mod open_top;
+pub(crate) mod outline;
+pub(crate) mod parts;
+pub(crate) mod regions;
+pub(crate) mod sheet;
+pub(crate) mod skin;
+pub(crate) mod surface_net;
 pub mod typical;
 mod variation;
 

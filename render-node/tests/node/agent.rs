@@ -15,7 +15,7 @@ use cyclorama_core::wire::{
 };
 use cyclorama_core::{BodyClass, Colour, Format, View};
 use cyclorama_node::agent::Agent;
-use cyclorama_node::config::Config;
+use cyclorama_node::config::{Config, environment};
 use cyclorama_node::control_plane::ControlPlane;
 use cyclorama_node::engine::Engine;
 use cyclorama_node::finish::write_layers;
@@ -70,6 +70,7 @@ struct Heard {
 type Shared = State<Arc<Plane>>;
 
 impl Plane {
+    #[expect(clippy::disallowed_methods, reason = "serves one agent, for the time of a test")]
     async fn start() -> Arc<Self> {
         let plane = Arc::new(Plane::default());
         let routes = Router::new()
@@ -271,8 +272,7 @@ fn engine() -> Engine {
             ("CYCLORAMA_NODE_MODELS", models.to_str().unwrap().to_owned()),
             ("CYCLORAMA_NODE_ADAPTER", "cpu".to_owned()),
         ]);
-        let config =
-            Config::load(None, |name| variables.get(name).cloned().or_else(|| std::env::var(name).ok())).unwrap();
+        let config = Config::load(None, |name| variables.get(name).cloned().or_else(|| environment(name))).unwrap();
         Engine::start(config.local, 2).unwrap()
     };
     ENGINE.get_or_init(start).clone()

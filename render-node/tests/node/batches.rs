@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+use crate::support::jobs::held;
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, View};
-use cyclorama_node::config::{Config, LocalConfig};
+use cyclorama_node::config::{Config, LocalConfig, environment};
 use cyclorama_node::engine::Engine;
 use cyclorama_node::renderer::{Commission, Order, Render, RenderError, Renderer};
 use cyclorama_node::vehicle::typical::typical;
-use crate::support::jobs::held;
 
 fn config(batch_max: u32) -> LocalConfig {
     config_with(batch_max, 100)
@@ -21,7 +21,7 @@ fn config_with(batch_max: u32, memory_watermark: u8) -> LocalConfig {
         "CYCLORAMA_NODE_MODELS" => Some("../models/builtin".to_owned()),
         "CYCLORAMA_NODE_SLOTS" => Some("16".to_owned()),
         "CYCLORAMA_NODE_BATCH_MAX" => Some(batch_max.to_string()),
-        name => std::env::var(name).ok(),
+        name => environment(name),
     };
     Config::load(None, value).unwrap().local
 }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+use crate::support::folders;
+use crate::support::runtime::runtime;
 use cyclorama_core::{BodyClass, Vehicle, View};
 use cyclorama_node::diffusion::{
     DiffusionError, DiffusionModel, LockError, ModelFolder, OnnxRuntime, Provider, ProviderChoice, StillWanted, Unlit,
@@ -12,8 +14,6 @@ use cyclorama_node::vehicle::typical::typical;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use crate::support::folders;
-use crate::support::runtime::runtime;
 
 const SIDE: usize = 32;
 const SEED: u64 = 7;

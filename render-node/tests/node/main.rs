@@ -1,4 +1,5 @@
-//! The node's parts through their public faces. One program, so that wgpu, ONNX Runtime and the tokenizers are linked once.
+//! The node's parts through their public faces. One program, so that wgpu, ONNX Runtime and the tokenizers are linked once;
+//! `occupancy`, which counts the threads of its process, is one of its own.
 
 mod agent;
 mod batches;
@@ -7,7 +8,6 @@ mod gate;
 mod hidden;
 mod lights;
 mod model_add;
-mod occupancy;
 // Its build of ONNX Runtime is there for this processor only.
 #[cfg(target_arch = "x86_64")]
 mod providers;

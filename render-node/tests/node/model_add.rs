@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+use crate::support::folders::copy;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
-use crate::support::folders::copy;
 
 fn node(arguments: &[&str], models: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cyclorama-node"));
@@ -68,6 +68,7 @@ fn numbers_of_16_bits_are_told() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "no asynchronous runtime runs here")]
 fn a_killed_run_leaves_the_folder_as_it_was() {
     let parent = tempfile::tempdir().unwrap();
     let folder = checkpoint(parent.path());

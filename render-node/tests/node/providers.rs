@@ -39,7 +39,8 @@ fn doctor_tells_the_provider_that_is_used_and_says_so_when_there_is_none() {
 
 #[test]
 fn bench_tells_what_each_batch_size_takes_on_which_provider() {
-    let measured = node(Some(&fetched(&["openvino"])), "auto", &["bench", "--turns", "1", "--batch-max", "2", "--json"]);
+    let measured =
+        node(Some(&fetched(&["openvino"])), "auto", &["bench", "--turns", "1", "--batch-max", "2", "--json"]);
     assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
     let figures: Vec<serde_json::Value> = serde_json::from_slice(&measured.stdout).unwrap();
     assert_eq!(figures.iter().map(|one| one["batch"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);

@@ -3,10 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+use crate::support::folders::copy;
+use crate::support::runtime::runtime;
 use cyclorama_core::BodyClass;
 use cyclorama_core::View;
 use cyclorama_node::agent::with_causes;
-use cyclorama_node::config::Config;
+use cyclorama_node::config::{Config, environment};
 use cyclorama_node::diffusion::lock::{Lock, files_of};
 use cyclorama_node::diffusion::stable_diffusion::Request;
 use cyclorama_node::diffusion::stable_diffusion::settings::{Control, TextToImage};
@@ -20,8 +22,6 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use crate::support::folders::copy;
-use crate::support::runtime::runtime;
 
 /// ONNX Runtime and torch add in another order, and that is all: they differ by a few millionths.
 const TOLERANCE: f32 = 1e-4;
@@ -395,7 +395,7 @@ fn a_locked_folder_names_the_file_that_is_gone_cut_off_or_not_in_its_place() {
 
 /// `model add` up to the self-test, which these are not meant to pass.
 fn add(folder: &Path, wishes: Wishes) -> String {
-    let config = Config::load(None, |name| std::env::var(name).ok()).unwrap().local;
+    let config = Config::load(None, environment).unwrap().local;
     let error = with_causes(&model_add::add(&config, folder, wishes).unwrap_err());
     assert!(!folder.join("cyclorama.lock.json").exists(), "a lock file is left behind after: {error}");
     error
@@ -479,7 +479,7 @@ fn adding_says_what_is_wrong_with_a_wish() {
     }
     let (_, locked, _) = loaded("sd");
     let before = std::fs::read(locked.path().join("cyclorama.lock.json")).unwrap();
-    let config = Config::load(None, |name| std::env::var(name).ok()).unwrap().local;
+    let config = Config::load(None, environment).unwrap().local;
     for (replace, says) in [(false, "has a cyclorama.lock.json already"), (true, "`text_to_image.steps` is 0")] {
         let wishes = Wishes { replace, steps: Some(0), ..depth() };
         let error = with_causes(&model_add::add(&config, locked.path(), wishes).unwrap_err());

@@ -206,6 +206,10 @@ fn code_of(status: u16, document: &Value, is_device_poll: bool) -> Option<String
 
 /// Seconds to wait, of both forms that the header has (RFC 9110, 10.2.3): a number of seconds, or a date. A date is read by the answer's own
 /// clock where that says its time, so that a client whose clock is wrong waits as long as was meant; one that has passed is no wait.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a client has no other clock than its machine's where the answer has none"
+)]
 fn retry_after(text: &str, date: Option<&str>) -> Option<u64> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,6 +1,11 @@
 //! `make bench`: delivery from the cache, signed and keyed, beside nginx serving the same bytes as a file, in one run on the same
 //! cores as the load generator. Nothing is asserted here.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "stands outside of the programs, in the time and the environment of whoever runs it"
+)]
+
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;

@@ -9,7 +9,6 @@ use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, Bucket, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use std::time::Duration;
 
 pub const CAR: &str = "/api/v1/images/car?make=toyota&model=prius&year=2012";
 

@@ -54,11 +54,17 @@ async fn log_of(options: Options) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn variables_that_belong_to_nobody_are_told() {
-    let log =
-        log_of(Options::default().set("CYCLORAMA_TRUSTED_PROXY", "10.0.0.0/8").set("CYCLORAMA_NODE_SLOTS", 2)).await;
+    let options = Options::default()
+        .set("CYCLORAMA_TRUSTED_PROXY", "10.0.0.0/8")
+        .set("CYCLORAMA_NODE_SLOTS", 2)
+        .set("CYCLORAMA_CREDITS_PER_IMAGE", 3);
+    let log = log_of(options).await;
     assert!(log.contains("CYCLORAMA_TRUSTED_PROXY is not a setting"), "{log}");
     assert!(log.contains("did you mean CYCLORAMA_TRUSTED_PROXIES?"), "{log}");
     assert_eq!(log.matches("is not a setting").count(), 1, "{log}");
+    // One that there was once: an operator who set it is told what holds now.
+    let retired = "CYCLORAMA_CREDITS_PER_IMAGE is no longer a setting and is ignored: a picture is one credit";
+    assert!(log.contains(retired), "{log}");
 }
 
 #[test]

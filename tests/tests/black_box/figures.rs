@@ -81,6 +81,10 @@ on_both_databases! {
         let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(10).unwrap();
         assert_eq!(car(&service, &customer, "make=honda&model=civic&year=2018").await, 200);
+        // The picture goes out before the node's report of its stages is counted.
+        while !scrape(&service).await.contains("cyclorama_render_stage_seconds") {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
         // Something has to wait, or there is no lane to tell of.
         drop(node);
         let waiting = tokio::spawn(service.get(&customer, "/api/v1/images/car?make=honda&model=civic&year=2018&view=rear").send());

@@ -1,6 +1,10 @@
 //! Black-box tests: the real programs, spoken to as their users would. One file per part of the contract.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "stands outside of the programs, in the time and the environment of whoever runs it"
+)]
 
 mod abandoned;
 mod account;

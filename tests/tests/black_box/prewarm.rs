@@ -1,6 +1,6 @@
 //! Prewarming: what an operator wants rendered before anybody asks.
 
-use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
+use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases, times};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -91,7 +91,7 @@ on_both_databases! {
         let batch_id = start(&service, &["make=honda", "model=civic", "years=2006..2018", "views=all", "colors=red,blue"]);
         let rows = status(&service, &batch_id)["rows"].as_i64().unwrap();
         assert_eq!(rows, 13 * 6);
-        for _ in 0..5 {
+        for _ in 0..times(2, 5) {
             let node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_millis(20))).await.unwrap();
             let before = node.renders.load(Ordering::SeqCst);
             for _ in 0..200 {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
+use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases, times};
 use futures::future::join_all;
 use reqwest::StatusCode;
 
@@ -50,7 +50,7 @@ on_both_databases! {
         let mut service = Service::start_with(db, options).await.unwrap();
         let customer = service.customer(10_000).unwrap();
         let mut delivered = 0i64;
-        for round in 0..6u64 {
+        for round in 0..times(3, 6) {
             let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
             let requests: Vec<_> = (0..30)
                 .map(|n| {

@@ -86,7 +86,7 @@ async fn answer(stream: &mut TcpStream) -> String {
             text.push(stream.read_u8().await.expect("an answer"));
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), read).await.expect("an answer in time");
+    tokio::time::timeout(Duration::from_secs(40), read).await.expect("an answer in time");
     let head = String::from_utf8(text).unwrap().to_ascii_lowercase();
     let bytes = head.split("content-length: ").nth(1).and_then(|rest| rest.split("\r\n").next()).unwrap();
     let mut body = vec![0; bytes.parse().unwrap()];
@@ -194,7 +194,7 @@ async fn requests_that_wait_for_a_render_take_no_turn() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_service_is_not_the_slowness_of_a_client() {
-    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16).set("CYCLORAMA_CLIENT_TIMEOUT_SECONDS", 10);
+    let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16).set("CYCLORAMA_CLIENT_TIMEOUT_SECONDS", 20);
     let service = Service::start_with(DatabaseChoice::Postgres, options).await.unwrap();
     let body = r#"{"events":[{"event":"page_view"}]}"#;
     let mut waiting = send(&service, HERE, &(head("/api/v1/events", JSON, body.len()) + &body[..9])).await;

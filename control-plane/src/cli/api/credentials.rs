@@ -61,12 +61,17 @@ impl Credentials {
 
 /// The key for a service: of the environment, else of the last login there.
 pub fn key_for(address: &str) -> anyhow::Result<Option<Key>> {
-    if let Ok(key) = std::env::var("CYCLORAMA_KEY")
-        && !key.trim().is_empty()
-    {
-        return Ok(Some(Key::new(&key)));
+    if let Some(key) = key_of_environment() {
+        return Ok(Some(key));
     }
     Ok(Credentials::read()?.keys.remove(address.trim_end_matches('/')))
+}
+
+/// The key that `CYCLORAMA_KEY` names.
+#[expect(clippy::disallowed_methods, reason = "a customer's variable, which is no setting of the service")]
+pub fn key_of_environment() -> Option<Key> {
+    let key = std::env::var("CYCLORAMA_KEY").ok().filter(|key| !key.trim().is_empty())?;
+    Some(Key::new(&key))
 }
 
 pub fn path() -> anyhow::Result<PathBuf> {

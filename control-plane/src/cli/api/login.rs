@@ -1,7 +1,7 @@
 //! `cyclorama login` and `logout`: a key for this machine, approved by a person in a browser (specification section 3, device login).
 
-use super::credentials::{Credentials, Key, path};
-use super::{Service, key_is_from_environment};
+use super::Service;
+use super::credentials::{Credentials, Key, key_of_environment, path};
 use crate::cli::print;
 use anyhow::Context;
 use serde_json::json;
@@ -41,7 +41,7 @@ impl Login {
             let file = file.display();
             print::line(format_args!("Logged in at {address}. The key is in {file}, readable by you alone."))?;
         }
-        if key_is_from_environment() {
+        if key_of_environment().is_some() {
             print::note("CYCLORAMA_KEY is set and comes before the key of this login.");
         }
         Ok(())

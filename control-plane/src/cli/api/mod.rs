@@ -22,7 +22,6 @@ pub use credentials::key_for;
 use super::exit::{NoKey, WrongUsage};
 use credentials::Credentials;
 use cyclorama_client::Client;
-use std::env;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
@@ -120,9 +119,4 @@ impl Service {
 
 fn builder(address: &str) -> cyclorama_client::Builder {
     Client::builder(address).user_agent(concat!("cyclorama-cli/", env!("CARGO_PKG_VERSION")))
-}
-
-/// `true` when the environment names the key.
-fn key_is_from_environment() -> bool {
-    env::var("CYCLORAMA_KEY").is_ok_and(|key| !key.trim().is_empty())
 }

@@ -1,7 +1,8 @@
 //! `cyclorama whoami`: the account as the key sees it.
 
+use super::Service;
+use super::credentials::key_of_environment;
 use super::show::pairs;
-use super::{Service, key_is_from_environment};
 use crate::cli::print;
 
 #[derive(Debug, clap::Args)]
@@ -18,7 +19,7 @@ impl Whoami {
         }
         let (account, key) = (&answer.data, &answer.data.key);
         let cap = key.monthly_cap.as_ref();
-        let source = if key_is_from_environment() { "CYCLORAMA_KEY" } else { "login" };
+        let source = if key_of_environment().is_some() { "CYCLORAMA_KEY" } else { "login" };
         Ok(print::text(&pairs(&[
             ("service", self.service.address()?),
             ("credits", format!("{} (USD {:.2})", account.credits, account.credits_value_usd)),

@@ -8,10 +8,10 @@ mod mint;
 mod signing;
 mod token;
 
-pub use body::{BadBody, IMAGES_MAX, Wanted};
+pub use body::{IMAGES_MAX, Wanted};
 pub use list::{Listed, count_active, list};
-pub use load::{Loaded, Promised, Refused, load, promise};
-pub use mint::{Minted, MintedUrl, Terms, mint};
+pub use load::{Refused, load, promise};
+pub use mint::{Minted, Terms, mint};
 pub use signing::SigningKeys;
 
 use super::{ImageRequest, Order, ResponseKind, request};

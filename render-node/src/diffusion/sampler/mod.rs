@@ -7,8 +7,8 @@
 //! `noise_schedule`, the choice of moments `times`.
 //!
 //! ```text
-//! let mut plan = Sampler::from_config(json)?.plan(20, None)?;
-//! let mut sample: Vec<f32> = noise.iter().map(|x| x * plan.initial_scale()).collect();
+//! let mut plan = Sampler::from_config(json)?.plan_with(20, Some(0.5), PlanOptions::default())?;
+//! plan.add_noise(&image, &noise, &mut sample)?;
 //! for step in 0..plan.steps() {
 //!     let output = model(&plan.scale_input(step, &sample)?, plan.timestep(step)?);
 //!     let noise = plan.needs_noise(step).then(|| normal(sample.len()));
@@ -106,7 +106,6 @@ pub struct PlanOptions {
 #[derive(Debug, Clone)]
 pub struct Plan {
     moments: Vec<Moment>,
-    initial_scale: f32,
     rule: Rule,
     /// The step to take next.
     next: usize,
@@ -178,13 +177,15 @@ impl Sampler {
         }
     }
 
-    /// A run of `steps` steps; with a `strength` from 0 (the image stays) to 1 (nothing of it stays), the part of it
-    /// that image-to-image takes, as diffusers' `get_timesteps`.
+    /// `plan_with`, for Stable Diffusion.
+    #[cfg(test)]
     pub fn plan(&self, steps: usize, strength: Option<f32>) -> Result<Plan, SamplerError> {
         self.plan_with(steps, strength, PlanOptions::default())
     }
 
-    /// `plan`, for a model whose pipeline is not one of Stable Diffusion, or needs the size of the image.
+    /// A run of `steps` steps; with a `strength` from 0 (the image stays) to 1 (nothing of it stays), the part of it
+    /// that image-to-image takes, as diffusers' `get_timesteps`. `options` are for a model whose pipeline is not one of Stable
+    /// Diffusion, or needs the size of the image.
     pub fn plan_with(&self, steps: usize, strength: Option<f32>, options: PlanOptions) -> Result<Plan, SamplerError> {
         let strength = strength.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&strength) {
@@ -245,7 +246,7 @@ impl Sampler {
             moments.push(Moment { timestep: time as f32, level: self.alpha_product(time)?, next_level });
         }
         signal_is_left(&moments, settings.prediction)?;
-        Ok(Plan::new(moments, 1.0, Rule::Ddim { prediction: settings.prediction, clip: settings.clip }))
+        Ok(Plan::new(moments, Rule::Ddim { prediction: settings.prediction, clip: settings.clip }))
     }
 
     fn lcm(&self, settings: &Lcm, steps: usize, original_steps: usize) -> Result<Plan, SamplerError> {
@@ -265,7 +266,7 @@ impl Sampler {
         }
         signal_is_left(&moments, settings.prediction)?;
         let Lcm { prediction, clip, timestep_scaling, .. } = *settings;
-        Ok(Plan::new(moments, 1.0, Rule::Lcm { prediction, clip, timestep_scaling }))
+        Ok(Plan::new(moments, Rule::Lcm { prediction, clip, timestep_scaling }))
     }
 
     fn euler(&self, settings: &Euler, steps: usize) -> Result<Plan, SamplerError> {
@@ -283,8 +284,7 @@ impl Sampler {
         }
         let after_last = final_sigma(settings.final_sigma, &table);
         let moments = sigma_moments(&times, &sigmas, after_last, steps)?;
-        let initial_scale = euler_initial_scale(settings.spacing, &moments);
-        Ok(Plan::new(moments, initial_scale, Rule::Euler { prediction: settings.prediction }))
+        Ok(Plan::new(moments, Rule::Euler { prediction: settings.prediction }))
     }
 
     fn euler_ancestral(&self, settings: &EulerAncestral, steps: usize) -> Result<Plan, SamplerError> {
@@ -292,8 +292,7 @@ impl Sampler {
         let times = self.euler_times(settings.spacing, steps, settings.steps_offset)?;
         let sigmas: Vec<f64> = times.iter().map(|time| times::interpolate(&table, *time)).collect();
         let moments = sigma_moments(&times, &sigmas, 0.0, steps)?;
-        let initial_scale = euler_initial_scale(settings.spacing, &moments);
-        Ok(Plan::new(moments, initial_scale, Rule::EulerAncestral { prediction: settings.prediction }))
+        Ok(Plan::new(moments, Rule::EulerAncestral { prediction: settings.prediction }))
     }
 
     /// Whole timesteps, except for `linspace`.
@@ -338,7 +337,7 @@ impl Sampler {
             (true, true) => DpmOrder::SecondHeun,
         };
         let rule = Rule::DpmSolver { prediction: settings.prediction, order, first_order_last, history: None };
-        Ok(Plan::new(moments, 1.0, rule))
+        Ok(Plan::new(moments, rule))
     }
 
     /// One more moment than steps is spaced out, and the last left away: there the run has ended.
@@ -406,7 +405,7 @@ fn flow_match_euler(settings: &FlowMatchEuler, steps: usize, options: PlanOption
         sigmas = times::karras(largest, smallest, steps);
     }
     let times: Vec<f64> = sigmas.iter().map(|sigma| sigma * scale).collect();
-    Ok(Plan::new(sigma_moments(&times, &sigmas, 0.0, steps)?, 1.0, Rule::FlowMatchEuler))
+    Ok(Plan::new(sigma_moments(&times, &sigmas, 0.0, steps)?, Rule::FlowMatchEuler))
 }
 
 /// A standing or rising noise level would divide by zero. Only the last step may stand: a run can end at the level
@@ -441,12 +440,6 @@ fn final_sigma(kind: FinalSigma, table: &[f32]) -> f32 {
     }
 }
 
-/// `init_noise_sigma` of both Euler classes: with `leading`, the signal has a variance of 1 beside the noise's.
-fn euler_initial_scale(spacing: Spacing, moments: &[Moment]) -> f32 {
-    let largest = moments.first().map_or(1.0, |moment| moment.level);
-    if spacing == Spacing::Leading { (largest * largest + 1.0).sqrt() } else { largest }
-}
-
 /// The noise says nothing of the sample where there is only noise.
 fn signal_is_left(moments: &[Moment], prediction: Prediction) -> Result<(), SamplerError> {
     if prediction == Prediction::Epsilon && moments.iter().any(|moment| moment.level == 0.0) {
@@ -469,8 +462,8 @@ fn wrong<T>(setting: &'static str, found: String, expected: &'static str) -> Res
 }
 
 impl Plan {
-    fn new(moments: Vec<Moment>, initial_scale: f32, rule: Rule) -> Self {
-        Self { moments, initial_scale, rule, next: 0 }
+    fn new(moments: Vec<Moment>, rule: Rule) -> Self {
+        Self { moments, rule, next: 0 }
     }
 
     /// How many steps there are to take: at least one, and with a strength below 1 fewer than were asked for.
@@ -483,12 +476,6 @@ impl Plan {
     /// Karras sigmas.
     pub fn timestep(&self, step: usize) -> Result<f32, SamplerError> {
         Ok(self.moment(step)?.timestep)
-    }
-
-    /// What standard normal noise is multiplied by for the start of text-to-image (diffusers' `init_noise_sigma`).
-    /// Image-to-image starts from `add_noise` instead.
-    pub fn initial_scale(&self) -> f32 {
-        self.initial_scale
     }
 
     /// What the model is given in this step for this sample: of its length, and for the Euler samplers brought to a

@@ -7,7 +7,7 @@
 
 mod layout;
 mod picture;
-pub mod prompt;
+pub(crate) mod prompt;
 pub mod settings;
 mod text;
 mod unet;

@@ -28,8 +28,8 @@ use glam::Vec3;
 use super::mesh::VehicleMesh;
 use super::parts::assembly::Assembly;
 use design::Design;
+pub use style::Family;
 use style::style_of;
-pub use style::{Engine, Family, Style};
 
 /// Where things are; natural metres, vehicle axes (x from the front tyre's foremost point).
 struct Joints {
@@ -112,6 +112,7 @@ fn assemble(design: Design, dimensions: &Dimensions) -> VehicleMesh {
 
 #[cfg(test)]
 mod tests {
+    use super::style::{Engine, Style};
     use super::*;
     use crate::vehicle::mesh::Material;
 

@@ -1,4 +1,4 @@
-//! Bars, boards and hooks outside the body: bumper bars, side steps, tow hooks, spare wheel, roll hoops, plate recess.
+//! Bars and boards outside the body: bumper bars, side steps, spare wheel, plate recess.
 //! All in vehicle space, right side or whole, as each says.
 
 use glam::{Affine3A, Quat, Vec3};
@@ -87,15 +87,6 @@ pub fn side_step(front: Vec3, rear: Vec3, width: f32, round: bool, material: Mat
     mesh
 }
 
-/// A tow hook: an open loop from `root`, to the front (`outward` = -1) or the rear (+1).
-pub fn tow_hook(root: Vec3, outward: f32, material: Material) -> VehicleMesh {
-    let mut mesh = VehicleMesh::default();
-    let shape = [(-0.03, -0.025), (0.04, -0.027), (0.075, 0.0), (0.04, 0.027), (0.005, 0.024)];
-    let path = curve_through(&shape.map(|(x, z)| root + Vec3::new(x * outward, 0.0, z)), 5);
-    mesh.add(material, &Solid::swept(&path, Vec3::Y, |_| rounded_rectangle(0.011, 0.011, 0.011)).surface(60.0));
-    mesh
-}
-
 /// A spare wheel on the tailgate: `centre` is the middle of its outer face, which looks to the rear. `cover` hides the rim
 /// behind a disc of that material.
 pub fn spare_wheel(spec: &Wheel, centre: Vec3, cover: Option<Material>) -> VehicleMesh {
@@ -118,27 +109,6 @@ pub fn spare_wheel(spec: &Wheel, centre: Vec3, cover: Option<Material>) -> Vehic
         let disc = VehicleMesh { surfaces: [(material, Solid::revolved(&profile, 64).surface(CREASE_DEGREES))].into() };
         super::placing::add_all(&mut mesh, &placed(&disc, place));
     }
-    mesh
-}
-
-/// A hoop behind an open car's seat: standing on `foot_z`, `top` is the middle of its top bar.
-pub fn roll_hoop(top: Vec3, half_width: f32, foot_z: f32, material: Material) -> VehicleMesh {
-    let mut mesh = VehicleMesh::default();
-    let corner = half_width * 0.45;
-    let path = curve_through(
-        &[
-            Vec3::new(top.x + 0.02, top.y - half_width, foot_z),
-            Vec3::new(top.x, top.y - half_width, top.z - corner),
-            Vec3::new(top.x, top.y - half_width + corner * 0.3, top.z - corner * 0.3),
-            Vec3::new(top.x, top.y - half_width + corner, top.z),
-            Vec3::new(top.x, top.y + half_width - corner, top.z),
-            Vec3::new(top.x, top.y + half_width - corner * 0.3, top.z - corner * 0.3),
-            Vec3::new(top.x, top.y + half_width, top.z - corner),
-            Vec3::new(top.x + 0.02, top.y + half_width, foot_z),
-        ],
-        4,
-    );
-    mesh.add(material, &Solid::swept(&path, Vec3::X, |_| rounded_rectangle(0.022, 0.022, 0.022)).surface(60.0));
     mesh
 }
 
@@ -172,8 +142,6 @@ mod tests {
             let widest = mesh.surfaces[&Material::MattBlack].positions.iter().map(|p| p[1]).fold(0.0, f32::max);
             assert!(widest < 0.96 && widest > 0.86, "{widest}");
         }
-        assert_sound(&tow_hook(Vec3::new(0.0, 0.4, 0.5), -1.0, Material::LampRed), "tow hook");
-        assert_sound(&roll_hoop(Vec3::new(2.4, 0.37, 1.1), 0.2, 0.7, Material::Satin), "roll hoop");
         assert_sound(&plate_recess(0.5, 0.12), "plate recess");
     }
 

@@ -22,6 +22,7 @@ pub struct LampSite<'a> {
 impl LampSite<'_> {
     /// A flat lamp with rounded corners: `across` and `up` are unit vectors, `across` away from the centre plane,
     /// `outward` is where it shines.
+    #[cfg(test)]
     pub fn flat(centre: Vec3, across: Vec3, up: Vec3, outward: Vec3, size: Vec2, depth: f32) -> LampSite<'static> {
         let outline = rounded_rectangle(size.x / 2.0, size.y / 2.0, size.min_element() * 0.3);
         LampSite { outline, skin: Box::new(move |p| (centre + across * p.x + up * p.y, outward)), depth }

@@ -1,9 +1,9 @@
-//! What stands on a roof: rails, cross bars, antenna fin. Rails and bars in vehicle space, on points of the roof's skin.
+//! What stands on a roof: rails in vehicle space, on points of the roof's skin, and an antenna fin.
 
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::solid::{CREASE_DEGREES, Solid, curve_through, rounded_rectangle};
+use super::solid::{Solid, curve_through, rounded_rectangle};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// Sizes in metres.
@@ -54,20 +54,6 @@ pub fn roof_rail(spec: &RoofRail, on_roof: &[Vec3]) -> VehicleMesh {
     mesh
 }
 
-/// A bar across the roof between two points of the skin (or of the rails), `rise` above them.
-pub fn roof_bar(left: Vec3, right: Vec3, rise: f32) -> VehicleMesh {
-    let mut mesh = VehicleMesh::default();
-    let up = Vec3::Z * rise;
-    let section: Vec<Vec2> = rounded_rectangle(0.030, 0.012, 0.011);
-    let bar = Solid::swept(&[left + up, right + up], Vec3::Z, |_| section.clone());
-    mesh.add(Material::Satin, &bar.surface(60.0));
-    for foot in [left, right] {
-        let foot = Solid::rounded_box(Vec3::new(0.035, 0.025, rise / 2.0 + 0.005), 0.012).moved(foot + up / 2.0);
-        mesh.add(Material::MattBlack, &foot.surface(60.0));
-    }
-    mesh
-}
-
 /// The fin of a roof antenna. Local: origin on the roof under its middle, x to the rear.
 pub fn antenna_fin(height: f32, material: Material) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
@@ -92,21 +78,6 @@ pub fn antenna_fin(height: f32, material: Material) -> VehicleMesh {
     mesh
 }
 
-/// A rod antenna. Local: origin on the skin, leaning to the rear.
-pub fn antenna_rod(length: f32) -> VehicleMesh {
-    let mut mesh = VehicleMesh::default();
-    let tip = Vec3::new(length * 0.5, 0.0, length * 0.86);
-    mesh.add(
-        Material::MattBlack,
-        &Solid::tube(&[Vec3::ZERO, tip * 0.1, tip], 6, |i| if i < 2 { 0.005 } else { 0.002 }).surface(60.0),
-    );
-    mesh.add(
-        Material::MattBlack,
-        &Solid::superellipsoid(Vec3::new(0.022, 0.016, 0.014), 2.0, 8, 12).surface(CREASE_DEGREES),
-    );
-    mesh
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,9 +90,7 @@ mod tests {
         assert_sound(&rail, "rail");
         let top = rail.surfaces[&Material::Satin].positions.iter().map(|p| p[2]).fold(0.0, f32::max);
         assert!((top - 1.66 - 0.054).abs() < 0.006, "{top}");
-        assert_sound(&roof_bar(Vec3::new(2.0, -0.5, 1.6), Vec3::new(2.0, 0.5, 1.6), 0.06), "bar");
         assert_sound(&antenna_fin(0.06, Material::Paint), "fin");
-        assert_sound(&antenna_rod(0.4), "rod");
         assert_eq!(roof_rail(&RoofRail::default(), &roof[..1]).triangle_count(), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! The ONNX Runtime library that tests run on.
 
-use cyclorama_node::config::Config;
+use cyclorama_node::config::{Config, environment};
 use cyclorama_node::diffusion::OnnxRuntime;
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,7 +11,7 @@ pub fn runtime() -> OnnxRuntime {
 
 /// The library that a node of this environment would load, else the pinned one.
 pub fn library() -> PathBuf {
-    let configured = Config::load(None, |name| std::env::var(name).ok()).unwrap().local.onnx_runtime;
+    let configured = Config::load(None, environment).unwrap().local.onnx_runtime;
     configured.unwrap_or_else(|| fetched(&[]))
 }
 

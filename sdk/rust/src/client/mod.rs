@@ -28,6 +28,7 @@ pub struct Client {
 
 impl Client {
     /// For the service of `CYCLORAMA_URL`, with the key of `CYCLORAMA_KEY` if there is one.
+    #[expect(clippy::disallowed_methods, reason = "this function is there to read the environment")]
     pub fn from_environment() -> Result<Self, Error> {
         let url = std::env::var("CYCLORAMA_URL").unwrap_or_default();
         match std::env::var("CYCLORAMA_KEY") {

@@ -5,6 +5,11 @@
 //! `scripts/farm-trial.sh --pictures 10000`, as root. What it is made of besides: `hosts` (the network), `programs` (what runs on them),
 //! `balancer` (what stands before the control planes) and `clients`.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "stands outside of the programs, in the time and the environment of whoever runs it"
+)]
+
 mod balancer;
 mod books;
 mod clients;

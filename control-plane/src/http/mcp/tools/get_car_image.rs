@@ -15,8 +15,8 @@ use crate::http::v1::delivery::get::refusal;
 use crate::http::v1::image_urls::post::ImageUrlsResponse;
 use crate::http::v1::named_request::{Begun, NamedRequest, begin, forget, kept_or_given_up};
 use crate::http::v1::vehicle_params::VehicleParams;
-use crate::ledger::Source;
 use crate::ledger::idempotency::Kept;
+use crate::ledger::{Credits, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cyclorama_core::Format;
@@ -153,7 +153,7 @@ async fn shown(call: Call<'_>, order: &Order, named: NamedRequest<'_>) -> Result
     let asked = Asked { bytes_max: Some(BYTES_MAX), attempt: attempt.as_ref(), ..Asked::for_order(order) };
     let delivered = delivered(app, caller, &request_id, asked).await;
     let (ready, source, remaining) = kept_or_given_up(attempt, delivered).await?;
-    let receipt = Receipt { remaining, charged: 1, replayed: false, signed_url: None };
+    let receipt = Receipt { remaining, charged: Credits::PER_PICTURE.0, replayed: false, signed_url: None };
     answer(order, &ready, Told { request_id, source }, receipt)
 }
 
@@ -166,7 +166,10 @@ async fn with_signed_url(call: Call<'_>, order: &Order, named: NamedRequest<'_>)
         Begun::Done(kept) => return again_with_signed_url(app, caller, order, &kept, named).await,
     };
     let (orders, terms) = (std::slice::from_ref(order), Terms::usual(&app.config.delivery));
-    let minted = urls::mint(app, caller, &request_id, orders, terms).await.map_err(|error| problem(app, error))?;
+    let minted = match urls::mint(app, caller, &request_id, orders, terms).await {
+        Ok(minted) => minted,
+        Err(error) => return kept_or_given_up(attempt, Err(problem(app, error))).await,
+    };
     let made = json!(ImageUrlsResponse::of(&minted, orders, terms, request_id.clone()));
     let shown = as_shown(order);
     let asked = Asked {
@@ -177,7 +180,8 @@ async fn with_signed_url(call: Call<'_>, order: &Order, named: NamedRequest<'_>)
     };
     let delivered = delivered(app, caller, &request_id, asked).await;
     let (ready, source, remaining) = kept_or_given_up(attempt, delivered).await?;
-    let receipt = Receipt { remaining, charged: 1, replayed: false, signed_url: Some(signed_url(&made)) };
+    let receipt =
+        Receipt { remaining, charged: Credits::PER_PICTURE.0, replayed: false, signed_url: Some(signed_url(&made)) };
     answer(order, &ready, Told { request_id, source }, receipt)
 }
 

@@ -2,14 +2,17 @@
 
 use crate::accounts::Scope;
 use crate::app::App;
+use crate::config::prices::Pack;
 use crate::delivery::DeliveryError;
+use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, read_body};
 use crate::http::json;
 use crate::http::rate_limit::counted;
 use crate::http::v1::answer::problem;
 use crate::http::v1::billing::page::{open, pack};
-use crate::http::v1::named_request::{Begun, Fingerprint, NamedRequest, REPLAYED, begin, key_of};
-use crate::ledger::{Credits, idempotency};
+use crate::http::v1::named_request::{Begun, Fingerprint, NamedRequest, REPLAYED, begin, kept_or_given_up, key_of};
+use crate::ledger::Credits;
+use crate::ledger::idempotency::{self, Attempt};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -87,23 +90,34 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request
                 return Ok(([(REPLAYED, "true")], created(answer)).into_response());
             }
         };
-        let url = open(&app, &caller.account_id, pack).await?;
-        let answer = json!(CheckoutResponse {
-            data: Checkout { url, credits: pack.credits, amount_cents: pack.cents },
-            request_id: id.0,
-        });
-        if let Some(attempt) = attempt {
-            let mut tx = app.db.begin().await?;
-            if !idempotency::is_ours(&mut tx, attempt.id()).await? {
-                return Err(problem(&app, DeliveryError::AttemptLost).retry_after(1));
-            }
-            idempotency::keep(&mut tx, attempt.id(), &answer.to_string(), Credits(0)).await?;
-            tx.commit().await?;
-            attempt.was_kept();
-        }
+        let opened = open_and_keep(&app, &caller, id, pack, attempt.as_ref()).await;
+        let answer = kept_or_given_up(attempt, opened).await?;
         Ok(created(answer))
     })
     .await
+}
+
+/// Opens the payment page, and keeps the answer of a request that names itself.
+async fn open_and_keep(
+    app: &App,
+    caller: &Caller,
+    id: RequestId,
+    pack: &Pack,
+    attempt: Option<&Attempt>,
+) -> Result<Value, Problem> {
+    let url = open(app, &caller.account_id, pack).await?;
+    let answer = json!(CheckoutResponse {
+        data: Checkout { url, credits: pack.credits, amount_cents: pack.cents },
+        request_id: id.0,
+    });
+    let Some(attempt) = attempt else { return Ok(answer) };
+    let mut tx = app.db.begin().await?;
+    if !idempotency::is_ours(&mut tx, attempt.id()).await? {
+        return Err(problem(app, DeliveryError::AttemptLost).retry_after(1));
+    }
+    idempotency::keep(&mut tx, attempt.id(), &answer.to_string(), Credits(0)).await?;
+    tx.commit().await?;
+    Ok(answer)
 }
 
 fn created(answer: Value) -> Response {

@@ -151,7 +151,10 @@ pub async fn make(
     };
     let minted = match urls::mint(app, caller, &request_id, &asked.orders, asked.wanted.terms).await {
         Ok(minted) => minted,
-        Err(error) => return uncharged(app, caller, Err(problem(app, error))).await,
+        Err(error) => {
+            let refused = kept_or_given_up(attempt, Err(problem(app, error))).await;
+            return uncharged(app, caller, refused).await;
+        }
     };
     let mut answer = json!(ImageUrlsResponse::of(&minted, &asked.orders, asked.wanted.terms, request_id));
     let keep = attempt
@@ -239,7 +242,7 @@ impl ImageUrlsResponse {
                 charged_on: "creation",
                 credits_charged: minted.price().0,
                 credits_remaining: 0,
-                credits_per_url: 1,
+                credits_per_url: Credits::PER_PICTURE.0,
             },
             request_id,
         }

@@ -3,6 +3,7 @@
 use crate::accounts::Scope;
 use crate::app::App;
 use crate::catalog::Make;
+use crate::catalog::resolve::{self, Candidate, Extracted, Resolved, Unresolved};
 use crate::delivery::request::{YEARS, whole};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, read_any_body};
@@ -10,7 +11,6 @@ use crate::http::json;
 use crate::http::openapi::requests::{self, ResolveRequest};
 use crate::http::rate_limit::counted;
 use crate::http::v1::vehicles::get::CatalogMake;
-use crate::resolve::{self, Candidate, Extracted, Resolved, Unresolved};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::CACHE_CONTROL;

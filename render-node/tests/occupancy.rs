@@ -2,14 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
+#[path = "node/support/jobs.rs"]
+mod jobs;
+
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, View};
-use cyclorama_node::config::{Config, LocalConfig};
+use cyclorama_node::config::{Config, LocalConfig, environment};
 use cyclorama_node::engine::Engine;
 use cyclorama_node::renderer::Order;
 use cyclorama_node::vehicle::typical::typical;
+use jobs::held;
 use std::time::{Duration, Instant};
-use crate::support::jobs::held;
 
 const JOBS: usize = 6;
 
@@ -20,7 +23,7 @@ fn config() -> LocalConfig {
         "CYCLORAMA_NODE_SLOTS" => Some(JOBS.to_string()),
         "CYCLORAMA_NODE_STUDIOS" => Some("2".to_owned()),
         "CYCLORAMA_NODE_ADAPTER" => Some("cpu".to_owned()),
-        name => std::env::var(name).ok(),
+        name => environment(name),
     };
     Config::load(None, value).unwrap().local
 }
