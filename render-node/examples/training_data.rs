@@ -20,7 +20,7 @@ use cyclorama_node::studio::conditioning::CONDITIONING_SIDE_PX;
 use cyclorama_node::studio::optics::{MATERIALS, optics};
 use cyclorama_node::studio::{Camera, Settings, Shot, Studio};
 use cyclorama_node::vehicle::catalog_line::vehicles_of;
-use cyclorama_node::vehicle::{Library, VehicleMesh, build};
+use cyclorama_node::vehicle::{Library, build, exported};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -79,9 +79,7 @@ fn export(studio: &Studio, vehicle: &Vehicle, finished: &Path) -> anyhow::Result
     let mesh = build(&*Library::embedded()?, vehicle)?;
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("vehicle.json"), serde_json::to_vec_pretty(vehicle)?)?;
-    let (description, bytes) = packed(&mesh);
-    fs::write(folder.join("mesh.json"), serde_json::to_vec(&description)?)?;
-    fs::write(folder.join("mesh.bin"), bytes)?;
+    exported::write(&mesh, &folder)?;
     for view in View::ALL {
         let shot = studio.shoot_with(&mesh, *view, ONE_PASS)?;
         fs::write(folder.join(format!("{view}.json")), serde_json::to_vec_pretty(&camera_fields(&shot.camera))?)?;
@@ -99,7 +97,7 @@ const ONE_PASS: Settings =
 fn relight(studio: &Studio, vehicle: &Vehicle, folder: &Path) -> anyhow::Result<()> {
     let mesh = build(&*Library::embedded()?, vehicle)?;
     anyhow::ensure!(
-        fs::read(folder.join("mesh.bin"))? == packed(&mesh).1,
+        exported::holds(folder, &mesh)?,
         "its geometry has changed: the folder {} must be made anew, ground truth and all",
         folder.display()
     );
@@ -127,27 +125,4 @@ fn camera_fields(camera: &Camera) -> Value {
         "eye": camera.eye.to_array(), "forward": camera.forward.to_array(), "up": camera.up.to_array(),
         "zoom": camera.zoom, "shift": camera.shift.to_array(),
     })
-}
-
-/// `mesh.json` and `mesh.bin`.
-fn packed(mesh: &VehicleMesh) -> (Value, Vec<u8>) {
-    let mut bytes: Vec<u8> = Vec::new();
-    let mut place = |data: &[u8], count: usize| {
-        let offset = bytes.len();
-        bytes.extend_from_slice(data);
-        json!({ "offset": offset, "count": count })
-    };
-    let surfaces: Vec<Value> = mesh
-        .surfaces
-        .iter()
-        .map(|(material, surface)| {
-            json!({
-                "material": material,
-                "positions": place(bytemuck::cast_slice(&surface.positions), surface.positions.len()),
-                "normals": place(bytemuck::cast_slice(&surface.normals), surface.normals.len()),
-                "indices": place(bytemuck::cast_slice(&surface.indices), surface.triangle_count()),
-            })
-        })
-        .collect();
-    (json!({ "surfaces": surfaces }), bytes)
 }

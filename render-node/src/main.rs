@@ -3,6 +3,7 @@
 // Both panic when their output is closed or full; commands print through `output`, the agent logs.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod surface_command;
 mod vehicle_commands;
 
 use anyhow::{Context, bail};
@@ -74,7 +75,8 @@ enum Command {
     Model(ModelCommand),
     /// Renders one picture into a file.
     Render(RenderArguments),
-    /// Checks the geometry of many vehicles: dimensions, closed skins, frame, paint. Needs no graphics device.
+    /// Checks the geometry of many vehicles: dimensions, closed skins, frame, paint; or measures how their bodies would reflect. Needs no
+    /// graphics device.
     CheckVehicles(CheckArguments),
     /// Says how different the models of one make and body class look. Needs no graphics device.
     CompareVehicles(CompareArguments),

@@ -20,6 +20,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::surface_command::{SurfaceArguments, measure_surfaces};
+
 #[derive(Args)]
 pub struct CheckArguments {
     /// Lines as `cyclorama catalog list` prints them; standard input if absent.
@@ -34,6 +36,8 @@ pub struct CheckArguments {
     /// Chooses the models.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    surface: SurfaceArguments,
 }
 
 #[derive(Args)]
@@ -83,17 +87,17 @@ fn middle_year(years: &[Vehicle]) -> &Vehicle {
 }
 
 /// Says how far a long command is, every hundred shapes.
-struct Progress {
+pub struct Progress {
     done: AtomicUsize,
     of: usize,
 }
 
 impl Progress {
-    fn new(of: usize) -> Self {
+    pub fn new(of: usize) -> Self {
         Self { done: AtomicUsize::new(0), of }
     }
 
-    fn one_more(&self) {
+    pub fn one_more(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         if done.is_multiple_of(100) {
             output::note(format_args!("{done} of {} shapes", self.of));
@@ -101,36 +105,47 @@ impl Progress {
     }
 }
 
-/// Prints every finding as a line (vehicle, rule, detail, separated by tabs) and how many there were of each.
-pub fn check_vehicles(config: &LocalConfig, arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
+/// The vehicles that the arguments choose, those of one shape together.
+fn chosen_shapes(library: &Library, arguments: &CheckArguments) -> anyhow::Result<Vec<Vec<Vehicle>>> {
     let mut models = by_model(read_vehicles(arguments.vehicles.as_deref())?);
     if let Some(count) = arguments.models {
         models.shuffle(&mut ChaCha8Rng::seed_from_u64(arguments.seed));
         models.truncate(count);
     }
-    let chosen = models.iter().flat_map(|years| match arguments.one_year_each {
-        true => std::slice::from_ref(middle_year(years)),
-        false => years.as_slice(),
-    });
-    let library = Library::open(config.sheets.as_deref())?;
-    let mut shapes: BTreeMap<String, Vec<&Vehicle>> = BTreeMap::new();
-    for vehicle in chosen {
-        shapes.entry(check::geometry_key(&library, vehicle)).or_default().push(vehicle);
+    let names = models.len();
+    let mut shapes: BTreeMap<String, Vec<Vehicle>> = BTreeMap::new();
+    for years in models {
+        let chosen = if arguments.one_year_each { vec![middle_year(&years).clone()] } else { years };
+        for vehicle in chosen {
+            shapes.entry(check::geometry_key(library, &vehicle)).or_default().push(vehicle);
+        }
     }
-    let count: usize = shapes.values().map(Vec::len).sum();
     output::note(format_args!(
         "{} of {}, {}",
-        output::count(count, "vehicle"),
-        output::count(models.len(), "model"),
+        output::count(shapes.values().map(Vec::len).sum::<usize>(), "vehicle"),
+        output::count(names, "model"),
         output::count(shapes.len(), "shape")
     ));
+    Ok(shapes.into_values().collect())
+}
 
+/// Prints every finding as a line (vehicle, rule, detail, separated by tabs) and how many there were of each.
+pub fn check_vehicles(config: &LocalConfig, arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
+    let library = Library::open(config.sheets.as_deref())?;
+    if arguments.surface.surfaces {
+        let shapes = match arguments.surface.mesh.is_empty() {
+            true => chosen_shapes(&library, arguments)?,
+            false => Vec::new(),
+        };
+        return measure_surfaces(&library, &shapes, &arguments.surface);
+    }
+    let shapes = chosen_shapes(&library, arguments)?;
+    let count: usize = shapes.iter().map(Vec::len).sum();
     let reference = Rig::built_in()?.reference_diagonal_m;
     let counts: Mutex<BTreeMap<&'static str, usize>> = Mutex::default();
-    let shapes: Vec<Vec<&Vehicle>> = shapes.into_values().collect();
     let progress = Progress::new(shapes.len());
     shapes.par_iter().try_for_each(|alike| {
-        for finding in check::check(&library, alike[0], reference) {
+        for finding in check::check(&library, &alike[0], reference) {
             output::line(format_args!("{}\t{}\t{}", alike[0].key(), finding.rule, finding.detail))?;
             *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(finding.rule).or_default() += alike.len();
         }

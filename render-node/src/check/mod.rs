@@ -5,6 +5,7 @@
 
 pub mod likeness;
 pub(crate) mod raster;
+pub mod surfaces;
 
 use crate::studio::Camera;
 use crate::studio::camera::bounds;

@@ -14,7 +14,7 @@ use super::morph::Stance;
 use super::motorcycle::motorcycle;
 use super::open_top::windscreen_frame;
 use super::parts::placing::add_all;
-use super::regions::{BodyGround, Divider};
+use super::regions::{BodyGround, Divider, EdgeStray};
 use super::sheet::{Sheet, SheetError, SolidRole};
 use super::skin::Skin;
 use super::surface_net;
@@ -40,11 +40,25 @@ const BEHIND_TYRE_M: f32 = 0.09;
 ///
 /// The same vehicle and library always give the same mesh. Errors when no template fits its body or the template is faulty.
 pub fn build(library: &Library, vehicle: &Vehicle) -> Result<VehicleMesh, VehicleError> {
+    Ok(built(library, vehicle, false)?.0)
+}
+
+/// The same mesh, and how far the edges between its body's materials lie from the curves they were drawn by; none of what is not built from
+/// a sheet.
+pub fn build_and_judge(library: &Library, vehicle: &Vehicle) -> Result<(VehicleMesh, Vec<EdgeStray>), VehicleError> {
+    built(library, vehicle, true)
+}
+
+fn built(
+    library: &Library,
+    vehicle: &Vehicle,
+    judges_edges: bool,
+) -> Result<(VehicleMesh, Vec<EdgeStray>), VehicleError> {
     if vehicle.body.is_two_wheeler() {
-        return Ok(motorcycle(vehicle));
+        return Ok((motorcycle(vehicle), Vec::new()));
     }
     if let Some(kind) = machine::machine_of(vehicle) {
-        return Ok(machine::build(kind, vehicle));
+        return Ok((machine::build(kind, vehicle), Vec::new()));
     }
     let sheet = library
         .dressed(vehicle)?
@@ -53,7 +67,7 @@ pub fn build(library: &Library, vehicle: &Vehicle) -> Result<VehicleMesh, Vehicl
     // A catalog that is wrong by a factor must not take memory by its cube.
     let held = |mm: u32, drawn: f32| (mm as f32 * 0.001).clamp(drawn * 0.55, drawn * 1.7);
     let dimensions = [held(d.length_mm, size.length), held(d.width_mm, size.width), held(d.height_mm, size.height)];
-    Ok(build_sheet(&sheet, dimensions, d.wheelbase_mm as f32 * 0.001))
+    Ok(built_sheet(&sheet, dimensions, d.wheelbase_mm as f32 * 0.001, judges_edges))
 }
 
 /// Where the drawing's and the vehicle's axles are. Overhangs keep the drawing's ratio; tyres grow with the vehicle,
@@ -86,6 +100,15 @@ fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> 
 
 /// Builds a sheet at given dimensions (length, width, height; metres).
 pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> VehicleMesh {
+    built_sheet(sheet, dimensions, wheelbase, false).0
+}
+
+fn built_sheet(
+    sheet: &Sheet,
+    dimensions: [f32; 3],
+    wheelbase: f32,
+    judges_edges: bool,
+) -> (VehicleMesh, Vec<EdgeStray>) {
     let (drawn, real) = stances(sheet, dimensions, wheelbase);
     let arch =
         |x: f32| Arch { x, z: real.hub_z, radius: real.hub_z + sheet.wheels.arch_gap, power: sheet.wheels.arch_power };
@@ -117,15 +140,16 @@ pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> Vehic
     let well_y = wheels.outer_y.map(|outer| outer - wheels.spec.width - BEHIND_TYRE_M);
     let body = || {
         let mut divider = Divider::new(Skin::new(half, &BodyGround(&field)), &field, sheet);
+        divider.strays = judges_edges.then(Vec::new);
         divider.divide(well_y);
         let mut mesh = depth::surfaces(&divider.skin, &divider.parts, &field, arches, well_y);
         solids(sheet, &field, &mut mesh);
         add_all(&mut mesh, &windscreen_frame(sheet, &field));
-        with_mirror_image(mesh)
+        (with_mirror_image(mesh), divider.strays.unwrap_or_default())
     };
-    let (mut whole, parts) = rayon::join(body, || dress::dressing(sheet, &field, real, &wheels));
+    let ((mut whole, strays), parts) = rayon::join(body, || dress::dressing(sheet, &field, real, &wheels));
     add_all(&mut whole, &parts);
-    whole
+    (whole, strays)
 }
 
 /// Solids that are meshed by themselves.

@@ -9,8 +9,11 @@ use super::sheet::{Drawing, DrawnIn};
 /// Fine enough for lamps, whose smallest radii are about 1 cm.
 const CURVE_STEP_M: f32 = 0.006;
 
+/// Finer than anything that is seen: for judging what the other made of a curve.
+const EXACT_STEP_M: f32 = 0.001;
+
 /// The curve of a drawing, mirrored where it says so.
-fn outline_of(drawing: &Drawing) -> Outline {
+fn outline_of(drawing: &Drawing, step_m: f32) -> Outline {
     let mut points = drawing.curve.clone();
     if drawing.mirror {
         let flip = |p: &ControlPoint| match drawing.view {
@@ -19,7 +22,7 @@ fn outline_of(drawing: &Drawing) -> Outline {
         };
         points.extend(drawing.curve.iter().rev().map(flip));
     }
-    Outline::drawn(&points, CURVE_STEP_M)
+    Outline::drawn(&points, step_m)
 }
 
 /// Where a point of sheet space falls in a view: place on paper, and place along the axis looked along.
@@ -47,6 +50,8 @@ pub struct FieldDrawing {
     view: DrawnIn,
     pub bowed: bool,
     grid: DistanceGrid,
+    /// The curve itself, where it is to be told from what the grid makes of it.
+    exact: Option<Outline>,
     low: Vec2,
     high: Vec2,
     pub range: [f32; 2],
@@ -54,21 +59,30 @@ pub struct FieldDrawing {
 
 impl FieldDrawing {
     pub fn new(drawing: &Drawing, length: f32, height: f32) -> Self {
-        let outline = outline_of(drawing);
+        let outline = outline_of(drawing, CURVE_STEP_M);
         let (low, high) = outline.bounds();
         let range = range_of(drawing, length, height);
         // Lamps and badges need their corners; a door does not.
         let extent = high - low;
         let step_m = (extent.max_element() / 80.0).min(extent.min_element() / 6.0).clamp(0.002, 0.008);
         let grid = DistanceGrid::new(&outline, step_m, 0.06);
-        Self { view: drawing.view, bowed: drawing.bowed, grid, low, high, range }
+        Self { view: drawing.view, bowed: drawing.bowed, grid, exact: None, low, high, range }
+    }
+
+    /// Asks the curve itself, which is slow.
+    pub fn exact(drawing: &Drawing, length: f32, height: f32) -> Self {
+        Self { exact: Some(outline_of(drawing, EXACT_STEP_M)), ..Self::new(drawing, length, height) }
     }
 
     /// Distance to the curve on paper and beyond the range; both negative inside. `p` in sheet space with y >= 0.
     pub fn distances(&self, p: Vec3) -> (f32, f32) {
         let (on_paper, along) = seen(self.view, p);
         let outside = (self.low - on_paper).max(on_paper - self.high).max(Vec2::ZERO).length();
-        let curve = if outside > 0.05 { outside } else { self.grid.distance(on_paper) };
+        let curve = match &self.exact {
+            Some(outline) => outline.distance(on_paper),
+            None if outside > 0.05 => outside,
+            None => self.grid.distance(on_paper),
+        };
         (curve, (self.range[0] - along).max(along - self.range[1]))
     }
 

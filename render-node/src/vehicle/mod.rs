@@ -8,6 +8,7 @@ pub(crate) mod curve;
 pub(crate) mod depth;
 pub(crate) mod drawing;
 pub(crate) mod dress;
+pub mod exported;
 pub(crate) mod face;
 pub(crate) mod library;
 pub(crate) mod machine;
@@ -24,6 +25,7 @@ pub(crate) mod surface_net;
 pub mod typical;
 mod variation;
 
-pub use build::{VehicleError, build};
+pub use build::{VehicleError, build, build_and_judge};
 pub use library::{Library, LibraryError};
 pub use mesh::{Material, Surface, VehicleMesh};
+pub use regions::EdgeStray;

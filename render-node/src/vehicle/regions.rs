@@ -9,8 +9,8 @@ use super::body_field::{BodyField, Sheets};
 use super::drawing::FieldDrawing;
 use super::mesh::Material;
 use super::outline::Outline;
-use super::sheet::{DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
-use super::skin::{Ground, PartId, Skin};
+use super::sheet::{Drawing, DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
+use super::skin::{Ground, PartId, Skin, border};
 
 /// Drawings narrower than this get smaller triangles first: it is about the side of a grid cell.
 const NARROW_M: f32 = 0.03;
@@ -54,10 +54,24 @@ impl Ground<Sheets> for BodyGround<'_> {
     }
 }
 
+/// A piece of an edge as it is seen, and how far it lies from the curve that it was drawn by.
+#[derive(Debug, Clone, Copy)]
+pub struct EdgeStray {
+    pub stray_m: f32,
+    pub length_m: f32,
+}
+
+/// An end of an edge farther from a line than this was cut along another.
+const ON_LINE_M: f32 = 0.001;
+
 /// The skin of a body being divided.
 pub struct Divider<'a> {
     pub skin: Skin<Sheets>,
     pub parts: Vec<Part>,
+    /// Every edge's pieces, if they are to be judged; those that a later part covers are among them.
+    pub strays: Option<Vec<EdgeStray>>,
+    /// The present region's curve itself, when edges are judged.
+    exact: Option<Scalar<'a>>,
     field: &'a BodyField,
     sheet: &'a Sheet,
 }
@@ -65,7 +79,8 @@ pub struct Divider<'a> {
 impl<'a> Divider<'a> {
     /// Part 0 is paint.
     pub fn new(skin: Skin<Sheets>, field: &'a BodyField, sheet: &'a Sheet) -> Self {
-        Self { skin, parts: vec![Part { material: Material::Paint, shape: PartShape::Skin }], field, sheet }
+        let paint = Part { material: Material::Paint, shape: PartShape::Skin };
+        Self { skin, parts: vec![paint], strays: None, exact: None, field, sheet }
     }
 
     /// Everything the sheet says, in order.
@@ -77,10 +92,12 @@ impl<'a> Divider<'a> {
         let mut regions: Vec<&Region> =
             [&sheet.region, &sheet.front.region, &sheet.rear.region].into_iter().flatten().collect();
         regions.sort_by_key(|region| region.layer);
-        let drawn: Vec<_> = regions.par_iter().map(|region| drawn_scalar(region, sheet)).collect();
+        let drawn: Vec<_> = regions.par_iter().map(|region| drawn_scalar(region, sheet, FieldDrawing::new)).collect();
         for (region, (scalar, narrowest)) in regions.into_iter().zip(drawn) {
+            self.exact = self.strays.as_ref().map(|_| drawn_scalar(region, sheet, FieldDrawing::exact).0);
             self.region(region, &scalar, narrowest);
         }
+        self.exact = None;
         self.arches(well_y);
     }
 
@@ -98,6 +115,10 @@ impl<'a> Divider<'a> {
     fn claim(&mut self, scalar: &Scalar<'_>, [low, high]: [f32; 2], part: PartId, over: &[Material]) {
         let allowed = self.allowed(over);
         self.skin.claim(scalar, [low, high], part, &|own| allowed[own as usize], &BodyGround(self.field));
+        if let Some(strays) = &mut self.strays {
+            let exact = self.exact.as_ref().unwrap_or(scalar);
+            strays.extend(edge_strays(&self.skin, part, [low, high], scalar, exact, self.field));
+        }
     }
 
     /// All below the sill, and what looks straight down a little above it.
@@ -221,11 +242,44 @@ impl<'a> Divider<'a> {
     }
 }
 
+/// The pieces of a part's border that were cut along one of the levels of `scalar`, against those of `exact`.
+fn edge_strays(
+    skin: &Skin<Sheets>,
+    part: PartId,
+    levels: [f32; 2],
+    scalar: &Scalar<'_>,
+    exact: &Scalar<'_>,
+    field: &BodyField,
+) -> Vec<EdgeStray> {
+    let own = skin.triangles.iter().zip(&skin.part).filter(|(_, of)| **of == part).map(|(triangle, _)| triangle);
+    let pieces = border(own).into_iter().flat_map(|(a, b)| {
+        let at = |i: u32| (skin.positions[i as usize], &skin.info[i as usize]);
+        let ((from, from_info), (to, to_info)) = (at(a), at(b));
+        let is_on = |level: &f32| {
+            let ends = [scalar(from, from_info), scalar(to, to_info)];
+            ends.into_iter().all(|value| (value - level).abs() < ON_LINE_M)
+        };
+        let level = levels.into_iter().find(is_on);
+        // Four places of a piece; its second end is the next one's first.
+        let places = level.into_iter().flat_map(move |level| [0.0, 0.25, 0.5, 0.75].map(|share| (level, share)));
+        places.map(move |(level, share)| {
+            let p = from.lerp(to, share);
+            let stray_m = (exact(p, &field.sheets(p)) - level).abs();
+            EdgeStray { stray_m, length_m: from.distance(to) * 0.25 }
+        })
+    });
+    pieces.collect()
+}
+
 /// A region's curve and limits as a scalar over the skin: negative inside.
 ///
 /// The second value is the shorter side of what is drawn.
-fn drawn_scalar<'a>(region: &Region, sheet: &Sheet) -> (Scalar<'a>, f32) {
-    let field_drawing = |drawing| FieldDrawing::new(drawing, sheet.size.length, sheet.size.height);
+fn drawn_scalar<'a>(
+    region: &Region,
+    sheet: &Sheet,
+    ready: fn(&Drawing, f32, f32) -> FieldDrawing,
+) -> (Scalar<'a>, f32) {
+    let field_drawing = |drawing| ready(drawing, sheet.size.length, sheet.size.height);
     let drawing = field_drawing(&region.at);
     let within = region.within.as_ref().map(field_drawing);
     let narrowest = drawing.narrowest();

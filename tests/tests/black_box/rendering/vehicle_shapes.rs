@@ -58,3 +58,31 @@ fn what_does_not_hold_is_a_line_and_what_is_no_vehicle_an_error() {
     let (good, _, error) = check("volkswagen golf 2015\n", &[]);
     assert!(!good && error.contains("volkswagen golf 2015"), "{error}");
 }
+
+#[test]
+fn how_a_body_reflects_is_a_line_of_figures_and_a_picture() {
+    let golf = "volkswagen\tgolf\t2015\tpassenger-car\thatchback\t4249\t1791\t1440\t2629\n";
+    let scooter = "vespa\tgts\t2015\tmotorcycle\tscooter\t1950\t740\t1170\t1370\n";
+    let (good, table, notes) = check(&format!("{golf}{scooter}"), &["--surfaces"]);
+    assert!(good && notes.contains("1 shape without a body left out"), "{notes}");
+    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(lines[0][..3], ["vehicle", "kind", "side waves /m"], "{table}");
+    assert_eq!(lines[1][..2], ["volkswagen/golf/2015", "hatchback"], "{table}");
+    assert!(lines.iter().all(|line| line.len() == lines[0].len()), "{table}");
+    assert_eq!(lines.last().unwrap()[1], "hatchback", "{table}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("golf.png");
+    let arguments = ["--surfaces", "--json", "--bounds", "--picture", picture.to_str().unwrap()];
+    let (good, rows, notes) = check(golf, &arguments);
+    let row: serde_json::Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
+    assert!(row["surfaces"]["side"]["waves_per_m"].as_f64().unwrap() > 0.0, "{row}");
+    // Only what is beyond its bounds makes the command fail.
+    assert_eq!(good, row["beyond_bounds"].as_array().unwrap().is_empty(), "{row} {notes}");
+    assert!(std::fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
+
+    let (good, _, error) = check(golf, &["--bounds"]);
+    assert!(!good && error.contains("--surfaces"), "{error}");
+    let (good, _, error) = check(scooter, &["--surfaces", "--picture", picture.to_str().unwrap()]);
+    assert!(!good && error.contains("a picture is of one body, not of 0"), "{error}");
+}

@@ -1,0 +1,110 @@
+//! What good bodies have, by kind of body: the table `bounds.toml`.
+
+use super::{Aspect, Figure, Surfaces};
+use cyclorama_core::BodyClass;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Bodies that are held to the same bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    Saloon,
+    Hatchback,
+    Estate,
+    Suv,
+    SportsCar,
+    Pickup,
+    Van,
+    Truck,
+}
+
+impl Kind {
+    /// None for what has no body of sheet metal to speak of.
+    pub fn of(body: BodyClass) -> Option<Kind> {
+        match body {
+            BodyClass::Sedan | BodyClass::Fastback => Some(Kind::Saloon),
+            BodyClass::Hatchback => Some(Kind::Hatchback),
+            BodyClass::Wagon => Some(Kind::Estate),
+            BodyClass::Suv | BodyClass::OffRoader => Some(Kind::Suv),
+            BodyClass::Coupe | BodyClass::Convertible => Some(Kind::SportsCar),
+            BodyClass::Pickup => Some(Kind::Pickup),
+            BodyClass::Van | BodyClass::Minivan => Some(Kind::Van),
+            BodyClass::Truck | BodyClass::Bus => Some(Kind::Truck),
+            BodyClass::Motorcycle
+            | BodyClass::Scooter
+            | BodyClass::Trailer
+            | BodyClass::Rickshaw
+            | BodyClass::Other => None,
+        }
+    }
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Saloon => "saloon",
+            Kind::Hatchback => "hatchback",
+            Kind::Estate => "estate",
+            Kind::Suv => "suv",
+            Kind::SportsCar => "sports-car",
+            Kind::Pickup => "pickup",
+            Kind::Van => "van",
+            Kind::Truck => "truck",
+        }
+    }
+}
+
+/// Most of a figure, or least where more is better.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Bounds(BTreeMap<Kind, BTreeMap<Aspect, BTreeMap<Figure, f32>>>);
+
+impl Bounds {
+    pub fn built_in() -> Result<Bounds, toml::de::Error> {
+        toml::from_str(include_str!("bounds.toml"))
+    }
+
+    /// None where anything goes.
+    pub fn of(&self, kind: Kind, aspect: Aspect, figure: Figure) -> Option<f32> {
+        self.0.get(&kind)?.get(&aspect)?.get(&figure).copied()
+    }
+
+    /// The figures of a body that are beyond its kind's bounds. What could not be measured is within them.
+    pub fn broken(&self, kind: Kind, surfaces: &Surfaces) -> Vec<(Aspect, Figure)> {
+        let bounded = self.0.get(&kind).into_iter().flatten();
+        let bounded =
+            bounded.flat_map(|(aspect, figures)| figures.iter().map(|(figure, bound)| (*aspect, *figure, *bound)));
+        let broken = bounded.filter(|(aspect, figure, bound)| {
+            surfaces.get(*aspect, *figure).is_some_and(|value| !is_within(*figure, value, *bound))
+        });
+        broken.map(|(aspect, figure, _)| (aspect, figure)).collect()
+    }
+}
+
+fn is_within(figure: Figure, value: f32, bound: f32) -> bool {
+    if figure.more_is_better() { value >= bound } else { value <= bound }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_bounds_and_what_is_beyond_them_is_told() {
+        let bounds = Bounds::built_in().unwrap();
+        for body in BodyClass::ALL {
+            if let Some(kind) = Kind::of(*body) {
+                assert!(bounds.of(kind, Aspect::Side, Figure::ExtrudedPercent).is_some(), "{kind:?}");
+                assert!(bounds.of(kind, Aspect::Side, Figure::AreaM2).is_none(), "{kind:?}");
+            }
+        }
+        let with = |extruded: f32, saddle: f32| {
+            let side = [(Figure::ExtrudedPercent, extruded), (Figure::SaddlePercent, saddle)];
+            Surfaces(BTreeMap::from([(Aspect::Side, BTreeMap::from(side))]))
+        };
+        let saddle = bounds.of(Kind::Saloon, Aspect::Side, Figure::SaddlePercent).unwrap();
+        assert_eq!(bounds.broken(Kind::Saloon, &with(0.0, 100.0)), []);
+        assert_eq!(
+            bounds.broken(Kind::Saloon, &with(99.0, saddle - 0.1)),
+            [(Aspect::Side, Figure::ExtrudedPercent), (Aspect::Side, Figure::SaddlePercent)]
+        );
+    }
+}
