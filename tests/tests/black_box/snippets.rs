@@ -33,12 +33,13 @@ enum How {
 }
 
 const BLOCKS: &[(&str, &[How])] = &[
-    ("CONTRIBUTING.md", &[How::Cargo]),
+    ("CONTRIBUTING.md", &[How::Cargo, How::Cargo]),
     ("README.md", &[How::Make, How::Run, How::Tree]),
     ("control-plane/templates/agents.md", &[How::Elsewhere("tests/tests/black_box/machines.rs"); 8]),
     ("docs/architecture.md", &[How::Drawing]),
     ("docs/command-line.md", &[How::Login, How::Run, How::Run, How::Run, How::Run, How::Run, How::Run]),
     ("docs/drawing-vehicles.md", &[How::Sheet, How::Run]),
+    ("docs/surfaces.md", &[How::Run]),
     ("sdk/python/README.md", &[How::Elsewhere("sdk/python/tests/test_readme.py")]),
     ("sdk/rust/README.md", &[How::Elsewhere("tests/src/bin/cyclorama-sdk-scenarios/quick_start.rs")]),
     ("sdk/typescript/README.md", &[How::Elsewhere("sdk/typescript/tests/readme.test.mjs")]),
@@ -238,6 +239,9 @@ on_both_databases! {
                         for name in text.split_whitespace().filter_map(|word| word.strip_suffix("::")) {
                             let found = folders.iter().any(|folder| folder.join(name).exists() || folder.join(format!("{name}.rs")).exists());
                             assert!(found, "{file}: there are no tests `{name}`");
+                        }
+                        for program in text.split("--test ").skip(1).filter_map(|rest| rest.split_whitespace().next()) {
+                            assert!(root().join("tests/tests").join(program).exists(), "{file}: there is no test program `{program}`");
                         }
                     }
                     How::Tree => {
