@@ -99,7 +99,8 @@ fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> 
 }
 
 /// Builds a sheet at given dimensions (length, width, height; metres).
-pub fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> VehicleMesh {
+#[cfg(test)]
+fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> VehicleMesh {
     built_sheet(sheet, dimensions, wheelbase, false).0
 }
 
