@@ -35,7 +35,8 @@ on_both_databases! {
         for (child, parent) in calls.into_iter().chain(stages.map(|stage| (stage, render))) {
             let child = spans.iter().find(|span| span.name == child && span.parent_id == parent.span_id);
             let child = child.unwrap_or_else(|| panic!("no `{child:?}` inside `{}`: {spans:#?}", parent.name));
-            assert!(child.nanoseconds <= parent.nanoseconds, "{child:?} outlasts {parent:?}");
+            // The client may have its picture before the node has the answer to its result.
+            assert!(child.name == "render" || child.nanoseconds <= parent.nanoseconds, "{child:?} outlasts {parent:?}");
         }
         assert!(named(&spans, "gbuffer").nanoseconds > 1_000_000, "a stage lasts as long as it took");
         let told = format!("{:?}", collector.spans());
