@@ -1,4 +1,4 @@
-//! What a key may be used for.
+//! Scopes of API keys: each allows a group of requests.
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;

@@ -21,7 +21,7 @@ pub struct Listed {
     pub state: ListedState,
 }
 
-/// What an address in the list is at this moment.
+/// The state of a listed address at the time of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListedState {
     Active,

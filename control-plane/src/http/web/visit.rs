@@ -347,7 +347,7 @@ pub enum Grant {
     Account(String),
 }
 
-/// What the cookies of a request for a picture grant.
+/// The access to a picture that a session or visitor cookie gives; `None` when neither is known.
 pub async fn grant(app: &App, headers: &HeaderMap) -> Result<Option<Grant>, Problem> {
     let (session_name, visitor_name) = (cookie_name(app, SESSION_COOKIE), cookie_name(app, VISITOR_COOKIE));
     let cookies = cookies_of(headers);

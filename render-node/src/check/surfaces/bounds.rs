@@ -1,4 +1,4 @@
-//! What good bodies have, by kind of body: the table `bounds.toml`.
+//! The bounds of the figures for each kind of body, read from `bounds.toml`.
 
 use super::{Aspect, Figure, Surfaces};
 use cyclorama_core::BodyClass;

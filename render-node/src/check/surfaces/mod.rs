@@ -1,5 +1,5 @@
 //! How a body's painted surfaces would reflect: figures that tell sheet metal drawn by a stylist from planes with ribs and fillets.
-//! What each means, and what good bodies have, is in `docs/surfaces.md`.
+//! `docs/surfaces.md` defines each figure and says which values good bodies have.
 //!
 //! No graphics device: the body is seen from the side, from above and from the front in parallel projection (`sight`), cut into panels
 //! whose points know what they mirror and how they are curved (`panel`), and measured along lines (`lines`).
@@ -55,7 +55,7 @@ impl Aspect {
     }
 }
 
-/// What is measured of each aspect. Shares are of the area of its panels.
+/// A figure that is measured for each aspect. Shares are shares of the area of its panels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
@@ -121,7 +121,7 @@ impl Figure {
         }
     }
 
-    /// Of how much the section changes, and of saddles, which lie between a haunch and a waist; of all else less is better.
+    /// Whether a larger value is better: true for the change of the section and for saddles, which lie between a haunch and a waist.
     pub const fn more_is_better(self) -> bool {
         matches!(self, Figure::ChangeAlongDegreesPerM | Figure::SaddlePercent)
     }
@@ -216,7 +216,7 @@ fn edges(strays: &[EdgeStray]) -> Option<Figures> {
     Some(BTreeMap::from([(Figure::StrayMm, stray), (Figure::WorstStrayMm, worst)]))
 }
 
-/// Of values with their weights: this share of the weight lies below.
+/// The weighted quantile: the smallest of the (value, weight) pairs' values at or below which `share` of the weight lies.
 fn below(mut weighted: Vec<(f32, f32)>, share: f64) -> Option<f32> {
     weighted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let wanted = share * weighted.iter().map(|(_, weight)| f64::from(*weight)).sum::<f64>();

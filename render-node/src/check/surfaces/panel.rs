@@ -1,6 +1,6 @@
 //! The painted panels in a sight, and how each of their points mirrors its surroundings and is curved.
 //!
-//! What a point mirrors is told by one angle: the elevation of the mirrored ray about a strip of light at infinity that runs along the
+//! One angle says what a point mirrors: the elevation of the mirrored ray about a strip of light at infinity that runs along the
 //! sight's horizontal axis. Lines of one angle are the edges of such strips' images, which is what an eye reads a panel's shape from.
 
 use super::sight::{Pixel, Sight};
@@ -18,7 +18,7 @@ const BREAK_RADIUS_M: f32 = 0.0143;
 const BREAK_STEP_M: f32 = 0.012;
 /// Standard deviation of the Gaussian by which a panel is smoothed: finer ripples are a mesh's, not a shape's.
 const SMOOTHED_OVER_M: f32 = 0.006;
-/// What is left out along a panel's border, where smoothing has neighbours on one side only.
+/// Points nearer to a panel's border than this are left out, because smoothing has neighbours on one side only there.
 const BORDER_M: f32 = 0.008;
 
 /// What is called extruded: the angle changes by less than this along the strip.
