@@ -106,7 +106,9 @@ pub struct BodyField {
     k_top: f32,
     k_front: f32,
     k_rear: f32,
-    haunches: [super::sheet::Haunch; 2],
+    /// Front and rear.
+    haunches: [f32; 2],
+    waist: f32,
     ridges: Vec<super::sheet::Ridge>,
     creases: Vec<PressedLine>,
     greenhouse: DistanceGrid,
@@ -130,6 +132,27 @@ pub struct BodyField {
 }
 
 const PROFILE_GRID_M: f32 = 0.01;
+/// Lengths over which plan, section and width of the greenhouse are averaged: what is drawn by a handful of points is not fair between them.
+const FAIRING_M: f32 = 0.14;
+/// The same for the section of the flank, whose curvature is to be spread over its whole height.
+const SECTION_FAIRING_M: f32 = 0.32;
+/// Half length of a haunch, as a share of the wheelbase.
+const HAUNCH_REACH: f32 = 0.66;
+/// Where on the flank the front and the rear haunch stand out most, and how far they reach from there; 0 is the sill, 1 the belt.
+const HAUNCH_HEIGHTS: [[f32; 2]; 2] = [[0.62, 0.8], [0.78, 0.85]];
+/// Up to where the waist is as deep as at the sill, and from where on there is none.
+const WAIST_HEIGHT: [f32; 2] = [0.0, 1.0];
+/// How far the crests of the front wings stand above the bonnet over the wheels.
+const WING_CREST_M: f32 = 0.012;
+/// By which share the crown of the bonnet grows from the windscreen to the nose.
+const NOSE_CROWN: f32 = 0.8;
+/// By which share the crown of the roof grows from its middle to its ends.
+const CROWN_GROWTH: f32 = 0.5;
+/// The least share of a crease over which each of its ends fades out.
+const CREASE_FADE: f32 = 0.35;
+/// How much faster than straight the sides of the greenhouse turn inwards from a little below the belt on, per metre: they would dent the doors
+/// from inside.
+const TUCK_PER_M: f32 = 10.0;
 /// By how much a grid of distances may be too small.
 const SPLINE_ERROR_M: f32 = 0.002;
 
@@ -148,6 +171,8 @@ impl BodyField {
         let roof = drawn.fitted(low, Vec2::new(high.x, house.top.unwrap_or(size.height)));
         let k_body = Table::drawn(&house.k_body);
         let middle = roof.points().iter().max_by(|a, b| a.y.total_cmp(&b.y)).map_or(0.0, |p| p.x);
+        let belt = Table::drawn(&body.belt);
+        let flank_height = (belt.at(0.5 * size.length) - body.sill).max(0.2);
         let lift = |relief: &super::sheet::Relief| Lift {
             at: FieldDrawing::new(&relief.at, size.length, size.height),
             height: relief.height,
@@ -164,9 +189,9 @@ impl BodyField {
             axles: [sheet_stance.front_axle_x, sheet_stance.rear_axle_x],
             hub_z: sheet_stance.hub_z,
             profile: DistanceGrid::new(&profile, PROFILE_GRID_M, 0.15),
-            plan: Table::drawn(&body.plan),
-            belt: Table::drawn(&body.belt),
-            section: Table::drawn(&body.section),
+            plan: Table::drawn(&body.plan).faired(FAIRING_M),
+            belt,
+            section: Table::drawn(&body.section).convex().faired(SECTION_FAIRING_M / flank_height),
             sill: body.sill,
             bow_front: body.bow_front,
             bow_rear: body.bow_rear,
@@ -176,10 +201,11 @@ impl BodyField {
             k_front: body.k_front,
             k_rear: body.k_rear,
             haunches: [body.haunch_front, body.haunch_rear],
+            waist: body.waist,
             ridges: body.ridge.clone(),
             creases: sheet.crease.iter().map(pressed_line).collect(),
             greenhouse: DistanceGrid::new(&roof, PROFILE_GRID_M, 0.15),
-            greenhouse_width: Table::drawn(&house.width),
+            greenhouse_width: Table::drawn(&house.width).faired(FAIRING_M),
             tumblehome: house.tumblehome,
             tumblehome_growth: house.tumblehome_growth,
             greenhouse_crown: house.crown,
@@ -296,13 +322,18 @@ impl BodyField {
         let (body_x, g) = self.bowed_x(q);
         let belt = self.belt.at(q.x);
 
-        let mut profile_z = q.z + self.crown.at(q.x) * u2 * step((q.z - self.sill) / 0.45);
+        let crown = self.crown.at(q.x) * (0.8 + NOSE_CROWN * (1.0 - step(q.x / self.greenhouse_x[0].max(0.1))));
+        let mut profile_z = q.z + crown * u2 * step((q.z - self.sill) / 0.45);
         for ridge in &self.ridges {
-            let across = bump((q.y - ridge.y) / ridge.reach);
+            // The other side's counts as well where they meet in the middle.
+            let across = bump((q.y - ridge.y) / ridge.reach) + bump((q.y + ridge.y) / ridge.reach);
             if across > 0.0 {
                 profile_z -= ridge.height * across * plateau(q.x, ridge.x) * step((q.z - self.sill) / 0.45);
             }
         }
+        profile_z -= WING_CREST_M
+            * bump((q.x - self.axles[0]) / (0.5 * (self.axles[1] - self.axles[0])))
+            * bump((u - 0.8) / 0.45);
         let profile = self.profile.distance(Vec2::new(body_x, profile_z));
         let side = q.y - self.flank(p, q, belt);
         let low = 1.0 - step((q.z - (belt - 0.24)) / 0.22);
@@ -319,13 +350,17 @@ impl BodyField {
         let to_front = 1.0 - step((q.x - start) / (middle - start).max(0.1));
         let to_rear = 1.0 - step((end - q.x) / (end - middle).max(0.1));
         let greenhouse_x = q.x - self.windscreen_bow * g * to_front + self.backlight_bow * g * to_rear;
-        Vec2::new(greenhouse_x, q.z + self.greenhouse_crown * body.u2)
+        // Rounder towards screen and backlight than over the front seats.
+        let crown = self.greenhouse_crown * (0.75 + CROWN_GROWTH * (to_front + to_rear));
+        Vec2::new(greenhouse_x, q.z + crown * body.u2)
     }
 
     /// Profile and side of the greenhouse.
     fn greenhouse_sheets(&self, body: &BodySheet, place: Vec2) -> [f32; 2] {
         let above = body.at.z - body.belt;
-        let lean = self.tumblehome * above * (1.0 + self.tumblehome_growth * above.max(0.0));
+        let below = (above + 0.04).min(0.0);
+        let lean =
+            self.tumblehome * above * (1.0 + self.tumblehome_growth * above.max(0.0)) + TUCK_PER_M * below * below;
         let side = body.at.y - (self.greenhouse_width.at(body.at.x) * self.half_width - lean);
         [self.greenhouse.distance(place), side]
     }
@@ -334,12 +369,7 @@ impl BodyField {
     fn flank(&self, p: Vec3, q: Vec3, belt: f32) -> f32 {
         let t = ((q.z - self.sill) / (belt - self.sill).max(0.2)).clamp(-0.6, 1.4);
         let mut y = self.plan.at(q.x) * self.half_width - self.section.at(t);
-        let lower = 1.0 - step((t - 0.45) / 0.5);
-        for (haunch, axle) in self.haunches.iter().zip(self.axles) {
-            if haunch.height != 0.0 {
-                y += haunch.height * bump((q.x - axle) / haunch.reach) * lower;
-            }
-        }
+        y += self.sweep(q.x, t);
         if self.lip_height > 0.0 && q.z < self.hub_z * 4.0 {
             // No arch is nearer than it is along x, which takes no root to know.
             for arch in self.arches.iter().filter(|arch| (p.x - arch.x).abs() < arch.radius + self.lip_width) {
@@ -361,6 +391,31 @@ impl BodyField {
             }
         }
         y
+    }
+
+    /// By how much the flank stands out at `x` and at the share `t` of its height: haunches over the wheels and the waist between them, which
+    /// run into each other, so that no two sections of a body are alike.
+    fn sweep(&self, x: f32, t: f32) -> f32 {
+        let [front, rear] = self.axles;
+        let wheelbase = rear - front;
+        let mut out = 0.0;
+        for ((height, axle), [middle, reach]) in self.haunches.iter().zip(self.axles).zip(HAUNCH_HEIGHTS) {
+            out += height * bump((x - axle) / (HAUNCH_REACH * wheelbase)) * bump((t - middle) / reach);
+        }
+        let [low, high] = WAIST_HEIGHT;
+        out - self.waist
+            * bump((x - 0.5 * (front + rear)) / (0.55 * wheelbase))
+            * (1.0 - step((t - low) / (high - low)))
+    }
+
+    /// Height above the nearest crest of a crease at a place in sheet space, where there is one.
+    pub fn above_crest(&self, index: usize, at: Vec3) -> Option<f32> {
+        let crease = &self.creases[index];
+        (plateau(at.x, crease.ends) > 0.05).then(|| at.z - crease.line.at(at.x))
+    }
+
+    pub fn crest_count(&self) -> usize {
+        self.creases.len()
     }
 
     /// y of the skin seen from the side at real (x, z), if there is any.
@@ -430,7 +485,7 @@ impl SolidField {
 fn pressed_line(crease: &Crease) -> PressedLine {
     let first = crease.line.first().map_or(0.0, |p| p.at.x);
     let last = crease.line.last().map_or(0.0, |p| p.at.x);
-    let fade = crease.fade.min((last - first) * 0.5);
+    let fade = crease.fade.max((last - first) * CREASE_FADE).min((last - first) * 0.5);
     PressedLine {
         line: Table::drawn(&crease.line),
         ends: [first, first + fade, last - fade, last],

@@ -140,7 +140,7 @@ fn built_sheet(
     let wheels = dress::wheel_places(sheet, &field, real);
     let well_y = wheels.outer_y.map(|outer| outer - wheels.spec.width - BEHIND_TYRE_M);
     let body = || {
-        let mut divider = Divider::new(Skin::new(half, &BodyGround(&field)), &field, sheet);
+        let mut divider = Divider::new(Skin::new(half, &BodyGround(&field)), &field, sheet, grid_m);
         divider.strays = judges_edges.then(Vec::new);
         divider.divide(well_y);
         let mut mesh = depth::surfaces(&divider.skin, &divider.parts, &field, arches, well_y);

@@ -3,6 +3,8 @@
 
 use glam::Vec2;
 
+use super::blend::bump;
+
 /// One control point of a drawn curve, written `[a, b]` or `[a, b, radius]` in a sheet (metres).
 ///
 /// A radius makes the point a corner: it becomes three control points, `radius` before, at, and `radius` after it.
@@ -129,6 +131,50 @@ impl Table {
             values.push(a.y + (b.y - a.y) * share);
         }
         Self { start: first.x, inverse_step: 1.0 / step, values }
+    }
+
+    /// The same table averaged over `reach` to both sides, weighted towards the middle; beyond its ends it counts as going on straight, so that
+    /// a straight line stays what it is.
+    pub fn faired(self, reach: f32) -> Self {
+        let last = self.values.len() as isize - 1;
+        let away = (reach * self.inverse_step).ceil() as isize;
+        if last < 2 || away < 1 {
+            return self;
+        }
+        let drawn = |i: isize| {
+            let value = |i: isize| self.values[i.clamp(0, last) as usize];
+            // Turned about the end point.
+            match i {
+                _ if i < 0 => 2.0 * value(0) - value(-i),
+                _ if i > last => 2.0 * value(last) - value(2 * last - i),
+                _ => value(i),
+            }
+        };
+        let weights: Vec<f32> = (-away..=away).map(|i| bump(i as f32 / (away + 1) as f32)).collect();
+        let total: f32 = weights.iter().sum();
+        let averaged = |i: isize| (-away..=away).zip(&weights).map(|(d, w)| w * drawn(i + d)).sum::<f32>() / total;
+        Self { values: (0..=last).map(averaged).collect(), ..self }
+    }
+
+    /// The largest convex table that is nowhere above this one: hollows of a flank whose inset it holds are filled.
+    pub fn convex(self) -> Self {
+        let mut hull: Vec<(usize, f32)> = Vec::new();
+        for (i, value) in self.values.iter().copied().enumerate() {
+            while let [.., (ai, a), (bi, b)] = hull[..]
+                && (b - a) * (i - ai) as f32 >= (value - a) * (bi - ai) as f32
+            {
+                hull.pop();
+            }
+            hull.push((i, value));
+        }
+        let mut values = self.values;
+        for pair in hull.windows(2) {
+            let [(ai, a), (bi, b)] = [pair[0], pair[1]];
+            for (step, value) in values[ai..bi].iter_mut().enumerate() {
+                *value = a + (b - a) * step as f32 / (bi - ai) as f32;
+            }
+        }
+        Self { values, ..self }
     }
 
     /// The largest value anywhere.

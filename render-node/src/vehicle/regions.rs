@@ -15,6 +15,11 @@ use super::skin::{Ground, PartId, Skin, border};
 /// Drawings narrower than this get smaller triangles first: it is about the side of a grid cell.
 const NARROW_M: f32 = 0.03;
 
+/// Sides of triangles along drawn edges, and how far from the edge they are held to that, as shares of a grid cell: the edge of a lamp is to
+/// look drawn, not cut from cells.
+const EDGE_SIDE_SHARE: f32 = 0.55;
+const EDGE_BAND_SHARE: f32 = 0.35;
+
 /// A part of the skin.
 #[derive(Debug, Clone)]
 pub struct Part {
@@ -74,17 +79,19 @@ pub struct Divider<'a> {
     exact: Option<Scalar<'a>>,
     field: &'a BodyField,
     sheet: &'a Sheet,
+    grid_m: f32,
 }
 
 impl<'a> Divider<'a> {
-    /// Part 0 is paint.
-    pub fn new(skin: Skin<Sheets>, field: &'a BodyField, sheet: &'a Sheet) -> Self {
+    /// Part 0 is paint; `grid_m` is the side of the grid cells that the skin was meshed with.
+    pub fn new(skin: Skin<Sheets>, field: &'a BodyField, sheet: &'a Sheet, grid_m: f32) -> Self {
         let paint = Part { material: Material::Paint, shape: PartShape::Skin };
-        Self { skin, parts: vec![paint], strays: None, exact: None, field, sheet }
+        Self { skin, parts: vec![paint], strays: None, exact: None, field, sheet, grid_m }
     }
 
     /// Everything the sheet says, in order.
     pub fn divide(&mut self, well_y: [f32; 2]) {
+        self.crests();
         self.underbody();
         self.cut_walls();
         self.glass();
@@ -118,6 +125,19 @@ impl<'a> Divider<'a> {
         if let Some(strays) = &mut self.strays {
             let exact = self.exact.as_ref().unwrap_or(scalar);
             strays.extend(edge_strays(&self.skin, part, [low, high], scalar, exact, self.field));
+        }
+    }
+
+    /// Edges of triangles along the crests of creases, which would be notched where triangles lie across them.
+    fn crests(&mut self) {
+        let field = self.field;
+        for index in 0..field.crest_count() {
+            let above = |_: Vec3, s: &Sheets| match field.above_crest(index, s.at) {
+                // Creases lie on the flanks, whose lower body is the skin.
+                Some(height) if s.at.y > 0.4 && s.body < 0.05 => height,
+                _ => 1.0,
+            };
+            self.skin.cut(&above, 0.0, &BodyGround(field));
         }
     }
 
@@ -177,11 +197,15 @@ impl<'a> Divider<'a> {
 
     /// `scalar` and `narrowest` are what [`drawn_scalar`] makes of it.
     fn region(&mut self, region: &Region, scalar: &Scalar<'a>, narrowest: f32) {
+        let ground = BodyGround(self.field);
         if narrowest < NARROW_M {
-            let ground = BodyGround(self.field);
             for _ in 0..2 {
                 self.skin.halve(scalar, NARROW_M * 0.6, narrowest * 0.7, &ground);
             }
+        }
+        for _ in 0..2 {
+            let to_edge = |p: Vec3, s: &Sheets| scalar(p, s).abs();
+            self.skin.halve(&to_edge, self.grid_m * EDGE_BAND_SHARE, self.grid_m * EDGE_SIDE_SHARE, &ground);
         }
         if let Some(edge) = region.edge {
             let part = self.add_part(edge.material, PartShape::Skin);

@@ -103,10 +103,13 @@ pub struct Body {
     pub k_top: f32,
     pub k_front: f32,
     pub k_rear: f32,
-    #[serde(default)]
-    pub haunch_front: Haunch,
-    #[serde(default)]
-    pub haunch_rear: Haunch,
+    /// How far the flank swells over the front and over the rear wheels, and is drawn in between them.
+    #[serde(default = "haunch_front")]
+    pub haunch_front: f32,
+    #[serde(default = "haunch_rear")]
+    pub haunch_rear: f32,
+    #[serde(default = "waist")]
+    pub waist: f32,
     /// Lengthwise swellings of hood and wings.
     #[serde(default)]
     pub ridge: Vec<Ridge>,
@@ -116,13 +119,16 @@ fn bow_reach() -> f32 {
     1.1
 }
 
-/// A broad swelling of the flank over a wheel.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Haunch {
-    pub height: f32,
-    /// Half length.
-    pub reach: f32,
+fn haunch_front() -> f32 {
+    0.026
+}
+
+fn haunch_rear() -> f32 {
+    0.034
+}
+
+fn waist() -> f32 {
+    0.03
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -306,7 +312,7 @@ fn matt_black() -> Material {
 }
 
 fn tuck() -> f32 {
-    0.018
+    0.008
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
