@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import onnx
 import torch
 from PIL import Image, ImageDraw
 
@@ -26,6 +27,8 @@ from network import LightNetwork
 
 CROP_PX, BATCH = 192, 8
 LEARNING_RATE, WARM_UP_STEPS = 1.5e-3, 100
+# Of a run that goes on from a trained model.
+LEARNING_RATE_FROM_START = 6e-4
 # Views of the evaluation set that a run is watched with; all of them are evaluate.py's affair.
 WATCHED_VIEWS = 36
 AVERAGE_DECAY = 0.99
@@ -59,9 +62,9 @@ def states(residual, flow: bool, random: np.random.Generator):
     return sample, time_
 
 
-def learning_rate(step, progress):
-    """Warm-up, then a cosine down to a fiftieth; `progress` is the share of the run that is over."""
-    return LEARNING_RATE * min(1.0, (step + 1) / WARM_UP_STEPS) * (0.02 + 0.49 * (1 + math.cos(math.pi * min(progress, 1))))
+def learning_rate(most, step, progress):
+    """Warm-up to `most`, then a cosine down to a fiftieth; `progress` is the share of the run that is over."""
+    return most * min(1.0, (step + 1) / WARM_UP_STEPS) * (0.02 + 0.49 * (1 + math.cos(math.pi * min(progress, 1))))
 
 
 def about_cpu() -> str:
@@ -84,6 +87,14 @@ def hardware(device: torch.device) -> str:
         return f"{torch.cuda.get_device_name(device)}, {precision}"
     names = [line.split(":")[1].strip() for line in about_cpu().splitlines() if line.startswith("model name")]
     return f"{torch.get_num_threads()} cores of {names[0] if names else 'a CPU'}, {precision}"
+
+
+def exported_weights(folder: Path) -> tuple[dict[str, torch.Tensor], list[float]]:
+    """The weights of a model folder that export.py wrote, and the scale of its residual."""
+    model = onnx.load(str(folder / "unet/model.onnx"))
+    arrays = {weight.name.removesuffix("_fp16"): onnx.numpy_helper.to_array(weight) for weight in model.graph.initializer}
+    weights = {name: torch.from_numpy(arrays[name].astype(np.float32)) for name in LightNetwork().state_dict()}
+    return weights, json.loads((folder / "unet/config.json").read_text())["residual_scale"]
 
 
 def predict(network, view, scale):
@@ -136,6 +147,7 @@ def main() -> None:
     arguments.add_argument("--work", type=Path, default=Path(__file__).parent / "work/run")
     arguments.add_argument("--regression", type=int, default=600, help="steps")
     arguments.add_argument("--flow", type=int, default=300, help="steps after it")
+    arguments.add_argument("--start", type=Path, help="a model folder to go on from, as for a studio whose light has changed; none starts from nothing")
     arguments.add_argument("--until", type=int, default=10**9, help="stop after this step of the run, whatever the schedule has left")
     arguments.add_argument("--minutes", type=float, default=1e9, help="the schedule is followed by time when this runs out first")
     arguments.add_argument("--evaluate-every", type=int, default=100)
@@ -152,11 +164,16 @@ def main() -> None:
     examples = Examples(views(options.data / "training"), CROP_PX)
     print(f"{len(examples.windows)} training views, {len(held_out)} held out; base", {k: round(v, 3) for k, v in base.items()}, flush=True)
 
-    network = LightNetwork().to(device, memory_format=torch.channels_last)
+    network, scale_list, most, started_from = LightNetwork(), examples.residual_scale(), LEARNING_RATE, None
+    if options.start:
+        state, scale_list = exported_weights(options.start)
+        network.load_state_dict(state)
+        most = LEARNING_RATE_FROM_START
+        started_from = json.loads((options.start / "cyclorama.lock.json").read_text())["id"]
+    network = network.to(device, memory_format=torch.channels_last)
     average = {name: value.clone() for name, value in network.state_dict().items()}
-    optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=most, betas=(0.9, 0.98), weight_decay=0.01)
     history, step, spent = {"loss": [], "quality": [], "base": base, "flow_steps": 0}, 0, 0.0
-    scale_list = examples.residual_scale()
     checkpoint = options.work / "checkpoint.pt"
     if checkpoint.exists():
         state = torch.load(checkpoint, map_location=device, weights_only=True)
@@ -173,7 +190,7 @@ def main() -> None:
 
     def save():
         facts = {
-            "trained": True, "steps": step, "of_which_flow_matching": history["flow_steps"],
+            "trained": True, "started_from": started_from, "steps": step, "of_which_flow_matching": history["flow_steps"],
             "training_views": len(examples.windows), "evaluation_views": len(held_out), "crop_px": CROP_PX, "batch": BATCH,
             "training_minutes": round((spent + time.time() - begin) / 60, 1), "hardware": hardware(device),
             "base": base, "model": history["quality"][-1]["model"] if history["quality"] else None,
@@ -208,7 +225,7 @@ def main() -> None:
         sample, times = states(wanted, flow, random)
         sample, times, conditioning, wanted, trusted = (x.to(device) for x in (sample, times, conditioning, wanted, trusted))
         for group in optimizer.param_groups:
-            group["lr"] = learning_rate(step, progress)
+            group["lr"] = learning_rate(most, step, progress)
         with torch.autocast(device.type, torch.bfloat16, enabled=in_bf16):
             predicted = network(sample, times, conditioning)
         loss = loss_of(predicted.float(), wanted, trusted, scale.to(device))
