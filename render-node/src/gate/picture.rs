@@ -31,6 +31,10 @@ const LIT: std::ops::RangeInclusive<f32> = 0.62..=0.8;
 /// More mirrored light than this hides the paint.
 const GLOSS_MAX: f32 = 0.1;
 const LIT_PX_MIN: usize = 200;
+/// Share of the paint that may be pure white: highlights are, a lost white body is not.
+const CLIPPED_MAX: f32 = 0.1;
+/// Spread of brightness over the paint, in levels: with less, a white body is a hole in a white page and a black one in a black.
+const FORM_MIN: f32 = 8.0;
 /// Enough for a middle, and no more work for a bus than for a moped.
 const LIT_PX_JUDGED: usize = 2000;
 
@@ -50,13 +54,17 @@ pub fn judge_picture(layers: &Layers, colour: Colour, picture: &Picture) -> Verd
     verdict.hold("alpha_error", alpha_error.reduce(|| 0.0, not_a_number_is_most), Bound::AtMost(ALPHA_ERROR_MAX));
     verdict.hold("silhouette", silhouette(layers, rgba), Bound::AtLeast(SILHOUETTE_MIN));
 
-    let covered: Vec<f32> = (0..rgba.len())
-        .into_par_iter()
-        .filter(|i| layers.coverage[*i] > 0.99)
-        .map(|i| rgba[i][..3].iter().map(|level| f32::from(*level)).sum::<f32>() / 3.0)
-        .collect();
+    let covered: Vec<f32> =
+        (0..rgba.len()).into_par_iter().filter(|i| layers.coverage[*i] > 0.99).map(|i| mean_level(&rgba[i])).collect();
     verdict.hold("covered", covered.len() as f32 / rgba.len() as f32, Bound::AtLeast(COVERED_MIN));
     verdict.hold("contrast", spread(&covered), Bound::AtLeast(CONTRAST_MIN));
+    let painted: Vec<usize> = (0..rgba.len()).into_par_iter().filter(|i| layers.paint[*i] > 0.99).collect();
+    if painted.len() >= LIT_PX_MIN {
+        let clipped = painted.par_iter().filter(|i| rgba[**i][..3].iter().all(|level| *level >= 254)).count();
+        verdict.hold("clipped", clipped as f32 / painted.len() as f32, Bound::AtMost(CLIPPED_MAX));
+        let levels: Vec<f32> = painted.par_iter().map(|i| mean_level(&rgba[*i])).collect();
+        verdict.hold("form", spread(&levels), Bound::AtLeast(FORM_MIN));
+    }
     verdict.hold("rim", strange_outline(layers, colour, rgba), Bound::AtMost(RIM_MAX));
     if let Some(difference) = paint_difference(layers, colour, rgba) {
         verdict.hold("paint_difference", difference, Bound::AtMost(PAINT_DIFFERENCE_MAX));
@@ -79,6 +87,11 @@ fn silhouette(layers: &Layers, rgba: &[[u8; 4]]) -> f32 {
         })
         .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     both as f32 / either.max(1) as f32
+}
+
+/// Mean of red, green and blue.
+fn mean_level(pixel: &[u8; 4]) -> f32 {
+    pixel[..3].iter().map(|level| f32::from(*level)).sum::<f32>() / 3.0
 }
 
 fn spread(values: &[f32]) -> f32 {

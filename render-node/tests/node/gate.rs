@@ -155,7 +155,7 @@ fn light_that_a_model_spoils_is_named() {
 #[test]
 fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
     type Fault = fn(&Layers, usize, [u8; 4]) -> [u8; 4];
-    let faults: [(&str, Fault, &[&str]); 6] = [
+    let faults: [(&str, Fault, &[&str]); 8] = [
         ("nothing", |_, _, pixel| pixel, &[]),
         (
             "holes",
@@ -163,7 +163,7 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
             &["alpha_error", "silhouette"],
         ),
         ("half as opaque as it should be", |_, _, [r, g, b, a]| [r, g, b, a / 2], &["alpha_error", "silhouette"]),
-        ("blank", |_, _, [.., a]| [120, 121, 122, a], &["contrast", "rim", "paint_difference"]),
+        ("blank", |_, _, [.., a]| [120, 121, 122, a], &["contrast", "form", "rim", "paint_difference"]),
         (
             "a white rim",
             |layers, i, pixel| {
@@ -172,6 +172,16 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
             &["rim"],
         ),
         ("another paint", |_, _, [r, g, b, a]| [b, g, r, a], &["paint_difference"]),
+        (
+            "paint without light",
+            |layers, i, pixel| if layers.paint[i] > 0.99 { [30, 0, 0, pixel[3]] } else { pixel },
+            &["form", "paint_difference"],
+        ),
+        (
+            "paint burnt out",
+            |layers, i, pixel| if layers.paint[i] > 0.99 { [255, 255, 255, pixel[3]] } else { pixel },
+            &["clipped", "form", "paint_difference"],
+        ),
     ];
     let layers = shot().layers;
     for (fault, spoil, expected) in faults {
