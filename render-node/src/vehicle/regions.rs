@@ -15,9 +15,10 @@ use super::skin::{Ground, PartId, Skin, border};
 /// Drawings narrower than this get smaller triangles first: it is about the side of a grid cell.
 const NARROW_M: f32 = 0.03;
 
-/// Sides of triangles along drawn edges, and how far from the edge they are held to that, as shares of a grid cell: the edge of a lamp is to
-/// look drawn, not cut from cells.
-const EDGE_SIDE_SHARE: f32 = 0.55;
+/// Sides of triangles along the edges of lamps and openings, and of everything else that is drawn, and how far from the edge they are held to
+/// that, as shares of a grid cell: the edge of a lamp is to look drawn, not cut from cells.
+const OPENING_SIDE_SHARE: f32 = 0.5;
+const LINE_SIDE_SHARE: f32 = 0.8;
 const EDGE_BAND_SHARE: f32 = 0.35;
 
 /// A part of the skin.
@@ -203,9 +204,13 @@ impl<'a> Divider<'a> {
                 self.skin.halve(scalar, NARROW_M * 0.6, narrowest * 0.7, &ground);
             }
         }
+        let side = match region.kind {
+            RegionKind::Inset { .. } | RegionKind::Lamp(_) => OPENING_SIDE_SHARE,
+            RegionKind::Skin(_) | RegionKind::Gap { .. } => LINE_SIDE_SHARE,
+        };
         for _ in 0..2 {
             let to_edge = |p: Vec3, s: &Sheets| scalar(p, s).abs();
-            self.skin.halve(&to_edge, self.grid_m * EDGE_BAND_SHARE, self.grid_m * EDGE_SIDE_SHARE, &ground);
+            self.skin.halve(&to_edge, self.grid_m * EDGE_BAND_SHARE, self.grid_m * side, &ground);
         }
         if let Some(edge) = region.edge {
             let part = self.add_part(edge.material, PartShape::Skin);
