@@ -128,7 +128,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     var facing = n;
     if dot(n, from_eye) > 0.0 { facing = -n; }
     let r = reflect(from_eye, facing);
-    let mirror = cone_visibility(p, r, max(dot(r, facing), 0.05), 0.12, 0.07, 1.6, 14u);
+    let mirror = cone_visibility(p, r, max(dot(r, facing), 0.05), 0.3, 0.07, 1.6, 14u);
 
     lit[index].diffuse = sum + ambient;
     lit[index].shares = pack4x8unorm(vec4f(openness, mirror, floor_light(position, r), 0.0));

@@ -135,7 +135,8 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
         mesh.add(Material::Seat, &inside(space, head).surface(60.0));
         for post in [-0.055, 0.055] {
             let from = top + Vec3::Y * (y + post) - up_back * 0.04;
-            mesh.add(Material::Satin, &Solid::pin(from, from + up_back * 0.10, 0.006, 6).surface(60.0));
+            // Dark: bright ones show through dim glass as loose ticks.
+            mesh.add(Material::Interior, &Solid::pin(from, from + up_back * 0.10, 0.006, 6).surface(60.0));
         }
     }
 }
