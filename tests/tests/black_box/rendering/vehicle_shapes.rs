@@ -1,7 +1,7 @@
 //! Geometry of the catalog's vehicles, through the two commands that an operator would join with a pipe.
 
 use cyclorama_tests::programs::binaries;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 
 /// The check's exit and its two outputs for lines on its standard input.
@@ -14,7 +14,9 @@ fn check(lines: &str, arguments: &[&str]) -> (bool, String, String) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    // Arguments that are refused are refused before anything is read.
+    let written = child.stdin.take().unwrap().write_all(lines.as_bytes());
+    assert!(written.is_ok() || written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe));
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.success(), text(output.stdout), text(output.stderr))
