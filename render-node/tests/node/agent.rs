@@ -301,7 +301,8 @@ fn stored_layers() -> Vec<u8> {
     let paint: Vec<f32> = (0..count).map(|i| if i % 64 < 32 { 1.0 } else { 0.0 }).collect();
     let layers = Layers {
         side_px: 64,
-        diffuse: paint.iter().map(|p| [0.6 * p; 3]).collect(),
+        // Brighter row by row: the quality gate takes no paint without form.
+        diffuse: paint.iter().enumerate().map(|(i, p)| [(0.3 + 0.6 * (i / 64) as f32 / 63.0) * p; 3]).collect(),
         gloss: paint.iter().map(|p| [0.02 * p; 3]).collect(),
         rest: paint.iter().map(|p| [0.1 * (1.0 - p); 3]).collect(),
         coverage: vec![1.0; count],

@@ -137,7 +137,7 @@ fn light_that_a_model_spoils_is_named() {
             |layers| {
                 let side = layers.side_px as usize;
                 for plane in [&mut layers.diffuse, &mut layers.gloss, &mut layers.rest] {
-                    *plane = blurred(plane, side, 5);
+                    *plane = blurred(plane, side, 8);
                 }
             },
             &["sharpness", "outline"],
