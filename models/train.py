@@ -147,7 +147,7 @@ def main() -> None:
     arguments.add_argument("--work", type=Path, default=Path(__file__).parent / "work/run")
     arguments.add_argument("--regression", type=int, default=600, help="steps")
     arguments.add_argument("--flow", type=int, default=300, help="steps after it")
-    arguments.add_argument("--start", type=Path, help="a model folder to go on from, as for a studio whose light has changed; none starts from nothing")
+    arguments.add_argument("--start", type=Path, help="a model folder to go on from, as for a studio whose light has changed")
     arguments.add_argument("--until", type=int, default=10**9, help="stop after this step of the run, whatever the schedule has left")
     arguments.add_argument("--minutes", type=float, default=1e9, help="the schedule is followed by time when this runs out first")
     arguments.add_argument("--evaluate-every", type=int, default=100)

@@ -132,7 +132,8 @@ pub struct BodyField {
 }
 
 const PROFILE_GRID_M: f32 = 0.01;
-/// Lengths over which plan, section and width of the greenhouse are averaged: what is drawn by a handful of points is not fair between them.
+/// Lengths over which plan, section and width of the greenhouse are averaged: what is drawn by a handful of points is not fair between
+/// them.
 const FAIRING_M: f32 = 0.14;
 /// The same for the section of the flank, whose curvature is to be spread over its whole height.
 const SECTION_FAIRING_M: f32 = 0.32;
@@ -150,7 +151,8 @@ const NOSE_CROWN: f32 = 0.8;
 const CROWN_GROWTH: f32 = 0.5;
 /// The least share of a crease over which each of its ends fades out.
 const CREASE_FADE: f32 = 0.35;
-/// How much faster than straight the sides of the greenhouse turn inwards from a little below the belt on, per metre: they would dent the doors
+/// How much faster than straight the sides of the greenhouse turn inwards from a little below the belt on, per metre: they would dent
+/// the doors
 /// from inside.
 const TUCK_PER_M: f32 = 10.0;
 /// By how much a grid of distances may be too small.
@@ -393,7 +395,8 @@ impl BodyField {
         y
     }
 
-    /// By how much the flank stands out at `x` and at the share `t` of its height: haunches over the wheels and the waist between them, which
+    /// By how much the flank stands out at `x` and at the share `t` of its height: haunches over the wheels and the waist between them,
+    /// which
     /// run into each other, so that no two sections of a body are alike.
     fn sweep(&self, x: f32, t: f32) -> f32 {
         let [front, rear] = self.axles;

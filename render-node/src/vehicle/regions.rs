@@ -15,7 +15,8 @@ use super::skin::{Ground, PartId, Skin, border};
 /// Drawings narrower than this get smaller triangles first: it is about the side of a grid cell.
 const NARROW_M: f32 = 0.03;
 
-/// Sides of triangles along the edges of lamps and openings, and of everything else that is drawn, and how far from the edge they are held to
+/// Sides of triangles along the edges of lamps and openings, and of everything else that is drawn, and how far from the edge they are
+/// held to
 /// that, as shares of a grid cell: the edge of a lamp is to look drawn, not cut from cells.
 const OPENING_SIDE_SHARE: f32 = 0.5;
 const LINE_SIDE_SHARE: f32 = 0.8;
