@@ -27,7 +27,7 @@ from network import LightNetwork
 
 CROP_PX, BATCH = 192, 8
 LEARNING_RATE, WARM_UP_STEPS = 1.5e-3, 100
-# Of a run that goes on from a trained model.
+# The highest learning rate of a run that goes on from a trained model.
 LEARNING_RATE_FROM_START = 6e-4
 # Views of the evaluation set that a run is watched with; all of them are evaluate.py's affair.
 WATCHED_VIEWS = 36

@@ -395,9 +395,8 @@ impl BodyField {
         y
     }
 
-    /// By how much the flank stands out at `x` and at the share `t` of its height: haunches over the wheels and the waist between them,
-    /// which
-    /// run into each other, so that no two sections of a body are alike.
+    /// By how much the flank stands out at `x` and at the share `t` of its height: haunches over the wheels and the waist between them.
+    /// They run into each other, so that no two sections of a body are alike.
     fn sweep(&self, x: f32, t: f32) -> f32 {
         let [front, rear] = self.axles;
         let wheelbase = rear - front;

@@ -133,9 +133,8 @@ impl Table {
         Self { start: first.x, inverse_step: 1.0 / step, values }
     }
 
-    /// The same table averaged over `reach` to both sides, weighted towards the middle; beyond its ends it counts as going on straight,
-    /// so that
-    /// a straight line stays what it is.
+    /// The same table averaged over `reach` to both sides, weighted towards the middle; beyond its ends it counts as
+    /// going on straight, so that a straight line stays what it is.
     pub fn faired(self, reach: f32) -> Self {
         let last = self.values.len() as isize - 1;
         let away = (reach * self.inverse_step).ceil() as isize;

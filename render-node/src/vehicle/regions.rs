@@ -16,8 +16,7 @@ use super::skin::{Ground, PartId, Skin, border};
 const NARROW_M: f32 = 0.03;
 
 /// Sides of triangles along the edges of lamps and openings, and of everything else that is drawn, and how far from the edge they are
-/// held to
-/// that, as shares of a grid cell: the edge of a lamp is to look drawn, not cut from cells.
+/// held to that, as shares of a grid cell: the edge of a lamp is to look drawn, not cut from cells.
 const OPENING_SIDE_SHARE: f32 = 0.5;
 const LINE_SIDE_SHARE: f32 = 0.8;
 const EDGE_BAND_SHARE: f32 = 0.35;
