@@ -152,8 +152,7 @@ const CROWN_GROWTH: f32 = 0.5;
 /// The least share of a crease over which each of its ends fades out.
 const CREASE_FADE: f32 = 0.35;
 /// How much faster than straight the sides of the greenhouse turn inwards from a little below the belt on, per metre: they would dent
-/// the doors
-/// from inside.
+/// the doors from inside.
 const TUCK_PER_M: f32 = 10.0;
 /// By how much a grid of distances may be too small.
 const SPLINE_ERROR_M: f32 = 0.002;
