@@ -40,6 +40,10 @@ WALL_TURN = 0.7  # how far to the front and back of a direction the front wall b
 FLOOR_CURVES = -0.10  # heights of a direction between which the floor curves up into the wall
 WALL_STANDS = 0.02
 INSIDE_ALBEDO = 0.012  # of the inside of a shell, which is unpainted
+BACKDROP = (0.13, 0.131, 0.133)  # of what shows through two panes where nothing is behind them
+FAR_PANE = 0.45  # about how much of it the farther pane lets pass: panes are clear or tinted
+PANE_INDEX = 1.5  # of refraction; of window panes
+POLARISED = 0.8  # share of the light in the plane of incidence that the camera's filter leaves of a pane's mirror image
 ROUGH_FRESNEL = 1.5  # times the roughness: how much of the edge of the Fresnel curve the lobe averages away
 MARGIN_PX = 4
 
@@ -107,6 +111,23 @@ def cycles_roughness(tangent):
     return math.sqrt(tangent / 2)
 
 
+def pane_reflectance(n):
+    """Fresnel's formulas through a polarising filter, as in the base shading."""
+    # The facing output is 1 - cosine at a blend of 0.5.
+    facing = n.node("ShaderNodeLayerWeight", {"Blend": 0.5}, output=1)
+    cosine = n.math("SUBTRACT", 1.0, facing)
+    outside = n.math("SUBTRACT", 1.0, n.math("MULTIPLY", cosine, cosine))
+    within = n.math("SQRT", n.math("SUBTRACT", 1.0, n.math("DIVIDE", outside, PANE_INDEX**2)))
+
+    def squared_ratio(a, b):
+        ratio = n.math("DIVIDE", n.math("SUBTRACT", a, b), n.math("ADD", a, b))
+        return n.math("MULTIPLY", ratio, ratio)
+
+    across = squared_ratio(cosine, n.math("MULTIPLY", within, PANE_INDEX))
+    along = squared_ratio(n.math("MULTIPLY", cosine, PANE_INDEX), within)
+    return n.math("ADD", n.math("MULTIPLY", across, 1 - POLARISED), n.math("MULTIPLY", along, POLARISED))
+
+
 def vehicle_material(optics):
     """A material from one row of the studio's optics table: Lambert under a Fresnel mirror, a metal, or a clear sheet."""
     material, n = new_material(optics["name"])
@@ -121,7 +142,10 @@ def vehicle_material(optics):
         surface = n.node("ShaderNodeBsdfAnisotropic",
                          {"Color": n.blend(edge, tuple(optics["albedo"]), (1, 1, 1)), "Roughness": roughness}, distribution="GGX")
     elif optics["f0"] > 0:
-        fresnel = n.node("ShaderNodeFresnel", {"IOR": index_of_refraction(optics["f0"])})
+        if optics["name"] == "pane-border":
+            fresnel = pane_reflectance(n)
+        else:
+            fresnel = n.node("ShaderNodeFresnel", {"IOR": index_of_refraction(optics["f0"])})
         # As in the base shading: a rough lobe averages the edge of the Fresnel curve away.
         flat = min(1.0, optics["roughness"] * ROUGH_FRESNEL)
         fresnel = n.math("ADD", n.math("MULTIPLY", fresnel, 1 - flat), optics["f0"] * flat)
@@ -132,7 +156,10 @@ def vehicle_material(optics):
         # To the camera and to mirrors a pane is a refraction of index 1, which hold-outs and passes treat as a real surface.
         # To light it is a transparent filter, or nothing behind it would be lit without caustics.
         tint = (optics["transmission"],) * 3
-        fresnel = n.node("ShaderNodeFresnel", {"IOR": index_of_refraction(optics["f0"])})
+        if optics["name"] in ("glass", "clear-glass"):
+            fresnel = pane_reflectance(n)
+        else:
+            fresnel = n.node("ShaderNodeFresnel", {"IOR": index_of_refraction(optics["f0"])})
         seen = n.mix_shader(fresnel, n.node("ShaderNodeBsdfRefraction", {"Color": tint, "Roughness": 0.0, "IOR": 1.0}), mirror)
         path = n.tree.nodes.new("ShaderNodeLightPath")
         passing = n.math("MAXIMUM", path.outputs["Is Shadow Ray"], path.outputs["Is Diffuse Ray"])
@@ -204,6 +231,9 @@ def add_world(surroundings):
     wall = n.blend(turn, tuple(surroundings["horizon_front"]), tuple(surroundings["horizon_back"]))
     rise = n.smoothstep(split.outputs[2], 0.0, surroundings["horizon_height"])
     colour = n.blend(rise, wall, tuple(surroundings["zenith"]))
+    # Through the windows a brighter wall is seen, as in the base shading: the cabin stands out against it.
+    path = n.tree.nodes.new("ShaderNodeLightPath")
+    colour = n.blend(path.outputs["Is Transmission Ray"], colour, tuple(c / FAR_PANE for c in BACKDROP))
     n.node("ShaderNodeOutputWorld", {"Surface": n.node("ShaderNodeBackground", {"Color": colour, "Strength": 1.0})})
     bpy.context.scene.world = world
 

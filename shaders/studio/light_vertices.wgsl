@@ -10,6 +10,10 @@
 @group(0) @binding(5) var<storage, read> vertices: array<Vertex>;
 @group(0) @binding(6) var<storage, read_write> lit: array<Lit>;
 
+// Numbers of the window panes' materials.
+const TINTED_PANE = 1u;
+const CLEAR_PANE = 23u;
+
 // Sine of the angle past the silhouette from which on a vertex counts as looking away. A triangle with a corner this far round has
 // turned from the camera as a whole.
 const AWAY = 0.6;
@@ -128,7 +132,11 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     var facing = n;
     if dot(n, from_eye) > 0.0 { facing = -n; }
     let r = reflect(from_eye, facing);
-    let mirror = cone_visibility(p, r, max(dot(r, facing), 0.05), 0.3, 0.07, 1.6, 14u);
+    var mirror = cone_visibility(p, r, max(dot(r, facing), 0.05), 0.3, 0.07, 1.6, 14u);
+    // The cone's blur would lay a dark cloud on a window beside the mirror's housing.
+    // Without the last bit, which says whether the surface bends.
+    let material = extractBits(vertex.material, 0u, 31u);
+    if material == CLEAR_PANE || material == TINTED_PANE { mirror = 1.0; }
 
     lit[index].diffuse = sum + ambient;
     lit[index].shares = pack4x8unorm(vec4f(openness, mirror, floor_light(position, r), 0.0));

@@ -32,7 +32,7 @@ const TRIANGLE_BITS = 24u;
 const MATERIAL_BITS = 7u;
 const BENT = 0x80000000u;
 // What is seen of a shell from behind, unpainted and dark.
-const INSIDE = 17u;
+const INSIDE = 19u;
 
 // Lists of pixels of the layers, by how they are shaded. Where the CPU draws, a branch that no lane of a vector takes costs as much as one that
 // all take, so each kind has a pass of its own, whose lanes do the same: pixels that are shaded once for all their samples, solid and behind

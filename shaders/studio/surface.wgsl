@@ -18,8 +18,9 @@ struct Optics {
     group: u32,
 }
 
-// The group that takes the client's colour.
+// The group that takes the client's colour, and that of window panes.
 const PAINT = 0u;
+const PANES = 1u;
 
 // Where a ray meets a triangle.
 struct Hit {
@@ -47,6 +48,18 @@ const ROUGH_FRESNEL = 1.5;
 
 // Brighter samples than this would make stairs at the edge of a highlight, however many are averaged.
 const SAMPLE_MAX = 3.0;
+
+// Reflectance of a pane at the cosine of the angle to its normal, through a polarising filter that a photographer turns so that windows are
+// clear: Fresnel's formulas for crown glass, `POLARISED` of the light in the plane of incidence.
+const PANE_INDEX = 1.5;
+const POLARISED = 0.8;
+
+fn pane_reflectance(cosine: f32) -> f32 {
+    let within = sqrt(1.0 - (1.0 - cosine * cosine) / (PANE_INDEX * PANE_INDEX));
+    let across = (cosine - PANE_INDEX * within) / (cosine + PANE_INDEX * within);
+    let along = (PANE_INDEX * cosine - within) / (PANE_INDEX * cosine + within);
+    return mix(across * across, along * along, POLARISED);
+}
 
 // How far a mirror has gone from its reflectance at normal incidence to all (C. Schlick, 1994).
 fn grazing(cosine: f32) -> f32 {
@@ -81,7 +94,7 @@ fn solid_surface(hit: Hit) -> Sample {
     out.normal = n;
     let light = mirrored(hit.position, r, o.roughness, hit.shares.y, hit.shares.z);
     let grazed = grazing(cosine);
-    let f = mix(o.f0, 1.0, grazed);
+    let f = select(mix(o.f0, 1.0, grazed), pane_reflectance(cosine), o.group == PANES);
     if o.group == PAINT {
         out.rest = vec4f(0.0, 0.0, 0.0, 1.0);
         out.diffuse = vec4f(hit.diffuse * (1.0 - f), 1.0);
@@ -118,7 +131,7 @@ fn through(hit: Hit, behind: Sample) -> Sample {
     let cosine = saturate(-dot(n, from_eye));
     let r = reflect(from_eye, n);
     let o = optics[hit.material];
-    let f = mix(o.f0, 1.0, grazing(cosine));
+    let f = select(mix(o.f0, 1.0, grazing(cosine)), pane_reflectance(cosine), o.group == PANES);
     let passed = o.transmission * (1.0 - f);
     let light = mirrored(hit.position, r, o.roughness, hit.shares.y, hit.shares.z);
     let lit = min(o.albedo * hit.diffuse + light * f, vec3f(SAMPLE_MAX));

@@ -92,7 +92,13 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     let skin: fn(Material) -> bool = |material| {
         matches!(
             material,
-            Material::Paint | Material::Glass | Material::GlossBlack | Material::GlossWhite | Material::Fabric
+            Material::Paint
+                | Material::Glass
+                | Material::ClearGlass
+                | Material::PaneBorder
+                | Material::GlossBlack
+                | Material::GlossWhite
+                | Material::Fabric
         )
     };
     let top = nearest(height, &[top_of(dull), top_of(|_| true), top_of(skin)]);

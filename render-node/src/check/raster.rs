@@ -68,7 +68,7 @@ fn shade(material: Material, normal: Vec3, paint: [u8; 3]) -> Vec3 {
     let normal = normal.normalize_or(Vec3::Z);
     let (body, gloss) = match material {
         Material::Paint => (Vec3::from(paint.map(|c| f32::from(c) / 255.0)), 0.35),
-        Material::Glass => (Vec3::splat(0.10), 0.45),
+        Material::Glass | Material::ClearGlass | Material::PaneBorder => (Vec3::splat(0.10), 0.45),
         Material::GlossBlack => (Vec3::splat(0.05), 0.35),
         Material::MattBlack | Material::Underbody => (Vec3::splat(0.16), 0.0),
         Material::Chrome | Material::LampReflector => (Vec3::splat(0.62), 0.6),

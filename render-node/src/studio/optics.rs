@@ -37,7 +37,7 @@ pub enum MaterialGroup {
     Underbody = 9,
 }
 
-pub const MATERIALS: [Material; 23] = [
+pub const MATERIALS: [Material; 25] = [
     Material::Paint,
     Material::Glass,
     Material::GlossBlack,
@@ -61,6 +61,8 @@ pub const MATERIALS: [Material; 23] = [
     Material::Fabric,
     Material::PanelGap,
     Material::GlossWhite,
+    Material::ClearGlass,
+    Material::PaneBorder,
 ];
 
 /// The table. Albedo of paint is the neutral grey the layers and the ground truth are made with.
@@ -90,7 +92,7 @@ pub fn optics(material: Material) -> Optics {
             albedo: [0.004, 0.005, 0.005],
             f0: 0.045,
             roughness: 0.0,
-            transmission: 0.22,
+            transmission: 0.26,
             ..matt(0.0, Group::Glass)
         },
         Material::GlossBlack => lacquer([0.006; 3], 0.01, Group::BlackTrim),
@@ -120,6 +122,8 @@ pub fn optics(material: Material) -> Optics {
         Material::Fabric => matt(0.025, Group::BlackTrim),
         Material::PanelGap => matt(0.006, Group::BlackTrim),
         Material::GlossWhite => lacquer([0.72; 3], 0.01, Group::BrightTrim),
+        Material::PaneBorder => lacquer([0.004; 3], 0.0, Group::Glass),
+        Material::ClearGlass => Optics { transmission: 0.66, ..optics(Material::Glass) },
     }
 }
 

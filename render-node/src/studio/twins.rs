@@ -22,7 +22,7 @@ const FINISH: &str = include_str!("../../../models/finish.py");
 const GROUND_TRUTH: &str = include_str!("../../../models/ground_truth.py");
 
 /// Whole numbers of the shaders, and what they are in Rust.
-const WHOLE: [(&str, usize); 12] = [
+const WHOLE: [(&str, usize); 15] = [
     ("SIDE", MASTER_SIDE_PX as usize),
     ("PIXELS", PIXELS as usize),
     ("SUB", SUPERSAMPLES as usize),
@@ -30,8 +30,11 @@ const WHOLE: [(&str, usize); 12] = [
     ("UNEVEN", UNEVEN_LIST),
     ("LIGHTS_MAX", LIGHTS_MAX),
     ("BENT", BENT as usize),
-    ("INSIDE", Material::Interior as usize),
+    ("INSIDE", Material::Underbody as usize),
     ("PAINT", MaterialGroup::Paint as usize),
+    ("PANES", MaterialGroup::Glass as usize),
+    ("CLEAR_PANE", Material::ClearGlass as usize),
+    ("TINTED_PANE", Material::Glass as usize),
     ("GROUPS", MaterialGroup::Underbody as usize + 1),
     ("GROUP_FIRST", Channel::MaskPaint as usize),
     ("SHADOW", Channel::Shadow as usize),
@@ -51,7 +54,7 @@ struct Shared {
 }
 
 /// Of the light encoding, of the tone of a finished picture, and of what base shading and ground truth do alike.
-const SHARED: [Shared; 14] = {
+const SHARED: [Shared; 17] = {
     const fn with_rust(name: &'static str, shader: &'static str, rust: f32, python: &'static str) -> Shared {
         Shared { name, shader, rust: Some(rust), python: (python, name) }
     }
@@ -72,14 +75,16 @@ const SHARED: [Shared; 14] = {
         with_truth("FLOOR_CURVES", GATHER.source, "FLOOR_CURVES"),
         with_truth("WALL_STANDS", GATHER.source, "WALL_STANDS"),
         with_truth("INSIDE_ALBEDO", GATHER.source, "INSIDE_ALBEDO"),
+        with_truth("BACKDROP", GATHER.source, "BACKDROP"),
+        with_truth("PANE_INDEX", GATHER.source, "PANE_INDEX"),
+        with_truth("POLARISED", GATHER.source, "POLARISED"),
         with_truth("ROUGH_FRESNEL", GATHER.source, "ROUGH_FRESNEL"),
     ]
 };
 
 /// What nobody but the shaders has to know.
-const OWN: [&str; 20] = [
+const OWN: [&str; 19] = [
     "AWAY",
-    "BACKDROP",
     "BEYOND",
     "BLEND",
     "DOWN",

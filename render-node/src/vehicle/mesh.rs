@@ -10,7 +10,7 @@
 pub enum Material {
     /// Takes the colour the client asked for. Everything else is paint-independent.
     Paint = 0,
-    /// Side, front and rear windows: dark tint, about 20 % clear.
+    /// Tinted panes: side windows behind the front doors, rear windows.
     Glass = 1,
     /// Piano-black trim, window bands, pillars, contrast roofs.
     GlossBlack = 2,
@@ -48,6 +48,10 @@ pub enum Material {
     PanelGap = 21,
     /// Lacquered white whatever the paint: contrast roofs, stripes, refuse and ice-cream bodies.
     GlossWhite = 22,
+    /// Clear panes: windscreens, windows of the front doors.
+    ClearGlass = 23,
+    /// Black ceramic print on the inside of bonded panes, along their edges.
+    PaneBorder = 24,
 }
 
 /// Triangles of one material. Normals are unit length and point outwards; indices wind counter-clockwise seen from outside.

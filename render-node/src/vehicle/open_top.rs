@@ -50,7 +50,7 @@ pub fn windscreen_frame(sheet: &Sheet, field: &BodyField) -> VehicleMesh {
         let s = field.sheets(p);
         glass(p, &s) < GLASS_UNDER_M && s.body > -FOOT_M && s.greenhouse_x < open.header
     };
-    mesh.add(Material::Glass, &with_normals(&half, &sheet_of_glass, in_frame));
+    mesh.add(Material::ClearGlass, &with_normals(&half, &sheet_of_glass, in_frame));
 
     // The inside mirror hangs from the header.
     let top = field.morph.to_real(Vec3::new(open.header, 0.0, 0.0)).x;

@@ -173,14 +173,31 @@ impl<'a> Divider<'a> {
         let glass = &self.sheet.glass;
         let band = glass.band_material.unwrap_or(Material::GlossBlack);
         let side_band = glass.side_band_material.unwrap_or(band);
-        for (scalar, band) in [(windscreen(glass), band), (backlight(glass), band), (side_glass(glass), side_band)] {
+        let panes = [
+            (windscreen(glass), band, Material::ClearGlass),
+            (backlight(glass), band, Material::Glass),
+            (side_glass(glass), side_band, Material::Glass),
+        ];
+        for (scalar, band, pane) in panes {
             let Some(scalar) = scalar else { continue };
             if glass.band > 0.0 {
                 let part = self.add_part(band, PartShape::Skin);
                 self.claim(&scalar, [f32::MIN, glass.band], part, &[]);
             }
-            let part = self.add_part(Material::Glass, PartShape::Skin);
+            let part = self.add_part(pane, PartShape::Skin);
             self.claim(&scalar, [f32::MIN, 0.0], part, &[Material::Paint, band]);
+        }
+        for (border, pane) in
+            [(windscreen_border(glass), Material::ClearGlass), (backlight_border(glass), Material::Glass)]
+        {
+            let Some(border) = border else { continue };
+            let part = self.add_part(Material::PaneBorder, PartShape::Skin);
+            self.claim(&border, [f32::MIN, 0.0], part, &[pane]);
+        }
+        if let (Some(line), Some(windows)) = (glass.front_doors_end(), side_glass(glass)) {
+            let part = self.add_part(Material::ClearGlass, PartShape::Skin);
+            let scalar: Scalar<'_> = Box::new(move |p, s| windows(p, s).max(-before(line, s.at)));
+            self.claim(&scalar, [f32::MIN, 0.0], part, &[Material::Glass]);
         }
         for pillar in &glass.pillar {
             let Some(windows) = side_glass(glass) else { continue };
@@ -192,7 +209,7 @@ impl<'a> Divider<'a> {
                 if inside > 0.03 { inside + 1.0 } else { before(line, s.at) }
             });
             let half = pillar.width * 0.5;
-            self.claim(&scalar, [-half, half], part, &[Material::Glass]);
+            self.claim(&scalar, [-half, half], part, &[Material::Glass, Material::ClearGlass]);
         }
     }
 
@@ -336,6 +353,10 @@ fn before([low, high]: [[f32; 2]; 2], at: Vec3) -> f32 {
     (way.y * (low.x - at.x) + way.x * (at.z - low.y)) / way.length().max(1e-6)
 }
 
+/// Width of the black ceramic print along the edges of bonded panes, and at the foot of a windscreen.
+const BORDER_M: f32 = 0.024;
+const FOOT_BORDER_M: f32 = 0.05;
+
 /// Positive where the skin is not the greenhouse's top sheet: blends lift it a few centimetres off at most.
 fn off_screen(s: &Sheets) -> f32 {
     s.greenhouse_profile.abs() - 0.07
@@ -347,6 +368,25 @@ pub(super) fn windscreen<'a>(glass: &Glass) -> Option<Scalar<'a>> {
         let side = s.greenhouse_side + w.pillar;
         let lower = smooth_max(side, w.cowl - s.body, w.corner).max(off_screen(s));
         smooth_max(lower, s.greenhouse_x - w.header, w.corner)
+    }))
+}
+
+/// The ceramic print along the edges of a windscreen, widest at its foot: negative there and outside the pane.
+fn windscreen_border<'a>(glass: &Glass) -> Option<Scalar<'a>> {
+    let (pane, w) = (windscreen(glass)?, glass.windscreen.clone()?);
+    Some(Box::new(move |p, s| {
+        let clear = (pane(p, s) + BORDER_M).max(w.cowl + FOOT_BORDER_M - s.body);
+        // Far outside nothing need be cut.
+        if clear > 0.1 { 1.0 } else { -clear }
+    }))
+}
+
+/// The same of a rear window, of one width all round.
+fn backlight_border<'a>(glass: &Glass) -> Option<Scalar<'a>> {
+    let pane = backlight(glass)?;
+    Some(Box::new(move |p, s| {
+        let clear = pane(p, s) + BORDER_M;
+        if clear > 0.1 { 1.0 } else { -clear }
     }))
 }
 

@@ -208,6 +208,23 @@ pub struct Glass {
     pub pillar: Vec<Pillar>,
 }
 
+impl Glass {
+    /// Lower and upper point (x, z) of the line where the windows of the front doors end: the pillar called `B`, or the first one that is
+    /// an arm's length behind the front edge; without one the middle of the side windows' length.
+    pub fn front_doors_end(&self) -> Option<[[f32; 2]; 2]> {
+        let side = self.side.as_ref()?;
+        let least_x = side.front[0][0] + LEAST_DOOR_WINDOW_M;
+        let behind = |pillar: &&Pillar| pillar.line[0][0] > least_x;
+        let first = self.pillar.iter().filter(behind).min_by(|a, b| a.line[0][0].total_cmp(&b.line[0][0]));
+        let named = self.pillar.iter().find(|pillar| pillar.name == "B");
+        let middle = [0, 1].map(|end| [0, 1].map(|axis| 0.5 * (side.front[end][axis] + side.rear[end][axis])));
+        Some(named.or(first).map_or(middle, |pillar| pillar.line))
+    }
+}
+
+/// The window of a front door is longer than this.
+const LEAST_DOOR_WINDOW_M: f32 = 0.45;
+
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Windscreen {

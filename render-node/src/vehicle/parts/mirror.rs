@@ -43,8 +43,8 @@ pub struct Mirror {
 impl Default for Mirror {
     fn default() -> Mirror {
         Mirror {
-            width: 0.195,
-            height: 0.125,
+            width: 0.21,
+            height: 0.138,
             depth: 0.095,
             reach: 0.045,
             rise: 0.055,
@@ -57,9 +57,10 @@ impl Default for Mirror {
 }
 
 const AROUND: usize = 32;
-const ALONG: usize = 9;
-/// Squareness of the housing, seen from the front and along the car.
-const POWER: f32 = 2.7;
+const ROWS: usize = 12;
+/// Squareness of the housing seen from the front, and of its sections along the car.
+const POWER: f32 = 3.4;
+const BULGE: f32 = 2.5;
 
 /// About 1,200 triangles.
 pub fn mirror(spec: &Mirror) -> VehicleMesh {
@@ -68,40 +69,48 @@ pub fn mirror(spec: &Mirror) -> VehicleMesh {
     let centre = Vec3::new(spec.depth * 0.42, spec.reach + half.y, spec.rise);
     let tall = spec.height > spec.width;
 
-    // Sections from the nose (x = -depth) to the flat back (x = 0), each a superellipse that narrows toward the outside.
-    let section_point = |share: f32, column: usize| {
-        let angle = TAU * column as f32 / AROUND as f32 - TAU / 4.0;
-        let (sin, cos) = angle.sin_cos();
-        let reach = (cos.abs().powf(POWER) + sin.abs().powf(POWER)).powf(-1.0 / POWER);
-        let size = (1.0 - share.powf(2.2)).max(0.0).powf(1.0 / 2.2);
-        let (across, up) = (cos * reach * size, sin * reach * size);
-        let taper = if tall { 1.0 } else { 1.0 - 0.16 * across - 0.05 * across * across };
-        // The outer end leans back.
+    // A point of the housing: `across` and `up` are shares of half its width and height; `size` is 1 on the rim of the flat back.
+    let on_shell = |across: f32, up: f32, size: f32| {
+        let share = (1.0 - size.min(1.0).powf(BULGE)).max(0.0).powf(1.0 / BULGE);
+        let taper = if tall { 1.0 } else { 1.0 - 0.13 * across - 0.04 * across * across };
+        // The outer end leans back, and lies a little higher.
         let back = 0.022 * (across + 1.0).max(0.0).powi(2) / 4.0 * (half.y / 0.1);
-        centre + Vec3::new(-share * half.x * 0.98 + back, across * half.y, up * half.z * taper)
+        let rise = if tall { 0.0 } else { 0.09 * across };
+        centre + Vec3::new(-share * half.x * 0.98 + back, across * half.y, (up * taper + rise) * half.z)
     };
-    let share_of = |row: usize| {
-        // Rows crowd toward the nose, where the housing curves most.
-        let t = row as f32 / (ALONG - 1) as f32;
-        (t * TAU / 4.0).sin()
+    let size_of = |across: f32, up: f32| (across.abs().powf(POWER) + up.abs().powf(POWER)).powf(1.0 / POWER);
+    // Rows of one height each, so that the cap ends in a level line.
+    let shell = |low: f32, high: f32| {
+        let height = |row: usize| {
+            let (from, to) = (low.asin(), high.asin());
+            (from + (to - from) * row as f32 / (ROWS - 1) as f32).sin().clamp(-1.0, 1.0)
+        };
+        Solid::grid(ROWS, AROUND + 1, false, |row, column| {
+            let up = height(row);
+            let room = (1.0 - up.abs().powf(POWER)).max(0.0).powf(1.0 / POWER);
+            let across = room * (TAU / 2.0 * column as f32 / AROUND as f32).cos();
+            on_shell(across, up, size_of(across, up))
+        })
+        .flipped()
     };
-    let shell = Solid::grid(ALONG, AROUND + 1, false, |row, column| section_point(share_of(row), column % AROUND));
-    // Column 0 is the lowest point; the black share is counted from there on both sides.
-    let black_columns = (spec.black_share.clamp(0.0, 1.0) * AROUND as f32 / 2.0).round() as u32;
-    let (mut black, mut cap) = (shell.clone(), shell.clone());
-    let is_black = |t: &[u32; 3]| {
-        let column = t.iter().map(|i| i % (AROUND as u32 + 1)).min().unwrap_or(0);
-        column.min(AROUND as u32 - 1 - column) < black_columns
+    let seam = 2.0 * spec.black_share.clamp(0.0, 1.0) - 1.0;
+    let seam_half = 0.0016 / half.z;
+    if seam < 1.0 - seam_half {
+        mesh.add(spec.cap, &shell(seam.max(-1.0 + seam_half) + seam_half, 1.0).surface(60.0));
+    }
+    if seam > -1.0 + seam_half {
+        mesh.add(Material::MattBlack, &shell(-1.0, seam.min(1.0)).surface(60.0));
+    }
+    let rim_point = |column: usize| {
+        let (sin, cos) = (TAU * column as f32 / AROUND as f32 - TAU / 4.0).sin_cos();
+        let reach = (cos.abs().powf(POWER) + sin.abs().powf(POWER)).powf(-1.0 / POWER);
+        on_shell(cos * reach, sin * reach, 1.0)
     };
-    black.triangles.retain(is_black);
-    cap.triangles.retain(|t| !is_black(t));
-    mesh.add(spec.cap, &cap.surface(60.0));
-    mesh.add(Material::MattBlack, &black.surface(60.0));
 
     // Back: a black frame around glass set in a little.
     let rim = |size: f32, back: f32| {
         move |column: usize| {
-            let edge = section_point(0.0, column % AROUND);
+            let edge = rim_point(column % AROUND);
             let middle = centre + Vec3::X * 0.022 * 0.25 * (half.y / 0.1);
             let flat = middle + (edge - middle) * size;
             Vec3::new(edge.x * size + middle.x * (1.0 - size) + back, flat.y, flat.z)
@@ -119,13 +128,8 @@ pub fn mirror(spec: &Mirror) -> VehicleMesh {
         let strip: Vec<Vec3> = (0..9)
             .map(|step| {
                 let across = -0.1 + 0.9 * step as f32 / 8.0;
-                let share = (1.0 - across.abs().powf(POWER)).max(0.02).powf(1.0 / 2.2);
-                centre
-                    + Vec3::new(
-                        -share * half.x * 0.97 + 0.022 * (across + 1.0).powi(2) / 4.0,
-                        across * half.y,
-                        -half.z * 0.08,
-                    )
+                let up = seam.max(-0.6);
+                on_shell(across, up, size_of(across, up))
             })
             .collect();
         let lamp = Solid::swept(&strip, Vec3::Z, |_| rounded_rectangle(0.004, 0.0045, 0.002));

@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3};
 use std::f32::consts::TAU;
 
-use super::{CabinSpace, Rear};
+use super::{CabinSpace, HEAD_CLEARANCE, Rear};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
 
@@ -110,6 +110,18 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
 
     add_console(mesh, space, face, hip, low);
     add_steering_wheel(mesh, space, Vec3::new(face + 0.13, driver_y, top - 0.05));
+}
+
+/// The rear-view mirror on its stalk, below the upper edge of the windscreen.
+pub(super) fn add_inner_mirror(mesh: &mut VehicleMesh, space: &CabinSpace) {
+    let top = space.roof.iter().map(|p| p[1]).fold(f32::MIN, f32::max);
+    let Some([x, z]) = space.roof.iter().find(|p| p[1] > top - 0.15).copied() else { return };
+    let centre = Vec3::new(x + 0.09, 0.0, z - HEAD_CLEARANCE - 0.045);
+    let lean = Quat::from_rotation_y(0.15);
+    let housing = Solid::superellipsoid(Vec3::new(0.016, 0.122, 0.034), 4.0, 10, 28);
+    mesh.add(Material::Interior, &housing.bent(|p| centre + lean * p).surface(60.0));
+    let stalk = Solid::pin(centre - Vec3::X * 0.012, Vec3::new(x, 0.0, z - 0.012), 0.012, 8);
+    mesh.add(Material::Interior, &stalk.surface(60.0));
 }
 
 fn add_console(mesh: &mut VehicleMesh, space: &CabinSpace, face: f32, hip: f32, dash_low: f32) {

@@ -117,6 +117,7 @@ pub fn cabin(space: &CabinSpace) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     dash::add_floor(&mut mesh, space);
     dash::add_dash(&mut mesh, space);
+    dash::add_inner_mirror(&mut mesh, space);
     for (number, row) in space.rows().iter().enumerate() {
         seat::add_row(&mut mesh, space, row, number);
     }
