@@ -155,7 +155,7 @@ def vehicle_material(optics):
     if optics["transmission"] > 0:
         # To the camera and to mirrors a pane is a refraction of index 1, which hold-outs and passes treat as a real surface.
         # To light it is a transparent filter, or nothing behind it would be lit without caustics.
-        tint = (optics["transmission"],) * 3
+        tint = tuple(optics["transmission"] * share for share in optics["tint"])
         if optics["name"] in ("glass", "clear-glass"):
             fresnel = pane_reflectance(n)
         else:

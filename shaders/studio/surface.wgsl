@@ -16,6 +16,9 @@ struct Optics {
     emission: vec3f,
     // Which mask of the conditioning it belongs to.
     group: u32,
+    // What glass leaves of the colours of what is behind it.
+    tint: vec3f,
+    reserved: u32,
 }
 
 // The group that takes the client's colour, and that of window panes.
@@ -137,7 +140,7 @@ fn through(hit: Hit, behind: Sample) -> Sample {
     let lit = min(o.albedo * hit.diffuse + light * f, vec3f(SAMPLE_MAX));
     let shown = mix(lit, vec3f(mix(0.02, 0.3, stripes(r))), f32(frame.zebra));
     // Coverage grows, paint behind glass counts as much as passes, openness stays that of the surface behind.
-    out.rest = vec4f(shown, 1.0 - passed) + behind.rest * passed;
+    out.rest = vec4f(shown, 1.0 - passed) + behind.rest * vec4f(o.tint, 1.0) * passed;
     out.diffuse = behind.diffuse * passed;
     out.gloss = behind.gloss * passed;
     out.normal = n;

@@ -171,6 +171,8 @@ pub struct OpticsData {
     pub exposure: f32,
     pub emission: [f32; 3],
     pub group: u32,
+    pub tint: [f32; 3],
+    pub reserved: u32,
 }
 
 pub fn optics_table() -> [OpticsData; MATERIALS.len()] {
@@ -185,6 +187,8 @@ pub fn optics_table() -> [OpticsData; MATERIALS.len()] {
             exposure: o.exposure,
             emission: o.emission,
             group: o.group as u32,
+            tint: o.tint,
+            reserved: 0,
         }
     })
 }

@@ -17,6 +17,8 @@ pub struct Optics {
     /// Share of the studio's light that reaches it: below 1 behind tinted glass.
     pub exposure: f32,
     pub emission: [f32; 3],
+    /// What glass leaves of the colours of what is behind it.
+    pub tint: [f32; 3],
     /// Which mask of the conditioning it belongs to.
     pub group: MaterialGroup,
 }
@@ -37,7 +39,7 @@ pub enum MaterialGroup {
     Underbody = 9,
 }
 
-pub const MATERIALS: [Material; 25] = [
+pub const MATERIALS: [Material; 28] = [
     Material::Paint,
     Material::Glass,
     Material::GlossBlack,
@@ -63,6 +65,9 @@ pub const MATERIALS: [Material; 25] = [
     Material::GlossWhite,
     Material::ClearGlass,
     Material::PaneBorder,
+    Material::LampGlass,
+    Material::LampRedLens,
+    Material::LampGlow,
 ];
 
 /// The table. Albedo of paint is the neutral grey the layers and the ground truth are made with.
@@ -76,6 +81,7 @@ pub fn optics(material: Material) -> Optics {
         transmission: 0.0,
         exposure: 1.0,
         emission: [0.0; 3],
+        tint: [1.0; 3],
         group,
     };
     let lacquer = |albedo: [f32; 3], roughness: f32, group| Optics { albedo, f0: 0.04, roughness, ..matt(0.0, group) };
@@ -105,9 +111,22 @@ pub fn optics(material: Material) -> Optics {
         }
         Material::LampHousing => lacquer([0.045, 0.045, 0.05], 0.08, Group::LampClear),
         Material::LampReflector => metal([0.82, 0.83, 0.85], 0.10, Group::LampClear),
-        Material::LampWhite => Optics { emission: [0.75, 0.78, 0.82], ..lacquer([0.75; 3], 0.1, Group::LampClear) },
+        // A guide glows below what a picture shows as white; its housing takes a little of that.
+        Material::LampWhite => Optics { emission: [0.62, 0.64, 0.67], ..lacquer([0.20; 3], 0.3, Group::LampClear) },
+        Material::LampGlow => Optics { emission: [0.10, 0.105, 0.11], ..lacquer([0.10; 3], 0.2, Group::LampClear) },
+        Material::LampGlass => {
+            Optics { emission: [0.004, 0.005, 0.007], ..lacquer([0.006, 0.007, 0.009], 0.0, Group::LampClear) }
+        }
+        Material::LampRedLens => Optics {
+            albedo: [0.035, 0.001, 0.002],
+            f0: 0.045,
+            roughness: 0.0,
+            transmission: 0.85,
+            tint: [0.62, 0.025, 0.03],
+            ..matt(0.0, Group::LampRed)
+        },
         Material::LampRed => {
-            Optics { emission: [0.03, 0.0, 0.001], ..lacquer([0.20, 0.004, 0.006], 0.02, Group::LampRed) }
+            Optics { emission: [0.05, 0.001, 0.002], ..lacquer([0.34, 0.007, 0.010], 0.02, Group::LampRed) }
         }
         Material::LampAmber => {
             Optics { emission: [0.04, 0.012, 0.0], ..lacquer([0.55, 0.19, 0.02], 0.02, Group::LampRed) }

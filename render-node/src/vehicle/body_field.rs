@@ -445,6 +445,11 @@ impl BodyField {
         n.normalize_or(Vec3::Z)
     }
 
+    /// Where a ray of some length enters the body.
+    pub fn hit(&self, from: Vec3, way: Vec3, length: f32) -> Option<Vec3> {
+        self.first_inside(from, way, length)
+    }
+
     /// First point of a ray that lies in the body.
     fn first_inside(&self, from: Vec3, way: Vec3, length: f32) -> Option<Vec3> {
         let step_m = 0.02;

@@ -1,17 +1,19 @@
 //! Depth behind the skin: recesses with walls, lamp bowls behind their lenses, wheel wells. Takes a divided skin, gives
 //! surfaces by material (one half; mirroring is the caller's).
 
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::body_field::{Arch, BodyField, Sheets};
 use super::mesh::{Material, Surface, VehicleMesh};
-use super::parts::lamp::{LampSite, head_lamp, tail_lamp};
+use super::parts::lamp::{LampSite, LampSkin, USUAL_YEAR, head_lamp, plain_housing, tail_lamp};
 use super::regions::{Part, PartShape};
 use super::sheet::{DrawnIn, Lamp};
 use super::skin::{Skin, border};
 
+/// The edge of a lens goes so far into the body: to under its bezel.
+const LENS_EDGE_M: f32 = 0.008;
 /// How far the painted edge of a wheel arch turns inwards.
 const ARCH_LIP_M: f32 = 0.028;
 
@@ -40,10 +42,7 @@ pub fn surfaces(
                     piece.add_walls(&mut mesh, *wall, *depth);
                 }
                 PartShape::Lamp { lamp, view } => {
-                    piece.add_moved(&mut mesh, lamp.lens, 0.0);
-                    piece.add_moved(&mut mesh, lamp.bowl, lamp.depth);
-                    piece.add_walls(&mut mesh, lamp.bowl, lamp.depth);
-                    piece.add_lights(&mut mesh, lamp, *view == DrawnIn::Rear, field);
+                    piece.add_lamp(&mut mesh, lamp, *view == DrawnIn::Rear, field);
                 }
                 PartShape::Arch(index) => piece.add_well(&mut mesh, arches[*index], well_y[*index]),
             }
@@ -109,26 +108,63 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// What shines behind a lens, laid out in the lens's own border as seen from the front or the rear.
-    fn add_lights(&self, mesh: &mut VehicleMesh, lamp: &Lamp, from_rear: bool, field: &BodyField) {
-        let outline: Vec<Vec2> = longest_loop(&border(self.triangles.iter()))
-            .into_iter()
-            .map(|i| Vec2::new(self.positions[i as usize].y, self.positions[i as usize].z))
-            .collect();
+    /// A lens, and behind it a housing and what shines.
+    fn add_lamp(&self, mesh: &mut VehicleMesh, lamp: &Lamp, from_rear: bool, field: &BodyField) {
+        let edges = border(self.triangles.iter());
+        let outline: Vec<Vec3> = longest_loop(&edges).into_iter().map(|i| self.positions[i as usize]).collect();
         if outline.len() < 8 {
+            self.add_moved(mesh, lamp.lens, 0.0);
             return;
         }
-        let middle_x = self.triangles.iter().flatten().map(|i| self.positions[*i as usize].x).sum::<f32>()
-            / (3 * self.triangles.len()) as f32;
-        let skin = move |at: Vec2| {
-            let x = field.skin_x(at.x, at.y, from_rear).unwrap_or(middle_x);
-            let p = Vec3::new(x, at.x, at.y);
-            (p, field.normal(p))
-        };
-        let site = LampSite { outline, skin: Box::new(skin), depth: lamp.depth };
-        for lights in [lamp.head.map(|spec| head_lamp(&site, &spec)), lamp.tail.map(|spec| tail_lamp(&site, &spec))] {
-            for (material, surface) in lights.iter().flat_map(|mesh| &mesh.surfaces) {
+        let skin = LampSkin { hit: &|from, way, length| field.hit(from, way, length), normal: &|p| field.normal(p) };
+        let forward = if from_rear { Vec3::X } else { -Vec3::X };
+        let year = if lamp.year == 0 { USUAL_YEAR } else { lamp.year };
+        let site = LampSite::new(&outline, self.outward, forward, lamp.depth, year, &skin);
+        let fillings: Vec<_> = [
+            lamp.head.map(|spec| head_lamp(&site, &spec, lamp.bowl)),
+            lamp.tail.map(|spec| tail_lamp(&site, &spec)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        for (material, surface) in fillings.iter().flat_map(|filling| &filling.mesh.surfaces) {
+            mesh.add(*material, surface);
+        }
+        if fillings.is_empty() {
+            for (material, surface) in &plain_housing(&site, lamp.bowl).surfaces {
                 mesh.add(*material, surface);
+            }
+        }
+        match fillings.iter().find(|filling| !filling.lens.is_empty()) {
+            Some(filling) => self.add_lens(mesh, &site, &filling.lens),
+            None => self.add_moved(mesh, lamp.lens, 0.0),
+        }
+        // The lens's edge, down to under the bezel.
+        let joint = mesh.surfaces.entry(Material::LampHousing).or_default();
+        for (a, b) in edges {
+            let (pa, pb) = (self.place(a, 0.0), self.place(b, 0.0));
+            if pa.y == 0.0 && pb.y == 0.0 {
+                continue;
+            }
+            add_quad(joint, [pa, pb, self.place(b, LENS_EDGE_M), self.place(a, LENS_EDGE_M)]);
+        }
+    }
+
+    /// The lens in fields of several materials, each up to a place along it.
+    fn add_lens(&self, mesh: &mut VehicleMesh, site: &LampSite, fields: &[(f32, Material)]) {
+        let mut along = FxHashMap::default();
+        for i in self.triangles.iter().flatten() {
+            along.entry(*i).or_insert_with(|| site.place_of(self.positions[*i as usize]).0.x);
+        }
+        for triangle in self.triangles {
+            let mut rest: Vec<(Vec3, Vec3, f32)> = triangle
+                .iter()
+                .map(|i| (self.positions[*i as usize], self.normals[*i as usize], along[i]))
+                .collect();
+            for (limit, material) in fields {
+                let (below, above) = split(&rest, *limit);
+                add_fan(mesh.surfaces.entry(*material).or_default(), &below);
+                rest = above;
             }
         }
     }
@@ -168,6 +204,38 @@ fn longest_loop(edges: &[(u32, u32)]) -> Vec<u32> {
         }
     }
     longest
+}
+
+/// A convex polygon of points, normals and values, cut where the value reaches a limit: what lies below it and what above.
+#[allow(clippy::type_complexity)]
+fn split(polygon: &[(Vec3, Vec3, f32)], limit: f32) -> (Vec<(Vec3, Vec3, f32)>, Vec<(Vec3, Vec3, f32)>) {
+    let (mut below, mut above) = (Vec::new(), Vec::new());
+    for (i, a) in polygon.iter().enumerate() {
+        let b = polygon[(i + 1) % polygon.len()];
+        if a.2 <= limit { below.push(*a) } else { above.push(*a) }
+        if (a.2 <= limit) != (b.2 <= limit) {
+            let t = (limit - a.2) / (b.2 - a.2);
+            let cut = (a.0.lerp(b.0, t), a.1.lerp(b.1, t).normalize_or(a.1), limit);
+            below.push(cut);
+            above.push(cut);
+        }
+    }
+    (below, above)
+}
+
+/// A convex polygon with its normals.
+fn add_fan(surface: &mut Surface, polygon: &[(Vec3, Vec3, f32)]) {
+    if polygon.len() < 3 {
+        return;
+    }
+    let first = surface.positions.len() as u32;
+    for (position, normal, _) in polygon {
+        surface.positions.push(position.to_array());
+        surface.normals.push(normal.to_array());
+    }
+    for i in 1..polygon.len() as u32 - 1 {
+        surface.indices.extend([first, first + i, first + i + 1]);
+    }
 }
 
 fn add_quad(surface: &mut Surface, [a, b, c, d]: [Vec3; 4]) {

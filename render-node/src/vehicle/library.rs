@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::face::FaceSheet;
 use super::sheet::{Sheet, SheetError};
+use super::lamp_years::date_lamps;
 use super::variation::vary;
 
 include!(concat!(env!("OUT_DIR"), "/sheet_texts.rs"));
@@ -239,6 +240,7 @@ impl Library {
         if !closeness.names_the_model() {
             vary(&mut sheet, vehicle);
         }
+        date_lamps(&mut sheet, vehicle);
         Ok(Some(sheet))
     }
 }

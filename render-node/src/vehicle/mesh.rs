@@ -28,7 +28,7 @@ pub enum Material {
     LampHousing = 8,
     /// Bright reflector or projector ring inside a head lamp.
     LampReflector = 9,
-    /// Lit or white element: projector, daytime-running light.
+    /// Lit element: a daytime running light's guide.
     LampWhite = 10,
     LampRed = 11,
     LampAmber = 12,
@@ -52,6 +52,12 @@ pub enum Material {
     ClearGlass = 23,
     /// Black ceramic print on the inside of bonded panes, along their edges.
     PaneBorder = 24,
+    /// Dark glass of a light inside a lamp: the ball of a projector, the lens of a module.
+    LampGlass = 25,
+    /// Red outer lens of a tail lamp (transparent).
+    LampRedLens = 26,
+    /// What lies beside a light guide and catches some of its light.
+    LampGlow = 27,
 }
 
 /// Triangles of one material. Normals are unit length and point outwards; indices wind counter-clockwise seen from outside.

@@ -501,6 +501,9 @@ pub struct Lamp {
     pub head: Option<HeadLamp>,
     #[serde(default)]
     pub tail: Option<TailLamp>,
+    /// Model year, which says how it is made; 0 until a vehicle is known.
+    #[serde(skip)]
+    pub year: u16,
 }
 
 fn housing() -> Material {

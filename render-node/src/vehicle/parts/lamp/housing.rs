@@ -1,0 +1,181 @@
+//! The shell behind a lens: a bezel that follows the outline, a step down from it, and a floor.
+
+use glam::{Vec2, Vec3};
+
+use super::super::solid::{CREASE_DEGREES, Solid};
+use super::{LampSite, Seat};
+use crate::vehicle::mesh::{Material, VehicleMesh};
+
+/// Width of the bezel.
+pub const BEZEL_M: f32 = 0.009;
+/// How far the bezel lies behind the lens at its outer and inner edge.
+const BEZEL_DEPTHS: [f32; 2] = [0.003, 0.006];
+/// The shell goes on under the paint beside it.
+const UNDER_PAINT_M: f32 = 0.003;
+/// Width of the step from the bezel down to the floor.
+const STEP_M: f32 = 0.003;
+/// The floor lies so far behind the rim of a light that stands in it.
+const BEHIND_RIM_M: f32 = 0.014;
+
+/// How a shell is made.
+pub struct Housing<'a> {
+    pub bezel: Material,
+    pub bezel_m: f32,
+    pub step: Material,
+    /// Depth of the floor.
+    pub depth: &'a dyn Fn(Vec2) -> f32,
+    pub floor: &'a dyn Fn(Vec2) -> Material,
+    /// Lights that the floor must make way for.
+    pub seats: &'a [Seat],
+    /// Largest width of the floor's columns, and how many rows it has: fine where it has flutes.
+    pub column_m: f32,
+    pub rows: usize,
+    /// Edges of the floor that bend by more than this stay sharp.
+    pub crease: f32,
+}
+
+/// Where a line of places lies across the shell.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Zone {
+    Outer,
+    Inner,
+    Step,
+    Floor,
+}
+
+/// A shell of one material with nothing in it.
+pub fn plain_housing(site: &LampSite, material: Material) -> VehicleMesh {
+    let mut mesh = VehicleMesh::default();
+    add_housing(&mut mesh, site, &Housing {
+        bezel: Material::LampHousing,
+        bezel_m: BEZEL_M * 0.6,
+        step: Material::LampHousing,
+        depth: &|p| (site.room(p) * 0.35).min(0.014) + 0.0016 * (p.x * 700.0).sin(),
+        floor: &|_| material,
+        seats: &[],
+        column_m: 0.003,
+        rows: 5,
+        crease: 60.0,
+    });
+    mesh
+}
+
+/// Adds the shell behind a lens.
+pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_>) {
+    let (inner, outer) = site.s_range();
+    let width = housing.bezel_m.min((outer - inner) * 0.15);
+    let edge = [(-UNDER_PAINT_M, Zone::Outer), (0.0, Zone::Outer), (width, Zone::Inner), (width + STEP_M, Zone::Step)];
+    let mut columns: Vec<(f32, Zone)> = if site.meets_middle {
+        vec![(inner, Zone::Floor)]
+    } else {
+        edge.iter().map(|(d, zone)| (inner + d, *zone)).collect()
+    };
+    let from = if site.meets_middle { inner } else { inner + width + STEP_M };
+    let to = outer - width - STEP_M;
+    let count = ((to - from) / housing.column_m).ceil().clamp(6.0, 150.0) as usize;
+    columns.extend((1..count).map(|i| (from + (to - from) * i as f32 / count as f32, Zone::Floor)));
+    columns.extend(edge.iter().rev().map(|(d, zone)| (outer - d, *zone)));
+
+    let rows = housing.rows + 8;
+    let zone_of_row = |row: usize| {
+        let from_edge = row.min(rows - 1 - row);
+        if from_edge < 4 { edge[from_edge].1 } else { Zone::Floor }
+    };
+    let place = |column: usize, row: usize| -> (Vec2, f32) {
+        let (s, column_zone) = columns[column];
+        let (low, high) = site.span(s);
+        let height = high - low;
+        // Where an edge runs steeply the bezel is as wide across it, not upwards.
+        let steep = |a: f32, b: f32| (1.0 + ((a - b) / 0.008).powi(2)).sqrt().min(2.6);
+        let (before, after) = (site.span(s - 0.004), site.span(s + 0.004));
+        let below = (width * steep(before.0, after.0)).min(height * 0.34);
+        let above = (width * steep(before.1, after.1)).min(height * 0.34);
+        let step = STEP_M.min(height * 0.08);
+        let offset = |from_edge: usize, width: f32| match from_edge {
+            0 => -UNDER_PAINT_M,
+            1 => 0.0,
+            2 => width,
+            _ => width + step,
+        };
+        let last = rows - 1;
+        let t = if row < 4 {
+            low + offset(row, below)
+        } else if last - row < 4 {
+            high - offset(last - row, above)
+        } else {
+            let (a, b) = (low + below + step, high - above - step);
+            a + (b - a) * (row - 3) as f32 / (housing.rows + 1) as f32
+        };
+        let p = Vec2::new(s, t);
+        // Pointed ends have no room for a floor.
+        let open = ((height - 1.2 * width) / (3.0 * width)).clamp(0.0, 1.0);
+        let deep = (housing.depth)(p);
+        let zone = if zone_of_row(row) < column_zone { zone_of_row(row) } else { column_zone };
+        let floor = BEZEL_DEPTHS[1] + (deep - BEZEL_DEPTHS[1]).max(0.0) * open;
+        let depth = match zone {
+            Zone::Outer => BEZEL_DEPTHS[0],
+            Zone::Inner => BEZEL_DEPTHS[1],
+            Zone::Step => BEZEL_DEPTHS[1] + (floor - BEZEL_DEPTHS[1]) * 0.8,
+            Zone::Floor => floor,
+        };
+        (p, depth)
+    };
+    let at = |column: usize, row: usize| -> Vec3 {
+        let (p, depth) = place(column, row);
+        let mut point = site.behind(p, depth);
+        let out = site.outward(p);
+        for seat in housing.seats {
+            let off = point - seat.centre;
+            let along = off.dot(seat.axis);
+            let aside = (off - seat.axis * along).length();
+            if aside < seat.radius * 1.06 && along > -BEHIND_RIM_M {
+                point -= out * ((along + BEHIND_RIM_M) / out.dot(seat.axis).max(0.4)).min(0.06);
+            }
+        }
+        point
+    };
+    let points = Solid::grid(columns.len(), rows, false, at).points;
+    let mut solids: std::collections::BTreeMap<(bool, Material), Vec<[u32; 3]>> = std::collections::BTreeMap::new();
+    for column in 0..columns.len() - 1 {
+        for row in 0..rows - 1 {
+            let [a, b] = [column * rows + row, (column + 1) * rows + row].map(|i| i as u32);
+            let [c, d] = [b + 1, a + 1];
+            let zone = |c: usize, r: usize| if zone_of_row(r) < columns[c].1 { zone_of_row(r) } else { columns[c].1 };
+            let corners = [zone(column, row), zone(column + 1, row), zone(column + 1, row + 1), zone(column, row + 1)];
+            let lowest = corners.into_iter().fold(Zone::Floor, |m, z| if z < m { z } else { m });
+            let highest = corners.into_iter().fold(Zone::Outer, |m, z| if z > m { z } else { m });
+            let middle = (place(column, row).0 + place(column + 1, row + 1).0) * 0.5;
+            let key = match (lowest, highest) {
+                (Zone::Outer, _) => (false, housing.bezel),
+                (Zone::Inner, _) => (false, housing.step),
+                _ => (true, (housing.floor)(middle)),
+            };
+            solids.entry(key).or_default().extend([[a, b, c], [a, c, d]]);
+        }
+    }
+    let all = solids.values().flatten().copied().collect();
+    let looks_in = !site.looks_out(&Solid { points: points.clone(), triangles: all });
+    for ((is_floor, material), triangles) in solids {
+        let solid = Solid { points: points.clone(), triangles };
+        let solid = if looks_in { solid.flipped() } else { solid };
+        let crease = if is_floor { housing.crease } else { CREASE_DEGREES };
+        mesh.add(material, &compact(solid).surface(crease));
+    }
+}
+
+/// Without the points that no triangle has.
+fn compact(solid: Solid) -> Solid {
+    let mut own = vec![u32::MAX; solid.points.len()];
+    let mut out = Solid::default();
+    for triangle in &solid.triangles {
+        out.triangles.push(triangle.map(|i| {
+            let index = &mut own[i as usize];
+            if *index == u32::MAX {
+                *index = out.points.len() as u32;
+                out.points.push(solid.points[i as usize]);
+            }
+            *index
+        }));
+    }
+    out
+}

@@ -1,0 +1,435 @@
+//! What is seen inside head and tail lamps, laid out behind a lens only the body knows. Vehicle space, one side.
+//!
+//! A lens bends round the corner of a body, so nothing inside a lamp is laid out in a flat drawing. [`LampSite`] unrolls the
+//! lens from an axis that stands inside the body: a place on it is an arc length and a height, and depth is measured towards
+//! the axis, where no two places can cross. [`head`] and [`tail`] fill the room behind it, [`housing`] is the shell they stand in.
+
+mod head;
+mod housing;
+mod tail;
+
+pub use head::{HeadLamp, MainLight, RunningLight, head_lamp};
+pub use housing::plain_housing;
+pub use tail::{TailLamp, tail_lamp};
+
+use glam::{Vec2, Vec3};
+
+use super::solid::{Solid, rounded_rectangle};
+use crate::vehicle::mesh::{Material, VehicleMesh};
+
+/// Columns and rows of the table of the lens.
+const COLUMNS: usize = 33;
+const ROWS: usize = 11;
+/// How far the table goes on beyond the outline, metres.
+const MARGIN_M: f32 = 0.012;
+/// The axis stands this share of the lens's chord behind it, so that its ends are seen at some forty degrees to either side.
+const AXIS_BEHIND: f32 = 0.55;
+/// The year that a lamp is taken to be of when nobody says.
+pub const USUAL_YEAR: u16 = 2015;
+
+/// The inside of a lamp, and which parts of its lens are not of the lens's own material.
+#[derive(Default)]
+pub struct LampFilling {
+    pub mesh: VehicleMesh,
+    /// Material of the lens up to an arc length, rising; empty where the whole lens is as the sheet says.
+    pub lens: Vec<(f32, Material)>,
+}
+
+/// Where a lamp is: its lens, unrolled about an axis inside the body.
+pub struct LampSite {
+    /// Closed outline (arc length away from the centre plane, height), any winding, not repeated at its end.
+    outline: Vec<Vec2>,
+    /// Place of the axis, as shares of `right` and `ahead`.
+    axis: Vec2,
+    right: Vec3,
+    ahead: Vec3,
+    up: Vec3,
+    angles: [f32; 2],
+    heights: [f32; 2],
+    /// Distance of the lens from the axis, and its normal; columns first.
+    radii: Vec<f32>,
+    normals: Vec<Vec3>,
+    /// Arc length at each column.
+    lengths: Vec<f32>,
+    /// Distance from the centre plane at each column.
+    offsets: Vec<f32>,
+    /// Its inner end lies in the centre plane, where the other half goes on.
+    pub meets_middle: bool,
+    /// Room behind the lens.
+    pub depth: f32,
+    /// The way the vehicle's end looks.
+    pub forward: Vec3,
+    pub year: u16,
+}
+
+/// What a lamp has to know of the body.
+pub struct LampSkin<'a> {
+    /// First point of the body along a ray of some length.
+    pub hit: &'a dyn Fn(Vec3, Vec3, f32) -> Option<Vec3>,
+    pub normal: &'a dyn Fn(Vec3) -> Vec3,
+}
+
+impl LampSite {
+    /// `border` is the lens's closed edge, `outward` its mean normal, `forward` where the vehicle's end looks.
+    pub fn new(border: &[Vec3], outward: Vec3, forward: Vec3, depth: f32, year: u16, skin: &LampSkin<'_>) -> LampSite {
+        let up = (Vec3::Z - outward * outward.z).normalize_or(Vec3::X);
+        let ahead = (outward - up * outward.dot(up)).normalize_or(forward);
+        let right = up.cross(ahead);
+        let right = if right.y < -1e-4 { -right } else { right };
+        let flat = |p: Vec3| Vec2::new(p.dot(right), p.dot(ahead));
+        let range = |values: &mut dyn Iterator<Item = f32>| {
+            values.fold([f32::MAX, f32::MIN], |[low, high], v| [low.min(v), high.max(v)])
+        };
+        let across = range(&mut border.iter().map(|p| flat(*p).x));
+        let near = range(&mut border.iter().map(|p| flat(*p).y));
+        let chord = across[1] - across[0];
+        let axis = Vec2::new((across[0] + across[1]) * 0.5, near[0] - AXIS_BEHIND * chord - 0.08);
+        let turned = |p: Vec3| {
+            let p = flat(p) - axis;
+            Vec2::new(p.x.atan2(p.y), p.length())
+        };
+        let angles = range(&mut border.iter().map(|p| turned(*p).x));
+        let radii = range(&mut border.iter().map(|p| turned(*p).y));
+        let heights = range(&mut border.iter().map(|p| p.dot(up)));
+        let mut site = LampSite {
+            outline: Vec::new(),
+            axis,
+            right,
+            ahead,
+            up,
+            angles: [angles[0] - MARGIN_M / radii[1], angles[1] + MARGIN_M / radii[1]],
+            heights: [heights[0] - MARGIN_M, heights[1] + MARGIN_M],
+            radii: Vec::with_capacity(COLUMNS * ROWS),
+            normals: Vec::with_capacity(COLUMNS * ROWS),
+            lengths: Vec::with_capacity(COLUMNS),
+            offsets: Vec::with_capacity(COLUMNS),
+            meets_middle: border.iter().any(|p| p.y == 0.0),
+            depth,
+            forward,
+            year,
+        };
+        let (inmost, outmost) = (radii[0] - 0.06, radii[1] + 0.06);
+        for column in 0..COLUMNS {
+            let ray = site.ray(site.angle_at(column as f32));
+            for row in 0..ROWS {
+                let foot = right * axis.x + ahead * axis.y + up * site.height_at(row as f32);
+                let hit = (skin.hit)(foot + ray * outmost, -ray, outmost - inmost);
+                let point = hit.unwrap_or(foot + ray * (radii[0] + radii[1]) * 0.5);
+                site.radii.push((point - foot).dot(ray));
+                site.normals.push((skin.normal)(point));
+            }
+        }
+        let middle = |site: &LampSite, column: usize| site.point(site.angle_at(column as f32), (heights[0] + heights[1]) * 0.5, 0.0);
+        let mut length = 0.0;
+        for column in 0..COLUMNS {
+            let here = middle(&site, column);
+            if column > 0 {
+                length += here.distance(middle(&site, column - 1));
+            }
+            site.lengths.push(length);
+            site.offsets.push(here.y);
+        }
+        site.outline = border.iter().map(|p| site.place_of(*p).0).collect();
+        site
+    }
+
+    /// A flat lamp with rounded corners: `across` and `up` are unit vectors, `across` away from the centre plane,
+    /// `outward` is where it shines.
+    #[cfg(test)]
+    pub fn flat(centre: Vec3, across: Vec3, up: Vec3, outward: Vec3, size: Vec2, depth: f32) -> LampSite {
+        let loop_2d = rounded_rectangle(size.x / 2.0, size.y / 2.0, size.min_element() * 0.3);
+        let border: Vec<Vec3> = loop_2d.iter().map(|p| centre + across * p.x + up * p.y).collect();
+        let hit = |from: Vec3, way: Vec3, _: f32| {
+            let along = (centre - from).dot(outward) / way.dot(outward);
+            Some(from + way * along)
+        };
+        let skin = LampSkin { hit: &hit, normal: &|_| outward };
+        LampSite::new(&border, outward, outward, depth, USUAL_YEAR, &skin)
+    }
+
+    fn angle_at(&self, column: f32) -> f32 {
+        self.angles[0] + (self.angles[1] - self.angles[0]) * column / (COLUMNS - 1) as f32
+    }
+
+    fn height_at(&self, row: f32) -> f32 {
+        self.heights[0] + (self.heights[1] - self.heights[0]) * row / (ROWS - 1) as f32
+    }
+
+    fn column_of(&self, angle: f32) -> f32 {
+        let share = (angle - self.angles[0]) / (self.angles[1] - self.angles[0]).max(1e-6);
+        (share * (COLUMNS - 1) as f32).clamp(0.0, (COLUMNS - 1) as f32)
+    }
+
+    fn ray(&self, angle: f32) -> Vec3 {
+        let (sin, cos) = angle.sin_cos();
+        self.ahead * cos + self.right * sin
+    }
+
+    /// Distance of the lens from the axis.
+    fn radius(&self, angle: f32, height: f32) -> f32 {
+        let across = self.column_of(angle);
+        let share = (height - self.heights[0]) / (self.heights[1] - self.heights[0]).max(1e-6);
+        let upwards = (share * (ROWS - 1) as f32).clamp(0.0, (ROWS - 1) as f32);
+        let along_row = |row: usize| cubic(across, COLUMNS, |column| self.radii[column * ROWS + row]);
+        cubic(upwards, ROWS, along_row)
+    }
+
+    /// The point `depth` behind the lens, towards the axis.
+    fn point(&self, angle: f32, height: f32, depth: f32) -> Vec3 {
+        let foot = self.right * self.axis.x + self.ahead * self.axis.y + self.up * height;
+        foot + self.ray(angle) * (self.radius(angle, height) - depth)
+    }
+
+    fn angle_of(&self, length: f32) -> f32 {
+        let last = COLUMNS - 1;
+        if length <= 0.0 {
+            return self.angle_at(length / self.lengths[1].max(1e-6));
+        }
+        let after = self.lengths.partition_point(|l| *l < length).clamp(1, last);
+        let [low, high] = [self.lengths[after - 1], self.lengths[after]];
+        self.angle_at((after - 1) as f32 + (length - low) / (high - low).max(1e-6))
+    }
+
+    /// Place of a point in the unrolled lens, and how far it lies behind the lens.
+    pub fn place_of(&self, p: Vec3) -> (Vec2, f32) {
+        let flat = Vec2::new(p.dot(self.right), p.dot(self.ahead)) - self.axis;
+        let (angle, height) = (flat.x.atan2(flat.y), p.dot(self.up));
+        let column = self.column_of(angle);
+        let before = (column as usize).min(COLUMNS - 2);
+        let length = self.lengths[before] + (self.lengths[before + 1] - self.lengths[before]) * (column - before as f32);
+        (Vec2::new(length, height), self.radius(angle, height) - flat.length())
+    }
+
+    /// The point behind a place of the lens.
+    fn behind(&self, p: Vec2, depth: f32) -> Vec3 {
+        self.point(self.angle_of(p.x), p.y, depth)
+    }
+
+    /// The way from the axis out through a place.
+    fn outward(&self, p: Vec2) -> Vec3 {
+        self.ray(self.angle_of(p.x))
+    }
+
+    /// Normal of the lens.
+    fn normal(&self, p: Vec2) -> Vec3 {
+        let column = self.column_of(self.angle_of(p.x)).round() as usize;
+        let share = (p.y - self.heights[0]) / (self.heights[1] - self.heights[0]).max(1e-6);
+        let row = (share.clamp(0.0, 1.0) * (ROWS - 1) as f32).round() as usize;
+        self.normals[column * ROWS + row]
+    }
+
+    /// How deep the lamp may be there: what wraps round the body's corner is shallow.
+    fn room(&self, p: Vec2) -> f32 {
+        let normal = self.normal(p);
+        let flat = Vec2::new(normal.x, normal.y).normalize_or(Vec2::X);
+        let towards = flat.dot(Vec2::new(self.forward.x, self.forward.y));
+        self.depth * (1.5 * towards - 0.25).clamp(0.28, 1.0)
+    }
+
+    fn s_range(&self) -> (f32, f32) {
+        self.outline.iter().fold((f32::MAX, f32::MIN), |(low, high), p| (low.min(p.x), high.max(p.x)))
+    }
+
+    /// Lowest and highest place of the outline at an arc length; that of the nearest end beside it.
+    fn span(&self, s: f32) -> (f32, f32) {
+        let (inner, outer) = self.s_range();
+        let nudge = (outer - inner) * 0.004;
+        let s = s.clamp(inner + nudge, (outer - nudge).max(inner + nudge));
+        span(&self.outline, s).unwrap_or((self.heights[0], self.heights[1]))
+    }
+
+    /// Arc length at a share of the way across, as it is seen from the vehicle's end.
+    fn s_at(&self, share: f32) -> f32 {
+        let (inner, outer) = self.s_range();
+        let even = inner + (outer - inner) * share;
+        let offset = |s: f32| {
+            let column = self.column_of(self.angle_of(s));
+            let before = (column as usize).min(COLUMNS - 2);
+            self.offsets[before] + (self.offsets[before + 1] - self.offsets[before]) * (column - before as f32)
+        };
+        let (from, to) = (offset(inner), offset(outer));
+        if (to - from) < 0.35 * (outer - inner) {
+            return even;
+        }
+        let wanted = from + (to - from) * share;
+        let steps = 64;
+        let at = |step: i32| inner + (outer - inner) * step as f32 / steps as f32;
+        let found = (0..=steps).map(at).find(|s| offset(*s) >= wanted).unwrap_or(even);
+        // Between what is seen from the end and what is measured along the lens.
+        found * 0.6 + even * 0.4
+    }
+
+    /// A place a share of the way across (seen from the end) and up, with the height of the outline there.
+    fn at_share(&self, across: f32, up: f32) -> (Vec2, f32) {
+        let s = self.s_at(across);
+        let (low, high) = self.span(s);
+        (Vec2::new(s, low + (high - low) * up), high - low)
+    }
+
+    /// A place shares of the way along the lens and up.
+    fn along_share(&self, along: f32, up: f32) -> Vec2 {
+        let (inner, outer) = self.s_range();
+        let s = inner + (outer - inner) * along;
+        let (low, high) = self.span(s);
+        Vec2::new(s, low + (high - low) * up)
+    }
+
+    /// Where a round light of some radius has room: its middle, moved back until its whole rim is `clear` behind the lens, and the
+    /// way it looks, between the vehicle's own and the lens's.
+    fn seat(&self, p: Vec2, radius: f32, clear: f32) -> Seat {
+        let normal = self.normal(p);
+        let level = Vec3::new(normal.x, normal.y, normal.z * 0.4).normalize_or(normal);
+        let axis = (self.forward * 0.6 + level * 0.4).normalize_or(self.forward);
+        let side = axis.cross(self.up).normalize_or(self.right);
+        let up = side.cross(axis);
+        let mut centre = self.behind(p, clear);
+        for _ in 0..4 {
+            let least = (0..10)
+                .map(|step| {
+                    let (sin, cos) = (std::f32::consts::TAU * step as f32 / 10.0).sin_cos();
+                    self.place_of(centre + (side * cos + up * sin) * radius).1
+                })
+                .fold(self.place_of(centre).1, f32::min);
+            let short = (clear - least).max(0.0);
+            centre -= axis * (short / axis.dot(self.outward(p)).max(0.5)).min(0.03);
+        }
+        Seat { centre, axis, side, up, radius }
+    }
+
+    /// A bar with a soft section along places of the lens, `depth` behind it.
+    fn strip(&self, line: &[Vec2], depth: &dyn Fn(Vec2) -> f32, width: f32, closed: bool) -> Solid {
+        let count = line.len();
+        if count < 2 {
+            return Solid::default();
+        }
+        let section = rounded_rectangle(width / 2.0, width * 0.32, width * 0.28);
+        let at: Vec<Vec3> = line.iter().map(|p| self.behind(*p, depth(*p))).collect();
+        let ring = |i: usize| -> Vec<Vec3> {
+            let [before, after] = if closed {
+                [(i + count - 1) % count, (i + 1) % count]
+            } else {
+                [i.saturating_sub(1), (i + 1).min(count - 1)]
+            };
+            let out = self.outward(line[i]);
+            let along = (at[after] - at[before]).normalize_or(self.right);
+            let across = out.cross(along).normalize_or(self.up);
+            section.iter().map(|p| at[i] + across * p.x + out * p.y).collect()
+        };
+        let mut loops: Vec<Vec<Vec3>> = (0..count).map(ring).collect();
+        if closed {
+            loops.push(ring(0));
+        }
+        Solid::lofted(&loops)
+    }
+
+    /// A sheet of places (two numbers between 0 and 1 to a place and a depth), looking out.
+    fn sheet(&self, columns: usize, rows: usize, place: impl Fn(f32, f32) -> (Vec2, f32)) -> Solid {
+        let share = |i: usize, of: usize| i as f32 / (of - 1) as f32;
+        let solid = Solid::grid(columns, rows, false, |column, row| {
+            let (p, depth) = place(share(column, columns), share(row, rows));
+            self.behind(p, depth)
+        });
+        self.looking_out(solid)
+    }
+
+    /// Turns an open sheet's faces towards the lens.
+    fn looking_out(&self, solid: Solid) -> Solid {
+        if self.looks_out(&solid) { solid } else { solid.flipped() }
+    }
+
+    fn looks_out(&self, solid: &Solid) -> bool {
+        let out = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|i| solid.points[i as usize]);
+            let flat = Vec2::new(a.dot(self.right), a.dot(self.ahead)) - self.axis;
+            (b - a).cross(c - a).dot(self.right * flat.x + self.ahead * flat.y)
+        };
+        solid.triangles.iter().map(out).sum::<f32>() >= 0.0
+    }
+
+    /// Places along the lower (`up` 0) or upper (1) edge, `inset` inside it, between two shares of the lens.
+    fn edge_line(&self, up: f32, [from, to]: [f32; 2], inset: f32) -> Vec<Vec2> {
+        let (inner, outer) = self.s_range();
+        (0..=28)
+            .map(|step| {
+                let s = inner + (outer - inner) * (from + (to - from) * step as f32 / 28.0);
+                let (low, high) = self.span(s);
+                let inset = inset.min((high - low) * 0.45);
+                Vec2::new(s, (low + inset) + (high - low - 2.0 * inset) * up)
+            })
+            .collect()
+    }
+
+    /// Places of the outline moved inwards, evenly spaced.
+    fn inside_loop(&self, inset: f32) -> Vec<Vec2> {
+        let (lower, upper) = (self.edge_line(0.0, [0.0, 1.0], inset), self.edge_line(1.0, [0.0, 1.0], inset));
+        let (inner, outer) = self.s_range();
+        let inside = |p: &Vec2| p.x > inner + inset && p.x < outer - inset;
+        let mut line: Vec<Vec2> = lower.into_iter().filter(inside).collect();
+        line.extend(upper.into_iter().rev().filter(inside));
+        if line.len() < 8 { line } else { evenly_spaced(&line, 56) }
+    }
+}
+
+/// Where a round light sits.
+#[derive(Debug, Clone, Copy)]
+struct Seat {
+    centre: Vec3,
+    /// The way it looks.
+    axis: Vec3,
+    side: Vec3,
+    up: Vec3,
+    radius: f32,
+}
+
+impl Seat {
+    /// A profile (distance outward, radius as a share of the seat's) turned about the seat's axis.
+    fn turned(&self, profile: &[(f32, f32)], segments: usize) -> Solid {
+        let profile: Vec<Vec2> = profile.iter().map(|(a, r)| Vec2::new(*a, r * self.radius)).collect();
+        self.set(Solid::revolved(&profile, segments))
+    }
+
+    /// A solid about the origin, y outward and z up, put on the seat.
+    fn set(&self, solid: Solid) -> Solid {
+        // Turning must not mirror.
+        let side = self.axis.cross(self.up);
+        solid.bent(|q| self.centre + side * q.x + self.axis * q.y + self.up * q.z)
+    }
+}
+
+/// A smooth curve through values at whole numbers.
+fn cubic(at: f32, count: usize, value: impl Fn(usize) -> f32) -> f32 {
+    let from = (at.max(0.0) as usize).min(count - 2);
+    let t = at - from as f32;
+    let [a, b, c, d] = [from.saturating_sub(1), from, from + 1, (from + 2).min(count - 1)].map(value);
+    let (t2, t3) = (t * t, t * t * t);
+    0.5 * (2.0 * b + (c - a) * t + (2.0 * a - 5.0 * b + 4.0 * c - d) * t2 + (3.0 * b - a - 3.0 * c + d) * t3)
+}
+
+fn span(outline: &[Vec2], u: f32) -> Option<(f32, f32)> {
+    let mut found: Option<(f32, f32)> = None;
+    for (i, a) in outline.iter().enumerate() {
+        let b = outline[(i + 1) % outline.len()];
+        if (a.x - u) * (b.x - u) <= 0.0 {
+            let share = if (b.x - a.x).abs() < 1e-9 { 0.5 } else { (u - a.x) / (b.x - a.x) };
+            let v = a.y + (b.y - a.y) * share;
+            found = Some(found.map_or((v, v), |(low, high)| (low.min(v), high.max(v))));
+        }
+    }
+    found
+}
+
+fn evenly_spaced(outline: &[Vec2], count: usize) -> Vec<Vec2> {
+    let side = |i: usize| (outline[i], outline[(i + 1) % outline.len()]);
+    let around: f32 = (0..outline.len()).map(|i| side(i).0.distance(side(i).1)).sum();
+    let (mut at, mut walked, mut points) = (0, 0.0_f32, Vec::with_capacity(count));
+    for step in 0..count {
+        let wanted = around * step as f32 / count as f32;
+        while at + 1 < outline.len() && walked + side(at).0.distance(side(at).1) < wanted {
+            walked += side(at).0.distance(side(at).1);
+            at += 1;
+        }
+        let (a, b) = side(at);
+        points.push(a.lerp(b, ((wanted - walked) / a.distance(b).max(1e-9)).clamp(0.0, 1.0)));
+    }
+    points
+}
