@@ -10,6 +10,7 @@ pub(crate) mod drawing;
 pub(crate) mod dress;
 pub mod exported;
 pub(crate) mod face;
+pub(crate) mod flank_lines;
 pub(crate) mod library;
 pub(crate) mod machine;
 pub(crate) mod mesh;
