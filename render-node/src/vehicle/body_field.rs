@@ -9,7 +9,7 @@ use super::drawing::FieldDrawing;
 use super::flank_lines::{FlankLine, SideView};
 use super::morph::{Morph, Stance};
 use super::outline::{DistanceGrid, Outline};
-use super::sheet::{DrawnIn, Sheet, SolidRole};
+use super::sheet::{DrawnIn, Ridge, Sheet, SolidRole};
 
 /// The primary sheets at one point, for regions that name the sheet they lie on. All but `at` negative inside.
 #[derive(Debug, Clone, Copy)]
@@ -110,7 +110,9 @@ pub struct BodyField {
     /// Front and rear.
     haunches: [f32; 2],
     waist: f32,
-    ridges: Vec<super::sheet::Ridge>,
+    ridges: Vec<Ridge>,
+    /// Heights between which swellings of the bonnet begin.
+    ridge_z: [f32; 2],
     flank_lines: Vec<FlankLine>,
     greenhouse: DistanceGrid,
     greenhouse_width: Table,
@@ -144,6 +146,13 @@ const HAUNCH_REACH: f32 = 0.66;
 const HAUNCH_HEIGHTS: [[f32; 2]; 2] = [[0.62, 0.8], [0.78, 0.85]];
 /// Up to where the waist is as deep as at the sill, and from where on there is none.
 const WAIST_HEIGHT: [f32; 2] = [0.0, 1.0];
+/// A swelling of the bonnet is at most this high, as a share of its half width: a higher one turns the metal inwards beside it, and the
+/// lights in front of the car are mirrored twice, as discs.
+const RIDGE_STEEPNESS: f32 = 0.035;
+/// Where on the nose swellings of the bonnet begin, from the underside of the bumper to the edge of the bonnet: bumpers are straight.
+const RIDGE_FOOT: f32 = 0.5;
+/// Swellings of the bonnet run out under the windscreen over this length.
+const RIDGE_END_M: f32 = 0.6;
 /// How far the crests of the front wings stand above the bonnet over the wheels.
 const WING_CREST_M: f32 = 0.012;
 /// By which share the crown of the bonnet grows from the windscreen to the nose.
@@ -211,7 +220,11 @@ impl BodyField {
             k_rear: body.k_rear,
             haunches: [body.haunch_front, body.haunch_rear],
             waist: body.waist,
-            ridges: body.ridge.clone(),
+            ridges: body.ridge.iter().map(|ridge| run_on(ridge, roof.bounds().0.x, size.length)).collect(),
+            ridge_z: {
+                let [low, high] = sheet.front.anchors;
+                [low + RIDGE_FOOT * (high - low), high]
+            },
             flank_lines: Vec::new(),
             greenhouse: DistanceGrid::new(&roof, PROFILE_GRID_M, 0.15),
             greenhouse_width: Table::drawn(&house.width).faired(FAIRING_M),
@@ -338,11 +351,12 @@ impl BodyField {
 
         let crown = self.crown.at(q.x) * (0.8 + NOSE_CROWN * (1.0 - step(q.x / self.greenhouse_x[0].max(0.1))));
         let mut profile_z = q.z + crown * u2 * step((q.z - self.sill) / 0.45);
+        let [low, high] = self.ridge_z;
         for ridge in &self.ridges {
             // The other side's counts as well where they meet in the middle.
             let across = bump((q.y - ridge.y) / ridge.reach) + bump((q.y + ridge.y) / ridge.reach);
             if across > 0.0 {
-                profile_z -= ridge.height * across * plateau(q.x, ridge.x) * step((q.z - self.sill) / 0.45);
+                profile_z -= ridge.height * across * plateau(q.x, ridge.x) * step((q.z - low) / (high - low));
             }
         }
         profile_z -= WING_CREST_M
@@ -493,4 +507,15 @@ impl SolidField {
         let (curve, beyond) = self.at.distances(if self.at.bowed { bowed } else { at });
         smooth_max(curve, beyond, self.edge * 2.0)
     }
+}
+
+/// Swellings of the bonnet run from over the nose to under the windscreen: one that rises or ends on the bonnet would close the lines of its
+/// reflections to islands. Those of a boot lid are left as they are.
+fn run_on(ridge: &Ridge, cowl: f32, length: f32) -> Ridge {
+    let most = RIDGE_STEEPNESS * ridge.reach;
+    let height = ridge.height.clamp(-most, most);
+    let [x0, x1, x2, x3] = ridge.x;
+    let on_bonnet = 0.5 * (x0 + x3) < 0.35 * length && x1 < cowl;
+    let x = if on_bonnet { [-2.0, -1.0, x2.max(cowl), x3.max(cowl + RIDGE_END_M)] } else { ridge.x };
+    Ridge { height, x, ..ridge.clone() }
 }
