@@ -6,9 +6,10 @@ use glam::{Vec2, Vec3};
 use super::blend::{bump, plateau, smooth_max, smooth_min, step};
 use super::curve::Table;
 use super::drawing::FieldDrawing;
+use super::flank_lines::{FlankLine, SideView};
 use super::morph::{Morph, Stance};
 use super::outline::{DistanceGrid, Outline};
-use super::sheet::{Crease, Sheet, SolidRole};
+use super::sheet::{DrawnIn, Ridge, Sheet, SolidRole};
 
 /// The primary sheets at one point, for regions that name the sheet they lie on. All but `at` negative inside.
 #[derive(Debug, Clone, Copy)]
@@ -64,15 +65,15 @@ struct Lift {
     at: FieldDrawing,
     height: f32,
     ramp: f32,
+    /// Length over which it fades along the axis that it is drawn along.
+    fade: f32,
 }
 
-#[derive(Debug, Clone)]
-struct PressedLine {
-    line: Table,
-    ends: [f32; 4],
-    height: f32,
-    above: f32,
-    below: f32,
+impl Lift {
+    /// Distances to its curve and to its limits, negative inside. `at` in sheet space, `bowed` with the bow taken out.
+    fn distances(&self, at: Vec3, bowed: Vec3) -> (f32, f32) {
+        self.at.distances(if self.at.bowed { bowed } else { at })
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -109,8 +110,10 @@ pub struct BodyField {
     /// Front and rear.
     haunches: [f32; 2],
     waist: f32,
-    ridges: Vec<super::sheet::Ridge>,
-    creases: Vec<PressedLine>,
+    ridges: Vec<Ridge>,
+    /// Heights between which swellings of the bonnet begin.
+    ridge_z: [f32; 2],
+    flank_lines: Vec<FlankLine>,
     greenhouse: DistanceGrid,
     greenhouse_width: Table,
     tumblehome: f32,
@@ -143,14 +146,23 @@ const HAUNCH_REACH: f32 = 0.66;
 const HAUNCH_HEIGHTS: [[f32; 2]; 2] = [[0.62, 0.8], [0.78, 0.85]];
 /// Up to where the waist is as deep as at the sill, and from where on there is none.
 const WAIST_HEIGHT: [f32; 2] = [0.0, 1.0];
+/// A swelling of the bonnet is at most this high, as a share of its half width: a higher one turns the metal inwards beside it, and the
+/// lights in front of the car are mirrored twice, as discs.
+const RIDGE_STEEPNESS: f32 = 0.035;
+/// Where on the nose swellings of the bonnet begin, from the underside of the bumper to the edge of the bonnet: bumpers are straight.
+const RIDGE_FOOT: f32 = 0.5;
+/// Swellings of the bonnet run out under the windscreen over this length.
+const RIDGE_END_M: f32 = 0.6;
 /// How far the crests of the front wings stand above the bonnet over the wheels.
 const WING_CREST_M: f32 = 0.012;
 /// By which share the crown of the bonnet grows from the windscreen to the nose.
 const NOSE_CROWN: f32 = 0.8;
 /// By which share the crown of the roof grows from its middle to its ends.
 const CROWN_GROWTH: f32 = 0.5;
-/// The least share of a crease over which each of its ends fades out.
-const CREASE_FADE: f32 = 0.35;
+/// Reliefs fade over this share of what their limits take of the body, and at most over this length: a bumper's step that runs round the
+/// corner is to end softly, not in an upright edge in front of the wheel.
+const RELIEF_FADE_SHARE: f32 = 0.5;
+const RELIEF_FADE_M: f32 = 0.3;
 /// How much faster than straight the sides of the greenhouse turn inwards from a little below the belt on, per metre: they would dent
 /// the doors from inside.
 const TUCK_PER_M: f32 = 10.0;
@@ -174,12 +186,17 @@ impl BodyField {
         let middle = roof.points().iter().max_by(|a, b| a.y.total_cmp(&b.y)).map_or(0.0, |p| p.x);
         let belt = Table::drawn(&body.belt);
         let flank_height = (belt.at(0.5 * size.length) - body.sill).max(0.2);
-        let lift = |relief: &super::sheet::Relief| Lift {
-            at: FieldDrawing::new(&relief.at, size.length, size.height),
-            height: relief.height,
-            ramp: relief.ramp,
+        let lift = |relief: &super::sheet::Relief| {
+            let at = FieldDrawing::new(&relief.at, size.length, size.height);
+            let reach = match relief.at.view {
+                DrawnIn::Front => at.range[1],
+                DrawnIn::Rear => size.length - at.range[0],
+                DrawnIn::Side | DrawnIn::Top => 0.0,
+            };
+            let fade = (reach * RELIEF_FADE_SHARE).min(RELIEF_FADE_M).max(relief.ramp);
+            Lift { at, height: relief.height, ramp: relief.ramp, fade }
         };
-        Self {
+        let mut field = Self {
             morph: Morph::new(sheet_stance, real),
             arches,
             lip_height: sheet.wheels.lip_height,
@@ -203,8 +220,12 @@ impl BodyField {
             k_rear: body.k_rear,
             haunches: [body.haunch_front, body.haunch_rear],
             waist: body.waist,
-            ridges: body.ridge.clone(),
-            creases: sheet.crease.iter().map(pressed_line).collect(),
+            ridges: body.ridge.iter().map(|ridge| run_on(ridge, roof.bounds().0.x, size.length)).collect(),
+            ridge_z: {
+                let [low, high] = sheet.front.anchors;
+                [low + RIDGE_FOOT * (high - low), high]
+            },
+            flank_lines: Vec::new(),
             greenhouse: DistanceGrid::new(&roof, PROFILE_GRID_M, 0.15),
             greenhouse_width: Table::drawn(&house.width).faired(FAIRING_M),
             tumblehome: house.tumblehome,
@@ -220,7 +241,13 @@ impl BodyField {
             lifts: sheet.relief.iter().chain(&sheet.front.relief).chain(&sheet.rear.relief).map(lift).collect(),
             solids: sheet.solid.iter().map(|s| SolidField::new(s, sheet)).collect(),
             open_header: house.open.as_ref().map(|open| open.header),
+        };
+        // Lines of the flank run from lamp to lamp, and where lamps end is known of the body alone.
+        if !sheet.crease.is_empty() {
+            let view = SideView::new(sheet, &field);
+            field.flank_lines = super::flank_lines::drawn(&sheet.crease, &view);
         }
+        field
     }
 
     /// The whole body.
@@ -259,10 +286,9 @@ impl BodyField {
         }
         if value.abs() < 0.2 {
             for lift in &self.lifts {
-                let (curve, beyond) = lift.at.distances(if lift.at.bowed { bowed } else { at });
-                let d = curve.max(beyond);
-                if d < 0.0 {
-                    value -= lift.height * step(-d / lift.ramp);
+                let (curve, beyond) = lift.distances(at, bowed);
+                if curve.max(beyond) < 0.0 {
+                    value -= lift.height * step(-curve / lift.ramp) * step(-beyond / lift.fade);
                 }
             }
         }
@@ -325,11 +351,12 @@ impl BodyField {
 
         let crown = self.crown.at(q.x) * (0.8 + NOSE_CROWN * (1.0 - step(q.x / self.greenhouse_x[0].max(0.1))));
         let mut profile_z = q.z + crown * u2 * step((q.z - self.sill) / 0.45);
+        let [low, high] = self.ridge_z;
         for ridge in &self.ridges {
             // The other side's counts as well where they meet in the middle.
             let across = bump((q.y - ridge.y) / ridge.reach) + bump((q.y + ridge.y) / ridge.reach);
             if across > 0.0 {
-                profile_z -= ridge.height * across * plateau(q.x, ridge.x) * step((q.z - self.sill) / 0.45);
+                profile_z -= ridge.height * across * plateau(q.x, ridge.x) * step((q.z - low) / (high - low));
             }
         }
         profile_z -= WING_CREST_M
@@ -380,18 +407,7 @@ impl BodyField {
                 }
             }
         }
-        for crease in &self.creases {
-            let fade = plateau(q.x, crease.ends);
-            if fade > 0.0 {
-                let dz = q.z - crease.line.at(q.x);
-                let t = if dz > 0.0 { dz / crease.above } else { -dz / crease.below };
-                // (1 - t)^3 has a sharp crest; rounding t near 0 keeps it C1 and about 1 cm wide.
-                let rounded = (t * t + 0.0064).sqrt() - 0.08;
-                let s = (1.0 - rounded).max(0.0);
-                y += crease.height * fade * s * s * s;
-            }
-        }
-        y
+        self.flank_lines.iter().fold(y, |y, line| y + line.out(Vec2::new(q.x, q.z), self.sill, belt))
     }
 
     /// By how much the flank stands out at `x` and at the share `t` of its height: haunches over the wheels and the waist between them.
@@ -409,14 +425,24 @@ impl BodyField {
             * (1.0 - step((t - low) / (high - low)))
     }
 
-    /// Height above the nearest crest of a crease at a place in sheet space, where there is one.
-    pub fn above_crest(&self, index: usize, at: Vec3) -> Option<f32> {
-        let crease = &self.creases[index];
-        (plateau(at.x, crease.ends) > 0.05).then(|| at.z - crease.line.at(at.x))
+    pub fn flank_lines(&self) -> &[FlankLine] {
+        &self.flank_lines
     }
 
-    pub fn crest_count(&self) -> usize {
-        self.creases.len()
+    pub fn relief_count(&self) -> usize {
+        self.lifts.len()
+    }
+
+    /// Width of a relief's ramp.
+    pub fn ramp(&self, relief: usize) -> f32 {
+        self.lifts[relief].ramp
+    }
+
+    /// How far a place lies beyond the curve of a relief, where there is one: 0 where its ramp begins, minus its width where it ends.
+    pub fn beyond_relief(&self, relief: usize, sheets: &Sheets) -> Option<f32> {
+        let lift = &self.lifts[relief];
+        let (curve, beyond) = lift.distances(sheets.at, Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z));
+        (beyond < 0.0).then_some(curve)
     }
 
     /// y of the skin seen from the side at real (x, z), if there is any.
@@ -488,15 +514,13 @@ impl SolidField {
     }
 }
 
-fn pressed_line(crease: &Crease) -> PressedLine {
-    let first = crease.line.first().map_or(0.0, |p| p.at.x);
-    let last = crease.line.last().map_or(0.0, |p| p.at.x);
-    let fade = crease.fade.max((last - first) * CREASE_FADE).min((last - first) * 0.5);
-    PressedLine {
-        line: Table::drawn(&crease.line),
-        ends: [first, first + fade, last - fade, last],
-        height: crease.height,
-        above: crease.above,
-        below: crease.below,
-    }
+/// Swellings of the bonnet run from over the nose to under the windscreen: one that rises or ends on the bonnet would close the lines of its
+/// reflections to islands. Those of a boot lid are left as they are.
+fn run_on(ridge: &Ridge, cowl: f32, length: f32) -> Ridge {
+    let most = RIDGE_STEEPNESS * ridge.reach;
+    let height = ridge.height.clamp(-most, most);
+    let [x0, x1, x2, x3] = ridge.x;
+    let on_bonnet = 0.5 * (x0 + x3) < 0.35 * length && x1 < cowl;
+    let x = if on_bonnet { [-2.0, -1.0, x2.max(cowl), x3.max(cowl + RIDGE_END_M)] } else { ridge.x };
+    Ridge { height, x, ..ridge.clone() }
 }

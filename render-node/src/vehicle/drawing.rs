@@ -44,6 +44,38 @@ fn range_of(drawing: &Drawing, length: f32, height: f32) -> [f32; 2] {
     })
 }
 
+/// A drawing that is asked a few times: no grid is made for it.
+#[derive(Debug, Clone)]
+pub struct PlainDrawing {
+    view: DrawnIn,
+    pub bowed: bool,
+    outline: Outline,
+    pub range: [f32; 2],
+}
+
+impl PlainDrawing {
+    pub fn new(drawing: &Drawing, length: f32, height: f32) -> Self {
+        Self {
+            view: drawing.view,
+            bowed: drawing.bowed,
+            outline: outline_of(drawing, CURVE_STEP_M),
+            range: range_of(drawing, length, height),
+        }
+    }
+
+    /// Whether a point of sheet space lies within the curve and its limits.
+    pub fn contains(&self, p: Vec3) -> bool {
+        let (on_paper, along) = seen(self.view, p);
+        let [near, far] = self.range;
+        (near..=far).contains(&along) && self.outline.distance(on_paper) < 0.0
+    }
+
+    /// Bounds on paper.
+    pub fn paper(&self) -> (Vec2, Vec2) {
+        self.outline.bounds()
+    }
+}
+
 /// A drawing that is asked very often.
 #[derive(Debug, Clone)]
 pub struct FieldDrawing {

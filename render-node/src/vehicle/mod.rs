@@ -12,6 +12,8 @@ pub mod exported;
 pub(crate) mod face;
 pub(crate) mod lamp_years;
 mod library;
+pub(crate) mod flank_lines;
+pub(crate) mod library;
 pub(crate) mod machine;
 pub(crate) mod mesh;
 pub(crate) mod morph;

@@ -20,6 +20,8 @@ const NARROW_M: f32 = 0.03;
 const OPENING_SIDE_SHARE: f32 = 0.5;
 const LINE_SIDE_SHARE: f32 = 0.8;
 const EDGE_BAND_SHARE: f32 = 0.35;
+/// Width of the strips of triangles that the ramp of a relief is cut into, about.
+const RAMP_PIECE_M: f32 = 0.01;
 
 /// A part of the skin.
 #[derive(Debug, Clone)]
@@ -129,16 +131,24 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// Edges of triangles along the crests of creases, which would be notched where triangles lie across them.
+    /// Edges of triangles along the crests of flank lines and along the ramps of reliefs. Light turns there within two centimetres, and
+    /// would be notched where triangles lie across.
     fn crests(&mut self) {
         let field = self.field;
-        for index in 0..field.crest_count() {
-            let above = |_: Vec3, s: &Sheets| match field.above_crest(index, s.at) {
-                // Creases lie on the flanks, whose lower body is the skin.
+        for line in field.flank_lines() {
+            let above = |_: Vec3, s: &Sheets| match line.above(Vec2::new(s.at.x, s.at.z)) {
+                // They lie on the flanks, whose lower body is the skin.
                 Some(height) if s.at.y > 0.4 && s.body < 0.05 => height,
                 _ => 1.0,
             };
-            self.skin.cut(&above, 0.0, &BodyGround(field));
+            self.skin.cut_levels(&above, &[line.round(), 0.0, -line.round()], &BodyGround(field));
+        }
+        for relief in 0..field.relief_count() {
+            let ramp = field.ramp(relief);
+            let beyond = |_: Vec3, s: &Sheets| field.beyond_relief(relief, s).unwrap_or(1.0);
+            let pieces = (ramp / RAMP_PIECE_M).ceil().clamp(2.0, 4.0);
+            let levels: Vec<f32> = (0..=pieces as u8).map(|piece| -ramp * f32::from(piece) / pieces).collect();
+            self.skin.cut_levels(&beyond, &levels, &BodyGround(field));
         }
     }
 

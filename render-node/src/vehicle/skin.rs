@@ -38,9 +38,16 @@ impl<I: Send + Sync + Copy> Skin<I> {
 
     /// Splits every triangle the line `scalar = level` passes.
     pub fn cut(&mut self, scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync), level: f32, ground: &impl Ground<I>) {
+        self.cut_levels(scalar, &[level], ground);
+    }
+
+    /// The same for several levels.
+    pub fn cut_levels(&mut self, scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync), levels: &[f32], ground: &impl Ground<I>) {
         let mut values = self.values(scalar);
-        let mut near = self.below(&values, level);
-        self.cut_valued(&mut values, &mut near, scalar, level, ground);
+        let mut near = self.below(&values, levels.iter().copied().fold(f32::MIN, f32::max));
+        for level in levels {
+            self.cut_valued(&mut values, &mut near, scalar, *level, ground);
+        }
     }
 
     /// Triangles with a corner below the level: no others can be cut there, or lie below it.
