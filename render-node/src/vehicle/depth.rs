@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::body_field::{Arch, BodyField, Sheets};
 use super::mesh::{Material, Surface, VehicleMesh};
+use super::parts::grille::{Fill, Opening, Pattern};
 use super::parts::lamp::{LampSite, LampSkin, USUAL_YEAR, head_lamp, plain_housing, tail_lamp};
 use super::regions::{Part, PartShape};
 use super::sheet::{DrawnIn, Lamp};
@@ -16,6 +17,14 @@ use super::skin::{Skin, border};
 const LENS_EDGE_M: f32 = 0.008;
 /// How far the painted edge of a wheel arch turns inwards.
 const ARCH_LIP_M: f32 = 0.028;
+
+/// How deep the duct behind a grille is, how much of its wall is trim, and how far behind the skin the panel of a closed one lies.
+const LEAST_DUCT_M: f32 = 0.05;
+const DEEPEST_DUCT_M: f32 = 0.095;
+const WALL_SHOWN_M: f32 = 0.022;
+const CLOSED_DEPTH_M: f32 = 0.0075;
+/// Slope of a bead at its edge.
+const BEAD_TILT: f32 = 1.1;
 
 /// The body's half as surfaces. `well_y` is where the front and rear wheel wells end inside.
 pub fn surfaces(
@@ -37,10 +46,14 @@ pub fn surfaces(
             let piece = Piece::new(&skin.positions, &normals, triangles);
             match &part.shape {
                 PartShape::Skin => piece.add_moved(&mut mesh, part.material, 0.0),
-                PartShape::Inset { depth, wall } => {
-                    piece.add_moved(&mut mesh, part.material, *depth);
-                    piece.add_walls(&mut mesh, *wall, *depth);
-                }
+                PartShape::Bead { height, radius } => piece.add_bead(&mut mesh, part.material, *height, *radius),
+                PartShape::Inset { depth, wall, fill } => match fill {
+                    Some(fill) => piece.add_grille(&mut mesh, part.material, *depth, *wall, fill),
+                    None => {
+                        piece.add_moved(&mut mesh, part.material, *depth);
+                        piece.add_walls(&mut mesh, *wall, [0.0, *depth]);
+                    }
+                },
                 PartShape::Lamp { lamp, view } => {
                     piece.add_lamp(&mut mesh, lamp, *view == DrawnIn::Rear, field);
                 }
@@ -96,15 +109,90 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Walls from the piece's border down to its set-back copy, facing the inside of the recess.
-    fn add_walls(&self, mesh: &mut VehicleMesh, material: Material, depth: f32) {
+    /// Walls along the piece's border between two depths, facing the inside of the recess.
+    fn add_walls(&self, mesh: &mut VehicleMesh, material: Material, [from, to]: [f32; 2]) {
         let surface = mesh.surfaces.entry(material).or_default();
         for (a, b) in border(self.triangles.iter()) {
-            let (pa, pb) = (self.place(a, 0.0), self.place(b, 0.0));
+            let (pa, pb) = (self.positions[a as usize], self.positions[b as usize]);
             if pa.y == 0.0 && pb.y == 0.0 {
                 continue;
             }
-            add_quad(surface, [pa, pb, self.place(b, depth), self.place(a, depth)]);
+            add_quad(surface, [self.place(a, from), self.place(b, from), self.place(b, to), self.place(a, to)]);
+        }
+    }
+
+    /// A grille: the wall, what is between the walls, and a dark duct behind it.
+    fn add_grille(&self, mesh: &mut VehicleMesh, floor: Material, depth: f32, wall: Material, fill: &Fill) {
+        let border = border(self.triangles.iter());
+        let at = |i: u32| self.positions[i as usize];
+        let triangles: Vec<[Vec3; 3]> = self.triangles.iter().map(|t| t.map(at)).collect();
+        let edges: Vec<[Vec3; 2]> = border.iter().map(|(a, b)| [at(*a), at(*b)]).collect();
+        let opening = Opening::new(&triangles, &edges, self.outward);
+        if fill.pattern == Pattern::Closed {
+            self.add_moved(mesh, floor, CLOSED_DEPTH_M);
+            self.add_walls(mesh, wall, [0.0, CLOSED_DEPTH_M]);
+        } else {
+            // A small opening has no room for a deep duct: a wheel well or a lamp may be next to it.
+            let (low, high) = edges.iter().flatten().fold((Vec3::MAX, Vec3::MIN), |(l, h), p| (l.min(*p), h.max(*p)));
+            let size = (high - low).y.min((high - low).z);
+            let duct = depth.max((size * 0.8).clamp(LEAST_DUCT_M, DEEPEST_DUCT_M));
+            self.add_moved(mesh, Material::PanelGap, duct);
+            self.add_walls(mesh, wall, [0.0, WALL_SHOWN_M]);
+            self.add_walls(mesh, Material::PanelGap, [WALL_SHOWN_M, duct]);
+        }
+        if let Some(opening) = opening {
+            for (material, surface) in &opening.filled(fill).surfaces {
+                mesh.add(*material, surface);
+            }
+        }
+    }
+
+    /// The piece raised to a rounded section: level with the skin along its border, `height` before it at `radius` from there.
+    fn add_bead(&self, mesh: &mut VehicleMesh, material: Material, height: f32, radius: f32) {
+        let border = border(self.triangles.iter());
+        let at = |i: u32| self.positions[i as usize];
+        let walls: Vec<(u32, u32)> = border.into_iter().filter(|(a, b)| at(*a).y != 0.0 || at(*b).y != 0.0).collect();
+        let mut inwards: FxHashMap<u32, Vec3> = FxHashMap::default();
+        for (a, b) in &walls {
+            let way = at(*b) - at(*a);
+            for i in [a, b] {
+                *inwards.entry(*i).or_default() += self.normals[*i as usize].cross(way);
+            }
+        }
+        // Distance from the border and the way from there.
+        let from_border = |i: u32| -> (f32, Vec3) {
+            if let Some(way) = inwards.get(&i) {
+                return (0.0, way.normalize_or_zero());
+            }
+            let p = at(i);
+            let mut nearest = (f32::MAX, Vec3::ZERO);
+            for (a, b) in &walls {
+                let (a, way) = (at(*a), at(*b) - at(*a));
+                let share = ((p - a).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0);
+                let apart = p - (a + way * share);
+                if apart.length_squared() < nearest.0 {
+                    nearest = (apart.length_squared(), apart);
+                }
+            }
+            (nearest.0.sqrt(), nearest.1.normalize_or_zero())
+        };
+        let surface = mesh.surfaces.entry(material).or_default();
+        let mut own = FxHashMap::default();
+        for i in self.triangles.iter().flatten() {
+            let index = *own.entry(*i).or_insert_with(|| {
+                let normal = self.normals[*i as usize];
+                let (distance, inward) = from_border(*i);
+                let left = (1.0 - distance / radius).max(0.0);
+                let tilt = left * BEAD_TILT;
+                let mut bent = normal - inward * tilt;
+                if at(*i).y == 0.0 {
+                    bent.y = 0.0;
+                }
+                surface.positions.push((at(*i) + normal * height * (1.0 - left * left).sqrt()).into());
+                surface.normals.push(bent.normalize_or(normal).into());
+                surface.positions.len() as u32 - 1
+            });
+            surface.indices.push(index);
         }
     }
 

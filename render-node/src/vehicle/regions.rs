@@ -9,6 +9,7 @@ use super::body_field::{BodyField, Sheets};
 use super::drawing::FieldDrawing;
 use super::mesh::Material;
 use super::outline::Outline;
+use super::parts::grille::{Fill, Pattern};
 use super::sheet::{Drawing, DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
 use super::skin::{Ground, PartId, Skin, border};
 
@@ -23,6 +24,26 @@ const EDGE_BAND_SHARE: f32 = 0.35;
 /// Width of the strips of triangles that the ramp of a relief is cut into, about.
 const RAMP_PIECE_M: f32 = 0.01;
 
+/// Frames of openings, and bars before them: how far they stand out of the skin, and how far from their edges they are rounded.
+const FRAME_HEIGHT_M: f32 = 0.0045;
+const BAR_HEIGHT_M: f32 = 0.005;
+const BEAD_RADIUS_M: f32 = 0.009;
+/// Narrower bands are seals, not frames.
+const NARROWEST_FRAME_M: f32 = 0.007;
+
+/// Whether frames and bars of a material have a section of their own; the others are printed, glow or are gaps.
+fn is_rounded(material: Material) -> bool {
+    matches!(
+        material,
+        Material::Chrome
+            | Material::Satin
+            | Material::GlossBlack
+            | Material::MattBlack
+            | Material::Paint
+            | Material::GlossWhite
+    )
+}
+
 /// A part of the skin.
 #[derive(Debug, Clone)]
 pub struct Part {
@@ -34,15 +55,20 @@ pub struct Part {
 pub enum PartShape {
     /// In the skin.
     Skin,
+    /// On the skin with a rounded section: the frame of an opening, a bar across it.
+    Bead {
+        height: f32,
+        /// How far from its edges it is rounded.
+        radius: f32,
+    },
     Inset {
         depth: f32,
         wall: Material,
+        /// What is between its walls, if it is a grille or an intake.
+        fill: Option<Fill>,
     },
     /// `material` is the lens's.
-    Lamp {
-        lamp: Lamp,
-        view: DrawnIn,
-    },
+    Lamp { lamp: Lamp, view: DrawnIn },
     /// Taken away: a wheel arch (0 front, 1 rear).
     Arch(usize),
 }
@@ -240,22 +266,52 @@ impl<'a> Divider<'a> {
             self.skin.halve(&to_edge, self.grid_m * EDGE_BAND_SHARE, self.grid_m * side, &ground);
         }
         if let Some(edge) = region.edge {
-            let part = self.add_part(edge.material, PartShape::Skin);
+            let framed = matches!(region.kind, RegionKind::Inset { .. }) && is_rounded(edge.material);
+            let shape = if framed && edge.width >= NARROWEST_FRAME_M {
+                let radius = (0.5 * edge.width).min(BEAD_RADIUS_M);
+                // Lines for the frame's section to bend along.
+                for level in [0.5 * radius, edge.width - 0.5 * radius] {
+                    self.skin.cut(scalar, level, &ground);
+                }
+                PartShape::Bead { height: FRAME_HEIGHT_M.min(radius), radius }
+            } else {
+                PartShape::Skin
+            };
+            let part = self.add_part(edge.material, shape);
             self.claim(scalar, [f32::MIN, edge.width], part, &region.over);
         }
         let mut over = if region.over.is_empty() { vec![Material::Paint] } else { region.over.clone() };
         over.extend(region.edge.map(|edge| edge.material));
         match &region.kind {
             RegionKind::Skin(material) => {
-                let part = self.add_part(*material, PartShape::Skin);
+                // What is drawn over the floor of an opening is a bar or a post before it.
+                let is_bar = region.over.contains(&Material::Grille) && is_rounded(*material);
+                let shape = if is_bar {
+                    let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
+                    self.skin.cut(scalar, -0.5 * radius, &ground);
+                    PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
+                } else {
+                    PartShape::Skin
+                };
+                let part = self.add_part(*material, shape);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
             RegionKind::Gap { width, material } => {
-                let part = self.add_part(*material, PartShape::Skin);
+                let shape = if matches!(material, Material::Chrome | Material::Satin) {
+                    let radius = (0.5 * width).clamp(0.002, BEAD_RADIUS_M);
+                    PartShape::Bead { height: (0.5 * radius).min(FRAME_HEIGHT_M), radius }
+                } else {
+                    PartShape::Skin
+                };
+                let part = self.add_part(*material, shape);
                 self.claim(scalar, [-0.5 * width, 0.5 * width], part, &over);
             }
-            RegionKind::Inset { depth, floor, wall } => {
-                let part = self.add_part(*floor, PartShape::Inset { depth: *depth, wall: *wall });
+            RegionKind::Inset { depth, floor, wall, fill } => {
+                let at_end = matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear);
+                let usual = (*floor == Material::Grille).then_some(Fill::dark(Pattern::Honeycomb));
+                let fill = fill.or(usual).filter(|_| at_end);
+                let shape = PartShape::Inset { depth: *depth, wall: *wall, fill };
+                let part = self.add_part(*floor, shape);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
             RegionKind::Lamp(lamp) => {

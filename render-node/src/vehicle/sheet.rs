@@ -18,6 +18,7 @@ use super::mesh::Material;
 use super::parts::bars::BumperBar;
 use super::parts::cabin::Rear;
 use super::parts::exhaust::ExhaustTip;
+use super::parts::grille::Fill;
 use super::parts::handle::Handle;
 use super::parts::lamp::{HeadLamp, TailLamp};
 use super::parts::mirror::Mirror;
@@ -467,12 +468,15 @@ pub enum RegionKind {
         #[serde(default = "panel_gap")]
         material: Material,
     },
-    /// Set back by `depth`, with walls.
+    /// Set back by `depth`, with walls. A grille or intake of front or rear has a fill between its walls and a dark duct behind it; one
+    /// that does not say which gets what is usual for its make, year and place.
     Inset {
         depth: f32,
         floor: Material,
         #[serde(default = "matt_black")]
         wall: Material,
+        #[serde(default)]
+        fill: Option<Fill>,
     },
     /// A clear lens in the skin with a bowl behind it.
     Lamp(Lamp),

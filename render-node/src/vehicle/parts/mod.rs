@@ -7,6 +7,7 @@ pub mod assembly;
 pub mod bars;
 pub mod cabin;
 pub mod exhaust;
+pub mod grille;
 pub mod handle;
 pub mod lamp;
 pub mod mirror;
