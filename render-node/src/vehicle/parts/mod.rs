@@ -10,6 +10,7 @@ pub mod exhaust;
 pub mod handle;
 pub mod lamp;
 pub mod mirror;
+pub mod pad;
 pub mod placing;
 pub mod roof;
 pub mod soft_top;
