@@ -13,6 +13,7 @@ use super::mesh::{Material, Surface, VehicleMesh};
 use super::morph::Stance;
 use super::motorcycle::motorcycle;
 use super::open_top::windscreen_frame;
+use super::panels;
 use super::parts::placing::add_all;
 use super::regions::{BodyGround, Divider, EdgeStray};
 use super::sheet::{Sheet, SheetError, SolidRole};
@@ -60,9 +61,10 @@ fn built(
     if let Some(kind) = machine::machine_of(vehicle) {
         return Ok((machine::build(kind, vehicle), Vec::new()));
     }
-    let sheet = library
+    let mut sheet = library
         .dressed(vehicle)?
         .ok_or(VehicleError::NoTemplate { vehicle_type: vehicle.vehicle_type, body: vehicle.body })?;
+    panels::settle(&mut sheet, vehicle);
     let (d, size) = (vehicle.dimensions, sheet.size);
     // A catalog that is wrong by a factor must not take memory by its cube.
     let held = |mm: u32, drawn: f32| (mm as f32 * 0.001).clamp(drawn * 0.55, drawn * 1.7);
@@ -146,7 +148,9 @@ fn built_sheet(
         let mut mesh = depth::surfaces(&divider.skin, &divider.parts, &field, arches, well_y);
         solids(sheet, &field, &mut mesh);
         add_all(&mut mesh, &windscreen_frame(sheet, &field));
-        (with_mirror_image(mesh), divider.strays.unwrap_or_default())
+        let mut whole = with_mirror_image(mesh);
+        add_all(&mut whole, &divider.small_parts);
+        (whole, divider.strays.unwrap_or_default())
     };
     let ((mut whole, strays), parts) = rayon::join(body, || dress::dressing(sheet, &field, real, &wheels));
     add_all(&mut whole, &parts);

@@ -12,6 +12,7 @@ use super::parts::lamp::{LampSite, LampSkin, USUAL_YEAR, head_lamp, plain_housin
 use super::regions::{Part, PartShape};
 use super::sheet::{DrawnIn, Lamp};
 use super::skin::{Skin, border};
+use super::surface_net::edges_of;
 
 /// The edge of a lens goes so far into the body: to under its bezel.
 const LENS_EDGE_M: f32 = 0.008;
@@ -35,6 +36,7 @@ pub fn surfaces(
     well_y: [f32; 2],
 ) -> VehicleMesh {
     let normals: Vec<Vec3> = skin.positions.par_iter().with_min_len(256).map(|p| field.normal(*p)).collect();
+    let brims = Brims::new(skin, parts, &normals);
     let mut of_part: Vec<Vec<[u32; 3]>> = vec![Vec::new(); parts.len()];
     for (triangle, part) in skin.triangles.iter().zip(&skin.part) {
         of_part[usize::from(*part)].push(*triangle);
@@ -43,8 +45,18 @@ pub fn surfaces(
     let meshes: Vec<VehicleMesh> = places
         .map(|(part, triangles)| {
             let mut mesh = VehicleMesh::default();
-            let piece = Piece::new(&skin.positions, &normals, triangles);
+            let piece = match part.shape {
+                // Their own walls start at the brim, which the skin around them goes down to.
+                PartShape::Groove { .. } | PartShape::Recess { .. } => Piece::new(&skin.positions, &normals, triangles),
+                _ => Piece::new(&brims.positions, &brims.normals, triangles),
+            };
             match &part.shape {
+                PartShape::Groove { depth } => {
+                    piece.add_sunk(&mut mesh, part.material, part.material, *depth, 0.0, &brims);
+                }
+                PartShape::Recess { depth, wall } => {
+                    piece.add_sunk(&mut mesh, part.material, *wall, *depth, 0.9, &brims);
+                }
                 PartShape::Skin => piece.add_moved(&mut mesh, part.material, 0.0),
                 PartShape::Bead { height, radius } => piece.add_bead(&mut mesh, part.material, *height, *radius),
                 PartShape::Inset { depth, wall, fill } => match fill {
@@ -67,6 +79,60 @@ pub fn surfaces(
         mesh.add(*material, surface);
     }
     mesh
+}
+
+/// How far the normals at the edge of a groove or recess lean into it, and how far the edge lies below the skin: together a rounded
+/// edge that catches light.
+const BRIM_LEAN_DEGREES: f32 = 50.0;
+const BRIM_DROP_M: f32 = 0.0014;
+
+/// The skin's vertices with those at the edges of grooves and recesses bent inwards.
+struct Brims {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+}
+
+impl Brims {
+    fn new(skin: &Skin<Sheets>, parts: &[Part], normals: &[Vec3]) -> Self {
+        let is_sunk =
+            |part: u16| matches!(parts[usize::from(part)].shape, PartShape::Groove { .. } | PartShape::Recess { .. });
+        let (mut positions, mut bent) = (skin.positions.clone(), normals.to_vec());
+        let sunk =
+            skin.triangles.iter().zip(&skin.part).filter(|(_, part)| is_sunk(**part)).map(|(triangle, _)| triangle);
+        // What lies beyond an edge of a groove: edges of the surface around it run the other way.
+        let edges = border(sunk);
+        let mut is_edge = vec![false; positions.len()];
+        edges.iter().for_each(|(a, b)| [a, b].into_iter().for_each(|i| is_edge[*i as usize] = true));
+        let mut beyond: FxHashMap<(u32, u32), u16> = FxHashMap::default();
+        for (triangle, part) in skin.triangles.iter().zip(&skin.part) {
+            if !is_sunk(*part) && triangle.iter().filter(|i| is_edge[**i as usize]).count() > 1 {
+                edges_of(triangle).into_iter().for_each(|(a, b)| {
+                    beyond.insert((b, a), *part);
+                });
+            }
+        }
+        let mut into: FxHashMap<u32, Vec3> = FxHashMap::default();
+        for (a, b) in edges {
+            let is_panel = beyond.get(&(a, b)).is_some_and(|part| {
+                let part = &parts[usize::from(*part)];
+                matches!(part.shape, PartShape::Skin) && part.material != Material::Glass
+            });
+            if is_panel {
+                let along = (positions[b as usize] - positions[a as usize]).normalize_or_zero();
+                for i in [a, b] {
+                    *into.entry(i).or_default() += normals[i as usize].cross(along);
+                }
+            }
+        }
+        let (sin, cos) = BRIM_LEAN_DEGREES.to_radians().sin_cos();
+        for (i, way) in into {
+            let (index, in_plane) = (i as usize, skin.positions[i as usize].y == 0.0);
+            let way = if in_plane { Vec3::new(way.x, 0.0, way.z) } else { way }.normalize_or_zero();
+            positions[index] -= normals[index] * BRIM_DROP_M;
+            bent[index] = (normals[index] * cos + way * sin).normalize_or(normals[index]);
+        }
+        Self { positions, normals: bent }
+    }
 }
 
 struct Piece<'a> {
@@ -235,6 +301,40 @@ impl<'a> Piece<'a> {
                 continue;
             }
             add_quad(joint, [pa, pb, self.place(b, LENS_EDGE_M), self.place(a, LENS_EDGE_M)]);
+        }
+    }
+
+    /// A floor `depth` below the skin and walls up to the brim. `straightness`: 0 goes down along the skin's own normals, 1 the way the
+    /// whole piece looks.
+    fn add_sunk(
+        &self,
+        mesh: &mut VehicleMesh,
+        floor: Material,
+        wall: Material,
+        depth: f32,
+        straightness: f32,
+        brims: &Brims,
+    ) {
+        let below = |i: u32| {
+            let (p, normal) = (self.positions[i as usize], self.normals[i as usize]);
+            p - normal.lerp(self.outward, straightness).normalize_or(normal) * depth
+        };
+        let surface = mesh.surfaces.entry(floor).or_default();
+        let mut own = FxHashMap::default();
+        for i in self.triangles.iter().flatten() {
+            let index = *own.entry(*i).or_insert_with(|| {
+                surface.positions.push(below(*i).into());
+                surface.normals.push(self.normals[*i as usize].into());
+                surface.positions.len() as u32 - 1
+            });
+            surface.indices.push(index);
+        }
+        let surface = mesh.surfaces.entry(wall).or_default();
+        for (a, b) in border(self.triangles.iter()) {
+            let (pa, pb) = (brims.positions[a as usize], brims.positions[b as usize]);
+            if pa.y != 0.0 || pb.y != 0.0 {
+                add_quad(surface, [pa, pb, below(b), below(a)]);
+            }
         }
     }
 

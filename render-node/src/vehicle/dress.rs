@@ -20,6 +20,9 @@ use super::parts::wheel::{Wheel, axle};
 use super::parts::wiper::wiper;
 use super::sheet::{CabinFitting, Sheet};
 
+/// How far the rim of an exhaust tip stands out of the bumper.
+const TIP_STANDS_OUT_M: f32 = 0.008;
+
 /// Where the wheels go: outer faces of front and rear tyres from the centre plane.
 pub struct WheelPlaces {
     pub outer_y: [f32; 2],
@@ -76,8 +79,14 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
     }
     if let Some(fitting) = &fittings.exhaust {
         let at = place(0.0, fitting.at[0], fitting.at[1]);
-        if let Some(x) = field.skin_x(at.y, at.z, true) {
-            let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x, at.y, at.z));
+        // The whole rim stands before the skin: where the bumper overhangs the pipe, or the tip is wide, its middle alone says too
+        // little.
+        let (half_width, half_height) = (0.5 * fitting.look.width + 0.006, 0.5 * fitting.look.height + 0.006);
+        let around = (0..12).map(|i| glam::Vec2::from_angle(std::f32::consts::TAU * i as f32 / 12.0));
+        let rim = around.map(|way| (at.y + way.x * half_width, at.z + way.y * half_height));
+        let outermost = rim.chain([(at.y, at.z)]).filter_map(|(y, z)| field.skin_x(y, z, true)).reduce(f32::max);
+        if let Some(x) = outermost {
+            let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x + TIP_STANDS_OUT_M, at.y, at.z));
             add_all(&mut mesh, &if fitting.both_sides { both_sides(&piece) } else { piece });
         }
     }

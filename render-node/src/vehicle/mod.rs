@@ -19,6 +19,8 @@ pub(crate) mod morph;
 pub(crate) mod motorcycle;
 pub(crate) mod open_top;
 pub(crate) mod outline;
+mod panel_map;
+pub(crate) mod panels;
 pub(crate) mod parts;
 pub(crate) mod regions;
 pub(crate) mod sheet;

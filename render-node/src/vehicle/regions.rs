@@ -6,9 +6,11 @@ use rayon::prelude::*;
 
 use super::blend::smooth_max;
 use super::body_field::{BodyField, Sheets};
+use super::curve::ControlPoint;
 use super::drawing::FieldDrawing;
-use super::mesh::Material;
+use super::mesh::{Material, VehicleMesh};
 use super::outline::Outline;
+use super::panels;
 use super::parts::grille::{Fill, Pattern};
 use super::sheet::{Drawing, DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
 use super::skin::{Ground, PartId, Skin, border};
@@ -44,6 +46,15 @@ fn is_rounded(material: Material) -> bool {
     )
 }
 
+/// Every shut line is this wide, however it was drawn; a wider gap is meant as a stroke.
+const SHUT_LINE_M: f32 = 0.0045;
+const WIDEST_SHUT_LINE_M: f32 = 0.012;
+const SHUT_LINE_DEPTH_M: f32 = 0.009;
+/// Width of the rounded edge beside a shut line and around a recess.
+const BRIM_M: f32 = 0.0035;
+/// Within this distance of a line drawn on paper its distance is taken along the skin.
+const NEAR_LINE_M: f32 = 0.015;
+
 /// A part of the skin.
 #[derive(Debug, Clone)]
 pub struct Part {
@@ -68,7 +79,19 @@ pub enum PartShape {
         fill: Option<Fill>,
     },
     /// `material` is the lens's.
-    Lamp { lamp: Lamp, view: DrawnIn },
+    Lamp {
+        lamp: Lamp,
+        view: DrawnIn,
+    },
+    /// A shut line: a groove in the skin with rounded edges.
+    Groove {
+        depth: f32,
+    },
+    /// Set back behind a rounded edge, straight back as a pressed panel is.
+    Recess {
+        depth: f32,
+        wall: Material,
+    },
     /// Taken away: a wheel arch (0 front, 1 rear).
     Arch(usize),
 }
@@ -104,10 +127,14 @@ pub struct Divider<'a> {
     pub parts: Vec<Part>,
     /// Every edge's pieces, if they are to be judged; those that a later part covers are among them.
     pub strays: Option<Vec<EdgeStray>>,
+    /// What stands on the skin by rule, both sides.
+    pub small_parts: VehicleMesh,
+    /// All shut lines, which run into each other.
+    groove: Option<PartId>,
     /// The present region's curve itself, when edges are judged.
     exact: Option<Scalar<'a>>,
-    field: &'a BodyField,
-    sheet: &'a Sheet,
+    pub field: &'a BodyField,
+    pub sheet: &'a Sheet,
     grid_m: f32,
 }
 
@@ -115,7 +142,17 @@ impl<'a> Divider<'a> {
     /// Part 0 is paint; `grid_m` is the side of the grid cells that the skin was meshed with.
     pub fn new(skin: Skin<Sheets>, field: &'a BodyField, sheet: &'a Sheet, grid_m: f32) -> Self {
         let paint = Part { material: Material::Paint, shape: PartShape::Skin };
-        Self { skin, parts: vec![paint], strays: None, exact: None, field, sheet, grid_m }
+        Self {
+            skin,
+            parts: vec![paint],
+            strays: None,
+            small_parts: VehicleMesh::default(),
+            groove: None,
+            exact: None,
+            field,
+            sheet,
+            grid_m,
+        }
     }
 
     /// Everything the sheet says, in order.
@@ -128,12 +165,15 @@ impl<'a> Divider<'a> {
         let mut regions: Vec<&Region> =
             [&sheet.region, &sheet.front.region, &sheet.rear.region].into_iter().flatten().collect();
         regions.sort_by_key(|region| region.layer);
-        let drawn: Vec<_> = regions.par_iter().map(|region| drawn_scalar(region, sheet, FieldDrawing::new)).collect();
+        let field = self.field;
+        let drawn: Vec<_> =
+            regions.par_iter().map(|region| drawn_scalar(region, sheet, field, FieldDrawing::new)).collect();
         for (region, (scalar, narrowest)) in regions.into_iter().zip(drawn) {
-            self.exact = self.strays.as_ref().map(|_| drawn_scalar(region, sheet, FieldDrawing::exact).0);
+            self.exact = self.strays.as_ref().map(|_| drawn_scalar(region, sheet, field, FieldDrawing::exact).0);
             self.region(region, &scalar, narrowest);
         }
         self.exact = None;
+        panels::add(self);
         self.arches(well_y);
     }
 
@@ -296,6 +336,9 @@ impl<'a> Divider<'a> {
                 let part = self.add_part(*material, shape);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
+            RegionKind::Gap { width, material: Material::PanelGap } if *width <= WIDEST_SHUT_LINE_M => {
+                self.shut_line(scalar, &over);
+            }
             RegionKind::Gap { width, material } => {
                 let shape = if matches!(material, Material::Chrome | Material::Satin) {
                     let radius = (0.5 * width).clamp(0.002, BEAD_RADIUS_M);
@@ -320,6 +363,44 @@ impl<'a> Divider<'a> {
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
         }
+    }
+
+    /// A groove of the one width along the zero line of a scalar that is a distance on the skin there.
+    fn shut_line(&mut self, scalar: &Scalar<'_>, over: &[Material]) {
+        let half = 0.5 * SHUT_LINE_M;
+        let part = match self.groove {
+            Some(part) => part,
+            None => self.add_part(Material::PanelGap, PartShape::Groove { depth: SHUT_LINE_DEPTH_M }),
+        };
+        self.groove = Some(part);
+        let ground = BodyGround(self.field);
+        for level in [-half - BRIM_M, half + BRIM_M] {
+            self.skin.cut(scalar, level, &ground);
+        }
+        self.claim(scalar, [-half, half], part, over);
+    }
+
+    /// A shut line through the paint that no sheet draws, along the zero line of a scalar.
+    pub fn joint(&mut self, scalar: Scalar<'a>) {
+        let scalar = along_skin(scalar, self.field);
+        for _ in 0..2 {
+            let to_line = |p: Vec3, s: &Sheets| scalar(p, s).abs();
+            let band_m = self.grid_m * EDGE_BAND_SHARE;
+            self.skin.halve(&to_line, band_m, self.grid_m * LINE_SIDE_SHARE, &BodyGround(self.field));
+        }
+        self.shut_line(&scalar, &[Material::Paint]);
+    }
+
+    /// A recess inside the zero line of a scalar, with a rounded edge.
+    pub fn recess(&mut self, scalar: &Scalar<'a>, depth: f32, material: Material) {
+        for _ in 0..2 {
+            let to_edge = |p: Vec3, s: &Sheets| scalar(p, s).abs();
+            let band_m = self.grid_m * EDGE_BAND_SHARE;
+            self.skin.halve(&to_edge, band_m, self.grid_m * OPENING_SIDE_SHARE, &BodyGround(self.field));
+        }
+        self.skin.cut(scalar, BRIM_M, &BodyGround(self.field));
+        let part = self.add_part(material, PartShape::Recess { depth, wall: material });
+        self.claim(scalar, [f32::MIN, 0.0], part, &[Material::Paint]);
     }
 
     /// Cladding around the wheels, and the openings.
@@ -389,9 +470,21 @@ fn edge_strays(
 fn drawn_scalar<'a>(
     region: &Region,
     sheet: &Sheet,
+    field: &'a BodyField,
     ready: fn(&Drawing, f32, f32) -> FieldDrawing,
 ) -> (Scalar<'a>, f32) {
-    let field_drawing = |drawing| ready(drawing, sheet.size.length, sheet.size.height);
+    let field_drawing = |drawing: &Drawing| ready(drawing, sheet.size.length, sheet.size.height);
+    let is_shut_line = matches!(&region.kind, RegionKind::Gap { width, material: Material::PanelGap }
+        if *width <= WIDEST_SHUT_LINE_M);
+    if is_shut_line && let Some((opened, edge)) = front_edge(&region.at, sheet, field) {
+        let drawing = field_drawing(&opened);
+        let narrowest = drawing.narrowest();
+        let scalar = move |_: Vec3, s: &Sheets| {
+            let (curve, beyond) = drawing.distances(s.at);
+            smooth_max(curve.max(beyond), edge.ahead(s.at), LID_CORNER_M)
+        };
+        return (along_skin(Box::new(scalar), field), narrowest);
+    }
     let drawing = field_drawing(&region.at);
     let within = region.within.as_ref().map(field_drawing);
     let narrowest = drawing.narrowest();
@@ -410,7 +503,126 @@ fn drawn_scalar<'a>(
             _ => value,
         }
     };
+    if is_shut_line {
+        return (along_skin(Box::new(scalar), field), narrowest);
+    }
     (Box::new(scalar), narrowest)
+}
+
+/// The scalar with its value near zero made a distance along the skin: a line that is drawn in one view is wide where the skin turns
+/// away from that view, and would look painted with a broad pen.
+fn along_skin<'a>(scalar: Scalar<'a>, field: &'a BodyField) -> Scalar<'a> {
+    const PROBE_M: f32 = 0.002;
+    Box::new(move |p, s| {
+        let value = scalar(p, s);
+        if value.abs() > NEAR_LINE_M {
+            return value;
+        }
+        let (along, across) = field.normal(p).any_orthonormal_pair();
+        let rise = |way: Vec3| {
+            let probe = p + way * PROBE_M;
+            (scalar(probe, &field.sheets(probe)) - value) / PROBE_M
+        };
+        value / Vec2::new(rise(along), rise(across)).length().clamp(0.3, 1.2)
+    })
+}
+
+/// Rounding of the front corners of a bonnet.
+const LID_CORNER_M: f32 = 0.10;
+
+/// The front edge of a bonnet as it lies on the nose: x and z over the squared half width, in sheet space.
+struct LidEdge {
+    x: [f32; 3],
+    z: [f32; 3],
+    /// Up the skin and to the rear, square to the edge: (x, z).
+    up: Vec2,
+}
+
+impl LidEdge {
+    /// How far a place lies ahead of the edge, along the skin.
+    fn ahead(&self, at: Vec3) -> f32 {
+        let u = at.y * at.y;
+        let on = |c: &[f32; 3]| c[0] + (c[1] + c[2] * u) * u;
+        self.up.dot(Vec2::new(on(&self.x) - at.x, on(&self.z) - at.z))
+    }
+}
+
+/// A bonnet drawn from above ends on the steep nose, where its curve says little about height: the least bump of the skin moves the line
+/// up and down. The edge is therefore laid on the skin where it was drawn, made fair over the width, and cut as a curve in space; the
+/// drawing is left with its sides only. `None` for anything but a bonnet.
+fn front_edge(drawing: &Drawing, sheet: &Sheet, field: &BodyField) -> Option<(Drawing, LidEdge)> {
+    const OPENED_M: f32 = 0.5;
+    if drawing.view != DrawnIn::Top || !drawing.mirror || drawing.bowed {
+        return None;
+    }
+    let mut curve = drawing.curve.clone();
+    if curve.first()?.at.x > curve.last()?.at.x {
+        curve.reverse();
+    }
+    let corner = (0..curve.len()).max_by(|a, b| {
+        let corner = |i: usize| curve[i].at.y - curve[i].at.x;
+        corner(*a).total_cmp(&corner(*b))
+    })?;
+    let middle = curve[0].at;
+    let is_bonnet =
+        middle.y.abs() < 0.02 && middle.x < 0.15 * sheet.size.length && corner > 0 && corner + 2 < curve.len();
+    if !is_bonnet || curve[corner].at.x > 0.25 * sheet.size.length {
+        return None;
+    }
+    let low = drawing.range.map_or(0.4 * sheet.size.height, |range| range[0]) + 0.004;
+    let mut places = Vec::new();
+    let mut up = Vec2::ZERO;
+    let reach = curve[corner].at.y * 0.95;
+    for i in 0..=12 {
+        let y = reach * i as f32 / 12.0;
+        let pair = curve[..=corner].windows(2).find(|pair| y <= pair[1].at.y)?;
+        let [from, to] = [pair[0].at, pair[1].at];
+        let x = from.x + (to.x - from.x) * ((y - from.y) / (to.y - from.y).max(1e-4)).clamp(0.0, 1.0);
+        let above = field.morph.to_real(Vec3::new(x, y, 0.0));
+        let Some(z) = field.skin_z(above.x, above.y) else { continue };
+        let mut on = field.morph.to_sheet(Vec3::new(above.x, above.y, z));
+        if on.z < low {
+            let level = field.morph.to_real(Vec3::new(x, y, low));
+            let Some(x) = field.skin_x(level.y, level.z, false) else { continue };
+            on = field.morph.to_sheet(Vec3::new(x, level.y, level.z));
+        }
+        let normal = field.normal(field.morph.to_real(on));
+        up += Vec2::new(normal.z, -normal.x);
+        places.push(on);
+    }
+    if places.len() < 6 {
+        return None;
+    }
+    let fit = |value: fn(&Vec3) -> f32| fitted_over_square(&places, value);
+    let edge = LidEdge { x: fit(|p| p.x), z: fit(|p| p.z), up: up.normalize_or_zero() };
+    let (from, next) = (curve[corner].at, curve[corner + 1].at);
+    let slope = ((next.y - from.y) / (next.x - from.x).max(0.05)).clamp(-0.2, 0.5);
+    let mut sides = vec![
+        ControlPoint { at: Vec2::new(middle.x - OPENED_M, 0.0), radius: 0.0 },
+        ControlPoint { at: Vec2::new(from.x - OPENED_M, from.y - slope * OPENED_M), radius: 0.02 },
+        ControlPoint { at: from, radius: 0.0 },
+    ];
+    sides.extend(&curve[corner + 1..]);
+    let top = drawing.range.map_or(10.0, |range| range[1]);
+    Some((Drawing { curve: sides, range: Some([0.2 * sheet.size.height, top]), ..drawing.clone() }, edge))
+}
+
+/// a + b y² + c y⁴ nearest to the places' values, by least squares.
+fn fitted_over_square(places: &[Vec3], value: fn(&Vec3) -> f32) -> [f32; 3] {
+    let scale = places.iter().map(|p| p.y * p.y).fold(1e-4, f32::max);
+    let (mut matrix, mut right) = (glam::Mat3::ZERO, Vec3::ZERO);
+    for p in places {
+        let u = p.y * p.y / scale;
+        let row = Vec3::new(1.0, u, u * u);
+        matrix += glam::Mat3::from_cols(row * row.x, row * row.y, row * row.z);
+        right += row * value(p);
+    }
+    let solved = matrix.inverse() * right;
+    if solved.is_finite() {
+        [solved.x, solved.y / scale, solved.z / (scale * scale)]
+    } else {
+        [value(&places[0]), 0.0, 0.0]
+    }
 }
 
 /// Signed distance from a line drawn upwards in the side view; positive in front of it.

@@ -15,6 +15,7 @@ use serde::Deserialize;
 use super::curve::ControlPoint;
 use super::library::Tables;
 use super::mesh::Material;
+use super::panels::Panels;
 use super::parts::bars::BumperBar;
 use super::parts::cabin::Rear;
 use super::parts::exhaust::ExhaustTip;
@@ -56,6 +57,9 @@ pub struct Sheet {
     pub rear: Face,
     #[serde(default)]
     pub fittings: Fittings,
+    /// What every body of its time has by rule, where this sheet wants it otherwise.
+    #[serde(default)]
+    pub panels: Panels,
 }
 
 fn own() -> String {

@@ -27,7 +27,7 @@ impl Default for ExhaustTip {
 }
 
 /// How far the pipe reaches back under the bumper, metres.
-const PIPE_LENGTH: f32 = 0.18;
+const PIPE_LENGTH: f32 = 0.24;
 /// More pipes than this would be narrower than their walls.
 const MOST_PIPES: u32 = 4;
 

@@ -11,6 +11,7 @@ pub mod grille;
 pub mod handle;
 pub mod lamp;
 pub mod mirror;
+pub mod pad;
 pub mod placing;
 pub mod roof;
 pub mod soft_top;

@@ -1,0 +1,692 @@
+//! What every body of its time has and no sheet need draw: joints between bumpers and wings, plates, caps of sensors, the cover of the
+//! towing eye, rear reflectors, the lip of the front bumper. Where they go follows from the wheel arches, the lamps and the room
+//! between what is drawn, so that they fit every body; a sheet says in `[panels]` what it wants otherwise.
+
+use cyclorama_core::vehicle::{BodyClass, Vehicle};
+use glam::{Vec2, Vec3};
+use serde::Deserialize;
+
+use super::body_field::{Arch, BodyField, Sheets};
+use super::drawing::FieldDrawing;
+use super::mesh::{Material, VehicleMesh};
+use super::panel_map::PanelMap;
+use super::parts::pad::{PadShape, closed_section, pad};
+use super::parts::placing::mirrored;
+use super::parts::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
+use super::regions::{Divider, PartShape, Scalar};
+use super::sheet::{DrawnIn, RegionKind, Sheet};
+use super::skin::{PartId, border};
+
+/// What is said of a sheet's panels; what is left out follows from the body and its year.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Panels {
+    /// The joint from the wheel arch to the lamp.
+    pub front_joint: Option<bool>,
+    pub rear_joint: Option<bool>,
+    /// An empty plate on its holder.
+    pub front_plate: Option<bool>,
+    /// The same in a recess.
+    pub rear_plate: Option<bool>,
+    /// Height of the rear plate's middle, metres of the sheet.
+    pub rear_plate_z: Option<f32>,
+    pub sensors: Option<bool>,
+    pub tow_cover: Option<bool>,
+    pub reflectors: Option<bool>,
+    pub lip: Option<bool>,
+    /// A black field at the lower edge of the rear bumper, with fins.
+    pub valance: Option<bool>,
+}
+
+/// Decides what the sheet leaves open, for the vehicle that is built from it.
+pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
+    use BodyClass as Body;
+    let (year, body) = (vehicle.year, vehicle.body);
+    let car = matches!(
+        body,
+        Body::Sedan
+            | Body::Hatchback
+            | Body::Coupe
+            | Body::Fastback
+            | Body::Convertible
+            | Body::Wagon
+            | Body::Suv
+            | Body::OffRoader
+            | Body::Minivan
+    );
+    let light = car || matches!(body, Body::Pickup | Body::Van);
+    let [front_bar, rear_bar] = [sheet.fittings.front_bar.is_some(), sheet.fittings.rear_bar.is_some()];
+    let spare = sheet.fittings.spare.is_some();
+    // A relief has walls as steep as the grid lets them be; the recess of a plate is cut instead, at the same place.
+    let is_plate = |relief: &super::sheet::Relief| relief.name == "plate recess" && relief.at.view == DrawnIn::Rear;
+    let drawn_z = sheet.rear.relief.iter().find(|relief| is_plate(relief)).map(|relief| {
+        let heights = || relief.at.curve.iter().map(|point| point.at.y);
+        0.5 * (heights().fold(f32::MAX, f32::min) + heights().fold(f32::MIN, f32::max))
+    });
+    sheet.rear.relief.retain(|relief| !is_plate(relief));
+    let panels = &mut sheet.panels;
+    let settle = |choice: &mut Option<bool>, by_rule: bool| {
+        choice.get_or_insert(by_rule);
+    };
+    settle(&mut panels.front_joint, car && year >= 1986 && !front_bar);
+    settle(&mut panels.rear_joint, car && year >= 1986 && !rear_bar);
+    settle(&mut panels.front_plate, light && !front_bar);
+    settle(&mut panels.rear_plate, car && !spare);
+    settle(&mut panels.sensors, car && year >= 2008);
+    settle(&mut panels.tow_cover, car && year >= 1995 && !front_bar);
+    settle(&mut panels.reflectors, car && year >= 1998 && !rear_bar);
+    settle(&mut panels.lip, car && year >= 1992 && !front_bar);
+    settle(&mut panels.valance, car && year >= 2002 && !rear_bar && body != Body::OffRoader);
+    panels.rear_plate_z = panels.rear_plate_z.or(drawn_z);
+}
+
+/// Cuts the shut lines and recesses that follow from the body, once all that is drawn is on the skin, and adds what stands on it.
+pub fn add(divider: &mut Divider<'_>) {
+    let panels = divider.sheet.panels;
+    let is = |choice: Option<bool>| choice == Some(true);
+    for (from_rear, wanted) in [(false, panels.front_joint), (true, panels.rear_joint)] {
+        if is(wanted) {
+            add_joints(divider, from_rear);
+        }
+    }
+    let length = divider.field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
+    let rear = PanelMap::new(&divider.skin, length, true);
+    if is(panels.rear_plate)
+        && let Some(middle_z) = rear_plate_height(divider, &rear)
+    {
+        add_rear_plate(divider, middle_z);
+    }
+    if is(panels.valance) {
+        add_valance(divider, &rear);
+    }
+    let front = PanelMap::new(&divider.skin, length, false);
+    let rear = PanelMap::new(&divider.skin, length, true);
+    let mut mesh = VehicleMesh::default();
+    let ends = Ends { divider, front: &front, rear: &rear };
+    if is(panels.front_plate) {
+        ends.add_front_plate(&mut mesh);
+    }
+    if is(panels.sensors) {
+        ends.add_sensors(&mut mesh);
+    }
+    if is(panels.tow_cover) {
+        ends.add_tow_cover(&mut mesh);
+    }
+    if is(panels.reflectors) {
+        ends.add_reflectors(&mut mesh);
+    }
+    if is(panels.valance) {
+        ends.add_fins(&mut mesh);
+    }
+    if is(panels.lip) {
+        ends.add_lip(&mut mesh);
+    }
+    for (material, surface) in &mesh.surfaces {
+        divider.small_parts.add(*material, surface);
+    }
+}
+
+// Joints of the bumpers.
+
+/// Where a joint leaves the wheel arch, as an angle above the horizontal.
+const ARCH_ANGLES_DEGREES: [f32; 2] = [28.0, 58.0];
+/// No joint is longer than this: the lamp is then another's.
+const LONGEST_JOINT_M: f32 = 0.62;
+/// A joint starts inside the arch and ends inside the lamp, both of which are cut out of it.
+const JOINT_OVERLAP_M: f32 = 0.03;
+
+/// The outer lamps of one end as one outline: its border's edges and its points.
+struct LampOutline {
+    edges: Vec<(Vec3, Vec3)>,
+}
+
+impl LampOutline {
+    fn of(divider: &Divider<'_>, view: DrawnIn) -> Option<Self> {
+        let skin = &divider.skin;
+        let mut of_part: std::collections::BTreeMap<PartId, Vec<[u32; 3]>> = std::collections::BTreeMap::new();
+        for (triangle, part) in skin.triangles.iter().zip(&skin.part) {
+            if matches!(&divider.parts[usize::from(*part)].shape, PartShape::Lamp { view: own, .. } if *own == view) {
+                of_part.entry(*part).or_default().push(*triangle);
+            }
+        }
+        let lamps: Vec<(f32, f32, Vec<[u32; 3]>)> = of_part
+            .into_values()
+            .map(|triangles| {
+                let corners = || triangles.iter().flatten().map(|i| skin.positions[*i as usize]);
+                let middle_z = corners().map(|p| p.z).sum::<f32>() / (3 * triangles.len()) as f32;
+                (corners().map(|p| p.y).fold(0.0, f32::max), middle_z, triangles)
+            })
+            .collect();
+        let outermost = lamps.iter().map(|lamp| lamp.0).fold(0.0, f32::max);
+        let is_outer = |lamp: &&(f32, f32, Vec<[u32; 3]>)| lamp.0 > 0.75 * outermost;
+        let highest = lamps.iter().filter(is_outer).map(|lamp| lamp.1).fold(f32::MIN, f32::max);
+        let reach = if view == DrawnIn::Front { 0.12 } else { 0.28 };
+        let chosen = lamps.iter().filter(is_outer).filter(|lamp| lamp.1 > highest - reach);
+        let triangles: Vec<[u32; 3]> = chosen.flat_map(|lamp| lamp.2.iter().copied()).collect();
+        let place = |i: u32| skin.positions[i as usize];
+        let edges: Vec<_> = border(triangles.iter()).into_iter().map(|(a, b)| (place(a), place(b))).collect();
+        (edges.len() > 8).then_some(Self { edges })
+    }
+
+    fn farthest(&self, way: impl Fn(Vec3) -> f32) -> Vec3 {
+        self.edges.iter().map(|(p, _)| *p).fold(self.edges[0].0, |best, p| if way(p) > way(best) { p } else { best })
+    }
+
+    fn lowest_z(&self) -> f32 {
+        self.edges.iter().map(|(p, _)| p.z).fold(f32::MAX, f32::min)
+    }
+
+    fn highest_z(&self) -> f32 {
+        self.edges.iter().map(|(p, _)| p.z).fold(f32::MIN, f32::max)
+    }
+
+    /// Where a ray of the side view first meets the outline, as a distance.
+    fn met(&self, from: Vec2, way: Vec2) -> Option<f32> {
+        let hits = self.edges.iter().filter_map(|(a, b)| {
+            let (a, b) = (Vec2::new(a.x, a.z), Vec2::new(b.x, b.z));
+            let across = way.perp_dot(b - a);
+            let along = (a - from).perp_dot(b - a) / across;
+            let share = (a - from).perp_dot(way) / across;
+            (across.abs() > 1e-7 && along > 0.0 && (0.0..=1.0).contains(&share)).then_some(along)
+        });
+        hits.min_by(f32::total_cmp)
+    }
+}
+
+/// The joint from a wheel arch to a lamp in the side view: it leaves the arch square to it and bends to the lamp's lower corner.
+///
+/// `cladding` is the width of the trim around the arch.
+fn joint_curve(
+    arch: Arch,
+    cladding: f32,
+    lamp_corner: Vec2,
+    met: impl Fn(Vec2, Vec2) -> Option<f32>,
+    forward: f32,
+) -> Option<Vec<Vec2>> {
+    let centre = Vec2::new(arch.x, arch.z);
+    let to_corner = lamp_corner - centre;
+    let angle = to_corner.y.atan2(to_corner.x * forward).to_degrees();
+    let [least, most] = ARCH_ANGLES_DEGREES;
+    let (sin, cos) = angle.clamp(least, most).to_radians().sin_cos();
+    let radial = Vec2::new(cos * forward, sin);
+    let start = centre + radial * (arch.radius + cladding);
+    // A lamp that reaches over the wheel is met on its lower edge.
+    let end = match met(start, radial) {
+        Some(distance) if angle > most => start + radial * distance,
+        _ => lamp_corner,
+    };
+    let length = start.distance(end);
+    if !(0.02..LONGEST_JOINT_M).contains(&length) || end.y < start.y - 0.02 {
+        return None;
+    }
+    let bend = start + radial * 0.5 * length;
+    let mut points = vec![start - radial * (JOINT_OVERLAP_M + cladding)];
+    points.extend((0..=16).map(|i| {
+        let t = i as f32 / 16.0;
+        start.lerp(bend, t).lerp(bend.lerp(end, t), t)
+    }));
+    points.push(end + (end - bend).normalize_or_zero() * JOINT_OVERLAP_M);
+    Some(points)
+}
+
+/// Signed distance to an open line of points, positive to its left; far from it, and beyond its ends, one.
+fn to_line(points: &[Vec2], p: Vec2) -> f32 {
+    const REACH_M: f32 = 0.04;
+    let (mut nearest, mut signed) = (f32::MAX, 1.0);
+    for pair in points.windows(2) {
+        let (along, to_p) = (pair[1] - pair[0], p - pair[0]);
+        let share = (to_p.dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
+        let distance = to_p.distance(along * share);
+        if distance < nearest {
+            nearest = distance;
+            signed = distance.copysign(along.perp_dot(to_p));
+        }
+    }
+    let beyond = |end: Vec2, before: Vec2| (p - end).dot((end - before).normalize_or_zero());
+    let last = points.len() - 1;
+    if nearest > REACH_M || beyond(points[0], points[1]) > 0.0 || beyond(points[last], points[last - 1]) > 0.0 {
+        return 1.0;
+    }
+    signed
+}
+
+fn add_joints(divider: &mut Divider<'_>, from_rear: bool) {
+    let view = if from_rear { DrawnIn::Rear } else { DrawnIn::Front };
+    let Some(lamp) = LampOutline::of(divider, view) else { return };
+    let arch = divider.field.arches[usize::from(from_rear)];
+    // The way from the wheel to the vehicle's end.
+    let forward = if from_rear { 1.0 } else { -1.0 };
+    let corner = lamp.farthest(|p| -p.x * forward - 0.8 * p.z);
+    let cladding = divider.sheet.wheels.cladding;
+    let met = |from: Vec2, way: Vec2| lamp.met(from, way);
+    if let Some(points) = joint_curve(arch, cladding, Vec2::new(corner.x, corner.z), met, forward) {
+        let side = 0.35 * corner.y;
+        divider.joint(Box::new(move |p, _| if p.y < side { 1.0 } else { to_line(&points, Vec2::new(p.x, p.z)) }));
+    }
+    if from_rear {
+        add_tail_joint(divider, &lamp);
+    }
+}
+
+/// The joint from the tail lamp's inner edge to the lid or tailgate, or right across below a lid that ends above it.
+fn add_tail_joint(divider: &mut Divider<'_>, lamp: &LampOutline) {
+    let (sheet, field) = (divider.sheet, divider.field);
+    let Some(lid) = tail_lines(sheet).into_iter().max_by(|a, b| size_of(a).total_cmp(&size_of(b))) else { return };
+    let lid_bottom = field.morph.to_real(lid.bounds().0).z;
+    let z = (lamp.lowest_z() + 0.006).max(lid_bottom + 0.06);
+    if z > lamp.highest_z() - 0.01 {
+        return;
+    }
+    // Where the lamp's inner edge is at that height.
+    let near = lamp.edges.iter().map(|(p, _)| *p).filter(|p| (p.z - z).abs() < 0.03);
+    let Some(inner) = near.min_by(|a, b| a.y.total_cmp(&b.y)) else { return };
+    let on_paper = |p: Vec3| {
+        let at = field.morph.to_sheet(p);
+        lid.distances(at).0
+    };
+    // It crosses the lid's line, or touches it.
+    if inner.y < 0.05 || on_paper(inner) < 0.012 {
+        return;
+    }
+    let start_x = inner.x - 0.25;
+    divider.joint(Box::new(move |p: Vec3, s: &Sheets| {
+        let beyond = p.x < start_x || p.y > inner.y + JOINT_OVERLAP_M || lid.distances(s.at).0 < -0.002;
+        if beyond || (p.z - z).abs() > 0.04 { 1.0 } else { p.z - z }
+    }));
+}
+
+fn size_of(drawing: &FieldDrawing) -> f32 {
+    let (low, high) = drawing.bounds();
+    (high.y - low.y) * (high.z - low.z)
+}
+
+/// The shut lines of the tail, as they are drawn.
+fn tail_lines(sheet: &Sheet) -> Vec<FieldDrawing> {
+    let is_line = |kind: &RegionKind| matches!(kind, RegionKind::Gap { material: Material::PanelGap, .. });
+    let regions = sheet.rear.region.iter().chain(&sheet.region);
+    let lines = regions.filter(|region| region.at.view == DrawnIn::Rear && is_line(&region.kind));
+    lines.map(|region| FieldDrawing::new(&region.at, sheet.size.length, sheet.size.height)).collect()
+}
+
+// Plates.
+
+const PLATE: PadShape = PadShape { half: Vec2::new(0.262, 0.058), radius: 0.010 };
+/// Of the recess around it.
+const RECESS: PadShape = PadShape { half: Vec2::new(0.278, 0.070), radius: 0.016 };
+const RECESS_DEPTH_M: f32 = 0.022;
+/// Room that a recess wants around it.
+const RECESS_ROOM_M: f32 = 0.014;
+
+fn is_paint(divider: &Divider<'_>, part: PartId) -> bool {
+    let part = &divider.parts[usize::from(part)];
+    part.material == Material::Paint && matches!(part.shape, PartShape::Skin)
+}
+
+/// Height of the middle of a rear plate where there is room for its recess: nearest to where it was drawn, or between the tail lamps.
+fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap) -> Option<f32> {
+    let (sheet, field) = (divider.sheet, divider.field);
+    let real_z = |z: f32| field.morph.to_real(Vec3::Z * z).z;
+    let wanted = match sheet.panels.rear_plate_z {
+        Some(z) => real_z(z),
+        None => {
+            let lamp = LampOutline::of(divider, DrawnIn::Rear)?;
+            0.35 * lamp.lowest_z() + 0.65 * lamp.highest_z() - 0.12
+        }
+    };
+    let lines = tail_lines(sheet);
+    let half = RECESS.half + Vec2::splat(RECESS_ROOM_M);
+    let fits = |z: f32| {
+        let middle = Vec2::new(0.5 * half.x, z);
+        let crosses = |line: &FieldDrawing| {
+            let inside = |y: f32, z: f32| line.distances(field.morph.to_sheet(Vec3::new(0.0, y, z))).0;
+            let places = (0..=6).flat_map(|i| {
+                let y = half.x * i as f32 / 6.0;
+                [inside(y, z - half.y), inside(y, z), inside(y, z + half.y)]
+            });
+            let (low, high) = places.fold((f32::MAX, f32::MIN), |(low, high), d| (low.min(d), high.max(d)));
+            low < 0.008 && high > -0.008
+        };
+        rear.is_free(middle, Vec2::new(0.5 * half.x, half.y), 0.42, |part| is_paint(divider, part))
+            && !lines.iter().any(crosses)
+    };
+    let [low, high] = [real_z(sheet.rear.anchors[0]) + 0.10, 0.75 * real_z(sheet.size.height)];
+    // A step in the skin across the recess would bend its floor.
+    let unevenness = |z: f32| {
+        let at = |y: f32, up: f32| rear.at(y, z + up * half.y).map_or(0.0, |cell| cell.1);
+        let bend = |y: f32| (at(y, 0.0) - 0.5 * (at(y, -1.0) + at(y, 1.0))).abs();
+        bend(0.02).max(bend(0.8 * half.x))
+    };
+    let cost = |z: &f32| (z - wanted).abs() + 8.0 * unevenness(*z);
+    let places = (0..=((high - low).max(0.0) / 0.01) as usize).map(|i| low + 0.01 * i as f32);
+    places.filter(|z| fits(*z)).map(|z| (z, cost(&z))).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(z, _)| z)
+}
+
+/// A plane across the vehicle that stands on the skin at its middle height and follows its bow: x by y and z.
+struct PlatePlane {
+    z: f32,
+    x: f32,
+    bow: f32,
+    lean: f32,
+    outward: f32,
+}
+
+impl PlatePlane {
+    /// Through the skin, or with `clear` so that no part of the skin behind the plate stands before it.
+    fn new(field: &BodyField, z: f32, shape: &PadShape, from_rear: bool, clear: bool) -> Option<Self> {
+        let outward = if from_rear { 1.0 } else { -1.0 };
+        let skin = |y: f32, z: f32| field.skin_x(y, z, from_rear);
+        let (low, high) = (skin(0.0, z - shape.half.y)?, skin(0.0, z + shape.half.y)?);
+        let natural = (high - low) / (2.0 * shape.half.y);
+        let lean = if clear { 0.6 * natural.clamp(-0.35, 0.35) } else { natural };
+        let middle = skin(0.0, z)?;
+        let bow = (skin(shape.half.x, z)? - middle) / (shape.half.x * shape.half.x);
+        let mut plane = Self { z, x: if clear { middle } else { 0.5 * (low + high) }, bow, lean, outward };
+        if clear {
+            let mut most = 0.0_f32;
+            for i in 0..=5 {
+                for j in -2..=2 {
+                    let (y, up) = (shape.half.x * i as f32 / 5.0, shape.half.y * j as f32 / 2.0);
+                    if let Some(x) = skin(y, z + up) {
+                        most = most.max((x - plane.at(Vec2::new(y, up), 0.0).x) * outward);
+                    }
+                }
+            }
+            plane.x += most * outward;
+        }
+        Some(plane)
+    }
+
+    /// A place on the plate, `height` before the plane.
+    fn at(&self, on: Vec2, height: f32) -> Vec3 {
+        let x = self.x + self.bow * on.x * on.x + self.lean * on.y;
+        Vec3::new(x + height * self.outward, on.x, self.z + on.y)
+    }
+}
+
+/// A frame with an empty dark plate in it; `deep` is how far its sides reach back.
+fn add_plate(mesh: &mut VehicleMesh, plane: &PlatePlane, base: f32, deep: f32) {
+    let way = Vec3::X * plane.outward;
+    let place = |at: Vec2, height: f32| plane.at(at, base + height);
+    let frame = [[0.3 * deep, -deep], [0.0, 0.0], [0.0, 0.005], [0.0015, 0.0075], [0.0055, 0.0075], [0.0065, 0.0045]];
+    mesh.add(Material::GlossBlack, &pad(&PLATE, &frame, way, place).surface(CREASE_DEGREES));
+    let face = [[0.006, 0.005], [PLATE.half.y, 0.005]];
+    mesh.add(Material::MattBlack, &pad(&PLATE, &face, way, place).surface(CREASE_DEGREES));
+}
+
+fn add_rear_plate(divider: &mut Divider<'_>, z: f32) {
+    let field = divider.field;
+    let Some(plane) = PlatePlane::new(field, z, &RECESS, true, false) else { return };
+    let middle_x = plane.x;
+    let scalar: Scalar<'_> = Box::new(move |p, _| {
+        let corner = Vec2::new(p.y, (p.z - z).abs()) - RECESS.half + Vec2::splat(RECESS.radius);
+        let distance = corner.max(Vec2::ZERO).length() + corner.max_element().min(0.0) - RECESS.radius;
+        if (p.x - middle_x).abs() > 0.2 { distance.abs() + 1.0 } else { distance }
+    });
+    divider.recess(&scalar, RECESS_DEPTH_M, Material::Paint);
+    add_plate(&mut divider.small_parts, &plane, -RECESS_DEPTH_M + 0.002, 0.006);
+}
+
+// The lower edge of the tail.
+
+/// A black field set back in the lower edge of a rear bumper that is all paint.
+fn add_valance(divider: &mut Divider<'_>, rear: &PanelMap) {
+    const DEPTH_M: f32 = 0.014;
+    const CORNER_M: f32 = 0.035;
+    let field = divider.field;
+    let real_z = |z: f32| field.morph.to_real(Vec3::Z * z).z;
+    let half_width = field.morph.to_real(Vec3::Y * divider.sheet.size.width * 0.5).y;
+    let Some(low) = rear.lowest(0.02, |part| is_paint(divider, part)) else { return };
+    let [bottom, top] = divider.sheet.rear.anchors.map(real_z);
+    let high = bottom.max(low) + 0.13 * (top - bottom);
+    let half = 0.56 * half_width;
+    let paint = |part| is_paint(divider, part);
+    let middle = Vec2::new(0.5 * half, 0.5 * (low + 0.03 + high));
+    let room = Vec2::new(0.5 * half, 0.5 * (high - low - 0.03) + 0.02);
+    let is_paint_down =
+        rear.lowest(0.02, |_| true).is_some_and(|z| rear.at(0.02, z + 0.015).is_some_and(|c| paint(c.0)));
+    if high - low < 0.05 || !is_paint_down || !rear.is_free(middle, room, 2.0, paint) {
+        return;
+    }
+    let length = field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
+    // Its sides lean inwards and upwards, and it is open below.
+    let scalar: Scalar<'_> = Box::new(move |p, _| {
+        let edge = half + 0.45 * (low - p.z);
+        let corner = Vec2::new((p.y - edge) * 0.91, p.z - high) + Vec2::splat(CORNER_M);
+        let distance = corner.max(Vec2::ZERO).length() + corner.max_element().min(0.0) - CORNER_M;
+        if p.x < length - 0.45 { distance.abs() + 1.0 } else { distance }
+    });
+    divider.recess(&scalar, DEPTH_M, Material::MattBlack);
+}
+
+// What stands on the bumpers.
+
+/// The two ends of a divided skin.
+struct Ends<'a, 'b> {
+    divider: &'a Divider<'b>,
+    front: &'a PanelMap,
+    rear: &'a PanelMap,
+}
+
+impl Ends<'_, '_> {
+    fn is_opening(&self, part: PartId) -> bool {
+        matches!(self.divider.parts[usize::from(part)].shape, PartShape::Inset { .. })
+    }
+
+    /// Skin that something can stand on: paint and plain trim.
+    fn is_panel(&self, part: PartId) -> bool {
+        let part = &self.divider.parts[usize::from(part)];
+        let plain = [Material::Paint, Material::MattBlack, Material::GlossBlack, Material::Satin, Material::Chrome];
+        matches!(part.shape, PartShape::Skin) && plain.contains(&part.material)
+    }
+
+    fn is_paint(&self, part: PartId) -> bool {
+        is_paint(self.divider, part)
+    }
+
+    /// Height of the bonnet's front edge and of the bumper's underside.
+    fn front_heights(&self) -> [f32; 2] {
+        self.divider.sheet.front.anchors.map(|z| self.divider.field.morph.to_real(Vec3::Z * z).z)
+    }
+
+    fn add_front_plate(&self, mesh: &mut VehicleMesh) {
+        let [low, high] = self.front_heights();
+        let wanted = low + 0.44 * (high - low);
+        let half = PLATE.half + Vec2::splat(0.006);
+        let cost = |z: f32| {
+            let (mut openings, mut count) = (0.0, 0.0);
+            for i in 0..=12 {
+                for j in -6..=6 {
+                    let (y, up) = (half.x * i as f32 / 12.0, half.y * j as f32 / 6.0);
+                    let (part, depth) = self.front.at(y, z + up)?;
+                    if depth > 0.30 || !(self.is_panel(part) || self.is_opening(part)) {
+                        return None;
+                    }
+                    openings += f32::from(self.is_opening(part));
+                    count += 1.0;
+                }
+            }
+            // A plate hangs before an opening's edge sooner than in its middle.
+            let share: f32 = openings / count;
+            Some((z - wanted).abs() + 0.10 * share + 0.25 * (share - 0.5).max(0.0))
+        };
+        let heights = (0..=40).map(|i| low + 0.09 + (high - low - 0.16).max(0.0) * i as f32 / 40.0);
+        let places = heights.filter_map(|z| cost(z).map(|cost| (z, cost)));
+        let Some((z, _)) = places.min_by(|a, b| a.1.total_cmp(&b.1)) else { return };
+        if let Some(plane) = PlatePlane::new(self.divider.field, z, &PLATE, false, true) {
+            add_plate(mesh, &plane, 0.003, 0.03);
+        }
+    }
+
+    /// A pad on the skin about (y, z), with the skin's own normal.
+    fn skin_pad(&self, middle: Vec2, shape: &PadShape, section: &[[f32; 2]], from_rear: bool) -> Option<Solid> {
+        let field = self.divider.field;
+        let on = |y: f32, z: f32| field.skin_x(y, z, from_rear).map(|x| Vec3::new(x, y, z));
+        let centre = on(middle.x, middle.y)?;
+        let normal = field.normal(centre);
+        let across = Vec3::Z.cross(normal).normalize_or(Vec3::Y);
+        let across = if across.y < 0.0 { -across } else { across };
+        let up = normal.cross(across).normalize_or(Vec3::Z);
+        let up = if up.z < 0.0 { -up } else { up };
+        let place = |at: Vec2, height: f32| {
+            let flat = centre + across * at.x + up * at.y;
+            super::surface_net::project(&|p| field.at(p), flat, 0.03) + normal * height
+        };
+        Some(pad(shape, section, normal, place))
+    }
+
+    fn add_both(&self, mesh: &mut VehicleMesh, material: Material, solid: &Solid) {
+        let piece = VehicleMesh { surfaces: [(material, solid.surface(CREASE_DEGREES))].into() };
+        for half in [&piece, &mirrored(&piece)] {
+            half.surfaces.iter().for_each(|(material, surface)| mesh.add(*material, surface));
+        }
+    }
+
+    /// Four caps on each bumper.
+    fn add_sensors(&self, mesh: &mut VehicleMesh) {
+        let shape = PadShape::disc(0.0105);
+        let section = [[0.0, -0.004], [0.0, 0.0010], [0.0015, 0.0018], [0.0105, 0.0022]];
+        let [low, high] = self.front_heights();
+        let half_width = self.divider.field.morph.to_real(Vec3::Y * self.divider.sheet.size.width * 0.5).y;
+        for (map, from_rear) in [(self.front, false), (self.rear, true)] {
+            // Those of the rear sit below the lid's line.
+            let lid_bottom = tail_lines(self.divider.sheet)
+                .iter()
+                .map(|line| self.divider.field.morph.to_real(line.bounds().0).z)
+                .fold(f32::MAX, f32::min);
+            let most = if from_rear { lid_bottom - 0.04 } else { f32::MAX };
+            let levels = [0.52, 0.46, 0.58, 0.40, 0.64, 0.34, 0.28, 0.22].map(|level| low + level * (high - low));
+            let sides = [0.36, 0.70].map(|share| share * half_width);
+            let is_free =
+                |y: f32, z: f32| map.is_free(Vec2::new(y, z), Vec2::splat(0.03), 0.9, |part| self.is_paint(part));
+            let Some(z) = levels.into_iter().find(|z| *z < most && sides.iter().all(|y| is_free(*y, *z))) else {
+                continue;
+            };
+            for y in sides {
+                if let Some(solid) = self.skin_pad(Vec2::new(y, z), &shape, &section, from_rear) {
+                    self.add_both(mesh, Material::GlossBlack, &solid);
+                }
+            }
+        }
+    }
+
+    /// A flush cover in the right half of the front bumper.
+    fn add_tow_cover(&self, mesh: &mut VehicleMesh) {
+        let [low, high] = self.front_heights();
+        let seam = PadShape { half: Vec2::splat(0.029), radius: 0.010 };
+        let cover = PadShape { half: Vec2::splat(0.0265), radius: 0.008 };
+        let places =
+            [0.40, 0.35, 0.46, 0.30, 0.52].into_iter().flat_map(|y| [0.30, 0.24, 0.37, 0.44].map(|share| (y, share)));
+        let free = places
+            .map(|(y, share)| Vec2::new(y, low + share * (high - low)))
+            .find(|at| self.front.is_free(*at, Vec2::splat(0.05), 0.6, |part| self.is_paint(part)));
+        let Some(at) = free else { return };
+        for (shape, thickness, material) in [(&seam, 0.0013, Material::PanelGap), (&cover, 0.0022, Material::Paint)] {
+            let section = closed_section(shape, thickness, 0.0006);
+            if let Some(solid) = self.skin_pad(at, shape, &section, false) {
+                mesh.add(material, &solid.surface(CREASE_DEGREES));
+            }
+        }
+    }
+
+    /// Long thin reflectors low in the rear bumper.
+    fn add_reflectors(&self, mesh: &mut VehicleMesh) {
+        let [low, high] = self.divider.sheet.rear.anchors.map(|z| self.divider.field.morph.to_real(Vec3::Z * z).z);
+        let half_width = self.divider.field.morph.to_real(Vec3::Y * self.divider.sheet.size.width * 0.5).y;
+        let shape = PadShape { half: Vec2::new(0.09, 0.0125), radius: 0.009 };
+        let section = closed_section(&shape, 0.004, 0.002);
+        let places =
+            [0.20, 0.16, 0.25, 0.12, 0.30].into_iter().flat_map(|up| [0.66, 0.60, 0.72].map(|share| (share, up)));
+        let free = places
+            .map(|(share, up)| Vec2::new(share * half_width, low + up * (high - low)))
+            .find(|at| self.rear.is_free(*at, shape.half + Vec2::splat(0.02), 1.0, |part| self.is_panel(part)));
+        if let Some(solid) = free.and_then(|at| self.skin_pad(at, &shape, &section, true)) {
+            self.add_both(mesh, Material::LampRed, &solid);
+        }
+    }
+
+    /// Upright fins in the black field below the rear bumper, as far as it reaches.
+    fn add_fins(&self, mesh: &mut VehicleMesh) {
+        let is_black = |part: PartId| {
+            let part = &self.divider.parts[usize::from(part)];
+            let open = matches!(part.shape, PartShape::Skin | PartShape::Recess { .. });
+            open && matches!(part.material, Material::MattBlack | Material::GlossBlack)
+        };
+        for y in [0.10, 0.28] {
+            let Some(low) = self.rear.lowest(y, is_black) else { continue };
+            let rows =
+                (0..30).take_while(|row| self.rear.at(y, low + 0.01 * *row as f32).is_some_and(|c| is_black(c.0)));
+            let height = (0.01 * rows.count() as f32).min(0.20);
+            if height < 0.06 || low > 0.5 {
+                continue;
+            }
+            let shape = PadShape { half: Vec2::new(0.005, 0.36 * height), radius: 0.004 };
+            let section = [[0.0, -0.03], [0.0, 0.008], [0.002, 0.010], [0.005, 0.010]];
+            let middle = Vec2::new(y, low + 0.5 * height);
+            if let Some(solid) = self.skin_pad(middle, &shape, &section, true) {
+                self.add_both(mesh, Material::MattBlack, &solid);
+            }
+        }
+    }
+
+    /// A black edge along the underside of the front bumper.
+    fn add_lip(&self, mesh: &mut VehicleMesh) {
+        const ENDS: f32 = 0.66;
+        let field = self.divider.field;
+        let half_width = field.morph.to_real(Vec3::Y * self.divider.sheet.size.width * 0.5).y;
+        let is_body = |part| self.is_panel(part);
+        let Some(chin) = self.front.lowest(0.02, is_body) else { return };
+        if chin > 0.36 {
+            return;
+        }
+        let z = chin + 0.008;
+        let path: Vec<Vec3> = (-12..=12)
+            .filter_map(|i| {
+                let share = i as f32 / 12.0;
+                let y = share * ENDS * half_width;
+                let x = field.skin_x(y, z + 0.006, false)?;
+                // The ends run out into the bumper.
+                let sunk = 0.03 * (share.abs() - 0.75).max(0.0) / 0.25;
+                Some(Vec3::new(x + 0.004 + sunk, y, z))
+            })
+            .collect();
+        if path.len() == 25 {
+            let lip = Solid::swept(&path, Vec3::Z, |_| rounded_rectangle(0.016, 0.006, 0.005));
+            mesh.add(Material::MattBlack, &lip.surface(50.0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_joint_runs_from_the_arch_to_the_lamp() {
+        let arch = Arch { x: 0.9, z: 0.33, radius: 0.36, power: 2.0 };
+        let corner = Vec2::new(0.55, 0.70);
+        let points = joint_curve(arch, 0.0, corner, |_, _| None, -1.0).unwrap();
+        let near = |p: Vec2| points.iter().map(|q| q.distance(p)).fold(f32::MAX, f32::min);
+        assert!(near(corner) < 1e-3);
+        assert!(points.iter().any(|p| (p.distance(Vec2::new(0.9, 0.33)) - 0.36).abs() < 1e-3));
+        assert!(points.first().is_some_and(|p| p.distance(Vec2::new(0.9, 0.33)) < 0.36));
+        // A lamp at the other end of the car is not this wheel's.
+        assert!(joint_curve(arch, 0.0, Vec2::new(-0.4, 0.70), |_, _| None, -1.0).is_none());
+    }
+
+    #[test]
+    fn a_lamp_over_the_wheel_is_met_from_below() {
+        let arch = Arch { x: 0.9, z: 0.33, radius: 0.36, power: 2.0 };
+        let points = joint_curve(arch, 0.0, Vec2::new(0.95, 0.85), |_, _| Some(0.1), -1.0).unwrap();
+        let highest = points.iter().map(|p| p.y).fold(f32::MIN, f32::max);
+        assert!(highest < 0.78, "{highest}");
+    }
+
+    #[test]
+    fn a_line_is_signed_and_ends() {
+        let line = [Vec2::ZERO, Vec2::new(0.1, 0.0), Vec2::new(0.2, 0.0)];
+        assert!((to_line(&line, Vec2::new(0.1, 0.02)) - 0.02).abs() < 1e-6);
+        assert!((to_line(&line, Vec2::new(0.15, -0.01)) + 0.01).abs() < 1e-6);
+        assert_eq!(to_line(&line, Vec2::new(0.21, 0.0)), 1.0);
+        assert_eq!(to_line(&line, Vec2::new(0.1, 0.2)), 1.0);
+    }
+}
