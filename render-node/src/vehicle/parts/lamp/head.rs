@@ -54,6 +54,8 @@ pub enum RunningLight {
     Claws,
     /// A bracket under each main light.
     Brackets,
+    /// The whole lamp.
+    Fill,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -124,12 +126,11 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
         } else {
             Material::LampHousing
         });
-        let ridge = 0.0012;
-        add_housing(&mut mesh, site, &Housing {
+            add_housing(&mut mesh, site, &Housing {
             bezel,
             bezel_m: BEZEL_M,
             step: Material::LampHousing,
-            depth: &|p| site.room(p) * 0.85 + ridge * (p.y * 420.0).sin(),
+            depth: &|p| site.room(p) * 0.85,
             floor: &|_| floor,
             seats: &seats,
             column_m: 0.009,
@@ -137,6 +138,7 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
             crease: 50.0,
         });
         for seat in &seats {
+            add_dish(&mut mesh, site, spec, seat);
             add_main_light(&mut mesh, spec, seat, site.year);
         }
         if spec.main != MainLight::None || spec.running != RunningLight::None {
@@ -167,7 +169,7 @@ fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
         MainLight::Projectors => 0.037,
         MainLight::Bowl => 0.070,
         MainLight::Sealed => 0.100,
-        MainLight::Modules => 0.025,
+        MainLight::Modules => 0.030,
         MainLight::Matrix | MainLight::Slits => 0.020,
         MainLight::None => 0.0,
     };
@@ -204,7 +206,7 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     let depth = |p: Vec2| {
         let hollow = |bulb: &(Vec2, f32)| 1.0 - ((p.x - bulb.0.x) / reach).powi(2) - ((p.y - bulb.0.y) / (reach * 0.9)).powi(2);
         let hollow = bulbs.iter().map(hollow).fold(0.0, f32::max);
-        let flute = if is_fluted { 0.0011 * (p.x / 0.0105 * std::f32::consts::TAU).sin() } else { 0.0 };
+        let flute = if is_fluted { 0.0006 * (p.x / 0.0105 * std::f32::consts::TAU).sin() } else { 0.0 };
         let shallow = (site.room(p) * 0.45).min(0.022);
         shallow + (deep * site.room(p) / site.depth - shallow).max(0.0) * hollow + flute
     };
@@ -228,6 +230,25 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
         let collar = [(-tall - 0.01, 0.52), (-tall, 0.46), (-tall + 0.002, 0.30)];
         mesh.add(Material::LampHousing, &seat.turned(&collar, 20).surface(CREASE_DEGREES));
     }
+}
+
+/// The flared dish that a light sits in, as wide as the lamp leaves room for.
+fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: &Seat) {
+    if !matches!(spec.main, MainLight::Projectors | MainLight::Modules) {
+        return;
+    }
+    let (p, _) = site.place_of(seat.centre);
+    let (low, high) = site.span(p.x);
+    let room = (high - p.y).min(p.y - low) - BEZEL_M * 1.3;
+    let wide = (room / seat.radius).min(1.42);
+    if wide < 1.12 {
+        return;
+    }
+    let material = if site.year < 2012 { Material::LampReflector } else { Material::GlossBlack };
+    let dish = [(-0.016, wide), (-0.006, wide), (-0.005, wide - 0.03), (-0.014, 1.0 + (wide - 1.0) * 0.4), (-0.020, 1.0)];
+    mesh.add(material, &seat.turned(&dish, 36).surface(CREASE_DEGREES));
+    let rim = [(-0.0062, wide), (-0.0045, wide - 0.012), (-0.0052, wide - 0.04)];
+    mesh.add(Material::Satin, &seat.turned(&rim, 36).surface(60.0));
 }
 
 fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, year: u16) {
@@ -309,7 +330,7 @@ fn add_fins(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
             })
             .collect();
         let depth = |p: Vec2| (site.room(p) * 0.55).max(0.008);
-        mesh.add(Material::LampHousing, &site.strip(&line, &depth, 0.0045, false).surface(CREASE_DEGREES));
+        mesh.add(Material::LampHousing, &site.strip(&line, &depth, [0.004, 0.010], false).surface(CREASE_DEGREES));
     }
 }
 
@@ -330,7 +351,7 @@ fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, s
     };
     let across = [0.05, 0.93];
     let lines: Vec<(Vec<Vec2>, bool)> = match spec.running {
-        RunningLight::None | RunningLight::Rings | RunningLight::Brackets | RunningLight::Dots => Vec::new(),
+        RunningLight::None | RunningLight::Rings | RunningLight::Brackets | RunningLight::Dots | RunningLight::Fill => Vec::new(),
         RunningLight::Lower => vec![(site.edge_line(0.0, across, inset), false)],
         RunningLight::Upper => vec![(site.edge_line(1.0, across, inset), false)],
         RunningLight::Twin => {
@@ -364,12 +385,24 @@ fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, s
     };
     let depth = |p: Vec2| (site.room(p) * 0.5).clamp(0.007, GUIDE_DEPTH_M);
     for (line, closed) in &lines {
-        mesh.add(Material::LampWhite, &site.strip(line, &depth, stroke, *closed).surface(60.0));
+        mesh.add(Material::LampWhite, &site.strip(line, &depth, [stroke, stroke * 0.7], *closed).surface(60.0));
         // The trough it lies in catches some of its light.
-        let below = |p: Vec2| depth(p) + stroke * 0.35;
-        mesh.add(Material::LampGlow, &site.strip(line, &below, stroke * 2.1, *closed).surface(60.0));
+        let below = |p: Vec2| depth(p) + 0.004;
+        mesh.add(Material::LampGlow, &site.strip(line, &below, [stroke * 2.0, 0.003], *closed).surface(60.0));
     }
     match spec.running {
+        RunningLight::Fill => {
+            // Brightest along its middle, as a diffuser is.
+            let lit = |from: f32, to: f32, deep: f32| {
+                let ends = if site.meets_middle { [0.0, 0.985] } else { [0.02, 0.98] };
+                site.sheet(24, 5, |a, b| {
+                    let p = site.along_share(ends[0] + (ends[1] - ends[0]) * a, from + (to - from) * b);
+                    (p, deep)
+                })
+            };
+            mesh.add(Material::LampWhite, &lit(0.22, 0.78, 0.0085).surface(60.0));
+            mesh.add(Material::LampGlow, &lit(0.10, 0.90, 0.0105).surface(60.0));
+        }
         RunningLight::Dots => {
             let (from, to) = (0.10, 0.88);
             for number in 0..7 {

@@ -128,7 +128,7 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
             let off = point - seat.centre;
             let along = off.dot(seat.axis);
             let aside = (off - seat.axis * along).length();
-            if aside < seat.radius * 1.06 && along > -BEHIND_RIM_M {
+            if aside < seat.radius * 1.10 + housing.column_m && along > -BEHIND_RIM_M {
                 point -= out * ((along + BEHIND_RIM_M) / out.dot(seat.axis).max(0.4)).min(0.06);
             }
         }

@@ -10,7 +10,7 @@ mod tail;
 
 pub use head::{HeadLamp, MainLight, RunningLight, head_lamp};
 pub use housing::plain_housing;
-pub use tail::{TailLamp, tail_lamp};
+pub use tail::{TailLamp, TailMotif, tail_lamp};
 
 use glam::{Vec2, Vec3};
 
@@ -297,12 +297,12 @@ impl LampSite {
     }
 
     /// A bar with a soft section along places of the lens, `depth` behind it.
-    fn strip(&self, line: &[Vec2], depth: &dyn Fn(Vec2) -> f32, width: f32, closed: bool) -> Solid {
+    fn strip(&self, line: &[Vec2], depth: &dyn Fn(Vec2) -> f32, [width, thick]: [f32; 2], closed: bool) -> Solid {
         let count = line.len();
         if count < 2 {
             return Solid::default();
         }
-        let section = rounded_rectangle(width / 2.0, width * 0.32, width * 0.28);
+        let section = rounded_rectangle(width / 2.0, thick / 2.0, width.min(thick) * 0.45);
         let at: Vec<Vec3> = line.iter().map(|p| self.behind(*p, depth(*p))).collect();
         let ring = |i: usize| -> Vec<Vec3> {
             let [before, after] = if closed {

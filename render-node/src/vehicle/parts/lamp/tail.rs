@@ -41,6 +41,8 @@ pub enum TailMotif {
     Fibres,
     /// A stroke along the upper edge that turns down at the inner end.
     Hook,
+    /// One bar as tall as the lens: light bars across a tail.
+    Bar,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -142,7 +144,7 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
 fn add_divider(mesh: &mut VehicleMesh, site: &LampSite, s: f32) {
     let (low, high) = site.span(s);
     let line: Vec<Vec2> = (0..=6).map(|i| Vec2::new(s, low + (high - low) * i as f32 / 6.0)).collect();
-    mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.005, 0.004, false).surface(CREASE_DEGREES));
+    mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.006, [0.004, 0.008], false).surface(CREASE_DEGREES));
 }
 
 /// `from` is where the red field begins, a share of the lens's arc.
@@ -174,6 +176,7 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
             }
         }
         TailMotif::Blade => lines.push((level(0.5), false)),
+        TailMotif::Bar => add_chamber(mesh, site, if site.meets_middle { [0.0, 0.97] } else { [0.02, 0.98] }, [0.22, 0.78]),
         TailMotif::Twin => lines.extend([(level(0.0), false), (level(1.0), false)]),
         TailMotif::Loop => {
             if from > 0.0 {
@@ -231,7 +234,7 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
     let is_thin = spec.motif == TailMotif::Fibres;
     let width = if is_thin { stroke * 0.4 } else { stroke };
     for (line, closed) in &lines {
-        mesh.add(Material::LampRed, &site.strip(line, &depth, width, *closed).surface(60.0));
+        mesh.add(Material::LampRed, &site.strip(line, &depth, [width, width * 0.64], *closed).surface(60.0));
     }
     // What lies between strokes is a bright chamber deep inside, red through the glass.
     let hollow = match spec.motif {
