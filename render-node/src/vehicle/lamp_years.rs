@@ -17,8 +17,26 @@ const FIRST_FLAT_FIELDS: u16 = 2000;
 const BRIGHT_INSIDES: std::ops::RangeInclusive<u16> = 1999..=2007;
 /// Makes whose lamps carry an amber reflector on the flank.
 const AMBER_MARKERS: [&str; 20] = [
-    "acura", "buick", "cadillac", "chevrolet", "chrysler", "dodge", "ford", "gmc", "hummer", "infiniti", "jeep", "lincoln",
-    "mercury", "oldsmobile", "plymouth", "pontiac", "ram", "rivian", "saturn", "scion",
+    "acura",
+    "buick",
+    "cadillac",
+    "chevrolet",
+    "chrysler",
+    "dodge",
+    "ford",
+    "gmc",
+    "hummer",
+    "infiniti",
+    "jeep",
+    "lincoln",
+    "mercury",
+    "oldsmobile",
+    "plymouth",
+    "pontiac",
+    "ram",
+    "rivian",
+    "saturn",
+    "scion",
 ];
 
 /// Tells every lamp of a sheet its year and takes away what that year did not know.
@@ -42,7 +60,8 @@ fn light_up(region: &mut Region, year: u16) {
     let heights = region.at.curve.iter().map(|point| point.at.y);
     let tall = heights.clone().fold(f32::MIN, f32::max) - heights.fold(f32::MAX, f32::min);
     let none = HeadLamp { main: MainLight::None, fins: 0, running: RunningLight::Fill, ..HeadLamp::default() };
-    let lamp = Lamp { depth: 0.028, bowl: Material::LampHousing, lens: Material::LampLens, head: None, tail: None, year };
+    let lamp =
+        Lamp { depth: 0.028, bowl: Material::LampHousing, lens: Material::LampLens, head: None, tail: None, year };
     let motif = if tall < 0.07 { TailMotif::Bar } else { TailMotif::Panel };
     region.kind = match (material, region.at.view) {
         (Material::LampWhite, DrawnIn::Front) => RegionKind::Lamp(Lamp { head: Some(none), ..lamp }),

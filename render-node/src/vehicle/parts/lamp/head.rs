@@ -3,7 +3,7 @@
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::super::solid::{CREASE_DEGREES, Solid};
+use super::super::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
 use super::housing::{BEZEL_M, Housing, add_housing};
 use super::{LampFilling, LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};
@@ -94,7 +94,7 @@ impl Default for HeadLamp {
             stroke: 0.008,
             indicator: false,
             marker: false,
-            fins: 3,
+            fins: 2,
             bezel: None,
         }
     }
@@ -126,17 +126,22 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
         } else {
             Material::LampHousing
         });
-            add_housing(&mut mesh, site, &Housing {
-            bezel,
-            bezel_m: BEZEL_M,
-            step: Material::LampHousing,
-            depth: &|p| site.room(p) * 0.85,
-            floor: &|_| floor,
-            seats: &seats,
-            column_m: 0.009,
-            rows: 12,
-            crease: 50.0,
-        });
+        add_housing(
+            &mut mesh,
+            site,
+            &Housing {
+                bezel,
+                bezel_m: BEZEL_M,
+                step: Material::LampHousing,
+                depth: &|p| site.room(p) * 0.85,
+                floor: &|_| floor,
+                seats: &seats,
+                // A bright floor is cut in facets.
+                column_m: if floor == Material::LampReflector { 0.016 } else { 0.009 },
+                rows: if floor == Material::LampReflector { 8 } else { 12 },
+                crease: if floor == Material::LampReflector { 5.0 } else { 50.0 },
+            },
+        );
         for seat in &seats {
             add_dish(&mut mesh, site, spec, seat);
             add_main_light(&mut mesh, spec, seat, site.year);
@@ -165,11 +170,13 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
 fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
     let (inner, outer) = site.s_range();
     let count = if spec.main == MainLight::None { 0 } else { spec.count.clamp(1, MOST_MAIN_LIGHTS) };
+    let (_, height) = site.at_share((spec.from + spec.to) * 0.5, 0.5);
+    // Trucks and pickups have larger ones.
     let largest = match spec.main {
-        MainLight::Projectors => 0.037,
-        MainLight::Bowl => 0.070,
+        MainLight::Projectors => 0.037_f32.max(height * 0.20),
+        MainLight::Bowl => 0.070_f32.max(height * 0.30),
         MainLight::Sealed => 0.100,
-        MainLight::Modules => 0.030,
+        MainLight::Modules => 0.028_f32.max(height * 0.20),
         MainLight::Matrix | MainLight::Slits => 0.020,
         MainLight::None => 0.0,
     };
@@ -204,23 +211,28 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     let reach = ((ends - inner) * 0.6 / bulbs.len().max(1) as f32).max(rise * 1.2);
     let is_fluted = site.year < FACETS;
     let depth = |p: Vec2| {
-        let hollow = |bulb: &(Vec2, f32)| 1.0 - ((p.x - bulb.0.x) / reach).powi(2) - ((p.y - bulb.0.y) / (reach * 0.9)).powi(2);
+        let hollow =
+            |bulb: &(Vec2, f32)| 1.0 - ((p.x - bulb.0.x) / reach).powi(2) - ((p.y - bulb.0.y) / (reach * 0.9)).powi(2);
         let hollow = bulbs.iter().map(hollow).fold(0.0, f32::max);
         let flute = if is_fluted { 0.0006 * (p.x / 0.0105 * std::f32::consts::TAU).sin() } else { 0.0 };
         let shallow = (site.room(p) * 0.45).min(0.022);
         shallow + (deep * site.room(p) / site.depth - shallow).max(0.0) * hollow + flute
     };
-    add_housing(mesh, site, &Housing {
-        bezel: spec.bezel.unwrap_or(Material::Satin),
-        bezel_m: BEZEL_M * 0.6,
-        step: Material::LampReflector,
-        depth: &depth,
-        floor: &|p| if has_panel && p.x > ends { Material::LampHousing } else { Material::LampReflector },
-        seats: &[],
-        column_m: if is_fluted { 0.0027 } else { 0.013 },
-        rows: if is_fluted { 12 } else { 8 },
-        crease: if is_fluted { 60.0 } else { 6.0 },
-    });
+    add_housing(
+        mesh,
+        site,
+        &Housing {
+            bezel: spec.bezel.unwrap_or(Material::Satin),
+            bezel_m: BEZEL_M * 0.6,
+            step: Material::LampReflector,
+            depth: &depth,
+            floor: &|p| if has_panel && p.x > ends { Material::LampHousing } else { Material::LampReflector },
+            seats: &[],
+            column_m: if is_fluted { 0.0027 } else { 0.013 },
+            rows: if is_fluted { 12 } else { 8 },
+            crease: if is_fluted { 60.0 } else { 6.0 },
+        },
+    );
     for (p, radius) in bulbs.iter().copied() {
         let deep = depth(p);
         let tall = (deep * 0.62).min(0.045);
@@ -245,7 +257,26 @@ fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: &Sea
         return;
     }
     let material = if site.year < 2012 { Material::LampReflector } else { Material::GlossBlack };
-    let dish = [(-0.016, wide), (-0.006, wide), (-0.005, wide - 0.03), (-0.014, 1.0 + (wide - 1.0) * 0.4), (-0.020, 1.0)];
+    if spec.main == MainLight::Modules {
+        // A square funnel.
+        let ring = |half: f32, out: f32| -> Vec<Vec3> {
+            let section = rounded_rectangle(half, half * 0.86, half * 0.22);
+            section.iter().map(|p| seat.centre + seat.side * p.x + seat.up * p.y + seat.axis * out).collect()
+        };
+        let r = seat.radius;
+        let rings =
+            [ring(r * wide, -0.020), ring(r * wide, -0.004), ring(r * (wide - 0.05), -0.0045), ring(r * 1.02, -0.018)];
+        let walls = Solid::grid(4, rings[0].len(), true, |row, column| rings[row][column]);
+        let looks_out = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|i| walls.points[i as usize]);
+            (b - a).cross(c - a).dot(seat.axis)
+        };
+        let walls = if walls.triangles.iter().map(looks_out).sum::<f32>() < 0.0 { walls.flipped() } else { walls };
+        mesh.add(if site.year < 2018 { Material::LampReflector } else { material }, &walls.surface(CREASE_DEGREES));
+        return;
+    }
+    let dish =
+        [(-0.016, wide), (-0.006, wide), (-0.005, wide - 0.03), (-0.014, 1.0 + (wide - 1.0) * 0.4), (-0.020, 1.0)];
     mesh.add(material, &seat.turned(&dish, 36).surface(CREASE_DEGREES));
     let rim = [(-0.0062, wide), (-0.0045, wide - 0.012), (-0.0052, wide - 0.04)];
     mesh.add(Material::Satin, &seat.turned(&rim, 36).surface(60.0));
@@ -330,7 +361,7 @@ fn add_fins(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
             })
             .collect();
         let depth = |p: Vec2| (site.room(p) * 0.55).max(0.008);
-        mesh.add(Material::LampHousing, &site.strip(&line, &depth, [0.004, 0.010], false).surface(CREASE_DEGREES));
+        mesh.add(Material::MattBlack, &site.strip(&line, &depth, [0.006, 0.004], false).surface(CREASE_DEGREES));
     }
 }
 
@@ -351,7 +382,9 @@ fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, s
     };
     let across = [0.05, 0.93];
     let lines: Vec<(Vec<Vec2>, bool)> = match spec.running {
-        RunningLight::None | RunningLight::Rings | RunningLight::Brackets | RunningLight::Dots | RunningLight::Fill => Vec::new(),
+        RunningLight::None | RunningLight::Rings | RunningLight::Brackets | RunningLight::Dots | RunningLight::Fill => {
+            Vec::new()
+        }
         RunningLight::Lower => vec![(site.edge_line(0.0, across, inset), false)],
         RunningLight::Upper => vec![(site.edge_line(1.0, across, inset), false)],
         RunningLight::Twin => {
@@ -374,7 +407,9 @@ fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, s
         }
         RunningLight::Loop => vec![(site.inside_loop(inset), true)],
         RunningLight::Tick => vec![(way(&[[0.06, 0.62], [0.22, 0.20], [0.93, 0.78]]), false)],
-        RunningLight::Hammer => vec![(way(&[[0.05, 0.5], [0.86, 0.5]]), false), (way(&[[0.88, 0.2], [0.90, 0.8]]), false)],
+        RunningLight::Hammer => {
+            vec![(way(&[[0.05, 0.5], [0.86, 0.5]]), false), (way(&[[0.88, 0.2], [0.90, 0.8]]), false)]
+        }
         RunningLight::Blade => vec![(way(&[[0.05, 0.5], [0.94, 0.5]]), false)],
         RunningLight::Claws => (0..3)
             .map(|claw| {
@@ -417,7 +452,13 @@ fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, s
             let lit = if site.year < 2004 { Material::Satin } else { Material::LampWhite };
             for seat in seats {
                 let share = stroke * 0.9 / seat.radius;
-                let ring = [(-0.012, 1.06 + share), (-0.004, 1.05 + share), (-0.001, 1.03 + share * 0.5), (-0.004, 1.01), (-0.012, 1.0)];
+                let ring = [
+                    (-0.012, 1.06 + share),
+                    (-0.004, 1.05 + share),
+                    (-0.001, 1.03 + share * 0.5),
+                    (-0.004, 1.01),
+                    (-0.012, 1.0),
+                ];
                 mesh.add(lit, &seat.turned(&ring, 40).surface(60.0));
             }
         }

@@ -46,17 +46,21 @@ enum Zone {
 /// A shell of one material with nothing in it.
 pub fn plain_housing(site: &LampSite, material: Material) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
-    add_housing(&mut mesh, site, &Housing {
-        bezel: Material::LampHousing,
-        bezel_m: BEZEL_M * 0.6,
-        step: Material::LampHousing,
-        depth: &|p| (site.room(p) * 0.35).min(0.014) + 0.0016 * (p.x * 700.0).sin(),
-        floor: &|_| material,
-        seats: &[],
-        column_m: 0.003,
-        rows: 5,
-        crease: 60.0,
-    });
+    add_housing(
+        &mut mesh,
+        site,
+        &Housing {
+            bezel: Material::LampHousing,
+            bezel_m: BEZEL_M * 0.6,
+            step: Material::LampHousing,
+            depth: &|p| (site.room(p) * 0.35).min(0.014) + 0.0016 * (p.x * 700.0).sin(),
+            floor: &|_| material,
+            seats: &[],
+            column_m: 0.003,
+            rows: 5,
+            crease: 60.0,
+        },
+    );
     mesh
 }
 

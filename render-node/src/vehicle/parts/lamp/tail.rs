@@ -111,17 +111,21 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         deep * 0.6 + ribs + steps
     };
     let fine = if is_ribbed || has_reverse || has_amber { rib * 0.25 } else { 0.012 };
-    add_housing(&mut mesh, site, &Housing {
-        bezel: Material::LampHousing,
-        bezel_m: BEZEL_M * 0.75,
-        step: Material::LampHousing,
-        depth: &depth,
-        floor: &field,
-        seats: &[],
-        column_m: ((outer - inner) / 150.0).max(fine),
-        rows: 12,
-        crease: 60.0,
-    });
+    add_housing(
+        &mut mesh,
+        site,
+        &Housing {
+            bezel: Material::LampHousing,
+            bezel_m: BEZEL_M * 0.75,
+            step: Material::LampHousing,
+            depth: &depth,
+            floor: &field,
+            seats: &[],
+            column_m: ((outer - inner) / 150.0).max(fine),
+            rows: 12,
+            crease: 60.0,
+        },
+    );
     for (wanted, s) in [(has_reverse, s_reverse), (has_amber, s_red)] {
         if wanted {
             add_divider(&mut mesh, site, s);
@@ -176,7 +180,9 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
             }
         }
         TailMotif::Blade => lines.push((level(0.5), false)),
-        TailMotif::Bar => add_chamber(mesh, site, if site.meets_middle { [0.0, 0.97] } else { [0.02, 0.98] }, [0.22, 0.78]),
+        TailMotif::Bar => {
+            add_chamber(mesh, site, if site.meets_middle { [0.0, 0.97] } else { [0.02, 0.98] }, [0.22, 0.78])
+        }
         TailMotif::Twin => lines.extend([(level(0.0), false), (level(1.0), false)]),
         TailMotif::Loop => {
             if from > 0.0 {
@@ -227,7 +233,12 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
             let pitch = [(ends[1] - ends[0]) / count as f32, 0.76 / rows as f32];
             for (column, row) in (0..count).flat_map(|c| (0..rows).map(move |r| (c, r))) {
                 let (a, b) = (ends[0] + pitch[0] * column as f32, 0.12 + pitch[1] * row as f32);
-                add_chamber(mesh, site, [a + pitch[0] * 0.14, a + pitch[0] * 0.86], [b + pitch[1] * 0.12, b + pitch[1] * 0.88]);
+                add_chamber(
+                    mesh,
+                    site,
+                    [a + pitch[0] * 0.14, a + pitch[0] * 0.86],
+                    [b + pitch[1] * 0.12, b + pitch[1] * 0.88],
+                );
             }
         }
     }
@@ -292,7 +303,15 @@ fn add_rounds(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, ends: [f
             let inside = [(-0.014, 0.66), (-0.020, 0.40), (-0.022, 0.0)];
             mesh.add(Material::LampHousing, &seat.turned(&inside, 32).surface(60.0));
         } else {
-            let bowl = [(-0.002, 0.93), (-0.010, 0.84), (-0.016, 0.64), (-0.018, 0.40), (-0.012, 0.30), (-0.008, 0.16), (-0.007, 0.0)];
+            let bowl = [
+                (-0.002, 0.93),
+                (-0.010, 0.84),
+                (-0.016, 0.64),
+                (-0.018, 0.40),
+                (-0.012, 0.30),
+                (-0.008, 0.16),
+                (-0.007, 0.0),
+            ];
             mesh.add(Material::LampRed, &seat.turned(&bowl, 28).surface(CREASE_DEGREES));
         }
     }
