@@ -107,8 +107,8 @@ pub fn optics(material: Material) -> Optics {
         Material::LampLens => {
             Optics { albedo: [0.0; 3], f0: 0.030, roughness: 0.0, transmission: 0.93, ..matt(0.0, Group::LampClear) }
         }
-        Material::LampHousing => lacquer([0.020, 0.020, 0.022], 0.10, Group::LampClear),
-        Material::LampReflector => metal([0.55, 0.56, 0.58], 0.24, Group::LampClear),
+        Material::LampHousing => Optics { f0: 0.012, ..lacquer([0.018, 0.018, 0.020], 0.45, Group::LampClear) },
+        Material::LampReflector => metal([0.44, 0.45, 0.47], 0.24, Group::LampClear),
         // A guide glows below what a picture shows as white; its housing takes a little of that.
         Material::LampWhite => Optics { emission: [0.62, 0.64, 0.67], ..lacquer([0.20; 3], 0.3, Group::LampClear) },
         Material::LampGlow => Optics { emission: [0.10, 0.105, 0.11], ..lacquer([0.10; 3], 0.2, Group::LampClear) },

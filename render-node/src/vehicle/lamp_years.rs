@@ -1,6 +1,6 @@
 //! What the year and the make of a vehicle say about its lamps, whatever sheet they were drawn on.
 
-use cyclorama_core::Vehicle;
+use cyclorama_core::{Vehicle, VehicleType};
 
 use super::mesh::Material;
 use super::parts::lamp::{HeadLamp, MainLight, RunningLight, TailLamp, TailMotif};
@@ -11,6 +11,8 @@ const FIRST_RUNNING_LIGHTS: u16 = 2008;
 /// Before, a lamp was one reflector: no projectors, and no modules before the second year.
 const FIRST_PROJECTORS: u16 = 1994;
 const FIRST_MODULES: u16 = 2009;
+/// Since then tail lamps are known by the light guides in them.
+const FIRST_GUIDES: u16 = 2011;
 /// White and red fields of earlier vehicles are reflectors and painted bands.
 const FIRST_FLAT_FIELDS: u16 = 2000;
 /// Between these years the inside of lamps was bright.
@@ -41,14 +43,42 @@ const AMBER_MARKERS: [&str; 20] = [
 
 /// Tells every lamp of a sheet its year and takes away what that year did not know.
 pub fn date_lamps(sheet: &mut Sheet, vehicle: &Vehicle) {
+    let is_car = !matches!(vehicle.vehicle_type, VehicleType::Truck | VehicleType::Bus);
+    let motif = usual_motif(&vehicle.make, vehicle.year).filter(|_| is_car);
     let has_markers = AMBER_MARKERS.contains(&vehicle.make.as_str());
     let regions = sheet.region.iter_mut().chain(&mut sheet.front.region).chain(&mut sheet.rear.region);
     for region in regions {
         light_up(region, vehicle.year);
         if let RegionKind::Lamp(lamp) = &mut region.kind {
+            if let (Some(tail), Some(motif)) = (&mut lamp.tail, motif)
+                && tail.is_usual()
+            {
+                tail.motif = motif;
+            }
             date(lamp, vehicle.year, has_markers && region.name == "head lamp");
         }
     }
+}
+
+/// How a make draws its tail lamps since there are light guides, for sheets that leave it at the usual.
+fn usual_motif(make: &str, year: u16) -> Option<TailMotif> {
+    use TailMotif as Motif;
+    if year < FIRST_GUIDES {
+        return None;
+    }
+    Some(match make {
+        "audi" | "bmw" | "alpina" | "buick" | "hyundai" | "kia" | "volkswagen" | "smart" | "cupra" => Motif::Wing,
+        "ford" | "honda" | "lexus" | "opel" | "vauxhall" | "skoda" | "subaru" | "renault" | "ram" | "gmc" => Motif::Cee,
+        "nissan" | "volvo" | "seat" | "acura" | "mitsubishi" => Motif::Hook,
+        "chevrolet" | "genesis" | "toyota" => Motif::Twin,
+        "mercedes-benz" | "jaguar" | "byd" => Motif::Fibres,
+        "peugeot" | "dacia" | "mg" | "ds" => Motif::Claws,
+        "mazda" | "citroen" => Motif::Rings,
+        "land-rover" | "jeep" | "suzuki" => Motif::Stack,
+        "dodge" | "chrysler" | "mini" | "fiat" => Motif::Loop,
+        "infiniti" | "lincoln" | "porsche" => Motif::Blade,
+        _ => return None,
+    })
 }
 
 /// White and red fields that were drawn flat on the skin become lamps with a lens, a frame and depth.

@@ -1,5 +1,7 @@
 //! Head lamps: main lights by kind and time, light guides of running lights, indicators.
 
+use std::f32::consts::TAU;
+
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
@@ -112,6 +114,20 @@ const CLEAR_M: f32 = 0.005;
 /// A light guide lies so deep behind the lens, where there is room.
 const GUIDE_DEPTH_M: f32 = 0.018;
 
+/// Width of a reflector's flutes, and of the pillows that later ones are made of.
+const FLUTE_M: f32 = 0.0105;
+const PILLOW_M: f32 = 0.014;
+
+/// The relief of a reflector that is made of small pillows: each has a light of its own, and none shines as a whole.
+fn pillows(p: Vec2) -> f32 {
+    0.0007 * ((p.x / PILLOW_M * TAU).sin() + (p.y / PILLOW_M * TAU).sin())
+}
+
+fn pillow_rows(site: &LampSite) -> usize {
+    let (_, height) = site.at_share(0.5, 0.5);
+    ((height / PILLOW_M * 4.0) as usize).clamp(8, 32)
+}
+
 /// What is inside a head lamp with a floor of some material.
 pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilling {
     let mut mesh = VehicleMesh::default();
@@ -121,27 +137,22 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
     if is_reflector {
         add_reflector(&mut mesh, site, spec);
     } else {
-        let bezel = spec.bezel.unwrap_or(if site.year < 2009 && floor == Material::LampReflector {
-            Material::Satin
-        } else {
-            Material::LampHousing
-        });
-        add_housing(
-            &mut mesh,
-            site,
-            &Housing {
-                bezel,
-                bezel_m: BEZEL_M,
-                step: Material::LampHousing,
-                depth: &|p| site.room(p) * 0.85,
-                floor: &|_| floor,
-                seats: &seats,
-                // A bright floor is cut in facets.
-                column_m: if floor == Material::LampReflector { 0.016 } else { 0.009 },
-                rows: if floor == Material::LampReflector { 8 } else { 12 },
-                crease: if floor == Material::LampReflector { 5.0 } else { 50.0 },
-            },
-        );
+        let is_bright = floor == Material::LampReflector;
+        let bezel =
+            spec.bezel.unwrap_or(if site.year < 2009 && is_bright { Material::Satin } else { Material::GlossBlack });
+        let depth = |p: Vec2| site.room(p) * 0.85 + if is_bright { pillows(p) } else { 0.0 };
+        let housing = Housing {
+            bezel,
+            bezel_m: BEZEL_M,
+            step: Material::LampHousing,
+            depth: &depth,
+            floor: &|_| floor,
+            seats: &seats,
+            column_m: if is_bright { PILLOW_M / 4.0 } else { 0.009 },
+            rows: if is_bright { pillow_rows(site) } else { 12 },
+            crease: 60.0,
+        };
+        add_housing(&mut mesh, site, &housing);
         for seat in &seats {
             add_dish(&mut mesh, site, spec, seat);
             add_main_light(&mut mesh, spec, seat, site.year);
@@ -214,7 +225,7 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
         let hollow =
             |bulb: &(Vec2, f32)| 1.0 - ((p.x - bulb.0.x) / reach).powi(2) - ((p.y - bulb.0.y) / (reach * 0.9)).powi(2);
         let hollow = bulbs.iter().map(hollow).fold(0.0, f32::max);
-        let flute = if is_fluted { 0.0006 * (p.x / 0.0105 * std::f32::consts::TAU).sin() } else { 0.0 };
+        let flute = if is_fluted { 0.0006 * (p.x / FLUTE_M * TAU).sin() } else { pillows(p) };
         let shallow = (site.room(p) * 0.45).min(0.022);
         shallow + (deep * site.room(p) / site.depth - shallow).max(0.0) * hollow + flute
     };
@@ -222,15 +233,15 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
         mesh,
         site,
         &Housing {
-            bezel: spec.bezel.unwrap_or(Material::Satin),
+            bezel: spec.bezel.unwrap_or(Material::LampHousing),
             bezel_m: BEZEL_M * 0.6,
             step: Material::LampReflector,
             depth: &depth,
             floor: &|p| if has_panel && p.x > ends { Material::LampHousing } else { Material::LampReflector },
             seats: &[],
-            column_m: if is_fluted { 0.0027 } else { 0.013 },
-            rows: if is_fluted { 12 } else { 8 },
-            crease: if is_fluted { 60.0 } else { 6.0 },
+            column_m: if is_fluted { FLUTE_M / 4.0 } else { PILLOW_M / 4.0 },
+            rows: if is_fluted { 12 } else { pillow_rows(site) },
+            crease: 60.0,
         },
     );
     for (p, radius) in bulbs.iter().copied() {

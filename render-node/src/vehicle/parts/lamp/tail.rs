@@ -74,6 +74,15 @@ impl Default for TailLamp {
     }
 }
 
+impl TailLamp {
+    /// Whether the sheet leaves it at what most have: a clasp or a ribbed panel, with strokes of the usual width.
+    pub fn is_usual(&self) -> bool {
+        matches!(self.motif, TailMotif::Clasp | TailMotif::Panel)
+            && self.stroke == TailLamp::default().stroke
+            && !self.clear
+    }
+}
+
 /// Until this year panels are ribbed reflectors through and through; later they have chambers and guides.
 const CHAMBERS: u16 = 2004;
 
