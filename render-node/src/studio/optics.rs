@@ -107,10 +107,10 @@ pub fn optics(material: Material) -> Optics {
         Material::Satin => metal([0.60, 0.61, 0.62], 0.28, Group::BrightTrim),
         Material::Grille => lacquer([0.010; 3], 0.25, Group::BlackTrim),
         Material::LampLens => {
-            Optics { albedo: [0.0; 3], f0: 0.045, roughness: 0.0, transmission: 0.93, ..matt(0.0, Group::LampClear) }
+            Optics { albedo: [0.0; 3], f0: 0.030, roughness: 0.0, transmission: 0.93, ..matt(0.0, Group::LampClear) }
         }
-        Material::LampHousing => lacquer([0.045, 0.045, 0.05], 0.08, Group::LampClear),
-        Material::LampReflector => metal([0.82, 0.83, 0.85], 0.10, Group::LampClear),
+        Material::LampHousing => Optics { f0: 0.012, ..lacquer([0.018, 0.018, 0.020], 0.45, Group::LampClear) },
+        Material::LampReflector => metal([0.44, 0.45, 0.47], 0.24, Group::LampClear),
         // A guide glows below what a picture shows as white; its housing takes a little of that.
         Material::LampWhite => Optics { emission: [0.62, 0.64, 0.67], ..lacquer([0.20; 3], 0.3, Group::LampClear) },
         Material::LampGlow => Optics { emission: [0.10, 0.105, 0.11], ..lacquer([0.10; 3], 0.2, Group::LampClear) },

@@ -308,7 +308,11 @@ mod tests {
                 covered_high
             }
         );
-        check!(GATHER, "Optics", OpticsData { albedo, f0, roughness, metal, transmission, exposure, emission, group, tint, reserved });
+        check!(
+            GATHER,
+            "Optics",
+            OpticsData { albedo, f0, roughness, metal, transmission, exposure, emission, group, tint, reserved }
+        );
         check!(LIGHT_VERTICES, "Vertex", Vertex { position, material, normal, reserved });
         check!(LIGHT_VERTICES, "Lit", Lit { diffuse, shares });
         check!(GATHER, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });

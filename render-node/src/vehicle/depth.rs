@@ -274,13 +274,11 @@ impl<'a> Piece<'a> {
         let forward = if from_rear { Vec3::X } else { -Vec3::X };
         let year = if lamp.year == 0 { USUAL_YEAR } else { lamp.year };
         let site = LampSite::new(&outline, self.outward, forward, lamp.depth, year, &skin);
-        let fillings: Vec<_> = [
-            lamp.head.map(|spec| head_lamp(&site, &spec, lamp.bowl)),
-            lamp.tail.map(|spec| tail_lamp(&site, &spec)),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let fillings: Vec<_> =
+            [lamp.head.map(|spec| head_lamp(&site, &spec, lamp.bowl)), lamp.tail.map(|spec| tail_lamp(&site, &spec))]
+                .into_iter()
+                .flatten()
+                .collect();
         for (material, surface) in fillings.iter().flat_map(|filling| &filling.mesh.surfaces) {
             mesh.add(*material, surface);
         }
@@ -345,10 +343,8 @@ impl<'a> Piece<'a> {
             along.entry(*i).or_insert_with(|| site.place_of(self.positions[*i as usize]).0.x);
         }
         for triangle in self.triangles {
-            let mut rest: Vec<(Vec3, Vec3, f32)> = triangle
-                .iter()
-                .map(|i| (self.positions[*i as usize], self.normals[*i as usize], along[i]))
-                .collect();
+            let mut rest: Vec<(Vec3, Vec3, f32)> =
+                triangle.iter().map(|i| (self.positions[*i as usize], self.normals[*i as usize], along[i])).collect();
             for (limit, material) in fields {
                 let (below, above) = split(&rest, *limit);
                 add_fan(mesh.surfaces.entry(*material).or_default(), &below);
@@ -400,7 +396,11 @@ fn split(polygon: &[(Vec3, Vec3, f32)], limit: f32) -> (Vec<(Vec3, Vec3, f32)>, 
     let (mut below, mut above) = (Vec::new(), Vec::new());
     for (i, a) in polygon.iter().enumerate() {
         let b = polygon[(i + 1) % polygon.len()];
-        if a.2 <= limit { below.push(*a) } else { above.push(*a) }
+        if a.2 <= limit {
+            below.push(*a)
+        } else {
+            above.push(*a)
+        }
         if (a.2 <= limit) != (b.2 <= limit) {
             let t = (limit - a.2) / (b.2 - a.2);
             let cut = (a.0.lerp(b.0, t), a.1.lerp(b.1, t).normalize_or(a.1), limit);

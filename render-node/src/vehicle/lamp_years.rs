@@ -1,30 +1,105 @@
 //! What the year and the make of a vehicle say about its lamps, whatever sheet they were drawn on.
 
-use cyclorama_core::Vehicle;
+use cyclorama_core::{Vehicle, VehicleType};
 
-use super::parts::lamp::{MainLight, RunningLight};
-use super::sheet::{Lamp, RegionKind, Sheet};
+use super::mesh::Material;
+use super::parts::lamp::{HeadLamp, MainLight, RunningLight, TailLamp, TailMotif};
+use super::sheet::{DrawnIn, Lamp, Region, RegionKind, Sheet};
 
 /// No car had lit running lights of their own before; some had rings that are left unlit.
 const FIRST_RUNNING_LIGHTS: u16 = 2008;
 /// Before, a lamp was one reflector: no projectors, and no modules before the second year.
 const FIRST_PROJECTORS: u16 = 1994;
 const FIRST_MODULES: u16 = 2009;
+/// Since then tail lamps are known by the light guides in them.
+const FIRST_GUIDES: u16 = 2011;
+/// White and red fields of earlier vehicles are reflectors and painted bands.
+const FIRST_FLAT_FIELDS: u16 = 2000;
+/// Between these years the inside of lamps was bright.
+const BRIGHT_INSIDES: std::ops::RangeInclusive<u16> = 1999..=2007;
 /// Makes whose lamps carry an amber reflector on the flank.
 const AMBER_MARKERS: [&str; 20] = [
-    "acura", "buick", "cadillac", "chevrolet", "chrysler", "dodge", "ford", "gmc", "hummer", "infiniti", "jeep", "lincoln",
-    "mercury", "oldsmobile", "plymouth", "pontiac", "ram", "rivian", "saturn", "scion",
+    "acura",
+    "buick",
+    "cadillac",
+    "chevrolet",
+    "chrysler",
+    "dodge",
+    "ford",
+    "gmc",
+    "hummer",
+    "infiniti",
+    "jeep",
+    "lincoln",
+    "mercury",
+    "oldsmobile",
+    "plymouth",
+    "pontiac",
+    "ram",
+    "rivian",
+    "saturn",
+    "scion",
 ];
 
 /// Tells every lamp of a sheet its year and takes away what that year did not know.
 pub fn date_lamps(sheet: &mut Sheet, vehicle: &Vehicle) {
+    let is_car = !matches!(vehicle.vehicle_type, VehicleType::Truck | VehicleType::Bus);
+    let motif = usual_motif(&vehicle.make, vehicle.year).filter(|_| is_car);
     let has_markers = AMBER_MARKERS.contains(&vehicle.make.as_str());
     let regions = sheet.region.iter_mut().chain(&mut sheet.front.region).chain(&mut sheet.rear.region);
     for region in regions {
+        light_up(region, vehicle.year);
         if let RegionKind::Lamp(lamp) = &mut region.kind {
+            if let (Some(tail), Some(motif)) = (&mut lamp.tail, motif)
+                && tail.is_usual()
+            {
+                tail.motif = motif;
+            }
             date(lamp, vehicle.year, has_markers && region.name == "head lamp");
         }
     }
+}
+
+/// How a make draws its tail lamps since there are light guides, for sheets that leave it at the usual.
+fn usual_motif(make: &str, year: u16) -> Option<TailMotif> {
+    use TailMotif as Motif;
+    if year < FIRST_GUIDES {
+        return None;
+    }
+    Some(match make {
+        "audi" | "bmw" | "alpina" | "buick" | "hyundai" | "kia" | "volkswagen" | "smart" | "cupra" => Motif::Wing,
+        "ford" | "honda" | "lexus" | "opel" | "vauxhall" | "skoda" | "subaru" | "renault" | "ram" | "gmc" => Motif::Cee,
+        "nissan" | "volvo" | "seat" | "acura" | "mitsubishi" => Motif::Hook,
+        "chevrolet" | "genesis" | "toyota" => Motif::Twin,
+        "mercedes-benz" | "jaguar" | "byd" => Motif::Fibres,
+        "peugeot" | "dacia" | "mg" | "ds" => Motif::Claws,
+        "mazda" | "citroen" => Motif::Rings,
+        "land-rover" | "jeep" | "suzuki" => Motif::Stack,
+        "dodge" | "chrysler" | "mini" | "fiat" => Motif::Loop,
+        "infiniti" | "lincoln" | "porsche" => Motif::Blade,
+        _ => return None,
+    })
+}
+
+/// White and red fields that were drawn flat on the skin become lamps with a lens, a frame and depth.
+fn light_up(region: &mut Region, year: u16) {
+    let RegionKind::Skin(material) = region.kind else { return };
+    if !matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear) || year < FIRST_FLAT_FIELDS {
+        return;
+    }
+    let heights = region.at.curve.iter().map(|point| point.at.y);
+    let tall = heights.clone().fold(f32::MIN, f32::max) - heights.fold(f32::MAX, f32::min);
+    let none = HeadLamp { main: MainLight::None, fins: 0, running: RunningLight::Fill, ..HeadLamp::default() };
+    let lamp =
+        Lamp { depth: 0.028, bowl: Material::LampHousing, lens: Material::LampLens, head: None, tail: None, year };
+    let motif = if tall < 0.07 { TailMotif::Bar } else { TailMotif::Panel };
+    region.kind = match (material, region.at.view) {
+        (Material::LampWhite, DrawnIn::Front) => RegionKind::Lamp(Lamp { head: Some(none), ..lamp }),
+        (Material::LampRed, DrawnIn::Rear) => {
+            RegionKind::Lamp(Lamp { tail: Some(TailLamp { motif, reverse_share: 0.0, ..TailLamp::default() }), ..lamp })
+        }
+        _ => return,
+    };
 }
 
 fn date(lamp: &mut Lamp, year: u16, has_marker: bool) {
@@ -39,6 +114,9 @@ fn date(lamp: &mut Lamp, year: u16, has_marker: bool) {
     }
     if head.main == MainLight::Projectors && year < FIRST_PROJECTORS {
         head.main = MainLight::Bowl;
+    }
+    if lamp.bowl == Material::LampHousing && BRIGHT_INSIDES.contains(&year) {
+        lamp.bowl = Material::LampReflector;
     }
     head.marker |= has_marker;
 }

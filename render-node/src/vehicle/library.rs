@@ -13,8 +13,8 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use serde::Deserialize;
 
 use super::face::FaceSheet;
-use super::sheet::{Sheet, SheetError};
 use super::lamp_years::date_lamps;
+use super::sheet::{Sheet, SheetError};
 use super::variation::vary;
 
 include!(concat!(env!("OUT_DIR"), "/sheet_texts.rs"));

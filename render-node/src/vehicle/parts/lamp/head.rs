@@ -1,9 +1,11 @@
 //! Head lamps: main lights by kind and time, light guides of running lights, indicators.
 
+use std::f32::consts::TAU;
+
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::super::solid::{CREASE_DEGREES, Solid};
+use super::super::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
 use super::housing::{BEZEL_M, Housing, add_housing};
 use super::{LampFilling, LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};
@@ -54,6 +56,8 @@ pub enum RunningLight {
     Claws,
     /// A bracket under each main light.
     Brackets,
+    /// The whole lamp.
+    Fill,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -92,7 +96,7 @@ impl Default for HeadLamp {
             stroke: 0.008,
             indicator: false,
             marker: false,
-            fins: 3,
+            fins: 2,
             bezel: None,
         }
     }
@@ -110,6 +114,20 @@ const CLEAR_M: f32 = 0.005;
 /// A light guide lies so deep behind the lens, where there is room.
 const GUIDE_DEPTH_M: f32 = 0.018;
 
+/// Width of a reflector's flutes, and of the pillows that later ones are made of.
+const FLUTE_M: f32 = 0.0105;
+const PILLOW_M: f32 = 0.014;
+
+/// The relief of a reflector that is made of small pillows: each has a light of its own, and none shines as a whole.
+fn pillows(p: Vec2) -> f32 {
+    0.0007 * ((p.x / PILLOW_M * TAU).sin() + (p.y / PILLOW_M * TAU).sin())
+}
+
+fn pillow_rows(site: &LampSite) -> usize {
+    let (_, height) = site.at_share(0.5, 0.5);
+    ((height / PILLOW_M * 4.0) as usize).clamp(8, 32)
+}
+
 /// What is inside a head lamp with a floor of some material.
 pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilling {
     let mut mesh = VehicleMesh::default();
@@ -119,24 +137,24 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
     if is_reflector {
         add_reflector(&mut mesh, site, spec);
     } else {
-        let bezel = spec.bezel.unwrap_or(if site.year < 2009 && floor == Material::LampReflector {
-            Material::Satin
-        } else {
-            Material::LampHousing
-        });
-        let ridge = 0.0012;
-        add_housing(&mut mesh, site, &Housing {
+        let is_bright = floor == Material::LampReflector;
+        let bezel =
+            spec.bezel.unwrap_or(if site.year < 2009 && is_bright { Material::Satin } else { Material::GlossBlack });
+        let depth = |p: Vec2| site.room(p) * 0.85 + if is_bright { pillows(p) } else { 0.0 };
+        let housing = Housing {
             bezel,
             bezel_m: BEZEL_M,
             step: Material::LampHousing,
-            depth: &|p| site.room(p) * 0.85 + ridge * (p.y * 420.0).sin(),
+            depth: &depth,
             floor: &|_| floor,
             seats: &seats,
-            column_m: 0.009,
-            rows: 12,
-            crease: 50.0,
-        });
+            column_m: if is_bright { PILLOW_M / 4.0 } else { 0.009 },
+            rows: if is_bright { pillow_rows(site) } else { 12 },
+            crease: 60.0,
+        };
+        add_housing(&mut mesh, site, &housing);
         for seat in &seats {
+            add_dish(&mut mesh, site, spec, seat);
             add_main_light(&mut mesh, spec, seat, site.year);
         }
         if spec.main != MainLight::None || spec.running != RunningLight::None {
@@ -163,11 +181,13 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
 fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
     let (inner, outer) = site.s_range();
     let count = if spec.main == MainLight::None { 0 } else { spec.count.clamp(1, MOST_MAIN_LIGHTS) };
+    let (_, height) = site.at_share((spec.from + spec.to) * 0.5, 0.5);
+    // Trucks and pickups have larger ones.
     let largest = match spec.main {
-        MainLight::Projectors => 0.037,
-        MainLight::Bowl => 0.070,
+        MainLight::Projectors => 0.037_f32.max(height * 0.20),
+        MainLight::Bowl => 0.070_f32.max(height * 0.30),
         MainLight::Sealed => 0.100,
-        MainLight::Modules => 0.025,
+        MainLight::Modules => 0.028_f32.max(height * 0.20),
         MainLight::Matrix | MainLight::Slits => 0.020,
         MainLight::None => 0.0,
     };
@@ -202,23 +222,28 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     let reach = ((ends - inner) * 0.6 / bulbs.len().max(1) as f32).max(rise * 1.2);
     let is_fluted = site.year < FACETS;
     let depth = |p: Vec2| {
-        let hollow = |bulb: &(Vec2, f32)| 1.0 - ((p.x - bulb.0.x) / reach).powi(2) - ((p.y - bulb.0.y) / (reach * 0.9)).powi(2);
+        let hollow =
+            |bulb: &(Vec2, f32)| 1.0 - ((p.x - bulb.0.x) / reach).powi(2) - ((p.y - bulb.0.y) / (reach * 0.9)).powi(2);
         let hollow = bulbs.iter().map(hollow).fold(0.0, f32::max);
-        let flute = if is_fluted { 0.0011 * (p.x / 0.0105 * std::f32::consts::TAU).sin() } else { 0.0 };
+        let flute = if is_fluted { 0.0006 * (p.x / FLUTE_M * TAU).sin() } else { pillows(p) };
         let shallow = (site.room(p) * 0.45).min(0.022);
         shallow + (deep * site.room(p) / site.depth - shallow).max(0.0) * hollow + flute
     };
-    add_housing(mesh, site, &Housing {
-        bezel: spec.bezel.unwrap_or(Material::Satin),
-        bezel_m: BEZEL_M * 0.6,
-        step: Material::LampReflector,
-        depth: &depth,
-        floor: &|p| if has_panel && p.x > ends { Material::LampHousing } else { Material::LampReflector },
-        seats: &[],
-        column_m: if is_fluted { 0.0027 } else { 0.013 },
-        rows: if is_fluted { 12 } else { 8 },
-        crease: if is_fluted { 60.0 } else { 6.0 },
-    });
+    add_housing(
+        mesh,
+        site,
+        &Housing {
+            bezel: spec.bezel.unwrap_or(Material::LampHousing),
+            bezel_m: BEZEL_M * 0.6,
+            step: Material::LampReflector,
+            depth: &depth,
+            floor: &|p| if has_panel && p.x > ends { Material::LampHousing } else { Material::LampReflector },
+            seats: &[],
+            column_m: if is_fluted { FLUTE_M / 4.0 } else { PILLOW_M / 4.0 },
+            rows: if is_fluted { 12 } else { pillow_rows(site) },
+            crease: 60.0,
+        },
+    );
     for (p, radius) in bulbs.iter().copied() {
         let deep = depth(p);
         let tall = (deep * 0.62).min(0.045);
@@ -228,6 +253,44 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
         let collar = [(-tall - 0.01, 0.52), (-tall, 0.46), (-tall + 0.002, 0.30)];
         mesh.add(Material::LampHousing, &seat.turned(&collar, 20).surface(CREASE_DEGREES));
     }
+}
+
+/// The flared dish that a light sits in, as wide as the lamp leaves room for.
+fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: &Seat) {
+    if !matches!(spec.main, MainLight::Projectors | MainLight::Modules) {
+        return;
+    }
+    let (p, _) = site.place_of(seat.centre);
+    let (low, high) = site.span(p.x);
+    let room = (high - p.y).min(p.y - low) - BEZEL_M * 1.3;
+    let wide = (room / seat.radius).min(1.42);
+    if wide < 1.12 {
+        return;
+    }
+    let material = if site.year < 2012 { Material::LampReflector } else { Material::GlossBlack };
+    if spec.main == MainLight::Modules {
+        // A square funnel.
+        let ring = |half: f32, out: f32| -> Vec<Vec3> {
+            let section = rounded_rectangle(half, half * 0.86, half * 0.22);
+            section.iter().map(|p| seat.centre + seat.side * p.x + seat.up * p.y + seat.axis * out).collect()
+        };
+        let r = seat.radius;
+        let rings =
+            [ring(r * wide, -0.020), ring(r * wide, -0.004), ring(r * (wide - 0.05), -0.0045), ring(r * 1.02, -0.018)];
+        let walls = Solid::grid(4, rings[0].len(), true, |row, column| rings[row][column]);
+        let looks_out = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|i| walls.points[i as usize]);
+            (b - a).cross(c - a).dot(seat.axis)
+        };
+        let walls = if walls.triangles.iter().map(looks_out).sum::<f32>() < 0.0 { walls.flipped() } else { walls };
+        mesh.add(if site.year < 2018 { Material::LampReflector } else { material }, &walls.surface(CREASE_DEGREES));
+        return;
+    }
+    let dish =
+        [(-0.016, wide), (-0.006, wide), (-0.005, wide - 0.03), (-0.014, 1.0 + (wide - 1.0) * 0.4), (-0.020, 1.0)];
+    mesh.add(material, &seat.turned(&dish, 36).surface(CREASE_DEGREES));
+    let rim = [(-0.0062, wide), (-0.0045, wide - 0.012), (-0.0052, wide - 0.04)];
+    mesh.add(Material::Satin, &seat.turned(&rim, 36).surface(60.0));
 }
 
 fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, year: u16) {
@@ -309,7 +372,7 @@ fn add_fins(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
             })
             .collect();
         let depth = |p: Vec2| (site.room(p) * 0.55).max(0.008);
-        mesh.add(Material::LampHousing, &site.strip(&line, &depth, 0.0045, false).surface(CREASE_DEGREES));
+        mesh.add(Material::MattBlack, &site.strip(&line, &depth, [0.006, 0.004], false).surface(CREASE_DEGREES));
     }
 }
 
@@ -330,7 +393,9 @@ fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, s
     };
     let across = [0.05, 0.93];
     let lines: Vec<(Vec<Vec2>, bool)> = match spec.running {
-        RunningLight::None | RunningLight::Rings | RunningLight::Brackets | RunningLight::Dots => Vec::new(),
+        RunningLight::None | RunningLight::Rings | RunningLight::Brackets | RunningLight::Dots | RunningLight::Fill => {
+            Vec::new()
+        }
         RunningLight::Lower => vec![(site.edge_line(0.0, across, inset), false)],
         RunningLight::Upper => vec![(site.edge_line(1.0, across, inset), false)],
         RunningLight::Twin => {
@@ -353,7 +418,9 @@ fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, s
         }
         RunningLight::Loop => vec![(site.inside_loop(inset), true)],
         RunningLight::Tick => vec![(way(&[[0.06, 0.62], [0.22, 0.20], [0.93, 0.78]]), false)],
-        RunningLight::Hammer => vec![(way(&[[0.05, 0.5], [0.86, 0.5]]), false), (way(&[[0.88, 0.2], [0.90, 0.8]]), false)],
+        RunningLight::Hammer => {
+            vec![(way(&[[0.05, 0.5], [0.86, 0.5]]), false), (way(&[[0.88, 0.2], [0.90, 0.8]]), false)]
+        }
         RunningLight::Blade => vec![(way(&[[0.05, 0.5], [0.94, 0.5]]), false)],
         RunningLight::Claws => (0..3)
             .map(|claw| {
@@ -364,12 +431,24 @@ fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, s
     };
     let depth = |p: Vec2| (site.room(p) * 0.5).clamp(0.007, GUIDE_DEPTH_M);
     for (line, closed) in &lines {
-        mesh.add(Material::LampWhite, &site.strip(line, &depth, stroke, *closed).surface(60.0));
+        mesh.add(Material::LampWhite, &site.strip(line, &depth, [stroke, stroke * 0.7], *closed).surface(60.0));
         // The trough it lies in catches some of its light.
-        let below = |p: Vec2| depth(p) + stroke * 0.35;
-        mesh.add(Material::LampGlow, &site.strip(line, &below, stroke * 2.1, *closed).surface(60.0));
+        let below = |p: Vec2| depth(p) + 0.004;
+        mesh.add(Material::LampGlow, &site.strip(line, &below, [stroke * 2.0, 0.003], *closed).surface(60.0));
     }
     match spec.running {
+        RunningLight::Fill => {
+            // Brightest along its middle, as a diffuser is.
+            let lit = |from: f32, to: f32, deep: f32| {
+                let ends = if site.meets_middle { [0.0, 0.985] } else { [0.02, 0.98] };
+                site.sheet(24, 5, |a, b| {
+                    let p = site.along_share(ends[0] + (ends[1] - ends[0]) * a, from + (to - from) * b);
+                    (p, deep)
+                })
+            };
+            mesh.add(Material::LampWhite, &lit(0.22, 0.78, 0.0085).surface(60.0));
+            mesh.add(Material::LampGlow, &lit(0.10, 0.90, 0.0105).surface(60.0));
+        }
         RunningLight::Dots => {
             let (from, to) = (0.10, 0.88);
             for number in 0..7 {
@@ -384,7 +463,13 @@ fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, s
             let lit = if site.year < 2004 { Material::Satin } else { Material::LampWhite };
             for seat in seats {
                 let share = stroke * 0.9 / seat.radius;
-                let ring = [(-0.012, 1.06 + share), (-0.004, 1.05 + share), (-0.001, 1.03 + share * 0.5), (-0.004, 1.01), (-0.012, 1.0)];
+                let ring = [
+                    (-0.012, 1.06 + share),
+                    (-0.004, 1.05 + share),
+                    (-0.001, 1.03 + share * 0.5),
+                    (-0.004, 1.01),
+                    (-0.012, 1.0),
+                ];
                 mesh.add(lit, &seat.turned(&ring, 40).surface(60.0));
             }
         }

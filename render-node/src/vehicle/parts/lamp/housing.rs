@@ -46,17 +46,21 @@ enum Zone {
 /// A shell of one material with nothing in it.
 pub fn plain_housing(site: &LampSite, material: Material) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
-    add_housing(&mut mesh, site, &Housing {
-        bezel: Material::LampHousing,
-        bezel_m: BEZEL_M * 0.6,
-        step: Material::LampHousing,
-        depth: &|p| (site.room(p) * 0.35).min(0.014) + 0.0016 * (p.x * 700.0).sin(),
-        floor: &|_| material,
-        seats: &[],
-        column_m: 0.003,
-        rows: 5,
-        crease: 60.0,
-    });
+    add_housing(
+        &mut mesh,
+        site,
+        &Housing {
+            bezel: Material::LampHousing,
+            bezel_m: BEZEL_M * 0.6,
+            step: Material::LampHousing,
+            depth: &|p| (site.room(p) * 0.35).min(0.014) + 0.0016 * (p.x * 700.0).sin(),
+            floor: &|_| material,
+            seats: &[],
+            column_m: 0.003,
+            rows: 5,
+            crease: 60.0,
+        },
+    );
     mesh
 }
 
@@ -128,7 +132,7 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
             let off = point - seat.centre;
             let along = off.dot(seat.axis);
             let aside = (off - seat.axis * along).length();
-            if aside < seat.radius * 1.06 && along > -BEHIND_RIM_M {
+            if aside < seat.radius * 1.10 + housing.column_m && along > -BEHIND_RIM_M {
                 point -= out * ((along + BEHIND_RIM_M) / out.dot(seat.axis).max(0.4)).min(0.06);
             }
         }

@@ -10,7 +10,7 @@ mod tail;
 
 pub use head::{HeadLamp, MainLight, RunningLight, head_lamp};
 pub use housing::plain_housing;
-pub use tail::{TailLamp, tail_lamp};
+pub use tail::{TailLamp, TailMotif, tail_lamp};
 
 use glam::{Vec2, Vec3};
 
@@ -119,7 +119,9 @@ impl LampSite {
                 site.normals.push((skin.normal)(point));
             }
         }
-        let middle = |site: &LampSite, column: usize| site.point(site.angle_at(column as f32), (heights[0] + heights[1]) * 0.5, 0.0);
+        let middle = |site: &LampSite, column: usize| {
+            site.point(site.angle_at(column as f32), (heights[0] + heights[1]) * 0.5, 0.0)
+        };
         let mut length = 0.0;
         for column in 0..COLUMNS {
             let here = middle(&site, column);
@@ -196,7 +198,8 @@ impl LampSite {
         let (angle, height) = (flat.x.atan2(flat.y), p.dot(self.up));
         let column = self.column_of(angle);
         let before = (column as usize).min(COLUMNS - 2);
-        let length = self.lengths[before] + (self.lengths[before + 1] - self.lengths[before]) * (column - before as f32);
+        let length =
+            self.lengths[before] + (self.lengths[before + 1] - self.lengths[before]) * (column - before as f32);
         (Vec2::new(length, height), self.radius(angle, height) - flat.length())
     }
 
@@ -297,12 +300,12 @@ impl LampSite {
     }
 
     /// A bar with a soft section along places of the lens, `depth` behind it.
-    fn strip(&self, line: &[Vec2], depth: &dyn Fn(Vec2) -> f32, width: f32, closed: bool) -> Solid {
+    fn strip(&self, line: &[Vec2], depth: &dyn Fn(Vec2) -> f32, [width, thick]: [f32; 2], closed: bool) -> Solid {
         let count = line.len();
         if count < 2 {
             return Solid::default();
         }
-        let section = rounded_rectangle(width / 2.0, width * 0.32, width * 0.28);
+        let section = rounded_rectangle(width / 2.0, thick / 2.0, width.min(thick) * 0.45);
         let at: Vec<Vec3> = line.iter().map(|p| self.behind(*p, depth(*p))).collect();
         let ring = |i: usize| -> Vec<Vec3> {
             let [before, after] = if closed {
@@ -432,4 +435,145 @@ fn evenly_spaced(outline: &[Vec2], count: usize) -> Vec<Vec2> {
         points.push(a.lerp(b, ((wanted - walked) / a.distance(b).max(1e-9)).clamp(0.0, 1.0)));
     }
     points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::parts::checks::assert_sound;
+
+    /// How far out of a body with round corners a point is, in no unit.
+    fn outside(p: Vec3) -> f32 {
+        ((p.x - 2.0) / 2.0).powi(4) + (p.y / 0.85).powi(4) - 1.0
+    }
+
+    fn normal(p: Vec3) -> Vec3 {
+        Vec3::new(4.0 * ((p.x - 2.0) / 2.0).powi(3) / 2.0, 4.0 * (p.y / 0.85).powi(3) / 0.85, 0.0).normalize()
+    }
+
+    fn hit(from: Vec3, way: Vec3, length: f32) -> Option<Vec3> {
+        let at = (0..400).map(|step| length * step as f32 / 400.0).find(|along| outside(from + way * *along) < 0.0)?;
+        let (mut low, mut high) = ((at - length / 400.0).max(0.0), at);
+        for _ in 0..16 {
+            let middle = 0.5 * (low + high);
+            if outside(from + way * middle) < 0.0 { high = middle } else { low = middle }
+        }
+        Some(from + way * high)
+    }
+
+    /// A lamp that wraps round a front corner.
+    fn wrapped(year: u16) -> LampSite {
+        let skin = |angle: f32, z: f32| {
+            let (sin, cos) = angle.sin_cos();
+            let reach = ((cos / 2.0).powi(4) + (sin / 0.85).powi(4)).powf(-0.25);
+            Vec3::new(2.0 - reach * cos, reach * sin, z)
+        };
+        let loop_2d = rounded_rectangle(0.13, 0.08, 0.03);
+        let border: Vec<Vec3> = loop_2d.iter().map(|p| skin(0.38 + p.x, 0.72 + p.y + 0.2 * p.x)).collect();
+        let outward = border.iter().map(|p| normal(*p)).sum::<Vec3>().normalize();
+        LampSite::new(&border, outward, -Vec3::X, 0.05, year, &LampSkin { hit: &hit, normal: &normal })
+    }
+
+    #[track_caller]
+    fn assert_fits(site: &LampSite, mesh: &VehicleMesh, name: &str) {
+        assert_sound(mesh, name);
+        for p in mesh.surfaces.values().flat_map(|surface| &surface.positions) {
+            let behind = site.place_of(Vec3::from(*p)).1;
+            assert!(behind > -0.004 && behind < 0.16, "{name}: {p:?} is {behind} behind the lens");
+        }
+        assert!(mesh.triangle_count() < 9_000, "{name}: {}", mesh.triangle_count());
+    }
+
+    #[test]
+    fn every_head_lamp_is_sound_and_stays_behind_its_lens() {
+        use {MainLight as M, RunningLight as R};
+        let mains = [M::Projectors, M::Bowl, M::Sealed, M::Modules, M::Matrix, M::Slits, M::None];
+        let runnings = [
+            R::Lower,
+            R::Upper,
+            R::Hook,
+            R::Loop,
+            R::Rings,
+            R::Twin,
+            R::Brow,
+            R::Tick,
+            R::Hammer,
+            R::Blade,
+            R::Dots,
+            R::Claws,
+            R::Brackets,
+            R::Fill,
+            R::None,
+        ];
+        for year in [1990, 2001, 2006, 2020] {
+            let site = wrapped(year);
+            for (main, running) in mains.iter().flat_map(|main| runnings.iter().map(move |running| (*main, *running))) {
+                let spec = HeadLamp { main, running, indicator: true, marker: true, ..HeadLamp::default() };
+                for floor in [Material::LampHousing, Material::LampReflector] {
+                    assert_fits(
+                        &site,
+                        &head_lamp(&site, &spec, floor).mesh,
+                        &format!("{main:?} {running:?} of {year}"),
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_tail_lamp_is_sound_and_stays_behind_its_lens() {
+        use TailMotif as T;
+        let motifs = [
+            T::Panel,
+            T::Rounds,
+            T::Bars,
+            T::Loop,
+            T::Blade,
+            T::Clasp,
+            T::Stack,
+            T::Wing,
+            T::Twin,
+            T::Claws,
+            T::Rings,
+            T::Pixels,
+            T::Cee,
+            T::Fibres,
+            T::Hook,
+            T::Bar,
+        ];
+        for year in [1990, 2006, 2020] {
+            let site = wrapped(year);
+            for motif in motifs {
+                for (reverse_share, amber_share) in [(0.0, 0.0), (0.18, 0.1)] {
+                    let spec = TailLamp { motif, reverse_share, amber_share, ..TailLamp::default() };
+                    let filling = tail_lamp(&site, &spec);
+                    assert_fits(&site, &filling.mesh, &format!("{motif:?} of {year}"));
+                    assert!(filling.lens.windows(2).all(|pair| pair[0].0 <= pair[1].0), "{motif:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn places_of_a_lens_are_found_again() {
+        let site = wrapped(2020);
+        for (along, up) in [(0.1, 0.5), (0.5, 0.2), (0.9, 0.8)] {
+            let p = site.along_share(along, up);
+            let (found, depth) = site.place_of(site.behind(p, 0.02));
+            assert!(found.distance(p) < 1e-3 && (depth - 0.02).abs() < 1e-3, "{p} {found} {depth}");
+        }
+    }
+
+    #[test]
+    fn what_wraps_round_the_corner_is_shallow() {
+        let site = wrapped(2020);
+        assert!(site.room(site.along_share(0.05, 0.5)) > 1.8 * site.room(site.along_share(0.95, 0.5)));
+    }
+
+    #[test]
+    fn chambers_look_out_of_the_lamp() {
+        let site = LampSite::flat(Vec3::new(4.4, 0.6, 0.9), Vec3::Y, Vec3::Z, Vec3::X, Vec2::new(0.3, 0.15), 0.04);
+        let mesh = tail_lamp(&site, &TailLamp { motif: TailMotif::Stack, ..TailLamp::default() }).mesh;
+        assert!(mesh.surfaces[&Material::LampRed].normals.iter().all(|n| n[0] > 0.2));
+    }
 }

@@ -41,6 +41,8 @@ pub enum TailMotif {
     Fibres,
     /// A stroke along the upper edge that turns down at the inner end.
     Hook,
+    /// One bar as tall as the lens: light bars across a tail.
+    Bar,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -69,6 +71,15 @@ impl Default for TailLamp {
             stroke: 0.013,
             clear: false,
         }
+    }
+}
+
+impl TailLamp {
+    /// Whether the sheet leaves it at what most have: a clasp or a ribbed panel, with strokes of the usual width.
+    pub fn is_usual(&self) -> bool {
+        matches!(self.motif, TailMotif::Clasp | TailMotif::Panel)
+            && self.stroke == TailLamp::default().stroke
+            && !self.clear
     }
 }
 
@@ -109,17 +120,21 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         deep * 0.6 + ribs + steps
     };
     let fine = if is_ribbed || has_reverse || has_amber { rib * 0.25 } else { 0.012 };
-    add_housing(&mut mesh, site, &Housing {
-        bezel: Material::LampHousing,
-        bezel_m: BEZEL_M * 0.75,
-        step: Material::LampHousing,
-        depth: &depth,
-        floor: &field,
-        seats: &[],
-        column_m: ((outer - inner) / 150.0).max(fine),
-        rows: 12,
-        crease: 60.0,
-    });
+    add_housing(
+        &mut mesh,
+        site,
+        &Housing {
+            bezel: Material::LampHousing,
+            bezel_m: BEZEL_M * 0.75,
+            step: Material::LampHousing,
+            depth: &depth,
+            floor: &field,
+            seats: &[],
+            column_m: ((outer - inner) / 150.0).max(fine),
+            rows: 12,
+            crease: 60.0,
+        },
+    );
     for (wanted, s) in [(has_reverse, s_reverse), (has_amber, s_red)] {
         if wanted {
             add_divider(&mut mesh, site, s);
@@ -142,7 +157,7 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
 fn add_divider(mesh: &mut VehicleMesh, site: &LampSite, s: f32) {
     let (low, high) = site.span(s);
     let line: Vec<Vec2> = (0..=6).map(|i| Vec2::new(s, low + (high - low) * i as f32 / 6.0)).collect();
-    mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.005, 0.004, false).surface(CREASE_DEGREES));
+    mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.006, [0.004, 0.008], false).surface(CREASE_DEGREES));
 }
 
 /// `from` is where the red field begins, a share of the lens's arc.
@@ -174,6 +189,9 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
             }
         }
         TailMotif::Blade => lines.push((level(0.5), false)),
+        TailMotif::Bar => {
+            add_chamber(mesh, site, if site.meets_middle { [0.0, 0.97] } else { [0.02, 0.98] }, [0.22, 0.78])
+        }
         TailMotif::Twin => lines.extend([(level(0.0), false), (level(1.0), false)]),
         TailMotif::Loop => {
             if from > 0.0 {
@@ -224,14 +242,19 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
             let pitch = [(ends[1] - ends[0]) / count as f32, 0.76 / rows as f32];
             for (column, row) in (0..count).flat_map(|c| (0..rows).map(move |r| (c, r))) {
                 let (a, b) = (ends[0] + pitch[0] * column as f32, 0.12 + pitch[1] * row as f32);
-                add_chamber(mesh, site, [a + pitch[0] * 0.14, a + pitch[0] * 0.86], [b + pitch[1] * 0.12, b + pitch[1] * 0.88]);
+                add_chamber(
+                    mesh,
+                    site,
+                    [a + pitch[0] * 0.14, a + pitch[0] * 0.86],
+                    [b + pitch[1] * 0.12, b + pitch[1] * 0.88],
+                );
             }
         }
     }
     let is_thin = spec.motif == TailMotif::Fibres;
     let width = if is_thin { stroke * 0.4 } else { stroke };
     for (line, closed) in &lines {
-        mesh.add(Material::LampRed, &site.strip(line, &depth, width, *closed).surface(60.0));
+        mesh.add(Material::LampRed, &site.strip(line, &depth, [width, width * 0.64], *closed).surface(60.0));
     }
     // What lies between strokes is a bright chamber deep inside, red through the glass.
     let hollow = match spec.motif {
@@ -289,7 +312,15 @@ fn add_rounds(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, ends: [f
             let inside = [(-0.014, 0.66), (-0.020, 0.40), (-0.022, 0.0)];
             mesh.add(Material::LampHousing, &seat.turned(&inside, 32).surface(60.0));
         } else {
-            let bowl = [(-0.002, 0.93), (-0.010, 0.84), (-0.016, 0.64), (-0.018, 0.40), (-0.012, 0.30), (-0.008, 0.16), (-0.007, 0.0)];
+            let bowl = [
+                (-0.002, 0.93),
+                (-0.010, 0.84),
+                (-0.016, 0.64),
+                (-0.018, 0.40),
+                (-0.012, 0.30),
+                (-0.008, 0.16),
+                (-0.007, 0.0),
+            ];
             mesh.add(Material::LampRed, &seat.turned(&bowl, 28).surface(CREASE_DEGREES));
         }
     }
