@@ -13,6 +13,7 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use serde::Deserialize;
 
 use super::face::FaceSheet;
+use super::marque;
 use super::sheet::{Sheet, SheetError};
 use super::variation::vary;
 
@@ -239,6 +240,7 @@ impl Library {
         if !closeness.names_the_model() {
             vary(&mut sheet, vehicle);
         }
+        marque::complete(&mut sheet, vehicle);
         Ok(Some(sheet))
     }
 }
