@@ -85,6 +85,8 @@ fn marque_of(vehicle: &Vehicle) -> Option<&'static Marque> {
 
 /// Names of openings whose floor is plain trim, told from recesses of lamps, plates and beds.
 const OPENINGS: [&str; 7] = ["intake", "grille", "slot", "nostril", "mouth", "scoop", "shield"];
+/// The same of flanks.
+const VENTS: [&str; 5] = ["intake", "vent", "gill", "scoop", "grille"];
 /// Regions that stand for a badge.
 const BADGE: &str = "badge";
 /// Openings narrower than this are slots of a row, with a mesh far behind each.
@@ -104,11 +106,13 @@ pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
         sheet.front.region.iter().filter(|r| is_bar(r)).map(|region| bounds(region)).collect();
     let mut highest: Option<Span> = None;
     let mut top = f32::MIN;
+    // The edge of a hood that lies under the windscreen says nothing of the grille below it.
+    let is_cab = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus);
     for region in &mut sheet.front.region {
         let (least, most) = bounds(region);
         let at_middle = region.at.mirror || least.x < 0.1 * half_width;
         let share = |z: f32| (z - low) / (high - low);
-        let is_main = at_middle && share(most.y) > 0.62;
+        let is_main = at_middle && (share(most.y) > 0.62 || is_cab);
         let span = middle_span(region);
         let RegionKind::Inset { floor, fill, .. } = &mut region.kind else { continue };
         if region.at.view != DrawnIn::Front || !is_opening(&region.name, *floor) {
@@ -146,6 +150,14 @@ pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
             marque.side
         });
     }
+    for region in sheet.region.iter_mut().filter(|region| region.at.view == DrawnIn::Side) {
+        let name = &region.name;
+        let RegionKind::Inset { floor, fill, .. } = &mut region.kind else { continue };
+        let is_trim = matches!(floor, Material::Grille | Material::MattBlack | Material::GlossBlack);
+        if fill.is_none() && is_trim && VENTS.iter().any(|word| name.contains(word)) {
+            *fill = Some(side());
+        }
+    }
     add_emblems(sheet, vehicle, marque, highest, top);
 }
 
@@ -174,6 +186,14 @@ struct Span {
     high: f32,
 }
 
+impl Span {
+    /// In the middle of a low grille; in the upper third of a tall one, clear of the plate.
+    fn badge_height(self) -> f32 {
+        let tall = self.high - self.low;
+        self.high - tall * if tall > TALL_GRILLE_M { 0.32 } else { 0.5 }
+    }
+}
+
 /// Where a drawing crosses the centre plane, if it does.
 fn middle_span(region: &Region) -> Option<Span> {
     let mut points = region.at.curve.clone();
@@ -195,6 +215,7 @@ fn middle_span(region: &Region) -> Option<Span> {
     (high > low).then_some(Span { low, high })
 }
 
+const TALL_GRILLE_M: f32 = 0.3;
 /// Of a badge above a grille, or below the edge of the hood, and above a plate or a bumper of the tail.
 const HOOD_ROOM_M: f32 = 0.012;
 const TAIL_ROOM_M: f32 = 0.055;
@@ -224,8 +245,10 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     let in_grille = grille.filter(|span| marque.place == Place::Grille && span.high - span.low > 0.9 * height);
     let bare = edge - HOOD_ROOM_M - 0.6 * height;
     let on_hood = if top > edge - 3.0 * height { top + HOOD_ROOM_M + 0.5 * height } else { bare };
-    let z = front.or(in_grille.map(|span| 0.5 * (span.low + span.high))).unwrap_or(on_hood);
-    let has_front = !matches!(vehicle.body, BodyClass::Bus) || front.is_some();
+    let z = front.or(in_grille.map(Span::badge_height)).unwrap_or(on_hood);
+    let is_cab = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus);
+    // Cabs have theirs in the grille or nowhere: above it is the windscreen.
+    let has_front = !is_cab || front.is_some() || in_grille.is_some();
     if has_front {
         sheet.fittings.emblem.push(EmblemFitting { z, at_rear: false, look });
     }
