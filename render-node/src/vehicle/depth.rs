@@ -193,7 +193,14 @@ impl<'a> Piece<'a> {
         let at = |i: u32| self.positions[i as usize];
         let triangles: Vec<[Vec3; 3]> = self.triangles.iter().map(|t| t.map(at)).collect();
         let edges: Vec<[Vec3; 2]> = border.iter().map(|(a, b)| [at(*a), at(*b)]).collect();
-        let opening = Opening::new(&triangles, &edges, self.outward);
+        // A flank is laid out as a front is, turned by a quarter.
+        let at_flank = self.outward.y.abs() > self.outward.x.abs();
+        let turned = |p: Vec3| if at_flank { Vec3::new(-p.y, p.x, p.z) } else { p };
+        let opening = Opening::new(
+            &triangles.iter().map(|corners| corners.map(turned)).collect::<Vec<_>>(),
+            &edges.iter().map(|ends| ends.map(turned)).collect::<Vec<_>>(),
+            turned(self.outward),
+        );
         if fill.pattern == Pattern::Closed {
             self.add_moved(mesh, floor, CLOSED_DEPTH_M);
             self.add_walls(mesh, wall, [0.0, CLOSED_DEPTH_M]);
@@ -201,14 +208,20 @@ impl<'a> Piece<'a> {
             // A small opening has no room for a deep duct: a wheel well or a lamp may be next to it.
             let (low, high) = edges.iter().flatten().fold((Vec3::MAX, Vec3::MIN), |(l, h), p| (l.min(*p), h.max(*p)));
             let size = (high - low).y.min((high - low).z);
-            let duct = depth.max((size * 0.8).clamp(LEAST_DUCT_M, DEEPEST_DUCT_M));
+            let deep = (size * 0.8).clamp(LEAST_DUCT_M, DEEPEST_DUCT_M);
+            let duct = if at_flank { depth.max(LEAST_DUCT_M) } else { depth.max(deep) };
             self.add_moved(mesh, Material::PanelGap, duct);
             self.add_walls(mesh, wall, [0.0, WALL_SHOWN_M]);
             self.add_walls(mesh, Material::PanelGap, [WALL_SHOWN_M, duct]);
         }
         if let Some(opening) = opening {
-            for (material, surface) in &opening.filled(fill).surfaces {
-                mesh.add(*material, surface);
+            for (material, mut surface) in opening.filled(fill).surfaces {
+                if at_flank {
+                    for p in surface.positions.iter_mut().chain(&mut surface.normals) {
+                        *p = [p[1], -p[0], p[2]];
+                    }
+                }
+                mesh.add(material, &surface);
             }
         }
     }

@@ -9,6 +9,7 @@ use super::mesh::VehicleMesh;
 use super::morph::Stance;
 use super::parts::bars::{bumper_bar, plate_recess, side_step, spare_wheel};
 use super::parts::cabin::{CabinSpace, cabin};
+use super::parts::emblem::emblem;
 use super::parts::exhaust::exhaust_tip;
 use super::parts::handle::handle;
 use super::parts::mirror::mirror;
@@ -22,6 +23,12 @@ use super::sheet::{CabinFitting, Sheet};
 
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.008;
+/// How far a badge's mount stands out, before the bars of a grille, and how steep the skin under it must be.
+const EMBLEM_OUT_M: f32 = 0.002;
+const FLAT_SKIN: f32 = 0.45;
+/// How it is brought down to such skin.
+const EMBLEM_STEPS: usize = 12;
+const EMBLEM_STEP_M: f32 = 0.008;
 
 /// Where the wheels go: outer faces of front and rear tyres from the centre plane.
 pub struct WheelPlaces {
@@ -132,6 +139,21 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
         let at = place(0.0, 0.0, fitting.z);
         if let Some(x) = field.skin_x(0.0, at.z, true) {
             add_all(&mut mesh, &moved_to(&plate_recess(fitting.width, fitting.height), Vec3::new(x, 0.0, at.z)));
+        }
+    }
+    for fitting in &fittings.emblem {
+        let drawn = place(0.0, 0.0, fitting.z).z;
+        // Down from where the skin lies flat to where it faces the viewer.
+        let steep = (0..EMBLEM_STEPS).find_map(|step| {
+            let z = drawn - EMBLEM_STEP_M * step as f32;
+            let at = Vec3::new(field.skin_x(0.0, z, fitting.at_rear)?, 0.0, z);
+            let outward = field.normal(at);
+            (outward.x.abs() > FLAT_SKIN).then_some((at, outward))
+        });
+        if let Some((at, outward)) = steep {
+            let along = if fitting.at_rear { -Vec3::Y } else { Vec3::Y };
+            let stands_out = at + outward * EMBLEM_OUT_M;
+            add_all(&mut mesh, &placed(&emblem(&fitting.look), on_skin(stands_out, outward, along)));
         }
     }
     if let Some(fitting) = &fittings.step {

@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::face::FaceSheet;
 use super::lamp_years::date_lamps;
+use super::marque;
 use super::sheet::{Sheet, SheetError};
 use super::variation::vary;
 
@@ -241,6 +242,7 @@ impl Library {
             vary(&mut sheet, vehicle);
         }
         date_lamps(&mut sheet, vehicle);
+        marque::complete(&mut sheet, vehicle);
         Ok(Some(sheet))
     }
 }

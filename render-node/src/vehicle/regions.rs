@@ -351,8 +351,8 @@ impl<'a> Divider<'a> {
             }
             RegionKind::Inset { depth, floor, wall, fill } => {
                 let at_end = matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear);
-                let usual = (*floor == Material::Grille).then_some(Fill::dark(Pattern::Honeycomb));
-                let fill = fill.or(usual).filter(|_| at_end);
+                let usual = (at_end && *floor == Material::Grille).then_some(Fill::dark(Pattern::Honeycomb));
+                let fill = fill.or(usual).filter(|_| region.at.view != DrawnIn::Top);
                 let shape = PartShape::Inset { depth: *depth, wall: *wall, fill };
                 let part = self.add_part(*floor, shape);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);

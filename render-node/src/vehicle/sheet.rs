@@ -18,6 +18,7 @@ use super::mesh::Material;
 use super::panels::Panels;
 use super::parts::bars::BumperBar;
 use super::parts::cabin::Rear;
+use super::parts::emblem::Emblem;
 use super::parts::exhaust::ExhaustTip;
 use super::parts::grille::Fill;
 use super::parts::handle::Handle;
@@ -573,6 +574,20 @@ pub struct Fittings {
     pub step: Option<StepFitting>,
     #[serde(default)]
     pub stowed_top: Option<StowedTop>,
+    /// The make's own, by year, if there are none.
+    #[serde(default)]
+    pub emblem: Vec<EmblemFitting>,
+}
+
+/// A badge's mount in the centre plane.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmblemFitting {
+    pub z: f32,
+    /// On the tail.
+    #[serde(default)]
+    pub at_rear: bool,
+    pub look: Emblem,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -6,6 +6,7 @@
 pub mod assembly;
 pub mod bars;
 pub mod cabin;
+pub mod emblem;
 pub mod exhaust;
 pub mod grille;
 pub mod handle;

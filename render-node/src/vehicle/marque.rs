@@ -1,0 +1,307 @@
+//! What a make's grilles are filled with and what its badge's mount looks like, by year, for all sheets and faces that do not say.
+
+use std::sync::LazyLock;
+
+use cyclorama_core::vehicle::{BodyClass, Vehicle};
+use glam::Vec2;
+use serde::Deserialize;
+
+use super::mesh::Material;
+use super::outline::Outline;
+use super::parts::emblem::Emblem;
+use super::parts::grille::{Fill, Pattern};
+use super::sheet::{DrawnIn, Edge, EmblemFitting, Region, RegionKind, Sheet};
+
+const TABLE: &str = include_str!("marque.toml");
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    /// The first that fits counts; the last fits everything.
+    marque: Vec<Marque>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Marque {
+    /// Any make if there are none.
+    #[serde(default)]
+    makes: Vec<String>,
+    /// First and last model year.
+    #[serde(default)]
+    years: Option<[u16; 2]>,
+    #[serde(default)]
+    bodies: Vec<BodyClass>,
+    /// The grille, the intakes below it, and those at the corners.
+    main: Fill,
+    lower: Fill,
+    #[serde(default = "side")]
+    side: Fill,
+    /// What is seen between bars that a sheet draws over its grille.
+    #[serde(default = "behind")]
+    behind: Fill,
+    #[serde(default)]
+    emblem: Option<Emblem>,
+    #[serde(default)]
+    place: Place,
+    #[serde(default = "on_tail")]
+    on_tail: bool,
+}
+
+fn side() -> Fill {
+    Fill::dark(Pattern::Blades)
+}
+
+fn behind() -> Fill {
+    Fill::dark(Pattern::Honeycomb)
+}
+
+fn on_tail() -> bool {
+    true
+}
+
+/// Where the badge is on the front.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Place {
+    /// In the middle of the grille, where that has room.
+    Grille,
+    /// Between the grille and the edge of the hood.
+    #[default]
+    Hood,
+}
+
+static MARQUES: LazyLock<Vec<Marque>> =
+    LazyLock::new(|| toml::from_str::<Table>(TABLE).map(|table| table.marque).unwrap_or_default());
+
+fn marque_of(vehicle: &Vehicle) -> Option<&'static Marque> {
+    MARQUES.iter().find(|marque| {
+        let [first, last] = marque.years.unwrap_or([0, u16::MAX]);
+        (marque.makes.is_empty() || marque.makes.contains(&vehicle.make))
+            && (first..=last).contains(&vehicle.year)
+            && (marque.bodies.is_empty() || marque.bodies.contains(&vehicle.body))
+    })
+}
+
+/// Names of openings whose floor is plain trim, told from recesses of lamps, plates and beds.
+const OPENINGS: [&str; 7] = ["intake", "grille", "slot", "nostril", "mouth", "scoop", "shield"];
+/// The same of flanks.
+const VENTS: [&str; 5] = ["intake", "vent", "gill", "scoop", "grille"];
+/// Regions that stand for a badge.
+const BADGE: &str = "badge";
+/// Openings narrower than this are slots of a row, with a mesh far behind each.
+const SLOT_M: f32 = 0.09;
+/// Intakes that are drawn without a frame get one, which shines from this year on.
+const INTAKE_FRAME_M: f32 = 0.009;
+const FRAMES_SHINE_FROM: u16 = 2012;
+/// This many bars over a grille leave nothing to be seen between them.
+const DENSE_BARS: usize = 6;
+
+/// Gives every opening of the front that has no fill the make's, and the vehicle its badges.
+pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
+    let Some(marque) = marque_of(vehicle) else { return };
+    let [low, high] = sheet.front.anchors;
+    let half_width = 0.5 * sheet.size.width;
+    let bars: Vec<(Vec2, Vec2)> =
+        sheet.front.region.iter().filter(|r| is_bar(r)).map(|region| bounds(region)).collect();
+    let mut highest: Option<Span> = None;
+    let mut top = f32::MIN;
+    // The edge of a hood that lies under the windscreen says nothing of the grille below it.
+    let is_cab = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus);
+    for region in &mut sheet.front.region {
+        let (least, most) = bounds(region);
+        let at_middle = region.at.mirror || least.x < 0.1 * half_width;
+        let share = |z: f32| (z - low) / (high - low);
+        let is_main = at_middle && (share(most.y) > 0.62 || is_cab);
+        let span = middle_span(region);
+        let RegionKind::Inset { floor, fill, .. } = &mut region.kind else { continue };
+        if region.at.view != DrawnIn::Front || !is_opening(&region.name, *floor) {
+            continue;
+        }
+        if is_main {
+            top = top.max(most.y + region.edge.map_or(0.0, |edge| edge.width));
+        }
+        if is_main && let Some(span) = span {
+            highest = Some(highest.map_or(span, |other| if other.high > span.high { other } else { span }));
+        }
+        if !is_main && region.edge.is_none() {
+            let material = if vehicle.year < FRAMES_SHINE_FROM { Material::MattBlack } else { Material::GlossBlack };
+            region.edge = Some(Edge { width: INTAKE_FRAME_M, material });
+        }
+        if fill.is_some() {
+            continue;
+        }
+        let over = |(from, to): &&(Vec2, Vec2)| from.cmplt(most).all() && least.cmplt(*to).all();
+        let bars = bars.iter().filter(over).count();
+        let narrow = (most.x - least.x) * if region.at.mirror { 2.0 } else { 1.0 } < SLOT_M;
+        *fill = Some(if *floor == Material::GlossBlack && is_main {
+            Fill { material: Material::GlossBlack, ..Fill::dark(Pattern::Closed) }
+        } else if is_main && bars >= DENSE_BARS {
+            Fill::dark(Pattern::Empty)
+        } else if is_main && bars > 0 {
+            marque.behind
+        } else if narrow {
+            Fill::dark(Pattern::Mesh)
+        } else if is_main {
+            marque.main
+        } else if at_middle {
+            marque.lower
+        } else {
+            marque.side
+        });
+    }
+    for region in sheet.region.iter_mut().filter(|region| region.at.view == DrawnIn::Side) {
+        let name = &region.name;
+        let RegionKind::Inset { floor, fill, .. } = &mut region.kind else { continue };
+        let is_trim = matches!(floor, Material::Grille | Material::MattBlack | Material::GlossBlack);
+        if fill.is_none() && is_trim && VENTS.iter().any(|word| name.contains(word)) {
+            *fill = Some(side());
+        }
+    }
+    add_emblems(sheet, vehicle, marque, highest, top);
+}
+
+fn is_opening(name: &str, floor: Material) -> bool {
+    match floor {
+        Material::Grille => true,
+        Material::MattBlack | Material::GlossBlack => OPENINGS.iter().any(|word| name.contains(word)),
+        _ => false,
+    }
+}
+
+fn is_bar(region: &Region) -> bool {
+    matches!(region.kind, RegionKind::Skin(_)) && region.over.contains(&Material::Grille) && region.name != BADGE
+}
+
+/// Of the points of its curve.
+fn bounds(region: &Region) -> (Vec2, Vec2) {
+    let points = region.at.curve.iter().map(|point| point.at);
+    points.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)))
+}
+
+/// A stretch of the centre plane.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    low: f32,
+    high: f32,
+}
+
+impl Span {
+    /// In the middle of a low grille; in the upper third of a tall one, clear of the plate.
+    fn badge_height(self) -> f32 {
+        let tall = self.high - self.low;
+        self.high - tall * if tall > TALL_GRILLE_M { 0.32 } else { 0.5 }
+    }
+}
+
+/// Where a drawing crosses the centre plane, if it does.
+fn middle_span(region: &Region) -> Option<Span> {
+    let mut points = region.at.curve.clone();
+    if region.at.mirror {
+        let flipped = region.at.curve.iter().rev().map(|point| {
+            let mut point = *point;
+            point.at.x = -point.at.x;
+            point
+        });
+        points.extend(flipped);
+    }
+    let outline = Outline::drawn(&points, 0.01);
+    let drawn = outline.points();
+    let crossings = (0..drawn.len()).filter_map(|i| {
+        let (a, b) = (drawn[i], drawn[(i + 1) % drawn.len()]);
+        ((a.x < 0.001) != (b.x < 0.001)).then(|| a.y + (b.y - a.y) * (0.001 - a.x) / (b.x - a.x))
+    });
+    let (low, high) = crossings.fold((f32::MAX, f32::MIN), |(low, high), z| (low.min(z), high.max(z)));
+    (high > low).then_some(Span { low, high })
+}
+
+const TALL_GRILLE_M: f32 = 0.3;
+/// Of a badge above a grille, or below the edge of the hood, and above a plate or a bumper of the tail.
+const HOOD_ROOM_M: f32 = 0.012;
+const TAIL_ROOM_M: f32 = 0.055;
+/// Where the badge is between the tail's anchors, and where there is no room for one.
+const TAIL_SHARE: f32 = 0.84;
+const TAIL_LIMITS: [f32; 2] = [0.6, 0.93];
+
+fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Option<Span>, top: f32) {
+    let drawn = |regions: &mut Vec<Region>| -> Option<f32> {
+        let found = regions.iter().find(|region| region.name == BADGE && region.at.curve.len() > 2).map(|region| {
+            let (low, high) = bounds(region);
+            0.5 * (low.y + high.y)
+        });
+        regions.retain(|region| region.name != BADGE);
+        found
+    };
+    let (front, rear) = (drawn(&mut sheet.front.region), drawn(&mut sheet.rear.region));
+    let Some(mut look) = marque.emblem else { return };
+    if !sheet.fittings.emblem.is_empty() {
+        return;
+    }
+    if matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus | BodyClass::Van) {
+        look.width *= 1.3;
+    }
+    let height = look.height();
+    let edge = sheet.front.anchors[1];
+    let in_grille = grille.filter(|span| marque.place == Place::Grille && span.high - span.low > 0.9 * height);
+    let bare = edge - HOOD_ROOM_M - 0.6 * height;
+    let on_hood = if top > edge - 3.0 * height { top + HOOD_ROOM_M + 0.5 * height } else { bare };
+    let z = front.or(in_grille.map(Span::badge_height)).unwrap_or(on_hood);
+    let is_cab = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus);
+    // Cabs have theirs in the grille or nowhere: above it is the windscreen.
+    let has_front = !is_cab || front.is_some() || in_grille.is_some();
+    if has_front {
+        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: false, look });
+    }
+    let doors = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus | BodyClass::Van | BodyClass::Other);
+    if !marque.on_tail || (doors && rear.is_none()) {
+        return;
+    }
+    let [low, high] = sheet.rear.anchors;
+    let above_plate = sheet.fittings.plate.as_ref().map_or(low, |plate| plate.z + 0.5 * plate.height + TAIL_ROOM_M);
+    let z = rear.unwrap_or((low + (high - low) * TAIL_SHARE).max(above_plate));
+    let [least, most] = TAIL_LIMITS.map(|share| low + (high - low) * share);
+    let below_glass = sheet.glass.backlight.as_ref().map_or(f32::MAX, |glass| glass.bottom - 0.5 * height - 0.02);
+    let z = z.min(most.min(below_glass));
+    let (spare, bar) = (sheet.fittings.spare.is_some(), sheet.fittings.step.is_some());
+    if z > least && !spare && (rear.is_some() || !bar || vehicle.body != BodyClass::Other) {
+        let look = Emblem { width: look.width * 0.9, ..look };
+        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: true, look });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::library::Library;
+    use super::super::typical::typical;
+    use super::*;
+
+    #[test]
+    fn the_table_reads_and_its_last_entry_fits_everything() {
+        let table: Table = toml::from_str(TABLE).unwrap();
+        let last = table.marque.last().unwrap();
+        assert!(last.makes.is_empty() && last.years.is_none() && last.bodies.is_empty());
+        let slugs = table.marque.iter().flat_map(|marque| &marque.makes);
+        for slug in slugs {
+            assert!(slug.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{slug}");
+        }
+    }
+
+    #[test]
+    fn every_grille_of_the_front_gets_a_fill_and_drawn_badges_give_way_to_mounts() {
+        let library = Library::embedded().unwrap();
+        let mut vehicle = typical(BodyClass::Sedan);
+        for (make, pattern) in [("bmw", Pattern::Upright), ("lexus", Pattern::Honeycomb), ("nobody", Pattern::Slats)] {
+            vehicle.make = make.to_owned();
+            let mut sheet = library.sheet("sedan").unwrap();
+            complete(&mut sheet, &vehicle);
+            assert!(sheet.front.region.iter().all(|region| region.name != BADGE));
+            assert!(!sheet.fittings.emblem.is_empty() || make == "nobody");
+            for region in &sheet.front.region {
+                if let RegionKind::Inset { floor: Material::Grille, fill, .. } = &region.kind {
+                    assert!(fill.is_some(), "{make}: {}", region.name);
+                }
+            }
+            assert!(marque_of(&vehicle).is_some(), "{pattern:?}");
+        }
+    }
+}
