@@ -83,7 +83,7 @@ pub fn surfaces(
 
 /// How far the normals at the edge of a groove or recess lean into it, and how far the edge lies below the skin: together a rounded
 /// edge that catches light.
-const BRIM_LEAN_DEGREES: f32 = 50.0;
+const BRIM_LEAN_DEGREES: f32 = 44.0;
 const BRIM_DROP_M: f32 = 0.0014;
 
 /// The skin's vertices with those at the edges of grooves and recesses bent inwards.

@@ -29,6 +29,8 @@ const FLAT_SKIN: f32 = 0.45;
 /// How it is brought down to such skin.
 const EMBLEM_STEPS: usize = 12;
 const EMBLEM_STEP_M: f32 = 0.008;
+/// A skin that lies this much farther in at a pipe's middle than around it is the floor behind an edge.
+const UNDER_EDGE_M: f32 = 0.06;
 
 /// Where the wheels go: outer faces of front and rear tyres from the centre plane.
 pub struct WheelPlaces {
@@ -92,8 +94,11 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
         let around = (0..12).map(|i| glam::Vec2::from_angle(std::f32::consts::TAU * i as f32 / 12.0));
         let rim = around.map(|way| (at.y + way.x * half_width, at.z + way.y * half_height));
         let outermost = rim.chain([(at.y, at.z)]).filter_map(|(y, z)| field.skin_x(y, z, true)).reduce(f32::max);
-        if let Some(x) = outermost {
-            let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x + TIP_STANDS_OUT_M, at.y, at.z));
+        if let Some(outermost) = outermost {
+            // A pipe below the bumper ends under its edge.
+            let is_below = field.skin_x(at.y, at.z, true).is_none_or(|x| x < outermost - UNDER_EDGE_M);
+            let x = outermost + if is_below { -0.5 * UNDER_EDGE_M } else { TIP_STANDS_OUT_M };
+            let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x, at.y, at.z));
             add_all(&mut mesh, &if fitting.both_sides { both_sides(&piece) } else { piece });
         }
     }

@@ -10,6 +10,7 @@ use super::body_field::{Arch, BodyField, Sheets};
 use super::drawing::FieldDrawing;
 use super::mesh::{Material, VehicleMesh};
 use super::panel_map::PanelMap;
+use super::parts::handle::HandleKind;
 use super::parts::pad::{PadShape, closed_section, pad};
 use super::parts::placing::mirrored;
 use super::parts::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
@@ -89,6 +90,7 @@ pub fn add(divider: &mut Divider<'_>) {
             add_joints(divider, from_rear);
         }
     }
+    add_handle_cups(divider);
     let length = divider.field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
     let rear = PanelMap::new(&divider.skin, length, true);
     if is(panels.rear_plate)
@@ -229,9 +231,39 @@ fn joint_curve(
     Some(points)
 }
 
+/// Signed distance to a rectangle with rounded corners about the origin.
+fn to_rounded(at: Vec2, shape: &PadShape) -> f32 {
+    let corner = at.abs() - shape.half + Vec2::splat(shape.radius);
+    corner.max(Vec2::ZERO).length() + corner.max_element().min(0.0) - shape.radius
+}
+
+/// The cups in the doors behind bowed handles.
+fn add_handle_cups(divider: &mut Divider<'_>) {
+    const DEPTH_M: f32 = 0.013;
+    let (sheet, field) = (divider.sheet, divider.field);
+    let Some(fitting) = &sheet.fittings.handle else { return };
+    if fitting.look.kind != HandleKind::Bar {
+        return;
+    }
+    let cup = PadShape { half: Vec2::new(0.30 * fitting.look.length, 1.1 * fitting.look.height), radius: 0.026 };
+    let places = fitting.at.iter().filter_map(|[x, z]| {
+        let at = field.morph.to_real(Vec3::new(*x, 0.0, *z));
+        let y = field.skin_y(at.x, at.z)?;
+        Some(Vec3::new(at.x, y, at.z - 0.12 * fitting.look.height))
+    });
+    let places: Vec<Vec3> = places.collect();
+    let scalar: Scalar<'_> = Box::new(move |p, _| {
+        let near = places.iter().filter(|at| (p.y - at.y).abs() < 0.1);
+        near.map(|at| to_rounded(Vec2::new(p.x - at.x, p.z - at.z), &cup)).fold(1.0, f32::min)
+    });
+    divider.recess(&scalar, DEPTH_M, Material::Paint);
+}
+
+/// How far from a line its distance is known.
+const LINE_REACH_M: f32 = 0.04;
+
 /// Signed distance to an open line of points, positive to its left; far from it, and beyond its ends, one.
 fn to_line(points: &[Vec2], p: Vec2) -> f32 {
-    const REACH_M: f32 = 0.04;
     let (mut nearest, mut signed) = (f32::MAX, 1.0);
     for pair in points.windows(2) {
         let (along, to_p) = (pair[1] - pair[0], p - pair[0]);
@@ -244,7 +276,7 @@ fn to_line(points: &[Vec2], p: Vec2) -> f32 {
     }
     let beyond = |end: Vec2, before: Vec2| (p - end).dot((end - before).normalize_or_zero());
     let last = points.len() - 1;
-    if nearest > REACH_M || beyond(points[0], points[1]) > 0.0 || beyond(points[last], points[last - 1]) > 0.0 {
+    if nearest > LINE_REACH_M || beyond(points[0], points[1]) > 0.0 || beyond(points[last], points[last - 1]) > 0.0 {
         return 1.0;
     }
     signed
@@ -261,7 +293,15 @@ fn add_joints(divider: &mut Divider<'_>, from_rear: bool) {
     let met = |from: Vec2, way: Vec2| lamp.met(from, way);
     if let Some(points) = joint_curve(arch, cladding, Vec2::new(corner.x, corner.z), met, forward) {
         let side = 0.35 * corner.y;
-        divider.joint(Box::new(move |p, _| if p.y < side { 1.0 } else { to_line(&points, Vec2::new(p.x, p.z)) }));
+        let margin = Vec2::splat(LINE_REACH_M);
+        let low = points.iter().copied().fold(Vec2::INFINITY, Vec2::min) - margin;
+        let high = points.iter().copied().fold(Vec2::NEG_INFINITY, Vec2::max) + margin;
+        let scalar: Scalar<'_> = Box::new(move |p, _| {
+            let at = Vec2::new(p.x, p.z);
+            let near = p.y > side && at.cmpge(low).all() && at.cmple(high).all();
+            if near { to_line(&points, at) } else { 1.0 }
+        });
+        divider.joint(&scalar);
     }
     if from_rear {
         add_tail_joint(divider, &lamp);
@@ -289,10 +329,11 @@ fn add_tail_joint(divider: &mut Divider<'_>, lamp: &LampOutline) {
         return;
     }
     let start_x = inner.x - 0.25;
-    divider.joint(Box::new(move |p: Vec3, s: &Sheets| {
+    let scalar: Scalar<'_> = Box::new(move |p: Vec3, s: &Sheets| {
         let beyond = p.x < start_x || p.y > inner.y + JOINT_OVERLAP_M || lid.distances(s.at).0 < -0.002;
-        if beyond || (p.z - z).abs() > 0.04 { 1.0 } else { p.z - z }
-    }));
+        if beyond || (p.z - z).abs() > LINE_REACH_M { 1.0 } else { p.z - z }
+    });
+    divider.joint(&scalar);
 }
 
 fn size_of(drawing: &FieldDrawing) -> f32 {
@@ -346,17 +387,18 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap) -> Option<f32> {
             let (low, high) = places.fold((f32::MAX, f32::MIN), |(low, high), d| (low.min(d), high.max(d)));
             low < 0.008 && high > -0.008
         };
-        rear.is_free(middle, Vec2::new(0.5 * half.x, half.y), 0.42, |part| is_paint(divider, part))
+        rear.is_free(middle, Vec2::new(0.5 * half.x, half.y), 0.60, |part| is_paint(divider, part))
             && !lines.iter().any(crosses)
     };
     let [low, high] = [real_z(sheet.rear.anchors[0]) + 0.10, 0.75 * real_z(sheet.size.height)];
     // A step in the skin across the recess would bend its floor.
     let unevenness = |z: f32| {
         let at = |y: f32, up: f32| rear.at(y, z + up * half.y).map_or(0.0, |cell| cell.1);
-        let bend = |y: f32| (at(y, 0.0) - 0.5 * (at(y, -1.0) + at(y, 1.0))).abs();
-        bend(0.02).max(bend(0.8 * half.x))
+        let bend = |y: f32, up: f32| (at(y, up) - 0.5 * (at(y, -1.0) * (1.0 - up) + at(y, 1.0) * (1.0 + up))).abs();
+        let bends = [0.02, 0.8 * half.x].into_iter().flat_map(|y| [-0.5, 0.0, 0.5].map(|up| bend(y, up)));
+        bends.fold(0.0, f32::max)
     };
-    let cost = |z: &f32| (z - wanted).abs() + 8.0 * unevenness(*z);
+    let cost = |z: &f32| (z - wanted).abs() + 16.0 * unevenness(*z);
     let places = (0..=((high - low).max(0.0) / 0.01) as usize).map(|i| low + 0.01 * i as f32);
     places.filter(|z| fits(*z)).map(|z| (z, cost(&z))).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(z, _)| z)
 }
@@ -418,8 +460,7 @@ fn add_rear_plate(divider: &mut Divider<'_>, z: f32) {
     let Some(plane) = PlatePlane::new(field, z, &RECESS, true, false) else { return };
     let middle_x = plane.x;
     let scalar: Scalar<'_> = Box::new(move |p, _| {
-        let corner = Vec2::new(p.y, (p.z - z).abs()) - RECESS.half + Vec2::splat(RECESS.radius);
-        let distance = corner.max(Vec2::ZERO).length() + corner.max_element().min(0.0) - RECESS.radius;
+        let distance = to_rounded(Vec2::new(p.y, p.z - z), &RECESS);
         if (p.x - middle_x).abs() > 0.2 { distance.abs() + 1.0 } else { distance }
     });
     divider.recess(&scalar, RECESS_DEPTH_M, Material::Paint);

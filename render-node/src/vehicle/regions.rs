@@ -47,13 +47,13 @@ fn is_rounded(material: Material) -> bool {
 }
 
 /// Every shut line is this wide, however it was drawn; a wider gap is meant as a stroke.
-const SHUT_LINE_M: f32 = 0.0045;
+const SHUT_LINE_M: f32 = 0.0055;
 const WIDEST_SHUT_LINE_M: f32 = 0.012;
 const SHUT_LINE_DEPTH_M: f32 = 0.009;
 /// Width of the rounded edge beside a shut line and around a recess.
-const BRIM_M: f32 = 0.0035;
+const BRIM_M: f32 = 0.0028;
 /// Within this distance of a line drawn on paper its distance is taken along the skin.
-const NEAR_LINE_M: f32 = 0.015;
+const NEAR_LINE_M: f32 = 0.010;
 
 /// A part of the skin.
 #[derive(Debug, Clone)]
@@ -96,7 +96,8 @@ pub enum PartShape {
     Arch(usize),
 }
 
-pub(super) type Scalar<'a> = Box<dyn Fn(Vec3, &Sheets) -> f32 + Send + Sync + 'a>;
+type DrawnScalar<'a> = dyn Fn(Vec3, &Sheets) -> f32 + Send + Sync + 'a;
+pub(super) type Scalar<'a> = Box<DrawnScalar<'a>>;
 
 /// The body field as the ground a skin is cut on.
 pub struct BodyGround<'a>(pub &'a BodyField);
@@ -169,7 +170,10 @@ impl<'a> Divider<'a> {
         let drawn: Vec<_> =
             regions.par_iter().map(|region| drawn_scalar(region, sheet, field, FieldDrawing::new)).collect();
         for (region, (scalar, narrowest)) in regions.into_iter().zip(drawn) {
-            self.exact = self.strays.as_ref().map(|_| drawn_scalar(region, sheet, field, FieldDrawing::exact).0);
+            self.exact = self.strays.as_ref().map(|_| {
+                let exact = drawn_scalar(region, sheet, field, FieldDrawing::exact).0;
+                if is_shut_line(&region.kind) { along_skin(exact, field) } else { exact }
+            });
             self.region(region, &scalar, narrowest);
         }
         self.exact = None;
@@ -301,10 +305,7 @@ impl<'a> Divider<'a> {
             RegionKind::Inset { .. } | RegionKind::Lamp(_) => OPENING_SIDE_SHARE,
             RegionKind::Skin(_) | RegionKind::Gap { .. } => LINE_SIDE_SHARE,
         };
-        for _ in 0..2 {
-            let to_edge = |p: Vec3, s: &Sheets| scalar(p, s).abs();
-            self.skin.halve(&to_edge, self.grid_m * EDGE_BAND_SHARE, self.grid_m * side, &ground);
-        }
+        self.refine(scalar, side);
         if let Some(edge) = region.edge {
             let framed = matches!(region.kind, RegionKind::Inset { .. }) && is_rounded(edge.material);
             let shape = if framed && edge.width >= NARROWEST_FRAME_M {
@@ -336,9 +337,7 @@ impl<'a> Divider<'a> {
                 let part = self.add_part(*material, shape);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
-            RegionKind::Gap { width, material: Material::PanelGap } if *width <= WIDEST_SHUT_LINE_M => {
-                self.shut_line(scalar, &over);
-            }
+            kind if is_shut_line(kind) => self.shut_line(scalar, &over),
             RegionKind::Gap { width, material } => {
                 let shape = if matches!(material, Material::Chrome | Material::Satin) {
                     let radius = (0.5 * width).clamp(0.002, BEAD_RADIUS_M);
@@ -365,42 +364,48 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// A groove of the one width along the zero line of a scalar that is a distance on the skin there.
+    /// A groove of the one width along the zero line of a scalar.
     fn shut_line(&mut self, scalar: &Scalar<'_>, over: &[Material]) {
-        let half = 0.5 * SHUT_LINE_M;
         let part = match self.groove {
             Some(part) => part,
             None => self.add_part(Material::PanelGap, PartShape::Groove { depth: SHUT_LINE_DEPTH_M }),
         };
         self.groove = Some(part);
-        let ground = BodyGround(self.field);
-        for level in [-half - BRIM_M, half + BRIM_M] {
-            self.skin.cut(scalar, level, &ground);
-        }
-        self.claim(scalar, [-half, half], part, over);
+        let on_skin = along_skin(scalar.as_ref(), self.field);
+        let half = 0.5 * SHUT_LINE_M;
+        self.claim_with_brim(&on_skin, [-half, half], part, over);
     }
 
-    /// A shut line through the paint that no sheet draws, along the zero line of a scalar.
-    pub fn joint(&mut self, scalar: Scalar<'a>) {
-        let scalar = along_skin(scalar, self.field);
+    fn claim_with_brim(&mut self, scalar: &Scalar<'_>, levels: [f32; 2], part: PartId, over: &[Material]) {
+        let allowed = self.allowed(over);
+        let is_allowed = |own: PartId| allowed[usize::from(own)];
+        self.skin.claim_with_brim(scalar, levels, BRIM_M, part, &is_allowed, &BodyGround(self.field));
+        if let Some(strays) = &mut self.strays {
+            let exact = self.exact.as_ref().unwrap_or(scalar);
+            strays.extend(edge_strays(&self.skin, part, levels, scalar, exact, self.field));
+        }
+    }
+
+    /// Smaller triangles along the zero line of a scalar.
+    fn refine(&mut self, scalar: &Scalar<'_>, side_share: f32) {
         for _ in 0..2 {
             let to_line = |p: Vec3, s: &Sheets| scalar(p, s).abs();
             let band_m = self.grid_m * EDGE_BAND_SHARE;
-            self.skin.halve(&to_line, band_m, self.grid_m * LINE_SIDE_SHARE, &BodyGround(self.field));
+            self.skin.halve(&to_line, band_m, self.grid_m * side_share, &BodyGround(self.field));
         }
-        self.shut_line(&scalar, &[Material::Paint]);
     }
 
-    /// A recess inside the zero line of a scalar, with a rounded edge.
-    pub fn recess(&mut self, scalar: &Scalar<'a>, depth: f32, material: Material) {
-        for _ in 0..2 {
-            let to_edge = |p: Vec3, s: &Sheets| scalar(p, s).abs();
-            let band_m = self.grid_m * EDGE_BAND_SHARE;
-            self.skin.halve(&to_edge, band_m, self.grid_m * OPENING_SIDE_SHARE, &BodyGround(self.field));
-        }
-        self.skin.cut(scalar, BRIM_M, &BodyGround(self.field));
+    /// A shut line through the paint that no sheet draws, along the zero line of a scalar.
+    pub fn joint(&mut self, scalar: &Scalar<'_>) {
+        self.refine(scalar, LINE_SIDE_SHARE);
+        self.shut_line(scalar, &[Material::Paint]);
+    }
+
+    /// A recess in the paint inside the zero line of a scalar, with a rounded edge.
+    pub fn recess(&mut self, scalar: &Scalar<'_>, depth: f32, material: Material) {
+        self.refine(scalar, OPENING_SIDE_SHARE);
         let part = self.add_part(material, PartShape::Recess { depth, wall: material });
-        self.claim(scalar, [f32::MIN, 0.0], part, &[Material::Paint]);
+        self.claim_with_brim(scalar, [f32::MIN, 0.0], part, &[Material::Paint]);
     }
 
     /// Cladding around the wheels, and the openings.
@@ -474,16 +479,16 @@ fn drawn_scalar<'a>(
     ready: fn(&Drawing, f32, f32) -> FieldDrawing,
 ) -> (Scalar<'a>, f32) {
     let field_drawing = |drawing: &Drawing| ready(drawing, sheet.size.length, sheet.size.height);
-    let is_shut_line = matches!(&region.kind, RegionKind::Gap { width, material: Material::PanelGap }
-        if *width <= WIDEST_SHUT_LINE_M);
-    if is_shut_line && let Some((opened, edge)) = front_edge(&region.at, sheet, field) {
+    if is_shut_line(&region.kind)
+        && let Some((opened, edge)) = front_edge(&region.at, sheet, field)
+    {
         let drawing = field_drawing(&opened);
         let narrowest = drawing.narrowest();
         let scalar = move |_: Vec3, s: &Sheets| {
             let (curve, beyond) = drawing.distances(s.at);
             smooth_max(curve.max(beyond), edge.ahead(s.at), LID_CORNER_M)
         };
-        return (along_skin(Box::new(scalar), field), narrowest);
+        return (Box::new(scalar), narrowest);
     }
     let drawing = field_drawing(&region.at);
     let within = region.within.as_ref().map(field_drawing);
@@ -503,15 +508,19 @@ fn drawn_scalar<'a>(
             _ => value,
         }
     };
-    if is_shut_line {
-        return (along_skin(Box::new(scalar), field), narrowest);
-    }
     (Box::new(scalar), narrowest)
+}
+
+fn is_shut_line(kind: &RegionKind) -> bool {
+    matches!(kind, RegionKind::Gap { width, material: Material::PanelGap } if *width <= WIDEST_SHUT_LINE_M)
 }
 
 /// The scalar with its value near zero made a distance along the skin: a line that is drawn in one view is wide where the skin turns
 /// away from that view, and would look painted with a broad pen.
-fn along_skin<'a>(scalar: Scalar<'a>, field: &'a BodyField) -> Scalar<'a> {
+fn along_skin<'s>(
+    scalar: impl std::ops::Deref<Target = DrawnScalar<'s>> + Send + Sync + 's,
+    field: &'s BodyField,
+) -> Scalar<'s> {
     const PROBE_M: f32 = 0.002;
     Box::new(move |p, s| {
         let value = scalar(p, s);

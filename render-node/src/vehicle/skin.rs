@@ -75,6 +75,29 @@ impl<I: Send + Sync + Copy> Skin<I> {
         self.assign_valued(&values, near, [low, high], part, over);
     }
 
+    /// The same with a strip of triangles `brim` wide along both edges, which keeps its part.
+    pub fn claim_with_brim(
+        &mut self,
+        scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
+        [low, high]: [f32; 2],
+        brim: f32,
+        part: PartId,
+        over: &dyn Fn(PartId) -> bool,
+        ground: &impl Ground<I>,
+    ) {
+        let mut values = self.values(scalar);
+        let mut near = self.below(&values, high + brim);
+        if low > f32::MIN {
+            near.retain(|index| self.triangles[*index].iter().any(|i| values[*i as usize] >= low - brim));
+        }
+        for level in [low - brim, high + brim, low, high] {
+            if level > f32::MIN {
+                self.cut_valued(&mut values, &mut near, scalar, level, ground);
+            }
+        }
+        self.assign_valued(&values, near, [low, high], part, over);
+    }
+
     /// `values` are the scalar's at every vertex, `near` the triangles that may be cut; those of new ones are added.
     fn cut_valued(
         &mut self,
@@ -273,6 +296,21 @@ mod tests {
             })
             .collect();
         Skin::new(HalfMesh { positions, triangles }, &Flat)
+    }
+
+    #[test]
+    fn a_strip_has_a_brim_on_both_sides() {
+        let mut skin = plate(10);
+        let line = |p: Vec3, _: &()| p.x - 5.03;
+        skin.claim_with_brim(&line, [-0.1, 0.1], 0.2, 3, &|_| true, &Flat);
+        assert!(skin.part.contains(&3));
+        for (triangle, part) in skin.triangles.iter().zip(&skin.part) {
+            let beside = triangle.map(|i| (skin.positions[i as usize].x - 5.03).abs());
+            let (nearest, farthest) = beside.iter().fold((f32::MAX, 0.0_f32), |(n, f), d| (n.min(*d), f.max(*d)));
+            assert!(*part != 3 || farthest < 0.11);
+            // No triangle reaches from the strip past its brim.
+            assert!(nearest > 0.11 || farthest < 0.31, "{beside:?}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandleKind {
-    /// Grip bowed out of the door, hand from below or above.
+    /// Grip bowed out of the door over a cup in it, which is cut into the skin.
     Bar,
     /// Flat blade level with the skin.
     Flush,
@@ -55,7 +55,6 @@ pub fn handle(spec: &Handle) -> VehicleMesh {
                 rounded_rectangle(0.0075, spec.height / 2.0 * (1.0 - 0.25 * t * t), 0.007)
             });
             mesh.add(spec.material, &grip.surface(60.0));
-            mesh.add(Material::PanelGap, &bowl(half * 0.62, spec.height * 1.1));
         }
         HandleKind::Flush => {
             let seam = Solid::rounded_box(Vec3::new(half + 0.004, 0.0035, spec.height / 2.0 + 0.004), 0.003);
