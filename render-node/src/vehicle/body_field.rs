@@ -159,7 +159,7 @@ const RIDGE_END_M: f32 = 0.6;
 /// How far the crests of the front wings stand above the bonnet over the wheels.
 const WING_CREST_M: f32 = 0.012;
 /// By which share the crown of the bonnet grows from the windscreen to the nose.
-const NOSE_CROWN: f32 = 0.8;
+const NOSE_CROWN: f32 = 1.2;
 /// By which share the crown of the roof grows from its middle to its ends.
 const CROWN_GROWTH: f32 = 0.5;
 /// Reliefs fade over this share of what their limits take of the body, and at most over this length: a bumper's step that runs round the
@@ -352,7 +352,7 @@ impl BodyField {
         let (body_x, g) = self.bowed_x(q);
         let belt = self.belt.at(q.x);
 
-        let crown = self.crown.at(q.x) * (0.8 + NOSE_CROWN * (1.0 - step(q.x / self.greenhouse_x[0].max(0.1))));
+        let crown = self.crown.at(q.x) * (0.7 + NOSE_CROWN * (1.0 - step(q.x / self.greenhouse_x[0].max(0.1))));
         let mut profile_z = q.z + crown * u2 * step((q.z - self.sill) / 0.45);
         let [low, high] = self.ridge_z;
         for ridge in &self.ridges {
