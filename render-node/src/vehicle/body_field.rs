@@ -151,12 +151,15 @@ const WAIST_HEIGHT: [f32; 2] = [0.0, 1.0];
 const RIDGE_STEEPNESS: f32 = 0.035;
 /// Where on the nose swellings of the bonnet begin, from the underside of the bumper to the edge of the bonnet: bumpers are straight.
 const RIDGE_FOOT: f32 = 0.5;
+/// Width and height of a swelling at the nose, as shares of what is drawn, and how much they grow up to the windscreen.
+const RIDGE_WIDTH: [f32; 2] = [0.74, 0.34];
+const RIDGE_HEIGHT: [f32; 2] = [0.55, 0.7];
 /// Swellings of the bonnet run out under the windscreen over this length.
 const RIDGE_END_M: f32 = 0.6;
 /// How far the crests of the front wings stand above the bonnet over the wheels.
 const WING_CREST_M: f32 = 0.012;
 /// By which share the crown of the bonnet grows from the windscreen to the nose.
-const NOSE_CROWN: f32 = 0.8;
+const NOSE_CROWN: f32 = 1.2;
 /// By which share the crown of the roof grows from its middle to its ends.
 const CROWN_GROWTH: f32 = 0.5;
 /// Reliefs fade over this share of what their limits take of the body, and at most over this length: a bumper's step that runs round the
@@ -349,14 +352,16 @@ impl BodyField {
         let (body_x, g) = self.bowed_x(q);
         let belt = self.belt.at(q.x);
 
-        let crown = self.crown.at(q.x) * (0.8 + NOSE_CROWN * (1.0 - step(q.x / self.greenhouse_x[0].max(0.1))));
+        let crown = self.crown.at(q.x) * (0.7 + NOSE_CROWN * (1.0 - step(q.x / self.greenhouse_x[0].max(0.1))));
         let mut profile_z = q.z + crown * u2 * step((q.z - self.sill) / 0.45);
         let [low, high] = self.ridge_z;
         for ridge in &self.ridges {
+            let (wide, tall) = self.ridge_growth(ridge, q.x);
             // The other side's counts as well where they meet in the middle.
-            let across = bump((q.y - ridge.y) / ridge.reach) + bump((q.y + ridge.y) / ridge.reach);
+            let (y, reach) = (ridge.y * wide, ridge.reach * wide);
+            let across = bump((q.y - y) / reach) + bump((q.y + y) / reach);
             if across > 0.0 {
-                profile_z -= ridge.height * across * plateau(q.x, ridge.x) * step((q.z - low) / (high - low));
+                profile_z -= ridge.height * tall * across * plateau(q.x, ridge.x) * step((q.z - low) / (high - low));
             }
         }
         profile_z -= WING_CREST_M
@@ -369,6 +374,16 @@ impl BodyField {
         let rear = step((q.x - (self.length - 0.65)) / 0.55);
         let k = self.k_top + low * (front * (self.k_front - self.k_top) + rear * (self.k_rear - self.k_top));
         BodySheet { at: q, belt, x: body_x, across: g, u2, distance: smooth_max(profile, side, k) }
+    }
+
+    /// By how much a swelling of the bonnet is wider and taller at `x` than drawn: its lines run apart and rise from the nose to the
+    /// windscreen, so that no two sections of a bonnet are alike.
+    fn ridge_growth(&self, ridge: &Ridge, x: f32) -> (f32, f32) {
+        if ridge.x[0] >= 0.0 {
+            return (1.0, 1.0);
+        }
+        let along = (x / self.greenhouse_x[0].max(0.3)).clamp(-0.2, 1.2);
+        (RIDGE_WIDTH[0] + RIDGE_WIDTH[1] * along, RIDGE_HEIGHT[0] + RIDGE_HEIGHT[1] * along)
     }
 
     /// (x, z) in the greenhouse's own centre plane: bow and crown taken out.
@@ -427,6 +442,19 @@ impl BodyField {
 
     pub fn flank_lines(&self) -> &[FlankLine] {
         &self.flank_lines
+    }
+
+    /// Whether a place of the skin lies on the crest of a flank line or on the ramp of a relief, along which triangles are cut.
+    pub fn turns_along_a_line(&self, p: Vec3) -> bool {
+        let at = self.in_sheet(p);
+        let bowed = Vec3::new(self.bowed_x(at).0, at.y, at.z);
+        let on_ramp = |lift: &Lift| {
+            let (curve, beyond) = lift.distances(at, bowed);
+            beyond < 0.0 && curve < 0.0 && curve > -lift.ramp
+        };
+        let on_crest =
+            |line: &FlankLine| line.above(Vec2::new(at.x, at.z)).is_some_and(|above| above.abs() < 1.5 * line.round());
+        self.flank_lines.iter().any(on_crest) || self.lifts.iter().any(on_ramp)
     }
 
     pub fn relief_count(&self) -> usize {

@@ -13,7 +13,7 @@ use super::sheet::{Crease, Region, RegionKind, Sheet};
 const CREST_ROUND_M: f32 = 0.007;
 const GROOVE_ROUND_M: f32 = 0.035;
 /// The angle by which light turns at a line grows with the drawn one towards this.
-const SHARPEST: f32 = 0.38;
+const SHARPEST: f32 = 0.52;
 /// Least and most that the slopes beside a line reach: they are long, so that the line is an edge between two faces and no rib.
 const REACH_M: [f32; 2] = [0.16, 0.34];
 /// How far a line's upper slope reaches beyond the belt, and its lower slope as a share of the way to the sill.

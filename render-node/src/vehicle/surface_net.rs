@@ -206,19 +206,20 @@ fn faces(grid: &Grid, active: &[IVec3], cell_vertex: &[u32]) -> Vec<[u32; 3]> {
 const BEND: f32 = 0.13;
 
 /// Halves the edges along which the surface bends, once for each of `shortest_m` and there only those longer than it, so that fillets
-/// and pressed lines get more triangles than flat panels. `worth` says of a place and its normal whether it will be looked at.
+/// and pressed lines get more triangles than flat panels. `worth` says of a place, its normal and the number of the round whether it will be
+/// looked at; in the second round it is asked of the middles of edges halved in the first.
 pub fn refine<F: Fn(Vec3) -> f32 + Sync>(
     mesh: &mut HalfMesh,
     field: &F,
     shortest_m: &[f32],
-    worth: &(dyn Fn(Vec3, Vec3) -> bool + Sync),
+    worth: &(dyn Fn(Vec3, Vec3, usize) -> bool + Sync),
 ) {
     // Of every vertex so far; zero where nobody looks.
     let mut normals: Vec<Vec3> = Vec::new();
-    for shortest_m in shortest_m {
+    for (round, shortest_m) in shortest_m.iter().enumerate() {
         let new = mesh.positions[normals.len()..].par_iter().with_min_len(256).map(|p| {
             let n = gradient(field, *p).normalize_or(Vec3::Z);
-            if worth(*p, n) { n } else { Vec3::ZERO }
+            if worth(*p, n, round) { n } else { Vec3::ZERO }
         });
         normals.par_extend(new);
         halve_bent(mesh, field, *shortest_m, &normals);

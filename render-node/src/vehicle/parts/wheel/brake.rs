@@ -22,7 +22,7 @@ pub(super) fn add_brake(mesh: &mut VehicleMesh, spec: &Wheel) {
     let hat = [Vec2::new(face, bell), Vec2::new(face + 0.016, bell - 0.006), Vec2::new(face + 0.016, 0.0)];
     mesh.add(Material::RimDark, &Solid::revolved(&hat, 32).surface(CREASE_DEGREES));
 
-    // The caliper grips the disc's rear edge over about 60 degrees.
+    // The caliper, bare cast metal, grips the disc's rear edge over about 60 degrees.
     let (inner, outer) = (radius * 0.70, (radius + 0.012).min(places.opening_radius - 0.024));
     let loops: Vec<Vec<Vec3>> = (0..=8)
         .map(|step| {
@@ -43,5 +43,5 @@ pub(super) fn add_brake(mesh: &mut VehicleMesh, spec: &Wheel) {
             .collect()
         })
         .collect();
-    mesh.add(Material::Satin, &Solid::lofted(&loops).surface(CREASE_DEGREES));
+    mesh.add(Material::BrakeDisc, &Solid::lofted(&loops).surface(CREASE_DEGREES));
 }

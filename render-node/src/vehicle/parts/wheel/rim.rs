@@ -130,7 +130,7 @@ fn add_hub(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces, design: &De
     let badge = disc_profile(hub_face + 0.0076, cap_radius * 0.72);
     mesh.add(Material::GlossBlack, &Solid::revolved(&badge, 24).surface(CREASE_DEGREES));
 
-    // Nuts sit in dark holes; the hole is a disc just proud of the face, which reads as depth.
+    // Nuts sit in dark holes; the hole is a disc just proud of the face, which reads as depth, and its bevelled edge catches light.
     let circle = (hub_radius * 0.72).max(cap_radius + 0.012);
     for nut in 0..design.nuts {
         let angle = spec.turn_degrees.to_radians() + TAU / 4.0 + TAU * (nut as f32 + 0.5) / design.nuts as f32;
@@ -138,6 +138,9 @@ fn add_hub(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces, design: &De
         let hole_radius = (hub_radius * 0.17).min(0.0125);
         let hole = Solid::revolved(&disc_profile(0.0008, hole_radius), 12).moved(at);
         mesh.add(Material::LampHousing, &hole.surface(CREASE_DEGREES));
+        let rim = [(0.0, 1.25), (0.0014, 1.12), (0.0008, 0.95)]
+            .map(|(along, share): (f32, f32)| Vec2::new(along, share * hole_radius));
+        mesh.add(face, &Solid::revolved(&rim, 12).moved(at).surface(CREASE_DEGREES));
         let pin = Solid::pin(at - Vec3::Y * 0.004, at + Vec3::Y * 0.003, hole_radius * 0.62, 6);
         mesh.add(Material::Satin, &pin.surface(CREASE_DEGREES));
     }
@@ -174,15 +177,16 @@ fn add_blade(
     };
     let chamfer = design.chamfer;
     let face_columns =
-        [(-1.0, chamfer), (-0.82, 0.0), (-0.4, 0.0), (0.0, 0.0), (0.4, 0.0), (0.82, 0.0), (1.0, chamfer)];
+        [(-1.0, 1.5 * chamfer), (-0.66, 0.0), (-0.3, 0.0), (0.0, 0.0), (0.3, 0.0), (0.66, 0.0), (1.0, 1.5 * chamfer)];
     // Rows along the radius, columns with the angle: turned over, the face looks along +y.
+    // Bevels are wide enough to be seen as a second, darker or brighter face.
     let front = Solid::grid(stations, face_columns.len(), false, |row, column| {
         let (across, back) = face_columns[column];
         point(row, across, back)
     });
     mesh.add(face, &front.flipped().surface(30.0));
     for side in [-1.0_f32, 1.0] {
-        let columns = [(side, chamfer), (side * 0.94, design.depth * 0.5), (side * 0.8, design.depth)];
+        let columns = [(side, 1.5 * chamfer), (side * 0.94, design.depth * 0.5), (side * 0.8, design.depth)];
         let wall = Solid::grid(stations, columns.len(), false, |row, column| {
             let (across, back) = columns[column];
             point(row, across, back)

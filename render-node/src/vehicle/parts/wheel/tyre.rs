@@ -13,12 +13,15 @@ const SEGMENTS: usize = 64;
 const BLOCKS: usize = 38;
 const BLOCKS_FROM: f32 = 0.45;
 const BLOCK_HEIGHT: f32 = 0.010;
-const GROOVE_DEPTH: f32 = 0.007;
+/// Grooves of one half of the tread: middle as a share of it, half width at the top, depth.
+const GROOVES: [(f32, f32, f32); 3] = [(0.22, 0.0060, 0.008), (0.62, 0.0060, 0.008), (0.90, 0.0020, 0.004)];
+/// How far the wall's upper band stands out, and the rib that guards the rim.
+const BAND_M: f32 = 0.0018;
+const RIM_GUARD_M: f32 = 0.0055;
 
 pub(super) fn add_tyre(mesh: &mut VehicleMesh, spec: &Wheel) {
-    let half = profile(spec);
-    let mut whole: Vec<Vec2> = half.iter().rev().map(|p| Vec2::new(-p.x, p.y)).collect();
-    whole.extend(half);
+    let mut whole: Vec<Vec2> = profile(spec, false).iter().rev().map(|p| Vec2::new(-p.x, p.y)).collect();
+    whole.extend(profile(spec, true));
     if spec.tread == Tread::AllTerrain {
         let edge = tread_half_width(spec) * BLOCKS_FROM;
         let outer = spec.diameter / 2.0;
@@ -70,8 +73,8 @@ fn tread_half_width(spec: &Wheel) -> f32 {
     spec.width / 2.0 * share.clamp(0.72, 0.86)
 }
 
-/// From the tread's centre to the outer bead: (along the axle, radius).
-fn profile(spec: &Wheel) -> Vec<Vec2> {
+/// From the tread's centre to a bead: (along the axle, radius). The wall that looks inwards has no detail.
+fn profile(spec: &Wheel, is_outer: bool) -> Vec<Vec2> {
     let outer = spec.diameter / 2.0;
     let bead = spec.rim_diameter / 2.0 + 0.006;
     let wall = outer - bead;
@@ -80,28 +83,38 @@ fn profile(spec: &Wheel) -> Vec<Vec2> {
     let crown = |a: f32| outer - 0.006 * (a / tread).powi(2);
 
     let mut points = vec![Vec2::new(0.0, outer)];
-    for groove in [0.24, 0.66] {
-        let (centre, top, bottom) = (groove * tread, 0.0055, 0.0035);
-        for (offset, depth) in [(-top, 0.0), (-bottom, GROOVE_DEPTH), (bottom, GROOVE_DEPTH), (top, 0.0)] {
+    for (groove, top, deep) in GROOVES {
+        let (centre, bottom) = (groove * tread, 0.65 * top);
+        for (offset, depth) in [(-top, 0.0), (-bottom, deep), (bottom, deep), (top, 0.0)] {
             points.push(Vec2::new(centre + offset, crown(centre + offset) - depth));
         }
     }
-    points.push(Vec2::new(tread * 0.9, crown(tread * 0.9)));
     // Shoulder: a quarter of a squarish ellipse from the tread's edge down to the widest place.
     let widest = outer - wall * 0.52;
-    for step in 0..=7 {
-        let t = step as f32 / 7.0 * TAU / 4.0;
+    let shoulder = |share: f32| {
+        let t = share * TAU / 4.0;
         let along = tread + (half_width - tread) * t.sin().powf(0.9);
-        let radius = widest + (crown(tread) - widest) * t.cos().max(0.0).powf(0.62);
-        points.push(Vec2::new(if step == 7 { half_width } else { along }, radius));
-    }
+        Vec2::new(along.min(half_width), widest + (crown(tread) - widest) * t.cos().max(0.0).powf(0.62))
+    };
     // Lower wall: bends in to the bead, with a rib that guards the rim.
     let at_bead = half_width - 0.008 - wall * 0.13;
-    for step in 1..=5 {
-        let t = step as f32 / 5.0;
-        let along = half_width - (half_width - at_bead) * t.powf(1.8);
-        points.push(Vec2::new(along, widest + (bead + 0.004 - widest) * t));
+    let lower =
+        |t: f32| Vec2::new(half_width - (half_width - at_bead) * t.powf(1.8), widest + (bead + 0.004 - widest) * t);
+    let end = Vec2::new(at_bead - 0.010, bead - 0.002);
+    points.extend([0.0, 0.15, 0.30, 0.45, 0.58].map(shoulder));
+    if !is_outer {
+        points.extend([Vec2::new(half_width, widest), lower(0.5), lower(1.0), end]);
+        return points;
     }
-    points.push(Vec2::new(at_bead - 0.010, bead - 0.002));
+    // A step where the shoulder ends and the wall begins: a band runs round there, and a shallow one with the lettering below it.
+    let out = |p: Vec2, by: f32| Vec2::new((p.x + by).min(half_width), p.y);
+    points.extend([0.59, 0.75].map(|share| out(shoulder(share), BAND_M)));
+    points.extend([0.76, 0.88].map(shoulder));
+    points.push(Vec2::new(half_width, widest));
+    points.extend([0.22, 0.42].map(lower));
+    points.extend([0.43, 0.60].map(|t| out(lower(t), -BAND_M * 0.7)));
+    points.extend([0.63, 0.72, 0.84].map(|t| out(lower(t), RIM_GUARD_M * (1.0 - (t - 0.72).abs()))));
+    points.push(lower(1.0));
+    points.push(end);
     points
 }
