@@ -55,11 +55,14 @@ pub fn pad(shape: &PadShape, section: &[[f32; 2]], outward: Vec3, place: impl Fn
         return Solid::default();
     }
     let solid = Solid::grid(rings.len(), columns, true, |row, column| rings[row][column]);
-    let faced: Vec3 = solid
+    // Which way the corners turn is the same for a flat pad; walls of this one may look back.
+    let flat = [0.0, 0.5 * shape.half.min_element()].map(|inset| shape.ring(inset));
+    let flat = Solid::grid(2, columns, true, |row, column| place(flat[row][column], 0.0));
+    let faced: Vec3 = flat
         .triangles
         .iter()
         .map(|t| {
-            let [a, b, c] = t.map(|i| solid.points[i as usize]);
+            let [a, b, c] = t.map(|i| flat.points[i as usize]);
             (b - a).cross(c - a)
         })
         .sum();
