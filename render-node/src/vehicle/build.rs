@@ -321,6 +321,29 @@ mod tests {
     }
 
     #[test]
+    fn panes_before_the_b_pillar_are_clear_and_those_behind_it_tinted() {
+        for name in ["sedan", "suv", "wagon", "hatchback"] {
+            let sheet = read(name);
+            let size = sheet.size;
+            let mesh = build_sheet(&sheet, [size.length, size.width, size.height], size.wheelbase);
+            let [[low_x, low_z], [high_x, high_z]] = sheet.glass.front_doors_end().unwrap();
+            // How far behind the line a point of a side window lies; screens lie in the middle.
+            let behind = |material: Material| -> Vec<f32> {
+                let points = mesh.surfaces[&material].positions.iter().filter(|p| p[1].abs() > 0.36 * size.width);
+                points.map(|p| p[0] - low_x - (high_x - low_x) * (p[2] - low_z) / (high_z - low_z)).collect()
+            };
+            let (clear, tinted) = (behind(Material::ClearGlass), behind(Material::Glass));
+            let tolerance = 0.03;
+            assert!(clear.iter().all(|x| *x < tolerance), "{name}: clear behind the front doors");
+            let window = sheet.glass.side.as_ref().unwrap();
+            let rear_window = window.rear[0][0] - low_x;
+            let side: Vec<&f32> = tinted.iter().filter(|x| **x < rear_window).collect();
+            assert!(!side.is_empty() && side.iter().all(|x| **x > -tolerance), "{name}: tinted before its rear doors");
+            assert!(mesh.surfaces.contains_key(&Material::PaneBorder), "{name}: a border");
+        }
+    }
+
+    #[test]
     fn bodies_without_a_template_are_named() {
         let vehicle = Vehicle {
             make: "haulmark".into(),

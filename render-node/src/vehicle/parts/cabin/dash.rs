@@ -120,7 +120,7 @@ pub(super) fn add_inner_mirror(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let lean = Quat::from_rotation_y(0.15);
     let housing = Solid::superellipsoid(Vec3::new(0.016, 0.122, 0.034), 4.0, 10, 28);
     mesh.add(Material::Interior, &housing.bent(|p| centre + lean * p).surface(60.0));
-    let stalk = Solid::pin(centre - Vec3::X * 0.012, Vec3::new(x, 0.0, z - 0.012), 0.012, 8);
+    let stalk = Solid::pin(centre - Vec3::X * 0.012, Vec3::new(x, 0.0, z - 0.02), 0.012, 8);
     mesh.add(Material::Interior, &stalk.surface(60.0));
 }
 
