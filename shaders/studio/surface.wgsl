@@ -55,7 +55,7 @@ const SAMPLE_MAX = 3.0;
 // Reflectance of a pane at the cosine of the angle to its normal, through a polarising filter that a photographer turns so that windows are
 // clear: Fresnel's formulas for crown glass, `POLARISED` of the light in the plane of incidence.
 const PANE_INDEX = 1.5;
-const POLARISED = 0.8;
+const POLARISED = 0.92;
 
 fn pane_reflectance(cosine: f32) -> f32 {
     let within = sqrt(1.0 - (1.0 - cosine * cosine) / (PANE_INDEX * PANE_INDEX));

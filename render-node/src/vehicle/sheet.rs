@@ -288,12 +288,13 @@ pub struct Pillar {
     /// Lower and upper point of its middle, (x, z).
     pub line: [[f32; 2]; 2],
     pub width: f32,
-    #[serde(default = "gloss_black")]
+    #[serde(default = "pane_border")]
     pub material: Material,
 }
 
-fn gloss_black() -> Material {
-    Material::GlossBlack
+/// Black film on the pillar, as dark as the print along the panes beside it.
+fn pane_border() -> Material {
+    Material::PaneBorder
 }
 
 #[derive(Debug, Clone, Deserialize)]
