@@ -96,7 +96,7 @@ impl Default for HeadLamp {
             stroke: 0.008,
             indicator: false,
             marker: false,
-            fins: 2,
+            fins: 0,
             bezel: None,
         }
     }
@@ -159,13 +159,17 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
         }
         if spec.main != MainLight::None || spec.running != RunningLight::None {
             add_fins(&mut mesh, site, spec);
+            add_accent(&mut mesh, site, spec);
         }
     }
     add_running_light(&mut mesh, site, spec, &seats);
     if spec.indicator {
         add_indicator(&mut mesh, site);
     }
-    if spec.marker {
+    let (inner, outer) = site.s_range();
+    let (_, height) = site.at_share(0.5, 0.5);
+    // A round lamp has none.
+    if spec.marker && outer - inner > 1.4 * height {
         let depth = |p: Vec2| (site.room(p) * 0.4).min(0.008);
         let marker = site.sheet(8, 4, |a, b| {
             let p = site.along_share(0.90 + 0.065 * a, 0.22 + 0.40 * b);
@@ -295,14 +299,14 @@ fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: &Sea
 
 fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, year: u16) {
     let r = seat.radius;
-    let ring = if year < 2016 { Material::LampReflector } else { Material::Satin };
+    let ring = if year < 2018 { Material::Chrome } else { Material::Satin };
     match spec.main {
         MainLight::None => {}
         MainLight::Projectors => {
             // A flared shroud, a bright ring, a dark tube and the glass in it.
-            let shroud = [(-0.040, 1.0), (-0.006, 1.0), (-0.001, 0.97), (0.0, 0.93)];
+            let shroud = [(-0.040, 1.0), (-0.006, 1.0), (-0.001, 0.99), (0.0, 0.97)];
             mesh.add(Material::LampHousing, &seat.turned(&shroud, 32).surface(CREASE_DEGREES));
-            let bezel = [(0.0, 0.93), (-0.001, 0.88), (-0.006, 0.83), (-0.013, 0.80)];
+            let bezel = [(0.0, 0.97), (-0.001, 0.90), (-0.006, 0.84), (-0.013, 0.80)];
             mesh.add(ring, &seat.turned(&bezel, 32).surface(60.0));
             let tube = [(-0.013, 0.80), (-0.020, 0.77), (-0.030, 0.76)];
             mesh.add(Material::LampHousing, &seat.turned(&tube, 32).surface(60.0));
@@ -372,8 +376,27 @@ fn add_fins(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
             })
             .collect();
         let depth = |p: Vec2| (site.room(p) * 0.55).max(0.008);
-        mesh.add(Material::MattBlack, &site.strip(&line, &depth, [0.006, 0.004], false).surface(CREASE_DEGREES));
+        mesh.add(Material::LampHousing, &site.strip(&line, &depth, [0.006, 0.004], false).surface(CREASE_DEGREES));
     }
+}
+
+/// A bright line along the edge that has no running light.
+fn add_accent(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
+    let (_, height) = site.at_share(0.4, 0.5);
+    let is_of_its_time = (2004..2020).contains(&site.year);
+    if !is_of_its_time || height < 0.05 || matches!(spec.main, MainLight::None | MainLight::Sealed) {
+        return;
+    }
+    let is_low = matches!(
+        spec.running,
+        RunningLight::Lower | RunningLight::Hook | RunningLight::Tick | RunningLight::Dots | RunningLight::Brackets
+    );
+    if matches!(spec.running, RunningLight::Loop | RunningLight::Twin) {
+        return;
+    }
+    let line = site.edge_line(if is_low { 1.0 } else { 0.0 }, [0.06, 0.72], BEZEL_M + 0.006);
+    let depth = |p: Vec2| (site.room(p) * 0.45).clamp(0.007, 0.016);
+    mesh.add(Material::Satin, &site.strip(&line, &depth, [0.0045, 0.003], false).surface(60.0));
 }
 
 fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seats: &[Seat]) {
