@@ -396,7 +396,7 @@ fn add_accent(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     }
     let line = site.edge_line(if is_low { 1.0 } else { 0.0 }, [0.06, 0.72], BEZEL_M + 0.006);
     let depth = |p: Vec2| (site.room(p) * 0.45).clamp(0.007, 0.016);
-    mesh.add(Material::Satin, &site.strip(&line, &depth, [0.0045, 0.003], false).surface(60.0));
+    mesh.add(Material::Satin, &site.strip(&line, &depth, [0.0065, 0.004], false).surface(60.0));
 }
 
 fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seats: &[Seat]) {
