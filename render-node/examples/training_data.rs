@@ -49,7 +49,7 @@ fn main() -> anyhow::Result<()> {
         .map(|material| {
             let o = optics(*material);
             json!({ "name": material, "albedo": o.albedo, "f0": o.f0, "roughness": o.roughness, "metal": o.metal,
-                    "transmission": o.transmission, "emission": o.emission })
+                    "transmission": o.transmission, "tint": o.tint, "emission": o.emission })
         })
         .collect();
     fs::write(options.out.join("materials.json"), serde_json::to_vec_pretty(&materials)?)?;

@@ -116,16 +116,16 @@ const GUIDE_DEPTH_M: f32 = 0.018;
 
 /// Width of a reflector's flutes, and of the pillows that later ones are made of.
 const FLUTE_M: f32 = 0.0105;
-const PILLOW_M: f32 = 0.014;
+const PILLOW_M: f32 = 0.018;
 
 /// The relief of a reflector that is made of small pillows: each has a light of its own, and none shines as a whole.
 fn pillows(p: Vec2) -> f32 {
-    0.0007 * ((p.x / PILLOW_M * TAU).sin() + (p.y / PILLOW_M * TAU).sin())
+    0.0008 * ((p.x / PILLOW_M * TAU).sin() + (p.y / PILLOW_M * TAU).sin())
 }
 
 fn pillow_rows(site: &LampSite) -> usize {
     let (_, height) = site.at_share(0.5, 0.5);
-    ((height / PILLOW_M * 4.0) as usize).clamp(8, 32)
+    ((height / PILLOW_M * 3.0) as usize).clamp(8, 22)
 }
 
 /// What is inside a head lamp with a floor of some material.
@@ -148,7 +148,7 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
             depth: &depth,
             floor: &|_| floor,
             seats: &seats,
-            column_m: if is_bright { PILLOW_M / 4.0 } else { 0.009 },
+            column_m: if is_bright { PILLOW_M / 3.0 } else { 0.009 },
             rows: if is_bright { pillow_rows(site) } else { 12 },
             crease: 60.0,
         };
@@ -159,7 +159,6 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
         }
         if spec.main != MainLight::None || spec.running != RunningLight::None {
             add_fins(&mut mesh, site, spec);
-            add_accent(&mut mesh, site, spec);
         }
     }
     add_running_light(&mut mesh, site, spec, &seats);
@@ -243,7 +242,7 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
             depth: &depth,
             floor: &|p| if has_panel && p.x > ends { Material::LampHousing } else { Material::LampReflector },
             seats: &[],
-            column_m: if is_fluted { FLUTE_M / 4.0 } else { PILLOW_M / 4.0 },
+            column_m: if is_fluted { FLUTE_M / 3.0 } else { PILLOW_M / 3.0 },
             rows: if is_fluted { 12 } else { pillow_rows(site) },
             crease: 60.0,
         },
@@ -378,25 +377,6 @@ fn add_fins(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
         let depth = |p: Vec2| (site.room(p) * 0.55).max(0.008);
         mesh.add(Material::LampHousing, &site.strip(&line, &depth, [0.006, 0.004], false).surface(CREASE_DEGREES));
     }
-}
-
-/// A bright line along the edge that has no running light.
-fn add_accent(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
-    let (_, height) = site.at_share(0.4, 0.5);
-    let is_of_its_time = (2004..2020).contains(&site.year);
-    if !is_of_its_time || height < 0.05 || matches!(spec.main, MainLight::None | MainLight::Sealed) {
-        return;
-    }
-    let is_low = matches!(
-        spec.running,
-        RunningLight::Lower | RunningLight::Hook | RunningLight::Tick | RunningLight::Dots | RunningLight::Brackets
-    );
-    if matches!(spec.running, RunningLight::Loop | RunningLight::Twin) {
-        return;
-    }
-    let line = site.edge_line(if is_low { 1.0 } else { 0.0 }, [0.06, 0.72], BEZEL_M + 0.006);
-    let depth = |p: Vec2| (site.room(p) * 0.45).clamp(0.007, 0.016);
-    mesh.add(Material::Satin, &site.strip(&line, &depth, [0.0065, 0.004], false).surface(60.0));
 }
 
 fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seats: &[Seat]) {

@@ -276,7 +276,7 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
 fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, along: [f32; 2], up: [f32; 2]) {
     let (inner, outer) = site.s_range();
     let wide = (outer - inner) * (along[1] - along[0]);
-    let columns = ((wide / 0.0032) as usize).clamp(6, 90);
+    let columns = ((wide / 0.0036) as usize).clamp(6, 64);
     // No chamber is taller than a hand is wide.
     let (_, height) = site.at_share(0.5, 0.5);
     let (middle, half) = ((up[0] + up[1]) * 0.5, ((up[1] - up[0]) * 0.5).min(0.042 / height.max(0.01)));
