@@ -114,9 +114,11 @@ pub fn optics(material: Material) -> Optics {
         // A guide glows below what a picture shows as white; its housing takes a little of that.
         Material::LampWhite => Optics { emission: [0.62, 0.64, 0.67], ..lacquer([0.20; 3], 0.3, Group::LampClear) },
         Material::LampGlow => Optics { emission: [0.10, 0.105, 0.11], ..lacquer([0.10; 3], 0.2, Group::LampClear) },
-        Material::LampGlass => {
-            Optics { emission: [0.004, 0.005, 0.007], ..lacquer([0.006, 0.007, 0.009], 0.0, Group::LampClear) }
-        }
+        Material::LampGlass => Optics {
+            f0: 0.09,
+            emission: [0.002, 0.003, 0.005],
+            ..lacquer([0.005, 0.006, 0.008], 0.0, Group::LampClear)
+        },
         Material::LampRedLens => Optics {
             albedo: [0.035, 0.001, 0.002],
             f0: 0.045,

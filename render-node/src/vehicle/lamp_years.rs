@@ -13,8 +13,8 @@ const FIRST_PROJECTORS: u16 = 1994;
 const FIRST_MODULES: u16 = 2009;
 /// Since then tail lamps are known by the light guides in them.
 const FIRST_GUIDES: u16 = 2011;
-/// White and red fields of earlier vehicles are reflectors and painted bands.
-const FIRST_FLAT_FIELDS: u16 = 2000;
+/// White and red fields of earlier vehicles are painted bands.
+const FIRST_FLAT_FIELDS: [u16; 2] = [2000, 1980];
 /// Between these years the inside of lamps was bright.
 const BRIGHT_INSIDES: std::ops::RangeInclusive<u16> = 1999..=2007;
 /// Makes whose lamps carry an amber reflector on the flank.
@@ -84,7 +84,9 @@ fn usual_motif(make: &str, year: u16) -> Option<TailMotif> {
 /// White and red fields that were drawn flat on the skin become lamps with a lens, a frame and depth.
 fn light_up(region: &mut Region, year: u16) {
     let RegionKind::Skin(material) = region.kind else { return };
-    if !matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear) || year < FIRST_FLAT_FIELDS {
+    if !matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)
+        || year < FIRST_FLAT_FIELDS[usize::from(material == Material::LampRed)]
+    {
         return;
     }
     let heights = region.at.curve.iter().map(|point| point.at.y);

@@ -96,7 +96,7 @@ impl Default for HeadLamp {
             stroke: 0.008,
             indicator: false,
             marker: false,
-            fins: 2,
+            fins: 0,
             bezel: None,
         }
     }
@@ -116,16 +116,16 @@ const GUIDE_DEPTH_M: f32 = 0.018;
 
 /// Width of a reflector's flutes, and of the pillows that later ones are made of.
 const FLUTE_M: f32 = 0.0105;
-const PILLOW_M: f32 = 0.014;
+const PILLOW_M: f32 = 0.018;
 
 /// The relief of a reflector that is made of small pillows: each has a light of its own, and none shines as a whole.
 fn pillows(p: Vec2) -> f32 {
-    0.0007 * ((p.x / PILLOW_M * TAU).sin() + (p.y / PILLOW_M * TAU).sin())
+    0.0008 * ((p.x / PILLOW_M * TAU).sin() + (p.y / PILLOW_M * TAU).sin())
 }
 
 fn pillow_rows(site: &LampSite) -> usize {
     let (_, height) = site.at_share(0.5, 0.5);
-    ((height / PILLOW_M * 4.0) as usize).clamp(8, 32)
+    ((height / PILLOW_M * 3.0) as usize).clamp(8, 22)
 }
 
 /// What is inside a head lamp with a floor of some material.
@@ -148,7 +148,7 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
             depth: &depth,
             floor: &|_| floor,
             seats: &seats,
-            column_m: if is_bright { PILLOW_M / 4.0 } else { 0.009 },
+            column_m: if is_bright { PILLOW_M / 3.0 } else { 0.009 },
             rows: if is_bright { pillow_rows(site) } else { 12 },
             crease: 60.0,
         };
@@ -165,7 +165,10 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
     if spec.indicator {
         add_indicator(&mut mesh, site);
     }
-    if spec.marker {
+    let (inner, outer) = site.s_range();
+    let (_, height) = site.at_share(0.5, 0.5);
+    // A round lamp has none.
+    if spec.marker && outer - inner > 1.4 * height {
         let depth = |p: Vec2| (site.room(p) * 0.4).min(0.008);
         let marker = site.sheet(8, 4, |a, b| {
             let p = site.along_share(0.90 + 0.065 * a, 0.22 + 0.40 * b);
@@ -239,7 +242,7 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
             depth: &depth,
             floor: &|p| if has_panel && p.x > ends { Material::LampHousing } else { Material::LampReflector },
             seats: &[],
-            column_m: if is_fluted { FLUTE_M / 4.0 } else { PILLOW_M / 4.0 },
+            column_m: if is_fluted { FLUTE_M / 3.0 } else { PILLOW_M / 3.0 },
             rows: if is_fluted { 12 } else { pillow_rows(site) },
             crease: 60.0,
         },
@@ -295,14 +298,14 @@ fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: &Sea
 
 fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, year: u16) {
     let r = seat.radius;
-    let ring = if year < 2016 { Material::LampReflector } else { Material::Satin };
+    let ring = if year < 2018 { Material::Chrome } else { Material::Satin };
     match spec.main {
         MainLight::None => {}
         MainLight::Projectors => {
             // A flared shroud, a bright ring, a dark tube and the glass in it.
-            let shroud = [(-0.040, 1.0), (-0.006, 1.0), (-0.001, 0.97), (0.0, 0.93)];
+            let shroud = [(-0.040, 1.0), (-0.006, 1.0), (-0.001, 0.99), (0.0, 0.97)];
             mesh.add(Material::LampHousing, &seat.turned(&shroud, 32).surface(CREASE_DEGREES));
-            let bezel = [(0.0, 0.93), (-0.001, 0.88), (-0.006, 0.83), (-0.013, 0.80)];
+            let bezel = [(0.0, 0.97), (-0.001, 0.90), (-0.006, 0.84), (-0.013, 0.80)];
             mesh.add(ring, &seat.turned(&bezel, 32).surface(60.0));
             let tube = [(-0.013, 0.80), (-0.020, 0.77), (-0.030, 0.76)];
             mesh.add(Material::LampHousing, &seat.turned(&tube, 32).surface(60.0));
@@ -372,7 +375,7 @@ fn add_fins(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
             })
             .collect();
         let depth = |p: Vec2| (site.room(p) * 0.55).max(0.008);
-        mesh.add(Material::MattBlack, &site.strip(&line, &depth, [0.006, 0.004], false).surface(CREASE_DEGREES));
+        mesh.add(Material::LampHousing, &site.strip(&line, &depth, [0.006, 0.004], false).surface(CREASE_DEGREES));
     }
 }
 

@@ -112,7 +112,7 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         };
         let p = Vec2::new(s, t);
         // Pointed ends have no room for a floor.
-        let open = ((height - 1.2 * width) / (3.0 * width)).clamp(0.0, 1.0);
+        let open = ((height - 0.8 * width) / (1.4 * width)).clamp(0.0, 1.0);
         let deep = (housing.depth)(p);
         let zone = if zone_of_row(row) < column_zone { zone_of_row(row) } else { column_zone };
         let floor = BEZEL_DEPTHS[1] + (deep - BEZEL_DEPTHS[1]).max(0.0) * open;

@@ -276,12 +276,16 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
 fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, along: [f32; 2], up: [f32; 2]) {
     let (inner, outer) = site.s_range();
     let wide = (outer - inner) * (along[1] - along[0]);
-    let columns = ((wide / 0.004) as usize).clamp(6, 60);
+    let columns = ((wide / 0.0036) as usize).clamp(6, 64);
+    // No chamber is taller than a hand is wide.
+    let (_, height) = site.at_share(0.5, 0.5);
+    let (middle, half) = ((up[0] + up[1]) * 0.5, ((up[1] - up[0]) * 0.5).min(0.042 / height.max(0.01)));
+    let up = [middle - half, middle + half];
     let bowl = site.sheet(columns, 7, |a, b| {
         let p = site.along_share(along[0] + (along[1] - along[0]) * a, up[0] + (up[1] - up[0]) * b);
         let edge = (4.0 * a * (1.0 - a)).min(4.0 * b * (1.0 - b)).min(1.0);
         let deep = (site.room(p) * 0.5).min(0.020);
-        (p, deep * (0.55 + 0.45 * edge) + 0.0014 * (a * wide / 0.014 * std::f32::consts::TAU).sin())
+        (p, deep * (0.55 + 0.45 * edge) + 0.0021 * (a * wide / 0.0128 * std::f32::consts::TAU).sin())
     });
     mesh.add(Material::LampRed, &bowl.surface(60.0));
 }
