@@ -87,12 +87,16 @@ fn marque_of(vehicle: &Vehicle) -> Option<&'static Marque> {
 const OPENINGS: [&str; 7] = ["intake", "grille", "slot", "nostril", "mouth", "scoop", "shield"];
 /// The same of flanks.
 const VENTS: [&str; 5] = ["intake", "vent", "gill", "scoop", "grille"];
+/// What may be drawn as a colour of the skin only, and how deep it is then.
+const FLAT_MESHES: [&str; 7] = ["grille", "mesh", "tail panel", "tail vent", "louvre", "air slot", "intake"];
+const FLAT_MESH_DEPTH_M: f32 = 0.03;
 /// Regions that stand for a badge.
 const BADGE: &str = "badge";
 /// Openings narrower than this are slots of a row, with a mesh far behind each.
 const SLOT_M: f32 = 0.09;
 /// Intakes that are drawn without a frame get one, which shines from this year on.
 const INTAKE_FRAME_M: f32 = 0.009;
+const FOG_BEZEL_M: f32 = 0.010;
 const FRAMES_SHINE_FROM: u16 = 2012;
 /// This many bars over a grille leave nothing to be seen between them.
 const DENSE_BARS: usize = 6;
@@ -114,6 +118,9 @@ pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
         let share = |z: f32| (z - low) / (high - low);
         let is_main = at_middle && (share(most.y) > 0.62 || is_cab);
         let span = middle_span(region);
+        if matches!(region.kind, RegionKind::Lamp(_)) && region.edge.is_none() && region.name.contains("fog") {
+            region.edge = Some(Edge { width: FOG_BEZEL_M, material: Material::MattBlack });
+        }
         let RegionKind::Inset { floor, fill, .. } = &mut region.kind else { continue };
         if region.at.view != DrawnIn::Front || !is_opening(&region.name, *floor) {
             continue;
@@ -150,6 +157,12 @@ pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
             marque.side
         });
     }
+    let ends = [&mut sheet.region, &mut sheet.front.region, &mut sheet.rear.region].into_iter().flatten();
+    ends.filter(|region| is_flat_mesh(region)).for_each(|region| {
+        let (floor, wall) = (Material::Grille, Material::MattBlack);
+        let fill = Some(Fill::dark(Pattern::Mesh));
+        region.kind = RegionKind::Inset { depth: FLAT_MESH_DEPTH_M, floor, wall, fill };
+    });
     for region in sheet.region.iter_mut().filter(|region| region.at.view == DrawnIn::Side) {
         let name = &region.name;
         let RegionKind::Inset { floor, fill, .. } = &mut region.kind else { continue };
@@ -167,6 +180,14 @@ fn is_opening(name: &str, floor: Material) -> bool {
         Material::MattBlack | Material::GlossBlack => OPENINGS.iter().any(|word| name.contains(word)),
         _ => false,
     }
+}
+
+/// A grille that was drawn as a mere colour of the skin.
+fn is_flat_mesh(region: &Region) -> bool {
+    matches!(region.kind, RegionKind::Skin(Material::Grille))
+        && matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)
+        && FLAT_MESHES.iter().any(|word| region.name.contains(word))
+        && !region.name.contains("frame")
 }
 
 fn is_bar(region: &Region) -> bool {

@@ -307,7 +307,12 @@ impl<'a> Divider<'a> {
         };
         self.refine(scalar, side);
         if let Some(edge) = region.edge {
-            let framed = matches!(region.kind, RegionKind::Inset { .. }) && is_rounded(edge.material);
+            let has_frame = match region.kind {
+                RegionKind::Inset { .. } => true,
+                RegionKind::Lamp(_) => region.name.contains("fog"),
+                RegionKind::Skin(_) | RegionKind::Gap { .. } => false,
+            };
+            let framed = has_frame && is_rounded(edge.material);
             let shape = if framed && edge.width >= NARROWEST_FRAME_M {
                 let radius = (0.5 * edge.width).min(BEAD_RADIUS_M);
                 // Lines for the frame's section to bend along.

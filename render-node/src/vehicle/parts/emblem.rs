@@ -105,6 +105,7 @@ const RIM_WIDTH_M: f32 = 0.006;
 const DOME_M: f32 = 0.004;
 /// The raised middle of the face: its size as a share of the face's, and its height.
 const PLATE_SHARE: f32 = 0.66;
+const PLAIN_SHARE: f32 = 0.97;
 const PLATE_M: f32 = 0.0022;
 
 /// The mount about its own middle: outward is y, upwards z.
@@ -136,8 +137,10 @@ pub fn emblem(spec: &Emblem) -> VehicleMesh {
         (inner, 0.45 * RIM_HEIGHT_M),
     ]);
     let base = 0.45 * RIM_HEIGHT_M;
-    // A dark ground, and a plate of the same outline raised on it.
-    let plate = inner * PLATE_SHARE;
+    // A dark ground and a plate of the same outline raised on it; outlines with corners have a plain face, as twice the same corner is a
+    // sign.
+    let round = matches!(spec.outline, Outline::Ring | Outline::Oval | Outline::Bar);
+    let plate = inner * if round { PLATE_SHARE } else { PLAIN_SHARE };
     let ground = rings(&[(inner, base), (plate, base + 0.1 * DOME_M)]);
     let raised = rings(&[
         (plate, base),
