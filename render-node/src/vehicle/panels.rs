@@ -14,7 +14,7 @@ use super::parts::handle::HandleKind;
 use super::parts::pad::{PadShape, closed_section, pad};
 use super::parts::placing::mirrored;
 use super::parts::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
-use super::regions::{Divider, PartShape, Scalar};
+use super::regions::{Divider, PartShape, Recess, Scalar};
 use super::sheet::{DrawnIn, RegionKind, Sheet};
 use super::skin::{PartId, border};
 
@@ -85,22 +85,31 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
 pub fn add(divider: &mut Divider<'_>) {
     let panels = divider.sheet.panels;
     let is = |choice: Option<bool>| choice == Some(true);
+    let mut joints = Vec::new();
     for (from_rear, wanted) in [(false, panels.front_joint), (true, panels.rear_joint)] {
         if is(wanted) {
-            add_joints(divider, from_rear);
+            joints.extend(joints_of(divider, from_rear));
         }
     }
-    add_handle_cups(divider);
+    if !joints.is_empty() {
+        let nearest: Scalar<'_> = Box::new(move |p, s| {
+            let distances = joints.iter().map(|joint| joint(p, s));
+            distances.fold(1.0, |nearest: f32, d| if d.abs() < nearest.abs() { d } else { nearest })
+        });
+        divider.joint(&nearest);
+    }
     let length = divider.field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
     let rear = PanelMap::new(&divider.skin, length, true);
-    if is(panels.rear_plate)
-        && let Some(middle_z) = rear_plate_height(divider, &rear)
-    {
-        add_rear_plate(divider, middle_z);
+    let mut recesses: Vec<Recess<'_>> = handle_cups(divider).into_iter().collect();
+    let plate_z = is(panels.rear_plate).then(|| rear_plate_height(divider, &rear)).flatten();
+    if let Some((plane, recess)) = plate_z.and_then(|z| rear_plate(divider.field, z)) {
+        recesses.push(recess);
+        add_plate(&mut divider.small_parts, &plane, -RECESS_DEPTH_M + 0.002, 0.006);
     }
     if is(panels.valance) {
-        add_valance(divider, &rear);
+        recesses.extend(valance(divider, &rear, plate_z));
     }
+    divider.recesses(&recesses);
     let front = PanelMap::new(&divider.skin, length, false);
     let rear = PanelMap::new(&divider.skin, length, true);
     let mut mesh = VehicleMesh::default();
@@ -145,14 +154,18 @@ struct LampOutline {
 impl LampOutline {
     fn of(divider: &Divider<'_>, view: DrawnIn) -> Option<Self> {
         let skin = &divider.skin;
-        let mut of_part: std::collections::BTreeMap<PartId, Vec<[u32; 3]>> = std::collections::BTreeMap::new();
+        let is_lamp =
+            |part: &super::regions::Part| matches!(&part.shape, PartShape::Lamp { view: own, .. } if *own == view);
+        let are_lamps: Vec<bool> = divider.parts.iter().map(is_lamp).collect();
+        let mut of_part: Vec<Vec<[u32; 3]>> = vec![Vec::new(); divider.parts.len()];
         for (triangle, part) in skin.triangles.iter().zip(&skin.part) {
-            if matches!(&divider.parts[usize::from(*part)].shape, PartShape::Lamp { view: own, .. } if *own == view) {
-                of_part.entry(*part).or_default().push(*triangle);
+            if are_lamps[usize::from(*part)] {
+                of_part[usize::from(*part)].push(*triangle);
             }
         }
         let lamps: Vec<(f32, f32, Vec<[u32; 3]>)> = of_part
-            .into_values()
+            .into_iter()
+            .filter(|triangles| !triangles.is_empty())
             .map(|triangles| {
                 let corners = || triangles.iter().flatten().map(|i| skin.positions[*i as usize]);
                 let middle_z = corners().map(|p| p.z).sum::<f32>() / (3 * triangles.len()) as f32;
@@ -238,13 +251,10 @@ fn to_rounded(at: Vec2, shape: &PadShape) -> f32 {
 }
 
 /// The cups in the doors behind bowed handles.
-fn add_handle_cups(divider: &mut Divider<'_>) {
+fn handle_cups<'s>(divider: &Divider<'s>) -> Option<Recess<'s>> {
     const DEPTH_M: f32 = 0.013;
     let (sheet, field) = (divider.sheet, divider.field);
-    let Some(fitting) = &sheet.fittings.handle else { return };
-    if fitting.look.kind != HandleKind::Bar {
-        return;
-    }
+    let fitting = sheet.fittings.handle.as_ref().filter(|fitting| fitting.look.kind == HandleKind::Bar)?;
     let cup = PadShape { half: Vec2::new(0.30 * fitting.look.length, 1.1 * fitting.look.height), radius: 0.026 };
     let places = fitting.at.iter().filter_map(|[x, z]| {
         let at = field.morph.to_real(Vec3::new(*x, 0.0, *z));
@@ -252,11 +262,11 @@ fn add_handle_cups(divider: &mut Divider<'_>) {
         Some(Vec3::new(at.x, y, at.z - 0.12 * fitting.look.height))
     });
     let places: Vec<Vec3> = places.collect();
-    let scalar: Scalar<'_> = Box::new(move |p, _| {
+    let inside: Scalar<'s> = Box::new(move |p, _| {
         let near = places.iter().filter(|at| (p.y - at.y).abs() < 0.1);
         near.map(|at| to_rounded(Vec2::new(p.x - at.x, p.z - at.z), &cup)).fold(1.0, f32::min)
     });
-    divider.recess(&scalar, DEPTH_M, Material::Paint);
+    Some(Recess { inside, depth: DEPTH_M, material: Material::Paint })
 }
 
 /// How far from a line its distance is known.
@@ -282,9 +292,11 @@ fn to_line(points: &[Vec2], p: Vec2) -> f32 {
     signed
 }
 
-fn add_joints(divider: &mut Divider<'_>, from_rear: bool) {
+/// The joints of one bumper, as distances from lines.
+fn joints_of<'s>(divider: &Divider<'s>, from_rear: bool) -> Vec<Scalar<'s>> {
+    let mut joints: Vec<Scalar<'s>> = Vec::new();
     let view = if from_rear { DrawnIn::Rear } else { DrawnIn::Front };
-    let Some(lamp) = LampOutline::of(divider, view) else { return };
+    let Some(lamp) = LampOutline::of(divider, view) else { return joints };
     let arch = divider.field.arches[usize::from(from_rear)];
     // The way from the wheel to the vehicle's end.
     let forward = if from_rear { 1.0 } else { -1.0 };
@@ -296,44 +308,43 @@ fn add_joints(divider: &mut Divider<'_>, from_rear: bool) {
         let margin = Vec2::splat(LINE_REACH_M);
         let low = points.iter().copied().fold(Vec2::INFINITY, Vec2::min) - margin;
         let high = points.iter().copied().fold(Vec2::NEG_INFINITY, Vec2::max) + margin;
-        let scalar: Scalar<'_> = Box::new(move |p, _| {
+        joints.push(Box::new(move |p, _| {
             let at = Vec2::new(p.x, p.z);
             let near = p.y > side && at.cmpge(low).all() && at.cmple(high).all();
             if near { to_line(&points, at) } else { 1.0 }
-        });
-        divider.joint(&scalar);
+        }));
     }
     if from_rear {
-        add_tail_joint(divider, &lamp);
+        joints.extend(tail_joint(divider, &lamp));
     }
+    joints
 }
 
 /// The joint from the tail lamp's inner edge to the lid or tailgate, or right across below a lid that ends above it.
-fn add_tail_joint(divider: &mut Divider<'_>, lamp: &LampOutline) {
+fn tail_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline) -> Option<Scalar<'s>> {
     let (sheet, field) = (divider.sheet, divider.field);
-    let Some(lid) = tail_lines(sheet).into_iter().max_by(|a, b| size_of(a).total_cmp(&size_of(b))) else { return };
+    let lid = tail_lines(sheet).into_iter().max_by(|a, b| size_of(a).total_cmp(&size_of(b)))?;
     let lid_bottom = field.morph.to_real(lid.bounds().0).z;
     let z = (lamp.lowest_z() + 0.006).max(lid_bottom + 0.06);
     if z > lamp.highest_z() - 0.01 {
-        return;
+        return None;
     }
     // Where the lamp's inner edge is at that height.
     let near = lamp.edges.iter().map(|(p, _)| *p).filter(|p| (p.z - z).abs() < 0.03);
-    let Some(inner) = near.min_by(|a, b| a.y.total_cmp(&b.y)) else { return };
+    let inner = near.min_by(|a, b| a.y.total_cmp(&b.y))?;
     let on_paper = |p: Vec3| {
         let at = field.morph.to_sheet(p);
         lid.distances(at).0
     };
     // It crosses the lid's line, or touches it.
     if inner.y < 0.05 || on_paper(inner) < 0.012 {
-        return;
+        return None;
     }
     let start_x = inner.x - 0.25;
-    let scalar: Scalar<'_> = Box::new(move |p: Vec3, s: &Sheets| {
+    Some(Box::new(move |p: Vec3, s: &Sheets| {
         let beyond = p.x < start_x || p.y > inner.y + JOINT_OVERLAP_M || lid.distances(s.at).0 < -0.002;
         if beyond || (p.z - z).abs() > LINE_REACH_M { 1.0 } else { p.z - z }
-    });
-    divider.joint(&scalar);
+    }))
 }
 
 fn size_of(drawing: &FieldDrawing) -> f32 {
@@ -455,28 +466,27 @@ fn add_plate(mesh: &mut VehicleMesh, plane: &PlatePlane, base: f32, deep: f32) {
     mesh.add(Material::MattBlack, &pad(&PLATE, &face, way, place).surface(CREASE_DEGREES));
 }
 
-fn add_rear_plate(divider: &mut Divider<'_>, z: f32) {
-    let field = divider.field;
-    let Some(plane) = PlatePlane::new(field, z, &RECESS, true, false) else { return };
+/// The recess of a rear plate, and the plane that its skin had.
+fn rear_plate<'s>(field: &BodyField, z: f32) -> Option<(PlatePlane, Recess<'s>)> {
+    let plane = PlatePlane::new(field, z, &RECESS, true, false)?;
     let middle_x = plane.x;
-    let scalar: Scalar<'_> = Box::new(move |p, _| {
+    let inside: Scalar<'s> = Box::new(move |p, _| {
         let distance = to_rounded(Vec2::new(p.y, p.z - z), &RECESS);
         if (p.x - middle_x).abs() > 0.2 { distance.abs() + 1.0 } else { distance }
     });
-    divider.recess(&scalar, RECESS_DEPTH_M, Material::Paint);
-    add_plate(&mut divider.small_parts, &plane, -RECESS_DEPTH_M + 0.002, 0.006);
+    Some((plane, Recess { inside, depth: RECESS_DEPTH_M, material: Material::Paint }))
 }
 
 // The lower edge of the tail.
 
-/// A black field set back in the lower edge of a rear bumper that is all paint.
-fn add_valance(divider: &mut Divider<'_>, rear: &PanelMap) {
+/// A black field set back in the lower edge of a rear bumper that is all paint, below the plate.
+fn valance<'s>(divider: &Divider<'s>, rear: &PanelMap, plate_z: Option<f32>) -> Option<Recess<'s>> {
     const DEPTH_M: f32 = 0.014;
     const CORNER_M: f32 = 0.035;
     let field = divider.field;
     let real_z = |z: f32| field.morph.to_real(Vec3::Z * z).z;
     let half_width = field.morph.to_real(Vec3::Y * divider.sheet.size.width * 0.5).y;
-    let Some(low) = rear.lowest(0.02, |part| is_paint(divider, part)) else { return };
+    let low = rear.lowest(0.02, |part| is_paint(divider, part))?;
     let [bottom, top] = divider.sheet.rear.anchors.map(real_z);
     let high = bottom.max(low) + 0.13 * (top - bottom);
     let half = 0.56 * half_width;
@@ -485,18 +495,19 @@ fn add_valance(divider: &mut Divider<'_>, rear: &PanelMap) {
     let room = Vec2::new(0.5 * half, 0.5 * (high - low - 0.03) + 0.02);
     let is_paint_down =
         rear.lowest(0.02, |_| true).is_some_and(|z| rear.at(0.02, z + 0.015).is_some_and(|c| paint(c.0)));
-    if high - low < 0.05 || !is_paint_down || !rear.is_free(middle, room, 2.0, paint) {
-        return;
+    let meets_plate = plate_z.is_some_and(|z| z - RECESS.half.y < high + 0.03);
+    if high - low < 0.05 || meets_plate || !is_paint_down || !rear.is_free(middle, room, 2.0, paint) {
+        return None;
     }
     let length = field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
     // Its sides lean inwards and upwards, and it is open below.
-    let scalar: Scalar<'_> = Box::new(move |p, _| {
+    let inside: Scalar<'s> = Box::new(move |p, _| {
         let edge = half + 0.45 * (low - p.z);
         let corner = Vec2::new((p.y - edge) * 0.91, p.z - high) + Vec2::splat(CORNER_M);
         let distance = corner.max(Vec2::ZERO).length() + corner.max_element().min(0.0) - CORNER_M;
         if p.x < length - 0.45 { distance.abs() + 1.0 } else { distance }
     });
-    divider.recess(&scalar, DEPTH_M, Material::MattBlack);
+    Some(Recess { inside, depth: DEPTH_M, material: Material::MattBlack })
 }
 
 // What stands on the bumpers.
@@ -657,7 +668,9 @@ impl Ends<'_, '_> {
             let rows =
                 (0..30).take_while(|row| self.rear.at(y, low + 0.01 * *row as f32).is_some_and(|c| is_black(c.0)));
             let height = (0.01 * rows.count() as f32).min(0.20);
-            if height < 0.06 || low > 0.5 {
+            // Above a skid plate there is no room for them.
+            let is_lowest = self.rear.lowest(y, |_| true).is_some_and(|z| z > low - 0.035);
+            if height < 0.06 || low > 0.5 || !is_lowest {
                 continue;
             }
             let shape = PadShape { half: Vec2::new(0.005, 0.36 * height), radius: 0.004 };

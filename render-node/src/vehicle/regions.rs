@@ -122,6 +122,15 @@ pub struct EdgeStray {
 /// An end of an edge farther from a line than this was cut along another.
 const ON_LINE_M: f32 = 0.001;
 
+/// A recess that no sheet draws.
+pub struct Recess<'a> {
+    /// Negative inside.
+    pub inside: Scalar<'a>,
+    pub depth: f32,
+    /// Of floor and walls.
+    pub material: Material,
+}
+
 /// The skin of a body being divided.
 pub struct Divider<'a> {
     pub skin: Skin<Sheets>,
@@ -170,10 +179,7 @@ impl<'a> Divider<'a> {
         let drawn: Vec<_> =
             regions.par_iter().map(|region| drawn_scalar(region, sheet, field, FieldDrawing::new)).collect();
         for (region, (scalar, narrowest)) in regions.into_iter().zip(drawn) {
-            self.exact = self.strays.as_ref().map(|_| {
-                let exact = drawn_scalar(region, sheet, field, FieldDrawing::exact).0;
-                if is_shut_line(&region.kind) { along_skin(exact, field) } else { exact }
-            });
+            self.exact = self.strays.as_ref().map(|_| drawn_scalar(region, sheet, field, FieldDrawing::exact).0);
             self.region(region, &scalar, narrowest);
         }
         self.exact = None;
@@ -376,18 +382,20 @@ impl<'a> Divider<'a> {
             None => self.add_part(Material::PanelGap, PartShape::Groove { depth: SHUT_LINE_DEPTH_M }),
         };
         self.groove = Some(part);
-        let on_skin = along_skin(scalar.as_ref(), self.field);
         let half = 0.5 * SHUT_LINE_M;
-        self.claim_with_brim(&on_skin, [-half, half], part, over);
+        self.claim_with_brim(scalar, [-half, half], part, over);
     }
 
+    /// Along the skin, whatever the view that the scalar was drawn in.
     fn claim_with_brim(&mut self, scalar: &Scalar<'_>, levels: [f32; 2], part: PartId, over: &[Material]) {
-        let allowed = self.allowed(over);
+        let (field, allowed) = (self.field, self.allowed(over));
         let is_allowed = |own: PartId| allowed[usize::from(own)];
-        self.skin.claim_with_brim(scalar, levels, BRIM_M, part, &is_allowed, &BodyGround(self.field));
+        let steep = |p: Vec3, s: &Sheets| steepness(scalar.as_ref(), field, p, s);
+        self.skin.claim_with_brim(scalar, &steep, levels, BRIM_M, part, &is_allowed, &BodyGround(field));
         if let Some(strays) = &mut self.strays {
-            let exact = self.exact.as_ref().unwrap_or(scalar);
-            strays.extend(edge_strays(&self.skin, part, levels, scalar, exact, self.field));
+            let exact = along_skin(self.exact.as_ref().unwrap_or(scalar).as_ref(), field);
+            let cut = along_skin(scalar.as_ref(), field);
+            strays.extend(edge_strays(&self.skin, part, levels, &cut, &exact, field));
         }
     }
 
@@ -406,11 +414,19 @@ impl<'a> Divider<'a> {
         self.shut_line(scalar, &[Material::Paint]);
     }
 
-    /// A recess in the paint inside the zero line of a scalar, with a rounded edge.
-    pub fn recess(&mut self, scalar: &Scalar<'_>, depth: f32, material: Material) {
-        self.refine(scalar, OPENING_SIDE_SHARE);
-        let part = self.add_part(material, PartShape::Recess { depth, wall: material });
-        self.claim_with_brim(scalar, [f32::MIN, 0.0], part, &[Material::Paint]);
+    /// Recesses in the paint inside the zero lines of scalars, with rounded edges.
+    pub fn recesses(&mut self, recesses: &[Recess<'_>]) {
+        let nearest = |p: Vec3, s: &Sheets| {
+            let distances = recesses.iter().map(|recess| (recess.inside)(p, s));
+            distances.fold(1.0, |nearest: f32, d| if d.abs() < nearest.abs() { d } else { nearest })
+        };
+        let nearest: Scalar<'_> = Box::new(nearest);
+        self.refine(&nearest, OPENING_SIDE_SHARE);
+        for recess in recesses {
+            let shape = PartShape::Recess { depth: recess.depth, wall: recess.material };
+            let part = self.add_part(recess.material, shape);
+            self.claim_with_brim(&recess.inside, [f32::MIN, 0.0], part, &[Material::Paint]);
+        }
     }
 
     /// Cladding around the wheels, and the openings.
@@ -520,24 +536,24 @@ fn is_shut_line(kind: &RegionKind) -> bool {
     matches!(kind, RegionKind::Gap { width, material: Material::PanelGap } if *width <= WIDEST_SHUT_LINE_M)
 }
 
-/// The scalar with its value near zero made a distance along the skin: a line that is drawn in one view is wide where the skin turns
-/// away from that view, and would look painted with a broad pen.
-fn along_skin<'s>(
-    scalar: impl std::ops::Deref<Target = DrawnScalar<'s>> + Send + Sync + 's,
-    field: &'s BodyField,
-) -> Scalar<'s> {
+/// By how much a scalar changes over a metre of skin: a line that is drawn in one view is wide where the skin turns away from that view,
+/// and would look painted with a broad pen.
+fn steepness(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &Sheets) -> f32 {
     const PROBE_M: f32 = 0.002;
+    let value = scalar(p, s);
+    let (along, across) = field.normal(p).any_orthonormal_pair();
+    let rise = |way: Vec3| {
+        let probe = p + way * PROBE_M;
+        (scalar(probe, &field.sheets(probe)) - value) / PROBE_M
+    };
+    Vec2::new(rise(along), rise(across)).length().clamp(0.3, 1.3)
+}
+
+/// The scalar made a distance along the skin near its zero line.
+fn along_skin<'s>(scalar: &'s DrawnScalar<'_>, field: &'s BodyField) -> Scalar<'s> {
     Box::new(move |p, s| {
         let value = scalar(p, s);
-        if value.abs() > NEAR_LINE_M {
-            return value;
-        }
-        let (along, across) = field.normal(p).any_orthonormal_pair();
-        let rise = |way: Vec3| {
-            let probe = p + way * PROBE_M;
-            (scalar(probe, &field.sheets(probe)) - value) / PROBE_M
-        };
-        value / Vec2::new(rise(along), rise(across)).length().clamp(0.3, 1.2)
+        if value.abs() > NEAR_LINE_M { value } else { value / steepness(scalar, field, p, s) }
     })
 }
 

@@ -46,7 +46,7 @@ impl<I: Send + Sync + Copy> Skin<I> {
         let mut values = self.values(scalar);
         let mut near = self.below(&values, levels.iter().copied().fold(f32::MIN, f32::max));
         for level in levels {
-            self.cut_valued(&mut values, &mut near, scalar, *level, ground);
+            self.cut_valued(&mut values, &mut near, None, scalar, *level, ground);
         }
     }
 
@@ -69,40 +69,65 @@ impl<I: Send + Sync + Copy> Skin<I> {
         let mut near = self.below(&values, high);
         for level in [low, high] {
             if level > f32::MIN {
-                self.cut_valued(&mut values, &mut near, scalar, level, ground);
+                self.cut_valued(&mut values, &mut near, None, scalar, level, ground);
             }
         }
         self.assign_valued(&values, near, [low, high], part, over);
     }
 
-    /// The same with a strip of triangles `brim` wide along both edges, which keeps its part.
+    /// The same along a line on the skin, with a strip of triangles `brim` wide along both edges, which keeps its part.
+    ///
+    /// `steepness` says by how much the scalar changes over a metre of skin: the levels are distances along the skin. It is asked once for
+    /// every vertex near the line.
     pub fn claim_with_brim(
         &mut self,
         scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
+        steepness: &(dyn Fn(Vec3, &I) -> f32 + Sync),
         [low, high]: [f32; 2],
         brim: f32,
         part: PartId,
         over: &dyn Fn(PartId) -> bool,
         ground: &impl Ground<I>,
     ) {
+        /// The scalar may rise this much faster than the way along the skin.
+        const STEEPEST: f32 = 1.3;
+        /// A vertex farther from the line is no corner of a triangle that it crosses.
+        const FAR_M: f32 = 0.04;
         let mut values = self.values(scalar);
-        let mut near = self.below(&values, high + brim);
+        let mut near = self.below(&values, STEEPEST * (high + brim));
         if low > f32::MIN {
-            near.retain(|index| self.triangles[*index].iter().any(|i| values[*i as usize] >= low - brim));
+            let lowest = STEEPEST * (low - brim);
+            near.retain(|index| self.triangles[*index].iter().any(|i| values[*i as usize] >= lowest));
+        }
+        let mut is_asked = vec![false; values.len()];
+        let mut asked = Vec::new();
+        for i in near.iter().flat_map(|index| self.triangles[*index]) {
+            if values[i as usize].abs() < FAR_M && !std::mem::replace(&mut is_asked[i as usize], true) {
+                asked.push(i as usize);
+            }
+        }
+        let found: Vec<f32> =
+            asked.par_iter().with_min_len(64).map(|i| steepness(self.positions[*i], &self.info[*i])).collect();
+        let mut steepnesses = vec![1.0; values.len()];
+        for (i, steepness) in asked.into_iter().zip(found) {
+            steepnesses[i] = steepness.clamp(0.3, STEEPEST);
+            values[i] /= steepnesses[i];
         }
         for level in [low - brim, high + brim, low, high] {
             if level > f32::MIN {
-                self.cut_valued(&mut values, &mut near, scalar, level, ground);
+                self.cut_valued(&mut values, &mut near, Some(&mut steepnesses), scalar, level, ground);
             }
         }
         self.assign_valued(&values, near, [low, high], part, over);
     }
 
-    /// `values` are the scalar's at every vertex, `near` the triangles that may be cut; those of new ones are added.
+    /// `values` are the scalar's at every vertex, divided by its steepness there if that is given, `near` the triangles that may be cut;
+    /// those of new ones are added.
     fn cut_valued(
         &mut self,
         values: &mut Vec<f32>,
         near: &mut Vec<usize>,
+        steepnesses: Option<&mut Vec<f32>>,
         scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
         level: f32,
         ground: &impl Ground<I>,
@@ -131,16 +156,19 @@ impl<I: Send + Sync + Copy> Skin<I> {
                 }
             }
         }
-        let new: Vec<(Vec3, I)> = edges
+        let given = steepnesses.as_deref();
+        let new: Vec<(Vec3, I, f32)> = edges
             .par_iter()
             .with_min_len(64)
             .map(|&(a, b)| {
                 let (pa, pb) = (self.positions[a as usize], self.positions[b as usize]);
-                let p = crossing(pa, value(a), pb, value(b), &|p| scalar(p, &ground.info(p)) - level, ground);
-                (p, ground.info(p))
+                let steepness = given.map_or(1.0, |given| 0.5 * (given[a as usize] + given[b as usize]));
+                let there = |p: Vec3| scalar(p, &ground.info(p)) / steepness - level;
+                let p = crossing(pa, value(a), pb, value(b), &there, ground);
+                (p, ground.info(p), steepness)
             })
             .collect();
-        for (p, info) in &new {
+        for (p, info, _) in &new {
             self.positions.push(*p);
             self.info.push(*info);
         }
@@ -163,7 +191,10 @@ impl<I: Send + Sync + Copy> Skin<I> {
             self.part.extend([part, part]);
             near.extend([self.triangles.len() - 2, self.triangles.len() - 1]);
         }
-        values.extend(new.iter().map(|(p, info)| scalar(*p, info)));
+        values.extend(new.iter().map(|(p, info, steepness)| scalar(*p, info) / steepness));
+        if let Some(steepnesses) = steepnesses {
+            steepnesses.extend(new.iter().map(|(_, _, steepness)| steepness));
+        }
     }
 
     /// Halves every edge longer than `longest_m` with an end where the scalar is below `level`: for shapes narrower than a
@@ -302,12 +333,12 @@ mod tests {
     fn a_strip_has_a_brim_on_both_sides() {
         let mut skin = plate(10);
         let line = |p: Vec3, _: &()| p.x - 5.03;
-        skin.claim_with_brim(&line, [-0.1, 0.1], 0.2, 3, &|_| true, &Flat);
+        skin.claim_with_brim(&line, &|_, _| 1.0, [-0.1, 0.1], 0.2, 3, &|_| true, &Flat);
         assert!(skin.part.contains(&3));
         for (triangle, part) in skin.triangles.iter().zip(&skin.part) {
             let beside = triangle.map(|i| (skin.positions[i as usize].x - 5.03).abs());
             let (nearest, farthest) = beside.iter().fold((f32::MAX, 0.0_f32), |(n, f), d| (n.min(*d), f.max(*d)));
-            assert!(*part != 3 || farthest < 0.11);
+            assert!(*part != 3 || farthest < 0.11, "{beside:?}");
             // No triangle reaches from the strip past its brim.
             assert!(nearest > 0.11 || farthest < 0.31, "{beside:?}");
         }
