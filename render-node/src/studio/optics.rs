@@ -111,7 +111,7 @@ pub fn optics(material: Material) -> Optics {
             Optics { emission: [0.04, 0.012, 0.0], ..lacquer([0.55, 0.19, 0.02], 0.02, Group::LampRed) }
         }
         Material::Tyre => lacquer([0.018, 0.018, 0.019], 0.6, Group::Tyre),
-        Material::RimBright => metal([0.66, 0.67, 0.69], 0.16, Group::Rim),
+        Material::RimBright => metal([0.80, 0.81, 0.83], 0.32, Group::Rim),
         Material::RimDark => metal([0.07, 0.07, 0.075], 0.14, Group::Rim),
         Material::BrakeDisc => metal([0.38, 0.38, 0.39], 0.40, Group::Rim),
         Material::Interior => Optics { exposure: 0.8, ..matt(0.035, Group::Interior) },
