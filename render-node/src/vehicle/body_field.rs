@@ -70,9 +70,10 @@ struct Lift {
 }
 
 impl Lift {
-    /// Distances to its curve and to its limits, negative inside. `at` in sheet space, `bowed` with the bow taken out.
-    fn distances(&self, at: Vec3, bowed: Vec3) -> (f32, f32) {
-        self.at.distances(if self.at.bowed { bowed } else { at })
+    /// Distances to its curve and to its limits, negative inside; none beyond the limits. `at` in sheet space, `bowed` with the bow
+    /// taken out.
+    fn distances(&self, at: Vec3, bowed: Vec3) -> Option<(f32, f32)> {
+        self.at.between_limits(if self.at.bowed { bowed } else { at })
     }
 }
 
@@ -295,8 +296,9 @@ impl BodyField {
         }
         if value.abs() < 0.2 {
             for lift in &self.lifts {
-                let (curve, beyond) = lift.distances(at, bowed);
-                if curve.max(beyond) < 0.0 {
+                if let Some((curve, beyond)) = lift.distances(at, bowed)
+                    && curve < 0.0
+                {
                     value -= lift.height * step(-curve / lift.ramp) * step(-beyond / lift.fade);
                 }
             }
@@ -454,10 +456,8 @@ impl BodyField {
     pub fn turns_along_a_line(&self, p: Vec3) -> bool {
         let at = self.in_sheet(p);
         let bowed = Vec3::new(self.bowed_x(at).0, at.y, at.z);
-        let on_ramp = |lift: &Lift| {
-            let (curve, beyond) = lift.distances(at, bowed);
-            beyond < 0.0 && curve < 0.0 && curve > -lift.ramp
-        };
+        let on_ramp =
+            |lift: &Lift| lift.distances(at, bowed).is_some_and(|(curve, _)| curve < 0.0 && curve > -lift.ramp);
         let on_crest =
             |line: &FlankLine| line.above(Vec2::new(at.x, at.z)).is_some_and(|above| above.abs() < 1.5 * line.round());
         self.flank_lines.iter().any(on_crest) || self.lifts.iter().any(on_ramp)
@@ -475,8 +475,7 @@ impl BodyField {
     /// How far a place lies beyond the curve of a relief, where there is one: 0 where its ramp begins, minus its width where it ends.
     pub fn beyond_relief(&self, relief: usize, sheets: &Sheets) -> Option<f32> {
         let lift = &self.lifts[relief];
-        let (curve, beyond) = lift.distances(sheets.at, Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z));
-        (beyond < 0.0).then_some(curve)
+        Some(lift.distances(sheets.at, Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z))?.0)
     }
 
     /// y of the skin seen from the side at real (x, z), if there is any.
