@@ -70,9 +70,10 @@ struct Lift {
 }
 
 impl Lift {
-    /// Distances to its curve and to its limits, negative inside. `at` in sheet space, `bowed` with the bow taken out.
-    fn distances(&self, at: Vec3, bowed: Vec3) -> (f32, f32) {
-        self.at.distances(if self.at.bowed { bowed } else { at })
+    /// Distances to its curve and to its limits, negative inside; none beyond the limits. `at` in sheet space, `bowed` with the bow
+    /// taken out.
+    fn distances(&self, at: Vec3, bowed: Vec3) -> Option<(f32, f32)> {
+        self.at.between_limits(if self.at.bowed { bowed } else { at })
     }
 }
 
@@ -148,7 +149,7 @@ const HAUNCH_HEIGHTS: [[f32; 2]; 2] = [[0.62, 0.8], [0.78, 0.85]];
 const WAIST_HEIGHT: [f32; 2] = [0.0, 1.0];
 /// A swelling of the bonnet is at most this high, as a share of its half width: a higher one turns the metal inwards beside it, and the
 /// lights in front of the car are mirrored twice, as discs.
-const RIDGE_STEEPNESS: f32 = 0.035;
+const RIDGE_STEEPNESS: f32 = 0.031;
 /// Where on the nose swellings of the bonnet begin, from the underside of the bumper to the edge of the bonnet: bumpers are straight.
 const RIDGE_FOOT: f32 = 0.5;
 /// Width and height of a swelling at the nose, as shares of what is drawn, and how much they grow up to the windscreen.
@@ -166,6 +167,10 @@ const CROWN_GROWTH: f32 = 0.5;
 /// corner is to end softly, not in an upright edge in front of the wheel.
 const RELIEF_FADE_SHARE: f32 = 0.5;
 const RELIEF_FADE_M: f32 = 0.3;
+/// Ramps are at least so many times as wide as they are high, which light follows without breaking, where this is no more than the given
+/// share of a relief's shorter side.
+const RELIEF_GENTLE: f32 = 3.4;
+const RELIEF_RAMP_SHARE: f32 = 0.25;
 /// How much faster than straight the sides of the greenhouse turn inwards from a little below the belt on, per metre: they would dent
 /// the doors from inside.
 const TUCK_PER_M: f32 = 10.0;
@@ -196,8 +201,10 @@ impl BodyField {
                 DrawnIn::Rear => size.length - at.range[0],
                 DrawnIn::Side | DrawnIn::Top => 0.0,
             };
-            let fade = (reach * RELIEF_FADE_SHARE).min(RELIEF_FADE_M).max(relief.ramp);
-            Lift { at, height: relief.height, ramp: relief.ramp, fade }
+            let gentle = (RELIEF_GENTLE * relief.height.abs()).min(RELIEF_RAMP_SHARE * at.narrowest());
+            let ramp = relief.ramp.max(gentle);
+            let fade = (reach * RELIEF_FADE_SHARE).min(RELIEF_FADE_M).max(ramp);
+            Lift { at, height: relief.height, ramp, fade }
         };
         let mut field = Self {
             morph: Morph::new(sheet_stance, real),
@@ -289,8 +296,9 @@ impl BodyField {
         }
         if value.abs() < 0.2 {
             for lift in &self.lifts {
-                let (curve, beyond) = lift.distances(at, bowed);
-                if curve.max(beyond) < 0.0 {
+                if let Some((curve, beyond)) = lift.distances(at, bowed)
+                    && curve < 0.0
+                {
                     value -= lift.height * step(-curve / lift.ramp) * step(-beyond / lift.fade);
                 }
             }
@@ -448,10 +456,8 @@ impl BodyField {
     pub fn turns_along_a_line(&self, p: Vec3) -> bool {
         let at = self.in_sheet(p);
         let bowed = Vec3::new(self.bowed_x(at).0, at.y, at.z);
-        let on_ramp = |lift: &Lift| {
-            let (curve, beyond) = lift.distances(at, bowed);
-            beyond < 0.0 && curve < 0.0 && curve > -lift.ramp
-        };
+        let on_ramp =
+            |lift: &Lift| lift.distances(at, bowed).is_some_and(|(curve, _)| curve < 0.0 && curve > -lift.ramp);
         let on_crest =
             |line: &FlankLine| line.above(Vec2::new(at.x, at.z)).is_some_and(|above| above.abs() < 1.5 * line.round());
         self.flank_lines.iter().any(on_crest) || self.lifts.iter().any(on_ramp)
@@ -469,8 +475,7 @@ impl BodyField {
     /// How far a place lies beyond the curve of a relief, where there is one: 0 where its ramp begins, minus its width where it ends.
     pub fn beyond_relief(&self, relief: usize, sheets: &Sheets) -> Option<f32> {
         let lift = &self.lifts[relief];
-        let (curve, beyond) = lift.distances(sheets.at, Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z));
-        (beyond < 0.0).then_some(curve)
+        Some(lift.distances(sheets.at, Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z))?.0)
     }
 
     /// y of the skin seen from the side at real (x, z), if there is any.
@@ -551,4 +556,59 @@ fn run_on(ridge: &Ridge, cowl: f32, length: f32) -> Ridge {
     let on_bonnet = 0.5 * (x0 + x3) < 0.35 * length && x1 < cowl;
     let x = if on_bonnet { [-2.0, -1.0, x2.max(cowl), x3.max(cowl + RIDGE_END_M)] } else { ridge.x };
     Ridge { height, x, ..ridge.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::library::Library;
+    use super::*;
+
+    fn field(sheet: &Sheet) -> BodyField {
+        let size = sheet.size;
+        let stance = Stance {
+            length: size.length,
+            width: size.width,
+            height: size.height,
+            front_axle_x: size.front_overhang,
+            rear_axle_x: size.front_overhang + size.wheelbase,
+            hub_z: sheet.wheels.tyre_diameter * 0.5,
+        };
+        let arch = |x: f32| Arch { x, z: stance.hub_z, radius: stance.hub_z + 0.03, power: 2.0 };
+        BodyField::new(sheet, stance, stance, [arch(stance.front_axle_x), arch(stance.rear_axle_x)])
+    }
+
+    #[test]
+    fn swellings_of_the_bonnet_neither_start_nor_end_on_it_and_are_low() {
+        let ridge = Ridge { name: "crest".to_owned(), y: 0.5, reach: 0.3, height: 0.03, x: [0.1, 0.4, 0.8, 1.1] };
+        let on = run_on(&ridge, 1.2, 4.5);
+        assert!(on.x[1] < 0.0 && on.x[2] >= 1.2 && on.x[3] > 1.5, "{:?}", on.x);
+        assert!(on.height < 0.0311 * on.reach);
+        let boot = Ridge { x: [3.6, 3.8, 4.2, 4.4], ..ridge };
+        assert_eq!(run_on(&boot, 1.2, 4.5).x, boot.x);
+    }
+
+    #[test]
+    fn the_step_of_a_bumper_ends_softly_on_the_flank() {
+        let sheet = Library::embedded().unwrap().sheet("sedan").unwrap();
+        let with = field(&sheet);
+        let mut plain = sheet.clone();
+        plain.rear.relief.clear();
+        let without = field(&plain);
+        let bumper = sheet.rear.relief.iter().find(|relief| relief.name == "bumper").unwrap();
+        let start = bumper.at.range.unwrap()[0];
+        let out = |x: f32| with.skin_y(x, 0.5).unwrap() - without.skin_y(x, 0.5).unwrap();
+        let heights: Vec<f32> = (0..20).map(|i| out(start + 0.01 * i as f32)).collect();
+        assert!(heights[0].abs() < 2e-4, "{}", heights[0]);
+        assert!(heights.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.0016), "{heights:?}");
+    }
+
+    #[test]
+    fn places_on_a_crest_are_known() {
+        let sheet = Library::embedded().unwrap().sheet("sedan").unwrap();
+        let field = field(&sheet);
+        let on_line = (0..200)
+            .map(|i| 0.5 + 0.002 * i as f32)
+            .filter(|z| field.skin_y(2.3, *z).is_some_and(|y| field.turns_along_a_line(Vec3::new(2.3, y, *z))));
+        assert!((2..40).contains(&on_line.count()));
+    }
 }

@@ -118,6 +118,13 @@ impl FieldDrawing {
         (curve, (self.range[0] - along).max(along - self.range[1]))
     }
 
+    /// Distances like [`Self::distances`] where a point lies between the limits along the axis; that is asked first, and most points of
+    /// a body lie beyond those of a drawing of its front or rear.
+    pub fn between_limits(&self, p: Vec3) -> Option<(f32, f32)> {
+        let (_, along) = seen(self.view, p);
+        (along > self.range[0] && along < self.range[1]).then(|| self.distances(p))
+    }
+
     /// The shorter side of what is drawn, metres.
     pub fn narrowest(&self) -> f32 {
         (self.high - self.low).min_element()

@@ -100,8 +100,8 @@ fn outermost(regions: &[Region], [low, high]: [f32; 2], head: bool) -> Option<&R
 
 /// Where a lamp ends on the flank: the column farthest from nose or tail that it covers.
 fn lamp_end(lamp: Option<&Region>, sheet: &Sheet, field: &BodyField, is_rear: bool) -> Option<LampEnd> {
-    const COLUMN_M: f32 = 0.025;
-    const ROWS: u8 = 7;
+    const COLUMN_M: f32 = 0.03;
+    const ROWS: u8 = 5;
     let (lamp, size) = (lamp?, sheet.size);
     let drawing = PlainDrawing::new(&lamp.at, size.length, size.height);
     let within = lamp.within.as_ref().map(|within| PlainDrawing::new(within, size.length, size.height));
