@@ -243,7 +243,7 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
             floor: &|p| if has_panel && p.x > ends { Material::LampHousing } else { Material::LampReflector },
             seats: &[],
             column_m: if is_fluted { FLUTE_M / 3.0 } else { PILLOW_M / 3.0 },
-            rows: if is_fluted { 12 } else { pillow_rows(site) },
+            rows: if is_fluted { 8 } else { pillow_rows(site) },
             crease: 60.0,
         },
     );
@@ -291,9 +291,9 @@ fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: &Sea
     }
     let dish =
         [(-0.016, wide), (-0.006, wide), (-0.005, wide - 0.03), (-0.014, 1.0 + (wide - 1.0) * 0.4), (-0.020, 1.0)];
-    mesh.add(material, &seat.turned(&dish, 36).surface(CREASE_DEGREES));
+    mesh.add(material, &seat.turned(&dish, 28).surface(CREASE_DEGREES));
     let rim = [(-0.0062, wide), (-0.0045, wide - 0.012), (-0.0052, wide - 0.04)];
-    mesh.add(Material::Satin, &seat.turned(&rim, 36).surface(60.0));
+    mesh.add(Material::Satin, &seat.turned(&rim, 28).surface(60.0));
 }
 
 fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, year: u16) {
@@ -304,18 +304,18 @@ fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, year: u1
         MainLight::Projectors => {
             // A flared shroud, a bright ring, a dark tube and the glass in it.
             let shroud = [(-0.040, 1.0), (-0.006, 1.0), (-0.001, 0.99), (0.0, 0.97)];
-            mesh.add(Material::LampHousing, &seat.turned(&shroud, 32).surface(CREASE_DEGREES));
+            mesh.add(Material::LampHousing, &seat.turned(&shroud, 24).surface(CREASE_DEGREES));
             let bezel = [(0.0, 0.97), (-0.001, 0.90), (-0.006, 0.84), (-0.013, 0.80)];
-            mesh.add(ring, &seat.turned(&bezel, 32).surface(60.0));
+            mesh.add(ring, &seat.turned(&bezel, 28).surface(60.0));
             let tube = [(-0.013, 0.80), (-0.020, 0.77), (-0.030, 0.76)];
-            mesh.add(Material::LampHousing, &seat.turned(&tube, 32).surface(60.0));
+            mesh.add(Material::LampHousing, &seat.turned(&tube, 24).surface(60.0));
             let ball: Vec<(f32, f32)> = (0..=8)
                 .map(|step| {
                     let (sin, cos) = (std::f32::consts::FRAC_PI_2 * step as f32 / 8.0).sin_cos();
                     (-0.026 + r * 0.52 * sin, 0.76 * cos.max(0.0))
                 })
                 .collect();
-            mesh.add(Material::LampGlass, &seat.turned(&ball, 32).surface(60.0));
+            mesh.add(Material::LampGlass, &seat.turned(&ball, 24).surface(60.0));
         }
         MainLight::Bowl | MainLight::Sealed => {
             let deep = (r * 0.75).min(0.05);
@@ -327,7 +327,7 @@ fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, year: u1
                 .collect();
             let front = [(-0.045, 1.0), (-0.002, 1.0), (0.0, 0.98), (-0.002, 0.94)];
             let rim = if spec.main == MainLight::Sealed { Material::Chrome } else { ring };
-            mesh.add(rim, &seat.turned(&front, 40).surface(CREASE_DEGREES));
+            mesh.add(rim, &seat.turned(&front, 32).surface(CREASE_DEGREES));
             // Flat facets sparkle; a smooth bowl is only grey.
             let (segments, crease) = if spec.main == MainLight::Sealed { (44, 60.0) } else { (18, 4.0) };
             mesh.add(Material::LampReflector, &seat.turned(&bowl, segments).surface(crease));

@@ -124,8 +124,12 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         };
         (p, depth)
     };
+    let places: Vec<(Vec2, f32)> = (0..columns.len())
+        .flat_map(|column| (0..rows).map(move |row| (column, row)))
+        .map(|(c, r)| place(c, r))
+        .collect();
     let at = |column: usize, row: usize| -> Vec3 {
-        let (p, depth) = place(column, row);
+        let (p, depth) = places[column * rows + row];
         let mut point = site.behind(p, depth);
         let out = site.outward(p);
         for seat in housing.seats {
@@ -148,7 +152,7 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
             let corners = [zone(column, row), zone(column + 1, row), zone(column + 1, row + 1), zone(column, row + 1)];
             let lowest = corners.into_iter().fold(Zone::Floor, |m, z| if z < m { z } else { m });
             let highest = corners.into_iter().fold(Zone::Outer, |m, z| if z > m { z } else { m });
-            let middle = (place(column, row).0 + place(column + 1, row + 1).0) * 0.5;
+            let middle = (places[a as usize].0 + places[c as usize].0) * 0.5;
             let key = match (lowest, highest) {
                 (Zone::Outer, _) => (false, housing.bezel),
                 (Zone::Inner, _) => (false, housing.step),

@@ -20,6 +20,8 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 /// Columns and rows of the table of the lens.
 const COLUMNS: usize = 33;
 const ROWS: usize = 11;
+/// Entries of the table of the outline.
+const SPANS: usize = 193;
 /// How far the table goes on beyond the outline, metres.
 const MARGIN_M: f32 = 0.012;
 /// The axis stands this share of the lens's chord behind it, so that its ends are seen at some forty degrees to either side.
@@ -37,8 +39,10 @@ pub struct LampFilling {
 
 /// Where a lamp is: its lens, unrolled about an axis inside the body.
 pub struct LampSite {
-    /// Closed outline (arc length away from the centre plane, height), any winding, not repeated at its end.
-    outline: Vec<Vec2>,
+    /// Arc lengths of the outline's ends, growing away from the centre plane.
+    ends: [f32; 2],
+    /// Its lowest and highest places, evenly spaced between the ends.
+    spans: Vec<(f32, f32)>,
     /// Place of the axis, as shares of `right` and `ahead`.
     axis: Vec2,
     right: Vec3,
@@ -92,7 +96,8 @@ impl LampSite {
         let radii = range(&mut border.iter().map(|p| turned(*p).y));
         let heights = range(&mut border.iter().map(|p| p.dot(up)));
         let mut site = LampSite {
-            outline: Vec::new(),
+            ends: [0.0; 2],
+            spans: Vec::new(),
             axis,
             right,
             ahead,
@@ -131,7 +136,15 @@ impl LampSite {
             site.lengths.push(length);
             site.offsets.push(here.y);
         }
-        site.outline = border.iter().map(|p| site.place_of(*p).0).collect();
+        let outline: Vec<Vec2> = border.iter().map(|p| site.place_of(*p).0).collect();
+        site.ends = range(&mut outline.iter().map(|p| p.x));
+        let nudge = (site.ends[1] - site.ends[0]) * 0.003;
+        let span_at = |number: usize| {
+            let s = site.ends[0] + (site.ends[1] - site.ends[0]) * number as f32 / (SPANS - 1) as f32;
+            let s = s.clamp(site.ends[0] + nudge, (site.ends[1] - nudge).max(site.ends[0] + nudge));
+            span(&outline, s).unwrap_or((heights[0], heights[1]))
+        };
+        site.spans = (0..SPANS).map(span_at).collect();
         site
     }
 
@@ -235,15 +248,17 @@ impl LampSite {
     }
 
     fn s_range(&self) -> (f32, f32) {
-        self.outline.iter().fold((f32::MAX, f32::MIN), |(low, high), p| (low.min(p.x), high.max(p.x)))
+        (self.ends[0], self.ends[1])
     }
 
     /// Lowest and highest place of the outline at an arc length; that of the nearest end beside it.
     fn span(&self, s: f32) -> (f32, f32) {
-        let (inner, outer) = self.s_range();
-        let nudge = (outer - inner) * 0.004;
-        let s = s.clamp(inner + nudge, (outer - nudge).max(inner + nudge));
-        span(&self.outline, s).unwrap_or((self.heights[0], self.heights[1]))
+        let last = SPANS - 1;
+        let share = ((s - self.ends[0]) / (self.ends[1] - self.ends[0]).max(1e-6)).clamp(0.0, 1.0) * last as f32;
+        let before = (share as usize).min(last - 1);
+        let (low, high) = (self.spans[before], self.spans[before + 1]);
+        let t = share - before as f32;
+        (low.0 + (high.0 - low.0) * t, low.1 + (high.1 - low.1) * t)
     }
 
     /// Arc length at a share of the way across, as it is seen from the vehicle's end.
@@ -486,7 +501,7 @@ mod tests {
             let behind = site.place_of(Vec3::from(*p)).1;
             assert!(behind > -0.004 && behind < 0.16, "{name}: {p:?} is {behind} behind the lens");
         }
-        assert!(mesh.triangle_count() < 10_000, "{name}: {}", mesh.triangle_count());
+        assert!(mesh.triangle_count() < 13_000, "{name}: {}", mesh.triangle_count());
     }
 
     #[test]

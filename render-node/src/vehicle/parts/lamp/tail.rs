@@ -119,7 +119,7 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         let steps = if site.year < CHAMBERS { 0.0 } else { 0.002 * (p.y / 0.018 * std::f32::consts::TAU).sin() };
         deep * 0.6 + ribs + steps
     };
-    let fine = if is_ribbed || has_reverse || has_amber { rib * 0.25 } else { 0.012 };
+    let fine = if is_ribbed || has_reverse || has_amber { rib * 0.34 } else { 0.012 };
     add_housing(
         &mut mesh,
         site,
@@ -131,7 +131,7 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
             floor: &field,
             seats: &[],
             column_m: ((outer - inner) / 150.0).max(fine),
-            rows: 12,
+            rows: if site.year < CHAMBERS { 5 } else { 10 },
             crease: 60.0,
         },
     );
