@@ -22,7 +22,7 @@ use super::parts::wiper::wiper;
 use super::sheet::{CabinFitting, Sheet};
 
 /// How far a badge's mount stands out, before the bars of a grille, and how steep the skin under it must be.
-const EMBLEM_OUT_M: f32 = 0.002;
+const EMBLEM_OUT_M: f32 = 0.0005;
 const FLAT_SKIN: f32 = 0.45;
 /// How it is brought down to such skin.
 const EMBLEM_STEPS: usize = 12;

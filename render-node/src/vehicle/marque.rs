@@ -311,18 +311,17 @@ mod tests {
     fn every_grille_of_the_front_gets_a_fill_and_drawn_badges_give_way_to_mounts() {
         let library = Library::embedded().unwrap();
         let mut vehicle = typical(BodyClass::Sedan);
-        for (make, pattern) in [("bmw", Pattern::Upright), ("lexus", Pattern::Honeycomb), ("nobody", Pattern::Slats)] {
+        for make in ["bmw", "lexus", "nobody"] {
             vehicle.make = make.to_owned();
             let mut sheet = library.sheet("sedan").unwrap();
             complete(&mut sheet, &vehicle);
             assert!(sheet.front.region.iter().all(|region| region.name != BADGE));
-            assert!(!sheet.fittings.emblem.is_empty() || make == "nobody");
+            assert!(!sheet.fittings.emblem.is_empty(), "{make}");
             for region in &sheet.front.region {
                 if let RegionKind::Inset { floor: Material::Grille, fill, .. } = &region.kind {
                     assert!(fill.is_some(), "{make}: {}", region.name);
                 }
             }
-            assert!(marque_of(&vehicle).is_some(), "{pattern:?}");
         }
     }
 }
