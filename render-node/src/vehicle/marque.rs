@@ -236,6 +236,8 @@ fn middle_span(region: &Region) -> Option<Span> {
     (high > low).then_some(Span { low, high })
 }
 
+/// How far a badge in a grille stands before the skin: its bars stand out as well.
+const BEFORE_BARS_M: f32 = 0.0045;
 const TALL_GRILLE_M: f32 = 0.3;
 /// Of a badge above a grille, or below the edge of the hood, and above a plate or a bumper of the tail.
 const HOOD_ROOM_M: f32 = 0.012;
@@ -271,7 +273,8 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     // Cabs have theirs in the grille or nowhere: above it is the windscreen.
     let has_front = !is_cab || front.is_some() || in_grille.is_some();
     if has_front {
-        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: false, look });
+        let out = if front.is_some() || in_grille.is_some() { BEFORE_BARS_M } else { 0.0 };
+        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: false, out, look });
     }
     let doors = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus | BodyClass::Van | BodyClass::Other);
     if !marque.on_tail || (doors && rear.is_none()) {
@@ -286,7 +289,7 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     let (spare, bar) = (sheet.fittings.spare.is_some(), sheet.fittings.step.is_some());
     if z > least && !spare && (rear.is_some() || !bar || vehicle.body != BodyClass::Other) {
         let look = Emblem { width: look.width * 0.9, ..look };
-        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: true, look });
+        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: true, out: 0.0, look });
     }
 }
 
