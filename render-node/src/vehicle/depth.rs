@@ -458,3 +458,56 @@ pub fn add_triangle(surface: &mut Surface, corners: [Vec3; 3]) {
         surface.normals.push(normal.into());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::parts::checks::assert_sound;
+    use super::*;
+
+    const SIDE: u32 = 9;
+    const STEP_M: f32 = 0.01;
+
+    /// A flat square of a front, from the centre plane outwards.
+    fn square() -> (Vec<Vec3>, Vec<Vec3>, Vec<[u32; 3]>) {
+        let place = |i: u32| Vec3::new(0.0, (i / SIDE) as f32 * STEP_M, 0.5 + (i % SIDE) as f32 * STEP_M);
+        let positions: Vec<Vec3> = (0..SIDE * SIDE).map(place).collect();
+        let corners = (0..SIDE - 1).flat_map(|right| (0..SIDE - 1).map(move |up| right * SIDE + up));
+        let triangles = corners.flat_map(|a| [[a, a + 1, a + SIDE + 1], [a, a + SIDE + 1, a + SIDE]]);
+        let normals = vec![-Vec3::X; positions.len()];
+        (positions, normals, triangles.collect())
+    }
+
+    #[test]
+    fn a_bead_rises_from_its_border_and_runs_on_through_the_centre_plane() {
+        let (positions, normals, triangles) = square();
+        let mut mesh = VehicleMesh::default();
+        Piece::new(&positions, &normals, &triangles).add_bead(&mut mesh, Material::Chrome, 0.004, 0.008);
+        assert_sound(&mesh, "bead");
+        let surface = &mesh.surfaces[&Material::Chrome];
+        let widest = (SIDE - 1) as f32 * STEP_M;
+        for (p, n) in surface.positions.iter().zip(&surface.normals) {
+            let at_border = p[1] > widest - 0.001 || p[2] < 0.501 || p[2] > 0.5 + widest - 0.001;
+            let expected = if at_border { 0.0 } else { -0.004 };
+            assert!((p[0] - expected).abs() < 1e-6, "{p:?}");
+            assert!(p[1] != 0.0 || n[1] == 0.0, "{p:?} {n:?}");
+        }
+    }
+
+    #[test]
+    fn a_grille_has_bars_before_a_dark_duct_and_a_closed_one_has_a_panel() {
+        let (positions, normals, triangles) = square();
+        let piece = Piece::new(&positions, &normals, &triangles);
+        let mut mesh = VehicleMesh::default();
+        piece.add_grille(&mut mesh, Material::Grille, 0.03, Material::Satin, &Fill::dark(Pattern::Slats));
+        assert_sound(&mesh, "slats");
+        let deepest =
+            |material: Material| mesh.surfaces[&material].positions.iter().map(|p| p[0]).fold(f32::MIN, f32::max);
+        assert!(deepest(Material::PanelGap) >= LEAST_DUCT_M && deepest(Material::Grille) < LEAST_DUCT_M);
+        assert!((deepest(Material::Satin) - WALL_SHOWN_M).abs() < 1e-6);
+
+        let mut mesh = VehicleMesh::default();
+        piece.add_grille(&mut mesh, Material::GlossBlack, 0.03, Material::Satin, &Fill::dark(Pattern::Closed));
+        assert!(!mesh.surfaces.contains_key(&Material::PanelGap));
+        assert!(mesh.surfaces[&Material::GlossBlack].positions.iter().all(|p| p[0] < 0.01));
+    }
+}

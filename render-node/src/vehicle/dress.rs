@@ -23,8 +23,7 @@ use super::sheet::{CabinFitting, Sheet};
 
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.008;
-/// How far a badge's mount stands out, before the bars of a grille, and how steep the skin under it must be.
-const EMBLEM_OUT_M: f32 = 0.002;
+/// How steep the skin under a badge must be.
 const FLAT_SKIN: f32 = 0.45;
 /// How it is brought down to such skin.
 const EMBLEM_STEPS: usize = 12;
@@ -157,7 +156,7 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
         });
         if let Some((at, outward)) = steep {
             let along = if fitting.at_rear { -Vec3::Y } else { Vec3::Y };
-            let stands_out = at + outward * EMBLEM_OUT_M;
+            let stands_out = at + outward * fitting.out;
             add_all(&mut mesh, &placed(&emblem(&fitting.look), on_skin(stands_out, outward, along)));
         }
     }

@@ -236,6 +236,8 @@ fn middle_span(region: &Region) -> Option<Span> {
     (high > low).then_some(Span { low, high })
 }
 
+/// How far a badge in a grille stands before the skin: its bars stand out as well.
+const BEFORE_BARS_M: f32 = 0.0045;
 const TALL_GRILLE_M: f32 = 0.3;
 /// Of a badge above a grille, or below the edge of the hood, and above a plate or a bumper of the tail.
 const HOOD_ROOM_M: f32 = 0.012;
@@ -271,7 +273,8 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     // Cabs have theirs in the grille or nowhere: above it is the windscreen.
     let has_front = !is_cab || front.is_some() || in_grille.is_some();
     if has_front {
-        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: false, look });
+        let out = if front.is_some() || in_grille.is_some() { BEFORE_BARS_M } else { 0.0 };
+        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: false, out, look });
     }
     let doors = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus | BodyClass::Van | BodyClass::Other);
     if !marque.on_tail || (doors && rear.is_none()) {
@@ -286,7 +289,7 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     let (spare, bar) = (sheet.fittings.spare.is_some(), sheet.fittings.step.is_some());
     if z > least && !spare && (rear.is_some() || !bar || vehicle.body != BodyClass::Other) {
         let look = Emblem { width: look.width * 0.9, ..look };
-        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: true, look });
+        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: true, out: 0.0, look });
     }
 }
 
@@ -311,18 +314,17 @@ mod tests {
     fn every_grille_of_the_front_gets_a_fill_and_drawn_badges_give_way_to_mounts() {
         let library = Library::embedded().unwrap();
         let mut vehicle = typical(BodyClass::Sedan);
-        for (make, pattern) in [("bmw", Pattern::Upright), ("lexus", Pattern::Honeycomb), ("nobody", Pattern::Slats)] {
+        for make in ["bmw", "lexus", "nobody"] {
             vehicle.make = make.to_owned();
             let mut sheet = library.sheet("sedan").unwrap();
             complete(&mut sheet, &vehicle);
             assert!(sheet.front.region.iter().all(|region| region.name != BADGE));
-            assert!(!sheet.fittings.emblem.is_empty() || make == "nobody");
+            assert!(!sheet.fittings.emblem.is_empty(), "{make}");
             for region in &sheet.front.region {
                 if let RegionKind::Inset { floor: Material::Grille, fill, .. } = &region.kind {
                     assert!(fill.is_some(), "{make}: {}", region.name);
                 }
             }
-            assert!(marque_of(&vehicle).is_some(), "{pattern:?}");
         }
     }
 }

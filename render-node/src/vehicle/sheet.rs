@@ -588,6 +588,9 @@ pub struct EmblemFitting {
     /// On the tail.
     #[serde(default)]
     pub at_rear: bool,
+    /// How far before the skin: clear of the bars of a grille.
+    #[serde(default)]
+    pub out: f32,
     pub look: Emblem,
 }
 

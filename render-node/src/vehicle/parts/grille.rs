@@ -359,7 +359,9 @@ impl Opening {
         let corner = |way: Vec2| self.place(at + way * half, recess + 0.004).0;
         let ring = [Vec2::X, Vec2::Y, -Vec2::X, -Vec2::Y].map(corner);
         let top = middle + out * 0.004;
-        for i in 0..4 {
+        // In the centre plane one half is the other's mirror image.
+        let faces: &[usize] = if at.x < 1e-4 { &[0, 3] } else { &[0, 1, 2, 3] };
+        for &i in faces {
             let (a, b) = (ring[i], ring[(i + 1) % 4]);
             let face = (a - top).cross(b - top).normalize_or(out);
             let (normal, corners) = if face.dot(out) > 0.0 { (face, [top, a, b]) } else { (-face, [top, b, a]) };
@@ -404,7 +406,7 @@ impl Opening {
                 for row in 0..=rows {
                     for column in (0..=columns).filter(|column| (column + row) % 2 == 0) {
                         let at = Vec2::new(column as f32 * 0.5 * lattice.x, bottom + row as f32 * 0.5 * lattice.y);
-                        if column > 0 && self.has_room(at, STUD_ROOM_M) {
+                        if self.has_room(at, STUD_ROOM_M) {
                             self.add_stud(&mut surface, at, Vec2::new(0.0105, 0.0075), RECESS_M);
                         }
                     }
