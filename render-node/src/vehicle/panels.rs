@@ -85,10 +85,11 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
 pub fn add(divider: &mut Divider<'_>) {
     let panels = divider.sheet.panels;
     let is = |choice: Option<bool>| choice == Some(true);
+    let lines = tail_lines(divider.sheet);
     let mut joints = Vec::new();
     for (from_rear, wanted) in [(false, panels.front_joint), (true, panels.rear_joint)] {
         if is(wanted) {
-            joints.extend(joints_of(divider, from_rear));
+            joints.extend(joints_of(divider, from_rear, &lines));
         }
     }
     if !joints.is_empty() {
@@ -101,7 +102,7 @@ pub fn add(divider: &mut Divider<'_>) {
     let length = divider.field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
     let rear = PanelMap::new(&divider.skin, length, true);
     let mut recesses: Vec<Recess<'_>> = handle_cups(divider).into_iter().collect();
-    let plate_z = is(panels.rear_plate).then(|| rear_plate_height(divider, &rear)).flatten();
+    let plate_z = is(panels.rear_plate).then(|| rear_plate_height(divider, &rear, &lines)).flatten();
     if let Some((plane, recess)) = plate_z.and_then(|z| rear_plate(divider.field, z)) {
         recesses.push(recess);
         add_plate(&mut divider.small_parts, &plane, -RECESS_DEPTH_M + 0.002, 0.006);
@@ -113,7 +114,7 @@ pub fn add(divider: &mut Divider<'_>) {
     let front = PanelMap::new(&divider.skin, length, false);
     let rear = PanelMap::new(&divider.skin, length, true);
     let mut mesh = VehicleMesh::default();
-    let ends = Ends { divider, front: &front, rear: &rear };
+    let ends = Ends { divider, front: &front, rear: &rear, lines: &lines };
     if is(panels.front_plate) {
         ends.add_front_plate(&mut mesh);
     }
@@ -293,7 +294,7 @@ fn to_line(points: &[Vec2], p: Vec2) -> f32 {
 }
 
 /// The joints of one bumper, as distances from lines.
-fn joints_of<'s>(divider: &Divider<'s>, from_rear: bool) -> Vec<Scalar<'s>> {
+fn joints_of<'s>(divider: &Divider<'s>, from_rear: bool, lines: &[FieldDrawing]) -> Vec<Scalar<'s>> {
     let mut joints: Vec<Scalar<'s>> = Vec::new();
     let view = if from_rear { DrawnIn::Rear } else { DrawnIn::Front };
     let Some(lamp) = LampOutline::of(divider, view) else { return joints };
@@ -315,15 +316,15 @@ fn joints_of<'s>(divider: &Divider<'s>, from_rear: bool) -> Vec<Scalar<'s>> {
         }));
     }
     if from_rear {
-        joints.extend(tail_joint(divider, &lamp));
+        joints.extend(tail_joint(divider, &lamp, lines));
     }
     joints
 }
 
 /// The joint from the tail lamp's inner edge to the lid or tailgate, or right across below a lid that ends above it.
-fn tail_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline) -> Option<Scalar<'s>> {
-    let (sheet, field) = (divider.sheet, divider.field);
-    let lid = tail_lines(sheet).into_iter().max_by(|a, b| size_of(a).total_cmp(&size_of(b)))?;
+fn tail_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline, lines: &[FieldDrawing]) -> Option<Scalar<'s>> {
+    let field = divider.field;
+    let lid = lines.iter().max_by(|a, b| size_of(a).total_cmp(&size_of(b)))?.clone();
     let lid_bottom = field.morph.to_real(lid.bounds().0).z;
     let z = (lamp.lowest_z() + 0.006).max(lid_bottom + 0.06);
     if z > lamp.highest_z() - 0.01 {
@@ -375,7 +376,7 @@ fn is_paint(divider: &Divider<'_>, part: PartId) -> bool {
 }
 
 /// Height of the middle of a rear plate where there is room for its recess: nearest to where it was drawn, or between the tail lamps.
-fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap) -> Option<f32> {
+fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawing]) -> Option<f32> {
     let (sheet, field) = (divider.sheet, divider.field);
     let real_z = |z: f32| field.morph.to_real(Vec3::Z * z).z;
     let wanted = match sheet.panels.rear_plate_z {
@@ -385,7 +386,6 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap) -> Option<f32> {
             0.35 * lamp.lowest_z() + 0.65 * lamp.highest_z() - 0.12
         }
     };
-    let lines = tail_lines(sheet);
     let half = RECESS.half + Vec2::splat(RECESS_ROOM_M);
     let fits = |z: f32| {
         let middle = Vec2::new(0.5 * half.x, z);
@@ -517,6 +517,8 @@ struct Ends<'a, 'b> {
     divider: &'a Divider<'b>,
     front: &'a PanelMap,
     rear: &'a PanelMap,
+    /// Shut lines of the tail.
+    lines: &'a [FieldDrawing],
 }
 
 impl Ends<'_, '_> {
@@ -601,7 +603,8 @@ impl Ends<'_, '_> {
         let half_width = self.divider.field.morph.to_real(Vec3::Y * self.divider.sheet.size.width * 0.5).y;
         for (map, from_rear) in [(self.front, false), (self.rear, true)] {
             // Those of the rear sit below the lid's line.
-            let lid_bottom = tail_lines(self.divider.sheet)
+            let lid_bottom = self
+                .lines
                 .iter()
                 .map(|line| self.divider.field.morph.to_real(line.bounds().0).z)
                 .fold(f32::MAX, f32::min);
@@ -648,8 +651,14 @@ impl Ends<'_, '_> {
         let section = closed_section(&shape, 0.004, 0.002);
         let places =
             [0.20, 0.16, 0.25, 0.12, 0.30].into_iter().flat_map(|up| [0.66, 0.60, 0.72].map(|share| (share, up)));
+        let tip = self.divider.sheet.fittings.exhaust.as_ref().map(|fitting| {
+            let at = self.divider.field.morph.to_real(Vec3::new(0.0, fitting.at[0].abs(), fitting.at[1]));
+            (Vec2::new(at.y, at.z), 0.5 * Vec2::new(fitting.look.width, fitting.look.height) + shape.half)
+        });
+        let meets_tip = |at: Vec2| tip.is_some_and(|(tip, room)| (at - tip).abs().cmplt(room + 0.015).all());
         let free = places
             .map(|(share, up)| Vec2::new(share * half_width, low + up * (high - low)))
+            .filter(|at| !meets_tip(*at))
             .find(|at| self.rear.is_free(*at, shape.half + Vec2::splat(0.02), 1.0, |part| self.is_panel(part)));
         if let Some(solid) = free.and_then(|at| self.skin_pad(at, &shape, &section, true)) {
             self.add_both(mesh, Material::LampRed, &solid);

@@ -333,7 +333,7 @@ mod tests {
     fn a_strip_has_a_brim_on_both_sides() {
         let mut skin = plate(10);
         let line = |p: Vec3, _: &()| p.x - 5.03;
-        skin.claim_with_brim(&line, &|_, _| 1.0, [-0.1, 0.1], 0.2, 3, &|_| true, &Flat);
+        skin.claim_with_brim(&line, &|_: Vec3, _: &()| 1.0, [-0.1, 0.1], 0.2, 3, &|_| true, &Flat);
         assert!(skin.part.contains(&3));
         for (triangle, part) in skin.triangles.iter().zip(&skin.part) {
             let beside = triangle.map(|i| (skin.positions[i as usize].x - 5.03).abs());

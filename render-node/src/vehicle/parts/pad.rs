@@ -55,14 +55,11 @@ pub fn pad(shape: &PadShape, section: &[[f32; 2]], outward: Vec3, place: impl Fn
         return Solid::default();
     }
     let solid = Solid::grid(rings.len(), columns, true, |row, column| rings[row][column]);
-    // Which way the corners turn is the same for a flat pad; walls of this one may look back.
-    let flat = [0.0, 0.5 * shape.half.min_element()].map(|inset| shape.ring(inset));
-    let flat = Solid::grid(2, columns, true, |row, column| place(flat[row][column], 0.0));
-    let faced: Vec3 = flat
-        .triangles
+    // The innermost strip looks outwards whatever the sides do, which may draw in towards the skin.
+    let faced: Vec3 = solid.triangles[solid.triangles.len() - 2 * columns..]
         .iter()
         .map(|t| {
-            let [a, b, c] = t.map(|i| flat.points[i as usize]);
+            let [a, b, c] = t.map(|i| solid.points[i as usize]);
             (b - a).cross(c - a)
         })
         .sum();
@@ -86,6 +83,16 @@ mod tests {
     use crate::vehicle::mesh::{Material, VehicleMesh};
     use crate::vehicle::parts::checks::assert_sound;
     use crate::vehicle::parts::solid::CREASE_DEGREES;
+
+    #[test]
+    fn a_pad_with_sides_that_draw_in_looks_outwards() {
+        let shape = PadShape { half: Vec2::new(0.26, 0.056), radius: 0.006 };
+        let section = [[0.009, -0.03], [0.0, 0.0], [0.0, 0.005], [0.002, 0.007], [0.006, 0.007]];
+        let solid = pad(&shape, &section, -Vec3::X, |at, height| Vec3::new(1.0 - height, at.x, 0.5 + at.y));
+        let surface = solid.surface(CREASE_DEGREES);
+        let front = surface.positions.iter().zip(&surface.normals).filter(|(p, _)| p[0] < 0.9935);
+        assert!(front.clone().count() > 8 && front.map(|(_, n)| n[0]).fold(f32::MIN, f32::max) < 0.0);
+    }
 
     #[test]
     fn pads_are_sound_and_look_outwards() {
