@@ -150,6 +150,10 @@ const WAIST_HEIGHT: [f32; 2] = [0.0, 1.0];
 /// A swelling of the bonnet is at most this high, as a share of its half width: a higher one turns the metal inwards beside it, and the
 /// lights in front of the car are mirrored twice, as discs.
 const RIDGE_STEEPNESS: f32 = 0.031;
+/// Steeper ones are form, as wings that carry round lamps, and stay as they are drawn; but not domes across the middle of a bonnet.
+const FORM_STEEPNESS: f32 = 0.1;
+/// Where swellings that run on begin.
+const OVER_NOSE: f32 = -2.0;
 /// Where on the nose swellings of the bonnet begin, from the underside of the bumper to the edge of the bonnet: bumpers are straight.
 const RIDGE_FOOT: f32 = 0.5;
 /// Width and height of a swelling at the nose, as shares of what is drawn, and how much they grow up to the windscreen.
@@ -369,7 +373,9 @@ impl BodyField {
             let (y, reach) = (ridge.y * wide, ridge.reach * wide);
             let across = bump((q.y - y) / reach) + bump((q.y + y) / reach);
             if across > 0.0 {
-                profile_z -= ridge.height * tall * across * plateau(q.x, ridge.x) * step((q.z - low) / (high - low));
+                let runs_on = ridge.x[0] <= OVER_NOSE;
+                let up = if runs_on { (q.z - low) / (high - low) } else { (q.z - self.sill) / 0.45 };
+                profile_z -= ridge.height * tall * across * plateau(q.x, ridge.x) * step(up);
             }
         }
         profile_z -= WING_CREST_M
@@ -387,7 +393,7 @@ impl BodyField {
     /// By how much a swelling of the bonnet is wider and taller at `x` than drawn: its lines run apart and rise from the nose to the
     /// windscreen, so that no two sections of a bonnet are alike.
     fn ridge_growth(&self, ridge: &Ridge, x: f32) -> (f32, f32) {
-        if ridge.x[0] >= 0.0 {
+        if ridge.x[0] > OVER_NOSE {
             return (1.0, 1.0);
         }
         let along = (x / self.greenhouse_x[0].max(0.3)).clamp(-0.2, 1.2);
@@ -550,12 +556,16 @@ impl SolidField {
 /// Swellings of the bonnet run from over the nose to under the windscreen: one that rises or ends on the bonnet would close the lines of its
 /// reflections to islands. Those of a boot lid are left as they are.
 fn run_on(ridge: &Ridge, cowl: f32, length: f32) -> Ridge {
-    let most = RIDGE_STEEPNESS * ridge.reach;
-    let height = ridge.height.clamp(-most, most);
     let [x0, x1, x2, x3] = ridge.x;
     let on_bonnet = 0.5 * (x0 + x3) < 0.35 * length && x1 < cowl;
-    let x = if on_bonnet { [-2.0, -1.0, x2.max(cowl), x3.max(cowl + RIDGE_END_M)] } else { ridge.x };
-    Ridge { height, x, ..ridge.clone() }
+    let is_form = ridge.height.abs() > FORM_STEEPNESS * ridge.reach;
+    let is_dome = ridge.reach > 0.4 && ridge.y < 0.7 * ridge.reach;
+    if !on_bonnet || is_form && !is_dome {
+        return ridge.clone();
+    }
+    let most = RIDGE_STEEPNESS * ridge.reach;
+    let x = [OVER_NOSE, -1.0, x2.max(cowl), x3.max(cowl + RIDGE_END_M)];
+    Ridge { height: ridge.height.clamp(-most, most), x, ..ridge.clone() }
 }
 
 #[cfg(test)]
@@ -579,12 +589,14 @@ mod tests {
 
     #[test]
     fn swellings_of_the_bonnet_neither_start_nor_end_on_it_and_are_low() {
-        let ridge = Ridge { name: "crest".to_owned(), y: 0.5, reach: 0.3, height: 0.03, x: [0.1, 0.4, 0.8, 1.1] };
+        let ridge = Ridge { name: "crest".to_owned(), y: 0.5, reach: 0.3, height: 0.025, x: [0.1, 0.4, 0.8, 1.1] };
         let on = run_on(&ridge, 1.2, 4.5);
         assert!(on.x[1] < 0.0 && on.x[2] >= 1.2 && on.x[3] > 1.5, "{:?}", on.x);
         assert!(on.height < 0.0311 * on.reach);
-        let boot = Ridge { x: [3.6, 3.8, 4.2, 4.4], ..ridge };
+        let boot = Ridge { x: [3.6, 3.8, 4.2, 4.4], ..ridge.clone() };
         assert_eq!(run_on(&boot, 1.2, 4.5).x, boot.x);
+        let lamp_tube = Ridge { height: 0.075, ..ridge };
+        assert_eq!(run_on(&lamp_tube, 1.2, 4.5).height, 0.075);
     }
 
     #[test]
