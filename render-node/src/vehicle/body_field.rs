@@ -150,7 +150,7 @@ const WAIST_HEIGHT: [f32; 2] = [0.0, 1.0];
 /// A swelling of the bonnet is at most this high, as a share of its half width: a higher one turns the metal inwards beside it, and the
 /// lights in front of the car are mirrored twice, as discs.
 const RIDGE_STEEPNESS: f32 = 0.031;
-/// Steeper ones are form, as wings that carry round lamps, and stay as they are drawn; but not domes across the middle of a bonnet.
+/// Those drawn steeper than this are form, as wings that carry round lamps and high domes of pickups, and stay as they are.
 const FORM_STEEPNESS: f32 = 0.1;
 /// Where swellings that run on begin.
 const OVER_NOSE: f32 = -2.0;
@@ -559,8 +559,7 @@ fn run_on(ridge: &Ridge, cowl: f32, length: f32) -> Ridge {
     let [x0, x1, x2, x3] = ridge.x;
     let on_bonnet = 0.5 * (x0 + x3) < 0.35 * length && x1 < cowl;
     let is_form = ridge.height.abs() > FORM_STEEPNESS * ridge.reach;
-    let is_dome = ridge.reach > 0.4 && ridge.y < 0.7 * ridge.reach;
-    if !on_bonnet || is_form && !is_dome {
+    if !on_bonnet || is_form {
         return ridge.clone();
     }
     let most = RIDGE_STEEPNESS * ridge.reach;
