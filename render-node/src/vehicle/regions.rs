@@ -302,16 +302,19 @@ impl<'a> Divider<'a> {
     /// `scalar` and `narrowest` are what [`drawn_scalar`] makes of it.
     fn region(&mut self, region: &Region, scalar: &Scalar<'a>, narrowest: f32) {
         let ground = BodyGround(self.field);
+        let mut over = if region.over.is_empty() { vec![Material::Paint] } else { region.over.clone() };
         if narrowest < NARROW_M {
+            let allowed = self.allowed(&over);
             for _ in 0..2 {
-                self.skin.halve(scalar, NARROW_M * 0.6, narrowest * 0.7, &ground);
+                let is_allowed = |part: PartId| allowed[usize::from(part)];
+                self.skin.halve(scalar, NARROW_M * 0.6, narrowest * 0.7, &is_allowed, &ground);
             }
         }
         let side = match region.kind {
             RegionKind::Inset { .. } | RegionKind::Lamp(_) => OPENING_SIDE_SHARE,
             RegionKind::Skin(_) | RegionKind::Gap { .. } => LINE_SIDE_SHARE,
         };
-        self.refine(scalar, side);
+        self.refine(scalar, side, &over);
         if let Some(edge) = region.edge {
             let has_frame = match region.kind {
                 RegionKind::Inset { .. } => true,
@@ -332,7 +335,6 @@ impl<'a> Divider<'a> {
             let part = self.add_part(edge.material, shape);
             self.claim(scalar, [f32::MIN, edge.width], part, &region.over);
         }
-        let mut over = if region.over.is_empty() { vec![Material::Paint] } else { region.over.clone() };
         over.extend(region.edge.map(|edge| edge.material));
         match &region.kind {
             RegionKind::Skin(material) => {
@@ -399,18 +401,20 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// Smaller triangles along the zero line of a scalar.
-    fn refine(&mut self, scalar: &Scalar<'_>, side_share: f32) {
+    /// Smaller triangles along the zero line of a scalar, where a material of `over` lies.
+    fn refine(&mut self, scalar: &Scalar<'_>, side_share: f32, over: &[Material]) {
+        let allowed = self.allowed(over);
+        let is_allowed = |part: PartId| allowed[usize::from(part)];
         for _ in 0..2 {
             let to_line = |p: Vec3, s: &Sheets| scalar(p, s).abs();
             let band_m = self.grid_m * EDGE_BAND_SHARE;
-            self.skin.halve(&to_line, band_m, self.grid_m * side_share, &BodyGround(self.field));
+            self.skin.halve(&to_line, band_m, self.grid_m * side_share, &is_allowed, &BodyGround(self.field));
         }
     }
 
     /// A shut line through the paint that no sheet draws, along the zero line of a scalar.
     pub fn joint(&mut self, scalar: &Scalar<'_>) {
-        self.refine(scalar, LINE_SIDE_SHARE);
+        self.refine(scalar, LINE_SIDE_SHARE, &[Material::Paint]);
         self.shut_line(scalar, &[Material::Paint]);
     }
 
@@ -421,7 +425,7 @@ impl<'a> Divider<'a> {
             distances.fold(1.0, |nearest: f32, d| if d.abs() < nearest.abs() { d } else { nearest })
         };
         let nearest: Scalar<'_> = Box::new(nearest);
-        self.refine(&nearest, OPENING_SIDE_SHARE);
+        self.refine(&nearest, OPENING_SIDE_SHARE, &[Material::Paint]);
         for recess in recesses {
             let shape = PartShape::Recess { depth: recess.depth, wall: recess.material };
             let part = self.add_part(recess.material, shape);

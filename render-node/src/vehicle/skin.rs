@@ -198,12 +198,13 @@ impl<I: Send + Sync + Copy> Skin<I> {
     }
 
     /// Halves every edge longer than `longest_m` with an end where the scalar is below `level`: for shapes narrower than a
-    /// triangle, whose line would pass between vertices unseen.
+    /// triangle, whose line would pass between vertices unseen. Only edges of parts that `over` allows.
     pub fn halve(
         &mut self,
         scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
         level: f32,
         longest_m: f32,
+        over: &dyn Fn(PartId) -> bool,
         ground: &impl Ground<I>,
     ) {
         let values = self.values(scalar);
@@ -211,7 +212,8 @@ impl<I: Send + Sync + Copy> Skin<I> {
         let is_near = |i: u32| values[i as usize] < level;
         let mut middles: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         let mut edges = Vec::new();
-        for (a, b) in near.iter().flat_map(|index| edges_of(&self.triangles[*index])) {
+        let halved = near.iter().filter(|index| over(self.part[**index]));
+        for (a, b) in halved.flat_map(|index| edges_of(&self.triangles[*index])) {
             let key = (a.min(b), a.max(b));
             let (pa, pb) = (self.positions[a as usize], self.positions[b as usize]);
             if (is_near(a) || is_near(b)) && pa.distance(pb) > longest_m {
