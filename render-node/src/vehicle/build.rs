@@ -327,18 +327,24 @@ mod tests {
             let size = sheet.size;
             let mesh = build_sheet(&sheet, [size.length, size.width, size.height], size.wheelbase);
             let [[low_x, low_z], [high_x, high_z]] = sheet.glass.front_doors_end().unwrap();
-            // How far behind the line a point of a side window lies; screens lie in the middle.
-            let behind = |material: Material| -> Vec<f32> {
-                let points = mesh.surfaces[&material].positions.iter().filter(|p| p[1].abs() > 0.36 * size.width);
-                points.map(|p| p[0] - low_x - (high_x - low_x) * (p[2] - low_z) / (high_z - low_z)).collect()
-            };
-            let (clear, tinted) = (behind(Material::ClearGlass), behind(Material::Glass));
-            let tolerance = 0.03;
-            assert!(clear.iter().all(|x| *x < tolerance), "{name}: clear behind the front doors");
             let window = sheet.glass.side.as_ref().unwrap();
-            let rear_window = window.rear[0][0] - low_x;
-            let side: Vec<&f32> = tinted.iter().filter(|x| **x < rear_window).collect();
-            assert!(!side.is_empty() && side.iter().all(|x| **x > -tolerance), "{name}: tinted before its rear doors");
+            let behind = |p: Vec3| p.x - low_x - (high_x - low_x) * (p.z - low_z) / (high_z - low_z);
+            // Area of the side windows before and behind the line; screens lie in the middle.
+            let areas = |material: Material| {
+                let surface = &mesh.surfaces[&material];
+                let mut areas = [0.0, 0.0];
+                for t in surface.indices.chunks_exact(3) {
+                    let [a, b, c] = [t[0], t[1], t[2]].map(|i| Vec3::from(surface.positions[i as usize]));
+                    let middle = (a + b + c) / 3.0;
+                    if middle.y.abs() > 0.36 * size.width && middle.x < window.rear[0][0] {
+                        areas[usize::from(behind(middle) > 0.0)] += (b - a).cross(c - a).length() / 2.0;
+                    }
+                }
+                areas
+            };
+            let (clear, tinted) = (areas(Material::ClearGlass), areas(Material::Glass));
+            assert!(clear[0] > 0.3 && tinted[0] < 0.01 * clear[0], "{name}: {} tinted before the line", tinted[0]);
+            assert!(tinted[1] > 0.3 && clear[1] < 0.01 * tinted[1], "{name}: {} clear behind the line", clear[1]);
             assert!(mesh.surfaces.contains_key(&Material::PaneBorder), "{name}: a border");
         }
     }

@@ -79,19 +79,11 @@ pub enum PartShape {
         fill: Option<Fill>,
     },
     /// `material` is the lens's.
-    Lamp {
-        lamp: Lamp,
-        view: DrawnIn,
-    },
+    Lamp { lamp: Lamp, view: DrawnIn },
     /// A shut line: a groove in the skin with rounded edges.
-    Groove {
-        depth: f32,
-    },
+    Groove { depth: f32 },
     /// Set back behind a rounded edge, straight back as a pressed panel is.
-    Recess {
-        depth: f32,
-        wall: Material,
-    },
+    Recess { depth: f32, wall: Material },
     /// Taken away: a wheel arch (0 front, 1 rear).
     Arch(usize),
 }

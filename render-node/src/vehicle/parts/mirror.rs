@@ -57,7 +57,7 @@ impl Default for Mirror {
 }
 
 const AROUND: usize = 32;
-const ROWS: usize = 12;
+const ROWS: usize = 10;
 /// Squareness of the housing seen from the front, and of its sections along the car.
 const POWER: f32 = 3.4;
 const BULGE: f32 = 2.5;
