@@ -3,7 +3,7 @@
 
 use glam::Vec3;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::body_field::{Arch, BodyField, Sheets};
 use super::mesh::{Material, Surface, VehicleMesh};
@@ -24,6 +24,8 @@ const LEAST_DUCT_M: f32 = 0.05;
 const DEEPEST_DUCT_M: f32 = 0.095;
 const WALL_SHOWN_M: f32 = 0.022;
 const CLOSED_DEPTH_M: f32 = 0.0075;
+/// Triangles of the underbody, which is dark and seen at its edges only, are about as large as this.
+const UNDERBODY_CELL_M: f32 = 0.07;
 /// Slope of a bead at its edge.
 const BEAD_TILT: f32 = 1.1;
 
@@ -40,6 +42,11 @@ pub fn surfaces(
     let mut of_part: Vec<Vec<[u32; 3]>> = vec![Vec::new(); parts.len()];
     for (triangle, part) in skin.triangles.iter().zip(&skin.part) {
         of_part[usize::from(*part)].push(*triangle);
+    }
+    for (part, triangles) in parts.iter().zip(&mut of_part) {
+        if part.material == Material::Underbody && matches!(part.shape, PartShape::Skin) {
+            *triangles = thinned(triangles, &skin.positions, UNDERBODY_CELL_M);
+        }
     }
     let places = parts.par_iter().zip(&of_part).filter(|(_, triangles)| !triangles.is_empty());
     let meshes: Vec<VehicleMesh> = places
@@ -133,6 +140,21 @@ impl Brims {
         }
         Self { positions, normals: bent }
     }
+}
+
+/// The same surface with one vertex for each cell of a grid, but for those on its border, which stay.
+fn thinned(triangles: &[[u32; 3]], positions: &[Vec3], cell_m: f32) -> Vec<[u32; 3]> {
+    let on_border: FxHashSet<u32> = border(triangles.iter()).into_iter().flat_map(|(a, b)| [a, b]).collect();
+    let mut first_in_cell: FxHashMap<[i32; 3], u32> = FxHashMap::default();
+    let mut kept = |i: u32| {
+        if on_border.contains(&i) {
+            return i;
+        }
+        let cell = (positions[i as usize] / cell_m).floor().as_ivec3().to_array();
+        *first_in_cell.entry(cell).or_insert(i)
+    };
+    let moved = triangles.iter().map(|triangle| triangle.map(&mut kept));
+    moved.filter(|[a, b, c]| a != b && b != c && c != a).collect()
 }
 
 struct Piece<'a> {
@@ -509,5 +531,23 @@ mod tests {
         piece.add_grille(&mut mesh, Material::GlossBlack, 0.03, Material::Satin, &Fill::dark(Pattern::Closed));
         assert!(!mesh.surfaces.contains_key(&Material::PanelGap));
         assert!(mesh.surfaces[&Material::GlossBlack].positions.iter().all(|p| p[0] < 0.01));
+    }
+
+    #[test]
+    fn a_thinned_floor_keeps_its_border_and_its_place() {
+        let side = 30;
+        let at = |i: u32| Vec3::new((i % side) as f32 * 0.02, (i / side) as f32 * 0.02, 0.1);
+        let positions: Vec<Vec3> = (0..side * side).map(at).collect();
+        let triangles: Vec<[u32; 3]> = (0..(side - 1) * (side - 1))
+            .flat_map(|i| {
+                let corner = i / (side - 1) * side + i % (side - 1);
+                [[corner, corner + 1, corner + side + 1], [corner, corner + side + 1, corner + side]]
+            })
+            .collect();
+        let thin = thinned(&triangles, &positions, 0.07);
+        assert!(thin.len() * 3 < triangles.len() * 2, "{} of {}", thin.len(), triangles.len());
+        let mut borders = [border(triangles.iter()), border(thin.iter())];
+        borders.iter_mut().for_each(|edges| edges.sort_unstable());
+        assert_eq!(borders[0], borders[1]);
     }
 }

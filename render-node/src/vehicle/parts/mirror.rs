@@ -58,6 +58,7 @@ impl Default for Mirror {
 
 const AROUND: usize = 32;
 const ROWS: usize = 10;
+const BASE_ROWS: usize = 6;
 /// Squareness of the housing seen from the front, and of its sections along the car.
 const POWER: f32 = 3.4;
 const BULGE: f32 = 2.5;
@@ -80,12 +81,12 @@ pub fn mirror(spec: &Mirror) -> VehicleMesh {
     };
     let size_of = |across: f32, up: f32| (across.abs().powf(POWER) + up.abs().powf(POWER)).powf(1.0 / POWER);
     // Rows of one height each, so that the cap ends in a level line.
-    let shell = |low: f32, high: f32| {
+    let shell = |low: f32, high: f32, rows: usize| {
         let height = |row: usize| {
             let (from, to) = (low.asin(), high.asin());
-            (from + (to - from) * row as f32 / (ROWS - 1) as f32).sin().clamp(-1.0, 1.0)
+            (from + (to - from) * row as f32 / (rows - 1) as f32).sin().clamp(-1.0, 1.0)
         };
-        Solid::grid(ROWS, AROUND + 1, false, |row, column| {
+        Solid::grid(rows, AROUND + 1, false, |row, column| {
             let up = height(row);
             let room = (1.0 - up.abs().powf(POWER)).max(0.0).powf(1.0 / POWER);
             let across = room * (TAU / 2.0 * column as f32 / AROUND as f32).cos();
@@ -96,10 +97,10 @@ pub fn mirror(spec: &Mirror) -> VehicleMesh {
     let seam = 2.0 * spec.black_share.clamp(0.0, 1.0) - 1.0;
     let seam_half = 0.0016 / half.z;
     if seam < 1.0 - seam_half {
-        mesh.add(spec.cap, &shell(seam.max(-1.0 + seam_half) + seam_half, 1.0).surface(60.0));
+        mesh.add(spec.cap, &shell(seam.max(-1.0 + seam_half) + seam_half, 1.0, ROWS).surface(60.0));
     }
     if seam > -1.0 + seam_half {
-        mesh.add(Material::MattBlack, &shell(-1.0, seam.min(1.0)).surface(60.0));
+        mesh.add(Material::MattBlack, &shell(-1.0, seam.min(1.0), BASE_ROWS).surface(60.0));
     }
     let rim_point = |column: usize| {
         let (sin, cos) = (TAU * column as f32 / AROUND as f32 - TAU / 4.0).sin_cos();
