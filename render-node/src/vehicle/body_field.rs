@@ -553,8 +553,8 @@ impl SolidField {
     }
 }
 
-/// Swellings of the bonnet run from over the nose to under the windscreen: one that rises or ends on the bonnet would close the lines of its
-/// reflections to islands. Those of a boot lid are left as they are.
+/// Swellings of the bonnet run from over the nose to under the windscreen: one that rises or ends on the bonnet would close the
+/// lines of its reflections to islands. Those of a boot lid are left as they are.
 fn run_on(ridge: &Ridge, cowl: f32, length: f32) -> Ridge {
     let [x0, x1, x2, x3] = ridge.x;
     let on_bonnet = 0.5 * (x0 + x3) < 0.35 * length && x1 < cowl;

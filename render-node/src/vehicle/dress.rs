@@ -19,7 +19,7 @@ use super::parts::soft_top::{StowedTop, stowed_top};
 use super::parts::spoiler::spoiler;
 use super::parts::wheel::{Wheel, axle};
 use super::parts::wiper::wiper;
-use super::sheet::{CabinFitting, Sheet};
+use super::sheet::{CabinFitting, ExhaustFitting, Sheet};
 
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.008;
@@ -86,20 +86,7 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
         add_wipers(&mut mesh, sheet, field);
     }
     if let Some(fitting) = &fittings.exhaust {
-        let at = place(0.0, fitting.at[0], fitting.at[1]);
-        // The whole rim stands before the skin: where the bumper overhangs the pipe, or the tip is wide, its middle alone says too
-        // little.
-        let (half_width, half_height) = (0.5 * fitting.look.width + 0.006, 0.5 * fitting.look.height + 0.006);
-        let around = (0..12).map(|i| glam::Vec2::from_angle(std::f32::consts::TAU * i as f32 / 12.0));
-        let rim = around.map(|way| (at.y + way.x * half_width, at.z + way.y * half_height));
-        let outermost = rim.chain([(at.y, at.z)]).filter_map(|(y, z)| field.skin_x(y, z, true)).reduce(f32::max);
-        if let Some(outermost) = outermost {
-            // A pipe below the bumper ends under its edge.
-            let is_below = field.skin_x(at.y, at.z, true).is_none_or(|x| x < outermost - UNDER_EDGE_M);
-            let x = outermost + if is_below { -0.5 * UNDER_EDGE_M } else { TIP_STANDS_OUT_M };
-            let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x, at.y, at.z));
-            add_all(&mut mesh, &if fitting.both_sides { both_sides(&piece) } else { piece });
-        }
+        add_exhaust(&mut mesh, fitting, field);
     }
     if let Some(fitting) = &fittings.rails {
         let points: Vec<Vec3> = (0..7)
@@ -145,21 +132,7 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
             add_all(&mut mesh, &moved_to(&plate_recess(fitting.width, fitting.height), Vec3::new(x, 0.0, at.z)));
         }
     }
-    for fitting in &fittings.emblem {
-        let drawn = place(0.0, 0.0, fitting.z).z;
-        // Down from where the skin lies flat to where it faces the viewer.
-        let steep = (0..EMBLEM_STEPS).find_map(|step| {
-            let z = drawn - EMBLEM_STEP_M * step as f32;
-            let at = Vec3::new(field.skin_x(0.0, z, fitting.at_rear)?, 0.0, z);
-            let outward = field.normal(at);
-            (outward.x.abs() > FLAT_SKIN).then_some((at, outward))
-        });
-        if let Some((at, outward)) = steep {
-            let along = if fitting.at_rear { -Vec3::Y } else { Vec3::Y };
-            let stands_out = at + outward * fitting.out;
-            add_all(&mut mesh, &placed(&emblem(&fitting.look), on_skin(stands_out, outward, along)));
-        }
-    }
+    add_emblems(&mut mesh, sheet, field);
     if let Some(fitting) = &fittings.step {
         let end = |x: f32| {
             let at = place(x, 0.0, fitting.z);
@@ -175,6 +148,43 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
         add_all(&mut mesh, &stowed_top(&moved));
     }
     mesh
+}
+
+/// Exhaust tips, whose whole rim stands before the skin.
+fn add_exhaust(mesh: &mut VehicleMesh, fitting: &ExhaustFitting, field: &BodyField) {
+    let at = field.morph.to_real(Vec3::new(0.0, fitting.at[0], fitting.at[1]));
+    // The whole rim stands before the skin: where the bumper overhangs the pipe, or the tip is wide, its middle alone says too
+    // little.
+    let (half_width, half_height) = (0.5 * fitting.look.width + 0.006, 0.5 * fitting.look.height + 0.006);
+    let around = (0..12).map(|i| glam::Vec2::from_angle(std::f32::consts::TAU * i as f32 / 12.0));
+    let rim = around.map(|way| (at.y + way.x * half_width, at.z + way.y * half_height));
+    let outermost = rim.chain([(at.y, at.z)]).filter_map(|(y, z)| field.skin_x(y, z, true)).reduce(f32::max);
+    if let Some(outermost) = outermost {
+        // A pipe below the bumper ends under its edge.
+        let is_below = field.skin_x(at.y, at.z, true).is_none_or(|x| x < outermost - UNDER_EDGE_M);
+        let x = outermost + if is_below { -0.5 * UNDER_EDGE_M } else { TIP_STANDS_OUT_M };
+        let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x, at.y, at.z));
+        add_all(mesh, &if fitting.both_sides { both_sides(&piece) } else { piece });
+    }
+}
+
+/// Mounts of badges, on skin that faces the viewer.
+fn add_emblems(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
+    for fitting in &sheet.fittings.emblem {
+        let drawn = field.morph.to_real(Vec3::Z * fitting.z).z;
+        // Down from where the skin lies flat to where it faces the viewer.
+        let steep = (0..EMBLEM_STEPS).find_map(|step| {
+            let z = drawn - EMBLEM_STEP_M * step as f32;
+            let at = Vec3::new(field.skin_x(0.0, z, fitting.at_rear)?, 0.0, z);
+            let outward = field.normal(at);
+            (outward.x.abs() > FLAT_SKIN).then_some((at, outward))
+        });
+        if let Some((at, outward)) = steep {
+            let along = if fitting.at_rear { -Vec3::Y } else { Vec3::Y };
+            let stands_out = at + outward * fitting.out;
+            add_all(mesh, &placed(&emblem(&fitting.look), on_skin(stands_out, outward, along)));
+        }
+    }
 }
 
 fn on_top(field: &BodyField, at: Vec3) -> Option<Vec3> {

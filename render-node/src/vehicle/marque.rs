@@ -106,8 +106,7 @@ pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
     let Some(marque) = marque_of(vehicle) else { return };
     let [low, high] = sheet.front.anchors;
     let half_width = 0.5 * sheet.size.width;
-    let bars: Vec<(Vec2, Vec2)> =
-        sheet.front.region.iter().filter(|r| is_bar(r)).map(|region| bounds(region)).collect();
+    let bars: Vec<(Vec2, Vec2)> = sheet.front.region.iter().filter(|r| is_bar(r)).map(bounds).collect();
     let mut highest: Option<Span> = None;
     let mut top = f32::MIN;
     // The edge of a hood that lies under the windscreen says nothing of the grille below it.

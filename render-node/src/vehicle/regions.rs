@@ -13,7 +13,7 @@ use super::outline::Outline;
 use super::panels;
 use super::parts::grille::{Fill, Pattern};
 use super::sheet::{Drawing, DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
-use super::skin::{Ground, PartId, Skin, border};
+use super::skin::{Ground, LineOnSkin, PartId, Skin, border};
 
 /// Drawings narrower than this get smaller triangles first: it is about the side of a grid cell.
 const NARROW_M: f32 = 0.03;
@@ -385,7 +385,8 @@ impl<'a> Divider<'a> {
         let (field, allowed) = (self.field, self.allowed(over));
         let is_allowed = |own: PartId| allowed[usize::from(own)];
         let steep = |p: Vec3, s: &Sheets| steepness(scalar.as_ref(), field, p, s);
-        self.skin.claim_with_brim(scalar, &steep, levels, BRIM_M, part, &is_allowed, &BodyGround(field));
+        let line = LineOnSkin { scalar: scalar.as_ref(), steepness: &steep };
+        self.skin.claim_with_brim(line, levels, BRIM_M, part, &is_allowed, &BodyGround(field));
         if let Some(strays) = &mut self.strays {
             let exact = along_skin(self.exact.as_ref().unwrap_or(scalar).as_ref(), field);
             let cut = along_skin(scalar.as_ref(), field);

@@ -18,6 +18,12 @@ pub struct Skin<I> {
     pub part: Vec<PartId>,
 }
 
+/// A line of the skin: the zero line of a scalar, and by how much the scalar changes over a metre of skin.
+pub struct LineOnSkin<'a, I> {
+    pub scalar: &'a (dyn Fn(Vec3, &I) -> f32 + Sync),
+    pub steepness: &'a (dyn Fn(Vec3, &I) -> f32 + Sync),
+}
+
 /// Places of a skin: where a point near it really lies, and what is known there.
 pub trait Ground<I>: Sync {
     fn project(&self, p: Vec3) -> Vec3;
@@ -77,12 +83,10 @@ impl<I: Send + Sync + Copy> Skin<I> {
 
     /// The same along a line on the skin, with a strip of triangles `brim` wide along both edges, which keeps its part.
     ///
-    /// `steepness` says by how much the scalar changes over a metre of skin: the levels are distances along the skin. It is asked once for
-    /// every vertex near the line.
+    /// The levels are distances along the skin. The steepness is asked once for every vertex near the line.
     pub fn claim_with_brim(
         &mut self,
-        scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
-        steepness: &(dyn Fn(Vec3, &I) -> f32 + Sync),
+        LineOnSkin { scalar, steepness }: LineOnSkin<'_, I>,
         [low, high]: [f32; 2],
         brim: f32,
         part: PartId,
@@ -335,7 +339,14 @@ mod tests {
     fn a_strip_has_a_brim_on_both_sides() {
         let mut skin = plate(10);
         let line = |p: Vec3, _: &()| p.x - 5.03;
-        skin.claim_with_brim(&line, &|_: Vec3, _: &()| 1.0, [-0.1, 0.1], 0.2, 3, &|_| true, &Flat);
+        skin.claim_with_brim(
+            LineOnSkin { scalar: &line, steepness: &|_: Vec3, _: &()| 1.0 },
+            [-0.1, 0.1],
+            0.2,
+            3,
+            &|_| true,
+            &Flat,
+        );
         assert!(skin.part.contains(&3));
         for (triangle, part) in skin.triangles.iter().zip(&skin.part) {
             let beside = triangle.map(|i| (skin.positions[i as usize].x - 5.03).abs());

@@ -206,8 +206,8 @@ fn faces(grid: &Grid, active: &[IVec3], cell_vertex: &[u32]) -> Vec<[u32; 3]> {
 const BEND: f32 = 0.13;
 
 /// Halves the edges along which the surface bends, once for each of `shortest_m` and there only those longer than it, so that fillets
-/// and pressed lines get more triangles than flat panels. `worth` says of a place, its normal and the number of the round whether it will be
-/// looked at; in the second round it is asked of the middles of edges halved in the first.
+/// and pressed lines get more triangles than flat panels. `worth` says of a place, its normal and the number of the round whether
+/// it will be looked at; in the second round it is asked of the middles of edges halved in the first.
 pub fn refine<F: Fn(Vec3) -> f32 + Sync>(
     mesh: &mut HalfMesh,
     field: &F,

@@ -379,8 +379,8 @@ fn add_fins(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     }
 }
 
-fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seats: &[Seat]) {
-    let stroke = spec.stroke.clamp(0.003, 0.02);
+/// Where the light guides run, and which of them are closed.
+fn guide_lines(site: &LampSite, running: RunningLight, stroke: f32) -> Vec<(Vec<Vec2>, bool)> {
     let inset = BEZEL_M + stroke * 0.9;
     let way = |corners: &[[f32; 2]]| -> Vec<Vec2> {
         let mut line = Vec::new();
@@ -395,7 +395,7 @@ fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, s
         line
     };
     let across = [0.05, 0.93];
-    let lines: Vec<(Vec<Vec2>, bool)> = match spec.running {
+    match running {
         RunningLight::None | RunningLight::Rings | RunningLight::Brackets | RunningLight::Dots | RunningLight::Fill => {
             Vec::new()
         }
@@ -431,7 +431,12 @@ fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, s
                 (way(&[[along, 0.18], [along + 0.07, 0.82]]), false)
             })
             .collect(),
-    };
+    }
+}
+
+fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seats: &[Seat]) {
+    let stroke = spec.stroke.clamp(0.003, 0.02);
+    let lines = guide_lines(site, spec.running, stroke);
     let depth = |p: Vec2| (site.room(p) * 0.5).clamp(0.007, GUIDE_DEPTH_M);
     for (line, closed) in &lines {
         mesh.add(Material::LampWhite, &site.strip(line, &depth, [stroke, stroke * 0.7], *closed).surface(60.0));

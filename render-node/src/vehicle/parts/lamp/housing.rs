@@ -1,5 +1,7 @@
 //! The shell behind a lens: a bezel that follows the outline, a step down from it, and a floor.
 
+use std::collections::BTreeMap;
+
 use glam::{Vec2, Vec3};
 
 use super::super::solid::{CREASE_DEGREES, Solid};
@@ -64,11 +66,9 @@ pub fn plain_housing(site: &LampSite, material: Material) -> VehicleMesh {
     mesh
 }
 
-/// Adds the shell behind a lens.
-pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_>) {
+/// Places along the lamp where the housing's columns of points stand, and the zone of each.
+fn columns_of(site: &LampSite, housing: &Housing<'_>, width: f32, edge: &[(f32, Zone); 4]) -> Vec<(f32, Zone)> {
     let (inner, outer) = site.s_range();
-    let width = housing.bezel_m.min((outer - inner) * 0.15);
-    let edge = [(-UNDER_PAINT_M, Zone::Outer), (0.0, Zone::Outer), (width, Zone::Inner), (width + STEP_M, Zone::Step)];
     let mut columns: Vec<(f32, Zone)> = if site.meets_middle {
         vec![(inner, Zone::Floor)]
     } else {
@@ -79,7 +79,44 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
     let count = ((to - from) / housing.column_m).ceil().clamp(6.0, 150.0) as usize;
     columns.extend((1..count).map(|i| (from + (to - from) * i as f32 / count as f32, Zone::Floor)));
     columns.extend(edge.iter().rev().map(|(d, zone)| (outer - d, *zone)));
+    columns
+}
 
+/// The triangles between the points of a housing by their material, those of the floor apart. Points stand column by column.
+fn by_material(
+    housing: &Housing<'_>,
+    columns: &[(f32, Zone)],
+    zone_of_row: &[Zone],
+    places: &[(Vec2, f32)],
+) -> BTreeMap<(bool, Material), Vec<[u32; 3]>> {
+    let rows = zone_of_row.len();
+    let mut solids: BTreeMap<(bool, Material), Vec<[u32; 3]>> = BTreeMap::new();
+    for column in 0..columns.len() - 1 {
+        for row in 0..rows - 1 {
+            let [a, b] = [column * rows + row, (column + 1) * rows + row].map(|i| i as u32);
+            let [c, d] = [b + 1, a + 1];
+            let zone = |c: usize, r: usize| if zone_of_row[r] < columns[c].1 { zone_of_row[r] } else { columns[c].1 };
+            let corners = [zone(column, row), zone(column + 1, row), zone(column + 1, row + 1), zone(column, row + 1)];
+            let lowest = corners.into_iter().fold(Zone::Floor, |m, z| if z < m { z } else { m });
+            let highest = corners.into_iter().fold(Zone::Outer, |m, z| if z > m { z } else { m });
+            let middle = (places[a as usize].0 + places[c as usize].0) * 0.5;
+            let key = match (lowest, highest) {
+                (Zone::Outer, _) => (false, housing.bezel),
+                (Zone::Inner, _) => (false, housing.step),
+                _ => (true, (housing.floor)(middle)),
+            };
+            solids.entry(key).or_default().extend([[a, b, c], [a, c, d]]);
+        }
+    }
+    solids
+}
+
+/// Adds the shell behind a lens.
+pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_>) {
+    let (inner, outer) = site.s_range();
+    let width = housing.bezel_m.min((outer - inner) * 0.15);
+    let edge = [(-UNDER_PAINT_M, Zone::Outer), (0.0, Zone::Outer), (width, Zone::Inner), (width + STEP_M, Zone::Step)];
+    let columns = columns_of(site, housing, width, &edge);
     let rows = housing.rows + 8;
     let zone_of_row = |row: usize| {
         let from_edge = row.min(rows - 1 - row);
@@ -143,24 +180,7 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         point
     };
     let points = Solid::grid(columns.len(), rows, false, at).points;
-    let mut solids: std::collections::BTreeMap<(bool, Material), Vec<[u32; 3]>> = std::collections::BTreeMap::new();
-    for column in 0..columns.len() - 1 {
-        for row in 0..rows - 1 {
-            let [a, b] = [column * rows + row, (column + 1) * rows + row].map(|i| i as u32);
-            let [c, d] = [b + 1, a + 1];
-            let zone = |c: usize, r: usize| if zone_of_row(r) < columns[c].1 { zone_of_row(r) } else { columns[c].1 };
-            let corners = [zone(column, row), zone(column + 1, row), zone(column + 1, row + 1), zone(column, row + 1)];
-            let lowest = corners.into_iter().fold(Zone::Floor, |m, z| if z < m { z } else { m });
-            let highest = corners.into_iter().fold(Zone::Outer, |m, z| if z > m { z } else { m });
-            let middle = (places[a as usize].0 + places[c as usize].0) * 0.5;
-            let key = match (lowest, highest) {
-                (Zone::Outer, _) => (false, housing.bezel),
-                (Zone::Inner, _) => (false, housing.step),
-                _ => (true, (housing.floor)(middle)),
-            };
-            solids.entry(key).or_default().extend([[a, b, c], [a, c, d]]);
-        }
-    }
+    let solids = by_material(housing, &columns, &(0..rows).map(zone_of_row).collect::<Vec<_>>(), &places);
     let all = solids.values().flatten().copied().collect();
     let looks_in = !site.looks_out(&Solid { points: points.clone(), triangles: all });
     for ((is_floor, material), triangles) in solids {

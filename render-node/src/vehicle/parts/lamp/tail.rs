@@ -160,12 +160,46 @@ fn add_divider(mesh: &mut VehicleMesh, site: &LampSite, s: f32) {
     mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.006, [0.004, 0.008], false).surface(CREASE_DEGREES));
 }
 
+/// Two or three rows of small square chambers.
+fn add_pixels(mesh: &mut VehicleMesh, site: &LampSite, ends: [f32; 2], count: u32) {
+    let rows = if count > 6 { 3 } else { 2 };
+    let pitch = [(ends[1] - ends[0]) / count as f32, 0.76 / rows as f32];
+    for (column, row) in (0..count).flat_map(|c| (0..rows).map(move |r| (c, r))) {
+        let (a, b) = (ends[0] + pitch[0] * column as f32, 0.12 + pitch[1] * row as f32);
+        add_chamber(mesh, site, [a + pitch[0] * 0.14, a + pitch[0] * 0.86], [b + pitch[1] * 0.12, b + pitch[1] * 0.88]);
+    }
+}
+
+/// The light guides along lines of the lens, closed or open, and what lies between them.
+fn add_strokes(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, lines: &[(Vec<Vec2>, bool)], ends: [f32; 2]) {
+    let stroke = spec.stroke.clamp(0.003, 0.04);
+    let depth = |p: Vec2| (site.room(p) * 0.4).clamp(0.008, 0.016);
+    let is_thin = spec.motif == TailMotif::Fibres;
+    let width = if is_thin { stroke * 0.4 } else { stroke };
+    for (line, closed) in lines {
+        mesh.add(Material::LampRed, &site.strip(line, &depth, [width, width * 0.64], *closed).surface(60.0));
+    }
+    // What lies between strokes is a bright chamber deep inside, red through the glass.
+    let hollow = match spec.motif {
+        TailMotif::Clasp | TailMotif::Cee | TailMotif::Wing | TailMotif::Hook => Some([0.34, 0.66]),
+        TailMotif::Loop => Some([0.38, 0.62]),
+        TailMotif::Twin => Some([0.40, 0.60]),
+        _ => None,
+    };
+    if let Some(up) = hollow {
+        add_chamber(mesh, site, [ends[0] + 0.10, ends[1] - 0.10], up);
+    }
+    if spec.motif == TailMotif::Blade {
+        add_chamber(mesh, site, ends, [0.12, 0.34]);
+        add_chamber(mesh, site, ends, [0.66, 0.88]);
+    }
+}
+
 /// `from` is where the red field begins, a share of the lens's arc.
 fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32) {
     let stroke = spec.stroke.clamp(0.003, 0.04);
     let inset = BEZEL_M * 0.75 + stroke * 0.8;
     let ends = [from + 0.04, 0.955];
-    let depth = |p: Vec2| (site.room(p) * 0.4).clamp(0.008, 0.016);
     let level = |up: f32| site.edge_line(up, ends, inset);
     let joined = |a: Vec<Vec2>, b: Vec<Vec2>| -> Vec<Vec2> {
         let mut line = a;
@@ -237,39 +271,9 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
                 add_chamber(mesh, site, ends, [low, low + share * 0.84]);
             }
         }
-        TailMotif::Pixels => {
-            let rows = if count > 6 { 3 } else { 2 };
-            let pitch = [(ends[1] - ends[0]) / count as f32, 0.76 / rows as f32];
-            for (column, row) in (0..count).flat_map(|c| (0..rows).map(move |r| (c, r))) {
-                let (a, b) = (ends[0] + pitch[0] * column as f32, 0.12 + pitch[1] * row as f32);
-                add_chamber(
-                    mesh,
-                    site,
-                    [a + pitch[0] * 0.14, a + pitch[0] * 0.86],
-                    [b + pitch[1] * 0.12, b + pitch[1] * 0.88],
-                );
-            }
-        }
+        TailMotif::Pixels => add_pixels(mesh, site, ends, count),
     }
-    let is_thin = spec.motif == TailMotif::Fibres;
-    let width = if is_thin { stroke * 0.4 } else { stroke };
-    for (line, closed) in &lines {
-        mesh.add(Material::LampRed, &site.strip(line, &depth, [width, width * 0.64], *closed).surface(60.0));
-    }
-    // What lies between strokes is a bright chamber deep inside, red through the glass.
-    let hollow = match spec.motif {
-        TailMotif::Clasp | TailMotif::Cee | TailMotif::Wing | TailMotif::Hook => Some([0.34, 0.66]),
-        TailMotif::Loop => Some([0.38, 0.62]),
-        TailMotif::Twin => Some([0.40, 0.60]),
-        _ => None,
-    };
-    if let Some(up) = hollow {
-        add_chamber(mesh, site, [ends[0] + 0.10, ends[1] - 0.10], up);
-    }
-    if spec.motif == TailMotif::Blade {
-        add_chamber(mesh, site, ends, [0.12, 0.34]);
-        add_chamber(mesh, site, ends, [0.66, 0.88]);
-    }
+    add_strokes(mesh, site, spec, &lines, ends);
 }
 
 /// A shallow bowl with ribs in a frame, red behind clear glass as well.
