@@ -16,6 +16,8 @@ use super::surface_net::edges_of;
 
 /// The edge of a lens goes so far into the body: to under its bezel.
 const LENS_EDGE_M: f32 = 0.008;
+/// How far behind its housing a tail lamp is closed towards the inside of the car.
+const BEHIND_LAMP_M: f32 = 0.012;
 /// How far the painted edge of a wheel arch turns inwards.
 const ARCH_LIP_M: f32 = 0.028;
 
@@ -325,6 +327,10 @@ impl<'a> Piece<'a> {
         match fillings.iter().find(|filling| !filling.lens.is_empty()) {
             Some(filling) => self.add_lens(mesh, &site, &filling.lens),
             None => self.add_moved(mesh, lamp.lens, 0.0),
+        }
+        if from_rear {
+            // From inside the car, through its windows, nothing of the lamp is seen.
+            self.add_moved(mesh, Material::Underbody, lamp.depth + BEHIND_LAMP_M);
         }
         // The lens's edge, down to under the bezel.
         let joint = mesh.surfaces.entry(Material::LampHousing).or_default();

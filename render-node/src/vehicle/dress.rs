@@ -19,7 +19,7 @@ use super::parts::soft_top::{StowedTop, stowed_top};
 use super::parts::spoiler::spoiler;
 use super::parts::wheel::{Wheel, axle};
 use super::parts::wiper::wiper;
-use super::sheet::{CabinFitting, ExhaustFitting, Sheet};
+use super::sheet::{CabinFitting, ExhaustFitting, RailFitting, Sheet};
 
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.008;
@@ -89,12 +89,7 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
         add_exhaust(&mut mesh, fitting, field);
     }
     if let Some(fitting) = &fittings.rails {
-        let points: Vec<Vec3> = (0..7)
-            .filter_map(|i| {
-                let x = fitting.x[0] + (fitting.x[1] - fitting.x[0]) * i as f32 / 6.0;
-                on_top(field, place(x, fitting.y, 0.0))
-            })
-            .collect();
+        let points = rail_points(fitting, field);
         if points.len() > 2 {
             add_all(&mut mesh, &both_sides(&roof_rail(&fitting.look, &points)));
         }
@@ -148,6 +143,34 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
         add_all(&mut mesh, &stowed_top(&moved));
     }
     mesh
+}
+
+/// Where a roof rail stands, from its front to its rear end: as long as the roof under it is not steep.
+fn rail_points(fitting: &RailFitting, field: &BodyField) -> Vec<Vec3> {
+    const SAMPLES: usize = 48;
+    const POINTS: usize = 7;
+    const STEEPEST: f32 = 0.30;
+    let at = |i: usize| {
+        let x = fitting.x[0] + (fitting.x[1] - fitting.x[0]) * i as f32 / (SAMPLES - 1) as f32;
+        on_top(field, field.morph.to_real(Vec3::new(x, fitting.y, 0.0)))
+    };
+    let samples: Vec<Vec3> = (0..SAMPLES).filter_map(at).collect();
+    let is_flat = |pair: &[Vec3]| (pair[1].z - pair[0].z).abs() < STEEPEST * (pair[1].x - pair[0].x).abs();
+    let mut longest = 0..0;
+    let mut first = 0;
+    for i in 1..=samples.len() {
+        if i == samples.len() || !is_flat(&samples[i - 1..=i]) {
+            if i - first > longest.len() {
+                longest = first..i;
+            }
+            first = i;
+        }
+    }
+    let kept = &samples[longest];
+    if kept.len() < POINTS {
+        return kept.to_vec();
+    }
+    (0..POINTS).map(|i| kept[i * (kept.len() - 1) / (POINTS - 1)]).collect()
 }
 
 /// Exhaust tips, whose whole rim stands before the skin.

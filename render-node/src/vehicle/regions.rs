@@ -3,6 +3,7 @@
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::blend::smooth_max;
 use super::body_field::{BodyField, Sheets};
@@ -49,6 +50,8 @@ fn is_rounded(material: Material) -> bool {
 /// Every shut line is this wide, however it was drawn; a wider gap is meant as a stroke.
 const SHUT_LINE_M: f32 = 0.0055;
 const WIDEST_SHUT_LINE_M: f32 = 0.012;
+/// Pieces shorter than this are left over at edges of something else: the smallest flap is larger.
+const SHORTEST_SHUT_LINE_M: f32 = 0.15;
 const SHUT_LINE_DEPTH_M: f32 = 0.009;
 /// Width of the rounded edge beside a shut line and around a recess.
 const BRIM_M: f32 = 0.0028;
@@ -176,7 +179,44 @@ impl<'a> Divider<'a> {
         }
         self.exact = None;
         panels::add(self);
+        self.drop_fragments();
         self.arches(well_y);
+    }
+
+    /// Gives pieces of shut lines that hang together with no others and are shorter than any real one back to the paint: ends of a
+    /// door's line beside a window.
+    fn drop_fragments(&mut self) {
+        let Some(groove) = self.groove else { return };
+        let own: Vec<usize> = (0..self.skin.triangles.len()).filter(|index| self.skin.part[*index] == groove).collect();
+        // Union of the vertices of each triangle.
+        let mut root: FxHashMap<u32, u32> = FxHashMap::default();
+        fn find(root: &mut FxHashMap<u32, u32>, i: u32) -> u32 {
+            let mut top = i;
+            while let Some(above) = root.get(&top).copied().filter(|above| *above != top) {
+                top = above;
+            }
+            root.insert(i, top);
+            top
+        }
+        for [a, b, c] in own.iter().map(|index| self.skin.triangles[*index]) {
+            for (i, j) in [(a, b), (b, c)] {
+                let (i, j) = (find(&mut root, i), find(&mut root, j));
+                root.insert(i, j);
+            }
+        }
+        let mut bounds: FxHashMap<u32, (Vec3, Vec3)> = FxHashMap::default();
+        for i in own.iter().flat_map(|index| self.skin.triangles[*index]) {
+            let p = self.skin.positions[i as usize];
+            let (low, high) = bounds.entry(find(&mut root, i)).or_insert((p, p));
+            (*low, *high) = (low.min(p), high.max(p));
+        }
+        for index in own {
+            let (low, high) = bounds[&find(&mut root, self.skin.triangles[index][0])];
+            // A piece in the centre plane goes on in its mirror image.
+            if low.y > 0.001 && low.distance(high) < SHORTEST_SHUT_LINE_M {
+                self.skin.part[index] = 0;
+            }
+        }
     }
 
     fn add_part(&mut self, material: Material, shape: PartShape) -> PartId {

@@ -118,7 +118,7 @@ pub(super) fn add_inner_mirror(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let Some([x, z]) = space.roof.iter().find(|p| p[1] > top - 0.15).copied() else { return };
     let centre = Vec3::new(x + 0.09, 0.0, z - HEAD_CLEARANCE - 0.045);
     let lean = Quat::from_rotation_y(0.15);
-    let housing = Solid::superellipsoid(Vec3::new(0.016, 0.122, 0.034), 4.0, 10, 28);
+    let housing = Solid::rounded_box(Vec3::new(0.016, 0.122, 0.034), 0.014);
     mesh.add(Material::Interior, &housing.bent(|p| centre + lean * p).surface(60.0));
     let stalk = Solid::pin(centre - Vec3::X * 0.012, Vec3::new(x, 0.0, z - 0.02), 0.012, 8);
     mesh.add(Material::Interior, &stalk.surface(60.0));
