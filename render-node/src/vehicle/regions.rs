@@ -52,6 +52,7 @@ const SHUT_LINE_M: f32 = 0.0055;
 const WIDEST_SHUT_LINE_M: f32 = 0.012;
 /// Pieces shorter than this are left over at edges of something else: the smallest flap is larger.
 const SHORTEST_SHUT_LINE_M: f32 = 0.15;
+const SHORTEST_BESIDE_WINDOWS_M: f32 = 0.45;
 const SHUT_LINE_DEPTH_M: f32 = 0.009;
 /// Width of the rounded edge beside a shut line and around a recess.
 const BRIM_M: f32 = 0.0028;
@@ -204,16 +205,18 @@ impl<'a> Divider<'a> {
                 root.insert(i, j);
             }
         }
-        let mut bounds: FxHashMap<u32, (Vec3, Vec3)> = FxHashMap::default();
+        // Corners of each piece's box, and how far its lowest point lies above the belt.
+        let mut pieces: FxHashMap<u32, (Vec3, Vec3, f32)> = FxHashMap::default();
         for i in own.iter().flat_map(|index| self.skin.triangles[*index]) {
-            let p = self.skin.positions[i as usize];
-            let (low, high) = bounds.entry(find(&mut root, i)).or_insert((p, p));
-            (*low, *high) = (low.min(p), high.max(p));
+            let (p, s) = (self.skin.positions[i as usize], &self.skin.info[i as usize]);
+            let (low, high, above) = pieces.entry(find(&mut root, i)).or_insert((p, p, f32::MAX));
+            (*low, *high, *above) = (low.min(p), high.max(p), above.min(s.at.z - s.belt));
         }
         for index in own {
-            let (low, high) = bounds[&find(&mut root, self.skin.triangles[index][0])];
+            let (low, high, above) = pieces[&find(&mut root, self.skin.triangles[index][0])];
+            let shortest = if above > 0.02 { SHORTEST_BESIDE_WINDOWS_M } else { SHORTEST_SHUT_LINE_M };
             // A piece in the centre plane goes on in its mirror image.
-            if low.y > 0.001 && low.distance(high) < SHORTEST_SHUT_LINE_M {
+            if low.y > 0.001 && low.distance(high) < shortest {
                 self.skin.part[index] = 0;
             }
         }
