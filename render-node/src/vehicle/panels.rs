@@ -81,11 +81,24 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     panels.rear_plate_z = panels.rear_plate_z.or(drawn_z);
 }
 
+/// The lower edge of the front bumper in black, level with that of the sills, as far as the wheels.
+fn add_skirt(divider: &mut Divider<'_>) {
+    const HEIGHT_M: f32 = 0.05;
+    let sheet = divider.sheet;
+    let top = (sheet.front.anchors[0] + HEIGHT_M).max(sheet.body.sill + 0.03);
+    let axle = sheet.size.front_overhang;
+    let below: Scalar<'_> = Box::new(move |_, s| (s.at.z - top).max(s.at.x - axle));
+    divider.trim(&below, Material::MattBlack);
+}
+
 /// Cuts the shut lines and recesses that follow from the body, once all that is drawn is on the skin, and adds what stands on it.
 pub fn add(divider: &mut Divider<'_>) {
     let panels = divider.sheet.panels;
     let is = |choice: Option<bool>| choice == Some(true);
     let lines = tail_lines(divider.sheet);
+    if is(panels.lip) {
+        add_skirt(divider);
+    }
     let mut joints = Vec::new();
     for (from_rear, wanted) in [(false, panels.front_joint), (true, panels.rear_joint)] {
         if is(wanted) {

@@ -454,6 +454,13 @@ impl<'a> Divider<'a> {
         self.shut_line(scalar, &[Material::Paint]);
     }
 
+    /// Another material in place of the paint inside the zero line of a scalar.
+    pub fn trim(&mut self, scalar: &Scalar<'_>, material: Material) {
+        self.refine(scalar, LINE_SIDE_SHARE, &[Material::Paint]);
+        let part = self.add_part(material, PartShape::Skin);
+        self.claim(scalar, [f32::MIN, 0.0], part, &[Material::Paint]);
+    }
+
     /// Recesses in the paint inside the zero lines of scalars, with rounded edges.
     pub fn recesses(&mut self, recesses: &[Recess<'_>]) {
         let nearest = |p: Vec3, s: &Sheets| {
