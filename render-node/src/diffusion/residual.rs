@@ -13,6 +13,8 @@ use rayon::prelude::*;
 pub const RESIDUAL_CHANNELS: usize = 10;
 /// Which of them is the shadow; those before it are light.
 const SHADOW: usize = 9;
+/// Where the base shading's shadow is fainter than this, what the model adds fades out with it.
+const FAINT_SHADOW: f32 = 0.02;
 
 /// Below this share of a pixel a guide says nothing reliable about its colour, and its root would blow noise up.
 const GUIDE_MIN: f32 = 1.0 / 512.0;
@@ -48,7 +50,9 @@ pub(super) fn add(layers: &mut Layers, residual: &[f32], side: usize, scale: &[f
             });
             let corners = corners.as_flattened();
             let darker: f32 = corners.iter().map(|(at, weight)| weight * weighted[*at][SHADOW]).sum();
-            shadow[x] = (shadow[x] + darker).clamp(0.0, 1.0);
+            // Nothing is added where no shadow reaches: the page stays exactly transparent there.
+            let reach = (shadow[x] / FAINT_SHADOW).min(1.0);
+            shadow[x] = (shadow[x] + darker.min(darker * reach)).clamp(0.0, 1.0);
             // Half of a picture.
             if coverage[x] <= 0.0 && fine_paint[x] <= 0.0 {
                 continue;
@@ -175,6 +179,15 @@ mod tests {
             let want = ((column as f32 + 0.5) / 2.0 - 0.5) * 0.01;
             assert!((got - want).abs() < 1e-5, "column {column}: {got}, not {want}");
         }
+    }
+
+    #[test]
+    fn no_shadow_is_added_where_none_reaches() {
+        let mut after = layers(32, 10.5);
+        after.shadow[..512].fill(0.0);
+        add(&mut after, &vec![0.1; RESIDUAL_CHANNELS * 16 * 16], 16, &[1.0; RESIDUAL_CHANNELS]);
+        assert!(after.shadow[..512].iter().all(|v| *v == 0.0));
+        assert!(after.shadow[512..].iter().all(|v| (v - 0.35).abs() < 1e-6));
     }
 
     #[test]
