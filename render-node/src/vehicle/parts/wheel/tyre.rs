@@ -14,7 +14,7 @@ const BLOCKS: usize = 38;
 const BLOCKS_FROM: f32 = 0.45;
 const BLOCK_HEIGHT: f32 = 0.010;
 /// Grooves of one half of the tread: middle as a share of it, half width at the top, depth.
-const GROOVES: [(f32, f32, f32); 3] = [(0.22, 0.0060, 0.008), (0.62, 0.0060, 0.008), (0.90, 0.0020, 0.004)];
+const GROOVES: [(f32, f32, f32); 2] = [(0.22, 0.0060, 0.008), (0.62, 0.0060, 0.008)];
 /// How far the wall's upper band stands out, and the rib that guards the rim.
 const BAND_M: f32 = 0.0018;
 const RIM_GUARD_M: f32 = 0.0055;
