@@ -1,30 +1,32 @@
 //! Which triangles a picture can show. The CPU as a graphics device spends most of a picture on small triangles, and a view hides up to
 //! half of them: the far side, the floor, what stands behind the body.
 //!
-//! A depth map of the solid triangles that look at the camera says, for blocks of pixels, how far away the farthest of what is seen there
+//! A depth map of the solid triangles that look at the camera says, for blocks of texels, how far away the farthest of what is seen there
 //! is. A triangle that lies well behind that in every block it reaches is left out (after N. Greene, M. Kass, G. Miller: Hierarchical
 //! Z-buffer visibility, SIGGRAPH 1993). What is left out is never seen, so the picture stays the same; what is hidden and stays in costs time only.
 
 use super::camera::Camera;
+use super::shoot::SUPERSAMPLES;
 use cyclorama_core::MASTER_SIDE_PX;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Texels of the depth map along a side: one a pixel.
-const SIDE: usize = MASTER_SIDE_PX as usize;
-/// Pixels along the side of a block.
-const BLOCK: usize = 8;
+/// Texels of the depth map along a side: one a sample of the raster pass. With one a pixel, strips half a pixel wide fell between two of
+/// them and were left out.
+const SIDE: usize = (MASTER_SIDE_PX * SUPERSAMPLES) as usize;
+/// Texels along the side of a block.
+const BLOCK: usize = 16;
 const BLOCKS: usize = SIDE / BLOCK;
 /// Rows of the depth map that are drawn as one piece of work.
-const BAND: usize = 64;
+const BAND: usize = 128;
 /// What lies less than this behind is kept, studio metres: a shut line is deeper than it is wide, and may fall between two texels.
 const BEHIND_M: f32 = 0.06;
-/// Samples of a pixel lie beside its middle, where the map's texel is.
-const BESIDE_PX: f32 = 1.0;
+/// Samples of the jittered passes lie beside the texels' middles.
+const BESIDE: f32 = 1.0;
 /// A texel on the edge between two triangles must belong to one of them.
 const EDGE: f32 = -1e-4;
 
-/// A vertex in the picture: pixels from its left and top, and one over the distance along the view in studio metres, which is linear there.
+/// A vertex in the picture: texels from its left and top, and one over the distance along the view in studio metres, which is linear there.
 #[derive(Debug, Clone, Copy)]
 pub struct Projected {
     x: f32,
@@ -121,8 +123,8 @@ fn can_be_seen(corners: &Corners, hides: &[f32]) -> bool {
     let (_, nearest) = span(corners, |p| p.nearness);
     let behind = 1.0 / (1.0 / nearest - BEHIND_M);
     let blocks = |(least, most): (f32, f32)| {
-        let block = |px: f32| (px.max(0.0) as usize / BLOCK).min(BLOCKS - 1);
-        block(least - BESIDE_PX)..=block(most + BESIDE_PX)
+        let block = |texel: f32| (texel.max(0.0) as usize / BLOCK).min(BLOCKS - 1);
+        block(least - BESIDE)..=block(most + BESIDE)
     };
     let columns = blocks(span(corners, |p| p.x));
     // Written so that what is not a number is seen.
@@ -176,7 +178,7 @@ mod tests {
     fn a_wall_with_a_window_shows_what_is_behind() {
         let pillar = |x: f32| square([x, 512.0], 40.0, FAR_M);
         let behind = square([512.0, 512.0], 30.0, FAR_M + 1.0);
-        assert_eq!(of_squares(&[pillar(471.0), pillar(553.0), behind]), [true, true, true], "a gap of two pixels");
+        assert_eq!(of_squares(&[pillar(471.0), pillar(553.0), behind]), [true, true, true], "a gap of two texels");
         assert_eq!(of_squares(&[pillar(472.0), pillar(552.0), behind]), [true, true, false], "edge to edge");
     }
 
@@ -189,7 +191,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the nearest surface in the middle of a pixel is, is never left out.
+        /// What the nearest surface in the middle of a texel is, is never left out.
         #[test]
         fn what_is_nearest_somewhere_is_seen(
             corners in proptest::collection::vec((-20.0f32..1044.0, -20.0f32..1044.0, 10.0f32..12.0), 3..60),
