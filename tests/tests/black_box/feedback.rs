@@ -90,7 +90,7 @@ on_both_databases! {
     async fn three_accounts_flag_a_render_and_a_new_revision_takes_its_place(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
-        let customers = [(); 4].map(|()| service.customer(10).unwrap());
+        let customers = [(); 4].map(|()| service.customer(250).unwrap());
         let (silver, old_bytes) = etag(&service, &customers[0], "").await;
         let (red, _) = etag(&service, &customers[0], "&color=red").await;
         let bad = json!({ "make": "honda", "model": "civic", "year": 2018, "rating": 1, "reason": "it floats" });
