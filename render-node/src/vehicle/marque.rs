@@ -193,7 +193,7 @@ fn is_bar(region: &Region) -> bool {
     matches!(region.kind, RegionKind::Skin(_)) && region.over.contains(&Material::Grille) && region.name != BADGE
 }
 
-/// Of the points of its curve.
+/// Lowest and highest corner of the box around a region's curve.
 fn bounds(region: &Region) -> (Vec2, Vec2) {
     let points = region.at.curve.iter().map(|point| point.at);
     points.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)))
@@ -238,7 +238,7 @@ fn middle_span(region: &Region) -> Option<Span> {
 /// How far a badge in a grille stands before the skin: its bars stand out as well.
 const BEFORE_BARS_M: f32 = 0.0045;
 const TALL_GRILLE_M: f32 = 0.3;
-/// Of a badge above a grille, or below the edge of the hood, and above a plate or a bumper of the tail.
+/// Room kept around the badge above a grille, or below the edge of the hood, and above a plate or a bumper of the tail.
 const HOOD_ROOM_M: f32 = 0.012;
 const TAIL_ROOM_M: f32 = 0.055;
 /// Where the badge is between the tail's anchors, and where there is no room for one.
