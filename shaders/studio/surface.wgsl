@@ -16,7 +16,7 @@ struct Optics {
     emission: vec3f,
     // Which mask of the conditioning it belongs to.
     group: u32,
-    // What glass leaves of the colours of what is behind it.
+    // Share of each colour that passes through the glass.
     tint: vec3f,
     reserved: u32,
 }

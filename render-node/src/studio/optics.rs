@@ -17,7 +17,7 @@ pub struct Optics {
     /// Share of the studio's light that reaches it: below 1 behind tinted glass.
     pub exposure: f32,
     pub emission: [f32; 3],
-    /// What glass leaves of the colours of what is behind it.
+    /// Share of each colour that passes through the glass.
     pub tint: [f32; 3],
     /// Which mask of the conditioning it belongs to.
     pub group: MaterialGroup,

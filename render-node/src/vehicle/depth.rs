@@ -108,7 +108,7 @@ impl Brims {
         let (mut positions, mut bent) = (skin.positions.clone(), normals.to_vec());
         let sunk =
             skin.triangles.iter().zip(&skin.part).filter(|(_, part)| is_sunk(**part)).map(|(triangle, _)| triangle);
-        // What lies beyond an edge of a groove: edges of the surface around it run the other way.
+        // The part on the other side of each edge of a groove, by the edge's ends as the groove has them.
         let edges = border(sunk);
         let mut is_edge = vec![false; positions.len()];
         edges.iter().for_each(|(a, b)| [a, b].into_iter().for_each(|i| is_edge[*i as usize] = true));

@@ -51,7 +51,7 @@ pub struct SheetArch {
     pub radius: f32,
 }
 
-/// What lines of a flank start from and run to.
+/// The features of a body's side that flank lines start from and run to.
 #[derive(Debug, Clone)]
 pub struct SideView {
     /// Front and rear.

@@ -56,7 +56,7 @@ pub enum Material {
     LampGlass = 25,
     /// Red outer lens of a tail lamp (transparent).
     LampRedLens = 26,
-    /// What lies beside a light guide and catches some of its light.
+    /// The trough beside a light guide, which catches some of its light.
     LampGlow = 27,
 }
 

@@ -1,4 +1,4 @@
-//! What is seen of a divided skin from the front or the rear: which part lies where, on a grid. For rules that look for room.
+//! A grid over the front or the rear that says which part of a divided skin is seen where: for rules that look for room.
 
 use glam::{Vec2, Vec3};
 

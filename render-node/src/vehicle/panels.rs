@@ -12,7 +12,7 @@ use super::mesh::{Material, VehicleMesh};
 use super::panel_map::PanelMap;
 use super::parts::handle::HandleKind;
 use super::parts::pad::{PadShape, closed_section, pad};
-use super::parts::placing::mirrored;
+use super::parts::placing::{add_all, both_sides};
 use super::parts::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
 use super::regions::{Divider, PartShape, Recess, Scalar};
 use super::sheet::{DrawnIn, RegionKind, Sheet};
@@ -146,9 +146,7 @@ pub fn add(divider: &mut Divider<'_>) {
     if is(panels.lip) {
         ends.add_lip(&mut mesh);
     }
-    for (material, surface) in &mesh.surfaces {
-        divider.small_parts.add(*material, surface);
-    }
+    add_all(&mut divider.small_parts, &mesh);
 }
 
 // Joints of the bumpers.
@@ -603,9 +601,7 @@ impl Ends<'_, '_> {
 
     fn add_both(&self, mesh: &mut VehicleMesh, material: Material, solid: &Solid) {
         let piece = VehicleMesh { surfaces: [(material, solid.surface(CREASE_DEGREES))].into() };
-        for half in [&piece, &mirrored(&piece)] {
-            half.surfaces.iter().for_each(|(material, surface)| mesh.add(*material, surface));
-        }
+        add_all(mesh, &both_sides(&piece));
     }
 
     /// Four caps on each bumper.

@@ -729,20 +729,18 @@ pub(super) fn windscreen<'a>(glass: &Glass) -> Option<Scalar<'a>> {
 /// The ceramic print along the edges of a windscreen, widest at its foot: negative there and outside the pane.
 fn windscreen_border<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     let (pane, w) = (windscreen(glass)?, glass.windscreen.clone()?);
-    Some(Box::new(move |p, s| {
-        let clear = (pane(p, s) + BORDER_M).max(w.cowl + FOOT_BORDER_M - s.body);
-        // Far outside nothing need be cut.
-        if clear > 0.1 { 1.0 } else { -clear }
-    }))
+    Some(Box::new(move |p, s| outside_near((pane(p, s) + BORDER_M).max(w.cowl + FOOT_BORDER_M - s.body))))
+}
+
+/// The scalar of a border from that of the clear glass inside it: negative on the border, positive far outside, where nothing need be cut.
+fn outside_near(clear: f32) -> f32 {
+    if clear > 0.1 { 1.0 } else { -clear }
 }
 
 /// The same of a rear window, of one width all round.
 fn backlight_border<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     let pane = backlight(glass)?;
-    Some(Box::new(move |p, s| {
-        let clear = pane(p, s) + BORDER_M;
-        if clear > 0.1 { 1.0 } else { -clear }
-    }))
+    Some(Box::new(move |p, s| outside_near(pane(p, s) + BORDER_M)))
 }
 
 fn backlight<'a>(glass: &Glass) -> Option<Scalar<'a>> {
