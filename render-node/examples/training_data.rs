@@ -91,8 +91,13 @@ fn export(studio: &Studio, vehicle: &Vehicle, finished: &Path) -> anyhow::Result
 }
 
 /// Conditioning is of the first pass alone.
-const ONE_PASS: Settings =
-    Settings { conditioning_side_px: CONDITIONING_SIDE_PX, zebra: false, passes: 1, draws_hidden: false };
+const ONE_PASS: Settings = Settings {
+    conditioning_side_px: CONDITIONING_SIDE_PX,
+    zebra: false,
+    passes: 1,
+    draws_hidden: false,
+    close_up: None,
+};
 
 fn relight(studio: &Studio, vehicle: &Vehicle, folder: &Path) -> anyhow::Result<()> {
     let mesh = build(&*Library::embedded()?, vehicle)?;

@@ -10,6 +10,7 @@ use crate::renderer::{Order, RenderError, Renderer, StartError};
 use crate::studio::camera::NothingToSee;
 use crate::studio::rig::{Rig, RigError};
 use crate::studio::{Camera, Settings, Studio, StudioError};
+use crate::vehicle::close_up::Part;
 use crate::vehicle::{self, Library, LibraryError, VehicleError};
 use cyclorama_core::encoding::{self, EncodingError, Picture, PictureError};
 use cyclorama_core::traces::Trace;
@@ -41,6 +42,8 @@ pub enum ContactSheetError {
     Encoding(#[from] EncodingError),
     #[error(transparent)]
     Picture(#[from] PictureError),
+    #[error("close-ups of parts are shown by the looks `light`, `quick` and `zebra` only")]
+    NoCloseUps,
 }
 
 /// How the vehicles are shown.
@@ -71,6 +74,8 @@ pub enum Look {
 pub struct Plan {
     pub vehicles: Vec<Vehicle>,
     pub views: Vec<View>,
+    /// Close-ups of these parts in place of whole views; only in the base light.
+    pub parts: Vec<Part>,
     pub colours: Vec<Colour>,
     /// Each vehicle in the next colour, in place of every vehicle in all.
     pub one_colour_each: bool,
@@ -190,6 +195,26 @@ impl Darkroom {
             }
         }
     }
+
+    /// Close-ups of the vehicle's parts in each colour, parts first; a part that it lacks has no pictures.
+    fn close_ups(
+        &mut self,
+        vehicle: &Vehicle,
+        parts: &[Part],
+        colours: &[Colour],
+    ) -> Result<Vec<Vec<Picture>>, ContactSheetError> {
+        let Darkroom::Light { studio, compositor, library, settings } = self else {
+            return Err(ContactSheetError::NoCloseUps);
+        };
+        let mesh = vehicle::build(library, vehicle)?;
+        let shoot = |part: &Part| {
+            let Some(close_up) = part.bounds(&mesh) else { return Ok(Vec::new()) };
+            let settings = Settings { close_up: Some(close_up), ..*settings };
+            let shot = studio.shoot_with(&mesh, part.view(), settings)?;
+            Ok(compositor.compose(&shot.layers, colours)?)
+        };
+        parts.iter().map(shoot).collect()
+    }
 }
 
 /// A sketch is this large, and every so many samples along a side become one pixel.
@@ -204,16 +229,21 @@ pub fn make(
 ) -> Result<Picture, ContactSheetError> {
     let rows_each = if plan.one_colour_each { 1 } else { plan.colours.len() };
     let in_a_row = plan.in_a_row.max(1);
-    let columns = plan.views.len() * in_a_row;
+    let across = if plan.parts.is_empty() { plan.views.len() } else { plan.parts.len() };
+    let columns = across * in_a_row;
     let rows = plan.vehicles.len().div_ceil(in_a_row) * rows_each;
     let mut sheet = Sheet::new(columns as u32, rows as u32, plan.cell_px, plan.page);
     for (index, vehicle) in plan.vehicles.iter().enumerate() {
         let one = index % plan.colours.len().max(1);
         let colours = if plan.one_colour_each { &plan.colours[one..=one] } else { &plan.colours };
-        let (left, top) = (index % in_a_row * plan.views.len(), index / in_a_row * rows_each);
-        for (across, pictures) in darkroom.pictures(vehicle, &plan.views, colours)?.iter().enumerate() {
+        let (left, top) = (index % in_a_row * across, index / in_a_row * rows_each);
+        let pictures = match plan.parts.as_slice() {
+            [] => darkroom.pictures(vehicle, &plan.views, colours)?,
+            parts => darkroom.close_ups(vehicle, parts, colours)?,
+        };
+        for (column, pictures) in pictures.iter().enumerate() {
             for (below, picture) in pictures.iter().enumerate() {
-                sheet.put((left + across) as u32, (top + below) as u32, picture)?;
+                sheet.put((left + column) as u32, (top + below) as u32, picture)?;
             }
         }
         progress(index + 1, plan.vehicles.len());

@@ -3,6 +3,7 @@
 // Both panic when their output is closed or full; commands print through `output`, the agent logs.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod compare_picture;
 mod surface_command;
 mod vehicle_commands;
 
@@ -22,6 +23,7 @@ use cyclorama_node::gpu;
 use cyclorama_node::model_add::{self, Added, Wishes};
 use cyclorama_node::processes;
 use cyclorama_node::renderer::{Order, Renderer};
+use cyclorama_node::vehicle::close_up::Part;
 use cyclorama_node::vehicle::typical::typical;
 use rustix::process::{Signal, getpid, kill_process};
 use std::collections::BTreeMap;
@@ -33,6 +35,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use compare_picture::{ComparePictureArguments, compare_picture};
 use vehicle_commands::{CheckArguments, CompareArguments, check_vehicles, compare_vehicles, read_vehicles};
 
 /// How long the engine gets to put its device away, and to end a render that nobody waits for, when the node leaves.
@@ -82,6 +85,8 @@ enum Command {
     CompareVehicles(CompareArguments),
     /// Many vehicles, views or colours on one PNG, to judge with the eye.
     ContactSheet(ContactSheetArguments),
+    /// Lays the outlines of our vehicle over a picture of the real one: for people who draw sheets. Needs no graphics device.
+    ComparePicture(ComparePictureArguments),
 }
 
 #[derive(Subcommand)]
@@ -116,6 +121,9 @@ struct ContactSheetArguments {
     choose: Option<PathBuf>,
     #[arg(long, default_value = "front-3-4", value_delimiter = ',', value_parser = parse::<View>)]
     views: Vec<View>,
+    /// Close-ups of these parts in place of whole views, with one of the looks `light`, `quick` and `zebra`; `--parts` alone shows all.
+    #[arg(long, value_enum, value_delimiter = ',', num_args = 0.., conflicts_with = "views")]
+    parts: Option<Vec<Part>>,
     #[arg(long, default_value = "silver", value_delimiter = ',', value_parser = parse::<Colour>)]
     colors: Vec<Colour>,
     /// Each vehicle in the next colour, in place of every vehicle in all.
@@ -219,6 +227,7 @@ fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
         Command::CompareVehicles(arguments) => compare_vehicles(&config.local, &arguments),
         Command::Render(arguments) => render(&config.local, &arguments),
         Command::ContactSheet(arguments) => contact_sheet(&config.local, arguments),
+        Command::ComparePicture(arguments) => compare_picture(&config.local, &arguments),
     }
 }
 
@@ -442,6 +451,7 @@ fn contact_sheet(config: &LocalConfig, arguments: ContactSheetArguments) -> anyh
     let plan = contact_sheet::Plan {
         vehicles,
         views: arguments.views,
+        parts: arguments.parts.map_or(Vec::new(), |parts| if parts.is_empty() { Part::ALL.to_vec() } else { parts }),
         colours: arguments.colors,
         one_colour_each: arguments.one_color_each,
         in_a_row: usize::from(arguments.in_a_row),

@@ -3,7 +3,9 @@
 //!
 //! No graphics device: the six views are drawn small by `raster`. Whether a vehicle is beautiful or recognised is for people.
 
+mod facts;
 pub mod likeness;
+pub mod outlines;
 pub(crate) mod raster;
 pub mod surfaces;
 
@@ -52,6 +54,9 @@ pub fn check(library: &Library, vehicle: &Vehicle, reference_diagonal_m: f32) ->
     };
     let mut findings = dimensions(&mesh, vehicle);
     findings.extend(pictures(&mesh, vehicle, reference_diagonal_m));
+    if let Ok(Some((measured, real))) = vehicle::measured(library, vehicle) {
+        findings.extend(facts::differences(&mesh, &measured, real));
+    }
     findings
 }
 

@@ -24,6 +24,11 @@ impl Drawn {
         self.nearest.iter().flatten().count()
     }
 
+    /// The nearest surface at a pixel, counted from the left and the top.
+    pub fn at(&self, x: usize, y: usize) -> Option<Material> {
+        self.nearest[y * self.side_px + x]
+    }
+
     pub fn of(&self, material: Material) -> usize {
         self.nearest.iter().flatten().filter(|found| **found == material).count()
     }

@@ -67,11 +67,35 @@ impl Camera {
         let up = Vec3::new(0.0, elevation.sin(), elevation.cos());
         let eye = Vec3::new(0.0, 0.0, TARGET_HEIGHT_M) - forward * TARGET_DISTANCE_M;
 
+        let stand = Camera {
+            studio_from_vehicle,
+            eye,
+            forward,
+            up,
+            zoom: 1.0,
+            shift: Vec2::ZERO,
+            scale,
+            half_extent: Vec2::ZERO,
+        };
+        stand.filled_with(mesh.surfaces.values().flat_map(|surface| &surface.positions).map(|p| Vec3::from(*p)))
+    }
+
+    /// The same camera, zoomed in on a box of the vehicle (two opposite corners in vehicle axes, metres): a close-up.
+    pub fn close_up(self, [low, high]: [Vec3; 2]) -> Result<Camera, NothingToSee> {
+        let corner = |bits: u32| {
+            let pick = |bit: u32, low: f32, high: f32| if bits >> bit & 1 == 0 { low } else { high };
+            Vec3::new(pick(0, low.x, high.x), pick(1, low.y, high.y), pick(2, low.z, high.z))
+        };
+        self.filled_with((0..8).map(corner))
+    }
+
+    /// Zoomed and shifted so that the points (vehicle axes, metres) fill the picture.
+    fn filled_with(self, points: impl Iterator<Item = Vec3>) -> Result<Camera, NothingToSee> {
         let mut least = Vec2::splat(f32::INFINITY);
         let mut most = Vec2::splat(f32::NEG_INFINITY);
-        for position in mesh.surfaces.values().flat_map(|surface| &surface.positions) {
-            let seen = studio_from_vehicle.transform_point3(Vec3::from(*position)) - eye;
-            let tangent = Vec2::new(seen.x, seen.dot(up)) / seen.dot(forward);
+        for point in points {
+            let seen = self.studio_from_vehicle.transform_point3(point) - self.eye;
+            let tangent = Vec2::new(seen.x, seen.dot(self.up)) / seen.dot(self.forward);
             least = least.min(tangent);
             most = most.max(tangent);
         }
@@ -81,7 +105,7 @@ impl Camera {
         }
         let zoom = (2.0 * FILL_WIDTH / span.x).min(2.0 * FILL_HEIGHT / span.y);
         let (shift, half_extent) = ((least + most) * 0.5, span * (0.5 * zoom));
-        Ok(Camera { studio_from_vehicle, eye, forward, up, zoom, shift, scale, half_extent })
+        Ok(Camera { zoom, shift, half_extent, ..self })
     }
 
     /// The pixels, of `side` along each side of the picture, that the vehicle can cover, and `margin` more.
@@ -197,6 +221,16 @@ mod tests {
             let filled = ((most.x - least.x) / 2.0).max((most.y - least.y) / 2.0);
             assert!((0.85..0.93).contains(&filled), "{view}: fills {filled}");
         }
+    }
+
+    #[test]
+    fn a_close_up_fills_the_picture_with_its_box() {
+        let nose = [Vec3::new(0.0, -0.9, 0.4), Vec3::new(0.3, -0.5, 0.8)];
+        let whole = Camera::fit(&car_sized_box(), View::FrontThreeQuarter, 5.0).expect("the box can be seen");
+        let close = whole.close_up(nose).expect("its nose can be seen");
+        assert!(close.zoom > 3.0 * whole.zoom, "{} and {}", close.zoom, whole.zoom);
+        assert!(pictured(&close, (nose[0] + nose[1]) * 0.5).length() < 0.2);
+        assert!(pictured(&close, Vec3::new(4.5, 0.9, 1.4)).abs().max_element() > 1.0, "the tail is out of the picture");
     }
 
     #[test]

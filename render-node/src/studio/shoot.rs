@@ -11,6 +11,7 @@ use super::stage::Stage;
 use crate::gpu::{Gpu, GpuError, ask_for, read_buffer};
 use crate::vehicle::VehicleMesh;
 use cyclorama_core::{MASTER_SIDE_PX, View};
+use glam::Vec3;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::mem::size_of;
@@ -82,11 +83,19 @@ pub struct Settings {
     pub passes: usize,
     /// Draws what cannot be seen as well, as a graphics card always does, which is quicker at that than the CPU is at finding it.
     pub draws_hidden: bool,
+    /// Shows this box of the vehicle (two opposite corners in vehicle axes, metres) in place of the whole vehicle: for people who make parts.
+    pub close_up: Option<[Vec3; 2]>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { conditioning_side_px: CONDITIONING_SIDE_PX, zebra: false, passes: JITTER.len(), draws_hidden: false }
+        Settings {
+            conditioning_side_px: CONDITIONING_SIDE_PX,
+            zebra: false,
+            passes: JITTER.len(),
+            draws_hidden: false,
+            close_up: None,
+        }
     }
 }
 
@@ -157,6 +166,7 @@ impl Studio {
             return Err(StudioError::Side(side));
         }
         let camera = Camera::fit(mesh, view, self.rig.reference_diagonal_m)?;
+        let camera = settings.close_up.map_or(Ok(camera), |shown| camera.close_up(shown))?;
         let (field, stage) = rayon::join(
             || DistanceField::build(mesh).ok_or(NothingToSee),
             || Stage::new(mesh).map(|stage| stage.sorted_front_to_back(&camera)),

@@ -8,7 +8,7 @@ use super::curve::Table;
 use super::drawing::FieldDrawing;
 use super::flank_lines::{FlankLine, SideView};
 use super::morph::{Morph, Stance};
-use super::outline::{DistanceGrid, Outline};
+use super::outline::DistanceGrid;
 use super::sheet::{DrawnIn, Ridge, Sheet, SolidRole};
 
 /// The primary sheets at one point, for regions that name the sheet they lie on. All but `at` negative inside.
@@ -187,13 +187,7 @@ impl BodyField {
         let size = sheet.size;
         let body = &sheet.body;
         let house = &sheet.greenhouse;
-        let [from, to] = body.span.unwrap_or([0.0, size.length]);
-        let drawn = Outline::drawn(&body.profile, 0.015);
-        let (low, high) = drawn.bounds();
-        let profile = drawn.fitted(Vec2::new(from, low.y), Vec2::new(to, high.y));
-        let drawn = Outline::drawn(&house.profile, 0.015);
-        let (low, high) = drawn.bounds();
-        let roof = drawn.fitted(low, Vec2::new(high.x, house.top.unwrap_or(size.height)));
+        let (profile, roof) = sheet.side_outlines();
         let k_body = Table::drawn(&house.k_body);
         let middle = roof.points().iter().max_by(|a, b| a.y.total_cmp(&b.y)).map_or(0.0, |p| p.x);
         let belt = Table::drawn(&body.belt);

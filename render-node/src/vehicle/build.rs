@@ -7,6 +7,7 @@ use glam::Vec3;
 use super::body_field::{Arch, BodyField};
 use super::depth;
 use super::dress;
+use super::facts::Facts;
 use super::library::Library;
 use super::machine;
 use super::mesh::{Material, Surface, VehicleMesh};
@@ -50,6 +51,23 @@ pub fn build_and_judge(library: &Library, vehicle: &Vehicle) -> Result<(VehicleM
     built(library, vehicle, true)
 }
 
+/// What was measured of the vehicle's generation and where its axles are; none if its sheet has no facts.
+pub fn measured(library: &Library, vehicle: &Vehicle) -> Result<Option<(Facts, Stance)>, SheetError> {
+    let Some(sheet) = library.dressed(vehicle)? else { return Ok(None) };
+    let (dimensions, wheelbase) = real_size(&sheet, vehicle);
+    let (_, real) = stances(&sheet, dimensions, wheelbase);
+    Ok(sheet.facts.map(|facts| (facts, real)))
+}
+
+/// Length, width and height, and the wheelbase; metres.
+fn real_size(sheet: &Sheet, vehicle: &Vehicle) -> ([f32; 3], f32) {
+    let (d, size) = (vehicle.dimensions, sheet.size);
+    // A catalog that is wrong by a factor must not take memory by its cube.
+    let held = |mm: u32, drawn: f32| (mm as f32 * 0.001).clamp(drawn * 0.55, drawn * 1.7);
+    let dimensions = [held(d.length_mm, size.length), held(d.width_mm, size.width), held(d.height_mm, size.height)];
+    (dimensions, d.wheelbase_mm as f32 * 0.001)
+}
+
 fn built(
     library: &Library,
     vehicle: &Vehicle,
@@ -65,11 +83,8 @@ fn built(
         .dressed(vehicle)?
         .ok_or(VehicleError::NoTemplate { vehicle_type: vehicle.vehicle_type, body: vehicle.body })?;
     panels::settle(&mut sheet, vehicle);
-    let (d, size) = (vehicle.dimensions, sheet.size);
-    // A catalog that is wrong by a factor must not take memory by its cube.
-    let held = |mm: u32, drawn: f32| (mm as f32 * 0.001).clamp(drawn * 0.55, drawn * 1.7);
-    let dimensions = [held(d.length_mm, size.length), held(d.width_mm, size.width), held(d.height_mm, size.height)];
-    Ok(built_sheet(&sheet, dimensions, d.wheelbase_mm as f32 * 0.001, judges_edges))
+    let (dimensions, wheelbase) = real_size(&sheet, vehicle);
+    Ok(built_sheet(&sheet, dimensions, wheelbase, judges_edges))
 }
 
 /// Where the drawing's and the vehicle's axles are. Overhangs keep the drawing's ratio; tyres grow with the vehicle,
@@ -87,7 +102,9 @@ fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> 
     // Wrong data must not turn the body inside out.
     let wheelbase = wheelbase.clamp(length * 0.4, length * 0.8);
     let overhangs = length - wheelbase;
-    let front = overhangs * size.front_overhang / (size.length - size.wheelbase);
+    let measured = sheet.facts.as_ref();
+    let drawn_share = size.front_overhang / (size.length - size.wheelbase);
+    let front = overhangs * measured.and_then(Facts::front_share).unwrap_or(drawn_share);
     let growth = ((length / size.length) * (height / size.height)).sqrt().clamp(0.7, 1.4).powf(0.8);
     let real = Stance {
         length,
@@ -95,7 +112,7 @@ fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> 
         height,
         front_axle_x: front,
         rear_axle_x: front + wheelbase,
-        hub_z: drawn.hub_z * growth,
+        hub_z: measured.and_then(|facts| facts.tyre).map_or(drawn.hub_z * growth, |tyre| 0.5 * tyre * wheelbase),
     };
     (drawn, real)
 }
@@ -117,6 +134,9 @@ fn built_sheet(
         |x: f32| Arch { x, z: real.hub_z, radius: real.hub_z + sheet.wheels.arch_gap, power: sheet.wheels.arch_power };
     let arches = [arch(real.front_axle_x), arch(real.rear_axle_x)];
     let mut field = BodyField::new(sheet, drawn, real, arches);
+    if let Some(bend) = sheet.facts.as_ref().and_then(|facts| facts.bend(sheet, &field, real)) {
+        field.morph.bend(bend);
+    }
     let margin = 0.06;
     let low = Vec3::new(-margin, 0.0, 0.02);
     let high = Vec3::new(real.length + margin, real.width * 0.5 + 0.12, real.height + margin);
@@ -347,6 +367,28 @@ mod tests {
             assert!(tinted[1] > 0.3 && clear[1] < 0.01 * tinted[1], "{name}: {} clear behind the line", clear[1]);
             assert!(mesh.surfaces.contains_key(&Material::PaneBorder), "{name}: a border");
         }
+    }
+
+    /// Greatest x of the side windows' panes.
+    fn windows_end(mesh: &VehicleMesh) -> f32 {
+        let panes = [Material::ClearGlass, Material::Glass].map(|material| &mesh.surfaces[&material]);
+        let points = panes.iter().flat_map(|surface| surface.positions.iter().zip(&surface.normals));
+        points.filter(|(_, n)| n[1] > 0.6).map(|(p, _)| p[0]).fold(0.0, f32::max)
+    }
+
+    #[test]
+    fn measured_places_bend_the_drawing_and_leave_length_and_height() {
+        let mut sheet = read("hatchback");
+        let size = sheet.size;
+        let built = |sheet: &Sheet| build_sheet(sheet, [size.length, size.width, size.height], size.wheelbase);
+        let before = windows_end(&built(&sheet));
+        let moved = before - 0.12;
+        let [x, z] = [(moved - size.front_overhang) / size.wheelbase, 1.15 / size.wheelbase];
+        sheet.facts = Some(Facts { glass_rear: Some([x, z]), ..Facts::default() });
+        let mesh = built(&sheet);
+        let after = windows_end(&mesh);
+        assert!((after - moved).abs() < 0.025, "{before} became {after}, measured {moved}");
+        check("a measured hatchback", &sheet, [size.length, size.width, size.height], size.wheelbase);
     }
 
     #[test]

@@ -1,22 +1,25 @@
 //! From a vehicle of the catalog to its triangle mesh: sheets of numbers, fields of primary sheets, meshing, parts.
 
+pub(crate) mod bend;
 pub(crate) mod blend;
 pub(crate) mod body_field;
 pub(crate) mod build;
 pub mod catalog_line;
+pub mod close_up;
 pub(crate) mod curve;
 pub(crate) mod depth;
 pub(crate) mod drawing;
 pub(crate) mod dress;
 pub mod exported;
 pub(crate) mod face;
+pub mod facts;
 pub(crate) mod flank_lines;
 pub(crate) mod lamp_years;
 mod library;
 pub(crate) mod machine;
 pub(crate) mod marque;
 mod mesh;
-pub(crate) mod morph;
+pub mod morph;
 pub(crate) mod motorcycle;
 pub(crate) mod open_top;
 pub(crate) mod outline;
@@ -30,7 +33,7 @@ pub(crate) mod surface_net;
 pub mod typical;
 mod variation;
 
-pub use build::{VehicleError, build, build_and_judge};
+pub use build::{VehicleError, build, build_and_judge, measured};
 pub use library::{Library, LibraryError};
 pub use mesh::{Material, Surface, VehicleMesh};
 pub use regions::EdgeStray;

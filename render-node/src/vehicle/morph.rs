@@ -1,7 +1,9 @@
 //! The warp that takes a sheet, drawn at its own dimensions, to a vehicle's real ones: monotone cubic in x through nose,
 //! axles and tail, monotone cubic in z through ground, hub and roof, linear in y. Pure arithmetic on coordinates.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
+
+use super::bend::Bend;
 
 /// A monotone cubic (PCHIP, Fritsch and Carlson 1980) through a few knots; straight beyond them.
 #[derive(Debug, Clone)]
@@ -72,7 +74,12 @@ pub struct Morph {
     real_x: MonotoneCurve,
     real_z: MonotoneCurve,
     y_scale: f32,
+    /// From measured places to those drawn, in real space.
+    bend: Option<Bend>,
 }
+
+/// How often the way back through a bend is made better; each time it is some ten times as near.
+const BEND_STEPS: usize = 6;
 
 impl Morph {
     pub fn new(sheet: Stance, real: Stance) -> Self {
@@ -93,7 +100,13 @@ impl Morph {
             real_x: x(sheet, real),
             real_z: z(sheet, real),
             y_scale: sheet.width / real.width,
+            bend: None,
         }
+    }
+
+    /// Bends the side view besides.
+    pub fn bend(&mut self, bend: Bend) {
+        self.bend = Some(bend);
     }
 
     /// Multiplies real widths by `factor`: how the measured width of a first mesh is brought to the wanted one.
@@ -102,12 +115,19 @@ impl Morph {
     }
 
     pub fn to_sheet(&self, p: Vec3) -> Vec3 {
-        Vec3::new(self.sheet_x.at(p.x), p.y * self.y_scale, self.sheet_z.at(p.z))
+        let side = Vec2::new(p.x, p.z);
+        let side = self.bend.as_ref().map_or(side, |bend| side + bend.offset(side));
+        Vec3::new(self.sheet_x.at(side.x), p.y * self.y_scale, self.sheet_z.at(side.y))
     }
 
     /// Exact at the knots, within millimetres between them: for places of small parts, never for fields.
     pub fn to_real(&self, p: Vec3) -> Vec3 {
-        Vec3::new(self.real_x.at(p.x), p.y / self.y_scale, self.real_z.at(p.z))
+        let straight = Vec2::new(self.real_x.at(p.x), self.real_z.at(p.z));
+        let side = self
+            .bend
+            .as_ref()
+            .map_or(straight, |bend| (0..BEND_STEPS).fold(straight, |side, _| straight - bend.offset(side)));
+        Vec3::new(side.x, p.y / self.y_scale, side.y)
     }
 }
 

@@ -753,7 +753,8 @@ fn backlight<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     }))
 }
 
-fn side_glass<'a>(glass: &Glass) -> Option<Scalar<'a>> {
+/// Negative on the panes of the flanks.
+pub(super) fn side_glass<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     let side = glass.side.clone()?;
     let outline = side.outline.as_ref().map(|curve| Outline::drawn(curve, 0.006));
     Some(Box::new(move |_, s| {

@@ -10,11 +10,14 @@
 //! things (`[[region]]`, `[[relief]]`, ...), which merge by `name`; `{ name = "...", remove = true }` takes one away, and
 //! `exhaust = false` a table or list.
 
+use glam::Vec2;
 use serde::Deserialize;
 
 use super::curve::ControlPoint;
+use super::facts::Facts;
 use super::library::Tables;
 use super::mesh::Material;
+use super::outline::Outline;
 use super::panels::Panels;
 use super::parts::bars::BumperBar;
 use super::parts::cabin::Rear;
@@ -61,6 +64,9 @@ pub struct Sheet {
     /// What every body of its time has by rule, where this sheet wants it otherwise.
     #[serde(default)]
     pub panels: Panels,
+    /// What was measured of the real vehicle: the drawing is bent to it.
+    #[serde(default)]
+    pub facts: Option<Facts>,
 }
 
 fn own() -> String {
@@ -722,6 +728,19 @@ impl Sheet {
         Ok(sheet)
     }
 
+    /// The side profiles of body and greenhouse (x, z), as long and high as the sheet says.
+    pub(super) fn side_outlines(&self) -> (Outline, Outline) {
+        const STEP_M: f32 = 0.015;
+        let [from, to] = self.body.span.unwrap_or([0.0, self.size.length]);
+        let drawn = Outline::drawn(&self.body.profile, STEP_M);
+        let (low, high) = drawn.bounds();
+        let body = drawn.fitted(Vec2::new(from, low.y), Vec2::new(to, high.y));
+        let drawn = Outline::drawn(&self.greenhouse.profile, STEP_M);
+        let (low, high) = drawn.bounds();
+        let roof = drawn.fitted(low, Vec2::new(high.x, self.greenhouse.top.unwrap_or(self.size.height)));
+        (body, roof)
+    }
+
     fn check(&self) -> Result<(), String> {
         let closed = |field: String, curve: &Curve| {
             if curve.len() < 3 { Err(format!("{field}: a closed curve needs at least three points")) } else { Ok(()) }
@@ -807,6 +826,8 @@ pub(super) fn merged_table(name: &str, tables: &Tables, depth: usize) -> Result<
     let Some(base) = own.remove("base") else { return Ok(own) };
     let base = base.as_str().ok_or_else(|| fail("base: must be the name of a sheet".to_owned()))?;
     let mut table = merged_table(base, tables, depth + 1)?;
+    // Measured of another vehicle.
+    table.remove("facts");
     merge_tables(&mut table, own);
     Ok(table)
 }

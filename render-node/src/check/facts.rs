@@ -1,0 +1,145 @@
+//! Whether a finished body agrees with what was measured of the real vehicle (`[facts]` of its sheet), seen straight from the side.
+
+use crate::vehicle::facts::Facts;
+use crate::vehicle::morph::Stance;
+use crate::vehicle::{Material, VehicleMesh};
+use glam::Vec2;
+
+use super::{Finding, finding};
+
+/// A place may lie this far from the measured one, or this share of the wheelbase, whichever is more.
+const TOLERANCE_M: f32 = 0.025;
+const TOLERANCE_SHARE: f32 = 0.015;
+/// Steps along x in which outlines are taken.
+const STEP_M: f32 = 0.01;
+/// The outline in the middle of the vehicle is taken this near to the centre plane, beside a fin.
+const MIDDLE_M: [f32; 2] = [0.08, 0.45];
+/// Side windows lie beyond this share of half the width.
+const SIDE_SHARE: f32 = 0.45;
+
+/// Everything in which the mesh differs from the facts by more than the tolerance.
+pub fn differences(mesh: &VehicleMesh, facts: &Facts, real: Stance) -> Vec<Finding> {
+    let wheelbase = real.rear_axle_x - real.front_axle_x;
+    let tolerance = TOLERANCE_M.max(TOLERANCE_SHARE * wheelbase).max(facts.within * wheelbase);
+    let outline = Silhouette::of(mesh);
+    let windows = SideWindows::of(mesh, real.width);
+    let mut findings = Vec::new();
+    let mut judge = |name: &str, miss: Option<f32>| {
+        if miss.is_none_or(|miss| miss > tolerance) {
+            let miss = miss.map_or("is not there".to_owned(), |miss| format!("{:.0} mm off", miss * 1000.0));
+            findings.push(finding("facts", format!("{name} {miss}, may be {:.0} mm", tolerance * 1000.0)));
+        }
+    };
+    let place = |at: [f32; 2]| facts.real(at, real);
+    let on_outline = [
+        ("bonnet edge", facts.bonnet_edge),
+        ("cowl", facts.cowl),
+        ("header", facts.header),
+        ("roof end", facts.roof_end),
+        ("deck", facts.deck),
+        ("deck edge", facts.deck_edge),
+    ];
+    let named = on_outline.into_iter().filter_map(|(name, at)| Some((name, at?)));
+    let lines = facts.bonnet.iter().map(|at| ("bonnet", *at)).chain(facts.roofline.iter().map(|at| ("roofline", *at)));
+    for (name, at) in named.chain(lines) {
+        judge(name, outline.miss(place(at)));
+    }
+    if let Some(at) = facts.header {
+        judge("windscreen's upper edge", outline.screen_top.map(|top| top.distance(place(at))));
+    }
+    if let Some(at) = facts.glass_front {
+        judge("front of the side windows", windows.ends.map(|ends| (ends[0] - place(at).x).abs()));
+    }
+    if let Some(at) = facts.glass_rear {
+        judge("rear of the side windows", windows.ends.map(|ends| (ends[1] - place(at).x).abs()));
+    }
+    for at in &facts.belt {
+        let at = place(*at);
+        judge("belt", windows.lower_edge(at.x).map(|z| (z - at.y).abs()));
+    }
+    if let Some(tyre) = facts.tyre {
+        judge("tyre", Some((2.0 * real.hub_z - tyre * wheelbase).abs()));
+    }
+    findings
+}
+
+/// The upper outline in the middle of the vehicle.
+struct Silhouette {
+    /// (x, z) from front to rear.
+    points: Vec<Vec2>,
+    /// Upper edge of the windscreen's glass.
+    screen_top: Option<Vec2>,
+}
+
+impl Silhouette {
+    fn of(mesh: &VehicleMesh) -> Self {
+        let skin = |material: &Material| {
+            matches!(
+                material,
+                Material::Paint
+                    | Material::Glass
+                    | Material::ClearGlass
+                    | Material::PaneBorder
+                    | Material::GlossBlack
+                    | Material::GlossWhite
+                    | Material::Fabric
+            )
+        };
+        let surfaces = mesh.surfaces.iter().filter(|(material, _)| skin(material));
+        let middle = |p: &&[f32; 3]| (MIDDLE_M[0]..MIDDLE_M[1]).contains(&p[1].abs());
+        let all = surfaces.flat_map(|(_, surface)| &surface.positions).filter(middle);
+        let mut highest: std::collections::BTreeMap<i32, Vec2> = std::collections::BTreeMap::new();
+        for p in all {
+            let at = Vec2::new(p[0], p[2]);
+            let bin = highest.entry((p[0] / STEP_M) as i32).or_insert(at);
+            if at.y > bin.y {
+                *bin = at;
+            }
+        }
+        let glass = mesh.surfaces.get(&Material::ClearGlass);
+        let clear =
+            glass.into_iter().flat_map(|surface| &surface.positions).filter(middle).map(|p| Vec2::new(p[0], p[2]));
+        let screen_top = clear.max_by(|a, b| a.y.total_cmp(&b.y));
+        Self { points: highest.into_values().collect(), screen_top }
+    }
+
+    fn miss(&self, at: Vec2) -> Option<f32> {
+        let between = |pair: &[Vec2]| {
+            let along = pair[1] - pair[0];
+            let share = ((at - pair[0]).dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
+            at.distance(pair[0] + along * share)
+        };
+        self.points.windows(2).map(between).reduce(f32::min)
+    }
+}
+
+/// The panes of one side.
+struct SideWindows {
+    points: Vec<Vec2>,
+    /// Least and greatest x.
+    ends: Option<[f32; 2]>,
+}
+
+impl SideWindows {
+    fn of(mesh: &VehicleMesh, width: f32) -> Self {
+        let panes =
+            [Material::ClearGlass, Material::Glass].into_iter().filter_map(|material| mesh.surfaces.get(&material));
+        let on_side = |(p, n): &(&[f32; 3], &[f32; 3])| p[1] > SIDE_SHARE * width * 0.5 && n[1] > 0.6;
+        let points: Vec<Vec2> = panes
+            .flat_map(|surface| surface.positions.iter().zip(&surface.normals))
+            .filter(on_side)
+            .map(|(p, _)| Vec2::new(p[0], p[2]))
+            .collect();
+        let ends = points.iter().fold(None, |ends: Option<[f32; 2]>, p| {
+            let [low, high] = ends.unwrap_or([p.x, p.x]);
+            Some([low.min(p.x), high.max(p.x)])
+        });
+        Self { points, ends }
+    }
+
+    /// z of the lower edge at `x`, taken over a hand's breadth.
+    fn lower_edge(&self, x: f32) -> Option<f32> {
+        const REACH_M: f32 = 0.05;
+        self.points.iter().filter(|p| (p.x - x).abs() < REACH_M).map(|p| p.y).reduce(f32::min)
+    }
+}

@@ -1,0 +1,96 @@
+//! `compare-picture`: the outlines of our vehicle over a picture of the real one, for people who draw sheets.
+
+use anyhow::{Context, bail};
+use clap::Args;
+use cyclorama_core::{View, output};
+use cyclorama_node::check::outlines::Outlines;
+use cyclorama_node::config::LocalConfig;
+use cyclorama_node::studio::rig::Rig;
+use cyclorama_node::vehicle::{self, Library};
+use glam::Vec2;
+use image::{Rgb, RgbImage};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::parse;
+use crate::vehicle_commands::read_vehicles;
+
+#[derive(Args)]
+pub struct ComparePictureArguments {
+    /// PNG, JPEG or WebP, outside the project.
+    picture: PathBuf,
+    /// A line as `cyclorama catalog list` prints it; standard input if absent.
+    #[arg(long)]
+    vehicle: Option<PathBuf>,
+    /// Side or a three-quarter view: both wheels of one side are seen.
+    #[arg(long, default_value = "side", value_parser = parse::<View>)]
+    view: View,
+    /// Middles of the front and the rear wheel in the picture, pixels: x,y,x,y. For a vehicle whose nose is on the right the picture is
+    /// mirrored first.
+    #[arg(long, value_delimiter = ',', required = true)]
+    hubs: Vec<f32>,
+    #[arg(long)]
+    out: PathBuf,
+}
+
+/// Our edges are green, the measured places (side view only) magenta crosses.
+const EDGE: Rgb<u8> = Rgb([0, 230, 60]);
+const FACT: Rgb<u8> = Rgb([255, 0, 220]);
+/// The result is enlarged to at least this width.
+const WIDTH_PX: u32 = 1600;
+
+pub fn compare_picture(config: &LocalConfig, arguments: &ComparePictureArguments) -> anyhow::Result<ExitCode> {
+    let vehicles = read_vehicles(arguments.vehicle.as_deref())?;
+    let [vehicle] = vehicles.as_slice() else {
+        bail!("one vehicle is compared at a time, {} are given", vehicles.len())
+    };
+    let opened = image::open(&arguments.picture).with_context(|| arguments.picture.display().to_string())?.to_rgb8();
+    let [front_x, front_y, rear_x, rear_y] = arguments.hubs[..] else { bail!("--hubs takes four numbers") };
+    let is_mirrored = rear_x < front_x;
+    let width = opened.width() as f32;
+    let upright = |x: f32, y: f32| Vec2::new(if is_mirrored { width - x } else { x }, y);
+    let (front, rear) = (upright(front_x, front_y), upright(rear_x, rear_y));
+    let opened = if is_mirrored { image::imageops::flip_horizontal(&opened) } else { opened };
+    let zoom = (WIDTH_PX as f32 / width).max(1.0);
+    let size = [opened.width(), opened.height()].map(|side| (side as f32 * zoom) as u32);
+    let mut shown = image::imageops::resize(&opened, size[0], size[1], image::imageops::FilterType::CatmullRom);
+    let (front, rear) = (front * zoom, rear * zoom);
+
+    let library = Library::open(config.sheets.as_deref())?;
+    let mesh = vehicle::build(&library, vehicle)?;
+    let outlines = Outlines::seen(&mesh, arguments.view, Rig::built_in()?.reference_diagonal_m)?;
+    let Some([our_front, our_rear]) = outlines.hubs else { bail!("no wheels are seen from this side") };
+    // A turn and a scale bring our hubs to the picture's.
+    let turn =
+        (rear - front).rotate(Vec2::new(1.0, -1.0) * (our_rear - our_front)) / (our_rear - our_front).length_squared();
+    for at in &outlines.edges {
+        dot(&mut shown, front + turn.rotate(*at - our_front), 0, EDGE);
+    }
+    if arguments.view == View::Side
+        && let Some((facts, real)) = vehicle::measured(&library, vehicle)?
+    {
+        let along = rear - front;
+        let up = Vec2::new(along.y, -along.x);
+        let wheelbase = real.rear_axle_x - real.front_axle_x;
+        for [x, z] in facts.places() {
+            let at = front + along * x + up * (z - real.hub_z / wheelbase);
+            for step in -6..=6 {
+                dot(&mut shown, at + Vec2::splat(step as f32), 0, FACT);
+                dot(&mut shown, at + Vec2::new(step as f32, -step as f32), 0, FACT);
+            }
+        }
+    }
+    shown.save(&arguments.out).with_context(|| arguments.out.display().to_string())?;
+    output::line(format_args!("{}", arguments.out.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A square of `2 reach + 1` pixels; what lies outside the picture is left out.
+fn dot(picture: &mut RgbImage, at: Vec2, reach: i32, colour: Rgb<u8>) {
+    for (dx, dy) in (-reach..=reach).flat_map(|dy| (-reach..=reach).map(move |dx| (dx, dy))) {
+        let (x, y) = (at.x as i32 + dx, at.y as i32 + dy);
+        if x >= 0 && y >= 0 && (x as u32) < picture.width() && (y as u32) < picture.height() {
+            picture.put_pixel(x as u32, y as u32, colour);
+        }
+    }
+}

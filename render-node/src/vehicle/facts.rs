@@ -1,0 +1,328 @@
+//! What was measured of a real vehicle seen from the side, and how a sheet is bent until its drawing agrees with it.
+//!
+//! Lengths are shares of the wheelbase: x from the front hub to the rear, z up from the ground. So a picture needs no scale but its two
+//! hubs. Facts hold for the generation they were measured of: a sheet does not take them over from its base.
+
+use glam::{Vec2, Vec3};
+use rayon::prelude::*;
+use serde::Deserialize;
+
+use super::bend::{Bend, Wanted};
+use super::body_field::BodyField;
+use super::curve::Table;
+use super::morph::Stance;
+use super::outline::Outline;
+use super::regions::side_glass;
+use super::sheet::Sheet;
+
+/// Everything but `from` may be left out.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Facts {
+    /// What was measured: kind of picture, width of the vehicle in it in pixels, model year.
+    pub from: String,
+    /// By how much a number may be wrong, as a share of the wheelbase.
+    #[serde(default = "sure")]
+    pub within: f32,
+    #[serde(default)]
+    pub front_overhang: Option<f32>,
+    #[serde(default)]
+    pub rear_overhang: Option<f32>,
+    /// Height of the roof's highest point, without rails.
+    #[serde(default)]
+    pub roof: Option<f32>,
+    /// Outer diameter of the tyres.
+    #[serde(default)]
+    pub tyre: Option<f32>,
+    /// Where the outline turns from the nose to the bonnet: its tangent rises by 45 degrees.
+    #[serde(default)]
+    pub bonnet_edge: Option<[f32; 2]>,
+    /// Points of the bonnet's outline between its edge and the windscreen.
+    #[serde(default)]
+    pub bonnet: Vec<[f32; 2]>,
+    /// Foot of the windscreen: the kink of the outline.
+    #[serde(default)]
+    pub cowl: Option<[f32; 2]>,
+    /// Upper edge of the windscreen's glass on the outline.
+    #[serde(default)]
+    pub header: Option<[f32; 2]>,
+    /// Points of the roof's outline between the windscreen and the rear window.
+    #[serde(default)]
+    pub roofline: Vec<[f32; 2]>,
+    /// Upper edge of the rear window's glass on the outline.
+    #[serde(default)]
+    pub roof_end: Option<[f32; 2]>,
+    /// Foot of the rear window: the kink to the boot lid. Saloons and coupes only.
+    #[serde(default)]
+    pub deck: Option<[f32; 2]>,
+    /// Where the outline turns from the boot lid to the tail: its tangent falls by 45 degrees. Saloons and coupes only.
+    #[serde(default)]
+    pub deck_edge: Option<[f32; 2]>,
+    /// Foremost and rearmost point of the side windows' glass, all panes together.
+    #[serde(default)]
+    pub glass_front: Option<[f32; 2]>,
+    #[serde(default)]
+    pub glass_rear: Option<[f32; 2]>,
+    /// Points of the side windows' lower edge.
+    #[serde(default)]
+    pub belt: Vec<[f32; 2]>,
+    /// x of the middle of the B-pillar at the belt.
+    #[serde(default)]
+    pub b_pillar: Option<f32>,
+}
+
+fn sure() -> f32 {
+    0.01
+}
+
+/// Places of a drawing that facts name, (x, z) in the sheet's own metres.
+#[derive(Debug)]
+struct Places {
+    body: Outline,
+    roof: Outline,
+    belt: Table,
+}
+
+/// The least z displacement rows: the ground does not move.
+const GROUND_POINTS: usize = 12;
+/// A measured height of the roof that differs by more from the catalog's is not believed to be the same vehicle's.
+const HEIGHT_TRUST: f32 = 0.06;
+/// A place that is farther from the measured one is drawn as something else, and would fold its surroundings.
+const FARTHEST_M: f32 = 0.3;
+/// Lower ends of overhangs, where the catalog's length is shared out.
+const LEAST_OVERHANG: f32 = 0.1;
+
+impl Facts {
+    /// Share of the overhangs that is in front, if both were measured.
+    pub fn front_share(&self) -> Option<f32> {
+        let (front, rear) = (self.front_overhang?.max(LEAST_OVERHANG), self.rear_overhang?.max(LEAST_OVERHANG));
+        Some(front / (front + rear))
+    }
+
+    /// Everything that was measured as a place.
+    pub fn places(&self) -> Vec<[f32; 2]> {
+        let named = [
+            self.bonnet_edge,
+            self.cowl,
+            self.header,
+            self.roof_end,
+            self.deck,
+            self.deck_edge,
+            self.glass_front,
+            self.glass_rear,
+        ];
+        let lines = self.bonnet.iter().chain(&self.roofline).chain(&self.belt);
+        named.into_iter().flatten().chain(lines.copied()).collect()
+    }
+
+    /// A measured place in the vehicle's metres. Overhangs and height are brought to the catalog's.
+    pub fn real(&self, [x, z]: [f32; 2], real: Stance) -> Vec2 {
+        let wheelbase = real.rear_axle_x - real.front_axle_x;
+        let stretched = |beyond: f32, measured: Option<f32>, room: f32| match measured {
+            Some(overhang) if overhang > LEAST_OVERHANG => beyond / overhang * room,
+            _ => beyond * wheelbase,
+        };
+        let at_x = if x < 0.0 {
+            real.front_axle_x - stretched(-x, self.front_overhang, real.front_axle_x)
+        } else if x > 1.0 {
+            real.rear_axle_x + stretched(x - 1.0, self.rear_overhang, real.length - real.rear_axle_x)
+        } else {
+            real.front_axle_x + x * wheelbase
+        };
+        Vec2::new(at_x, z * wheelbase * self.height_scale(real))
+    }
+
+    fn height_scale(&self, real: Stance) -> f32 {
+        let wheelbase = real.rear_axle_x - real.front_axle_x;
+        let scale = self.roof.map_or(1.0, |roof| real.height / (roof * wheelbase));
+        if (scale - 1.0).abs() < HEIGHT_TRUST { scale } else { 1.0 }
+    }
+
+    /// The bend that brings the sheet's places to the measured ones; none if nothing was measured that bends. `straight` is the body
+    /// without it.
+    pub fn bend(&self, sheet: &Sheet, straight: &BodyField, real: Stance) -> Option<Bend> {
+        let places = Places::of(sheet);
+        let to_real = |p: Vec2| {
+            let p = straight.morph.to_real(Vec3::new(p.x, 0.0, p.y));
+            Vec2::new(p.x, p.z)
+        };
+        let mut pairs: Vec<(Vec2, Vec2)> = Vec::new();
+        let mut pair = |measured: Option<[f32; 2]>, place: Option<Vec2>| {
+            if let (Some(measured), Some(place)) = (measured, place) {
+                pairs.push((self.real(measured, real), to_real(place)));
+            }
+        };
+        let edges = places.edges(sheet);
+        pair(self.bonnet_edge, edges.bonnet);
+        pair(self.cowl, edges.cowl);
+        pair(self.header, edges.header);
+        pair(self.roof_end, edges.roof_end);
+        pair(self.deck, edges.deck);
+        pair(self.deck_edge, edges.deck_edge);
+        if let Some([front, rear]) = window_ends(sheet, straight) {
+            pairs.extend(self.glass_front.map(|measured| (self.real(measured, real), front)));
+            pairs.extend(self.glass_rear.map(|measured| (self.real(measured, real), rear)));
+        }
+        let mut heights: Vec<(Vec2, f32)> = Vec::new();
+        // Points of a line between two places stand at the same share of it.
+        let mut along =
+            |line: &[[f32; 2]], ends: [(Option<[f32; 2]>, Option<Vec2>); 2], z_at: &dyn Fn(f32) -> Option<f32>| {
+                let [(Some(from), Some(from_drawn)), (Some(to), Some(to_drawn))] = ends else { return };
+                for point in line {
+                    let share = (point[0] - from[0]) / (to[0] - from[0]);
+                    let x = from_drawn.x + share * (to_drawn.x - from_drawn.x);
+                    if let Some(z) = z_at(x) {
+                        let at = self.real(*point, real);
+                        heights.push((at, to_real(Vec2::new(x, z)).y - at.y));
+                    }
+                }
+            };
+        along(&self.bonnet, [(self.bonnet_edge, edges.bonnet), (self.cowl, edges.cowl)], &|x| top_of(&places.body, x));
+        along(&self.roofline, [(self.header, edges.header), (self.roof_end, edges.roof_end)], &|x| {
+            top_of(&places.roof, x)
+        });
+        if let Some(side) = &sheet.glass.side {
+            for point in &self.belt {
+                let at = self.real(*point, real);
+                let x = straight.morph.to_sheet(Vec3::new(at.x, 0.0, at.y)).x;
+                heights.push((at, to_real(Vec2::new(x, places.belt.at(x) + side.sill)).y - at.y));
+            }
+        }
+        let mut lengths: Vec<(Vec2, f32)> = Vec::new();
+        if let (Some(x), Some(pillar)) = (self.b_pillar, sheet.glass.pillar.iter().find(|pillar| pillar.name == "B")) {
+            let [x_drawn, z_drawn] = pillar.line[0];
+            let drawn_at = to_real(Vec2::new(x_drawn, z_drawn));
+            let at = Vec2::new(self.real([x, 0.0], real).x, drawn_at.y);
+            lengths.push((at, drawn_at.x - at.x));
+        }
+        pairs.retain(|(at, drawn)| at.distance(*drawn) < FARTHEST_M);
+        if pairs.is_empty() && heights.is_empty() && lengths.is_empty() {
+            return None;
+        }
+        let wanted = |(at, offset_m): (Vec2, f32)| Wanted { at, offset_m, weight: 1.0 };
+        let on_ground =
+            (0..=GROUND_POINTS).map(|i| (Vec2::new(real.length * i as f32 / GROUND_POINTS as f32, 0.0), 0.0));
+        // Nose, tail and roof stay as far out as length and height say, the hubs where the wheelbase does.
+        let at_end = |reach: fn(&Vec2) -> f32, outline: &Outline| {
+            outline.points().iter().copied().max_by(|a, b| reach(a).total_cmp(&reach(b))).map(to_real)
+        };
+        let [nose, tail] = [at_end(|p| -p.x, &places.body), at_end(|p| p.x, &places.body)];
+        let hubs = [real.front_axle_x, real.rear_axle_x].map(|x| Vec2::new(x, real.hub_z));
+        let fixed: Vec<(Vec2, f32)> = hubs.into_iter().chain(nose).chain(tail).map(|at| (at, 0.0)).collect();
+        let peak = at_end(|p| p.y, &places.roof).map(|at| (at, 0.0));
+        let along_x = pairs.iter().map(|(at, drawn)| (*at, drawn.x - at.x)).chain(lengths).chain(fixed.iter().copied());
+        let along_x: Vec<Wanted> = along_x.chain(on_ground.clone()).map(wanted).collect();
+        let along_z = pairs
+            .iter()
+            .map(|(at, drawn)| (*at, drawn.y - at.y))
+            .chain(heights)
+            .chain(on_ground)
+            .chain(fixed)
+            .chain(peak);
+        let along_z: Vec<Wanted> = along_z.map(wanted).collect();
+        let margin = Vec2::new(0.2, 0.2);
+        Some(Bend::fitted(-margin, Vec2::new(real.length, real.height) + margin, &along_x, &along_z))
+    }
+}
+
+/// Places along the outline of a side view.
+#[derive(Debug, Default)]
+struct Edges {
+    bonnet: Option<Vec2>,
+    cowl: Option<Vec2>,
+    header: Option<Vec2>,
+    roof_end: Option<Vec2>,
+    deck: Option<Vec2>,
+    deck_edge: Option<Vec2>,
+}
+
+impl Places {
+    fn of(sheet: &Sheet) -> Self {
+        let (body, roof) = sheet.side_outlines();
+        Self { body, roof, belt: Table::drawn(&sheet.body.belt) }
+    }
+
+    fn edges(&self, sheet: &Sheet) -> Edges {
+        let body = self.body.points();
+        let corner = |slope: f32, is_wanted: &dyn Fn(&Vec2) -> bool| {
+            let reach = |p: &Vec2| p.y + slope * p.x;
+            body.iter().copied().filter(is_wanted).max_by(|a, b| reach(a).total_cmp(&reach(b)))
+        };
+        let (low, high) = self.roof.bounds();
+        let middle = 0.5 * (low.x + high.x);
+        let meets = |mut places: Box<dyn Iterator<Item = f32>>| {
+            places.find_map(|x| {
+                let (roof, body) = (top_of(&self.roof, x)?, top_of(&self.body, x)?);
+                (roof > body).then_some(Vec2::new(x, body))
+            })
+        };
+        const STEP_M: f32 = 0.005;
+        let steps = ((middle - low.x) / STEP_M).max(1.0) as usize;
+        let cowl = meets(Box::new((0..steps).map(move |i| low.x + STEP_M * i as f32)));
+        let deck = meets(Box::new((0..steps).map(move |i| high.x - STEP_M * i as f32)));
+        let on_roof = |x: f32| top_of(&self.roof, x).map(|z| Vec2::new(x, z));
+        let roof_end = sheet.glass.backlight.as_ref().and_then(|backlight| match backlight.top_z {
+            Some(z) => {
+                let behind = self.roof.points().iter().filter(|p| p.x > middle);
+                behind.min_by(|a, b| (a.y - z).abs().total_cmp(&(b.y - z).abs())).copied()
+            }
+            None => on_roof(backlight.top),
+        });
+        let open = sheet.greenhouse.open.is_some();
+        Edges {
+            bonnet: corner(-1.0, &|p| p.x < 0.5 * middle),
+            cowl,
+            header: sheet.glass.windscreen.as_ref().and_then(|windscreen| on_roof(windscreen.header)),
+            roof_end: roof_end.filter(|_| !open),
+            deck: deck.filter(|_| !open),
+            deck_edge: corner(1.0, &|p| p.x > middle),
+        }
+    }
+}
+
+/// Foremost and rearmost point (x, z) of the side windows on the skin, real metres.
+fn window_ends(sheet: &Sheet, field: &BodyField) -> Option<[Vec2; 2]> {
+    const ROWS: usize = 18;
+    const STEP_M: f32 = 0.02;
+    let glass = side_glass(&sheet.glass)?;
+    let [low, high] = [sheet.body.sill + 0.3, sheet.size.height].map(|z| field.morph.to_real(Vec3::Z * z).z);
+    let length = field.morph.to_real(Vec3::X * sheet.size.length).x;
+    let is_glass = |x: f32, z: f32| {
+        field.skin_y(x, z).is_some_and(|y| {
+            let p = Vec3::new(x, y, z);
+            glass(p, &field.sheets(p)) < 0.0
+        })
+    };
+    let steps = (length / STEP_M) as usize;
+    let rows: Vec<[Vec2; 2]> = (0..ROWS)
+        .into_par_iter()
+        .filter_map(|row| {
+            let z = low + (high - low) * (row as f32 + 0.5) / ROWS as f32;
+            let first = (0..steps).find(|i| is_glass(STEP_M * *i as f32, z))?;
+            let last = (first..steps).rev().find(|i| is_glass(STEP_M * *i as f32, z))?;
+            let edge = |mut inside: f32, mut outside: f32| {
+                for _ in 0..5 {
+                    let middle = 0.5 * (inside + outside);
+                    if is_glass(middle, z) { inside = middle } else { outside = middle }
+                }
+                Vec2::new(inside, z)
+            };
+            let (first, last) = (STEP_M * first as f32, STEP_M * last as f32);
+            Some([edge(first, first - STEP_M), edge(last, last + STEP_M)])
+        })
+        .collect();
+    let foremost = rows.iter().map(|ends| ends[0]).min_by(|a, b| a.x.total_cmp(&b.x))?;
+    let rearmost = rows.iter().map(|ends| ends[1]).max_by(|a, b| a.x.total_cmp(&b.x))?;
+    Some([foremost, rearmost])
+}
+
+/// Highest point of a closed curve at `x`.
+fn top_of(outline: &Outline, x: f32) -> Option<f32> {
+    let points = outline.points();
+    let next = |i: usize| points[(i + 1) % points.len()];
+    let crossings = (0..points.len()).filter_map(|i| {
+        let (a, b) = (points[i], next(i));
+        ((a.x > x) != (b.x > x)).then(|| a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x))
+    });
+    crossings.reduce(f32::max)
+}
