@@ -5,6 +5,7 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle, VehicleType};
 use glam::Vec3;
 
 use super::body_field::{Arch, BodyField};
+use super::bumper;
 use super::depth;
 use super::dress;
 use super::library::Library;
@@ -65,6 +66,7 @@ fn built(
         .dressed(vehicle)?
         .ok_or(VehicleError::NoTemplate { vehicle_type: vehicle.vehicle_type, body: vehicle.body })?;
     panels::settle(&mut sheet, vehicle);
+    bumper::shape(&mut sheet, vehicle);
     let (d, size) = (vehicle.dimensions, sheet.size);
     // A catalog that is wrong by a factor must not take memory by its cube.
     let held = |mm: u32, drawn: f32| (mm as f32 * 0.001).clamp(drawn * 0.55, drawn * 1.7);

@@ -3,6 +3,7 @@
 pub(crate) mod blend;
 pub(crate) mod body_field;
 pub(crate) mod build;
+mod bumper;
 pub mod catalog_line;
 pub(crate) mod curve;
 pub(crate) mod depth;
