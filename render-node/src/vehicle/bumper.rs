@@ -49,6 +49,21 @@ struct Layout {
     intake: Option<Curve>,
     #[serde(default)]
     pocket: Option<Pocket>,
+    #[serde(default)]
+    pod: Option<Step>,
+    /// Other fields of plastic or metal.
+    #[serde(default)]
+    trim: Vec<Trim>,
+}
+
+/// A field of another material; `height` is negative where it is set back.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trim {
+    name: String,
+    curve: Curve,
+    material: Material,
+    height: f32,
 }
 
 /// The upper edge of the beam, under the lamps and the lid.
@@ -112,12 +127,20 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
             DrawnIn::Front => sheet.fittings.front_bar.is_some(),
             _ => sheet.fittings.rear_bar.is_some(),
         };
-        let Some(layout) = layout_of(layouts, vehicle).filter(|_| !has_bar) else { continue };
+        let is_heavy = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus | BodyClass::Trailer);
+        if has_bar || is_heavy {
+            continue;
+        }
         let end = End::new(sheet, view, vehicle.year);
         let (mut regions, mut reliefs) = (Vec::new(), Vec::new());
         end.layer_trim(&mut reliefs);
-        end.add(layout, &mut regions, &mut reliefs);
+        if let Some(layout) = layout_of(layouts, vehicle) {
+            end.add(layout, &mut regions, &mut reliefs);
+        }
         let face = face_mut(sheet, view);
+        for pressed in face.relief.iter_mut().filter(|relief| relief.name == "tailgate panel") {
+            *pressed = Relief { ramp: PRESSED_BEVEL_M, form: ReliefForm::Bevel, ..pressed.clone() };
+        }
         face.region.extend(regions);
         face.relief.extend(reliefs);
     }
@@ -142,6 +165,21 @@ const SKID_HEIGHT_M: f32 = 0.010;
 const TRIM_BEVEL_M: f32 = 0.008;
 /// Drawings narrower than this are strokes, not parts.
 const STROKE_M: f32 = 0.06;
+/// Bumpers that are drawn as a field of their own stand out by so much, strips on them by less.
+const BUMPER_HEIGHT_M: f32 = 0.016;
+const BUMPER_BEVEL_M: f32 = 0.012;
+const STRIP_HEIGHT_M: f32 = 0.005;
+/// The edge of a panel that is pressed into a tailgate.
+const PRESSED_BEVEL_M: f32 = 0.014;
+/// Around a fog lamp in its field, and around an exhaust's tip.
+const FOG_ROOM_M: f32 = 0.034;
+const TIP_ROOM_M: f32 = 0.020;
+/// Between a badge and what is moved out of its way.
+const BADGE_ROOM_M: f32 = 0.014;
+
+/// Names of fields that are a whole bumper.
+const BUMPERS: [&str; 6] =
+    ["bumper", "front bumper", "rear bumper", "chrome bumper", "front bumper side", "rear bumper side"];
 
 /// What a region is to its neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,6 +216,10 @@ struct End<'a> {
     drawn: Vec<Drawn>,
     /// Lower edge of the lid.
     lid: Option<f32>,
+    /// Lowest and highest point of each badge.
+    badges: Vec<[f32; 2]>,
+    /// Middle and half sides of an exhaust's tip.
+    tip: Option<(Vec2, Vec2)>,
 }
 
 impl<'a> End<'a> {
@@ -194,7 +236,7 @@ impl<'a> End<'a> {
             let kind = match &region.kind {
                 RegionKind::Lamp(_) => Kind::Lamp,
                 RegionKind::Inset { .. } => Kind::Opening,
-                RegionKind::Skin(material) if *material != Material::Paint => Kind::Trim(*material),
+                RegionKind::Skin(material) => Kind::Trim(*material),
                 _ => return None,
             };
             let outline = outline_of(&region.at).filter(|_| region.at.view == view)?;
@@ -204,6 +246,12 @@ impl<'a> End<'a> {
         let lid = lid.filter_map(|region| outline_of(&region.at)).map(|outline| outline.bounds());
         let lid = lid.filter(|(low, high)| high.x - low.x > 0.5 * size.width && high.y - low.y > 0.2);
         let lid = lid.map(|(low, _)| low.y).reduce(f32::min);
+        let from_rear = view == DrawnIn::Rear;
+        let badges = sheet.fittings.emblem.iter().filter(|badge| badge.at_rear == from_rear);
+        let badges = badges.map(|badge| [-0.5, 0.5].map(|share| badge.z + share * badge.look.height()));
+        let tip = sheet.fittings.exhaust.as_ref().filter(|_| from_rear).map(|exhaust| {
+            (Vec2::from(exhaust.at), 0.5 * Vec2::new(exhaust.look.width, exhaust.look.height))
+        });
         Self {
             view,
             face,
@@ -213,6 +261,8 @@ impl<'a> End<'a> {
             range,
             drawn: drawn.collect(),
             lid,
+            badges: badges.collect(),
+            tip,
         }
     }
 
@@ -251,28 +301,36 @@ impl<'a> End<'a> {
         distances.fold(1.0, f32::min)
     }
 
-    /// Low trim that the sheet draws is a part of its own: black is set back, bright plates stand out.
+    /// Trim that the sheet draws low down is a part of its own: black is set back, bright plates and whole bumpers stand out.
     fn layer_trim(&self, reliefs: &mut Vec<Relief>) {
         let top = self.anchors[0] + 0.55 * self.height();
         for drawn in &self.drawn {
             let region = &self.face.region[drawn.index];
             let (low, high) = drawn.bounds();
-            let is_part = (high - low).min_element() > STROKE_M && high.x - low.x > 0.25 * self.half_width;
             let Kind::Trim(material) = drawn.kind else { continue };
-            if !is_part || 0.5 * (low.y + high.y) > top || region.within.is_some() || !region.at.mirror {
+            let is_wide = high.x - low.x > 0.25 * self.half_width;
+            let is_bar = region.over.contains(&Material::Grille);
+            if !is_wide || is_bar || 0.5 * (low.y + high.y) > top || region.within.is_some() {
                 continue;
             }
-            let height = match material {
-                Material::MattBlack | Material::GlossBlack => -TRIM_DEPTH_M,
-                Material::Satin | Material::Chrome => SKID_HEIGHT_M,
+            let is_bumper = BUMPERS.contains(&region.name.as_str());
+            let is_stroke = (high - low).min_element() < STROKE_M;
+            let (height, bevel) = match material {
+                _ if is_bumper => (BUMPER_HEIGHT_M, BUMPER_BEVEL_M),
+                Material::Paint => continue,
+                _ if is_stroke && region.name.contains("strip") => (STRIP_HEIGHT_M, STRIP_HEIGHT_M),
+                _ if is_stroke => continue,
+                Material::MattBlack | Material::GlossBlack => (-TRIM_DEPTH_M, TRIM_BEVEL_M),
+                Material::Satin | Material::Chrome => (SKID_HEIGHT_M, TRIM_BEVEL_M),
                 _ => continue,
             };
             let mut at = region.at.clone();
             at.range = Some(at.range.map_or(self.range, |range| {
                 [range[0].max(self.range[0]), range[1].min(self.range[1])]
             }));
+            // The edge of the paint goes down into a part that is set back.
             let grow = if height < 0.0 { 0.002 } else { 0.0 };
-            reliefs.push(relief(&region.name, at, height, TRIM_BEVEL_M, grow));
+            reliefs.push(relief(&region.name, at, height, bevel, grow));
         }
     }
 
@@ -290,12 +348,84 @@ impl<'a> End<'a> {
         if let Some(curve) = layout.skid.as_ref().filter(|_| valance_top.is_some()) {
             self.add_skid(curve, regions, reliefs);
         }
+        for trim in &layout.trim {
+            self.add_trim(trim, regions, reliefs);
+        }
+        if let Some(tip) = self.tip {
+            self.add_tip_pocket(tip, regions, reliefs);
+        }
         if let Some(step) = layout.step {
             let beam = self.add_step(step, valance_top.unwrap_or(self.anchors[0]), reliefs);
             if let (Some(strip), Some(top)) = (layout.strip, beam) {
                 self.add_strip(strip, top, valance_top.unwrap_or(self.anchors[0]), regions, reliefs);
             }
+            if let (Some(pod), Some(top)) = (layout.pod, beam) {
+                self.add_pod(pod, top, valance_top.unwrap_or(self.anchors[0]), reliefs);
+            }
         }
+    }
+
+    /// Where lamps, openings and badges leave room, if need be lower than drawn.
+    fn add_trim(&self, trim: &Trim, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+        let drawn = self.fit(&trim.curve);
+        for lower in (0..14).map(|i| 0.01 * i as f32) {
+            let curve: Curve = drawn.iter().map(|p| ControlPoint { at: p.at - Vec2::Y * lower, ..*p }).collect();
+            let at = self.drawing(curve, true);
+            let Some(outline) = outline_of(&at) else { return };
+            let (low, high) = outline.bounds();
+            let meets_badge = |badge: &[f32; 2]| high.y + BADGE_ROOM_M > badge[0] && low.y - BADGE_ROOM_M < badge[1];
+            if self.badges.iter().any(meets_badge) || self.room_of(&outline) < 0.008 {
+                continue;
+            }
+            let bevel = trim.height.abs().max(TRIM_BEVEL_M);
+            let grow = if trim.height < 0.0 { bevel } else { 0.0 };
+            reliefs.push(relief(&trim.name, at.clone(), trim.height, bevel, grow));
+            let mut field = region(&trim.name, at, RegionKind::Skin(trim.material));
+            field.over = vec![Material::Paint, Material::Chrome, Material::MattBlack, Material::Satin];
+            regions.push(field);
+            return;
+        }
+    }
+
+    /// The tip of an exhaust comes out of a pocket.
+    fn add_tip_pocket(&self, (at, half): (Vec2, Vec2), regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+        let room = half + Vec2::splat(TIP_ROOM_M);
+        if at.y - room.y < self.anchors[0] + 0.004 || at.x < 2.0 * half.x {
+            return;
+        }
+        let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)];
+        let curve = corners.map(|(y, z)| ControlPoint { at: at + room * Vec2::new(y, z), radius: 0.7 * room.y });
+        let drawing = self.drawing(curve.to_vec(), false);
+        reliefs.push(relief("exhaust pocket", drawing.clone(), -0.014, 0.010, 0.008));
+        let mut pocket = region("exhaust pocket", drawing, RegionKind::Skin(Material::MattBlack));
+        pocket.over = vec![Material::Paint, Material::Satin, Material::GlossBlack];
+        regions.push(pocket);
+    }
+
+    /// The corners stand before the middle, with an edge from the lamp down beside the openings of the middle.
+    fn add_pod(&self, pod: Step, top: f32, bottom: f32, reliefs: &mut Vec<Relief>) {
+        let openings = || self.drawn.iter().filter(|drawn| drawn.kind == Kind::Opening);
+        let is_low = |drawn: &&Drawn| drawn.bounds().0.y < top + 0.02;
+        let inner = openings().filter(is_low).filter(|drawn| drawn.bounds().0.x < 0.45 * self.half_width);
+        let inner = inner.map(|drawn| drawn.bounds().1.x + drawn.band + 0.045).fold(0.50 * self.half_width, f32::max);
+        let outer = openings().filter(is_low).map(|drawn| drawn.bounds().0.x - drawn.band - 0.04);
+        let outer = outer.filter(|y| *y > 0.45 * self.half_width).fold(0.80 * self.half_width, f32::min);
+        let lamps = self.drawn.iter().filter(|drawn| drawn.kind == Kind::Lamp && drawn.bounds().1.y < top);
+        let outer = lamps.map(|lamp| lamp.bounds().0.x - lamp.band - 0.04).fold(outer, f32::min);
+        if inner > outer {
+            return;
+        }
+        let at = 0.5 * (inner + outer.min(inner + 0.10));
+        let out = 1.4 * self.half_width;
+        let point = |y: f32, z: f32, radius: f32| ControlPoint { at: Vec2::new(y, z), radius };
+        let curve = vec![
+            point(at, top - 0.03, 0.03),
+            point(out, top - 0.03, 0.0),
+            point(out, bottom - 0.4, 0.0),
+            point(at, bottom - 0.4, 0.0),
+            point(at, bottom + 0.02, 0.05),
+        ];
+        reliefs.push(relief("corner pod", self.drawing(curve, false), pod.height, pod.bevel, 0.0));
     }
 
     /// Whether something opens in the lower half of the middle.
@@ -334,7 +464,11 @@ impl<'a> End<'a> {
             let (low, high) = drawn.bounds();
             !matches!(drawn.kind, Kind::Trim(_)) && high.x > 0.62 * self.half_width && 0.5 * (low.y + high.y) < middle
         });
-        if is_taken || self.room_of(&outline) < ROOM_M {
+        if is_taken {
+            self.add_fog_fields(regions, reliefs);
+            return;
+        }
+        if self.room_of(&outline) < ROOM_M {
             return;
         }
         let chamfer = chamfer.unwrap_or(Chamfer { width: 0.014, depth: 0.01 });
@@ -370,6 +504,39 @@ impl<'a> End<'a> {
         fog.over = vec![Material::Paint, Material::MattBlack];
         fog.edge = Some(Edge { width: 0.010, material: Material::GlossBlack });
         regions.push(fog);
+    }
+
+    /// A black field around each fog lamp that stands alone in the paint.
+    fn add_fog_fields(&self, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+        let top = self.anchors[0] + 0.5 * self.height();
+        for lamp in self.drawn.iter().filter(|drawn| drawn.kind == Kind::Lamp) {
+            let (low, high) = lamp.bounds();
+            let is_fog = self.face.region[lamp.index].name.contains("fog");
+            if !is_fog || high.y > top || low.x < 0.4 * self.half_width || (high - low).max_element() > 0.16 {
+                continue;
+            }
+            let (low, high) = (low - Vec2::splat(FOG_ROOM_M), high + Vec2::splat(FOG_ROOM_M));
+            let point = |y: f32, z: f32| ControlPoint { at: Vec2::new(y, z), radius: 0.018 };
+            // It leans outwards and reaches round the corner.
+            let curve = vec![
+                point(low.x - 0.02, low.y + 0.006),
+                point(low.x + 0.02, high.y),
+                point(high.x + 0.05, high.y + 0.008),
+                point(high.x + 0.03, low.y),
+            ];
+            let at = self.drawing(curve, false);
+            let Some(outline) = outline_of(&at) else { continue };
+            let others = self.drawn.iter().filter(|other| other.index != lamp.index);
+            let near = others.flat_map(|other| {
+                let to_it = outline.points().iter().map(|p| other.outline.distance(*p) - other.band);
+                to_it.chain(other.outline.points().iter().map(|p| outline.distance(*p) - other.band))
+            });
+            if near.fold(1.0, f32::min) < 0.012 {
+                continue;
+            }
+            reliefs.push(relief("fog field", at.clone(), -0.011, 0.014, 0.014));
+            regions.push(region("fog field", at, RegionKind::Skin(Material::MattBlack)));
+        }
     }
 
     /// Bevels around the openings of the bumper, as wide as lamps beside them allow.
@@ -585,4 +752,73 @@ fn outline_of(drawing: &Drawing) -> Option<Outline> {
 
 fn is_shut_line(kind: &RegionKind) -> bool {
     matches!(kind, RegionKind::Gap { material: Material::PanelGap, .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::library::Library;
+    use super::super::typical::typical;
+    use super::*;
+
+    fn shaped(body: BodyClass, year: u16, name: &str) -> Sheet {
+        let mut sheet = Library::embedded().unwrap().sheet(name).unwrap();
+        shape(&mut sheet, &Vehicle { year, ..typical(body) });
+        sheet
+    }
+
+    fn bevels(face: &Face) -> Vec<&Relief> {
+        face.relief.iter().filter(|relief| relief.form == ReliefForm::Bevel).collect()
+    }
+
+    #[test]
+    fn the_table_reads_and_every_car_of_any_year_has_a_layout() {
+        let table = LAYOUTS.as_ref().unwrap();
+        for body in [BodyClass::Sedan, BodyClass::Hatchback, BodyClass::Suv, BodyClass::Wagon, BodyClass::Minivan] {
+            for year in [1980, 1996, 1997, 2012, 2013, 2026] {
+                let vehicle = Vehicle { year, ..typical(body) };
+                assert!(layout_of(&table.front, &vehicle).is_some(), "{body} {year}");
+                assert!(layout_of(&table.rear, &vehicle).is_some(), "{body} {year}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_beam_runs_under_lamps_and_lid() {
+        for (body, name) in [(BodyClass::Hatchback, "hatchback"), (BodyClass::Sedan, "sedan"), (BodyClass::Suv, "suv")] {
+            let sheet = shaped(body, 2015, name);
+            let end = End::new(&sheet, DrawnIn::Rear, 2015);
+            let beam = sheet.rear.relief.iter().find(|relief| relief.name == "beam edge").unwrap();
+            let top = beam.at.curve.iter().map(|point| point.at.y).fold(f32::MIN, f32::max);
+            assert!(end.lid.is_some_and(|lid| top < lid), "{name}");
+            assert!(end.lamps().all(|lamp| top < lamp.bounds().0.y), "{name}");
+            assert!(bevels(&sheet.front).len() > 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_added_meets_a_lamp_or_an_opening() {
+        for (body, year, name) in [
+            (BodyClass::Hatchback, 1990, "hatchback-1990s"),
+            (BodyClass::Sedan, 2005, "sedan-2000s"),
+            (BodyClass::Hatchback, 2015, "hatchback"),
+            (BodyClass::Suv, 2022, "suv-2020s"),
+        ] {
+            let plain = Library::embedded().unwrap().sheet(name).unwrap();
+            let end = End::new(&plain, DrawnIn::Front, year);
+            let sheet = shaped(body, year, name);
+            for added in &sheet.front.region[plain.front.region.len()..] {
+                let is_field = added.name == "fog field" || added.name == "skid plate";
+                let room = end.room_of(&outline_of(&added.at).unwrap());
+                assert!(is_field || room > 0.0, "{name}: {} is {room} from what is drawn", added.name);
+            }
+        }
+    }
+
+    #[test]
+    fn heavy_vehicles_and_bars_keep_what_is_drawn() {
+        let plain = Library::embedded().unwrap().sheet("truck").unwrap();
+        let sheet = shaped(BodyClass::Truck, 2015, "truck");
+        assert_eq!(sheet.front.relief.len(), plain.front.relief.len());
+        assert_eq!(sheet.rear.region.len(), plain.rear.region.len());
+    }
 }

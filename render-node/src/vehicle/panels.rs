@@ -341,13 +341,17 @@ fn tail_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline, lines: &[FieldDrawi
     if z > lamp.highest_z() - 0.01 {
         return None;
     }
-    // Where the lamp's inner edge is at that height.
-    let near = lamp.edges.iter().map(|(p, _)| *p).filter(|p| (p.z - z).abs() < 0.03);
-    let inner = near.min_by(|a, b| a.y.total_cmp(&b.y))?;
     let on_paper = |p: Vec3| {
         let at = field.morph.to_sheet(p);
         lid.distances(at).0
     };
+    // A lamp that the lid's line runs into is its own joint.
+    if lamp.edges.iter().any(|(p, _)| on_paper(*p) < 0.0) {
+        return None;
+    }
+    // Where the lamp's inner edge is at that height.
+    let near = lamp.edges.iter().map(|(p, _)| *p).filter(|p| (p.z - z).abs() < 0.03);
+    let inner = near.min_by(|a, b| a.y.total_cmp(&b.y))?;
     // It crosses the lid's line, or touches it.
     if inner.y < 0.05 || on_paper(inner) < 0.012 {
         return None;
@@ -381,6 +385,17 @@ const RECESS_DEPTH_M: f32 = 0.022;
 /// Room that a recess wants around it.
 const RECESS_ROOM_M: f32 = 0.014;
 
+/// Lowest and highest point of each badge of an end, with some room.
+fn badges_of(divider: &Divider<'_>, at_rear: bool) -> Vec<[f32; 2]> {
+    const ROOM_M: f32 = 0.012;
+    let badges = divider.sheet.fittings.emblem.iter().filter(|badge| badge.at_rear == at_rear);
+    let spans = badges.map(|badge| {
+        let middle = divider.field.morph.to_real(Vec3::Z * badge.z).z;
+        [-1.0, 1.0].map(|side| middle + side * (0.5 * badge.look.height() + ROOM_M))
+    });
+    spans.collect()
+}
+
 fn is_paint(divider: &Divider<'_>, part: PartId) -> bool {
     let part = &divider.parts[usize::from(part)];
     part.material == Material::Paint && matches!(part.shape, PartShape::Skin)
@@ -398,6 +413,7 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawi
         }
     };
     let half = RECESS.half + Vec2::splat(RECESS_ROOM_M);
+    let badges = badges_of(divider, true);
     let fits = |z: f32| {
         let middle = Vec2::new(0.5 * half.x, z);
         let crosses = |line: &FieldDrawing| {
@@ -409,7 +425,8 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawi
             let (low, high) = places.fold((f32::MAX, f32::MIN), |(low, high), d| (low.min(d), high.max(d)));
             low < 0.008 && high > -0.008
         };
-        rear.is_free(middle, Vec2::new(0.5 * half.x, half.y), 0.60, |part| is_paint(divider, part))
+        !badges.iter().any(|[low, high]| z + RECESS.half.y > *low && z - RECESS.half.y < *high)
+            && rear.is_free(middle, Vec2::new(0.5 * half.x, half.y), 0.60, |part| is_paint(divider, part))
             && !lines.iter().any(crosses)
     };
     let [low, high] = [real_z(sheet.rear.anchors[0]) + 0.10, 0.75 * real_z(sheet.size.height)];
@@ -553,15 +570,24 @@ impl Ends<'_, '_> {
         self.divider.sheet.front.anchors.map(|z| self.divider.field.morph.to_real(Vec3::Z * z).z)
     }
 
+    /// Lowest and highest point of the badges of an end.
+    fn badges(&self, at_rear: bool) -> impl Iterator<Item = [f32; 2]> {
+        badges_of(self.divider, at_rear).into_iter()
+    }
+
     fn add_front_plate(&self, mesh: &mut VehicleMesh) {
         let [low, high] = self.front_heights();
         let wanted = low + 0.44 * (high - low);
-        let half = PLATE.half + Vec2::splat(0.006);
+        let half = PLATE.half + Vec2::splat(0.009);
+        let meets_badge = |z: f32| self.badges(false).any(|[low, high]| z + half.y > low && z - half.y < high);
         let cost = |z: f32| {
             let (mut openings, mut count) = (0.0, 0.0);
-            for i in 0..=12 {
-                for j in -6..=6 {
-                    let (y, up) = (half.x * i as f32 / 12.0, half.y * j as f32 / 6.0);
+            if meets_badge(z) {
+                return None;
+            }
+            for i in 0..=24 {
+                for j in -9..=9 {
+                    let (y, up) = (half.x * i as f32 / 24.0, half.y * j as f32 / 9.0);
                     let (part, depth) = self.front.at(y, z + up)?;
                     if depth > 0.30 || !(self.is_panel(part) || self.is_opening(part)) {
                         return None;
@@ -570,9 +596,10 @@ impl Ends<'_, '_> {
                     count += 1.0;
                 }
             }
-            // A plate hangs before an opening's edge sooner than in its middle.
+            // It sits on the bumper or in an opening, never across an opening's edge.
             let share: f32 = openings / count;
-            Some((z - wanted).abs() + 0.10 * share + 0.25 * (share - 0.5).max(0.0))
+            let is_across = (0.01..0.99).contains(&share);
+            (!is_across).then_some((z - wanted).abs() + 0.10 * share)
         };
         let heights = (0..=40).map(|i| low + 0.09 + (high - low - 0.16).max(0.0) * i as f32 / 40.0);
         let places = heights.filter_map(|z| cost(z).map(|cost| (z, cost)));
