@@ -219,7 +219,7 @@ const RELIEF_GENTLE: f32 = 3.4;
 const RELIEF_RAMP_SHARE: f32 = 0.25;
 /// Radius of the edges of a bevel, about, and the length over which one ends in front of a wheel.
 const BEVEL_EDGE_M: f32 = 0.004;
-const BEVEL_FADE_M: f32 = 0.11;
+const BEVEL_FADE_M: f32 = 0.09;
 /// Strips of triangles that a soft ramp is cut into are about as wide.
 const RAMP_PIECE_M: f32 = 0.013;
 /// How much faster than straight the sides of the greenhouse turn inwards from a little below the belt on, per metre: they would dent
@@ -498,8 +498,9 @@ impl BodyField {
     pub fn turns_along_a_line(&self, p: Vec3) -> bool {
         let at = self.in_sheet(p);
         let bowed = Vec3::new(self.bowed_x(at).0, at.y, at.z);
-        let on_ramp =
-            |lift: &Lift| lift.distances(at, bowed).is_some_and(|(curve, _)| curve < lift.outset() && curve > -lift.ramp);
+        let on_ramp = |lift: &Lift| {
+            lift.distances(at, bowed).is_some_and(|(curve, _)| curve < lift.outset() && curve > -lift.ramp)
+        };
         let on_crest =
             |line: &FlankLine| line.above(Vec2::new(at.x, at.z)).is_some_and(|above| above.abs() < 1.5 * line.round());
         self.flank_lines.iter().any(on_crest) || self.lifts.iter().any(on_ramp)

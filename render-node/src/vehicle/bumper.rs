@@ -137,7 +137,14 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
         if let Some(layout) = layout_of(layouts, vehicle) {
             end.add(layout, &mut regions, &mut reliefs);
         }
+        let has_fields = regions.iter().any(|region| region.name == FOG_FIELD);
         let face = face_mut(sheet, view);
+        for fog in face.region.iter_mut().filter(|region| has_fields && region.name.contains("fog")) {
+            if fog.over.is_empty() {
+                fog.over.push(Material::Paint);
+            }
+            fog.over.push(Material::MattBlack);
+        }
         for pressed in face.relief.iter_mut().filter(|relief| relief.name == "tailgate panel") {
             *pressed = Relief { ramp: PRESSED_BEVEL_M, form: ReliefForm::Bevel, ..pressed.clone() };
         }
@@ -152,6 +159,8 @@ fn face_mut(sheet: &mut Sheet, view: DrawnIn) -> &mut Face {
 
 /// Step of the points that outlines of drawings are made of.
 const OUTLINE_STEP_M: f32 = 0.01;
+/// Where the joint to the wing leaves the wheel arch, as a share of the arch's radius from the axle.
+const TO_JOINT: f32 = 0.70;
 /// Between the edge of a part and lamps or openings beside it.
 const ROOM_M: f32 = 0.018;
 /// How far under the lamps the beam begins, and under the lid.
@@ -177,6 +186,8 @@ const TIP_ROOM_M: f32 = 0.020;
 /// Between a badge and what is moved out of its way.
 const BADGE_ROOM_M: f32 = 0.014;
 
+/// The name of the field around a fog lamp.
+const FOG_FIELD: &str = "fog field";
 /// Names of fields that are a whole bumper.
 const BUMPERS: [&str; 6] =
     ["bumper", "front bumper", "rear bumper", "chrome bumper", "front bumper side", "rear bumper side"];
@@ -227,10 +238,10 @@ impl<'a> End<'a> {
         let (size, wheels) = (sheet.size, &sheet.wheels);
         let to_arch = 0.5 * wheels.tyre_diameter + wheels.arch_gap + wheels.cladding;
         let (face, range) = if view == DrawnIn::Front {
-            (&sheet.front, [-1.0, (size.front_overhang - to_arch).max(0.25)])
+            (&sheet.front, [-1.0, (size.front_overhang - TO_JOINT * to_arch).max(0.25)])
         } else {
             let axle = size.front_overhang + size.wheelbase;
-            (&sheet.rear, [(axle + to_arch).min(size.length - 0.25), size.length + 1.0])
+            (&sheet.rear, [(axle + TO_JOINT * to_arch).min(size.length - 0.25), size.length + 1.0])
         };
         let drawn = face.region.iter().enumerate().filter_map(|(index, region)| {
             let kind = match &region.kind {
@@ -249,9 +260,12 @@ impl<'a> End<'a> {
         let from_rear = view == DrawnIn::Rear;
         let badges = sheet.fittings.emblem.iter().filter(|badge| badge.at_rear == from_rear);
         let badges = badges.map(|badge| [-0.5, 0.5].map(|share| badge.z + share * badge.look.height()));
-        let tip = sheet.fittings.exhaust.as_ref().filter(|_| from_rear).map(|exhaust| {
-            (Vec2::from(exhaust.at), 0.5 * Vec2::new(exhaust.look.width, exhaust.look.height))
-        });
+        let tip = sheet
+            .fittings
+            .exhaust
+            .as_ref()
+            .filter(|_| from_rear)
+            .map(|exhaust| (Vec2::from(exhaust.at), 0.5 * Vec2::new(exhaust.look.width, exhaust.look.height)));
         Self {
             view,
             face,
@@ -325,9 +339,8 @@ impl<'a> End<'a> {
                 _ => continue,
             };
             let mut at = region.at.clone();
-            at.range = Some(at.range.map_or(self.range, |range| {
-                [range[0].max(self.range[0]), range[1].min(self.range[1])]
-            }));
+            at.range =
+                Some(at.range.map_or(self.range, |range| [range[0].max(self.range[0]), range[1].min(self.range[1])]));
             // The edge of the paint goes down into a part that is set back.
             let grow = if height < 0.0 { 0.002 } else { 0.0 };
             reliefs.push(relief(&region.name, at, height, bevel, grow));
@@ -419,8 +432,8 @@ impl<'a> End<'a> {
         let out = 1.4 * self.half_width;
         let point = |y: f32, z: f32, radius: f32| ControlPoint { at: Vec2::new(y, z), radius };
         let curve = vec![
-            point(at, top - 0.03, 0.03),
-            point(out, top - 0.03, 0.0),
+            point(at, top, 0.03),
+            point(out, top, 0.0),
             point(out, bottom - 0.4, 0.0),
             point(at, bottom - 0.4, 0.0),
             point(at, bottom + 0.02, 0.05),
@@ -516,13 +529,14 @@ impl<'a> End<'a> {
                 continue;
             }
             let (low, high) = (low - Vec2::splat(FOG_ROOM_M), high + Vec2::splat(FOG_ROOM_M));
-            let point = |y: f32, z: f32| ControlPoint { at: Vec2::new(y, z), radius: 0.018 };
-            // It leans outwards and reaches round the corner.
+            let point = |y: f32, z: f32, radius: f32| ControlPoint { at: Vec2::new(y, z), radius };
+            // A wedge that opens outwards and reaches round the corner.
             let curve = vec![
-                point(low.x - 0.02, low.y + 0.006),
-                point(low.x + 0.02, high.y),
-                point(high.x + 0.05, high.y + 0.008),
-                point(high.x + 0.03, low.y),
+                point(low.x - 0.085, 0.4 * low.y + 0.6 * high.y, 0.012),
+                point(low.x + 0.02, high.y + 0.004, 0.03),
+                point(high.x + 0.06, high.y + 0.016, 0.02),
+                point(high.x + 0.035, low.y + 0.004, 0.03),
+                point(low.x - 0.01, low.y, 0.03),
             ];
             let at = self.drawing(curve, false);
             let Some(outline) = outline_of(&at) else { continue };
@@ -535,7 +549,8 @@ impl<'a> End<'a> {
                 continue;
             }
             reliefs.push(relief("fog field", at.clone(), -0.011, 0.014, 0.014));
-            regions.push(region("fog field", at, RegionKind::Skin(Material::MattBlack)));
+            // Under the lamp, which is cut out of it.
+            regions.push(Region { layer: -1, ..region(FOG_FIELD, at, RegionKind::Skin(Material::MattBlack)) });
         }
     }
 
@@ -665,7 +680,10 @@ impl<'a> End<'a> {
                     .fold(0.3 * self.half_width, f32::max)
             };
             let lower = valance_top.max(self.anchors[0] + 0.1 * self.height());
-            let (upper_y, lower_y) = (reach(side) + 0.05, reach(lower) + 0.05);
+            // From under the lamp's inner end.
+            let lamp_end = self.lamps().map(|lamp| lamp.bounds().0.x).fold(f32::MAX, f32::min);
+            let from_lamp = if lamp_end < self.half_width { lamp_end + 0.03 } else { 0.0 };
+            let (upper_y, lower_y) = ((reach(side) + 0.05).max(from_lamp), reach(lower) + 0.05);
             if upper_y > 0.86 * self.half_width {
                 return None;
             }
@@ -697,14 +715,7 @@ impl<'a> End<'a> {
     }
 
     /// A rub strip along the beam, where nothing opens.
-    fn add_strip(
-        &self,
-        strip: Strip,
-        top: f32,
-        bottom: f32,
-        regions: &mut Vec<Region>,
-        reliefs: &mut Vec<Relief>,
-    ) {
+    fn add_strip(&self, strip: Strip, top: f32, bottom: f32, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
         let (out, half) = (1.4 * self.half_width, 0.5 * strip.height);
         let band = |z: f32| -> Curve {
             let point = |y: f32, z: f32| ControlPoint { at: Vec2::new(y, z), radius: 0.0 };
@@ -784,7 +795,8 @@ mod tests {
 
     #[test]
     fn a_beam_runs_under_lamps_and_lid() {
-        for (body, name) in [(BodyClass::Hatchback, "hatchback"), (BodyClass::Sedan, "sedan"), (BodyClass::Suv, "suv")] {
+        for (body, name) in [(BodyClass::Hatchback, "hatchback"), (BodyClass::Sedan, "sedan"), (BodyClass::Suv, "suv")]
+        {
             let sheet = shaped(body, 2015, name);
             let end = End::new(&sheet, DrawnIn::Rear, 2015);
             let beam = sheet.rear.relief.iter().find(|relief| relief.name == "beam edge").unwrap();
