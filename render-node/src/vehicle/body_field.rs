@@ -9,7 +9,7 @@ use super::drawing::FieldDrawing;
 use super::flank_lines::{FlankLine, SideView};
 use super::morph::{Morph, Stance};
 use super::outline::DistanceGrid;
-use super::sheet::{DrawnIn, Ridge, Sheet, SolidRole};
+use super::sheet::{DrawnIn, Relief, ReliefForm, Ridge, Sheet, SolidRole};
 
 /// The primary sheets at one point, for regions that name the sheet they lie on. All but `at` negative inside.
 #[derive(Debug, Clone, Copy)]
@@ -65,11 +65,53 @@ struct Lift {
     at: FieldDrawing,
     height: f32,
     ramp: f32,
+    form: ReliefForm,
+    /// How far outside the curve the ramp begins.
+    grow: f32,
     /// Length over which it fades along the axis that it is drawn along.
     fade: f32,
 }
 
 impl Lift {
+    fn new(relief: &Relief, length: f32, height: f32) -> Self {
+        let at = FieldDrawing::new(&relief.at, length, height);
+        let reach = match relief.at.view {
+            DrawnIn::Front => at.range[1],
+            DrawnIn::Rear => length - at.range[0],
+            DrawnIn::Side | DrawnIn::Top => 0.0,
+        };
+        let (ramp, longest) = match relief.form {
+            ReliefForm::Soft => {
+                let gentle = (RELIEF_GENTLE * relief.height.abs()).min(RELIEF_RAMP_SHARE * at.narrowest());
+                (relief.ramp.max(gentle), RELIEF_FADE_M)
+            }
+            ReliefForm::Bevel => (relief.ramp.max(2.0 * BEVEL_EDGE_M), BEVEL_FADE_M),
+        };
+        let fade = (reach * RELIEF_FADE_SHARE).min(longest).max(ramp);
+        Self { at, height: relief.height, ramp, form: relief.form, grow: relief.grow, fade }
+    }
+
+    /// How far outside the curve the skin is raised.
+    fn outset(&self) -> f32 {
+        match self.form {
+            ReliefForm::Soft => self.grow,
+            ReliefForm::Bevel => self.grow + BEVEL_EDGE_M,
+        }
+    }
+
+    /// By how much the skin is raised at these distances to its curve and its limits.
+    fn raised(&self, curve: f32, beyond: f32) -> f32 {
+        let share = (self.grow - curve) / self.ramp;
+        let share = match self.form {
+            ReliefForm::Soft => step(share),
+            ReliefForm::Bevel => {
+                let k = BEVEL_EDGE_M / self.ramp;
+                smooth_min(smooth_max(share, 0.0, k), 1.0, k)
+            }
+        };
+        self.height * share * step(-beyond / self.fade)
+    }
+
     /// Distances to its curve and to its limits, negative inside; none beyond the limits. `at` in sheet space, `bowed` with the bow
     /// taken out.
     fn distances(&self, at: Vec3, bowed: Vec3) -> Option<(f32, f32)> {
@@ -175,6 +217,11 @@ const RELIEF_FADE_M: f32 = 0.3;
 /// share of a relief's shorter side.
 const RELIEF_GENTLE: f32 = 3.4;
 const RELIEF_RAMP_SHARE: f32 = 0.25;
+/// Radius of the edges of a bevel, about, and the length over which one ends in front of a wheel.
+const BEVEL_EDGE_M: f32 = 0.004;
+const BEVEL_FADE_M: f32 = 0.09;
+/// Strips of triangles that a soft ramp is cut into are about as wide.
+const RAMP_PIECE_M: f32 = 0.013;
 /// How much faster than straight the sides of the greenhouse turn inwards from a little below the belt on, per metre: they would dent
 /// the doors from inside.
 const TUCK_PER_M: f32 = 10.0;
@@ -192,18 +239,7 @@ impl BodyField {
         let middle = roof.points().iter().max_by(|a, b| a.y.total_cmp(&b.y)).map_or(0.0, |p| p.x);
         let belt = Table::drawn(&body.belt);
         let flank_height = (belt.at(0.5 * size.length) - body.sill).max(0.2);
-        let lift = |relief: &super::sheet::Relief| {
-            let at = FieldDrawing::new(&relief.at, size.length, size.height);
-            let reach = match relief.at.view {
-                DrawnIn::Front => at.range[1],
-                DrawnIn::Rear => size.length - at.range[0],
-                DrawnIn::Side | DrawnIn::Top => 0.0,
-            };
-            let gentle = (RELIEF_GENTLE * relief.height.abs()).min(RELIEF_RAMP_SHARE * at.narrowest());
-            let ramp = relief.ramp.max(gentle);
-            let fade = (reach * RELIEF_FADE_SHARE).min(RELIEF_FADE_M).max(ramp);
-            Lift { at, height: relief.height, ramp, fade }
-        };
+        let lift = |relief: &Relief| Lift::new(relief, size.length, size.height);
         let mut field = Self {
             morph: Morph::new(sheet_stance, real),
             arches,
@@ -295,9 +331,9 @@ impl BodyField {
         if value.abs() < 0.2 {
             for lift in &self.lifts {
                 if let Some((curve, beyond)) = lift.distances(at, bowed)
-                    && curve < 0.0
+                    && curve < lift.outset()
                 {
-                    value -= lift.height * step(-curve / lift.ramp) * step(-beyond / lift.fade);
+                    value -= lift.raised(curve, beyond);
                 }
             }
         }
@@ -456,8 +492,9 @@ impl BodyField {
     pub fn turns_along_a_line(&self, p: Vec3) -> bool {
         let at = self.in_sheet(p);
         let bowed = Vec3::new(self.bowed_x(at).0, at.y, at.z);
-        let on_ramp =
-            |lift: &Lift| lift.distances(at, bowed).is_some_and(|(curve, _)| curve < 0.0 && curve > -lift.ramp);
+        let on_ramp = |lift: &Lift| {
+            lift.distances(at, bowed).is_some_and(|(curve, _)| curve < lift.outset() && curve > -lift.ramp)
+        };
         let on_crest =
             |line: &FlankLine| line.above(Vec2::new(at.x, at.z)).is_some_and(|above| above.abs() < 1.5 * line.round());
         self.flank_lines.iter().any(on_crest) || self.lifts.iter().any(on_ramp)
@@ -467,12 +504,23 @@ impl BodyField {
         self.lifts.len()
     }
 
-    /// Width of a relief's ramp.
-    pub fn ramp(&self, relief: usize) -> f32 {
-        self.lifts[relief].ramp
+    /// Where the skin turns along a relief's ramp, as distances outside its curve.
+    pub fn turns_of(&self, relief: usize) -> Vec<f32> {
+        let lift = &self.lifts[relief];
+        let (from, to) = (lift.grow, lift.grow - lift.ramp);
+        match lift.form {
+            ReliefForm::Soft => {
+                let pieces = (lift.ramp / RAMP_PIECE_M).round().clamp(2.0, 4.0);
+                (0..=pieces as u8).map(|piece| from - lift.ramp * f32::from(piece) / pieces).collect()
+            }
+            ReliefForm::Bevel => {
+                let edge = BEVEL_EDGE_M;
+                vec![from + edge, from, from - edge, to + edge, to, to - edge]
+            }
+        }
     }
 
-    /// How far a place lies beyond the curve of a relief, where there is one: 0 where its ramp begins, minus its width where it ends.
+    /// How far a place lies outside the curve of a relief, where there is one.
     pub fn beyond_relief(&self, relief: usize, sheets: &Sheets) -> Option<f32> {
         let lift = &self.lifts[relief];
         Some(lift.distances(sheets.at, Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z))?.0)

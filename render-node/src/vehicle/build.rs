@@ -5,6 +5,7 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle, VehicleType};
 use glam::Vec3;
 
 use super::body_field::{Arch, BodyField};
+use super::bumper;
 use super::depth;
 use super::dress;
 use super::facts::Facts;
@@ -83,6 +84,7 @@ fn built(
         .dressed(vehicle)?
         .ok_or(VehicleError::NoTemplate { vehicle_type: vehicle.vehicle_type, body: vehicle.body })?;
     panels::settle(&mut sheet, vehicle);
+    bumper::shape(&mut sheet, vehicle);
     let (dimensions, wheelbase) = real_size(&sheet, vehicle);
     Ok(built_sheet(&sheet, dimensions, wheelbase, judges_edges))
 }

@@ -4,6 +4,7 @@ pub(crate) mod bend;
 pub(crate) mod blend;
 pub(crate) mod body_field;
 pub(crate) mod build;
+mod bumper;
 pub mod catalog_line;
 pub mod close_up;
 pub(crate) mod curve;

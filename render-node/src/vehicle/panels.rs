@@ -29,6 +29,10 @@ pub struct Panels {
     pub front_plate: Option<bool>,
     /// The same in a recess.
     pub rear_plate: Option<bool>,
+    /// A plate on the rear bumper, where there is none in a recess.
+    pub bumper_plate: Option<bool>,
+    /// The strip over the rear plate shines.
+    pub chrome_strip: Option<bool>,
     /// Height of the rear plate's middle, metres of the sheet.
     pub rear_plate_z: Option<f32>,
     pub sensors: Option<bool>,
@@ -73,6 +77,9 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     settle(&mut panels.rear_joint, car && year >= 1986 && !rear_bar);
     settle(&mut panels.front_plate, light && !front_bar);
     settle(&mut panels.rear_plate, car && !spare);
+    let has_plate = sheet.fittings.plate.is_some() || rear_bar;
+    settle(&mut panels.bumper_plate, light && !spare && !has_plate);
+    settle(&mut panels.chrome_strip, (1994..2018).contains(&year));
     settle(&mut panels.sensors, car && year >= 2008);
     settle(&mut panels.tow_cover, car && year >= 1995 && !front_bar);
     settle(&mut panels.reflectors, car && year >= 1998 && !rear_bar);
@@ -130,6 +137,11 @@ pub fn add(divider: &mut Divider<'_>) {
     let ends = Ends { divider, front: &front, rear: &rear, lines: &lines };
     if is(panels.front_plate) {
         ends.add_front_plate(&mut mesh);
+    }
+    match plate_z {
+        Some(z) => ends.add_plate_strip(z, is(panels.chrome_strip), &mut mesh),
+        None if is(panels.bumper_plate) => ends.add_rear_plate(&mut mesh),
+        None => {}
     }
     if is(panels.sensors) {
         ends.add_sensors(&mut mesh);
@@ -341,13 +353,17 @@ fn tail_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline, lines: &[FieldDrawi
     if z > lamp.highest_z() - 0.01 {
         return None;
     }
-    // Where the lamp's inner edge is at that height.
-    let near = lamp.edges.iter().map(|(p, _)| *p).filter(|p| (p.z - z).abs() < 0.03);
-    let inner = near.min_by(|a, b| a.y.total_cmp(&b.y))?;
     let on_paper = |p: Vec3| {
         let at = field.morph.to_sheet(p);
         lid.distances(at).0
     };
+    // A lamp that the lid's line runs into is its own joint.
+    if lamp.edges.iter().any(|(p, _)| on_paper(*p) < 0.0) {
+        return None;
+    }
+    // Where the lamp's inner edge is at that height.
+    let near = lamp.edges.iter().map(|(p, _)| *p).filter(|p| (p.z - z).abs() < 0.03);
+    let inner = near.min_by(|a, b| a.y.total_cmp(&b.y))?;
     // It crosses the lid's line, or touches it.
     if inner.y < 0.05 || on_paper(inner) < 0.012 {
         return None;
@@ -381,6 +397,17 @@ const RECESS_DEPTH_M: f32 = 0.022;
 /// Room that a recess wants around it.
 const RECESS_ROOM_M: f32 = 0.014;
 
+/// Lowest and highest point of each badge of an end, with some room.
+fn badges_of(divider: &Divider<'_>, at_rear: bool) -> Vec<[f32; 2]> {
+    const ROOM_M: f32 = 0.012;
+    let badges = divider.sheet.fittings.emblem.iter().filter(|badge| badge.at_rear == at_rear);
+    let spans = badges.map(|badge| {
+        let middle = divider.field.morph.to_real(Vec3::Z * badge.z).z;
+        [-1.0, 1.0].map(|side| middle + side * (0.5 * badge.look.height() + ROOM_M))
+    });
+    spans.collect()
+}
+
 fn is_paint(divider: &Divider<'_>, part: PartId) -> bool {
     let part = &divider.parts[usize::from(part)];
     part.material == Material::Paint && matches!(part.shape, PartShape::Skin)
@@ -398,6 +425,7 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawi
         }
     };
     let half = RECESS.half + Vec2::splat(RECESS_ROOM_M);
+    let badges = badges_of(divider, true);
     let fits = |z: f32| {
         let middle = Vec2::new(0.5 * half.x, z);
         let crosses = |line: &FieldDrawing| {
@@ -409,7 +437,8 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawi
             let (low, high) = places.fold((f32::MAX, f32::MIN), |(low, high), d| (low.min(d), high.max(d)));
             low < 0.008 && high > -0.008
         };
-        rear.is_free(middle, Vec2::new(0.5 * half.x, half.y), 0.60, |part| is_paint(divider, part))
+        !badges.iter().any(|[low, high]| z + RECESS.half.y > *low && z - RECESS.half.y < *high)
+            && rear.is_free(middle, Vec2::new(0.5 * half.x, half.y), 0.60, |part| is_paint(divider, part))
             && !lines.iter().any(crosses)
     };
     let [low, high] = [real_z(sheet.rear.anchors[0]) + 0.10, 0.75 * real_z(sheet.size.height)];
@@ -553,26 +582,39 @@ impl Ends<'_, '_> {
         self.divider.sheet.front.anchors.map(|z| self.divider.field.morph.to_real(Vec3::Z * z).z)
     }
 
+    /// Lowest and highest point of the badges of an end.
+    fn badges(&self, at_rear: bool) -> impl Iterator<Item = [f32; 2]> {
+        badges_of(self.divider, at_rear).into_iter()
+    }
+
     fn add_front_plate(&self, mesh: &mut VehicleMesh) {
         let [low, high] = self.front_heights();
         let wanted = low + 0.44 * (high - low);
-        let half = PLATE.half + Vec2::splat(0.006);
+        let half = PLATE.half + Vec2::splat(0.009);
+        let meets_badge = |z: f32| self.badges(false).any(|[low, high]| z + half.y > low && z - half.y < high);
         let cost = |z: f32| {
-            let (mut openings, mut count) = (0.0, 0.0);
-            for i in 0..=12 {
-                for j in -6..=6 {
-                    let (y, up) = (half.x * i as f32 / 12.0, half.y * j as f32 / 6.0);
+            let (mut openings, mut bright, mut count) = (0.0, 0.0, 0.0);
+            if meets_badge(z) {
+                return None;
+            }
+            for i in 0..=24 {
+                for j in -9..=9 {
+                    let (y, up) = (half.x * i as f32 / 24.0, half.y * j as f32 / 9.0);
                     let (part, depth) = self.front.at(y, z + up)?;
                     if depth > 0.30 || !(self.is_panel(part) || self.is_opening(part)) {
                         return None;
                     }
                     openings += f32::from(self.is_opening(part));
+                    let material = self.divider.parts[usize::from(part)].material;
+                    bright += f32::from(matches!(material, Material::Chrome | Material::Satin));
                     count += 1.0;
                 }
             }
-            // A plate hangs before an opening's edge sooner than in its middle.
+            // It sits on the bumper or in an opening, never across an opening's edge.
             let share: f32 = openings / count;
-            Some((z - wanted).abs() + 0.10 * share + 0.25 * (share - 0.5).max(0.0))
+            let is_across = |share: f32| (0.01..0.99).contains(&share);
+            let is_whole = !is_across(share) && !is_across(bright / count);
+            is_whole.then_some((z - wanted).abs() + 0.10 * share)
         };
         let heights = (0..=40).map(|i| low + 0.09 + (high - low - 0.16).max(0.0) * i as f32 / 40.0);
         let places = heights.filter_map(|z| cost(z).map(|cost| (z, cost)));
@@ -700,9 +742,14 @@ impl Ends<'_, '_> {
         }
     }
 
-    /// A black edge along the underside of the front bumper.
+    /// A black blade along the underside of the front bumper.
     fn add_lip(&self, mesh: &mut VehicleMesh) {
-        const ENDS: f32 = 0.66;
+        const ENDS: f32 = 0.84;
+        const POINTS: i32 = 16;
+        /// How far above the blade the skin is that it stands under, and how far it reaches beyond that.
+        const UNDER_M: f32 = 0.05;
+        const OUT_M: f32 = 0.006;
+        const HALF_DEPTH_M: f32 = 0.030;
         let field = self.divider.field;
         let half_width = field.morph.to_real(Vec3::Y * self.divider.sheet.size.width * 0.5).y;
         let is_body = |part| self.is_panel(part);
@@ -710,20 +757,58 @@ impl Ends<'_, '_> {
         if chin > 0.36 {
             return;
         }
-        let z = chin + 0.008;
-        let path: Vec<Vec3> = (-12..=12)
+        let z = chin + 0.012;
+        let path: Vec<Vec3> = (-POINTS..=POINTS)
             .filter_map(|i| {
-                let share = i as f32 / 12.0;
+                let share = i as f32 / POINTS as f32;
                 let y = share * ENDS * half_width;
-                let x = field.skin_x(y, z + 0.006, false)?;
+                let x = field.skin_x(y, z + UNDER_M, false)?;
                 // The ends run out into the bumper.
-                let sunk = 0.03 * (share.abs() - 0.75).max(0.0) / 0.25;
-                Some(Vec3::new(x + 0.004 + sunk, y, z))
+                let sunk = 0.035 * (share.abs() - 0.8).max(0.0) / 0.2;
+                Some(Vec3::new(x - OUT_M + HALF_DEPTH_M + sunk, y, z))
             })
             .collect();
-        if path.len() == 25 {
-            let lip = Solid::swept(&path, Vec3::Z, |_| rounded_rectangle(0.016, 0.006, 0.005));
+        if path.len() == 2 * POINTS as usize + 1 {
+            let lip = Solid::swept(&path, Vec3::Z, |_| rounded_rectangle(HALF_DEPTH_M, 0.007, 0.005));
             mesh.add(Material::MattBlack, &lip.surface(50.0));
+        }
+    }
+
+    /// A plate on the bumper of a body whose tail has no recess for it: on the step of a pickup's, or low in the middle.
+    fn add_rear_plate(&self, mesh: &mut VehicleMesh) {
+        let (sheet, field) = (self.divider.sheet, self.divider.field);
+        let real_z = |z: f32| field.morph.to_real(Vec3::Z * z).z;
+        let step = sheet.rear.region.iter().find(|region| region.name == "bumper step").and_then(|region| {
+            let heights = || region.at.curve.iter().map(|point| point.at.y);
+            Some(real_z(0.5 * (heights().reduce(f32::min)? + heights().reduce(f32::max)?)))
+        });
+        let [low, high] = sheet.rear.anchors.map(real_z);
+        let half = PLATE.half + Vec2::splat(0.008);
+        let is_free = |z: &f32| {
+            let middle = Vec2::new(0.5 * half.x, *z);
+            self.rear.is_free(middle, Vec2::new(0.5 * half.x, half.y), 0.8, |part| self.is_panel(part))
+        };
+        let heights = (0..24).map(|i| low + 0.07 + 0.015 * i as f32).filter(|z| *z < low + 0.4 * (high - low));
+        let Some(z) = step.into_iter().chain(heights).find(is_free) else { return };
+        if let Some(plane) = PlatePlane::new(field, z, &PLATE, true, true) {
+            add_plate(mesh, &plane, 0.002, 0.03);
+        }
+    }
+
+    /// The strip over a rear plate that holds its lamps and the handle, unless something is drawn there.
+    fn add_plate_strip(&self, plate_z: f32, year_of_chrome: bool, mesh: &mut VehicleMesh) {
+        let shape = PadShape { half: Vec2::new(0.225, 0.011), radius: 0.007 };
+        let z = plate_z + RECESS.half.y + shape.half.y + 0.010;
+        let meets_badge = self.badges(true).any(|[low, high]| z + shape.half.y > low && z - shape.half.y < high);
+        let middle = Vec2::new(0.5 * shape.half.x, z);
+        let room = Vec2::new(0.5 * shape.half.x, shape.half.y + 0.006);
+        if meets_badge || !self.rear.is_free(middle, room, 0.8, |part| self.is_paint(part)) {
+            return;
+        }
+        let section = [[0.0, -0.006], [0.0, 0.006], [0.002, 0.009], [0.006, 0.010], [shape.half.y, 0.010]];
+        if let Some(solid) = self.skin_pad(Vec2::new(0.0, z), &shape, &section, true) {
+            let material = if year_of_chrome { Material::Chrome } else { Material::GlossBlack };
+            mesh.add(material, &solid.surface(CREASE_DEGREES));
         }
     }
 }

@@ -24,8 +24,6 @@ const NARROW_M: f32 = 0.03;
 const OPENING_SIDE_SHARE: f32 = 0.5;
 const LINE_SIDE_SHARE: f32 = 0.8;
 const EDGE_BAND_SHARE: f32 = 0.35;
-/// Width of the strips of triangles that the ramp of a relief is cut into, about.
-const RAMP_PIECE_M: f32 = 0.013;
 
 /// Frames of openings, and bars before them: how far they stand out of the skin, and how far from their edges they are rounded.
 const FRAME_HEIGHT_M: f32 = 0.0045;
@@ -255,10 +253,8 @@ impl<'a> Divider<'a> {
             self.skin.cut_levels(&above, &[line.round(), 0.0, -line.round()], &BodyGround(field));
         }
         for relief in 0..field.relief_count() {
-            let ramp = field.ramp(relief);
             let beyond = |_: Vec3, s: &Sheets| field.beyond_relief(relief, s).unwrap_or(1.0);
-            let pieces = (ramp / RAMP_PIECE_M).round().clamp(2.0, 4.0);
-            let levels: Vec<f32> = (0..=pieces as u8).map(|piece| -ramp * f32::from(piece) / pieces).collect();
+            let levels = field.turns_of(relief);
             self.skin.cut_levels(&beyond, &levels, &BodyGround(field));
         }
     }

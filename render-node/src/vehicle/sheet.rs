@@ -384,6 +384,22 @@ pub struct Relief {
     pub height: f32,
     /// Width of the ramp, inside the curve.
     pub ramp: f32,
+    #[serde(default)]
+    pub form: ReliefForm,
+    /// How far outside the curve the ramp begins.
+    #[serde(default)]
+    pub grow: f32,
+}
+
+/// The section of a relief's ramp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReliefForm {
+    /// A wave that light follows without breaking; it is made as wide as that needs.
+    #[default]
+    Soft,
+    /// A plane of just this width between two edges with a radius of a few millimetres: the edge of a part.
+    Bevel,
 }
 
 /// A line pressed into the flank, highest at the line.

@@ -28,6 +28,8 @@ impl Default for ExhaustTip {
 
 /// How far the pipe reaches back under the bumper, metres.
 const PIPE_LENGTH: f32 = 0.24;
+/// How far in it is bright.
+const BRIGHT_BORE: f32 = 0.055;
 /// More pipes than this would be narrower than their walls.
 const MOST_PIPES: u32 = 4;
 
@@ -46,18 +48,20 @@ pub fn exhaust_tip(spec: &ExhaustTip) -> VehicleMesh {
                 Vec3::new(x, middle + cos * reach * (half.x - wall), sin * reach * (half.y - wall))
             }
         };
-        let wall = 0.004;
+        // A rolled edge, then the bright inside that is seen from behind.
         let skin = [
             ring(-PIPE_LENGTH, 0.004),
             ring(-0.03, 0.0),
-            ring(-0.004, 0.0),
-            ring(0.0, 0.0015),
-            ring(-0.001, wall),
-            ring(-0.03, wall + 0.001),
+            ring(-0.006, 0.0),
+            ring(-0.0018, 0.0009),
+            ring(0.0, 0.0030),
+            ring(-0.0012, 0.0054),
+            ring(-0.005, 0.0068),
+            ring(-BRIGHT_BORE, 0.0085),
         ];
         let outside = Solid::grid(skin.len(), 28, true, |row, column| skin[row](column));
         mesh.add(spec.material, &outside.flipped().surface(CREASE_DEGREES));
-        let bore = [ring(-0.03, wall + 0.001), ring(-0.10, wall + 0.002), ring(-0.10, half.min_element())];
+        let bore = [ring(-BRIGHT_BORE, 0.0085), ring(-0.14, 0.010), ring(-0.14, half.min_element())];
         let inside = Solid::grid(bore.len(), 28, true, |row, column| bore[row](column));
         mesh.add(Material::Underbody, &inside.flipped().surface(CREASE_DEGREES));
     }

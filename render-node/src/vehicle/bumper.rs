@@ -1,0 +1,836 @@
+//! Bumpers in layers: a beam that steps out under lamps and lid, a lower part of another material that is set back under it, openings
+//! with bevelled surrounds, pockets with fog lamps at the corners, skid plates and rub strips. Which of them a vehicle has is said by class
+//! and year in `bumpers.toml`; where they go follows from what its sheet draws. All of it becomes reliefs and regions of the sheet.
+
+use std::sync::LazyLock;
+
+use cyclorama_core::vehicle::{BodyClass, Vehicle};
+use glam::Vec2;
+use serde::Deserialize;
+
+use super::curve::ControlPoint;
+use super::mesh::Material;
+use super::outline::Outline;
+use super::parts::grille::{Fill, Pattern};
+use super::parts::lamp::{HeadLamp, MainLight, RunningLight};
+use super::sheet::{Curve, Drawing, DrawnIn, Edge, Face, Lamp, Region, RegionKind, Relief, ReliefForm, Sheet};
+
+const TABLE: &str = include_str!("bumpers.toml");
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    front: Vec<Layout>,
+    rear: Vec<Layout>,
+}
+
+/// The parts of one bumper.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Layout {
+    bodies: Vec<BodyClass>,
+    /// Any make if there are none.
+    #[serde(default)]
+    makes: Vec<String>,
+    /// First and last model year.
+    #[serde(default)]
+    years: Option<[u16; 2]>,
+    #[serde(default)]
+    step: Option<Step>,
+    #[serde(default)]
+    chamfer: Option<Chamfer>,
+    #[serde(default)]
+    valance: Option<Valance>,
+    #[serde(default)]
+    strip: Option<Strip>,
+    #[serde(default)]
+    skid: Option<Curve>,
+    #[serde(default)]
+    intake: Option<Curve>,
+    #[serde(default)]
+    pocket: Option<Pocket>,
+    #[serde(default)]
+    pod: Option<Step>,
+    /// Other fields of plastic or metal.
+    #[serde(default)]
+    trim: Vec<Trim>,
+}
+
+/// A field of another material; `height` is negative where it is set back.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trim {
+    name: String,
+    curve: Curve,
+    material: Material,
+    height: f32,
+}
+
+/// The upper edge of the beam, under the lamps and the lid.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    height: f32,
+    bevel: f32,
+}
+
+/// A bevelled surround of openings.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chamfer {
+    width: f32,
+    depth: f32,
+}
+
+/// The lowest part, of plastic.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Valance {
+    /// Its upper edge, as a share of the height between the anchors.
+    top: f32,
+    depth: f32,
+}
+
+/// A rub strip round the beam.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Strip {
+    height: f32,
+    stands_out: f32,
+}
+
+/// A pocket at a corner of the front: with a fog lamp of that radius in it, or an open slot.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pocket {
+    curve: Curve,
+    #[serde(default)]
+    fog: Option<f32>,
+}
+
+static LAYOUTS: LazyLock<Option<Table>> = LazyLock::new(|| toml::from_str(TABLE).ok());
+
+fn layout_of<'t>(layouts: &'t [Layout], vehicle: &Vehicle) -> Option<&'t Layout> {
+    layouts.iter().find(|layout| {
+        let [first, last] = layout.years.unwrap_or([0, u16::MAX]);
+        layout.bodies.contains(&vehicle.body)
+            && (layout.makes.is_empty() || layout.makes.contains(&vehicle.make))
+            && (first..=last).contains(&vehicle.year)
+    })
+}
+
+/// Gives the sheet the bumpers of its class and year.
+pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
+    let Some(table) = LAYOUTS.as_ref() else { return };
+    for (layouts, view) in [(&table.front, DrawnIn::Front), (&table.rear, DrawnIn::Rear)] {
+        let has_bar = match view {
+            DrawnIn::Front => sheet.fittings.front_bar.is_some(),
+            _ => sheet.fittings.rear_bar.is_some(),
+        };
+        let is_heavy = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus | BodyClass::Trailer);
+        if has_bar || is_heavy {
+            continue;
+        }
+        let end = End::new(sheet, view, vehicle.year);
+        let (mut regions, mut reliefs) = (Vec::new(), Vec::new());
+        end.layer_trim(&mut reliefs);
+        if let Some(layout) = layout_of(layouts, vehicle) {
+            end.add(layout, &mut regions, &mut reliefs);
+        }
+        let has_fields = regions.iter().any(|region| region.name == FOG_FIELD);
+        let face = face_mut(sheet, view);
+        for fog in face.region.iter_mut().filter(|region| has_fields && region.name.contains("fog")) {
+            if fog.over.is_empty() {
+                fog.over.push(Material::Paint);
+            }
+            fog.over.push(Material::MattBlack);
+        }
+        for pressed in face.relief.iter_mut().filter(|relief| relief.name == "tailgate panel") {
+            *pressed = Relief { ramp: PRESSED_BEVEL_M, form: ReliefForm::Bevel, ..pressed.clone() };
+        }
+        face.region.extend(regions);
+        face.relief.extend(reliefs);
+    }
+}
+
+fn face_mut(sheet: &mut Sheet, view: DrawnIn) -> &mut Face {
+    if view == DrawnIn::Front { &mut sheet.front } else { &mut sheet.rear }
+}
+
+/// Step of the points that outlines of drawings are made of.
+const OUTLINE_STEP_M: f32 = 0.01;
+/// Where the joint to the wing leaves the wheel arch, as a share of the arch's radius from the axle.
+const TO_JOINT: f32 = 0.70;
+/// Between the edge of a part and lamps or openings beside it.
+const ROOM_M: f32 = 0.018;
+/// How far under the lamps the beam begins, and under the lid.
+const UNDER_LAMP_M: f32 = 0.034;
+const UNDER_LID_M: f32 = 0.016;
+/// A beam is at least this high above the valance.
+const LEAST_BEAM_M: f32 = 0.07;
+/// Parts of other materials set back or standing out: by how much, and the width of the bevel between.
+const TRIM_DEPTH_M: f32 = 0.008;
+const SKID_HEIGHT_M: f32 = 0.010;
+const TRIM_BEVEL_M: f32 = 0.008;
+/// Drawings narrower than this are strokes, not parts.
+const STROKE_M: f32 = 0.06;
+/// Bumpers that are drawn as a field of their own stand out by so much, strips on them by less.
+const BUMPER_HEIGHT_M: f32 = 0.016;
+const BUMPER_BEVEL_M: f32 = 0.012;
+const STRIP_HEIGHT_M: f32 = 0.005;
+/// The edge of a panel that is pressed into a tailgate.
+const PRESSED_BEVEL_M: f32 = 0.014;
+/// Around a fog lamp in its field, and around an exhaust's tip.
+const FOG_ROOM_M: f32 = 0.034;
+const TIP_ROOM_M: f32 = 0.020;
+/// Between a badge and what is moved out of its way.
+const BADGE_ROOM_M: f32 = 0.014;
+
+/// The name of the field around a fog lamp.
+const FOG_FIELD: &str = "fog field";
+/// Names of fields that are a whole bumper.
+const BUMPERS: [&str; 6] =
+    ["bumper", "front bumper", "rear bumper", "chrome bumper", "front bumper side", "rear bumper side"];
+
+/// What a region is to its neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Lamp,
+    Opening,
+    Trim(Material),
+}
+
+struct Drawn {
+    kind: Kind,
+    outline: Outline,
+    /// The width of the band around it.
+    band: f32,
+    index: usize,
+}
+
+impl Drawn {
+    fn bounds(&self) -> (Vec2, Vec2) {
+        self.outline.bounds()
+    }
+}
+
+/// One end of a sheet, as it is drawn.
+struct End<'a> {
+    view: DrawnIn,
+    face: &'a Face,
+    half_width: f32,
+    anchors: [f32; 2],
+    /// Model year.
+    year: u16,
+    /// Limits along the vehicle as far as the wheel.
+    range: [f32; 2],
+    drawn: Vec<Drawn>,
+    /// Lower edge of the lid.
+    lid: Option<f32>,
+    /// Lowest and highest point of each badge.
+    badges: Vec<[f32; 2]>,
+    /// Middle and half sides of an exhaust's tip.
+    tip: Option<(Vec2, Vec2)>,
+}
+
+impl<'a> End<'a> {
+    fn new(sheet: &'a Sheet, view: DrawnIn, year: u16) -> Self {
+        let (size, wheels) = (sheet.size, &sheet.wheels);
+        let to_arch = 0.5 * wheels.tyre_diameter + wheels.arch_gap + wheels.cladding;
+        let (face, range) = if view == DrawnIn::Front {
+            (&sheet.front, [-1.0, (size.front_overhang - TO_JOINT * to_arch).max(0.25)])
+        } else {
+            let axle = size.front_overhang + size.wheelbase;
+            (&sheet.rear, [(axle + TO_JOINT * to_arch).min(size.length - 0.25), size.length + 1.0])
+        };
+        let drawn = face.region.iter().enumerate().filter_map(|(index, region)| {
+            let kind = match &region.kind {
+                RegionKind::Lamp(_) => Kind::Lamp,
+                RegionKind::Inset { .. } => Kind::Opening,
+                RegionKind::Skin(material) => Kind::Trim(*material),
+                _ => return None,
+            };
+            let outline = outline_of(&region.at).filter(|_| region.at.view == view)?;
+            Some(Drawn { kind, outline, band: region.edge.map_or(0.0, |edge| edge.width), index })
+        });
+        let lid = face.region.iter().filter(|region| region.at.view == view && is_shut_line(&region.kind));
+        let lid = lid.filter_map(|region| outline_of(&region.at)).map(|outline| outline.bounds());
+        let lid = lid.filter(|(low, high)| high.x - low.x > 0.5 * size.width && high.y - low.y > 0.2);
+        let lid = lid.map(|(low, _)| low.y).reduce(f32::min);
+        let from_rear = view == DrawnIn::Rear;
+        let badges = sheet.fittings.emblem.iter().filter(|badge| badge.at_rear == from_rear);
+        let badges = badges.map(|badge| [-0.5, 0.5].map(|share| badge.z + share * badge.look.height()));
+        let tip = sheet
+            .fittings
+            .exhaust
+            .as_ref()
+            .filter(|_| from_rear)
+            .map(|exhaust| (Vec2::from(exhaust.at), 0.5 * Vec2::new(exhaust.look.width, exhaust.look.height)));
+        Self {
+            view,
+            face,
+            half_width: 0.5 * size.width,
+            anchors: face.anchors,
+            year,
+            range,
+            drawn: drawn.collect(),
+            lid,
+            badges: badges.collect(),
+            tip,
+        }
+    }
+
+    fn height(&self) -> f32 {
+        self.anchors[1] - self.anchors[0]
+    }
+
+    /// From shares to metres.
+    fn fit(&self, curve: &Curve) -> Curve {
+        let place = |at: Vec2| Vec2::new(at.x * self.half_width, self.anchors[0] + at.y * self.height());
+        curve.iter().map(|point| ControlPoint { at: place(point.at), ..*point }).collect()
+    }
+
+    fn drawing(&self, curve: Curve, mirror: bool) -> Drawing {
+        Drawing { view: self.view, curve, mirror, range: Some(self.range), bowed: false }
+    }
+
+    /// The lamps in the corners: those that reach farthest out.
+    fn lamps(&self) -> impl Iterator<Item = &Drawn> {
+        let main = self.anchors[0] + 0.45 * self.height();
+        self.drawn.iter().filter(move |drawn| {
+            let (low, high) = drawn.bounds();
+            drawn.kind == Kind::Lamp && high.x > 0.7 * self.half_width && 0.5 * (low.y + high.y) > main
+        })
+    }
+
+    /// The least distance of any lamp or opening from the points of an outline.
+    fn room_of(&self, outline: &Outline) -> f32 {
+        let solid = self.drawn.iter().filter(|drawn| !matches!(drawn.kind, Kind::Trim(_)));
+        let distances = solid.flat_map(|drawn| {
+            let band = drawn.band;
+            let to_it = outline.points().iter().map(move |p| drawn.outline.distance(*p) - band);
+            let from_it = drawn.outline.points().iter().map(|p| outline.distance(*p));
+            to_it.chain(from_it)
+        });
+        distances.fold(1.0, f32::min)
+    }
+
+    /// Trim that the sheet draws low down is a part of its own: black is set back, bright plates and whole bumpers stand out.
+    fn layer_trim(&self, reliefs: &mut Vec<Relief>) {
+        let top = self.anchors[0] + 0.55 * self.height();
+        for drawn in &self.drawn {
+            let region = &self.face.region[drawn.index];
+            let (low, high) = drawn.bounds();
+            let Kind::Trim(material) = drawn.kind else { continue };
+            let is_wide = high.x - low.x > 0.25 * self.half_width;
+            let is_bar = region.over.contains(&Material::Grille);
+            if !is_wide || is_bar || 0.5 * (low.y + high.y) > top || region.within.is_some() {
+                continue;
+            }
+            let is_bumper = BUMPERS.contains(&region.name.as_str());
+            let is_stroke = (high - low).min_element() < STROKE_M;
+            let (height, bevel) = match material {
+                _ if is_bumper => (BUMPER_HEIGHT_M, BUMPER_BEVEL_M),
+                Material::Paint => continue,
+                _ if is_stroke && region.name.contains("strip") => (STRIP_HEIGHT_M, STRIP_HEIGHT_M),
+                _ if is_stroke => continue,
+                Material::MattBlack | Material::GlossBlack => (-TRIM_DEPTH_M, TRIM_BEVEL_M),
+                Material::Satin | Material::Chrome => (SKID_HEIGHT_M, TRIM_BEVEL_M),
+                _ => continue,
+            };
+            let mut at = region.at.clone();
+            at.range =
+                Some(at.range.map_or(self.range, |range| [range[0].max(self.range[0]), range[1].min(self.range[1])]));
+            // The edge of the paint goes down into a part that is set back.
+            let grow = if height < 0.0 { 0.002 } else { 0.0 };
+            reliefs.push(relief(&region.name, at, height, bevel, grow));
+        }
+    }
+
+    fn add(&self, layout: &Layout, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+        if let Some(curve) = layout.intake.as_ref().filter(|_| !self.has_low_opening()) {
+            regions.extend(self.intake(curve, reliefs, layout.chamfer));
+        }
+        if let Some(pocket) = &layout.pocket {
+            self.add_pocket(pocket, layout.chamfer, regions, reliefs);
+        }
+        if let Some(chamfer) = layout.chamfer {
+            self.add_chamfers(chamfer, reliefs);
+        }
+        let valance_top = layout.valance.and_then(|valance| self.add_valance(valance, regions, reliefs));
+        if let Some(curve) = layout.skid.as_ref().filter(|_| valance_top.is_some()) {
+            self.add_skid(curve, regions, reliefs);
+        }
+        for trim in &layout.trim {
+            self.add_trim(trim, regions, reliefs);
+        }
+        if let Some(tip) = self.tip {
+            self.add_tip_pocket(tip, regions, reliefs);
+        }
+        if let Some(step) = layout.step {
+            let beam = self.add_step(step, valance_top.unwrap_or(self.anchors[0]), reliefs);
+            if let (Some(strip), Some(top)) = (layout.strip, beam) {
+                self.add_strip(strip, top, valance_top.unwrap_or(self.anchors[0]), regions, reliefs);
+            }
+            if let (Some(pod), Some(top)) = (layout.pod, beam) {
+                self.add_pod(pod, top, valance_top.unwrap_or(self.anchors[0]), reliefs);
+            }
+        }
+    }
+
+    /// Where lamps, openings and badges leave room, if need be lower than drawn.
+    fn add_trim(&self, trim: &Trim, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+        let drawn = self.fit(&trim.curve);
+        for lower in (0..14).map(|i| 0.01 * i as f32) {
+            let curve: Curve = drawn.iter().map(|p| ControlPoint { at: p.at - Vec2::Y * lower, ..*p }).collect();
+            let at = self.drawing(curve, true);
+            let Some(outline) = outline_of(&at) else { return };
+            let (low, high) = outline.bounds();
+            let meets_badge = |badge: &[f32; 2]| high.y + BADGE_ROOM_M > badge[0] && low.y - BADGE_ROOM_M < badge[1];
+            if self.badges.iter().any(meets_badge) || self.room_of(&outline) < 0.008 {
+                continue;
+            }
+            let bevel = trim.height.abs().max(TRIM_BEVEL_M);
+            let grow = if trim.height < 0.0 { bevel } else { 0.0 };
+            reliefs.push(relief(&trim.name, at.clone(), trim.height, bevel, grow));
+            let mut field = region(&trim.name, at, RegionKind::Skin(trim.material));
+            field.over = vec![Material::Paint, Material::Chrome, Material::MattBlack, Material::Satin];
+            regions.push(field);
+            return;
+        }
+    }
+
+    /// The tip of an exhaust comes out of a pocket.
+    fn add_tip_pocket(&self, (at, half): (Vec2, Vec2), regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+        let room = half + Vec2::splat(TIP_ROOM_M);
+        if at.y - room.y < self.anchors[0] + 0.004 || at.x < 2.0 * half.x {
+            return;
+        }
+        let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)];
+        let curve = corners.map(|(y, z)| ControlPoint { at: at + room * Vec2::new(y, z), radius: 0.7 * room.y });
+        let drawing = self.drawing(curve.to_vec(), false);
+        reliefs.push(relief("exhaust pocket", drawing.clone(), -0.014, 0.010, 0.008));
+        let mut pocket = region("exhaust pocket", drawing, RegionKind::Skin(Material::MattBlack));
+        pocket.over = vec![Material::Paint, Material::Satin, Material::GlossBlack];
+        regions.push(pocket);
+    }
+
+    /// The corners stand before the middle, with an edge from the lamp down beside the openings of the middle.
+    fn add_pod(&self, pod: Step, top: f32, bottom: f32, reliefs: &mut Vec<Relief>) {
+        let openings = || self.drawn.iter().filter(|drawn| drawn.kind == Kind::Opening);
+        let is_low = |drawn: &&Drawn| drawn.bounds().0.y < top + 0.02;
+        let inner = openings().filter(is_low).filter(|drawn| drawn.bounds().0.x < 0.45 * self.half_width);
+        let inner = inner.map(|drawn| drawn.bounds().1.x + drawn.band + 0.045).fold(0.50 * self.half_width, f32::max);
+        let outer = openings().filter(is_low).map(|drawn| drawn.bounds().0.x - drawn.band - 0.04);
+        let outer = outer.filter(|y| *y > 0.45 * self.half_width).fold(0.80 * self.half_width, f32::min);
+        let lamps = self.drawn.iter().filter(|drawn| drawn.kind == Kind::Lamp && drawn.bounds().1.y < top);
+        let outer = lamps.map(|lamp| lamp.bounds().0.x - lamp.band - 0.04).fold(outer, f32::min);
+        if inner > outer {
+            return;
+        }
+        let at = 0.5 * (inner + outer.min(inner + 0.10));
+        let out = 1.4 * self.half_width;
+        let point = |y: f32, z: f32, radius: f32| ControlPoint { at: Vec2::new(y, z), radius };
+        let curve = vec![
+            point(at, top, 0.03),
+            point(out, top, 0.0),
+            point(out, bottom - 0.4, 0.0),
+            point(at, bottom - 0.4, 0.0),
+            point(at, bottom + 0.02, 0.05),
+        ];
+        reliefs.push(relief("corner pod", self.drawing(curve, false), pod.height, pod.bevel, 0.0));
+    }
+
+    /// Whether something opens in the lower half of the middle.
+    fn has_low_opening(&self) -> bool {
+        let top = self.anchors[0] + 0.42 * self.height();
+        self.drawn.iter().any(|drawn| {
+            let (low, high) = drawn.bounds();
+            drawn.kind == Kind::Opening && low.x < 0.3 * self.half_width && low.y < top && high.y > self.anchors[0]
+        })
+    }
+
+    fn intake(&self, curve: &Curve, reliefs: &mut Vec<Relief>, chamfer: Option<Chamfer>) -> Option<Region> {
+        let at = self.drawing(self.fit(curve), true);
+        let outline = outline_of(&at)?;
+        if self.room_of(&outline) < ROOM_M {
+            return None;
+        }
+        if let Some(chamfer) = chamfer {
+            reliefs.push(relief("intake", at.clone(), -chamfer.depth, chamfer.width, chamfer.width));
+        }
+        Some(opening("lower intake", at, Pattern::Honeycomb))
+    }
+
+    /// Unless something is at the corner already.
+    fn add_pocket(
+        &self,
+        pocket: &Pocket,
+        chamfer: Option<Chamfer>,
+        regions: &mut Vec<Region>,
+        reliefs: &mut Vec<Relief>,
+    ) {
+        let at = self.drawing(self.fit(&pocket.curve), false);
+        let Some(outline) = outline_of(&at) else { return };
+        let middle = self.anchors[0] + 0.5 * self.height();
+        let is_taken = self.drawn.iter().any(|drawn| {
+            let (low, high) = drawn.bounds();
+            !matches!(drawn.kind, Kind::Trim(_)) && high.x > 0.62 * self.half_width && 0.5 * (low.y + high.y) < middle
+        });
+        if is_taken {
+            self.add_fog_fields(regions, reliefs);
+            return;
+        }
+        if self.room_of(&outline) < ROOM_M {
+            return;
+        }
+        let chamfer = chamfer.unwrap_or(Chamfer { width: 0.014, depth: 0.01 });
+        reliefs.push(relief("corner pocket", at.clone(), -chamfer.depth, chamfer.width, chamfer.width));
+        let Some(radius) = pocket.fog else {
+            regions.push(opening("corner intake", at, Pattern::Blades));
+            return;
+        };
+        let (low, high) = outline.bounds();
+        let centre = 0.5 * (low + high);
+        regions.push(region("fog lamp bezel", at, RegionKind::Skin(Material::MattBlack)));
+        let square = [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)];
+        // Control points of a spline that runs round at the radius.
+        let corners = square.map(|(y, z)| ControlPoint { at: centre + Vec2::new(y, z) * 1.22 * radius, radius: 0.0 });
+        let head = HeadLamp {
+            main: MainLight::Bowl,
+            count: 1,
+            from: 0.5,
+            to: 0.5,
+            size: 0.85,
+            running: RunningLight::None,
+            ..HeadLamp::default()
+        };
+        let lamp = Lamp {
+            depth: 0.035,
+            bowl: Material::LampHousing,
+            lens: Material::LampLens,
+            head: Some(head),
+            tail: None,
+            year: self.year,
+        };
+        let mut fog = region("fog lamp", self.drawing(corners.to_vec(), false), RegionKind::Lamp(lamp));
+        fog.over = vec![Material::Paint, Material::MattBlack];
+        fog.edge = Some(Edge { width: 0.010, material: Material::GlossBlack });
+        regions.push(fog);
+    }
+
+    /// A black field around each fog lamp that stands alone in the paint.
+    fn add_fog_fields(&self, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+        let top = self.anchors[0] + 0.5 * self.height();
+        for lamp in self.drawn.iter().filter(|drawn| drawn.kind == Kind::Lamp) {
+            let (low, high) = lamp.bounds();
+            let is_fog = self.face.region[lamp.index].name.contains("fog");
+            if !is_fog || high.y > top || low.x < 0.4 * self.half_width || (high - low).max_element() > 0.16 {
+                continue;
+            }
+            let (low, high) = (low - Vec2::splat(FOG_ROOM_M), high + Vec2::splat(FOG_ROOM_M));
+            let point = |y: f32, z: f32, radius: f32| ControlPoint { at: Vec2::new(y, z), radius };
+            // A wedge that opens outwards and reaches round the corner.
+            let curve = vec![
+                point(low.x - 0.085, 0.4 * low.y + 0.6 * high.y, 0.012),
+                point(low.x + 0.02, high.y + 0.004, 0.03),
+                point(high.x + 0.06, high.y + 0.016, 0.02),
+                point(high.x + 0.035, low.y + 0.004, 0.03),
+                point(low.x - 0.01, low.y, 0.03),
+            ];
+            let at = self.drawing(curve, false);
+            let Some(outline) = outline_of(&at) else { continue };
+            let others = self.drawn.iter().filter(|other| other.index != lamp.index);
+            let near = others.flat_map(|other| {
+                let to_it = outline.points().iter().map(|p| other.outline.distance(*p) - other.band);
+                to_it.chain(other.outline.points().iter().map(|p| outline.distance(*p) - other.band))
+            });
+            if near.fold(1.0, f32::min) < 0.012 {
+                continue;
+            }
+            reliefs.push(relief("fog field", at.clone(), -0.011, 0.014, 0.014));
+            // Under the lamp, which is cut out of it.
+            regions.push(Region { layer: -1, ..region(FOG_FIELD, at, RegionKind::Skin(Material::MattBlack)) });
+        }
+    }
+
+    /// Bevels around the openings of the bumper, as wide as lamps beside them allow.
+    fn add_chamfers(&self, chamfer: Chamfer, reliefs: &mut Vec<Relief>) {
+        let most = self.anchors[0] + 0.58 * self.height();
+        for drawn in self.drawn.iter().filter(|drawn| drawn.kind == Kind::Opening) {
+            let region = &self.face.region[drawn.index];
+            let (low, high) = drawn.bounds();
+            if 0.5 * (low.y + high.y) > most || (high - low).min_element() < 0.04 || region.within.is_some() {
+                continue;
+            }
+            let others = self.drawn.iter().filter(|other| other.index != drawn.index && other.kind == Kind::Lamp);
+            let near = others.flat_map(|other| {
+                other.outline.points().iter().map(|p| drawn.outline.distance(*p) - drawn.band - other.band)
+            });
+            let width = chamfer.width.min(near.fold(1.0, f32::min) - 0.008);
+            if width < 0.008 {
+                continue;
+            }
+            let depth = chamfer.depth * width / chamfer.width;
+            let mut at = region.at.clone();
+            at.range.get_or_insert(self.range);
+            reliefs.push(relief(&region.name, at, -depth, width, drawn.band + width));
+        }
+    }
+
+    /// A lower part of black plastic, set back under the beam; its upper edge, if there is one.
+    fn add_valance(&self, valance: Valance, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) -> Option<f32> {
+        let low = self.anchors[0];
+        let drawn = self.drawn.iter().filter(|drawn| {
+            let (lowest, highest) = drawn.bounds();
+            matches!(drawn.kind, Kind::Trim(Material::MattBlack | Material::GlossBlack))
+                && lowest.y < low + 0.1 * self.height()
+                && highest.x > 0.5 * self.half_width
+                && lowest.x < 0.1 * self.half_width
+        });
+        // What the sheet draws is the lower part.
+        if let Some(top) = drawn.map(|drawn| drawn.bounds().1.y).reduce(f32::max) {
+            return Some(top);
+        }
+        let wanted = low + valance.top * self.height();
+        // Below openings of the middle and lamps at the corners, or across their middle.
+        let meets = |z: f32| {
+            self.drawn.iter().filter(|drawn| !matches!(drawn.kind, Kind::Trim(_))).any(|drawn| {
+                let (lowest, highest) = drawn.bounds();
+                let band = drawn.band + 0.012;
+                z > lowest.y - band && z < highest.y + band
+            })
+        };
+        let top = (0..=16).map(|i| wanted - 0.01 * i as f32).find(|z| !meets(*z)).filter(|z| *z > low + 0.028)?;
+        let out = 1.4 * self.half_width;
+        let rise = 0.10 * self.height();
+        // It rises towards the wheels.
+        let edge = |up: f32| -> Curve {
+            let point = |y: f32, z: f32, radius: f32| ControlPoint { at: Vec2::new(y, z + up), radius };
+            let corner = 0.80 * self.half_width;
+            let side = if meets(top + rise) { top } else { top + 0.5 * rise };
+            vec![
+                point(0.0, top, 0.0),
+                point(0.66 * self.half_width, top, 0.02),
+                point(corner, side, 0.02),
+                point(out, side, 0.0),
+                point(out, low - 0.4, 0.0),
+                point(0.0, low - 0.4, 0.0),
+            ]
+        };
+        reliefs.push(relief("valance", self.drawing(edge(0.0), true), -valance.depth, 0.009, 0.0));
+        let at = self.drawing(edge(-0.002), true);
+        regions.push(region("valance", at, RegionKind::Skin(Material::MattBlack)));
+        Some(top)
+    }
+
+    fn add_skid(&self, curve: &Curve, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+        let is_bright = |drawn: &Drawn| matches!(drawn.kind, Kind::Trim(Material::Satin | Material::Chrome));
+        let at = self.drawing(self.fit(curve), true);
+        let Some(outline) = outline_of(&at) else { return };
+        let low = self.anchors[0] + 0.3 * self.height();
+        let has_one = self.drawn.iter().any(|drawn| is_bright(drawn) && drawn.bounds().0.y < low);
+        if has_one || self.room_of(&outline) < 0.5 * ROOM_M {
+            return;
+        }
+        reliefs.push(relief("skid plate", at.clone(), SKID_HEIGHT_M, TRIM_BEVEL_M, 0.0));
+        let mut plate = region("skid plate", at, RegionKind::Skin(Material::Satin));
+        plate.over = vec![Material::MattBlack, Material::Paint];
+        regions.push(plate);
+    }
+
+    /// The beam under lamps and lid; its upper edge at the side.
+    fn add_step(&self, step: Step, valance_top: f32, reliefs: &mut Vec<Relief>) -> Option<f32> {
+        let under_lamps = self.lamps().map(|lamp| lamp.bounds().0.y - lamp.band - UNDER_LAMP_M).reduce(f32::min);
+        let under_lid = self.lid.filter(|_| self.view == DrawnIn::Rear).map(|lid| lid - UNDER_LID_M);
+        let side = match (under_lamps, under_lid) {
+            (Some(lamps), Some(lid)) => lamps.min(lid),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => return None,
+        };
+        let side = side.min(self.anchors[0] + 0.80 * self.height());
+        if side < valance_top + LEAST_BEAM_M {
+            return None;
+        }
+        // In the middle it runs between the openings, or there is none.
+        let middle = self.free_level(side, valance_top + 0.03);
+        let out = 1.4 * self.half_width;
+        let foot = self.anchors[0] - 0.4;
+        let point = |y: f32, z: f32, radius: f32| ControlPoint { at: Vec2::new(y, z), radius };
+        let inner = self.lamps().map(|lamp| lamp.bounds().0.x).fold(f32::MAX, f32::min).min(0.6 * self.half_width);
+        if let Some(z) = middle {
+            let from = inner.max(0.3 * self.half_width);
+            let curve = vec![
+                point(0.0, z, 0.0),
+                point(from, z, 0.03),
+                point(from + 0.16 * self.half_width, side, 0.03),
+                point(out, side, 0.0),
+                point(out, foot, 0.0),
+                point(0.0, foot, 0.0),
+            ];
+            reliefs.push(relief("beam", self.drawing(curve, true), step.height, step.bevel, 0.0));
+        } else {
+            // A pod at each corner, beside the opening.
+            let reach = |z: f32| {
+                let wide = self.drawn.iter().filter(|drawn| drawn.kind == Kind::Opening);
+                let (low, high) = (z - 0.04, z + 0.04);
+                let at = wide.flat_map(|drawn| drawn.outline.points().iter().map(|p| (*p, drawn.band)));
+                at.filter(|(p, _)| (low..=high).contains(&p.y) && p.x < 0.8 * self.half_width)
+                    .map(|(p, band)| p.x + band)
+                    .fold(0.3 * self.half_width, f32::max)
+            };
+            let lower = valance_top.max(self.anchors[0] + 0.1 * self.height());
+            // From under the lamp's inner end.
+            let lamp_end = self.lamps().map(|lamp| lamp.bounds().0.x).fold(f32::MAX, f32::min);
+            let from_lamp = if lamp_end < self.half_width { lamp_end + 0.03 } else { 0.0 };
+            let (upper_y, lower_y) = ((reach(side) + 0.05).max(from_lamp), reach(lower) + 0.05);
+            if upper_y > 0.86 * self.half_width {
+                return None;
+            }
+            let curve = vec![
+                point(upper_y, side, 0.02),
+                point(out, side, 0.0),
+                point(out, foot, 0.0),
+                point(lower_y.min(0.86 * self.half_width), foot, 0.0),
+                point(lower_y.min(0.86 * self.half_width), lower, 0.03),
+            ];
+            reliefs.push(relief("corner pod", self.drawing(curve, false), step.height, step.bevel, 0.0));
+        }
+        Some(side)
+    }
+
+    /// The height nearest to `wanted` where nothing opens in the middle for a beam's edge to cross.
+    fn free_level(&self, wanted: f32, least: f32) -> Option<f32> {
+        let is_free = |z: f32| {
+            !self.drawn.iter().filter(|drawn| drawn.kind == Kind::Opening).any(|drawn| {
+                let (low, high) = drawn.bounds();
+                let room = drawn.band + 0.022;
+                low.x < 0.6 * self.half_width && z > low.y - room && z < high.y + room
+            })
+        };
+        let most = wanted + 0.06;
+        let levels = (0..60).map(|i| least + 0.01 * i as f32).filter(|z| *z <= most && is_free(*z));
+        let nearest = levels.min_by(|a, b| (a - wanted).abs().total_cmp(&(b - wanted).abs()))?;
+        ((nearest - wanted).abs() < 0.16).then_some(nearest)
+    }
+
+    /// A rub strip along the beam, where nothing opens.
+    fn add_strip(&self, strip: Strip, top: f32, bottom: f32, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+        let (out, half) = (1.4 * self.half_width, 0.5 * strip.height);
+        let band = |z: f32| -> Curve {
+            let point = |y: f32, z: f32| ControlPoint { at: Vec2::new(y, z), radius: 0.0 };
+            vec![point(0.0, z + half), point(out, z + half), point(out, z - half), point(0.0, z - half)]
+        };
+        let levels = (0..12).map(|i| 0.55 * top + 0.45 * bottom + 0.01 * if i % 2 == 0 { i } else { -i } as f32);
+        let is_free = |z: &f32| outline_of(&self.drawing(band(*z), true)).is_some_and(|o| self.room_of(&o) > 0.01);
+        let Some(z) = levels.filter(|z| *z + half < top - 0.03 && *z - half > bottom + 0.02).find(is_free) else {
+            return;
+        };
+        let at = self.drawing(band(z), true);
+        reliefs.push(relief("rub strip", at.clone(), strip.stands_out, 0.008, 0.0));
+        regions.push(region("rub strip", at, RegionKind::Skin(Material::MattBlack)));
+    }
+}
+
+fn relief(name: &str, at: Drawing, height: f32, ramp: f32, grow: f32) -> Relief {
+    Relief { name: format!("{name} edge"), at, height, ramp, form: ReliefForm::Bevel, grow }
+}
+
+fn region(name: &str, at: Drawing, kind: RegionKind) -> Region {
+    Region { name: name.to_owned(), at, kind, over: Vec::new(), edge: None, within: None, layer: 0 }
+}
+
+fn opening(name: &str, at: Drawing, pattern: Pattern) -> Region {
+    let kind = RegionKind::Inset {
+        depth: 0.04,
+        floor: Material::Grille,
+        wall: Material::MattBlack,
+        fill: Some(Fill::dark(pattern)),
+    };
+    Region { edge: Some(Edge { width: 0.009, material: Material::GlossBlack }), ..region(name, at, kind) }
+}
+
+fn outline_of(drawing: &Drawing) -> Option<Outline> {
+    if drawing.curve.len() < 3 {
+        return None;
+    }
+    let mut points = drawing.curve.clone();
+    if drawing.mirror {
+        points.extend(drawing.curve.iter().rev().map(|p| ControlPoint { at: Vec2::new(-p.at.x, p.at.y), ..*p }));
+    }
+    Some(Outline::drawn(&points, OUTLINE_STEP_M))
+}
+
+fn is_shut_line(kind: &RegionKind) -> bool {
+    matches!(kind, RegionKind::Gap { material: Material::PanelGap, .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::library::Library;
+    use super::super::typical::typical;
+    use super::*;
+
+    fn shaped(body: BodyClass, year: u16, name: &str) -> Sheet {
+        let mut sheet = Library::embedded().unwrap().sheet(name).unwrap();
+        shape(&mut sheet, &Vehicle { year, ..typical(body) });
+        sheet
+    }
+
+    fn bevels(face: &Face) -> Vec<&Relief> {
+        face.relief.iter().filter(|relief| relief.form == ReliefForm::Bevel).collect()
+    }
+
+    #[test]
+    fn the_table_reads_and_every_car_of_any_year_has_a_layout() {
+        let table = LAYOUTS.as_ref().unwrap();
+        for body in [BodyClass::Sedan, BodyClass::Hatchback, BodyClass::Suv, BodyClass::Wagon, BodyClass::Minivan] {
+            for year in [1980, 1996, 1997, 2012, 2013, 2026] {
+                let vehicle = Vehicle { year, ..typical(body) };
+                assert!(layout_of(&table.front, &vehicle).is_some(), "{body} {year}");
+                assert!(layout_of(&table.rear, &vehicle).is_some(), "{body} {year}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_beam_runs_under_lamps_and_lid() {
+        for (body, name) in [(BodyClass::Hatchback, "hatchback"), (BodyClass::Sedan, "sedan"), (BodyClass::Suv, "suv")]
+        {
+            let sheet = shaped(body, 2015, name);
+            let end = End::new(&sheet, DrawnIn::Rear, 2015);
+            let beam = sheet.rear.relief.iter().find(|relief| relief.name == "beam edge").unwrap();
+            let top = beam.at.curve.iter().map(|point| point.at.y).fold(f32::MIN, f32::max);
+            assert!(end.lid.is_some_and(|lid| top < lid), "{name}");
+            assert!(end.lamps().all(|lamp| top < lamp.bounds().0.y), "{name}");
+            assert!(bevels(&sheet.front).len() > 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_added_meets_a_lamp_or_an_opening() {
+        for (body, year, name) in [
+            (BodyClass::Hatchback, 1990, "hatchback-1990s"),
+            (BodyClass::Sedan, 2005, "sedan-2000s"),
+            (BodyClass::Hatchback, 2015, "hatchback"),
+            (BodyClass::Suv, 2022, "suv-2020s"),
+        ] {
+            let plain = Library::embedded().unwrap().sheet(name).unwrap();
+            let end = End::new(&plain, DrawnIn::Front, year);
+            let sheet = shaped(body, year, name);
+            for added in &sheet.front.region[plain.front.region.len()..] {
+                let is_field = added.name == "fog field" || added.name == "skid plate";
+                let room = end.room_of(&outline_of(&added.at).unwrap());
+                assert!(is_field || room > 0.0, "{name}: {} is {room} from what is drawn", added.name);
+            }
+        }
+    }
+
+    #[test]
+    fn heavy_vehicles_and_bars_keep_what_is_drawn() {
+        let plain = Library::embedded().unwrap().sheet("truck").unwrap();
+        let sheet = shaped(BodyClass::Truck, 2015, "truck");
+        assert_eq!(sheet.front.relief.len(), plain.front.relief.len());
+        assert_eq!(sheet.rear.region.len(), plain.rear.region.len());
+    }
+}
