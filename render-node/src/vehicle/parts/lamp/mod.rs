@@ -4,13 +4,17 @@
 //! lens from an axis that stands inside the body: a place on it is an arc length and a height, and depth is measured towards
 //! the axis, where no two places can cross. [`head`] and [`tail`] fill the room behind it, [`housing`] is the shell they stand in.
 
+mod guide;
 mod head;
 mod housing;
+mod light;
+mod round;
 mod tail;
 
-pub use head::{HeadLamp, MainLight, RunningLight, head_lamp};
+pub use head::{HeadLamp, HeadTrim, MainLight, RunningLight, head_lamp};
 pub use housing::plain_housing;
-pub use tail::{TailLamp, TailMotif, tail_lamp};
+pub use round::{RoundLamp, round_lamp, round_lamp_for};
+pub use tail::{TailFill, TailLamp, TailMotif, tail_lamp};
 
 use glam::{Vec2, Vec3};
 
@@ -35,6 +39,8 @@ pub struct LampFilling {
     pub mesh: VehicleMesh,
     /// Material of the lens up to an arc length, rising; empty where the whole lens is as the sheet says.
     pub lens: Vec<(f32, Material)>,
+    /// The lens's fields lie one above another: what is said of them are heights.
+    pub is_upright: bool,
 }
 
 /// Where a lamp is: its lens, unrolled about an axis inside the body.
@@ -522,6 +528,8 @@ mod tests {
             R::Dots,
             R::Claws,
             R::Brackets,
+            R::Cee,
+            R::Points,
             R::Fill,
             R::None,
         ];
