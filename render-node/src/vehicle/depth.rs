@@ -204,6 +204,20 @@ impl<'a> Piece<'a> {
         }
     }
 
+    /// The piece with every vertex sent somewhere else.
+    fn add_behind(&self, mesh: &mut VehicleMesh, material: Material, behind: impl Fn(Vec3) -> Vec3) {
+        let surface = mesh.surfaces.entry(material).or_default();
+        let mut own = FxHashMap::default();
+        for i in self.triangles.iter().flatten() {
+            let index = *own.entry(*i).or_insert_with(|| {
+                surface.positions.push(behind(self.positions[*i as usize]).into());
+                surface.normals.push(self.normals[*i as usize].into());
+                surface.positions.len() as u32 - 1
+            });
+            surface.indices.push(index);
+        }
+    }
+
     /// Walls along the piece's border between two depths, facing the inside of the recess.
     fn add_walls(&self, mesh: &mut VehicleMesh, material: Material, [from, to]: [f32; 2]) {
         let surface = mesh.surfaces.entry(material).or_default();
@@ -318,7 +332,7 @@ impl<'a> Piece<'a> {
         if let Some(spec) = lamp.head.filter(|_| lamp.is_round)
             && let Some(round) = round_lamp_for(&outline, self.outward, forward, &spec, year)
         {
-            self.add_moved(mesh, Material::Paint, 0.0);
+            self.add_behind(mesh, Material::Paint, |p| round.behind(p));
             for (material, surface) in &round_lamp(&round).surfaces {
                 mesh.add(*material, surface);
             }

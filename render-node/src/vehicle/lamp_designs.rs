@@ -16,6 +16,16 @@ const TABLE: &str = include_str!("lamp_designs.toml");
 struct Table {
     head: Vec<HeadDesign>,
     tail: Vec<TailDesign>,
+    /// Rings about round lamps.
+    #[serde(default)]
+    ring: Vec<Ring>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ring {
+    makes: Vec<String>,
+    material: Material,
 }
 
 /// Which vehicles a design is for.
@@ -75,6 +85,7 @@ design!(HeadDesign {
     fins: u32,
     bezel: Material,
     ledge: Material,
+    ring: Material,
     trim: HeadTrim,
     blade: f32,
 });
@@ -90,8 +101,9 @@ fn put<T: Copy>(place: &mut T, value: Option<T>) {
     }
 }
 
-/// Gives a head or tail lamp what its make's design says.
-pub fn complete(lamp: &mut Lamp, name: &str, vehicle: &Vehicle) {
+/// Gives a head or tail lamp what its make's design says. Round and square lamps keep the lights that were drawn in them: only wide ones have
+/// room for a row.
+pub fn complete(lamp: &mut Lamp, name: &str, is_wide: bool, vehicle: &Vehicle) {
     if let Some(head) = &mut lamp.head
         && name.starts_with("head lamp")
         && let Some(design) = DESIGNS.head.iter().find(|design| design.fits(vehicle))
@@ -100,14 +112,14 @@ pub fn complete(lamp: &mut Lamp, name: &str, vehicle: &Vehicle) {
             && head.running == RunningLight::None
             && head.count < 3;
         if is_plain {
-            if let Some(main) = design.main {
+            if let Some(main) = design.main.filter(|_| is_wide) {
                 head.main = main;
                 put(&mut head.count, design.count);
                 put(&mut head.from, design.from);
                 put(&mut head.to, design.to);
                 put(&mut head.size, design.size);
             }
-            put(&mut head.running, design.running);
+            put(&mut head.running, design.running.filter(|_| is_wide));
             put(&mut head.stroke, design.stroke);
             head.indicator |= design.indicator.unwrap_or(false);
             put(&mut head.fins, design.fins);
@@ -116,6 +128,7 @@ pub fn complete(lamp: &mut Lamp, name: &str, vehicle: &Vehicle) {
         put(&mut head.blade, design.blade);
         head.bezel = head.bezel.or(design.bezel);
         head.ledge = head.ledge.or(design.ledge);
+        head.ring = head.ring.or(ring_of(vehicle).or(design.ring));
     }
     if let Some(tail) = &mut lamp.tail
         && let Some(design) = DESIGNS.tail.iter().find(|design| design.fits(vehicle))
@@ -129,6 +142,11 @@ pub fn complete(lamp: &mut Lamp, name: &str, vehicle: &Vehicle) {
         put(&mut tail.fill, design.fill);
         put(&mut tail.reflex, design.reflex);
     }
+}
+
+/// What the ring about a round lamp is made of.
+fn ring_of(vehicle: &Vehicle) -> Option<Material> {
+    DESIGNS.ring.iter().find(|ring| ring.makes.contains(&vehicle.make)).map(|ring| ring.material)
 }
 
 #[cfg(test)]

@@ -49,18 +49,29 @@ pub fn date_lamps(sheet: &mut Sheet, vehicle: &Vehicle) {
     for region in regions {
         light_up(region, vehicle.year);
         let is_round = is_round(region);
+        let size = drawn_size(region);
+        let is_wide = size.x > WIDE * size.y;
         let RegionKind::Lamp(lamp) = &mut region.kind else { continue };
         if is_car {
-            lamp_designs::complete(lamp, &region.name, vehicle);
+            lamp_designs::complete(lamp, &region.name, is_wide, vehicle);
         }
         date(lamp, vehicle.year, has_markers && region.name == "head lamp");
         if is_round && let Some(head) = &mut lamp.head {
             // The ring of its can is the frame that was drawn around it.
             lamp.is_round = true;
             let frame = region.edge.take().map(|edge| edge.material);
-            head.ring = head.ring.or(frame.filter(|material| *material != Material::PanelGap));
+            head.ring = frame.filter(|material| *material != Material::PanelGap).or(head.ring);
         }
     }
+}
+
+/// A lamp so much wider than tall has room for lights side by side.
+const WIDE: f32 = 1.45;
+
+fn drawn_size(region: &Region) -> Vec2 {
+    let points = region.at.curve.iter().map(|point| point.at);
+    let (low, high) = points.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
+    high - low
 }
 
 /// Whether a head lamp was drawn round.

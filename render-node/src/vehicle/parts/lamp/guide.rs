@@ -9,7 +9,7 @@ use super::{LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// A light guide lies so deep behind the lens, where there is room.
-const GUIDE_DEPTH_M: f32 = 0.018;
+const GUIDE_DEPTH_M: f32 = 0.009;
 /// A narrower guide would not be seen to be one.
 const LEAST_STROKE_M: f32 = 0.009;
 /// Rings around main lights are lit from this year on.
@@ -105,7 +105,7 @@ pub fn add_guide(
     mesh.add(Material::LampWhite, &strip(core, 0.0, stroke * CORE, stroke * 0.6));
     mesh.add(Material::LampGuide, &strip(line, stroke * 0.22, stroke, stroke * 0.6));
     // The trough it lies in catches some of its light.
-    mesh.add(Material::LampGlow, &strip(line, stroke * 0.45 + 0.002, stroke * 2.1, 0.003));
+    mesh.add(Material::LampGlow, &strip(line, stroke * 0.30 + 0.0022, stroke * 2.0, 0.002));
 }
 
 /// A diffuser over the whole lamp, brightest along its middle.

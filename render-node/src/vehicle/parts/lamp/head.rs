@@ -207,16 +207,21 @@ impl Finish {
 const RIB_M: f32 = 0.021;
 const TERRACE_M: f32 = 0.036;
 
-/// How much deeper a floor lies at a place than it is on average.
-fn relief(trim: HeadTrim, is_bright: bool, p: Vec2) -> f32 {
+/// How many ribs a lamp of some height has.
+fn ribs(height: f32) -> f32 {
+    (height / RIB_M).round().clamp(2.0, 7.0)
+}
+
+/// How much deeper a floor lies at a place than it is on average. Ribs follow the outline: `up` is the share of the way up.
+fn relief(trim: HeadTrim, is_bright: bool, p: Vec2, up: f32, ribs: f32) -> f32 {
     let saw = |at: f32| at - at.floor();
     match trim {
         HeadTrim::Usual if is_bright => pillows(p),
         HeadTrim::Smooth => 0.0,
-        HeadTrim::Usual | HeadTrim::Ribs => 0.0045 * (saw(p.y / RIB_M) - 0.5),
-        HeadTrim::Upright => 0.0045 * (saw(p.x / RIB_M) - 0.5),
-        HeadTrim::Steps => 0.006 * (saw((p.x + 0.6 * p.y) / TERRACE_M) - 0.5),
-        HeadTrim::Cells => 0.0016 * (((p.x + p.y) / RIB_M * 4.4).sin() + ((p.x - p.y) / RIB_M * 4.4).sin()),
+        HeadTrim::Usual | HeadTrim::Ribs => 0.0055 * (saw(up * ribs) - 0.5),
+        HeadTrim::Upright => 0.0055 * (saw(p.x / RIB_M) - 0.5),
+        HeadTrim::Steps => 0.008 * (saw(p.x / TERRACE_M) - 0.5),
+        HeadTrim::Cells => 0.0018 * ((up * ribs * 2.0 * TAU).cos() + (p.x / RIB_M * 1.6 * TAU).cos()),
     }
 }
 
@@ -244,8 +249,10 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
 fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Material, seats: &[Seat]) {
     let is_bright = floor == Material::LampReflector && site.year < DARK_SHELLS;
     let finish = Finish::new(spec, site.year, if is_bright { floor } else { Material::LampHousing });
-    let depth = |p: Vec2| (site.room(p) * FLOOR_DEPTH + relief(spec.trim, is_bright, p)).max(0.008);
     let (_, height) = site.at_share(0.5, 0.5);
+    let depth = |p: Vec2| {
+        (site.room(p) * FLOOR_DEPTH + relief(spec.trim, is_bright, p, site.share_up(p), ribs(height))).max(0.008)
+    };
     let is_fine = !matches!(spec.trim, HeadTrim::Smooth);
     let upright = matches!(spec.trim, HeadTrim::Upright | HeadTrim::Cells | HeadTrim::Steps);
     let housing = Housing {
@@ -266,7 +273,7 @@ fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Ma
         rows: if is_bright {
             pillow_rows(site)
         } else if is_fine {
-            ((height / RIB_M * 3.0) as usize).clamp(8, 30)
+            (ribs(height) * 5.0) as usize
         } else {
             10
         },

@@ -23,6 +23,9 @@ const LEDGE_SHARE: f32 = 0.075;
 const EDGE_LINES: usize = 5;
 /// The floor lies so far behind the rim of a light that stands in it.
 const BEHIND_RIM_M: f32 = 0.014;
+const BEHIND_BOWL_M: f32 = 0.055;
+/// Width of the funnel about a light.
+const FUNNEL_M: f32 = 0.026;
 
 /// How a shell is made.
 pub struct Housing<'a> {
@@ -197,8 +200,15 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
             let off = point - seat.centre;
             let along = off.dot(seat.axis);
             let aside = (off - seat.axis * along).length();
-            if aside < seat.radius * 1.10 + housing.column_m && along > -BEHIND_RIM_M {
-                point -= out * ((along + BEHIND_RIM_M) / out.dot(seat.axis).max(0.4)).min(0.06);
+            // Inside a light the floor makes way for its bowl, about it for a funnel that ends softly.
+            let (behind, share) = if aside < seat.radius {
+                (BEHIND_BOWL_M, 1.0)
+            } else {
+                let t = ((aside - seat.radius * 1.08) / FUNNEL_M).clamp(0.0, 1.0);
+                (BEHIND_RIM_M, 1.0 - t * t * (3.0 - 2.0 * t))
+            };
+            if along > -behind {
+                point -= out * ((along + behind) / out.dot(seat.axis).max(0.4)).min(0.08) * share;
             }
         }
         point

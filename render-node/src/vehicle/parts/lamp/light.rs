@@ -14,7 +14,7 @@ const NARROWEST_DISH: f32 = 1.10;
 
 /// The flared dish that a light sits in, as wide as the lamp leaves room for.
 pub fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: &Seat, finish: Finish) {
-    if !matches!(spec.main, MainLight::Projectors | MainLight::Modules) {
+    if !matches!(spec.main, MainLight::Projectors | MainLight::Modules | MainLight::Bowl) {
         return;
     }
     let (p, _) = site.place_of(seat.centre);

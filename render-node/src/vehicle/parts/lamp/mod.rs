@@ -13,7 +13,7 @@ mod tail;
 
 pub use head::{HeadLamp, HeadTrim, MainLight, RunningLight, head_lamp};
 pub use housing::plain_housing;
-pub use round::{RoundLamp, round_lamp, round_lamp_for};
+pub use round::{round_lamp, round_lamp_for};
 pub use tail::{TailFill, TailLamp, TailMotif, tail_lamp};
 
 use glam::{Vec2, Vec3};
@@ -265,6 +265,12 @@ impl LampSite {
         let (low, high) = (self.spans[before], self.spans[before + 1]);
         let t = share - before as f32;
         (low.0 + (high.0 - low.0) * t, low.1 + (high.1 - low.1) * t)
+    }
+
+    /// Share of the way up the outline at a place.
+    fn share_up(&self, p: Vec2) -> f32 {
+        let (low, high) = self.span(p.x);
+        ((p.y - low) / (high - low).max(1e-4)).clamp(0.0, 1.0)
     }
 
     /// Arc length at a share of the way across, as it is seen from the vehicle's end.

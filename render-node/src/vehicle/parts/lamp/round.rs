@@ -33,15 +33,27 @@ pub struct RoundLamp {
 const BULGE: f32 = 0.17;
 const BEHIND_M: f32 = 0.010;
 /// How much of the vehicle's own way a round lamp looks; the rest is the body's around it.
-const AHEAD: f32 = 0.62;
+const AHEAD: f32 = 0.48;
 /// The ring stands out of the body by this where it stands out least.
 const STANDS_OUT_M: f32 = 0.004;
+/// The body goes so far back behind a lamp.
+const DEEP_M: f32 = 0.075;
 /// An outline is round if it is so nearly as tall as wide.
 const ROUND: std::ops::RangeInclusive<f32> = 0.78..=1.28;
 /// Rings about round lamps are bright before this year where nothing is said.
 const BRIGHT_RINGS: u16 = 1996;
 const LARGEST_M: f32 = 0.13;
 const SMALLEST_M: f32 = 0.05;
+
+impl RoundLamp {
+    /// Where a point of the body goes that makes way for the lamp.
+    pub fn behind(&self, p: Vec3) -> Vec3 {
+        let off = p - self.centre;
+        let along = off.dot(self.axis);
+        let aside = (off - self.axis * along).length();
+        if aside < self.radius * 1.09 && along > -DEEP_M { p - self.axis * (along + DEEP_M) } else { p }
+    }
+}
 
 /// The round lamp in the place of a lens drawn from the front; none if its outline is not round.
 pub fn round_lamp_for(border: &[Vec3], outward: Vec3, forward: Vec3, spec: &HeadLamp, year: u16) -> Option<RoundLamp> {
@@ -58,7 +70,7 @@ pub fn round_lamp_for(border: &[Vec3], outward: Vec3, forward: Vec3, spec: &Head
     centre += axis * (foremost + STANDS_OUT_M);
     let is_lit = spec.running != RunningLight::None;
     let surround = spec.ring.unwrap_or(if year < BRIGHT_RINGS { Material::Chrome } else { Material::GlossBlack });
-    let can = foremost - border.iter().map(|p| (*p - centre).dot(axis)).fold(f32::MAX, f32::min) + 0.06;
+    let can = foremost - border.iter().map(|p| (*p - centre).dot(axis)).fold(f32::MAX, f32::min) + 0.08;
     let main = spec.main;
     Some(RoundLamp { centre, axis, radius, can, can_material: Material::Paint, surround, main, is_lit, year })
 }
@@ -134,7 +146,7 @@ mod tests {
         let border = on_slope(0.09, 1.0);
         let lamp = round_lamp_for(&border, outward, -Vec3::X, &spec, 2010).expect("it is round");
         assert!((lamp.radius - 0.09).abs() < 0.002);
-        assert!(lamp.axis.x < -0.8, "{}", lamp.axis);
+        assert!(lamp.axis.x < -0.78, "{}", lamp.axis);
         assert!(border.iter().all(|p| (*p - lamp.centre).dot(lamp.axis) < 0.0));
         for main in [MainLight::Bowl, MainLight::Projectors] {
             for is_lit in [false, true] {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::solid::CREASE_DEGREES;
 use super::housing::{BEZEL_M, Housing, add_housing};
-use super::{LampFilling, LampSite};
+use super::{LampFilling, LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,6 +212,7 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         deep * (0.45 + 0.40 * hollow) + 0.0007 * (p.y / 0.022 * std::f32::consts::TAU).sin()
     };
     let (_, height) = site.at_share(0.5, 0.5);
+    let seats = round_seats(site, spec, &fields);
     let housing = Housing {
         bezel: Material::LampHousing,
         bezel_m: BEZEL_M * 0.6,
@@ -219,13 +220,13 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         ledge: Some((if spec.clear { Material::LampSatin } else { Material::LampRed }, 0.006)),
         depth: &depth,
         floor: &|p| fields.at(p).map_or(red_floor, |(_, material)| material),
-        seats: &[],
+        seats: &seats,
         column_m: ((outer - inner) / 150.0).max(RIB_M * 0.34),
         rows: ((height / RIB_M * 3.0) as usize).clamp(6, 28),
         crease: 60.0,
     };
     add_housing(&mut mesh, site, &housing);
-    for (field, _) in [(fields.white, 0), (fields.amber, 1)] {
+    for field in [fields.white, fields.amber] {
         if let Some([from, to]) = field {
             add_divider(&mut mesh, site, &fields, to);
             if fields.is_upright {
@@ -235,6 +236,7 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         }
     }
     add_motif(&mut mesh, site, spec, &fields);
+    add_rounds(&mut mesh, site, spec, &seats);
     if spec.fill == TailFill::Dots {
         add_dots(&mut mesh, site, &fields);
     }
@@ -453,7 +455,7 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &
                 lines.push(((0..=8).map(at).collect(), false));
             }
         }
-        TailMotif::Rounds | TailMotif::Rings => add_rounds(mesh, site, spec, fields),
+        TailMotif::Rounds | TailMotif::Rings => {}
         TailMotif::Bars => {
             let pitch = (ends[1] - ends[0]) / count as f32;
             for bar in 0..count {
@@ -536,16 +538,19 @@ fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: 
     mesh.add(Material::LampHousing, &site.strip(&line, &depth, [0.0036, 0.006], true).surface(CREASE_DEGREES));
 }
 
-fn add_rounds(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &Fields) {
+/// Where round lamps stand: side by side, one above another in upright lamps; none for other motifs.
+fn round_seats(site: &LampSite, spec: &TailLamp, fields: &Fields) -> Vec<Seat> {
+    if !matches!(spec.motif, TailMotif::Rounds | TailMotif::Rings) {
+        return Vec::new();
+    }
     let ends = fields.along;
     let count = spec.count.clamp(1, 8);
     let (inner, outer) = site.s_range();
     let pitch = (ends[1] - ends[0]) / count as f32;
     let (low, high) = site.span((inner + outer) * 0.5);
-    for number in 0..count {
+    let seat = |number: u32| {
         let share = (number as f32 + 0.5) / count as f32;
         let (p, room) = if fields.is_upright {
-            // Upright lamps stack their rounds.
             let tall = (high - low) * (fields.up[1] - fields.up[0]);
             let up = fields.up[0] + (fields.up[1] - fields.up[0]) * share;
             (site.along_share(0.5, up), (tall / count as f32).min(outer - inner))
@@ -554,8 +559,13 @@ fn add_rounds(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: 
             let (low, high) = site.span(p.x);
             (p, (pitch * (outer - inner)).min(high - low))
         };
-        let radius = (room * 0.5 - 0.008).clamp(0.010, 0.075);
-        let seat = site.seat(p, radius, 0.006);
+        site.seat(p, (room * 0.5 - 0.008).clamp(0.010, 0.075), 0.006)
+    };
+    (0..count).map(seat).collect()
+}
+
+fn add_rounds(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, seats: &[Seat]) {
+    for seat in seats {
         let rim = [(-0.03, 1.0), (-0.001, 1.0), (0.0, 0.97), (-0.001, 0.92), (-0.004, 0.90)];
         mesh.add(Material::LampReflector, &seat.turned(&rim, 36).surface(CREASE_DEGREES));
         if spec.motif == TailMotif::Rings {
