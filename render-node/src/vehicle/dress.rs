@@ -194,12 +194,11 @@ fn add_exhaust(mesh: &mut VehicleMesh, fitting: &ExhaustFitting, field: &BodyFie
     }
 }
 
-/// A brake light above the rear window, where the skin there faces the rear: hatchbacks, estates, off-roaders, vans and cabs of pickups.
-/// The others have theirs behind the window.
+/// A brake light along the upper edge of the rear window.
 fn add_high_brake_light(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
     const FIRST_YEAR: u16 = 1992;
-    const ABOVE_GLASS_M: f32 = 0.024;
-    const FACES_REAR: f32 = 0.40;
+    const BELOW_EDGE_M: f32 = 0.026;
+    const FACES_REAR: f32 = 0.18;
     let year = sheet.rear.region.iter().find_map(|region| match &region.kind {
         RegionKind::Lamp(lamp) if lamp.year > 0 => Some(lamp.year),
         _ => None,
@@ -207,25 +206,25 @@ fn add_high_brake_light(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField
     let Some(backlight) = sheet.glass.backlight.as_ref().filter(|_| year.is_some_and(|year| year >= FIRST_YEAR)) else {
         return;
     };
-    let middle = field.morph.to_real(Vec3::Z * (backlight.top + ABOVE_GLASS_M)).z;
+    let middle = field.morph.to_real(Vec3::Z * (backlight.top - BELOW_EDGE_M)).z;
     let on_tail = |at: Vec2| {
         let (y, z) = (at.x, middle + at.y);
         field.skin_x(y, z, true).map(|x| Vec3::new(x, y, z)).filter(|p| field.normal(*p).x > FACES_REAR)
     };
-    let (frame, light) = (Vec2::new(0.150, 0.014), Vec2::new(0.141, 0.0085));
+    let (frame, light) = (Vec2::new(0.150, 0.013), Vec2::new(0.141, 0.0080));
     let corners = [frame, -frame, Vec2::new(frame.x, -frame.y), Vec2::new(-frame.x, frame.y), Vec2::ZERO];
     let found: Vec<Vec3> = corners.into_iter().filter_map(on_tail).collect();
     let apart = found.iter().map(|p| p.x).fold([f32::MAX, f32::MIN], |[low, high], x| [low.min(x), high.max(x)]);
-    if found.len() < corners.len() || apart[1] - apart[0] > 0.05 {
+    if found.len() < corners.len() || apart[1] - apart[0] > 0.12 {
         return;
     }
-    for (half, out, material) in [(frame, 0.005, Material::GlossBlack), (light, 0.0085, Material::LampRed)] {
+    for (half, out, material) in [(frame, 0.003, Material::GlossBlack), (light, 0.005, Material::LampRed)] {
         let shape = PadShape { half, radius: half.y * 0.7 };
         let place = |at: Vec2, height: f32| {
             let p = on_tail(at).unwrap_or(found[4]);
             p + field.normal(p) * height
         };
-        let solid = pad(&shape, &closed_section(&shape, out, 0.002), Vec3::X, place);
+        let solid = pad(&shape, &closed_section(&shape, out, 0.0015), Vec3::X, place);
         mesh.add(material, &solid.surface(CREASE_DEGREES));
     }
 }

@@ -60,7 +60,7 @@ pub fn date_lamps(sheet: &mut Sheet, vehicle: &Vehicle) {
             // The ring of its can is the frame that was drawn around it.
             lamp.is_round = true;
             let frame = region.edge.take().map(|edge| edge.material);
-            head.ring = frame.filter(|material| *material != Material::PanelGap).or(head.ring);
+            head.ring = head.ring.or(frame.filter(|material| *material != Material::PanelGap));
         }
     }
 }

@@ -203,13 +203,14 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
     };
     let depth = |p: Vec2| {
         let deep = (site.room(p) * 0.75).min(0.03);
-        let Some(([from, to], _)) = fields.at(p) else {
+        let Some(([from, to], material)) = fields.at(p) else {
             return (deep * 0.8 + red_relief(spec, site.year, p)).max(0.006);
         };
-        // A soft bowl, with a few wide level flutes.
+        // A soft bowl with wide flutes: upright ones where it is amber.
         let share = ((fields.along_axis(p) - from.max(inner)) / (to - from.max(inner)).max(1e-3)).clamp(0.0, 1.0);
         let hollow = (4.0 * share * (1.0 - share)).sqrt();
-        deep * (0.45 + 0.40 * hollow) + 0.0007 * (p.y / 0.022 * std::f32::consts::TAU).sin()
+        let (at, rise) = if material == Material::LampAmber { (p.x / 0.018, 0.0018) } else { (p.y / 0.022, 0.0009) };
+        deep * (0.40 + 0.45 * hollow) + rise * (at * std::f32::consts::TAU).sin()
     };
     let (_, height) = site.at_share(0.5, 0.5);
     let seats = round_seats(site, spec, &fields);
