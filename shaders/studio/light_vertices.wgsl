@@ -14,6 +14,13 @@
 const TINTED_PANE = 1u;
 const CLEAR_PANE = 23u;
 
+// Numbers of the materials of lamps. The inside of a lamp is not much larger than a
+// cell of the field, which lays a lamp's own walls over everything in it; at least this share of a mirror direction is free there.
+const FIRST_LAMP = 7u;
+const LAST_LAMP = 12u;
+const LATER_LAMPS = 25u;
+const LAMP_OPEN = 0.7;
+
 // Sine of the angle past the silhouette from which on a vertex counts as looking away. A triangle with a corner this far round has
 // turned from the camera as a whole.
 const AWAY = 0.6;
@@ -137,6 +144,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     // Without the last bit, which says whether the surface bends.
     let material = extractBits(vertex.material, 0u, 31u);
     if material == CLEAR_PANE || material == TINTED_PANE { mirror = 1.0; }
+    if (material >= FIRST_LAMP && material <= LAST_LAMP) || material >= LATER_LAMPS { mirror = max(mirror, LAMP_OPEN); }
 
     lit[index].diffuse = sum + ambient;
     lit[index].shares = pack4x8unorm(vec4f(openness, mirror, floor_light(position, r), 0.0));

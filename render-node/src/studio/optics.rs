@@ -39,7 +39,7 @@ pub enum MaterialGroup {
     Underbody = 9,
 }
 
-pub const MATERIALS: [Material; 28] = [
+pub const MATERIALS: [Material; 32] = [
     Material::Paint,
     Material::Glass,
     Material::GlossBlack,
@@ -68,6 +68,10 @@ pub const MATERIALS: [Material; 28] = [
     Material::LampGlass,
     Material::LampRedLens,
     Material::LampGlow,
+    Material::LampSatin,
+    Material::LampGuide,
+    Material::LampFrosted,
+    Material::LampRedGuide,
 ];
 
 /// The table. Albedo of paint is the neutral grey the layers and the ground truth are made with.
@@ -106,29 +110,39 @@ pub fn optics(material: Material) -> Optics {
         Material::Chrome => metal([0.86, 0.87, 0.88], 0.02, Group::BrightTrim),
         Material::Satin => metal([0.60, 0.61, 0.62], 0.28, Group::BrightTrim),
         Material::Grille => lacquer([0.010; 3], 0.25, Group::BlackTrim),
+        // A lens mirrors as little at right angles as a photographer's filter leaves of it; what is mirrored lies at its rounded edge.
         Material::LampLens => {
-            Optics { albedo: [0.0; 3], f0: 0.030, roughness: 0.0, transmission: 0.93, ..matt(0.0, Group::LampClear) }
+            Optics { albedo: [0.0; 3], f0: 0.014, roughness: 0.0, transmission: 0.95, ..matt(0.0, Group::LampClear) }
         }
         Material::LampHousing => Optics { f0: 0.012, ..lacquer([0.018, 0.018, 0.020], 0.45, Group::LampClear) },
-        Material::LampReflector => metal([0.44, 0.45, 0.47], 0.24, Group::LampClear),
-        // A guide glows below what a picture shows as white; its housing takes a little of that.
-        Material::LampWhite => Optics { emission: [0.62, 0.64, 0.67], ..lacquer([0.20; 3], 0.3, Group::LampClear) },
-        Material::LampGlow => Optics { emission: [0.10, 0.105, 0.11], ..lacquer([0.10; 3], 0.2, Group::LampClear) },
+        // A bowl is a mirror, but one of many small facets, each of which sees another part of the studio: taken together they have a body of
+        // their own. A plain mirror would show the dark walls only.
+        Material::LampReflector => Optics { f0: 0.34, ..lacquer([0.46, 0.465, 0.475], 0.12, Group::LampClear) },
+        // A guide glows below what a picture shows as white, and less beside its middle; its housing takes a little of that.
+        Material::LampWhite => Optics { emission: [0.50, 0.51, 0.53], ..lacquer([0.26; 3], 0.3, Group::LampClear) },
+        Material::LampGuide => Optics { emission: [0.24, 0.245, 0.26], ..lacquer([0.24; 3], 0.25, Group::LampClear) },
+        Material::LampGlow => Optics { emission: [0.05, 0.052, 0.056], ..lacquer([0.12; 3], 0.2, Group::LampClear) },
+        Material::LampSatin => lacquer([0.040, 0.041, 0.044], 0.25, Group::LampClear),
+        Material::LampFrosted => Optics { f0: 0.08, ..lacquer([0.34, 0.345, 0.35], 0.3, Group::LampClear) },
         Material::LampGlass => Optics {
-            f0: 0.09,
-            emission: [0.002, 0.003, 0.005],
-            ..lacquer([0.005, 0.006, 0.008], 0.0, Group::LampClear)
+            f0: 0.16,
+            emission: [0.004, 0.006, 0.009],
+            ..lacquer([0.012, 0.014, 0.018], 0.02, Group::LampClear)
         },
         Material::LampRedLens => Optics {
-            albedo: [0.035, 0.001, 0.002],
+            albedo: [0.055, 0.002, 0.003],
             f0: 0.045,
             roughness: 0.0,
             transmission: 0.85,
-            tint: [0.62, 0.025, 0.03],
+            tint: [0.72, 0.028, 0.032],
             ..matt(0.0, Group::LampRed)
         },
         Material::LampRed => {
-            Optics { emission: [0.05, 0.001, 0.002], ..lacquer([0.34, 0.007, 0.010], 0.02, Group::LampRed) }
+            Optics { emission: [0.07, 0.0015, 0.003], ..lacquer([0.46, 0.010, 0.014], 0.05, Group::LampRed) }
+        }
+        // Lit, yet not so bright that it would turn white.
+        Material::LampRedGuide => {
+            Optics { emission: [0.50, 0.018, 0.020], ..lacquer([0.40, 0.012, 0.014], 0.1, Group::LampRed) }
         }
         Material::LampAmber => {
             Optics { emission: [0.04, 0.012, 0.0], ..lacquer([0.55, 0.19, 0.02], 0.02, Group::LampRed) }

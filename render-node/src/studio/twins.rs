@@ -22,7 +22,7 @@ const FINISH: &str = include_str!("../../../models/finish.py");
 const GROUND_TRUTH: &str = include_str!("../../../models/ground_truth.py");
 
 /// Whole numbers of the shaders, and what they are in Rust.
-const WHOLE: [(&str, usize); 15] = [
+const WHOLE: [(&str, usize); 18] = [
     ("SIDE", MASTER_SIDE_PX as usize),
     ("PIXELS", PIXELS as usize),
     ("SUB", SUPERSAMPLES as usize),
@@ -35,6 +35,9 @@ const WHOLE: [(&str, usize); 15] = [
     ("PANES", MaterialGroup::Glass as usize),
     ("CLEAR_PANE", Material::ClearGlass as usize),
     ("TINTED_PANE", Material::Glass as usize),
+    ("FIRST_LAMP", Material::LampLens as usize),
+    ("LAST_LAMP", Material::LampAmber as usize),
+    ("LATER_LAMPS", Material::LampGlass as usize),
     ("GROUPS", MaterialGroup::Underbody as usize + 1),
     ("GROUP_FIRST", Channel::MaskPaint as usize),
     ("SHADOW", Channel::Shadow as usize),
@@ -83,7 +86,7 @@ const SHARED: [Shared; 17] = {
 };
 
 /// What nobody but the shaders has to know.
-const OWN: [&str; 19] = [
+const OWN: [&str; 20] = [
     "AWAY",
     "BEYOND",
     "BLEND",
@@ -95,6 +98,7 @@ const OWN: [&str; 19] = [
     "GLAZED_EVEN",
     "GLAZED_MIXED",
     "GROUP",
+    "LAMP_OPEN",
     "LOOKS",
     "MIXED",
     "PI",

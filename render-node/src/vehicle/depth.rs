@@ -8,7 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::body_field::{Arch, BodyField, Sheets};
 use super::mesh::{Material, Surface, VehicleMesh};
 use super::parts::grille::{Fill, Opening, Pattern};
-use super::parts::lamp::{LampSite, LampSkin, USUAL_YEAR, head_lamp, plain_housing, tail_lamp};
+use super::parts::lamp::{
+    LampFilling, LampSite, LampSkin, USUAL_YEAR, head_lamp, plain_housing, round_lamp, round_lamp_for, tail_lamp,
+};
 use super::regions::{Part, PartShape};
 use super::sheet::{DrawnIn, Lamp};
 use super::skin::{Skin, border};
@@ -16,6 +18,9 @@ use super::surface_net::edges_of;
 
 /// The edge of a lens goes so far into the body: to under its bezel.
 const LENS_EDGE_M: f32 = 0.008;
+/// The edge of a lens is rounded over this width, by this slope.
+const LENS_ROUND_M: f32 = 0.014;
+const LENS_TILT: f32 = 0.85;
 /// How far behind its housing a tail lamp is closed towards the inside of the car.
 const BEHIND_LAMP_M: f32 = 0.012;
 /// How far the painted edge of a wheel arch turns inwards.
@@ -199,6 +204,20 @@ impl<'a> Piece<'a> {
         }
     }
 
+    /// The piece with every vertex sent somewhere else.
+    fn add_behind(&self, mesh: &mut VehicleMesh, material: Material, behind: impl Fn(Vec3) -> Vec3) {
+        let surface = mesh.surfaces.entry(material).or_default();
+        let mut own = FxHashMap::default();
+        for i in self.triangles.iter().flatten() {
+            let index = *own.entry(*i).or_insert_with(|| {
+                surface.positions.push(behind(self.positions[*i as usize]).into());
+                surface.normals.push(self.normals[*i as usize].into());
+                surface.positions.len() as u32 - 1
+            });
+            surface.indices.push(index);
+        }
+    }
+
     /// Walls along the piece's border between two depths, facing the inside of the recess.
     fn add_walls(&self, mesh: &mut VehicleMesh, material: Material, [from, to]: [f32; 2]) {
         let surface = mesh.surfaces.entry(material).or_default();
@@ -310,7 +329,17 @@ impl<'a> Piece<'a> {
         let skin = LampSkin { hit: &|from, way, length| field.hit(from, way, length), normal: &|p| field.normal(p) };
         let forward = if from_rear { Vec3::X } else { -Vec3::X };
         let year = if lamp.year == 0 { USUAL_YEAR } else { lamp.year };
+        if let Some(spec) = lamp.head.filter(|_| lamp.is_round)
+            && let Some(round) = round_lamp_for(&outline, self.outward, forward, &spec, year)
+        {
+            self.add_behind(mesh, Material::Paint, |p| round.behind(p));
+            for (material, surface) in &round_lamp(&round).surfaces {
+                mesh.add(*material, surface);
+            }
+            return;
+        }
         let site = LampSite::new(&outline, self.outward, forward, lamp.depth, year, &skin);
+        let normals = self.rounded_normals(&edges);
         let fillings: Vec<_> =
             [lamp.head.map(|spec| head_lamp(&site, &spec, lamp.bowl)), lamp.tail.map(|spec| tail_lamp(&site, &spec))]
                 .into_iter()
@@ -325,8 +354,8 @@ impl<'a> Piece<'a> {
             }
         }
         match fillings.iter().find(|filling| !filling.lens.is_empty()) {
-            Some(filling) => self.add_lens(mesh, &site, &filling.lens),
-            None => self.add_moved(mesh, lamp.lens, 0.0),
+            Some(filling) => self.add_lens(mesh, &site, filling, &normals),
+            None => self.add_clear_lens(mesh, lamp.lens, &normals),
         }
         if from_rear {
             // From inside the car, through its windows, nothing of the lamp is seen.
@@ -377,16 +406,69 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// The lens in fields of several materials, each up to a place along it.
-    fn add_lens(&self, mesh: &mut VehicleMesh, site: &LampSite, fields: &[(f32, Material)]) {
+    /// Normals of a lens: its edge is rounded, so that it catches light and is seen to have a thickness.
+    fn rounded_normals(&self, edges: &[(u32, u32)]) -> FxHashMap<u32, Vec3> {
+        let at = |i: u32| self.positions[i as usize];
+        let walls: Vec<(u32, u32)> =
+            edges.iter().copied().filter(|(a, b)| at(*a).y != 0.0 || at(*b).y != 0.0).collect();
+        let mut outwards: FxHashMap<u32, Vec3> = FxHashMap::default();
+        for (a, b) in &walls {
+            let way = at(*b) - at(*a);
+            for i in [a, b] {
+                *outwards.entry(*i).or_default() -= self.normals[*i as usize].cross(way);
+            }
+        }
+        let mut rounded = FxHashMap::default();
+        for i in self.triangles.iter().flatten() {
+            rounded.entry(*i).or_insert_with(|| {
+                let (p, normal) = (at(*i), self.normals[*i as usize]);
+                let (distance, way) = match outwards.get(i) {
+                    Some(way) => (0.0, *way),
+                    None => walls.iter().fold((f32::MAX, Vec3::ZERO), |nearest, (a, b)| {
+                        let (a, along) = (at(*a), at(*b) - at(*a));
+                        let share = ((p - a).dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
+                        let apart = a + along * share - p;
+                        if apart.length() < nearest.0 { (apart.length(), apart) } else { nearest }
+                    }),
+                };
+                let tilt = (1.0 - distance / LENS_ROUND_M).max(0.0) * LENS_TILT;
+                let mut bent = normal + way.normalize_or_zero() * tilt;
+                if p.y == 0.0 {
+                    bent.y = 0.0;
+                }
+                bent.normalize_or(normal)
+            });
+        }
+        rounded
+    }
+
+    /// The whole lens of one material.
+    fn add_clear_lens(&self, mesh: &mut VehicleMesh, material: Material, normals: &FxHashMap<u32, Vec3>) {
+        let surface = mesh.surfaces.entry(material).or_default();
+        let mut own = FxHashMap::default();
+        for i in self.triangles.iter().flatten() {
+            let index = *own.entry(*i).or_insert_with(|| {
+                surface.positions.push(self.positions[*i as usize].into());
+                surface.normals.push(normals[i].into());
+                surface.positions.len() as u32 - 1
+            });
+            surface.indices.push(index);
+        }
+    }
+
+    /// The lens in fields of several materials, each up to a place along it or up it.
+    fn add_lens(&self, mesh: &mut VehicleMesh, site: &LampSite, filling: &LampFilling, normals: &FxHashMap<u32, Vec3>) {
         let mut along = FxHashMap::default();
         for i in self.triangles.iter().flatten() {
-            along.entry(*i).or_insert_with(|| site.place_of(self.positions[*i as usize]).0.x);
+            along.entry(*i).or_insert_with(|| {
+                let place = site.place_of(self.positions[*i as usize]).0;
+                if filling.is_upright { place.y } else { place.x }
+            });
         }
         for triangle in self.triangles {
             let mut rest: Vec<(Vec3, Vec3, f32)> =
-                triangle.iter().map(|i| (self.positions[*i as usize], self.normals[*i as usize], along[i])).collect();
-            for (limit, material) in fields {
+                triangle.iter().map(|i| (self.positions[*i as usize], normals[i], along[i])).collect();
+            for (limit, material) in &filling.lens {
                 let (below, above) = split(&rest, *limit);
                 add_fan(mesh.surfaces.entry(*material).or_default(), &below);
                 rest = above;

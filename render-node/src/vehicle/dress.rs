@@ -1,7 +1,7 @@
 //! Puts the parts of `parts` on a finished body: where the sheet says, on the skin the field gives. Wheels and lamps
 //! excepted, nothing here changes the body.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::body_field::BodyField;
 use super::mesh::Material;
@@ -13,13 +13,15 @@ use super::parts::emblem::emblem;
 use super::parts::exhaust::exhaust_tip;
 use super::parts::handle::handle;
 use super::parts::mirror::mirror;
+use super::parts::pad::{PadShape, closed_section, pad};
 use super::parts::placing::{add_all, both_sides, moved_to, on_skin, placed};
 use super::parts::roof::{antenna_fin, roof_rail};
 use super::parts::soft_top::{StowedTop, stowed_top};
+use super::parts::solid::CREASE_DEGREES;
 use super::parts::spoiler::spoiler;
 use super::parts::wheel::{Wheel, axle};
 use super::parts::wiper::wiper;
-use super::sheet::{CabinFitting, ExhaustFitting, RailFitting, Sheet};
+use super::sheet::{CabinFitting, ExhaustFitting, RailFitting, RegionKind, Sheet};
 
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.008;
@@ -128,6 +130,7 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
         }
     }
     add_emblems(&mut mesh, sheet, field);
+    add_high_brake_light(&mut mesh, sheet, field);
     if let Some(fitting) = &fittings.step {
         let end = |x: f32| {
             let at = place(x, 0.0, fitting.z);
@@ -179,7 +182,7 @@ fn add_exhaust(mesh: &mut VehicleMesh, fitting: &ExhaustFitting, field: &BodyFie
     // The whole rim stands before the skin: where the bumper overhangs the pipe, or the tip is wide, its middle alone says too
     // little.
     let (half_width, half_height) = (0.5 * fitting.look.width + 0.006, 0.5 * fitting.look.height + 0.006);
-    let around = (0..12).map(|i| glam::Vec2::from_angle(std::f32::consts::TAU * i as f32 / 12.0));
+    let around = (0..12).map(|i| Vec2::from_angle(std::f32::consts::TAU * i as f32 / 12.0));
     let rim = around.map(|way| (at.y + way.x * half_width, at.z + way.y * half_height));
     let outermost = rim.chain([(at.y, at.z)]).filter_map(|(y, z)| field.skin_x(y, z, true)).reduce(f32::max);
     if let Some(outermost) = outermost {
@@ -188,6 +191,41 @@ fn add_exhaust(mesh: &mut VehicleMesh, fitting: &ExhaustFitting, field: &BodyFie
         let x = outermost + if is_below { -0.5 * UNDER_EDGE_M } else { TIP_STANDS_OUT_M };
         let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x, at.y, at.z));
         add_all(mesh, &if fitting.both_sides { both_sides(&piece) } else { piece });
+    }
+}
+
+/// A brake light along the upper edge of the rear window.
+fn add_high_brake_light(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
+    const FIRST_YEAR: u16 = 1992;
+    const BELOW_EDGE_M: f32 = 0.026;
+    const FACES_REAR: f32 = 0.18;
+    let year = sheet.rear.region.iter().find_map(|region| match &region.kind {
+        RegionKind::Lamp(lamp) if lamp.year > 0 => Some(lamp.year),
+        _ => None,
+    });
+    let Some(backlight) = sheet.glass.backlight.as_ref().filter(|_| year.is_some_and(|year| year >= FIRST_YEAR)) else {
+        return;
+    };
+    let middle = field.morph.to_real(Vec3::Z * (backlight.top - BELOW_EDGE_M)).z;
+    let on_tail = |at: Vec2| {
+        let (y, z) = (at.x, middle + at.y);
+        field.skin_x(y, z, true).map(|x| Vec3::new(x, y, z)).filter(|p| field.normal(*p).x > FACES_REAR)
+    };
+    let (frame, light) = (Vec2::new(0.150, 0.013), Vec2::new(0.141, 0.0080));
+    let corners = [frame, -frame, Vec2::new(frame.x, -frame.y), Vec2::new(-frame.x, frame.y), Vec2::ZERO];
+    let found: Vec<Vec3> = corners.into_iter().filter_map(on_tail).collect();
+    let apart = found.iter().map(|p| p.x).fold([f32::MAX, f32::MIN], |[low, high], x| [low.min(x), high.max(x)]);
+    if found.len() < corners.len() || apart[1] - apart[0] > 0.12 {
+        return;
+    }
+    for (half, out, material) in [(frame, 0.003, Material::GlossBlack), (light, 0.005, Material::LampRed)] {
+        let shape = PadShape { half, radius: half.y * 0.7 };
+        let place = |at: Vec2, height: f32| {
+            let p = on_tail(at).unwrap_or(found[4]);
+            p + field.normal(p) * height
+        };
+        let solid = pad(&shape, &closed_section(&shape, out, 0.0015), Vec3::X, place);
+        mesh.add(material, &solid.surface(CREASE_DEGREES));
     }
 }
 

@@ -1,7 +1,9 @@
 //! What the year and the make of a vehicle say about its lamps, whatever sheet they were drawn on.
 
 use cyclorama_core::{Vehicle, VehicleType};
+use glam::Vec2;
 
+use super::lamp_designs;
 use super::mesh::Material;
 use super::parts::lamp::{HeadLamp, MainLight, RunningLight, TailLamp, TailMotif};
 use super::sheet::{DrawnIn, Lamp, Region, RegionKind, Sheet};
@@ -11,8 +13,6 @@ const FIRST_RUNNING_LIGHTS: u16 = 2008;
 /// Before, a lamp was one reflector: no projectors, and no modules before the second year.
 const FIRST_PROJECTORS: u16 = 1994;
 const FIRST_MODULES: u16 = 2009;
-/// Since then tail lamps are known by the light guides in them.
-const FIRST_GUIDES: u16 = 2011;
 /// White and red fields of earlier vehicles are painted bands.
 const FIRST_FLAT_FIELDS: [u16; 2] = [2000, 1980];
 /// Between these years the inside of lamps was bright.
@@ -41,44 +41,55 @@ const AMBER_MARKERS: [&str; 20] = [
     "scion",
 ];
 
-/// Tells every lamp of a sheet its year and takes away what that year did not know.
+/// Tells every lamp of a sheet its year and its make's design, and takes away what that year did not know.
 pub fn date_lamps(sheet: &mut Sheet, vehicle: &Vehicle) {
     let is_car = !matches!(vehicle.vehicle_type, VehicleType::Truck | VehicleType::Bus);
-    let motif = usual_motif(&vehicle.make, vehicle.year).filter(|_| is_car);
     let has_markers = AMBER_MARKERS.contains(&vehicle.make.as_str());
     let regions = sheet.region.iter_mut().chain(&mut sheet.front.region).chain(&mut sheet.rear.region);
     for region in regions {
         light_up(region, vehicle.year);
-        if let RegionKind::Lamp(lamp) = &mut region.kind {
-            if let (Some(tail), Some(motif)) = (&mut lamp.tail, motif)
-                && tail.is_usual()
-            {
-                tail.motif = motif;
-            }
-            date(lamp, vehicle.year, has_markers && region.name == "head lamp");
+        let is_round = is_round(region);
+        let size = drawn_size(region);
+        let is_wide = size.x > WIDE * size.y;
+        let RegionKind::Lamp(lamp) = &mut region.kind else { continue };
+        if is_car {
+            lamp_designs::complete(lamp, &region.name, is_wide, vehicle);
+        }
+        date(lamp, vehicle.year, has_markers && region.name == "head lamp");
+        if is_round && let Some(head) = &mut lamp.head {
+            // The ring of its can is the frame that was drawn around it.
+            lamp.is_round = true;
+            let frame = region.edge.take().map(|edge| edge.material);
+            head.ring = head.ring.or(frame.filter(|material| *material != Material::PanelGap));
         }
     }
 }
 
-/// How a make draws its tail lamps since there are light guides, for sheets that leave it at the usual.
-fn usual_motif(make: &str, year: u16) -> Option<TailMotif> {
-    use TailMotif as Motif;
-    if year < FIRST_GUIDES {
-        return None;
+/// A lamp so much wider than tall has room for lights side by side.
+const WIDE: f32 = 1.45;
+
+fn drawn_size(region: &Region) -> Vec2 {
+    let points = region.at.curve.iter().map(|point| point.at);
+    let (low, high) = points.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
+    high - low
+}
+
+/// Whether a head lamp was drawn round.
+fn is_round(region: &Region) -> bool {
+    const ROUND: std::ops::RangeInclusive<f32> = 0.84..=1.19;
+    const LEAST_M: f32 = 0.11;
+    let is_head = matches!(&region.kind, RegionKind::Lamp(lamp) if lamp.head.is_some_and(|head| {
+        matches!(head.main, MainLight::Bowl | MainLight::Sealed | MainLight::Projectors)
+    }));
+    if !is_head || region.at.view != DrawnIn::Front || !region.name.contains("lamp") || region.name.contains("fog") {
+        return false;
     }
-    Some(match make {
-        "audi" | "bmw" | "alpina" | "buick" | "hyundai" | "kia" | "volkswagen" | "smart" | "cupra" => Motif::Wing,
-        "ford" | "honda" | "lexus" | "opel" | "vauxhall" | "skoda" | "subaru" | "renault" | "ram" | "gmc" => Motif::Cee,
-        "nissan" | "volvo" | "seat" | "acura" | "mitsubishi" => Motif::Hook,
-        "chevrolet" | "genesis" | "toyota" => Motif::Twin,
-        "mercedes-benz" | "jaguar" | "byd" => Motif::Fibres,
-        "peugeot" | "dacia" | "mg" | "ds" => Motif::Claws,
-        "mazda" | "citroen" => Motif::Rings,
-        "land-rover" | "jeep" | "suzuki" => Motif::Stack,
-        "dodge" | "chrysler" | "mini" | "fiat" => Motif::Loop,
-        "infiniti" | "lincoln" | "porsche" => Motif::Blade,
-        _ => return None,
-    })
+    let points = region.at.curve.iter().map(|point| point.at);
+    let (low, high) = points.clone().fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
+    let (size, middle) = (high - low, (low + high) * 0.5);
+    let is_on_circle = |p: Vec2| ((p - middle) / (0.5 * size)).length() < 1.14;
+    region.at.curve.len() >= 6 && size.y > LEAST_M && ROUND.contains(&(size.x / size.y.max(1e-3))) && { points }
+        .all(is_on_circle)
 }
 
 /// White and red fields that were drawn flat on the skin become lamps with a lens, a frame and depth.
@@ -92,8 +103,15 @@ fn light_up(region: &mut Region, year: u16) {
     let heights = region.at.curve.iter().map(|point| point.at.y);
     let tall = heights.clone().fold(f32::MIN, f32::max) - heights.fold(f32::MAX, f32::min);
     let none = HeadLamp { main: MainLight::None, fins: 0, running: RunningLight::Fill, ..HeadLamp::default() };
-    let lamp =
-        Lamp { depth: 0.028, bowl: Material::LampHousing, lens: Material::LampLens, head: None, tail: None, year };
+    let lamp = Lamp {
+        depth: 0.028,
+        bowl: Material::LampHousing,
+        lens: Material::LampLens,
+        head: None,
+        tail: None,
+        year,
+        is_round: false,
+    };
     let motif = if tall < 0.07 { TailMotif::Bar } else { TailMotif::Panel };
     region.kind = match (material, region.at.view) {
         (Material::LampWhite, DrawnIn::Front) => RegionKind::Lamp(Lamp { head: Some(none), ..lamp }),

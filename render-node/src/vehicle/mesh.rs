@@ -58,6 +58,14 @@ pub enum Material {
     LampRedLens = 26,
     /// The trough beside a light guide, which catches some of its light.
     LampGlow = 27,
+    /// Satin grey plastic of a lamp's shell: steps, ribs and shrouds that are no mirror and no hole.
+    LampSatin = 28,
+    /// A light guide beside its brightest line, or one that is dimmed.
+    LampGuide = 29,
+    /// Frosted or finely ribbed clear plastic: reversing lamps and chambers of indicators.
+    LampFrosted = 30,
+    /// A lit red light guide.
+    LampRedGuide = 31,
 }
 
 /// Triangles of one material. Normals are unit length and point outwards; indices wind counter-clockwise seen from outside.

@@ -536,6 +536,9 @@ pub struct Lamp {
     /// Model year, which says how it is made; 0 until a vehicle is known.
     #[serde(skip)]
     pub year: u16,
+    /// It stands in a can of its own and looks ahead.
+    #[serde(skip)]
+    pub is_round: bool,
 }
 
 fn housing() -> Material {

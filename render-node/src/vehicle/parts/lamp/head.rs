@@ -2,11 +2,13 @@
 
 use std::f32::consts::TAU;
 
-use glam::{Vec2, Vec3};
+use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::super::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
+use super::super::solid::CREASE_DEGREES;
+use super::guide::{add_indicator, add_running_light};
 use super::housing::{BEZEL_M, Housing, add_housing};
+use super::light::{add_dish, add_main_light};
 use super::{LampFilling, LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
@@ -56,6 +58,10 @@ pub enum RunningLight {
     Claws,
     /// A bracket under each main light.
     Brackets,
+    /// Along the upper edge, down the inner one and back along the lower.
+    Cee,
+    /// Four points about each main light.
+    Points,
     /// The whole lamp.
     Fill,
 }
@@ -82,6 +88,30 @@ pub struct HeadLamp {
     pub fins: u32,
     /// Of the frame inside the lens; by the year if nothing is said.
     pub bezel: Option<Material>,
+    /// Of the ledge inside the frame; by the year if nothing is said.
+    pub ledge: Option<Material>,
+    /// What the floor of the shell looks like.
+    pub trim: HeadTrim,
+    /// Of the ring about a round lamp that stands in a can of its own; by the year if nothing is said.
+    pub ring: Option<Material>,
+    /// A bright blade across the shell behind the main lights, as a share of the way up; none at 0.
+    pub blade: f32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeadTrim {
+    /// Level ribs, or pillows where the shell is a mirror.
+    #[default]
+    Usual,
+    Smooth,
+    Ribs,
+    /// Terraces that climb from the inner to the outer end.
+    Steps,
+    /// Small diamonds.
+    Cells,
+    /// Upright ribs.
+    Upright,
 }
 
 impl Default for HeadLamp {
@@ -93,11 +123,15 @@ impl Default for HeadLamp {
             to: 0.70,
             size: 0.72,
             running: RunningLight::Lower,
-            stroke: 0.008,
+            stroke: 0.009,
             indicator: false,
             marker: false,
             fins: 0,
             bezel: None,
+            ledge: None,
+            trim: HeadTrim::Usual,
+            ring: None,
+            blade: 0.0,
         }
     }
 }
@@ -108,11 +142,9 @@ const SEPARATE_BOWLS: u16 = 2003;
 /// Reflectors have flutes before this year, facets after it.
 const FACETS: u16 = 1998;
 /// Indicators are amber panels before this year, amber bulbs in clear chambers after it.
-const CLEAR_INDICATORS: u16 = 1998;
+pub const CLEAR_INDICATORS: u16 = 1998;
 /// Glass or bezel of a light to the lens over it.
 const CLEAR_M: f32 = 0.005;
-/// A light guide lies so deep behind the lens, where there is room.
-const GUIDE_DEPTH_M: f32 = 0.018;
 
 /// Width of a reflector's flutes, and of the pillows that later ones are made of.
 const FLUTE_M: f32 = 0.0105;
@@ -128,6 +160,71 @@ fn pillow_rows(site: &LampSite) -> usize {
     ((height / PILLOW_M * 3.0) as usize).clamp(8, 22)
 }
 
+/// Years from which on the shells of lamps are dark with a few bright rings, and from which on hardly anything in them is bright.
+const DARK_SHELLS: u16 = 2008;
+const DARK_SHROUDS: u16 = 2013;
+/// How deep the mask lies that the lights look out of, as a share of the room there is.
+const FLOOR_DEPTH: f32 = 0.6;
+/// Width of the ledge halfway down.
+const LEDGE_M: f32 = 0.012;
+
+/// What the parts of a lamp are made of.
+#[derive(Clone, Copy)]
+pub struct Finish {
+    bezel: Material,
+    ledge: Material,
+    floor: Material,
+    /// The funnels that lights sit in.
+    pub shroud: Material,
+    /// The bright edges of lights, and the edges of their funnels.
+    pub ring: Material,
+    pub rim: Material,
+}
+
+impl Finish {
+    pub fn new(spec: &HeadLamp, year: u16, floor: Material) -> Finish {
+        let is_bright = floor == Material::LampReflector;
+        let (bezel, ledge) = if is_bright {
+            (Material::LampSatin, Material::LampReflector)
+        } else if year < DARK_SHROUDS {
+            (Material::GlossBlack, Material::LampReflector)
+        } else {
+            (Material::GlossBlack, Material::LampSatin)
+        };
+        Finish {
+            bezel: spec.bezel.unwrap_or(bezel),
+            ledge: spec.ledge.unwrap_or(ledge),
+            // A black hole shows nothing of a shell's form.
+            floor: if is_bright { floor } else { Material::LampSatin },
+            shroud: if year < DARK_SHROUDS { Material::LampReflector } else { Material::LampSatin },
+            ring: Material::LampReflector,
+            rim: if year < DARK_SHROUDS { Material::LampReflector } else { Material::LampFrosted },
+        }
+    }
+}
+
+/// Pitch of ribs and terraces.
+const RIB_M: f32 = 0.021;
+const TERRACE_M: f32 = 0.036;
+
+/// How many ribs a lamp of some height has.
+fn ribs(height: f32) -> f32 {
+    (height / RIB_M).round().clamp(2.0, 7.0)
+}
+
+/// How much deeper a floor lies at a place than it is on average. Ribs follow the outline: `up` is the share of the way up.
+fn relief(trim: HeadTrim, is_bright: bool, p: Vec2, up: f32, ribs: f32) -> f32 {
+    let saw = |at: f32| at - at.floor();
+    match trim {
+        HeadTrim::Usual if is_bright => pillows(p),
+        HeadTrim::Smooth => 0.0,
+        HeadTrim::Usual | HeadTrim::Ribs => 0.0055 * (saw(up * ribs) - 0.5),
+        HeadTrim::Upright => 0.0055 * (saw(p.x / RIB_M) - 0.5),
+        HeadTrim::Steps => 0.008 * (saw(p.x / TERRACE_M) - 0.5),
+        HeadTrim::Cells => 0.0018 * ((up * ribs * 2.0 * TAU).cos() + (p.x / RIB_M * 1.6 * TAU).cos()),
+    }
+}
+
 /// What is inside a head lamp with a floor of some material.
 pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilling {
     let mut mesh = VehicleMesh::default();
@@ -137,47 +234,86 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
     if is_reflector {
         add_reflector(&mut mesh, site, spec);
     } else {
-        let is_bright = floor == Material::LampReflector;
-        let bezel =
-            spec.bezel.unwrap_or(if site.year < 2009 && is_bright { Material::Satin } else { Material::GlossBlack });
-        let depth = |p: Vec2| site.room(p) * 0.85 + if is_bright { pillows(p) } else { 0.0 };
-        let housing = Housing {
-            bezel,
-            bezel_m: BEZEL_M,
-            step: Material::LampHousing,
-            depth: &depth,
-            floor: &|_| floor,
-            seats: &seats,
-            column_m: if is_bright { PILLOW_M / 3.0 } else { 0.009 },
-            rows: if is_bright { pillow_rows(site) } else { 12 },
-            crease: 60.0,
-        };
-        add_housing(&mut mesh, site, &housing);
-        for seat in &seats {
-            add_dish(&mut mesh, site, spec, seat);
-            add_main_light(&mut mesh, spec, seat, site.year);
-        }
-        if spec.main != MainLight::None || spec.running != RunningLight::None {
-            add_fins(&mut mesh, site, spec);
-        }
+        add_shell(&mut mesh, site, spec, floor, &seats);
     }
     add_running_light(&mut mesh, site, spec, &seats);
     if spec.indicator {
         add_indicator(&mut mesh, site);
     }
+    add_marker(&mut mesh, site, spec);
+    mesh.surfaces.retain(|_, surface| surface.triangle_count() > 0);
+    LampFilling { mesh, ..LampFilling::default() }
+}
+
+/// The shell of a lamp whose lights are parts of their own, and those.
+fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Material, seats: &[Seat]) {
+    let is_bright = floor == Material::LampReflector && site.year < DARK_SHELLS;
+    let finish = Finish::new(spec, site.year, if is_bright { floor } else { Material::LampHousing });
+    let (_, height) = site.at_share(0.5, 0.5);
+    let depth = |p: Vec2| {
+        (site.room(p) * FLOOR_DEPTH + relief(spec.trim, is_bright, p, site.share_up(p), ribs(height))).max(0.008)
+    };
+    let is_fine = !matches!(spec.trim, HeadTrim::Smooth);
+    let upright = matches!(spec.trim, HeadTrim::Upright | HeadTrim::Cells | HeadTrim::Steps);
+    let housing = Housing {
+        bezel: finish.bezel,
+        bezel_m: BEZEL_M * 0.8,
+        step: Material::LampHousing,
+        ledge: Some((finish.ledge, LEDGE_M)),
+        depth: &depth,
+        floor: &|_| finish.floor,
+        seats,
+        column_m: if is_bright {
+            PILLOW_M / 3.0
+        } else if upright {
+            RIB_M / 3.0
+        } else {
+            0.009
+        },
+        rows: if is_bright {
+            pillow_rows(site)
+        } else if is_fine {
+            (ribs(height) * 5.0) as usize
+        } else {
+            10
+        },
+        crease: if is_bright { 60.0 } else { 20.0 },
+    };
+    add_housing(mesh, site, &housing);
+    for seat in seats {
+        add_dish(mesh, site, spec, seat, finish);
+        add_main_light(mesh, spec, seat, finish);
+    }
+    if spec.blade > 0.0 {
+        add_blade(mesh, site, spec);
+    }
+    if spec.main != MainLight::None || spec.running != RunningLight::None {
+        add_fins(mesh, site, spec);
+    }
+}
+
+/// A bright blade across the shell.
+fn add_blade(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
+    let line: Vec<Vec2> = (0..=20).map(|i| site.along_share(0.06 + 0.86 * i as f32 / 20.0, spec.blade)).collect();
+    let depth = |p: Vec2| (site.room(p) * 0.66).max(0.009);
+    mesh.add(Material::LampReflector, &site.strip(&line, &depth, [0.010, 0.006], false).surface(CREASE_DEGREES));
+}
+
+/// The amber reflector on the part that wraps round the corner.
+fn add_marker(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     let (inner, outer) = site.s_range();
     let (_, height) = site.at_share(0.5, 0.5);
     // A round lamp has none.
-    if spec.marker && outer - inner > 1.4 * height {
-        let depth = |p: Vec2| (site.room(p) * 0.4).min(0.008);
-        let marker = site.sheet(8, 4, |a, b| {
-            let p = site.along_share(0.90 + 0.065 * a, 0.22 + 0.40 * b);
-            (p, depth(p) + 0.0012 * (a * 40.0).sin())
-        });
-        mesh.add(Material::LampAmber, &marker.surface(CREASE_DEGREES));
+    if !spec.marker || outer - inner < 1.4 * height {
+        return;
     }
-    mesh.surfaces.retain(|_, surface| surface.triangle_count() > 0);
-    LampFilling { mesh, lens: Vec::new() }
+    let depth = |p: Vec2| (site.room(p) * 0.4).min(0.008);
+    let marker = site.sheet(24, 8, |a, b| {
+        let p = site.along_share(0.90 + 0.065 * a, 0.22 + 0.40 * b);
+        let edge = (6.0 * a.min(1.0 - a)).min(6.0 * b.min(1.0 - b)).min(1.0);
+        (p, depth(p) + 0.003 * (1.0 - edge) + 0.0008 * (p.x * 700.0).sin())
+    });
+    mesh.add(Material::LampAmber, &marker.surface(CREASE_DEGREES));
 }
 
 /// Middle and radius of every main light in the unrolled lens.
@@ -187,11 +323,11 @@ fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
     let (_, height) = site.at_share((spec.from + spec.to) * 0.5, 0.5);
     // Trucks and pickups have larger ones.
     let largest = match spec.main {
-        MainLight::Projectors => 0.037_f32.max(height * 0.20),
+        MainLight::Projectors => 0.046_f32.max(height * 0.26),
         MainLight::Bowl => 0.070_f32.max(height * 0.30),
         MainLight::Sealed => 0.100,
-        MainLight::Modules => 0.028_f32.max(height * 0.20),
-        MainLight::Matrix | MainLight::Slits => 0.020,
+        MainLight::Modules => 0.034_f32.max(height * 0.22),
+        MainLight::Matrix | MainLight::Slits => 0.024,
         MainLight::None => 0.0,
     };
     let room = (outer - inner) * (spec.to - spec.from).abs().max(0.02) / (count.max(2) - 1) as f32;
@@ -239,6 +375,7 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
             bezel: spec.bezel.unwrap_or(Material::LampHousing),
             bezel_m: BEZEL_M * 0.6,
             step: Material::LampReflector,
+            ledge: None,
             depth: &depth,
             floor: &|p| if has_panel && p.x > ends { Material::LampHousing } else { Material::LampReflector },
             seats: &[],
@@ -253,114 +390,9 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
         let seat = Seat { radius: radius.min(0.05), ..site.seat(p, 0.012, (deep - tall).max(CLEAR_M)) };
         let cap = [(-tall, 0.30), (-0.006, 0.30), (-0.001, 0.22), (0.0, 0.0)];
         mesh.add(Material::LampReflector, &seat.turned(&cap, 20).surface(CREASE_DEGREES));
-        let collar = [(-tall - 0.01, 0.52), (-tall, 0.46), (-tall + 0.002, 0.30)];
+        let collar = [(-tall - 0.01, 0.58), (-tall, 0.50), (-tall + 0.002, 0.30)];
         mesh.add(Material::LampHousing, &seat.turned(&collar, 20).surface(CREASE_DEGREES));
     }
-}
-
-/// The flared dish that a light sits in, as wide as the lamp leaves room for.
-fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: &Seat) {
-    if !matches!(spec.main, MainLight::Projectors | MainLight::Modules) {
-        return;
-    }
-    let (p, _) = site.place_of(seat.centre);
-    let (low, high) = site.span(p.x);
-    let room = (high - p.y).min(p.y - low) - BEZEL_M * 1.3;
-    let wide = (room / seat.radius).min(1.42);
-    if wide < 1.12 {
-        return;
-    }
-    let material = if site.year < 2012 { Material::LampReflector } else { Material::GlossBlack };
-    if spec.main == MainLight::Modules {
-        // A square funnel.
-        let ring = |half: f32, out: f32| -> Vec<Vec3> {
-            let section = rounded_rectangle(half, half * 0.86, half * 0.22);
-            section.iter().map(|p| seat.centre + seat.side * p.x + seat.up * p.y + seat.axis * out).collect()
-        };
-        let r = seat.radius;
-        let rings =
-            [ring(r * wide, -0.020), ring(r * wide, -0.004), ring(r * (wide - 0.05), -0.0045), ring(r * 1.02, -0.018)];
-        let walls = Solid::grid(4, rings[0].len(), true, |row, column| rings[row][column]);
-        let looks_out = |t: &[u32; 3]| {
-            let [a, b, c] = t.map(|i| walls.points[i as usize]);
-            (b - a).cross(c - a).dot(seat.axis)
-        };
-        let walls = if walls.triangles.iter().map(looks_out).sum::<f32>() < 0.0 { walls.flipped() } else { walls };
-        mesh.add(if site.year < 2018 { Material::LampReflector } else { material }, &walls.surface(CREASE_DEGREES));
-        return;
-    }
-    let dish =
-        [(-0.016, wide), (-0.006, wide), (-0.005, wide - 0.03), (-0.014, 1.0 + (wide - 1.0) * 0.4), (-0.020, 1.0)];
-    mesh.add(material, &seat.turned(&dish, 28).surface(CREASE_DEGREES));
-    let rim = [(-0.0062, wide), (-0.0045, wide - 0.012), (-0.0052, wide - 0.04)];
-    mesh.add(Material::Satin, &seat.turned(&rim, 28).surface(60.0));
-}
-
-fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, year: u16) {
-    let r = seat.radius;
-    let ring = if year < 2018 { Material::Chrome } else { Material::Satin };
-    match spec.main {
-        MainLight::None => {}
-        MainLight::Projectors => {
-            // A flared shroud, a bright ring, a dark tube and the glass in it.
-            let shroud = [(-0.040, 1.0), (-0.006, 1.0), (-0.001, 0.99), (0.0, 0.97)];
-            mesh.add(Material::LampHousing, &seat.turned(&shroud, 24).surface(CREASE_DEGREES));
-            let bezel = [(0.0, 0.97), (-0.001, 0.90), (-0.006, 0.84), (-0.013, 0.80)];
-            mesh.add(ring, &seat.turned(&bezel, 28).surface(60.0));
-            let tube = [(-0.013, 0.80), (-0.020, 0.77), (-0.030, 0.76)];
-            mesh.add(Material::LampHousing, &seat.turned(&tube, 24).surface(60.0));
-            let ball: Vec<(f32, f32)> = (0..=8)
-                .map(|step| {
-                    let (sin, cos) = (std::f32::consts::FRAC_PI_2 * step as f32 / 8.0).sin_cos();
-                    (-0.026 + r * 0.52 * sin, 0.76 * cos.max(0.0))
-                })
-                .collect();
-            mesh.add(Material::LampGlass, &seat.turned(&ball, 24).surface(60.0));
-        }
-        MainLight::Bowl | MainLight::Sealed => {
-            let deep = (r * 0.75).min(0.05);
-            let bowl: Vec<(f32, f32)> = (0..=7)
-                .map(|step| {
-                    let share = 1.0 - step as f32 / 7.0;
-                    (-deep * (1.0 - share * share) - 0.002, 0.94 * share)
-                })
-                .collect();
-            let front = [(-0.045, 1.0), (-0.002, 1.0), (0.0, 0.98), (-0.002, 0.94)];
-            let rim = if spec.main == MainLight::Sealed { Material::Chrome } else { ring };
-            mesh.add(rim, &seat.turned(&front, 32).surface(CREASE_DEGREES));
-            // Flat facets sparkle; a smooth bowl is only grey.
-            let (segments, crease) = if spec.main == MainLight::Sealed { (44, 60.0) } else { (18, 4.0) };
-            mesh.add(Material::LampReflector, &seat.turned(&bowl, segments).surface(crease));
-            let cap = [(-deep, 0.24), (-deep * 0.45, 0.24), (-deep * 0.32, 0.17), (-deep * 0.30, 0.0)];
-            mesh.add(Material::LampReflector, &seat.turned(&cap, 20).surface(CREASE_DEGREES));
-            let collar = [(-deep, 0.40), (-deep * 0.8, 0.34), (-deep * 0.78, 0.24)];
-            mesh.add(Material::LampHousing, &seat.turned(&collar, 20).surface(CREASE_DEGREES));
-        }
-        MainLight::Modules => add_square_lens(mesh, seat, Vec2::new(r, r * 0.86), ring),
-        MainLight::Matrix => {
-            for cell in -1..=1 {
-                let seat = Seat { centre: seat.centre + seat.side * (cell as f32 * r * 0.70), ..*seat };
-                add_square_lens(mesh, &seat, Vec2::new(r * 0.32, r * 0.50), ring);
-            }
-        }
-        MainLight::Slits => add_square_lens(mesh, seat, Vec2::new(r * 1.5, r * 0.38), ring),
-    }
-}
-
-/// A square lens of dark glass in a bright frame, half sizes.
-fn add_square_lens(mesh: &mut VehicleMesh, seat: &Seat, half: Vec2, ring: Material) {
-    let block = |x: f32, z: f32, from: f32, to: f32| {
-        let solid = Solid::rounded_box(Vec3::new(x, (to - from) * 0.5, z), (to - from).min(z) * 0.3).facing_out();
-        seat.set(solid.moved(Vec3::Y * (from + to) * 0.5)).facing_out()
-    };
-    let frame = (half.min_element() * 0.16).clamp(0.0012, 0.0035);
-    mesh.add(ring, &block(half.x, half.y, -0.030, -0.003).surface(CREASE_DEGREES));
-    let (x, z) = (half.x - frame, half.y - frame);
-    mesh.add(Material::LampHousing, &block(x, z, -0.028, -0.0022).surface(CREASE_DEGREES));
-    let (x, z) = (x - frame * 0.7, z - frame * 0.7);
-    // The glass bulges.
-    let glass = Solid::superellipsoid(Vec3::new(x, 0.006, z), 3.2, 8, 16).moved(Vec3::Y * -0.004);
-    mesh.add(Material::LampGlass, &seat.set(glass).facing_out().surface(60.0));
 }
 
 /// Fins across the outer part of the housing, where lamps have nothing but form.
@@ -377,142 +409,4 @@ fn add_fins(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
         let depth = |p: Vec2| (site.room(p) * 0.55).max(0.008);
         mesh.add(Material::LampHousing, &site.strip(&line, &depth, [0.006, 0.004], false).surface(CREASE_DEGREES));
     }
-}
-
-/// Where the light guides run, and which of them are closed.
-fn guide_lines(site: &LampSite, running: RunningLight, stroke: f32) -> Vec<(Vec<Vec2>, bool)> {
-    let inset = BEZEL_M + stroke * 0.9;
-    let way = |corners: &[[f32; 2]]| -> Vec<Vec2> {
-        let mut line = Vec::new();
-        for pair in corners.windows(2) {
-            let steps = 10;
-            line.extend((0..steps).map(|step| {
-                let t = step as f32 / steps as f32;
-                site.along_share(pair[0][0] + (pair[1][0] - pair[0][0]) * t, pair[0][1] + (pair[1][1] - pair[0][1]) * t)
-            }));
-        }
-        line.extend(corners.last().map(|c| site.along_share(c[0], c[1])));
-        line
-    };
-    let across = [0.05, 0.93];
-    match running {
-        RunningLight::None | RunningLight::Rings | RunningLight::Brackets | RunningLight::Dots | RunningLight::Fill => {
-            Vec::new()
-        }
-        RunningLight::Lower => vec![(site.edge_line(0.0, across, inset), false)],
-        RunningLight::Upper => vec![(site.edge_line(1.0, across, inset), false)],
-        RunningLight::Twin => {
-            vec![(site.edge_line(0.0, across, inset), false), (site.edge_line(1.0, across, inset), false)]
-        }
-        RunningLight::Hook => {
-            let mut line = site.edge_line(0.0, [0.05, 0.90], inset);
-            let high = site.edge_line(1.0, [0.93, 0.93], inset * 1.3)[0];
-            let from = line.last().copied().unwrap_or(high);
-            line.extend((1..=8).map(|step| from.lerp(high, step as f32 / 8.0)));
-            vec![(line, false)]
-        }
-        RunningLight::Brow => {
-            let mut line = site.edge_line(1.0, [0.08, 0.93], inset);
-            line.reverse();
-            let low = site.edge_line(0.0, [0.05, 0.05], inset * 1.3)[0];
-            let from = line.last().copied().unwrap_or(low);
-            line.extend((1..=8).map(|step| from.lerp(low, step as f32 / 8.0)));
-            vec![(line, false)]
-        }
-        RunningLight::Loop => vec![(site.inside_loop(inset), true)],
-        RunningLight::Tick => vec![(way(&[[0.06, 0.62], [0.22, 0.20], [0.93, 0.78]]), false)],
-        RunningLight::Hammer => {
-            vec![(way(&[[0.05, 0.5], [0.86, 0.5]]), false), (way(&[[0.88, 0.2], [0.90, 0.8]]), false)]
-        }
-        RunningLight::Blade => vec![(way(&[[0.05, 0.5], [0.94, 0.5]]), false)],
-        RunningLight::Claws => (0..3)
-            .map(|claw| {
-                let along = 0.62 + 0.11 * claw as f32;
-                (way(&[[along, 0.18], [along + 0.07, 0.82]]), false)
-            })
-            .collect(),
-    }
-}
-
-fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seats: &[Seat]) {
-    let stroke = spec.stroke.clamp(0.003, 0.02);
-    let lines = guide_lines(site, spec.running, stroke);
-    let depth = |p: Vec2| (site.room(p) * 0.5).clamp(0.007, GUIDE_DEPTH_M);
-    for (line, closed) in &lines {
-        mesh.add(Material::LampWhite, &site.strip(line, &depth, [stroke, stroke * 0.7], *closed).surface(60.0));
-        // The trough it lies in catches some of its light.
-        let below = |p: Vec2| depth(p) + 0.004;
-        mesh.add(Material::LampGlow, &site.strip(line, &below, [stroke * 2.0, 0.003], *closed).surface(60.0));
-    }
-    match spec.running {
-        RunningLight::Fill => {
-            // Brightest along its middle, as a diffuser is.
-            let lit = |from: f32, to: f32, deep: f32| {
-                let ends = if site.meets_middle { [0.0, 0.985] } else { [0.02, 0.98] };
-                site.sheet(24, 5, |a, b| {
-                    let p = site.along_share(ends[0] + (ends[1] - ends[0]) * a, from + (to - from) * b);
-                    (p, deep)
-                })
-            };
-            mesh.add(Material::LampWhite, &lit(0.22, 0.78, 0.0085).surface(60.0));
-            mesh.add(Material::LampGlow, &lit(0.10, 0.90, 0.0105).surface(60.0));
-        }
-        RunningLight::Dots => {
-            let (from, to) = (0.10, 0.88);
-            for number in 0..7 {
-                let line = site.edge_line(0.0, [from, to], BEZEL_M + stroke * 1.4);
-                let p = line[number * (line.len() - 1) / 6];
-                let seat = site.seat(p, stroke * 1.3, 0.010);
-                let dome = [(-0.02, 1.0), (0.0, 1.0), (0.003, 0.7), (0.004, 0.0)];
-                mesh.add(Material::LampWhite, &seat.turned(&dome, 14).surface(60.0));
-            }
-        }
-        RunningLight::Rings => {
-            let lit = if site.year < 2004 { Material::Satin } else { Material::LampWhite };
-            for seat in seats {
-                let share = stroke * 0.9 / seat.radius;
-                let ring = [
-                    (-0.012, 1.06 + share),
-                    (-0.004, 1.05 + share),
-                    (-0.001, 1.03 + share * 0.5),
-                    (-0.004, 1.01),
-                    (-0.012, 1.0),
-                ];
-                mesh.add(lit, &seat.turned(&ring, 40).surface(60.0));
-            }
-        }
-        RunningLight::Brackets => {
-            for seat in seats {
-                let around = |step: i32| {
-                    let (sin, cos) = (std::f32::consts::PI * (1.08 + 0.84 * step as f32 / 20.0)).sin_cos();
-                    seat.centre + (seat.side * cos + seat.up * sin) * seat.radius * 1.14 + seat.axis * -0.004
-                };
-                let path: Vec<Vec3> = (0..=20).map(around).collect();
-                let tube = Solid::tube(&path, 8, |_| stroke * 0.5);
-                mesh.add(Material::LampWhite, &tube.surface(60.0));
-            }
-        }
-        _ => {}
-    }
-}
-
-/// The indicator at the outer end.
-fn add_indicator(mesh: &mut VehicleMesh, site: &LampSite) {
-    if site.year < CLEAR_INDICATORS {
-        let panel = site.sheet(24, 6, |a, b| {
-            let p = site.along_share(0.82 + 0.155 * a, 0.09 + 0.82 * b);
-            (p, (site.room(p) * 0.4).min(0.012) + 0.0016 * (a * 44.0).sin())
-        });
-        mesh.add(Material::LampAmber, &panel.surface(50.0));
-        return;
-    }
-    let p = site.along_share(0.84, 0.52);
-    let (low, high) = site.span(p.x);
-    let (inner, outer) = site.s_range();
-    let radius = ((high - low) * 0.30).min((outer - inner) * 0.075).min(0.032);
-    let seat = site.seat(p, radius, 0.006);
-    let bowl = [(-0.02, 1.04), (0.0, 1.04), (0.0, 0.96), (-0.012, 0.72), (-0.020, 0.30)];
-    mesh.add(Material::LampReflector, &seat.turned(&bowl, 20).surface(8.0));
-    let bulb = [(-0.020, 0.36), (-0.010, 0.36), (-0.005, 0.26), (-0.003, 0.0)];
-    mesh.add(Material::LampAmber, &seat.turned(&bulb, 16).surface(60.0));
 }

@@ -14,16 +14,26 @@ pub const BEZEL_M: f32 = 0.009;
 const BEZEL_DEPTHS: [f32; 2] = [0.003, 0.006];
 /// The shell goes on under the paint beside it.
 const UNDER_PAINT_M: f32 = 0.003;
-/// Width of the step from the bezel down to the floor.
+/// Width of a step from one level of the shell down to the next.
 const STEP_M: f32 = 0.003;
+/// How far down to the floor the ledge lies, and what share of a lamp's height it takes at most.
+const LEDGE_DEPTH: f32 = 0.42;
+const LEDGE_SHARE: f32 = 0.075;
+/// Lines from the edge of the shell to its floor.
+const EDGE_LINES: usize = 5;
 /// The floor lies so far behind the rim of a light that stands in it.
 const BEHIND_RIM_M: f32 = 0.014;
+const BEHIND_BOWL_M: f32 = 0.055;
+/// Width of the funnel about a light.
+const FUNNEL_M: f32 = 0.026;
 
 /// How a shell is made.
 pub struct Housing<'a> {
     pub bezel: Material,
     pub bezel_m: f32,
     pub step: Material,
+    /// A ledge halfway down to the floor: what it is made of and how wide it is.
+    pub ledge: Option<(Material, f32)>,
     /// Depth of the floor.
     pub depth: &'a dyn Fn(Vec2) -> f32,
     pub floor: &'a dyn Fn(Vec2) -> Material,
@@ -42,6 +52,7 @@ enum Zone {
     Outer,
     Inner,
     Step,
+    Ledge,
     Floor,
 }
 
@@ -55,6 +66,7 @@ pub fn plain_housing(site: &LampSite, material: Material) -> VehicleMesh {
             bezel: Material::LampHousing,
             bezel_m: BEZEL_M * 0.6,
             step: Material::LampHousing,
+            ledge: None,
             depth: &|p| (site.room(p) * 0.35).min(0.014) + 0.0016 * (p.x * 700.0).sin(),
             floor: &|_| material,
             seats: &[],
@@ -67,15 +79,16 @@ pub fn plain_housing(site: &LampSite, material: Material) -> VehicleMesh {
 }
 
 /// Places along the lamp where the housing's columns of points stand, and the zone of each.
-fn columns_of(site: &LampSite, housing: &Housing<'_>, width: f32, edge: &[(f32, Zone); 4]) -> Vec<(f32, Zone)> {
+fn columns_of(site: &LampSite, housing: &Housing<'_>, edge: &[(f32, Zone); EDGE_LINES]) -> Vec<(f32, Zone)> {
     let (inner, outer) = site.s_range();
     let mut columns: Vec<(f32, Zone)> = if site.meets_middle {
         vec![(inner, Zone::Floor)]
     } else {
         edge.iter().map(|(d, zone)| (inner + d, *zone)).collect()
     };
-    let from = if site.meets_middle { inner } else { inner + width + STEP_M };
-    let to = outer - width - STEP_M;
+    let inside = edge[EDGE_LINES - 1].0;
+    let from = if site.meets_middle { inner } else { inner + inside };
+    let to = outer - inside;
     let count = ((to - from) / housing.column_m).ceil().clamp(6.0, 150.0) as usize;
     columns.extend((1..count).map(|i| (from + (to - from) * i as f32 / count as f32, Zone::Floor)));
     columns.extend(edge.iter().rev().map(|(d, zone)| (outer - d, *zone)));
@@ -103,6 +116,8 @@ fn by_material(
             let key = match (lowest, highest) {
                 (Zone::Outer, _) => (false, housing.bezel),
                 (Zone::Inner, _) => (false, housing.step),
+                (Zone::Step, _) if housing.ledge.is_some() => (false, housing.ledge.map_or(housing.step, |l| l.0)),
+                (Zone::Ledge, _) if housing.ledge.is_some() => (false, housing.step),
                 _ => (true, (housing.floor)(middle)),
             };
             solids.entry(key).or_default().extend([[a, b, c], [a, c, d]]);
@@ -115,12 +130,19 @@ fn by_material(
 pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_>) {
     let (inner, outer) = site.s_range();
     let width = housing.bezel_m.min((outer - inner) * 0.15);
-    let edge = [(-UNDER_PAINT_M, Zone::Outer), (0.0, Zone::Outer), (width, Zone::Inner), (width + STEP_M, Zone::Step)];
-    let columns = columns_of(site, housing, width, &edge);
-    let rows = housing.rows + 8;
+    let ledge = housing.ledge.map_or(0.0, |(_, wide)| wide.min((outer - inner) * LEDGE_SHARE));
+    let edge = [
+        (-UNDER_PAINT_M, Zone::Outer),
+        (0.0, Zone::Outer),
+        (width, Zone::Inner),
+        (width + STEP_M, Zone::Step),
+        (width + STEP_M + ledge, Zone::Ledge),
+    ];
+    let columns = columns_of(site, housing, &edge);
+    let rows = housing.rows + 2 * EDGE_LINES;
     let zone_of_row = |row: usize| {
         let from_edge = row.min(rows - 1 - row);
-        if from_edge < 4 { edge[from_edge].1 } else { Zone::Floor }
+        if from_edge < EDGE_LINES { edge[from_edge].1 } else { Zone::Floor }
     };
     let place = |column: usize, row: usize| -> (Vec2, f32) {
         let (s, column_zone) = columns[column];
@@ -132,20 +154,22 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         let below = (width * steep(before.0, after.0)).min(height * 0.34);
         let above = (width * steep(before.1, after.1)).min(height * 0.34);
         let step = STEP_M.min(height * 0.08);
+        let ledge = ledge.min(height * LEDGE_SHARE);
         let offset = |from_edge: usize, width: f32| match from_edge {
             0 => -UNDER_PAINT_M,
             1 => 0.0,
             2 => width,
-            _ => width + step,
+            3 => width + step,
+            _ => width + step + ledge,
         };
         let last = rows - 1;
-        let t = if row < 4 {
+        let t = if row < EDGE_LINES {
             low + offset(row, below)
-        } else if last - row < 4 {
+        } else if last - row < EDGE_LINES {
             high - offset(last - row, above)
         } else {
-            let (a, b) = (low + below + step, high - above - step);
-            a + (b - a) * (row - 3) as f32 / (housing.rows + 1) as f32
+            let (a, b) = (low + below + step + ledge, high - above - step - ledge);
+            a + (b - a) * (row + 1 - EDGE_LINES) as f32 / (housing.rows + 1) as f32
         };
         let p = Vec2::new(s, t);
         // Pointed ends have no room for a floor.
@@ -156,7 +180,10 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         let depth = match zone {
             Zone::Outer => BEZEL_DEPTHS[0],
             Zone::Inner => BEZEL_DEPTHS[1],
-            Zone::Step => BEZEL_DEPTHS[1] + (floor - BEZEL_DEPTHS[1]) * 0.8,
+            Zone::Step | Zone::Ledge if housing.ledge.is_some() => {
+                BEZEL_DEPTHS[1] + (floor - BEZEL_DEPTHS[1]) * LEDGE_DEPTH
+            }
+            Zone::Step | Zone::Ledge => BEZEL_DEPTHS[1] + (floor - BEZEL_DEPTHS[1]) * 0.8,
             Zone::Floor => floor,
         };
         (p, depth)
@@ -173,8 +200,15 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
             let off = point - seat.centre;
             let along = off.dot(seat.axis);
             let aside = (off - seat.axis * along).length();
-            if aside < seat.radius * 1.10 + housing.column_m && along > -BEHIND_RIM_M {
-                point -= out * ((along + BEHIND_RIM_M) / out.dot(seat.axis).max(0.4)).min(0.06);
+            // Inside a light the floor makes way for its bowl, about it for a funnel that ends softly.
+            let (behind, share) = if aside < seat.radius {
+                (BEHIND_BOWL_M, 1.0)
+            } else {
+                let t = ((aside - seat.radius * 1.08) / FUNNEL_M).clamp(0.0, 1.0);
+                (BEHIND_RIM_M, 1.0 - t * t * (3.0 - 2.0 * t))
+            };
+            if along > -behind {
+                point -= out * ((along + behind) / out.dot(seat.axis).max(0.4)).min(0.08) * share;
             }
         }
         point

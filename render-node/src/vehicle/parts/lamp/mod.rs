@@ -4,13 +4,17 @@
 //! lens from an axis that stands inside the body: a place on it is an arc length and a height, and depth is measured towards
 //! the axis, where no two places can cross. [`head`] and [`tail`] fill the room behind it, [`housing`] is the shell they stand in.
 
+mod guide;
 mod head;
 mod housing;
+mod light;
+mod round;
 mod tail;
 
-pub use head::{HeadLamp, MainLight, RunningLight, head_lamp};
+pub use head::{HeadLamp, HeadTrim, MainLight, RunningLight, head_lamp};
 pub use housing::plain_housing;
-pub use tail::{TailLamp, TailMotif, tail_lamp};
+pub use round::{round_lamp, round_lamp_for};
+pub use tail::{TailFill, TailLamp, TailMotif, tail_lamp};
 
 use glam::{Vec2, Vec3};
 
@@ -35,6 +39,8 @@ pub struct LampFilling {
     pub mesh: VehicleMesh,
     /// Material of the lens up to an arc length, rising; empty where the whole lens is as the sheet says.
     pub lens: Vec<(f32, Material)>,
+    /// The lens's fields lie one above another: what is said of them are heights.
+    pub is_upright: bool,
 }
 
 /// Where a lamp is: its lens, unrolled about an axis inside the body.
@@ -259,6 +265,12 @@ impl LampSite {
         let (low, high) = (self.spans[before], self.spans[before + 1]);
         let t = share - before as f32;
         (low.0 + (high.0 - low.0) * t, low.1 + (high.1 - low.1) * t)
+    }
+
+    /// Share of the way up the outline at a place.
+    fn share_up(&self, p: Vec2) -> f32 {
+        let (low, high) = self.span(p.x);
+        ((p.y - low) / (high - low).max(1e-4)).clamp(0.0, 1.0)
     }
 
     /// Arc length at a share of the way across, as it is seen from the vehicle's end.
@@ -522,6 +534,8 @@ mod tests {
             R::Dots,
             R::Claws,
             R::Brackets,
+            R::Cee,
+            R::Points,
             R::Fill,
             R::None,
         ];

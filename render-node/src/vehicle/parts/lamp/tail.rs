@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::solid::CREASE_DEGREES;
 use super::housing::{BEZEL_M, Housing, add_housing};
-use super::{LampFilling, LampSite};
+use super::{LampFilling, LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +59,28 @@ pub struct TailLamp {
     pub stroke: f32,
     /// The lens is clear and only what is inside is red.
     pub clear: bool,
+    /// What fills the red field beside the motif.
+    pub fill: TailFill,
+    /// A layer of small prisms along the lower edge, which sends light back, as a share of the height.
+    pub reflex: f32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TailFill {
+    /// Ribbed reflectors in early lamps, a dark stepped shell in later ones.
+    #[default]
+    Usual,
+    /// Nothing but a dark shell.
+    Dark,
+    /// Upright ribs.
+    Upright,
+    /// Level ribs.
+    Level,
+    /// Rows of small round lights.
+    Dots,
+    /// Square prisms.
+    Cells,
 }
 
 impl Default for TailLamp {
@@ -70,6 +92,8 @@ impl Default for TailLamp {
             amber_share: 0.0,
             stroke: 0.013,
             clear: false,
+            fill: TailFill::Usual,
+            reflex: 0.0,
         }
     }
 }
@@ -85,130 +109,299 @@ impl TailLamp {
 
 /// Until this year panels are ribbed reflectors through and through; later they have chambers and guides.
 const CHAMBERS: u16 = 2004;
+/// Light guides glow from this year on: before, a lamp that is not in use is only red.
+const LIT_GUIDES: u16 = 2010;
+/// A lamp that is so much taller than wide has its fields one above another.
+const UPRIGHT: f32 = 1.35;
+/// Where the white and the amber field of such a lamp are, as shares of its height.
+const UPRIGHT_WHITE: [f32; 2] = [0.17, 0.35];
+const UPRIGHT_AMBER: [f32; 2] = [0.35, 0.50];
+/// Pitch of ribs and prisms.
+const RIB_M: f32 = 0.016;
+
+/// Where a lamp is white and amber, along or up the lens.
+struct Fields {
+    is_upright: bool,
+    white: Option<[f32; 2]>,
+    amber: Option<[f32; 2]>,
+    /// Shares of the lens's length and height that are left for the red field.
+    along: [f32; 2],
+    up: [f32; 2],
+}
+
+impl Fields {
+    fn new(site: &LampSite, spec: &TailLamp) -> Fields {
+        let (inner, outer) = site.s_range();
+        let reverse = spec.reverse_share.clamp(0.0, 0.6);
+        let red_from = (reverse + spec.amber_share.clamp(0.0, 0.6)).min(0.9);
+        let (has_white, has_amber) = (reverse > 0.0, red_from > reverse);
+        let (low, high) = site.span((inner + outer) * 0.5);
+        let is_upright = high - low > UPRIGHT * (outer - inner);
+        if is_upright {
+            let at = |shares: [f32; 2]| shares.map(|share| low + (high - low) * share);
+            let from = if has_amber {
+                UPRIGHT_AMBER[1]
+            } else if has_white {
+                UPRIGHT_WHITE[1]
+            } else {
+                0.0
+            };
+            let (white, amber) = (has_white.then(|| at(UPRIGHT_WHITE)), has_amber.then(|| at(UPRIGHT_AMBER)));
+            return Fields { is_upright, white, amber, along: [0.05, 0.95], up: [from, 1.0] };
+        }
+        let (s_white, s_red) = (site.s_at(reverse), site.s_at(red_from));
+        let from = if has_white || has_amber { (s_red - inner) / (outer - inner).max(1e-3) } else { 0.0 };
+        Fields {
+            is_upright,
+            white: has_white.then_some([inner - 0.05, s_white]),
+            amber: has_amber.then_some([s_white, s_red]),
+            along: [from.clamp(0.0, 0.9) + if site.meets_middle { 0.0 } else { 0.04 }, 0.955],
+            up: [0.0, 1.0],
+        }
+    }
+
+    fn along_axis(&self, p: Vec2) -> f32 {
+        if self.is_upright { p.y } else { p.x }
+    }
+
+    /// The field at a place, if it is not the red one, and what it is made of.
+    fn at(&self, p: Vec2) -> Option<([f32; 2], Material)> {
+        let at = self.along_axis(p);
+        let inside = |field: &Option<[f32; 2]>| field.filter(|[from, to]| at >= *from && at < *to);
+        inside(&self.white)
+            .map(|field| (field, Material::LampFrosted))
+            .or_else(|| inside(&self.amber).map(|field| (field, Material::LampAmber)))
+    }
+
+    /// The lens: clear before the white and amber fields.
+    fn lens(&self, red: Material) -> Vec<(f32, Material)> {
+        let fields = [self.white, self.amber];
+        let ends = fields.iter().flatten();
+        let (from, to) = ends.fold((f32::MAX, f32::MIN), |(from, to), field| (from.min(field[0]), to.max(field[1])));
+        let mut lens = Vec::new();
+        if to > from {
+            if self.is_upright {
+                lens.push((from, red));
+            }
+            lens.push((to, Material::LampLens));
+        }
+        lens.push((f32::MAX, red));
+        lens
+    }
+}
 
 /// What is inside a tail lamp.
 pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
     let mut mesh = VehicleMesh::default();
-    let reverse = spec.reverse_share.clamp(0.0, 0.6);
-    let red_from = (reverse + spec.amber_share.clamp(0.0, 0.6)).min(0.9);
-    let (s_reverse, s_red) = (site.s_at(reverse), site.s_at(red_from));
-    let is_ribbed = spec.motif == TailMotif::Panel;
+    let fields = Fields::new(site, spec);
     let (inner, outer) = site.s_range();
-    let has_reverse = reverse > 0.0;
-    let has_amber = red_from > reverse;
-    // The whole red field of a ribbed panel is a bright reflector; else the housing is dark.
-    let field = |p: Vec2| {
-        if has_reverse && p.x < s_reverse {
-            Material::LampReflector
-        } else if has_amber && p.x < s_red {
-            Material::LampAmber
-        } else if is_ribbed {
-            Material::LampReflector
-        } else {
-            Material::LampHousing
-        }
+    let is_ribbed = matches!(spec.motif, TailMotif::Panel) && spec.fill == TailFill::Usual;
+    let red_floor = match spec.fill {
+        TailFill::Usual if is_ribbed => mirror(spec),
+        TailFill::Upright | TailFill::Level | TailFill::Cells => mirror(spec),
+        TailFill::Usual | TailFill::Dark | TailFill::Dots => Material::LampSatin,
     };
-    let rib = if site.year < CHAMBERS { 0.011 } else { 0.016 };
     let depth = |p: Vec2| {
         let deep = (site.room(p) * 0.75).min(0.03);
-        if field(p) == Material::LampHousing {
-            return deep;
-        }
-        // Upright ribs, and level steps in later lamps.
-        let ribs = 0.0018 * (p.x / rib * std::f32::consts::TAU).sin();
-        let steps = if site.year < CHAMBERS { 0.0 } else { 0.002 * (p.y / 0.018 * std::f32::consts::TAU).sin() };
-        deep * 0.6 + ribs + steps
+        let Some(([from, to], material)) = fields.at(p) else {
+            return (deep * 0.8 + red_relief(spec, site.year, p)).max(0.006);
+        };
+        // A soft bowl with wide flutes: upright ones where it is amber.
+        let share = ((fields.along_axis(p) - from.max(inner)) / (to - from.max(inner)).max(1e-3)).clamp(0.0, 1.0);
+        let hollow = (4.0 * share * (1.0 - share)).sqrt();
+        let (at, rise) = if material == Material::LampAmber { (p.x / 0.018, 0.0018) } else { (p.y / 0.022, 0.0009) };
+        deep * (0.40 + 0.45 * hollow) + rise * (at * std::f32::consts::TAU).sin()
     };
-    let fine = if is_ribbed || has_reverse || has_amber { rib * 0.34 } else { 0.012 };
-    add_housing(
-        &mut mesh,
-        site,
-        &Housing {
-            bezel: Material::LampHousing,
-            bezel_m: BEZEL_M * 0.75,
-            step: Material::LampHousing,
-            depth: &depth,
-            floor: &field,
-            seats: &[],
-            column_m: ((outer - inner) / 150.0).max(fine),
-            rows: if site.year < CHAMBERS { 5 } else { 10 },
-            crease: 60.0,
-        },
-    );
-    for (wanted, s) in [(has_reverse, s_reverse), (has_amber, s_red)] {
-        if wanted {
-            add_divider(&mut mesh, site, s);
+    let (_, height) = site.at_share(0.5, 0.5);
+    let seats = round_seats(site, spec, &fields);
+    let housing = Housing {
+        bezel: Material::LampHousing,
+        bezel_m: BEZEL_M * 0.6,
+        step: Material::LampHousing,
+        ledge: Some((if spec.clear { Material::LampSatin } else { Material::LampRed }, 0.006)),
+        depth: &depth,
+        floor: &|p| fields.at(p).map_or(red_floor, |(_, material)| material),
+        seats: &seats,
+        column_m: ((outer - inner) / 150.0).max(RIB_M * 0.34),
+        rows: ((height / RIB_M * 3.0) as usize).clamp(6, 28),
+        crease: 60.0,
+    };
+    add_housing(&mut mesh, site, &housing);
+    for field in [fields.white, fields.amber] {
+        if let Some([from, to]) = field {
+            add_divider(&mut mesh, site, &fields, to);
+            if fields.is_upright {
+                add_divider(&mut mesh, site, &fields, from);
+            }
+            add_bulb(&mut mesh, site, &fields, [from.max(inner), to]);
         }
     }
-    let from = ((s_red - inner) / (outer - inner).max(1e-3)).clamp(0.0, 0.9);
-    add_motif(&mut mesh, site, spec, from);
-    let red = if spec.clear { Material::LampLens } else { Material::LampRedLens };
-    let clear_to = if has_amber { s_red } else { s_reverse };
-    let mut lens = Vec::new();
-    if has_reverse || has_amber {
-        lens.push((clear_to, Material::LampLens));
+    add_motif(&mut mesh, site, spec, &fields);
+    add_rounds(&mut mesh, site, spec, &seats);
+    if spec.fill == TailFill::Dots {
+        add_dots(&mut mesh, site, &fields);
     }
-    lens.push((f32::MAX, red));
+    if spec.reflex > 0.0 {
+        add_reflex(&mut mesh, site, &fields, spec.reflex);
+    }
+    let red = if spec.clear { Material::LampLens } else { Material::LampRedLens };
     mesh.surfaces.retain(|_, surface| surface.triangle_count() > 0);
-    LampFilling { mesh, lens }
+    LampFilling { mesh, lens: fields.lens(red), is_upright: fields.is_upright }
+}
+
+/// What reflectors of the red field are made of: bright behind red glass, red behind clear.
+fn mirror(spec: &TailLamp) -> Material {
+    if spec.clear { Material::LampRed } else { Material::LampReflector }
+}
+
+/// How much deeper the floor of the red field lies at a place.
+fn red_relief(spec: &TailLamp, year: u16, p: Vec2) -> f32 {
+    let wave = |at: f32| (at / RIB_M * std::f32::consts::TAU).sin();
+    let saw = |at: f32| (at / RIB_M) - (at / RIB_M).floor() - 0.5;
+    match spec.fill {
+        TailFill::Upright => 0.0020 * wave(p.x),
+        TailFill::Level => 0.0020 * wave(p.y),
+        TailFill::Cells => 0.0011 * (wave(p.x) + wave(p.y)),
+        TailFill::Usual if spec.motif == TailMotif::Panel && year < CHAMBERS => 0.0016 * wave(p.x),
+        TailFill::Usual if spec.motif == TailMotif::Panel => 0.0010 * (wave(p.x) + wave(p.y)),
+        TailFill::Usual => 0.004 * saw(p.y),
+        TailFill::Dark | TailFill::Dots => 0.0,
+    }
 }
 
 /// A dark wall between two fields.
-fn add_divider(mesh: &mut VehicleMesh, site: &LampSite, s: f32) {
-    let (low, high) = site.span(s);
-    let line: Vec<Vec2> = (0..=6).map(|i| Vec2::new(s, low + (high - low) * i as f32 / 6.0)).collect();
-    mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.006, [0.004, 0.008], false).surface(CREASE_DEGREES));
+fn add_divider(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, at: f32) {
+    let (inner, outer) = site.s_range();
+    let line: Vec<Vec2> = if fields.is_upright {
+        (0..=8).map(|i| Vec2::new(inner + (outer - inner) * (0.04 + 0.92 * i as f32 / 8.0), at)).collect()
+    } else {
+        let (low, high) = site.span(at);
+        (0..=6).map(|i| Vec2::new(at, low + (high - low) * i as f32 / 6.0)).collect()
+    };
+    mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.007, [0.005, 0.010], false).surface(CREASE_DEGREES));
+}
+
+/// A bulb in the middle of a white or amber field.
+fn add_bulb(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, [from, to]: [f32; 2]) {
+    let (inner, outer) = site.s_range();
+    let middle = (from + to) * 0.5;
+    let (p, room) = if fields.is_upright {
+        (Vec2::new((inner + outer) * 0.5, middle), (to - from).min(outer - inner))
+    } else {
+        let (low, high) = site.span(middle);
+        (Vec2::new(middle, (low + high) * 0.5), (to - from).min(high - low))
+    };
+    let radius = (room * 0.24).min(0.016);
+    if radius < 0.006 {
+        return;
+    }
+    let seat = site.seat(p, radius, 0.008);
+    let dome: Vec<(f32, f32)> = (0..=6)
+        .map(|step| {
+            let (sin, cos) = (std::f32::consts::FRAC_PI_2 * step as f32 / 6.0).sin_cos();
+            (-0.010 + radius * 0.45 * sin, cos.max(0.0))
+        })
+        .collect();
+    mesh.add(Material::LampReflector, &seat.turned(&dome, 20).surface(60.0));
+}
+
+/// Rows of small round lights over the red field.
+fn add_dots(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields) {
+    const PITCH_M: f32 = 0.021;
+    const MOST: usize = 44;
+    let (inner, outer) = site.s_range();
+    let wide = (outer - inner) * (fields.along[1] - fields.along[0]);
+    let (_, height) = site.at_share(0.5, 0.5);
+    let tall = height * (fields.up[1] - fields.up[0]);
+    let columns = ((wide / PITCH_M) as usize).clamp(2, 16);
+    let rows = ((tall / PITCH_M) as usize).saturating_sub(1).clamp(1, (MOST / columns).max(1));
+    for (column, row) in (0..columns).flat_map(|c| (0..rows).map(move |r| (c, r))) {
+        let along = fields.along[0] + (fields.along[1] - fields.along[0]) * (column as f32 + 0.5) / columns as f32;
+        let up = fields.up[0] + (fields.up[1] - fields.up[0]) * (0.14 + 0.72 * (row as f32 + 0.5) / rows as f32);
+        let seat = site.seat(site.along_share(along, up), 0.0075, 0.009);
+        let ring = [(-0.012, 1.1), (0.0, 1.1), (-0.001, 0.8)];
+        mesh.add(Material::LampRed, &seat.turned(&ring, 10).surface(60.0));
+        let dome = [(-0.002, 0.8), (0.001, 0.5), (0.0015, 0.0)];
+        mesh.add(Material::LampRedGuide, &seat.turned(&dome, 10).surface(60.0));
+    }
+}
+
+/// The layer of prisms along the lower edge.
+fn add_reflex(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, share: f32) {
+    let (inner, outer) = site.s_range();
+    let [from, to] = if fields.is_upright { [0.08, 0.92] } else { [fields.along[0] + 0.02, 0.94] };
+    let wide = (outer - inner) * (to - from);
+    let columns = ((wide / 0.005) as usize).clamp(8, 72);
+    let layer = site.sheet(columns, 9, |a, b| {
+        let p = site.along_share(from + (to - from) * a, 0.05 + (share.min(0.5) - 0.05) * b);
+        let wave = |at: f32| (at / 0.011 * std::f32::consts::TAU).sin();
+        let edge = (8.0 * b.min(1.0 - b)).min(1.0);
+        (p, 0.0075 + 0.003 * (1.0 - edge) + 0.0009 * wave(p.x) * wave(p.y))
+    });
+    mesh.add(Material::LampRed, &layer.surface(25.0));
 }
 
 /// Two or three rows of small square chambers.
-fn add_pixels(mesh: &mut VehicleMesh, site: &LampSite, ends: [f32; 2], count: u32) {
+fn add_pixels(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, ends: [f32; 2], count: u32) {
     let rows = if count > 6 { 3 } else { 2 };
     let pitch = [(ends[1] - ends[0]) / count as f32, 0.76 / rows as f32];
     for (column, row) in (0..count).flat_map(|c| (0..rows).map(move |r| (c, r))) {
         let (a, b) = (ends[0] + pitch[0] * column as f32, 0.12 + pitch[1] * row as f32);
-        add_chamber(mesh, site, [a + pitch[0] * 0.14, a + pitch[0] * 0.86], [b + pitch[1] * 0.12, b + pitch[1] * 0.88]);
+        let (along, up) = ([a + pitch[0] * 0.14, a + pitch[0] * 0.86], [b + pitch[1] * 0.12, b + pitch[1] * 0.88]);
+        add_chamber(mesh, site, spec, along, up);
     }
 }
 
 /// The light guides along lines of the lens, closed or open, and what lies between them.
-fn add_strokes(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, lines: &[(Vec<Vec2>, bool)], ends: [f32; 2]) {
-    let stroke = spec.stroke.clamp(0.003, 0.04);
+fn add_strokes(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, lines: &[(Vec<Vec2>, bool)], fields: &Fields) {
+    let stroke = spec.stroke.clamp(0.005, 0.04);
     let depth = |p: Vec2| (site.room(p) * 0.4).clamp(0.008, 0.016);
-    let is_thin = spec.motif == TailMotif::Fibres;
-    let width = if is_thin { stroke * 0.4 } else { stroke };
+    let width = if spec.motif == TailMotif::Fibres { stroke * 0.5 } else { stroke };
+    let [core, side] = if site.year >= LIT_GUIDES {
+        [Material::LampRedGuide, Material::LampRed]
+    } else {
+        [Material::LampRed, Material::LampRed]
+    };
     for (line, closed) in lines {
-        mesh.add(Material::LampRed, &site.strip(line, &depth, [width, width * 0.64], *closed).surface(60.0));
+        let strip = |wide: f32, below: f32| {
+            let deep = |p: Vec2| depth(p) + below;
+            site.strip(line, &deep, [wide, width * 0.6], *closed).surface(60.0)
+        };
+        mesh.add(core, &strip(width * 0.62, 0.0));
+        mesh.add(side, &strip(width, width * 0.2));
+        // The wall beside it, which takes some of its light.
+        mesh.add(Material::LampRed, &strip(width * 1.9, width * 0.5 + 0.002));
     }
     // What lies between strokes is a bright chamber deep inside, red through the glass.
     let hollow = match spec.motif {
-        TailMotif::Clasp | TailMotif::Cee | TailMotif::Wing | TailMotif::Hook => Some([0.34, 0.66]),
-        TailMotif::Loop => Some([0.38, 0.62]),
-        TailMotif::Twin => Some([0.40, 0.60]),
+        TailMotif::Clasp | TailMotif::Cee | TailMotif::Wing | TailMotif::Hook => Some([0.32, 0.70]),
+        TailMotif::Loop => Some([0.34, 0.68]),
+        TailMotif::Twin => Some([0.38, 0.62]),
         _ => None,
     };
+    let [from, to] = fields.along;
     if let Some(up) = hollow {
-        add_chamber(mesh, site, [ends[0] + 0.10, ends[1] - 0.10], up);
+        let cut = from + (to - from) * 0.58;
+        let up = up.map(|share| fields.up[0] + (fields.up[1] - fields.up[0]) * share);
+        if fields.is_upright {
+            add_chamber(mesh, site, spec, [from + 0.16, to - 0.16], up);
+        } else {
+            add_chamber(mesh, site, spec, [from + 0.08, cut - 0.012], up);
+            add_chamber(mesh, site, spec, [cut + 0.012, to - 0.08], up);
+        }
     }
     if spec.motif == TailMotif::Blade {
-        add_chamber(mesh, site, ends, [0.12, 0.34]);
-        add_chamber(mesh, site, ends, [0.66, 0.88]);
+        add_chamber(mesh, site, spec, [from, to], [0.12, 0.36]);
+        add_chamber(mesh, site, spec, [from, to], [0.64, 0.88]);
     }
 }
 
-/// `from` is where the red field begins, a share of the lens's arc.
-fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32) {
-    let stroke = spec.stroke.clamp(0.003, 0.04);
-    let inset = BEZEL_M * 0.75 + stroke * 0.8;
-    let ends = [from + 0.04, 0.955];
-    let level = |up: f32| site.edge_line(up, ends, inset);
-    let joined = |a: Vec<Vec2>, b: Vec<Vec2>| -> Vec<Vec2> {
-        let mut line = a;
-        if let (Some(end), Some(start)) = (line.last().copied(), b.first().copied()) {
-            line.extend((1..6).map(|i| end.lerp(start, i as f32 / 6.0)));
-        }
-        line.extend(b);
-        line
-    };
+fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &Fields) {
+    let stroke = spec.stroke.clamp(0.005, 0.04);
+    let inset = BEZEL_M * 0.9 + stroke * 0.95;
+    let ends = fields.along;
+    let up_at = |share: f32| fields.up[0] + (fields.up[1] - fields.up[0]) * share;
+    let level = |up: f32| site.edge_line(up_at(up), ends, inset);
     let back = |mut line: Vec<Vec2>| {
         line.reverse();
         line
@@ -217,6 +410,7 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
     let mut lines: Vec<(Vec<Vec2>, bool)> = Vec::new();
     match spec.motif {
         TailMotif::Panel => {
+            add_panel(mesh, site, spec, fields);
             // Later panels have a guide along the lower edge.
             if site.year >= 2008 {
                 lines.push((level(0.0), false));
@@ -224,11 +418,15 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
         }
         TailMotif::Blade => lines.push((level(0.5), false)),
         TailMotif::Bar => {
-            add_chamber(mesh, site, if site.meets_middle { [0.0, 0.97] } else { [0.02, 0.98] }, [0.22, 0.78])
+            let line = (0..=40).map(|i| {
+                let share = i as f32 / 40.0;
+                site.along_share(if site.meets_middle { 0.975 * share } else { 0.02 + 0.96 * share }, 0.5)
+            });
+            lines.push((line.collect(), false));
         }
         TailMotif::Twin => lines.extend([(level(0.0), false), (level(1.0), false)]),
         TailMotif::Loop => {
-            if from > 0.0 {
+            if fields.is_upright || ends[0] > 0.05 {
                 lines.push((joined(level(0.0), back(level(1.0))), true));
             } else {
                 lines.push((site.inside_loop(inset), true));
@@ -241,7 +439,7 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
             lines.push((joined(level(0.0), vec![high]), false));
         }
         TailMotif::Hook => {
-            let low = site.edge_line(0.0, [ends[0], ends[0]], inset)[0];
+            let low = site.edge_line(up_at(0.0), [ends[0], ends[0]], inset)[0];
             lines.push((joined(back(level(1.0)), vec![low]), false));
         }
         TailMotif::Fibres => {
@@ -252,84 +450,140 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, from: f32
             let pitch = (ends[1] - ends[0]) / count as f32;
             for claw in 0..count {
                 let along = ends[0] + pitch * (claw as f32 + 0.2);
-                let at = |i: i32| site.along_share(along + pitch * 0.55 * i as f32 / 8.0, 0.14 + 0.72 * i as f32 / 8.0);
+                let at = |i: i32| {
+                    site.along_share(along + pitch * 0.55 * i as f32 / 8.0, up_at(0.14 + 0.72 * i as f32 / 8.0))
+                };
                 lines.push(((0..=8).map(at).collect(), false));
             }
         }
-        TailMotif::Rounds | TailMotif::Rings => add_rounds(mesh, site, spec, ends),
+        TailMotif::Rounds | TailMotif::Rings => {}
         TailMotif::Bars => {
             let pitch = (ends[1] - ends[0]) / count as f32;
             for bar in 0..count {
                 let a = ends[0] + pitch * (bar as f32 + 0.12);
-                add_chamber(mesh, site, [a, a + pitch * 0.76], [0.10, 0.90]);
+                add_chamber(mesh, site, spec, [a, a + pitch * 0.76], [up_at(0.10), up_at(0.90)]);
             }
         }
         TailMotif::Stack => {
             let share = 0.84 / count as f32;
             for chamber in 0..count {
                 let low = 0.08 + share * (chamber as f32 + 0.08);
-                add_chamber(mesh, site, ends, [low, low + share * 0.84]);
+                add_chamber(mesh, site, spec, ends, [up_at(low), up_at(low + share * 0.84)]);
             }
         }
-        TailMotif::Pixels => add_pixels(mesh, site, ends, count),
+        TailMotif::Pixels => add_pixels(mesh, site, spec, ends, count),
     }
-    add_strokes(mesh, site, spec, &lines, ends);
+    add_strokes(mesh, site, spec, &lines, fields);
 }
 
-/// A shallow bowl with ribs in a frame, red behind clear glass as well.
-fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, along: [f32; 2], up: [f32; 2]) {
+/// One line after another, with a straight piece between them.
+fn joined(a: Vec<Vec2>, b: Vec<Vec2>) -> Vec<Vec2> {
+    let mut line = a;
+    if let (Some(end), Some(start)) = (line.last().copied(), b.first().copied()) {
+        line.extend((1..6).map(|i| end.lerp(start, i as f32 / 6.0)));
+    }
+    line.extend(b);
+    line
+}
+
+/// The bowls of a lamp with bulbs: a large one for brake and tail light, a lower one beside it in wide lamps.
+fn add_panel(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &Fields) {
+    if spec.fill != TailFill::Usual {
+        return;
+    }
+    let [from, to] = fields.along;
+    let up = |a: f32, b: f32| [a, b].map(|share| fields.up[0] + (fields.up[1] - fields.up[0]) * share);
+    if fields.is_upright {
+        add_chamber(mesh, site, spec, [from + 0.04, to - 0.04], up(0.54, 0.94));
+        add_chamber(mesh, site, spec, [from + 0.04, to - 0.04], up(0.08, 0.48));
+    } else if site.year < CHAMBERS {
+        add_chamber(mesh, site, spec, [from + 0.01, to - 0.01], up(0.47, 0.92));
+    } else {
+        let cut = from + (to - from) * 0.55;
+        add_chamber(mesh, site, spec, [from + 0.02, cut - 0.01], up(0.30, 0.92));
+        add_chamber(mesh, site, spec, [cut + 0.01, to - 0.02], up(0.30, 0.92));
+    }
+}
+
+/// A bowl with soft ribs in a dark frame, red behind clear glass as well.
+fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: [f32; 2], up: [f32; 2]) {
     let (inner, outer) = site.s_range();
     let wide = (outer - inner) * (along[1] - along[0]);
-    let columns = ((wide / 0.0036) as usize).clamp(6, 64);
+    if wide < 0.008 {
+        return;
+    }
+    let columns = ((wide / 0.0052) as usize).clamp(8, 44);
     // No chamber is taller than a hand is wide.
     let (_, height) = site.at_share(0.5, 0.5);
-    let (middle, half) = ((up[0] + up[1]) * 0.5, ((up[1] - up[0]) * 0.5).min(0.042 / height.max(0.01)));
+    let (middle, half) = ((up[0] + up[1]) * 0.5, ((up[1] - up[0]) * 0.5).min(0.05 / height.max(0.01)));
     let up = [middle - half, middle + half];
-    let bowl = site.sheet(columns, 7, |a, b| {
-        let p = site.along_share(along[0] + (along[1] - along[0]) * a, up[0] + (up[1] - up[0]) * b);
-        let edge = (4.0 * a * (1.0 - a)).min(4.0 * b * (1.0 - b)).min(1.0);
-        let deep = (site.room(p) * 0.5).min(0.020);
-        (p, deep * (0.55 + 0.45 * edge) + 0.0021 * (a * wide / 0.0128 * std::f32::consts::TAU).sin())
+    let at = |a: f32, b: f32| site.along_share(along[0] + (along[1] - along[0]) * a, up[0] + (up[1] - up[0]) * b);
+    let bowl = site.sheet(columns, 11, |a, b| {
+        let p = at(a, b);
+        let round = (1.0 - (2.0 * a - 1.0).powi(4)) * (1.0 - (2.0 * b - 1.0).powi(2));
+        let deep = (site.room(p) * 0.62).min(0.026);
+        (p, deep * (0.42 + 0.58 * round) + 0.0011 * (a * wide / 0.0165 * std::f32::consts::TAU).sin() * round)
     });
-    mesh.add(Material::LampRed, &bowl.surface(60.0));
+    mesh.add(mirror(spec), &bowl.surface(60.0));
+    // Its frame.
+    let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)];
+    let line: Vec<Vec2> = corners
+        .windows(2)
+        .flat_map(|pair| {
+            let ((a0, b0), (a1, b1)) = (pair[0], pair[1]);
+            (0..8).map(move |i| (a0 + (a1 - a0) * i as f32 / 8.0, b0 + (b1 - b0) * i as f32 / 8.0))
+        })
+        .map(|(a, b)| at(a, b))
+        .collect();
+    let depth = |p: Vec2| (site.room(p) * 0.25).clamp(0.006, 0.010);
+    mesh.add(Material::LampHousing, &site.strip(&line, &depth, [0.0036, 0.006], true).surface(CREASE_DEGREES));
 }
 
-fn add_rounds(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, ends: [f32; 2]) {
+/// Where round lamps stand: side by side, one above another in upright lamps; none for other motifs.
+fn round_seats(site: &LampSite, spec: &TailLamp, fields: &Fields) -> Vec<Seat> {
+    if !matches!(spec.motif, TailMotif::Rounds | TailMotif::Rings) {
+        return Vec::new();
+    }
+    let ends = fields.along;
     let count = spec.count.clamp(1, 8);
     let (inner, outer) = site.s_range();
     let pitch = (ends[1] - ends[0]) / count as f32;
-    // Seen upright lamps stack their rounds.
     let (low, high) = site.span((inner + outer) * 0.5);
-    let is_upright = (high - low) > 1.5 * (outer - inner);
-    for number in 0..count {
+    let seat = |number: u32| {
         let share = (number as f32 + 0.5) / count as f32;
-        let (p, room) = if is_upright {
-            (site.along_share(0.5, share), ((high - low) / count as f32).min(outer - inner))
+        let (p, room) = if fields.is_upright {
+            let tall = (high - low) * (fields.up[1] - fields.up[0]);
+            let up = fields.up[0] + (fields.up[1] - fields.up[0]) * share;
+            (site.along_share(0.5, up), (tall / count as f32).min(outer - inner))
         } else {
             let p = site.along_share(ends[0] + pitch * (number as f32 + 0.5), 0.5);
             let (low, high) = site.span(p.x);
             (p, (pitch * (outer - inner)).min(high - low))
         };
-        let radius = (room * 0.5 - 0.008).clamp(0.010, 0.075);
-        let seat = site.seat(p, radius, 0.006);
-        let rim = [(-0.03, 1.0), (-0.001, 1.0), (0.0, 0.97), (-0.002, 0.93)];
-        mesh.add(Material::LampReflector, &seat.turned(&rim, 32).surface(CREASE_DEGREES));
+        site.seat(p, (room * 0.5 - 0.008).clamp(0.010, 0.075), 0.006)
+    };
+    (0..count).map(seat).collect()
+}
+
+fn add_rounds(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, seats: &[Seat]) {
+    for seat in seats {
+        let rim = [(-0.03, 1.0), (-0.001, 1.0), (0.0, 0.97), (-0.001, 0.92), (-0.004, 0.90)];
+        mesh.add(Material::LampReflector, &seat.turned(&rim, 36).surface(CREASE_DEGREES));
         if spec.motif == TailMotif::Rings {
-            let ring = [(-0.012, 0.93), (-0.006, 0.90), (-0.004, 0.80), (-0.006, 0.70), (-0.014, 0.66)];
-            mesh.add(Material::LampRed, &seat.turned(&ring, 32).surface(60.0));
-            let inside = [(-0.014, 0.66), (-0.020, 0.40), (-0.022, 0.0)];
-            mesh.add(Material::LampHousing, &seat.turned(&inside, 32).surface(60.0));
+            let side = |a: f32, b: f32, out: [f32; 2]| [(out[0], a), (out[1], b)];
+            let core = if site.year >= LIT_GUIDES { Material::LampRedGuide } else { Material::LampRed };
+            mesh.add(Material::LampRed, &seat.turned(&side(0.90, 0.84, [-0.012, -0.005]), 36).surface(60.0));
+            mesh.add(core, &seat.turned(&side(0.84, 0.70, [-0.005, -0.005]), 36).surface(60.0));
+            mesh.add(Material::LampRed, &seat.turned(&side(0.70, 0.62, [-0.005, -0.014]), 36).surface(60.0));
+            let inside = [(-0.014, 0.62), (-0.022, 0.44), (-0.024, 0.30)];
+            mesh.add(mirror(spec), &seat.turned(&inside, 18).surface(10.0));
+            let middle = [(-0.024, 0.30), (-0.018, 0.28), (-0.013, 0.16), (-0.012, 0.0)];
+            mesh.add(mirror(spec), &seat.turned(&middle, 24).surface(60.0));
         } else {
-            let bowl = [
-                (-0.002, 0.93),
-                (-0.010, 0.84),
-                (-0.016, 0.64),
-                (-0.018, 0.40),
-                (-0.012, 0.30),
-                (-0.008, 0.16),
-                (-0.007, 0.0),
-            ];
-            mesh.add(Material::LampRed, &seat.turned(&bowl, 28).surface(CREASE_DEGREES));
+            let bowl = [(-0.004, 0.90), (-0.010, 0.82), (-0.016, 0.66), (-0.020, 0.46), (-0.021, 0.34)];
+            mesh.add(mirror(spec), &seat.turned(&bowl, 22).surface(10.0));
+            let bulb = [(-0.021, 0.34), (-0.012, 0.31), (-0.007, 0.20), (-0.005, 0.0)];
+            mesh.add(mirror(spec), &seat.turned(&bulb, 24).surface(60.0));
         }
     }
 }

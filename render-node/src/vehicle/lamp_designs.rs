@@ -1,0 +1,169 @@
+//! What a make's lamps look like inside, for all sheets and faces that leave it at what most have.
+
+use std::sync::LazyLock;
+
+use cyclorama_core::vehicle::{BodyClass, Vehicle};
+use serde::Deserialize;
+
+use super::mesh::Material;
+use super::parts::lamp::{HeadTrim, MainLight, RunningLight, TailFill, TailMotif};
+use super::sheet::Lamp;
+
+const TABLE: &str = include_str!("lamp_designs.toml");
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    head: Vec<HeadDesign>,
+    tail: Vec<TailDesign>,
+    /// Rings about round lamps.
+    #[serde(default)]
+    ring: Vec<Ring>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ring {
+    makes: Vec<String>,
+    material: Material,
+}
+
+/// Which vehicles a design is for.
+trait Design {
+    fn makes(&self) -> &[String];
+    fn years(&self) -> Option<[u16; 2]>;
+    fn bodies(&self) -> &[BodyClass];
+
+    fn fits(&self, vehicle: &Vehicle) -> bool {
+        let [first, last] = self.years().unwrap_or([0, u16::MAX]);
+        (self.makes().is_empty() || self.makes().contains(&vehicle.make))
+            && (first..=last).contains(&vehicle.year)
+            && (self.bodies().is_empty() || self.bodies().contains(&vehicle.body))
+    }
+}
+
+macro_rules! design {
+    ($name:ident { $($field:ident : $kind:ty),* $(,)? }) => {
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct $name {
+            /// For people.
+            #[allow(dead_code)]
+            name: String,
+            #[serde(default)]
+            makes: Vec<String>,
+            #[serde(default)]
+            years: Option<[u16; 2]>,
+            #[serde(default)]
+            bodies: Vec<BodyClass>,
+            $(#[serde(default)] $field: Option<$kind>,)*
+        }
+
+        impl Design for $name {
+            fn makes(&self) -> &[String] {
+                &self.makes
+            }
+            fn years(&self) -> Option<[u16; 2]> {
+                self.years
+            }
+            fn bodies(&self) -> &[BodyClass] {
+                &self.bodies
+            }
+        }
+    };
+}
+
+design!(HeadDesign {
+    main: MainLight,
+    count: u32,
+    from: f32,
+    to: f32,
+    size: f32,
+    running: RunningLight,
+    stroke: f32,
+    indicator: bool,
+    fins: u32,
+    bezel: Material,
+    ledge: Material,
+    ring: Material,
+    trim: HeadTrim,
+    blade: f32,
+});
+
+design!(TailDesign { motif: TailMotif, count: u32, stroke: f32, clear: bool, fill: TailFill, reflex: f32 });
+
+static DESIGNS: LazyLock<Table> = LazyLock::new(|| toml::from_str(TABLE).unwrap_or_default());
+
+/// Puts a value in the place of another, if there is one.
+fn put<T: Copy>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}
+
+/// Gives a head or tail lamp what its make's design says. Round and square lamps keep the lights that were drawn in them: only wide ones have
+/// room for a row.
+pub fn complete(lamp: &mut Lamp, name: &str, is_wide: bool, vehicle: &Vehicle) {
+    if let Some(head) = &mut lamp.head
+        && name.starts_with("head lamp")
+        && let Some(design) = DESIGNS.head.iter().find(|design| design.fits(vehicle))
+    {
+        let is_plain = matches!(head.main, MainLight::Bowl | MainLight::Projectors)
+            && head.running == RunningLight::None
+            && head.count < 3;
+        if is_plain {
+            if let Some(main) = design.main.filter(|_| is_wide) {
+                head.main = main;
+                put(&mut head.count, design.count);
+                put(&mut head.from, design.from);
+                put(&mut head.to, design.to);
+                put(&mut head.size, design.size);
+            }
+            put(&mut head.running, design.running.filter(|_| is_wide));
+            put(&mut head.stroke, design.stroke);
+            head.indicator |= design.indicator.unwrap_or(false);
+            put(&mut head.fins, design.fins);
+        }
+        put(&mut head.trim, design.trim);
+        put(&mut head.blade, design.blade);
+        head.bezel = head.bezel.or(design.bezel);
+        head.ledge = head.ledge.or(design.ledge);
+        head.ring = head.ring.or(ring_of(vehicle).or(design.ring));
+    }
+    if let Some(tail) = &mut lamp.tail
+        && let Some(design) = DESIGNS.tail.iter().find(|design| design.fits(vehicle))
+    {
+        if tail.is_usual() {
+            put(&mut tail.motif, design.motif);
+            put(&mut tail.count, design.count);
+            put(&mut tail.stroke, design.stroke);
+            put(&mut tail.clear, design.clear);
+        }
+        put(&mut tail.fill, design.fill);
+        put(&mut tail.reflex, design.reflex);
+    }
+}
+
+/// What the ring about a round lamp is made of.
+fn ring_of(vehicle: &Vehicle) -> Option<Material> {
+    DESIGNS.ring.iter().find(|ring| ring.makes.contains(&vehicle.make)).map(|ring| ring.material)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::typical::typical;
+    use super::*;
+
+    #[test]
+    fn there_are_forty_designs_of_each_end_and_the_last_fits_everything() {
+        let table: Table = toml::from_str(TABLE).unwrap();
+        assert!(table.head.len() >= 40 && table.tail.len() >= 40);
+        let vehicle = Vehicle { make: "nobody".to_owned(), year: 1900, ..typical(BodyClass::Other) };
+        assert!(table.head.last().is_some_and(|design| design.fits(&vehicle)));
+        assert!(table.tail.last().is_some_and(|design| design.fits(&vehicle)));
+        let slugs = table.head.iter().flat_map(|d| &d.makes).chain(table.tail.iter().flat_map(|d| &d.makes));
+        for slug in slugs {
+            assert!(slug.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{slug}");
+        }
+    }
+}
