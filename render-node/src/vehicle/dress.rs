@@ -3,6 +3,7 @@
 
 use glam::Vec3;
 
+use super::badges::badge_places;
 use super::body_field::BodyField;
 use super::mesh::Material;
 use super::mesh::VehicleMesh;
@@ -23,11 +24,6 @@ use super::sheet::{CabinFitting, ExhaustFitting, RailFitting, Sheet};
 
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.008;
-/// How steep the skin under a badge must be.
-const FLAT_SKIN: f32 = 0.45;
-/// How it is brought down to such skin.
-const EMBLEM_STEPS: usize = 12;
-const EMBLEM_STEP_M: f32 = 0.008;
 /// A skin that lies this much farther in at a pipe's middle than around it is the floor behind an edge.
 const UNDER_EDGE_M: f32 = 0.06;
 
@@ -193,20 +189,9 @@ fn add_exhaust(mesh: &mut VehicleMesh, fitting: &ExhaustFitting, field: &BodyFie
 
 /// Mounts of badges, on skin that faces the viewer.
 fn add_emblems(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
-    for fitting in &sheet.fittings.emblem {
-        let drawn = field.morph.to_real(Vec3::Z * fitting.z).z;
-        // Down from where the skin lies flat to where it faces the viewer.
-        let steep = (0..EMBLEM_STEPS).find_map(|step| {
-            let z = drawn - EMBLEM_STEP_M * step as f32;
-            let at = Vec3::new(field.skin_x(0.0, z, fitting.at_rear)?, 0.0, z);
-            let outward = field.normal(at);
-            (outward.x.abs() > FLAT_SKIN).then_some((at, outward))
-        });
-        if let Some((at, outward)) = steep {
-            let along = if fitting.at_rear { -Vec3::Y } else { Vec3::Y };
-            let stands_out = at + outward * fitting.out;
-            add_all(mesh, &placed(&emblem(&fitting.look), on_skin(stands_out, outward, along)));
-        }
+    for badge in badge_places(sheet, field) {
+        let along = if badge.at_rear { -Vec3::Y } else { Vec3::Y };
+        add_all(mesh, &placed(&emblem(&badge.look, badge.sunk), on_skin(badge.at, badge.outward, along)));
     }
 }
 

@@ -17,6 +17,7 @@ use super::lamp_years::date_lamps;
 use super::marque;
 use super::sheet::{Sheet, SheetError};
 use super::variation::vary;
+use super::wheel_fit;
 
 include!(concat!(env!("OUT_DIR"), "/sheet_texts.rs"));
 
@@ -241,6 +242,7 @@ impl Library {
         if !closeness.names_the_model() {
             vary(&mut sheet, vehicle);
         }
+        wheel_fit::fit(&mut sheet, vehicle, closeness.names_the_model());
         date_lamps(&mut sheet, vehicle);
         marque::complete(&mut sheet, vehicle);
         Ok(Some(sheet))

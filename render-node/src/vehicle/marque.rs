@@ -241,6 +241,8 @@ const TALL_GRILLE_M: f32 = 0.3;
 /// Room kept around the badge above a grille, or below the edge of the hood, and above a plate or a bumper of the tail.
 const HOOD_ROOM_M: f32 = 0.012;
 const TAIL_ROOM_M: f32 = 0.055;
+/// The tail's badge beside the front's.
+const TAIL_SIZE: f32 = 0.85;
 /// Where the badge is between the tail's anchors, and where there is no room for one.
 const TAIL_SHARE: f32 = 0.84;
 const TAIL_LIMITS: [f32; 2] = [0.6, 0.93];
@@ -287,7 +289,7 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     let z = z.min(most.min(below_glass));
     let (spare, bar) = (sheet.fittings.spare.is_some(), sheet.fittings.step.is_some());
     if z > least && !spare && (rear.is_some() || !bar || vehicle.body != BodyClass::Other) {
-        let look = Emblem { width: look.width * 0.9, ..look };
+        let look = Emblem { width: look.width * TAIL_SIZE, ..look };
         sheet.fittings.emblem.push(EmblemFitting { z, at_rear: true, out: 0.0, look });
     }
 }

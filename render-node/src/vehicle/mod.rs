@@ -1,5 +1,6 @@
 //! From a vehicle of the catalog to its triangle mesh: sheets of numbers, fields of primary sheets, meshing, parts.
 
+pub(crate) mod badges;
 pub(crate) mod blend;
 pub(crate) mod body_field;
 pub(crate) mod build;
@@ -29,6 +30,7 @@ pub(crate) mod skin;
 pub(crate) mod surface_net;
 pub mod typical;
 mod variation;
+pub(crate) mod wheel_fit;
 
 pub use build::{VehicleError, build, build_and_judge};
 pub use library::{Library, LibraryError};

@@ -6,6 +6,7 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::{Vec2, Vec3};
 use serde::Deserialize;
 
+use super::badges::badge_places;
 use super::body_field::{Arch, BodyField, Sheets};
 use super::drawing::FieldDrawing;
 use super::mesh::{Material, VehicleMesh};
@@ -378,6 +379,8 @@ const PLATE: PadShape = PadShape { half: Vec2::new(0.262, 0.058), radius: 0.010 
 /// Of the recess around it.
 const RECESS: PadShape = PadShape { half: Vec2::new(0.278, 0.070), radius: 0.016 };
 const RECESS_DEPTH_M: f32 = 0.022;
+/// Room between a plate and a badge above or below it.
+const BADGE_ROOM_M: f32 = 0.012;
 /// Room that a recess wants around it.
 const RECESS_ROOM_M: f32 = 0.014;
 
@@ -412,6 +415,8 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawi
         rear.is_free(middle, Vec2::new(0.5 * half.x, half.y), 0.60, |part| is_paint(divider, part))
             && !lines.iter().any(crosses)
     };
+    let badges = badge_heights(divider, true);
+    let fits = |z: f32| fits(z) && !meets_badge(&badges, z, RECESS.half.y);
     let [low, high] = [real_z(sheet.rear.anchors[0]) + 0.10, 0.75 * real_z(sheet.size.height)];
     // A step in the skin across the recess would bend its floor.
     let unevenness = |z: f32| {
@@ -423,6 +428,17 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawi
     let cost = |z: &f32| (z - wanted).abs() + 16.0 * unevenness(*z);
     let places = (0..=((high - low).max(0.0) / 0.01) as usize).map(|i| low + 0.01 * i as f32);
     places.filter(|z| fits(*z)).map(|z| (z, cost(&z))).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(z, _)| z)
+}
+
+/// Lowest and highest points of the badges of the front or of the tail.
+fn badge_heights(divider: &Divider<'_>, at_rear: bool) -> Vec<[f32; 2]> {
+    let places = badge_places(divider.sheet, divider.field);
+    places.iter().filter(|badge| badge.at_rear == at_rear).map(|badge| badge.heights()).collect()
+}
+
+/// Whether a plate about `z` would cover a badge, or nearly so.
+fn meets_badge(badges: &[[f32; 2]], z: f32, half: f32) -> bool {
+    badges.iter().any(|[low, high]| z + half > low - BADGE_ROOM_M && z - half < high + BADGE_ROOM_M)
 }
 
 /// A plane across the vehicle that stands on the skin at its middle height and follows its bow: x by y and z.
@@ -557,7 +573,11 @@ impl Ends<'_, '_> {
         let [low, high] = self.front_heights();
         let wanted = low + 0.44 * (high - low);
         let half = PLATE.half + Vec2::splat(0.006);
+        let badges = badge_heights(self.divider, false);
         let cost = |z: f32| {
+            if meets_badge(&badges, z, half.y) {
+                return None;
+            }
             let (mut openings, mut count) = (0.0, 0.0);
             for i in 0..=12 {
                 for j in -6..=6 {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::placing::placed;
 use super::solid::{CREASE_DEGREES, Solid, curve_through, rounded_rectangle};
-use super::wheel::{Wheel, wheel};
+use super::wheel::{Wheel, loose_wheel};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// A bar across the car's end. Sizes in metres.
@@ -93,7 +93,7 @@ pub fn spare_wheel(spec: &Wheel, centre: Vec3, cover: Option<Material>) -> Vehic
     // The wheel's outer face looks along its own y; a quarter turn brings y to x.
     let turn = Quat::from_rotation_z(-std::f32::consts::FRAC_PI_2);
     let place = Affine3A::from_rotation_translation(turn, centre - Vec3::X * spec.width / 2.0);
-    let mut mesh = placed(&wheel(spec), place);
+    let mut mesh = placed(&loose_wheel(spec), place);
     let bracket = Solid::pin(centre - Vec3::X * (spec.width + 0.10), centre - Vec3::X * spec.width * 0.6, 0.09, 16);
     mesh.add(Material::MattBlack, &bracket.surface(CREASE_DEGREES));
     if let Some(material) = cover {
