@@ -5,7 +5,8 @@ use glam::{Vec2, Vec3};
 
 use super::body_field::BodyField;
 use super::parts::emblem::Emblem;
-use super::sheet::Sheet;
+use super::sheet::{EmblemFitting, Sheet};
+use super::surface_net::project;
 
 /// How steep the skin under a badge must be.
 const STEEPEST: f32 = 0.30;
@@ -15,6 +16,9 @@ const UP_STEPS: i32 = 3;
 const STEP_M: f32 = 0.008;
 /// Off the drawn height by this much is as bad as one millimetre of daylight under the rim.
 const PER_MILLIMETRE_M: f32 = 0.006;
+/// Room below a badge on a bonnet, and how far up the bonnet an even place is looked for.
+const BONNET_ROOM_M: f32 = 0.014;
+const BONNET_REACH_M: f32 = 0.07;
 /// What a mount reaches into the skin at least.
 const SUNK_M: f32 = 0.014;
 /// How far the rim's foot may dip below the skin.
@@ -39,22 +43,19 @@ impl BadgePlace {
     }
 }
 
+/// A place on the skin in the centre plane, the way out of it, and how far it is from where the badge was drawn.
+type Candidate = (Vec3, Vec3, f32);
+
 /// The mounts of all badges of a sheet.
 pub fn badge_places(sheet: &Sheet, field: &BodyField) -> Vec<BadgePlace> {
     let fittings = sheet.fittings.emblem.iter();
     fittings
         .filter_map(|fitting| {
-            let drawn = field.morph.to_real(Vec3::Z * fitting.z).z;
-            let places = (-UP_STEPS..=DOWN_STEPS).filter_map(|step| {
-                let z = drawn - STEP_M * step as f32;
-                let at = Vec3::new(field.skin_x(0.0, z, fitting.at_rear)?, 0.0, z);
-                let outward = field.normal(at);
-                if outward.x.abs() < STEEPEST {
-                    return None;
-                }
+            let on_bonnet = if fitting.on_bonnet { along_bonnet(fitting, field) } else { Vec::new() };
+            let candidates = if on_bonnet.is_empty() { near_height(fitting, field) } else { on_bonnet };
+            let places = candidates.into_iter().map(|(at, outward, away)| {
                 let [lift, daylight] = seat(&fitting.look, field, at, outward);
-                let cost = daylight + lift + 0.001 * (z - drawn).abs() / PER_MILLIMETRE_M;
-                Some((cost, at + outward * lift, outward, daylight))
+                (daylight + lift + 0.001 * away / PER_MILLIMETRE_M, at + outward * lift, outward, daylight)
             });
             let (_, at, outward, daylight) = places.min_by(|a, b| a.0.total_cmp(&b.0))?;
             Some(BadgePlace {
@@ -66,6 +67,39 @@ pub fn badge_places(sheet: &Sheet, field: &BodyField) -> Vec<BadgePlace> {
             })
         })
         .collect()
+}
+
+/// Places on skin that faces the viewer.
+fn near_height(fitting: &EmblemFitting, field: &BodyField) -> Vec<Candidate> {
+    let drawn = field.morph.to_real(Vec3::Z * fitting.z).z;
+    let heights = (-UP_STEPS..=DOWN_STEPS).map(|step| drawn - STEP_M * step as f32);
+    heights
+        .filter_map(|z| {
+            let at = Vec3::new(field.skin_x(0.0, z, fitting.at_rear)?, 0.0, z);
+            let outward = field.normal(at);
+            (outward.x.abs() > STEEPEST).then_some((at, outward, (z - drawn).abs()))
+        })
+        .collect()
+}
+
+/// Places along the bonnet from the height the badge begins at.
+fn along_bonnet(fitting: &EmblemFitting, field: &BodyField) -> Vec<Candidate> {
+    let low = field.morph.to_real(Vec3::Z * fitting.z).z;
+    let Some(x) = field.skin_x(0.0, low, false) else { return Vec::new() };
+    let mut at = Vec3::new(x, 0.0, low);
+    let first = 0.5 * fitting.look.height() + BONNET_ROOM_M;
+    let (mut gone, mut found) = (0.0, Vec::new());
+    while gone < first + BONNET_REACH_M {
+        let outward = field.normal(at);
+        let back = Vec3::Y.cross(outward).normalize_or(Vec3::X);
+        let back = if back.x < 0.0 { -back } else { back };
+        at = project(&|p| field.at(p), at + back * STEP_M, STEP_M);
+        gone += STEP_M;
+        if gone >= first {
+            found.push((at, field.normal(at), gone - first));
+        }
+    }
+    found
 }
 
 /// By how much a flat mount at a point must be lifted so that its rim is clear of the skin, and the daylight that is then under it.

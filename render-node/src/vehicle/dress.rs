@@ -15,7 +15,7 @@ use super::parts::exhaust::exhaust_tip;
 use super::parts::handle::handle;
 use super::parts::mirror::mirror;
 use super::parts::placing::{add_all, both_sides, moved_to, on_skin, placed};
-use super::parts::roof::{antenna_fin, roof_rail};
+use super::parts::roof::{antenna_fin, antenna_whip, roof_rail};
 use super::parts::soft_top::{StowedTop, stowed_top};
 use super::parts::spoiler::spoiler;
 use super::parts::wheel::{Wheel, axle};
@@ -24,6 +24,9 @@ use super::sheet::{CabinFitting, ExhaustFitting, RailFitting, Sheet};
 
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.008;
+/// Where beside the top of an arch the flank says how far in the wheel stands, and how far that is at most.
+const ASIDE_DEGREES: f32 = 42.0;
+const MOST_DRAWN_IN_M: f32 = 0.025;
 /// A skin that lies this much farther in at a pipe's middle than around it is the floor behind an edge.
 const UNDER_EDGE_M: f32 = 0.06;
 
@@ -45,8 +48,16 @@ pub fn wheel_places(sheet: &Sheet, field: &BodyField, real: Stance) -> WheelPlac
     }
     .with_diameter(real.hub_z * 2.0);
     let outer_y = field.arches.map(|arch| {
-        let above = field.skin_y(arch.x, arch.z + arch.radius + 0.02).unwrap_or(real.width * 0.5);
-        (above - wheels.tuck).min(real.width * 0.5)
+        let lip = |degrees: f32| {
+            let (sin, cos) = degrees.to_radians().sin_cos();
+            let out = arch.radius + 0.02;
+            field.skin_y(arch.x + sin * out, arch.z + cos * out)
+        };
+        let above = lip(0.0).unwrap_or(real.width * 0.5);
+        // Where the flank draws in towards the vehicle's ends the wheel goes in half as much, so that it does not stand out there.
+        let aside = [-ASIDE_DEGREES, ASIDE_DEGREES].into_iter().filter_map(lip).fold(above, f32::min);
+        let drawn_in = (0.5 * (above - aside)).min(MOST_DRAWN_IN_M);
+        (above - wheels.tuck.max(if wheels.tuck < 0.0 { wheels.tuck } else { drawn_in })).min(real.width * 0.5)
     });
     WheelPlaces { outer_y, spec }
 }
@@ -93,7 +104,9 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
     if let Some(fitting) = &fittings.fin
         && let Some(at) = on_top(field, place(fitting.x, 0.0, 0.0))
     {
-        add_all(&mut mesh, &moved_to(&antenna_fin(fitting.height, Material::Paint), at));
+        let piece =
+            if fitting.whip { antenna_whip(fitting.height) } else { antenna_fin(fitting.height, Material::Paint) };
+        add_all(&mut mesh, &moved_to(&piece, at));
     }
     if let Some(fitting) = &fittings.spoiler {
         let edge: Vec<Vec3> = (-4..=4)

@@ -16,6 +16,7 @@ use super::face::FaceSheet;
 use super::lamp_years::date_lamps;
 use super::marque;
 use super::sheet::{Sheet, SheetError};
+use super::small_parts::date_small_parts;
 use super::variation::vary;
 use super::wheel_fit;
 
@@ -243,6 +244,7 @@ impl Library {
             vary(&mut sheet, vehicle);
         }
         wheel_fit::fit(&mut sheet, vehicle, closeness.names_the_model());
+        date_small_parts(&mut sheet, vehicle);
         date_lamps(&mut sheet, vehicle);
         marque::complete(&mut sheet, vehicle);
         Ok(Some(sheet))

@@ -69,6 +69,8 @@ enum Place {
     /// Between the grille and the edge of the hood.
     #[default]
     Hood,
+    /// On the bonnet, above its edge or the grille's.
+    Bonnet,
 }
 
 static MARQUES: LazyLock<Vec<Marque>> =
@@ -265,6 +267,7 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
         look.width *= 1.3;
     }
     let height = look.height();
+    let doors = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus | BodyClass::Van | BodyClass::Other);
     let edge = sheet.front.anchors[1];
     let in_grille = grille.filter(|span| marque.place == Place::Grille && span.high - span.low > 0.9 * height);
     let bare = edge - HOOD_ROOM_M - 0.6 * height;
@@ -275,9 +278,12 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     let has_front = !is_cab || front.is_some() || in_grille.is_some();
     if has_front {
         let out = if front.is_some() || in_grille.is_some() { BEFORE_BARS_M } else { 0.0 };
-        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: false, out, look });
+        // A badge of a bonnet is drawn at its edge or above the grille: it begins where that ends.
+        let on_bonnet = marque.place == Place::Bonnet && !doors;
+        let z = if on_bonnet { if top > edge - 2.0 * height { top.max(edge) } else { edge } } else { z };
+        let out = if on_bonnet { 0.0 } else { out };
+        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: false, out, on_bonnet, look });
     }
-    let doors = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus | BodyClass::Van | BodyClass::Other);
     if !marque.on_tail || (doors && rear.is_none()) {
         return;
     }
@@ -290,7 +296,7 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     let (spare, bar) = (sheet.fittings.spare.is_some(), sheet.fittings.step.is_some());
     if z > least && !spare && (rear.is_some() || !bar || vehicle.body != BodyClass::Other) {
         let look = Emblem { width: look.width * TAIL_SIZE, ..look };
-        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: true, out: 0.0, look });
+        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: true, out: 0.0, on_bonnet: false, look });
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) mod parts;
 pub(crate) mod regions;
 pub(crate) mod sheet;
 pub(crate) mod skin;
+pub(crate) mod small_parts;
 pub(crate) mod surface_net;
 pub mod typical;
 mod variation;

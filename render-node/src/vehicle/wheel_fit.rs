@@ -29,6 +29,7 @@ struct Size {
     #[serde(default = "any_year")]
     years: [u16; 2],
     overall: [f32; 2],
+    width: f32,
     rim: f32,
     gap: [f32; 2],
 }
@@ -139,6 +140,9 @@ fn fit_size(sheet: &mut Sheet, vehicle: &Vehicle, size: &Size, is_drawn: bool, c
     let inches = size.rim + if is_drawn { 0.0 } else { pick(&[-1.0, 0.0, 0.0, 1.0], chance) };
     let usual = inches * INCH_M / real;
     let share = if is_drawn { own_share.max(usual * DRAWN_RIM) } else { usual };
+    if !is_drawn {
+        wheels.tyre_width = size.width;
+    }
     wheels.tyre_diameter = real / growth;
     wheels.rim_diameter = share.min(LARGEST_RIM) * wheels.tyre_diameter;
     let [least, most] = size.gap;

@@ -100,10 +100,16 @@ pub fn spare_wheel(spec: &Wheel, centre: Vec3, cover: Option<Material>) -> Vehic
         let radius = spec.diameter / 2.0 + 0.008;
         let profile = [
             (-spec.width * 0.75, radius),
-            (-0.02, radius),
-            (-0.004, radius - 0.012),
-            (0.006, radius - 0.05),
-            (0.014, 0.0),
+            (-0.030, radius),
+            (-0.014, radius - 0.005),
+            (-0.002, radius - 0.020),
+            (0.004, radius - 0.05),
+            // A shallow step, inside of which the face is sunk.
+            (0.008, radius * 0.74),
+            (0.006, radius * 0.72),
+            (0.001, radius * 0.70),
+            (0.000, radius * 0.67),
+            (0.006, 0.0),
         ]
         .map(|(a, r)| glam::Vec2::new(spec.width / 2.0 + a, r));
         let disc = VehicleMesh { surfaces: [(material, Solid::revolved(&profile, 64).surface(CREASE_DEGREES))].into() };

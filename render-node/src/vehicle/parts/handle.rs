@@ -25,11 +25,13 @@ pub struct Handle {
     pub length: f32,
     pub height: f32,
     pub material: Material,
+    /// A lock's cylinder in the rear end.
+    pub lock: bool,
 }
 
 impl Default for Handle {
     fn default() -> Handle {
-        Handle { kind: HandleKind::Bar, length: 0.20, height: 0.026, material: Material::Paint }
+        Handle { kind: HandleKind::Bar, length: 0.20, height: 0.026, material: Material::Paint, lock: false }
     }
 }
 
@@ -55,6 +57,7 @@ pub fn handle(spec: &Handle) -> VehicleMesh {
                 rounded_rectangle(0.0075, spec.height / 2.0 * (1.0 - 0.25 * t * t), 0.007)
             });
             mesh.add(spec.material, &grip.surface(60.0));
+            add_shade_and_cap(&mut mesh, spec);
         }
         HandleKind::Flush => {
             let seam = Solid::rounded_box(Vec3::new(half + 0.004, 0.0035, spec.height / 2.0 + 0.004), 0.003);
@@ -70,6 +73,26 @@ pub fn handle(spec: &Handle) -> VehicleMesh {
     }
     mesh
 }
+
+/// The shade in the cup behind a grip, the gap before the fixed cap at its rear, and the lock in that.
+fn add_shade_and_cap(mesh: &mut VehicleMesh, spec: &Handle) {
+    let half = spec.length / 2.0;
+    let shade = bowl(half * SHADE.x, spec.height * SHADE.y);
+    let mut sunk = VehicleMesh::default();
+    sunk.add(Material::PanelGap, &shade);
+    super::placing::add_all(mesh, &super::placing::moved_to(&sunk, Vec3::new(0.0, -CUP_M, 0.0)));
+    let gap = Solid::rounded_box(Vec3::new(0.0011, 0.0081, spec.height * 0.47 + 0.0005), 0.0004);
+    mesh.add(Material::PanelGap, &gap.moved(Vec3::new(0.58 * half, 0.0305, 0.0)).surface(CREASE_DEGREES));
+    if spec.lock {
+        let at = Vec3::new(0.78 * half, 0.012, 0.0);
+        let cylinder = Solid::pin(at, at + Vec3::Y * 0.0185, 0.0078, 14);
+        mesh.add(Material::Satin, &cylinder.surface(CREASE_DEGREES));
+    }
+}
+
+/// How deep the cup in the door is, less a little, and the share of the grip's length and height that is in the shade there.
+const CUP_M: f32 = 0.0145;
+const SHADE: glam::Vec2 = glam::Vec2::new(0.46, 0.56);
 
 /// A dark lens-shaped patch, just proud of the skin: stands for the hollow behind a grip.
 fn bowl(half_length: f32, half_height: f32) -> crate::vehicle::mesh::Surface {
