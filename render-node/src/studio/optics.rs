@@ -135,7 +135,7 @@ pub fn optics(material: Material) -> Optics {
         }
         Material::Tyre => lacquer([0.018, 0.018, 0.019], 0.6, Group::Tyre),
         // Alloy wheels are painted silver under lacquer: a bare metal would mirror the dark studio only.
-        Material::RimBright => Optics { f0: 0.24, ..lacquer([0.50, 0.505, 0.515], 0.16, Group::Rim) },
+        Material::RimBright => Optics { f0: 0.24, ..lacquer([0.60, 0.605, 0.615], 0.15, Group::Rim) },
         Material::RimDark => metal([0.07, 0.07, 0.075], 0.14, Group::Rim),
         // Behind the rim it is in half shade.
         Material::BrakeDisc => Optics { exposure: 0.6, ..metal([0.30, 0.30, 0.31], 0.40, Group::Rim) },

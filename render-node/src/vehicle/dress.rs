@@ -17,6 +17,7 @@ use super::parts::mirror::mirror;
 use super::parts::placing::{add_all, both_sides, moved_to, on_skin, placed};
 use super::parts::roof::{antenna_fin, antenna_whip, roof_rail};
 use super::parts::soft_top::{StowedTop, stowed_top};
+use super::parts::solid::Solid;
 use super::parts::spoiler::spoiler;
 use super::parts::wheel::{Wheel, axle};
 use super::parts::wiper::wiper;
@@ -24,6 +25,8 @@ use super::sheet::{CabinFitting, ExhaustFitting, RailFitting, Sheet};
 
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.008;
+/// This far below the body a wheel's centre is in free air.
+const FREE_AIR_M: f32 = 0.02;
 /// Where beside the top of an arch the flank says how far in the wheel stands, and how far that is at most.
 const ASIDE_DEGREES: f32 = 42.0;
 const MOST_DRAWN_IN_M: f32 = 0.025;
@@ -54,9 +57,9 @@ pub fn wheel_places(sheet: &Sheet, field: &BodyField, real: Stance) -> WheelPlac
             field.skin_y(arch.x + sin * out, arch.z + cos * out)
         };
         let above = lip(0.0).unwrap_or(real.width * 0.5);
-        // Where the flank draws in towards the vehicle's ends the wheel goes in half as much, so that it does not stand out there.
+        // Where the flank draws in towards the vehicle's ends the wheel goes in nearly as much, so that it does not stand out there.
         let aside = [-ASIDE_DEGREES, ASIDE_DEGREES].into_iter().filter_map(lip).fold(above, f32::min);
-        let drawn_in = (0.5 * (above - aside)).min(MOST_DRAWN_IN_M);
+        let drawn_in = (0.8 * (above - aside)).min(MOST_DRAWN_IN_M);
         (above - wheels.tuck.max(if wheels.tuck < 0.0 { wheels.tuck } else { drawn_in })).min(real.width * 0.5)
     });
     WheelPlaces { outer_y, spec }
@@ -70,6 +73,7 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
 
     for (arch, outer_y) in field.arches.iter().zip(wheels.outer_y) {
         add_all(&mut mesh, &axle(&wheels.spec, arch.x, 2.0 * outer_y));
+        add_beam(&mut mesh, field, arch.x, arch.z, outer_y - wheels.spec.width);
     }
     if let Some(fitting) = &fittings.mirror {
         let at = place(fitting.at[0], 0.0, fitting.at[1]);
@@ -197,6 +201,23 @@ fn add_exhaust(mesh: &mut VehicleMesh, fitting: &ExhaustFitting, field: &BodyFie
         let x = outermost + if is_below { -0.5 * UNDER_EDGE_M } else { TIP_STANDS_OUT_M };
         let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x, at.y, at.z));
         add_all(mesh, &if fitting.both_sides { both_sides(&piece) } else { piece });
+    }
+}
+
+/// The beam between two wheels, its final drive and dampers, where the body leaves it in free air: under off-roaders and pickups.
+fn add_beam(mesh: &mut VehicleMesh, field: &BodyField, x: f32, z: f32, half: f32) {
+    let centre = Vec3::new(x, 0.0, z);
+    if field.at(centre) < FREE_AIR_M || half < 0.3 {
+        return;
+    }
+    let beam = Solid::pin(centre - Vec3::Y * half, centre + Vec3::Y * half, 0.045, 14);
+    mesh.add(Material::MattBlack, &beam.surface(60.0));
+    let drive = Solid::superellipsoid(Vec3::new(0.13, 0.15, 0.125), 2.6, 14, 24).moved(centre);
+    mesh.add(Material::MattBlack, &drive.surface(60.0));
+    for side in [-1.0, 1.0] {
+        let foot = Vec3::new(x + 0.06, side * half * 0.80, z);
+        let damper = Solid::pin(foot, foot + Vec3::new(0.0, -0.05 * side, 0.32), 0.030, 12);
+        mesh.add(Material::MattBlack, &damper.surface(60.0));
     }
 }
 
