@@ -149,9 +149,10 @@ pub fn optics(material: Material) -> Optics {
         }
         Material::Tyre => lacquer([0.018, 0.018, 0.019], 0.6, Group::Tyre),
         // Alloy wheels are painted silver under lacquer: a bare metal would mirror the dark studio only.
-        Material::RimBright => Optics { f0: 0.22, ..lacquer([0.34, 0.344, 0.352], 0.2, Group::Rim) },
+        Material::RimBright => Optics { f0: 0.24, ..lacquer([0.60, 0.605, 0.615], 0.15, Group::Rim) },
         Material::RimDark => metal([0.07, 0.07, 0.075], 0.14, Group::Rim),
-        Material::BrakeDisc => metal([0.38, 0.38, 0.39], 0.40, Group::Rim),
+        // Behind the rim it is in half shade.
+        Material::BrakeDisc => Optics { exposure: 0.6, ..metal([0.30, 0.30, 0.31], 0.40, Group::Rim) },
         Material::Interior => Optics { exposure: 0.8, ..matt(0.035, Group::Interior) },
         Material::Seat => Optics { exposure: 0.8, ..lacquer([0.06, 0.058, 0.056], 0.6, Group::Interior) },
         Material::Underbody => matt(0.012, Group::Underbody),

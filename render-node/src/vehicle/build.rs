@@ -18,7 +18,7 @@ use super::open_top::windscreen_frame;
 use super::panels;
 use super::parts::placing::add_all;
 use super::regions::{BodyGround, Divider, EdgeStray};
-use super::sheet::{Sheet, SheetError, SolidRole};
+use super::sheet::{Sheet, SheetError, Size, SolidRole};
 use super::skin::Skin;
 use super::surface_net;
 
@@ -63,8 +63,6 @@ pub fn measured(library: &Library, vehicle: &Vehicle) -> Result<Option<(Facts, S
 /// Length, width and height, and the wheelbase; metres.
 fn real_size(sheet: &Sheet, vehicle: &Vehicle) -> ([f32; 3], f32) {
     let (d, size) = (vehicle.dimensions, sheet.size);
-    // A catalog that is wrong by a factor must not take memory by its cube.
-    let held = |mm: u32, drawn: f32| (mm as f32 * 0.001).clamp(drawn * 0.55, drawn * 1.7);
     let dimensions = [held(d.length_mm, size.length), held(d.width_mm, size.width), held(d.height_mm, size.height)];
     (dimensions, d.wheelbase_mm as f32 * 0.001)
 }
@@ -89,6 +87,21 @@ fn built(
     Ok(built_sheet(&sheet, dimensions, wheelbase, judges_edges))
 }
 
+/// A catalog that is wrong by a factor must not take memory by its cube.
+fn held(mm: u32, drawn: f32) -> f32 {
+    (mm as f32 * 0.001).clamp(drawn * 0.55, drawn * 1.7)
+}
+
+fn growth(length: f32, height: f32) -> f32 {
+    (length * height).sqrt().clamp(0.7, 1.4).powf(0.8)
+}
+
+/// By what factor the tyres of a drawing of some size grow for a vehicle.
+pub(crate) fn tyre_growth(size: &Size, vehicle: &Vehicle) -> f32 {
+    let d = vehicle.dimensions;
+    growth(held(d.length_mm, size.length) / size.length, held(d.height_mm, size.height) / size.height)
+}
+
 /// Where the drawing's and the vehicle's axles are. Overhangs keep the drawing's ratio; tyres grow with the vehicle,
 /// but less than it.
 fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> (Stance, Stance) {
@@ -107,7 +120,7 @@ fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> 
     let measured = sheet.facts.as_ref();
     let drawn_share = size.front_overhang / (size.length - size.wheelbase);
     let front = overhangs * measured.and_then(Facts::front_share).unwrap_or(drawn_share);
-    let growth = ((length / size.length) * (height / size.height)).sqrt().clamp(0.7, 1.4).powf(0.8);
+    let growth = growth(length / size.length, height / size.height);
     let real = Stance {
         length,
         width,

@@ -3,6 +3,7 @@
 
 use glam::{Vec2, Vec3};
 
+use super::badges::badge_places;
 use super::body_field::BodyField;
 use super::mesh::Material;
 use super::mesh::VehicleMesh;
@@ -15,9 +16,10 @@ use super::parts::handle::handle;
 use super::parts::mirror::mirror;
 use super::parts::pad::{PadShape, closed_section, pad};
 use super::parts::placing::{add_all, both_sides, moved_to, on_skin, placed};
-use super::parts::roof::{antenna_fin, roof_rail};
+use super::parts::roof::{antenna_fin, antenna_whip, roof_rail};
 use super::parts::soft_top::{StowedTop, stowed_top};
 use super::parts::solid::CREASE_DEGREES;
+use super::parts::solid::Solid;
 use super::parts::spoiler::spoiler;
 use super::parts::wheel::{Wheel, axle};
 use super::parts::wiper::wiper;
@@ -25,11 +27,11 @@ use super::sheet::{CabinFitting, ExhaustFitting, RailFitting, RegionKind, Sheet}
 
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.008;
-/// How steep the skin under a badge must be.
-const FLAT_SKIN: f32 = 0.45;
-/// How it is brought down to such skin.
-const EMBLEM_STEPS: usize = 12;
-const EMBLEM_STEP_M: f32 = 0.008;
+/// This far below the body a wheel's centre is in free air.
+const FREE_AIR_M: f32 = 0.02;
+/// Where beside the top of an arch the flank says how far in the wheel stands, and how far that is at most.
+const ASIDE_DEGREES: f32 = 42.0;
+const MOST_DRAWN_IN_M: f32 = 0.025;
 /// A skin that lies this much farther in at a pipe's middle than around it is the floor behind an edge.
 const UNDER_EDGE_M: f32 = 0.06;
 
@@ -51,8 +53,16 @@ pub fn wheel_places(sheet: &Sheet, field: &BodyField, real: Stance) -> WheelPlac
     }
     .with_diameter(real.hub_z * 2.0);
     let outer_y = field.arches.map(|arch| {
-        let above = field.skin_y(arch.x, arch.z + arch.radius + 0.02).unwrap_or(real.width * 0.5);
-        (above - wheels.tuck).min(real.width * 0.5)
+        let lip = |degrees: f32| {
+            let (sin, cos) = degrees.to_radians().sin_cos();
+            let out = arch.radius + 0.02;
+            field.skin_y(arch.x + sin * out, arch.z + cos * out)
+        };
+        let above = lip(0.0).unwrap_or(real.width * 0.5);
+        // Where the flank draws in towards the vehicle's ends the wheel goes in nearly as much, so that it does not stand out there.
+        let aside = [-ASIDE_DEGREES, ASIDE_DEGREES].into_iter().filter_map(lip).fold(above, f32::min);
+        let drawn_in = (0.8 * (above - aside)).min(MOST_DRAWN_IN_M);
+        (above - wheels.tuck.max(if wheels.tuck < 0.0 { wheels.tuck } else { drawn_in })).min(real.width * 0.5)
     });
     WheelPlaces { outer_y, spec }
 }
@@ -65,6 +75,7 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
 
     for (arch, outer_y) in field.arches.iter().zip(wheels.outer_y) {
         add_all(&mut mesh, &axle(&wheels.spec, arch.x, 2.0 * outer_y));
+        add_beam(&mut mesh, field, arch.x, arch.z, outer_y - wheels.spec.width);
     }
     if let Some(fitting) = &fittings.mirror {
         let at = place(fitting.at[0], 0.0, fitting.at[1]);
@@ -99,7 +110,9 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
     if let Some(fitting) = &fittings.fin
         && let Some(at) = on_top(field, place(fitting.x, 0.0, 0.0))
     {
-        add_all(&mut mesh, &moved_to(&antenna_fin(fitting.height, Material::Paint), at));
+        let piece =
+            if fitting.whip { antenna_whip(fitting.height) } else { antenna_fin(fitting.height, Material::Paint) };
+        add_all(&mut mesh, &moved_to(&piece, at));
     }
     if let Some(fitting) = &fittings.spoiler {
         let edge: Vec<Vec3> = (-4..=4)
@@ -206,7 +219,14 @@ fn add_high_brake_light(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField
     let Some(backlight) = sheet.glass.backlight.as_ref().filter(|_| year.is_some_and(|year| year >= FIRST_YEAR)) else {
         return;
     };
-    let middle = field.morph.to_real(Vec3::Z * (backlight.top - BELOW_EDGE_M)).z;
+    let edge = match backlight.top_z {
+        Some(z) => field.morph.to_real(Vec3::Z * z),
+        None => match on_top(field, field.morph.to_real(Vec3::X * backlight.top)) {
+            Some(at) => at,
+            None => return,
+        },
+    };
+    let middle = edge.z - BELOW_EDGE_M;
     let on_tail = |at: Vec2| {
         let (y, z) = (at.x, middle + at.y);
         field.skin_x(y, z, true).map(|x| Vec3::new(x, y, z)).filter(|p| field.normal(*p).x > FACES_REAR)
@@ -229,22 +249,28 @@ fn add_high_brake_light(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField
     }
 }
 
+/// The beam between two wheels, its final drive and dampers, where the body leaves it in free air: under off-roaders and pickups.
+fn add_beam(mesh: &mut VehicleMesh, field: &BodyField, x: f32, z: f32, half: f32) {
+    let centre = Vec3::new(x, 0.0, z);
+    if field.at(centre) < FREE_AIR_M || half < 0.3 {
+        return;
+    }
+    let beam = Solid::pin(centre - Vec3::Y * half, centre + Vec3::Y * half, 0.045, 14);
+    mesh.add(Material::MattBlack, &beam.surface(60.0));
+    let drive = Solid::superellipsoid(Vec3::new(0.13, 0.15, 0.125), 2.6, 14, 24).moved(centre);
+    mesh.add(Material::MattBlack, &drive.surface(60.0));
+    for side in [-1.0, 1.0] {
+        let foot = Vec3::new(x + 0.06, side * half * 0.80, z);
+        let damper = Solid::pin(foot, foot + Vec3::new(0.0, -0.05 * side, 0.32), 0.030, 12);
+        mesh.add(Material::MattBlack, &damper.surface(60.0));
+    }
+}
+
 /// Mounts of badges, on skin that faces the viewer.
 fn add_emblems(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
-    for fitting in &sheet.fittings.emblem {
-        let drawn = field.morph.to_real(Vec3::Z * fitting.z).z;
-        // Down from where the skin lies flat to where it faces the viewer.
-        let steep = (0..EMBLEM_STEPS).find_map(|step| {
-            let z = drawn - EMBLEM_STEP_M * step as f32;
-            let at = Vec3::new(field.skin_x(0.0, z, fitting.at_rear)?, 0.0, z);
-            let outward = field.normal(at);
-            (outward.x.abs() > FLAT_SKIN).then_some((at, outward))
-        });
-        if let Some((at, outward)) = steep {
-            let along = if fitting.at_rear { -Vec3::Y } else { Vec3::Y };
-            let stands_out = at + outward * fitting.out;
-            add_all(mesh, &placed(&emblem(&fitting.look), on_skin(stands_out, outward, along)));
-        }
+    for badge in badge_places(sheet, field) {
+        let along = if badge.at_rear { -Vec3::Y } else { Vec3::Y };
+        add_all(mesh, &placed(&emblem(&badge.look, badge.sunk), on_skin(badge.at, badge.outward, along)));
     }
 }
 

@@ -16,7 +16,9 @@ use super::face::FaceSheet;
 use super::lamp_years::date_lamps;
 use super::marque;
 use super::sheet::{Sheet, SheetError};
+use super::small_parts::date_small_parts;
 use super::variation::vary;
+use super::wheel_fit;
 
 include!(concat!(env!("OUT_DIR"), "/sheet_texts.rs"));
 
@@ -241,6 +243,8 @@ impl Library {
         if !closeness.names_the_model() {
             vary(&mut sheet, vehicle);
         }
+        wheel_fit::fit(&mut sheet, vehicle, closeness.names_the_model());
+        date_small_parts(&mut sheet, vehicle);
         date_lamps(&mut sheet, vehicle);
         marque::complete(&mut sheet, vehicle);
         Ok(Some(sheet))

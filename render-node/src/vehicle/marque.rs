@@ -69,6 +69,8 @@ enum Place {
     /// Between the grille and the edge of the hood.
     #[default]
     Hood,
+    /// On the bonnet, above its edge or the grille's.
+    Bonnet,
 }
 
 static MARQUES: LazyLock<Vec<Marque>> =
@@ -241,6 +243,8 @@ const TALL_GRILLE_M: f32 = 0.3;
 /// Room kept around the badge above a grille, or below the edge of the hood, and above a plate or a bumper of the tail.
 const HOOD_ROOM_M: f32 = 0.012;
 const TAIL_ROOM_M: f32 = 0.055;
+/// The tail's badge beside the front's.
+const TAIL_SIZE: f32 = 0.85;
 /// Where the badge is between the tail's anchors, and where there is no room for one.
 const TAIL_SHARE: f32 = 0.84;
 const TAIL_LIMITS: [f32; 2] = [0.6, 0.93];
@@ -263,6 +267,7 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
         look.width *= 1.3;
     }
     let height = look.height();
+    let doors = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus | BodyClass::Van | BodyClass::Other);
     let edge = sheet.front.anchors[1];
     let in_grille = grille.filter(|span| marque.place == Place::Grille && span.high - span.low > 0.9 * height);
     let bare = edge - HOOD_ROOM_M - 0.6 * height;
@@ -273,9 +278,12 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     let has_front = !is_cab || front.is_some() || in_grille.is_some();
     if has_front {
         let out = if front.is_some() || in_grille.is_some() { BEFORE_BARS_M } else { 0.0 };
-        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: false, out, look });
+        // A badge of a bonnet is drawn at its edge or above the grille: it begins where that ends.
+        let on_bonnet = marque.place == Place::Bonnet && !doors;
+        let z = if on_bonnet { if top > edge - 2.0 * height { top.max(edge) } else { edge } } else { z };
+        let out = if on_bonnet { 0.0 } else { out };
+        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: false, out, on_bonnet, look });
     }
-    let doors = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus | BodyClass::Van | BodyClass::Other);
     if !marque.on_tail || (doors && rear.is_none()) {
         return;
     }
@@ -287,8 +295,8 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     let z = z.min(most.min(below_glass));
     let (spare, bar) = (sheet.fittings.spare.is_some(), sheet.fittings.step.is_some());
     if z > least && !spare && (rear.is_some() || !bar || vehicle.body != BodyClass::Other) {
-        let look = Emblem { width: look.width * 0.9, ..look };
-        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: true, out: 0.0, look });
+        let look = Emblem { width: look.width * TAIL_SIZE, ..look };
+        sheet.fittings.emblem.push(EmblemFitting { z, at_rear: true, out: 0.0, on_bonnet: false, look });
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a vehicle of the catalog to its triangle mesh: sheets of numbers, fields of primary sheets, meshing, parts.
 
 pub(crate) mod bend;
+pub(crate) mod badges;
 pub(crate) mod blend;
 pub(crate) mod body_field;
 pub(crate) mod build;
@@ -31,9 +32,11 @@ pub(crate) mod parts;
 pub(crate) mod regions;
 pub(crate) mod sheet;
 pub(crate) mod skin;
+pub(crate) mod small_parts;
 pub(crate) mod surface_net;
 pub mod typical;
 mod variation;
+pub(crate) mod wheel_fit;
 
 pub use build::{VehicleError, build, build_and_judge, measured};
 pub use library::{Library, LibraryError};

@@ -6,6 +6,7 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::{Vec2, Vec3};
 use serde::Deserialize;
 
+use super::badges::badge_places;
 use super::body_field::{Arch, BodyField, Sheets};
 use super::drawing::FieldDrawing;
 use super::mesh::{Material, VehicleMesh};
@@ -394,18 +395,16 @@ const PLATE: PadShape = PadShape { half: Vec2::new(0.262, 0.058), radius: 0.010 
 /// Of the recess around it.
 const RECESS: PadShape = PadShape { half: Vec2::new(0.278, 0.070), radius: 0.016 };
 const RECESS_DEPTH_M: f32 = 0.022;
+/// Room between a plate and a badge above or below it.
+const BADGE_ROOM_M: f32 = 0.012;
 /// Room that a recess wants around it.
 const RECESS_ROOM_M: f32 = 0.014;
 
 /// Lowest and highest point of each badge of an end, with some room.
 fn badges_of(divider: &Divider<'_>, at_rear: bool) -> Vec<[f32; 2]> {
-    const ROOM_M: f32 = 0.012;
-    let badges = divider.sheet.fittings.emblem.iter().filter(|badge| badge.at_rear == at_rear);
-    let spans = badges.map(|badge| {
-        let middle = divider.field.morph.to_real(Vec3::Z * badge.z).z;
-        [-1.0, 1.0].map(|side| middle + side * (0.5 * badge.look.height() + ROOM_M))
-    });
-    spans.collect()
+    let places = badge_places(divider.sheet, divider.field).into_iter().filter(|badge| badge.at_rear == at_rear);
+    let roomy = |[low, high]: [f32; 2]| [low - BADGE_ROOM_M, high + BADGE_ROOM_M];
+    places.map(|badge| roomy(badge.heights())).collect()
 }
 
 fn is_paint(divider: &Divider<'_>, part: PartId) -> bool {
@@ -582,16 +581,12 @@ impl Ends<'_, '_> {
         self.divider.sheet.front.anchors.map(|z| self.divider.field.morph.to_real(Vec3::Z * z).z)
     }
 
-    /// Lowest and highest point of the badges of an end.
-    fn badges(&self, at_rear: bool) -> impl Iterator<Item = [f32; 2]> {
-        badges_of(self.divider, at_rear).into_iter()
-    }
-
     fn add_front_plate(&self, mesh: &mut VehicleMesh) {
         let [low, high] = self.front_heights();
         let wanted = low + 0.44 * (high - low);
         let half = PLATE.half + Vec2::splat(0.009);
-        let meets_badge = |z: f32| self.badges(false).any(|[low, high]| z + half.y > low && z - half.y < high);
+        let badges = badges_of(self.divider, false);
+        let meets_badge = |z: f32| badges.iter().any(|[low, high]| z + half.y > *low && z - half.y < *high);
         let cost = |z: f32| {
             let (mut openings, mut bright, mut count) = (0.0, 0.0, 0.0);
             if meets_badge(z) {
@@ -799,7 +794,8 @@ impl Ends<'_, '_> {
     fn add_plate_strip(&self, plate_z: f32, year_of_chrome: bool, mesh: &mut VehicleMesh) {
         let shape = PadShape { half: Vec2::new(0.225, 0.011), radius: 0.007 };
         let z = plate_z + RECESS.half.y + shape.half.y + 0.010;
-        let meets_badge = self.badges(true).any(|[low, high]| z + shape.half.y > low && z - shape.half.y < high);
+        let badges = badges_of(self.divider, true);
+        let meets_badge = badges.iter().any(|[low, high]| z + shape.half.y > *low && z - shape.half.y < *high);
         let middle = Vec2::new(0.5 * shape.half.x, z);
         let room = Vec2::new(0.5 * shape.half.x, shape.half.y + 0.006);
         if meets_badge || !self.rear.is_free(middle, room, 0.8, |part| self.is_paint(part)) {

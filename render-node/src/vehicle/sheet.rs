@@ -616,6 +616,9 @@ pub struct EmblemFitting {
     /// How far before the skin: clear of the bars of a grille.
     #[serde(default)]
     pub out: f32,
+    /// `z` is where it begins, and it lies on the bonnet above.
+    #[serde(default)]
+    pub on_bonnet: bool,
     pub look: Emblem,
 }
 
@@ -673,6 +676,9 @@ pub struct RailFitting {
 pub struct FinFitting {
     pub x: f32,
     pub height: f32,
+    /// A short whip in place of a fin.
+    #[serde(default)]
+    pub whip: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

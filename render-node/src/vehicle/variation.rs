@@ -1,5 +1,5 @@
 //! What tells apart the models that nobody has drawn: a template has one shape for hundreds of names. Rake of the screens, belt,
-//! axles, lamps, grille, tail and rims move a little, by the model's name, within what its class and era allow. Never the
+//! axles, lamps, grille and tail move a little, by the model's name, within what its class and era allow. Never the
 //! dimensions, which are known, and never a sheet that was drawn for the model.
 
 use cyclorama_core::Vehicle;
@@ -9,7 +9,6 @@ use rand_chacha::ChaCha8Rng;
 use sha2::{Digest, Sha256};
 
 use super::mesh::Material;
-use super::parts::wheel::Motif;
 use super::sheet::{Curve, Region, RegionKind, Sheet};
 
 /// Longitudinal lean of screens: metres at the roof per metre above the belt.
@@ -29,18 +28,6 @@ const TAIL_SHARE: f32 = 0.25;
 /// Shares of the models.
 const CHROME_WINDOWS: f32 = 0.3;
 const RAILS: f32 = 0.5;
-
-/// Rims that any road car may wear.
-const RIMS: [Motif; 8] = [
-    Motif::FiveSpoke,
-    Motif::DoubleFive,
-    Motif::YSpoke,
-    Motif::SixSpoke,
-    Motif::TenSpoke,
-    Motif::MultiSpoke,
-    Motif::TwinTwisted,
-    Motif::Turbine,
-];
 
 /// Numbers between -1 and 1, always the same for a name.
 pub fn chances(name: &str) -> impl FnMut() -> f32 + use<> {
@@ -90,10 +77,6 @@ pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {
     for region in sheet.rear.region.iter_mut().filter(|region| matches!(region.kind, RegionKind::Lamp(_))) {
         let middle = middle(&region.at.curve);
         stretch(region, middle, [1.0, 1.0 + tail], slant);
-    }
-    let rim = pick(&RIMS, either());
-    if RIMS.contains(&sheet.fittings.wheel.motif) {
-        sheet.fittings.wheel.motif = rim;
     }
     let mut share = move || either() * 0.5 + 0.5;
     if share() < CHROME_WINDOWS && sheet.glass.side_band_material.is_none() {

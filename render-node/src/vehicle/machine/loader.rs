@@ -22,6 +22,7 @@ pub(super) fn loader(size: Size, traits: Traits) -> VehicleMesh {
         rim_diameter: radius * 1.06,
         dish: 0.04,
         motif: Motif::Steel,
+        style: 0,
         finish: if traits.lamps > 0.3 { RimFinish::Dark } else { RimFinish::Bright },
         tread: Tread::AllTerrain,
         turn_degrees: 0.0,

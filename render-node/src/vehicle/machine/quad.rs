@@ -21,6 +21,7 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
         rim_diameter: radius * 0.98,
         dish: 0.03,
         motif: Motif::OffRoad,
+        style: 0,
         finish: if traits.lamps > 0.2 { RimFinish::Bright } else { RimFinish::Dark },
         tread: Tread::AllTerrain,
         turn_degrees: 0.0,

@@ -21,6 +21,7 @@ pub(super) fn rickshaw(size: Size, traits: Traits, has_bed: bool) -> VehicleMesh
         rim_diameter: radius * 1.15,
         dish: 0.01,
         motif: Motif::Steel,
+        style: 0,
         finish: if traits.fittings > 0.3 { RimFinish::Dark } else { RimFinish::Bright },
         tread: Tread::Road,
         turn_degrees: 0.0,

@@ -20,6 +20,7 @@ pub(super) fn tractor(size: Size, traits: Traits) -> VehicleMesh {
         rim_diameter: radius * 2.0 * share,
         dish: 0.05,
         motif: Motif::Steel,
+        style: 0,
         finish: if traits.lamps > 0.3 { RimFinish::Dark } else { RimFinish::Bright },
         tread: Tread::AllTerrain,
         turn_degrees: 0.0,

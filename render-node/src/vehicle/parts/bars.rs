@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::placing::placed;
 use super::solid::{CREASE_DEGREES, Solid, curve_through, rounded_rectangle};
-use super::wheel::{Wheel, wheel};
+use super::wheel::{Wheel, loose_wheel};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// A bar across the car's end. Sizes in metres.
@@ -93,17 +93,23 @@ pub fn spare_wheel(spec: &Wheel, centre: Vec3, cover: Option<Material>) -> Vehic
     // The wheel's outer face looks along its own y; a quarter turn brings y to x.
     let turn = Quat::from_rotation_z(-std::f32::consts::FRAC_PI_2);
     let place = Affine3A::from_rotation_translation(turn, centre - Vec3::X * spec.width / 2.0);
-    let mut mesh = placed(&wheel(spec), place);
+    let mut mesh = placed(&loose_wheel(spec), place);
     let bracket = Solid::pin(centre - Vec3::X * (spec.width + 0.10), centre - Vec3::X * spec.width * 0.6, 0.09, 16);
     mesh.add(Material::MattBlack, &bracket.surface(CREASE_DEGREES));
     if let Some(material) = cover {
         let radius = spec.diameter / 2.0 + 0.008;
         let profile = [
             (-spec.width * 0.75, radius),
-            (-0.02, radius),
-            (-0.004, radius - 0.012),
-            (0.006, radius - 0.05),
-            (0.014, 0.0),
+            (-0.030, radius),
+            (-0.014, radius - 0.005),
+            (-0.002, radius - 0.020),
+            (0.004, radius - 0.05),
+            // A shallow step, inside of which the face is sunk.
+            (0.008, radius * 0.74),
+            (0.006, radius * 0.72),
+            (0.001, radius * 0.70),
+            (0.000, radius * 0.67),
+            (0.006, 0.0),
         ]
         .map(|(a, r)| glam::Vec2::new(spec.width / 2.0 + a, r));
         let disc = VehicleMesh { surfaces: [(material, Solid::revolved(&profile, 64).surface(CREASE_DEGREES))].into() };

@@ -1,4 +1,8 @@
-//! The mount of a make's badge: a small metal rim in the badge's outline round a slightly domed face. No sign, no lettering.
+//! The mount of a make's badge: a metal rim in the badge's outline, and in it an abstract relief of bright metal on dark enamel. No
+//! sign, no lettering. The reliefs are drawn in `emblem.toml`.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use glam::{Vec2, Vec3};
 use serde::Deserialize;
@@ -20,6 +24,37 @@ pub enum Outline {
     Wings,
 }
 
+/// What the rim encloses; see `emblem.toml`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relief {
+    /// A dark belt inside the rim and a raised disc, divided.
+    Belt,
+    /// A level bar.
+    Bar,
+    /// An upright blade that tapers both ways.
+    Blade,
+    Chevron,
+    /// Two fields of metal and two of enamel.
+    Divided,
+    /// Three blades that spread upwards.
+    Fan,
+    /// A long lens across.
+    Lens,
+    /// Two slanting bars.
+    Slash,
+    /// Upright ribs.
+    Ribs,
+    /// Four faces that rise to an edge.
+    Facets,
+    /// A disc between ribbed wings.
+    Wing,
+    /// Two level bars of different length.
+    Steps,
+    /// A bright arch over an upright blade.
+    Arch,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Emblem {
@@ -31,17 +66,63 @@ pub struct Emblem {
     pub aspect: Option<f32>,
     #[serde(default = "rim")]
     pub rim: Material,
-    #[serde(default = "face")]
-    pub face: Material,
+    /// The outline's usual one if absent.
+    #[serde(default)]
+    pub relief: Option<Relief>,
 }
 
 fn rim() -> Material {
     Material::Chrome
 }
 
-fn face() -> Material {
-    Material::RimDark
+const TABLE: &str = include_str!("emblem.toml");
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    relief: BTreeMap<Relief, ReliefSheet>,
 }
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReliefSheet {
+    #[serde(default = "enamel")]
+    ground: Material,
+    piece: Vec<Piece>,
+}
+
+fn enamel() -> Material {
+    Material::GlossBlack
+}
+
+/// A raised part of a relief. Lengths are shares of half the width and half the height inside the rim.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Piece {
+    /// A convex polygon, cut off at the rim.
+    #[serde(default)]
+    at: Vec<[f32; 2]>,
+    /// Between this share of the outline and that.
+    #[serde(default)]
+    ring: Option<[f32; 2]>,
+    /// A disc of this share of half the height, whatever the outline.
+    #[serde(default)]
+    disc: Option<f32>,
+    /// Its mirror image on the other side as well.
+    #[serde(default)]
+    both: bool,
+    /// How far it stands before the ground, as a share of the rim's height.
+    out: f32,
+    #[serde(default = "metal")]
+    material: Material,
+}
+
+fn metal() -> Material {
+    Material::Satin
+}
+
+static RELIEFS: LazyLock<BTreeMap<Relief, ReliefSheet>> =
+    LazyLock::new(|| toml::from_str::<Table>(TABLE).map(|table| table.relief).unwrap_or_default());
 
 /// Corners of the outlines for x >= 0, from the top down, in shares of half width and half height.
 const SQUARE: [[f32; 2]; 5] = [[0.84, 1.0], [0.95, 0.95], [1.0, 0.84], [1.0, -0.84], [0.84, -1.0]];
@@ -52,9 +133,21 @@ const DIAMOND: [[f32; 2]; 4] = [[0.08, 0.97], [0.96, 0.09], [0.96, -0.09], [0.08
 const WINGS: [[f32; 2]; 8] =
     [[0.12, 1.0], [0.2, 0.72], [0.7, 0.86], [0.98, 0.62], [0.94, 0.3], [0.62, -0.3], [0.26, -0.55], [0.14, -1.0]];
 /// Points of one quarter of a round outline.
-const QUARTER: usize = 12;
+const QUARTER: usize = 14;
 
 impl Emblem {
+    fn relief(&self) -> Relief {
+        self.relief.unwrap_or(match self.outline {
+            Outline::Ring => Relief::Belt,
+            Outline::Oval => Relief::Lens,
+            Outline::Bar => Relief::Ribs,
+            Outline::Square | Outline::Triangle => Relief::Fan,
+            Outline::Shield => Relief::Chevron,
+            Outline::Diamond => Relief::Facets,
+            Outline::Wings => Relief::Wing,
+        })
+    }
+
     pub fn height(&self) -> f32 {
         let usual = match self.outline {
             Outline::Ring | Outline::Square => 1.0,
@@ -98,63 +191,169 @@ impl Emblem {
     }
 }
 
-/// How far the mount reaches into the skin, and the rim's height and width.
-const SUNK_M: f32 = 0.016;
-const RIM_HEIGHT_M: f32 = 0.005;
-const RIM_WIDTH_M: f32 = 0.006;
-const DOME_M: f32 = 0.004;
-/// The raised middle of the face: its size as a share of the face's, and its height.
-const PLATE_SHARE: f32 = 0.66;
-const PLAIN_SHARE: f32 = 0.97;
-const PLATE_M: f32 = 0.0022;
+/// The rim's height and width; how round its edges are comes from its profile.
+const RIM_HEIGHT_M: f32 = 0.0065;
+const RIM_SHARE: f32 = 0.15;
+const RIM_WIDTH_M: [f32; 2] = [0.004, 0.0075];
+/// Chamfer of raised parts.
+const CHAMFER_M: f32 = 0.0016;
+/// The ground as a share of the rim's height.
+const GROUND_SHARE: f32 = 0.25;
 
-/// The mount about its own middle: outward is y, upwards z.
-pub fn emblem(spec: &Emblem) -> VehicleMesh {
+/// The mount about its own middle: outward is y, upwards z. It reaches `sunk` into the skin.
+pub fn emblem(spec: &Emblem, sunk: f32) -> VehicleMesh {
     let outline = spec.points();
     let least = 0.5 * spec.width.min(spec.height());
-    let rim = (RIM_WIDTH_M / least).clamp(0.05, 0.35);
-    let rings = |profile: &[(f32, f32)]| {
-        Solid::grid(profile.len(), outline.len(), true, |row, column| {
-            let (share, out) = profile[row];
-            let p = outline[column] * share;
-            Vec3::new(p.x, out, p.y)
-        })
-    };
-    let looking_out = |solid: Solid| {
-        let out = |t: &[u32; 3]| {
-            let [a, b, c] = t.map(|i| solid.points[i as usize]);
-            (b - a).cross(c - a).y
-        };
-        if solid.triangles.iter().map(out).sum::<f32>() < 0.0 { solid.flipped() } else { solid }
-    };
+    let rim = (least * RIM_SHARE).clamp(RIM_WIDTH_M[0], RIM_WIDTH_M[1]) / least;
     let inner = 1.0 - rim;
-    let frame = rings(&[
-        (1.0, -SUNK_M),
-        (1.0, 0.55 * RIM_HEIGHT_M),
-        (1.0 - 0.2 * rim, 0.9 * RIM_HEIGHT_M),
-        (1.0 - 0.5 * rim, RIM_HEIGHT_M),
-        (1.0 - 0.8 * rim, 0.85 * RIM_HEIGHT_M),
-        (inner, 0.45 * RIM_HEIGHT_M),
-    ]);
-    let base = 0.45 * RIM_HEIGHT_M;
-    // A dark ground and a plate of the same outline raised on it; outlines with corners have a plain face, as twice the same corner is a
-    // sign.
-    let round = matches!(spec.outline, Outline::Ring | Outline::Oval | Outline::Bar);
-    let plate = inner * if round { PLATE_SHARE } else { PLAIN_SHARE };
-    let ground = rings(&[(inner, base), (plate, base + 0.1 * DOME_M)]);
-    let raised = rings(&[
-        (plate, base),
-        (plate, base + 0.6 * PLATE_M),
-        (plate * 0.94, base + PLATE_M),
-        (plate * 0.7, base + PLATE_M + 0.5 * DOME_M),
-        (plate * 0.4, base + PLATE_M + 0.85 * DOME_M),
-        (0.0, base + PLATE_M + DOME_M),
-    ]);
+    let h = RIM_HEIGHT_M;
+    let frame = rings(
+        &outline,
+        &[
+            (1.0, -sunk),
+            (1.0, 0.45 * h),
+            (1.0 - 0.10 * rim, 0.76 * h),
+            (1.0 - 0.28 * rim, 0.94 * h),
+            (1.0 - 0.5 * rim, h),
+            (1.0 - 0.72 * rim, 0.94 * h),
+            (1.0 - 0.90 * rim, 0.76 * h),
+            (inner, 0.5 * h),
+            (inner, GROUND_SHARE * h),
+        ],
+    );
+    let ground = GROUND_SHARE * h;
     let mut mesh = VehicleMesh::default();
     mesh.add(spec.rim, &looking_out(frame).surface(CREASE_DEGREES + 20.0));
-    mesh.add(Material::GlossBlack, &looking_out(ground).surface(CREASE_DEGREES));
-    mesh.add(spec.face, &looking_out(raised).surface(CREASE_DEGREES));
+    let relief = RELIEFS.get(&spec.relief());
+    let enamel = relief.map_or(Material::GlossBlack, |relief| relief.ground);
+    let floor = rings(&outline, &[(inner, ground), (0.5 * inner, ground + 0.0004), (0.0, ground + 0.0005)]);
+    mesh.add(enamel, &looking_out(floor).surface(CREASE_DEGREES));
+    let half = 0.5 * Vec2::new(spec.width, spec.height()) * inner;
+    for piece in relief.iter().flat_map(|relief| &relief.piece) {
+        let top = ground + piece.out * h;
+        let solid = if let Some(share) = piece.disc {
+            let circle: Vec<Vec2> =
+                (0..28).map(|i| Vec2::from_angle(-std::f32::consts::TAU * i as f32 / 28.0) * half.y * share).collect();
+            dome(&circle, ground, top)
+        } else if let Some([from, to]) = piece.ring {
+            ring(&outline, [from, to].map(|share| share * inner), ground, top, least)
+        } else {
+            let drawn: Vec<Vec2> = piece.at.iter().map(|p| Vec2::from(*p) * half).collect();
+            let mut solid = slab(&spec.within_rim(&drawn, &outline, inner), ground, top);
+            if piece.both {
+                let other: Vec<Vec2> = drawn.iter().rev().map(|p| Vec2::new(-p.x, p.y)).collect();
+                solid.append(slab(&spec.within_rim(&other, &outline, inner), ground, top));
+            }
+            solid
+        };
+        if !solid.triangles.is_empty() {
+            mesh.add(piece.material, &looking_out(solid).surface(CREASE_DEGREES));
+        }
+    }
     mesh
+}
+
+/// The outline at shares of its size and heights, row by row.
+fn rings(outline: &[Vec2], profile: &[(f32, f32)]) -> Solid {
+    Solid::grid(profile.len(), outline.len(), true, |row, column| {
+        let (share, out) = profile[row];
+        let p = outline[column] * share;
+        Vec3::new(p.x, out, p.y)
+    })
+}
+
+fn looking_out(solid: Solid) -> Solid {
+    let out = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|i| solid.points[i as usize]);
+        (b - a).cross(c - a).y
+    };
+    if solid.triangles.iter().map(out).sum::<f32>() < 0.0 { solid.flipped() } else { solid }
+}
+
+/// A raised band that follows the outline.
+fn ring(outline: &[Vec2], [outer, inner]: [f32; 2], ground: f32, top: f32, least: f32) -> Solid {
+    let edge = (CHAMFER_M / least).min(0.3 * (outer - inner));
+    let side = top - edge * least * 0.7;
+    let mut profile = vec![(outer, ground), (outer, side), (outer - edge, top)];
+    if inner > 0.0 {
+        profile.extend([(inner + edge, top), (inner, side), (inner, ground)]);
+    } else {
+        profile.extend([(0.5 * outer, top + 0.25 * CHAMFER_M), (0.0, top + 0.35 * CHAMFER_M)]);
+    }
+    rings(outline, &profile)
+}
+
+/// A raised disc with a rounded edge.
+fn dome(circle: &[Vec2], ground: f32, top: f32) -> Solid {
+    let rise = top - ground;
+    rings(
+        circle,
+        &[(1.0, ground), (1.0, ground + 0.6 * rise), (0.9, top - 0.08 * rise), (0.6, top), (0.0, top + 0.1 * rise)],
+    )
+}
+
+/// A convex polygon raised to `top`, with chamfered edges.
+fn slab(polygon: &[Vec2], ground: f32, top: f32) -> Solid {
+    let count = polygon.len();
+    if count < 3 {
+        return Solid::default();
+    }
+    let middle = polygon.iter().sum::<Vec2>() / count as f32;
+    // The least distance of an edge from the middle bounds the chamfer.
+    let edges = (0..count).map(|i| (polygon[i], (polygon[(i + 1) % count] - polygon[i]).normalize_or(Vec2::X)));
+    let radius = edges.map(|(p, along)| (middle - p).perp_dot(along).abs()).fold(f32::MAX, f32::min);
+    let chamfer = CHAMFER_M.min(0.45 * radius);
+    let moved = |i: usize| {
+        let (before, at, after) = (polygon[(i + count - 1) % count], polygon[i], polygon[(i + 1) % count]);
+        let inward = |from: Vec2, to: Vec2| {
+            let side = (to - from).normalize_or(Vec2::X).perp();
+            if side.dot(middle - from) < 0.0 { -side } else { side }
+        };
+        let (a, b) = (inward(before, at), inward(at, after));
+        let sum = a + b;
+        at + sum * (chamfer / (1.0 + a.dot(b)).max(0.35))
+    };
+    let inset: Vec<Vec2> = (0..count).map(moved).collect();
+    let at = |p: Vec2, out: f32| Vec3::new(p.x, out, p.y);
+    Solid::grid(4, count, true, |row, column| match row {
+        0 => at(polygon[column], ground),
+        1 => at(polygon[column], top - 0.7 * chamfer),
+        2 => at(inset[column], top),
+        _ => at(inset.iter().sum::<Vec2>() / count as f32, top),
+    })
+}
+
+impl Emblem {
+    /// The part of a convex polygon that lies inside the rim. Wings are not convex: their reliefs are drawn to fit.
+    fn within_rim(&self, polygon: &[Vec2], outline: &[Vec2], inner: f32) -> Vec<Vec2> {
+        let mut kept = polygon.to_vec();
+        if self.outline == Outline::Wings {
+            return kept;
+        }
+        for i in 0..outline.len() {
+            let (a, b) = (outline[i] * inner, outline[(i + 1) % outline.len()] * inner);
+            // Inside is where the middle is.
+            let sign = (b - a).perp_dot(-a).signum();
+            let depth = |p: Vec2| (b - a).perp_dot(p - a) * sign;
+            let mut cut = Vec::with_capacity(kept.len() + 1);
+            for (n, p) in kept.iter().enumerate() {
+                let next = kept[(n + 1) % kept.len()];
+                let (here, there) = (depth(*p), depth(next));
+                if here >= 0.0 {
+                    cut.push(*p);
+                }
+                if (here >= 0.0) != (there >= 0.0) {
+                    cut.push(p.lerp(next, here / (here - there)));
+                }
+            }
+            kept = cut;
+            if kept.len() < 3 {
+                return Vec::new();
+            }
+        }
+        kept.dedup_by(|a, b| a.distance(*b) < 2e-4);
+        kept
+    }
 }
 
 #[cfg(test)]
@@ -162,24 +361,50 @@ mod tests {
     use super::*;
     use crate::vehicle::parts::checks::assert_sound;
 
+    const OUTLINES: [Outline; 8] = [
+        Outline::Ring,
+        Outline::Oval,
+        Outline::Bar,
+        Outline::Square,
+        Outline::Shield,
+        Outline::Triangle,
+        Outline::Diamond,
+        Outline::Wings,
+    ];
+
     #[test]
-    fn every_outline_makes_a_sound_mount_of_the_size_asked_for() {
-        for outline in [
-            Outline::Ring,
-            Outline::Oval,
-            Outline::Bar,
-            Outline::Square,
-            Outline::Shield,
-            Outline::Triangle,
-            Outline::Diamond,
-            Outline::Wings,
-        ] {
-            let spec = Emblem { outline, width: 0.1, aspect: None, rim: rim(), face: face() };
-            let mesh = emblem(&spec);
-            assert_sound(&mesh, &format!("{outline:?}"));
-            let widest = mesh.surfaces[&Material::Chrome].positions.iter().map(|p| p[0]).fold(0.0, f32::max);
-            assert!((widest - 0.05).abs() < 0.003, "{outline:?}: {widest}");
-            assert!(mesh.triangle_count() < 1_200, "{outline:?}");
+    fn every_outline_with_every_relief_makes_a_sound_mount_of_the_size_asked_for() {
+        let table: Table = toml::from_str(TABLE).unwrap();
+        assert!(table.relief.len() >= 12);
+        for outline in OUTLINES {
+            let reliefs = table.relief.keys().map(|relief| Some(*relief)).chain([None]);
+            for relief in
+                reliefs.filter(|relief| (outline == Outline::Wings) <= matches!(relief, None | Some(Relief::Wing)))
+            {
+                let spec = Emblem { outline, width: 0.1, aspect: None, rim: rim(), relief };
+                let mesh = emblem(&spec, 0.016);
+                assert_sound(&mesh, &format!("{outline:?} {relief:?}"));
+                let chrome = mesh.surfaces[&Material::Chrome].positions.iter();
+                let widest = chrome.map(|p| p[0]).fold(0.0, f32::max);
+                assert!((widest - 0.05).abs() < 0.003, "{outline:?}: {widest}");
+                assert!(mesh.triangle_count() < 3_000, "{outline:?} {relief:?}: {}", mesh.triangle_count());
+            }
+        }
+    }
+
+    #[test]
+    fn a_badge_shows_metal_and_enamel_in_shares_that_are_seen() {
+        for outline in OUTLINES {
+            let mesh = emblem(&Emblem { outline, width: 0.1, aspect: None, rim: rim(), relief: None }, 0.016);
+            let area = |material: Material| -> f32 {
+                mesh.surfaces.get(&material).map_or(0.0, |surface| {
+                    let corner = |i: &u32| Vec3::from(surface.positions[*i as usize]);
+                    let twice = |t: &[u32]| (corner(&t[1]) - corner(&t[0])).cross(corner(&t[2]) - corner(&t[0])).y;
+                    surface.indices.chunks_exact(3).map(|t| 0.5 * twice(t).max(0.0)).sum()
+                })
+            };
+            let (metal, enamel) = (area(Material::Satin), area(Material::GlossBlack));
+            assert!(metal > 0.15 * enamel && metal < 1.2 * enamel, "{outline:?}: {metal} {enamel}");
         }
     }
 }

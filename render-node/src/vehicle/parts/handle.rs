@@ -13,7 +13,7 @@ pub enum HandleKind {
     Bar,
     /// Flat blade level with the skin.
     Flush,
-    /// Flap in a dark bowl, as before the nineties and on trucks.
+    /// Flap in a dark bowl with a bezel, as before the nineties and on trucks.
     Pull,
 }
 
@@ -25,11 +25,13 @@ pub struct Handle {
     pub length: f32,
     pub height: f32,
     pub material: Material,
+    /// A lock's cylinder in the rear end.
+    pub lock: bool,
 }
 
 impl Default for Handle {
     fn default() -> Handle {
-        Handle { kind: HandleKind::Bar, length: 0.20, height: 0.026, material: Material::Paint }
+        Handle { kind: HandleKind::Bar, length: 0.20, height: 0.026, material: Material::Paint, lock: false }
     }
 }
 
@@ -55,6 +57,7 @@ pub fn handle(spec: &Handle) -> VehicleMesh {
                 rounded_rectangle(0.0075, spec.height / 2.0 * (1.0 - 0.25 * t * t), 0.007)
             });
             mesh.add(spec.material, &grip.surface(60.0));
+            add_shade_and_cap(&mut mesh, spec);
         }
         HandleKind::Flush => {
             let seam = Solid::rounded_box(Vec3::new(half + 0.004, 0.0035, spec.height / 2.0 + 0.004), 0.003);
@@ -63,13 +66,44 @@ pub fn handle(spec: &Handle) -> VehicleMesh {
             mesh.add(spec.material, &blade.surface(60.0));
         }
         HandleKind::Pull => {
-            mesh.add(Material::PanelGap, &bowl(half * 1.1, spec.height * 1.5));
-            let flap = Solid::rounded_box(Vec3::new(half, 0.007, spec.height * 0.45), 0.005);
-            mesh.add(spec.material, &flap.moved(Vec3::new(0.0, 0.006, spec.height * 0.35)).surface(60.0));
+            // A bezel round a dark bowl, and the flap across its upper half.
+            let tall = spec.height * PULL_HEIGHT;
+            let bezel = Solid::rounded_box(Vec3::new(half * 1.04, 0.0050, tall), 0.0045);
+            mesh.add(spec.material, &bezel.surface(60.0));
+            let hollow = Solid::rounded_box(Vec3::new(half * 0.93, 0.0054, tall * 0.76), 0.0030);
+            mesh.add(Material::PanelGap, &hollow.surface(CREASE_DEGREES));
+            let flap = Solid::rounded_box(Vec3::new(half * 0.90, 0.0050, tall * 0.36), 0.0040);
+            mesh.add(spec.material, &flap.moved(Vec3::new(0.0, 0.0056, tall * 0.34)).surface(60.0));
+            if spec.lock {
+                let at = Vec3::new(half * 1.22, -0.004, 0.0);
+                mesh.add(Material::Satin, &Solid::pin(at, at + Vec3::Y * 0.0075, 0.0085, 16).surface(CREASE_DEGREES));
+            }
         }
     }
     mesh
 }
+
+/// The shade in the cup behind a grip, the gap before the fixed cap at its rear, and the lock in that.
+fn add_shade_and_cap(mesh: &mut VehicleMesh, spec: &Handle) {
+    let half = spec.length / 2.0;
+    let shade = bowl(half * SHADE.x, spec.height * SHADE.y);
+    let mut sunk = VehicleMesh::default();
+    sunk.add(Material::Underbody, &shade);
+    super::placing::add_all(mesh, &super::placing::moved_to(&sunk, Vec3::new(0.0, -CUP_M, 0.0)));
+    let gap = Solid::rounded_box(Vec3::new(0.0011, 0.0081, spec.height * 0.47 + 0.0005), 0.0004);
+    mesh.add(Material::PanelGap, &gap.moved(Vec3::new(0.58 * half, 0.0305, 0.0)).surface(CREASE_DEGREES));
+    if spec.lock {
+        let at = Vec3::new(0.78 * half, 0.012, 0.0);
+        let cylinder = Solid::pin(at, at + Vec3::Y * 0.0185, 0.0078, 14);
+        mesh.add(Material::Satin, &cylinder.surface(CREASE_DEGREES));
+    }
+}
+
+/// Half the height of a flap's bezel as a share of a grip's height.
+const PULL_HEIGHT: f32 = 1.05;
+/// How deep the cup in the door is, less a little, and the share of the grip's length and height that is in the shade there.
+const CUP_M: f32 = 0.0115;
+const SHADE: glam::Vec2 = glam::Vec2::new(0.44, 0.62);
 
 /// A dark lens-shaped patch, just proud of the skin: stands for the hollow behind a grip.
 fn bowl(half_length: f32, half_height: f32) -> crate::vehicle::mesh::Surface {

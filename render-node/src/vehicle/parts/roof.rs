@@ -62,9 +62,11 @@ pub fn antenna_fin(height: f32, material: Material) -> VehicleMesh {
         .map(|step| {
             let up = step as f32 / 8.0;
             // The front edge climbs slowly and leans back, the rear edge stands nearly upright.
-            let front = length * (-0.5 + 0.82 * up.powf(1.6));
+            let front = length * (-0.5 + 0.80 * up.powf(1.6));
             let rear = length * (0.5 - 0.10 * up);
-            let width = half_width * (1.0 - up).powf(0.8).max(0.10);
+            // A broad foot, and a back that is rounded at the top.
+            let width =
+                half_width * (0.30 * (1.0 - up.powi(4)).max(0.0).sqrt() + 0.70 * (1.0 - up).powf(1.6)).max(0.06);
             let (middle, half) = ((front + rear) / 2.0, (rear - front) / 2.0);
             (0..20)
                 .map(|i| {
@@ -75,6 +77,19 @@ pub fn antenna_fin(height: f32, material: Material) -> VehicleMesh {
         })
         .collect();
     mesh.add(material, &Solid::lofted(&loops).surface(50.0));
+    mesh
+}
+
+/// A short whip on a foot, leaning back. Local: origin on the roof under its foot, x to the rear.
+pub fn antenna_whip(length: f32) -> VehicleMesh {
+    const LEAN: f32 = 1.05;
+    let mut mesh = VehicleMesh::default();
+    let way = Vec3::new(LEAN.sin(), 0.0, LEAN.cos());
+    let foot = Solid::superellipsoid(Vec3::new(0.032, 0.018, 0.016), 2.4, 8, 16);
+    mesh.add(Material::MattBlack, &foot.surface(60.0));
+    let path: Vec<Vec3> = [0.0, 0.06, 0.5, 0.94, 1.0].map(|share| way * (share * length)).to_vec();
+    let rod = Solid::tube(&path, 8, |i| [0.0055, 0.0050, 0.0038, 0.0030, 0.0012][i]);
+    mesh.add(Material::MattBlack, &rod.surface(60.0));
     mesh
 }
 
@@ -91,6 +106,7 @@ mod tests {
         let top = rail.surfaces[&Material::Satin].positions.iter().map(|p| p[2]).fold(0.0, f32::max);
         assert!((top - 1.66 - 0.054).abs() < 0.006, "{top}");
         assert_sound(&antenna_fin(0.06, Material::Paint), "fin");
+        assert_sound(&antenna_whip(0.2), "whip");
         assert_eq!(roof_rail(&RoofRail::default(), &roof[..1]).triangle_count(), 0);
     }
 }

@@ -9,18 +9,28 @@ use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid};
 
 pub(super) fn add_brake(mesh: &mut VehicleMesh, spec: &Wheel) {
     let places = RimPlaces::of(spec);
-    let radius = places.opening_radius * 0.80;
-    let face = places.hub_face.min(places.edge) - 0.062;
-    let bell = radius * 0.50;
-    let disc = [
-        Vec2::new(face - 0.024, radius),
-        Vec2::new(face - 0.001, radius),
-        Vec2::new(face, radius - 0.002),
+    let radius = places.opening_radius * 0.76;
+    let face = places.hub_face.min(places.edge) - 0.064;
+    let bell = radius * 0.56;
+    // Two rings with a vent between them, and the hat they are bolted to.
+    for [from, to] in [[face - 0.009, face], [face - 0.026, face - 0.017]] {
+        let disc = [
+            Vec2::new(from, radius),
+            Vec2::new(to - 0.001, radius),
+            Vec2::new(to, radius - 0.002),
+            Vec2::new(to, bell),
+        ];
+        mesh.add(Material::BrakeDisc, &Solid::revolved(&disc, 48).surface(CREASE_DEGREES));
+    }
+    let vent = [Vec2::new(face - 0.017, radius - 0.004), Vec2::new(face - 0.009, radius - 0.004)];
+    mesh.add(Material::PanelGap, &Solid::revolved(&vent, 48).surface(CREASE_DEGREES));
+    let hat = [
         Vec2::new(face, bell),
+        Vec2::new(face + 0.016, bell - 0.004),
+        Vec2::new(face + 0.018, bell - 0.010),
+        Vec2::new(face + 0.018, 0.0),
     ];
-    mesh.add(Material::BrakeDisc, &Solid::revolved(&disc, 48).surface(CREASE_DEGREES));
-    let hat = [Vec2::new(face, bell), Vec2::new(face + 0.016, bell - 0.006), Vec2::new(face + 0.016, 0.0)];
-    mesh.add(Material::RimDark, &Solid::revolved(&hat, 32).surface(CREASE_DEGREES));
+    mesh.add(Material::Underbody, &Solid::revolved(&hat, 32).surface(CREASE_DEGREES));
 
     // The caliper, bare cast metal, grips the disc's rear edge over about 60 degrees.
     let (inner, outer) = (radius * 0.70, (radius + 0.012).min(places.opening_radius - 0.024));

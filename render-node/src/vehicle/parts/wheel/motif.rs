@@ -1,32 +1,59 @@
-//! The rim designs as numbers: how many blades, how wide, how they lean. Widths are shares of the rim's opening radius,
+//! The rim designs as numbers, from `rims.toml`: how many blades, how wide, how they lean. Widths are shares of the rim's opening radius,
 //! angles shares of the pitch between repeats, so a design fits every rim size.
 
-use super::Motif;
+use std::sync::LazyLock;
 
-/// One blade of a repeat, from the hub (share 0) to the edge (share 1).
-pub(super) struct Blade {
-    /// Half widths at the hub, in the middle, at the edge.
-    half_widths: [f32; 3],
-    /// Where its centre line lies at the hub, in the middle, at the edge; shares of the pitch.
-    offsets: [f32; 3],
-    /// A blade may begin or stop on the way.
-    pub start: f32,
-    pub end: f32,
-    /// Never wider than this share of the pitch, so that neighbours stay apart.
-    pub widest_share_of_pitch: f32,
+use serde::Deserialize;
+
+use super::{Motif, RimClass};
+
+const TABLE: &str = include_str!("rims.toml");
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    rim: Vec<Design>,
 }
 
-impl Blade {
-    const fn straight(half_widths: [f32; 3], offsets: [f32; 3]) -> Blade {
-        Blade { half_widths, offsets, start: 0.0, end: 1.0, widest_share_of_pitch: 1.0 }
-    }
+/// One blade of a repeat, from the hub (share 0) to the edge (share 1).
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Blade {
+    /// Half widths at the hub, in the middle, at the edge.
+    w: [f32; 3],
+    /// Where its centre line lies at the hub, in the middle, at the edge; shares of the pitch.
+    #[serde(default)]
+    o: [f32; 3],
+    /// A blade may begin or stop on the way.
+    #[serde(default)]
+    pub start: f32,
+    #[serde(default = "one")]
+    pub end: f32,
+    /// Never wider than this share of the pitch, so that neighbours stay apart.
+    #[serde(default = "one")]
+    pub pitch: f32,
+    /// How far behind the others.
+    #[serde(default)]
+    pub back: f32,
+}
 
-    pub fn half_width(&self, share: f32) -> f32 {
-        through(self.half_widths, share)
+fn one() -> f32 {
+    1.0
+}
+
+/// Where a blade's flare at the hub ends and that at the edge begins.
+const ROOT_SHARE: f32 = 0.24;
+const TIP_SHARE: f32 = 0.76;
+
+impl Blade {
+    pub fn half_width(&self, share: f32, design: &Design) -> f32 {
+        let root = ((ROOT_SHARE - share) / ROOT_SHARE).max(0.0);
+        let tip = ((share - TIP_SHARE) / (1.0 - TIP_SHARE)).max(0.0);
+        through(self.w, share) + design.root * root * root + design.tip * tip * tip * tip
     }
 
     pub fn offset(&self, share: f32) -> f32 {
-        through(self.offsets, share)
+        through(self.o, share)
     }
 }
 
@@ -35,160 +62,99 @@ fn through([a, b, c]: [f32; 3], t: f32) -> f32 {
     a * (1.0 - t) * (1.0 - 2.0 * t) + 4.0 * b * t * (1.0 - t) + c * t * (2.0 * t - 1.0)
 }
 
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct Design {
+    pub family: Motif,
     pub repeats: usize,
     pub blades: Vec<Blade>,
     /// Hub radius as a share of the opening.
-    pub hub_share: f32,
+    pub hub: f32,
     pub nuts: usize,
-    /// Depth of the flanks, chamfer of the edges, height of the crown; metres.
+    /// Depth of the flanks, chamfer of the edges, height of the crown, depth of the hollow along the middle; metres.
     pub depth: f32,
     pub chamfer: f32,
     pub crown: f32,
+    pub groove: f32,
     /// Height difference from the middle to one side of a blade: turbines.
     pub slant: f32,
+    /// Flares at hub and edge.
+    pub root: f32,
+    pub tip: f32,
     /// How the face rises from the hub to the edge: 1 straight, above 1 late.
-    pub face_curve: f32,
+    pub curve: f32,
     /// A ring over the blades, from and to shares of the opening.
     pub ring: Option<[f32; 2]>,
-    pub edge_bolts: usize,
+    /// Bolts around the edge.
+    pub bolts: usize,
     /// Points along a blade.
     pub stations: usize,
+    /// Model years and classes of the cars that wear it.
+    pub years: [u16; 2],
+    pub classes: Vec<RimClass>,
 }
 
-impl Design {
-    pub fn of(motif: Motif) -> Design {
-        let plain = Design {
+impl Default for Design {
+    fn default() -> Design {
+        Design {
+            family: Motif::DoubleFive,
             repeats: 5,
             blades: Vec::new(),
-            hub_share: 0.34,
+            hub: 0.34,
             nuts: 5,
-            depth: 0.030,
+            depth: 0.036,
             chamfer: 0.0035,
             crown: 0.001,
+            groove: 0.0,
             slant: 0.0,
-            face_curve: 1.5,
+            root: 0.0,
+            tip: 0.0,
+            curve: 1.5,
             ring: None,
-            edge_bolts: 0,
-            stations: 9,
-        };
-        match motif {
-            Motif::FiveSpoke => Design {
-                blades: vec![Blade::straight([0.175, 0.115, 0.170], [0.0; 3])],
-                crown: 0.004,
-                chamfer: 0.005,
-                ..plain
-            },
-            Motif::DoubleFive => Design {
-                blades: vec![
-                    Blade::straight([0.065, 0.052, 0.072], [-0.175, -0.135, -0.150]),
-                    Blade::straight([0.065, 0.052, 0.072], [0.175, 0.135, 0.150]),
-                ],
-                ..plain
-            },
-            Motif::YSpoke => Design {
-                blades: vec![
-                    Blade::straight([0.085, 0.050, 0.062], [0.0, -0.045, -0.235]),
-                    Blade::straight([0.085, 0.050, 0.062], [0.0, 0.045, 0.235]),
-                ],
-                hub_share: 0.30,
-                ..plain
-            },
-            Motif::SixSpoke => Design {
-                repeats: 6,
-                blades: vec![Blade::straight([0.135, 0.105, 0.155], [0.0; 3])],
-                hub_share: 0.38,
-                nuts: 6,
-                crown: 0.003,
-                chamfer: 0.005,
-                ..plain
-            },
-            Motif::TenSpoke => {
-                Design { repeats: 10, blades: vec![Blade::straight([0.075, 0.056, 0.076], [0.0; 3])], ..plain }
-            }
-            Motif::MultiSpoke => Design {
-                repeats: 18,
-                blades: vec![Blade::straight([0.036, 0.030, 0.042], [0.0; 3])],
-                depth: 0.024,
-                chamfer: 0.0025,
-                ..plain
-            },
-            Motif::TwinTwisted => Design {
-                repeats: 7,
-                blades: vec![
-                    Blade::straight([0.046, 0.036, 0.046], [-0.20, -0.02, 0.02]),
-                    Blade::straight([0.046, 0.036, 0.046], [0.10, 0.16, 0.36]),
-                ],
-                chamfer: 0.003,
-                ..plain
-            },
-            Motif::Steel => Design {
-                repeats: 8,
-                // A narrow rib between windows, and a closed belt further in and further out.
-                blades: vec![
-                    Blade::straight([0.155, 0.070, 0.210], [0.0; 3]),
-                    Blade { end: 0.40, widest_share_of_pitch: 1.02, ..Blade::straight([0.5; 3], [0.0; 3]) },
-                    Blade { start: 0.78, widest_share_of_pitch: 1.02, ..Blade::straight([0.6; 3], [0.0; 3]) },
-                ],
-                hub_share: 0.42,
-                depth: 0.018,
-                chamfer: 0.002,
-                face_curve: 0.75,
-                stations: 6,
-                ..plain
-            },
-            Motif::Cover => Design {
-                repeats: 9,
-                blades: vec![
-                    Blade { widest_share_of_pitch: 0.80, ..Blade::straight([0.20, 0.215, 0.24], [0.0, 0.0, 0.0]) },
-                    Blade { start: 0.90, widest_share_of_pitch: 1.02, ..Blade::straight([0.6; 3], [0.0; 3]) },
-                ],
-                hub_share: 0.42,
-                nuts: 0,
-                depth: 0.014,
-                crown: 0.004,
-                face_curve: 1.2,
-                ..plain
-            },
-            Motif::OffRoad => Design {
-                repeats: 6,
-                blades: vec![Blade { end: 0.98, ..Blade::straight([0.150, 0.125, 0.195], [0.0; 3]) }],
-                hub_share: 0.40,
-                nuts: 6,
-                depth: 0.040,
-                chamfer: 0.006,
-                crown: 0.002,
-                face_curve: 2.2,
-                ring: Some([0.92, 1.0]),
-                edge_bolts: 18,
-                ..plain
-            },
-            Motif::Aero => Design {
-                repeats: 5,
-                blades: vec![
-                    Blade { widest_share_of_pitch: 0.90, ..Blade::straight([0.6, 0.6, 0.6], [0.0, 0.06, 0.20]) },
-                    Blade { end: 0.55, widest_share_of_pitch: 1.02, ..Blade::straight([0.6; 3], [0.0, 0.02, 0.06]) },
-                ],
-                hub_share: 0.26,
-                nuts: 0,
-                depth: 0.014,
-                crown: 0.005,
-                chamfer: 0.004,
-                face_curve: 1.3,
-                ring: Some([0.955, 1.0]),
-                stations: 11,
-                ..plain
-            },
-            Motif::Turbine => Design {
-                repeats: 12,
-                blades: vec![Blade {
-                    widest_share_of_pitch: 0.86,
-                    ..Blade::straight([0.060, 0.080, 0.110], [0.0, 0.12, 0.42])
-                }],
-                slant: 0.006,
-                depth: 0.026,
-                ..plain
-            },
+            bolts: 0,
+            stations: 11,
+            years: [0, u16::MAX],
+            classes: Vec::new(),
         }
     }
+}
+
+static DESIGNS: LazyLock<Vec<Design>> =
+    LazyLock::new(|| toml::from_str::<Table>(TABLE).map(|table| table.rim).unwrap_or_default());
+static PLAIN: LazyLock<Design> = LazyLock::new(Design::default);
+
+impl Design {
+    /// The design of a family by its number; numbers beyond the last begin again.
+    pub fn of(family: Motif, style: u8) -> &'static Design {
+        let count = family_of(family).count().max(1);
+        family_of(family).nth(usize::from(style) % count).unwrap_or(&PLAIN)
+    }
+
+    fn fits(&self, class: RimClass, year: u16) -> bool {
+        let [first, last] = self.years;
+        (first..=last).contains(&year) && (self.classes.is_empty() || self.classes.contains(&class))
+    }
+}
+
+fn family_of(family: Motif) -> impl Iterator<Item = &'static Design> {
+    DESIGNS.iter().filter(move |design| design.family == family)
+}
+
+/// The numbers of a family's rims that cars of a class and year wear; the first one if there are none.
+pub fn styles(family: Motif, class: RimClass, year: u16) -> Vec<u8> {
+    let numbered = family_of(family).enumerate().filter(|(_, design)| design.fits(class, year));
+    let found: Vec<u8> = numbered.map(|(number, _)| number as u8).collect();
+    if found.is_empty() { vec![0] } else { found }
+}
+
+#[cfg(test)]
+pub(super) fn table() -> Vec<(Motif, u8)> {
+    let table: Table = toml::from_str(TABLE).unwrap();
+    let mut counts = std::collections::HashMap::new();
+    let numbered = table.rim.iter().map(|design| {
+        let count = counts.entry(format!("{:?}", design.family)).or_insert(0_u8);
+        *count += 1;
+        (design.family, *count - 1)
+    });
+    numbered.collect()
 }

@@ -13,6 +13,8 @@ const SEGMENTS: usize = 64;
 const BLOCKS: usize = 38;
 const BLOCKS_FROM: f32 = 0.45;
 const BLOCK_HEIGHT: f32 = 0.010;
+/// Grooves across the shoulder of a road tyre, per side.
+const SIPES: usize = 54;
 /// Grooves of one half of the tread: middle as a share of it, half width at the top, depth.
 const GROOVES: [(f32, f32, f32); 2] = [(0.22, 0.0060, 0.008), (0.62, 0.0060, 0.008)];
 /// How far the wall's upper band stands out, and the rib that guards the rim.
@@ -36,6 +38,37 @@ pub(super) fn add_tyre(mesh: &mut VehicleMesh, spec: &Wheel) {
     }
     let solid = Solid::revolved(&whole, SEGMENTS);
     mesh.add(Material::Tyre, &solid.surface(40.0));
+    if spec.tread == Tread::Road {
+        mesh.add(Material::PanelGap, &sipes(spec).surface(40.0));
+    }
+}
+
+/// Grooves across both shoulders, as dark strips just proud of the tread, staggered between the two sides.
+fn sipes(spec: &Wheel) -> Solid {
+    let (outer, half_width, tread) = (spec.diameter / 2.0, spec.width / 2.0, tread_half_width(spec));
+    let crown = |a: f32| outer - 0.006 * (a / tread).powi(2);
+    // The shoulder falls as the tyre's profile does.
+    let wall = outer - spec.rim_diameter / 2.0;
+    let end = tread + (half_width - tread) * 0.22_f32;
+    let places = [(0.70 * tread, 0.0), (0.86 * tread, 0.0), (tread, 0.0), (end, 0.0045 * wall)];
+    let mut strips = Solid::default();
+    for (side, number) in [-1.0_f32, 1.0].into_iter().flat_map(|side| (0..SIPES).map(move |number| (side, number))) {
+        let stagger = if side < 0.0 { 0.5 } else { 0.0 };
+        let turn = TAU * (number as f32 + stagger) / SIPES as f32;
+        let half = 0.0021 / outer;
+        let strip = Solid::grid(2, places.len(), false, |row, column| {
+            let (along, fall) = places[column];
+            let (sin, cos) = (turn + half * (2.0 * row as f32 - 1.0)).sin_cos();
+            let radius = (crown(along) - fall + 0.0004).min(outer - 1e-5);
+            Vec3::new(radius * cos, along * side, radius * sin)
+        });
+        let outward = |solid: &Solid| {
+            let [a, b, c] = solid.triangles[0].map(|i| solid.points[i as usize]);
+            (b - a).cross(c - a).dot(Vec3::new(a.x, 0.0, a.z)) > 0.0
+        };
+        strips.append(if outward(&strip) { strip } else { strip.flipped() });
+    }
+    strips
 }
 
 /// Blocks from the tread over the shoulder down to the wall, staggered between the two sides.
