@@ -2,8 +2,11 @@
 //! solids the parts of cars are made of. `style` reads a name, `design` lays its family out, this file says where the
 //! joints are, the neighbours build what hangs there, and `fit` brings the real dimensions in.
 
+mod brake;
 mod chassis;
+mod cockpit;
 mod design;
+mod drive;
 mod engine;
 mod exhaust;
 mod fairing;

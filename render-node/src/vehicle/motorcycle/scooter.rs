@@ -6,8 +6,8 @@ use glam::Vec3;
 
 use super::Joints;
 use super::design::{Eyes, Luggage};
-use super::lamps::{add_broad_lamp, add_indicators, add_lamp_pair, add_tail_lamp, add_tall_lamp};
-use super::shapes::{panel, screen, spring};
+use super::lamps::{Opening, add_indicators, add_tail_lamp, set_lamp};
+use super::shapes::{add_shock, panel, screen};
 use super::style::Family;
 use super::wheel::TILTING_TRACK;
 use crate::vehicle::mesh::Material;
@@ -52,6 +52,7 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
         2.6,
         6,
     );
+    let apron = set_apron_lamps(bike, joints, &apron, nose, grow, long);
     bike.add_soft(Material::Paint, apron);
     // Leg shields from the apron to the floor.
     let outline = [
@@ -87,22 +88,6 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
         4,
     );
     bike.add_soft(Material::MattBlack, upper);
-    let (wide, tall) = if long { (0.090, 0.050) } else { (0.062, 0.046) };
-    match joints.design.details.eyes {
-        Eyes::Broad => {
-            let at = Vec3::new(nose + 0.060, 0.0, head.z - 0.180);
-            add_broad_lamp(bike, at, Vec3::new(0.058, wide * 1.75, tall), 0.10);
-        }
-        Eyes::Tall => {
-            let at = Vec3::new(nose + 0.058, 0.0, head.z - 0.165);
-            add_tall_lamp(bike, at, Vec3::new(0.056, wide * 0.95, tall * 1.6), 0.45);
-        }
-        Eyes::Twins | Eyes::Slits => {
-            let slim = if joints.design.details.eyes == Eyes::Slits { 0.62 } else { 1.0 };
-            let at = Vec3::new(nose + 0.072, 0.020 + wide * 0.85, head.z - 0.180);
-            add_lamp_pair(bike, at, Vec3::new(0.055, wide, tall * slim), 0.55);
-        }
-    }
     // Cover of the bars.
     let cover = hull_in_steps(
         &[
@@ -141,6 +126,24 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
         let amber = Solid::superellipsoid(Vec3::new(0.030, 0.030, 0.016), 2.4, 8, 18);
         bike.add_pair(Material::LampAmber, amber.moved(Vec3::new(nose + 0.118, 0.165, head.z - 0.120)));
     }
+}
+
+/// Sets the lamps into the apron's skin and gives what is left of it.
+fn set_apron_lamps(bike: &mut Assembly, joints: &Joints, apron: &Solid, nose: f32, grow: f32, long: bool) -> Solid {
+    let (outline, lights, pair): (&[[f32; 2]], usize, bool) = match joints.design.details.eyes {
+        Eyes::Broad => (
+            &[[-0.105, -0.150], [0.0, -0.142], [0.105, -0.150], [0.092, -0.192], [0.040, -0.222], [-0.040, -0.222], [-0.092, -0.192]],
+            2,
+            false,
+        ),
+        Eyes::Tall => (&[[-0.058, -0.135], [0.058, -0.135], [0.070, -0.175], [0.040, -0.236], [-0.040, -0.236], [-0.070, -0.175]], 2, false),
+        Eyes::Twins => (&[[0.016, -0.170], [0.060, -0.150], [0.118, -0.138], [0.122, -0.170], [0.076, -0.212], [0.020, -0.222]], 1, true),
+        Eyes::Slits => (&[[0.020, -0.180], [0.070, -0.156], [0.128, -0.140], [0.130, -0.158], [0.082, -0.190], [0.024, -0.206]], 1, true),
+    };
+    let size = if long { grow } else { grow * 0.92 };
+    let outline: Vec<[f32; 2]> = outline.iter().map(|p| [p[0] * size, joints.head.z + (p[1] + 0.18) * size - 0.18]).collect();
+    let opening = Opening { outline: &outline, depth: 0.050, lights, pair, behind: nose + 0.22 };
+    set_lamp(bike, apron, &opening, joints.design.details.era)
 }
 
 /// Floor board, or the spine between two boards of a long scooter. Gives where the body behind begins.
@@ -302,7 +305,7 @@ fn add_drive(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Satin, Solid::tube(&curve_through(&pipe, 6), 12, |_| 0.018));
     let foot = rear + Vec3::new(0.03, aside - 0.02, 0.02);
     let top = Vec3::new(rear.x - 0.04, 0.110, seat.z - 0.17);
-    bike.add_pair(Material::MattBlack, spring(foot, top, 0.024));
+    add_shock(bike, foot, top, 0.025, true, Material::Satin);
     let stand = [
         Vec3::new(rear.x - 0.42, 0.09, 0.20),
         Vec3::new(rear.x - 0.34, 0.12, 0.10),

@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::Joints;
 use super::design::{Guard, Luggage, Nose, Seat};
-use super::lamps::{add_indicators, add_tail_lamp};
+use super::lamps::{add_rear_indicators, add_tail_lamp};
 use super::shapes::panel;
 use super::style::Family;
 use super::tank::tank_span;
@@ -79,7 +79,7 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
         Solid::swept(&curve_through(&holder, 5), Vec3::Y, |_| rounded_rectangle(0.010, 0.050, 0.006)),
     );
     add_tail_lamp(bike, Vec3::new(tail - 0.018, 0.0, seat.z + 0.012 + rise * 0.94), Vec3::new(0.026, 0.048, 0.020));
-    add_indicators(bike, Vec3::new(tail - 0.06, 0.04, seat.z - 0.07));
+    add_rear_indicators(bike, Vec3::new(tail - 0.06, 0.04, seat.z - 0.07));
     if joints.design.hand_guards {
         // Carrier behind the seat.
         let rack = hull_in_steps(
@@ -138,7 +138,7 @@ fn add_rail_seat(bike: &mut Assembly, joints: &Joints) {
             Material::MattBlack,
             Solid::swept(&curve_through(&plate, 5), Vec3::Y, |_| rounded_rectangle(0.008, 0.055, 0.005)),
         );
-        add_indicators(bike, Vec3::new(tail - 0.09, 0.03, seat.z - 0.04));
+        add_rear_indicators(bike, Vec3::new(tail - 0.09, 0.03, seat.z - 0.04));
     }
 }
 
@@ -224,7 +224,7 @@ fn add_cushions(bike: &mut Assembly, joints: &Joints) {
     add_tail_lamp(bike, at + Vec3::new(0.0, 0.0, 0.015), Vec3::new(0.034, 0.046, 0.036));
     bike.add_soft(Material::GlossBlack, Solid::pin(at - Vec3::new(0.07, 0.0, 0.05), at, 0.026, 12));
     if design.luggage != Luggage::BagsAndTrunk {
-        add_indicators(bike, at - Vec3::new(0.03, 0.0, 0.02));
+        add_rear_indicators(bike, at - Vec3::new(0.03, 0.0, 0.02));
     }
 }
 

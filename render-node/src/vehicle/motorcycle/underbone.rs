@@ -5,8 +5,8 @@ use glam::{Vec2, Vec3};
 
 use super::Joints;
 use super::design::Design;
-use super::lamps::{add_indicators, add_round_lamp, add_tail_lamp};
-use super::shapes::{soft_max, spring};
+use super::lamps::{add_indicators, add_rear_indicators, add_round_lamp, add_tail_lamp};
+use super::shapes::{add_shock, soft_max};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
@@ -98,8 +98,7 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Paint, Solid::tube(&[pivot - Vec3::Z * 0.03, hang], 12, |_| 0.045));
     let foot = rear_axle + Vec3::Y * (out + 0.026);
     let top = Vec3::new(rear_axle.x - 0.09, out + 0.030, 0.620);
-    bike.add_pair(Material::Chrome, spring(foot, foot.lerp(top, 0.92), 0.024));
-    bike.add_pair(Material::GlossBlack, Solid::pin(foot.lerp(top, 0.9), top, 0.014, 8));
+    add_shock(bike, foot, top, 0.024, true, Material::Chrome);
     bike.add_pair(Material::GlossBlack, Solid::pin(top - Vec3::Y * 0.05, top + Vec3::Y * 0.01, 0.012, 8));
     bike.add_pair(Material::GlossBlack, Solid::pin(foot - Vec3::Y * 0.05, foot + Vec3::Y * 0.01, 0.013, 8));
     let case = hull_in_steps(
@@ -125,10 +124,10 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Paint, bar);
-    add_round_lamp(bike, Vec3::new(head.x - 0.140, 0.0, head.z + 0.018), 0.075, Material::Paint);
+    add_round_lamp(bike, Vec3::new(head.x - 0.140, 0.0, head.z + 0.018), 0.075, Material::Paint, joints.design.details.era);
     add_indicators(bike, Vec3::new(head.x - 0.04, 0.07, head.z + 0.010));
     add_tail_lamp(bike, Vec3::new(tail - 0.045, 0.0, seat.z - 0.150), Vec3::new(0.035, 0.045, 0.038));
-    add_indicators(bike, Vec3::new(tail - 0.09, 0.05, seat.z - 0.145));
+    add_rear_indicators(bike, Vec3::new(tail - 0.09, 0.05, seat.z - 0.145));
 }
 
 /// The cylinder lies forward between the leg shields; one pipe runs along the right side.

@@ -70,7 +70,7 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Paint, bar);
-    add_round_lamp(bike, Vec3::new(head.x - 0.148, 0.0, head.z + 0.026), 0.080, Material::Paint);
+    add_round_lamp(bike, Vec3::new(head.x - 0.148, 0.0, head.z + 0.026), 0.080, Material::Paint, joints.design.details.era);
     // Floor.
     let (from, to) = (wheel + 0.035, seat.x - 0.13);
     let board = hull_in_steps(
