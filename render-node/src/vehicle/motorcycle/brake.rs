@@ -52,7 +52,7 @@ fn drilled(inner: f32, outer: f32) -> Solid {
     let mut quad = |a: Vec3, b: Vec3, c: Vec3, d: Vec3| {
         let base = solid.points.len() as u32;
         solid.points.extend([a, b, c, d]);
-        solid.triangles.extend([[base, base + 1, base + 2], [base, base + 2, base + 3]]);
+        solid.triangles.extend([[base, base + 2, base + 1], [base, base + 3, base + 2]]);
     };
     let step = TAU / AROUND as f32;
     for cell in 0..AROUND {

@@ -139,9 +139,11 @@ fn add_guard_mounts(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Ve
     let design = &joints.design;
     let Guard::Hugging(from, to) = design.guard else { return };
     let half = design.front_tyre[1] * if design.rim == Rim::Dish { 0.80 } else { 0.60 };
+    // The mudguard's edge falls towards the axle and draws in at both ends.
     let edge = |angle: f32| {
-        let radius = joints.front_axle.z + 0.006;
-        joints.front_axle + Vec3::new(angle.cos() * radius, half * 0.94, angle.sin() * radius)
+        let radius = joints.front_axle.z + 0.026 - 0.055 * half / 0.09;
+        let narrow = 1.0 - 0.35 * (2.0 * (angle - from) / (to - from) - 1.0).abs().powi(4);
+        joints.front_axle + Vec3::new(angle.cos() * radius, half * narrow, angle.sin() * radius)
     };
     if design.cradle || design.fork == Fork::Hidden {
         let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
@@ -196,7 +198,7 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
         let last = (curve.len() - 1) as f32;
         bike.add_pair(beam_material, Solid::swept(&curve, Vec3::Y, |i| section(i as f32 / last)));
         if !design.cradle {
-            add_beam_details(bike, &curve);
+            add_beam_details(bike, &curve, beam_material);
         }
     }
     let electric = design.engine == Engine::Electric;
@@ -208,21 +210,21 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
             pivot + Vec3::new(-0.06, 0.12, low + 0.03 - pivot.z),
             pivot,
         ];
-        bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&cradle, 6), 10, |_| 0.015));
+        bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&cradle, 10), 16, |_| 0.015));
     }
     // Rear frame under the seat, to where the tail is held.
     let end = joints.rear_axle.x - 0.02 + design.tail * 0.25;
     let rail_z = seat.z - 0.075;
     let rail = [
-        Vec3::new(neck.x + 0.30, 0.085, seat.z - 0.05),
-        seat + Vec3::new(0.0, 0.095, -0.085),
-        Vec3::new(end, 0.080, rail_z + 0.02),
+        Vec3::new(neck.x + 0.30, 0.085 * slim, seat.z - 0.05),
+        seat + Vec3::new(0.0, 0.095 * slim, -0.085),
+        Vec3::new(end, 0.080 * slim, rail_z + 0.02),
     ];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&rail, 5), 10, |_| 0.014));
-    let stay = [pivot + Vec3::new(0.03, 0.10, 0.05), Vec3::new(end - 0.10, 0.085, rail_z + 0.01)];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&stay, 10, |_| 0.012));
-    let post = [pivot + Vec3::new(-0.02, 0.10, 0.04), Vec3::new(seat.x - 0.03, 0.092, seat.z - 0.08)];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&post, 10, |_| 0.014));
+    bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&rail, 8), 16, |_| 0.014));
+    let stay = [pivot + Vec3::new(0.03, 0.10 * slim, 0.05), Vec3::new(end - 0.10, 0.085 * slim, rail_z + 0.01)];
+    bike.add_pair(Material::GlossBlack, Solid::tube(&stay, 16, |_| 0.012));
+    let post = [pivot + Vec3::new(-0.02, 0.10 * slim, 0.04), Vec3::new(seat.x - 0.03, 0.092 * slim, seat.z - 0.08)];
+    bike.add_pair(Material::GlossBlack, Solid::tube(&post, 16, |_| 0.014));
     add_swing_arm(bike, joints, Vec3::new(end - 0.10, 0.0, rail_z));
     // Foot rests: forward on cruisers, floor boards on baggers.
     let relaxed = design.tank == Tank::Drop;
@@ -261,7 +263,7 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
 }
 
 /// Pockets and mounting bolts of a beam.
-fn add_beam_details(bike: &mut Assembly, curve: &[Vec3]) {
+fn add_beam_details(bike: &mut Assembly, curve: &[Vec3], metal: Material) {
     let last = curve.len() - 1;
     for share in [0.34, 0.70, 0.86] {
         let at = curve[(last as f32 * share) as usize] + Vec3::Y * 0.0165;
@@ -274,7 +276,7 @@ fn add_beam_details(bike: &mut Assembly, curve: &[Vec3]) {
         let ends = 1.0 - (2.0 * i as f32 / count as f32 - 1.0).abs().powi(4) * 0.6;
         rounded_rectangle(0.015 * ends, 0.0022, 0.002)
     });
-    bike.add_pair(Material::PanelGap, recess);
+    bike.add_pair(if metal == Material::Satin { Material::RimDark } else { Material::MattBlack }, recess);
 }
 
 /// The rider's foot rests on their plates, with heel guards, gear lever and brake pedal.
@@ -291,6 +293,9 @@ fn add_foot_rests(bike: &mut Assembly, joints: &Joints, peg: Vec3, relaxed: bool
             bike.add_pair(metal, Solid::swept(&arm, Vec3::Y, |i| rounded_rectangle([0.015, 0.010, 0.014][i], 0.006, 0.004)));
             bike.add_pair(Material::Satin, bolt(root + Vec3::Y * 0.007, Vec3::Y, 0.0062));
         }
+        if joints.design.cradle {
+            return add_pegs(bike, joints, hanger, relaxed);
+        }
         let heel = panel(
             &[
                 [hanger.x + 0.010, hanger.z + 0.005],
@@ -304,6 +309,11 @@ fn add_foot_rests(bike: &mut Assembly, joints: &Joints, peg: Vec3, relaxed: bool
         );
         bike.add_pair(metal, heel);
     }
+    add_pegs(bike, joints, hanger, relaxed);
+}
+
+/// The pegs themselves, with gear lever and brake pedal.
+fn add_pegs(bike: &mut Assembly, joints: &Joints, hanger: Vec3, relaxed: bool) {
     let boss = Solid::rounded_box(Vec3::new(0.015, 0.014, 0.015), 0.006).moved(hanger);
     bike.add_pair(Material::GlossBlack, boss);
     // The peg itself, ribbed, its tip turned up.
@@ -345,12 +355,12 @@ fn add_trellis(bike: &mut Assembly, beam: &[Vec3; 5]) {
     let upper = curve_through(&chord(0.030), 6);
     let lower = curve_through(&chord(-0.075), 6);
     for chord in [&upper, &lower] {
-        bike.add_pair(Material::Satin, Solid::tube(chord, 10, |_| 0.014));
+        bike.add_pair(Material::Satin, Solid::tube(chord, 16, |_| 0.014));
     }
     let last = upper.len() - 4;
     for (number, at) in (1..last).step_by(4).enumerate() {
         let (from, to) = if number % 2 == 0 { (lower[at], upper[at + 3]) } else { (upper[at], lower[at + 3]) };
-        bike.add_pair(Material::Satin, Solid::pin(from, to, 0.010, 8));
+        bike.add_pair(Material::Satin, Solid::pin(from, to, 0.010, 14));
     }
     // The engine's rear mount and the swing arm's pivot.
     bike.add_pair(Material::GlossBlack, Solid::pin(beam[3], beam[4], 0.026, 12));

@@ -212,8 +212,12 @@ fn add_instruments(bike: &mut Assembly, joints: &Joints) {
     let (head, design) = (joints.head, &joints.design);
     let way = Vec3::new(0.62, 0.0, 0.78);
     let dials = matches!(design.family, Family::Classic | Family::Cafe | Family::Scrambler | Family::Cruiser | Family::Mini)
-        || design.details.era == Era::Bulb && design.nose != Nose::Plate;
-    let lifted = head + Vec3::new(-0.055, 0.0, 0.078);
+        || design.details.era == Era::Bulb && !matches!(design.nose, Nose::Plate | Nose::None);
+    let low = matches!(design.nose, Nose::Sport | Nose::SportTouring);
+    let lifted = head + if design.nose == Nose::None {
+        // On top of the bars' cover.
+        Vec3::new(0.030, 0.0, 0.138)
+    } else if low { Vec3::new(-0.075, 0.0, 0.030) } else { Vec3::new(-0.055, 0.0, 0.078) };
     if dials {
         let two = design.tank == Tank::Loaf && design.family != Family::Mini;
         let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };

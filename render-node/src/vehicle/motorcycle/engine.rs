@@ -13,7 +13,7 @@ use crate::vehicle::parts::solid::{Solid, curve_through};
 /// Middle of the crank case: what cylinders, pipes and covers are placed from.
 pub(super) fn crank(joints: &Joints) -> Vec3 {
     let reach = joints.pivot.x - joints.engine_front;
-    Vec3::new(joints.engine_front + reach * 0.56, 0.0, joints.design.clearance + 0.155)
+    Vec3::new(joints.engine_front + reach * 0.56, 0.0, joints.design.clearance + if joints.design.cradle { 0.182 } else { 0.170 })
 }
 
 /// How far the cylinders may rise: to the underside of the tank.
@@ -93,6 +93,20 @@ impl Barrel {
                 z += FIN_PITCH_M;
             }
             bike.add(self.metal, fins);
+            if self.metal == Material::RimDark {
+                // The fins' edges are machined bright.
+                let mut edges = Solid::default();
+                let mut z = 0.016;
+                while z < roof - 0.010 {
+                    let share = z / length;
+                    let grow = if z > deck { 1.05 - 0.10 * (z - deck) / length } else { 0.94 + 0.07 * share };
+                    if (z - deck).abs() > FIN_PITCH_M * 0.6 {
+                        edges.append(self.layer(z + FIN_M * 0.25, z + FIN_M * 0.75, grow + 0.006, 0.0002));
+                    }
+                    z += FIN_PITCH_M;
+                }
+                bike.add(Material::Satin, edges);
+            }
             bike.add(self.metal, self.layer(deck - 0.006, deck + 0.006, 0.88, 0.002));
         } else {
             bike.add_soft(self.metal, self.layer(0.0, deck - 0.002, 0.93, 0.010));
@@ -145,7 +159,7 @@ impl Barrel {
 }
 
 /// A cover on one flank of the crank case: flange with bolts, rounded shoulder, a ring and a cap on its face.
-fn add_cover(bike: &mut Assembly, at: Vec3, radius: f32, tall: f32, side: f32, [metal, face]: [Material; 2], bolts: usize) {
+pub(super) fn add_cover(bike: &mut Assembly, at: Vec3, radius: f32, tall: f32, side: f32, [metal, face]: [Material; 2], bolts: usize) {
     let way = Vec3::Y * side;
     let at = Vec3::new(at.x, at.y * side, at.z);
     let flange = [[-0.05, radius + 0.013], [0.005, radius + 0.013], [0.007, radius + 0.011], [0.007, radius - 0.002]];
@@ -286,9 +300,9 @@ fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
     // Clutch on the right, generator on the left.
     let faces = [metals.cover, metals.face];
     let small = if matches!(design.engine, Engine::Inline(1)) { 0.90 } else { 1.0 };
-    add_cover(bike, Vec3::new(middle.x + 0.085, wide - 0.006, middle.z + 0.018), 0.094 * small, 0.044, 1.0, faces, 9);
+    add_cover(bike, Vec3::new(middle.x + 0.085, wide - 0.006, middle.z + 0.018), 0.102 * small, 0.044, 1.0, faces, 9);
     add_cover(bike, Vec3::new(middle.x - 0.055, wide - 0.006, middle.z - 0.006), 0.052, 0.020, 1.0, faces, 5);
-    add_cover(bike, Vec3::new(middle.x - 0.045, wide - 0.006, middle.z + 0.004), 0.080 * small, 0.036, -1.0, faces, 7);
+    add_cover(bike, Vec3::new(middle.x - 0.045, wide - 0.006, middle.z + 0.004), 0.090 * small, 0.036, -1.0, faces, 7);
     // The cover of the driving sprocket, behind the generator.
     let (x, z) = (end - 0.080, middle.z + 0.035);
     let outline = [
@@ -325,11 +339,11 @@ fn case_line(stations: &[[f32; 4]], z: f32) -> Vec<Vec3> {
 /// Cylinders in a row across the bike, with what they breathe through behind them.
 fn add_row(bike: &mut Assembly, joints: &Joints, metals: &Metals, cylinders: usize, [deck, rise]: [f32; 2]) {
     let (design, middle) = (&joints.design, crank(joints));
-    let lean = if design.air_cooled { 0.10_f32 } else { 0.34 };
+    let lean = if design.air_cooled { 0.10_f32 } else { 0.28 };
     let half_y = [0.074, 0.115, 0.148, 0.178][cylinders - 1];
     let half_y = if matches!(design.nose, Nose::Sport | Nose::SportTouring) { half_y * 0.90 } else { half_y };
     let barrel = Barrel {
-        foot: Vec3::new(middle.x - 0.045, 0.0, deck),
+        foot: Vec3::new(middle.x - if design.air_cooled { 0.040 } else { 0.010 }, 0.0, deck),
         way: Vec3::new(-lean.sin(), 0.0, lean.cos()),
         length: rise * 0.97,
         half: [if cylinders == 1 { 0.088 } else { 0.082 }, half_y],

@@ -210,10 +210,10 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
     add_screen(
         bike,
         Material::Glass,
-        [nose + 0.13, head.z + 0.000],
-        [nose + 0.40, head.z + 0.150 * screen_share],
-        [0.095, 0.140],
-        0.10,
+        [nose + 0.105, head.z - 0.012],
+        [nose + 0.385, head.z + 0.150 * screen_share],
+        [0.118, 0.160],
+        0.15,
     );
     add_fairing_mirrors(bike, Vec3::new(nose + 0.25, 0.165, head.z + 0.035), 0.40, 0.085);
 }

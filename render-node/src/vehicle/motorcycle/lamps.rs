@@ -191,6 +191,53 @@ pub(super) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -
     rest
 }
 
+/// Sets a tail lamp into the rear of a skin, its opening given in (y, z), and gives what is left of the skin. Faces before
+/// `before` are not cut.
+pub(super) fn set_tail_lamp(bike: &mut Assembly, skin: &Solid, outline: &[[f32; 2]], pair: bool, before: f32) -> Solid {
+    // Cut as a head lamp would be, with the bike turned round.
+    let turn = |solid: Solid| solid.bent(|p| Vec3::new(-p.x, p.y, p.z)).flipped();
+    let outline = convex(outline);
+    let (mut rest, glass) = cut_from_front(&turn(skin.clone()), &outline, -before);
+    if glass.triangles.is_empty() {
+        return turn(rest);
+    }
+    let centre = outline.iter().sum::<Vec2>() / outline.len() as f32;
+    let rim = rim_of(&outline, centre, &glass, -before);
+    let inward = |p: Vec3, keep: f32, back: f32| {
+        let yz = centre.lerp(Vec2::new(p.y, p.z), keep);
+        Vec3::new(p.x + back, yz.x, yz.y)
+    };
+    let mut lamp = Assembly::default();
+    let rows = [(1.0, 0.0), (0.95, 0.010), (0.86, 0.022), (0.5, 0.024), (0.02, 0.024)];
+    let shell = Solid::grid(rows.len(), rim.len(), true, |row, column| inward(rim[column], rows[row].0, rows[row].1));
+    lamp.add_soft(Material::LampReflector, facing_forward(shell));
+    let ring = |keep: f32, back: f32| -> Vec<Vec3> {
+        rim.iter().chain(rim.first()).map(|p| inward(*p, keep, back)).collect()
+    };
+    lamp.add_soft(Material::GlossBlack, Solid::tube(&ring(1.0, 0.0), 8, |_| 0.0024));
+    lamp.add_soft(Material::LampRed, Solid::tube(&ring(0.78, 0.010), 8, |_| 0.0055));
+    lamp.add_soft(Material::LampRed, Solid::tube(&ring(0.40, 0.012), 8, |_| 0.0060));
+    lamp.add_soft(Material::LampRedLens, glass);
+    for (material, surface) in &lamp.mesh.surfaces {
+        let mut surface = surface.clone();
+        for p in surface.positions.iter_mut().chain(&mut surface.normals) {
+            p[0] = -p[0];
+        }
+        for t in surface.indices.chunks_exact_mut(3) {
+            t.swap(1, 2);
+        }
+        bike.mesh.add(*material, &surface);
+        if pair {
+            bike.mesh.add(*material, &surface.mirrored());
+        }
+    }
+    if pair {
+        let other: Vec<Vec2> = outline.iter().rev().map(|p| Vec2::new(-p.x, p.y)).collect();
+        rest = cut_from_front(&rest, &other, -before).0;
+    }
+    turn(rest)
+}
+
 /// The points of an outline on the piece that was cut out along it.
 fn rim_of(outline: &[Vec2], centre: Vec2, piece: &Solid, behind: f32) -> Vec<Vec3> {
     let mut last = front_of(piece, centre).unwrap_or(behind);
@@ -286,9 +333,11 @@ fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid
             .filter(|p| if wide { (p.x - place.x).abs() < long * 0.16 } else { (p.y - place.y).abs() < long * 0.16 })
             .map(|p| if wide { p.y } else { p.x })
             .collect();
+        let mut radius = radius;
         if band.len() > 1 {
             let (low, high) = band.iter().fold((f32::MAX, f32::MIN), |(a, b), v| (a.min(*v), b.max(*v)));
             if wide { place.y = (low + high) * 0.5 } else { place.x = (low + high) * 0.5 }
+            radius = radius.min((high - low) * 0.46).max(0.010);
         }
         let Some(x) = front_of(glass, place) else { continue };
         // Behind the lens all over, also where the nose sweeps back.
@@ -297,15 +346,17 @@ fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid
             .filter_map(|way| front_of(glass, place + *way * radius))
             .fold(x, f32::max);
         match era {
-            Era::Led => add_projector(lamp, Vec3::new((x + reach) * 0.5 + 0.014, place.x, place.y), radius * 0.80),
-            _ => add_bowl(lamp, Vec3::new((x + reach) * 0.5 + 0.012, place.x, place.y), radius),
+            Era::Led => add_projector(lamp, Vec3::new(reach + 0.012, place.x, place.y), radius * 0.80),
+            _ => add_bowl(lamp, Vec3::new(reach + 0.008, place.x, place.y), radius),
         }
     }
 }
 
 /// A light guide along the opening's upper edge, over a trough that takes some of its light.
 fn add_running_light(lamp: &mut Assembly, rim: &[Vec3], centre: Vec2, inward: &dyn Fn(Vec3, f32, f32, f32) -> Vec3) {
-    let mut upper: Vec<Vec3> = rim.iter().filter(|p| p.z > centre.y + 0.002).copied().collect();
+    let top = rim.iter().map(|p| p.z).fold(f32::MIN, f32::max);
+    let from = centre.y + 0.30 * (top - centre.y);
+    let mut upper: Vec<Vec3> = rim.iter().filter(|p| p.z > from).copied().collect();
     upper.sort_by(|a, b| a.y.total_cmp(&b.y));
     if upper.len() < 4 {
         return;
@@ -313,7 +364,7 @@ fn add_running_light(lamp: &mut Assembly, rim: &[Vec3], centre: Vec2, inward: &d
     let guide: Vec<Vec3> = upper.iter().map(|p| inward(*p, 0.86, 0.008, 0.05)).collect();
     let trough: Vec<Vec3> = upper.iter().map(|p| inward(*p, 0.85, 0.014, 0.05)).collect();
     lamp.add_soft(Material::LampGlow, Solid::tube(&trough, 8, |_| 0.0055));
-    lamp.add_soft(Material::LampWhite, Solid::tube(&guide, 8, |_| 0.0030));
+    lamp.add_soft(Material::LampWhite, Solid::tube(&guide, 8, |_| 0.0024));
 }
 
 /// Indicators on stalks, one on each side of `root`, that look forward.
