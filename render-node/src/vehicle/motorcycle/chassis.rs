@@ -7,7 +7,7 @@ use super::Joints;
 use super::cockpit::{add_bars, add_brake_hoses};
 use super::design::{Fork, Frame, Guard, Nose, Rim, Seat, Tank};
 use super::drive::add_swing_arm;
-use super::shapes::{bolt, panel, turned};
+use super::shapes::{bolt, panel, turned, tube};
 use super::wheel::{disc_radius, rim_radius};
 use super::style::{Engine, Family};
 use crate::vehicle::mesh::Material;
@@ -36,7 +36,7 @@ fn add_fork(bike: &mut Assembly, joints: &Joints) {
     let at = |share: f32| axle + along * (reach * share);
     let mut leg = |material, stations: &[(f32, f32)]| {
         let path: Vec<Vec3> = stations.iter().map(|(share, _)| at(*share)).collect();
-        bike.add_pair(material, Solid::tube(&path, 24, |i| stations[i].1));
+        bike.add_pair(material, tube(&path, 24, |i| stations[i].1));
     };
     let lower = if design.bright { Material::Satin } else { Material::GlossBlack };
     match design.fork {
@@ -87,7 +87,7 @@ fn add_clamps(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3, al
         let tall = half_tall + 0.004;
         bike.add_pair(
             Material::GlossBlack,
-            Solid::tube(&[middle - along * tall, middle - along * tall * 0.85, middle + along * tall * 0.85, middle + along * tall], 28, |i| {
+            tube(&[middle - along * tall, middle - along * tall * 0.85, middle + along * tall * 0.85, middle + along * tall], 28, |i| {
                 if i == 0 || i == 3 { 0.036 } else { 0.0385 }
             }),
         );
@@ -124,7 +124,7 @@ fn add_fork_feet(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3,
     let lugs: Vec<(Vec3, Vec3)> =
         [(0.10, 0.34), (0.26, 0.30 + 0.090 / outer)].map(|(share, turn)| (at(share), calliper(turn, outer * 0.90))).to_vec();
     for (from, to) in lugs {
-        let lug = Solid::tube(&[from, from.lerp(to, 0.5), to], 12, |i| [0.016, 0.0125, 0.011][i]);
+        let lug = tube(&[from, from.lerp(to, 0.5), to], 12, |i| [0.016, 0.0125, 0.011][i]);
         if design.discs > 1 {
             bike.add_pair(metal, lug);
         } else {
@@ -151,7 +151,7 @@ fn add_guard_mounts(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Ve
             let foot = at(0.045) + Vec3::new(0.0, 0.010, 0.0);
             let tip = edge(angle);
             let stay = [foot, foot.lerp(tip, 0.25) + Vec3::Y * 0.004, foot.lerp(tip, 0.92), tip - Vec3::Y * 0.004];
-            bike.add_pair(metal, Solid::tube(&curve_through(&stay, 5), 10, |_| 0.0042));
+            bike.add_pair(metal, tube(&curve_through(&stay, 5), 10, |_| 0.0042));
         }
     }
     // A bracket from the mudguard's edge to the leg, with two bolts.
@@ -171,7 +171,7 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     let design = &joints.design;
     let low = design.clearance;
     let neck = head - Vec3::new(-0.03, 0.0, 0.13);
-    bike.add_soft(Material::GlossBlack, Solid::tube(&[head - Vec3::Z * 0.02 + Vec3::X * 0.005, neck], 16, |_| 0.036));
+    bike.add_soft(Material::GlossBlack, tube(&[head - Vec3::Z * 0.02 + Vec3::X * 0.005, neck], 16, |_| 0.036));
     let slim = if design.tank == Tank::Slim { 0.72 } else { 1.0 };
     // Side beams (tubes with a cradle) from the neck to the swing arm's pivot.
     let beam = [
@@ -210,7 +210,7 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
             pivot + Vec3::new(-0.06, 0.12, low + 0.03 - pivot.z),
             pivot,
         ];
-        bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&cradle, 10), 16, |_| 0.015));
+        bike.add_pair(Material::GlossBlack, tube(&curve_through(&cradle, 10), 16, |_| 0.015));
     }
     // Rear frame under the seat, to where the tail is held.
     let end = joints.rear_axle.x - 0.02 + design.tail * 0.25;
@@ -220,11 +220,11 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
         seat + Vec3::new(0.0, 0.095 * slim, -0.085),
         Vec3::new(end, 0.080 * slim, rail_z + 0.02),
     ];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&rail, 8), 16, |_| 0.014));
+    bike.add_pair(Material::GlossBlack, tube(&curve_through(&rail, 8), 16, |_| 0.014));
     let stay = [pivot + Vec3::new(0.03, 0.10 * slim, 0.05), Vec3::new(end - 0.10, 0.085 * slim, rail_z + 0.01)];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&stay, 16, |_| 0.012));
+    bike.add_pair(Material::GlossBlack, tube(&stay, 16, |_| 0.012));
     let post = [pivot + Vec3::new(-0.02, 0.10 * slim, 0.04), Vec3::new(seat.x - 0.03, 0.092 * slim, seat.z - 0.08)];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&post, 16, |_| 0.014));
+    bike.add_pair(Material::GlossBlack, tube(&post, 16, |_| 0.014));
     add_swing_arm(bike, joints, Vec3::new(end - 0.10, 0.0, rail_z));
     // Foot rests: forward on cruisers, floor boards on baggers.
     let relaxed = design.tank == Tank::Drop;
@@ -255,7 +255,7 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
         Vec3::new(pivot.x + 0.14, -0.15, low - 0.01),
     ];
     let curve = curve_through(&stand, 7);
-    bike.add_soft(Material::GlossBlack, Solid::tube(&curve, 14, |_| 0.0105));
+    bike.add_soft(Material::GlossBlack, tube(&curve, 14, |_| 0.0105));
     let foot = Solid::rounded_box(Vec3::new(0.030, 0.016, 0.005), 0.004).moved(stand[2] + Vec3::new(0.012, -0.004, -0.008));
     bike.add(Material::GlossBlack, foot);
     let joint = turned(&[[-0.012, 0.020], [0.010, 0.020], [0.014, 0.014], [0.014, 0.0]], stand[0], -Vec3::Y, 20);
@@ -285,7 +285,7 @@ fn add_foot_rests(bike: &mut Assembly, joints: &Joints, peg: Vec3, relaxed: bool
     let metal = if joints.design.bright { Material::Satin } else { Material::GlossBlack };
     if relaxed {
         let arm = [peg + Vec3::new(0.11, -0.04, 0.03), peg + Vec3::new(0.05, 0.0, 0.01), hanger];
-        bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&arm, 5), 14, |_| 0.0135));
+        bike.add_pair(Material::GlossBlack, tube(&curve_through(&arm, 5), 14, |_| 0.0135));
     } else {
         // A plate with arms from the pivot's casting to the peg.
         for root in [joints.pivot + Vec3::new(-0.005, 0.130, 0.055), joints.pivot + Vec3::new(0.045, 0.128, -0.005)] {
@@ -332,7 +332,7 @@ fn add_pegs(bike: &mut Assembly, joints: &Joints, hanger: Vec3, relaxed: bool) {
     bike.add_pair(Material::MattBlack, Solid::pin(tip - Vec3::Y * 0.002, tip + Vec3::Y * 0.040, 0.0085, 14));
     if !relaxed {
         let link = [hanger + Vec3::new(-0.035, -0.006, 0.010), hanger + Vec3::new(-0.075, -0.020, 0.085)];
-        bike.add_pair(Material::Satin, Solid::tube(&link, 10, |_| 0.0038));
+        bike.add_pair(Material::Satin, tube(&link, 10, |_| 0.0038));
     }
 }
 
@@ -346,7 +346,7 @@ fn add_pillion_rests(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.015, 0.011, 0.015), 0.005).moved(peg));
     // Folded up along the hanger.
     let fold = [peg + Vec3::new(0.0, 0.014, 0.002), peg + Vec3::new(0.070, 0.018, 0.028)];
-    bike.add_pair(Material::MattBlack, Solid::tube(&fold, 14, |_| 0.0105));
+    bike.add_pair(Material::MattBlack, tube(&fold, 14, |_| 0.0105));
 }
 
 /// A lattice of tubes in the place of a beam: one chord above it, one below, struts to and fro.
@@ -355,7 +355,7 @@ fn add_trellis(bike: &mut Assembly, beam: &[Vec3; 5]) {
     let upper = curve_through(&chord(0.030), 6);
     let lower = curve_through(&chord(-0.075), 6);
     for chord in [&upper, &lower] {
-        bike.add_pair(Material::Satin, Solid::tube(chord, 16, |_| 0.014));
+        bike.add_pair(Material::Satin, tube(chord, 16, |_| 0.014));
     }
     let last = upper.len() - 4;
     for (number, at) in (1..last).step_by(4).enumerate() {

@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::Joints;
 use super::chassis::fork_spread;
 use super::design::{Era, Nose, Rim, Tank};
-use super::shapes::{bolt, hose, turned};
+use super::shapes::{bolt, hose, turned, tube};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -24,7 +24,7 @@ pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
     ];
     bike.add_pair(
         if design.bright { Material::Chrome } else { Material::GlossBlack },
-        Solid::tube(&curve_through(&half, 12), 16, |_| 0.0125),
+        tube(&curve_through(&half, 12), 16, |_| 0.0125),
     );
     add_risers(bike, head, half[0]);
     if !design.mirrors && design.tank == Tank::Slim {
@@ -54,7 +54,7 @@ pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
 fn add_risers(bike: &mut Assembly, head: Vec3, bar: Vec3) {
     let foot = head + Vec3::new(0.0, 0.045, -0.015);
     let top = bar + Vec3::Y * 0.045;
-    bike.add_pair(Material::GlossBlack, Solid::tube(&[foot, foot.lerp(top, 0.55), top], 16, |i| [0.019, 0.016, 0.015][i]));
+    bike.add_pair(Material::GlossBlack, tube(&[foot, foot.lerp(top, 0.55), top], 16, |i| [0.019, 0.016, 0.015][i]));
     bike.add_pair(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.024, 0.015, 0.019), 0.008).moved(top));
     for x in [-0.016, 0.016] {
         bike.add_pair(Material::Satin, bolt(top + Vec3::new(x, 0.0, 0.019), Vec3::Z, 0.0048));
@@ -67,7 +67,7 @@ fn add_grip(bike: &mut Assembly, end: Vec3, inward: Vec3, bright: bool) {
     let path: Vec<Vec3> = (0..=RIBS).map(|i| end + inward * (0.122 * i as f32 / RIBS as f32)).collect();
     bike.add_pair(
         Material::MattBlack,
-        Solid::tube(&path, 20, |i| match i {
+        tube(&path, 20, |i| match i {
             0 => 0.0165,
             _ if i == RIBS => 0.021,
             _ if i == RIBS - 1 => 0.0225,
@@ -77,7 +77,7 @@ fn add_grip(bike: &mut Assembly, end: Vec3, inward: Vec3, bright: bool) {
     );
     let weight = [end - inward * 0.002, end - inward * 0.012, end - inward * 0.026, end - inward * 0.030];
     let metal = if bright { Material::Chrome } else { Material::Satin };
-    bike.add_pair(metal, Solid::tube(&weight, 18, |i| [0.0125, 0.0160, 0.0150, 0.0110][i]));
+    bike.add_pair(metal, tube(&weight, 18, |i| [0.0125, 0.0160, 0.0150, 0.0110][i]));
 }
 
 /// Levers with their perches, switches, the brake's reservoir, cables and hoses.
@@ -97,7 +97,7 @@ fn add_controls(bike: &mut Assembly, joints: &Joints, end: Vec3, inward: Vec3, m
     let joint = mount + Vec3::new(-0.034, 0.012, -0.003);
     bike.add_pair(
         Material::GlossBlack,
-        Solid::tube(&[mount + inward * 0.012, mount.lerp(joint, 0.6), joint], 12, |i| [0.013, 0.011, 0.011][i]),
+        tube(&[mount + inward * 0.012, mount.lerp(joint, 0.6), joint], 12, |i| [0.013, 0.011, 0.011][i]),
     );
     bike.add_pair(Material::Satin, bolt(joint + Vec3::Z * 0.010, Vec3::Z, 0.0055));
     let lever = [
@@ -198,8 +198,8 @@ fn add_mirrors(bike: &mut Assembly, mount: Vec3, round: bool, bright: bool) {
     let eye = mount + Vec3::new(0.020, 0.052, if round { 0.135 } else { 0.120 });
     let metal = if bright { Material::Chrome } else { Material::MattBlack };
     let stalk = [root, root + Vec3::new(-0.012, 0.004, 0.030), eye + Vec3::new(-0.026, -0.030, -0.042), eye + Vec3::new(-0.012, -0.010, -0.014)];
-    bike.add_pair(metal, Solid::tube(&curve_through(&stalk, 8), 12, |_| 0.0052));
-    let nut = Solid::tube(&[root - Vec3::Z * 0.008, root + Vec3::Z * 0.008], 6, |_| 0.0098);
+    bike.add_pair(metal, tube(&curve_through(&stalk, 8), 12, |_| 0.0052));
+    let nut = tube(&[root - Vec3::Z * 0.008, root + Vec3::Z * 0.008], 6, |_| 0.0098);
     bike.add_pair(Material::RimDark, nut);
     let ball = Solid::superellipsoid(Vec3::splat(0.010), 2.0, 10, 16).moved(stalk[3] + Vec3::X * 0.002);
     bike.add_pair(metal, ball);

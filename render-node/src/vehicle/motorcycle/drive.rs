@@ -6,7 +6,7 @@ use std::f32::consts::{PI, TAU};
 
 use super::Joints;
 use super::design::{Nose, Tank};
-use super::shapes::{add_bolt_circle, add_shock, bolt, turned};
+use super::shapes::{add_bolt_circle, add_shock, bolt, turned, tube};
 use super::style::{Engine, Family};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -82,7 +82,7 @@ fn add_shaft(bike: &mut Assembly, pivot: Vec3, rear: Vec3, out: f32) {
         rear + Vec3::new(-0.10, line, 0.0),
         rear + Vec3::new(0.0, line, 0.0),
     ];
-    bike.add_soft(Material::RimDark, Solid::tube(&curve_through(&path, 5), 20, |i| if i < 5 { 0.046 } else { 0.036 }));
+    bike.add_soft(Material::RimDark, tube(&curve_through(&path, 5), 20, |i| if i < 5 { 0.046 } else { 0.036 }));
     let housing = [
         [-0.05, 0.0],
         [-0.05, 0.070],

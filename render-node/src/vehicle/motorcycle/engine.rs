@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 
 use super::Joints;
 use super::design::{Era, Nose, Tank};
-use super::shapes::{Skin, add_bolt_circle, bolt, panel, turned};
+use super::shapes::{Skin, add_bolt_circle, bolt, panel, turned, tube};
 use super::style::Engine;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through};
@@ -152,7 +152,7 @@ impl Barrel {
         for number in 0..self.cylinders {
             let y = -self.half[1] * 0.86 + pitch * (number as f32 + 0.5);
             let top = Vec3::new(0.0, y, length + 0.010);
-            let cap = Solid::tube(&[place(top), place(top + Vec3::Z * 0.018)], 14, |_| 0.0125);
+            let cap = tube(&[place(top), place(top + Vec3::Z * 0.018)], 14, |_| 0.0125);
             bike.add(Material::MattBlack, cap);
         }
     }
@@ -293,7 +293,7 @@ fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
         .map(|(x, share)| [x, wide * share, split - 0.0060, split + 0.0060])
         .to_vec();
     bike.add(metals.case, Skin::new(&stations, 6.0).solid());
-    bike.add_pair(Material::PanelGap, Solid::tube(&case_line(&stations, split), 6, |_| 0.0013));
+    bike.add_pair(Material::PanelGap, tube(&case_line(&stations, split), 6, |_| 0.0013));
     for x in [front + 0.05, front + 0.105, end - 0.10] {
         bike.add_pair(Material::Satin, bolt(Vec3::new(x, wide * 0.90, split + 0.006), Vec3::Z, 0.0060));
     }
@@ -361,9 +361,9 @@ fn add_row(bike: &mut Assembly, joints: &Joints, metals: &Metals, cylinders: usi
         let y = half_y * 0.86 * (2.0 * (number as f32 + 0.5) / cylinders as f32 - 1.0);
         let at = place(Vec3::new(barrel.half[0] * 0.95, y, height));
         let way = Vec3::new(0.92, 0.0, 0.39);
-        bike.add_soft(Material::MattBlack, Solid::tube(&[at - way * 0.02, at + way * 0.028], 20, |_| 0.027));
-        bike.add_soft(Material::Satin, Solid::tube(&[at + way * 0.024, at + way * 0.030, at + way * 0.070, at + way * 0.075], 20, |i| [0.024, 0.028, 0.028, 0.025][i]));
-        bike.add_soft(Material::MattBlack, Solid::tube(&[at + way * 0.072, at + way * 0.13], 20, |_| 0.027));
+        bike.add_soft(Material::MattBlack, tube(&[at - way * 0.02, at + way * 0.028], 20, |_| 0.027));
+        bike.add_soft(Material::Satin, tube(&[at + way * 0.024, at + way * 0.030, at + way * 0.070, at + way * 0.075], 20, |i| [0.024, 0.028, 0.028, 0.025][i]));
+        bike.add_soft(Material::MattBlack, tube(&[at + way * 0.072, at + way * 0.13], 20, |_| 0.027));
         if design.air_cooled {
             // A carburettor's float bowl.
             let bowl = Solid::superellipsoid(Vec3::new(0.025, 0.024, 0.026), 3.4, 12, 24);
@@ -396,8 +396,8 @@ fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: 
             for x in [-0.020, 0.020] {
                 let foot = Vec3::new(middle.x + lean * 0.10 + x * 0.6, 0.098, deck - 0.055);
                 let head = place(Vec3::new(x * 1.6, 0.083, barrel.length * 0.80));
-                bike.add_soft(Material::Chrome, Solid::tube(&[foot, foot.lerp(head, 0.42), foot.lerp(head, 0.44), head], 14, |i| [0.0095, 0.0095, 0.0070, 0.0070][i]));
-                bike.add(Material::Satin, Solid::tube(&[foot - Vec3::Z * 0.02, foot + Vec3::Z * 0.012], 14, |_| 0.0125));
+                bike.add_soft(Material::Chrome, tube(&[foot, foot.lerp(head, 0.42), foot.lerp(head, 0.44), head], 14, |i| [0.0095, 0.0095, 0.0070, 0.0070][i]));
+                bike.add(Material::Satin, tube(&[foot - Vec3::Z * 0.02, foot + Vec3::Z * 0.012], 14, |_| 0.0125));
             }
         }
     }
@@ -468,9 +468,9 @@ fn add_crosswise(bike: &mut Assembly, joints: &Joints, metals: &Metals, deck: f3
         let place = barrel.place();
         let (port, box_end) = (place(Vec3::new(0.07, 0.0, length * 0.62)), Vec3::new(middle.x + 0.10, side * 0.075, deck + 0.06));
         let intake = [port, port.lerp(box_end, 0.35) + Vec3::new(0.03, 0.0, 0.02), box_end];
-        bike.add_soft(Material::MattBlack, Solid::tube(&curve_through(&intake, 6), 16, |_| 0.024));
+        bike.add_soft(Material::MattBlack, tube(&curve_through(&intake, 6), 16, |_| 0.024));
         let body = [intake[0].lerp(intake[1], 0.4), intake[1]];
-        bike.add_soft(Material::Satin, Solid::tube(&body, 18, |_| 0.030));
+        bike.add_soft(Material::Satin, tube(&body, 18, |_| 0.030));
     }
     // What is between the cylinders and the tank: housing of the air filter.
     let filter = Vec3::new(0.13, 0.085, (ceiling(joints) - deck) * 0.5 + 0.03);
@@ -582,17 +582,17 @@ fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
     let (upper, lower) = (place(Vec3::new(0.010, half_width, half * 0.78)), place(Vec3::new(0.010, half_width, -half * 0.80)));
     let middle = crank(joints);
     let head = [upper, upper + Vec3::new(0.07, 0.022, 0.004), Vec3::new(middle.x - 0.10, half_width * 0.8, upper.z + 0.01)];
-    bike.add_soft(Material::MattBlack, Solid::tube(&curve_through(&head, 7), 16, |_| 0.0165));
+    bike.add_soft(Material::MattBlack, tube(&curve_through(&head, 7), 16, |_| 0.0165));
     let pump = [
         lower,
         lower + Vec3::new(0.035, 0.028, -0.03),
         Vec3::new(middle.x - 0.115, case_half(joints) + 0.020, middle.z + 0.06),
         Vec3::new(middle.x - 0.055, case_half(joints) + 0.010, middle.z + 0.03),
     ];
-    bike.add_soft(Material::MattBlack, Solid::tube(&curve_through(&pump, 7), 16, |_| 0.0165));
+    bike.add_soft(Material::MattBlack, tube(&curve_through(&pump, 7), 16, |_| 0.0165));
     for hose in [&head[..], &pump[..]] {
         let way = (hose[1] - hose[0]).normalize_or(Vec3::X);
-        bike.add_soft(Material::Satin, Solid::tube(&[hose[0] + way * 0.010, hose[0] + way * 0.018], 18, |_| 0.0182));
+        bike.add_soft(Material::Satin, tube(&[hose[0] + way * 0.010, hose[0] + way * 0.018], 18, |_| 0.0182));
     }
     // Held to the frame behind it.
     for z in [-0.5, 0.6] {

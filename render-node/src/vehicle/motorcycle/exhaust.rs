@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::Joints;
 use super::design::Exhaust;
 use super::engine::{ceiling, crank};
-use super::shapes::{bolt, open_pipe, turned};
+use super::shapes::{bolt, open_pipe, turned, tube};
 use super::style::{Engine, Family};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -19,7 +19,7 @@ pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, 
     let chrome = material == Material::Chrome;
     let mut piece = |metal: Material, stations: &[(f32, f32)]| {
         let path: Vec<Vec3> = stations.iter().map(|(share, _)| at(*share)).collect();
-        bike.add_soft(metal, Solid::tube(&path, 36, |i| thick * stations[i].1));
+        bike.add_soft(metal, tube(&path, 36, |i| thick * stations[i].1));
     };
     piece(material, &[(0.0, 0.50), (0.03, 0.62), (0.10, 0.92), (0.13, 0.97), (0.14, 0.985)]);
     piece(material, &[(0.14, 1.0), (0.15, 1.0), (0.84, 1.0), (0.85, 1.0)]);
@@ -57,7 +57,7 @@ pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, 
     for k in 0..5 {
         let share = low + (high - low) * (0.22 + 0.14 * k as f32);
         let slot = [skin(share - 0.014, 0.05, 0.0078), skin(share + 0.014, 0.45, 0.0078)];
-        bike.add(Material::PanelGap, Solid::tube(&slot, 8, |_| 0.0034));
+        bike.add(Material::PanelGap, tube(&slot, 8, |_| 0.0034));
     }
     // A bracket up to the frame.
     let hold = at(0.62) + up * thick;
@@ -67,7 +67,7 @@ pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, 
 }
 
 fn add_pipe(bike: &mut Assembly, material: Material, path: &[Vec3], radius: f32) {
-    bike.add_soft(material, Solid::tube(&curve_through(path, 10), 20, |_| radius));
+    bike.add_soft(material, tube(&curve_through(path, 10), 20, |_| radius));
 }
 
 /// The flange of a pipe on its port, with two nuts.
@@ -179,7 +179,7 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
             add_headers(bike, 0.08);
             // Up behind the engine and through under the seat.
             let tail =
-                Vec3::new(joints.tail - 0.055, 0.0, joints.seat.z + 0.045 + joints.design.details.tail_rise * 0.7);
+                Vec3::new(joints.body_end() - 0.055, 0.0, joints.seat.z + 0.045 + joints.design.details.tail_rise * 0.7);
             let collect = Vec3::new(pivot.x - 0.16, 0.08, low + 0.03);
             let rise = [
                 collect,

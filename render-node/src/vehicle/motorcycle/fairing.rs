@@ -8,7 +8,7 @@ use super::design::{Eyes, Flank};
 use super::cockpit::add_mirror_head;
 use super::front::{add_bracket, round};
 use super::lamps::{Opening, add_indicators, add_round_lamp, raised, set_intake, set_lamp};
-use super::shapes::{Skin, add_screen, panel, seam_along, turned};
+use super::shapes::{Skin, add_screen, panel, seam_along, sharpened, turned};
 use super::style::Engine;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -41,7 +41,7 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
         out - 0.28 * (x - middle).powi(2) - 0.60 * below * below - 0.10 * (middle - 0.10 - x).max(0.0)
     };
     let waist = (head.z + low) * 0.5;
-    let upper = [
+    let upper = sharpened(&[0, 3, 4, 6], &[
         [head.x - 0.18, head.z - 0.055],
         [wheel - 0.060, head.z - 0.215],
         [wheel - 0.005, waist + 0.045],
@@ -50,18 +50,13 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
         [head.x + 0.225, head.z - 0.145],
         [head.x + 0.195, head.z - 0.085],
         [head.x + 0.04, head.z - 0.028],
-    ];
+    ]);
     bike.add_pair(Material::Paint, panel(&upper, 0.060, |x, z| bulge(x, z) + 0.004));
-    // A raised edge along the upper panel's rear, and a shut line where the nose begins.
     let seam = |places: &[[f32; 2]], up: f32| {
         let flat: Vec<Vec3> = places.iter().map(|p| Vec3::new(p[0], 0.0, p[1])).collect();
         let path: Vec<Vec3> = curve_through(&flat, 8).iter().map(|p| Vec3::new(p.x, bulge(p.x, p.z) + up, p.z)).collect();
         seam_along(&path)
     };
-    bike.add_pair(
-        Material::PanelGap,
-        seam(&[[head.x - 0.02, head.z - 0.055], [wheel + 0.02, head.z - 0.16], [wheel + 0.055, waist + 0.07]], 0.0045),
-    );
     for (x, z) in [(head.x + 0.02, head.z - 0.075), (wheel + 0.13, waist + 0.055), (head.x + 0.17, head.z - 0.12)] {
         add_fastener(bike, Vec3::new(x, bulge(x, z) + 0.004, z));
     }
@@ -87,7 +82,7 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
             .collect();
         bike.add_pair(Material::GlossBlack, Solid::swept(&louvre, Vec3::Y, |_| rounded_rectangle(0.0040, 0.012, 0.002)));
     }
-    let lower = [
+    let lower = sharpened(&[0, 5, 6, 8], &[
         [wheel + 0.020, waist - 0.015],
         [wheel + 0.055, low + 0.130],
         [wheel + 0.100, low + 0.050],
@@ -97,8 +92,8 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
         [pivot.x - 0.07 + reach, low + 0.135],
         [wheel + 0.330 + details.lean, waist - 0.075],
         [wheel + 0.265, waist - 0.020],
-        [wheel + 0.120, waist - 0.070],
-    ];
+        [wheel + 0.140, waist - 0.052],
+    ]);
     bike.add_pair(Material::Paint, panel(&lower, 0.070, bulge));
     if details.accent {
         let accent = [
@@ -210,10 +205,10 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
     add_screen(
         bike,
         Material::Glass,
-        [nose + 0.105, head.z - 0.012],
-        [nose + 0.385, head.z + 0.150 * screen_share],
-        [0.118, 0.160],
-        0.15,
+        [nose + 0.160, head.z + 0.008],
+        [nose + 0.395, head.z + 0.150 * screen_share],
+        [0.122, 0.158],
+        0.075,
     );
     add_fairing_mirrors(bike, Vec3::new(nose + 0.25, 0.165, head.z + 0.035), 0.40, 0.085);
 }

@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::design::{Era, Eyes, Luggage, Nose, Tank};
 use super::lamps::{Opening, add_indicators, add_round_lamp, circle, raised, set_lamp};
-use super::shapes::{Skin, add_screen, bolt, turned};
+use super::shapes::{Skin, add_screen, bolt, turned, tube};
 use super::style::Engine;
 use super::{Joints, fairing};
 use crate::vehicle::mesh::Material;
@@ -60,7 +60,7 @@ fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
         for y in [0.07, 0.13] {
             let stay =
                 [Vec3::new(head.x - 0.02, 0.08, head.z - 0.02), Vec3::new(head.x - 0.125 + y * 0.3, y, head.z + 0.075)];
-            bike.add_pair(Material::Chrome, Solid::tube(&stay, 12, |_| 0.0075));
+            bike.add_pair(Material::Chrome, tube(&stay, 12, |_| 0.0075));
         }
     }
 }
@@ -213,7 +213,7 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
     );
     for y in [0.055, 0.100] {
         let stay = [Vec3::new(head.x - 0.06, y, head.z + 0.02), Vec3::new(head.x - 0.105 + 0.3 * y, y, head.z + 0.14)];
-        bike.add_pair(Material::GlossBlack, Solid::tube(&stay, 12, |_| 0.0065));
+        bike.add_pair(Material::GlossBlack, tube(&stay, 12, |_| 0.0065));
     }
     add_indicators(bike, Vec3::new(head.x - 0.12, 0.125, head.z - 0.100));
     add_skid_plate(bike, joints);
@@ -254,9 +254,9 @@ fn add_crash_bars(bike: &mut Assembly, joints: &Joints) {
         Vec3::new(x + 0.115, 0.190, low + 0.13),
         Vec3::new(x + 0.165, 0.115, low + 0.045),
     ];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&hoop, 9), 14, |_| 0.0125));
+    bike.add_pair(Material::GlossBlack, tube(&curve_through(&hoop, 9), 14, |_| 0.0125));
     let cross = [hoop[2], Vec3::new(x + 0.14, 0.185, (head.z + low) * 0.5 + 0.02), Vec3::new(x + 0.235, 0.150, (head.z + low) * 0.5 + 0.01)];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&cross, 6), 12, |_| 0.0105));
+    bike.add_pair(Material::GlossBlack, tube(&curve_through(&cross, 6), 12, |_| 0.0105));
 }
 
 fn add_mask(bike: &mut Assembly, joints: &Joints) {

@@ -6,7 +6,7 @@ use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
 use super::design::Era;
-use super::shapes::{convex, cut_from_front, front_of, turned};
+use super::shapes::{convex, cut_from_front, front_of, turned, tube};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
 
@@ -177,7 +177,7 @@ pub(super) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -
     });
     intake.add_soft(Material::Underbody, facing_forward(duct));
     let closed: Vec<Vec3> = rim.iter().chain(rim.first()).copied().collect();
-    intake.add_soft(Material::MattBlack, Solid::tube(&closed, 8, |_| 0.0028));
+    intake.add_soft(Material::MattBlack, tube(&closed, 8, |_| 0.0028));
     for (material, surface) in &intake.mesh.surfaces {
         bike.mesh.add(*material, surface);
         if opening.pair {
@@ -214,9 +214,9 @@ pub(super) fn set_tail_lamp(bike: &mut Assembly, skin: &Solid, outline: &[[f32; 
     let ring = |keep: f32, back: f32| -> Vec<Vec3> {
         rim.iter().chain(rim.first()).map(|p| inward(*p, keep, back)).collect()
     };
-    lamp.add_soft(Material::GlossBlack, Solid::tube(&ring(1.0, 0.0), 8, |_| 0.0024));
-    lamp.add_soft(Material::LampRed, Solid::tube(&ring(0.78, 0.010), 8, |_| 0.0055));
-    lamp.add_soft(Material::LampRed, Solid::tube(&ring(0.40, 0.012), 8, |_| 0.0060));
+    lamp.add_soft(Material::GlossBlack, tube(&ring(1.0, 0.0), 8, |_| 0.0024));
+    lamp.add_soft(Material::LampRed, tube(&ring(0.78, 0.010), 8, |_| 0.0055));
+    lamp.add_soft(Material::LampRed, tube(&ring(0.40, 0.012), 8, |_| 0.0060));
     lamp.add_soft(Material::LampRedLens, glass);
     for (material, surface) in &lamp.mesh.surfaces {
         let mut surface = surface.clone();
@@ -304,7 +304,7 @@ fn fill_opening(lamp: &mut Assembly, outline: &[Vec2], glass: &Solid, opening: &
     });
     lamp.add_soft(floor_material, facing_forward(shell));
     let closed: Vec<Vec3> = rim.iter().chain(rim.first()).copied().collect();
-    lamp.add_soft(Material::GlossBlack, Solid::tube(&closed, 8, |_| 0.0024));
+    lamp.add_soft(Material::GlossBlack, tube(&closed, 8, |_| 0.0024));
     add_lights(lamp, outline, centre, glass, opening, era);
     if era == Era::Led {
         add_running_light(lamp, &rim, centre, &inward);
@@ -361,10 +361,12 @@ fn add_running_light(lamp: &mut Assembly, rim: &[Vec3], centre: Vec2, inward: &d
     if upper.len() < 4 {
         return;
     }
+    // No thicker than fits a slim lamp.
+    let thin = ((top - centre.y) * 0.055).clamp(0.0013, 0.0024);
     let guide: Vec<Vec3> = upper.iter().map(|p| inward(*p, 0.86, 0.008, 0.05)).collect();
     let trough: Vec<Vec3> = upper.iter().map(|p| inward(*p, 0.85, 0.014, 0.05)).collect();
-    lamp.add_soft(Material::LampGlow, Solid::tube(&trough, 8, |_| 0.0055));
-    lamp.add_soft(Material::LampWhite, Solid::tube(&guide, 8, |_| 0.0024));
+    lamp.add_soft(Material::LampGlow, tube(&trough, 8, |_| thin * 2.2));
+    lamp.add_soft(Material::LampWhite, tube(&guide, 8, |_| thin));
 }
 
 /// Indicators on stalks, one on each side of `root`, that look forward.
@@ -380,7 +382,7 @@ pub(super) fn add_rear_indicators(bike: &mut Assembly, root: Vec3) {
 fn add_indicator_pair(bike: &mut Assembly, root: Vec3, facing: f32) {
     let eye = root + Vec3::new(0.012 * facing, 0.078, 0.0);
     let stalk = [root - Vec3::Y * 0.03, root.lerp(eye, 0.5), eye];
-    bike.add_pair(Material::MattBlack, Solid::tube(&stalk, 10, |i| [0.009, 0.0065, 0.006][i]));
+    bike.add_pair(Material::MattBlack, tube(&stalk, 10, |i| [0.009, 0.0065, 0.006][i]));
     let shell = Solid::superellipsoid(Vec3::new(0.019, 0.030, 0.0155), 2.4, 14, 24)
         .bent(|p| Vec3::new(p.x.clamp(-0.004, 1.0) * -facing, p.y, p.z))
         .facing_out();

@@ -9,7 +9,7 @@ use super::design::{Era, Eyes, Luggage};
 use super::exhaust::add_silencer;
 use super::lamps::{Opening, set_intake, set_lamp, set_tail_lamp};
 use super::seat::{add_plate_holder, add_seat_seams};
-use super::shapes::{Skin, add_screen, add_shock, bolt, panel, screen, seam_along, soft_max, turned};
+use super::shapes::{Skin, add_screen, add_shock, bolt, panel, screen, seam_along, soft_max, turned, tube};
 use super::style::Family;
 use super::wheel::TILTING_TRACK;
 use crate::vehicle::mesh::Material;
@@ -47,12 +47,13 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
             [nose, 0.050 * grow, head.z - 0.238, head.z - 0.188],
             [nose + 0.018, 0.088 * grow, head.z - 0.268, head.z - 0.148],
             [nose + 0.055, 0.126 * grow, head.z - 0.298, head.z - 0.108],
-            [nose + 0.115, 0.164 * grow, over + 0.005, head.z - 0.062],
-            [nose + 0.185, 0.190 * grow, over - 0.010, head.z - 0.030],
-            [nose + 0.270, 0.196 * grow, over - 0.010, head.z - 0.040],
-            [nose + 0.310, 0.180 * grow, over - 0.000, head.z - 0.070],
+            [nose + 0.115, 0.166 * grow, over + 0.010, head.z - 0.056],
+            [nose + 0.190, 0.202 * grow, over - 0.005, head.z - 0.012],
+            [nose + 0.270, 0.224 * grow, over - 0.020, head.z - 0.006],
+            [nose + 0.330, 0.230 * grow, over - 0.025, head.z - 0.022],
+            [nose + 0.352, 0.222 * grow, over - 0.015, head.z - 0.040],
         ],
-        2.7,
+        2.8,
     );
     let in_cover = lamp_in_cover(joints, long);
     let skin = apron.solid();
@@ -67,12 +68,20 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     let opening = Opening { outline: &mouth, depth: 0.035, lights: 0, pair: false, behind: nose + 0.20 };
     let skin = set_intake(bike, &skin, &opening);
     bike.add_soft(Material::Paint, skin);
-    bike.add_pair(
-        Material::PanelGap,
-        apron.seam(&[[nose + 0.045, head.z - 0.235], [nose + 0.11, head.z - 0.205], [nose + 0.20, head.z - 0.215], [nose + 0.29, head.z - 0.25]]),
+    // The nose's upper cover ends along a line from the lamps to its rear edge.
+    let line = [[nose + 0.060, head.z - 0.122], [nose + 0.13, head.z - 0.098], [nose + 0.22, head.z - 0.096], [nose + 0.348, head.z - 0.115]];
+    bike.add_pair(Material::PanelGap, apron.seam(&line));
+    // The rider's side of it.
+    let inside = Skin::new(
+        &[
+            [nose + 0.338, 0.200 * grow, over - 0.02, head.z - 0.060],
+            [nose + 0.362, 0.208 * grow, over - 0.03, head.z - 0.058],
+            [nose + 0.378, 0.190 * grow, over - 0.01, head.z - 0.080],
+        ],
+        4.5,
     );
-    bike.add_pair(Material::PanelGap, apron.seam(&[[nose + 0.075, head.z - 0.112], [nose + 0.16, head.z - 0.090], [nose + 0.28, head.z - 0.095]]));
-    add_leg_shield(bike, joints, nose, grow, long);
+    bike.add_soft(Material::MattBlack, inside.solid());
+    add_leg_shield(bike, joints, nose, grow);
     add_bar_cover(bike, joints, long, in_cover);
     if long {
         // A cabin has its own, up to the roof.
@@ -111,14 +120,14 @@ fn lamp_in_cover(joints: &Joints, long: bool) -> bool {
 }
 
 /// The shield before the legs: painted outside, dark towards the rider, with a glove box and a hook.
-fn add_leg_shield(bike: &mut Assembly, joints: &Joints, nose: f32, grow: f32, long: bool) {
+fn add_leg_shield(bike: &mut Assembly, joints: &Joints, nose: f32, grow: f32) {
     let head = joints.head;
     let wheel = joints.front_axle.x + joints.front_axle.z;
     let floor = 0.195;
-    let top = head.z - if long { 0.020 } else { 0.050 };
+    let top = joints.front_axle.z * 2.0 + 0.055 + 0.130;
     const ROWS: usize = 26;
     let middle = |z: f32| soft_max(axis(joints, z) + 0.030, wheel + 0.040, 0.09).max(nose + 0.15);
-    let half = |t: f32| grow * (0.128 + 0.105 * (std::f32::consts::PI * (0.06 + 0.60 * t)).sin().powf(1.2) - 0.035 * t.powi(3));
+    let half = |t: f32| grow * (0.214 + 0.012 * (std::f32::consts::PI * t).sin() - 0.036 * t.powi(3));
     let sheet = |back: f32, thick: f32, share: f32, from: f32| -> Vec<Vec<Vec3>> {
         (0..=ROWS)
             .map(|row| {
@@ -135,25 +144,25 @@ fn add_leg_shield(bike: &mut Assembly, joints: &Joints, nose: f32, grow: f32, lo
     let outer = sheet(0.0, 0.020, 1.0, 0.0);
     let edge: Vec<Vec3> = outer.iter().map(|ring| ring[18] + Vec3::new(0.010, -0.001, 0.0)).collect();
     bike.add_soft(Material::Paint, Solid::lofted_plate(&outer));
-    bike.add_pair(Material::Paint, Solid::tube(&edge, 12, |_| 0.0105));
+    bike.add_pair(Material::Paint, tube(&edge, 12, |_| 0.0105));
     bike.add_soft(Material::MattBlack, Solid::lofted_plate(&sheet(0.024, 0.045, 0.955, 0.015)));
     // The joint of the lower shield.
     let seam: Vec<Vec3> = outer[15].iter().take(19).map(|p| *p - Vec3::X * 0.0004).collect();
     bike.add_soft(Material::PanelGap, seam_along(&seam));
     // Glove box: the line of its lid, and a hook below.
-    let z = head.z - 0.235;
-    let back = middle(z) + 0.070;
+    let z = head.z - 0.205;
+    let back = nose + 0.3785;
     let lid = [
         Vec3::new(back, -0.105, z + 0.055),
         Vec3::new(back, 0.105, z + 0.055),
-        Vec3::new(back + 0.004, 0.095, z - 0.055),
-        Vec3::new(back + 0.004, -0.095, z - 0.055),
+        Vec3::new(back, 0.095, z - 0.055),
+        Vec3::new(back, -0.095, z - 0.055),
         Vec3::new(back, -0.105, z + 0.055),
     ];
-    bike.add_soft(Material::PanelGap, Solid::tube(&lid, 6, |_| 0.0022));
+    bike.add_soft(Material::PanelGap, tube(&lid, 6, |_| 0.0022));
     bike.add(Material::Satin, turned(&[[-0.004, 0.011], [0.004, 0.011], [0.004, 0.0]], Vec3::new(back, 0.062, z + 0.092), Vec3::X, 20));
     let hook = [Vec3::new(back, 0.0, z - 0.075), Vec3::new(back + 0.030, 0.0, z - 0.085), Vec3::new(back + 0.034, 0.0, z - 0.062)];
-    bike.add_soft(Material::Satin, Solid::tube(&curve_through(&hook, 6), 10, |_| 0.0045));
+    bike.add_soft(Material::Satin, tube(&curve_through(&hook, 6), 10, |_| 0.0045));
 }
 
 /// The cover of the bars in two halves, with the head lamp where it is in them.
@@ -188,7 +197,7 @@ fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool, lamp: bool) {
         cover.seam(&[[head.x - 0.105, head.z + 0.050], [head.x - 0.04, head.z + 0.060], [head.x + 0.04, head.z + 0.078], [head.x + 0.09, head.z + 0.088]]),
     );
     let neck = [head - Vec3::Z * 0.12, head - Vec3::Z * 0.05, head + Vec3::Z * 0.03];
-    bike.add_soft(Material::MattBlack, Solid::tube(&neck, 24, |i| [0.058, 0.048, 0.056][i]));
+    bike.add_soft(Material::MattBlack, tube(&neck, 28, |i| [0.090, 0.074, 0.070][i]));
 }
 
 /// Sets the lamps into the apron's skin and gives what is left of it.
@@ -436,7 +445,7 @@ fn add_drive(bike: &mut Assembly, joints: &Joints) {
         from + Vec3::new(-0.03, 0.0, -0.012),
         from.lerp(to, 0.06),
     ];
-    bike.add_soft(Material::Satin, Solid::tube(&curve_through(&pipe, 10), 18, |_| 0.018));
+    bike.add_soft(Material::Satin, tube(&curve_through(&pipe, 10), 18, |_| 0.018));
     let foot = rear + Vec3::new(0.03, aside - 0.02, 0.02);
     let top = Vec3::new(rear.x - 0.04, 0.110, seat.z - 0.17);
     add_shock(bike, foot, top, 0.025, true, Material::Satin);
@@ -445,7 +454,7 @@ fn add_drive(bike: &mut Assembly, joints: &Joints) {
         Vec3::new(rear.x - 0.34, 0.12, 0.10),
         Vec3::new(rear.x - 0.24, 0.13, 0.09),
     ];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&stand, 8), 14, |_| 0.011));
+    bike.add_pair(Material::GlossBlack, tube(&curve_through(&stand, 8), 14, |_| 0.011));
 }
 
 /// Arms and legs that carry two front wheels.
@@ -454,7 +463,7 @@ fn add_tilting_axle(bike: &mut Assembly, joints: &Joints) {
     let hub = Vec3::new(axis(joints, axle.z + 0.28), 0.0, axle.z + 0.26);
     for z in [0.0, 0.10] {
         let arm = [hub + Vec3::new(0.0, 0.0, z), Vec3::new(hub.x - 0.01, TILTING_TRACK - 0.085, hub.z + z)];
-        bike.add_pair(Material::GlossBlack, Solid::tube(&arm, 12, |_| 0.020));
+        bike.add_pair(Material::GlossBlack, tube(&arm, 12, |_| 0.020));
     }
     bike.add_soft(
         Material::GlossBlack,
@@ -464,7 +473,7 @@ fn add_tilting_axle(bike: &mut Assembly, joints: &Joints) {
         axle + Vec3::new(0.0, TILTING_TRACK - 0.085, 0.0),
         Vec3::new(hub.x - 0.01, TILTING_TRACK - 0.085, hub.z + 0.14),
     ];
-    bike.add_pair(Material::Satin, Solid::tube(&leg, 14, |_| 0.026));
+    bike.add_pair(Material::Satin, tube(&leg, 14, |_| 0.026));
     let stub = axle + Vec3::Y * (TILTING_TRACK - 0.10);
     bike.add_pair(Material::GlossBlack, Solid::pin(stub, stub + Vec3::Y * 0.10, 0.022, 12));
 }

@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::Joints;
 use super::design::{Guard, Luggage, Nose, Seat};
 use super::lamps::{add_rear_indicators, add_tail_lamp};
-use super::shapes::{Skin, panel, seam_along, turned};
+use super::shapes::{Skin, panel, seam_along, turned, tube};
 use super::style::Family;
 use super::tank::tank_span;
 use crate::vehicle::mesh::Material;
@@ -22,7 +22,7 @@ pub(super) fn add_seat_and_tail(bike: &mut Assembly, joints: &Joints) {
 }
 
 fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
-    let (seat, tail) = (joints.seat, joints.tail);
+    let (seat, tail) = (joints.seat, joints.body_end());
     let end = tank_span(joints).1;
     let sport = joints.design.nose == Nose::Sport;
     let rise = if sport { 0.13 } else { 0.085 } + joints.design.details.tail_rise;
@@ -41,18 +41,18 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Seat, rider.solid());
     add_seat_seams(bike, &rider, [end + 0.01, seat.x + 0.19], &[seat.x + 0.02, seat.x + 0.13]);
     let solo = joints.design.details.solo && !joints.design.hand_guards;
-    let lift = if solo { 0.014 } else { 0.0 };
+    let lift = if solo { 0.010 } else { 0.0 };
     let pillion = Skin::new(
         &[
-            [seat.x + 0.190, 0.070, seat.z + rise * 0.30, seat.z + 0.020 + rise * 0.70],
-            [seat.x + 0.205, 0.096, seat.z + rise * 0.30, seat.z + 0.036 + rise * 0.82 + lift],
-            [seat.x + 0.250, 0.114, seat.z + rise * 0.35, seat.z + 0.044 + rise * 0.93 + lift],
-            [seat.x + 0.330, 0.108, seat.z + rise * 0.45, seat.z + 0.044 + rise + lift],
-            [tail - 0.205, 0.088, seat.z + rise * 0.60, seat.z + 0.042 + rise + lift],
-            [tail - 0.165, 0.064, seat.z + rise * 0.70, seat.z + 0.030 + rise],
-            [tail - 0.150, 0.046, seat.z + rise * 0.75, seat.z + 0.018 + rise],
+            [seat.x + 0.180, 0.062, seat.z + rise * 0.15, seat.z + 0.026 + rise * 0.28],
+            [seat.x + 0.200, 0.092, seat.z + rise * 0.20, seat.z + 0.038 + rise * 0.46 + lift],
+            [seat.x + 0.245, 0.114, seat.z + rise * 0.30, seat.z + 0.044 + rise * 0.76 + lift],
+            [seat.x + 0.310, 0.112, seat.z + rise * 0.40, seat.z + 0.044 + rise * 0.94 + lift],
+            [tail - 0.215, 0.090, seat.z + rise * 0.60, seat.z + 0.040 + rise + lift],
+            [tail - 0.165, 0.066, seat.z + rise * 0.70, seat.z + 0.030 + rise],
+            [tail - 0.145, 0.046, seat.z + rise * 0.75, seat.z + 0.018 + rise],
         ],
-        3.0,
+        if solo { 2.3 } else { 2.8 },
     );
     bike.add_soft(if solo { Material::Paint } else { Material::Seat }, pillion.solid());
     if solo {
@@ -105,11 +105,11 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
             Vec3::new(tail - 0.200, 0.122, seat.z + 0.028 + rise),
             Vec3::new(tail - 0.165, 0.078, seat.z + 0.010 + rise),
         ];
-        bike.add_pair(Material::MattBlack, Solid::tube(&curve_through(&rail, 8), 16, |_| 0.0095));
+        bike.add_pair(Material::MattBlack, tube(&curve_through(&rail, 8), 16, |_| 0.0095));
     }
-    add_plate_holder(bike, Vec3::new(tail - 0.12, 0.0, seat.z + rise * 0.55), Vec3::new(tail - 0.005, 0.0, seat.z - 0.145));
+    add_plate_holder(bike, Vec3::new(tail - 0.12, 0.0, seat.z + rise * 0.55), Vec3::new(joints.tail - 0.016, 0.0, seat.z - 0.150));
     add_tail_lamp(bike, Vec3::new(tail - 0.016, 0.0, seat.z + 0.004 + rise * 0.94), Vec3::new(0.022, 0.040, 0.018));
-    add_rear_indicators(bike, Vec3::new(tail - 0.060, 0.030, seat.z - 0.055));
+    add_rear_indicators(bike, Vec3::new(joints.tail - 0.075, 0.030, seat.z - 0.075));
     if joints.design.hand_guards {
         add_rear_rack(bike, tail, seat.z + rise);
     }
@@ -122,7 +122,7 @@ pub(super) fn add_seat_seams(bike: &mut Assembly, cushion: &Skin, [from, to]: [f
         Vec3::new(x, y, cushion.over(x, 0.0) - 0.028)
     };
     let path: Vec<Vec3> = (0..=20).map(|i| upper(from + (to - from) * i as f32 / 20.0)).collect();
-    bike.add_pair(Material::MattBlack, Solid::tube(&path, 8, |_| 0.0026));
+    bike.add_pair(Material::MattBlack, tube(&path, 8, |_| 0.0026));
     for x in across {
         let half = cushion.out(*x, cushion.over(*x, 0.0) - 0.028);
         let line: Vec<Vec3> = (0..=14)
@@ -131,7 +131,7 @@ pub(super) fn add_seat_seams(bike: &mut Assembly, cushion: &Skin, [from, to]: [f
                 Vec3::new(*x - 0.10 * y * y / half.max(0.01), y, cushion.over(*x - 0.10 * y * y / half.max(0.01), y) + 0.0003)
             })
             .collect();
-        bike.add_soft(Material::MattBlack, Solid::tube(&line, 6, |_| 0.0016));
+        bike.add_soft(Material::MattBlack, tube(&line, 6, |_| 0.0016));
     }
 }
 
@@ -146,12 +146,10 @@ pub(super) fn add_plate_holder(bike: &mut Assembly, root: Vec3, end: Vec3) {
     );
     let lean = 0.28;
     let place = |p: Vec3| end + Vec3::new(p.x + p.z * -lean + 0.004, p.y, p.z);
-    bike.add(Material::MattBlack, Solid::rounded_box(Vec3::new(0.0035, 0.092, 0.058), 0.003).moved(-Vec3::Z * 0.030).bent(place));
+    bike.add(Material::MattBlack, Solid::rounded_box(Vec3::new(0.0035, 0.088, 0.068), 0.003).moved(-Vec3::Z * 0.036).bent(place));
     bike.add_soft(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.014, 0.026, 0.010), 0.005).moved(Vec3::new(0.012, 0.0, 0.036)).bent(place));
-    let reflector = Solid::rounded_box(Vec3::new(0.004, 0.040, 0.011), 0.003).moved(Vec3::new(0.004, 0.0, -0.104));
+    let reflector = Solid::rounded_box(Vec3::new(0.004, 0.036, 0.010), 0.003).moved(Vec3::new(0.004, 0.0, -0.088));
     bike.add(Material::LampRed, reflector.bent(place));
-    let flap = Solid::rounded_box(Vec3::new(0.003, 0.050, 0.020), 0.002).moved(-Vec3::Z * 0.100);
-    bike.add(Material::MattBlack, flap.bent(place));
 }
 
 /// A carrier plate with slots behind the seat.
@@ -274,7 +272,7 @@ fn add_cushions(bike: &mut Assembly, joints: &Joints) {
             Vec3::new(seat.x + 0.12, 0.131, seat.z - 0.052),
             Vec3::new(back - 0.04, 0.116, seat.z - 0.035),
         ];
-        bike.add_pair(Material::Chrome, Solid::tube(&curve_through(&piping, 6), 8, |_| 0.005));
+        bike.add_pair(Material::Chrome, tube(&curve_through(&piping, 6), 8, |_| 0.005));
     }
     if design.seat == Seat::Hump {
         let hump = hull_in_steps(
@@ -367,7 +365,7 @@ fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
     let bulge = move |x: f32, _z: f32| out - curve * (x - middle).powi(2);
     let material = if design.seat == Seat::Stepped { Material::MattBlack } else { Material::Paint };
     bike.add_pair(material, panel(&outline, if design.seat == Seat::Stepped { 0.022 } else { 0.040 }, bulge));
-    // A line pressed into it, and the screws that hold it.
+    // The screws that hold it.
     let low = outline.iter().map(|p| p[1]).fold(f32::MAX, f32::min);
     let high = outline.iter().map(|p| p[1]).fold(f32::MIN, f32::max);
     let (left, right) = (
@@ -375,13 +373,6 @@ fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
         outline.iter().map(|p| p[0]).fold(f32::MIN, f32::max),
     );
     let (long, tall) = (right - left, high - low);
-    let line: Vec<Vec3> = (0..=12)
-        .map(|i| {
-            let (x, z) = (left + long * (0.26 + 0.44 * i as f32 / 12.0), high - tall * (0.34 - 0.10 * i as f32 / 12.0));
-            Vec3::new(x, bulge(x, z), z)
-        })
-        .collect();
-    bike.add_pair(Material::PanelGap, seam_along(&line));
     for (x, z) in [(middle - long * 0.20, high - tall * 0.20), (middle, low + tall * 0.16)] {
         let screw = [[-0.004, 0.0085], [0.0018, 0.0085], [0.0034, 0.006], [0.0034, 0.0]];
         bike.add_pair(Material::RimDark, turned(&screw, Vec3::new(x, bulge(x, z), z), Vec3::Y, 16));

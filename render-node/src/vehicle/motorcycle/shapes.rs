@@ -88,7 +88,7 @@ impl Skin {
 
     /// A shut line along the right flank.
     pub(super) fn seam(&self, places: &[[f32; 2]]) -> Solid {
-        Solid::tube(&self.line(places), 6, |_| SEAM_M)
+        tube(&self.line(places), 6, |_| SEAM_M)
     }
 
     /// A shut line all round at `x`.
@@ -102,7 +102,7 @@ impl Skin {
                 Vec3::new(x, cos * reach * half, (low + high) / 2.0 + sin * reach * (high - low) / 2.0)
             })
             .collect();
-        Solid::tube(&path, 6, |_| SEAM_M)
+        tube(&path, 6, |_| SEAM_M)
     }
 
     /// A panel that lies `proud` on the right flank within an outline seen from the side.
@@ -111,9 +111,33 @@ impl Skin {
     }
 }
 
+/// A round bar along a path, closed at both ends, whose sections are carried along it without a twist.
+pub(super) fn tube(path: &[Vec3], sides: usize, radius: impl Fn(usize) -> f32) -> Solid {
+    if path.len() < 2 {
+        return Solid::default();
+    }
+    let along = |i: usize| (path[(i + 1).min(path.len() - 1)] - path[i.saturating_sub(1)]).normalize_or(Vec3::X);
+    let mut right = along(0).any_orthonormal_vector();
+    let loops: Vec<Vec<Vec3>> = (0..path.len())
+        .map(|i| {
+            let way = along(i);
+            right = (right - way * right.dot(way)).normalize_or(way.any_orthonormal_vector());
+            let up = right.cross(way);
+            let r = radius(i);
+            (0..sides)
+                .map(|side| {
+                    let (sin, cos) = (TAU * side as f32 / sides as f32).sin_cos();
+                    path[i] + (right * cos + up * sin) * r
+                })
+                .collect()
+        })
+        .collect();
+    Solid::lofted(&loops)
+}
+
 /// The shut line along a path.
 pub(super) fn seam_along(path: &[Vec3]) -> Solid {
-    Solid::tube(path, 6, |_| SEAM_M)
+    tube(path, 6, |_| SEAM_M)
 }
 
 /// The convex hull of points, counter-clockwise.
@@ -232,7 +256,7 @@ pub(super) fn add_bolt_circle(bike: &mut Assembly, at: Vec3, way: Vec3, circle: 
 
 /// A hose or cable through points.
 pub(super) fn hose(points: &[Vec3], radius: f32) -> Solid {
-    Solid::tube(&curve_through(points, 8), 8, |_| radius)
+    tube(&curve_through(points, 8), 8, |_| radius)
 }
 
 /// A pipe whose last end is open: its wall turns inwards and goes back for `deep`.
@@ -277,6 +301,21 @@ fn closed_curve(points: &[[f32; 2]], steps: usize) -> Vec<Vec2> {
         }
     }
     curve
+}
+
+/// An outline whose points of the given numbers are corners: a curve through it stops twice there.
+pub(super) fn sharpened(corners: &[usize], outline: &[[f32; 2]]) -> Vec<[f32; 2]> {
+    let count = outline.len();
+    let toward = |p: [f32; 2], q: [f32; 2]| [0, 1].map(|k| p[k] + (q[k] - p[k]) * 0.06);
+    let mut whole = Vec::with_capacity(count + 2 * corners.len());
+    for (i, p) in outline.iter().enumerate() {
+        if corners.contains(&i) {
+            whole.extend([toward(*p, outline[(i + count - 1) % count]), *p, toward(*p, outline[(i + 1) % count])]);
+        } else {
+            whole.push(*p);
+        }
+    }
+    whole
 }
 
 /// A panel seen from the side: its outline in (x, z), and how far out (y) it stands at a point of it. Its edge turns
@@ -335,7 +374,7 @@ pub(super) fn add_screen(
     let mut edge: Vec<Vec3> = (0..rows).map(|row| at(row, 0)).collect();
     edge.extend((1..columns).map(|column| at(rows - 1, column)));
     edge.extend((0..rows - 1).rev().map(|row| at(row, columns - 1)));
-    bike.add_soft(Material::LampGlass, Solid::tube(&edge, 6, |_| 0.0022));
+    bike.add_soft(Material::LampGlass, tube(&edge, 6, |_| 0.0022));
     for column in [3, 13] {
         let (p, next) = (at(2, column), at(3, column));
         let way = (next - p).cross(Vec3::Y).normalize_or(Vec3::NEG_X);
@@ -364,7 +403,7 @@ pub(super) fn coil(from: Vec3, to: Vec3, radius: f32, wire: f32) -> Solid {
             from.lerp(to, t) + (side * cos + other * sin) * radius
         })
         .collect();
-    Solid::tube(&path, 7, |_| wire)
+    tube(&path, 7, |_| wire)
 }
 
 /// A shock absorber between its two eyes: body, rod, spring between two seats, adjusting ring.

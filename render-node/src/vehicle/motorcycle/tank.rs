@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::Joints;
 use super::design::{Nose, Tank};
-use super::shapes::{Skin, add_bolt_circle, panel, turned};
+use super::shapes::{Skin, add_bolt_circle, panel, sharpened, turned, tube};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
@@ -97,7 +97,7 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
                 let z = low + 0.058 + 0.020 * k as f32;
                 let rib = skin.line(&[[at(0.52), z], [at(0.66), z + 0.002], [at(0.80), z]]);
                 let rib: Vec<Vec3> = rib.iter().map(|p| *p + Vec3::Y * 0.0055).collect();
-                bike.add_pair(Material::MattBlack, Solid::tube(&rib, 8, |_| 0.0028));
+                bike.add_pair(Material::MattBlack, tube(&rib, 8, |_| 0.0028));
             }
             add_lip(bike, &skin, &[[at(0.04), top - 0.158], [at(0.40), top - 0.172], [at(0.75), top - 0.168], [at(0.95), top - 0.150]]);
         }
@@ -157,9 +157,9 @@ fn add_filler_cap(bike: &mut Assembly, joints: &Joints, skin: &Skin, x: f32) {
 /// The folded seam along a tank's lower edge.
 fn add_lip(bike: &mut Assembly, skin: &Skin, places: &[[f32; 2]]) {
     let lip: Vec<Vec3> = skin.line(places).iter().map(|p| *p + Vec3::Y * 0.002).collect();
-    bike.add_pair(Material::Paint, Solid::tube(&lip, 8, |_| 0.0045));
+    bike.add_pair(Material::Paint, tube(&lip, 8, |_| 0.0045));
     let shade: Vec<Vec3> = lip.iter().map(|p| *p + Vec3::new(0.0, -0.001, 0.0052)).collect();
-    bike.add_pair(Material::PanelGap, Solid::tube(&shade, 6, |_| 0.0014));
+    bike.add_pair(Material::PanelGap, tube(&shade, 6, |_| 0.0014));
 }
 
 /// Wings of an off-road bike: from the tank's flank down and forward beside the radiators.
@@ -167,7 +167,7 @@ fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     if joints.design.family == Family::Trial {
         return;
     }
-    let outline = [
+    let outline = sharpened(&[0, 4, 5], &[
         [start + 0.30, top - 0.14],
         [start + 0.18, top - 0.045],
         [start + 0.00, top - 0.015],
@@ -175,18 +175,9 @@ fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
         [start - 0.085, top - 0.190],
         [start - 0.020, top - 0.330],
         [start + 0.060, top - 0.300],
-    ];
+    ]);
     let out = |x: f32, z: f32| 0.184 - 1.05 * (x - start).powi(2) - 0.35 * (top - z - 0.13).powi(2);
     bike.add_pair(Material::Paint, panel(&outline, 0.026, out));
-    // A dark inlay, and the screws.
-    let inlay = [
-        [start + 0.16, top - 0.100],
-        [start + 0.04, top - 0.085],
-        [start - 0.050, top - 0.140],
-        [start - 0.045, top - 0.185],
-        [start + 0.02, top - 0.170],
-    ];
-    bike.add_pair(Material::GlossBlack, panel(&inlay, 0.008, |x, z| out(x, z) + 0.0022));
     for (x, z) in [(start + 0.205, top - 0.105), (start + 0.035, top - 0.280), (start - 0.050, top - 0.085)] {
         let screw = [[-0.003, 0.009], [0.0020, 0.009], [0.0036, 0.006], [0.0036, 0.0]];
         bike.add_pair(Material::RimDark, turned(&screw, Vec3::new(x, out(x, z), z), Vec3::Y, 16));
@@ -204,31 +195,30 @@ fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
 fn add_scoops(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     let beak = joints.design.nose == Nose::Beak;
     let forward = if beak { 0.10 } else { 0.02 };
-    let outline = [
-        [start + 0.34, top - 0.13],
-        [start + 0.16, top - 0.045],
-        [start - forward, top - 0.085],
-        [start - forward - 0.035, top - 0.160],
-        [start + 0.02, top - if beak { 0.310 } else { 0.265 }],
-        [start + 0.14, top - 0.230],
-    ];
+    let outline = sharpened(
+        &[0, 3, 4],
+        &[
+            [start + 0.36, top - 0.135],
+            [start + 0.17, top - 0.070],
+            [start - forward + 0.02, top - 0.085],
+            [start - forward - 0.045, top - 0.165],
+            [start + 0.030, top - if beak { 0.310 } else { 0.270 }],
+            [start + 0.130, top - 0.215],
+        ],
+    );
     let centre = [start + 0.10, top - 0.14];
     let out = |x: f32, z: f32| 0.212 - 0.95 * (x - centre[0]).powi(2) - 1.5 * (z - centre[1]).powi(2);
     bike.add_pair(Material::Paint, panel(&outline, 0.050, out));
-    // The mouth in its front, and a dark blade along its lower edge.
-    let mouth = [
-        [start - forward + 0.035, top - 0.105],
-        [start - forward - 0.012, top - 0.150],
-        [start + 0.020, top - if beak { 0.250 } else { 0.215 }],
-        [start + 0.075, top - 0.190],
-    ];
-    bike.add_pair(Material::MattBlack, panel(&mouth, 0.012, |x, z| out(x, z) + 0.0022));
-    let blade = [
-        [start + 0.27, top - 0.148],
-        [start + 0.14, top - 0.150],
-        [start + 0.075, top - 0.205],
-        [start + 0.14, top - 0.212],
-    ];
+    // A dark blade along its lower edge.
+    let blade = sharpened(
+        &[0, 1, 2, 3],
+        &[
+            [start + 0.300, top - 0.146],
+            [start + 0.110, top - 0.180],
+            [start + 0.012, top - if beak { 0.285 } else { 0.248 }],
+            [start + 0.125, top - 0.212],
+        ],
+    );
     bike.add_pair(Material::GlossBlack, panel(&blade, 0.008, |x, z| out(x, z) + 0.0024));
     for (x, z) in [(start + 0.245, top - 0.118), (start + 0.055, top - 0.085)] {
         let screw = [[-0.003, 0.008], [0.0020, 0.008], [0.0036, 0.0055], [0.0036, 0.0]];

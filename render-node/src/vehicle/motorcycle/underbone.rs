@@ -9,7 +9,7 @@ use super::engine::add_cover;
 use super::exhaust::add_silencer;
 use super::lamps::{add_indicators, add_rear_indicators, add_round_lamp, add_tail_lamp};
 use super::seat::add_seat_seams;
-use super::shapes::{Skin, add_shock, soft_max};
+use super::shapes::{Skin, add_shock, soft_max, tube};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
@@ -82,7 +82,7 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
     add_seat_seams(bike, &saddle, [seat.x - 0.18, seat.x + 0.33], &[seat.x + 0.05, seat.x + 0.18]);
     for y in [0.03, 0.085] {
         let run = [Vec3::new(seat.x + 0.28, y, seat.z - 0.065), Vec3::new(tail - 0.02, y, seat.z - 0.035)];
-        bike.add_pair(Material::Chrome, Solid::tube(&run, 8, |_| 0.008));
+        bike.add_pair(Material::Chrome, tube(&run, 8, |_| 0.008));
     }
     for x in [0.10, 0.02] {
         let at = Vec3::new(tail - x, 0.0, seat.z - 0.037);
@@ -103,7 +103,7 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
     );
     bike.add(Material::GlossBlack, Solid::pin(pivot - Vec3::Y * out, pivot + Vec3::Y * out, 0.022, 12));
     let hang = Vec3::new(pivot.x - 0.02, 0.0, 0.45);
-    bike.add_soft(Material::Paint, Solid::tube(&[pivot - Vec3::Z * 0.03, hang], 12, |_| 0.045));
+    bike.add_soft(Material::Paint, tube(&[pivot - Vec3::Z * 0.03, hang], 12, |_| 0.045));
     let foot = rear_axle + Vec3::Y * (out + 0.026);
     let top = Vec3::new(rear_axle.x - 0.09, out + 0.030, 0.620);
     add_shock(bike, foot, top, 0.024, true, Material::Chrome);
@@ -177,7 +177,7 @@ fn add_engine(bike: &mut Assembly, joints: &Joints, at: Vec3) {
         at + Vec3::new(0.0, 0.135, -0.115),
         Vec3::new(rear_axle.x - 0.30, 0.140, at.z - 0.06),
     ];
-    bike.add_soft(Material::Chrome, Solid::tube(&curve_through(&pipe, 7), 12, |_| 0.015));
+    bike.add_soft(Material::Chrome, tube(&curve_through(&pipe, 7), 12, |_| 0.015));
     let from = pipe[3] - Vec3::X * 0.02;
     let to = Vec3::new(rear_axle.x + 0.20, 0.150, at.z + 0.02);
     add_silencer(bike, Material::Chrome, from, to, 0.037);

@@ -8,7 +8,7 @@ use super::design::Design;
 use super::exhaust::add_silencer;
 use super::lamps::{add_round_lamp, add_tail_lamp};
 use super::seat::add_seat_seams;
-use super::shapes::{Skin, seam_along, soft_max, turned};
+use super::shapes::{Skin, seam_along, soft_max, turned, tube};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
@@ -48,7 +48,7 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Paint, chest.solid());
     bike.add_soft(Material::PanelGap, chest.ring(fork(head.z - 0.20) + 0.096));
     bike.add_soft(Material::Paint, Solid::lofted_plate(&shield));
-    bike.add_pair(Material::Chrome, Solid::tube(&bead, 8, |_| 0.008));
+    bike.add_pair(Material::Chrome, tube(&bead, 8, |_| 0.008));
     // Horn cast: the ridge down the shield's middle, over the steering tube.
     let cast: Vec<Vec3> = (0..=8)
         .map(|i| head.z - 0.030 + (front_axle.z * 2.0 + 0.045 - head.z + 0.030) * i as f32 / 8.0)
@@ -124,7 +124,7 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         front_axle + Vec3::new(0.075, -0.085, 0.055),
         front_axle + Vec3::new(0.045, -0.080, 0.19),
     ];
-    bike.add_soft(Material::Satin, Solid::tube(&curve_through(&link, 6), 14, |_| 0.026));
+    bike.add_soft(Material::Satin, tube(&curve_through(&link, 6), 14, |_| 0.026));
     let drum = [(-0.085, 0.0), (-0.085, 0.060), (-0.045, 0.078), (0.0, 0.078)].map(|(a, r)| Vec2::new(a, r));
     bike.add_soft(Material::Satin, Solid::revolved(&drum, 48).moved(front_axle));
     // Engine on the right behind the cowl, silencer, stand.
@@ -143,7 +143,7 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
     add_silencer(bike, Material::MattBlack, from, from + Vec3::new(0.43, 0.0, 0.060), 0.050);
     let stand =
         [Vec3::new(to + 0.02, 0.09, floor - 0.04), Vec3::new(to + 0.14, 0.13, 0.09), Vec3::new(to + 0.18, 0.15, 0.09)];
-    bike.add_pair(Material::Satin, Solid::tube(&curve_through(&stand, 5), 8, |_| 0.011));
+    bike.add_pair(Material::Satin, tube(&curve_through(&stand, 5), 8, |_| 0.011));
 }
 
 /// The front wheel's deep shell, closed at its sides, that turns with the fork.
@@ -206,14 +206,14 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
     for k in 0..5 {
         let x = rear_axle.x - 0.235 + 0.026 * k as f32;
         let slot = cowl.line(&[[x, 0.520], [x + 0.004, 0.485], [x + 0.012, 0.455]]);
-        bike.add_pair(Material::PanelGap, Solid::tube(&slot, 8, |_| 0.0042).bent(lean));
+        bike.add_pair(Material::PanelGap, tube(&slot, 8, |_| 0.0042).bent(lean));
     }
     let line = [
         Vec3::new(rear_axle.x - 0.26, 0.252, 0.395),
         Vec3::new(rear_axle.x - 0.06, 0.277, 0.395),
         Vec3::new(rear_axle.x + 0.16, 0.250, 0.410),
     ];
-    bike.add_pair(Material::Chrome, Solid::tube(&curve_through(&line, 7), 8, |_| 0.006));
+    bike.add_pair(Material::Chrome, tube(&curve_through(&line, 7), 8, |_| 0.006));
     let saddle = Skin::new(
         &[
             [to + 0.075, 0.070, seat.z - 0.105, seat.z - 0.040],
@@ -234,5 +234,5 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
         Vec3::new(tail - 0.06, 0.070, seat.z - 0.010),
         Vec3::new(tail - 0.05, 0.0, seat.z - 0.010),
     ];
-    bike.add_pair(Material::Chrome, Solid::tube(&curve_through(&rail, 6), 8, |_| 0.010));
+    bike.add_pair(Material::Chrome, tube(&curve_through(&rail, 6), 8, |_| 0.010));
 }

@@ -7,7 +7,7 @@ use std::f32::consts::TAU;
 use super::Joints;
 use super::brake::{add_calliper, add_disc};
 use super::design::{Cast, Design, Guard, Nose, Rim, Seat};
-use super::shapes::turned;
+use super::shapes::{turned, tube};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
@@ -237,7 +237,7 @@ fn add_tread(bike: &mut Assembly, axle: Vec3, radius: f32, half: f32, wall: f32)
     let at = |turn: f32, lean: f32| {
         // On the carcass, which is an arc about the middle of the wall.
         let reach = half * lean.sin();
-        let height = radius - wall * 0.56 + wall * 0.56 * lean.cos() + 0.0006;
+        let height = radius - wall * 0.56 + wall * 0.56 * lean.cos() + 0.0004;
         axle + Vec3::new(height * turn.cos(), reach, height * turn.sin())
     };
     for number in 0..COUNT {
@@ -248,7 +248,7 @@ fn add_tread(bike: &mut Assembly, axle: Vec3, radius: f32, half: f32, wall: f32)
                 let t = row as f32 / 8.0;
                 let width = 0.0042 * (1.0 - (2.0 * t - 1.0).powi(4)) + 0.0004;
                 let turn = start + 0.20 * t * long + (column as f32 - 0.5) * 2.0 * width / radius;
-                at(turn, side * (0.16 + 0.95 * t * long))
+                at(turn, side * (0.20 + 0.92 * t * long))
             });
             grooves.append(if side > 0.0 { strip.flipped() } else { strip });
         }
@@ -269,8 +269,8 @@ fn add_wires(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2], 
             let outside = if cross > 0.0 { 0.90 } else { 0.76 };
             let from = at(turn, hub_radius * 0.92, side * hub_half * outside);
             let to = at(turn + cross, bed, side * half * 0.12);
-            wires.append(Solid::tube(&[from, to], 6, |_| 0.0019));
-            nipples.append(Solid::tube(&[from.lerp(to, 0.90), from.lerp(to, 1.03)], 6, |_| 0.0034));
+            wires.append(tube(&[from, to], 6, |_| 0.0019));
+            nipples.append(tube(&[from.lerp(to, 0.90), from.lerp(to, 1.03)], 6, |_| 0.0034));
         }
     }
     bike.add_soft(Material::Chrome, wires);
