@@ -1,11 +1,14 @@
-//! What carries a motorcycle: fork, bars, mirrors, frame, swing arm, shock absorbers, foot rests.
+//! What carries a motorcycle: fork, frame, foot rests, side stand.
 
 use crate::vehicle::parts::assembly::Assembly;
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 
 use super::Joints;
-use super::design::{Fork, Frame, Guard, Nose, Tank};
-use super::shapes::spring;
+use super::cockpit::{add_bars, add_brake_hoses};
+use super::design::{Fork, Frame, Guard, Nose, Rim, Seat, Tank};
+use super::drive::add_swing_arm;
+use super::shapes::{bolt, panel, turned, tube};
+use super::wheel::{disc_radius, rim_radius};
 use super::style::{Engine, Family};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -16,8 +19,8 @@ pub(super) fn add_fork_and_bars(bike: &mut Assembly, joints: &Joints) {
 }
 
 /// Half the distance between the fork's legs.
-fn fork_spread(joints: &Joints) -> f32 {
-    (joints.design.front_tyre[1] / 2.0 + 0.040).max(0.075)
+pub(super) fn fork_spread(joints: &Joints) -> f32 {
+    (joints.design.front_tyre[1] / 2.0 + 0.042).max(0.078)
 }
 
 fn add_fork(bike: &mut Assembly, joints: &Joints) {
@@ -31,120 +34,136 @@ fn add_fork(bike: &mut Assembly, joints: &Joints) {
     let along = (top - axle).normalize_or(Vec3::Z);
     let reach = (top - axle).length();
     let at = |share: f32| axle + along * (reach * share);
-    let mut leg = |material, from: f32, to: f32, radius: f32| {
-        bike.add_pair(material, Solid::tube(&[at(from), at(to)], 16, |_| radius));
+    let mut leg = |material, stations: &[(f32, f32)]| {
+        let path: Vec<Vec3> = stations.iter().map(|(share, _)| at(*share)).collect();
+        bike.add_pair(material, tube(&path, 24, |i| stations[i].1));
     };
+    let lower = if design.bright { Material::Satin } else { Material::GlossBlack };
     match design.fork {
         Fork::Telescopic => {
-            leg(if design.bright { Material::Satin } else { Material::GlossBlack }, -0.05, 0.48, 0.029);
-            leg(Material::Chrome, 0.44, 1.03, 0.0225);
+            leg(lower, &[(-0.055, 0.020), (-0.045, 0.028), (0.05, 0.030), (0.09, 0.0275), (0.42, 0.0275), (0.44, 0.0305), (0.475, 0.0305)]);
+            leg(Material::MattBlack, &[(0.470, 0.029), (0.485, 0.0285), (0.492, 0.025)]);
+            leg(Material::Chrome, &[(0.47, 0.0215), (1.02, 0.0215)]);
         }
         Fork::UpsideDown => {
-            leg(Material::GlossBlack, -0.05, 0.12, 0.030);
-            leg(Material::Chrome, 0.08, 0.50, 0.021);
-            leg(Material::Satin, 0.44, 1.03, 0.030);
+            leg(Material::GlossBlack, &[(-0.055, 0.020), (-0.045, 0.029), (0.06, 0.031), (0.10, 0.027), (0.135, 0.025)]);
+            leg(Material::Chrome, &[(0.11, 0.0215), (0.46, 0.0215)]);
+            leg(Material::MattBlack, &[(0.435, 0.0245), (0.440, 0.029), (0.452, 0.030)]);
+            leg(Material::Satin, &[(0.450, 0.0295), (0.475, 0.0305), (0.50, 0.0290), (0.74, 0.0290), (1.02, 0.0270)]);
         }
         Fork::Covered => {
-            leg(Material::Satin, -0.05, 0.46, 0.030);
-            leg(
-                if design.family == Family::Bagger { Material::Chrome } else { Material::MattBlack },
-                0.42,
-                1.03,
-                0.034,
-            );
+            leg(lower, &[(-0.055, 0.020), (-0.045, 0.029), (0.05, 0.031), (0.09, 0.0285), (0.43, 0.0285), (0.46, 0.031)]);
+            if design.family == Family::Bagger {
+                leg(Material::Chrome, &[(0.42, 0.035), (0.44, 0.037), (0.98, 0.039), (1.02, 0.036)]);
+            } else {
+                // Rubber bellows.
+                let bellows: Vec<(f32, f32)> =
+                    (0..=26).map(|i| (0.45 + 0.29 * i as f32 / 26.0, if i % 2 == 0 { 0.0285 } else { 0.0345 })).collect();
+                leg(Material::MattBlack, &bellows);
+                leg(lower, &[(0.735, 0.034), (0.76, 0.036), (1.0, 0.036), (1.02, 0.033)]);
+            }
         }
-        Fork::Hidden => leg(Material::Satin, -0.03, 0.80, 0.020),
+        Fork::Hidden => leg(Material::Satin, &[(-0.03, 0.020), (0.80, 0.020)]),
     }
     if design.fork != Fork::Hidden {
-        for share in [0.96, 0.78] {
-            let clamp = at(share);
-            let plate = Solid::rounded_box(Vec3::new(0.036, spread + 0.034, 0.015), 0.010).moved(Vec3::new(
-                clamp.x + 0.006,
-                0.0,
-                clamp.z,
-            ));
-            bike.add_soft(Material::GlossBlack, plate);
+        add_clamps(bike, joints, at, along, spread);
+        add_fork_feet(bike, joints, at, along);
+    }
+    add_guard_mounts(bike, joints, at, along);
+}
+
+/// Both clamps of the fork with their rings and bolts, the stem's nut, the legs' caps.
+fn add_clamps(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3, along: Vec3, spread: f32) {
+    let rearward = Vec3::new(along.z, 0.0, -along.x);
+    let place = |middle: Vec3| {
+        move |p: Vec3| Vec3::new(middle.x, 0.0, middle.z) + rearward * p.x + Vec3::Y * p.y + along * p.z
+    };
+    for (share, half_tall, half_deep) in [(0.965, 0.011, 0.021), (0.775, 0.017, 0.026)] {
+        let middle = at(share);
+        // Narrow between the legs, with the stem in the middle.
+        let bridge = Solid::rounded_box(Vec3::new(half_deep, spread, half_tall), 0.008)
+            .bent(|p| Vec3::new(p.x * (0.72 + 0.28 * (p.y / spread).abs().powi(2)) + 0.020 * (1.0 - (p.y / spread).powi(2)), p.y, p.z));
+        bike.add_soft(Material::GlossBlack, bridge.bent(place(middle)));
+        let tall = half_tall + 0.004;
+        bike.add_pair(
+            Material::GlossBlack,
+            tube(&[middle - along * tall, middle - along * tall * 0.85, middle + along * tall * 0.85, middle + along * tall], 28, |i| {
+                if i == 0 || i == 3 { 0.036 } else { 0.0385 }
+            }),
+        );
+        for up in if half_tall > 0.012 { vec![-0.009, 0.009] } else { vec![0.0] } {
+            let ear = middle - rearward * 0.034 + along * up + Vec3::Y * -0.012;
+            bike.add_pair(Material::Satin, bolt(ear - rearward * 0.006, -rearward, 0.0056));
         }
     }
-    if let Guard::Hugging(from, to) = design.guard {
-        // Struts from the axle to the mudguard, and a bridge between the legs.
-        let radius = joints.front_axle.z + 0.012;
-        for angle in [from + 0.12, (from + to) * 0.5] {
-            let edge =
-                joints.front_axle + Vec3::new(angle.cos() * radius, design.front_tyre[1] * 0.50, angle.sin() * radius);
-            let foot = at((angle.sin() * 0.45).clamp(0.02, 0.5));
-            bike.add_pair(Material::GlossBlack, Solid::pin(foot, edge, 0.006, 8));
-        }
+    let stem = Vec3::new(at(0.965).x, 0.0, at(0.965).z) + rearward * 0.020;
+    bike.add(Material::Satin, turned(&[[0.008, 0.023], [0.016, 0.023], [0.016, 0.017], [0.026, 0.017], [0.028, 0.013], [0.020, 0.0]], stem, along, 6));
+    let cap = [[0.0, 0.0245], [0.006, 0.0245], [0.008, 0.021], [0.008, 0.012], [0.016, 0.012], [0.017, 0.0]];
+    bike.add_pair(Material::Satin, turned(&cap, at(1.02), along, 24));
+    let metal = if joints.design.bright { Material::Chrome } else { Material::GlossBlack };
+    if joints.design.fork == Fork::Covered {
+        bike.add_pair(metal, turned(&[[-0.01, 0.037], [0.002, 0.037], [0.006, 0.030], [0.006, 0.0]], at(1.0), along, 28));
     }
 }
 
-fn add_bars(bike: &mut Assembly, joints: &Joints) {
+/// The legs' feet: bosses round the axle, pinch bolts, the lugs of the calliper, its hose.
+fn add_fork_feet(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3, along: Vec3) {
     let design = &joints.design;
-    let head = joints.head;
-    let [rise, back, bar] = design.bars;
-    let clip_on = rise < 0.0;
-    let half = [
-        Vec3::new(head.x, 0.0, head.z + 0.035),
-        Vec3::new(head.x - 0.01, 0.10, head.z + 0.04 + rise.max(-0.02) * 0.4),
-        Vec3::new(head.x + back * 0.35, bar * 0.52, head.z + 0.04 + rise),
-        Vec3::new(head.x + back, bar, head.z + 0.03 + rise - if clip_on { 0.02 } else { 0.0 }),
-    ];
-    bike.add_pair(
-        if design.bright { Material::Chrome } else { Material::GlossBlack },
-        Solid::tube(&curve_through(&half, 6), 10, |_| 0.012),
-    );
-    // Clamps hold the bar on the fork's bridge.
-    bike.add_pair(
-        Material::GlossBlack,
-        Solid::pin(head + Vec3::Y * 0.045 - Vec3::Z * 0.03, half[0] + Vec3::Y * 0.045, 0.015, 10),
-    );
-    if !design.mirrors && design.tank == Tank::Slim {
-        // The cross bar of off-road bars, padded.
-        let brace = |y: f32| Vec3::new(head.x + back * 0.12, y, head.z + 0.045 + rise * 0.72);
-        bike.add_soft(Material::MattBlack, Solid::pin(brace(-0.145), brace(0.145), 0.020, 12));
+    let metal = if design.bright && design.fork != Fork::UpsideDown { Material::Satin } else { Material::GlossBlack };
+    let foot = at(0.0) + Vec3::X * 0.005;
+    bike.add_pair(metal, Solid::pin(foot - Vec3::Y * 0.022, foot + Vec3::Y * 0.026, 0.027, 24));
+    for up in [-0.030, 0.034] {
+        bike.add_pair(Material::Satin, bolt(foot + along * up + Vec3::new(-0.016, 0.020, 0.0), Vec3::Y, 0.0056));
     }
-    let end = half[3];
-    let inward = (half[2] - end).normalize_or(-Vec3::Y);
-    bike.add_pair(Material::MattBlack, Solid::tube(&[end, end + inward * 0.125], 12, |_| 0.018));
-    // Levers and their mounts.
-    let mount = end + inward * 0.15;
-    bike.add_pair(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.022, 0.026, 0.020), 0.008).moved(mount));
-    let lever = [
-        mount + Vec3::new(-0.02, 0.0, 0.0),
-        mount + Vec3::new(-0.055, 0.06, -0.004),
-        end + Vec3::new(-0.055, -0.01, -0.008),
-    ];
-    bike.add_pair(Material::Satin, Solid::tube(&curve_through(&lever, 4), 6, |_| 0.006));
-    if design.hand_guards {
-        let guard = Solid::superellipsoid(Vec3::new(0.016, 0.085, 0.058), 2.6, 10, 22)
-            .bent(|p| end + inward * 0.075 + Vec3::new(-0.075 + p.x + p.y * p.y * 5.0, p.y, p.z + 0.004));
-        bike.add_pair(Material::MattBlack, guard);
-        bike.add_pair(Material::MattBlack, Solid::pin(end, end + Vec3::new(-0.05, -0.005, 0.0), 0.010, 8));
+    if design.discs == 0 {
+        return;
     }
-    if design.mirrors {
-        add_mirrors(bike, mount);
+    let outer = disc_radius(rim_radius(design.front_tyre));
+    let disc = design.front_tyre[1] / 2.0 + 0.016;
+    let calliper = |turn: f32, r: f32| joints.front_axle + Vec3::new(r * turn.cos(), disc + 0.012, r * turn.sin());
+    let lugs: Vec<(Vec3, Vec3)> =
+        [(0.10, 0.34), (0.26, 0.30 + 0.090 / outer)].map(|(share, turn)| (at(share), calliper(turn, outer * 0.90))).to_vec();
+    for (from, to) in lugs {
+        let lug = tube(&[from, from.lerp(to, 0.5), to], 12, |i| [0.016, 0.0125, 0.011][i]);
+        if design.discs > 1 {
+            bike.add_pair(metal, lug);
+        } else {
+            bike.add_soft(metal, lug.bent(|p| Vec3::new(p.x, -p.y, p.z)).flipped());
+        }
     }
-    // Instruments.
-    let tilt = 0.7_f32.sin_cos();
-    let lifted = Vec3::new(-0.05, 0.0, 0.085);
-    let dial = Solid::rounded_box(Vec3::new(0.012, 0.065, 0.038), 0.010)
-        .bent(|p| head + lifted + Vec3::new(p.x * tilt.1 + p.z * tilt.0, p.y, p.z * tilt.1 - p.x * tilt.0));
-    bike.add_soft(Material::GlossBlack, dial);
-    bike.add_soft(Material::GlossBlack, Solid::pin(head - Vec3::Z * 0.01, head + lifted, 0.016, 10));
+    add_brake_hoses(bike, joints, at, calliper(0.30 + 0.075 / outer, outer * 0.96));
 }
 
-fn add_mirrors(bike: &mut Assembly, mount: Vec3) {
-    let eye = mount + Vec3::new(0.015, 0.045, 0.098);
-    bike.add_pair(
-        Material::GlossBlack,
-        Solid::tube(&curve_through(&[mount, mount + Vec3::new(-0.02, 0.0, 0.065), eye], 4), 6, |_| 0.0055),
-    );
-    let shell = Solid::superellipsoid(Vec3::new(0.020, 0.062, 0.042), 2.6, 8, 20)
-        .bent(|p| Vec3::new(p.x.min(0.006), p.y, p.z))
-        .moved(eye);
-    bike.add_pair(Material::GlossBlack, shell);
-    let glass = Solid::superellipsoid(Vec3::new(0.0025, 0.054, 0.035), 2.6, 6, 20).moved(eye + Vec3::X * 0.0065);
-    bike.add_pair(Material::Chrome, glass);
+/// What holds a front mudguard: wire stays on old bikes, brackets at the legs on others.
+fn add_guard_mounts(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3, along: Vec3) {
+    let design = &joints.design;
+    let Guard::Hugging(from, to) = design.guard else { return };
+    let half = design.front_tyre[1] * if design.rim == Rim::Dish { 0.80 } else { 0.60 };
+    // The mudguard's edge falls towards the axle and draws in at both ends.
+    let edge = |angle: f32| {
+        let radius = joints.front_axle.z + 0.026 - 0.055 * half / 0.09;
+        let narrow = 1.0 - 0.35 * (2.0 * (angle - from) / (to - from) - 1.0).abs().powi(4);
+        joints.front_axle + Vec3::new(angle.cos() * radius, half * narrow, angle.sin() * radius)
+    };
+    if design.cradle || design.fork == Fork::Hidden {
+        let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
+        for angle in [from + 0.10, to - 0.12] {
+            let foot = at(0.045) + Vec3::new(0.0, 0.010, 0.0);
+            let tip = edge(angle);
+            let stay = [foot, foot.lerp(tip, 0.25) + Vec3::Y * 0.004, foot.lerp(tip, 0.92), tip - Vec3::Y * 0.004];
+            bike.add_pair(metal, tube(&curve_through(&stay, 5), 10, |_| 0.0042));
+        }
+    }
+    // A bracket from the mudguard's edge to the leg, with two bolts.
+    let lean = along.z.atan2(along.x);
+    let tip = edge(lean.clamp(from + 0.1, to - 0.1));
+    let leg = at((joints.front_axle.z + 0.012) / (at(1.0) - at(0.0)).length());
+    let middle = tip.midpoint(Vec3::new(leg.x, leg.y - 0.020, leg.z));
+    let rearward = Vec3::new(along.z, 0.0, -along.x);
+    let reach = ((leg.y - 0.018 - tip.y) * 0.5).abs() + 0.010;
+    let plate = Solid::rounded_box(Vec3::new(0.024, reach, 0.034), 0.008)
+        .bent(|p| middle + rearward * p.x + Vec3::Y * p.y + along * p.z);
+    bike.add_pair(Material::MattBlack, plate);
 }
 
 pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
@@ -152,7 +171,7 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     let design = &joints.design;
     let low = design.clearance;
     let neck = head - Vec3::new(-0.03, 0.0, 0.13);
-    bike.add_soft(Material::GlossBlack, Solid::tube(&[head - Vec3::Z * 0.02 + Vec3::X * 0.005, neck], 16, |_| 0.036));
+    bike.add_soft(Material::GlossBlack, tube(&[head - Vec3::Z * 0.02 + Vec3::X * 0.005, neck], 16, |_| 0.036));
     let slim = if design.tank == Tank::Slim { 0.72 } else { 1.0 };
     // Side beams (tubes with a cradle) from the neck to the swing arm's pivot.
     let beam = [
@@ -162,8 +181,11 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
         pivot + Vec3::new(-0.02, 0.120, 0.06),
         pivot + Vec3::new(0.0, 0.115, -0.09),
     ];
-    let section =
-        || if design.cradle { rounded_rectangle(0.017, 0.017, 0.017) } else { rounded_rectangle(0.034, 0.014, 0.011) };
+    let section = |share: f32| {
+        // A beam is tall at the steering head and at the pivot, and slimmer between them.
+        let tall = 0.036 + 0.022 * (2.0 * share - 0.75).powi(2);
+        if design.cradle { rounded_rectangle(0.017, 0.017, 0.017) } else { rounded_rectangle(tall, 0.017, 0.009) }
+    };
     let beam_material = if design.cradle || matches!(design.nose, Nose::Wedge | Nose::Beak) {
         Material::GlossBlack
     } else {
@@ -172,7 +194,12 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     if design.details.frame == Frame::Trellis && !design.cradle && design.tank == Tank::Modern {
         add_trellis(bike, &beam);
     } else {
-        bike.add_pair(beam_material, Solid::swept(&curve_through(&beam, 6), Vec3::Y, |_| section()));
+        let curve = curve_through(&beam, 9);
+        let last = (curve.len() - 1) as f32;
+        bike.add_pair(beam_material, Solid::swept(&curve, Vec3::Y, |i| section(i as f32 / last)));
+        if !design.cradle {
+            add_beam_details(bike, &curve, beam_material);
+        }
     }
     let electric = design.engine == Engine::Electric;
     if design.cradle || (design.tank == Tank::Slim && !electric) {
@@ -183,21 +210,21 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
             pivot + Vec3::new(-0.06, 0.12, low + 0.03 - pivot.z),
             pivot,
         ];
-        bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&cradle, 6), 10, |_| 0.015));
+        bike.add_pair(Material::GlossBlack, tube(&curve_through(&cradle, 10), 16, |_| 0.015));
     }
     // Rear frame under the seat, to where the tail is held.
     let end = joints.rear_axle.x - 0.02 + design.tail * 0.25;
     let rail_z = seat.z - 0.075;
     let rail = [
-        Vec3::new(neck.x + 0.30, 0.085, seat.z - 0.05),
-        seat + Vec3::new(0.0, 0.095, -0.085),
-        Vec3::new(end, 0.080, rail_z + 0.02),
+        Vec3::new(neck.x + 0.30, 0.085 * slim, seat.z - 0.05),
+        seat + Vec3::new(0.0, 0.095 * slim, -0.085),
+        Vec3::new(end, 0.080 * slim, rail_z + 0.02),
     ];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&rail, 5), 10, |_| 0.014));
-    let stay = [pivot + Vec3::new(0.03, 0.10, 0.05), Vec3::new(end - 0.10, 0.085, rail_z + 0.01)];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&stay, 10, |_| 0.012));
-    let post = [pivot + Vec3::new(-0.02, 0.10, 0.04), Vec3::new(seat.x - 0.03, 0.092, seat.z - 0.08)];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&post, 10, |_| 0.014));
+    bike.add_pair(Material::GlossBlack, tube(&curve_through(&rail, 8), 16, |_| 0.014));
+    let stay = [pivot + Vec3::new(0.03, 0.10 * slim, 0.05), Vec3::new(end - 0.10, 0.085 * slim, rail_z + 0.01)];
+    bike.add_pair(Material::GlossBlack, tube(&stay, 16, |_| 0.012));
+    let post = [pivot + Vec3::new(-0.02, 0.10 * slim, 0.04), Vec3::new(seat.x - 0.03, 0.092 * slim, seat.z - 0.08)];
+    bike.add_pair(Material::GlossBlack, tube(&post, 16, |_| 0.014));
     add_swing_arm(bike, joints, Vec3::new(end - 0.10, 0.0, rail_z));
     // Foot rests: forward on cruisers, floor boards on baggers.
     let relaxed = design.tank == Tank::Drop;
@@ -216,15 +243,10 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
             bike.add_pair(Material::GlossBlack, Solid::pin(hold, hold + Vec3::Y * 0.16, 0.012, 8));
         }
     } else {
-        bike.add_pair(Material::Satin, Solid::pin(peg, peg + Vec3::Y * 0.15, 0.011, 10));
-        let plate = Solid::rounded_box(Vec3::new(0.032, 0.006, 0.055), 0.006).moved(peg + Vec3::new(0.0, 0.045, 0.01));
-        bike.add_pair(Material::GlossBlack, plate);
-        if relaxed {
-            bike.add_pair(
-                Material::GlossBlack,
-                Solid::pin(peg - Vec3::Y * 0.05, peg + Vec3::new(0.10, -0.02, 0.02), 0.012, 8),
-            );
-        }
+        add_foot_rests(bike, joints, peg, relaxed);
+    }
+    if design.seat == Seat::Stepped {
+        add_pillion_rests(bike, joints);
     }
     // Side stand, folded.
     let stand = [
@@ -232,7 +254,99 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
         Vec3::new(pivot.x - 0.08, -0.13, low),
         Vec3::new(pivot.x + 0.14, -0.15, low - 0.01),
     ];
-    bike.add(Material::GlossBlack, Solid::tube(&curve_through(&stand, 4), 8, |_| 0.011));
+    let curve = curve_through(&stand, 7);
+    bike.add_soft(Material::GlossBlack, tube(&curve, 14, |_| 0.0105));
+    let foot = Solid::rounded_box(Vec3::new(0.030, 0.016, 0.005), 0.004).moved(stand[2] + Vec3::new(0.012, -0.004, -0.008));
+    bike.add(Material::GlossBlack, foot);
+    let joint = turned(&[[-0.012, 0.020], [0.010, 0.020], [0.014, 0.014], [0.014, 0.0]], stand[0], -Vec3::Y, 20);
+    bike.add(Material::GlossBlack, joint);
+}
+
+/// Pockets and mounting bolts of a beam.
+fn add_beam_details(bike: &mut Assembly, curve: &[Vec3], metal: Material) {
+    let last = curve.len() - 1;
+    for share in [0.34, 0.70, 0.86] {
+        let at = curve[(last as f32 * share) as usize] + Vec3::Y * 0.0165;
+        bike.add_pair(Material::RimDark, turned(&[[-0.004, 0.017], [0.002, 0.017], [0.003, 0.013], [0.003, 0.0]], at, Vec3::Y, 24));
+        bike.add_pair(Material::Satin, bolt(at + Vec3::Y * 0.005, Vec3::Y, 0.0085));
+    }
+    let pocket: Vec<Vec3> = curve[last * 42 / 100..last * 62 / 100].iter().map(|p| *p + Vec3::Y * 0.0155).collect();
+    let count = pocket.len().max(2) - 1;
+    let recess = Solid::swept(&pocket, Vec3::Y, |i| {
+        let ends = 1.0 - (2.0 * i as f32 / count as f32 - 1.0).abs().powi(4) * 0.6;
+        rounded_rectangle(0.015 * ends, 0.0022, 0.002)
+    });
+    bike.add_pair(if metal == Material::Satin { Material::RimDark } else { Material::MattBlack }, recess);
+}
+
+/// The rider's foot rests on their plates, with heel guards, gear lever and brake pedal.
+fn add_foot_rests(bike: &mut Assembly, joints: &Joints, peg: Vec3, relaxed: bool) {
+    let hanger = peg + Vec3::Y * 0.040;
+    let metal = if joints.design.bright { Material::Satin } else { Material::GlossBlack };
+    if relaxed {
+        let arm = [peg + Vec3::new(0.11, -0.04, 0.03), peg + Vec3::new(0.05, 0.0, 0.01), hanger];
+        bike.add_pair(Material::GlossBlack, tube(&curve_through(&arm, 5), 14, |_| 0.0135));
+    } else {
+        // A plate with arms from the pivot's casting to the peg.
+        for root in [joints.pivot + Vec3::new(-0.005, 0.130, 0.055), joints.pivot + Vec3::new(0.045, 0.128, -0.005)] {
+            let arm = [root, root.lerp(hanger, 0.55) + Vec3::Y * 0.006, hanger];
+            bike.add_pair(metal, Solid::swept(&arm, Vec3::Y, |i| rounded_rectangle([0.015, 0.010, 0.014][i], 0.006, 0.004)));
+            bike.add_pair(Material::Satin, bolt(root + Vec3::Y * 0.007, Vec3::Y, 0.0062));
+        }
+        if joints.design.cradle {
+            return add_pegs(bike, joints, hanger, relaxed);
+        }
+        let heel = panel(
+            &[
+                [hanger.x + 0.010, hanger.z + 0.005],
+                [hanger.x + 0.055, hanger.z + 0.015],
+                [hanger.x + 0.075, hanger.z + 0.070],
+                [hanger.x + 0.050, hanger.z + 0.115],
+                [hanger.x + 0.020, hanger.z + 0.080],
+            ],
+            0.004,
+            |_, _| hanger.y + 0.012,
+        );
+        bike.add_pair(metal, heel);
+    }
+    add_pegs(bike, joints, hanger, relaxed);
+}
+
+/// The pegs themselves, with gear lever and brake pedal.
+fn add_pegs(bike: &mut Assembly, joints: &Joints, hanger: Vec3, relaxed: bool) {
+    let boss = Solid::rounded_box(Vec3::new(0.015, 0.014, 0.015), 0.006).moved(hanger);
+    bike.add_pair(Material::GlossBlack, boss);
+    // The peg itself, ribbed, its tip turned up.
+    const RIBS: usize = 14;
+    let path: Vec<Vec3> =
+        (0..=RIBS).map(|i| hanger + Vec3::new(0.004, 0.012 + 0.088 * i as f32 / RIBS as f32, 0.0)).collect();
+    let peg_body = Solid::swept(&path, Vec3::Z, |i| {
+        let size = if i % 2 == 0 { 0.0115 } else { 0.0095 };
+        rounded_rectangle(size + 0.003, size, 0.006)
+    });
+    bike.add_pair(if joints.design.bright { Material::MattBlack } else { Material::Satin }, peg_body);
+    // The gear lever on the left, the brake pedal on the right: a rod forward to a rubber toe piece.
+    let (front, tip) = (hanger + Vec3::new(-0.10, 0.006, -0.006), hanger + Vec3::new(-0.150, 0.012, 0.004));
+    let rod = [hanger + Vec3::new(-0.010, 0.004, -0.012), front, tip];
+    bike.add_pair(Material::Satin, Solid::swept(&curve_through(&rod, 5), Vec3::Y, |_| rounded_rectangle(0.0068, 0.0045, 0.003)));
+    bike.add_pair(Material::MattBlack, Solid::pin(tip - Vec3::Y * 0.002, tip + Vec3::Y * 0.040, 0.0085, 14));
+    if !relaxed {
+        let link = [hanger + Vec3::new(-0.035, -0.006, 0.010), hanger + Vec3::new(-0.075, -0.020, 0.085)];
+        bike.add_pair(Material::Satin, tube(&link, 10, |_| 0.0038));
+    }
+}
+
+/// The passenger's pegs on hangers from the rear frame.
+fn add_pillion_rests(bike: &mut Assembly, joints: &Joints) {
+    let peg = joints.pivot + Vec3::new(0.215, 0.135, 0.115);
+    for root in [Vec3::new(peg.x - 0.10, 0.098, joints.seat.z - 0.130), Vec3::new(peg.x + 0.045, 0.098, joints.seat.z - 0.115)] {
+        let arm = [root, root.lerp(peg, 0.6) + Vec3::Y * 0.006, peg];
+        bike.add_pair(Material::GlossBlack, Solid::swept(&arm, Vec3::Y, |_| rounded_rectangle(0.009, 0.006, 0.004)));
+    }
+    bike.add_pair(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.015, 0.011, 0.015), 0.005).moved(peg));
+    // Folded up along the hanger.
+    let fold = [peg + Vec3::new(0.0, 0.014, 0.002), peg + Vec3::new(0.070, 0.018, 0.028)];
+    bike.add_pair(Material::MattBlack, tube(&fold, 14, |_| 0.0105));
 }
 
 /// A lattice of tubes in the place of a beam: one chord above it, one below, struts to and fro.
@@ -241,66 +355,14 @@ fn add_trellis(bike: &mut Assembly, beam: &[Vec3; 5]) {
     let upper = curve_through(&chord(0.030), 6);
     let lower = curve_through(&chord(-0.075), 6);
     for chord in [&upper, &lower] {
-        bike.add_pair(Material::Satin, Solid::tube(chord, 10, |_| 0.014));
+        bike.add_pair(Material::Satin, tube(chord, 16, |_| 0.014));
     }
     let last = upper.len() - 4;
     for (number, at) in (1..last).step_by(4).enumerate() {
         let (from, to) = if number % 2 == 0 { (lower[at], upper[at + 3]) } else { (upper[at], lower[at + 3]) };
-        bike.add_pair(Material::Satin, Solid::pin(from, to, 0.010, 8));
+        bike.add_pair(Material::Satin, Solid::pin(from, to, 0.010, 14));
     }
     // The engine's rear mount and the swing arm's pivot.
     bike.add_pair(Material::GlossBlack, Solid::pin(beam[3], beam[4], 0.026, 12));
 }
 
-/// Swing arm with its shock absorbers, chain and sprocket; `upper` is where the frame takes the load.
-fn add_swing_arm(bike: &mut Assembly, joints: &Joints, upper: Vec3) {
-    let (pivot, rear) = (joints.pivot, joints.rear_axle);
-    let design = &joints.design;
-    let out = design.rear_tyre[1] / 2.0 + 0.030;
-    let arm =
-        [pivot + Vec3::Y * 0.10, pivot.lerp(rear, 0.5) + Vec3::new(0.0, out, 0.012), rear + Vec3::new(0.03, out, 0.0)];
-    let curve = curve_through(&arm, 5);
-    let last = (curve.len() - 1) as f32;
-    let arm = Solid::swept(&curve, Vec3::Y, |i| {
-        let thick = if design.cradle { 0.028 } else { 0.042 };
-        rounded_rectangle(thick - 0.012 * i as f32 / last, 0.015, 0.010)
-    });
-    let silver = design.nose == Nose::Sport || design.nose == Nose::Plate;
-    bike.add_pair(if silver { Material::Satin } else { Material::GlossBlack }, arm);
-    if design.twin_shocks {
-        let y = out + 0.030;
-        let foot = rear + Vec3::new(-0.015, y, 0.02);
-        let top = Vec3::new(upper.x - 0.02, y.min(0.135), upper.z.max(rear.z + 0.20));
-        bike.add_pair(
-            if design.bright { Material::Chrome } else { Material::MattBlack },
-            spring(foot, foot.lerp(top, 0.92), 0.027),
-        );
-        bike.add_pair(Material::GlossBlack, Solid::pin(foot - Vec3::Y * 0.04, foot + Vec3::Y * 0.012, 0.014, 10));
-        bike.add_pair(Material::GlossBlack, Solid::tube(&[foot.lerp(top, 0.5), top], 10, |_| 0.016));
-        bike.add_pair(Material::GlossBlack, Solid::pin(top - Vec3::Y * 0.06, top + Vec3::Y * 0.012, 0.013, 10));
-    } else {
-        let foot = pivot + Vec3::new(0.11, 0.0, 0.02);
-        let top = Vec3::new(pivot.x + 0.02, 0.0, joints.seat.z - 0.09);
-        bike.add_soft(Material::MattBlack, spring(foot, foot.lerp(top, 0.9), 0.036));
-        bike.add_soft(Material::GlossBlack, Solid::pin(foot - Vec3::Z * 0.05, top, 0.018, 12));
-        let link = Solid::pin(foot - Vec3::new(0.0, 0.10, 0.03), foot + Vec3::new(0.0, 0.10, -0.03), 0.020, 10);
-        bike.add(Material::GlossBlack, link);
-    }
-    // Chain and its wheels; shafts and belts run inside the arm.
-    let shaft = matches!(design.engine, Engine::Boxer | Engine::FlatSix | Engine::CrossVee);
-    if shaft {
-        let case =
-            Solid::tube(&[pivot + Vec3::new(-0.02, out + 0.012, -0.01), rear + Vec3::Y * (out + 0.012)], 14, |_| 0.034);
-        bike.add_soft(Material::Satin, case);
-        let bevel = Solid::superellipsoid(Vec3::new(0.085, 0.045, 0.085), 2.6, 12, 24);
-        bike.add_soft(Material::Satin, bevel.moved(rear + Vec3::Y * out));
-        return;
-    }
-    let y = out - 0.012;
-    let sprocket = [(-0.003, 0.0), (-0.003, 0.105), (0.003, 0.105), (0.003, 0.0)].map(|(a, r)| Vec2::new(a, r));
-    bike.add(Material::RimDark, Solid::revolved(&sprocket, 36).moved(rear - Vec3::Y * y));
-    for (from, to) in [(0.035, 0.103), (-0.035, -0.103)] {
-        let run = [pivot + Vec3::new(-0.06, -y, from), rear + Vec3::new(0.0, -y, to)];
-        bike.add(Material::Satin, Solid::swept(&run, Vec3::Z, |_| rounded_rectangle(0.007, 0.008, 0.002)));
-    }
-}

@@ -140,6 +140,17 @@ pub(super) enum Eyes {
     Tall,
 }
 
+/// What lamps are made of at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Era {
+    /// A bulb before a fluted bowl.
+    Bulb,
+    /// Bowls behind clear glass.
+    Clear,
+    /// Lenses of dark glass, light guides.
+    Led,
+}
+
 /// How much of the engine a fairing covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flank {
@@ -166,6 +177,7 @@ pub(super) struct Details {
     /// Cast rims in bright metal instead of black.
     pub pale_rims: bool,
     pub eyes: Eyes,
+    pub era: Era,
     pub flank: Flank,
     pub frame: Frame,
     /// The lower half of a flank, or a tank's sides, in black.
@@ -193,6 +205,7 @@ impl Details {
         cast: Cast::TwinFive,
         pale_rims: false,
         eyes: Eyes::Slits,
+        era: Era::Clear,
         flank: Flank::Full,
         frame: Frame::Beam,
         accent: false,

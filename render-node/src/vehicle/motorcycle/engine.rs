@@ -4,15 +4,16 @@ use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::{Vec2, Vec3};
 
 use super::Joints;
-use super::design::{Nose, Tank};
+use super::design::{Era, Nose, Tank};
+use super::shapes::{Skin, add_bolt_circle, bolt, panel, turned, tube};
 use super::style::Engine;
 use crate::vehicle::mesh::Material;
-use crate::vehicle::parts::solid::Solid;
+use crate::vehicle::parts::solid::{Solid, curve_through};
 
 /// Middle of the crank case: what cylinders, pipes and covers are placed from.
 pub(super) fn crank(joints: &Joints) -> Vec3 {
     let reach = joints.pivot.x - joints.engine_front;
-    Vec3::new(joints.engine_front + reach * 0.56, 0.0, joints.design.clearance + 0.155)
+    Vec3::new(joints.engine_front + reach * 0.56, 0.0, joints.design.clearance + if joints.design.cradle { 0.182 } else { 0.170 })
 }
 
 /// How far the cylinders may rise: to the underside of the tank.
@@ -20,7 +21,11 @@ pub(super) fn ceiling(joints: &Joints) -> f32 {
     joints.head.z - if joints.design.tank == Tank::Slim { 0.14 } else { 0.16 }
 }
 
-/// One barrel with its head.
+/// Spacing and thickness of cooling fins.
+const FIN_PITCH_M: f32 = 0.0105;
+const FIN_M: f32 = 0.0024;
+
+/// One barrel, or a row of them in one block, with its head.
 struct Barrel {
     foot: Vec3,
     /// Unit vector from crank to head.
@@ -28,198 +33,567 @@ struct Barrel {
     length: f32,
     /// Half of it along the bike and across.
     half: [f32; 2],
-    fins: usize,
-    head: Material,
+    air_cooled: bool,
+    /// Squareness of its plan: 2 is round.
+    square: f32,
+    /// Of barrel and fins, and of the cover on the head.
+    metal: Material,
+    cover: Material,
+    cylinders: usize,
 }
 
 impl Barrel {
+    fn place(&self) -> impl Fn(Vec3) -> Vec3 + Copy + use<> {
+        let (foot, way) = (self.foot, self.way);
+        let along = (Vec3::X - way * way.x).normalize_or(Vec3::X);
+        let across = way.cross(along);
+        move |p: Vec3| foot + along * p.x + across * p.y + way * p.z
+    }
+
+    /// A layer of the block between two heights, `grow` times as large as the barrel, its edges rounded.
+    fn layer(&self, from: f32, to: f32, grow: f32, edge: f32) -> Solid {
+        const AROUND: usize = 40;
+        let power = self.square;
+        let ring = |z: f32, inset: f32| -> Vec<Vec3> {
+            (0..AROUND)
+                .map(|i| {
+                    let (sin, cos) = (std::f32::consts::TAU * i as f32 / AROUND as f32).sin_cos();
+                    let reach = (cos.abs().powf(power) + sin.abs().powf(power)).powf(-1.0 / power);
+                    let half = |k: usize| (self.half[k] * grow - inset).max(0.004);
+                    Vec3::new(cos * reach * half(0), sin * reach * half(1), z)
+                })
+                .collect()
+        };
+        let edge = edge.min((to - from) * 0.45);
+        let loops = [
+            ring(from, edge),
+            ring(from + edge * 0.3, edge * 0.3),
+            ring(from + edge, 0.0),
+            ring(to - edge, 0.0),
+            ring(to - edge * 0.3, edge * 0.3),
+            ring(to, edge),
+        ];
+        Solid::lofted(&loops).bent(self.place())
+    }
+
     fn add(&self, bike: &mut Assembly) {
-        let along = (Vec3::X - self.way * self.way.x).normalize_or(Vec3::X);
-        let across = self.way.cross(along);
-        let place = |p: Vec3| self.foot + along * p.x + across * p.y + self.way * p.z;
-        let [half_x, half_y] = self.half;
         let length = self.length;
-        let core = Solid::rounded_box(Vec3::new(half_x * 0.88, half_y * 0.94, length / 2.0), 0.02);
-        let body = if self.fins == 0 { Material::Satin } else { Material::RimDark };
-        bike.add(body, core.moved(Vec3::Z * length / 2.0).bent(place));
-        for fin in 0..self.fins {
-            let z = 0.03 + length * 0.74 * fin as f32 / self.fins as f32;
-            let plate = Solid::rounded_box(Vec3::new(half_x, half_y, 0.0045), 0.004).moved(Vec3::Z * z).bent(place);
-            bike.add(if self.head == Material::Chrome { Material::Satin } else { Material::RimDark }, plate);
+        let (deck, roof) = (length * 0.60, length * 0.86);
+        if self.air_cooled {
+            bike.add_soft(self.metal, self.layer(0.0, roof, 0.78, 0.006));
+            let mut fins = Solid::default();
+            let mut z = 0.016;
+            while z < roof - 0.010 {
+                // The head's fins reach further than the barrel's, and the joint between them has none.
+                let share = z / length;
+                let grow = if z > deck { 1.05 - 0.10 * (z - deck) / length } else { 0.94 + 0.07 * share };
+                if (z - deck).abs() > FIN_PITCH_M * 0.6 {
+                    fins.append(self.layer(z, z + FIN_M, grow, 0.0011));
+                }
+                z += FIN_PITCH_M;
+            }
+            bike.add(self.metal, fins);
+            if self.metal == Material::RimDark {
+                // The fins' edges are machined bright.
+                let mut edges = Solid::default();
+                let mut z = 0.016;
+                while z < roof - 0.010 {
+                    let share = z / length;
+                    let grow = if z > deck { 1.05 - 0.10 * (z - deck) / length } else { 0.94 + 0.07 * share };
+                    if (z - deck).abs() > FIN_PITCH_M * 0.6 {
+                        edges.append(self.layer(z + FIN_M * 0.25, z + FIN_M * 0.75, grow + 0.006, 0.0002));
+                    }
+                    z += FIN_PITCH_M;
+                }
+                bike.add(Material::Satin, edges);
+            }
+            bike.add(self.metal, self.layer(deck - 0.006, deck + 0.006, 0.88, 0.002));
+        } else {
+            bike.add_soft(self.metal, self.layer(0.0, deck - 0.002, 0.93, 0.010));
+            bike.add(Material::PanelGap, self.layer(deck - 0.004, deck + 0.002, 0.925, 0.001));
+            bike.add_soft(self.metal, self.layer(deck, roof, 1.0, 0.009));
+            self.add_ribs(bike, deck);
         }
-        let cap = Solid::rounded_box(Vec3::new(half_x * 0.96, half_y * 0.98, length * 0.14), 0.022);
-        bike.add_soft(self.head, cap.moved(Vec3::Z * length * 0.93).bent(place));
+        self.add_cover(bike, roof);
+    }
+
+    /// Stiffening ribs and bosses of a water jacket.
+    fn add_ribs(&self, bike: &mut Assembly, deck: f32) {
+        let place = self.place();
+        for side in [-1.0, 1.0] {
+            for x in [-0.55, 0.0, 0.55] {
+                let rib = Solid::rounded_box(Vec3::new(0.0045, 0.006, deck * 0.38), 0.003);
+                let at = Vec3::new(self.half[0] * x, side * self.half[1] * 0.93, deck * 0.48);
+                bike.add_soft(self.metal, rib.moved(at).bent(place));
+            }
+            let across = place(Vec3::Y) - place(Vec3::ZERO);
+            for (x, z) in [(-0.62, 1.14), (0.62, 1.14), (0.0, 1.28)] {
+                let at = place(Vec3::new(self.half[0] * x, side * self.half[1] * 0.985, deck * z));
+                bike.add(Material::Satin, bolt(at, across * side, 0.0066));
+            }
+        }
+    }
+
+    /// The cover over the valves: a flange with bolts, a raised crown, plug leads.
+    fn add_cover(&self, bike: &mut Assembly, roof: f32) {
+        let (length, place) = (self.length, self.place());
+        bike.add(Material::PanelGap, self.layer(roof - 0.002, roof + 0.003, 0.955, 0.001));
+        bike.add_soft(self.cover, self.layer(roof + 0.001, roof + 0.010, 0.99, 0.004));
+        bike.add_soft(self.cover, self.layer(roof + 0.008, length + 0.012, 0.90, 0.016));
+        let mut bolts = Solid::default();
+        let pitch = 2.0 * self.half[1] * 0.86 / self.cylinders as f32;
+        for number in 0..=self.cylinders {
+            let y = -self.half[1] * 0.86 + pitch * number as f32;
+            for x in [-0.84, 0.84] {
+                bolts.append(bolt(place(Vec3::new(self.half[0] * x, y, roof + 0.011)), self.way, 0.0070));
+            }
+        }
+        bike.add(Material::Satin, bolts);
+        for number in 0..self.cylinders {
+            let y = -self.half[1] * 0.86 + pitch * (number as f32 + 0.5);
+            let top = Vec3::new(0.0, y, length + 0.010);
+            let cap = tube(&[place(top), place(top + Vec3::Z * 0.018)], 14, |_| 0.0125);
+            bike.add(Material::MattBlack, cap);
+        }
     }
 }
 
-/// A round cover on both sides of the crank case.
-fn add_cover(bike: &mut Assembly, at: Vec3, radius: f32, reach: f32, material: Material) {
-    let profile = [
-        (0.05, radius),
-        (reach - 0.012, radius),
-        (reach, radius - 0.014),
-        (reach, radius * 0.55),
-        (reach + 0.006, radius * 0.50),
-        (reach + 0.006, 0.0),
-    ]
-    .map(|(a, r)| Vec2::new(a, r));
-    let surface = Solid::revolved(&profile, 36).moved(at).surface(40.0);
-    bike.mesh.add(material, &surface);
-    bike.mesh.add(material, &surface.mirrored());
+/// A cover on one flank of the crank case: flange with bolts, rounded shoulder, a ring and a cap on its face.
+pub(super) fn add_cover(bike: &mut Assembly, at: Vec3, radius: f32, tall: f32, side: f32, [metal, face]: [Material; 2], bolts: usize) {
+    let way = Vec3::Y * side;
+    let at = Vec3::new(at.x, at.y * side, at.z);
+    let flange = [[-0.05, radius + 0.013], [0.005, radius + 0.013], [0.007, radius + 0.011], [0.007, radius - 0.002]];
+    bike.add(metal, turned(&flange, at, way, 56));
+    bike.add(Material::PanelGap, turned(&[[-0.0075, radius + 0.0136], [-0.0055, radius + 0.0136]], at, way, 56));
+    let body = [
+        [0.004, radius],
+        [tall * 0.50, radius * 0.985],
+        [tall * 0.74, radius * 0.94],
+        [tall * 0.90, radius * 0.86],
+        [tall * 0.985, radius * 0.76],
+        [tall, radius * 0.68],
+        [tall, radius * 0.62],
+    ];
+    bike.add_soft(metal, turned(&body, at, way, 56));
+    let disc = [
+        [tall - 0.003, radius * 0.625],
+        [tall - 0.003, radius * 0.575],
+        [tall + 0.003, radius * 0.55],
+        [tall + 0.005, radius * 0.50],
+        [tall + 0.005, radius * 0.26],
+        [tall + 0.001, radius * 0.235],
+        [tall + 0.001, 0.0],
+    ];
+    bike.add(face, turned(&disc, at, way, 48));
+    add_bolt_circle(bike, at + way * 0.006, way, radius + 0.0055, bolts, 0.0052);
+    add_bolt_circle(bike, at + way * (tall + 0.004), way, radius * 0.40, 3, 0.0050);
+    bike.add(Material::RimDark, bolt(at + way * tall, way, radius * 0.11));
+}
+
+/// Half of the crank case's width.
+fn case_half(joints: &Joints) -> f32 {
+    let design = &joints.design;
+    let wide = match design.engine {
+        Engine::Inline(1) => 0.105,
+        Engine::Inline(2) | Engine::Vee | Engine::WideVee | Engine::CrossVee => 0.130,
+        Engine::Inline(3) => 0.148,
+        _ => 0.160,
+    };
+    // Fairings leave less room.
+    if matches!(design.nose, Nose::Sport | Nose::SportTouring) { wide * 0.84 } else { wide }
+}
+
+/// Metals of a time: crank case, covers, faces of covers, cylinders.
+struct Metals {
+    case: Material,
+    cover: Material,
+    face: Material,
+    barrel: Material,
+    head: Material,
+}
+
+impl Metals {
+    fn of(joints: &Joints) -> Metals {
+        let design = &joints.design;
+        let pale = design.details.pale_rims || design.details.era == Era::Bulb;
+        if design.bright {
+            let cover = Material::Chrome;
+            let barrel = if design.tank == Tank::Drop { Material::RimDark } else { Material::Satin };
+            return Metals { case: Material::Satin, cover: Material::Satin, face: cover, barrel, head: cover };
+        }
+        let cover = if pale { Material::Satin } else { Material::RimDark };
+        let barrel = if pale && !design.air_cooled { Material::Satin } else { Material::RimDark };
+        Metals { case: Material::RimDark, cover, face: Material::RimDark, barrel, head: cover }
+    }
 }
 
 pub(super) fn add_engine(bike: &mut Assembly, joints: &Joints) {
     let (design, middle) = (&joints.design, crank(joints));
-    let reach = joints.pivot.x - joints.engine_front;
     if design.engine == Engine::Electric {
         add_electric(bike, joints);
         return;
     }
-    let wide = match design.engine {
-        Engine::Inline(1) => 0.105,
-        Engine::Inline(2) | Engine::Vee | Engine::WideVee | Engine::CrossVee => 0.135,
-        Engine::Inline(3) => 0.155,
-        _ => 0.170,
-    };
-    // Fairings leave less room.
-    let wide = if matches!(design.nose, Nose::Sport | Nose::SportTouring) { wide * 0.84 } else { wide };
-    let bright = Material::Satin;
-    let shine = if design.bright { Material::Chrome } else { Material::Satin };
-    // Crank case, gearbox, sump.
-    let (low, high) = (design.clearance, middle.z + 0.115);
-    let front = middle.x - reach * 0.30;
-    let case = hull_in_steps(
-        &[
-            [front - 0.02, wide * 0.60, low + 0.05, high - 0.07],
-            [front + 0.05, wide * 0.92, low + 0.01, high - 0.01],
-            [middle.x, wide, low, high],
-            [middle.x + 0.14, wide * 0.92, low + 0.03, high],
-            [joints.pivot.x - 0.03, wide * 0.62, low + 0.10, high - 0.01],
-            [joints.pivot.x + 0.02, wide * 0.50, low + 0.14, high - 0.04],
-        ],
-        4.0,
-        4,
-    );
-    bike.add(Material::RimDark, case);
-    add_cover(bike, Vec3::new(middle.x - 0.075, 0.0, middle.z - 0.005), 0.092, wide + 0.022, bright);
-    add_cover(bike, Vec3::new(middle.x + 0.105, 0.0, middle.z + 0.015), 0.080, wide + 0.012, bright);
-
-    let fins = if design.air_cooled { 9 } else { 0 };
-    let deck = high - 0.03;
+    let wide = case_half(joints);
+    let metals = Metals::of(joints);
+    add_case(bike, joints, wide, &metals);
+    let deck = middle.z + 0.085;
     let rise = (ceiling(joints) - deck).clamp(0.16, 0.42);
-    // Off-road bikes have theirs in the shrouds.
-    let mut radiator = !design.air_cooled && design.tank != Tank::Slim;
+    // Off-road bikes have their radiators in the shrouds.
+    let upright = matches!(design.engine, Engine::Inline(_) | Engine::WideVee);
+    add_filling(bike, joints, deck);
     match design.engine {
-        Engine::Inline(cylinders) => {
-            let lean = if design.air_cooled { 0.10_f32 } else { 0.34 };
-            Barrel {
-                foot: Vec3::new(middle.x - 0.045, 0.0, deck),
-                way: Vec3::new(-lean.sin(), 0.0, lean.cos()),
-                length: rise * 0.96,
-                half: [0.085, [0.072, 0.115, 0.150, 0.185][(cylinders as usize).clamp(1, 4) - 1]],
-                fins,
-                head: shine,
-            }
-            .add(bike);
-        }
-        Engine::Vee | Engine::WideVee => {
-            let spread = if design.engine == Engine::Vee { 0.40_f32 } else { 0.68 };
-            for lean in [-spread, spread] {
-                Barrel {
-                    foot: Vec3::new(middle.x - 0.02 + lean * 0.05, 0.0, deck - 0.06),
-                    way: Vec3::new(lean.sin(), 0.0, lean.cos()),
-                    length: (rise + 0.05).min(0.36),
-                    half: [0.076, 0.084],
-                    fins: if design.engine == Engine::Vee { 10 } else { fins },
-                    head: shine,
-                }
-                .add(bike);
-            }
-            if design.bright {
-                let filter =
-                    [(0.06, 0.080), (0.165, 0.080), (0.178, 0.066), (0.180, 0.0)].map(|(a, r)| Vec2::new(a, r));
-                let at = Vec3::new(middle.x - 0.01, 0.0, deck + rise * 0.52);
-                bike.add(Material::Chrome, Solid::revolved(&filter, 36).moved(at));
-                radiator = false;
-            }
-        }
-        Engine::CrossVee | Engine::Boxer => {
-            let boxer = design.engine == Engine::Boxer;
-            let (up, foot, length) = if boxer { (0.10_f32, 0.06, 0.275) } else { (0.82, 0.02, 0.285) };
-            for side in [-1.0, 1.0] {
-                Barrel {
-                    foot: Vec3::new(middle.x - 0.10, side * foot, if boxer { middle.z + 0.03 } else { deck - 0.06 }),
-                    way: Vec3::new(-0.05, side * up.cos(), up.sin()).normalize_or(Vec3::Y),
-                    length,
-                    half: [0.082, 0.080],
-                    fins: 10,
-                    head: Material::Satin,
-                }
-                .add(bike);
-            }
-            // What is between the cylinders and the tank: housing of the air filter.
-            let filter = Vec3::new(0.13, 0.085, (ceiling(joints) - deck) * 0.5 + 0.03);
-            bike.add_soft(
-                Material::MattBlack,
-                Solid::rounded_box(filter, 0.03).moved(Vec3::new(middle.x + 0.05, 0.0, deck + filter.z - 0.02)),
-            );
-            radiator = false;
-        }
-        Engine::FlatSix => {
-            for side in [-1.0, 1.0] {
-                let at = Vec3::new(middle.x - 0.08, side * 0.22, middle.z + 0.01);
-                bike.add_soft(Material::RimDark, Solid::rounded_box(Vec3::new(0.225, 0.075, 0.070), 0.02).moved(at));
-                let cover = Solid::rounded_box(Vec3::new(0.215, 0.028, 0.058), 0.020);
-                bike.add_soft(Material::Chrome, cover.moved(at + Vec3::Y * side * 0.082));
-                for k in [-0.14, 0.0, 0.14] {
-                    let rib = Solid::rounded_box(Vec3::new(0.045, 0.012, 0.040), 0.010);
-                    bike.add_soft(Material::Satin, rib.moved(at + Vec3::new(k, side * 0.108, 0.0)));
-                }
-            }
-            let top = Vec3::new(0.19, 0.14, (ceiling(joints) - deck) * 0.5 + 0.03);
-            bike.add_soft(
-                Material::MattBlack,
-                Solid::rounded_box(top, 0.04).moved(Vec3::new(middle.x, 0.0, deck + top.z - 0.02)),
-            );
-            radiator = false;
-        }
+        Engine::Inline(cylinders) => add_row(bike, joints, &metals, (cylinders as usize).clamp(1, 4), [deck, rise]),
+        Engine::Vee | Engine::WideVee => add_vee(bike, joints, &metals, [deck, rise]),
+        Engine::CrossVee | Engine::Boxer => add_crosswise(bike, joints, &metals, deck),
+        Engine::FlatSix => add_flat_six(bike, joints, deck),
         Engine::Electric => {}
     }
-    add_filling(bike, joints, deck);
-    if radiator {
+    if !design.air_cooled && design.tank != Tank::Slim && upright {
         add_radiator(bike, joints, wide.max(0.12));
     }
 }
 
-/// Air box, throttles and battery: what is dark between engine, tank and seat.
-fn add_filling(bike: &mut Assembly, joints: &Joints, deck: f32) {
-    let (pivot, seat) = (joints.pivot, joints.seat);
-    let (front, half) = (joints.engine_front + 0.20, if joints.design.cradle { 0.060 } else { 0.085 });
-    let top = ceiling(joints) + 0.03;
-    let filling = hull_in_steps(
+/// Crank case, gear box and sump with the joint of their halves, and the covers on both flanks.
+fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
+    let (design, middle) = (&joints.design, crank(joints));
+    let reach = joints.pivot.x - joints.engine_front;
+    let (low, high) = (design.clearance, middle.z + 0.115);
+    let front = middle.x - reach * 0.30;
+    let end = joints.pivot.x;
+    let case = Skin::new(
         &[
-            [front, half * 0.7, deck + 0.10, top - 0.02],
-            [front + 0.06, half, deck + 0.02, top],
-            [pivot.x - 0.10, half, deck - 0.04, top - 0.02],
-            [pivot.x + 0.03, half * 0.9, pivot.z - 0.02, seat.z - 0.06],
-            [pivot.x + 0.13, half * 0.7, seat.z - 0.24, seat.z - 0.07],
+            [front - 0.025, wide * 0.55, low + 0.075, high - 0.075],
+            [front + 0.015, wide * 0.84, low + 0.040, high - 0.020],
+            [front + 0.07, wide * 0.92, low + 0.030, high],
+            [middle.x + 0.02, wide * 0.95, low + 0.025, high],
+            [middle.x + 0.14, wide * 0.92, low + 0.045, high],
+            [end - 0.03, wide * 0.66, low + 0.10, high - 0.010],
+            [end + 0.02, wide * 0.54, low + 0.14, high - 0.040],
         ],
-        3.6,
-        4,
+        5.0,
     );
-    bike.add(Material::MattBlack, filling);
+    bike.add(metals.case, case.solid());
+    let sump = Skin::new(
+        &[
+            [front + 0.02, wide * 0.55, low + 0.020, low + 0.08],
+            [front + 0.06, wide * 0.68, low + 0.000, low + 0.09],
+            [middle.x + 0.06, wide * 0.68, low - 0.004, low + 0.09],
+            [middle.x + 0.15, wide * 0.55, low + 0.030, low + 0.10],
+        ],
+        6.0,
+    );
+    bike.add(metals.case, sump.solid());
+    for k in 0..7 {
+        let rib = Solid::rounded_box(Vec3::new(0.003, wide * 0.70, 0.030), 0.002);
+        bike.add(metals.case, rib.moved(Vec3::new(front + 0.06 + 0.022 * k as f32, 0.0, low + 0.034)));
+    }
+    // The flange where upper and lower half meet, with its bolts.
+    let split = middle.z + 0.028;
+    let stations: Vec<[f32; 4]> = [(front + 0.012, 0.87), (front + 0.06, 0.965), (middle.x + 0.13, 0.97), (end - 0.035, 0.70)]
+        .map(|(x, share)| [x, wide * share, split - 0.0060, split + 0.0060])
+        .to_vec();
+    bike.add(metals.case, Skin::new(&stations, 6.0).solid());
+    bike.add_pair(Material::PanelGap, tube(&case_line(&stations, split), 6, |_| 0.0013));
+    for x in [front + 0.05, front + 0.105, end - 0.10] {
+        bike.add_pair(Material::Satin, bolt(Vec3::new(x, wide * 0.90, split + 0.006), Vec3::Z, 0.0060));
+    }
+    // Clutch on the right, generator on the left.
+    let faces = [metals.cover, metals.face];
+    let small = if matches!(design.engine, Engine::Inline(1)) { 0.90 } else { 1.0 };
+    add_cover(bike, Vec3::new(middle.x + 0.085, wide - 0.006, middle.z + 0.018), 0.102 * small, 0.044, 1.0, faces, 9);
+    add_cover(bike, Vec3::new(middle.x - 0.055, wide - 0.006, middle.z - 0.006), 0.052, 0.020, 1.0, faces, 5);
+    add_cover(bike, Vec3::new(middle.x - 0.045, wide - 0.006, middle.z + 0.004), 0.090 * small, 0.036, -1.0, faces, 7);
+    // The cover of the driving sprocket, behind the generator.
+    let (x, z) = (end - 0.080, middle.z + 0.035);
+    let outline = [
+        [x - 0.075, z - 0.020],
+        [x - 0.050, z - 0.068],
+        [x + 0.010, z - 0.075],
+        [x + 0.065, z - 0.040],
+        [x + 0.070, z + 0.030],
+        [x + 0.020, z + 0.068],
+        [x - 0.050, z + 0.060],
+    ];
+    let shell = panel(&outline, 0.030, |px, pz| wide * 0.92 + 0.010 - 0.9 * ((px - x).powi(2) + (pz - z).powi(2)));
+    let surface = shell.surface(40.0).mirrored();
+    bike.mesh.add(if design.bright { metals.cover } else { Material::MattBlack }, &surface);
+    for (dx, dz) in [(-0.055, -0.035), (0.045, -0.040), (0.045, 0.035), (-0.045, 0.042)] {
+        bike.add(Material::Satin, bolt(Vec3::new(x + dx, -(wide * 0.92 + 0.006), z + dz), -Vec3::Y, 0.0058));
+    }
+    // Oil filter and plug in front, filler cap on the clutch cover.
+    let filter = [[-0.02, 0.034], [0.030, 0.034], [0.042, 0.030], [0.045, 0.022], [0.045, 0.0]];
+    if !design.bright {
+        bike.add(Material::GlossBlack, turned(&filter, Vec3::new(front + 0.02, 0.030, low + 0.095), Vec3::NEG_X, 28));
+    }
+    let cap = [[0.0, 0.016], [0.012, 0.016], [0.014, 0.013], [0.014, 0.0]];
+    let at = Vec3::new(middle.x + 0.010, wide + 0.004, middle.z + 0.088);
+    bike.add(Material::MattBlack, turned(&cap, at, Vec3::new(0.0, 0.9, 0.44), 10));
 }
 
+/// The visible edge of a flange at a height.
+fn case_line(stations: &[[f32; 4]], z: f32) -> Vec<Vec3> {
+    let points: Vec<Vec3> = stations.iter().map(|s| Vec3::new(s[0], s[1] + 0.0006, z)).collect();
+    curve_through(&points, 8)
+}
+
+/// Cylinders in a row across the bike, with what they breathe through behind them.
+fn add_row(bike: &mut Assembly, joints: &Joints, metals: &Metals, cylinders: usize, [deck, rise]: [f32; 2]) {
+    let (design, middle) = (&joints.design, crank(joints));
+    let lean = if design.air_cooled { 0.10_f32 } else { 0.28 };
+    let half_y = [0.074, 0.115, 0.148, 0.178][cylinders - 1];
+    let half_y = if matches!(design.nose, Nose::Sport | Nose::SportTouring) { half_y * 0.90 } else { half_y };
+    let barrel = Barrel {
+        foot: Vec3::new(middle.x - if design.air_cooled { 0.040 } else { 0.010 }, 0.0, deck),
+        way: Vec3::new(-lean.sin(), 0.0, lean.cos()),
+        length: rise * 0.97,
+        half: [if cylinders == 1 { 0.088 } else { 0.082 }, half_y],
+        air_cooled: design.air_cooled,
+        square: if cylinders == 1 { 3.0 } else { 5.0 },
+        metal: metals.barrel,
+        cover: metals.head,
+        cylinders,
+    };
+    barrel.add(bike);
+    // Throttles: a rubber, a body and a bell for every cylinder, and the rail across them.
+    let place = barrel.place();
+    let height = barrel.length * 0.74;
+    for number in 0..cylinders {
+        let y = half_y * 0.86 * (2.0 * (number as f32 + 0.5) / cylinders as f32 - 1.0);
+        let at = place(Vec3::new(barrel.half[0] * 0.95, y, height));
+        let way = Vec3::new(0.92, 0.0, 0.39);
+        bike.add_soft(Material::MattBlack, tube(&[at - way * 0.02, at + way * 0.028], 20, |_| 0.027));
+        bike.add_soft(Material::Satin, tube(&[at + way * 0.024, at + way * 0.030, at + way * 0.070, at + way * 0.075], 20, |i| [0.024, 0.028, 0.028, 0.025][i]));
+        bike.add_soft(Material::MattBlack, tube(&[at + way * 0.072, at + way * 0.13], 20, |_| 0.027));
+        if design.air_cooled {
+            // A carburettor's float bowl.
+            let bowl = Solid::superellipsoid(Vec3::new(0.025, 0.024, 0.026), 3.4, 12, 24);
+            bike.add_soft(Material::Satin, bowl.moved(at + way * 0.050 - Vec3::Z * 0.036));
+        }
+    }
+}
+
+/// Two cylinders along the bike; on bright engines with push rods, rocker boxes and a round filter between them.
+fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: [f32; 2]) {
+    let (design, middle) = (&joints.design, crank(joints));
+    let narrow = design.engine == Engine::Vee;
+    let spread = if narrow { 0.40_f32 } else { 0.68 };
+    let air_cooled = narrow || design.air_cooled;
+    for lean in [-spread, spread] {
+        let barrel = Barrel {
+            foot: Vec3::new(middle.x - 0.02 + lean * 0.05, 0.0, deck - 0.06),
+            way: Vec3::new(lean.sin(), 0.0, lean.cos()),
+            length: (rise + 0.05).min(0.36),
+            half: [0.078, 0.086],
+            air_cooled,
+            square: if air_cooled { 2.5 } else { 4.5 },
+            metal: metals.barrel,
+            cover: metals.head,
+            cylinders: 1,
+        };
+        barrel.add(bike);
+        if narrow {
+            let place = barrel.place();
+            for x in [-0.020, 0.020] {
+                let foot = Vec3::new(middle.x + lean * 0.10 + x * 0.6, 0.098, deck - 0.055);
+                let head = place(Vec3::new(x * 1.6, 0.083, barrel.length * 0.80));
+                bike.add_soft(Material::Chrome, tube(&[foot, foot.lerp(head, 0.42), foot.lerp(head, 0.44), head], 14, |i| [0.0095, 0.0095, 0.0070, 0.0070][i]));
+                bike.add(Material::Satin, tube(&[foot - Vec3::Z * 0.02, foot + Vec3::Z * 0.012], 14, |_| 0.0125));
+            }
+        }
+    }
+    if !narrow {
+        return;
+    }
+    let filter = [
+        [0.03, 0.050],
+        [0.062, 0.050],
+        [0.064, 0.083],
+        [0.070, 0.088],
+        [0.105, 0.088],
+        [0.114, 0.082],
+        [0.118, 0.070],
+        [0.115, 0.064],
+        [0.121, 0.058],
+        [0.123, 0.0],
+    ];
+    let at = Vec3::new(middle.x - 0.01, 0.045, deck + rise * 0.50);
+    let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
+    bike.add(metal, turned(&filter, at, Vec3::Y, 56));
+    add_bolt_circle(bike, at + Vec3::Y * 0.121, Vec3::Y, 0.030, 3, 0.006);
+    // The case of the primary drive: long, on the left, its edge bolted.
+    let wide = case_half(joints);
+    let (front, back) = (middle.x - 0.10, joints.pivot.x - 0.045);
+    let outline = [
+        [front - 0.085, middle.z + 0.010],
+        [front - 0.045, middle.z - 0.075],
+        [front + 0.05, middle.z - 0.088],
+        [back - 0.04, middle.z - 0.072],
+        [back + 0.06, middle.z - 0.020],
+        [back + 0.06, middle.z + 0.065],
+        [back - 0.01, middle.z + 0.105],
+        [front + 0.04, middle.z + 0.094],
+        [front - 0.05, middle.z + 0.070],
+    ];
+    for (grow, out) in [(1.0, 0.020), (0.90, 0.046)] {
+        let centre = Vec2::new((front + back) * 0.5, middle.z + 0.010);
+        let scaled: Vec<[f32; 2]> =
+            outline.iter().map(|p| (centre + (Vec2::from(*p) - centre) * grow).to_array()).collect();
+        let plate = panel(&scaled, 0.028, |_, _| wide + out);
+        bike.mesh.add(metals.face, &plate.surface(50.0).mirrored());
+    }
+    for p in &outline {
+        let at = Vec3::new((p[0] - front) * 0.965 + front + 0.003, -(wide + 0.020), (p[1] - middle.z) * 0.93 + middle.z);
+        bike.add(Material::Satin, bolt(at, -Vec3::Y, 0.0052));
+    }
+}
+
+/// Two cylinders that rise or lie to the sides.
+fn add_crosswise(bike: &mut Assembly, joints: &Joints, metals: &Metals, deck: f32) {
+    let (design, middle) = (&joints.design, crank(joints));
+    let boxer = design.engine == Engine::Boxer;
+    let (up, foot, length) = if boxer { (0.10_f32, 0.06, 0.275) } else { (0.82, 0.02, 0.285) };
+    for side in [-1.0, 1.0] {
+        let barrel = Barrel {
+            foot: Vec3::new(middle.x - 0.10, side * foot, if boxer { middle.z + 0.03 } else { deck - 0.06 }),
+            way: Vec3::new(-0.05, side * up.cos(), up.sin()).normalize_or(Vec3::Y),
+            length,
+            half: [0.086, 0.078],
+            air_cooled: true,
+            square: 3.2,
+            metal: if design.bright { Material::Satin } else { metals.barrel },
+            cover: if design.bright { Material::Satin } else { metals.cover },
+            cylinders: 1,
+        };
+        barrel.add(bike);
+        let place = barrel.place();
+        let (port, box_end) = (place(Vec3::new(0.07, 0.0, length * 0.62)), Vec3::new(middle.x + 0.10, side * 0.075, deck + 0.06));
+        let intake = [port, port.lerp(box_end, 0.35) + Vec3::new(0.03, 0.0, 0.02), box_end];
+        bike.add_soft(Material::MattBlack, tube(&curve_through(&intake, 6), 16, |_| 0.024));
+        let body = [intake[0].lerp(intake[1], 0.4), intake[1]];
+        bike.add_soft(Material::Satin, tube(&body, 18, |_| 0.030));
+    }
+    // What is between the cylinders and the tank: housing of the air filter.
+    let filter = Vec3::new(0.13, 0.085, (ceiling(joints) - deck) * 0.5 + 0.03);
+    bike.add_soft(
+        Material::MattBlack,
+        Solid::superellipsoid(filter, 4.0, 16, 32).moved(Vec3::new(middle.x + 0.05, 0.0, deck + filter.z - 0.02)),
+    );
+    // The engine's front cover.
+    let cover = Solid::superellipsoid(Vec3::new(0.05, 0.105, 0.125), 3.6, 18, 36);
+    bike.add_soft(metals.cover, cover.moved(Vec3::new(middle.x - joints_reach(joints) * 0.30, 0.0, middle.z + 0.01)));
+}
+
+fn joints_reach(joints: &Joints) -> f32 {
+    joints.pivot.x - joints.engine_front
+}
+
+/// Three cylinders on each side under a ribbed cover.
+fn add_flat_six(bike: &mut Assembly, joints: &Joints, deck: f32) {
+    let middle = crank(joints);
+    for side in [-1.0, 1.0] {
+        let at = Vec3::new(middle.x - 0.08, side * 0.22, middle.z + 0.01);
+        bike.add_soft(Material::RimDark, Solid::rounded_box(Vec3::new(0.225, 0.075, 0.070), 0.02).moved(at));
+        for k in 0..9 {
+            let rib = Solid::rounded_box(Vec3::new(0.004, 0.078, 0.073), 0.003);
+            bike.add(Material::RimDark, rib.moved(at + Vec3::X * (-0.19 + 0.0475 * k as f32)));
+        }
+        let cover = Solid::superellipsoid(Vec3::new(0.222, 0.032, 0.062), 4.5, 18, 44);
+        bike.add_soft(Material::Chrome, cover.moved(at + Vec3::Y * side * 0.078));
+        for k in [-0.14, 0.0, 0.14] {
+            let rib = Solid::superellipsoid(Vec3::new(0.050, 0.010, 0.036), 3.6, 12, 28);
+            bike.add_soft(Material::Satin, rib.moved(at + Vec3::new(k, side * 0.107, 0.0)));
+        }
+        for (x, z) in [(-0.20, 0.0), (0.20, 0.0), (-0.07, 0.052), (0.07, 0.052), (-0.07, -0.052), (0.07, -0.052)] {
+            bike.add(Material::RimDark, bolt(at + Vec3::new(x, side * 0.103, z), Vec3::Y * side, 0.006));
+        }
+    }
+    let top = Vec3::new(0.19, 0.14, (ceiling(joints) - deck) * 0.5 + 0.03);
+    bike.add_soft(
+        Material::MattBlack,
+        Solid::rounded_box(top, 0.04).moved(Vec3::new(middle.x, 0.0, deck + top.z - 0.02)),
+    );
+}
+
+/// Air box and battery: what is dark between engine, tank and seat.
+fn add_filling(bike: &mut Assembly, joints: &Joints, deck: f32) {
+    let (pivot, seat) = (joints.pivot, joints.seat);
+    let (front, half) = (joints.engine_front + 0.22, if joints.design.cradle { 0.050 } else { 0.066 });
+    let top = ceiling(joints) + 0.03;
+    let filling = Skin::new(
+        &[
+            [front, half * 0.7, deck + 0.16, top - 0.02],
+            [front + 0.06, half, deck + 0.08, top],
+            [pivot.x - 0.10, half, deck - 0.02, top - 0.02],
+            [pivot.x + 0.03, half * 0.9, pivot.z + 0.02, seat.z - 0.06],
+            [pivot.x + 0.13, half * 0.7, seat.z - 0.24, seat.z - 0.07],
+        ],
+        4.5,
+    );
+    bike.add_soft(Material::MattBlack, filling.solid());
+    bike.add_pair(
+        Material::PanelGap,
+        filling.seam(&[[front + 0.05, top - 0.07], [pivot.x - 0.08, top - 0.09], [pivot.x + 0.02, seat.z - 0.12]]),
+    );
+}
+
+/// A core of tubes and fins between two tanks, with its cap and hoses.
 fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
     let top = ceiling(joints) + 0.01;
     let bottom = joints.design.clearance + 0.22;
     let half = (top - bottom) * 0.42;
     let (sin, cos) = 0.30_f32.sin_cos();
     let at = Vec3::new(joints.engine_front + 0.055, 0.0, (top + bottom) * 0.5);
-    let place = |p: Vec3| at + Vec3::new(p.x * cos + p.z * sin, p.y, p.z * cos - p.x * sin);
-    bike.add(Material::Grille, Solid::rounded_box(Vec3::new(0.018, half_width, half), 0.010).bent(place));
-    let rim = Solid::rounded_box(Vec3::new(0.024, 0.014, half * 1.04), 0.010).moved(Vec3::Y * half_width);
-    bike.add_pair(Material::MattBlack, rim.bent(place));
+    // Bowed round the wheel.
+    let place = |p: Vec3| {
+        let x = p.x + 0.9 * p.y * p.y;
+        at + Vec3::new(x * cos + p.z * sin, p.y, p.z * cos - x * sin)
+    };
+    let bowed = |x: f32, deep: f32, tall: f32, wide: f32, z: f32| {
+        let loops: Vec<Vec<Vec3>> = (0..=10)
+            .map(|i| {
+                let y = wide * (i as f32 / 5.0 - 1.0);
+                [(-deep, -tall), (deep, -tall), (deep, tall), (-deep, tall)].map(|(a, b)| place(Vec3::new(x + a, y, z + b))).to_vec()
+            })
+            .collect();
+        Solid::lofted(&loops)
+    };
+    bike.add(Material::Underbody, bowed(0.004, 0.012, half, half_width, 0.0));
+    let mut fins = Solid::default();
+    let rows = (half * 2.0 / 0.0095) as usize;
+    for row in 0..rows {
+        let z = -half + 0.006 + 0.0095 * row as f32;
+        fins.append(bowed(-0.009, 0.003, 0.0016, half_width, z));
+    }
+    bike.add(Material::RimDark, fins);
+    let mut tubes = Solid::default();
+    for k in 0..=16 {
+        let y = half_width * (k as f32 / 8.0 - 1.0);
+        tubes.append(Solid::pin(place(Vec3::new(-0.0105, y, -half)), place(Vec3::new(-0.0105, y, half)), 0.0012, 6));
+    }
+    bike.add(Material::RimDark, tubes);
+    let tank = Solid::rounded_box(Vec3::new(0.021, 0.017, half * 1.05), 0.010).moved(Vec3::Y * (half_width + 0.010));
+    bike.add_pair(Material::MattBlack, tank.bent(place));
+    for z in [-1.03, 1.03] {
+        bike.add(Material::MattBlack, bowed(0.0, 0.018, 0.009, half_width, half * z));
+    }
+    let neck = place(Vec3::new(0.0, half_width * 0.72, half * 1.04));
+    bike.add(Material::Satin, turned(&[[-0.02, 0.014], [0.010, 0.014], [0.012, 0.021], [0.018, 0.021], [0.019, 0.0]], neck, Vec3::Z, 20));
+    // Hoses to the head and from the pump.
+    let (upper, lower) = (place(Vec3::new(0.010, half_width, half * 0.78)), place(Vec3::new(0.010, half_width, -half * 0.80)));
+    let middle = crank(joints);
+    let head = [upper, upper + Vec3::new(0.07, 0.022, 0.004), Vec3::new(middle.x - 0.10, half_width * 0.8, upper.z + 0.01)];
+    bike.add_soft(Material::MattBlack, tube(&curve_through(&head, 7), 16, |_| 0.0165));
+    let pump = [
+        lower,
+        lower + Vec3::new(0.035, 0.028, -0.03),
+        Vec3::new(middle.x - 0.115, case_half(joints) + 0.020, middle.z + 0.06),
+        Vec3::new(middle.x - 0.055, case_half(joints) + 0.010, middle.z + 0.03),
+    ];
+    bike.add_soft(Material::MattBlack, tube(&curve_through(&pump, 7), 16, |_| 0.0165));
+    for hose in [&head[..], &pump[..]] {
+        let way = (hose[1] - hose[0]).normalize_or(Vec3::X);
+        bike.add_soft(Material::Satin, tube(&[hose[0] + way * 0.010, hose[0] + way * 0.018], 18, |_| 0.0182));
+    }
     // Held to the frame behind it.
     for z in [-0.5, 0.6] {
         let hold = place(Vec3::new(0.01, 0.0, half * z));
@@ -247,5 +621,8 @@ fn add_electric(bike: &mut Assembly, joints: &Joints) {
         let rib = Solid::rounded_box(Vec3::new((back - front) * 0.36, 0.006, 0.014), 0.005);
         bike.add_pair(Material::RimDark, rib.moved(Vec3::new((front + back) * 0.5, 0.130, z)));
     }
-    add_cover(bike, joints.pivot + Vec3::new(-0.07, 0.0, -0.03), 0.105, 0.150, Material::Satin);
+    for side in [-1.0, 1.0] {
+        let motor = joints.pivot + Vec3::new(-0.07, 0.105, -0.03);
+        add_cover(bike, motor, 0.105, 0.044, side, [Material::Satin, Material::RimDark], 8);
+    }
 }

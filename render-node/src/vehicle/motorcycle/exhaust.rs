@@ -6,27 +6,92 @@ use glam::Vec3;
 use super::Joints;
 use super::design::Exhaust;
 use super::engine::{ceiling, crank};
+use super::shapes::{bolt, open_pipe, turned, tube};
 use super::style::{Engine, Family};
 use crate::vehicle::mesh::Material;
-use crate::vehicle::parts::solid::{Solid, curve_through};
+use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-/// A silencer: a thick pipe with a dark mouth.
-fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, to: Vec3, thick: f32) {
-    let body: Vec<Vec3> = (0..=8).map(|i| from.lerp(to, i as f32 / 8.0)).collect();
-    let radii = [0.52, 0.86, 0.98, 1.0, 1.0, 1.0, 1.0, 0.95, 0.72];
-    bike.add_soft(material, Solid::tube(&body, 24, |i| thick * radii[i]));
+/// A silencer: a body between two caps, a band with its bracket, a perforated heat shield, an open mouth.
+pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, to: Vec3, thick: f32) {
+    let at = |share: f32| from.lerp(to, share);
     let way = (to - from).normalize_or(Vec3::X);
-    bike.add(Material::Underbody, Solid::tube(&[to - way * 0.01, to + way * 0.004], 20, |_| thick * 0.45));
+    let dark = matches!(material, Material::GlossBlack | Material::MattBlack);
+    let chrome = material == Material::Chrome;
+    let mut piece = |metal: Material, stations: &[(f32, f32)]| {
+        let path: Vec<Vec3> = stations.iter().map(|(share, _)| at(*share)).collect();
+        bike.add_soft(metal, tube(&path, 36, |i| thick * stations[i].1));
+    };
+    piece(material, &[(0.0, 0.50), (0.03, 0.62), (0.10, 0.92), (0.13, 0.97), (0.14, 0.985)]);
+    piece(material, &[(0.14, 1.0), (0.15, 1.0), (0.84, 1.0), (0.85, 1.0)]);
+    let cap = if chrome { Material::Chrome } else if dark { Material::Satin } else { Material::GlossBlack };
+    piece(cap, &[(0.838, 1.0), (0.845, 1.03), (0.865, 1.03), (0.90, 0.98), (0.955, 0.78), (0.968, 0.66)]);
+    for share in [0.16, 0.82] {
+        piece(if chrome { Material::Chrome } else { Material::Satin }, &[(share - 0.012, 1.015), (share + 0.012, 1.015)]);
+    }
+    // The band it hangs in.
+    piece(Material::GlossBlack, &[(0.60, 1.0), (0.603, 1.035), (0.637, 1.035), (0.64, 1.0)]);
+    let mouth = [at(0.93), at(0.975), at(1.0)];
+    bike.add(Material::Satin, open_pipe(&mouth, 28, thick * 0.50, thick * 0.07, thick * 0.9));
+    bike.add(Material::Underbody, Solid::pin(at(0.955), at(0.965), thick * 0.46, 24));
+    // The shield stands off the outer side.
+    let side = if (from.y + to.y) >= 0.0 { 1.0 } else { -1.0 };
+    let right = way.cross(Vec3::Z).normalize_or(Vec3::Y);
+    let right = if right.y * side < 0.0 { -right } else { right };
+    let up = if right.cross(way).z < 0.0 { -right.cross(way) } else { right.cross(way) };
+    let skin = |share: f32, turn: f32, proud: f32| at(share) + (right * turn.cos() + up * turn.sin()) * (thick * 1.0 + proud);
+    let count = 10;
+    let (low, high) = (0.18, 0.56);
+    let loops: Vec<Vec<Vec3>> = (0..=count)
+        .map(|i| {
+            let t = i as f32 / count as f32;
+            let half = 0.62 * (1.0 - (2.0 * t - 1.0).powi(4)).max(0.12).sqrt();
+            let turn = |k: usize| 0.25 + half * (k as f32 / 4.0 - 1.0);
+            (0..=8)
+                .map(|k| skin(low + (high - low) * t, turn(k), 0.008))
+                .chain((0..=8).rev().map(|k| skin(low + (high - low) * t, turn(k), 0.005)))
+                .collect()
+        })
+        .collect();
+    let shield = if chrome { Material::Chrome } else if dark { Material::Satin } else { Material::MattBlack };
+    bike.add_soft(shield, Solid::lofted_plate(&loops));
+    for k in 0..5 {
+        let share = low + (high - low) * (0.22 + 0.14 * k as f32);
+        let slot = [skin(share - 0.014, 0.05, 0.0078), skin(share + 0.014, 0.45, 0.0078)];
+        bike.add(Material::PanelGap, tube(&slot, 8, |_| 0.0034));
+    }
+    // A bracket up to the frame.
+    let hold = at(0.62) + up * thick;
+    let root = hold + Vec3::new(-0.035, -0.030 * side, 0.060);
+    bike.add(Material::GlossBlack, Solid::swept(&[hold - up * 0.008, root], Vec3::Y, |_| rounded_rectangle(0.011, 0.004, 0.003)));
+    bike.add(Material::Satin, bolt(hold + up * 0.004 + right * 0.004, right, 0.0065));
 }
 
 fn add_pipe(bike: &mut Assembly, material: Material, path: &[Vec3], radius: f32) {
-    bike.add_soft(material, Solid::tube(&curve_through(path, 7), 12, |_| radius));
+    bike.add_soft(material, tube(&curve_through(path, 10), 20, |_| radius));
+}
+
+/// The flange of a pipe on its port, with two nuts.
+fn add_port_flange(bike: &mut Assembly, port: Vec3, next: Vec3, radius: f32) {
+    let way = (next - port).normalize_or(Vec3::NEG_X);
+    let flange = [[0.004, 0.0], [0.004, radius * 1.65], [0.011, radius * 1.65], [0.013, radius * 1.35], [0.020, radius * 1.2], [0.020, 0.0]];
+    bike.add(Material::RimDark, turned(&flange, port, way, 24));
+    for y in [-1.45, 1.45] {
+        bike.add(Material::Satin, bolt(port + way * 0.012 + Vec3::Y * radius * y, way, 0.0055));
+    }
 }
 
 /// Where the gases leave the cylinder heads.
 fn ports(joints: &Joints) -> Vec<Vec3> {
     let (middle, top) = (crank(joints), ceiling(joints));
-    let upright = |y: f32| Vec3::new(joints.engine_front + 0.13, y, top - 0.07);
+    let upright = |y: f32| {
+        let deck = middle.z + 0.085;
+        let rise = (top - deck).clamp(0.16, 0.42) * 0.97;
+        // In the head's front, on the lean of the cylinders.
+        let (lean, back, share) = if joints.design.air_cooled { (0.10_f32, 0.040, 0.72) } else { (0.28, 0.010, 0.68) };
+        let half = if joints.design.engine == Engine::Inline(1) { 0.078 } else { 0.074 };
+        let along = rise * share;
+        Vec3::new(middle.x - back - along * lean.sin() - half * lean.cos(), y, deck + along * lean.cos() - half * lean.sin())
+    };
     match joints.design.engine {
         Engine::Inline(1) => vec![upright(0.0)],
         Engine::Inline(2) => vec![upright(-0.055), upright(0.055)],
@@ -66,11 +131,15 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
                 Vec3::new(pivot.x - 0.10, y, z),
             ]
         } else {
+            // Behind the radiator, out under it, and back beside the sump.
+            let bend = if design.air_cooled { 0.030 } else { 0.014 };
             vec![
                 port,
-                Vec3::new(front + 0.055, port.y * 1.1, port.z - 0.05),
-                Vec3::new(front + 0.035, port.y, (port.z + low) * 0.5),
-                Vec3::new(front + 0.13, port.y * 0.5 + y * 0.5, low + 0.03),
+                Vec3::new(port.x - bend, port.y * 1.03, port.z - 0.018),
+                Vec3::new((port.x - bend - 0.012).max(front + 0.045), port.y * 1.05, port.z - 0.085),
+                Vec3::new(front + 0.060, port.y, (port.z + low) * 0.5 - 0.02),
+                Vec3::new(front + 0.072, port.y * 0.95, low + 0.12),
+                Vec3::new(front + 0.145, port.y * 0.6 + y * 0.4, low + 0.030),
                 Vec3::new(pivot.x - 0.14, y, low + 0.03),
             ]
         }
@@ -78,7 +147,9 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
     // From every port to one collector.
     let add_headers = |bike: &mut Assembly, y: f32| {
         for port in &ports {
-            add_pipe(bike, material, &down(*port, y + port.y * 0.25), 0.020);
+            let path = down(*port, y + port.y * 0.25);
+            add_port_flange(bike, *port, path[1], 0.020);
+            add_pipe(bike, material, &path, 0.020);
         }
     };
     match design.exhaust {
@@ -108,7 +179,7 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
             add_headers(bike, 0.08);
             // Up behind the engine and through under the seat.
             let tail =
-                Vec3::new(joints.tail - 0.055, 0.0, joints.seat.z + 0.045 + joints.design.details.tail_rise * 0.7);
+                Vec3::new(joints.body_end() - 0.055, 0.0, joints.seat.z + 0.045 + joints.design.details.tail_rise * 0.7);
             let collect = Vec3::new(pivot.x - 0.16, 0.08, low + 0.03);
             let rise = [
                 collect,
@@ -124,8 +195,8 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
         }
         Exhaust::Stub => {
             add_headers(bike, 0.06);
-            let chamber = Solid::superellipsoid(Vec3::new(0.14, 0.115, 0.060), 3.0, 12, 28);
-            bike.add_soft(Material::Satin, chamber.moved(Vec3::new(pivot.x - 0.13, 0.0, low + 0.045)));
+            let chamber = Solid::superellipsoid(Vec3::new(0.14, 0.115, 0.058), 3.4, 20, 40);
+            bike.add_soft(Material::RimDark, chamber.moved(Vec3::new(pivot.x - 0.13, 0.0, low + 0.045)));
             let from = Vec3::new(pivot.x - 0.06, 0.115, low + 0.075);
             add_silencer(bike, Material::GlossBlack, from, Vec3::new(pivot.x + 0.20, 0.185, low + 0.175), 0.062);
         }
@@ -140,7 +211,9 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
                     continue;
                 }
                 for port in &mine {
-                    add_pipe(bike, material, &down(*port, y), 0.022);
+                    let path = down(*port, y);
+                    add_port_flange(bike, *port, path[1], 0.022);
+                    add_pipe(bike, material, &path, 0.022);
                 }
                 let from = Vec3::new(pivot.x - 0.12, y, low + 0.03);
                 let to = Vec3::new(rear.x + 0.22, side * 0.195, low + 0.10);
@@ -178,6 +251,7 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
         Exhaust::High => {
             let z = joints.seat.z - 0.24;
             for port in &ports {
+                add_port_flange(bike, *port, *port - Vec3::X * 0.1, 0.020);
                 let y = 0.115 + (port.y * 0.2).abs();
                 let path = [
                     *port,

@@ -5,137 +5,161 @@ use glam::Vec3;
 
 use super::Joints;
 use super::design::{Eyes, Flank};
-use super::front::add_bracket;
-use super::lamps::{add_broad_lamp, add_indicators, add_lamp_pair, add_round_lamp, add_tall_lamp};
-use super::shapes::{panel, screen};
+use super::cockpit::add_mirror_head;
+use super::front::{add_bracket, round};
+use super::lamps::{Opening, add_indicators, add_round_lamp, raised, set_intake, set_lamp};
+use super::shapes::{Skin, add_screen, panel, seam_along, sharpened, turned};
 use super::style::Engine;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-/// Mirrors on stalks that stand on a fairing, `out` from the centre plane.
+/// Mirrors on arms that stand on a fairing, `out` from the centre plane.
 fn add_fairing_mirrors(bike: &mut Assembly, root: Vec3, out: f32, up: f32) {
     let eye = Vec3::new(root.x + 0.06, out - 0.075, root.z + up);
-    bike.add_pair(Material::GlossBlack, Solid::tube(&[root, eye], 8, |_| 0.010));
-    let shell = Solid::superellipsoid(Vec3::new(0.034, 0.080, 0.042), 2.5, 8, 20)
-        .bent(|p| Vec3::new(p.x.min(0.008), p.y, p.z))
-        .moved(eye);
-    bike.add_pair(Material::Paint, shell);
-    let glass = Solid::superellipsoid(Vec3::new(0.002, 0.068, 0.034), 2.5, 6, 20).moved(eye + Vec3::X * 0.0085);
-    bike.add_pair(Material::Chrome, glass);
+    let arm = [root - Vec3::Y * 0.01, root.lerp(eye, 0.35) + Vec3::new(-0.012, 0.0, up * 0.25), eye + Vec3::new(-0.010, -0.035, -0.006)];
+    bike.add_pair(
+        Material::MattBlack,
+        Solid::swept(&curve_through(&arm, 6), Vec3::Z, |_| rounded_rectangle(0.0135, 0.0075, 0.006)),
+    );
+    let foot = Solid::superellipsoid(Vec3::new(0.024, 0.012, 0.014), 3.0, 12, 22);
+    bike.add_pair(Material::MattBlack, foot.moved(root - Vec3::Y * 0.004));
+    add_mirror_head(bike, eye, Vec3::new(0.030, 0.080, 0.042), false, Material::Paint);
 }
 
-/// The panel beside the engine of a faired bike, from the nose's flank to the belly; `full` covers the engine.
+/// The panels beside the engine of a faired bike, from the nose's flank to the belly; `full` covers the engine. Upper and
+/// lower panel stand apart over a dark vent.
 fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
     let (head, pivot) = (joints.head, joints.pivot);
     let wheel = joints.front_axle.x + joints.front_axle.z;
     let details = &joints.design.details;
-    let low = joints.design.clearance + if full { -0.01 } else { 0.16 };
+    let low = joints.design.clearance - 0.01;
     // A long flank runs straight on to before the rear wheel.
     let reach = details.lean + if full && details.flank == Flank::Long { 0.10 } else { 0.0 };
-    let outline = [
-        [head.x - 0.18, head.z - 0.055],
-        [wheel - 0.055, head.z - 0.215],
-        [wheel + 0.020, (head.z + low) * 0.5 - 0.03],
-        [wheel + 0.085, low + 0.08],
-        [wheel + 0.22, low + 0.005],
-        [(wheel + pivot.x) * 0.5 + 0.09, low],
-        [pivot.x - 0.02 + reach, low + 0.045 + reach * 0.2],
-        [pivot.x - 0.07 + reach, low + 0.14],
-        [wheel + 0.345 + details.lean, (head.z + low) * 0.5 + 0.02],
-        [head.x + 0.21, head.z - 0.115],
-        [head.x + 0.04, head.z - 0.030],
-    ];
     let middle = wheel + 0.22;
     let bulge = |x: f32, z: f32| {
         let below = (0.52 - z).max(0.0);
         out - 0.28 * (x - middle).powi(2) - 0.60 * below * below - 0.10 * (middle - 0.10 - x).max(0.0)
     };
-    bike.add_pair(Material::Paint, panel(&outline, 0.085, bulge));
-    if full && details.accent {
-        let lower = [
-            [wheel + 0.075, low + 0.200],
-            [wheel + 0.110, low + 0.085],
-            [wheel + 0.225, low + 0.024],
-            [(wheel + pivot.x) * 0.5 + 0.09, low + 0.018],
-            [pivot.x - 0.05 + reach, low + 0.060 + reach * 0.2],
-            [pivot.x - 0.10 + reach, low + 0.125],
-            [(wheel + pivot.x) * 0.5 + 0.02, low + 0.175],
-        ];
-        bike.add_pair(Material::GlossBlack, panel(&lower, 0.030, |x, z| bulge(x, z) + 0.008));
+    let waist = (head.z + low) * 0.5;
+    let upper = sharpened(&[0, 3, 4, 6], &[
+        [head.x - 0.18, head.z - 0.055],
+        [wheel - 0.060, head.z - 0.215],
+        [wheel - 0.005, waist + 0.045],
+        [wheel + 0.110, waist + 0.012],
+        [wheel + 0.235 + details.lean, waist + 0.065],
+        [head.x + 0.225, head.z - 0.145],
+        [head.x + 0.195, head.z - 0.085],
+        [head.x + 0.04, head.z - 0.028],
+    ]);
+    bike.add_pair(Material::Paint, panel(&upper, 0.060, |x, z| bulge(x, z) + 0.004));
+    let seam = |places: &[[f32; 2]], up: f32| {
+        let flat: Vec<Vec3> = places.iter().map(|p| Vec3::new(p[0], 0.0, p[1])).collect();
+        let path: Vec<Vec3> = curve_through(&flat, 8).iter().map(|p| Vec3::new(p.x, bulge(p.x, p.z) + up, p.z)).collect();
+        seam_along(&path)
+    };
+    for (x, z) in [(head.x + 0.02, head.z - 0.075), (wheel + 0.13, waist + 0.055), (head.x + 0.17, head.z - 0.12)] {
+        add_fastener(bike, Vec3::new(x, bulge(x, z) + 0.004, z));
     }
     if !full {
         add_belly_pan(bike, joints, wheel);
+        return;
+    }
+    // What is behind the vent.
+    let behind = [
+        [wheel + 0.010, waist + 0.060],
+        [wheel + 0.040, waist - 0.10],
+        [wheel + 0.20, waist - 0.12],
+        [wheel + 0.30, waist - 0.02],
+        [wheel + 0.25, waist + 0.08],
+    ];
+    bike.add_pair(Material::MattBlack, panel(&behind, 0.050, |x, z| bulge(x, z) - 0.030));
+    for k in 0..3 {
+        let louvre: Vec<Vec3> = (0..=8)
+            .map(|i| {
+                let (x, z) = (wheel + 0.050 + 0.024 * i as f32, waist + 0.012 - 0.024 * k as f32 + 0.0022 * (i * i) as f32 * 0.4);
+                Vec3::new(x, bulge(x, z) - 0.016, z)
+            })
+            .collect();
+        bike.add_pair(Material::GlossBlack, Solid::swept(&louvre, Vec3::Y, |_| rounded_rectangle(0.0040, 0.012, 0.002)));
+    }
+    let lower = sharpened(&[0, 5, 6, 8], &[
+        [wheel + 0.020, waist - 0.015],
+        [wheel + 0.055, low + 0.130],
+        [wheel + 0.100, low + 0.050],
+        [wheel + 0.22, low + 0.005],
+        [(wheel + pivot.x) * 0.5 + 0.09, low],
+        [pivot.x - 0.02 + reach, low + 0.045 + reach * 0.2],
+        [pivot.x - 0.07 + reach, low + 0.135],
+        [wheel + 0.330 + details.lean, waist - 0.075],
+        [wheel + 0.265, waist - 0.020],
+        [wheel + 0.140, waist - 0.052],
+    ]);
+    bike.add_pair(Material::Paint, panel(&lower, 0.070, bulge));
+    if details.accent {
+        let accent = [
+            [wheel + 0.095, low + 0.150],
+            [wheel + 0.125, low + 0.070],
+            [wheel + 0.225, low + 0.028],
+            [(wheel + pivot.x) * 0.5 + 0.09, low + 0.022],
+            [pivot.x - 0.05 + reach, low + 0.060 + reach * 0.2],
+            [pivot.x - 0.10 + reach, low + 0.112],
+            [(wheel + pivot.x) * 0.5 + 0.02, low + 0.135],
+        ];
+        bike.add_pair(Material::GlossBlack, panel(&accent, 0.012, |x, z| bulge(x, z) + 0.0025));
+    } else {
+        bike.add_pair(
+            Material::PanelGap,
+            seam(&[[wheel + 0.085, low + 0.14], [wheel + 0.22, low + 0.115], [pivot.x - 0.09 + reach, low + 0.085]], 0.0005),
+        );
+    }
+    for (x, z) in [(wheel + 0.075, waist - 0.10), (wheel + 0.29, waist - 0.085), (pivot.x - 0.09 + reach, low + 0.10)] {
+        add_fastener(bike, Vec3::new(x, bulge(x, z), z));
     }
     // The belly joins both flanks.
-    if full {
-        let belly = hull_in_steps(
-            &[
-                [wheel + 0.085, 0.100, low + 0.02, low + 0.10],
-                [wheel + 0.20, out - 0.07, low - 0.02, low + 0.10],
-                [pivot.x - 0.16, out - 0.09, low - 0.02, low + 0.08],
-                [pivot.x - 0.02, 0.100, low + 0.01, low + 0.06],
-            ],
-            3.4,
-            5,
-        );
-        bike.add_soft(Material::Paint, belly);
-    }
-    // Vents: dark gills.
-    let gills: &[(f32, f32)] = match details.eyes {
-        Eyes::Slits => &[(0.125, -0.29), (0.165, -0.38)],
-        Eyes::Twins => &[(0.110, -0.25), (0.140, -0.315), (0.170, -0.38)],
-        Eyes::Broad => &[(0.150, -0.34)],
-        Eyes::Tall => &[],
-    };
-    for (x, z) in gills.iter().copied() {
-        let vent = Solid::rounded_box(Vec3::new(0.075, 0.006, 0.018), 0.006).bent(|p| {
-            let (px, pz) = (wheel + x + p.x, head.z + z + p.z - p.x * 0.30);
-            Vec3::new(px, bulge(px, pz) + p.y, pz)
-        });
-        bike.add_pair(Material::MattBlack, vent);
-    }
+    let belly = Skin::new(
+        &[
+            [wheel + 0.085, 0.100, low + 0.02, low + 0.10],
+            [wheel + 0.20, out - 0.07, low - 0.02, low + 0.10],
+            [pivot.x - 0.16, out - 0.09, low - 0.02, low + 0.08],
+            [pivot.x - 0.02, 0.100, low + 0.01, low + 0.06],
+        ],
+        3.4,
+    );
+    bike.add_soft(Material::Paint, belly.solid());
 }
 
-/// What a sport bike looks out of.
-fn add_sport_eyes(bike: &mut Assembly, joints: &Joints, nose: f32) {
-    let head = joints.head;
-    match joints.design.details.eyes {
+/// The head of a fairing's screw.
+fn add_fastener(bike: &mut Assembly, at: Vec3) {
+    let head = [[-0.004, 0.0075], [0.0015, 0.0075], [0.0030, 0.0055], [0.0022, 0.0030], [0.0022, 0.0]];
+    bike.add_pair(Material::RimDark, turned(&head, at, Vec3::Y, 16));
+}
+
+/// What a sport bike looks out of: sets lamps and intakes into the skin of its nose and gives what is left of it.
+fn set_sport_eyes(bike: &mut Assembly, joints: &Joints, skin: &Solid, nose: f32, wide: f32) -> Solid {
+    let (up, details) = (joints.head.z, &joints.design.details);
+    let half: (&[[f32; 2]], usize, bool) = match details.eyes {
         Eyes::Slits => {
-            // Air intake between slanted lamps.
-            let mouth = Solid::superellipsoid(Vec3::new(0.045, 0.036, 0.020), 2.6, 10, 20);
-            bike.add_soft(Material::MattBlack, mouth.moved(Vec3::new(nose + 0.028, 0.0, head.z - 0.118)));
-            let slit = |out: f32, thick: f32| {
-                let line = [
-                    Vec3::new(nose + 0.040 - out, 0.052, head.z - 0.098),
-                    Vec3::new(nose + 0.085 - out, 0.105, head.z - 0.078),
-                    Vec3::new(nose + 0.165 - out, 0.160, head.z - 0.055),
-                ];
-                Solid::swept(&curve_through(&line, 5), Vec3::Z, |i| {
-                    let slim = 1.0 - 0.5 * (i as f32 / 10.0 - 0.4).abs();
-                    rounded_rectangle(thick * slim, thick * 1.5 * slim, thick * 0.6)
-                })
-            };
-            bike.add_pair(Material::LampHousing, slit(0.002, 0.022));
-            bike.add_pair(Material::LampWhite, slit(0.0225, 0.0105));
+            (&[[0.034, -0.112], [0.090, -0.092], [0.140, -0.062], [0.150, -0.066], [0.140, -0.090], [0.095, -0.120], [0.042, -0.132]], 1, true)
         }
         Eyes::Twins => {
-            let at = Vec3::new(nose + 0.055, 0.068, head.z - 0.098);
-            add_lamp_pair(bike, at, Vec3::new(0.050, 0.052, 0.034), 0.80);
-            let mouth = Solid::superellipsoid(Vec3::new(0.050, 0.060, 0.014), 2.6, 10, 20);
-            bike.add_soft(Material::MattBlack, mouth.moved(Vec3::new(nose + 0.050, 0.0, head.z - 0.150)));
+            (&[[0.016, -0.074], [0.070, -0.060], [0.118, -0.066], [0.116, -0.096], [0.072, -0.126], [0.018, -0.124]], 1, true)
         }
-        Eyes::Broad => {
-            add_broad_lamp(bike, Vec3::new(nose + 0.046, 0.0, head.z - 0.105), Vec3::new(0.050, 0.112, 0.036), 0.085);
-        }
-        Eyes::Tall => {
-            add_tall_lamp(bike, Vec3::new(nose + 0.052, 0.0, head.z - 0.088), Vec3::new(0.052, 0.062, 0.064), 0.62);
-            let duct = Solid::superellipsoid(Vec3::new(0.050, 0.026, 0.016), 2.6, 10, 20);
-            bike.add_pair(
-                Material::MattBlack,
-                duct.bent(|p| Vec3::new(nose + 0.090 + p.x + p.y * 0.5, 0.108 + p.y, head.z - 0.125 + p.z + p.y * 0.3)),
-            );
-        }
-    }
+        Eyes::Broad => (&[[0.0, -0.070], [0.060, -0.066], [0.112, -0.072], [0.104, -0.104], [0.060, -0.126], [0.0, -0.132]], 2, false),
+        Eyes::Tall => (&[[0.0, -0.050], [0.040, -0.054], [0.062, -0.086], [0.040, -0.130], [0.0, -0.138]], 2, false),
+    };
+    let (outline, lights, pair) = half;
+    let whole: Vec<[f32; 2]> =
+        if pair { outline.to_vec() } else { outline.iter().flat_map(|p| [*p, [-p[0], p[1]]]).collect() };
+    let outline: Vec<[f32; 2]> = raised(&round(whole), up).iter().map(|p| [p[0] * wide, p[1]]).collect();
+    let opening = Opening { outline: &outline, depth: 0.045, lights, pair, behind: nose + 0.30 };
+    let rest = set_lamp(bike, skin, &opening, details.era);
+    let (mouth, pair): (&[[f32; 2]], bool) = match details.eyes {
+        Eyes::Slits => (&[[-0.024, -0.106], [0.024, -0.106], [0.020, -0.134], [-0.020, -0.134]], false),
+        Eyes::Twins | Eyes::Broad => (&[[-0.060, -0.138], [0.060, -0.138], [0.044, -0.156], [-0.044, -0.156]], false),
+        Eyes::Tall => (&[[0.078, -0.094], [0.120, -0.078], [0.128, -0.100], [0.084, -0.126]], true),
+    };
+    let mouth: Vec<[f32; 2]> = raised(mouth, up).iter().map(|p| [p[0] * wide, p[1]]).collect();
+    set_intake(bike, &rest, &Opening { outline: &mouth, depth: 0.06, lights: 0, pair, behind: nose + 0.30 })
 }
 
 /// The tray under an engine that a fairing leaves in view.
@@ -159,61 +183,69 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
     let nose = joints.front_axle.x - 0.035;
     let screen_share = joints.design.details.screen;
     // Upper part: sharp nose, lamps, cockpit.
-    let upper = hull_in_steps(
+    let upper = Skin::new(
         &[
-            [nose, 0.030, head.z - 0.130, head.z - 0.100],
-            [nose + 0.06, 0.100, head.z - 0.165, head.z - 0.055],
-            [nose + 0.15, 0.165, head.z - 0.190, head.z + 0.010],
-            [nose + 0.25, 0.205, head.z - 0.205, head.z + 0.055],
-            [nose + 0.36, 0.220, head.z - 0.215, head.z + 0.045],
-            [nose + 0.46, 0.215, head.z - 0.220, head.z - 0.030],
+            [nose, 0.036, head.z - 0.145, head.z - 0.090],
+            [nose + 0.03, 0.078, head.z - 0.165, head.z - 0.060],
+            [nose + 0.08, 0.125, head.z - 0.182, head.z - 0.028],
+            [nose + 0.16, 0.172, head.z - 0.198, head.z + 0.014],
+            [nose + 0.25, 0.205, head.z - 0.210, head.z + 0.048],
+            [nose + 0.36, 0.222, head.z - 0.215, head.z + 0.030],
+            [nose + 0.46, 0.216, head.z - 0.220, head.z - 0.040],
         ],
-        2.6,
-        6,
+        2.7,
     );
-    bike.add_soft(Material::Paint, upper);
+    let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.0);
+    bike.add_soft(Material::Paint, rest);
+    bike.add_pair(
+        Material::PanelGap,
+        upper.seam(&[[nose + 0.12, head.z - 0.060], [nose + 0.22, head.z - 0.030], [nose + 0.33, head.z - 0.030], [nose + 0.45, head.z - 0.075]]),
+    );
     add_flank(bike, joints, 0.235, joints.design.details.flank != Flank::Open);
-    add_sport_eyes(bike, joints, nose);
-    bike.add_soft(
+    add_screen(
+        bike,
         Material::Glass,
-        screen([nose + 0.13, head.z + 0.000], [nose + 0.40, head.z + 0.150 * screen_share], [0.095, 0.140], 0.10),
+        [nose + 0.160, head.z + 0.008],
+        [nose + 0.395, head.z + 0.150 * screen_share],
+        [0.122, 0.158],
+        0.075,
     );
-    add_fairing_mirrors(bike, Vec3::new(nose + 0.25, 0.17, head.z + 0.035), 0.40, 0.10);
+    add_fairing_mirrors(bike, Vec3::new(nose + 0.25, 0.165, head.z + 0.035), 0.40, 0.085);
 }
 
 pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x + 0.00;
-    let upper = hull_in_steps(
+    let upper = Skin::new(
         &[
-            [nose, 0.050, head.z - 0.150, head.z - 0.090],
-            [nose + 0.05, 0.140, head.z - 0.205, head.z - 0.030],
-            [nose + 0.14, 0.210, head.z - 0.240, head.z + 0.050],
-            [nose + 0.25, 0.250, head.z - 0.250, head.z + 0.095],
-            [nose + 0.38, 0.262, head.z - 0.245, head.z + 0.075],
-            [nose + 0.50, 0.245, head.z - 0.230, head.z - 0.010],
+            [nose, 0.050, head.z - 0.150, head.z - 0.085],
+            [nose + 0.02, 0.100, head.z - 0.185, head.z - 0.050],
+            [nose + 0.06, 0.155, head.z - 0.212, head.z - 0.014],
+            [nose + 0.14, 0.212, head.z - 0.240, head.z + 0.050],
+            [nose + 0.25, 0.250, head.z - 0.250, head.z + 0.092],
+            [nose + 0.38, 0.262, head.z - 0.245, head.z + 0.065],
+            [nose + 0.50, 0.245, head.z - 0.230, head.z - 0.020],
         ],
-        2.7,
-        6,
+        2.8,
     );
-    bike.add_soft(Material::Paint, upper);
+    let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.22);
+    bike.add_soft(Material::Paint, rest);
+    bike.add_pair(
+        Material::PanelGap,
+        upper.seam(&[[nose + 0.10, head.z - 0.055], [nose + 0.24, head.z - 0.020], [nose + 0.36, head.z - 0.020], [nose + 0.49, head.z - 0.065]]),
+    );
     let open = matches!(joints.design.engine, Engine::Boxer | Engine::CrossVee);
     let details = &joints.design.details;
     add_flank(bike, joints, 0.262, !open && details.flank != Flank::Open);
-    match details.eyes {
-        Eyes::Broad => {
-            add_broad_lamp(bike, Vec3::new(nose + 0.056, 0.0, head.z - 0.100), Vec3::new(0.052, 0.140, 0.044), 0.10);
-        }
-        Eyes::Tall => {
-            add_tall_lamp(bike, Vec3::new(nose + 0.052, 0.0, head.z - 0.095), Vec3::new(0.056, 0.078, 0.066), 0.55);
-        }
-        _ => add_lamp_pair(bike, Vec3::new(nose + 0.050, 0.078, head.z - 0.105), Vec3::new(0.045, 0.060, 0.042), 0.55),
-    }
-    bike.add_soft(
+    add_screen(
+        bike,
         Material::LampLens,
-        screen([nose + 0.13, head.z + 0.040], [nose + 0.40, head.z + 0.310 * details.screen], [0.150, 0.190], 0.12),
+        [nose + 0.13, head.z + 0.040],
+        [nose + 0.40, head.z + 0.310 * details.screen],
+        [0.150, 0.190],
+        0.12,
     );
-    add_fairing_mirrors(bike, Vec3::new(nose + 0.27, 0.22, head.z + 0.030), 0.42, 0.045);
+    add_fairing_mirrors(bike, Vec3::new(nose + 0.27, 0.215, head.z + 0.030), 0.42, 0.045);
 }
 
 pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
@@ -233,6 +265,9 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
         2.9,
         6,
     );
+    let eye = raised(&[[0.085, -0.060], [0.150, -0.046], [0.235, -0.040], [0.240, -0.085], [0.170, -0.140], [0.095, -0.140]], head.z);
+    let opening = Opening { outline: &eye, depth: 0.055, lights: 2, pair: true, behind: nose + 0.22 };
+    let upper = set_lamp(bike, &upper, &opening, design.details.era);
     bike.add_soft(Material::Paint, upper);
     // Leg shields from the fairing down to before the engine.
     let low = design.clearance + 0.07;
@@ -260,16 +295,12 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
         [head.x + 0.22, head.z - 0.06],
     ];
     bike.add_pair(Material::Paint, panel(&knee, 0.10, |x, _| 0.225 - 0.12 * (x - head.x - 0.15).max(0.0)));
-    add_lamp_pair(bike, Vec3::new(nose + 0.055, 0.165, head.z - 0.095), Vec3::new(0.065, 0.095, 0.058), 0.50);
     let lip = Solid::superellipsoid(Vec3::new(0.030, 0.060, 0.050), 2.8, 10, 20);
     bike.add_soft(Material::GlossBlack, lip.moved(Vec3::new(nose + 0.018, 0.0, head.z - 0.130)));
     let vent = Solid::rounded_box(Vec3::new(0.090, 0.008, 0.030), 0.010)
         .bent(|p| Vec3::new(nose + 0.34 + p.x, 0.380 + p.y, head.z - 0.120 + p.z - 0.25 * p.x));
     bike.add_pair(Material::MattBlack, vent);
-    bike.add_soft(
-        Material::LampLens,
-        screen([nose + 0.13, head.z + 0.075], [nose + 0.42, head.z + 0.385], [0.240, 0.255], 0.14),
-    );
+    add_screen(bike, Material::LampLens, [nose + 0.13, head.z + 0.075], [nose + 0.42, head.z + 0.385], [0.240, 0.255], 0.14);
     add_fairing_mirrors(bike, Vec3::new(nose + 0.26, 0.34, head.z + 0.020), 0.46, 0.035);
     let amber = Solid::superellipsoid(Vec3::new(0.050, 0.020, 0.024), 2.6, 8, 18);
     bike.add_pair(Material::LampAmber, amber.moved(Vec3::new(nose + 0.215, 0.352, head.z - 0.035)));
@@ -299,7 +330,8 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
         5,
     );
     bike.add_soft(Material::Paint, brow.bent(|p| Vec3::new(nose + p.x, p.y, p.z)));
-    add_round_lamp(bike, Vec3::new(nose - 0.036, 0.0, head.z - 0.015), 0.090, Material::Chrome);
+    let era = joints.design.details.era;
+    add_round_lamp(bike, Vec3::new(nose - 0.026, 0.0, head.z - 0.015), 0.090, Material::Chrome, era);
     add_bracket(bike, joints, Vec3::new(nose + 0.16, 0.0, head.z - 0.02), 0.045);
     // Nacelle: chrome below the lamp, round the fork's clamps.
     let nacelle = hull_in_steps(
@@ -314,15 +346,11 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Chrome, nacelle);
     // Passing lamps.
     let lamp = Vec3::new(nose + 0.055, 0.185, head.z - 0.165);
-    let spot = Solid::superellipsoid(Vec3::new(0.040, 0.052, 0.052), 2.2, 12, 24);
-    bike.add_pair(Material::Chrome, spot.moved(lamp + Vec3::X * 0.012));
-    let light = Solid::superellipsoid(Vec3::new(0.020, 0.043, 0.043), 2.2, 12, 24);
-    bike.add_pair(Material::LampWhite, light.moved(lamp - Vec3::X * 0.018));
+    for side in [-1.0, 1.0] {
+        add_round_lamp(bike, Vec3::new(lamp.x - 0.01, lamp.y * side, lamp.z), 0.050, Material::Chrome, era);
+    }
     bike.add_pair(Material::Chrome, Solid::pin(lamp, Vec3::new(head.x - 0.04, 0.06, head.z - 0.13), 0.014, 8));
-    bike.add_soft(
-        Material::LampLens,
-        screen([nose + 0.075, head.z + 0.120], [nose + 0.20, head.z + 0.300], [0.205, 0.215], 0.10),
-    );
+    add_screen(bike, Material::Glass, [nose + 0.075, head.z + 0.120], [nose + 0.20, head.z + 0.300], [0.205, 0.215], 0.10);
 }
 
 pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
@@ -340,17 +368,11 @@ pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
         2.5,
         6,
     );
+    let eye = raised(&[[-0.150, -0.060], [-0.130, -0.030], [0.130, -0.030], [0.150, -0.060], [0.120, -0.092], [-0.120, -0.092]], head.z);
+    let opening = Opening { outline: &eye, depth: 0.045, lights: 2, pair: false, behind: nose + 0.16 };
+    let cowl = set_lamp(bike, &cowl, &opening, joints.design.details.era);
     bike.add_soft(Material::Paint, cowl);
-    let face = Solid::superellipsoid(Vec3::new(0.030, 0.190, 0.050), 3.2, 10, 30);
-    bike.add_soft(
-        Material::GlossBlack,
-        face.bent(|p| Vec3::new(nose + 0.018 + p.x + p.y * p.y * 1.4, p.y, head.z - 0.055 + p.z)),
-    );
-    add_lamp_pair(bike, Vec3::new(nose + 0.004, 0.085, head.z - 0.055), Vec3::new(0.030, 0.062, 0.036), 0.25);
     add_bracket(bike, joints, Vec3::new(nose + 0.22, 0.0, head.z - 0.06), 0.050);
-    bike.add_soft(
-        Material::LampLens,
-        screen([nose + 0.12, head.z + 0.080], [nose + 0.33, head.z + 0.290], [0.230, 0.225], 0.12),
-    );
+    add_screen(bike, Material::Glass, [nose + 0.12, head.z + 0.080], [nose + 0.33, head.z + 0.290], [0.230, 0.225], 0.12);
     add_indicators(bike, Vec3::new(head.x - 0.10, 0.10, head.z - 0.19));
 }

@@ -1,14 +1,15 @@
 //! What stands before the handlebar, as far as it is no fairing: lamps, small cowls, beaks, masks, plates.
 
-use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
+use crate::vehicle::parts::assembly::Assembly;
 use glam::Vec3;
 
-use super::design::{Eyes, Luggage, Nose, Tank};
-use super::lamps::{add_broad_lamp, add_indicators, add_lamp_pair, add_round_lamp, add_tall_lamp};
-use super::shapes::screen;
+use super::design::{Era, Eyes, Luggage, Nose, Tank};
+use super::lamps::{Opening, add_indicators, add_round_lamp, circle, raised, set_lamp};
+use super::shapes::{Skin, add_screen, bolt, turned, tube};
+use super::style::Engine;
 use super::{Joints, fairing};
 use crate::vehicle::mesh::Material;
-use crate::vehicle::parts::solid::{Solid, curve_through};
+use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 pub(super) fn add_nose(bike: &mut Assembly, joints: &Joints) {
     match joints.design.nose {
@@ -36,28 +37,30 @@ pub(super) fn add_bracket(bike: &mut Assembly, joints: &Joints, to: Vec3, radius
 fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
     let (head, design) = (joints.head, &joints.design);
     let cruiser = design.tank == Tank::Drop;
-    let radius = if cruiser { 0.090 } else { 0.094 };
-    let at = Vec3::new(head.x - 0.14, 0.0, head.z - 0.035);
+    let radius = if cruiser { 0.088 } else { 0.092 };
+    let at = Vec3::new(head.x - 0.145, 0.0, head.z - 0.035);
     let bowl = match () {
         _ if design.details.painted_lamp => Material::Paint,
         _ if design.bright => Material::Chrome,
         _ => Material::GlossBlack,
     };
-    add_round_lamp(bike, at, radius, bowl);
-    let ear =
-        Solid::pin(at + Vec3::new(0.02, radius * 0.8, 0.0), Vec3::new(head.x - 0.03, 0.085, head.z - 0.05), 0.010, 8);
-    bike.add_pair(Material::GlossBlack, ear);
-    add_indicators(bike, at + Vec3::new(0.06, radius * 0.9, -0.05));
+    add_round_lamp(bike, at, radius, bowl, design.details.era);
+    // Ears from both clamps to the lamp's sides, and the bolts they turn on.
+    let hold = at + Vec3::new(0.022, radius * 1.02, 0.0);
+    for z in [-0.015, -0.105] {
+        let root = Vec3::new(head.x - 0.030 + z * 0.3, 0.088, head.z + z);
+        let ear = [root, root.lerp(hold, 0.6) + Vec3::Y * 0.004, hold];
+        bike.add_pair(Material::GlossBlack, Solid::swept(&curve_through(&ear, 5), Vec3::Y, |_| rounded_rectangle(0.010, 0.0035, 0.003)));
+    }
+    bike.add_pair(Material::Satin, bolt(hold + Vec3::Y * 0.003, Vec3::Y, 0.010));
+    add_indicators(bike, at + Vec3::new(0.065, radius * 0.95, -0.060));
     if design.luggage == Luggage::Bags || cruiser && design.luggage != Luggage::None {
         // A tall screen on the fork.
-        bike.add_soft(
-            Material::LampLens,
-            screen([head.x - 0.16, head.z + 0.02], [head.x + 0.06, head.z + 0.40], [0.20, 0.24], 0.07),
-        );
+        add_screen(bike, Material::LampLens, [head.x - 0.16, head.z + 0.02], [head.x + 0.06, head.z + 0.40], [0.20, 0.24], 0.07);
         for y in [0.07, 0.13] {
             let stay =
                 [Vec3::new(head.x - 0.02, 0.08, head.z - 0.02), Vec3::new(head.x - 0.125 + y * 0.3, y, head.z + 0.075)];
-            bike.add_pair(Material::Chrome, Solid::tube(&stay, 8, |_| 0.008));
+            bike.add_pair(Material::Chrome, tube(&stay, 12, |_| 0.0075));
         }
     }
 }
@@ -65,185 +68,254 @@ fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
 fn add_bikini(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = head.x - 0.20;
-    let cowl = hull_in_steps(
+    let cowl = Skin::new(
         &[
-            [nose + 0.025, 0.100, head.z - 0.130, head.z + 0.060],
-            [nose + 0.07, 0.135, head.z - 0.140, head.z + 0.105],
-            [nose + 0.15, 0.160, head.z - 0.125, head.z + 0.125],
-            [nose + 0.23, 0.165, head.z - 0.090, head.z + 0.120],
+            [nose + 0.030, 0.100, head.z - 0.132, head.z + 0.060],
+            [nose + 0.07, 0.132, head.z - 0.140, head.z + 0.105],
+            [nose + 0.15, 0.158, head.z - 0.118, head.z + 0.128],
+            [nose + 0.225, 0.160, head.z - 0.070, head.z + 0.120],
         ],
         2.3,
-        6,
     );
-    bike.add_soft(Material::Paint, cowl);
-    add_round_lamp(bike, Vec3::new(nose - 0.014, 0.0, head.z - 0.035), 0.085, Material::GlossBlack);
-    bike.add_soft(
-        Material::Glass,
-        screen([nose + 0.10, head.z + 0.105], [nose + 0.24, head.z + 0.200], [0.105, 0.125], 0.05),
-    );
-    add_indicators(bike, Vec3::new(nose + 0.14, 0.14, head.z - 0.09));
+    bike.add_soft(Material::Paint, cowl.solid());
+    bike.add_pair(Material::PanelGap, cowl.seam(&[[nose + 0.06, head.z - 0.085], [nose + 0.14, head.z - 0.070], [nose + 0.22, head.z - 0.030]]));
+    for x in [0.10, 0.18] {
+        let at = Vec3::new(nose + x, cowl.out(nose + x, head.z - 0.045), head.z - 0.045);
+        bike.add_pair(Material::RimDark, turned(&[[-0.003, 0.0075], [0.0020, 0.0075], [0.0035, 0.005], [0.0035, 0.0]], at, Vec3::Y, 16));
+    }
+    add_round_lamp(bike, Vec3::new(nose - 0.006, 0.0, head.z - 0.035), 0.085, Material::GlossBlack, joints.design.details.era);
+    add_screen(bike, Material::Glass, [nose + 0.085, head.z + 0.108], [nose + 0.235, head.z + 0.215], [0.100, 0.122], 0.055);
+    add_indicators(bike, Vec3::new(nose + 0.15, 0.135, head.z - 0.100));
+}
+
+/// Openings for lamps in a mask, seen from the front with the steering head's top as zero: outline, main lights, whether
+/// there is one on each side.
+fn mask_eyes(eyes: Eyes) -> (Vec<[f32; 2]>, usize, bool) {
+    match eyes {
+        Eyes::Slits => {
+            (vec![[0.012, -0.112], [0.058, -0.086], [0.084, -0.068], [0.082, -0.094], [0.050, -0.128], [0.014, -0.136]], 1, true)
+        }
+        Eyes::Twins => (circle([0.047, -0.100], 0.037), 1, true),
+        Eyes::Broad => {
+            let half = [[0.0, -0.058], [0.060, -0.062], [0.086, -0.082], [0.072, -0.128], [0.0, -0.142]];
+            (half.iter().flat_map(|p| [*p, [-p[0], p[1]]]).collect(), 2, false)
+        }
+        Eyes::Tall => {
+            let half = [[0.0, -0.036], [0.046, -0.042], [0.058, -0.095], [0.036, -0.160], [0.0, -0.166]];
+            (half.iter().flat_map(|p| [*p, [-p[0], p[1]]]).collect(), 2, false)
+        }
+    }
+}
+
+/// Sorts the points of an outline by their angle about its middle, so that it can be drawn through them.
+pub(super) fn round(mut outline: Vec<[f32; 2]>) -> Vec<[f32; 2]> {
+    let count = outline.len() as f32;
+    let middle = outline.iter().fold([0.0, 0.0], |m, p| [m[0] + p[0] / count, m[1] + p[1] / count]);
+    let turn = |p: &[f32; 2]| (p[1] - middle[1]).atan2(p[0] - middle[0]);
+    outline.sort_by(|a, b| turn(a).total_cmp(&turn(b)));
+    outline.dedup();
+    outline
+}
+
+/// Sets a mask's lamps into its skin.
+fn set_eyes(bike: &mut Assembly, joints: &Joints, skin: &Solid, up: f32, behind: f32) -> Solid {
+    let (outline, lights, pair) = mask_eyes(joints.design.details.eyes);
+    let outline = raised(&round(outline), joints.head.z + up);
+    let opening = Opening { outline: &outline, depth: 0.042, lights, pair, behind };
+    set_lamp(bike, skin, &opening, joints.design.details.era)
 }
 
 fn add_wedge(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
-    let nose = head.x - 0.225;
+    let nose = head.x - 0.215;
     add_bracket(bike, joints, Vec3::new(nose + 0.12, 0.0, head.z - 0.06), 0.040);
-    // A visor over a slim lamp, and a chin below it.
-    let visor = hull_in_steps(
+    let mask = Skin::new(
         &[
-            [nose + 0.015, 0.050, head.z - 0.075, head.z - 0.045],
-            [nose + 0.05, 0.100, head.z - 0.080, head.z + 0.005],
-            [nose + 0.12, 0.122, head.z - 0.070, head.z + 0.065],
-            [nose + 0.19, 0.110, head.z - 0.045, head.z + 0.105],
+            [nose + 0.000, 0.046, head.z - 0.138, head.z - 0.062],
+            [nose + 0.010, 0.074, head.z - 0.166, head.z - 0.034],
+            [nose + 0.035, 0.098, head.z - 0.184, head.z - 0.004],
+            [nose + 0.085, 0.118, head.z - 0.190, head.z + 0.030],
+            [nose + 0.140, 0.116, head.z - 0.172, head.z + 0.056],
+            [nose + 0.185, 0.094, head.z - 0.130, head.z + 0.052],
         ],
-        2.7,
-        6,
+        3.2,
     );
-    bike.add_soft(Material::Paint, visor);
-    let chin = hull_in_steps(
+    let rest = set_eyes(bike, joints, &mask.solid(), 0.0, nose + 0.10);
+    bike.add_soft(Material::GlossBlack, rest);
+    // A painted visor over it, painted cheeks beside it, a small screen.
+    let visor = Skin::new(
         &[
-            [nose + 0.00, 0.055, head.z - 0.125, head.z - 0.070],
-            [nose + 0.05, 0.098, head.z - 0.175, head.z - 0.060],
-            [nose + 0.12, 0.105, head.z - 0.190, head.z - 0.060],
-            [nose + 0.18, 0.085, head.z - 0.170, head.z - 0.060],
+            [nose + 0.006, 0.040, head.z - 0.058, head.z - 0.040],
+            [nose + 0.030, 0.086, head.z - 0.052, head.z - 0.004],
+            [nose + 0.080, 0.118, head.z - 0.045, head.z + 0.036],
+            [nose + 0.140, 0.122, head.z - 0.025, head.z + 0.070],
+            [nose + 0.205, 0.104, head.z + 0.020, head.z + 0.096],
         ],
         2.8,
-        6,
     );
-    bike.add_soft(Material::GlossBlack, chin);
-    match joints.design.details.eyes {
-        Eyes::Slits => {
-            add_lamp_pair(bike, Vec3::new(nose + 0.018, 0.046, head.z - 0.105), Vec3::new(0.026, 0.036, 0.024), 0.55);
-            let brow = [
-                Vec3::new(nose + 0.000, 0.008, head.z - 0.073),
-                Vec3::new(nose + 0.018, 0.055, head.z - 0.068),
-                Vec3::new(nose + 0.055, 0.100, head.z - 0.052),
-            ];
-            bike.add_pair(Material::LampWhite, Solid::tube(&curve_through(&brow, 5), 8, |_| 0.0065));
-        }
-        // Two round lamps, side by side.
-        Eyes::Twins => add_round_pair(bike, Vec3::new(nose - 0.020, 0.076, head.z - 0.090), 0.066),
-        Eyes::Broad => {
-            add_broad_lamp(bike, Vec3::new(nose + 0.014, 0.0, head.z - 0.108), Vec3::new(0.040, 0.105, 0.046), 0.05);
-        }
-        Eyes::Tall => {
-            add_tall_lamp(bike, Vec3::new(nose + 0.020, 0.0, head.z - 0.100), Vec3::new(0.044, 0.066, 0.086), 0.30);
-        }
+    bike.add_soft(Material::Paint, visor.solid());
+    let cheek = [
+        [nose + 0.050, head.z - 0.060],
+        [nose + 0.075, head.z - 0.125],
+        [nose + 0.120, head.z - 0.160],
+        [nose + 0.165, head.z - 0.125],
+        [nose + 0.185, head.z - 0.040],
+        [nose + 0.120, head.z - 0.030],
+    ];
+    bike.add_pair(Material::Paint, mask.plate(&cheek, 0.016, 0.010));
+    let at = Vec3::new(nose + 0.128, mask.out(nose + 0.128, head.z - 0.105) + 0.010, head.z - 0.105);
+    bike.add_pair(Material::RimDark, turned(&[[-0.003, 0.0085], [0.0020, 0.0085], [0.0035, 0.006], [0.0035, 0.0]], at, Vec3::Y, 16));
+    if joints.design.details.screen > 0.98 {
+        add_screen(bike, Material::Glass, [nose + 0.115, head.z + 0.066], [nose + 0.222, head.z + 0.155], [0.074, 0.096], 0.045);
     }
-    add_indicators(bike, Vec3::new(nose + 0.16, 0.09, head.z - 0.12));
-}
-
-/// Two round lamps, `at.y` from the centre plane.
-fn add_round_pair(bike: &mut Assembly, at: Vec3, radius: f32) {
-    for side in [-1.0, 1.0] {
-        add_round_lamp(bike, Vec3::new(at.x, at.y * side, at.z), radius, Material::GlossBlack);
-    }
+    add_indicators(bike, Vec3::new(nose + 0.165, 0.085, head.z - 0.140));
 }
 
 fn add_beak(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x - 0.06;
     let over = joints.front_axle.z * 2.0 + 0.075;
-    let beak = hull_in_steps(
+    let beak = Skin::new(
         &[
-            [nose - 0.02, 0.028, over - 0.010, over + 0.010],
-            [nose + 0.10, 0.070, over + 0.000, over + 0.055],
-            [nose + 0.22, 0.110, over + 0.005, over + 0.110],
-            [head.x - 0.10, 0.150, over + 0.010, head.z - 0.060],
-            [head.x + 0.06, 0.165, over + 0.010, head.z - 0.050],
+            [nose - 0.02, 0.022, over - 0.006, over + 0.012],
+            [nose + 0.10, 0.064, over + 0.004, over + 0.052],
+            [nose + 0.22, 0.106, over + 0.010, over + 0.108],
+            [head.x - 0.10, 0.150, over + 0.012, head.z - 0.060],
+            [head.x + 0.06, 0.165, over + 0.012, head.z - 0.050],
             [head.x + 0.16, 0.130, over + 0.040, head.z - 0.080],
         ],
-        2.8,
-        6,
+        3.0,
     );
-    bike.add_soft(Material::Paint, beak);
-    let face = hull_in_steps(
+    bike.add_soft(Material::Paint, beak.solid());
+    // Its underside is dark, and a shut line parts it from the cheeks.
+    let under = [[nose + 0.02, over + 0.006], [nose + 0.14, over + 0.022], [head.x - 0.14, over + 0.050], [head.x + 0.02, over + 0.060]];
+    bike.add_pair(Material::PanelGap, beak.seam(&under));
+    bike.add_pair(Material::PanelGap, beak.seam(&[[head.x - 0.135, over + 0.045], [head.x - 0.105, over + 0.10], [head.x - 0.075, head.z - 0.075]]));
+    let face = Skin::new(
         &[
-            [head.x - 0.25, 0.075, over + 0.085, head.z - 0.005],
-            [head.x - 0.20, 0.130, over + 0.080, head.z + 0.045],
-            [head.x - 0.10, 0.140, over + 0.085, head.z + 0.085],
+            [head.x - 0.250, 0.070, over + 0.092, head.z - 0.020],
+            [head.x - 0.235, 0.108, over + 0.080, head.z + 0.015],
+            [head.x - 0.190, 0.134, over + 0.078, head.z + 0.052],
+            [head.x - 0.110, 0.140, over + 0.085, head.z + 0.085],
             [head.x - 0.04, 0.120, over + 0.095, head.z + 0.090],
         ],
-        3.0,
-        6,
+        3.2,
     );
-    bike.add_soft(Material::MattBlack, face);
-    match joints.design.details.eyes {
-        Eyes::Broad | Eyes::Slits => {
-            add_broad_lamp(bike, Vec3::new(head.x - 0.238, 0.0, head.z - 0.066), Vec3::new(0.042, 0.112, 0.040), 0.05);
-        }
-        Eyes::Tall => {
-            add_tall_lamp(bike, Vec3::new(head.x - 0.234, 0.0, head.z - 0.050), Vec3::new(0.044, 0.072, 0.080), 0.40);
-        }
-        Eyes::Twins => {
-            add_lamp_pair(bike, Vec3::new(head.x - 0.232, 0.052, head.z - 0.070), Vec3::new(0.034, 0.048, 0.050), 0.35);
-        }
-    }
-    bike.add_soft(
+    let rest = set_eyes(bike, joints, &face.solid(), 0.026, head.x - 0.15);
+    bike.add_soft(Material::GlossBlack, rest);
+    add_screen(
+        bike,
         Material::LampLens,
-        screen(
-            [head.x - 0.185, head.z + 0.035],
-            [head.x - 0.02, head.z + 0.325 * joints.design.details.screen],
-            [0.125, 0.155],
-            0.07,
-        ),
+        [head.x - 0.185, head.z + 0.050],
+        [head.x - 0.02, head.z + 0.325 * joints.design.details.screen],
+        [0.125, 0.155],
+        0.07,
     );
-    add_indicators(bike, Vec3::new(head.x - 0.12, 0.11, head.z - 0.075));
-    // Guard under the engine, bars beside it.
+    for y in [0.055, 0.100] {
+        let stay = [Vec3::new(head.x - 0.06, y, head.z + 0.02), Vec3::new(head.x - 0.105 + 0.3 * y, y, head.z + 0.14)];
+        bike.add_pair(Material::GlossBlack, tube(&stay, 12, |_| 0.0065));
+    }
+    add_indicators(bike, Vec3::new(head.x - 0.12, 0.125, head.z - 0.100));
+    add_skid_plate(bike, joints);
+    add_crash_bars(bike, joints);
+}
+
+/// The plate under an adventure bike's engine, with ribs and slots.
+fn add_skid_plate(bike: &mut Assembly, joints: &Joints) {
     let low = joints.design.clearance;
-    let skid = hull_in_steps(
+    let skid = Skin::new(
         &[
-            [joints.engine_front + 0.045, 0.095, low + 0.05, low + 0.13],
-            [joints.engine_front + 0.09, 0.115, low - 0.01, low + 0.08],
+            [joints.engine_front + 0.045, 0.090, low + 0.05, low + 0.13],
+            [joints.engine_front + 0.09, 0.112, low - 0.01, low + 0.08],
             [joints.engine_front + 0.18, 0.125, low - 0.035, low + 0.02],
             [joints.pivot.x - 0.10, 0.115, low - 0.035, low + 0.01],
         ],
-        4.0,
-        5,
+        5.0,
     );
-    bike.add(Material::Satin, skid);
+    bike.add_soft(Material::Satin, skid.solid());
+    for k in 0..4 {
+        let x = joints.engine_front + 0.16 + 0.052 * k as f32;
+        let at = Vec3::new(x, skid.out(x, low - 0.008), low - 0.008);
+        let slot = Solid::superellipsoid(Vec3::new(0.017, 0.004, 0.0075), 3.0, 8, 20);
+        bike.add_pair(Material::PanelGap, slot.moved(at));
+    }
+}
+
+/// Tubes round the flanks of engine and radiator.
+fn add_crash_bars(bike: &mut Assembly, joints: &Joints) {
+    if matches!(joints.design.engine, Engine::Boxer) {
+        return;
+    }
+    let (x, low, head) = (joints.engine_front, joints.design.clearance, joints.head);
+    let hoop = [
+        Vec3::new(head.x + 0.07, 0.095, head.z - 0.26),
+        Vec3::new(x + 0.045, 0.205, head.z - 0.31),
+        Vec3::new(x + 0.050, 0.225, (head.z + low) * 0.5 - 0.01),
+        Vec3::new(x + 0.115, 0.190, low + 0.13),
+        Vec3::new(x + 0.165, 0.115, low + 0.045),
+    ];
+    bike.add_pair(Material::GlossBlack, tube(&curve_through(&hoop, 9), 14, |_| 0.0125));
+    let cross = [hoop[2], Vec3::new(x + 0.14, 0.185, (head.z + low) * 0.5 + 0.02), Vec3::new(x + 0.235, 0.150, (head.z + low) * 0.5 + 0.01)];
+    bike.add_pair(Material::GlossBlack, tube(&curve_through(&cross, 6), 12, |_| 0.0105));
 }
 
 fn add_mask(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let tilt = joints.design.rake.tan() * 0.5;
     let lean = |x: f32, z: f32| head.x - 0.165 + x + (z - head.z) * tilt;
-    let mask = hull_in_steps(
+    let mask = Skin::new(
         &[
-            [0.000, 0.030, head.z - 0.100, head.z - 0.010],
-            [0.012, 0.090, head.z - 0.195, head.z + 0.065],
-            [0.040, 0.112, head.z - 0.205, head.z + 0.095],
-            [0.085, 0.104, head.z - 0.180, head.z + 0.105],
+            [0.000, 0.052, head.z - 0.150, head.z + 0.005],
+            [0.010, 0.084, head.z - 0.186, head.z + 0.050],
+            [0.030, 0.106, head.z - 0.202, head.z + 0.085],
+            [0.060, 0.112, head.z - 0.196, head.z + 0.100],
+            [0.088, 0.100, head.z - 0.170, head.z + 0.100],
         ],
-        3.0,
-        6,
+        3.4,
     );
-    bike.add_soft(Material::Paint, mask.bent(|p| Vec3::new(lean(p.x, p.z), p.y, p.z)));
-    let lamp = |half: Vec3, out: f32| {
-        let at = head.z - 0.085;
-        Solid::superellipsoid(half, 3.0, 12, 28).bent(|p| Vec3::new(lean(p.x + 0.010 - out, at + p.z), p.y, at + p.z))
+    let solid = mask.solid().bent(|p| Vec3::new(lean(p.x, p.z), p.y, p.z));
+    let outline = match joints.design.details.era {
+        Era::Bulb => vec![[-0.066, -0.150], [0.066, -0.150], [0.072, -0.098], [0.066, -0.046], [-0.066, -0.046], [-0.072, -0.098]],
+        Era::Clear => vec![[-0.034, -0.160], [0.034, -0.160], [0.066, -0.120], [0.072, -0.058], [0.0, -0.044], [-0.072, -0.058], [-0.066, -0.120]],
+        Era::Led => vec![[-0.034, -0.128], [0.034, -0.128], [0.074, -0.092], [0.078, -0.062], [0.0, -0.056], [-0.078, -0.062], [-0.074, -0.092]],
     };
-    bike.add_soft(Material::LampHousing, lamp(Vec3::new(0.030, 0.078, 0.066), 0.0));
-    bike.add_soft(Material::LampWhite, lamp(Vec3::new(0.022, 0.060, 0.049), 0.014));
+    let outline = raised(&round(outline), head.z);
+    let lights = if joints.design.details.era == Era::Led { 3 } else { 1 };
+    let opening = Opening { outline: &outline, depth: 0.038, lights, pair: false, behind: head.x + 0.1 };
+    let rest = set_lamp(bike, &solid, &opening, joints.design.details.era);
+    bike.add_soft(Material::Paint, rest);
     add_bracket(bike, joints, Vec3::new(head.x - 0.09, 0.0, head.z - 0.05), 0.035);
-    add_indicators(bike, Vec3::new(head.x - 0.09, 0.09, head.z - 0.10));
+    // Rubber straps round the fork's legs.
+    for z in [-0.035, -0.150] {
+        let strap = [
+            Vec3::new(lean(0.075, head.z + z), 0.098, head.z + z),
+            Vec3::new(lean(0.115, head.z + z), 0.118, head.z + z - 0.004),
+            Vec3::new(lean(0.160, head.z + z), 0.108, head.z + z - 0.010),
+        ];
+        bike.add_pair(Material::MattBlack, Solid::swept(&curve_through(&strap, 6), Vec3::Y, |_| rounded_rectangle(0.010, 0.003, 0.002)));
+    }
+    add_indicators(bike, Vec3::new(head.x - 0.085, 0.085, head.z - 0.115));
 }
 
 fn add_plate(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     // Follows the fork: bottom forward.
     let tilt = joints.design.rake.tan() * 0.55;
-    let plate = hull_in_steps(
+    let plate = Skin::new(
         &[
-            [0.000, 0.020, head.z - 0.090, head.z - 0.030],
-            [0.010, 0.088, head.z - 0.180, head.z + 0.075],
-            [0.030, 0.105, head.z - 0.190, head.z + 0.090],
-            [0.055, 0.108, head.z - 0.175, head.z + 0.085],
+            [0.000, 0.045, head.z - 0.140, head.z - 0.000],
+            [0.008, 0.084, head.z - 0.178, head.z + 0.060],
+            [0.022, 0.104, head.z - 0.192, head.z + 0.088],
+            [0.048, 0.108, head.z - 0.178, head.z + 0.085],
         ],
-        3.2,
-        5,
-    )
-    .bent(|p| Vec3::new(head.x - 0.125 + p.x + (p.z - head.z) * tilt, p.y, p.z));
-    bike.add_soft(Material::Paint, plate);
+        3.4,
+    );
+    let lean = |p: Vec3| Vec3::new(head.x - 0.125 + p.x + (p.z - head.z) * tilt, p.y, p.z);
+    bike.add_soft(Material::Paint, plate.solid().bent(lean));
+    bike.add_pair(Material::PanelGap, plate.seam(&[[0.020, head.z + 0.050], [0.016, head.z - 0.05], [0.022, head.z - 0.14]]).bent(lean));
+    for (y, z) in [(0.0, 0.045), (0.045, -0.135)] {
+        let at = lean(Vec3::new(0.004, y, head.z + z));
+        bike.add_pair(Material::RimDark, turned(&[[-0.004, 0.009], [0.003, 0.009], [0.005, 0.006], [0.005, 0.0]], at, Vec3::NEG_X, 16));
+    }
     add_bracket(bike, joints, Vec3::new(head.x - 0.09, 0.0, head.z - 0.04), 0.030);
 }

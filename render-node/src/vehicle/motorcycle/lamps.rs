@@ -1,76 +1,437 @@
-//! Lamps and indicators of two-wheelers.
+//! Lamps and indicators of two-wheelers: round ones with a bowl of their own, ones that are set into an opening of a
+//! skin, tail lamps.
 
 use crate::vehicle::parts::assembly::Assembly;
 use glam::{Vec2, Vec3};
+use std::f32::consts::TAU;
 
+use super::design::Era;
+use super::shapes::{convex, cut_from_front, front_of, turned, tube};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
 
+/// Width of a reflector's flutes.
+const FLUTE_M: f32 = 0.012;
+const FORWARD: Vec3 = Vec3::NEG_X;
+
 /// A round lamp that looks forward, its rim's middle at `at`.
-pub(super) fn add_round_lamp(bike: &mut Assembly, at: Vec3, radius: f32, shell: Material) {
-    // Turned about x: the profile's axis y becomes -x.
-    let forward = |profile: &[(f32, f32)]| {
-        let profile: Vec<Vec2> = profile.iter().map(|(a, r)| Vec2::new(*a, r * radius)).collect();
-        Solid::revolved(&profile, 40).bent(|p| at + Vec3::new(-p.y, p.x, p.z))
+pub(super) fn add_round_lamp(bike: &mut Assembly, at: Vec3, radius: f32, shell: Material, era: Era) {
+    let forward = |profile: &[[f32; 2]]| {
+        let profile: Vec<[f32; 2]> = profile.iter().map(|p| [p[0], p[1] * radius]).collect();
+        turned(&profile, at, FORWARD, 56)
     };
-    let bowl = [(-0.105, 0.0), (-0.100, 0.35), (-0.075, 0.72), (-0.035, 0.95), (0.0, 1.0), (0.012, 1.0)];
+    let bowl = [
+        [-0.112, 0.0],
+        [-0.110, 0.22],
+        [-0.100, 0.48],
+        [-0.080, 0.74],
+        [-0.050, 0.92],
+        [-0.020, 0.99],
+        [0.002, 1.0],
+    ];
     bike.add_soft(shell, forward(&bowl));
-    bike.add(Material::Chrome, forward(&[(0.008, 1.0), (0.016, 1.04), (0.024, 1.0), (0.022, 0.93), (0.012, 0.92)]));
-    bike.add_soft(Material::LampReflector, forward(&[(0.012, 0.92), (-0.010, 0.80), (-0.030, 0.50), (-0.038, 0.28)]));
-    bike.add_soft(Material::LampWhite, forward(&[(-0.038, 0.30), (-0.012, 0.27), (0.0, 0.16), (0.003, 0.0)]));
-    bike.add_soft(Material::LampLens, forward(&[(0.018, 0.94), (0.030, 0.60), (0.034, 0.0)]));
+    let bezel = if shell == Material::GlossBlack || shell == Material::MattBlack { Material::GlossBlack } else { Material::Chrome };
+    let rim = [
+        [-0.004, 1.0],
+        [0.004, 1.035],
+        [0.012, 1.045],
+        [0.019, 1.03],
+        [0.023, 0.99],
+        [0.021, 0.95],
+        [0.010, 0.93],
+        [0.002, 0.93],
+    ];
+    bike.add_soft(bezel, forward(&rim));
+    match era {
+        Era::Led => {
+            let floor = [[0.004, 0.935], [-0.020, 0.90], [-0.024, 0.86], [-0.026, 0.0]];
+            bike.add_soft(Material::LampHousing, forward(&floor));
+            let ring = [[-0.001, 0.88], [0.006, 0.855], [0.006, 0.815], [-0.001, 0.79]];
+            bike.add_soft(Material::LampWhite, forward(&reversed(&ring)));
+            bike.add_soft(Material::LampGlow, forward(&[[-0.006, 0.91], [-0.006, 0.76]]));
+            let bar = Solid::rounded_box(Vec3::new(0.006, radius * 0.78, radius * 0.050), 0.003);
+            bike.add(Material::Satin, bar.moved(at + Vec3::X * 0.010));
+            for up in [-0.36, 0.36] {
+                add_projector(bike, at + Vec3::new(0.006, 0.0, radius * up), radius * 0.30);
+            }
+        }
+        Era::Bulb | Era::Clear => {
+            let profile: Vec<[f32; 2]> = (0..=9)
+                .map(|i| {
+                    let share = 0.935 - 0.085 * i as f32;
+                    [0.004 - 0.048 * (1.0 - share * share), share]
+                })
+                .collect();
+            let fluted = era == Era::Bulb;
+            let reflector = forward(&profile).bent(|p| {
+                let waves = if fluted { ((p.y - at.y) / FLUTE_M * TAU).sin() } else { facets(p - at) };
+                p + Vec3::X * 0.0011 * waves
+            });
+            bike.add_soft(Material::LampReflector, reflector);
+            add_bulb(bike, at + Vec3::X * 0.040, radius * 0.20);
+        }
+    }
+    bike.add_soft(Material::LampLens, forward(&[[0.016, 0.955], [0.024, 0.80], [0.030, 0.50], [0.0335, 0.20], [0.034, 0.0]]));
 }
 
-/// A flat lamp on each side of the centre plane: a bright bowl in a dark frame, its light in the middle.
-pub(super) fn add_lamp_pair(bike: &mut Assembly, at: Vec3, half: Vec3, sweep: f32) {
-    let shape = |grow: f32, out: f32| {
-        Solid::superellipsoid(half * grow, 3.0, 12, 28)
-            .bent(|p| at + Vec3::new(p.x - out + p.y * sweep, p.y, p.z + p.y * sweep * 0.45))
-    };
-    bike.add_pair(Material::LampHousing, shape(1.0, 0.0));
-    bike.add_pair(Material::LampReflector, shape(0.82, half.x * 0.32));
-    bike.add_pair(Material::LampWhite, shape(0.46, half.x * 0.76));
+/// A ray pattern of a clear lamp's reflector.
+fn facets(p: Vec3) -> f32 {
+    ((p.z.atan2(p.y) * 14.0).sin() + (p.y.hypot(p.z) / 0.016 * TAU).sin()) * 0.6
 }
 
-/// One lamp across the nose, bowed back towards its ends; twice `half.y` wide.
-pub(super) fn add_broad_lamp(bike: &mut Assembly, at: Vec3, half: Vec3, bow: f32) {
-    let shape = |grow: f32, out: f32| {
-        Solid::superellipsoid(half * grow, 3.4, 12, 36)
-            .bent(|p| at + Vec3::new(p.x - out + p.y * p.y * bow / half.y, p.y, p.z + p.y.abs() * 0.12))
-    };
-    bike.add_soft(Material::LampHousing, shape(1.0, 0.0));
-    bike.add_soft(Material::LampReflector, shape(0.86, half.x * 0.26));
-    let eye = |y: f32| {
-        Solid::superellipsoid(Vec3::new(half.x, half.y * 0.26, half.z * 0.62), 2.6, 10, 22).bent(move |p| {
-            let y = p.y + y;
-            at + Vec3::new(p.x - half.x * 0.42 + y * y * bow / half.y, y, p.z + y.abs() * 0.12)
+fn reversed(profile: &[[f32; 2]]) -> Vec<[f32; 2]> {
+    profile.iter().rev().copied().collect()
+}
+
+/// A bulb before the bottom of its bowl: its glass, and the bright cap that shades it.
+fn add_bulb(bike: &mut Assembly, at: Vec3, radius: f32) {
+    bike.add_soft(Material::LampHousing, turned(&[[0.002, radius * 1.25], [-0.004, radius * 1.1], [-0.004, 0.0]], at, FORWARD, 24));
+    let cap = [
+        [0.0, radius * 0.42],
+        [0.020, radius * 0.42],
+        [0.021, radius * 0.70],
+        [0.030, radius * 0.66],
+        [0.036, radius * 0.40],
+        [0.038, 0.0],
+    ];
+    bike.add_soft(Material::LampReflector, turned(&cap, at, FORWARD, 24));
+}
+
+/// A light behind a ball of dark glass in a bright ring.
+fn add_projector(bike: &mut Assembly, at: Vec3, radius: f32) {
+    let tube = [[-0.012, radius], [0.0, radius], [0.004, radius * 0.96], [0.004, radius * 0.88], [-0.012, radius * 0.80]];
+    bike.add_soft(Material::LampReflector, turned(&tube, at, FORWARD, 28));
+    let ball: Vec<[f32; 2]> = (0..=7)
+        .map(|i| {
+            let (sin, cos) = (TAU / 4.0 * i as f32 / 7.0).sin_cos();
+            [-0.006 + 0.34 * radius * sin, radius * 0.84 * cos]
         })
-    };
-    bike.add_pair(Material::LampWhite, eye(half.y * 0.46));
+        .collect();
+    bike.add_soft(Material::LampGlass, turned(&ball, at, FORWARD, 28));
 }
 
-/// One tall lamp in the middle: two lights above each other in a dark frame that follows the nose, `lean` metres back per
-/// metre up.
-pub(super) fn add_tall_lamp(bike: &mut Assembly, at: Vec3, half: Vec3, lean: f32) {
-    let shape = |grow: Vec3, out: f32, up: f32| {
-        Solid::superellipsoid(half * grow, 2.8, 12, 30)
-            .bent(|p| at + Vec3::new(p.x - out + (p.z + up) * lean + p.y * p.y * 3.0, p.y, p.z + up))
+/// A bright bowl round a bulb.
+fn add_bowl(bike: &mut Assembly, at: Vec3, radius: f32) {
+    let bowl: Vec<[f32; 2]> = (0..=6)
+        .map(|i| {
+            let share = 1.0 - 0.13 * i as f32;
+            [-0.55 * radius * (1.0 - share * share), share * radius]
+        })
+        .collect();
+    let solid = turned(&bowl, at, FORWARD, 36).bent(|p| p + Vec3::X * 0.0008 * facets(p - at));
+    bike.add_soft(Material::LampReflector, solid);
+    bike.add_soft(Material::Chrome, turned(&[[-0.004, radius * 1.06], [0.001, radius * 1.04], [0.0, radius * 0.99]], at, FORWARD, 36));
+    add_bulb(bike, at + Vec3::X * radius * 0.50, radius * 0.24);
+}
+
+/// An opening of a skin that a lamp looks out of.
+pub(super) struct Opening<'a> {
+    /// Convex, in (y, z).
+    pub outline: &'a [[f32; 2]],
+    pub depth: f32,
+    /// Main lights, side by side (above each other in a tall lamp).
+    pub lights: usize,
+    /// The same on the other side of the centre plane.
+    pub pair: bool,
+    /// Faces behind it are not cut.
+    pub behind: f32,
+}
+
+/// Sets a lamp into an opening of `skin` and gives what is left of the skin.
+pub(super) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &Opening, era: Era) -> Solid {
+    let outline = convex(opening.outline);
+    let (mut rest, glass) = cut_from_front(skin, &outline, opening.behind);
+    if glass.triangles.is_empty() {
+        return rest;
+    }
+    let mut lamp = Assembly::default();
+    fill_opening(&mut lamp, &outline, &glass, opening, era);
+    for (material, surface) in &lamp.mesh.surfaces {
+        bike.mesh.add(*material, surface);
+        if opening.pair {
+            bike.mesh.add(*material, &surface.mirrored());
+        }
+    }
+    if opening.pair {
+        let other: Vec<Vec2> = outline.iter().rev().map(|p| Vec2::new(-p.x, p.y)).collect();
+        rest = cut_from_front(&rest, &other, opening.behind).0;
+    }
+    rest
+}
+
+/// An air intake in an opening of `skin`: a dark duct behind a frame and bars; gives what is left of the skin.
+pub(super) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -> Solid {
+    let outline = convex(opening.outline);
+    let (mut rest, mouth) = cut_from_front(skin, &outline, opening.behind);
+    if mouth.triangles.is_empty() {
+        return rest;
+    }
+    let mut intake = Assembly::default();
+    let centre = outline.iter().sum::<Vec2>() / outline.len() as f32;
+    let rim = rim_of(&outline, centre, &mouth, opening.behind);
+    let rows = [(1.0, 0.0), (0.95, 0.3), (0.85, 1.0), (0.02, 1.0)];
+    let duct = Solid::grid(rows.len(), rim.len(), true, |row, column| {
+        let (keep, deep) = rows[row];
+        let (p, yz) = (rim[column], centre.lerp(Vec2::new(rim[column].y, rim[column].z), keep));
+        Vec3::new(p.x + opening.depth * deep, yz.x, yz.y)
+    });
+    intake.add_soft(Material::Underbody, facing_forward(duct));
+    let closed: Vec<Vec3> = rim.iter().chain(rim.first()).copied().collect();
+    intake.add_soft(Material::MattBlack, tube(&closed, 8, |_| 0.0028));
+    for (material, surface) in &intake.mesh.surfaces {
+        bike.mesh.add(*material, surface);
+        if opening.pair {
+            bike.mesh.add(*material, &surface.mirrored());
+        }
+    }
+    if opening.pair {
+        let other: Vec<Vec2> = outline.iter().rev().map(|p| Vec2::new(-p.x, p.y)).collect();
+        rest = cut_from_front(&rest, &other, opening.behind).0;
+    }
+    rest
+}
+
+/// Sets a tail lamp into the rear of a skin, its opening given in (y, z), and gives what is left of the skin. Faces before
+/// `before` are not cut.
+pub(super) fn set_tail_lamp(bike: &mut Assembly, skin: &Solid, outline: &[[f32; 2]], pair: bool, before: f32) -> Solid {
+    // Cut as a head lamp would be, with the bike turned round.
+    let turn = |solid: Solid| solid.bent(|p| Vec3::new(-p.x, p.y, p.z)).flipped();
+    let outline = convex(outline);
+    let (mut rest, glass) = cut_from_front(&turn(skin.clone()), &outline, -before);
+    if glass.triangles.is_empty() {
+        return turn(rest);
+    }
+    let centre = outline.iter().sum::<Vec2>() / outline.len() as f32;
+    let rim = rim_of(&outline, centre, &glass, -before);
+    let inward = |p: Vec3, keep: f32, back: f32| {
+        let yz = centre.lerp(Vec2::new(p.y, p.z), keep);
+        Vec3::new(p.x + back, yz.x, yz.y)
     };
-    bike.add_soft(Material::LampHousing, shape(Vec3::ONE, 0.0, 0.0));
-    for (tall, up) in [(0.42, 0.42), (0.34, -0.46)] {
-        bike.add_soft(Material::LampReflector, shape(Vec3::new(1.0, 0.80, tall), half.x * 0.24, half.z * up));
-        bike.add_soft(Material::LampWhite, shape(Vec3::new(1.0, 0.46, tall * 0.55), half.x * 0.42, half.z * up));
+    let mut lamp = Assembly::default();
+    let rows = [(1.0, 0.0), (0.95, 0.010), (0.86, 0.022), (0.5, 0.024), (0.02, 0.024)];
+    let shell = Solid::grid(rows.len(), rim.len(), true, |row, column| inward(rim[column], rows[row].0, rows[row].1));
+    lamp.add_soft(Material::LampReflector, facing_forward(shell));
+    let ring = |keep: f32, back: f32| -> Vec<Vec3> {
+        rim.iter().chain(rim.first()).map(|p| inward(*p, keep, back)).collect()
+    };
+    lamp.add_soft(Material::GlossBlack, tube(&ring(1.0, 0.0), 8, |_| 0.0024));
+    lamp.add_soft(Material::LampRed, tube(&ring(0.78, 0.010), 8, |_| 0.0055));
+    lamp.add_soft(Material::LampRed, tube(&ring(0.40, 0.012), 8, |_| 0.0060));
+    lamp.add_soft(Material::LampRedLens, glass);
+    for (material, surface) in &lamp.mesh.surfaces {
+        let mut surface = surface.clone();
+        for p in surface.positions.iter_mut().chain(&mut surface.normals) {
+            p[0] = -p[0];
+        }
+        for t in surface.indices.chunks_exact_mut(3) {
+            t.swap(1, 2);
+        }
+        bike.mesh.add(*material, &surface);
+        if pair {
+            bike.mesh.add(*material, &surface.mirrored());
+        }
+    }
+    if pair {
+        let other: Vec<Vec2> = outline.iter().rev().map(|p| Vec2::new(-p.x, p.y)).collect();
+        rest = cut_from_front(&rest, &other, -before).0;
+    }
+    turn(rest)
+}
+
+/// The points of an outline on the piece that was cut out along it.
+fn rim_of(outline: &[Vec2], centre: Vec2, piece: &Solid, behind: f32) -> Vec<Vec3> {
+    let mut last = front_of(piece, centre).unwrap_or(behind);
+    outline
+        .iter()
+        .map(|p| {
+            last = [0.01, 0.03, 0.06, 0.12].iter().find_map(|k| front_of(piece, p.lerp(centre, *k))).unwrap_or(last);
+            Vec3::new(last, p.x, p.y)
+        })
+        .collect()
+}
+
+fn facing_forward(sheet: Solid) -> Solid {
+    let facing: f32 = sheet
+        .triangles
+        .iter()
+        .map(|t| {
+            let [a, b, c] = t.map(|i| sheet.points[i as usize]);
+            (b - a).cross(c - a).x
+        })
+        .sum();
+    if facing > 0.0 { sheet.flipped() } else { sheet }
+}
+
+/// The outline of a round opening.
+pub(super) fn circle(middle: [f32; 2], radius: f32) -> Vec<[f32; 2]> {
+    (0..10)
+        .map(|i| {
+            let (sin, cos) = (TAU * i as f32 / 10.0).sin_cos();
+            [middle[0] + radius * cos, middle[1] + radius * sin]
+        })
+        .collect()
+}
+
+/// An outline given from a height upwards.
+pub(super) fn raised(outline: &[[f32; 2]], z: f32) -> Vec<[f32; 2]> {
+    outline.iter().map(|p| [p[0], p[1] + z]).collect()
+}
+
+fn fill_opening(lamp: &mut Assembly, outline: &[Vec2], glass: &Solid, opening: &Opening, era: Era) {
+    let centre = outline.iter().sum::<Vec2>() / outline.len() as f32;
+    let rim = rim_of(outline, centre, glass, opening.behind);
+    let mean = rim.iter().map(|p| p.x).sum::<f32>() / rim.len() as f32;
+    let inward = |p: Vec3, keep: f32, back: f32, flat: f32| {
+        let yz = centre.lerp(Vec2::new(p.y, p.z), keep);
+        Vec3::new(p.x + (mean - p.x) * flat + back, yz.x, yz.y)
+    };
+    let bright = era != Era::Led;
+    let floor_material = if bright { Material::LampReflector } else { Material::LampHousing };
+    let rows: Vec<(f32, f32, f32)> = vec![
+        (1.0, 0.0, 0.0),
+        (0.97, 0.25, 0.05),
+        (0.93, 0.7, 0.10),
+        (0.86, 1.0, 0.15),
+        (0.6, 1.05, 0.2),
+        (0.3, 1.05, 0.25),
+        (0.02, 1.05, 0.3),
+    ];
+    let shell = Solid::grid(rows.len(), rim.len(), true, |row, column| {
+        let (keep, deep, flat) = rows[row];
+        let p = inward(rim[column], keep, opening.depth * deep, flat);
+        let waves = if bright && row > 2 { (p.y / FLUTE_M * TAU).sin() * 0.001 } else { 0.0 };
+        p + Vec3::X * waves
+    });
+    lamp.add_soft(floor_material, facing_forward(shell));
+    let closed: Vec<Vec3> = rim.iter().chain(rim.first()).copied().collect();
+    lamp.add_soft(Material::GlossBlack, tube(&closed, 8, |_| 0.0024));
+    add_lights(lamp, outline, centre, glass, opening, era);
+    if era == Era::Led {
+        add_running_light(lamp, &rim, centre, &inward);
+    }
+    lamp.add_soft(Material::LampLens, glass.clone());
+}
+
+/// The main lights, along the opening's longer side.
+fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid, opening: &Opening, era: Era) {
+    let extent = |pick: fn(&Vec2) -> f32| {
+        let values = outline.iter().map(pick);
+        (values.clone().fold(f32::MAX, f32::min), values.fold(f32::MIN, f32::max))
+    };
+    let ((y0, y1), (z0, z1)) = (extent(|p| p.x), extent(|p| p.y));
+    let wide = y1 - y0 > (z1 - z0) * 0.9;
+    let (long, short) = if wide { (y1 - y0, z1 - z0) } else { (z1 - z0, y1 - y0) };
+    let count = opening.lights.max(1);
+    let radius = (short * 0.40).min(long * 0.42 / count as f32).min(0.048);
+    for number in 0..count {
+        let share = (number as f32 + 0.5) / count as f32 - 0.5;
+        let along = if wide { Vec2::X } else { Vec2::Y } * (long * 0.80 * share);
+        // On the middle line of the opening there.
+        let mut place = centre + along;
+        let band: Vec<f32> = outline
+            .iter()
+            .filter(|p| if wide { (p.x - place.x).abs() < long * 0.16 } else { (p.y - place.y).abs() < long * 0.16 })
+            .map(|p| if wide { p.y } else { p.x })
+            .collect();
+        let mut radius = radius;
+        if band.len() > 1 {
+            let (low, high) = band.iter().fold((f32::MAX, f32::MIN), |(a, b), v| (a.min(*v), b.max(*v)));
+            if wide { place.y = (low + high) * 0.5 } else { place.x = (low + high) * 0.5 }
+            radius = radius.min((high - low) * 0.46).max(0.010);
+        }
+        let Some(x) = front_of(glass, place) else { continue };
+        // Behind the lens all over, also where the nose sweeps back.
+        let reach = [Vec2::X, -Vec2::X, Vec2::Y, -Vec2::Y]
+            .iter()
+            .filter_map(|way| front_of(glass, place + *way * radius))
+            .fold(x, f32::max);
+        match era {
+            Era::Led => add_projector(lamp, Vec3::new(reach + 0.012, place.x, place.y), radius * 0.80),
+            _ => add_bowl(lamp, Vec3::new(reach + 0.008, place.x, place.y), radius),
+        }
     }
 }
 
-/// Indicators on stalks, one on each side of `root`.
-pub(super) fn add_indicators(bike: &mut Assembly, root: Vec3) {
-    let eye = root + Vec3::new(0.01, 0.085, 0.0);
-    bike.add_pair(Material::GlossBlack, Solid::pin(root - Vec3::Y * 0.03, eye, 0.006, 6));
-    bike.add_pair(Material::LampAmber, Solid::superellipsoid(Vec3::new(0.018, 0.028, 0.017), 2.3, 8, 16).moved(eye));
+/// A light guide along the opening's upper edge, over a trough that takes some of its light.
+fn add_running_light(lamp: &mut Assembly, rim: &[Vec3], centre: Vec2, inward: &dyn Fn(Vec3, f32, f32, f32) -> Vec3) {
+    let top = rim.iter().map(|p| p.z).fold(f32::MIN, f32::max);
+    let from = centre.y + 0.30 * (top - centre.y);
+    let mut upper: Vec<Vec3> = rim.iter().filter(|p| p.z > from).copied().collect();
+    upper.sort_by(|a, b| a.y.total_cmp(&b.y));
+    if upper.len() < 4 {
+        return;
+    }
+    // No thicker than fits a slim lamp.
+    let thin = ((top - centre.y) * 0.055).clamp(0.0013, 0.0024);
+    let guide: Vec<Vec3> = upper.iter().map(|p| inward(*p, 0.86, 0.008, 0.05)).collect();
+    let trough: Vec<Vec3> = upper.iter().map(|p| inward(*p, 0.85, 0.014, 0.05)).collect();
+    lamp.add_soft(Material::LampGlow, tube(&trough, 8, |_| thin * 2.2));
+    lamp.add_soft(Material::LampWhite, tube(&guide, 8, |_| thin));
 }
 
-/// A tail lamp with its middle at `at`.
+/// Indicators on stalks, one on each side of `root`, that look forward.
+pub(super) fn add_indicators(bike: &mut Assembly, root: Vec3) {
+    add_indicator_pair(bike, root, -1.0);
+}
+
+/// The same at the tail.
+pub(super) fn add_rear_indicators(bike: &mut Assembly, root: Vec3) {
+    add_indicator_pair(bike, root, 1.0);
+}
+
+fn add_indicator_pair(bike: &mut Assembly, root: Vec3, facing: f32) {
+    let eye = root + Vec3::new(0.012 * facing, 0.078, 0.0);
+    let stalk = [root - Vec3::Y * 0.03, root.lerp(eye, 0.5), eye];
+    bike.add_pair(Material::MattBlack, tube(&stalk, 10, |i| [0.009, 0.0065, 0.006][i]));
+    let shell = Solid::superellipsoid(Vec3::new(0.019, 0.030, 0.0155), 2.4, 14, 24)
+        .bent(|p| Vec3::new(p.x.clamp(-0.004, 1.0) * -facing, p.y, p.z))
+        .facing_out();
+    bike.add_pair(Material::MattBlack, shell.moved(eye + Vec3::Y * 0.012));
+    let lens = Solid::superellipsoid(Vec3::new(0.012, 0.028, 0.0135), 2.4, 14, 24)
+        .bent(|p| Vec3::new(p.x.max(0.0) * facing, p.y, p.z))
+        .facing_out();
+    bike.add_pair(Material::LampAmber, lens.moved(eye + Vec3::new(0.004 * facing, 0.012, 0.0)));
+}
+
+/// A tail lamp with its middle at `at`: a dark housing, a red lens, and the lit strip behind it.
 pub(super) fn add_tail_lamp(bike: &mut Assembly, at: Vec3, half: Vec3) {
-    bike.add_soft(Material::LampRed, Solid::superellipsoid(half, 2.6, 10, 22).moved(at));
+    let frame = Solid::superellipsoid(half * Vec3::new(0.95, 1.07, 1.14), 2.8, 16, 32);
+    bike.add_soft(Material::GlossBlack, frame.moved(at - Vec3::X * 0.006));
+    bike.add_soft(Material::LampRed, Solid::superellipsoid(half, 2.6, 18, 34).moved(at));
+    // Ribs across the lens.
+    for up in [-0.34, 0.0, 0.34] {
+        let rib = Solid::superellipsoid(half * Vec3::new(1.0, 0.93, 0.06), 2.6, 8, 30);
+        bike.add_soft(Material::GlossBlack, rib.moved(at + Vec3::new(half.x * 0.035, 0.0, half.z * up)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lamp_takes_its_place_out_of_the_skin() {
+        let skin = Solid::superellipsoid(Vec3::new(0.2, 0.2, 0.15), 2.4, 24, 48);
+        let outline = [[0.03, -0.03], [0.12, -0.03], [0.12, 0.03], [0.03, 0.03]];
+        for era in [Era::Bulb, Era::Clear, Era::Led] {
+            let mut bike = Assembly::default();
+            let opening = Opening { outline: &outline, depth: 0.05, lights: 2, pair: true, behind: 0.0 };
+            let rest = set_lamp(&mut bike, &skin, &opening, era);
+            let area = |solid: &Solid| -> f32 {
+                solid
+                    .triangles
+                    .iter()
+                    .map(|t| {
+                        let [a, b, c] = t.map(|i| solid.points[i as usize]);
+                        (b - a).cross(c - a).length() * 0.5
+                    })
+                    .sum()
+            };
+            let gone = area(&skin) - area(&rest);
+            assert!((0.009..0.016).contains(&gone), "{era:?}: {gone}");
+            assert!(front_of(&rest, Vec2::new(0.075, 0.0)).is_none_or(|x| x > 0.0), "{era:?}: not open");
+            let lens = &bike.mesh.surfaces[&Material::LampLens];
+            assert!(lens.positions.iter().all(|p| p[1].abs() > 0.02), "{era:?}");
+        }
+    }
 }

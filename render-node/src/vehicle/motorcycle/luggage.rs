@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::Joints;
 use super::design::{Luggage, Seat};
-use super::shapes::panel;
+use super::shapes::{panel, tube};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
@@ -142,7 +142,7 @@ fn add_trunk(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(if tourer { Material::Paint } else { Material::GlossBlack }, rack);
     for x in [0.06, 0.34] {
         let run = [Vec3::new(front + x, 0.06, base - 0.012), Vec3::new(front + x, 0.23, base + 0.012)];
-        bike.add_pair(Material::Chrome, Solid::tube(&run, 10, |_| 0.012));
+        bike.add_pair(Material::Chrome, tube(&run, 10, |_| 0.012));
     }
     // Back rest before it.
     let rest = hull_in_steps(

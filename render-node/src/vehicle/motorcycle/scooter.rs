@@ -5,9 +5,11 @@ use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
 use super::Joints;
-use super::design::{Eyes, Luggage};
-use super::lamps::{add_broad_lamp, add_indicators, add_lamp_pair, add_tail_lamp, add_tall_lamp};
-use super::shapes::{panel, screen, spring};
+use super::design::{Era, Eyes, Luggage};
+use super::exhaust::add_silencer;
+use super::lamps::{Opening, set_intake, set_lamp, set_tail_lamp};
+use super::seat::{add_plate_holder, add_seat_seams};
+use super::shapes::{Skin, add_screen, add_shock, bolt, panel, screen, seam_along, soft_max, turned, tube};
 use super::style::Family;
 use super::wheel::TILTING_TRACK;
 use crate::vehicle::mesh::Material;
@@ -32,115 +34,188 @@ fn axis(joints: &Joints, z: f32) -> f32 {
     joints.head.x - (joints.head.z - z) * joints.design.rake.tan()
 }
 
-/// What stands before the rider's legs: apron, leg shield, lamps, cover of the bars, screen.
+/// What stands before the rider's legs: nose, leg shield, lamps, cover of the bars, screen.
 fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     let head = joints.head;
-    let wheel = joints.front_axle.x + joints.front_axle.z;
     let over = joints.front_axle.z * 2.0 + 0.055;
-    let grow = if long { 1.22 } else { 1.0 } * joints.design.details.apron;
+    let details = &joints.design.details;
+    let grow = if long { 1.22 } else { 1.0 } * details.apron;
     let nose = axis(joints, head.z - 0.16) - 0.155 * grow;
-    // Beak over the wheel that widens into the leg shield.
-    let apron = hull_in_steps(
+    // The nose over the wheel.
+    let apron = Skin::new(
         &[
-            [nose, 0.045 * grow, head.z - 0.245, head.z - 0.205],
-            [nose + 0.04, 0.110 * grow, head.z - 0.300, head.z - 0.130],
-            [nose + 0.11, 0.170 * grow, over, head.z - 0.055],
-            [nose + 0.20, 0.210 * grow, over - 0.02, head.z - 0.010],
-            [nose + 0.30, 0.222 * grow, over - 0.04, head.z - 0.020],
-            [nose + 0.35, 0.210 * grow, over - 0.03, head.z - 0.060],
+            [nose, 0.050 * grow, head.z - 0.238, head.z - 0.188],
+            [nose + 0.018, 0.088 * grow, head.z - 0.268, head.z - 0.148],
+            [nose + 0.055, 0.126 * grow, head.z - 0.298, head.z - 0.108],
+            [nose + 0.115, 0.166 * grow, over + 0.010, head.z - 0.056],
+            [nose + 0.190, 0.202 * grow, over - 0.005, head.z - 0.012],
+            [nose + 0.270, 0.224 * grow, over - 0.020, head.z - 0.006],
+            [nose + 0.330, 0.230 * grow, over - 0.025, head.z - 0.022],
+            [nose + 0.352, 0.222 * grow, over - 0.015, head.z - 0.040],
         ],
-        2.6,
-        6,
+        2.8,
     );
-    bike.add_soft(Material::Paint, apron);
-    // Leg shields from the apron to the floor.
-    let outline = [
-        [nose + 0.14, head.z - 0.10],
-        [wheel - 0.015, over - 0.02],
-        [wheel + 0.045, 0.330],
-        [wheel + 0.090, 0.200],
-        [wheel + 0.200, 0.185],
-        [wheel + 0.190, 0.330],
-        [nose + 0.400, over + 0.06],
-        [nose + 0.365, head.z - 0.05],
-    ];
-    let out = |_: f32, z: f32| 0.228 * grow - 0.10 * (0.42 - z).max(0.0) - 0.06 * (z - 0.50).max(0.0);
-    bike.add_pair(Material::Paint, panel(&outline, 0.12, out));
-    // Inner wall towards the legs.
-    let inner = hull_in_steps(
+    let in_cover = lamp_in_cover(joints, long);
+    let skin = apron.solid();
+    let skin = if in_cover { skin } else { set_apron_lamps(bike, joints, &skin, nose, grow, long) };
+    // An intake under the lamps, or a horn's slot where they are in the bars' cover.
+    let mouth: &[[f32; 2]] = if in_cover {
+        &[[-0.030, -0.150], [0.030, -0.150], [0.024, -0.222], [-0.024, -0.222]]
+    } else {
+        &[[-0.058, -0.246], [0.058, -0.246], [0.046, -0.268], [-0.046, -0.268]]
+    };
+    let mouth: Vec<[f32; 2]> = mouth.iter().map(|p| [p[0] * grow, head.z + p[1]]).collect();
+    let opening = Opening { outline: &mouth, depth: 0.035, lights: 0, pair: false, behind: nose + 0.20 };
+    let skin = set_intake(bike, &skin, &opening);
+    bike.add_soft(Material::Paint, skin);
+    // The nose's upper cover ends along a line from the lamps to its rear edge.
+    let line = [[nose + 0.060, head.z - 0.122], [nose + 0.13, head.z - 0.098], [nose + 0.22, head.z - 0.096], [nose + 0.348, head.z - 0.115]];
+    bike.add_pair(Material::PanelGap, apron.seam(&line));
+    // The rider's side of it.
+    let inside = Skin::new(
         &[
-            [wheel + 0.005, 0.170, 0.20, over],
-            [wheel + 0.055, 0.200, 0.20, over + 0.05],
-            [wheel + 0.115, 0.200, 0.20, over + 0.06],
+            [nose + 0.338, 0.200 * grow, over - 0.02, head.z - 0.060],
+            [nose + 0.362, 0.208 * grow, over - 0.03, head.z - 0.058],
+            [nose + 0.378, 0.190 * grow, over - 0.01, head.z - 0.080],
         ],
-        4.0,
-        4,
+        4.5,
     );
-    bike.add_soft(Material::MattBlack, inner);
-    let upper = hull_in_steps(
-        &[
-            [nose + 0.28, 0.170 * grow, over - 0.02, head.z - 0.04],
-            [nose + 0.385, 0.185 * grow, over - 0.06, head.z - 0.06],
-            [nose + 0.410, 0.160 * grow, over - 0.02, head.z - 0.10],
-        ],
-        4.0,
-        4,
-    );
-    bike.add_soft(Material::MattBlack, upper);
-    let (wide, tall) = if long { (0.090, 0.050) } else { (0.062, 0.046) };
-    match joints.design.details.eyes {
-        Eyes::Broad => {
-            let at = Vec3::new(nose + 0.060, 0.0, head.z - 0.180);
-            add_broad_lamp(bike, at, Vec3::new(0.058, wide * 1.75, tall), 0.10);
-        }
-        Eyes::Tall => {
-            let at = Vec3::new(nose + 0.058, 0.0, head.z - 0.165);
-            add_tall_lamp(bike, at, Vec3::new(0.056, wide * 0.95, tall * 1.6), 0.45);
-        }
-        Eyes::Twins | Eyes::Slits => {
-            let slim = if joints.design.details.eyes == Eyes::Slits { 0.62 } else { 1.0 };
-            let at = Vec3::new(nose + 0.072, 0.020 + wide * 0.85, head.z - 0.180);
-            add_lamp_pair(bike, at, Vec3::new(0.055, wide, tall * slim), 0.55);
-        }
-    }
-    // Cover of the bars.
-    let cover = hull_in_steps(
-        &[
-            [head.x - 0.115, 0.060, head.z + 0.010, head.z + 0.060],
-            [head.x - 0.06, 0.125, head.z - 0.020, head.z + 0.115],
-            [head.x + 0.02, 0.165, head.z - 0.020, head.z + 0.145],
-            [head.x + 0.09, 0.120, head.z + 0.040, head.z + 0.135],
-        ],
-        2.5,
-        6,
-    );
-    bike.add_soft(if long { Material::MattBlack } else { Material::Paint }, cover);
-    bike.add_soft(Material::GlossBlack, Solid::pin(head - Vec3::Z * 0.12, head + Vec3::Z * 0.03, 0.050, 14));
+    bike.add_soft(Material::MattBlack, inside.solid());
+    add_leg_shield(bike, joints, nose, grow);
+    add_bar_cover(bike, joints, long, in_cover);
     if long {
         // A cabin has its own, up to the roof.
         if joints.design.family != Family::Cabin {
-            bike.add_soft(
-                Material::LampLens,
-                screen([nose + 0.175, head.z - 0.020], [nose + 0.400, head.z + 0.310], [0.170, 0.200], 0.10),
-            );
+            let top = [nose + 0.400, head.z + 0.310 * details.screen.min(1.15)];
+            add_screen(bike, Material::LampLens, [nose + 0.165, head.z - 0.020], top, [0.165, 0.200], 0.11);
         }
-        let visor = hull_in_steps(
+        let visor = Skin::new(
             &[
-                [nose + 0.13, 0.110, head.z - 0.080, head.z - 0.020],
-                [nose + 0.22, 0.175, head.z - 0.060, head.z + 0.030],
-                [nose + 0.30, 0.150, head.z - 0.050, head.z + 0.020],
+                [nose + 0.125, 0.110, head.z - 0.080, head.z - 0.020],
+                [nose + 0.22, 0.175, head.z - 0.060, head.z + 0.026],
+                [nose + 0.31, 0.150, head.z - 0.050, head.z + 0.020],
             ],
-            3.0,
-            5,
+            3.2,
         );
-        bike.add_soft(Material::GlossBlack, visor);
-        add_indicators(bike, Vec3::new(nose + 0.19, 0.17, head.z - 0.10));
-    } else {
-        let lamp = Solid::superellipsoid(Vec3::new(0.020, 0.060, 0.030), 2.8, 10, 22);
-        bike.add_soft(Material::LampWhite, lamp.moved(Vec3::new(head.x - 0.092, 0.0, head.z + 0.050)));
-        let amber = Solid::superellipsoid(Vec3::new(0.030, 0.030, 0.016), 2.4, 8, 18);
-        bike.add_pair(Material::LampAmber, amber.moved(Vec3::new(nose + 0.118, 0.165, head.z - 0.120)));
+        bike.add_soft(Material::MattBlack, visor.solid());
     }
+    // Indicators flush with the nose.
+    let (x, z) = (nose + 0.105, head.z - if in_cover { 0.150 } else { 0.118 });
+    let amber = |x: f32, z: f32| apron.out(x, z) + 0.0015;
+    let outline = [[x - 0.038, z - 0.012], [x + 0.020, z + 0.018], [x + 0.046, z + 0.016], [x + 0.020, z - 0.010]];
+    bike.add_pair(Material::GlossBlack, panel(&grown(&outline, 1.16), 0.008, move |x, z| amber(x, z) - 0.0008));
+    bike.add_pair(Material::LampAmber, panel(&outline, 0.008, amber));
+}
+
+/// An outline grown about its middle.
+fn grown(outline: &[[f32; 2]], by: f32) -> Vec<[f32; 2]> {
+    let count = outline.len() as f32;
+    let middle = outline.iter().fold([0.0, 0.0], |m, p| [m[0] + p[0] / count, m[1] + p[1] / count]);
+    outline.iter().map(|p| [0, 1].map(|k| middle[k] + (p[k] - middle[k]) * by)).collect()
+}
+
+/// Whether the head lamp turns with the bars.
+fn lamp_in_cover(joints: &Joints, long: bool) -> bool {
+    !long && matches!(joints.design.details.eyes, Eyes::Tall | Eyes::Broad)
+}
+
+/// The shield before the legs: painted outside, dark towards the rider, with a glove box and a hook.
+fn add_leg_shield(bike: &mut Assembly, joints: &Joints, nose: f32, grow: f32) {
+    let head = joints.head;
+    let wheel = joints.front_axle.x + joints.front_axle.z;
+    let floor = 0.195;
+    let top = joints.front_axle.z * 2.0 + 0.055 + 0.130;
+    const ROWS: usize = 26;
+    let middle = |z: f32| soft_max(axis(joints, z) + 0.030, wheel + 0.040, 0.09).max(nose + 0.15);
+    let half = |t: f32| grow * (0.214 + 0.012 * (std::f32::consts::PI * t).sin() - 0.036 * t.powi(3));
+    let sheet = |back: f32, thick: f32, share: f32, from: f32| -> Vec<Vec<Vec3>> {
+        (0..=ROWS)
+            .map(|row| {
+                let t = from + (1.0 - from) * row as f32 / ROWS as f32;
+                let z = top + (floor - top) * t;
+                let at = |across: f32, inside: f32| {
+                    let x = middle(z) + 0.115 * across.abs().powf(2.4) + back + inside;
+                    Vec3::new(x, across * half(t) * share, z)
+                };
+                (0..=18).map(|k| at(k as f32 / 9.0 - 1.0, 0.0)).chain((0..=18).rev().map(|k| at(k as f32 / 9.0 - 1.0, thick))).collect()
+            })
+            .collect()
+    };
+    let outer = sheet(0.0, 0.020, 1.0, 0.0);
+    let edge: Vec<Vec3> = outer.iter().map(|ring| ring[18] + Vec3::new(0.010, -0.001, 0.0)).collect();
+    bike.add_soft(Material::Paint, Solid::lofted_plate(&outer));
+    bike.add_pair(Material::Paint, tube(&edge, 12, |_| 0.0105));
+    bike.add_soft(Material::MattBlack, Solid::lofted_plate(&sheet(0.024, 0.045, 0.955, 0.015)));
+    // The joint of the lower shield.
+    let seam: Vec<Vec3> = outer[15].iter().take(19).map(|p| *p - Vec3::X * 0.0004).collect();
+    bike.add_soft(Material::PanelGap, seam_along(&seam));
+    // Glove box: the line of its lid, and a hook below.
+    let z = head.z - 0.205;
+    let back = nose + 0.3785;
+    let lid = [
+        Vec3::new(back, -0.105, z + 0.055),
+        Vec3::new(back, 0.105, z + 0.055),
+        Vec3::new(back, 0.095, z - 0.055),
+        Vec3::new(back, -0.095, z - 0.055),
+        Vec3::new(back, -0.105, z + 0.055),
+    ];
+    bike.add_soft(Material::PanelGap, tube(&lid, 6, |_| 0.0022));
+    bike.add(Material::Satin, turned(&[[-0.004, 0.011], [0.004, 0.011], [0.004, 0.0]], Vec3::new(back, 0.062, z + 0.092), Vec3::X, 20));
+    let hook = [Vec3::new(back, 0.0, z - 0.075), Vec3::new(back + 0.030, 0.0, z - 0.085), Vec3::new(back + 0.034, 0.0, z - 0.062)];
+    bike.add_soft(Material::Satin, tube(&curve_through(&hook, 6), 10, |_| 0.0045));
+}
+
+/// The cover of the bars in two halves, with the head lamp where it is in them.
+fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool, lamp: bool) {
+    let head = joints.head;
+    let cover = Skin::new(
+        &[
+            [head.x - 0.128, 0.052, head.z + 0.022, head.z + 0.078],
+            [head.x - 0.116, 0.082, head.z + 0.004, head.z + 0.098],
+            [head.x - 0.080, 0.114, head.z - 0.010, head.z + 0.120],
+            [head.x - 0.015, 0.142, head.z - 0.008, head.z + 0.142],
+            [head.x + 0.045, 0.146, head.z + 0.018, head.z + 0.142],
+            [head.x + 0.085, 0.118, head.z + 0.045, head.z + 0.128],
+            [head.x + 0.100, 0.085, head.z + 0.062, head.z + 0.112],
+        ],
+        2.8,
+    );
+    let mut skin = cover.solid();
+    if lamp {
+        let outline: &[[f32; 2]] = match joints.design.details.eyes {
+            Eyes::Broad => &[[-0.050, 0.016], [0.050, 0.016], [0.078, 0.042], [0.066, 0.082], [0.0, 0.092], [-0.066, 0.082], [-0.078, 0.042]],
+            _ => &[[-0.036, 0.008], [0.036, 0.008], [0.060, 0.048], [0.044, 0.090], [-0.044, 0.090], [-0.060, 0.048]],
+        };
+        let outline: Vec<[f32; 2]> = outline.iter().map(|p| [p[0], p[1] + head.z]).collect();
+        let lights = if joints.design.details.era == Era::Led { 2 } else { 1 };
+        let opening = Opening { outline: &outline, depth: 0.042, lights, pair: false, behind: head.x - 0.03 };
+        skin = set_lamp(bike, &skin, &opening, joints.design.details.era);
+    }
+    bike.add_soft(if long { Material::MattBlack } else { Material::Paint }, skin);
+    bike.add_pair(
+        Material::PanelGap,
+        cover.seam(&[[head.x - 0.105, head.z + 0.050], [head.x - 0.04, head.z + 0.060], [head.x + 0.04, head.z + 0.078], [head.x + 0.09, head.z + 0.088]]),
+    );
+    let neck = [head - Vec3::Z * 0.12, head - Vec3::Z * 0.05, head + Vec3::Z * 0.03];
+    bike.add_soft(Material::MattBlack, tube(&neck, 28, |i| [0.090, 0.074, 0.070][i]));
+}
+
+/// Sets the lamps into the apron's skin and gives what is left of it.
+fn set_apron_lamps(bike: &mut Assembly, joints: &Joints, apron: &Solid, nose: f32, grow: f32, long: bool) -> Solid {
+    let (outline, lights, pair): (&[[f32; 2]], usize, bool) = match joints.design.details.eyes {
+        Eyes::Broad => (
+            &[[-0.105, -0.150], [0.0, -0.142], [0.105, -0.150], [0.092, -0.192], [0.040, -0.222], [-0.040, -0.222], [-0.092, -0.192]],
+            2,
+            false,
+        ),
+        Eyes::Tall => (&[[-0.058, -0.135], [0.058, -0.135], [0.070, -0.175], [0.040, -0.236], [-0.040, -0.236], [-0.070, -0.175]], 2, false),
+        Eyes::Twins => (&[[0.016, -0.170], [0.060, -0.150], [0.118, -0.138], [0.122, -0.170], [0.076, -0.212], [0.020, -0.222]], 1, true),
+        Eyes::Slits => (&[[0.020, -0.180], [0.070, -0.156], [0.128, -0.140], [0.130, -0.158], [0.082, -0.190], [0.024, -0.206]], 1, true),
+    };
+    let size = if long { grow } else { grow * 0.92 };
+    let outline: Vec<[f32; 2]> = outline.iter().map(|p| [p[0] * size, joints.head.z + (p[1] + 0.18) * size - 0.18]).collect();
+    let opening = Opening { outline: &outline, depth: 0.050, lights, pair, behind: nose + 0.22 };
+    set_lamp(bike, apron, &opening, joints.design.details.era)
 }
 
 /// Floor board, or the spine between two boards of a long scooter. Gives where the body behind begins.
@@ -160,6 +235,13 @@ fn add_floor(bike: &mut Assembly, joints: &Joints, long: bool) -> f32 {
         5,
     );
     bike.add(Material::MattBlack, board);
+    for k in 0..5 {
+        let y = 0.035 + 0.034 * k as f32;
+        let rib = Solid::rounded_box(Vec3::new((to - from) * 0.40, 0.006, 0.004), 0.003);
+        if !long || y > 0.13 {
+            bike.add_pair(Material::MattBlack, rib.moved(Vec3::new((from + to) * 0.5 + 0.03, y * grow, floor + 0.001)));
+        }
+    }
     let skirt = hull_in_steps(
         &[
             [from - 0.02, 0.185 * grow, floor - 0.115, floor - 0.035],
@@ -191,30 +273,37 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
     let grow = if long { 1.15 } else { 1.0 } * joints.design.details.apron;
     let lift = if long { 0.075 } else { 0.020 } + joints.design.details.tail_rise.max(-0.02);
-    let body = hull_in_steps(
+    let body = Skin::new(
         &[
-            [to + 0.00, 0.120 * grow, 0.245, seat.z - 0.20],
-            [to + 0.08, 0.165 * grow, 0.235, seat.z - 0.085],
-            [seat.x + 0.10, 0.200 * grow, 0.290, seat.z - 0.050],
-            [rear.x - 0.08, 0.208 * grow, 0.400, seat.z - 0.025],
-            [rear.x + 0.10, 0.178 * grow, 0.500, seat.z + lift - 0.040],
-            [tail - 0.10, 0.115 * grow, 0.585, seat.z + lift - 0.040],
-            [tail, 0.050, 0.660, seat.z + lift - 0.070],
+            [to - 0.010, 0.105 * grow, 0.250, seat.z - 0.22],
+            [to + 0.030, 0.140 * grow, 0.242, seat.z - 0.130],
+            [to + 0.090, 0.166 * grow, 0.238, seat.z - 0.085],
+            [seat.x + 0.10, 0.194 * grow, 0.296, seat.z - 0.055],
+            [rear.x - 0.08, 0.200 * grow, 0.405, seat.z - 0.030],
+            [rear.x + 0.10, 0.172 * grow, 0.500, seat.z + lift - 0.040],
+            [tail - 0.12, 0.128 * grow, 0.580, seat.z + lift - 0.038],
+            [tail - 0.030, 0.092 * grow, 0.625, seat.z + lift - 0.050],
+            [tail, 0.070 * grow, 0.648, seat.z + lift - 0.068],
         ],
-        2.7,
-        6,
+        2.9,
     );
-    bike.add_soft(Material::Paint, body);
-    // A dark swage along the flank.
-    let dark = [
-        Vec3::new(to + 0.11, 0.172 * grow, 0.345),
-        Vec3::new(seat.x + 0.14, 0.205 * grow, 0.430),
-        Vec3::new(rear.x + 0.06, 0.188 * grow, 0.560),
-        Vec3::new(tail - 0.09, 0.108 * grow, 0.655),
-    ];
+    let (low, high) = (0.655, seat.z + lift - 0.074);
+    let half = 0.080 * grow;
+    let lens = [[-half, high - 0.010], [0.0, high], [half, high - 0.010], [half * 0.72, low + 0.012], [0.0, low], [-half * 0.72, low + 0.012]];
+    let skin = set_tail_lamp(bike, &body.solid(), &lens, false, tail - 0.10);
+    bike.add_soft(Material::Paint, skin);
+    // Shut lines: under the seat, of the side cover, of the panel before the rider's heels.
     bike.add_pair(
-        Material::MattBlack,
-        Solid::swept(&curve_through(&dark, 6), Vec3::Y, |_| rounded_rectangle(0.016, 0.010, 0.007)),
+        Material::PanelGap,
+        body.seam(&[[to + 0.05, seat.z - 0.175], [seat.x + 0.06, seat.z - 0.135], [rear.x - 0.02, seat.z - 0.115], [rear.x + 0.14, seat.z + lift - 0.105], [tail - 0.05, seat.z + lift - 0.095]]),
+    );
+    bike.add_pair(Material::PanelGap, body.seam(&[[to + 0.118, seat.z - 0.155], [to + 0.100, 0.48], [to + 0.120, 0.34], [to + 0.150, 0.275]]));
+    // A dark band along the lower edge of the flank.
+    let dark = body.line(&[[to + 0.14, 0.330], [seat.x + 0.14, 0.400], [rear.x + 0.06, 0.520], [tail - 0.09, 0.628]]);
+    bike.add_pair(Material::MattBlack, Solid::swept(&dark, Vec3::Y, |_| rounded_rectangle(0.022, 0.005, 0.004)));
+    bike.add_pair(
+        Material::PanelGap,
+        body.seam(&[[seat.x + 0.02, seat.z - 0.19], [rear.x - 0.06, seat.z - 0.175], [rear.x + 0.10, seat.z - 0.150], [tail - 0.13, seat.z - 0.105]]),
     );
     let saddle = if long {
         vec![
@@ -222,93 +311,150 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
             [to + 0.10, 0.145, seat.z - 0.120, seat.z - 0.005],
             [seat.x + 0.10, 0.175, seat.z - 0.080, seat.z + 0.005],
             [seat.x + 0.21, 0.165, seat.z - 0.060, seat.z + 0.060],
-            [seat.x + 0.26, 0.150, seat.z - 0.050, seat.z + 0.115],
+            [seat.x + 0.26, 0.150, seat.z - 0.050, seat.z + 0.108],
             [seat.x + 0.34, 0.155, seat.z - 0.040, seat.z + 0.100],
-            [tail - 0.26, 0.130, seat.z - 0.020, seat.z + 0.115],
+            [tail - 0.26, 0.130, seat.z - 0.020, seat.z + 0.112],
             [tail - 0.18, 0.080, seat.z - 0.010, seat.z + 0.085],
         ]
     } else {
         vec![
-            [to + 0.02, 0.080, seat.z - 0.125, seat.z - 0.040],
-            [to + 0.09, 0.125, seat.z - 0.105, seat.z + 0.005],
-            [seat.x + 0.06, 0.155, seat.z - 0.080, seat.z + 0.010],
-            [seat.x + 0.20, 0.160, seat.z - 0.070, seat.z + 0.022],
-            [seat.x + 0.28, 0.150, seat.z - 0.060, seat.z + 0.060],
-            [rear.x + 0.08, 0.120, seat.z - 0.050, seat.z + 0.058],
-            [tail - 0.14, 0.080, seat.z - 0.050, seat.z + 0.025],
+            [to + 0.005, 0.076, seat.z - 0.130, seat.z - 0.050],
+            [to + 0.040, 0.108, seat.z - 0.118, seat.z - 0.010],
+            [to + 0.100, 0.134, seat.z - 0.105, seat.z + 0.006],
+            [seat.x + 0.06, 0.156, seat.z - 0.080, seat.z + 0.006],
+            [seat.x + 0.20, 0.160, seat.z - 0.070, seat.z + 0.020],
+            [seat.x + 0.28, 0.150, seat.z - 0.060, seat.z + 0.052],
+            [rear.x + 0.08, 0.122, seat.z - 0.050, seat.z + 0.054],
+            [tail - 0.165, 0.092, seat.z - 0.050, seat.z + 0.034],
+            [tail - 0.145, 0.074, seat.z - 0.045, seat.z + 0.012],
         ]
     };
-    bike.add_soft(Material::Seat, hull_in_steps(&saddle, 3.0, 6));
-    add_tail_lamp(bike, Vec3::new(tail - 0.024, 0.0, seat.z + lift - 0.115), Vec3::new(0.030, 0.085, 0.034));
-    let amber = Solid::superellipsoid(Vec3::new(0.024, 0.024, 0.018), 2.3, 8, 16);
-    bike.add_pair(Material::LampAmber, amber.moved(Vec3::new(tail - 0.055, 0.090, seat.z + lift - 0.120)));
-    let high = seat.z + lift + if long { 0.020 } else { 0.015 };
-    let rail = [
-        Vec3::new(rear.x - 0.02, 0.150 * grow, high - 0.030),
-        Vec3::new(rear.x + 0.14, 0.145 * grow, high + 0.010),
-        Vec3::new(tail - 0.02, 0.070, high + 0.015),
-        Vec3::new(tail, 0.0, high + 0.015),
-    ];
-    bike.add_pair(Material::Satin, Solid::tube(&curve_through(&rail, 6), 10, |_| 0.012));
-    bike.add_soft(Material::Satin, Solid::pin(Vec3::new(tail - 0.04, 0.0, high - 0.10), rail[3], 0.014, 8));
-    if joints.design.luggage != Luggage::None {
-        let case = Solid::superellipsoid(Vec3::new(0.165, 0.185, 0.120), 3.4, 16, 32);
-        let at = Vec3::new(tail - 0.06, 0.0, high + 0.125);
-        bike.add_soft(Material::Paint, case.moved(at));
-        let seam = Solid::superellipsoid(Vec3::new(0.168, 0.188, 0.010), 3.4, 8, 32);
-        bike.add_soft(Material::MattBlack, seam.moved(at - Vec3::Z * 0.010));
-        let plate = Solid::rounded_box(Vec3::new(0.110, 0.090, 0.012), 0.010);
-        bike.add_soft(Material::MattBlack, plate.moved(at - Vec3::Z * 0.116));
-    }
+    let cushion = Skin::new(&saddle, 3.2);
+    bike.add_soft(Material::Seat, cushion.solid());
+    let across: &[f32] = if long { &[seat.x + 0.12, seat.x + 0.30] } else { &[seat.x + 0.03, seat.x + 0.235] };
+    add_seat_seams(bike, &cushion, [to + 0.05, tail - 0.20], across);
+    let amber = Solid::superellipsoid(Vec3::new(0.026, 0.020, 0.015), 2.6, 12, 24);
+    let corner = Vec3::new(tail - 0.050, body.out(tail - 0.050, high - 0.030), high - 0.024);
+    bike.add_pair(Material::LampAmber, amber.moved(corner - Vec3::Y * 0.008));
+    add_grab_rail(bike, joints, grow, lift, long);
+    let holder = Vec3::new(tail - 0.075, 0.0, 0.640);
+    add_plate_holder(bike, holder, Vec3::new(tail - 0.010, 0.0, 0.500));
     let guard = [
         Vec3::new(rear.x + 0.10, 0.0, rear.z + 0.275),
-        Vec3::new(tail - 0.05, 0.0, rear.z + 0.25),
-        Vec3::new(tail - 0.01, 0.0, rear.z + 0.06),
+        Vec3::new(tail - 0.10, 0.0, rear.z + 0.25),
+        Vec3::new(tail - 0.06, 0.0, rear.z + 0.08),
     ];
     bike.add_soft(
         Material::MattBlack,
-        Solid::swept(&curve_through(&guard, 5), Vec3::Y, |_| rounded_rectangle(0.008, 0.075, 0.006)),
+        Solid::swept(&curve_through(&guard, 8), Vec3::Y, |_| rounded_rectangle(0.006, 0.072, 0.005)),
     );
+}
+
+/// What the passenger holds on to, and a top case on it.
+fn add_grab_rail(bike: &mut Assembly, joints: &Joints, grow: f32, lift: f32, long: bool) {
+    let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
+    let high = seat.z + lift + if long { 0.020 } else { 0.015 };
+    let rail = [
+        Vec3::new(rear.x - 0.02, 0.148 * grow, high - 0.045),
+        Vec3::new(rear.x + 0.05, 0.152 * grow, high - 0.010),
+        Vec3::new(rear.x + 0.15, 0.142 * grow, high + 0.012),
+        Vec3::new(tail - 0.03, 0.082, high + 0.015),
+        Vec3::new(tail, 0.0, high + 0.015),
+    ];
+    let metal = if joints.design.details.era == Era::Led { Material::MattBlack } else { Material::Satin };
+    bike.add_pair(metal, Solid::swept(&curve_through(&rail, 8), Vec3::Z, |_| rounded_rectangle(0.013, 0.010, 0.008)));
+    bike.add_soft(metal, Solid::pin(Vec3::new(tail - 0.06, 0.0, high - 0.10), rail[4] - Vec3::X * 0.01, 0.016, 14));
+    if joints.design.luggage != Luggage::None {
+        let at = Vec3::new(tail - 0.06, 0.0, high + 0.135);
+        let case = Skin::new(
+            &[
+                [at.x - 0.175, 0.120, at.z - 0.075, at.z + 0.060],
+                [at.x - 0.150, 0.170, at.z - 0.105, at.z + 0.095],
+                [at.x - 0.060, 0.192, at.z - 0.115, at.z + 0.118],
+                [at.x + 0.070, 0.186, at.z - 0.112, at.z + 0.112],
+                [at.x + 0.140, 0.150, at.z - 0.090, at.z + 0.080],
+                [at.x + 0.165, 0.105, at.z - 0.060, at.z + 0.045],
+            ],
+            3.2,
+        );
+        bike.add_soft(Material::Paint, case.solid());
+        bike.add_pair(Material::PanelGap, case.seam(&[[at.x - 0.165, at.z - 0.012], [at.x, at.z - 0.020], [at.x + 0.155, at.z - 0.012]]));
+        bike.add_pair(
+            Material::MattBlack,
+            Solid::swept(&case.line(&[[at.x - 0.16, at.z - 0.040], [at.x, at.z - 0.050], [at.x + 0.150, at.z - 0.040]]), Vec3::Y, |_| {
+                rounded_rectangle(0.014, 0.004, 0.003)
+            }),
+        );
+        let lens = Solid::superellipsoid(Vec3::new(0.012, 0.085, 0.014), 3.2, 10, 28);
+        bike.add_soft(Material::LampRed, lens.moved(at + Vec3::new(0.152, 0.0, -0.008)));
+        let plate = Solid::rounded_box(Vec3::new(0.120, 0.100, 0.010), 0.008);
+        bike.add_soft(Material::MattBlack, plate.moved(at - Vec3::Z * 0.122));
+    }
 }
 
 /// Engine and gear case on the left, silencer on the right, shock absorbers, stand.
 fn add_drive(bike: &mut Assembly, joints: &Joints) {
     let (rear, seat) = (joints.rear_axle, joints.seat);
     let aside = joints.design.rear_tyre[1] / 2.0 + 0.060;
-    let case = hull_in_steps(
+    let case = Skin::new(
         &[
-            [rear.x - 0.38, 0.045, rear.z - 0.03, rear.z + 0.12],
-            [rear.x - 0.24, 0.052, rear.z - 0.06, rear.z + 0.11],
-            [rear.x + 0.02, 0.045, rear.z - 0.07, rear.z + 0.08],
-            [rear.x + 0.09, 0.030, rear.z - 0.04, rear.z + 0.05],
+            [rear.x - 0.40, 0.030, rear.z + 0.000, rear.z + 0.095],
+            [rear.x - 0.375, 0.044, rear.z - 0.035, rear.z + 0.125],
+            [rear.x - 0.26, 0.054, rear.z - 0.062, rear.z + 0.122],
+            [rear.x - 0.10, 0.046, rear.z - 0.058, rear.z + 0.092],
+            [rear.x + 0.02, 0.048, rear.z - 0.072, rear.z + 0.082],
+            [rear.x + 0.075, 0.040, rear.z - 0.050, rear.z + 0.060],
+            [rear.x + 0.095, 0.026, rear.z - 0.025, rear.z + 0.035],
         ],
-        3.4,
-        5,
+        4.2,
     );
-    bike.add_soft(Material::RimDark, case.moved(-Vec3::Y * aside));
+    let left = |solid: Solid| solid.bent(|p| Vec3::new(p.x, -p.y - aside, p.z)).flipped();
+    bike.add_soft(Material::RimDark, case.solid().moved(-Vec3::Y * aside));
+    // The cover's joint, its bolts and the fins of its air duct.
+    let joint = [[rear.x - 0.385, rear.z + 0.045], [rear.x - 0.26, rear.z + 0.100], [rear.x - 0.08, rear.z + 0.072], [rear.x + 0.07, rear.z + 0.045]];
+    bike.add_soft(Material::PanelGap, left(case.seam(&joint)));
+    for (x, z) in [(-0.37, 0.075), (-0.30, 0.108), (-0.20, 0.100), (-0.09, 0.075), (0.02, 0.064), (0.065, 0.0), (0.01, -0.056), (-0.11, -0.044), (-0.24, -0.048), (-0.36, -0.012)] {
+        let (x, z) = (rear.x + x, rear.z + z);
+        bike.add(Material::Satin, bolt(Vec3::new(x, -aside - case.out(x, z) - 0.002, z), -Vec3::Y, 0.0060));
+    }
+    let face = [[0.0, 0.052], [0.006, 0.050], [0.008, 0.044], [0.006, 0.038], [0.006, 0.0]];
+    let front = Vec3::new(rear.x - 0.285, -aside - case.out(rear.x - 0.285, rear.z + 0.03) + 0.001, rear.z + 0.03);
+    bike.add(Material::Satin, turned(&face, front, -Vec3::Y, 36));
+    for k in 0..7 {
+        let x = rear.x - 0.185 + 0.020 * k as f32;
+        let z = rear.z + 0.012;
+        let rib = Solid::rounded_box(Vec3::new(0.004, 0.005, 0.034), 0.003);
+        bike.add(Material::RimDark, rib.moved(Vec3::new(x, -aside - case.out(x, z), z)));
+    }
+    // The air filter's box over it.
+    let filter = Solid::superellipsoid(Vec3::new(0.150, 0.045, 0.042), 4.0, 18, 40);
+    bike.add_soft(
+        Material::MattBlack,
+        filter.bent(|p| Vec3::new(rear.x - 0.10 + p.x, p.y - aside, rear.z + 0.150 + p.z + 0.12 * (p.x + 0.15).max(0.0))),
+    );
     let block = Solid::rounded_box(Vec3::new(0.11, 0.13, 0.075), 0.03);
     bike.add_soft(Material::RimDark, block.moved(Vec3::new(rear.x - rear.z - 0.12, 0.0, rear.z + 0.06)));
-    let muffler: Vec<Vec3> =
-        (0..=6).map(|i| Vec3::new(rear.x - 0.20 + 0.082 * i as f32, aside + 0.02, rear.z + 0.016 * i as f32)).collect();
-    let radii = [0.4, 0.85, 1.0, 1.0, 1.0, 0.95, 0.6];
-    bike.add_soft(Material::MattBlack, Solid::tube(&muffler, 20, |i| 0.064 * radii[i]));
-    let shield = Solid::superellipsoid(Vec3::new(0.15, 0.012, 0.040), 3.2, 10, 24);
-    bike.add_soft(
-        Material::Satin,
-        shield.bent(|p| Vec3::new(rear.x + 0.03 + p.x, aside + 0.078 + p.y, rear.z + 0.045 + p.z + p.x * 0.19)),
+    let (from, to) = (
+        Vec3::new(rear.x - 0.215, aside + 0.020, rear.z - 0.010),
+        Vec3::new(rear.x + 0.275, aside + 0.032, rear.z + 0.085),
     );
-    let pipe =
-        [Vec3::new(rear.x - rear.z - 0.10, 0.06, rear.z), Vec3::new(rear.x - 0.26, aside, rear.z - 0.05), muffler[1]];
-    bike.add_soft(Material::Satin, Solid::tube(&curve_through(&pipe, 6), 12, |_| 0.018));
+    add_silencer(bike, Material::MattBlack, from, to, 0.062);
+    let pipe = [
+        Vec3::new(rear.x - rear.z - 0.10, 0.06, rear.z),
+        Vec3::new(rear.x - 0.32, aside * 0.8, rear.z - 0.05),
+        from + Vec3::new(-0.03, 0.0, -0.012),
+        from.lerp(to, 0.06),
+    ];
+    bike.add_soft(Material::Satin, tube(&curve_through(&pipe, 10), 18, |_| 0.018));
     let foot = rear + Vec3::new(0.03, aside - 0.02, 0.02);
     let top = Vec3::new(rear.x - 0.04, 0.110, seat.z - 0.17);
-    bike.add_pair(Material::MattBlack, spring(foot, top, 0.024));
+    add_shock(bike, foot, top, 0.025, true, Material::Satin);
     let stand = [
         Vec3::new(rear.x - 0.42, 0.09, 0.20),
         Vec3::new(rear.x - 0.34, 0.12, 0.10),
         Vec3::new(rear.x - 0.24, 0.13, 0.09),
     ];
-    bike.add_pair(Material::GlossBlack, Solid::tube(&curve_through(&stand, 5), 8, |_| 0.011));
+    bike.add_pair(Material::GlossBlack, tube(&curve_through(&stand, 8), 14, |_| 0.011));
 }
 
 /// Arms and legs that carry two front wheels.
@@ -317,7 +463,7 @@ fn add_tilting_axle(bike: &mut Assembly, joints: &Joints) {
     let hub = Vec3::new(axis(joints, axle.z + 0.28), 0.0, axle.z + 0.26);
     for z in [0.0, 0.10] {
         let arm = [hub + Vec3::new(0.0, 0.0, z), Vec3::new(hub.x - 0.01, TILTING_TRACK - 0.085, hub.z + z)];
-        bike.add_pair(Material::GlossBlack, Solid::tube(&arm, 12, |_| 0.020));
+        bike.add_pair(Material::GlossBlack, tube(&arm, 12, |_| 0.020));
     }
     bike.add_soft(
         Material::GlossBlack,
@@ -327,7 +473,7 @@ fn add_tilting_axle(bike: &mut Assembly, joints: &Joints) {
         axle + Vec3::new(0.0, TILTING_TRACK - 0.085, 0.0),
         Vec3::new(hub.x - 0.01, TILTING_TRACK - 0.085, hub.z + 0.14),
     ];
-    bike.add_pair(Material::Satin, Solid::tube(&leg, 14, |_| 0.026));
+    bike.add_pair(Material::Satin, tube(&leg, 14, |_| 0.026));
     let stub = axle + Vec3::Y * (TILTING_TRACK - 0.10);
     bike.add_pair(Material::GlossBlack, Solid::pin(stub, stub + Vec3::Y * 0.10, 0.022, 12));
 }

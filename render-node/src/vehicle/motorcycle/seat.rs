@@ -5,8 +5,8 @@ use glam::Vec3;
 
 use super::Joints;
 use super::design::{Guard, Luggage, Nose, Seat};
-use super::lamps::{add_indicators, add_tail_lamp};
-use super::shapes::panel;
+use super::lamps::{add_rear_indicators, add_tail_lamp};
+use super::shapes::{Skin, panel, seam_along, turned, tube};
 use super::style::Family;
 use super::tank::tank_span;
 use crate::vehicle::mesh::Material;
@@ -22,76 +22,155 @@ pub(super) fn add_seat_and_tail(bike: &mut Assembly, joints: &Joints) {
 }
 
 fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
-    let (seat, tail) = (joints.seat, joints.tail);
+    let (seat, tail) = (joints.seat, joints.body_end());
     let end = tank_span(joints).1;
     let sport = joints.design.nose == Nose::Sport;
     let rise = if sport { 0.13 } else { 0.085 } + joints.design.details.tail_rise;
-    let saddle = hull_in_steps(
+    let rider = Skin::new(
         &[
-            [end - 0.02, 0.070, seat.z - 0.06, seat.z + 0.020],
-            [seat.x - 0.02, 0.118, seat.z - 0.06, seat.z + 0.004],
-            [seat.x + 0.14, 0.145, seat.z - 0.05, seat.z + 0.020],
-            [seat.x + 0.21, 0.125, seat.z - 0.03, seat.z + 0.030 + rise * 0.5],
-            [seat.x + 0.30, 0.105, seat.z + 0.01, seat.z + 0.040 + rise * 0.9],
-            [tail - 0.20, 0.080, seat.z + rise * 0.6, seat.z + 0.040 + rise],
-            [tail - 0.16, 0.050, seat.z + rise * 0.6, seat.z + 0.015 + rise],
+            [end - 0.02, 0.066, seat.z - 0.06, seat.z + 0.018],
+            [end + 0.05, 0.092, seat.z - 0.06, seat.z + 0.010],
+            [seat.x - 0.01, 0.120, seat.z - 0.06, seat.z + 0.000],
+            [seat.x + 0.10, 0.144, seat.z - 0.05, seat.z + 0.006],
+            [seat.x + 0.17, 0.140, seat.z - 0.04, seat.z + 0.034],
+            [seat.x + 0.210, 0.118, seat.z - 0.03, seat.z + 0.052 + rise * 0.22],
+            [seat.x + 0.222, 0.100, seat.z - 0.02, seat.z + 0.040 + rise * 0.15],
         ],
-        2.8,
-        5,
+        3.2,
     );
-    bike.add_soft(Material::Seat, saddle);
-    let shell = hull_in_steps(
+    bike.add_soft(Material::Seat, rider.solid());
+    add_seat_seams(bike, &rider, [end + 0.01, seat.x + 0.19], &[seat.x + 0.02, seat.x + 0.13]);
+    let solo = joints.design.details.solo && !joints.design.hand_guards;
+    let lift = if solo { 0.010 } else { 0.0 };
+    let pillion = Skin::new(
+        &[
+            [seat.x + 0.180, 0.062, seat.z + rise * 0.15, seat.z + 0.026 + rise * 0.28],
+            [seat.x + 0.200, 0.092, seat.z + rise * 0.20, seat.z + 0.038 + rise * 0.46 + lift],
+            [seat.x + 0.245, 0.114, seat.z + rise * 0.30, seat.z + 0.044 + rise * 0.76 + lift],
+            [seat.x + 0.310, 0.112, seat.z + rise * 0.40, seat.z + 0.044 + rise * 0.94 + lift],
+            [tail - 0.215, 0.090, seat.z + rise * 0.60, seat.z + 0.040 + rise + lift],
+            [tail - 0.165, 0.066, seat.z + rise * 0.70, seat.z + 0.030 + rise],
+            [tail - 0.145, 0.046, seat.z + rise * 0.75, seat.z + 0.018 + rise],
+        ],
+        if solo { 2.3 } else { 2.8 },
+    );
+    bike.add_soft(if solo { Material::Paint } else { Material::Seat }, pillion.solid());
+    if solo {
+        let over: Vec<Vec3> =
+            (0..=12).map(|i| Vec3::new(seat.x + 0.215 + (tail - 0.39 - seat.x) * i as f32 / 12.0, 0.0, 0.0)).collect();
+        for side in [-0.045, 0.045] {
+            let line: Vec<Vec3> = over.iter().map(|p| Vec3::new(p.x, side, pillion.over(p.x, side))).collect();
+            bike.add_soft(Material::PanelGap, seam_along(&line));
+        }
+    } else {
+        add_seat_seams(bike, &pillion, [seat.x + 0.22, tail - 0.18], &[seat.x + 0.30]);
+    }
+    let shell = Skin::new(
         &[
             [seat.x - 0.12, 0.070, seat.z - 0.11, seat.z - 0.035],
-            [seat.x + 0.04, 0.120, seat.z - 0.125, seat.z - 0.020],
-            [seat.x + 0.22, 0.128, seat.z - 0.075, seat.z + 0.020 + rise * 0.2],
-            [tail - 0.22, 0.098, seat.z - 0.01, seat.z + 0.010 + rise * 0.85],
-            [tail - 0.07, 0.062, seat.z + rise * 0.55, seat.z + 0.025 + rise * 1.05],
-            [tail, 0.026, seat.z + rise * 0.85, seat.z + 0.015 + rise * 1.05],
+            [seat.x + 0.04, 0.122, seat.z - 0.110, seat.z - 0.020],
+            [seat.x + 0.14, 0.136, seat.z - 0.075, seat.z - 0.006],
+            [seat.x + 0.22, 0.130, seat.z - 0.045, seat.z + 0.018 + rise * 0.2],
+            [tail - 0.22, 0.100, seat.z + rise * 0.25, seat.z + 0.010 + rise * 0.85],
+            [tail - 0.09, 0.062, seat.z + rise * 0.62, seat.z + 0.022 + rise * 1.02],
+            [tail - 0.01, 0.036, seat.z + rise * 0.82, seat.z + 0.014 + rise * 1.04],
         ],
-        3.0,
-        6,
+        3.2,
     );
-    bike.add_soft(Material::Paint, shell);
-    // A cover turns the passenger's seat into a hump.
-    if joints.design.details.solo && !joints.design.hand_guards {
-        let hump = hull_in_steps(
-            &[
-                [seat.x + 0.175, 0.090, seat.z - 0.02, seat.z + 0.045 + rise * 0.5],
-                [seat.x + 0.235, 0.124, seat.z - 0.01, seat.z + 0.060 + rise * 0.72],
-                [seat.x + 0.320, 0.112, seat.z + 0.02, seat.z + 0.056 + rise],
-                [tail - 0.17, 0.084, seat.z + rise * 0.6, seat.z + 0.058 + rise],
-                [tail - 0.10, 0.050, seat.z + rise * 0.7, seat.z + 0.030 + rise],
-            ],
-            2.5,
-            6,
-        );
-        bike.add_soft(Material::Paint, hump);
+    bike.add_soft(Material::Paint, shell.solid());
+    let low = |x: f32, share: f32| {
+        let t = ((x - seat.x) / (tail - seat.x)).clamp(0.0, 1.0);
+        seat.z - 0.070 + (0.060 + rise * 0.95) * t * share
+    };
+    bike.add_pair(
+        Material::PanelGap,
+        shell.seam(&[[seat.x + 0.02, low(seat.x + 0.02, 1.0)], [seat.x + 0.18, low(seat.x + 0.18, 1.0) + 0.010], [tail - 0.10, low(tail - 0.10, 1.0) + 0.012]]),
+    );
+    bike.add_soft(Material::PanelGap, shell.ring(tail - 0.075));
+    // A dark tray under it.
+    let tray = Skin::new(
+        &[
+            [seat.x - 0.02, 0.080, seat.z - 0.135, seat.z - 0.06],
+            [seat.x + 0.12, 0.100, seat.z - 0.110, seat.z - 0.03],
+            [tail - 0.24, 0.080, seat.z - 0.040 + rise * 0.25, seat.z + rise * 0.5],
+            [tail - 0.10, 0.046, seat.z + rise * 0.45, seat.z + rise * 0.8],
+        ],
+        4.0,
+    );
+    bike.add_soft(Material::MattBlack, tray.solid());
+    if !solo && !joints.design.hand_guards && joints.design.nose != Nose::Sport {
+        let rail = [
+            Vec3::new(seat.x + 0.245, 0.118, seat.z + rise * 0.55),
+            Vec3::new(seat.x + 0.275, 0.142, seat.z + 0.018 + rise * 0.80),
+            Vec3::new(tail - 0.200, 0.122, seat.z + 0.028 + rise),
+            Vec3::new(tail - 0.165, 0.078, seat.z + 0.010 + rise),
+        ];
+        bike.add_pair(Material::MattBlack, tube(&curve_through(&rail, 8), 16, |_| 0.0095));
     }
-    // Plate holder and rear lamps.
-    let holder = [
-        Vec3::new(tail - 0.16, 0.0, seat.z + rise * 0.45),
-        Vec3::new(tail - 0.05, 0.0, seat.z - 0.08),
-        Vec3::new(tail - 0.01, 0.0, seat.z - 0.20),
-    ];
+    add_plate_holder(bike, Vec3::new(tail - 0.12, 0.0, seat.z + rise * 0.55), Vec3::new(joints.tail - 0.016, 0.0, seat.z - 0.150));
+    add_tail_lamp(bike, Vec3::new(tail - 0.016, 0.0, seat.z + 0.004 + rise * 0.94), Vec3::new(0.022, 0.040, 0.018));
+    add_rear_indicators(bike, Vec3::new(joints.tail - 0.075, 0.030, seat.z - 0.075));
+    if joints.design.hand_guards {
+        add_rear_rack(bike, tail, seat.z + rise);
+    }
+}
+
+/// The seam round a cushion's upper side, and seams across it.
+pub(super) fn add_seat_seams(bike: &mut Assembly, cushion: &Skin, [from, to]: [f32; 2], across: &[f32]) {
+    let upper = |x: f32| {
+        let y = cushion.out(x, cushion.over(x, 0.0) - 0.028) * 0.985;
+        Vec3::new(x, y, cushion.over(x, 0.0) - 0.028)
+    };
+    let path: Vec<Vec3> = (0..=20).map(|i| upper(from + (to - from) * i as f32 / 20.0)).collect();
+    bike.add_pair(Material::MattBlack, tube(&path, 8, |_| 0.0026));
+    for x in across {
+        let half = cushion.out(*x, cushion.over(*x, 0.0) - 0.028);
+        let line: Vec<Vec3> = (0..=14)
+            .map(|i| {
+                let y = half * 0.97 * (i as f32 / 7.0 - 1.0);
+                Vec3::new(*x - 0.10 * y * y / half.max(0.01), y, cushion.over(*x - 0.10 * y * y / half.max(0.01), y) + 0.0003)
+            })
+            .collect();
+        bike.add_soft(Material::MattBlack, tube(&line, 6, |_| 0.0016));
+    }
+}
+
+/// An arm from the tail down to a plate's back, its lamp and reflector.
+pub(super) fn add_plate_holder(bike: &mut Assembly, root: Vec3, end: Vec3) {
+    let arm = [root, root.lerp(end, 0.45) + Vec3::X * 0.020, end];
+    let curve = curve_through(&arm, 7);
+    let last = (curve.len() - 1) as f32;
     bike.add_soft(
         Material::MattBlack,
-        Solid::swept(&curve_through(&holder, 5), Vec3::Y, |_| rounded_rectangle(0.010, 0.050, 0.006)),
+        Solid::swept(&curve, Vec3::Y, |i| rounded_rectangle(0.012, 0.044 - 0.016 * (i as f32 / last), 0.006)),
     );
-    add_tail_lamp(bike, Vec3::new(tail - 0.018, 0.0, seat.z + 0.012 + rise * 0.94), Vec3::new(0.026, 0.048, 0.020));
-    add_indicators(bike, Vec3::new(tail - 0.06, 0.04, seat.z - 0.07));
-    if joints.design.hand_guards {
-        // Carrier behind the seat.
-        let rack = hull_in_steps(
-            &[
-                [tail - 0.24, 0.090, seat.z + rise + 0.020, seat.z + rise + 0.040],
-                [tail - 0.02, 0.105, seat.z + rise + 0.030, seat.z + rise + 0.050],
-                [tail + 0.03, 0.080, seat.z + rise + 0.032, seat.z + rise + 0.052],
-            ],
-            5.0,
-            4,
-        );
-        bike.add(Material::MattBlack, rack);
+    let lean = 0.28;
+    let place = |p: Vec3| end + Vec3::new(p.x + p.z * -lean + 0.004, p.y, p.z);
+    bike.add(Material::MattBlack, Solid::rounded_box(Vec3::new(0.0035, 0.088, 0.068), 0.003).moved(-Vec3::Z * 0.036).bent(place));
+    bike.add_soft(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.014, 0.026, 0.010), 0.005).moved(Vec3::new(0.012, 0.0, 0.036)).bent(place));
+    let reflector = Solid::rounded_box(Vec3::new(0.004, 0.036, 0.010), 0.003).moved(Vec3::new(0.004, 0.0, -0.088));
+    bike.add(Material::LampRed, reflector.bent(place));
+}
+
+/// A carrier plate with slots behind the seat.
+fn add_rear_rack(bike: &mut Assembly, tail: f32, z: f32) {
+    let rack = hull_in_steps(
+        &[
+            [tail - 0.24, 0.090, z + 0.020, z + 0.034],
+            [tail - 0.02, 0.105, z + 0.030, z + 0.044],
+            [tail + 0.03, 0.080, z + 0.032, z + 0.046],
+        ],
+        5.0,
+        6,
+    );
+    bike.add(Material::MattBlack, rack);
+    for x in [0.19, 0.13, 0.07] {
+        let slot = Solid::superellipsoid(Vec3::new(0.012, 0.050, 0.003), 3.5, 8, 24);
+        bike.add_soft(Material::PanelGap, slot.moved(Vec3::new(tail - x, 0.0, z + 0.0405 + 0.045 * (0.20 - x) * 0.3)));
+    }
+    for x in [0.20, 0.04] {
+        let post = Vec3::new(tail - x, 0.075, z - 0.015);
+        bike.add_pair(Material::GlossBlack, Solid::pin(post, post + Vec3::Z * 0.045, 0.010, 12));
     }
 }
 
@@ -101,7 +180,7 @@ fn add_rail_seat(bike: &mut Assembly, joints: &Joints) {
     let trial = joints.design.family == Family::Trial;
     let front = if trial { end } else { end - 0.20 };
     let lift = if trial { 0.0 } else { 0.025 };
-    let saddle = hull_in_steps(
+    let saddle = Skin::new(
         &[
             [front, 0.050, seat.z - 0.04, seat.z + lift * 1.8],
             [front + 0.08, 0.078, seat.z - 0.07, seat.z + lift * 1.9],
@@ -110,10 +189,12 @@ fn add_rail_seat(bike: &mut Assembly, joints: &Joints) {
             [tail - 0.24, 0.060, seat.z - 0.03, seat.z + lift * 1.6],
             [tail - 0.21, 0.040, seat.z - 0.01, seat.z + lift * 1.2],
         ],
-        3.2,
-        6,
+        3.4,
     );
-    bike.add_soft(Material::Seat, saddle);
+    bike.add_soft(Material::Seat, saddle.solid());
+    if !trial {
+        add_seat_seams(bike, &saddle, [front + 0.06, tail - 0.26], &[seat.x - 0.02, seat.x + 0.16]);
+    }
     // Slim tail that is the mudguard as well.
     let guard = hull_in_steps(
         &[
@@ -129,16 +210,8 @@ fn add_rail_seat(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Paint, guard);
     if joints.design.nose == Nose::Mask {
         add_tail_lamp(bike, Vec3::new(tail - 0.025, 0.0, seat.z - 0.012), Vec3::new(0.028, 0.038, 0.020));
-        let plate = [
-            Vec3::new(tail - 0.10, 0.0, seat.z - 0.02),
-            Vec3::new(tail - 0.03, 0.0, seat.z - 0.10),
-            Vec3::new(tail - 0.01, 0.0, seat.z - 0.18),
-        ];
-        bike.add_soft(
-            Material::MattBlack,
-            Solid::swept(&curve_through(&plate, 5), Vec3::Y, |_| rounded_rectangle(0.008, 0.055, 0.005)),
-        );
-        add_indicators(bike, Vec3::new(tail - 0.09, 0.03, seat.z - 0.04));
+        add_plate_holder(bike, Vec3::new(tail - 0.09, 0.0, seat.z - 0.01), Vec3::new(tail - 0.01, 0.0, seat.z - 0.125));
+        add_rear_indicators(bike, Vec3::new(tail - 0.09, 0.03, seat.z - 0.04));
     }
 }
 
@@ -184,14 +257,22 @@ fn add_cushions(bike: &mut Assembly, joints: &Joints) {
             [back + 0.10, 0.065, seat.z - 0.03, seat.z + 0.045],
         ],
     };
-    bike.add_soft(Material::Seat, hull_in_steps(&saddle, 3.0, 6));
+    let cushion = Skin::new(&saddle, 3.2);
+    bike.add_soft(Material::Seat, cushion.solid());
+    let (front, rear_end) = (saddle[0][0] + 0.035, saddle[saddle.len() - 1][0] - 0.035);
+    let pleats: Vec<f32> = match design.seat {
+        Seat::Bench => (1..7).map(|k| front + (rear_end - front) * k as f32 / 7.0).collect(),
+        Seat::Hump => (1..5).map(|k| front + (rear_end - front) * k as f32 / 5.0).collect(),
+        _ => vec![seat.x + 0.02],
+    };
+    add_seat_seams(bike, &cushion, [front, rear_end], &pleats);
     if design.seat == Seat::Bench {
         let piping = [
             Vec3::new(end + 0.05, 0.117, seat.z - 0.045),
             Vec3::new(seat.x + 0.12, 0.131, seat.z - 0.052),
             Vec3::new(back - 0.04, 0.116, seat.z - 0.035),
         ];
-        bike.add_pair(Material::Chrome, Solid::tube(&curve_through(&piping, 6), 8, |_| 0.005));
+        bike.add_pair(Material::Chrome, tube(&curve_through(&piping, 6), 8, |_| 0.005));
     }
     if design.seat == Seat::Hump {
         let hump = hull_in_steps(
@@ -224,7 +305,7 @@ fn add_cushions(bike: &mut Assembly, joints: &Joints) {
     add_tail_lamp(bike, at + Vec3::new(0.0, 0.0, 0.015), Vec3::new(0.034, 0.046, 0.036));
     bike.add_soft(Material::GlossBlack, Solid::pin(at - Vec3::new(0.07, 0.0, 0.05), at, 0.026, 12));
     if design.luggage != Luggage::BagsAndTrunk {
-        add_indicators(bike, at - Vec3::new(0.03, 0.0, 0.02));
+        add_rear_indicators(bike, at - Vec3::new(0.03, 0.0, 0.02));
     }
 }
 
@@ -264,22 +345,38 @@ fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
             [pivot.x + 0.02, seat.z - 0.055],
         ],
         _ => vec![
-            [pivot.x - 0.10, seat.z - 0.10],
-            [pivot.x - 0.02, pivot.z + 0.14],
-            [pivot.x + 0.10, pivot.z + 0.15],
-            [pivot.x + 0.22, seat.z - 0.10],
-            [pivot.x + 0.06, seat.z - 0.055],
+            [pivot.x - 0.135, seat.z - 0.085],
+            [pivot.x - 0.055, seat.z - 0.155],
+            [pivot.x - 0.020, pivot.z + 0.145],
+            [pivot.x + 0.045, pivot.z + 0.150],
+            [pivot.x + 0.115, seat.z - 0.150],
+            [pivot.x + 0.215, seat.z - 0.100],
+            [pivot.x + 0.160, seat.z - 0.070],
+            [pivot.x + 0.000, seat.z - 0.055],
         ],
     };
     let middle = outline.iter().map(|p| p[0]).sum::<f32>() / outline.len() as f32;
     let (out, curve) = match design.seat {
         Seat::Rail => (0.125, 0.55),
         Seat::Armchair if design.family == Family::Tourer => (0.190, 0.10),
+        Seat::Stepped => (0.122, 0.35),
         _ => (0.138, 0.55),
     };
     let bulge = move |x: f32, _z: f32| out - curve * (x - middle).powi(2);
     let material = if design.seat == Seat::Stepped { Material::MattBlack } else { Material::Paint };
-    bike.add_pair(material, panel(&outline, 0.045, bulge));
+    bike.add_pair(material, panel(&outline, if design.seat == Seat::Stepped { 0.022 } else { 0.040 }, bulge));
+    // The screws that hold it.
+    let low = outline.iter().map(|p| p[1]).fold(f32::MAX, f32::min);
+    let high = outline.iter().map(|p| p[1]).fold(f32::MIN, f32::max);
+    let (left, right) = (
+        outline.iter().map(|p| p[0]).fold(f32::MAX, f32::min),
+        outline.iter().map(|p| p[0]).fold(f32::MIN, f32::max),
+    );
+    let (long, tall) = (right - left, high - low);
+    for (x, z) in [(middle - long * 0.20, high - tall * 0.20), (middle, low + tall * 0.16)] {
+        let screw = [[-0.004, 0.0085], [0.0018, 0.0085], [0.0034, 0.006], [0.0034, 0.0]];
+        bike.add_pair(Material::RimDark, turned(&screw, Vec3::new(x, bulge(x, z), z), Vec3::Y, 16));
+    }
     if design.guard == Guard::High {
         add_high_mudguard(bike, joints);
     }

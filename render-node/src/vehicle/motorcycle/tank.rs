@@ -1,11 +1,11 @@
 //! The tank and what is fixed to its flanks: knee pads, consoles, shrouds, scoops.
 
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 
 use super::Joints;
 use super::design::{Nose, Tank};
-use super::shapes::panel;
+use super::shapes::{Skin, add_bolt_circle, panel, sharpened, turned, tube};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
@@ -77,10 +77,9 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
     };
     let stations: Vec<[f32; 4]> =
         stations.into_iter().map(|[x, wide, low, high]| [x, wide * design.details.tank[0], low, high]).collect();
-    bike.add_soft(Material::Paint, hull_in_steps(&stations, power, 6));
-    let cap = [(-0.02, 0.042), (0.004, 0.042), (0.008, 0.036), (0.008, 0.0)].map(|(a, r)| Vec2::new(a, r));
-    let cap = Solid::revolved(&cap, 28).bent(|p| Vec3::new(at(0.34) + p.x, p.z, top + p.y - 0.002));
-    bike.add(if design.bright { Material::Chrome } else { Material::GlossBlack }, cap.facing_up());
+    let skin = Skin::new(&stations, power);
+    bike.add_soft(Material::Paint, skin.solid());
+    add_filler_cap(bike, joints, &skin, at(0.34));
     match design.tank {
         Tank::Loaf => {
             // Rubber for the knees, a little proud of the flank.
@@ -93,12 +92,14 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
                 [at(0.80), high - 0.020],
                 [at(0.52), high - 0.015],
             ];
-            let out = |x: f32, z: f32| {
-                let [wide, bottom, roof] = section_at(&stations, x);
-                let rel = ((z - (bottom + roof) * 0.5) / ((roof - bottom) * 0.5)).abs().min(0.98);
-                wide * (1.0 - rel.powf(power)).powf(1.0 / power) + 0.008
-            };
-            bike.add_pair(Material::MattBlack, panel(&pad, 0.020, out));
+            bike.add_pair(Material::MattBlack, skin.plate(&pad, 0.018, 0.006));
+            for k in 0..4 {
+                let z = low + 0.058 + 0.020 * k as f32;
+                let rib = skin.line(&[[at(0.52), z], [at(0.66), z + 0.002], [at(0.80), z]]);
+                let rib: Vec<Vec3> = rib.iter().map(|p| *p + Vec3::Y * 0.0055).collect();
+                bike.add_pair(Material::MattBlack, tube(&rib, 8, |_| 0.0028));
+            }
+            add_lip(bike, &skin, &[[at(0.04), top - 0.158], [at(0.40), top - 0.172], [at(0.75), top - 0.168], [at(0.95), top - 0.150]]);
         }
         Tank::Drop => {
             // Instruments in a bright console along the ridge.
@@ -112,20 +113,53 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
                 2.6,
                 5,
             );
-            bike.add_soft(Material::Chrome, console);
+            bike.add_soft(if design.bright { Material::Chrome } else { Material::GlossBlack }, console);
+            add_lip(bike, &skin, &[[at(0.05), top - 0.170], [at(0.35), top - 0.180], [at(0.70), top - 0.190], [at(0.92), top - 0.200]]);
         }
         Tank::Slim => add_shrouds(bike, joints, at(0.0), top),
-        Tank::Modern if matches!(design.nose, Nose::Wedge | Nose::Beak) => add_scoops(bike, joints, at(0.0), top),
-        Tank::Modern => {}
+        Tank::Modern => {
+            if matches!(design.nose, Nose::Wedge | Nose::Beak) {
+                add_scoops(bike, joints, at(0.0), top);
+            }
+            // A dark trim under the flank, and the shut line of the cover above it.
+            let trim = [
+                [at(0.16), top - 0.200],
+                [at(0.40), top - 0.165],
+                [at(0.70), top - 0.160],
+                [at(0.98), seat.z - 0.025],
+                [at(0.94), seat.z - 0.070],
+                [at(0.60), top - 0.215],
+            ];
+            bike.add_pair(Material::MattBlack, skin.plate(&trim, 0.012, 0.003));
+            bike.add_pair(
+                Material::PanelGap,
+                skin.seam(&[[at(0.10), top - 0.070], [at(0.30), top - 0.058], [at(0.55), top - 0.072], [at(0.80), top - 0.120]]),
+            );
+        }
     }
 }
 
-/// Half width, underside and top of a skin's stations at `x`, straight between them.
-fn section_at(stations: &[[f32; 4]], x: f32) -> [f32; 3] {
-    let next = stations.iter().position(|s| s[0] >= x).unwrap_or(stations.len() - 1).max(1);
-    let (from, to) = (stations[next - 1], stations[next]);
-    let t = ((x - from[0]) / (to[0] - from[0])).clamp(0.0, 1.0);
-    [1, 2, 3].map(|k| from[k] + (to[k] - from[k]) * t)
+/// The filler cap in its ring, with the screws of the ring and the lock's flap.
+fn add_filler_cap(bike: &mut Assembly, joints: &Joints, skin: &Skin, x: f32) {
+    let y = 0.0;
+    let rise = skin.over(x + 0.02, y) - skin.over(x - 0.02, y);
+    let way = Vec3::new(-rise, 0.0, 0.04).normalize_or(Vec3::Z);
+    let at = Vec3::new(x, y, skin.over(x, y));
+    let ring = [[-0.014, 0.047], [0.002, 0.047], [0.0045, 0.044], [0.0045, 0.036], [0.002, 0.034]];
+    let lid = [[0.001, 0.0345], [0.006, 0.033], [0.0085, 0.029], [0.0085, 0.0]];
+    let metal = if joints.design.bright { Material::Chrome } else { Material::GlossBlack };
+    bike.add(metal, turned(&ring, at, way, 40));
+    bike.add(if joints.design.bright { Material::Chrome } else { Material::Satin }, turned(&lid, at, way, 36));
+    add_bolt_circle(bike, at + way * 0.0042, way, 0.0405, 6, 0.0032);
+    bike.add(Material::RimDark, turned(&[[0.0085, 0.010], [0.0105, 0.009], [0.0105, 0.0]], at, way, 18));
+}
+
+/// The folded seam along a tank's lower edge.
+fn add_lip(bike: &mut Assembly, skin: &Skin, places: &[[f32; 2]]) {
+    let lip: Vec<Vec3> = skin.line(places).iter().map(|p| *p + Vec3::Y * 0.002).collect();
+    bike.add_pair(Material::Paint, tube(&lip, 8, |_| 0.0045));
+    let shade: Vec<Vec3> = lip.iter().map(|p| *p + Vec3::new(0.0, -0.001, 0.0052)).collect();
+    bike.add_pair(Material::PanelGap, tube(&shade, 6, |_| 0.0014));
 }
 
 /// Wings of an off-road bike: from the tank's flank down and forward beside the radiators.
@@ -133,7 +167,7 @@ fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     if joints.design.family == Family::Trial {
         return;
     }
-    let outline = [
+    let outline = sharpened(&[0, 4, 5], &[
         [start + 0.30, top - 0.14],
         [start + 0.18, top - 0.045],
         [start + 0.00, top - 0.015],
@@ -141,14 +175,13 @@ fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
         [start - 0.085, top - 0.190],
         [start - 0.020, top - 0.330],
         [start + 0.060, top - 0.300],
-    ];
-    let out = |x: f32, z: f32| {
-        0.185
-            - 0.22 * (x - start - 0.02).max(0.0)
-            - 0.35 * (x - start + 0.02).min(0.0).abs()
-            - 0.12 * (top - z - 0.12).max(0.0)
-    };
-    bike.add_pair(Material::Paint, panel(&outline, 0.030, out));
+    ]);
+    let out = |x: f32, z: f32| 0.184 - 1.05 * (x - start).powi(2) - 0.35 * (top - z - 0.13).powi(2);
+    bike.add_pair(Material::Paint, panel(&outline, 0.026, out));
+    for (x, z) in [(start + 0.205, top - 0.105), (start + 0.035, top - 0.280), (start - 0.050, top - 0.085)] {
+        let screw = [[-0.003, 0.009], [0.0020, 0.009], [0.0036, 0.006], [0.0036, 0.0]];
+        bike.add_pair(Material::RimDark, turned(&screw, Vec3::new(x, out(x, z), z), Vec3::Y, 16));
+    }
     // Radiators and struts they are fixed with.
     let radiator = Solid::rounded_box(Vec3::new(0.020, 0.050, 0.105), 0.010);
     bike.add_pair(Material::Grille, radiator.moved(Vec3::new(start - 0.010, 0.105, top - 0.185)));
@@ -162,16 +195,35 @@ fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
 fn add_scoops(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     let beak = joints.design.nose == Nose::Beak;
     let forward = if beak { 0.10 } else { 0.02 };
-    let outline = [
-        [start + 0.34, top - 0.13],
-        [start + 0.16, top - 0.045],
-        [start - forward, top - 0.085],
-        [start - forward - 0.035, top - 0.160],
-        [start + 0.02, top - if beak { 0.310 } else { 0.265 }],
-        [start + 0.14, top - 0.230],
-    ];
-    let out = |x: f32, z: f32| 0.222 - 0.30 * (x - start - 0.08).abs() - 0.30 * (top - z - 0.13).abs();
-    bike.add_pair(Material::Paint, panel(&outline, 0.055, out));
+    let outline = sharpened(
+        &[0, 3, 4],
+        &[
+            [start + 0.36, top - 0.135],
+            [start + 0.17, top - 0.070],
+            [start - forward + 0.02, top - 0.085],
+            [start - forward - 0.045, top - 0.165],
+            [start + 0.030, top - if beak { 0.310 } else { 0.270 }],
+            [start + 0.130, top - 0.215],
+        ],
+    );
+    let centre = [start + 0.10, top - 0.14];
+    let out = |x: f32, z: f32| 0.212 - 0.95 * (x - centre[0]).powi(2) - 1.5 * (z - centre[1]).powi(2);
+    bike.add_pair(Material::Paint, panel(&outline, 0.050, out));
+    // A dark blade along its lower edge.
+    let blade = sharpened(
+        &[0, 1, 2, 3],
+        &[
+            [start + 0.300, top - 0.146],
+            [start + 0.110, top - 0.180],
+            [start + 0.012, top - if beak { 0.285 } else { 0.248 }],
+            [start + 0.125, top - 0.212],
+        ],
+    );
+    bike.add_pair(Material::GlossBlack, panel(&blade, 0.008, |x, z| out(x, z) + 0.0024));
+    for (x, z) in [(start + 0.245, top - 0.118), (start + 0.055, top - 0.085)] {
+        let screw = [[-0.003, 0.008], [0.0020, 0.008], [0.0036, 0.0055], [0.0036, 0.0]];
+        bike.add_pair(Material::RimDark, turned(&screw, Vec3::new(x, out(x, z), z), Vec3::Y, 16));
+    }
     let hold = Vec3::new(start + 0.06, 0.05, top - 0.13);
     bike.add_pair(Material::GlossBlack, Solid::pin(hold, hold + Vec3::Y * 0.13, 0.014, 8));
 }

@@ -1,12 +1,15 @@
 //! The step-through: a pressed spine between leg shields, a small lying engine in view.
 
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 
 use super::Joints;
 use super::design::Design;
-use super::lamps::{add_indicators, add_round_lamp, add_tail_lamp};
-use super::shapes::{soft_max, spring};
+use super::engine::add_cover;
+use super::exhaust::add_silencer;
+use super::lamps::{add_indicators, add_rear_indicators, add_round_lamp, add_tail_lamp};
+use super::seat::add_seat_seams;
+use super::shapes::{Skin, add_shock, soft_max, tube};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
@@ -23,7 +26,7 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
     let widths = [0.052, 0.056, 0.058, 0.060, 0.066, 0.074, 0.078];
     bike.add_soft(Material::Paint, Solid::swept(&cover, Vec3::Y, |i| rounded_rectangle(0.045, widths[i], 0.036)));
     // Spine: falls from the head, runs level over the engine, rises under the seat.
-    let spine = hull_in_steps(
+    let spine = Skin::new(
         &[
             [fork(head.z - 0.20) + 0.02, 0.050, head.z - 0.30, head.z - 0.10],
             [fork(head.z - 0.20) + 0.11, 0.055, head.z - 0.40, head.z - 0.235],
@@ -36,10 +39,15 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
             [tail - 0.16, 0.085, 0.590, seat.z - 0.070],
             [tail - 0.06, 0.055, 0.600, seat.z - 0.100],
         ],
-        2.6,
-        6,
+        2.7,
     );
-    bike.add_soft(Material::Paint, spine);
+    bike.add_soft(Material::Paint, spine.solid());
+    bike.add_pair(
+        Material::PanelGap,
+        spine.seam(&[[seat.x - 0.08, seat.z - 0.120], [seat.x + 0.06, seat.z - 0.110], [rear_axle.x, seat.z - 0.105], [tail - 0.14, seat.z - 0.115]]),
+    );
+    bike.add_pair(Material::PanelGap, spine.seam(&[[seat.x - 0.085, seat.z - 0.130], [seat.x - 0.075, 0.52], [seat.x - 0.045, 0.455]]));
+    bike.add_pair(Material::PanelGap, spine.seam(&[[seat.x - 0.03, 0.500], [rear_axle.x - 0.10, 0.560], [rear_axle.x, 0.600], [tail - 0.12, 0.618]]));
     // Leg shields: one curved plate, open in the middle to the rear.
     let shield: Vec<Vec<Vec3>> = (0..=18)
         .map(|row| {
@@ -59,7 +67,7 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Satin, Solid::lofted_plate(&shield));
     add_engine(bike, joints, engine);
     // Seat: the rider's saddle and a carrier behind it.
-    let saddle = hull_in_steps(
+    let saddle = Skin::new(
         &[
             [seat.x - 0.21, 0.070, seat.z - 0.070, seat.z - 0.010],
             [seat.x - 0.13, 0.110, seat.z - 0.085, seat.z + 0.012],
@@ -68,13 +76,13 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
             [seat.x + 0.32, 0.110, seat.z - 0.070, seat.z + 0.020],
             [seat.x + 0.36, 0.080, seat.z - 0.065, seat.z - 0.015],
         ],
-        3.0,
-        6,
+        3.2,
     );
-    bike.add_soft(Material::Seat, saddle);
+    bike.add_soft(Material::Seat, saddle.solid());
+    add_seat_seams(bike, &saddle, [seat.x - 0.18, seat.x + 0.33], &[seat.x + 0.05, seat.x + 0.18]);
     for y in [0.03, 0.085] {
         let run = [Vec3::new(seat.x + 0.28, y, seat.z - 0.065), Vec3::new(tail - 0.02, y, seat.z - 0.035)];
-        bike.add_pair(Material::Chrome, Solid::tube(&run, 8, |_| 0.008));
+        bike.add_pair(Material::Chrome, tube(&run, 8, |_| 0.008));
     }
     for x in [0.10, 0.02] {
         let at = Vec3::new(tail - x, 0.0, seat.z - 0.037);
@@ -95,11 +103,10 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
     );
     bike.add(Material::GlossBlack, Solid::pin(pivot - Vec3::Y * out, pivot + Vec3::Y * out, 0.022, 12));
     let hang = Vec3::new(pivot.x - 0.02, 0.0, 0.45);
-    bike.add_soft(Material::Paint, Solid::tube(&[pivot - Vec3::Z * 0.03, hang], 12, |_| 0.045));
+    bike.add_soft(Material::Paint, tube(&[pivot - Vec3::Z * 0.03, hang], 12, |_| 0.045));
     let foot = rear_axle + Vec3::Y * (out + 0.026);
     let top = Vec3::new(rear_axle.x - 0.09, out + 0.030, 0.620);
-    bike.add_pair(Material::Chrome, spring(foot, foot.lerp(top, 0.92), 0.024));
-    bike.add_pair(Material::GlossBlack, Solid::pin(foot.lerp(top, 0.9), top, 0.014, 8));
+    add_shock(bike, foot, top, 0.024, true, Material::Chrome);
     bike.add_pair(Material::GlossBlack, Solid::pin(top - Vec3::Y * 0.05, top + Vec3::Y * 0.01, 0.012, 8));
     bike.add_pair(Material::GlossBlack, Solid::pin(foot - Vec3::Y * 0.05, foot + Vec3::Y * 0.01, 0.013, 8));
     let case = hull_in_steps(
@@ -125,10 +132,10 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Paint, bar);
-    add_round_lamp(bike, Vec3::new(head.x - 0.140, 0.0, head.z + 0.018), 0.075, Material::Paint);
+    add_round_lamp(bike, Vec3::new(head.x - 0.140, 0.0, head.z + 0.018), 0.075, Material::Paint, joints.design.details.era);
     add_indicators(bike, Vec3::new(head.x - 0.04, 0.07, head.z + 0.010));
     add_tail_lamp(bike, Vec3::new(tail - 0.045, 0.0, seat.z - 0.150), Vec3::new(0.035, 0.045, 0.038));
-    add_indicators(bike, Vec3::new(tail - 0.09, 0.05, seat.z - 0.145));
+    add_rear_indicators(bike, Vec3::new(tail - 0.09, 0.05, seat.z - 0.145));
 }
 
 /// The cylinder lies forward between the leg shields; one pipe runs along the right side.
@@ -145,12 +152,11 @@ fn add_engine(bike: &mut Assembly, joints: &Joints, at: Vec3) {
         5,
     );
     bike.add_soft(Material::Satin, case);
-    for (x, radius) in [(0.0, 0.088), (0.10, 0.062)] {
-        let cover =
-            [(0.05, radius), (0.118, radius), (0.128, radius - 0.012), (0.130, 0.0)].map(|(a, r)| Vec2::new(a, r));
-        let surface = Solid::revolved(&cover, 32).moved(at + Vec3::new(x, 0.0, 0.005)).surface(40.0);
-        bike.mesh.add(Material::Satin, &surface);
-        bike.mesh.add(Material::Satin, &surface.mirrored());
+    for (x, radius) in [(0.0, 0.082), (0.115, 0.056)] {
+        for side in [-1.0, 1.0] {
+            let place = at + Vec3::new(x, 0.105, 0.005);
+            add_cover(bike, place, radius, 0.026, side, [Material::Satin, Material::Satin], 6);
+        }
     }
     // Hangs on the spine.
     bike.add_soft(
@@ -159,9 +165,9 @@ fn add_engine(bike: &mut Assembly, joints: &Joints, at: Vec3) {
     );
     let barrel = Solid::rounded_box(Vec3::new(0.11, 0.055, 0.055), 0.018);
     bike.add(Material::RimDark, barrel.moved(at + Vec3::new(-0.16, 0.0, 0.015)));
-    for fin in 0..6 {
-        let plate = Solid::rounded_box(Vec3::new(0.004, 0.070, 0.070), 0.003);
-        bike.add(Material::Satin, plate.moved(at + Vec3::new(-0.105 - 0.020 * fin as f32, 0.0, 0.015)));
+    for fin in 0..11 {
+        let plate = Solid::superellipsoid(Vec3::new(0.0014, 0.070, 0.070), 3.6, 10, 32);
+        bike.add(Material::Satin, plate.moved(at + Vec3::new(-0.108 - 0.0105 * fin as f32, 0.0, 0.015)));
     }
     let cap = Solid::rounded_box(Vec3::new(0.030, 0.062, 0.062), 0.016);
     bike.add_soft(Material::Satin, cap.moved(at + Vec3::new(-0.255, 0.0, 0.015)));
@@ -171,12 +177,10 @@ fn add_engine(bike: &mut Assembly, joints: &Joints, at: Vec3) {
         at + Vec3::new(0.0, 0.135, -0.115),
         Vec3::new(rear_axle.x - 0.30, 0.140, at.z - 0.06),
     ];
-    bike.add_soft(Material::Chrome, Solid::tube(&curve_through(&pipe, 7), 12, |_| 0.015));
+    bike.add_soft(Material::Chrome, tube(&curve_through(&pipe, 7), 12, |_| 0.015));
     let from = pipe[3] - Vec3::X * 0.02;
     let to = Vec3::new(rear_axle.x + 0.20, 0.150, at.z + 0.02);
-    let body: Vec<Vec3> = (0..=6).map(|i| from.lerp(to, i as f32 / 6.0)).collect();
-    let radii = [0.5, 0.9, 1.0, 1.0, 1.0, 0.95, 0.6];
-    bike.add_soft(Material::Chrome, Solid::tube(&body, 20, |i| 0.036 * radii[i]));
+    add_silencer(bike, Material::Chrome, from, to, 0.037);
     // Foot rests.
     let rest = at + Vec3::new(0.03, 0.0, -0.105);
     bike.add(Material::GlossBlack, Solid::pin(rest - Vec3::Y * 0.20, rest + Vec3::Y * 0.20, 0.010, 10));

@@ -4,12 +4,15 @@
 
 use cyclorama_core::Vehicle;
 
-use super::design::{Cast, Design, Exhaust, Eyes, Flank, Fork, Frame, Guard, Luggage, Nose, Rim, Seat};
+use super::design::{Cast, Design, Era, Exhaust, Eyes, Flank, Fork, Frame, Guard, Luggage, Nose, Rim, Seat};
 use super::style::{Engine, Family};
 use crate::vehicle::variation::{chances, pick};
 
 /// Before it, sport bikes look out of wide lamps and stand on telescopic forks; slits come later.
 const SLITS_SINCE: u16 = 2004;
+/// Lamps have fluted bowls until then, and bowls behind clear glass until light comes from diodes.
+const CLEAR_LAMPS_AFTER: u16 = 1996;
+const LED_LAMPS_SINCE: u16 = 2015;
 /// Silencers hide under tail or engine.
 const HIDDEN_SILENCERS: std::ops::RangeInclusive<u16> = 2000..=2030;
 
@@ -61,6 +64,11 @@ pub(super) fn vary(design: &mut Design, vehicle: &Vehicle) {
     let d = &mut design.details;
     d.cast = hand.cast;
     d.eyes = if vehicle.year < SLITS_SINCE && hand.eyes == Eyes::Slits { Eyes::Broad } else { hand.eyes };
+    d.era = match vehicle.year {
+        ..=CLEAR_LAMPS_AFTER => Era::Bulb,
+        ..LED_LAMPS_SINCE => Era::Clear,
+        _ => Era::Led,
+    };
     d.frame = hand.frame;
     d.pale_rims = chance() > 0.45;
     d.tank = [1.0 + 0.11 * chance(), 0.020 * chance()];

@@ -5,8 +5,10 @@ use glam::{Vec2, Vec3};
 
 use super::Joints;
 use super::design::Design;
+use super::exhaust::add_silencer;
 use super::lamps::{add_round_lamp, add_tail_lamp};
-use super::shapes::soft_max;
+use super::seat::add_seat_seams;
+use super::shapes::{Skin, seam_along, soft_max, turned, tube};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
@@ -32,8 +34,21 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         .collect();
     // A bright bead round its edge.
     let bead: Vec<Vec3> = shield.iter().map(|ring| ring[16] + Vec3::new(0.006, 0.002, 0.0)).collect();
+    // The joint of the floor's panel on the shield's inner side, and a glove box.
+    let back: Vec<Vec3> = shield[13].iter().skip(18).map(|p| *p + Vec3::X * 0.0006).collect();
+    bike.add_soft(Material::PanelGap, seam_along(&back));
+    let chest = Skin::new(
+        &[
+            [fork(head.z - 0.20) + 0.020, 0.150, head.z - 0.330, head.z - 0.070],
+            [fork(head.z - 0.20) + 0.090, 0.165, head.z - 0.325, head.z - 0.085],
+            [fork(head.z - 0.20) + 0.115, 0.150, head.z - 0.300, head.z - 0.110],
+        ],
+        4.5,
+    );
+    bike.add_soft(Material::Paint, chest.solid());
+    bike.add_soft(Material::PanelGap, chest.ring(fork(head.z - 0.20) + 0.096));
     bike.add_soft(Material::Paint, Solid::lofted_plate(&shield));
-    bike.add_pair(Material::Chrome, Solid::tube(&bead, 8, |_| 0.008));
+    bike.add_pair(Material::Chrome, tube(&bead, 8, |_| 0.008));
     // Horn cast: the ridge down the shield's middle, over the steering tube.
     let cast: Vec<Vec3> = (0..=8)
         .map(|i| head.z - 0.030 + (front_axle.z * 2.0 + 0.045 - head.z + 0.030) * i as f32 / 8.0)
@@ -70,7 +85,7 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Paint, bar);
-    add_round_lamp(bike, Vec3::new(head.x - 0.148, 0.0, head.z + 0.026), 0.080, Material::Paint);
+    add_round_lamp(bike, Vec3::new(head.x - 0.148, 0.0, head.z + 0.026), 0.080, Material::Paint, joints.design.details.era);
     // Floor.
     let (from, to) = (wheel + 0.035, seat.x - 0.13);
     let board = hull_in_steps(
@@ -93,9 +108,15 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
     add_tail_lamp(bike, Vec3::new(tail - 0.030, 0.0, seat.z - 0.185), Vec3::new(0.036, 0.052, 0.045));
     let plate = [Vec3::new(tail - 0.06, 0.0, seat.z - 0.24), Vec3::new(tail - 0.015, 0.0, seat.z - 0.36)];
     bike.add_soft(Material::MattBlack, Solid::swept(&plate, Vec3::Y, |_| rounded_rectangle(0.006, 0.070, 0.005)));
-    let amber = Solid::superellipsoid(Vec3::new(0.022, 0.022, 0.022), 2.2, 10, 18);
-    for (x, y, z) in [(tail - 0.075, 0.115, seat.z - 0.185), (fork(head.z - 0.16) + 0.015, 0.135, head.z - 0.155)] {
-        bike.add_pair(Material::LampAmber, amber.clone().moved(Vec3::new(x, y, z)));
+    // Round indicators, each with a foot of bright metal.
+    for (x, y, z, way) in [
+        (tail - 0.070, 0.115, seat.z - 0.185, Vec3::new(0.85, 0.5, 0.0)),
+        (fork(head.z - 0.16) + 0.015, 0.135, head.z - 0.155, Vec3::new(-0.95, 0.3, 0.0)),
+    ] {
+        let foot = [[-0.02, 0.0], [-0.02, 0.026], [0.004, 0.026], [0.006, 0.022]];
+        let lens = [[0.005, 0.0225], [0.014, 0.0205], [0.021, 0.014], [0.024, 0.0]];
+        bike.add_pair(Material::Chrome, turned(&foot, Vec3::new(x, y, z), way, 28));
+        bike.add_pair(Material::LampAmber, turned(&lens, Vec3::new(x, y, z), way, 28));
     }
     // One link holds the front wheel on its left.
     let link = [
@@ -103,9 +124,9 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         front_axle + Vec3::new(0.075, -0.085, 0.055),
         front_axle + Vec3::new(0.045, -0.080, 0.19),
     ];
-    bike.add_soft(Material::Satin, Solid::tube(&curve_through(&link, 6), 14, |_| 0.026));
+    bike.add_soft(Material::Satin, tube(&curve_through(&link, 6), 14, |_| 0.026));
     let drum = [(-0.085, 0.0), (-0.085, 0.060), (-0.045, 0.078), (0.0, 0.078)].map(|(a, r)| Vec2::new(a, r));
-    bike.add_soft(Material::Satin, Solid::revolved(&drum, 28).moved(front_axle));
+    bike.add_soft(Material::Satin, Solid::revolved(&drum, 48).moved(front_axle));
     // Engine on the right behind the cowl, silencer, stand.
     let unit = hull_in_steps(
         &[
@@ -118,13 +139,11 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         5,
     );
     bike.add_soft(Material::RimDark, unit.moved(Vec3::Y * 0.095));
-    let muffler: Vec<Vec3> =
-        (0..=5).map(|i| Vec3::new(rear_axle.x - 0.20 + 0.09 * i as f32, 0.150, 0.165 + 0.012 * i as f32)).collect();
-    let radii = [0.5, 0.9, 1.0, 1.0, 0.9, 0.5];
-    bike.add_soft(Material::Satin, Solid::tube(&muffler, 20, |i| 0.048 * radii[i]));
+    let from = Vec3::new(rear_axle.x - 0.20, 0.150, 0.165);
+    add_silencer(bike, Material::MattBlack, from, from + Vec3::new(0.43, 0.0, 0.060), 0.050);
     let stand =
         [Vec3::new(to + 0.02, 0.09, floor - 0.04), Vec3::new(to + 0.14, 0.13, 0.09), Vec3::new(to + 0.18, 0.15, 0.09)];
-    bike.add_pair(Material::Satin, Solid::tube(&curve_through(&stand, 5), 8, |_| 0.011));
+    bike.add_pair(Material::Satin, tube(&curve_through(&stand, 5), 8, |_| 0.011));
 }
 
 /// The front wheel's deep shell, closed at its sides, that turns with the fork.
@@ -150,7 +169,7 @@ fn add_mudguard_shell(bike: &mut Assembly, joints: &Joints) {
 /// Central body under the seat, a cowl on each side, the seat.
 fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
     let Joints { rear_axle, seat, tail, .. } = *joints;
-    let body = hull_in_steps(
+    let body = Skin::new(
         &[
             [to - 0.02, 0.090, floor - 0.03, floor + 0.120],
             [to + 0.04, 0.125, floor - 0.02, seat.z - 0.175],
@@ -162,11 +181,14 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
             [tail, 0.045, 0.430, seat.z - 0.210],
         ],
         2.6,
-        6,
     );
-    bike.add_soft(Material::Paint, body);
+    bike.add_pair(
+        Material::PanelGap,
+        body.seam(&[[to + 0.055, seat.z - 0.150], [seat.x + 0.05, seat.z - 0.105], [rear_axle.x, seat.z - 0.100], [tail - 0.06, seat.z - 0.165]]),
+    );
+    bike.add_soft(Material::Paint, body.solid());
     // Cowls: drops of steel, blunt in front, pointed behind.
-    let cowl = hull_in_steps(
+    let cowl = Skin::new(
         &[
             [rear_axle.x - 0.335, 0.020, 0.360, 0.430],
             [rear_axle.x - 0.300, 0.062, 0.275, 0.530],
@@ -177,17 +199,22 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
             [tail - 0.035, 0.020, 0.410, 0.480],
         ],
         2.25,
-        6,
     );
     let lean = |p: Vec3| Vec3::new(p.x, p.y + 0.165 - 0.10 * (p.z - 0.42).max(0.0), p.z);
-    bike.add_pair(Material::Paint, cowl.bent(lean));
+    bike.add_pair(Material::Paint, cowl.solid().bent(lean));
+    // Vents pressed into the cowl's front.
+    for k in 0..5 {
+        let x = rear_axle.x - 0.235 + 0.026 * k as f32;
+        let slot = cowl.line(&[[x, 0.520], [x + 0.004, 0.485], [x + 0.012, 0.455]]);
+        bike.add_pair(Material::PanelGap, tube(&slot, 8, |_| 0.0042).bent(lean));
+    }
     let line = [
         Vec3::new(rear_axle.x - 0.26, 0.252, 0.395),
         Vec3::new(rear_axle.x - 0.06, 0.277, 0.395),
         Vec3::new(rear_axle.x + 0.16, 0.250, 0.410),
     ];
-    bike.add_pair(Material::Chrome, Solid::tube(&curve_through(&line, 7), 8, |_| 0.006));
-    let saddle = hull_in_steps(
+    bike.add_pair(Material::Chrome, tube(&curve_through(&line, 7), 8, |_| 0.006));
+    let saddle = Skin::new(
         &[
             [to + 0.075, 0.070, seat.z - 0.105, seat.z - 0.040],
             [to + 0.14, 0.120, seat.z - 0.105, seat.z - 0.005],
@@ -197,15 +224,15 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
             [tail - 0.13, 0.105, seat.z - 0.095, seat.z + 0.010],
             [tail - 0.10, 0.070, seat.z - 0.100, seat.z - 0.040],
         ],
-        3.0,
-        6,
+        3.2,
     );
-    bike.add_soft(Material::Seat, saddle);
+    bike.add_soft(Material::Seat, saddle.solid());
+    add_seat_seams(bike, &saddle, [to + 0.11, tail - 0.14], &[seat.x + 0.10, seat.x + 0.17]);
     let rail = [
         Vec3::new(rear_axle.x - 0.02, 0.145, seat.z - 0.055),
         Vec3::new(rear_axle.x + 0.14, 0.140, seat.z - 0.010),
         Vec3::new(tail - 0.06, 0.070, seat.z - 0.010),
         Vec3::new(tail - 0.05, 0.0, seat.z - 0.010),
     ];
-    bike.add_pair(Material::Chrome, Solid::tube(&curve_through(&rail, 6), 8, |_| 0.010));
+    bike.add_pair(Material::Chrome, tube(&curve_through(&rail, 6), 8, |_| 0.010));
 }

@@ -5,12 +5,25 @@ use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
 use super::Joints;
+use super::brake::{add_calliper, add_disc};
 use super::design::{Cast, Design, Guard, Nose, Rim, Seat};
+use super::shapes::{turned, tube};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 
-const SEGMENTS: usize = 72;
+const SEGMENTS: usize = 96;
+
+/// A rounded rise about `middle`.
+fn bump(at: f32, middle: f32, half: f32) -> f32 {
+    (1.0 - ((at - middle) / half).powi(2)).max(0.0)
+}
+
+fn reversed_rows<const N: usize>(profile: &[[f32; 2]; N]) -> [[f32; 2]; N] {
+    let mut rows = *profile;
+    rows.reverse();
+    rows
+}
 
 struct Looks {
     tyre_width: f32,
@@ -22,20 +35,19 @@ struct Looks {
     knobbly: bool,
     /// Where brake discs sit across the wheel.
     discs: Vec<f32>,
+    rear: bool,
 }
 
 impl Looks {
-    fn of(joints: &Joints, [radius, tyre_width]: [f32; 2], discs: Vec<f32>) -> Looks {
+    fn of(joints: &Joints, [radius, tyre_width]: [f32; 2], discs: Vec<f32>, rear: bool) -> Looks {
         let design = &joints.design;
-        // The side wall is a share of the width, less on wide tyres.
-        let wall = (tyre_width * 0.62).clamp(0.055, 0.105);
-        let rim_radius = radius - wall;
+        let rim_radius = rim_radius([radius, tyre_width]);
         let Design { rim, knobbly, ref details, .. } = *design;
         let bright = match rim {
             Rim::Cast => details.pale_rims,
             _ => design.bright || knobbly || design.nose == Nose::Beak,
         };
-        Looks { tyre_width, rim_radius, rim, cast: details.cast, bright, knobbly, discs }
+        Looks { tyre_width, rim_radius, rim, cast: details.cast, bright, knobbly, discs, rear }
     }
 }
 
@@ -52,8 +64,8 @@ pub(super) fn add_wheels(bike: &mut Assembly, joints: &Joints) {
         _ => vec![-aside, aside],
     };
     let rear_discs = if design.discs == 0 { vec![] } else { vec![design.rear_tyre[1] / 2.0 + 0.004] };
-    let front = Looks::of(joints, design.front_tyre, front_discs);
-    let rear = Looks::of(joints, design.rear_tyre, rear_discs);
+    let front = Looks::of(joints, design.front_tyre, front_discs, false);
+    let rear = Looks::of(joints, design.rear_tyre, rear_discs, true);
     let sides: &[f32] = if design.family == Family::Tilting { &[-TILTING_TRACK, TILTING_TRACK] } else { &[0.0] };
     for side in sides {
         let axle = front_axle + Vec3::Y * *side;
@@ -105,12 +117,14 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
     let carcass = radius - if looks.knobbly { 0.017 } else { 0.0 };
     let wall = carcass - looks.rim_radius;
     // Round from bead to bead: a motorcycle leans on its shoulders.
-    let tyre: Vec<Vec2> = (0..=18)
+    let tyre: Vec<Vec2> = (0..=40)
         .map(|i| {
-            let turn = -2.5 + 5.0 * i as f32 / 18.0;
+            let turn = -2.5 + 5.0 * i as f32 / 40.0;
             let reach = half * turn.sin().signum() * turn.sin().abs().min(1.0);
             let height = carcass - wall * 0.56 + wall * 0.56 * turn.cos() * if turn.cos() < 0.0 { 0.9 } else { 1.0 };
-            Vec2::new(reach, height)
+            // A rib guards the rim, a band runs round the wall.
+            let rib = 0.0022 * bump(turn.abs(), 2.10, 0.07) - 0.0016 * bump(turn.abs(), 1.72, 0.10);
+            Vec2::new(reach + rib * reach.signum(), height)
         })
         .collect();
     bike.add_soft(Material::Tyre, Solid::revolved(&tyre, SEGMENTS).moved(axle));
@@ -129,6 +143,9 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
     .map(|(a, r)| Vec2::new(a, r))
     .to_vec();
     let wires = looks.rim == Rim::Wires;
+    if !looks.knobbly {
+        add_tread(bike, axle, carcass, half, wall);
+    }
     let rim_material = match looks.rim {
         Rim::Wires if looks.bright => Material::Chrome,
         Rim::Cast if looks.bright => Material::Satin,
@@ -136,24 +153,55 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
         _ => Material::RimDark,
     };
     bike.add(rim_material, Solid::revolved(&inner, SEGMENTS).moved(axle));
+    // The flange that the tyre's bead stands against.
+    for side in [-1.0, 1.0] {
+        let flange = [[-0.004, edge - 0.006], [0.003, edge - 0.004], [0.004, edge + 0.001], [-0.001, edge + 0.004]];
+        let at = axle + Vec3::Y * side * half * 0.84;
+        bike.add_soft(rim_material, turned(&reversed_rows(&flange), at, Vec3::Y * side, SEGMENTS));
+    }
 
     let hub_half = half * 0.75;
-    let hub_radius = if wires { 0.045 } else { 0.050 };
+    let hub_radius = if wires { 0.052 } else { 0.050 };
     if looks.knobbly {
         add_knobs(bike, axle, radius, half);
     }
-    let hub = [
-        (-hub_half, 0.0),
-        (-hub_half, hub_radius * 0.9),
-        (-hub_half * 0.5, hub_radius),
-        (hub_half * 0.5, hub_radius),
-        (hub_half, hub_radius * 0.9),
-        (hub_half, 0.0),
-    ]
-    .map(|(a, r)| Vec2::new(a, r));
-    bike.add(if wires { Material::Satin } else { rim_material }, Solid::revolved(&hub, 32).moved(axle));
+    // Wires hang in flanges at the hub's ends; a cast hub swells towards its spokes.
+    let hub = if wires {
+        vec![
+            (-hub_half, 0.0),
+            (-hub_half, hub_radius * 0.55),
+            (-hub_half * 0.88, hub_radius * 0.60),
+            (-hub_half * 0.86, hub_radius),
+            (-hub_half * 0.72, hub_radius),
+            (-hub_half * 0.66, hub_radius * 0.62),
+            (hub_half * 0.66, hub_radius * 0.62),
+            (hub_half * 0.72, hub_radius),
+            (hub_half * 0.86, hub_radius),
+            (hub_half * 0.88, hub_radius * 0.60),
+            (hub_half, hub_radius * 0.55),
+            (hub_half, 0.0),
+        ]
+    } else {
+        vec![
+            (-hub_half, 0.0),
+            (-hub_half, hub_radius * 0.62),
+            (-hub_half * 0.80, hub_radius * 0.70),
+            (-hub_half * 0.45, hub_radius),
+            (hub_half * 0.45, hub_radius),
+            (hub_half * 0.80, hub_radius * 0.70),
+            (hub_half, hub_radius * 0.62),
+            (hub_half, 0.0),
+        ]
+    };
+    let hub: Vec<Vec2> = hub.into_iter().map(|(a, r)| Vec2::new(a, r)).collect();
+    bike.add(if wires { Material::Satin } else { rim_material }, Solid::revolved(&hub, 36).moved(axle));
     let pin = Solid::pin(axle - Vec3::Y * (half + 0.07), axle + Vec3::Y * (half + 0.07), 0.012, 12);
-    bike.add(Material::Satin, pin);
+    bike.add(Material::RimDark, pin);
+    for side in [-1.0, 1.0] {
+        let end = axle + Vec3::Y * side * (half + 0.066);
+        let nut = [[-0.004, 0.019], [0.0, 0.019], [0.0, 0.0145], [0.011, 0.0145], [0.013, 0.012], [0.013, 0.0]];
+        bike.add(Material::Satin, turned(&nut, end, Vec3::Y * side, 6));
+    }
 
     if looks.rim == Rim::Dish {
         add_dish(bike, axle, bed, half);
@@ -164,44 +212,69 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
         Rim::Dish => {}
     }
     for y in &looks.discs {
-        let outer = (looks.rim_radius - 0.050).clamp(0.085, 0.160);
-        let ring = [
-            (-0.0025, outer * 0.70),
-            (-0.0025, outer),
-            (0.0025, outer),
-            (0.0025, outer * 0.70),
-            (-0.0025, outer * 0.70),
-        ]
-        .map(|(a, r)| Vec2::new(a, r));
-        bike.add(Material::BrakeDisc, Solid::revolved(&ring, 56).moved(axle + Vec3::Y * *y));
-        let carrier: Vec<Solid> = (0..6)
-            .map(|i| {
-                let (sin, cos) = (TAU * i as f32 / 6.0).sin_cos();
-                let way = Vec3::new(cos, 0.0, sin);
-                Solid::pin(axle + Vec3::Y * *y + way * 0.03, axle + Vec3::Y * *y + way * outer * 0.74, 0.007, 6)
-            })
-            .collect();
-        for pin in carrier {
-            bike.add_soft(Material::RimDark, pin);
-        }
-        let caliper = Solid::rounded_box(Vec3::new(0.045, 0.022, 0.032), 0.012)
-            .moved(axle + Vec3::new(outer * 0.78, *y, outer * 0.42 + 0.01));
-        bike.add_soft(Material::GlossBlack, caliper);
+        let outer = disc_radius(looks.rim_radius);
+        add_disc(bike, axle + Vec3::Y * *y, outer);
+        // Front callipers stand behind the fork's leg, a rear one over the swing arm.
+        let reach = if looks.rear { [1.95, 2.55] } else { [0.28, 0.28 + 0.105 / outer] };
+        add_calliper(bike, axle + Vec3::Y * *y, outer, reach, y.signum());
     }
+}
+
+/// Outer radius of a disc in a rim.
+pub(super) fn disc_radius(rim: f32) -> f32 {
+    (rim - 0.050).clamp(0.085, 0.160)
+}
+
+/// The rim's radius at the bead: the side wall is a share of the tyre's width, less on wide tyres.
+pub(super) fn rim_radius([radius, width]: [f32; 2]) -> f32 {
+    radius - (width * 0.62).clamp(0.055, 0.105)
+}
+
+/// Grooves across the tread, from beside its middle to the shoulder, every other one on the other side.
+fn add_tread(bike: &mut Assembly, axle: Vec3, radius: f32, half: f32, wall: f32) {
+    const COUNT: usize = 26;
+    let mut grooves = Solid::default();
+    let at = |turn: f32, lean: f32| {
+        // On the carcass, which is an arc about the middle of the wall.
+        let reach = half * lean.sin();
+        let height = radius - wall * 0.56 + wall * 0.56 * lean.cos() + 0.0004;
+        axle + Vec3::new(height * turn.cos(), reach, height * turn.sin())
+    };
+    for number in 0..COUNT {
+        for side in [-1.0_f32, 1.0] {
+            let start = TAU * (number as f32 + if side > 0.0 { 0.5 } else { 0.0 }) / COUNT as f32;
+            let long = if number % 2 == 0 { 1.0 } else { 0.72 };
+            let strip = Solid::grid(9, 2, false, |row, column| {
+                let t = row as f32 / 8.0;
+                let width = 0.0042 * (1.0 - (2.0 * t - 1.0).powi(4)) + 0.0004;
+                let turn = start + 0.20 * t * long + (column as f32 - 0.5) * 2.0 * width / radius;
+                at(turn, side * (0.20 + 0.92 * t * long))
+            });
+            grooves.append(if side > 0.0 { strip.flipped() } else { strip });
+        }
+    }
+    bike.add(Material::PanelGap, grooves);
 }
 
 /// Crossed wires from both ends of the hub to the rim's bed.
 fn add_wires(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2], [bed, half]: [f32; 2]) {
-    const COUNT: usize = 18;
+    const COUNT: usize = 9;
     let at = |angle: f32, r: f32, y: f32| axle + Vec3::new(r * angle.cos(), y, r * angle.sin());
+    let mut wires = Solid::default();
+    let mut nipples = Solid::default();
     for number in 0..COUNT {
-        let turn = TAU * (number as f32 + 0.25) / COUNT as f32;
-        for (side, cross) in [(-1.0, 0.32), (1.0, -0.32), (-1.0, -0.32), (1.0, 0.32)] {
-            let from = at(turn, hub_radius * 0.95, side * hub_half * 0.8);
-            let to = at(turn + cross, bed, side * half * 0.15);
-            bike.add_soft(Material::Chrome, Solid::tube(&[from, to], 5, |_| 0.0022));
+        for (place, (side, cross)) in [(-1.0, 0.74), (1.0, -0.74), (-1.0, -0.74), (1.0, 0.74)].into_iter().enumerate() {
+            let turn = TAU * (number as f32 + 0.25 * place as f32) / COUNT as f32;
+            // Every second one hangs outside its flange.
+            let outside = if cross > 0.0 { 0.90 } else { 0.76 };
+            let from = at(turn, hub_radius * 0.92, side * hub_half * outside);
+            let to = at(turn + cross, bed, side * half * 0.12);
+            wires.append(tube(&[from, to], 6, |_| 0.0019));
+            nipples.append(tube(&[from.lerp(to, 0.90), from.lerp(to, 1.03)], 6, |_| 0.0034));
         }
     }
+    bike.add_soft(Material::Chrome, wires);
+    bike.add_soft(Material::Satin, nipples);
 }
 
 /// Cast spokes from the hub to the rim's bed.

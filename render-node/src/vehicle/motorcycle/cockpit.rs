@@ -1,0 +1,266 @@
+//! What the rider's hands hold and eyes see: handlebar, levers, switches, hoses, mirrors, instruments.
+
+use crate::vehicle::parts::assembly::Assembly;
+use glam::Vec3;
+
+use super::Joints;
+use super::chassis::fork_spread;
+use super::design::{Era, Nose, Rim, Tank};
+use super::shapes::{bolt, hose, turned, tube};
+use super::style::Family;
+use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
+
+pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
+    let design = &joints.design;
+    let head = joints.head;
+    let [rise, back, bar] = design.bars;
+    let clip_on = rise < 0.0;
+    let half = [
+        Vec3::new(head.x, 0.0, head.z + 0.035),
+        Vec3::new(head.x - 0.01, 0.10, head.z + 0.04 + rise.max(-0.02) * 0.4),
+        Vec3::new(head.x + back * 0.35, bar * 0.52, head.z + 0.04 + rise),
+        Vec3::new(head.x + back, bar, head.z + 0.03 + rise - if clip_on { 0.02 } else { 0.0 }),
+    ];
+    bike.add_pair(
+        if design.bright { Material::Chrome } else { Material::GlossBlack },
+        tube(&curve_through(&half, 12), 16, |_| 0.0125),
+    );
+    add_risers(bike, head, half[0]);
+    if !design.mirrors && design.tank == Tank::Slim {
+        // The cross bar of off-road bars, padded.
+        let brace = |y: f32| Vec3::new(head.x + back * 0.12, y, head.z + 0.045 + rise * 0.72);
+        bike.add_soft(Material::Satin, Solid::pin(brace(-0.175), brace(0.175), 0.007, 12));
+        bike.add_soft(Material::MattBlack, Solid::pin(brace(-0.115), brace(0.115), 0.023, 18));
+    }
+    let end = half[3];
+    let inward = (half[2] - end).normalize_or(-Vec3::Y);
+    add_grip(bike, end, inward, design.bright);
+    let mount = end + inward * 0.165;
+    add_controls(bike, joints, end, inward, mount);
+    if design.hand_guards {
+        add_hand_guard(bike, end, inward);
+    }
+    if design.mirrors {
+        let round = design.rim == Rim::Wires && design.tank != Tank::Slim || design.details.era == Era::Bulb;
+        add_mirrors(bike, mount, round, design.bright);
+    }
+    if !matches!(design.nose, Nose::Touring | Nose::Batwing | Nose::Shark) {
+        add_instruments(bike, joints);
+    }
+}
+
+/// Two clamps that hold the bar on the fork's bridge.
+fn add_risers(bike: &mut Assembly, head: Vec3, bar: Vec3) {
+    let foot = head + Vec3::new(0.0, 0.045, -0.015);
+    let top = bar + Vec3::Y * 0.045;
+    bike.add_pair(Material::GlossBlack, tube(&[foot, foot.lerp(top, 0.55), top], 16, |i| [0.019, 0.016, 0.015][i]));
+    bike.add_pair(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.024, 0.015, 0.019), 0.008).moved(top));
+    for x in [-0.016, 0.016] {
+        bike.add_pair(Material::Satin, bolt(top + Vec3::new(x, 0.0, 0.019), Vec3::Z, 0.0048));
+    }
+}
+
+/// A rubber grip with a flange, and the weight at the bar's end.
+fn add_grip(bike: &mut Assembly, end: Vec3, inward: Vec3, bright: bool) {
+    const RIBS: usize = 26;
+    let path: Vec<Vec3> = (0..=RIBS).map(|i| end + inward * (0.122 * i as f32 / RIBS as f32)).collect();
+    bike.add_pair(
+        Material::MattBlack,
+        tube(&path, 20, |i| match i {
+            0 => 0.0165,
+            _ if i == RIBS => 0.021,
+            _ if i == RIBS - 1 => 0.0225,
+            _ if i % 2 == 0 => 0.0158,
+            _ => 0.0172,
+        }),
+    );
+    let weight = [end - inward * 0.002, end - inward * 0.012, end - inward * 0.026, end - inward * 0.030];
+    let metal = if bright { Material::Chrome } else { Material::Satin };
+    bike.add_pair(metal, tube(&weight, 18, |i| [0.0125, 0.0160, 0.0150, 0.0110][i]));
+}
+
+/// Levers with their perches, switches, the brake's reservoir, cables and hoses.
+fn add_controls(bike: &mut Assembly, joints: &Joints, end: Vec3, inward: Vec3, mount: Vec3) {
+    let (head, design) = (joints.head, &joints.design);
+    // Switches beside the grip: two halves round the bar.
+    let pod = end + inward * 0.138;
+    let shell = Solid::superellipsoid(Vec3::new(0.021, 0.020, 0.024), 4.0, 14, 28);
+    bike.add_pair(Material::MattBlack, shell.moved(pod));
+    for (z, size) in [(0.011, 0.0055), (-0.004, 0.0045), (-0.013, 0.0035)] {
+        let button = Solid::rounded_box(Vec3::new(0.004, 0.0075, size), 0.002);
+        bike.add_pair(Material::Satin, button.moved(pod + Vec3::new(0.020, 0.0, z)));
+    }
+    // Perch, its clamp's bolts, the lever's joint.
+    let perch = Solid::superellipsoid(Vec3::new(0.019, 0.015, 0.018), 3.4, 12, 24).moved(mount + inward * 0.012);
+    bike.add_pair(Material::GlossBlack, perch);
+    let joint = mount + Vec3::new(-0.034, 0.012, -0.003);
+    bike.add_pair(
+        Material::GlossBlack,
+        tube(&[mount + inward * 0.012, mount.lerp(joint, 0.6), joint], 12, |i| [0.013, 0.011, 0.011][i]),
+    );
+    bike.add_pair(Material::Satin, bolt(joint + Vec3::Z * 0.010, Vec3::Z, 0.0055));
+    let lever = [
+        joint,
+        joint + Vec3::new(-0.012, 0.035, -0.001),
+        end + inward * 0.080 + Vec3::new(-0.050, 0.0, -0.005),
+        end + inward * 0.030 + Vec3::new(-0.055, 0.0, -0.008),
+        end + inward * 0.002 + Vec3::new(-0.064, 0.0, -0.009),
+    ];
+    let curve = curve_through(&lever, 7);
+    let blade = Solid::swept(&curve, Vec3::Z, |i| {
+        let t = i as f32 / (curve.len() - 1) as f32;
+        rounded_rectangle(0.0046 + 0.001 * (t - 0.5).abs(), 0.0085 - 0.003 * t, 0.004)
+    });
+    let metal = if design.details.era == Era::Led && !design.bright { Material::GlossBlack } else { Material::Satin };
+    bike.add_pair(metal, blade);
+    bike.add_pair(metal, Solid::superellipsoid(Vec3::splat(0.0078), 2.0, 10, 16).moved(lever[4]));
+    // Reservoir of the front brake, on the right.
+    if design.discs > 0 {
+        let cup = mount + inward * 0.022 + Vec3::new(-0.022, 0.0, 0.032);
+        let body = [[-0.016, 0.0], [-0.016, 0.014], [-0.010, 0.0175], [0.008, 0.0185], [0.008, 0.0]];
+        bike.add(Material::Satin, turned(&body, cup, Vec3::Z, 24));
+        let lid = [[0.007, 0.0205], [0.012, 0.0205], [0.014, 0.0185], [0.014, 0.0]];
+        bike.add(Material::GlossBlack, turned(&lid, cup, Vec3::Z, 24));
+    }
+    // Cables to the frame, the brake's hose to the fork.
+    let low = Vec3::new(head.x - 0.045, 0.030, head.z - 0.13);
+    let sag = Vec3::new(head.x - 0.095, mount.y * 0.42, head.z.midpoint(mount.z) + 0.015);
+    let cable = |aside: f32, fore: f32| {
+        hose(
+            &[
+                mount + Vec3::new(-0.020, -0.012, 0.004),
+                mount.lerp(sag, 0.45) + Vec3::new(-0.030 - fore, 0.0, 0.012),
+                sag - Vec3::X * fore,
+                low + Vec3::new(-0.010, aside, 0.05),
+                low + Vec3::new(0.02, aside, 0.0),
+            ],
+            0.0034,
+        )
+    };
+    bike.add_pair(Material::MattBlack, cable(0.0, 0.0));
+    bike.add_pair(Material::MattBlack, cable(0.018, 0.016));
+}
+
+/// A bowed guard before the hand, held at the bar's end and at the perch.
+fn add_hand_guard(bike: &mut Assembly, end: Vec3, inward: Vec3) {
+    let middle = end + inward * 0.085;
+    let bow = |y: f32| -0.085 + y * y * 6.5;
+    let shield: Vec<Vec<Vec3>> = (0..=18)
+        .map(|i| {
+            let y = 0.098 - 0.196 * i as f32 / 18.0;
+            let tall = 0.050 * (1.0 - (y / 0.102).powi(4)).max(0.05).sqrt() + 0.012;
+            let at = |k: usize, back: f32| {
+                let share = k as f32 / 4.0 - 1.0;
+                let curl = 0.020 * share.powi(2);
+                middle + Vec3::new(bow(y) + back + curl, y, 0.006 + share * tall + 0.012 * (y / 0.1))
+            };
+            (0..=8).map(|k| at(k, 0.0)).chain((0..=8).rev().map(|k| at(k, 0.005))).collect()
+        })
+        .collect();
+    bike.add_pair(Material::MattBlack, Solid::lofted_plate(&shield));
+    let bar = [
+        end - inward * 0.018,
+        end + Vec3::new(-0.035, 0.010, 0.0),
+        middle + Vec3::new(bow(0.05) + 0.014, 0.05, 0.002),
+        middle + Vec3::new(bow(-0.02) + 0.014, -0.02, 0.0),
+        end + inward * 0.19 + Vec3::X * -0.012,
+    ];
+    bike.add_pair(Material::Satin, Solid::swept(&curve_through(&bar, 6), Vec3::Z, |_| rounded_rectangle(0.004, 0.009, 0.003)));
+}
+
+/// A mirror's thin shell and its glass, `round` or drawn out to the outside.
+pub(super) fn add_mirror_head(bike: &mut Assembly, eye: Vec3, half: Vec3, round: bool, shell: Material) {
+    let power = if round { 2.0 } else { 2.9 };
+    let drawn = move |p: Vec3| {
+        if round {
+            return p;
+        }
+        // Its outer end is taller, its inner end rounder.
+        let out = p.y / half.y;
+        Vec3::new(p.x, p.y, p.z * (1.0 + 0.16 * out) + half.z * 0.10 * out)
+    };
+    let dish = |p: Vec3| {
+        let rim = (p.y / half.y).powi(2) + (p.z / half.z).powi(2);
+        // Behind the rim the shell is flat, before it a shallow bowl.
+        Vec3::new(if p.x > 0.0 { p.x * 0.18 } else { p.x * (1.0 - 0.15 * rim.min(1.0)) }, p.y, p.z)
+    };
+    let body = Solid::superellipsoid(half, power, 26, 44).bent(dish).bent(drawn).moved(eye);
+    bike.add_pair(shell, body);
+    let lip = Solid::superellipsoid(Vec3::new(0.005, half.y * 0.995, half.z * 0.995), power, 14, 44).bent(drawn);
+    bike.add_pair(Material::MattBlack, lip.moved(eye + Vec3::X * half.x * 0.10));
+    let glass = Solid::superellipsoid(Vec3::new(0.0022, half.y * 0.90, half.z * 0.88), power, 12, 44).bent(drawn);
+    bike.add_pair(Material::Chrome, glass.moved(eye + Vec3::X * (half.x * 0.10 + 0.0045)));
+}
+
+fn add_mirrors(bike: &mut Assembly, mount: Vec3, round: bool, bright: bool) {
+    let root = mount + Vec3::new(-0.004, -0.012, 0.014);
+    let eye = mount + Vec3::new(0.020, 0.052, if round { 0.135 } else { 0.120 });
+    let metal = if bright { Material::Chrome } else { Material::MattBlack };
+    let stalk = [root, root + Vec3::new(-0.012, 0.004, 0.030), eye + Vec3::new(-0.026, -0.030, -0.042), eye + Vec3::new(-0.012, -0.010, -0.014)];
+    bike.add_pair(metal, tube(&curve_through(&stalk, 8), 12, |_| 0.0052));
+    let nut = tube(&[root - Vec3::Z * 0.008, root + Vec3::Z * 0.008], 6, |_| 0.0098);
+    bike.add_pair(Material::RimDark, nut);
+    let ball = Solid::superellipsoid(Vec3::splat(0.010), 2.0, 10, 16).moved(stalk[3] + Vec3::X * 0.002);
+    bike.add_pair(metal, ball);
+    let half = if round { Vec3::new(0.017, 0.050, 0.050) } else { Vec3::new(0.019, 0.062, 0.037) };
+    add_mirror_head(bike, eye, half, round, metal);
+}
+
+/// Round dials in bright rims, or a flat screen in a dark frame.
+fn add_instruments(bike: &mut Assembly, joints: &Joints) {
+    let (head, design) = (joints.head, &joints.design);
+    let way = Vec3::new(0.62, 0.0, 0.78);
+    let dials = matches!(design.family, Family::Classic | Family::Cafe | Family::Scrambler | Family::Cruiser | Family::Mini)
+        || design.details.era == Era::Bulb && !matches!(design.nose, Nose::Plate | Nose::None);
+    let low = matches!(design.nose, Nose::Sport | Nose::SportTouring);
+    let lifted = head + if design.nose == Nose::None {
+        // On top of the bars' cover.
+        Vec3::new(0.030, 0.0, 0.138)
+    } else if low { Vec3::new(-0.075, 0.0, 0.030) } else { Vec3::new(-0.055, 0.0, 0.078) };
+    if dials {
+        let two = design.tank == Tank::Loaf && design.family != Family::Mini;
+        let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
+        let body = [[-0.050, 0.0], [-0.050, 0.028], [-0.034, 0.040], [0.004, 0.041], [0.008, 0.040], [0.008, 0.037], [0.002, 0.036]];
+        let face = [[0.002, 0.037], [0.004, 0.020], [0.0045, 0.0]];
+        for side in if two { vec![-0.052, 0.052] } else { vec![0.0] } {
+            let at = lifted + Vec3::Y * side;
+            bike.add(metal, turned(&body, at, way, 36));
+            bike.add(Material::LampGlass, turned(&face, at, way, 36));
+        }
+        bike.add_soft(Material::GlossBlack, Solid::pin(head + Vec3::new(-0.02, 0.0, -0.01), lifted - way * 0.03, 0.014, 10));
+        return;
+    }
+    let side = Vec3::Y.cross(way);
+    let place = |p: Vec3| lifted + side * p.x + Vec3::Y * p.y + way * p.z;
+    let frame = Solid::superellipsoid(Vec3::new(0.043, 0.072, 0.014), 4.0, 16, 36);
+    bike.add_soft(Material::MattBlack, frame.bent(place).facing_out());
+    let screen = Solid::rounded_box(Vec3::new(0.034, 0.061, 0.003), 0.002).moved(Vec3::Z * 0.0125);
+    bike.add(Material::LampGlass, screen.bent(place).facing_out());
+    for y in [-0.035, 0.035] {
+        bike.add_soft(Material::GlossBlack, Solid::pin(head + Vec3::new(-0.02, y, -0.01), place(Vec3::new(0.0, y, -0.008)), 0.008, 10));
+    }
+}
+
+/// Hoses from the lower clamp to the callipers.
+pub(super) fn add_brake_hoses(bike: &mut Assembly, joints: &Joints, leg: impl Fn(f32) -> Vec3, calliper: Vec3) {
+    let head = joints.head;
+    let spread = fork_spread(joints);
+    let fork = leg(0.74) - Vec3::Y * (spread * 0.45);
+    let run = [
+        Vec3::new(head.x - 0.055, 0.028, head.z - 0.09),
+        fork + Vec3::new(-0.040, 0.0, 0.02),
+        leg(0.58) + Vec3::new(0.020, 0.004, -0.01),
+        leg(0.40) + Vec3::new(0.034, 0.004, 0.0),
+        calliper + Vec3::new(0.012, 0.008, 0.045),
+        calliper + Vec3::new(0.004, 0.004, 0.012),
+    ];
+    let line = hose(&run, 0.0038);
+    let both = joints.design.discs > 1;
+    if both {
+        bike.add_pair(Material::MattBlack, line);
+    } else {
+        // A single disc is on the left.
+        bike.add_soft(Material::MattBlack, line.bent(|p| Vec3::new(p.x, -p.y, p.z)).flipped());
+    }
+}
