@@ -27,6 +27,7 @@ pub(crate) mod regions;
 pub(crate) mod sheet;
 pub(crate) mod skin;
 pub(crate) mod surface_net;
+pub(crate) mod truck;
 pub mod typical;
 mod variation;
 

@@ -28,6 +28,7 @@ use super::parts::roof::RoofRail;
 use super::parts::soft_top::StowedTop;
 use super::parts::spoiler::Spoiler;
 use super::parts::wheel::Wheel;
+use super::truck::{Bus, Truck};
 
 pub type Curve = Vec<ControlPoint>;
 
@@ -61,6 +62,12 @@ pub struct Sheet {
     /// What every body of its time has by rule, where this sheet wants it otherwise.
     #[serde(default)]
     pub panels: Panels,
+    /// Frame, wheels, load and fittings of a truck, whose body is the cab alone.
+    #[serde(default)]
+    pub truck: Option<Truck>,
+    /// Seats, panes and roof units of a bus, which has a `truck` table too.
+    #[serde(default)]
+    pub bus: Option<Bus>,
 }
 
 fn own() -> String {
