@@ -65,7 +65,8 @@ pub(super) fn add(parts: &mut Assembly, cab: &Cab) {
     };
     let mirror = |q: Vec3| q * p(1.0, -1.0, 1.0);
     let (low, high) = (cab.floor + 0.06, cab.top - 0.06);
-    for (share, from) in [(0.0, cab.waist), (1.0, cab.waist)] {
+    let front_foot = (cab.floor + 0.28).min(cab.waist);
+    for (share, from) in [(0.0, front_foot), (1.0, cab.waist)] {
         let (a, d) = (cab.at(share, from), cab.at(share, high));
         parts.add(Material::ClearGlass, pane(mirror(a), a, d, mirror(d)));
     }
@@ -79,7 +80,8 @@ pub(super) fn add(parts: &mut Assembly, cab: &Cab) {
     let [a, b, c, d] = lower(cab.door, 1.0);
     parts.add_pair(Material::Paint, pane(a, b, c, d));
     for share in [0.0, 1.0] {
-        let (a, d) = (cab.at(share, low), cab.at(share, cab.waist));
+        let foot = if share < 0.5 { front_foot } else { cab.waist };
+        let (a, d) = (cab.at(share, low), cab.at(share, foot));
         parts.add(Material::GlossBlack, pane(mirror(a), a, d, mirror(d)));
     }
     // Door handle and hinges.

@@ -13,9 +13,9 @@ pub(super) fn loader(size: Size, traits: Traits) -> VehicleMesh {
     let Size { length, width, height, wheelbase } = size;
     let mut parts = Assembly::default();
     let p = Vec3::new;
-    let radius = 0.225 * height * (1.0 + 0.08 * traits.tyres);
+    let radius = 0.198 * height * (1.0 + 0.06 * traits.tyres);
     let tyre = 0.22 * width * (1.0 + 0.10 * traits.fittings);
-    let rear_x = length - radius - 0.05 * length;
+    let rear_x = length - radius - 0.008 * length;
     let front_x = rear_x - wheelbase.min(rear_x - 0.27 * length);
     let disc = if traits.lamps > 0.0 { Material::GlossWhite } else { Material::Paint };
     let wheel = LugWheel { radius, width: tyre, rim: 0.53, lugs: 18, lug_height: 0.055, disc };
@@ -164,7 +164,7 @@ fn front(parts: &mut Assembly, size: Size, axle_x: f32, radius: f32) {
     let (pivot, elbow, hinge) = (
         p(axle_x + 0.06 * length, 0.0, 0.47 * height),
         p(axle_x - 0.10 * length, 0.0, 0.40 * height),
-        p(0.175 * length, 0.0, 0.115 * height),
+        p(0.160 * length, 0.0, 0.115 * height),
     );
     let cheek = |y: f32| -> Vec<Vec3> {
         [
@@ -216,7 +216,7 @@ fn front(parts: &mut Assembly, size: Size, axle_x: f32, radius: f32) {
         .to_vec()
     };
     parts.add(Material::Paint, Solid::lofted(&[lever(-0.035), lever(0.035)]));
-    let back = p(0.185 * length, 0.0, 0.19 * height);
+    let back = p(0.150 * length, 0.0, 0.20 * height);
     parts.add(Material::MattBlack, pipe(&[crank + p(-0.06, 0.0, -0.14), back], 0.04));
     work_lamp(parts, p(axle_x - 0.06, 0.29 * width, pivot.z + 0.10), -1.0, 0.075);
     parts.add_pair(
@@ -232,7 +232,7 @@ fn bucket(parts: &mut Assembly, size: Size, hinge: Vec3) {
     let p = Vec3::new;
     let half = width * 0.5;
     let floor = 0.022;
-    let (deep, tall) = (0.165 * length, 0.26 * height);
+    let (deep, tall) = (0.125 * length, 0.27 * height);
     // From the upper lip, down the back, round to the floor and forward to the edge.
     let profile: Vec<Vec3> =
         [[0.80, 1.0], [0.94, 0.86], [1.0, 0.62], [0.98, 0.36], [0.88, 0.15], [0.70, 0.04], [0.45, 0.0], [0.10, 0.0]]
@@ -256,7 +256,7 @@ fn bucket(parts: &mut Assembly, size: Size, hinge: Vec3) {
     let cheek = |y: f32| -> Vec<Vec3> {
         let mut outline: Vec<Vec3> = profile.iter().map(|at| at.with_y(y)).collect();
         outline.push(p(0.02 * length + deep * 0.16, y, floor + tall * 0.14));
-        outline.push(p(0.02 * length + deep * 0.50, y, floor + tall * 0.70));
+        outline.push(p(0.02 * length + deep * 0.52, y, floor + tall * 0.74));
         outline
     };
     parts.add_pair(Material::Paint, Solid::lofted(&[cheek(half - plate), cheek(half - 0.001)]));

@@ -106,7 +106,7 @@ fn under(parts: &mut Assembly, size: Size, [front_x, rear_x]: [f32; 2], [front_r
         let y = number as f32 * 0.062;
         parts.add(
             Material::MattBlack,
-            block(p(0.0, y - 0.027, low + 0.02), p(0.085 * length, y + 0.027, low + 0.18 * height), 0.022),
+            block(p(0.0, y - 0.027, low - 0.04), p(0.085 * length, y + 0.027, low + 0.115 * height), 0.022),
         );
     }
     parts.add(Material::MattBlack, block(p(0.05 * length, -0.18, low), p(0.16 * length, 0.18, low + 0.12), 0.02));
@@ -127,7 +127,7 @@ fn hood(parts: &mut Assembly, size: Size, traits: Traits, deck: f32, back: f32) 
     let Size { length, width, height, .. } = size;
     let p = Vec3::new;
     let nose = 0.058 * length;
-    let top = 0.60 * height * (1.0 + 0.05 * traits.nose);
+    let top = 0.64 * height * (1.0 + 0.04 * traits.nose);
     let half = 0.165 * width * (1.0 + 0.13 * traits.nose);
     // How far the hood falls to the nose.
     let fall = 0.05 * traits.lamps;
@@ -166,7 +166,7 @@ fn hood(parts: &mut Assembly, size: Size, traits: Traits, deck: f32, back: f32) 
     // Flank: a vent of slats and the joints of the hood.
     let (from, to) = (nose + 0.42, back - 0.32);
     let side = |x: f32| half * (1.0 + 0.08 * ((x - nose - 0.6) / (back - nose - 0.7)).clamp(0.0, 1.0));
-    let level = top * 0.66;
+    let level = deck + (top - deck) * 0.58;
     let rows = ((level - deck - 0.10) / 0.045).max(1.0) as usize;
     parts.add_pair(
         Material::MattBlack,
@@ -176,12 +176,6 @@ fn hood(parts: &mut Assembly, size: Size, traits: Traits, deck: f32, back: f32) 
         let z = deck + 0.085 + 0.045 * row as f32;
         let slat = block(p(from + 0.03, half * 0.9, z - 0.010), p(to - 0.03, side(to) + 0.012, z + 0.010), 0.005);
         parts.add_pair(Material::GlossBlack, slat);
-    }
-    for x in [from - 0.10, to + 0.12] {
-        parts.add_pair(
-            Material::PanelGap,
-            block(p(x, half * 0.9, deck + 0.06), p(x + 0.008, side(x) + 0.003, top * 0.88), 0.001),
-        );
     }
     parts.add_pair(
         Material::PanelGap,

@@ -185,11 +185,16 @@ fn add_roof_unit(parts: &mut Assembly, site: &Site<'_>, front: Vec3, rear: f32) 
 /// Housings that hang from arms swung forward over the corners of the screen.
 fn add_ears(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
     let p = Vec3::new;
-    let root_x = at.x + 0.42;
-    let root_y = site.field.skin_y(root_x, at.z + 0.42).unwrap_or(site.half_width - 0.2) - 0.04;
+    // The first place behind the mirror where the flank is wide enough to carry it.
+    let place = |step: usize| {
+        let x = at.x + 0.2 + 0.05 * step as f32;
+        site.field.skin_y(x, at.z + 0.42).filter(|y| *y > at.y - 0.12).map(|y| (x, y - 0.03))
+    };
+    let Some((root_x, root_y)) = (0..40).find_map(place) else { return };
     let path = [
         p(root_x, root_y, at.z + 0.42),
-        p(root_x - 0.20, at.y + 0.02, at.z + 0.56),
+        p(root_x - 0.18, at.y.max(root_y - 0.02) + 0.03, at.z + 0.52),
+        p(0.5 * (root_x + at.x) - 0.08, at.y + 0.04, at.z + 0.56),
         p(at.x - 0.02, at.y + 0.02, at.z + 0.46),
         p(at.x + 0.02, at.y, at.z + 0.22),
     ];

@@ -79,9 +79,12 @@ fn add_bumper(parts: &mut Assembly, site: &Site<'_>, bumper: &FrontBumper) {
         // Flat in front, edges rolled back.
         let (h, d) = (half_height * end, 0.035);
         [
-            [-d, -h + 0.03],
-            [-d, h - 0.03],
-            [-d + 0.012, h - 0.010],
+            [-d + 0.010, -h + 0.03],
+            [-d + 0.003, -0.45 * h],
+            [-d, 0.0],
+            [-d + 0.003, 0.45 * h],
+            [-d + 0.010, h - 0.03],
+            [-d + 0.020, h - 0.010],
             [-d + 0.034, h],
             [d, h],
             [d, h - 0.014],
@@ -90,7 +93,7 @@ fn add_bumper(parts: &mut Assembly, site: &Site<'_>, bumper: &FrontBumper) {
             [d, -h + 0.014],
             [d, -h],
             [-d + 0.034, -h],
-            [-d + 0.012, -h + 0.010],
+            [-d + 0.020, -h + 0.010],
         ]
         .map(|[out, up]| Vec2::new(-out, up))
         .to_vec()
@@ -161,7 +164,7 @@ fn add_grille(parts: &mut Assembly, site: &Site<'_>, grille: &GrilleShell) {
                 parts.add_pair(
                     Material::Chrome,
                     Solid::swept(&[at(inside(0.0)), at(inside(1.0))], Vec3::X, |_| {
-                        rounded_rectangle(0.007, 0.018, 0.005)
+                        rounded_rectangle(0.0055, 0.018, 0.005)
                     }),
                 );
             }

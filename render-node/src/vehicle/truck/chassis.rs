@@ -383,11 +383,13 @@ fn add_fifth_wheel(parts: &mut Assembly, site: &Site<'_>) {
                 p(site.cab_rear_x + 0.02, y, z),
                 p(site.cab_rear_x + 0.14, y, z - 0.12),
                 p(site.cab_rear_x + 0.22 + 0.03 * number as f32, y + 0.05, z - 0.52),
-                p(site.cab_rear_x + 0.34, y, z - 0.68),
-                p(site.cab_rear_x + 0.52, y, z - 0.62),
+                p(site.cab_rear_x + 0.36, y, z - 0.80),
+                p(site.cab_rear_x + 0.46, y, site.frame_z + 0.02),
             ],
             8,
         );
+        let socket = p(site.cab_rear_x - 0.02, y, z);
+        parts.add(Material::Satin, block(socket - p(0.02, 0.035, 0.05), socket + p(0.035, 0.035, 0.05), 0.012));
         let material = if number == 1 { Material::LampRed } else { Material::MattBlack };
         parts.add_soft(material, pipe(&path, 0.013));
     }

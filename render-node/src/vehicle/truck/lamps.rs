@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use crate::vehicle::mesh::Material;
 use crate::vehicle::mesh::VehicleMesh;
-use crate::vehicle::parts::assembly::{Assembly, block};
+use crate::vehicle::parts::assembly::{Assembly, block, pipe};
 use crate::vehicle::parts::lamp::{
     HeadLamp, LampSite, MainLight, RunningLight, TailLamp, TailMotif, head_lamp, tail_lamp,
 };
@@ -91,6 +91,9 @@ pub(super) fn add_pods(parts: &mut Assembly, at: Vec3, size: Vec2, count: u32, m
     let bowl = Solid::superellipsoid(Vec3::new(0.12, size.x * 0.53, size.y * 0.56), 3.0, 10, 20);
     let bowl = bowl.bent(|p| Vec3::new(if p.x < 0.0 { p.x * 0.1 } else { p.x }, p.y, p.z));
     parts.add_pair(material, bowl.moved(at + Vec3::X * (HEAD_DEPTH_M + 0.01)));
+    // A foot down to the wing.
+    let foot = at + Vec3::new(HEAD_DEPTH_M, -size.x * 0.2, -size.y * 0.4);
+    parts.add_pair(Material::MattBlack, pipe(&[foot, foot - Vec3::new(-0.05, 0.0, 0.22)], 0.03));
     // Indicator beside it.
     let beside = at + Vec3::new(0.02, size.x * 0.5 + 0.035, 0.0);
     parts.add_pair(
