@@ -85,7 +85,7 @@ fn add_seats(parts: &mut Assembly, site: &Site<'_>, from: Vec3, to: f32) {
         if row % 2 == 1 {
             parts.add_pair(
                 Material::Satin,
-                pipe(&[p(x + 0.5, AISLE_M, from.z), p(x + 0.5, AISLE_M, from.z + 1.9)], 0.016),
+                pipe(&[p(x + 0.5, AISLE_M, from.z), p(x + 0.5, AISLE_M, from.z + 1.55)], 0.016),
             );
         }
     }

@@ -2,7 +2,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::{Class, Load, Site, lamps};
+use super::{Class, Load, Site, fire, lamps};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block, pipe};
 use crate::vehicle::parts::solid::Solid;
@@ -37,6 +37,7 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>) {
             add_stakes(parts, site, &bed);
         }
         Load::Tipper => add_tipper(parts, site, &bed),
+        Load::Fire => fire::add(parts, site, bed.x, bed.z),
     }
 }
 

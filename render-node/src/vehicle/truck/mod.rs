@@ -5,6 +5,7 @@
 mod bus;
 mod cab;
 mod chassis;
+mod fire;
 mod lamps;
 mod load;
 mod wheel;
@@ -34,6 +35,8 @@ pub enum Load {
     /// Deck with stakes and a wall behind the cab.
     Flatbed,
     Tipper,
+    /// Lockers behind roller shutters and a pump panel.
+    Fire,
     /// Fifth wheel: a tractor unit.
     FifthWheel,
 }
