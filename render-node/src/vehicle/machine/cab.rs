@@ -125,7 +125,7 @@ fn add_roof(parts: &mut Assembly, cab: &Cab) {
             work_lamp(parts, p(x, half * y, middle), out, 0.055);
         }
     }
-    let beacon = p(rear - 0.1, half * 0.6, cab.roof - 0.01);
+    let beacon = p(rear - 0.1, 0.0, cab.roof - 0.02);
     parts.add(Material::MattBlack, Solid::pin(beacon, beacon + Vec3::Z * 0.03, 0.055, 18));
     parts.add(
         Material::LampAmber,

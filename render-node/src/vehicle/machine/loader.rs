@@ -65,8 +65,8 @@ pub(super) fn loader(size: Size, traits: Traits) -> VehicleMesh {
         half_top: half * 0.95,
         floor: deck + 0.02,
         waist: (0.52 + 0.02 * traits.fittings) * height,
-        top: (0.945 - 0.012 * traits.lamps) * height,
-        roof: height,
+        top: (0.91 - 0.010 * traits.lamps) * height,
+        roof: height - 0.105,
         door: 0.64,
     };
     parts.add(Material::Paint, block(p(cab_front - 0.02, -half, deck - 0.12), p(cab_rear, half, deck + 0.03), 0.04));
@@ -231,7 +231,7 @@ fn bucket(parts: &mut Assembly, size: Size, hinge: Vec3) {
     let Size { length, width, height, .. } = size;
     let p = Vec3::new;
     let half = width * 0.5;
-    let floor = 0.022;
+    let floor = 0.030;
     let (deep, tall) = (0.125 * length, 0.27 * height);
     // From the upper lip, down the back, round to the floor and forward to the edge.
     let profile: Vec<Vec3> =

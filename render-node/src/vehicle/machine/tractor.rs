@@ -34,7 +34,7 @@ pub(super) fn tractor(size: Size, traits: Traits) -> VehicleMesh {
     under(&mut parts, size, [front_x, rear_x], [front_radius, rear_radius]);
     hood(&mut parts, size, traits, deck, back);
     let (floor, half) = (deck + 0.02, 0.30 * width * (1.0 + 0.07 * traits.cab));
-    let top = (0.945 - 0.015 * traits.lamps) * height;
+    let top = (0.91 - 0.012 * traits.lamps) * height;
     let cabin = Cab {
         front: back - 0.02,
         rear: rear_x + rear_radius * 0.36,
@@ -44,7 +44,7 @@ pub(super) fn tractor(size: Size, traits: Traits) -> VehicleMesh {
         floor,
         waist: (0.545 + 0.02 * traits.nose) * height,
         top,
-        roof: height,
+        roof: height - 0.105,
         door: 0.58,
     };
     cab::add(&mut parts, &cabin);

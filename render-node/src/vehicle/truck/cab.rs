@@ -445,8 +445,11 @@ fn add_mirrors(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
         parts.add_pair(Material::MattBlack, block(foot - p(0.04, 0.012, 0.03), foot + p(0.04, 0.012, 0.03), 0.008));
     }
     if !conventional {
-        let foot = p(at.x + 0.12, -(skin(top) - 0.12), top + 0.12);
-        let kerb = p(at.x - 0.14, -(site.half_width - 0.42), top + 0.14);
+        // Behind the foremost place and below the roof: nothing else of a cab is on one side only.
+        let roof = site.field.skin_z(at.x + 0.5, 0.0).unwrap_or(top + 0.3);
+        let z = (top + 0.14).min(roof - 0.06);
+        let foot = p(at.x + 0.16, -(skin(top) - 0.12), z - 0.02);
+        let kerb = p((at.x - 0.10).max(0.12), -(site.half_width - 0.42), z);
         parts.add(
             Material::MattBlack,
             pipe(&curve_through(&[foot, foot.lerp(kerb, 0.5) + Vec3::Z * 0.05, kerb], 5), 0.012),

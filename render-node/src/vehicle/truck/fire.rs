@@ -63,7 +63,7 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, [x0, x1]: [f32; 2], [lo
     for share in [0.3, 0.62, 0.92] {
         let x = x0 + (x1 - x0) * share;
         for side in [-1.0, 1.0] {
-            lamps::add_marker(parts, p(x, side * (y + 0.004), top - 0.07), Vec3::Y * side, share > 0.9);
+            lamps::add_marker(parts, p(x, side * (y - 0.006), top - 0.07), Vec3::Y * side, share > 0.9);
         }
     }
     add_tail(parts, x1, [low, top], y);

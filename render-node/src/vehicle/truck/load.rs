@@ -114,8 +114,8 @@ fn add_box(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     }
     for (share, red) in [(0.02, false), (0.5, false), (0.985, true)] {
         let x = x0 + (x1 - x0) * share;
-        lamps::add_marker(parts, p(x, y + 0.004, z0 + 0.02), Vec3::Y, red);
-        lamps::add_marker(parts, p(x, -y - 0.004, z0 + 0.02), -Vec3::Y, red);
+        lamps::add_marker(parts, p(x, y - 0.008, z0 + 0.02), Vec3::Y, red);
+        lamps::add_marker(parts, p(x, 0.008 - y, z0 + 0.02), -Vec3::Y, red);
     }
     for side in [-1.0, 1.0] {
         lamps::add_marker(parts, p(x0 - 0.006, side * (y - 0.13), z1 - 0.05), -Vec3::X, false);
