@@ -13,6 +13,7 @@ use crate::studio::Camera;
 use crate::studio::camera::bounds;
 use crate::vehicle::machine::{dimensions_of, machine_of};
 use crate::vehicle::motorcycle::layout_of;
+use crate::vehicle::truck;
 use crate::vehicle::{self, Library, Material, VehicleMesh};
 use cyclorama_core::{BodyClass, Vehicle, View};
 use raster::{Drawn, draw};
@@ -52,7 +53,11 @@ pub fn check(library: &Library, vehicle: &Vehicle, reference_diagonal_m: f32) ->
         Ok(mesh) => mesh,
         Err(error) => return vec![finding("build", error.to_string())],
     };
-    let mut findings = dimensions(&mesh, vehicle);
+    let mut drawn = vehicle.clone();
+    if let Some(sheet) = library.sheet_for(vehicle).and_then(|name| library.sheet(name).ok()) {
+        drawn.dimensions = truck::dimensions_of(&sheet, vehicle.dimensions);
+    }
+    let mut findings = dimensions(&mesh, &drawn);
     findings.extend(pictures(&mesh, vehicle, reference_diagonal_m));
     if let Ok(Some((measured, real))) = vehicle::measured(library, vehicle) {
         findings.extend(facts::differences(&mesh, &measured, real));

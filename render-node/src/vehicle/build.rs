@@ -21,6 +21,7 @@ use super::regions::{BodyGround, Divider, EdgeStray};
 use super::sheet::{Sheet, SheetError, Size, SolidRole};
 use super::skin::Skin;
 use super::surface_net;
+use super::truck;
 
 #[derive(Debug, thiserror::Error)]
 pub enum VehicleError {
@@ -62,7 +63,7 @@ pub fn measured(library: &Library, vehicle: &Vehicle) -> Result<Option<(Facts, S
 
 /// Length, width and height, and the wheelbase; metres.
 fn real_size(sheet: &Sheet, vehicle: &Vehicle) -> ([f32; 3], f32) {
-    let (d, size) = (vehicle.dimensions, sheet.size);
+    let (d, size) = (truck::dimensions_of(sheet, vehicle.dimensions), sheet.size);
     let dimensions = [held(d.length_mm, size.length), held(d.width_mm, size.width), held(d.height_mm, size.height)];
     (dimensions, d.wheelbase_mm as f32 * 0.001)
 }
@@ -82,6 +83,9 @@ fn built(
         .dressed(vehicle)?
         .ok_or(VehicleError::NoTemplate { vehicle_type: vehicle.vehicle_type, body: vehicle.body })?;
     panels::settle(&mut sheet, vehicle);
+    if let Some(truck) = &mut sheet.truck {
+        truck.year = vehicle.year;
+    }
     bumper::shape(&mut sheet, vehicle);
     let (dimensions, wheelbase) = real_size(&sheet, vehicle);
     Ok(built_sheet(&sheet, dimensions, wheelbase, judges_edges))
@@ -155,7 +159,12 @@ fn built_sheet(
     let margin = 0.06;
     let low = Vec3::new(-margin, 0.0, 0.02);
     let high = Vec3::new(real.length + margin, real.width * 0.5 + 0.12, real.height + margin);
-    let grid_m = (GRID_SHARE * (real.length + real.height)).clamp(0.015, 0.035);
+    // The field of a truck is its cab alone.
+    let body_m = match (&sheet.truck, sheet.body.span) {
+        (Some(_), Some([from, to])) => (to - from) * real.length / sheet.size.length,
+        _ => real.length,
+    };
+    let grid_m = (GRID_SHARE * (body_m + real.height)).clamp(0.015, 0.035);
     let mut half = surface_net::mesh(&|p| field.at(p), low, high, grid_m, true);
 
     // Haunches, lips and blends move the widest place off the drawn one.
@@ -164,7 +173,9 @@ fn built_sheet(
     // A haunch is highest in the middle of the wheel arch, which is cut out later.
     let is_kept = |p: &&Vec3| !arches.iter().any(|arch| arch.distance(**p) < 0.0);
     let widest = half.positions.iter().filter(is_kept).map(|p| p.y).fold(widest_apart, f32::max);
-    if widest > 0.0 {
+    // A cab is narrower than the load behind it.
+    let is_cab = sheet.truck.is_some_and(|truck| !truck.skirted);
+    if widest > 0.0 && !is_cab {
         let factor = real.width * 0.5 / widest;
         field.morph.widen(factor);
         half.positions.iter_mut().for_each(|p| p.y *= factor);

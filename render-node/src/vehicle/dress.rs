@@ -24,6 +24,7 @@ use super::parts::spoiler::spoiler;
 use super::parts::wheel::{Wheel, axle};
 use super::parts::wiper::wiper;
 use super::sheet::{CabinFitting, ExhaustFitting, RailFitting, RegionKind, Sheet};
+use super::truck;
 
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.008;
@@ -73,9 +74,13 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
     let mut mesh = VehicleMesh::default();
     let place = |x: f32, y: f32, z: f32| field.morph.to_real(Vec3::new(x, y, z));
 
-    for (arch, outer_y) in field.arches.iter().zip(wheels.outer_y) {
-        add_all(&mut mesh, &axle(&wheels.spec, arch.x, 2.0 * outer_y));
-        add_beam(&mut mesh, field, arch.x, arch.z, outer_y - wheels.spec.width);
+    if let Some(truck) = &sheet.truck {
+        add_all(&mut mesh, &truck::dressing(truck, sheet, field, real));
+    } else {
+        for (arch, outer_y) in field.arches.iter().zip(wheels.outer_y) {
+            add_all(&mut mesh, &axle(&wheels.spec, arch.x, 2.0 * outer_y));
+            add_beam(&mut mesh, field, arch.x, arch.z, outer_y - wheels.spec.width);
+        }
     }
     if let Some(fitting) = &fittings.mirror {
         let at = place(fitting.at[0], 0.0, fitting.at[1]);

@@ -34,6 +34,7 @@ pub(crate) mod sheet;
 pub(crate) mod skin;
 pub(crate) mod small_parts;
 pub(crate) mod surface_net;
+pub(crate) mod truck;
 pub mod typical;
 mod variation;
 pub(crate) mod wheel_fit;

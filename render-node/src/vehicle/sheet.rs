@@ -31,6 +31,7 @@ use super::parts::roof::RoofRail;
 use super::parts::soft_top::StowedTop;
 use super::parts::spoiler::Spoiler;
 use super::parts::wheel::Wheel;
+use super::truck::{Bus, Truck};
 
 pub type Curve = Vec<ControlPoint>;
 
@@ -67,6 +68,12 @@ pub struct Sheet {
     /// What was measured of the real vehicle: the drawing is bent to it.
     #[serde(default)]
     pub facts: Option<Facts>,
+    /// Frame, wheels, load and fittings of a truck, whose body is the cab alone.
+    #[serde(default)]
+    pub truck: Option<Truck>,
+    /// Seats, panes and roof units of a bus, which has a `truck` table too.
+    #[serde(default)]
+    pub bus: Option<Bus>,
 }
 
 fn own() -> String {

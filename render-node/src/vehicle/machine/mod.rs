@@ -1,10 +1,12 @@
 //! What is neither car nor motorcycle: tractors, loaders, quads, trikes and auto rickshaws, put together from solids. The catalog calls
 //! most of them "other" and has no dimensions for them; which machine is meant is told by the make and the model's name.
 
+mod cab;
 mod loader;
 mod quad;
 mod rickshaw;
 mod tractor;
+mod wheel;
 
 use cyclorama_core::vehicle::{BodyClass, Dimensions, Vehicle};
 

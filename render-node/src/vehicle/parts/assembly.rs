@@ -50,6 +50,27 @@ pub fn bar(path: &[Vec3], radius: f32) -> Solid {
     Solid::tube(path, 12, |_| radius)
 }
 
+/// A round pipe through points, whose section is carried along without a twist: for paths that bend out of the upright.
+pub fn pipe(path: &[Vec3], radius: f32) -> Solid {
+    const SIDES: usize = 16;
+    let Some(last) = path.len().checked_sub(1).filter(|last| *last > 0) else { return Solid::default() };
+    let along = |i: usize| (path[(i + 1).min(last)] - path[i.saturating_sub(1)]).normalize_or(Vec3::Z);
+    let mut across = along(0).any_orthonormal_vector();
+    let loops: Vec<Vec<Vec3>> = (0..=last)
+        .map(|i| {
+            let way = along(i);
+            across = (across - way * across.dot(way)).normalize_or(way.any_orthonormal_vector());
+            let up = way.cross(across);
+            let point = |side: usize| {
+                let (sin, cos) = (std::f32::consts::TAU * side as f32 / SIDES as f32).sin_cos();
+                path[i] + (across * cos + up * sin) * radius
+            };
+            (0..SIDES).map(point).collect()
+        })
+        .collect();
+    Solid::lofted(&loops)
+}
+
 /// A skin through cross sections given as (x, half width, low, high), smoothed between them. `squareness`: 2 is round.
 pub fn hull(stations: &[[f32; 4]], squareness: f32) -> Solid {
     hull_in_steps(stations, squareness, 6)

@@ -156,7 +156,6 @@ impl LampSite {
 
     /// A flat lamp with rounded corners: `across` and `up` are unit vectors, `across` away from the centre plane,
     /// `outward` is where it shines.
-    #[cfg(test)]
     pub fn flat(centre: Vec3, across: Vec3, up: Vec3, outward: Vec3, size: Vec2, depth: f32) -> LampSite {
         let loop_2d = rounded_rectangle(size.x / 2.0, size.y / 2.0, size.min_element() * 0.3);
         let border: Vec<Vec3> = loop_2d.iter().map(|p| centre + across * p.x + up * p.y).collect();

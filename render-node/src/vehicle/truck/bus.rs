@@ -1,0 +1,210 @@
+//! What only buses have: rows of seats behind their windows, frames and hoppers of the panes, rub rails, units on the roof, mirrors that
+//! hang before the screen.
+
+use glam::{Vec2, Vec3};
+use serde::Deserialize;
+
+use super::Site;
+use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::{Assembly, block, hull, pipe};
+use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
+
+/// Lengths in the sheet's metres.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Bus {
+    /// Front and rear end of the rows, and the floor under them; one entry for each deck.
+    pub seats: Vec<[f32; 3]>,
+    /// Borders between panes: x of each, and the panes' lower and upper edge; one entry for each row of panes.
+    pub panes: Vec<Panes>,
+    /// Heights of bright strips along the flank.
+    pub rub_rails: Vec<f32>,
+    /// Units on the roof: front and rear end, half width and top.
+    pub roof_units: Vec<[f32; 4]>,
+    /// Mirrors hanging from long arms before the corners of the screen: x, y and z of their middle.
+    pub ears: Option<[f32; 3]>,
+    /// Shut lines across the flank under the windows: x of each, lower and upper end.
+    pub seams: Vec<[f32; 3]>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Panes {
+    pub x: Vec<f32>,
+    pub low: f32,
+    pub high: f32,
+    /// Height of the bar under hinged upper panes; none if 0.
+    pub hopper: f32,
+}
+
+/// Distance of two rows of seats, and how far a row keeps from the flank.
+const ROW_M: f32 = 0.78;
+const AISLE_M: f32 = 0.24;
+const RUBBER_M: f32 = 0.022;
+
+pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, bus: &Bus) {
+    for [from, to, floor] in &bus.seats {
+        add_seats(parts, site, site.real(*from, 0.0, *floor), site.real(*to, 0.0, *floor).x);
+    }
+    for panes in &bus.panes {
+        add_panes(parts, site, panes);
+    }
+    for z in &bus.rub_rails {
+        add_rub_rail(parts, site, site.real(0.0, 0.0, *z).z);
+    }
+    for [from, to, half, top] in &bus.roof_units {
+        add_roof_unit(parts, site, site.real(*from, *half, *top), site.real(*to, 0.0, 0.0).x);
+    }
+    for [x, low, high] in &bus.seams {
+        let (low, high) = (site.real(*x, 0.0, *low), site.real(*x, 0.0, *high).z);
+        add_strip(parts, site, [low.x, low.x], [low.z, high], 0.006, Material::PanelGap);
+    }
+    if let Some([x, y, z]) = bus.ears {
+        add_ears(parts, site, site.real(x, y, z));
+    }
+}
+
+/// Two seats on both sides of the aisle, row by row, and poles.
+fn add_seats(parts: &mut Assembly, site: &Site<'_>, from: Vec3, to: f32) {
+    let p = Vec3::new;
+    let rows = ((to - from.x) / ROW_M) as usize;
+    let wall = site.half_width - 0.12;
+    let width = (wall - AISLE_M) * 0.5;
+    for row in 0..rows {
+        let x = from.x + ROW_M * row as f32;
+        for place in 0..2 {
+            let y = [AISLE_M + width * place as f32 + 0.015, AISLE_M + width * (place as f32 + 1.0) - 0.015];
+            parts.add_pair(Material::Seat, block(p(x, y[0], from.z + 0.36), p(x + 0.45, y[1], from.z + 0.48), 0.05));
+            let back = block(p(x + 0.40, y[0], from.z + 0.42), p(x + 0.50, y[1], from.z + 1.10), 0.045);
+            parts.add_pair(Material::Seat, back.bent(|q| Vec3::new(q.x + 0.16 * (q.z - from.z - 0.42), q.y, q.z)));
+        }
+        parts.add_pair(
+            Material::Interior,
+            block(p(x + 0.1, AISLE_M + 0.1, from.z), p(x + 0.4, wall - 0.1, from.z + 0.36), 0.02),
+        );
+        if row % 2 == 1 {
+            parts.add_pair(
+                Material::Satin,
+                pipe(&[p(x + 0.5, AISLE_M, from.z), p(x + 0.5, AISLE_M, from.z + 1.55)], 0.016),
+            );
+        }
+    }
+    parts.add(Material::Interior, block(p(from.x - 0.6, -wall, from.z - 0.04), p(to, wall, from.z), 0.01));
+}
+
+/// A thin strip that lies on the flank between two places, on both sides.
+fn add_strip(parts: &mut Assembly, site: &Site<'_>, x: [f32; 2], z: [f32; 2], half: f32, material: Material) {
+    let steps = ((x[1] - x[0]).hypot(z[1] - z[0]) / 0.25).ceil().max(2.0) as usize;
+    let path: Vec<Vec3> = (0..=steps)
+        .filter_map(|step| {
+            let share = step as f32 / steps as f32;
+            let at = Vec2::new(x[0] + (x[1] - x[0]) * share, z[0] + (z[1] - z[0]) * share);
+            site.field.skin_y(at.x, at.y).map(|y| Vec3::new(at.x, y, at.y))
+        })
+        .collect();
+    if path.len() < 2 {
+        return;
+    }
+    let out = if material == Material::PanelGap { 0.0012 } else { 0.006 };
+    let level = (x[1] - x[0]).abs() > (z[1] - z[0]).abs();
+    let section = move |_: usize| {
+        if level { rounded_rectangle(out, half, out * 0.6) } else { rounded_rectangle(half, out, out * 0.6) }
+    };
+    let up = if level { Vec3::Z } else { Vec3::Y };
+    parts.add_pair(material, Solid::swept(&path, up, section));
+}
+
+/// Rubber between the panes, and the bar of hinged upper panes with its catch.
+fn add_panes(parts: &mut Assembly, site: &Site<'_>, panes: &Panes) {
+    let z = [site.real(0.0, 0.0, panes.low).z, site.real(0.0, 0.0, panes.high).z];
+    let x: Vec<f32> = panes.x.iter().map(|x| site.real(*x, 0.0, 0.0).x).collect();
+    for x in &x {
+        add_strip(parts, site, [*x, *x], z, RUBBER_M, Material::MattBlack);
+        add_strip(parts, site, [x - 0.045, x - 0.045], z, 0.004, Material::PanelGap);
+        add_strip(parts, site, [x + 0.045, x + 0.045], z, 0.004, Material::PanelGap);
+    }
+    if panes.hopper > 0.0 {
+        let hopper = site.real(0.0, 0.0, panes.hopper).z;
+        for pair in x.windows(2).step_by(2) {
+            let ends = [pair[0] + 0.06, pair[1] - 0.06];
+            add_strip(parts, site, ends, [hopper, hopper], 0.016, Material::MattBlack);
+            let middle = 0.5 * (ends[0] + ends[1]);
+            add_strip(
+                parts,
+                site,
+                [middle - 0.05, middle + 0.05],
+                [hopper + 0.03, hopper + 0.03],
+                0.010,
+                Material::Satin,
+            );
+        }
+    }
+}
+
+/// A bright strip along the flank, broken at the wheels.
+fn add_rub_rail(parts: &mut Assembly, site: &Site<'_>, z: f32) {
+    let clear = site.hub_z + 0.10;
+    let [rear_from, rear_to] = site.rear_wheels();
+    let reach = |z: f32| if z > site.hub_z + clear { 0.0 } else { 1.0 };
+    let gap = reach(z) * 0.10;
+    for [from, to] in [
+        [0.35, site.front_x - clear * reach(z)],
+        [site.front_x + clear * reach(z), rear_from - gap],
+        [rear_to + gap, site.length - 0.15],
+    ] {
+        if to - from > 0.3 {
+            add_strip(parts, site, [from, to], [z, z], 0.018, Material::Satin);
+        }
+    }
+}
+
+/// A low box with round edges and a grid of slots on the roof.
+fn add_roof_unit(parts: &mut Assembly, site: &Site<'_>, front: Vec3, rear: f32) {
+    let low = site.field.skin_z(0.5 * (front.x + rear), front.y).unwrap_or(front.z - 0.2) - 0.03;
+    let stations = [
+        [front.x, front.y * 0.92, low, low + (front.z - low) * 0.35],
+        [front.x + 0.14, front.y, low, front.z - 0.015],
+        [front.x + 0.35, front.y, low, front.z],
+        [rear - 0.2, front.y, low, front.z],
+        [rear - 0.05, front.y, low, front.z - 0.02],
+        [rear, front.y * 0.94, low, low + (front.z - low) * 0.5],
+    ];
+    parts.add_soft(Material::Paint, hull(&stations, 7.0));
+    let slots = ((rear - front.x - 0.6) / 0.09) as usize;
+    for number in 0..slots {
+        let x = front.x + 0.35 + 0.09 * number as f32;
+        let z = 0.5 * (low + front.z) + 0.02;
+        let half = 0.22 * (front.z - low);
+        parts.add_pair(
+            Material::MattBlack,
+            block(Vec3::new(x, front.y - 0.02, z - half), Vec3::new(x + 0.045, front.y + 0.004, z + half), 0.003),
+        );
+    }
+}
+
+/// Housings that hang from arms swung forward over the corners of the screen.
+fn add_ears(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
+    let p = Vec3::new;
+    // The first place behind the mirror where the flank is wide enough to carry it.
+    let place = |step: usize| {
+        let x = at.x + 0.2 + 0.05 * step as f32;
+        site.field.skin_y(x, at.z + 0.42).filter(|y| *y > at.y - 0.12).map(|y| (x, y - 0.03))
+    };
+    let Some((root_x, root_y)) = (0..40).find_map(place) else { return };
+    let path = [
+        p(root_x, root_y, at.z + 0.42),
+        p(root_x - 0.18, at.y.max(root_y - 0.02) + 0.03, at.z + 0.52),
+        p(0.5 * (root_x + at.x) - 0.08, at.y + 0.04, at.z + 0.56),
+        p(at.x - 0.02, at.y + 0.02, at.z + 0.46),
+        p(at.x + 0.02, at.y, at.z + 0.22),
+    ];
+    let arm = Solid::swept(&curve_through(&path, 6), Vec3::Z, |_| rounded_rectangle(0.024, 0.032, 0.02));
+    parts.add_pair(Material::GlossBlack, arm);
+    for (middle, half) in [(at, 0.20), (at - Vec3::Z * 0.335, 0.115)] {
+        let shell = Solid::superellipsoid(p(0.085, 0.115, half), 3.6, 14, 28);
+        let shell = shell.bent(|q| p(if q.x > 0.0 { q.x * 0.25 } else { q.x }, q.y, q.z)).moved(middle);
+        parts.add_pair(Material::GlossBlack, shell);
+        let glass = block(middle + p(0.014, -0.095, 0.02 - half), middle + p(0.024, 0.095, half - 0.02), 0.005);
+        parts.add_pair(Material::Chrome, glass);
+    }
+}

@@ -1,0 +1,396 @@
+//! Frame and what hangs on it: rails, cross members, axles, springs, tanks, air bottles, batteries, mudguards and flaps, side guards, the
+//! guard behind with its lamps, and a tractor's fifth wheel with its catwalk and air lines.
+
+use std::f32::consts::TAU;
+
+use glam::{Vec2, Vec3};
+
+use super::{Class, Load, Site, Tank, lamps};
+use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::{Assembly, block, mudguard, pipe};
+use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
+
+/// Rails: middle of the web from the centre plane, height, width of the flanges, thickness.
+const RAIL_Y: f32 = 0.42;
+const RAIL_HEIGHT_M: f32 = 0.255;
+const FLANGE_M: f32 = 0.085;
+const PLATE_M: f32 = 0.012;
+
+pub(super) fn add(parts: &mut Assembly, site: &Site<'_>) {
+    let tail = site.length - 0.03;
+    add_rails(parts, site, tail);
+    let scale = site.hub_z / 0.5;
+    add_front_axle(parts, site, scale);
+    for x in site.driven_axles() {
+        add_driven_axle(parts, site, x, scale);
+    }
+    let p = Vec3::new;
+    let shaft_z = site.frame_z - 0.20;
+    parts.add(Material::Underbody, pipe(&[p(site.front_x + 0.4, 0.0, shaft_z), p(site.rear_x, 0.0, site.hub_z)], 0.06));
+    match site.truck.tank {
+        Tank::None => {}
+        Tank::Round => add_round_tank(parts, site),
+        Tank::Square => add_square_tank(parts, site),
+    }
+    add_boxes(parts, site, scale);
+    add_wheel_covers(parts, site);
+    if site.truck.side_guard {
+        add_side_guard(parts, site);
+    }
+    add_tail(parts, site, tail);
+    if site.truck.load == Load::FifthWheel {
+        add_fifth_wheel(parts, site);
+    }
+}
+
+fn add_rails(parts: &mut Assembly, site: &Site<'_>, tail: f32) {
+    let p = Vec3::new;
+    let from = match site.truck.class {
+        Class::Conventional => site.front_x - 0.55,
+        Class::CabOver => site.front_x - 0.3,
+    };
+    let (top, low) = (site.frame_z, site.frame_z - RAIL_HEIGHT_M);
+    let dark = Material::MattBlack;
+    parts.add_pair(dark, block(p(from, RAIL_Y, low), p(tail, RAIL_Y + PLATE_M, top), 0.004));
+    for z in [low, top - PLATE_M] {
+        parts.add_pair(dark, block(p(from, RAIL_Y - FLANGE_M, z), p(tail, RAIL_Y + PLATE_M, z + PLATE_M), 0.004));
+    }
+    let count = ((tail - from) / 0.85).ceil().max(2.0) as usize;
+    for number in 0..=count {
+        let x = from + 0.06 + (tail - from - 0.12) * number as f32 / count as f32;
+        parts.add(dark, block(p(x - 0.05, -RAIL_Y, low + 0.04), p(x + 0.05, RAIL_Y, top - 0.03), 0.02));
+        // Bolts through the web.
+        for (dx, z) in [(-0.04, low + 0.07), (0.04, low + 0.07), (-0.04, top - 0.07), (0.04, top - 0.07)] {
+            let foot = p(x + dx, RAIL_Y + PLATE_M, z);
+            parts.add_pair(dark, Solid::pin(foot, foot + Vec3::Y * 0.012, 0.012, 6));
+        }
+    }
+}
+
+/// A stack of leaves between two hangers.
+fn add_springs(parts: &mut Assembly, x: f32, reach: f32, z: f32, top: f32) {
+    for leaf in 0..4 {
+        let half = reach * (1.0 - 0.2 * leaf as f32);
+        let drop = 0.022 * leaf as f32;
+        let path: Vec<Vec3> = (0..=8)
+            .map(|step| {
+                let t = step as f32 / 4.0 - 1.0;
+                Vec3::new(x + t * half, RAIL_Y + 0.05, z - drop + 0.10 * (t * half / reach).powi(2))
+            })
+            .collect();
+        let leaf = Solid::swept(&path, Vec3::Z, |_| rounded_rectangle(0.04, 0.009, 0.004));
+        parts.add_pair(Material::Underbody, leaf);
+    }
+    for end in [-reach, reach] {
+        parts.add_pair(
+            Material::MattBlack,
+            block(Vec3::new(x + end - 0.05, RAIL_Y, z + 0.06), Vec3::new(x + end + 0.05, RAIL_Y + 0.09, top), 0.02),
+        );
+    }
+}
+
+fn add_front_axle(parts: &mut Assembly, site: &Site<'_>, scale: f32) {
+    let (x, hub, reach) = (site.front_x, site.hub_z, site.half_width - 0.32);
+    let p = Vec3::new;
+    parts.add(
+        Material::Underbody,
+        pipe(&[p(x, -reach, hub), p(x, -0.4, hub - 0.1), p(x, 0.4, hub - 0.1), p(x, reach, hub)], 0.055 * scale),
+    );
+    add_springs(parts, x, 0.70 * scale, hub + 0.02, site.frame_z - 0.1);
+}
+
+fn add_driven_axle(parts: &mut Assembly, site: &Site<'_>, x: f32, scale: f32) {
+    let reach = site.half_width - 0.30;
+    let p = Vec3::new;
+    parts.add(Material::Underbody, pipe(&[p(x, -reach, site.hub_z), p(x, reach, site.hub_z)], 0.085 * scale));
+    let casing = Solid::superellipsoid(p(0.26, 0.22, 0.22) * scale, 2.4, 12, 24);
+    parts.add_soft(Material::Underbody, casing.moved(p(x + 0.02, 0.0, site.hub_z)));
+    let tandem = site.truck.tandem;
+    let reach = if tandem > 0.0 { (tandem * 0.5 - 0.06).min(0.6) } else { 0.72 * scale };
+    add_springs(parts, x, reach, site.hub_z + 0.12 * scale, site.frame_z - 0.12);
+}
+
+/// A loft along x through one section, closed at both ends.
+fn prism(section: &[Vec2], [from, to]: [f32; 2], at: Vec2, bevel: f32) -> Solid {
+    let ring = |x: f32, share: f32| -> Vec<Vec3> {
+        section.iter().map(|p| Vec3::new(x, at.x + p.x * share, at.y + p.y * share)).collect()
+    };
+    Solid::lofted(&[ring(from, 0.93), ring(from + bevel, 1.0), ring(to - bevel, 1.0), ring(to, 0.93)])
+}
+
+fn circle(radius: f32, count: usize) -> Vec<Vec2> {
+    (0..count).map(|i| Vec2::from_angle(TAU * i as f32 / count as f32) * radius).collect()
+}
+
+/// Front and rear end of the tanks in real metres.
+fn tank_ends(site: &Site<'_>) -> [f32; 2] {
+    let [from, to] = site.truck.tank_x;
+    if to > from {
+        [site.real(from, 0.0, 0.0).x, site.real(to, 0.0, 0.0).x]
+    } else {
+        let from = site.cab_rear_x.max(site.front_x + site.hub_z + 0.12) + 0.05;
+        [from, (from + 1.0).min(site.rear_wheels()[0] - 0.15)]
+    }
+}
+
+/// A polished cylinder under the door: straps, filler cap, two steps before it.
+fn add_round_tank(parts: &mut Assembly, site: &Site<'_>) {
+    let [from, to] = tank_ends(site);
+    let radius = 0.295 * (site.hub_z / 0.5).clamp(0.82, 1.05);
+    let at = Vec2::new(site.half_width - radius - 0.04, site.frame_z - 0.10 - radius);
+    parts.add_pair(Material::Chrome, prism(&circle(radius, 40), [from, to], at, 0.03));
+    let straps = ((to - from) / 0.7).ceil().max(2.0) as usize;
+    let p = Vec3::new;
+    for number in 0..straps {
+        let x = from + (to - from) * (number as f32 + 0.5) / straps as f32;
+        parts.add_pair(Material::Satin, prism(&circle(radius + 0.006, 40), [x - 0.03, x + 0.03], at, 0.004));
+        parts.add_pair(
+            Material::MattBlack,
+            block(p(x - 0.035, RAIL_Y, at.y - radius * 0.9), p(x + 0.035, at.x, at.y - radius * 0.75), 0.01),
+        );
+        parts.add_pair(
+            Material::MattBlack,
+            block(p(x - 0.035, RAIL_Y, at.y - radius * 0.9), p(x + 0.035, RAIL_Y + 0.06, site.frame_z), 0.01),
+        );
+    }
+    let cap = p(from + 0.25, at.x + radius * 0.45, at.y + radius * 0.86);
+    parts.add_pair(Material::Satin, Solid::pin(cap, cap + p(0.0, 0.03, 0.055), 0.055, 18));
+    // Steps on hangers along the outer wall.
+    for (z, out) in [(at.y - radius * 0.62, 0.02), (at.y + radius * 0.30, 0.015)] {
+        let y = site.half_width - 0.01;
+        let step = [p(from + 0.05, y - 0.09 - out, z - 0.014), p(from + 0.62, y, z + 0.014)];
+        parts.add_pair(Material::Satin, block(step[0], step[1], 0.006));
+        for rib in 0..5 {
+            let y = y - 0.012 - 0.018 * rib as f32;
+            parts.add_pair(
+                Material::MattBlack,
+                block(p(from + 0.07, y - 0.004, z + 0.012), p(from + 0.60, y + 0.004, z + 0.018), 0.002),
+            );
+        }
+    }
+    for x in [from + 0.10, from + 0.55] {
+        let y = site.half_width - 0.03;
+        let hanger = [p(x, at.x, at.y + radius + 0.02), p(x, y, at.y + radius * 0.6), p(x, y, at.y - radius * 0.66)];
+        parts.add_pair(Material::Satin, pipe(&hanger, 0.012));
+    }
+}
+
+/// A box of ribbed aluminium with round edges.
+fn add_square_tank(parts: &mut Assembly, site: &Site<'_>) {
+    let [from, to] = tank_ends(site);
+    let scale = (site.hub_z / 0.5).clamp(0.8, 1.05);
+    let (half_width, half_height) = (0.30 * scale, 0.29 * scale);
+    let at = Vec2::new(site.half_width - half_width - 0.05, site.frame_z - 0.06 - half_height);
+    let section = |grow: f32| rounded_rectangle(half_width + grow, half_height + grow, 0.09 * scale);
+    parts.add_pair(Material::Satin, prism(&section(0.0), [from, to], at, 0.02));
+    let p = Vec3::new;
+    for share in [0.22, 0.78] {
+        let x = from + (to - from) * share;
+        parts.add_pair(Material::MattBlack, prism(&section(0.007), [x - 0.028, x + 0.028], at, 0.004));
+        parts.add_pair(
+            Material::MattBlack,
+            block(p(x - 0.035, RAIL_Y, at.y - half_height), p(x + 0.035, RAIL_Y + 0.05, site.frame_z), 0.01),
+        );
+    }
+    let cap = p(from + (to - from) * 0.5, at.x + half_width * 0.4, at.y + half_height - 0.01);
+    parts.add_pair(Material::MattBlack, Solid::pin(cap, cap + Vec3::Z * 0.05, 0.05, 18));
+}
+
+/// Battery box and air bottles between tank and rear wheels.
+fn add_boxes(parts: &mut Assembly, site: &Site<'_>, scale: f32) {
+    let p = Vec3::new;
+    let from = tank_ends(site)[1] + 0.10;
+    let room = site.rear_wheels()[0] - 0.12 - from;
+    let top = site.frame_z - 0.06;
+    if room > 0.55 {
+        let (low, y) = (top - 0.42 * scale, [site.half_width - 0.62, site.half_width - 0.06]);
+        parts.add_pair(Material::MattBlack, block(p(from, y[0], low), p(from + 0.5, y[1], top - 0.06), 0.015));
+        parts.add_pair(
+            Material::MattBlack,
+            block(p(from - 0.012, y[0], top - 0.055), p(from + 0.512, y[1] + 0.01, top), 0.02),
+        );
+        for rib in 0..4 {
+            let x = from + 0.08 + 0.11 * rib as f32;
+            parts.add_pair(
+                Material::MattBlack,
+                block(p(x, y[1] - 0.01, low + 0.05), p(x + 0.04, y[1] + 0.008, top - 0.09), 0.008),
+            );
+        }
+        parts.add_pair(
+            Material::Satin,
+            block(p(from + 0.2, y[1], top - 0.10), p(from + 0.28, y[1] + 0.016, top - 0.03), 0.006),
+        );
+    }
+    if room > 1.15 {
+        for (number, z) in [top - 0.14, top - 0.38].into_iter().enumerate() {
+            let at = Vec2::new(site.half_width - 0.30, z);
+            let ends = [from + 0.62, from + 1.12 + 0.08 * number as f32];
+            parts.add_pair(Material::MattBlack, prism(&circle(0.105, 24), ends, at, 0.04));
+            for x in [ends[0] + 0.12, ends[1] - 0.12] {
+                parts.add_pair(Material::Satin, prism(&circle(0.108, 24), [x - 0.012, x + 0.012], at, 0.002));
+            }
+        }
+    }
+}
+
+/// Mudguards and flaps at the rear wheels.
+fn add_wheel_covers(parts: &mut Assembly, site: &Site<'_>) {
+    let p = Vec3::new;
+    let [_, rear_end] = site.rear_wheels();
+    let (inner, outer) = (site.half_width - 0.66, site.half_width - 0.02);
+    let flap = rear_end + 0.07;
+    let top = site.frame_z + 0.02;
+    if flap + 0.02 < site.length {
+        parts.add_pair(Material::MattBlack, block(p(flap, inner, 0.24), p(flap + 0.012, outer, top), 0.004));
+        parts.add_pair(Material::Satin, block(p(flap - 0.006, inner, top - 0.04), p(flap + 0.02, outer, top), 0.006));
+        parts.add_pair(
+            Material::Satin,
+            block(p(flap + 0.008, inner + 0.04, 0.25), p(flap + 0.018, outer - 0.04, 0.29), 0.003),
+        );
+    }
+    let open_above = site.truck.load == Load::FifthWheel;
+    if !open_above && site.truck.class == Class::Conventional {
+        return;
+    }
+    for x in site.driven_axles() {
+        for side in [1.0, -1.0] {
+            let centre = p(x, side * (inner + outer) * 0.5, site.hub_z);
+            let angles = if site.truck.tandem > 0.0 { [42.0, 138.0] } else { [18.0, 162.0] };
+            let guard = mudguard(centre, site.hub_z + 0.075, outer - inner, 0.014, angles);
+            parts.add(Material::MattBlack, guard);
+            let lip = mudguard(centre.with_y(side * outer), site.hub_z + 0.064, 0.014, 0.034, angles);
+            parts.add(Material::MattBlack, lip);
+        }
+    }
+}
+
+/// Two rails on posts along the open side between the wheels.
+fn add_side_guard(parts: &mut Assembly, site: &Site<'_>) {
+    let p = Vec3::new;
+    let from = tank_ends(site)[1] + 0.08;
+    let to = site.rear_wheels()[0] - 0.14;
+    if to - from < 0.5 {
+        return;
+    }
+    let y = site.half_width - 0.03;
+    for z in [0.44, 0.70] {
+        parts.add_pair(Material::Satin, block(p(from, y - 0.025, z - 0.05), p(to, y, z + 0.05), 0.012));
+        parts.add_pair(
+            Material::MattBlack,
+            block(p(from + 0.01, y - 0.004, z - 0.012), p(to - 0.01, y + 0.002, z + 0.012), 0.002),
+        );
+    }
+    for share in [0.12, 0.5, 0.88] {
+        let x = from + (to - from) * share;
+        parts.add_pair(
+            Material::MattBlack,
+            block(p(x - 0.03, y - 0.06, 0.40), p(x + 0.03, y - 0.02, site.frame_z), 0.01),
+        );
+        parts.add_pair(Material::MattBlack, pipe(&[p(x, y - 0.05, 0.62), p(x, RAIL_Y, site.frame_z - 0.1)], 0.02));
+    }
+}
+
+/// Guard against driving under, with the lamps on it.
+fn add_tail(parts: &mut Assembly, site: &Site<'_>, tail: f32) {
+    let p = Vec3::new;
+    let reach = site.half_width - 0.06;
+    let open = site.truck.load == Load::FifthWheel;
+    let lamp_z = if open { site.frame_z - 0.17 } else { (site.frame_z - 0.20).max(0.62) };
+    let size = Vec2::new(0.36, 0.125);
+    let lamp_y = site.half_width - 0.10 - size.x * 0.5;
+    lamps::add_tail(parts, p(tail, lamp_y, lamp_z), size, site.year);
+    // A bar that carries the lamps.
+    parts.add(
+        Material::MattBlack,
+        block(p(tail - 0.10, -reach, lamp_z - 0.05), p(tail - 0.06, reach, lamp_z + 0.05), 0.01),
+    );
+    // Plate light and empty plate holder.
+    parts.add(
+        Material::MattBlack,
+        block(p(tail - 0.02, -0.28, lamp_z - 0.07), p(tail - 0.008, 0.28, lamp_z + 0.06), 0.005),
+    );
+    if open {
+        return;
+    }
+    let z = 0.47;
+    let american = site.truck.class == Class::Conventional;
+    let section = if american { [0.04, 0.05] } else { [0.05, 0.06] };
+    parts.add(
+        if american { Material::MattBlack } else { Material::Satin },
+        block(p(tail - 0.05 - section[0], -reach, z - section[1]), p(tail - 0.05, reach, z + section[1]), 0.016),
+    );
+    parts.add_pair(Material::MattBlack, block(p(tail - 0.12, 0.36, z), p(tail - 0.05, 0.44, site.frame_z), 0.012));
+    for (from, to) in [(0.05, 0.20), (0.62, reach - 0.02)] {
+        parts.add_pair(Material::LampRed, block(p(tail - 0.052, from, z - 0.02), p(tail - 0.046, to, z + 0.02), 0.002));
+    }
+    // Tow hook.
+    let hook = [p(tail - 0.02, 0.0, site.frame_z - 0.16), p(tail + 0.02, 0.0, site.frame_z - 0.2)];
+    parts.add(Material::MattBlack, pipe(&hook, 0.03));
+}
+
+/// A tractor's coupling plate on its stand, the catwalk behind the cab and the air lines over it.
+fn add_fifth_wheel(parts: &mut Assembly, site: &Site<'_>) {
+    let p = Vec3::new;
+    let middle = site.rear_x + if site.truck.tandem > 0.0 { 0.45 * site.truck.tandem } else { -0.05 };
+    let top = site.frame_z + 0.24;
+    // Plate: round in front, a mouth and two horns behind. Drawn for one half.
+    let outline: Vec<Vec2> = [
+        [-0.40, 0.0],
+        [-0.39, 0.20],
+        [-0.33, 0.36],
+        [-0.20, 0.455],
+        [0.05, 0.47],
+        [0.30, 0.44],
+        [0.48, 0.30],
+        [0.50, 0.22],
+        [0.47, 0.16],
+        [0.20, 0.05],
+        [0.12, 0.035],
+        [0.10, 0.0],
+    ]
+    .map(|[x, y]| Vec2::new(x, y))
+    .to_vec();
+    let level = |z: f32, share: f32| -> Vec<Vec3> {
+        outline.iter().map(|o| p(middle + o.x * share, o.y * share, top + z - 0.10 * (o.x - 0.1).max(0.0))).collect()
+    };
+    let plate = Solid::lofted(&[level(-0.05, 0.97), level(-0.012, 1.0), level(0.0, 0.985)]);
+    parts.add_pair(Material::BrakeDisc, plate);
+    parts.add_pair(
+        Material::MattBlack,
+        block(p(middle - 0.18, 0.26, site.frame_z), p(middle + 0.18, 0.36, top - 0.04), 0.03),
+    );
+    parts.add(
+        Material::MattBlack,
+        block(p(middle - 0.42, -0.5, site.frame_z), p(middle + 0.42, 0.5, site.frame_z + 0.03), 0.01),
+    );
+    // Catwalk of slats.
+    let from = site.cab_rear_x + 0.12;
+    let to = (middle - 0.75).min(site.rear_wheels()[0] + 0.1).max(from + 0.3);
+    let slats = ((to - from) / 0.05).floor() as usize;
+    for number in 0..slats {
+        let x = from + 0.05 * number as f32;
+        parts.add(
+            Material::Satin,
+            block(p(x, -0.52, site.frame_z + 0.005), p(x + 0.036, 0.52, site.frame_z + 0.028), 0.004),
+        );
+    }
+    parts.add_pair(Material::Satin, block(p(from, 0.51, site.frame_z), p(to, 0.53, site.frame_z + 0.035), 0.004));
+    // Air and power lines: from the cab's back in hanging loops.
+    for (number, y) in [-0.22_f32, -0.10, 0.04].into_iter().enumerate() {
+        let z = site.frame_z + 0.95;
+        let path = curve_through(
+            &[
+                p(site.cab_rear_x + 0.02, y, z),
+                p(site.cab_rear_x + 0.14, y, z - 0.12),
+                p(site.cab_rear_x + 0.22 + 0.03 * number as f32, y + 0.05, z - 0.52),
+                p(site.cab_rear_x + 0.36, y, z - 0.80),
+                p(site.cab_rear_x + 0.46, y, site.frame_z + 0.02),
+            ],
+            8,
+        );
+        let socket = p(site.cab_rear_x - 0.02, y, z);
+        parts.add(Material::Satin, block(socket - p(0.02, 0.035, 0.05), socket + p(0.035, 0.035, 0.05), 0.012));
+        let material = if number == 1 { Material::LampRed } else { Material::MattBlack };
+        parts.add_soft(material, pipe(&path, 0.013));
+    }
+}

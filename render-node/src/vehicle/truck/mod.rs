@@ -1,0 +1,420 @@
+//! What a truck is made of besides its cab: wheels, frame, tanks, load body, and what hangs on the cab. The cab itself is a sheet like any
+//! other body; all the rest is built here in real metres from a few words in the sheet's `[truck]` table, so that every truck has nuts on
+//! its wheels and steps under its doors without anybody drawing them.
+
+mod bus;
+mod cab;
+mod chassis;
+mod fire;
+mod lamps;
+mod load;
+mod wheel;
+
+use cyclorama_core::vehicle::Dimensions;
+use glam::Vec3;
+use serde::Deserialize;
+
+use super::body_field::BodyField;
+use super::mesh::{Material, VehicleMesh};
+use super::morph::Stance;
+use super::parts::assembly::Assembly;
+use super::sheet::Sheet;
+pub use bus::Bus;
+pub use wheel::Disc;
+use wheel::TruckWheel;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Load {
+    /// The sheet's own solids, or none.
+    #[default]
+    Own,
+    Box,
+    /// Deck with low hinged sides.
+    Dropside,
+    /// Deck with stakes and a wall behind the cab.
+    Flatbed,
+    Tipper,
+    /// Lockers behind roller shutters and a pump panel.
+    Fire,
+    /// Fifth wheel: a tractor unit.
+    FifthWheel,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Hood before the cab, wings of their own.
+    Conventional,
+    #[default]
+    CabOver,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tank {
+    None,
+    /// Polished cylinder with straps and steps.
+    Round,
+    #[default]
+    Square,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bars {
+    #[default]
+    Upright,
+    Level,
+    Mesh,
+}
+
+/// An upright grille in a frame of its own before the hood.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GrilleShell {
+    /// x of its face, half widths at its lower and upper edge, heights of both.
+    pub x: f32,
+    pub low: [f32; 2],
+    pub high: [f32; 2],
+    #[serde(default)]
+    pub bars: Bars,
+    pub count: usize,
+    /// A bright post in the middle.
+    #[serde(default)]
+    pub post: bool,
+    #[serde(default = "chrome")]
+    pub frame: Material,
+    #[serde(default = "frame_width")]
+    pub frame_width: f32,
+}
+
+/// A bumper of its own across the front.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrontBumper {
+    /// Its foremost place, lower and upper edge.
+    pub x: f32,
+    pub z: [f32; 2],
+    #[serde(default = "chrome")]
+    pub material: Material,
+    /// How far its ends lie behind its middle.
+    #[serde(default = "bumper_bow")]
+    pub bow: f32,
+}
+
+/// Wings of their own beside a hood.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wing {
+    /// Where the hood's flank is.
+    pub inner: f32,
+    /// How high its top lies above the tyre.
+    #[serde(default = "wing_clear")]
+    pub clear: f32,
+    /// How far it reaches before and behind the axle.
+    pub front: f32,
+    pub rear: f32,
+}
+
+/// Square or round head lamps that stand on the wings or the bumper.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LampPod {
+    /// Middle of the lens.
+    pub at: [f32; 3],
+    pub width: f32,
+    pub height: f32,
+    #[serde(default = "chrome")]
+    pub material: Material,
+    /// How many lights side by side.
+    #[serde(default = "two")]
+    pub count: u32,
+}
+
+/// Lengths in the sheet's metres.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Truck {
+    #[serde(default)]
+    pub class: Class,
+    #[serde(default)]
+    pub load: Load,
+    /// Where the load begins and ends, its floor and its top.
+    #[serde(default)]
+    pub load_x: [f32; 2],
+    #[serde(default)]
+    pub load_z: [f32; 2],
+    #[serde(default = "paint")]
+    pub load_material: Material,
+    /// Length, width, height and wheelbase of such a truck where the catalog knows none.
+    #[serde(default)]
+    pub built_as: Option<[f32; 4]>,
+    /// Distance of a second rear axle behind the first; 0 without one.
+    #[serde(default)]
+    pub tandem: f32,
+    /// Without twin tyres behind.
+    #[serde(default)]
+    pub single: bool,
+    #[serde(default)]
+    pub disc: Disc,
+    #[serde(default = "ten")]
+    pub nuts: usize,
+    /// Upper edge of the frame.
+    pub frame_z: f32,
+    /// The body hides the frame: nothing but wheels is added below it.
+    #[serde(default)]
+    pub skirted: bool,
+    #[serde(default)]
+    pub tank: Tank,
+    /// Front and rear end of the tanks.
+    #[serde(default)]
+    pub tank_x: [f32; 2],
+    #[serde(default)]
+    pub side_guard: bool,
+    /// Exhaust stacks behind the cab; where they stand and end.
+    #[serde(default)]
+    pub stacks: Option<[f32; 3]>,
+    #[serde(default)]
+    pub air_cleaner: Option<[f32; 3]>,
+    #[serde(default)]
+    pub bumper: Option<FrontBumper>,
+    #[serde(default)]
+    pub grille: Option<GrilleShell>,
+    #[serde(default)]
+    pub wing: Option<Wing>,
+    #[serde(default)]
+    pub lamp_pod: Option<LampPod>,
+    /// Visor over the windscreen: x and z of its front edge, and half its width.
+    #[serde(default)]
+    pub visor: Option<[f32; 3]>,
+    #[serde(default = "gloss_black")]
+    pub visor_material: Material,
+    /// Marker lamps on the roof: x, z and half the width they are spread over.
+    #[serde(default)]
+    pub markers: Option<[f32; 3]>,
+    /// Tall mirrors on brackets: x, y and z of their middle.
+    #[serde(default)]
+    pub mirrors: Option<[f32; 3]>,
+    /// x of the grab handles before and behind the door, and their lower and upper end.
+    #[serde(default)]
+    pub grab: Option<[f32; 4]>,
+    /// Door's steps: front and rear end, lowest height and uppermost.
+    #[serde(default)]
+    pub steps: Option<[f32; 4]>,
+    /// Roof deflector: x of its foot and of its rear edge, z of its foot and of its top.
+    #[serde(default)]
+    pub deflector: Option<[f32; 4]>,
+    #[serde(default)]
+    pub wipers: u8,
+    /// Model year; 0 until a vehicle is known.
+    #[serde(skip)]
+    pub year: u16,
+}
+
+fn chrome() -> Material {
+    Material::Chrome
+}
+
+fn paint() -> Material {
+    Material::Paint
+}
+
+fn gloss_black() -> Material {
+    Material::GlossBlack
+}
+
+fn frame_width() -> f32 {
+    0.05
+}
+
+fn bumper_bow() -> f32 {
+    0.10
+}
+
+fn wing_clear() -> f32 {
+    0.10
+}
+
+fn two() -> u32 {
+    2
+}
+
+fn ten() -> usize {
+    10
+}
+
+/// What the catalog says of trucks whose size it does not know: seven in eight. Such a truck is as large as its sheet says that trucks of its kind are built.
+const UNKNOWN: [u32; 4] = [7500, 2300, 2900, 4200];
+
+/// Length, width, height and wheelbase a vehicle is drawn at.
+pub fn dimensions_of(sheet: &Sheet, given: Dimensions) -> Dimensions {
+    let said = [given.length_mm, given.width_mm, given.height_mm, given.wheelbase_mm];
+    let Some(built) = sheet.truck.and_then(|truck| truck.built_as) else { return given };
+    if said != UNKNOWN {
+        return given;
+    }
+    let [length_mm, width_mm, height_mm, wheelbase_mm] = built.map(|metres| (metres * 1000.0).round() as u32);
+    Dimensions { length_mm, width_mm, height_mm, wheelbase_mm, ..given }
+}
+
+/// How far the front tyres' outer walls lie inside the vehicle's width, and the rear ones'.
+const FRONT_INSIDE_M: f32 = 0.055;
+const REAR_INSIDE_M: f32 = 0.02;
+
+/// The truck in hand: its table, and the vehicle's real lengths.
+struct Site<'a> {
+    truck: &'a Truck,
+    field: &'a BodyField,
+    length: f32,
+    half_width: f32,
+    front_x: f32,
+    rear_x: f32,
+    hub_z: f32,
+    frame_z: f32,
+    cab_rear_x: f32,
+    year: u16,
+}
+
+impl Site<'_> {
+    fn real(&self, x: f32, y: f32, z: f32) -> Vec3 {
+        self.field.morph.to_real(Vec3::new(x, y, z))
+    }
+
+    /// x of the axles behind.
+    fn driven_axles(&self) -> impl Iterator<Item = f32> {
+        let tandem = (self.truck.tandem > 0.0).then_some(self.rear_x + self.truck.tandem);
+        [Some(self.rear_x), tandem].into_iter().flatten()
+    }
+
+    /// Foremost and rearmost place of the wheels behind, tyres included.
+    fn rear_wheels(&self) -> [f32; 2] {
+        [self.rear_x - self.hub_z, self.rear_x + self.truck.tandem + self.hub_z]
+    }
+}
+
+/// Outer faces of front and rear tyres from the centre plane.
+fn outer_y(real: Stance) -> [f32; 2] {
+    [real.width * 0.5 - FRONT_INSIDE_M, real.width * 0.5 - REAR_INSIDE_M]
+}
+
+/// Everything of a truck but its cab.
+pub fn dressing(truck: &Truck, sheet: &Sheet, field: &BodyField, real: Stance) -> VehicleMesh {
+    let cab_end = sheet.body.span.map_or(sheet.size.length * 0.3, |span| span[1]);
+    let site = Site {
+        truck,
+        field,
+        length: real.length,
+        half_width: real.width * 0.5,
+        front_x: real.front_axle_x,
+        rear_x: real.rear_axle_x,
+        hub_z: real.hub_z,
+        frame_z: field.morph.to_real(Vec3::Z * truck.frame_z).z,
+        cab_rear_x: field.morph.to_real(Vec3::X * cab_end).x,
+        year: truck.year,
+    };
+    let mut parts = Assembly::default();
+    add_wheels(&mut parts, &site, sheet, real);
+    if !truck.skirted {
+        chassis::add(&mut parts, &site);
+    }
+    load::add(&mut parts, &site);
+    cab::add(&mut parts, &site);
+    if let Some(bus) = &sheet.bus {
+        bus::add(&mut parts, &site, bus);
+    }
+    parts.mesh
+}
+
+fn add_wheels(parts: &mut Assembly, site: &Site<'_>, sheet: &Sheet, real: Stance) {
+    let truck = site.truck;
+    let growth = real.hub_z * 2.0 / sheet.wheels.tyre_diameter;
+    let front = TruckWheel {
+        diameter: real.hub_z * 2.0,
+        width: sheet.wheels.tyre_width * growth,
+        rim_diameter: sheet.wheels.rim_diameter * growth,
+        nuts: truck.nuts,
+        disc: truck.disc,
+        is_driven: false,
+        is_twin: false,
+        turn_degrees: 7.0,
+    };
+    let rear = TruckWheel { is_driven: true, is_twin: !truck.single, turn_degrees: 21.0, ..front };
+    let [front_y, rear_y] = outer_y(real);
+    parts.add_mesh(&wheel::axle(&front, site.front_x, 2.0 * front_y));
+    parts.add_mesh(&wheel::axle(&rear, site.rear_x, 2.0 * rear_y));
+    if truck.tandem > 0.0 {
+        let next = TruckWheel { turn_degrees: 2.0, ..rear };
+        parts.add_mesh(&wheel::axle(&next, site.rear_x + truck.tandem, 2.0 * rear_y));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::body_field::Arch;
+    use super::super::library::Library;
+    use super::super::parts::checks::assert_sound;
+    use super::*;
+
+    fn dressed(name: &str, scale: f32) -> (VehicleMesh, Stance) {
+        let sheet = Library::embedded().unwrap().sheet(name).unwrap();
+        let size = sheet.size;
+        let drawn = Stance {
+            length: size.length,
+            width: size.width,
+            height: size.height,
+            front_axle_x: size.front_overhang,
+            rear_axle_x: size.front_overhang + size.wheelbase,
+            hub_z: sheet.wheels.tyre_diameter * 0.5,
+        };
+        let real = Stance { length: size.length * scale, rear_axle_x: drawn.rear_axle_x * scale, ..drawn };
+        let arch = |x: f32| Arch { x, z: real.hub_z, radius: real.hub_z + 0.05, power: 2.0 };
+        let field = BodyField::new(&sheet, drawn, real, [arch(real.front_axle_x), arch(real.rear_axle_x)]);
+        (dressing(sheet.truck.as_ref().unwrap(), &sheet, &field, real), real)
+    }
+
+    #[test]
+    fn what_hangs_on_a_cab_and_a_frame_is_sound() {
+        for name in
+            ["truck", "truck-conventional", "truck-us-classic", "truck-us-mack", "truck-eu-tractor", "truck-tipper"]
+        {
+            for scale in [1.0, 1.12] {
+                let (mesh, real) = dressed(name, scale);
+                assert_sound(&mesh, name);
+                let points = || mesh.surfaces.values().flat_map(|surface| &surface.positions);
+                let lowest = points().map(|p| p[2]).fold(f32::MAX, f32::min);
+                let rearmost = points().map(|p| p[0]).fold(0.0, f32::max);
+                assert!(lowest.abs() < 1e-3, "{name}: the lowest point is at {lowest}");
+                assert!(rearmost < real.length + 0.08, "{name}: {rearmost} of {}", real.length);
+                let tyres = &mesh.surfaces[&Material::Tyre].positions;
+                let widest = tyres.iter().map(|p| p[1]).fold(0.0, f32::max);
+                assert!(
+                    widest < real.width * 0.5 && widest > real.width * 0.47,
+                    "{name}: tyres {widest} from the middle"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn seats_and_panes_of_buses_are_sound() {
+        for name in ["bus", "bus-coach", "bus-double-decker", "truck-school-bus"] {
+            let (mesh, _) = dressed(name, 1.0);
+            assert_sound(&mesh, name);
+            assert!(mesh.surfaces.contains_key(&Material::Seat), "{name}: without seats");
+            assert!(mesh.triangle_count() < 150_000, "{name}: {}", mesh.triangle_count());
+        }
+    }
+
+    #[test]
+    fn a_truck_of_unknown_size_is_built_as_its_kind_is() {
+        let library = Library::embedded().unwrap();
+        let unknown =
+            Dimensions { length_mm: 7500, width_mm: 2300, height_mm: 2900, wheelbase_mm: 4200, front_track_mm: 0 };
+        let semi = dimensions_of(&library.sheet("truck-semi").unwrap(), unknown);
+        assert!(semi.length_mm > 8000 && semi.wheelbase_mm > 4500, "{semi:?}");
+        let known = Dimensions { length_mm: 7000, ..unknown };
+        assert_eq!(dimensions_of(&library.sheet("truck-semi").unwrap(), known).length_mm, 7000);
+        assert_eq!(dimensions_of(&library.sheet("sedan").unwrap(), unknown).length_mm, 7500);
+    }
+}
