@@ -512,6 +512,7 @@ impl<'a> End<'a> {
             head: Some(head),
             tail: None,
             year: self.year,
+            is_round: true,
         };
         let mut fog = region("fog lamp", self.drawing(corners.to_vec(), false), RegionKind::Lamp(lamp));
         fog.over = vec![Material::Paint, Material::MattBlack];

@@ -1,7 +1,7 @@
 //! From a vehicle of the catalog to its triangle mesh: sheets of numbers, fields of primary sheets, meshing, parts.
 
-pub(crate) mod bend;
 pub(crate) mod badges;
+pub(crate) mod bend;
 pub(crate) mod blend;
 pub(crate) mod body_field;
 pub(crate) mod build;
