@@ -212,7 +212,7 @@ fn add_exhaust(mesh: &mut VehicleMesh, fitting: &ExhaustFitting, field: &BodyFie
     }
 }
 
-/// A brake light along the upper edge of the rear window.
+/// A brake light along the upper edge of a rear window that is not too flat: of hatchbacks, estates, off-roaders and cabs of pickups.
 fn add_high_brake_light(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
     const FIRST_YEAR: u16 = 1992;
     const BELOW_EDGE_M: f32 = 0.026;
@@ -225,29 +225,30 @@ fn add_high_brake_light(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField
         return;
     };
     let edge = match backlight.top_z {
-        Some(z) => field.morph.to_real(Vec3::Z * z),
-        None => match on_top(field, field.morph.to_real(Vec3::X * backlight.top)) {
-            Some(at) => at,
-            None => return,
-        },
+        Some(z) => Some(field.morph.to_real(Vec3::Z * z)),
+        None => on_top(field, field.morph.to_real(Vec3::X * backlight.top)),
     };
-    let middle = edge.z - BELOW_EDGE_M;
+    let Some(middle) = edge.map(|edge| edge.z - BELOW_EDGE_M) else { return };
+    // The body is one half, the other its mirror image.
     let on_tail = |at: Vec2| {
-        let (y, z) = (at.x, middle + at.y);
-        field.skin_x(y, z, true).map(|x| Vec3::new(x, y, z)).filter(|p| field.normal(*p).x > FACES_REAR)
+        let (y, z) = (at.x.abs(), middle + at.y);
+        let p = Vec3::new(field.skin_x(y, z, true)?, y, z);
+        let normal = field.normal(p);
+        let side = Vec3::new(1.0, at.x.signum(), 1.0);
+        (normal.x > FACES_REAR).then_some((p * side, normal * side))
     };
     let (frame, light) = (Vec2::new(0.150, 0.013), Vec2::new(0.141, 0.0080));
     let corners = [frame, -frame, Vec2::new(frame.x, -frame.y), Vec2::new(-frame.x, frame.y), Vec2::ZERO];
-    let found: Vec<Vec3> = corners.into_iter().filter_map(on_tail).collect();
-    let apart = found.iter().map(|p| p.x).fold([f32::MAX, f32::MIN], |[low, high], x| [low.min(x), high.max(x)]);
+    let found: Vec<(Vec3, Vec3)> = corners.into_iter().filter_map(on_tail).collect();
+    let apart = found.iter().map(|(p, _)| p.x).fold([f32::MAX, f32::MIN], |[low, high], x| [low.min(x), high.max(x)]);
     if found.len() < corners.len() || apart[1] - apart[0] > 0.12 {
         return;
     }
     for (half, out, material) in [(frame, 0.003, Material::GlossBlack), (light, 0.005, Material::LampRed)] {
         let shape = PadShape { half, radius: half.y * 0.7 };
         let place = |at: Vec2, height: f32| {
-            let p = on_tail(at).unwrap_or(found[4]);
-            p + field.normal(p) * height
+            let (p, normal) = on_tail(at).unwrap_or(found[4]);
+            p + normal * height
         };
         let solid = pad(&shape, &closed_section(&shape, out, 0.0015), Vec3::X, place);
         mesh.add(material, &solid.surface(CREASE_DEGREES));

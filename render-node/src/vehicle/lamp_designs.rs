@@ -101,8 +101,8 @@ fn put<T: Copy>(place: &mut T, value: Option<T>) {
     }
 }
 
-/// Gives a head or tail lamp what its make's design says. Round and square lamps keep the lights that were drawn in them: only wide ones have
-/// room for a row.
+/// Gives a head or tail lamp what its make's design says. Round and square lamps keep the lights that were drawn in
+/// them: only wide ones have room for a row.
 pub fn complete(lamp: &mut Lamp, name: &str, is_wide: bool, vehicle: &Vehicle) {
     if let Some(head) = &mut lamp.head
         && name.starts_with("head lamp")

@@ -157,7 +157,7 @@ fn pillows(p: Vec2) -> f32 {
 
 fn pillow_rows(site: &LampSite) -> usize {
     let (_, height) = site.at_share(0.5, 0.5);
-    ((height / PILLOW_M * 3.0) as usize).clamp(8, 22)
+    ((height / PILLOW_M * 3.0) as usize).clamp(8, 17)
 }
 
 /// Years from which on the shells of lamps are dark with a few bright rings, and from which on hardly anything in them is bright.

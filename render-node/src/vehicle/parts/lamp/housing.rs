@@ -126,6 +126,37 @@ fn by_material(
     solids
 }
 
+/// A point of the floor, moved back to behind the lights that stand there.
+fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3) -> Vec3 {
+    for seat in seats {
+        let off = point - seat.centre;
+        let along = off.dot(seat.axis);
+        let aside = (off - seat.axis * along).length();
+        // Inside a light the floor makes way for its bowl, about it for a funnel that ends softly.
+        let (behind, share) = if aside < seat.radius {
+            (BEHIND_BOWL_M, 1.0)
+        } else {
+            let t = ((aside - seat.radius * 1.08) / FUNNEL_M).clamp(0.0, 1.0);
+            (BEHIND_RIM_M, 1.0 - t * t * (3.0 - 2.0 * t))
+        };
+        if along > -behind {
+            point -= out * ((along + behind) / out.dot(seat.axis).max(0.4)).min(0.08) * share;
+        }
+    }
+    point
+}
+
+/// How deep a line of the shell lies over a floor of some depth.
+fn depth_of(zone: Zone, floor: f32, has_ledge: bool) -> f32 {
+    let down = |share: f32| BEZEL_DEPTHS[1] + (floor - BEZEL_DEPTHS[1]) * share;
+    match zone {
+        Zone::Outer => BEZEL_DEPTHS[0],
+        Zone::Inner => BEZEL_DEPTHS[1],
+        Zone::Step | Zone::Ledge => down(if has_ledge { LEDGE_DEPTH } else { 0.8 }),
+        Zone::Floor => floor,
+    }
+}
+
 /// Adds the shell behind a lens.
 pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_>) {
     let (inner, outer) = site.s_range();
@@ -177,16 +208,7 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         let deep = (housing.depth)(p);
         let zone = if zone_of_row(row) < column_zone { zone_of_row(row) } else { column_zone };
         let floor = BEZEL_DEPTHS[1] + (deep - BEZEL_DEPTHS[1]).max(0.0) * open;
-        let depth = match zone {
-            Zone::Outer => BEZEL_DEPTHS[0],
-            Zone::Inner => BEZEL_DEPTHS[1],
-            Zone::Step | Zone::Ledge if housing.ledge.is_some() => {
-                BEZEL_DEPTHS[1] + (floor - BEZEL_DEPTHS[1]) * LEDGE_DEPTH
-            }
-            Zone::Step | Zone::Ledge => BEZEL_DEPTHS[1] + (floor - BEZEL_DEPTHS[1]) * 0.8,
-            Zone::Floor => floor,
-        };
-        (p, depth)
+        (p, depth_of(zone, floor, housing.ledge.is_some()))
     };
     let places: Vec<(Vec2, f32)> = (0..columns.len())
         .flat_map(|column| (0..rows).map(move |row| (column, row)))
@@ -194,24 +216,7 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         .collect();
     let at = |column: usize, row: usize| -> Vec3 {
         let (p, depth) = places[column * rows + row];
-        let mut point = site.behind(p, depth);
-        let out = site.outward(p);
-        for seat in housing.seats {
-            let off = point - seat.centre;
-            let along = off.dot(seat.axis);
-            let aside = (off - seat.axis * along).length();
-            // Inside a light the floor makes way for its bowl, about it for a funnel that ends softly.
-            let (behind, share) = if aside < seat.radius {
-                (BEHIND_BOWL_M, 1.0)
-            } else {
-                let t = ((aside - seat.radius * 1.08) / FUNNEL_M).clamp(0.0, 1.0);
-                (BEHIND_RIM_M, 1.0 - t * t * (3.0 - 2.0 * t))
-            };
-            if along > -behind {
-                point -= out * ((along + behind) / out.dot(seat.axis).max(0.4)).min(0.08) * share;
-            }
-        }
-        point
+        clear_of_seats(housing.seats, site.behind(p, depth), site.outward(p))
     };
     let points = Solid::grid(columns.len(), rows, false, at).points;
     let solids = by_material(housing, &columns, &(0..rows).map(zone_of_row).collect::<Vec<_>>(), &places);

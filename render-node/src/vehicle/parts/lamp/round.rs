@@ -33,9 +33,9 @@ pub struct RoundLamp {
 const BULGE: f32 = 0.17;
 const BEHIND_M: f32 = 0.010;
 /// How much of the vehicle's own way a round lamp looks; the rest is the body's around it.
-const AHEAD: f32 = 0.48;
+const AHEAD: f32 = 0.38;
 /// The ring stands out of the body by this where it stands out least.
-const STANDS_OUT_M: f32 = 0.004;
+const STANDS_OUT_M: f32 = 0.002;
 /// The body goes so far back behind a lamp.
 const DEEP_M: f32 = 0.075;
 /// An outline is round if it is so nearly as tall as wide.
@@ -146,7 +146,7 @@ mod tests {
         let border = on_slope(0.09, 1.0);
         let lamp = round_lamp_for(&border, outward, -Vec3::X, &spec, 2010).expect("it is round");
         assert!((lamp.radius - 0.09).abs() < 0.002);
-        assert!(lamp.axis.x < -0.78, "{}", lamp.axis);
+        assert!(lamp.axis.x < -0.74, "{}", lamp.axis);
         assert!(border.iter().all(|p| (*p - lamp.centre).dot(lamp.axis) < 0.0));
         for main in [MainLight::Bowl, MainLight::Projectors] {
             for is_lit in [false, true] {

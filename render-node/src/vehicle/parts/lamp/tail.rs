@@ -222,8 +222,8 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         depth: &depth,
         floor: &|p| fields.at(p).map_or(red_floor, |(_, material)| material),
         seats: &seats,
-        column_m: ((outer - inner) / 150.0).max(RIB_M * 0.34),
-        rows: ((height / RIB_M * 3.0) as usize).clamp(6, 28),
+        column_m: ((outer - inner) / 110.0).max(RIB_M * 0.34),
+        rows: ((height / RIB_M * 3.0) as usize).clamp(6, 22),
         crease: 60.0,
     };
     add_housing(&mut mesh, site, &housing);
@@ -380,7 +380,7 @@ fn add_strokes(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, lines: 
         _ => None,
     };
     let [from, to] = fields.along;
-    if let Some(up) = hollow {
+    if let Some(up) = hollow.filter(|_| spec.fill != TailFill::Dots) {
         let cut = from + (to - from) * 0.58;
         let up = up.map(|share| fields.up[0] + (fields.up[1] - fields.up[0]) * share);
         if fields.is_upright {
@@ -512,13 +512,13 @@ fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: 
     if wide < 0.008 {
         return;
     }
-    let columns = ((wide / 0.0052) as usize).clamp(8, 44);
+    let columns = ((wide / 0.0060) as usize).clamp(8, 34);
     // No chamber is taller than a hand is wide.
     let (_, height) = site.at_share(0.5, 0.5);
     let (middle, half) = ((up[0] + up[1]) * 0.5, ((up[1] - up[0]) * 0.5).min(0.05 / height.max(0.01)));
     let up = [middle - half, middle + half];
     let at = |a: f32, b: f32| site.along_share(along[0] + (along[1] - along[0]) * a, up[0] + (up[1] - up[0]) * b);
-    let bowl = site.sheet(columns, 11, |a, b| {
+    let bowl = site.sheet(columns, 9, |a, b| {
         let p = at(a, b);
         let round = (1.0 - (2.0 * a - 1.0).powi(4)) * (1.0 - (2.0 * b - 1.0).powi(2));
         let deep = (site.room(p) * 0.62).min(0.026);
@@ -531,7 +531,7 @@ fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: 
         .windows(2)
         .flat_map(|pair| {
             let ((a0, b0), (a1, b1)) = (pair[0], pair[1]);
-            (0..8).map(move |i| (a0 + (a1 - a0) * i as f32 / 8.0, b0 + (b1 - b0) * i as f32 / 8.0))
+            (0..5).map(move |i| (a0 + (a1 - a0) * i as f32 / 5.0, b0 + (b1 - b0) * i as f32 / 5.0))
         })
         .map(|(a, b)| at(a, b))
         .collect();
