@@ -125,7 +125,7 @@ fn add_bowl(bike: &mut Assembly, at: Vec3, radius: f32) {
 }
 
 /// An opening of a skin that a lamp looks out of.
-pub(super) struct Opening<'a> {
+pub(in crate::vehicle) struct Opening<'a> {
     /// Convex, in (y, z).
     pub outline: &'a [[f32; 2]],
     pub depth: f32,
@@ -138,7 +138,7 @@ pub(super) struct Opening<'a> {
 }
 
 /// Sets a lamp into an opening of `skin` and gives what is left of the skin.
-pub(super) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &Opening, era: Era) -> Solid {
+pub(in crate::vehicle) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &Opening, era: Era) -> Solid {
     let outline = convex(opening.outline);
     let (mut rest, glass) = cut_from_front(skin, &outline, opening.behind);
     if glass.triangles.is_empty() {
@@ -160,7 +160,7 @@ pub(super) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &Opening, era
 }
 
 /// An air intake in an opening of `skin`: a dark duct behind a frame and bars; gives what is left of the skin.
-pub(super) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -> Solid {
+pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -> Solid {
     let outline = convex(opening.outline);
     let (mut rest, mouth) = cut_from_front(skin, &outline, opening.behind);
     if mouth.triangles.is_empty() {
@@ -193,7 +193,7 @@ pub(super) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -
 
 /// Sets a tail lamp into the rear of a skin, its opening given in (y, z), and gives what is left of the skin. Faces before
 /// `before` are not cut.
-pub(super) fn set_tail_lamp(bike: &mut Assembly, skin: &Solid, outline: &[[f32; 2]], pair: bool, before: f32) -> Solid {
+pub(in crate::vehicle) fn set_tail_lamp(bike: &mut Assembly, skin: &Solid, outline: &[[f32; 2]], pair: bool, before: f32) -> Solid {
     // Cut as a head lamp would be, with the bike turned round.
     let turn = |solid: Solid| solid.bent(|p| Vec3::new(-p.x, p.y, p.z)).flipped();
     let outline = convex(outline);

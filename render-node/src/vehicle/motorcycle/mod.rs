@@ -4,19 +4,19 @@
 
 mod brake;
 mod chassis;
-mod cockpit;
-mod design;
+pub(super) mod cockpit;
+pub(super) mod design;
 mod drive;
 mod engine;
 mod exhaust;
 mod fairing;
 mod fit;
 mod front;
-mod lamps;
+pub(super) mod lamps;
 mod luggage;
 mod scooter;
-mod seat;
-mod shapes;
+pub(super) mod seat;
+pub(super) mod shapes;
 mod style;
 mod tank;
 mod underbone;
