@@ -8,7 +8,7 @@ use crate::vehicle::motorcycle::cockpit::add_grip;
 use crate::vehicle::motorcycle::design::Era;
 use crate::vehicle::motorcycle::lamps::{Opening, set_lamp, set_tail_lamp};
 use crate::vehicle::motorcycle::seat::add_seat_seams;
-use crate::vehicle::motorcycle::shapes::{Skin, add_shock, bolt, hose, tube};
+use crate::vehicle::motorcycle::shapes::{Skin, add_shock, bolt, convex, cut_from_front, hose, tube};
 use crate::vehicle::parts::assembly::{Assembly, bar, block, mudguard};
 use crate::vehicle::parts::wheel::{Motif, RimFinish, Tread, Wheel, axle};
 
@@ -68,13 +68,25 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
         ],
         3.4,
     );
-    parts.add_soft(Material::Paint, front.solid());
-    let tail_lens = [[0.19, -0.080], [0.32, -0.078], [0.33, -0.030], [0.20, -0.026]].map(|[y, z]| [y * width, rear_guard + z]);
+    // Its mudguards leave room for the lamps.
+    let mut guards = front.solid();
+    for side in [1.0, -1.0] {
+        let eye = lamp_outline(size, traits).map(|[y, z]| [y * side, z]);
+        guards = cut_from_front(&guards, &convex(&eye), front_x - radius * 0.30).0;
+    }
+    parts.add_soft(Material::Paint, guards);
+    let tail_lens =
+        [[0.19, -0.080], [0.32, -0.078], [0.33, -0.030], [0.20, -0.026]].map(|[y, z]| [y * width, rear_guard + z]);
     let rest = set_tail_lamp(&mut parts, &rear.solid(), &tail_lens, true, rear_x + radius * 0.6);
     parts.add_soft(Material::Paint, rest);
     for (skin, x) in [(&front, front_x), (&rear, rear_x)] {
         // The lip of the mudguard, and the screws in it.
-        let lip = [[x - radius * 0.85, -0.07], [x - radius * 0.4, -0.03], [x + radius * 0.3, -0.02], [x + radius * 0.8, -0.05]];
+        let lip = [
+            [x - radius * 0.85, -0.07],
+            [x - radius * 0.4, -0.03],
+            [x + radius * 0.3, -0.02],
+            [x + radius * 0.8, -0.05],
+        ];
         let guard = if x < middle { front_guard } else { rear_guard };
         let lip = lip.map(|[x, z]| [x, guard + z]);
         parts.add_pair(Material::MattBlack, tube(&skin.line(&lip), 10, |_| 0.009));
@@ -178,6 +190,13 @@ fn add_suspension(parts: &mut Assembly, x: f32, radius: f32, size: Size) {
     parts.add_pair(Material::MattBlack, tube(&boot, 14, |i| [0.034, 0.017, 0.030][i]));
 }
 
+/// The outline of the right lamp, seen from the front.
+fn lamp_outline(size: Size, traits: Traits) -> [[f32; 2]; 6] {
+    let eye = [[0.040, 0.528], [0.105, 0.505], [0.142, 0.532], [0.150, 0.572], [0.100, 0.588], [0.046, 0.566]];
+    let wide = size.width * (1.0 + 0.06 * traits.nose);
+    eye.map(|[y, z]| [y * wide, (z + 0.006 * traits.lamps) * size.height])
+}
+
 /// The nose with its two lamps, and the tank behind it.
 fn add_nose(parts: &mut Assembly, front_x: f32, radius: f32, size: Size, traits: Traits) {
     let Size { length, width, height, wheelbase } = size;
@@ -193,13 +212,17 @@ fn add_nose(parts: &mut Assembly, front_x: f32, radius: f32, size: Size, traits:
         ],
         3.2,
     );
-    let eye = [[0.040, 0.528], [0.105, 0.505], [0.142, 0.532], [0.150, 0.572], [0.100, 0.588], [0.046, 0.566]];
-    let eye = eye.map(|[y, z]| [y * width * (1.0 + 2.0 * wide), (z + 0.006 * traits.lamps) * height]);
+    let eye = lamp_outline(size, traits);
     let era = if traits.lamps > 0.1 { Era::Led } else { Era::Clear };
     let opening = Opening { outline: &eye, depth: 0.05, lights: 1, pair: true, behind: front_x - radius * 0.35 };
     let rest = set_lamp(parts, &nose.solid(), &opening, era);
     parts.add_soft(Material::Paint, rest);
-    let line = [[front_x - radius * 0.95, 0.60], [front_x - radius * 0.5, 0.635], [front_x + radius * 0.5, 0.66], [middle - 0.06, 0.64]];
+    let line = [
+        [front_x - radius * 0.95, 0.60],
+        [front_x - radius * 0.5, 0.635],
+        [front_x + radius * 0.5, 0.66],
+        [middle - 0.06, 0.64],
+    ];
     parts.add_pair(Material::PanelGap, nose.seam(&line.map(|[x, z]| [x, z * height])));
 }
 

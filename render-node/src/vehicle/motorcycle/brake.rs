@@ -74,14 +74,24 @@ fn drilled(inner: f32, outer: f32) -> Solid {
             for i in 0..HOLE {
                 let corner = |k: usize, hole: bool, y: f32| point(i + k, hole, y);
                 // Both faces, and the wall of the hole.
-                quad(corner(0, false, THICK_M), corner(0, true, THICK_M), corner(1, true, THICK_M), corner(1, false, THICK_M));
+                quad(
+                    corner(0, false, THICK_M),
+                    corner(0, true, THICK_M),
+                    corner(1, true, THICK_M),
+                    corner(1, false, THICK_M),
+                );
                 quad(
                     corner(0, false, -THICK_M),
                     corner(1, false, -THICK_M),
                     corner(1, true, -THICK_M),
                     corner(0, true, -THICK_M),
                 );
-                quad(corner(0, true, -THICK_M), corner(1, true, -THICK_M), corner(1, true, THICK_M), corner(0, true, THICK_M));
+                quad(
+                    corner(0, true, -THICK_M),
+                    corner(1, true, -THICK_M),
+                    corner(1, true, THICK_M),
+                    corner(0, true, THICK_M),
+                );
             }
         }
     }

@@ -7,9 +7,9 @@ use super::Joints;
 use super::cockpit::{add_bars, add_brake_hoses};
 use super::design::{Fork, Frame, Guard, Nose, Rim, Seat, Tank};
 use super::drive::add_swing_arm;
-use super::shapes::{bolt, panel, turned, tube};
-use super::wheel::{disc_radius, rim_radius};
+use super::shapes::{bolt, panel, tube, turned};
 use super::style::{Engine, Family};
+use super::wheel::{disc_radius, rim_radius};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
@@ -41,24 +41,42 @@ fn add_fork(bike: &mut Assembly, joints: &Joints) {
     let lower = if design.bright { Material::Satin } else { Material::GlossBlack };
     match design.fork {
         Fork::Telescopic => {
-            leg(lower, &[(-0.055, 0.020), (-0.045, 0.028), (0.05, 0.030), (0.09, 0.0275), (0.42, 0.0275), (0.44, 0.0305), (0.475, 0.0305)]);
+            leg(
+                lower,
+                &[
+                    (-0.055, 0.020),
+                    (-0.045, 0.028),
+                    (0.05, 0.030),
+                    (0.09, 0.0275),
+                    (0.42, 0.0275),
+                    (0.44, 0.0305),
+                    (0.475, 0.0305),
+                ],
+            );
             leg(Material::MattBlack, &[(0.470, 0.029), (0.485, 0.0285), (0.492, 0.025)]);
             leg(Material::Chrome, &[(0.47, 0.0215), (1.02, 0.0215)]);
         }
         Fork::UpsideDown => {
-            leg(Material::GlossBlack, &[(-0.055, 0.020), (-0.045, 0.029), (0.06, 0.031), (0.10, 0.027), (0.135, 0.025)]);
+            leg(
+                Material::GlossBlack,
+                &[(-0.055, 0.020), (-0.045, 0.029), (0.06, 0.031), (0.10, 0.027), (0.135, 0.025)],
+            );
             leg(Material::Chrome, &[(0.11, 0.0215), (0.46, 0.0215)]);
             leg(Material::MattBlack, &[(0.435, 0.0245), (0.440, 0.029), (0.452, 0.030)]);
             leg(Material::Satin, &[(0.450, 0.0295), (0.475, 0.0305), (0.50, 0.0290), (0.74, 0.0290), (1.02, 0.0270)]);
         }
         Fork::Covered => {
-            leg(lower, &[(-0.055, 0.020), (-0.045, 0.029), (0.05, 0.031), (0.09, 0.0285), (0.43, 0.0285), (0.46, 0.031)]);
+            leg(
+                lower,
+                &[(-0.055, 0.020), (-0.045, 0.029), (0.05, 0.031), (0.09, 0.0285), (0.43, 0.0285), (0.46, 0.031)],
+            );
             if design.family == Family::Bagger {
                 leg(Material::Chrome, &[(0.42, 0.035), (0.44, 0.037), (0.98, 0.039), (1.02, 0.036)]);
             } else {
                 // Rubber bellows.
-                let bellows: Vec<(f32, f32)> =
-                    (0..=26).map(|i| (0.45 + 0.29 * i as f32 / 26.0, if i % 2 == 0 { 0.0285 } else { 0.0345 })).collect();
+                let bellows: Vec<(f32, f32)> = (0..=26)
+                    .map(|i| (0.45 + 0.29 * i as f32 / 26.0, if i % 2 == 0 { 0.0285 } else { 0.0345 }))
+                    .collect();
                 leg(Material::MattBlack, &bellows);
                 leg(lower, &[(0.735, 0.034), (0.76, 0.036), (1.0, 0.036), (1.02, 0.033)]);
             }
@@ -75,21 +93,34 @@ fn add_fork(bike: &mut Assembly, joints: &Joints) {
 /// Both clamps of the fork with their rings and bolts, the stem's nut, the legs' caps.
 fn add_clamps(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3, along: Vec3, spread: f32) {
     let rearward = Vec3::new(along.z, 0.0, -along.x);
-    let place = |middle: Vec3| {
-        move |p: Vec3| Vec3::new(middle.x, 0.0, middle.z) + rearward * p.x + Vec3::Y * p.y + along * p.z
-    };
+    let place =
+        |middle: Vec3| move |p: Vec3| Vec3::new(middle.x, 0.0, middle.z) + rearward * p.x + Vec3::Y * p.y + along * p.z;
     for (share, half_tall, half_deep) in [(0.965, 0.011, 0.021), (0.775, 0.017, 0.026)] {
         let middle = at(share);
         // Narrow between the legs, with the stem in the middle.
-        let bridge = Solid::rounded_box(Vec3::new(half_deep, spread, half_tall), 0.008)
-            .bent(|p| Vec3::new(p.x * (0.72 + 0.28 * (p.y / spread).abs().powi(2)) + 0.020 * (1.0 - (p.y / spread).powi(2)), p.y, p.z));
+        let bridge = Solid::rounded_box(Vec3::new(half_deep, spread, half_tall), 0.008).bent(|p| {
+            Vec3::new(
+                p.x * (0.72 + 0.28 * (p.y / spread).abs().powi(2)) + 0.020 * (1.0 - (p.y / spread).powi(2)),
+                p.y,
+                p.z,
+            )
+        });
         bike.add_soft(Material::GlossBlack, bridge.bent(place(middle)));
         let tall = half_tall + 0.004;
         bike.add_pair(
             Material::GlossBlack,
-            tube(&[middle - along * tall, middle - along * tall * 0.85, middle + along * tall * 0.85, middle + along * tall], 28, |i| {
-                if i == 0 || i == 3 { 0.036 } else { 0.0385 }
-            }),
+            tube(
+                &[
+                    middle - along * tall,
+                    middle - along * tall * 0.85,
+                    middle + along * tall * 0.85,
+                    middle + along * tall,
+                ],
+                28,
+                |i| {
+                    if i == 0 || i == 3 { 0.036 } else { 0.0385 }
+                },
+            ),
         );
         for up in if half_tall > 0.012 { vec![-0.009, 0.009] } else { vec![0.0] } {
             let ear = middle - rearward * 0.034 + along * up + Vec3::Y * -0.012;
@@ -97,12 +128,23 @@ fn add_clamps(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3, al
         }
     }
     let stem = Vec3::new(at(0.965).x, 0.0, at(0.965).z) + rearward * 0.020;
-    bike.add(Material::Satin, turned(&[[0.008, 0.023], [0.016, 0.023], [0.016, 0.017], [0.026, 0.017], [0.028, 0.013], [0.020, 0.0]], stem, along, 6));
+    bike.add(
+        Material::Satin,
+        turned(
+            &[[0.008, 0.023], [0.016, 0.023], [0.016, 0.017], [0.026, 0.017], [0.028, 0.013], [0.020, 0.0]],
+            stem,
+            along,
+            6,
+        ),
+    );
     let cap = [[0.0, 0.0245], [0.006, 0.0245], [0.008, 0.021], [0.008, 0.012], [0.016, 0.012], [0.017, 0.0]];
     bike.add_pair(Material::Satin, turned(&cap, at(1.02), along, 24));
     let metal = if joints.design.bright { Material::Chrome } else { Material::GlossBlack };
     if joints.design.fork == Fork::Covered {
-        bike.add_pair(metal, turned(&[[-0.01, 0.037], [0.002, 0.037], [0.006, 0.030], [0.006, 0.0]], at(1.0), along, 28));
+        bike.add_pair(
+            metal,
+            turned(&[[-0.01, 0.037], [0.002, 0.037], [0.006, 0.030], [0.006, 0.0]], at(1.0), along, 28),
+        );
     }
 }
 
@@ -121,8 +163,9 @@ fn add_fork_feet(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3,
     let outer = disc_radius(rim_radius(design.front_tyre));
     let disc = design.front_tyre[1] / 2.0 + 0.016;
     let calliper = |turn: f32, r: f32| joints.front_axle + Vec3::new(r * turn.cos(), disc + 0.012, r * turn.sin());
-    let lugs: Vec<(Vec3, Vec3)> =
-        [(0.10, 0.34), (0.26, 0.30 + 0.090 / outer)].map(|(share, turn)| (at(share), calliper(turn, outer * 0.90))).to_vec();
+    let lugs: Vec<(Vec3, Vec3)> = [(0.10, 0.34), (0.26, 0.30 + 0.090 / outer)]
+        .map(|(share, turn)| (at(share), calliper(turn, outer * 0.90)))
+        .to_vec();
     for (from, to) in lugs {
         let lug = tube(&[from, from.lerp(to, 0.5), to], 12, |i| [0.016, 0.0125, 0.011][i]);
         if design.discs > 1 {
@@ -229,7 +272,11 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
         rail
     };
     bike.add_pair(Material::GlossBlack, tube(&curve_through(&rail, 8), 16, |_| 0.014));
-    let held = if stepped { Vec3::new(joints.rear_axle.x - 0.15, 0.078, seat.z - 0.045) } else { Vec3::new(end - 0.10, 0.085 * slim, rail_z + 0.01) };
+    let held = if stepped {
+        Vec3::new(joints.rear_axle.x - 0.15, 0.078, seat.z - 0.045)
+    } else {
+        Vec3::new(end - 0.10, 0.085 * slim, rail_z + 0.01)
+    };
     let stay = [pivot + Vec3::new(0.03, 0.10 * slim, 0.05), held];
     bike.add_pair(Material::GlossBlack, tube(&stay, 16, |_| 0.012));
     let post = [pivot + Vec3::new(-0.02, 0.10 * slim, 0.04), Vec3::new(seat.x - 0.03, 0.092 * slim, seat.z - 0.08)];
@@ -265,7 +312,8 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     ];
     let curve = curve_through(&stand, 7);
     bike.add_soft(Material::GlossBlack, tube(&curve, 14, |_| 0.0105));
-    let foot = Solid::rounded_box(Vec3::new(0.030, 0.016, 0.005), 0.004).moved(stand[2] + Vec3::new(0.012, -0.004, -0.008));
+    let foot =
+        Solid::rounded_box(Vec3::new(0.030, 0.016, 0.005), 0.004).moved(stand[2] + Vec3::new(0.012, -0.004, -0.008));
     bike.add(Material::GlossBlack, foot);
     let joint = turned(&[[-0.012, 0.020], [0.010, 0.020], [0.014, 0.014], [0.014, 0.0]], stand[0], -Vec3::Y, 20);
     bike.add(Material::GlossBlack, joint);
@@ -276,7 +324,10 @@ fn add_beam_details(bike: &mut Assembly, curve: &[Vec3], metal: Material) {
     let last = curve.len() - 1;
     for share in [0.34, 0.70, 0.86] {
         let at = curve[(last as f32 * share) as usize] + Vec3::Y * 0.0165;
-        bike.add_pair(Material::RimDark, turned(&[[-0.004, 0.017], [0.002, 0.017], [0.003, 0.013], [0.003, 0.0]], at, Vec3::Y, 24));
+        bike.add_pair(
+            Material::RimDark,
+            turned(&[[-0.004, 0.017], [0.002, 0.017], [0.003, 0.013], [0.003, 0.0]], at, Vec3::Y, 24),
+        );
         bike.add_pair(Material::Satin, bolt(at + Vec3::Y * 0.005, Vec3::Y, 0.0085));
     }
     let pocket: Vec<Vec3> = curve[last * 42 / 100..last * 62 / 100].iter().map(|p| *p + Vec3::Y * 0.0155).collect();
@@ -299,7 +350,10 @@ fn add_foot_rests(bike: &mut Assembly, joints: &Joints, peg: Vec3, relaxed: bool
         // A plate with arms from the pivot's casting to the peg.
         for root in [joints.pivot + Vec3::new(-0.005, 0.130, 0.055), joints.pivot + Vec3::new(0.045, 0.128, -0.005)] {
             let arm = [root, root.lerp(hanger, 0.55) + Vec3::Y * 0.006, hanger];
-            bike.add_pair(metal, Solid::swept(&arm, Vec3::Y, |i| rounded_rectangle([0.015, 0.010, 0.014][i], 0.006, 0.004)));
+            bike.add_pair(
+                metal,
+                Solid::swept(&arm, Vec3::Y, |i| rounded_rectangle([0.015, 0.010, 0.014][i], 0.006, 0.004)),
+            );
             bike.add_pair(Material::Satin, bolt(root + Vec3::Y * 0.007, Vec3::Y, 0.0062));
         }
         if joints.design.cradle {
@@ -337,7 +391,10 @@ fn add_pegs(bike: &mut Assembly, joints: &Joints, hanger: Vec3, relaxed: bool) {
     // The gear lever on the left, the brake pedal on the right: a rod forward to a rubber toe piece.
     let (front, tip) = (hanger + Vec3::new(-0.10, 0.006, -0.006), hanger + Vec3::new(-0.150, 0.012, 0.004));
     let rod = [hanger + Vec3::new(-0.010, 0.004, -0.012), front, tip];
-    bike.add_pair(Material::Satin, Solid::swept(&curve_through(&rod, 5), Vec3::Y, |_| rounded_rectangle(0.0068, 0.0045, 0.003)));
+    bike.add_pair(
+        Material::Satin,
+        Solid::swept(&curve_through(&rod, 5), Vec3::Y, |_| rounded_rectangle(0.0068, 0.0045, 0.003)),
+    );
     bike.add_pair(Material::MattBlack, Solid::pin(tip - Vec3::Y * 0.002, tip + Vec3::Y * 0.040, 0.0085, 14));
     if !relaxed {
         let link = [hanger + Vec3::new(-0.035, -0.006, 0.010), hanger + Vec3::new(-0.075, -0.020, 0.085)];
@@ -348,7 +405,9 @@ fn add_pegs(bike: &mut Assembly, joints: &Joints, hanger: Vec3, relaxed: bool) {
 /// The passenger's pegs on hangers from the rear frame.
 fn add_pillion_rests(bike: &mut Assembly, joints: &Joints) {
     let peg = joints.pivot + Vec3::new(0.215, 0.135, 0.115);
-    for root in [Vec3::new(peg.x - 0.10, 0.098, joints.seat.z - 0.130), Vec3::new(peg.x + 0.045, 0.098, joints.seat.z - 0.115)] {
+    for root in
+        [Vec3::new(peg.x - 0.10, 0.098, joints.seat.z - 0.130), Vec3::new(peg.x + 0.045, 0.098, joints.seat.z - 0.115)]
+    {
         let arm = [root, root.lerp(peg, 0.6) + Vec3::Y * 0.006, peg];
         bike.add_pair(Material::GlossBlack, Solid::swept(&arm, Vec3::Y, |_| rounded_rectangle(0.009, 0.006, 0.004)));
     }
@@ -374,4 +433,3 @@ fn add_trellis(bike: &mut Assembly, beam: &[Vec3; 5]) {
     // The engine's rear mount and the swing arm's pivot.
     bike.add_pair(Material::GlossBlack, Solid::pin(beam[3], beam[4], 0.026, 12));
 }
-

@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::Joints;
 use super::chassis::fork_spread;
 use super::design::{Era, Nose, Rim, Tank};
-use super::shapes::{bolt, hose, turned, tube};
+use super::shapes::{bolt, hose, tube, turned};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -166,7 +166,10 @@ fn add_hand_guard(bike: &mut Assembly, end: Vec3, inward: Vec3) {
         middle + Vec3::new(bow(-0.02) + 0.014, -0.02, 0.0),
         end + inward * 0.19 + Vec3::X * -0.012,
     ];
-    bike.add_pair(Material::Satin, Solid::swept(&curve_through(&bar, 6), Vec3::Z, |_| rounded_rectangle(0.004, 0.009, 0.003)));
+    bike.add_pair(
+        Material::Satin,
+        Solid::swept(&curve_through(&bar, 6), Vec3::Z, |_| rounded_rectangle(0.004, 0.009, 0.003)),
+    );
 }
 
 /// A mirror's thin shell and its glass, `round` or drawn out to the outside.
@@ -197,7 +200,12 @@ fn add_mirrors(bike: &mut Assembly, mount: Vec3, round: bool, bright: bool) {
     let root = mount + Vec3::new(-0.004, -0.012, 0.014);
     let eye = mount + Vec3::new(0.020, 0.052, if round { 0.135 } else { 0.120 });
     let metal = if bright { Material::Chrome } else { Material::MattBlack };
-    let stalk = [root, root + Vec3::new(-0.012, 0.004, 0.030), eye + Vec3::new(-0.026, -0.030, -0.042), eye + Vec3::new(-0.012, -0.010, -0.014)];
+    let stalk = [
+        root,
+        root + Vec3::new(-0.012, 0.004, 0.030),
+        eye + Vec3::new(-0.026, -0.030, -0.042),
+        eye + Vec3::new(-0.012, -0.010, -0.014),
+    ];
     bike.add_pair(metal, tube(&curve_through(&stalk, 8), 12, |_| 0.0052));
     let nut = tube(&[root - Vec3::Z * 0.008, root + Vec3::Z * 0.008], 6, |_| 0.0098);
     bike.add_pair(Material::RimDark, nut);
@@ -211,24 +219,41 @@ fn add_mirrors(bike: &mut Assembly, mount: Vec3, round: bool, bright: bool) {
 fn add_instruments(bike: &mut Assembly, joints: &Joints) {
     let (head, design) = (joints.head, &joints.design);
     let way = Vec3::new(0.62, 0.0, 0.78);
-    let dials = matches!(design.family, Family::Classic | Family::Cafe | Family::Scrambler | Family::Cruiser | Family::Mini)
-        || design.details.era == Era::Bulb && !matches!(design.nose, Nose::Plate | Nose::None);
+    let dials =
+        matches!(design.family, Family::Classic | Family::Cafe | Family::Scrambler | Family::Cruiser | Family::Mini)
+            || design.details.era == Era::Bulb && !matches!(design.nose, Nose::Plate | Nose::None);
     let low = matches!(design.nose, Nose::Sport | Nose::SportTouring);
-    let lifted = head + if design.nose == Nose::None {
-        // On top of the bars' cover.
-        Vec3::new(0.030, 0.0, 0.138)
-    } else if low { Vec3::new(-0.075, 0.0, 0.030) } else { Vec3::new(-0.055, 0.0, 0.078) };
+    let lifted = head
+        + if design.nose == Nose::None {
+            // On top of the bars' cover.
+            Vec3::new(0.030, 0.0, 0.138)
+        } else if low {
+            Vec3::new(-0.075, 0.0, 0.030)
+        } else {
+            Vec3::new(-0.055, 0.0, 0.078)
+        };
     if dials {
         let two = design.tank == Tank::Loaf && design.family != Family::Mini;
         let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
-        let body = [[-0.050, 0.0], [-0.050, 0.028], [-0.034, 0.040], [0.004, 0.041], [0.008, 0.040], [0.008, 0.037], [0.002, 0.036]];
+        let body = [
+            [-0.050, 0.0],
+            [-0.050, 0.028],
+            [-0.034, 0.040],
+            [0.004, 0.041],
+            [0.008, 0.040],
+            [0.008, 0.037],
+            [0.002, 0.036],
+        ];
         let face = [[0.002, 0.037], [0.004, 0.020], [0.0045, 0.0]];
         for side in if two { vec![-0.052, 0.052] } else { vec![0.0] } {
             let at = lifted + Vec3::Y * side;
             bike.add(metal, turned(&body, at, way, 36));
             bike.add(Material::LampGlass, turned(&face, at, way, 36));
         }
-        bike.add_soft(Material::GlossBlack, Solid::pin(head + Vec3::new(-0.02, 0.0, -0.01), lifted - way * 0.03, 0.014, 10));
+        bike.add_soft(
+            Material::GlossBlack,
+            Solid::pin(head + Vec3::new(-0.02, 0.0, -0.01), lifted - way * 0.03, 0.014, 10),
+        );
         return;
     }
     let side = Vec3::Y.cross(way);
@@ -238,7 +263,10 @@ fn add_instruments(bike: &mut Assembly, joints: &Joints) {
     let screen = Solid::rounded_box(Vec3::new(0.034, 0.061, 0.003), 0.002).moved(Vec3::Z * 0.0125);
     bike.add(Material::LampGlass, screen.bent(place).facing_out());
     for y in [-0.035, 0.035] {
-        bike.add_soft(Material::GlossBlack, Solid::pin(head + Vec3::new(-0.02, y, -0.01), place(Vec3::new(0.0, y, -0.008)), 0.008, 10));
+        bike.add_soft(
+            Material::GlossBlack,
+            Solid::pin(head + Vec3::new(-0.02, y, -0.01), place(Vec3::new(0.0, y, -0.008)), 0.008, 10),
+        );
     }
 }
 

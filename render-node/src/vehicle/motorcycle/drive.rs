@@ -6,7 +6,7 @@ use std::f32::consts::{PI, TAU};
 
 use super::Joints;
 use super::design::{Nose, Tank};
-use super::shapes::{add_bolt_circle, add_shock, bolt, turned, tube};
+use super::shapes::{add_bolt_circle, add_shock, bolt, tube, turned};
 use super::style::{Engine, Family};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -42,12 +42,18 @@ pub(super) fn add_swing_arm(bike: &mut Assembly, joints: &Joints, upper: Vec3) {
     // The arm's end: a fork for the axle, its slot, the adjuster.
     let end = rear + Vec3::Y * out;
     bike.add_pair(metal, Solid::rounded_box(Vec3::new(0.056, 0.0175, 0.027), 0.010).moved(end + Vec3::X * 0.008));
-    bike.add_pair(Material::PanelGap, Solid::rounded_box(Vec3::new(0.030, 0.0180, 0.0125), 0.010).moved(end + Vec3::X * 0.006));
+    bike.add_pair(
+        Material::PanelGap,
+        Solid::rounded_box(Vec3::new(0.030, 0.0180, 0.0125), 0.010).moved(end + Vec3::X * 0.006),
+    );
     bike.add_pair(Material::Satin, Solid::rounded_box(Vec3::new(0.016, 0.0188, 0.0175), 0.003).moved(end));
     bike.add_pair(Material::Satin, Solid::pin(end + Vec3::X * 0.05, end + Vec3::X * 0.082, 0.0045, 8));
     bike.add_pair(Material::Satin, bolt(end + Vec3::X * 0.070, Vec3::X, 0.0085));
     // The pivot's bolt.
-    bike.add_pair(Material::Satin, turned(&[[-0.03, 0.017], [0.0, 0.017], [0.006, 0.013], [0.006, 0.0]], pivot + Vec3::Y * 0.135, Vec3::Y, 6));
+    bike.add_pair(
+        Material::Satin,
+        turned(&[[-0.03, 0.017], [0.0, 0.017], [0.006, 0.013], [0.006, 0.0]], pivot + Vec3::Y * 0.135, Vec3::Y, 6),
+    );
     if design.twin_shocks {
         let y = out + 0.022;
         let foot = rear + Vec3::new(-0.055, y, 0.032);
@@ -139,11 +145,14 @@ fn add_chain(bike: &mut Assembly, joints: &Joints, y: f32) {
         let half = (to - *from).length() * 0.5;
         // Outer plates stand out over inner ones.
         let aside = if number % 2 == 0 { 0.0078 } else { 0.0056 };
-        let outline = [(-1.45, 0.0), (-1.25, 0.0072), (-0.7, 0.0084), (0.0, 0.0058), (0.7, 0.0084), (1.25, 0.0072), (1.45, 0.0)];
+        let outline =
+            [(-1.45, 0.0), (-1.25, 0.0072), (-0.7, 0.0084), (0.0, 0.0058), (0.7, 0.0084), (1.25, 0.0072), (1.45, 0.0)];
         let ring = |side: f32| -> Vec<Vec3> {
             let middle = from.lerp(to, 0.5) + Vec3::Y * side;
             let upper = outline.iter().map(|(a, b)| middle + along * (a * half) + up * *b);
-            upper.chain(outline.iter().rev().skip(1).take(5).map(|(a, b)| middle + along * (a * half) - up * *b)).collect()
+            upper
+                .chain(outline.iter().rev().skip(1).take(5).map(|(a, b)| middle + along * (a * half) - up * *b))
+                .collect()
         };
         links.append(Solid::lofted(&[ring(-aside), ring(aside)]));
     }
@@ -190,12 +199,26 @@ fn add_belt(bike: &mut Assembly, joints: &Joints, y: f32) {
     let mut way = way_round(joints, y, radii, 0.012);
     way.extend(way.first().copied());
     bike.add(Material::MattBlack, Solid::swept(&way, Vec3::Y, |_| rounded_rectangle(0.003, 0.0125, 0.001)));
-    let pulley = [[-0.014, 0.0], [-0.014, 0.126], [0.014, 0.126], [0.014, 0.112], [0.002, 0.106], [0.002, 0.060], [0.014, 0.052], [0.014, 0.0]];
+    let pulley = [
+        [-0.014, 0.0],
+        [-0.014, 0.126],
+        [0.014, 0.126],
+        [0.014, 0.112],
+        [0.002, 0.106],
+        [0.002, 0.060],
+        [0.014, 0.052],
+        [0.014, 0.0],
+    ];
     bike.add(Material::RimDark, turned(&pulley, joints.rear_axle - Vec3::Y * y, -Vec3::Y, 48));
     let at = joints.rear_axle - Vec3::Y * (y + 0.003);
     for number in 0..5 {
         let (sin, cos) = (TAU * (number as f32 + 0.5) / 5.0).sin_cos();
-        let window = turned(&[[-0.004, 0.019], [0.0, 0.019], [0.0, 0.0]], at + Vec3::new(0.083 * cos, 0.0, 0.083 * sin), -Vec3::Y, 18);
+        let window = turned(
+            &[[-0.004, 0.019], [0.0, 0.019], [0.0, 0.0]],
+            at + Vec3::new(0.083 * cos, 0.0, 0.083 * sin),
+            -Vec3::Y,
+            18,
+        );
         bike.add(Material::PanelGap, window);
     }
     add_bolt_circle(bike, at - Vec3::Y * 0.011, -Vec3::Y, 0.040, 5, 0.008);

@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 
 use super::Joints;
 use super::design::{Era, Nose, Tank};
-use super::shapes::{Skin, add_bolt_circle, bolt, panel, turned, tube};
+use super::shapes::{Skin, add_bolt_circle, bolt, panel, tube, turned};
 use super::style::Engine;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through};
@@ -13,7 +13,11 @@ use crate::vehicle::parts::solid::{Solid, curve_through};
 /// Middle of the crank case: what cylinders, pipes and covers are placed from.
 pub(super) fn crank(joints: &Joints) -> Vec3 {
     let reach = joints.pivot.x - joints.engine_front;
-    Vec3::new(joints.engine_front + reach * 0.56, 0.0, joints.design.clearance + if joints.design.cradle { 0.182 } else { 0.170 })
+    Vec3::new(
+        joints.engine_front + reach * 0.56,
+        0.0,
+        joints.design.clearance + if joints.design.cradle { 0.182 } else { 0.170 },
+    )
 }
 
 /// How far the cylinders may rise: to the underside of the tank.
@@ -159,7 +163,15 @@ impl Barrel {
 }
 
 /// A cover on one flank of the crank case: flange with bolts, rounded shoulder, a ring and a cap on its face.
-pub(super) fn add_cover(bike: &mut Assembly, at: Vec3, radius: f32, tall: f32, side: f32, [metal, face]: [Material; 2], bolts: usize) {
+pub(super) fn add_cover(
+    bike: &mut Assembly,
+    at: Vec3,
+    radius: f32,
+    tall: f32,
+    side: f32,
+    [metal, face]: [Material; 2],
+    bolts: usize,
+) {
     let way = Vec3::Y * side;
     let at = Vec3::new(at.x, at.y * side, at.z);
     let flange = [[-0.05, radius + 0.013], [0.005, radius + 0.013], [0.007, radius + 0.011], [0.007, radius - 0.002]];
@@ -289,9 +301,10 @@ fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
     }
     // The flange where upper and lower half meet, with its bolts.
     let split = middle.z + 0.028;
-    let stations: Vec<[f32; 4]> = [(front + 0.012, 0.87), (front + 0.06, 0.965), (middle.x + 0.13, 0.97), (end - 0.035, 0.70)]
-        .map(|(x, share)| [x, wide * share, split - 0.0060, split + 0.0060])
-        .to_vec();
+    let stations: Vec<[f32; 4]> =
+        [(front + 0.012, 0.87), (front + 0.06, 0.965), (middle.x + 0.13, 0.97), (end - 0.035, 0.70)]
+            .map(|(x, share)| [x, wide * share, split - 0.0060, split + 0.0060])
+            .to_vec();
     bike.add(metals.case, Skin::new(&stations, 6.0).solid());
     bike.add_pair(Material::PanelGap, tube(&case_line(&stations, split), 6, |_| 0.0013));
     for x in [front + 0.05, front + 0.105, end - 0.10] {
@@ -362,7 +375,12 @@ fn add_row(bike: &mut Assembly, joints: &Joints, metals: &Metals, cylinders: usi
         let at = place(Vec3::new(barrel.half[0] * 0.95, y, height));
         let way = Vec3::new(0.92, 0.0, 0.39);
         bike.add_soft(Material::MattBlack, tube(&[at - way * 0.02, at + way * 0.028], 20, |_| 0.027));
-        bike.add_soft(Material::Satin, tube(&[at + way * 0.024, at + way * 0.030, at + way * 0.070, at + way * 0.075], 20, |i| [0.024, 0.028, 0.028, 0.025][i]));
+        bike.add_soft(
+            Material::Satin,
+            tube(&[at + way * 0.024, at + way * 0.030, at + way * 0.070, at + way * 0.075], 20, |i| {
+                [0.024, 0.028, 0.028, 0.025][i]
+            }),
+        );
         bike.add_soft(Material::MattBlack, tube(&[at + way * 0.072, at + way * 0.13], 20, |_| 0.027));
         if design.air_cooled {
             // A carburettor's float bowl.
@@ -396,7 +414,12 @@ fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: 
             for x in [-0.020, 0.020] {
                 let foot = Vec3::new(middle.x + lean * 0.10 + x * 0.6, 0.098, deck - 0.055);
                 let head = place(Vec3::new(x * 1.6, 0.083, barrel.length * 0.80));
-                bike.add_soft(Material::Chrome, tube(&[foot, foot.lerp(head, 0.42), foot.lerp(head, 0.44), head], 14, |i| [0.0095, 0.0095, 0.0070, 0.0070][i]));
+                bike.add_soft(
+                    Material::Chrome,
+                    tube(&[foot, foot.lerp(head, 0.42), foot.lerp(head, 0.44), head], 14, |i| {
+                        [0.0095, 0.0095, 0.0070, 0.0070][i]
+                    }),
+                );
                 bike.add(Material::Satin, tube(&[foot - Vec3::Z * 0.02, foot + Vec3::Z * 0.012], 14, |_| 0.0125));
             }
         }
@@ -442,7 +465,8 @@ fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: 
         bike.mesh.add(metals.face, &plate.surface(50.0).mirrored());
     }
     for p in &outline {
-        let at = Vec3::new((p[0] - front) * 0.965 + front + 0.003, -(wide + 0.020), (p[1] - middle.z) * 0.93 + middle.z);
+        let at =
+            Vec3::new((p[0] - front) * 0.965 + front + 0.003, -(wide + 0.020), (p[1] - middle.z) * 0.93 + middle.z);
         bike.add(Material::Satin, bolt(at, -Vec3::Y, 0.0052));
     }
 }
@@ -466,7 +490,8 @@ fn add_crosswise(bike: &mut Assembly, joints: &Joints, metals: &Metals, deck: f3
         };
         barrel.add(bike);
         let place = barrel.place();
-        let (port, box_end) = (place(Vec3::new(0.07, 0.0, length * 0.62)), Vec3::new(middle.x + 0.10, side * 0.075, deck + 0.06));
+        let (port, box_end) =
+            (place(Vec3::new(0.07, 0.0, length * 0.62)), Vec3::new(middle.x + 0.10, side * 0.075, deck + 0.06));
         let intake = [port, port.lerp(box_end, 0.35) + Vec3::new(0.03, 0.0, 0.02), box_end];
         bike.add_soft(Material::MattBlack, tube(&curve_through(&intake, 6), 16, |_| 0.024));
         let body = [intake[0].lerp(intake[1], 0.4), intake[1]];
@@ -552,7 +577,9 @@ fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
         let loops: Vec<Vec<Vec3>> = (0..=10)
             .map(|i| {
                 let y = wide * (i as f32 / 5.0 - 1.0);
-                [(-deep, -tall), (deep, -tall), (deep, tall), (-deep, tall)].map(|(a, b)| place(Vec3::new(x + a, y, z + b))).to_vec()
+                [(-deep, -tall), (deep, -tall), (deep, tall), (-deep, tall)]
+                    .map(|(a, b)| place(Vec3::new(x + a, y, z + b)))
+                    .to_vec()
             })
             .collect();
         Solid::lofted(&loops)
@@ -577,11 +604,16 @@ fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
         bike.add(Material::MattBlack, bowed(0.0, 0.018, 0.009, half_width, half * z));
     }
     let neck = place(Vec3::new(0.0, half_width * 0.72, half * 1.04));
-    bike.add(Material::Satin, turned(&[[-0.02, 0.014], [0.010, 0.014], [0.012, 0.021], [0.018, 0.021], [0.019, 0.0]], neck, Vec3::Z, 20));
+    bike.add(
+        Material::Satin,
+        turned(&[[-0.02, 0.014], [0.010, 0.014], [0.012, 0.021], [0.018, 0.021], [0.019, 0.0]], neck, Vec3::Z, 20),
+    );
     // Hoses to the head and from the pump.
-    let (upper, lower) = (place(Vec3::new(0.010, half_width, half * 0.78)), place(Vec3::new(0.010, half_width, -half * 0.80)));
+    let (upper, lower) =
+        (place(Vec3::new(0.010, half_width, half * 0.78)), place(Vec3::new(0.010, half_width, -half * 0.80)));
     let middle = crank(joints);
-    let head = [upper, upper + Vec3::new(0.07, 0.022, 0.004), Vec3::new(middle.x - 0.10, half_width * 0.8, upper.z + 0.01)];
+    let head =
+        [upper, upper + Vec3::new(0.07, 0.022, 0.004), Vec3::new(middle.x - 0.10, half_width * 0.8, upper.z + 0.01)];
     bike.add_soft(Material::MattBlack, tube(&curve_through(&head, 7), 16, |_| 0.0165));
     let pump = [
         lower,

@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::Joints;
 use super::design::Exhaust;
 use super::engine::{ceiling, crank};
-use super::shapes::{bolt, open_pipe, turned, tube};
+use super::shapes::{bolt, open_pipe, tube, turned};
 use super::style::{Engine, Family};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -23,10 +23,19 @@ pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, 
     };
     piece(material, &[(0.0, 0.50), (0.03, 0.62), (0.10, 0.92), (0.13, 0.97), (0.14, 0.985)]);
     piece(material, &[(0.14, 1.0), (0.15, 1.0), (0.84, 1.0), (0.85, 1.0)]);
-    let cap = if chrome { Material::Chrome } else if dark { Material::Satin } else { Material::GlossBlack };
+    let cap = if chrome {
+        Material::Chrome
+    } else if dark {
+        Material::Satin
+    } else {
+        Material::GlossBlack
+    };
     piece(cap, &[(0.838, 1.0), (0.845, 1.03), (0.865, 1.03), (0.90, 0.98), (0.955, 0.78), (0.968, 0.66)]);
     for share in [0.16, 0.82] {
-        piece(if chrome { Material::Chrome } else { Material::Satin }, &[(share - 0.012, 1.015), (share + 0.012, 1.015)]);
+        piece(
+            if chrome { Material::Chrome } else { Material::Satin },
+            &[(share - 0.012, 1.015), (share + 0.012, 1.015)],
+        );
     }
     // The band it hangs in.
     piece(Material::GlossBlack, &[(0.60, 1.0), (0.603, 1.035), (0.637, 1.035), (0.64, 1.0)]);
@@ -38,7 +47,8 @@ pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, 
     let right = way.cross(Vec3::Z).normalize_or(Vec3::Y);
     let right = if right.y * side < 0.0 { -right } else { right };
     let up = if right.cross(way).z < 0.0 { -right.cross(way) } else { right.cross(way) };
-    let skin = |share: f32, turn: f32, proud: f32| at(share) + (right * turn.cos() + up * turn.sin()) * (thick * 1.0 + proud);
+    let skin =
+        |share: f32, turn: f32, proud: f32| at(share) + (right * turn.cos() + up * turn.sin()) * (thick * 1.0 + proud);
     let count = 10;
     let (low, high) = (0.18, 0.56);
     let loops: Vec<Vec<Vec3>> = (0..=count)
@@ -52,7 +62,13 @@ pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, 
                 .collect()
         })
         .collect();
-    let shield = if chrome { Material::Chrome } else if dark { Material::Satin } else { Material::MattBlack };
+    let shield = if chrome {
+        Material::Chrome
+    } else if dark {
+        Material::Satin
+    } else {
+        Material::MattBlack
+    };
     bike.add_soft(shield, Solid::lofted_plate(&loops));
     for k in 0..5 {
         let share = low + (high - low) * (0.22 + 0.14 * k as f32);
@@ -62,7 +78,10 @@ pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, 
     // A bracket up to the frame.
     let hold = at(0.62) + up * thick;
     let root = hold + Vec3::new(-0.035, -0.030 * side, 0.060);
-    bike.add(Material::GlossBlack, Solid::swept(&[hold - up * 0.008, root], Vec3::Y, |_| rounded_rectangle(0.011, 0.004, 0.003)));
+    bike.add(
+        Material::GlossBlack,
+        Solid::swept(&[hold - up * 0.008, root], Vec3::Y, |_| rounded_rectangle(0.011, 0.004, 0.003)),
+    );
     bike.add(Material::Satin, bolt(hold + up * 0.004 + right * 0.004, right, 0.0065));
 }
 
@@ -73,7 +92,14 @@ fn add_pipe(bike: &mut Assembly, material: Material, path: &[Vec3], radius: f32)
 /// The flange of a pipe on its port, with two nuts.
 fn add_port_flange(bike: &mut Assembly, port: Vec3, next: Vec3, radius: f32) {
     let way = (next - port).normalize_or(Vec3::NEG_X);
-    let flange = [[0.004, 0.0], [0.004, radius * 1.65], [0.011, radius * 1.65], [0.013, radius * 1.35], [0.020, radius * 1.2], [0.020, 0.0]];
+    let flange = [
+        [0.004, 0.0],
+        [0.004, radius * 1.65],
+        [0.011, radius * 1.65],
+        [0.013, radius * 1.35],
+        [0.020, radius * 1.2],
+        [0.020, 0.0],
+    ];
     bike.add(Material::RimDark, turned(&flange, port, way, 24));
     for y in [-1.45, 1.45] {
         bike.add(Material::Satin, bolt(port + way * 0.012 + Vec3::Y * radius * y, way, 0.0055));
@@ -90,7 +116,11 @@ fn ports(joints: &Joints) -> Vec<Vec3> {
         let (lean, back, share) = if joints.design.air_cooled { (0.10_f32, 0.040, 0.72) } else { (0.28, 0.010, 0.68) };
         let half = if joints.design.engine == Engine::Inline(1) { 0.078 } else { 0.074 };
         let along = rise * share;
-        Vec3::new(middle.x - back - along * lean.sin() - half * lean.cos(), y, deck + along * lean.cos() - half * lean.sin())
+        Vec3::new(
+            middle.x - back - along * lean.sin() - half * lean.cos(),
+            y,
+            deck + along * lean.cos() - half * lean.sin(),
+        )
     };
     match joints.design.engine {
         Engine::Inline(1) => vec![upright(0.0)],
@@ -178,8 +208,11 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
         Exhaust::UnderTail => {
             add_headers(bike, 0.08);
             // Up behind the engine and through under the seat.
-            let tail =
-                Vec3::new(joints.body_end() - 0.055, 0.0, joints.seat.z + 0.045 + joints.design.details.tail_rise * 0.7);
+            let tail = Vec3::new(
+                joints.body_end() - 0.055,
+                0.0,
+                joints.seat.z + 0.045 + joints.design.details.tail_rise * 0.7,
+            );
             let collect = Vec3::new(pivot.x - 0.16, 0.08, low + 0.03);
             let rise = [
                 collect,

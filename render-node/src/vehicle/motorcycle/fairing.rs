@@ -4,8 +4,8 @@ use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
 use super::Joints;
-use super::design::{Eyes, Flank};
 use super::cockpit::add_mirror_head;
+use super::design::{Eyes, Flank};
 use super::front::{add_bracket, round};
 use super::lamps::{Opening, add_indicators, add_round_lamp, raised, set_intake, set_lamp};
 use super::shapes::{Skin, add_screen, panel, seam_along, sharpened, turned};
@@ -16,7 +16,11 @@ use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 /// Mirrors on arms that stand on a fairing, `out` from the centre plane.
 fn add_fairing_mirrors(bike: &mut Assembly, root: Vec3, out: f32, up: f32) {
     let eye = Vec3::new(root.x + 0.06, out - 0.075, root.z + up);
-    let arm = [root - Vec3::Y * 0.01, root.lerp(eye, 0.35) + Vec3::new(-0.012, 0.0, up * 0.25), eye + Vec3::new(-0.010, -0.035, -0.006)];
+    let arm = [
+        root - Vec3::Y * 0.01,
+        root.lerp(eye, 0.35) + Vec3::new(-0.012, 0.0, up * 0.25),
+        eye + Vec3::new(-0.010, -0.035, -0.006),
+    ];
     bike.add_pair(
         Material::MattBlack,
         Solid::swept(&curve_through(&arm, 6), Vec3::Z, |_| rounded_rectangle(0.0135, 0.0075, 0.006)),
@@ -41,22 +45,26 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: 
         out - 0.28 * (x - middle).powi(2) - 0.60 * below * below - 0.10 * (middle - 0.10 - x).max(0.0)
     };
     let waist = (head.z + low) * 0.5;
-    let upper = sharpened(&[0, 3, 4, 6], &[
-        [head.x - 0.18, head.z - 0.055],
-        [wheel - 0.060, head.z - 0.215],
-        [wheel - 0.005, waist + 0.045],
-        [wheel + 0.110, waist + 0.012],
-        [wheel + 0.235 + details.lean, waist + 0.065],
-        [head.x + 0.225, head.z - 0.145],
-        [head.x + 0.195, head.z - 0.085],
-        [head.x + 0.04, head.z - 0.028],
-    ]);
+    let upper = sharpened(
+        &[0, 3, 4, 6],
+        &[
+            [head.x - 0.18, head.z - 0.055],
+            [wheel - 0.060, head.z - 0.215],
+            [wheel - 0.005, waist + 0.045],
+            [wheel + 0.110, waist + 0.012],
+            [wheel + 0.235 + details.lean, waist + 0.065],
+            [head.x + 0.225, head.z - 0.145],
+            [head.x + 0.195, head.z - 0.085],
+            [head.x + 0.04, head.z - 0.028],
+        ],
+    );
     // Proud of the nose wherever it lies on it.
     let outside = |x: f32, z: f32| (bulge(x, z) + 0.004).max(nose.out(x, z) + 0.005);
     bike.add_pair(Material::Paint, panel(&upper, 0.060, outside));
     let seam = |places: &[[f32; 2]], up: f32| {
         let flat: Vec<Vec3> = places.iter().map(|p| Vec3::new(p[0], 0.0, p[1])).collect();
-        let path: Vec<Vec3> = curve_through(&flat, 8).iter().map(|p| Vec3::new(p.x, bulge(p.x, p.z) + up, p.z)).collect();
+        let path: Vec<Vec3> =
+            curve_through(&flat, 8).iter().map(|p| Vec3::new(p.x, bulge(p.x, p.z) + up, p.z)).collect();
         seam_along(&path)
     };
     for (x, z) in [(head.x + 0.02, head.z - 0.075), (wheel + 0.13, waist + 0.055), (head.x + 0.17, head.z - 0.12)] {
@@ -78,24 +86,33 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: 
     for k in 0..3 {
         let louvre: Vec<Vec3> = (0..=8)
             .map(|i| {
-                let (x, z) = (wheel + 0.050 + 0.024 * i as f32, waist + 0.012 - 0.024 * k as f32 + 0.0022 * (i * i) as f32 * 0.4);
+                let (x, z) = (
+                    wheel + 0.050 + 0.024 * i as f32,
+                    waist + 0.012 - 0.024 * k as f32 + 0.0022 * (i * i) as f32 * 0.4,
+                );
                 Vec3::new(x, bulge(x, z) - 0.016, z)
             })
             .collect();
-        bike.add_pair(Material::GlossBlack, Solid::swept(&louvre, Vec3::Y, |_| rounded_rectangle(0.0040, 0.012, 0.002)));
+        bike.add_pair(
+            Material::GlossBlack,
+            Solid::swept(&louvre, Vec3::Y, |_| rounded_rectangle(0.0040, 0.012, 0.002)),
+        );
     }
-    let lower = sharpened(&[0, 5, 6, 8], &[
-        [wheel + 0.020, waist - 0.015],
-        [wheel + 0.055, low + 0.130],
-        [wheel + 0.100, low + 0.050],
-        [wheel + 0.22, low + 0.005],
-        [(wheel + pivot.x) * 0.5 + 0.09, low],
-        [pivot.x - 0.02 + reach, low + 0.045 + reach * 0.2],
-        [pivot.x - 0.07 + reach, low + 0.135],
-        [wheel + 0.330 + details.lean, waist - 0.075],
-        [wheel + 0.265, waist - 0.020],
-        [wheel + 0.140, waist - 0.052],
-    ]);
+    let lower = sharpened(
+        &[0, 5, 6, 8],
+        &[
+            [wheel + 0.020, waist - 0.015],
+            [wheel + 0.055, low + 0.130],
+            [wheel + 0.100, low + 0.050],
+            [wheel + 0.22, low + 0.005],
+            [(wheel + pivot.x) * 0.5 + 0.09, low],
+            [pivot.x - 0.02 + reach, low + 0.045 + reach * 0.2],
+            [pivot.x - 0.07 + reach, low + 0.135],
+            [wheel + 0.330 + details.lean, waist - 0.075],
+            [wheel + 0.265, waist - 0.020],
+            [wheel + 0.140, waist - 0.052],
+        ],
+    );
     bike.add_pair(Material::Paint, panel(&lower, 0.070, bulge));
     if details.accent {
         let accent = [
@@ -111,7 +128,10 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: 
     } else {
         bike.add_pair(
             Material::PanelGap,
-            seam(&[[wheel + 0.085, low + 0.14], [wheel + 0.22, low + 0.115], [pivot.x - 0.09 + reach, low + 0.085]], 0.0005),
+            seam(
+                &[[wheel + 0.085, low + 0.14], [wheel + 0.22, low + 0.115], [pivot.x - 0.09 + reach, low + 0.085]],
+                0.0005,
+            ),
         );
     }
     for (x, z) in [(wheel + 0.075, waist - 0.10), (wheel + 0.29, waist - 0.085), (pivot.x - 0.09 + reach, low + 0.10)] {
@@ -140,13 +160,29 @@ fn add_fastener(bike: &mut Assembly, at: Vec3) {
 fn set_sport_eyes(bike: &mut Assembly, joints: &Joints, skin: &Solid, nose: f32, wide: f32) -> Solid {
     let (up, details) = (joints.head.z, &joints.design.details);
     let half: (&[[f32; 2]], usize, bool) = match details.eyes {
-        Eyes::Slits => {
-            (&[[0.034, -0.112], [0.090, -0.092], [0.140, -0.062], [0.150, -0.066], [0.140, -0.090], [0.095, -0.120], [0.042, -0.132]], 1, true)
-        }
-        Eyes::Twins => {
-            (&[[0.016, -0.074], [0.070, -0.060], [0.118, -0.066], [0.116, -0.096], [0.072, -0.126], [0.018, -0.124]], 1, true)
-        }
-        Eyes::Broad => (&[[0.0, -0.070], [0.060, -0.066], [0.112, -0.072], [0.104, -0.104], [0.060, -0.126], [0.0, -0.132]], 2, false),
+        Eyes::Slits => (
+            &[
+                [0.034, -0.112],
+                [0.090, -0.092],
+                [0.140, -0.062],
+                [0.150, -0.066],
+                [0.140, -0.090],
+                [0.095, -0.120],
+                [0.042, -0.132],
+            ],
+            1,
+            true,
+        ),
+        Eyes::Twins => (
+            &[[0.016, -0.074], [0.070, -0.060], [0.118, -0.066], [0.116, -0.096], [0.072, -0.126], [0.018, -0.124]],
+            1,
+            true,
+        ),
+        Eyes::Broad => (
+            &[[0.0, -0.070], [0.060, -0.066], [0.112, -0.072], [0.104, -0.104], [0.060, -0.126], [0.0, -0.132]],
+            2,
+            false,
+        ),
         Eyes::Tall => (&[[0.0, -0.050], [0.040, -0.054], [0.062, -0.086], [0.040, -0.130], [0.0, -0.138]], 2, false),
     };
     let (outline, lights, pair) = half;
@@ -199,10 +235,6 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
     );
     let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.0);
     bike.add_soft(Material::Paint, rest);
-    bike.add_pair(
-        Material::PanelGap,
-        upper.seam(&[[nose + 0.12, head.z - 0.060], [nose + 0.22, head.z - 0.030], [nose + 0.33, head.z - 0.030], [nose + 0.45, head.z - 0.075]]),
-    );
     add_flank(bike, joints, &upper, 0.235, joints.design.details.flank != Flank::Open);
     add_screen(
         bike,
@@ -232,10 +264,6 @@ pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     );
     let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.22);
     bike.add_soft(Material::Paint, rest);
-    bike.add_pair(
-        Material::PanelGap,
-        upper.seam(&[[nose + 0.10, head.z - 0.055], [nose + 0.24, head.z - 0.020], [nose + 0.36, head.z - 0.020], [nose + 0.49, head.z - 0.065]]),
-    );
     let open = matches!(joints.design.engine, Engine::Boxer | Engine::CrossVee);
     let details = &joints.design.details;
     add_flank(bike, joints, &upper, 0.262, !open && details.flank != Flank::Open);
@@ -267,7 +295,10 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
         2.9,
         6,
     );
-    let eye = raised(&[[0.085, -0.060], [0.150, -0.046], [0.235, -0.040], [0.240, -0.085], [0.170, -0.140], [0.095, -0.140]], head.z);
+    let eye = raised(
+        &[[0.085, -0.060], [0.150, -0.046], [0.235, -0.040], [0.240, -0.085], [0.170, -0.140], [0.095, -0.140]],
+        head.z,
+    );
     let opening = Opening { outline: &eye, depth: 0.055, lights: 2, pair: true, behind: nose + 0.22 };
     let upper = set_lamp(bike, &upper, &opening, design.details.era);
     bike.add_soft(Material::Paint, upper);
@@ -302,7 +333,14 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     let vent = Solid::rounded_box(Vec3::new(0.090, 0.008, 0.030), 0.010)
         .bent(|p| Vec3::new(nose + 0.34 + p.x, 0.380 + p.y, head.z - 0.120 + p.z - 0.25 * p.x));
     bike.add_pair(Material::MattBlack, vent);
-    add_screen(bike, Material::ClearGlass, [nose + 0.13, head.z + 0.075], [nose + 0.42, head.z + 0.385], [0.240, 0.255], 0.14);
+    add_screen(
+        bike,
+        Material::ClearGlass,
+        [nose + 0.13, head.z + 0.075],
+        [nose + 0.42, head.z + 0.385],
+        [0.240, 0.255],
+        0.14,
+    );
     add_fairing_mirrors(bike, Vec3::new(nose + 0.26, 0.34, head.z + 0.020), 0.46, 0.035);
     let amber = Solid::superellipsoid(Vec3::new(0.050, 0.020, 0.024), 2.6, 8, 18);
     bike.add_pair(Material::LampAmber, amber.moved(Vec3::new(nose + 0.215, 0.352, head.z - 0.035)));
@@ -352,7 +390,14 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
         add_round_lamp(bike, Vec3::new(lamp.x - 0.01, lamp.y * side, lamp.z), 0.050, Material::Chrome, era);
     }
     bike.add_pair(Material::Chrome, Solid::pin(lamp, Vec3::new(head.x - 0.04, 0.06, head.z - 0.13), 0.014, 8));
-    add_screen(bike, Material::Glass, [nose + 0.075, head.z + 0.120], [nose + 0.20, head.z + 0.300], [0.205, 0.215], 0.10);
+    add_screen(
+        bike,
+        Material::Glass,
+        [nose + 0.075, head.z + 0.120],
+        [nose + 0.20, head.z + 0.300],
+        [0.205, 0.215],
+        0.10,
+    );
 }
 
 pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
@@ -370,11 +415,21 @@ pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
         2.5,
         6,
     );
-    let eye = raised(&[[-0.150, -0.060], [-0.130, -0.030], [0.130, -0.030], [0.150, -0.060], [0.120, -0.092], [-0.120, -0.092]], head.z);
+    let eye = raised(
+        &[[-0.150, -0.060], [-0.130, -0.030], [0.130, -0.030], [0.150, -0.060], [0.120, -0.092], [-0.120, -0.092]],
+        head.z,
+    );
     let opening = Opening { outline: &eye, depth: 0.045, lights: 2, pair: false, behind: nose + 0.16 };
     let cowl = set_lamp(bike, &cowl, &opening, joints.design.details.era);
     bike.add_soft(Material::Paint, cowl);
     add_bracket(bike, joints, Vec3::new(nose + 0.22, 0.0, head.z - 0.06), 0.050);
-    add_screen(bike, Material::Glass, [nose + 0.12, head.z + 0.080], [nose + 0.33, head.z + 0.290], [0.230, 0.225], 0.12);
+    add_screen(
+        bike,
+        Material::Glass,
+        [nose + 0.12, head.z + 0.080],
+        [nose + 0.33, head.z + 0.290],
+        [0.230, 0.225],
+        0.12,
+    );
     add_indicators(bike, Vec3::new(head.x - 0.10, 0.10, head.z - 0.19));
 }

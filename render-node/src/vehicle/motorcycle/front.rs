@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::design::{Era, Eyes, Luggage, Nose, Tank};
 use super::lamps::{Opening, add_indicators, add_round_lamp, circle, raised, set_lamp};
-use super::shapes::{Skin, add_screen, bolt, turned, tube};
+use super::shapes::{Skin, add_screen, bolt, tube, turned};
 use super::style::Engine;
 use super::{Joints, fairing};
 use crate::vehicle::mesh::Material;
@@ -50,13 +50,23 @@ fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
     for z in [-0.015, -0.105] {
         let root = Vec3::new(head.x - 0.030 + z * 0.3, 0.088, head.z + z);
         let ear = [root, root.lerp(hold, 0.6) + Vec3::Y * 0.004, hold];
-        bike.add_pair(Material::GlossBlack, Solid::swept(&curve_through(&ear, 5), Vec3::Y, |_| rounded_rectangle(0.010, 0.0035, 0.003)));
+        bike.add_pair(
+            Material::GlossBlack,
+            Solid::swept(&curve_through(&ear, 5), Vec3::Y, |_| rounded_rectangle(0.010, 0.0035, 0.003)),
+        );
     }
     bike.add_pair(Material::Satin, bolt(hold + Vec3::Y * 0.003, Vec3::Y, 0.010));
     add_indicators(bike, at + Vec3::new(0.065, radius * 0.95, -0.060));
     if design.luggage == Luggage::Bags || cruiser && design.luggage != Luggage::None {
         // A tall screen on the fork.
-        add_screen(bike, Material::ClearGlass, [head.x - 0.16, head.z + 0.02], [head.x + 0.06, head.z + 0.40], [0.20, 0.24], 0.07);
+        add_screen(
+            bike,
+            Material::ClearGlass,
+            [head.x - 0.16, head.z + 0.02],
+            [head.x + 0.06, head.z + 0.40],
+            [0.20, 0.24],
+            0.07,
+        );
         for y in [0.07, 0.13] {
             let stay =
                 [Vec3::new(head.x - 0.02, 0.08, head.z - 0.02), Vec3::new(head.x - 0.125 + y * 0.3, y, head.z + 0.075)];
@@ -78,13 +88,32 @@ fn add_bikini(bike: &mut Assembly, joints: &Joints) {
         2.3,
     );
     bike.add_soft(Material::Paint, cowl.solid());
-    bike.add_pair(Material::PanelGap, cowl.seam(&[[nose + 0.06, head.z - 0.085], [nose + 0.14, head.z - 0.070], [nose + 0.22, head.z - 0.030]]));
+    bike.add_pair(
+        Material::PanelGap,
+        cowl.seam(&[[nose + 0.06, head.z - 0.085], [nose + 0.14, head.z - 0.070], [nose + 0.22, head.z - 0.030]]),
+    );
     for x in [0.10, 0.18] {
         let at = Vec3::new(nose + x, cowl.out(nose + x, head.z - 0.045), head.z - 0.045);
-        bike.add_pair(Material::RimDark, turned(&[[-0.003, 0.0075], [0.0020, 0.0075], [0.0035, 0.005], [0.0035, 0.0]], at, Vec3::Y, 16));
+        bike.add_pair(
+            Material::RimDark,
+            turned(&[[-0.003, 0.0075], [0.0020, 0.0075], [0.0035, 0.005], [0.0035, 0.0]], at, Vec3::Y, 16),
+        );
     }
-    add_round_lamp(bike, Vec3::new(nose - 0.006, 0.0, head.z - 0.035), 0.085, Material::GlossBlack, joints.design.details.era);
-    add_screen(bike, Material::Glass, [nose + 0.085, head.z + 0.108], [nose + 0.235, head.z + 0.215], [0.100, 0.122], 0.055);
+    add_round_lamp(
+        bike,
+        Vec3::new(nose - 0.006, 0.0, head.z - 0.035),
+        0.085,
+        Material::GlossBlack,
+        joints.design.details.era,
+    );
+    add_screen(
+        bike,
+        Material::Glass,
+        [nose + 0.085, head.z + 0.108],
+        [nose + 0.235, head.z + 0.215],
+        [0.100, 0.122],
+        0.055,
+    );
     add_indicators(bike, Vec3::new(nose + 0.15, 0.135, head.z - 0.100));
 }
 
@@ -92,9 +121,11 @@ fn add_bikini(bike: &mut Assembly, joints: &Joints) {
 /// there is one on each side.
 fn mask_eyes(eyes: Eyes) -> (Vec<[f32; 2]>, usize, bool) {
     match eyes {
-        Eyes::Slits => {
-            (vec![[0.012, -0.112], [0.058, -0.086], [0.084, -0.068], [0.082, -0.094], [0.050, -0.128], [0.014, -0.136]], 1, true)
-        }
+        Eyes::Slits => (
+            vec![[0.012, -0.112], [0.058, -0.086], [0.084, -0.068], [0.082, -0.094], [0.050, -0.128], [0.014, -0.136]],
+            1,
+            true,
+        ),
         Eyes::Twins => (circle([0.047, -0.100], 0.037), 1, true),
         Eyes::Broad => {
             let half = [[0.0, -0.058], [0.060, -0.062], [0.086, -0.082], [0.072, -0.128], [0.0, -0.142]];
@@ -164,9 +195,19 @@ fn add_wedge(bike: &mut Assembly, joints: &Joints) {
     ];
     bike.add_pair(Material::Paint, mask.plate(&cheek, 0.016, 0.010));
     let at = Vec3::new(nose + 0.128, mask.out(nose + 0.128, head.z - 0.105) + 0.010, head.z - 0.105);
-    bike.add_pair(Material::RimDark, turned(&[[-0.003, 0.0085], [0.0020, 0.0085], [0.0035, 0.006], [0.0035, 0.0]], at, Vec3::Y, 16));
+    bike.add_pair(
+        Material::RimDark,
+        turned(&[[-0.003, 0.0085], [0.0020, 0.0085], [0.0035, 0.006], [0.0035, 0.0]], at, Vec3::Y, 16),
+    );
     if joints.design.details.screen > 0.98 {
-        add_screen(bike, Material::Glass, [nose + 0.115, head.z + 0.066], [nose + 0.222, head.z + 0.155], [0.074, 0.096], 0.045);
+        add_screen(
+            bike,
+            Material::Glass,
+            [nose + 0.115, head.z + 0.066],
+            [nose + 0.222, head.z + 0.155],
+            [0.074, 0.096],
+            0.045,
+        );
     }
     add_indicators(bike, Vec3::new(nose + 0.165, 0.085, head.z - 0.140));
 }
@@ -188,9 +229,17 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
     );
     bike.add_soft(Material::Paint, beak.solid());
     // Its underside is dark, and a shut line parts it from the cheeks.
-    let under = [[nose + 0.02, over + 0.006], [nose + 0.14, over + 0.022], [head.x - 0.14, over + 0.050], [head.x + 0.02, over + 0.060]];
+    let under = [
+        [nose + 0.02, over + 0.006],
+        [nose + 0.14, over + 0.022],
+        [head.x - 0.14, over + 0.050],
+        [head.x + 0.02, over + 0.060],
+    ];
     bike.add_pair(Material::PanelGap, beak.seam(&under));
-    bike.add_pair(Material::PanelGap, beak.seam(&[[head.x - 0.135, over + 0.045], [head.x - 0.105, over + 0.10], [head.x - 0.075, head.z - 0.075]]));
+    bike.add_pair(
+        Material::PanelGap,
+        beak.seam(&[[head.x - 0.135, over + 0.045], [head.x - 0.105, over + 0.10], [head.x - 0.075, head.z - 0.075]]),
+    );
     let face = Skin::new(
         &[
             [head.x - 0.252, 0.066, over + 0.095, head.z - 0.045],
@@ -251,7 +300,11 @@ fn add_crash_bars(bike: &mut Assembly, joints: &Joints) {
         Vec3::new(x + 0.165, 0.115, low + 0.045),
     ];
     bike.add_pair(Material::GlossBlack, tube(&curve_through(&hoop, 9), 14, |_| 0.0125));
-    let cross = [hoop[2], Vec3::new(x + 0.14, 0.185, (head.z + low) * 0.5 + 0.02), Vec3::new(x + 0.235, 0.150, (head.z + low) * 0.5 + 0.01)];
+    let cross = [
+        hoop[2],
+        Vec3::new(x + 0.14, 0.185, (head.z + low) * 0.5 + 0.02),
+        Vec3::new(x + 0.235, 0.150, (head.z + low) * 0.5 + 0.01),
+    ];
     bike.add_pair(Material::GlossBlack, tube(&curve_through(&cross, 6), 12, |_| 0.0105));
 }
 
@@ -271,9 +324,32 @@ fn add_mask(bike: &mut Assembly, joints: &Joints) {
     );
     let solid = mask.solid().bent(|p| Vec3::new(lean(p.x, p.z), p.y, p.z));
     let outline = match joints.design.details.era {
-        Era::Bulb => vec![[-0.066, -0.150], [0.066, -0.150], [0.072, -0.098], [0.066, -0.046], [-0.066, -0.046], [-0.072, -0.098]],
-        Era::Clear => vec![[-0.034, -0.160], [0.034, -0.160], [0.066, -0.120], [0.072, -0.058], [0.0, -0.044], [-0.072, -0.058], [-0.066, -0.120]],
-        Era::Led => vec![[-0.034, -0.128], [0.034, -0.128], [0.074, -0.092], [0.078, -0.062], [0.0, -0.056], [-0.078, -0.062], [-0.074, -0.092]],
+        Era::Bulb => vec![
+            [-0.066, -0.150],
+            [0.066, -0.150],
+            [0.072, -0.098],
+            [0.066, -0.046],
+            [-0.066, -0.046],
+            [-0.072, -0.098],
+        ],
+        Era::Clear => vec![
+            [-0.034, -0.160],
+            [0.034, -0.160],
+            [0.066, -0.120],
+            [0.072, -0.058],
+            [0.0, -0.044],
+            [-0.072, -0.058],
+            [-0.066, -0.120],
+        ],
+        Era::Led => vec![
+            [-0.034, -0.128],
+            [0.034, -0.128],
+            [0.074, -0.092],
+            [0.078, -0.062],
+            [0.0, -0.056],
+            [-0.078, -0.062],
+            [-0.074, -0.092],
+        ],
     };
     let outline = raised(&round(outline), head.z);
     let lights = if joints.design.details.era == Era::Led { 3 } else { 1 };
@@ -288,7 +364,10 @@ fn add_mask(bike: &mut Assembly, joints: &Joints) {
             Vec3::new(lean(0.115, head.z + z), 0.118, head.z + z - 0.004),
             Vec3::new(lean(0.160, head.z + z), 0.108, head.z + z - 0.010),
         ];
-        bike.add_pair(Material::MattBlack, Solid::swept(&curve_through(&strap, 6), Vec3::Y, |_| rounded_rectangle(0.010, 0.003, 0.002)));
+        bike.add_pair(
+            Material::MattBlack,
+            Solid::swept(&curve_through(&strap, 6), Vec3::Y, |_| rounded_rectangle(0.010, 0.003, 0.002)),
+        );
     }
     add_indicators(bike, Vec3::new(head.x - 0.085, 0.085, head.z - 0.115));
 }
@@ -308,10 +387,16 @@ fn add_plate(bike: &mut Assembly, joints: &Joints) {
     );
     let lean = |p: Vec3| Vec3::new(head.x - 0.125 + p.x + (p.z - head.z) * tilt, p.y, p.z);
     bike.add_soft(Material::Paint, plate.solid().bent(lean));
-    bike.add_pair(Material::PanelGap, plate.seam(&[[0.020, head.z + 0.050], [0.016, head.z - 0.05], [0.022, head.z - 0.14]]).bent(lean));
+    bike.add_pair(
+        Material::PanelGap,
+        plate.seam(&[[0.020, head.z + 0.050], [0.016, head.z - 0.05], [0.022, head.z - 0.14]]).bent(lean),
+    );
     for (y, z) in [(0.0, 0.045), (0.045, -0.135)] {
         let at = lean(Vec3::new(0.004, y, head.z + z));
-        bike.add_pair(Material::RimDark, turned(&[[-0.004, 0.009], [0.003, 0.009], [0.005, 0.006], [0.005, 0.0]], at, Vec3::NEG_X, 16));
+        bike.add_pair(
+            Material::RimDark,
+            turned(&[[-0.004, 0.009], [0.003, 0.009], [0.005, 0.006], [0.005, 0.0]], at, Vec3::NEG_X, 16),
+        );
     }
     add_bracket(bike, joints, Vec3::new(head.x - 0.09, 0.0, head.z - 0.04), 0.030);
 }

@@ -6,7 +6,7 @@ use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
 use super::design::Era;
-use super::shapes::{convex, cut_from_front, front_of, turned, tube};
+use super::shapes::{convex, cut_from_front, front_of, tube, turned};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
 
@@ -20,17 +20,14 @@ pub(super) fn add_round_lamp(bike: &mut Assembly, at: Vec3, radius: f32, shell: 
         let profile: Vec<[f32; 2]> = profile.iter().map(|p| [p[0], p[1] * radius]).collect();
         turned(&profile, at, FORWARD, 56)
     };
-    let bowl = [
-        [-0.112, 0.0],
-        [-0.110, 0.22],
-        [-0.100, 0.48],
-        [-0.080, 0.74],
-        [-0.050, 0.92],
-        [-0.020, 0.99],
-        [0.002, 1.0],
-    ];
+    let bowl =
+        [[-0.112, 0.0], [-0.110, 0.22], [-0.100, 0.48], [-0.080, 0.74], [-0.050, 0.92], [-0.020, 0.99], [0.002, 1.0]];
     bike.add_soft(shell, forward(&bowl));
-    let bezel = if shell == Material::GlossBlack || shell == Material::MattBlack { Material::GlossBlack } else { Material::Chrome };
+    let bezel = if shell == Material::GlossBlack || shell == Material::MattBlack {
+        Material::GlossBlack
+    } else {
+        Material::Chrome
+    };
     let rim = [
         [-0.004, 1.0],
         [0.004, 1.035],
@@ -71,7 +68,10 @@ pub(super) fn add_round_lamp(bike: &mut Assembly, at: Vec3, radius: f32, shell: 
             add_bulb(bike, at + Vec3::X * 0.040, radius * 0.20);
         }
     }
-    bike.add_soft(Material::LampLens, forward(&[[0.016, 0.955], [0.024, 0.80], [0.030, 0.50], [0.0335, 0.20], [0.034, 0.0]]));
+    bike.add_soft(
+        Material::LampLens,
+        forward(&[[0.016, 0.955], [0.024, 0.80], [0.030, 0.50], [0.0335, 0.20], [0.034, 0.0]]),
+    );
 }
 
 /// A ray pattern of a clear lamp's reflector.
@@ -85,7 +85,10 @@ fn reversed(profile: &[[f32; 2]]) -> Vec<[f32; 2]> {
 
 /// A bulb before the bottom of its bowl: its glass, and the bright cap that shades it.
 fn add_bulb(bike: &mut Assembly, at: Vec3, radius: f32) {
-    bike.add_soft(Material::LampHousing, turned(&[[0.002, radius * 1.25], [-0.004, radius * 1.1], [-0.004, 0.0]], at, FORWARD, 24));
+    bike.add_soft(
+        Material::LampHousing,
+        turned(&[[0.002, radius * 1.25], [-0.004, radius * 1.1], [-0.004, 0.0]], at, FORWARD, 24),
+    );
     let cap = [
         [0.0, radius * 0.42],
         [0.020, radius * 0.42],
@@ -99,7 +102,8 @@ fn add_bulb(bike: &mut Assembly, at: Vec3, radius: f32) {
 
 /// A light behind a ball of dark glass in a bright ring.
 fn add_projector(bike: &mut Assembly, at: Vec3, radius: f32) {
-    let tube = [[-0.012, radius], [0.0, radius], [0.004, radius * 0.96], [0.004, radius * 0.88], [-0.012, radius * 0.80]];
+    let tube =
+        [[-0.012, radius], [0.0, radius], [0.004, radius * 0.96], [0.004, radius * 0.88], [-0.012, radius * 0.80]];
     bike.add_soft(Material::LampReflector, turned(&tube, at, FORWARD, 28));
     let ball: Vec<[f32; 2]> = (0..=7)
         .map(|i| {
@@ -120,7 +124,10 @@ fn add_bowl(bike: &mut Assembly, at: Vec3, radius: f32) {
         .collect();
     let solid = turned(&bowl, at, FORWARD, 36).bent(|p| p + Vec3::X * 0.0008 * facets(p - at));
     bike.add_soft(Material::LampReflector, solid);
-    bike.add_soft(Material::Chrome, turned(&[[-0.004, radius * 1.06], [0.001, radius * 1.04], [0.0, radius * 0.99]], at, FORWARD, 36));
+    bike.add_soft(
+        Material::Chrome,
+        turned(&[[-0.004, radius * 1.06], [0.001, radius * 1.04], [0.0, radius * 0.99]], at, FORWARD, 36),
+    );
     add_bulb(bike, at + Vec3::X * radius * 0.50, radius * 0.24);
 }
 
@@ -193,7 +200,13 @@ pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening:
 
 /// Sets a tail lamp into the rear of a skin, its opening given in (y, z), and gives what is left of the skin. Faces before
 /// `before` are not cut.
-pub(in crate::vehicle) fn set_tail_lamp(bike: &mut Assembly, skin: &Solid, outline: &[[f32; 2]], pair: bool, before: f32) -> Solid {
+pub(in crate::vehicle) fn set_tail_lamp(
+    bike: &mut Assembly,
+    skin: &Solid,
+    outline: &[[f32; 2]],
+    pair: bool,
+    before: f32,
+) -> Solid {
     // Cut as a head lamp would be, with the bike turned round.
     let turn = |solid: Solid| solid.bent(|p| Vec3::new(-p.x, p.y, p.z)).flipped();
     let outline = convex(outline);
@@ -211,9 +224,8 @@ pub(in crate::vehicle) fn set_tail_lamp(bike: &mut Assembly, skin: &Solid, outli
     let rows = [(1.0, 0.0), (0.95, 0.010), (0.86, 0.022), (0.5, 0.024), (0.02, 0.024)];
     let shell = Solid::grid(rows.len(), rim.len(), true, |row, column| inward(rim[column], rows[row].0, rows[row].1));
     lamp.add_soft(Material::LampReflector, facing_forward(shell));
-    let ring = |keep: f32, back: f32| -> Vec<Vec3> {
-        rim.iter().chain(rim.first()).map(|p| inward(*p, keep, back)).collect()
-    };
+    let ring =
+        |keep: f32, back: f32| -> Vec<Vec3> { rim.iter().chain(rim.first()).map(|p| inward(*p, keep, back)).collect() };
     lamp.add_soft(Material::GlossBlack, tube(&ring(1.0, 0.0), 8, |_| 0.0024));
     lamp.add_soft(Material::LampRed, tube(&ring(0.78, 0.010), 8, |_| 0.0055));
     lamp.add_soft(Material::LampRed, tube(&ring(0.40, 0.012), 8, |_| 0.0060));
@@ -336,7 +348,11 @@ fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid
         let mut radius = radius;
         if band.len() > 1 {
             let (low, high) = band.iter().fold((f32::MAX, f32::MIN), |(a, b), v| (a.min(*v), b.max(*v)));
-            if wide { place.y = (low + high) * 0.5 } else { place.x = (low + high) * 0.5 }
+            if wide {
+                place.y = (low + high) * 0.5
+            } else {
+                place.x = (low + high) * 0.5
+            }
             radius = radius.min((high - low) * 0.46).max(0.010);
         }
         let Some(x) = front_of(glass, place) else { continue };

@@ -9,7 +9,7 @@ use super::design::{Era, Eyes, Luggage};
 use super::exhaust::add_silencer;
 use super::lamps::{Opening, set_intake, set_lamp, set_tail_lamp};
 use super::seat::{add_plate_holder, add_seat_seams};
-use super::shapes::{Skin, add_screen, add_shock, bolt, panel, screen, seam_along, soft_max, turned, tube};
+use super::shapes::{Skin, add_screen, add_shock, bolt, panel, screen, seam_along, soft_max, tube, turned};
 use super::style::Family;
 use super::wheel::TILTING_TRACK;
 use crate::vehicle::mesh::Material;
@@ -59,18 +59,19 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     let in_cover = lamp_in_cover(joints, long);
     let skin = apron.solid();
     let skin = if in_cover { skin } else { set_apron_lamps(bike, joints, &skin, nose, grow, long) };
-    // An intake under the lamps, or a horn's slot where they are in the bars' cover.
-    let mouth: &[[f32; 2]] = if in_cover {
-        &[[-0.030, -0.150], [0.030, -0.150], [0.024, -0.222], [-0.024, -0.222]]
-    } else {
-        &[[-0.058, -0.246], [0.058, -0.246], [0.046, -0.268], [-0.046, -0.268]]
-    };
-    let mouth: Vec<[f32; 2]> = mouth.iter().map(|p| [p[0] * grow, head.z + p[1]]).collect();
+    // A slot for the horn under the nose's tip.
+    let mouth = [[-0.046, -0.222], [0.046, -0.222], [0.036, -0.238], [-0.036, -0.238]];
+    let mouth = mouth.map(|p| [p[0] * grow, head.z + p[1]]);
     let opening = Opening { outline: &mouth, depth: 0.035, lights: 0, pair: false, behind: nose + 0.20 };
-    let skin = set_intake(bike, &skin, &opening);
+    let skin = if in_cover { set_intake(bike, &skin, &opening) } else { skin };
     bike.add_soft(Material::Paint, skin);
     // The nose's upper cover ends along a line from the lamps to its rear edge.
-    let line = [[nose + 0.060, head.z - 0.122], [nose + 0.13, head.z - 0.098], [nose + 0.22, head.z - 0.096], [nose + 0.348, head.z - 0.115]];
+    let line = [
+        [nose + 0.060, head.z - 0.122],
+        [nose + 0.13, head.z - 0.098],
+        [nose + 0.22, head.z - 0.096],
+        [nose + 0.348, head.z - 0.115],
+    ];
     bike.add_pair(Material::PanelGap, apron.seam(&line));
     // The rider's side of it.
     let inside = Skin::new(
@@ -138,7 +139,10 @@ fn add_leg_shield(bike: &mut Assembly, joints: &Joints, nose: f32, grow: f32) {
                     let x = middle(z) + 0.115 * across.abs().powf(2.4) + back + inside;
                     Vec3::new(x, across * half(t) * share, z)
                 };
-                (0..=18).map(|k| at(k as f32 / 9.0 - 1.0, 0.0)).chain((0..=18).rev().map(|k| at(k as f32 / 9.0 - 1.0, thick))).collect()
+                (0..=18)
+                    .map(|k| at(k as f32 / 9.0 - 1.0, 0.0))
+                    .chain((0..=18).rev().map(|k| at(k as f32 / 9.0 - 1.0, thick)))
+                    .collect()
             })
             .collect()
     };
@@ -161,8 +165,15 @@ fn add_leg_shield(bike: &mut Assembly, joints: &Joints, nose: f32, grow: f32) {
         Vec3::new(back, -0.105, z + 0.055),
     ];
     bike.add_soft(Material::PanelGap, tube(&lid, 6, |_| 0.0022));
-    bike.add(Material::Satin, turned(&[[-0.004, 0.011], [0.004, 0.011], [0.004, 0.0]], Vec3::new(back, 0.062, z + 0.092), Vec3::X, 20));
-    let hook = [Vec3::new(back, 0.0, z - 0.075), Vec3::new(back + 0.030, 0.0, z - 0.085), Vec3::new(back + 0.034, 0.0, z - 0.062)];
+    bike.add(
+        Material::Satin,
+        turned(&[[-0.004, 0.011], [0.004, 0.011], [0.004, 0.0]], Vec3::new(back, 0.062, z + 0.092), Vec3::X, 20),
+    );
+    let hook = [
+        Vec3::new(back, 0.0, z - 0.075),
+        Vec3::new(back + 0.030, 0.0, z - 0.085),
+        Vec3::new(back + 0.034, 0.0, z - 0.062),
+    ];
     bike.add_soft(Material::Satin, tube(&curve_through(&hook, 6), 10, |_| 0.0045));
 }
 
@@ -171,7 +182,8 @@ fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool, lamp: bool) {
     let head = joints.head;
     let cover = Skin::new(
         &[
-            [head.x - 0.128, 0.052, head.z + 0.022, head.z + 0.078],
+            [head.x - 0.132, 0.024, head.z + 0.034, head.z + 0.064],
+            [head.x - 0.128, 0.050, head.z + 0.022, head.z + 0.078],
             [head.x - 0.116, 0.082, head.z + 0.004, head.z + 0.098],
             [head.x - 0.080, 0.114, head.z - 0.010, head.z + 0.120],
             [head.x - 0.015, 0.142, head.z - 0.008, head.z + 0.142],
@@ -184,7 +196,15 @@ fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool, lamp: bool) {
     let mut skin = cover.solid();
     if lamp {
         let outline: &[[f32; 2]] = match joints.design.details.eyes {
-            Eyes::Broad => &[[-0.050, 0.016], [0.050, 0.016], [0.078, 0.042], [0.066, 0.082], [0.0, 0.092], [-0.066, 0.082], [-0.078, 0.042]],
+            Eyes::Broad => &[
+                [-0.050, 0.016],
+                [0.050, 0.016],
+                [0.078, 0.042],
+                [0.066, 0.082],
+                [0.0, 0.092],
+                [-0.066, 0.082],
+                [-0.078, 0.042],
+            ],
             _ => &[[-0.036, 0.008], [0.036, 0.008], [0.060, 0.048], [0.044, 0.090], [-0.044, 0.090], [-0.060, 0.048]],
         };
         let outline: Vec<[f32; 2]> = outline.iter().map(|p| [p[0], p[1] + head.z]).collect();
@@ -195,7 +215,12 @@ fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool, lamp: bool) {
     bike.add_soft(if long { Material::MattBlack } else { Material::Paint }, skin);
     bike.add_pair(
         Material::PanelGap,
-        cover.seam(&[[head.x - 0.105, head.z + 0.050], [head.x - 0.04, head.z + 0.060], [head.x + 0.04, head.z + 0.078], [head.x + 0.09, head.z + 0.088]]),
+        cover.seam(&[
+            [head.x - 0.105, head.z + 0.050],
+            [head.x - 0.04, head.z + 0.060],
+            [head.x + 0.04, head.z + 0.078],
+            [head.x + 0.09, head.z + 0.088],
+        ]),
     );
     let neck = [head - Vec3::Z * 0.12, head - Vec3::Z * 0.05, head + Vec3::Z * 0.03];
     bike.add_soft(Material::MattBlack, tube(&neck, 28, |i| [0.090, 0.074, 0.070][i]));
@@ -205,16 +230,37 @@ fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool, lamp: bool) {
 fn set_apron_lamps(bike: &mut Assembly, joints: &Joints, apron: &Solid, nose: f32, grow: f32, long: bool) -> Solid {
     let (outline, lights, pair): (&[[f32; 2]], usize, bool) = match joints.design.details.eyes {
         Eyes::Broad => (
-            &[[-0.105, -0.150], [0.0, -0.142], [0.105, -0.150], [0.092, -0.192], [0.040, -0.222], [-0.040, -0.222], [-0.092, -0.192]],
+            &[
+                [-0.105, -0.150],
+                [0.0, -0.142],
+                [0.105, -0.150],
+                [0.092, -0.192],
+                [0.040, -0.222],
+                [-0.040, -0.222],
+                [-0.092, -0.192],
+            ],
             2,
             false,
         ),
-        Eyes::Tall => (&[[-0.058, -0.135], [0.058, -0.135], [0.070, -0.175], [0.040, -0.236], [-0.040, -0.236], [-0.070, -0.175]], 2, false),
-        Eyes::Twins => (&[[0.016, -0.170], [0.060, -0.150], [0.118, -0.138], [0.122, -0.170], [0.076, -0.212], [0.020, -0.222]], 1, true),
-        Eyes::Slits => (&[[0.020, -0.180], [0.070, -0.156], [0.128, -0.140], [0.130, -0.158], [0.082, -0.190], [0.024, -0.206]], 1, true),
+        Eyes::Tall => (
+            &[[-0.058, -0.135], [0.058, -0.135], [0.070, -0.175], [0.040, -0.236], [-0.040, -0.236], [-0.070, -0.175]],
+            2,
+            false,
+        ),
+        Eyes::Twins => (
+            &[[0.016, -0.170], [0.060, -0.150], [0.118, -0.138], [0.122, -0.170], [0.076, -0.212], [0.020, -0.222]],
+            1,
+            true,
+        ),
+        Eyes::Slits => (
+            &[[0.020, -0.180], [0.070, -0.156], [0.128, -0.140], [0.130, -0.158], [0.082, -0.190], [0.024, -0.206]],
+            1,
+            true,
+        ),
     };
     let size = if long { grow } else { grow * 0.92 };
-    let outline: Vec<[f32; 2]> = outline.iter().map(|p| [p[0] * size, joints.head.z + (p[1] + 0.18) * size - 0.18]).collect();
+    let outline: Vec<[f32; 2]> =
+        outline.iter().map(|p| [p[0] * size, joints.head.z + (p[1] + 0.18) * size - 0.18]).collect();
     let opening = Opening { outline: &outline, depth: 0.050, lights, pair, behind: nose + 0.22 };
     set_lamp(bike, apron, &opening, joints.design.details.era)
 }
@@ -290,21 +336,43 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     );
     let (low, high) = (0.655, seat.z + lift - 0.074);
     let half = 0.080 * grow;
-    let lens = [[-half, high - 0.010], [0.0, high], [half, high - 0.010], [half * 0.72, low + 0.012], [0.0, low], [-half * 0.72, low + 0.012]];
+    let lens = [
+        [-half, high - 0.010],
+        [0.0, high],
+        [half, high - 0.010],
+        [half * 0.72, low + 0.012],
+        [0.0, low],
+        [-half * 0.72, low + 0.012],
+    ];
     let skin = set_tail_lamp(bike, &body.solid(), &lens, false, tail - 0.10);
     bike.add_soft(Material::Paint, skin);
     // Shut lines: under the seat, of the side cover, of the panel before the rider's heels.
     bike.add_pair(
         Material::PanelGap,
-        body.seam(&[[to + 0.05, seat.z - 0.175], [seat.x + 0.06, seat.z - 0.135], [rear.x - 0.02, seat.z - 0.115], [rear.x + 0.14, seat.z + lift - 0.105], [tail - 0.05, seat.z + lift - 0.095]]),
+        body.seam(&[
+            [to + 0.05, seat.z - 0.175],
+            [seat.x + 0.06, seat.z - 0.135],
+            [rear.x - 0.02, seat.z - 0.115],
+            [rear.x + 0.14, seat.z + lift - 0.105],
+            [tail - 0.05, seat.z + lift - 0.095],
+        ]),
     );
-    bike.add_pair(Material::PanelGap, body.seam(&[[to + 0.118, seat.z - 0.155], [to + 0.100, 0.48], [to + 0.120, 0.34], [to + 0.150, 0.275]]));
+    bike.add_pair(
+        Material::PanelGap,
+        body.seam(&[[to + 0.118, seat.z - 0.155], [to + 0.100, 0.48], [to + 0.120, 0.34], [to + 0.150, 0.275]]),
+    );
     // A dark band along the lower edge of the flank.
-    let dark = body.line(&[[seat.x + 0.01, 0.385], [seat.x + 0.14, 0.430], [rear.x + 0.06, 0.520], [tail - 0.09, 0.628]]);
+    let dark =
+        body.line(&[[seat.x + 0.01, 0.385], [seat.x + 0.14, 0.430], [rear.x + 0.06, 0.520], [tail - 0.09, 0.628]]);
     bike.add_pair(Material::MattBlack, Solid::swept(&dark, Vec3::Y, |_| rounded_rectangle(0.022, 0.005, 0.004)));
     bike.add_pair(
         Material::PanelGap,
-        body.seam(&[[seat.x + 0.02, seat.z - 0.19], [rear.x - 0.06, seat.z - 0.175], [rear.x + 0.10, seat.z - 0.150], [tail - 0.13, seat.z - 0.105]]),
+        body.seam(&[
+            [seat.x + 0.02, seat.z - 0.19],
+            [rear.x - 0.06, seat.z - 0.175],
+            [rear.x + 0.10, seat.z - 0.150],
+            [tail - 0.13, seat.z - 0.105],
+        ]),
     );
     let saddle = if long {
         vec![
@@ -379,12 +447,17 @@ fn add_grab_rail(bike: &mut Assembly, joints: &Joints, grow: f32, lift: f32, lon
             3.2,
         );
         bike.add_soft(Material::Paint, case.solid());
-        bike.add_pair(Material::PanelGap, case.seam(&[[at.x - 0.165, at.z - 0.012], [at.x, at.z - 0.020], [at.x + 0.155, at.z - 0.012]]));
+        bike.add_pair(
+            Material::PanelGap,
+            case.seam(&[[at.x - 0.165, at.z - 0.012], [at.x, at.z - 0.020], [at.x + 0.155, at.z - 0.012]]),
+        );
         bike.add_pair(
             Material::MattBlack,
-            Solid::swept(&case.line(&[[at.x - 0.16, at.z - 0.040], [at.x, at.z - 0.050], [at.x + 0.150, at.z - 0.040]]), Vec3::Y, |_| {
-                rounded_rectangle(0.014, 0.004, 0.003)
-            }),
+            Solid::swept(
+                &case.line(&[[at.x - 0.16, at.z - 0.040], [at.x, at.z - 0.050], [at.x + 0.150, at.z - 0.040]]),
+                Vec3::Y,
+                |_| rounded_rectangle(0.014, 0.004, 0.003),
+            ),
         );
         let lens = Solid::superellipsoid(Vec3::new(0.012, 0.085, 0.014), 3.2, 10, 28);
         bike.add_soft(Material::LampRed, lens.moved(at + Vec3::new(0.152, 0.0, -0.008)));
@@ -412,9 +485,25 @@ fn add_drive(bike: &mut Assembly, joints: &Joints) {
     let left = |solid: Solid| solid.bent(|p| Vec3::new(p.x, -p.y - aside, p.z)).flipped();
     bike.add_soft(Material::RimDark, case.solid().moved(-Vec3::Y * aside));
     // The cover's joint, its bolts and the fins of its air duct.
-    let joint = [[rear.x - 0.385, rear.z + 0.045], [rear.x - 0.26, rear.z + 0.100], [rear.x - 0.08, rear.z + 0.072], [rear.x + 0.07, rear.z + 0.045]];
+    let joint = [
+        [rear.x - 0.385, rear.z + 0.045],
+        [rear.x - 0.26, rear.z + 0.100],
+        [rear.x - 0.08, rear.z + 0.072],
+        [rear.x + 0.07, rear.z + 0.045],
+    ];
     bike.add_soft(Material::PanelGap, left(case.seam(&joint)));
-    for (x, z) in [(-0.37, 0.075), (-0.30, 0.108), (-0.20, 0.100), (-0.09, 0.075), (0.02, 0.064), (0.065, 0.0), (0.01, -0.056), (-0.11, -0.044), (-0.24, -0.048), (-0.36, -0.012)] {
+    for (x, z) in [
+        (-0.37, 0.075),
+        (-0.30, 0.108),
+        (-0.20, 0.100),
+        (-0.09, 0.075),
+        (0.02, 0.064),
+        (0.065, 0.0),
+        (0.01, -0.056),
+        (-0.11, -0.044),
+        (-0.24, -0.048),
+        (-0.36, -0.012),
+    ] {
         let (x, z) = (rear.x + x, rear.z + z);
         bike.add(Material::Satin, bolt(Vec3::new(x, -aside - case.out(x, z) - 0.002, z), -Vec3::Y, 0.0060));
     }
@@ -431,7 +520,8 @@ fn add_drive(bike: &mut Assembly, joints: &Joints) {
     let filter = Solid::superellipsoid(Vec3::new(0.150, 0.045, 0.042), 4.0, 18, 40);
     bike.add_soft(
         Material::MattBlack,
-        filter.bent(|p| Vec3::new(rear.x - 0.10 + p.x, p.y - aside, rear.z + 0.150 + p.z + 0.12 * (p.x + 0.15).max(0.0))),
+        filter
+            .bent(|p| Vec3::new(rear.x - 0.10 + p.x, p.y - aside, rear.z + 0.150 + p.z + 0.12 * (p.x + 0.15).max(0.0))),
     );
     let block = Solid::rounded_box(Vec3::new(0.11, 0.13, 0.075), 0.03);
     bike.add_soft(Material::RimDark, block.moved(Vec3::new(rear.x - rear.z - 0.12, 0.0, rear.z + 0.06)));

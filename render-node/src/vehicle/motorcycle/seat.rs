@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::Joints;
 use super::design::{Guard, Luggage, Nose, Seat};
 use super::lamps::{add_rear_indicators, add_tail_lamp};
-use super::shapes::{Skin, panel, seam_along, turned, tube};
+use super::shapes::{Skin, panel, seam_along, tube, turned};
 use super::style::Family;
 use super::tank::tank_span;
 use crate::vehicle::mesh::Material;
@@ -84,7 +84,11 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
     };
     bike.add_pair(
         Material::PanelGap,
-        shell.seam(&[[seat.x + 0.02, low(seat.x + 0.02, 1.0)], [seat.x + 0.18, low(seat.x + 0.18, 1.0) + 0.010], [tail - 0.10, low(tail - 0.10, 1.0) + 0.012]]),
+        shell.seam(&[
+            [seat.x + 0.02, low(seat.x + 0.02, 1.0)],
+            [seat.x + 0.18, low(seat.x + 0.18, 1.0) + 0.010],
+            [tail - 0.10, low(tail - 0.10, 1.0) + 0.012],
+        ]),
     );
     bike.add_soft(Material::PanelGap, shell.ring(tail - 0.075));
     // A dark tray under it.
@@ -107,7 +111,11 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
         ];
         bike.add_pair(Material::MattBlack, tube(&curve_through(&rail, 8), 16, |_| 0.0095));
     }
-    add_plate_holder(bike, Vec3::new(tail - 0.12, 0.0, seat.z + rise * 0.55), Vec3::new(joints.tail - 0.016, 0.0, seat.z - 0.150));
+    add_plate_holder(
+        bike,
+        Vec3::new(tail - 0.12, 0.0, seat.z + rise * 0.55),
+        Vec3::new(joints.tail - 0.016, 0.0, seat.z - 0.150),
+    );
     add_tail_lamp(bike, Vec3::new(tail - 0.016, 0.0, seat.z + 0.004 + rise * 0.94), Vec3::new(0.022, 0.040, 0.018));
     add_rear_indicators(bike, Vec3::new(joints.tail - 0.075, 0.030, seat.z - 0.075));
     if joints.design.hand_guards {
@@ -128,7 +136,11 @@ pub(in crate::vehicle) fn add_seat_seams(bike: &mut Assembly, cushion: &Skin, [f
         let line: Vec<Vec3> = (0..=14)
             .map(|i| {
                 let y = half * 0.97 * (i as f32 / 7.0 - 1.0);
-                Vec3::new(*x - 0.10 * y * y / half.max(0.01), y, cushion.over(*x - 0.10 * y * y / half.max(0.01), y) + 0.0003)
+                Vec3::new(
+                    *x - 0.10 * y * y / half.max(0.01),
+                    y,
+                    cushion.over(*x - 0.10 * y * y / half.max(0.01), y) + 0.0003,
+                )
             })
             .collect();
         bike.add_soft(Material::MattBlack, tube(&line, 6, |_| 0.0016));
@@ -146,8 +158,14 @@ pub(super) fn add_plate_holder(bike: &mut Assembly, root: Vec3, end: Vec3) {
     );
     let lean = 0.28;
     let place = |p: Vec3| end + Vec3::new(p.x + p.z * -lean + 0.004, p.y, p.z);
-    bike.add(Material::MattBlack, Solid::rounded_box(Vec3::new(0.0035, 0.088, 0.068), 0.003).moved(-Vec3::Z * 0.036).bent(place));
-    bike.add_soft(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.014, 0.026, 0.010), 0.005).moved(Vec3::new(0.012, 0.0, 0.036)).bent(place));
+    bike.add(
+        Material::MattBlack,
+        Solid::rounded_box(Vec3::new(0.0035, 0.088, 0.068), 0.003).moved(-Vec3::Z * 0.036).bent(place),
+    );
+    bike.add_soft(
+        Material::GlossBlack,
+        Solid::rounded_box(Vec3::new(0.014, 0.026, 0.010), 0.005).moved(Vec3::new(0.012, 0.0, 0.036)).bent(place),
+    );
     let reflector = Solid::rounded_box(Vec3::new(0.004, 0.036, 0.010), 0.003).moved(Vec3::new(0.004, 0.0, -0.088));
     bike.add(Material::LampRed, reflector.bent(place));
 }
@@ -368,10 +386,8 @@ fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
     // The screws that hold it.
     let low = outline.iter().map(|p| p[1]).fold(f32::MAX, f32::min);
     let high = outline.iter().map(|p| p[1]).fold(f32::MIN, f32::max);
-    let (left, right) = (
-        outline.iter().map(|p| p[0]).fold(f32::MAX, f32::min),
-        outline.iter().map(|p| p[0]).fold(f32::MIN, f32::max),
-    );
+    let (left, right) =
+        (outline.iter().map(|p| p[0]).fold(f32::MAX, f32::min), outline.iter().map(|p| p[0]).fold(f32::MIN, f32::max));
     let (long, tall) = (right - left, high - low);
     for (x, z) in [(middle - long * 0.20, high - tall * 0.20), (middle, low + tall * 0.16)] {
         let screw = [[-0.004, 0.0085], [0.0018, 0.0085], [0.0034, 0.006], [0.0034, 0.0]];

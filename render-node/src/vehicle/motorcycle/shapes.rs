@@ -56,8 +56,8 @@ impl Skin {
                 let (half, high) = (half.max(0.004), high.max(low + 0.004));
                 let ring = (0..ROUND).map(|i| {
                     let (sin, cos) = (TAU * i as f32 / ROUND as f32).sin_cos();
-                    let reach =
-                        (cos.abs().powf(self.squareness) + sin.abs().powf(self.squareness)).powf(-1.0 / self.squareness);
+                    let reach = (cos.abs().powf(self.squareness) + sin.abs().powf(self.squareness))
+                        .powf(-1.0 / self.squareness);
                     Vec3::new(x, cos * reach * half, (low + high) / 2.0 + sin * reach * (high - low) / 2.0)
                 });
                 loops.push(ring.collect());
@@ -141,13 +141,14 @@ pub(in crate::vehicle) fn seam_along(path: &[Vec3]) -> Solid {
 }
 
 /// The convex hull of points, counter-clockwise.
-pub(super) fn convex(points: &[[f32; 2]]) -> Vec<Vec2> {
+pub(in crate::vehicle) fn convex(points: &[[f32; 2]]) -> Vec<Vec2> {
     let mut sorted = closed_curve(points, 6);
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     let chain = |points: &mut dyn Iterator<Item = Vec2>| {
         let mut hull: Vec<Vec2> = Vec::new();
         for p in points {
-            while hull.len() > 1 && (hull[hull.len() - 1] - hull[hull.len() - 2]).perp_dot(p - hull[hull.len() - 1]) <= 1e-9
+            while hull.len() > 1
+                && (hull[hull.len() - 1] - hull[hull.len() - 2]).perp_dot(p - hull[hull.len() - 1]) <= 1e-9
             {
                 hull.pop();
             }
@@ -163,7 +164,7 @@ pub(super) fn convex(points: &[[f32; 2]]) -> Vec<Vec2> {
 
 /// Cuts a skin along a convex outline seen from the front, (y, z) counter-clockwise: what is left of it, and the piece
 /// inside the outline. Only faces that look forward and lie before `behind` are cut.
-pub(super) fn cut_from_front(skin: &Solid, outline: &[Vec2], behind: f32) -> (Solid, Solid) {
+pub(in crate::vehicle) fn cut_from_front(skin: &Solid, outline: &[Vec2], behind: f32) -> (Solid, Solid) {
     let (mut outside, mut inside) = (Solid::default(), Solid::default());
     let fan = |solid: &mut Solid, corners: &[Vec3]| {
         if corners.len() < 3 {
@@ -202,7 +203,11 @@ fn divided(polygon: &[Vec3], depth: impl Fn(Vec3) -> f32) -> (Vec<Vec3>, Vec<Vec
     for (i, p) in polygon.iter().enumerate() {
         let q = polygon[(i + 1) % polygon.len()];
         let (a, b) = (depth(*p), depth(q));
-        if a >= 0.0 { kept.push(*p) } else { cut.push(*p) }
+        if a >= 0.0 {
+            kept.push(*p)
+        } else {
+            cut.push(*p)
+        }
         if (a >= 0.0) != (b >= 0.0) {
             let between = p.lerp(q, a / (a - b));
             kept.push(between);
@@ -379,7 +384,10 @@ pub(super) fn add_screen(
         let (p, next) = (at(2, column), at(3, column));
         let way = (next - p).cross(Vec3::Y).normalize_or(Vec3::NEG_X);
         let way = if way.x > 0.0 { -way } else { way };
-        bike.add(Material::RimDark, turned(&[[-0.004, 0.0075], [0.0025, 0.0075], [0.0040, 0.0050], [0.0040, 0.0]], p, way, 16));
+        bike.add(
+            Material::RimDark,
+            turned(&[[-0.004, 0.0075], [0.0025, 0.0075], [0.0040, 0.0050], [0.0040, 0.0]], p, way, 16),
+        );
     }
     bike.add_soft(glass, sheet);
 }
@@ -407,11 +415,19 @@ pub(super) fn coil(from: Vec3, to: Vec3, radius: f32, wire: f32) -> Solid {
 }
 
 /// A shock absorber between its two eyes: body, rod, spring between two seats, adjusting ring.
-pub(in crate::vehicle) fn add_shock(bike: &mut Assembly, from: Vec3, to: Vec3, radius: f32, pair: bool, spring: Material) {
+pub(in crate::vehicle) fn add_shock(
+    bike: &mut Assembly,
+    from: Vec3,
+    to: Vec3,
+    radius: f32,
+    pair: bool,
+    spring: Material,
+) {
     let at = |share: f32| from.lerp(to, share);
     let way = (to - from).normalize_or(Vec3::Z);
     let eye = |p: Vec3| Solid::pin(p - Vec3::Y * radius * 0.75, p + Vec3::Y * radius * 0.75, radius * 0.60, 16);
-    let seat = |p: Vec3| turned(&[[-0.006, 0.0], [-0.006, radius * 1.12], [0.004, radius * 1.18], [0.006, 0.0]], p, way, 24);
+    let seat =
+        |p: Vec3| turned(&[[-0.006, 0.0], [-0.006, radius * 1.12], [0.004, radius * 1.18], [0.006, 0.0]], p, way, 24);
     let parts = [
         (Material::GlossBlack, Solid::pin(at(0.02), at(0.45), radius * 0.72, 18)),
         (Material::Chrome, Solid::pin(at(0.40), at(0.97), radius * 0.34, 12)),

@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::Joints;
 use super::design::{Nose, Tank};
-use super::shapes::{Skin, add_bolt_circle, panel, sharpened, turned, tube};
+use super::shapes::{Skin, add_bolt_circle, panel, sharpened, tube, turned};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
@@ -99,7 +99,11 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
                 let rib: Vec<Vec3> = rib.iter().map(|p| *p + Vec3::Y * 0.0055).collect();
                 bike.add_pair(Material::MattBlack, tube(&rib, 8, |_| 0.0028));
             }
-            add_lip(bike, &skin, &[[at(0.04), top - 0.158], [at(0.40), top - 0.172], [at(0.75), top - 0.168], [at(0.95), top - 0.150]]);
+            add_lip(
+                bike,
+                &skin,
+                &[[at(0.04), top - 0.158], [at(0.40), top - 0.172], [at(0.75), top - 0.168], [at(0.95), top - 0.150]],
+            );
         }
         Tank::Drop => {
             // Instruments in a bright console along the ridge.
@@ -114,7 +118,11 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
                 5,
             );
             bike.add_soft(if design.bright { Material::Chrome } else { Material::GlossBlack }, console);
-            add_lip(bike, &skin, &[[at(0.05), top - 0.170], [at(0.35), top - 0.180], [at(0.70), top - 0.190], [at(0.92), top - 0.200]]);
+            add_lip(
+                bike,
+                &skin,
+                &[[at(0.05), top - 0.170], [at(0.35), top - 0.180], [at(0.70), top - 0.190], [at(0.92), top - 0.200]],
+            );
         }
         Tank::Slim => add_shrouds(bike, joints, at(0.0), top),
         Tank::Modern => {
@@ -133,7 +141,12 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
             bike.add_pair(Material::MattBlack, skin.plate(&trim, 0.012, 0.003));
             bike.add_pair(
                 Material::PanelGap,
-                skin.seam(&[[at(0.10), top - 0.070], [at(0.30), top - 0.058], [at(0.55), top - 0.072], [at(0.80), top - 0.120]]),
+                skin.seam(&[
+                    [at(0.10), top - 0.070],
+                    [at(0.30), top - 0.058],
+                    [at(0.55), top - 0.072],
+                    [at(0.80), top - 0.120],
+                ]),
             );
         }
     }
@@ -167,15 +180,18 @@ fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     if joints.design.family == Family::Trial {
         return;
     }
-    let outline = sharpened(&[0, 4, 5], &[
-        [start + 0.30, top - 0.14],
-        [start + 0.18, top - 0.045],
-        [start + 0.00, top - 0.015],
-        [start - 0.075, top - 0.085],
-        [start - 0.085, top - 0.190],
-        [start - 0.020, top - 0.330],
-        [start + 0.060, top - 0.300],
-    ]);
+    let outline = sharpened(
+        &[0, 4, 5],
+        &[
+            [start + 0.30, top - 0.14],
+            [start + 0.18, top - 0.045],
+            [start + 0.00, top - 0.015],
+            [start - 0.075, top - 0.085],
+            [start - 0.085, top - 0.190],
+            [start - 0.020, top - 0.330],
+            [start + 0.060, top - 0.300],
+        ],
+    );
     let out = |x: f32, z: f32| 0.184 - 1.05 * (x - start).powi(2) - 0.35 * (top - z - 0.13).powi(2);
     bike.add_pair(Material::Paint, panel(&outline, 0.026, out));
     for (x, z) in [(start + 0.205, top - 0.105), (start + 0.035, top - 0.280), (start - 0.050, top - 0.085)] {

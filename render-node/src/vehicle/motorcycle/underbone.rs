@@ -44,10 +44,21 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Paint, spine.solid());
     bike.add_pair(
         Material::PanelGap,
-        spine.seam(&[[seat.x - 0.08, seat.z - 0.120], [seat.x + 0.06, seat.z - 0.110], [rear_axle.x, seat.z - 0.105], [tail - 0.14, seat.z - 0.115]]),
+        spine.seam(&[
+            [seat.x - 0.08, seat.z - 0.120],
+            [seat.x + 0.06, seat.z - 0.110],
+            [rear_axle.x, seat.z - 0.105],
+            [tail - 0.14, seat.z - 0.115],
+        ]),
     );
-    bike.add_pair(Material::PanelGap, spine.seam(&[[seat.x - 0.085, seat.z - 0.130], [seat.x - 0.075, 0.52], [seat.x - 0.045, 0.455]]));
-    bike.add_pair(Material::PanelGap, spine.seam(&[[seat.x - 0.03, 0.500], [rear_axle.x - 0.10, 0.560], [rear_axle.x, 0.600], [tail - 0.12, 0.618]]));
+    bike.add_pair(
+        Material::PanelGap,
+        spine.seam(&[[seat.x - 0.085, seat.z - 0.130], [seat.x - 0.075, 0.52], [seat.x - 0.045, 0.455]]),
+    );
+    bike.add_pair(
+        Material::PanelGap,
+        spine.seam(&[[seat.x - 0.03, 0.500], [rear_axle.x - 0.10, 0.560], [rear_axle.x, 0.600], [tail - 0.12, 0.618]]),
+    );
     // Leg shields: one curved plate, open in the middle to the rear.
     let shield: Vec<Vec<Vec3>> = (0..=18)
         .map(|row| {
@@ -133,7 +144,13 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Paint, bar);
-    add_round_lamp(bike, Vec3::new(head.x - 0.140, 0.0, head.z + 0.018), 0.075, Material::Paint, joints.design.details.era);
+    add_round_lamp(
+        bike,
+        Vec3::new(head.x - 0.140, 0.0, head.z + 0.018),
+        0.075,
+        Material::Paint,
+        joints.design.details.era,
+    );
     add_indicators(bike, Vec3::new(head.x - 0.04, 0.07, head.z + 0.010));
     add_tail_lamp(bike, Vec3::new(tail - 0.045, 0.0, seat.z - 0.150), Vec3::new(0.035, 0.045, 0.038));
     add_rear_indicators(bike, Vec3::new(tail - 0.09, 0.05, seat.z - 0.145));

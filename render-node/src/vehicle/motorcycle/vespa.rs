@@ -8,7 +8,7 @@ use super::design::Design;
 use super::exhaust::add_silencer;
 use super::lamps::{add_round_lamp, add_tail_lamp};
 use super::seat::add_seat_seams;
-use super::shapes::{Skin, seam_along, soft_max, turned, tube};
+use super::shapes::{Skin, seam_along, soft_max, tube, turned};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
@@ -85,7 +85,13 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Paint, bar);
-    add_round_lamp(bike, Vec3::new(head.x - 0.148, 0.0, head.z + 0.026), 0.080, Material::Paint, joints.design.details.era);
+    add_round_lamp(
+        bike,
+        Vec3::new(head.x - 0.148, 0.0, head.z + 0.026),
+        0.080,
+        Material::Paint,
+        joints.design.details.era,
+    );
     // Floor.
     let (from, to) = (wheel + 0.035, seat.x - 0.13);
     let board = hull_in_steps(
@@ -184,7 +190,12 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
     );
     bike.add_pair(
         Material::PanelGap,
-        body.seam(&[[to + 0.055, seat.z - 0.150], [seat.x + 0.05, seat.z - 0.105], [rear_axle.x, seat.z - 0.100], [tail - 0.06, seat.z - 0.165]]),
+        body.seam(&[
+            [to + 0.055, seat.z - 0.150],
+            [seat.x + 0.05, seat.z - 0.105],
+            [rear_axle.x, seat.z - 0.100],
+            [tail - 0.06, seat.z - 0.165],
+        ]),
     );
     bike.add_soft(Material::Paint, body.solid());
     // Cowls: drops of steel, blunt in front, pointed behind.

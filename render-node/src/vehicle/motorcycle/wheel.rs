@@ -7,7 +7,7 @@ use std::f32::consts::TAU;
 use super::Joints;
 use super::brake::{add_calliper, add_disc};
 use super::design::{Cast, Design, Guard, Nose, Rim, Seat};
-use super::shapes::{turned, tube};
+use super::shapes::{tube, turned};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
