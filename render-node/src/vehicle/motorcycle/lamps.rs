@@ -447,7 +447,7 @@ mod tests {
             assert!((0.009..0.016).contains(&gone), "{era:?}: {gone}");
             assert!(front_of(&rest, Vec2::new(0.075, 0.0)).is_none_or(|x| x > 0.0), "{era:?}: not open");
             let lens = &bike.mesh.surfaces[&Material::LampLens];
-            assert!(lens.positions.iter().all(|p| p[1].abs() > 0.02), "{era:?}");
+            assert!(lens.positions.iter().all(|p| p[1].abs() > 0.01), "{era:?}");
         }
     }
 }

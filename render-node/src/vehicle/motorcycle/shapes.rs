@@ -449,6 +449,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_skin_knows_where_its_surface_is() {
+        let skin = Skin::new(&[[0.0, 0.1, 0.0, 0.2], [0.5, 0.1, 0.0, 0.2], [1.0, 0.1, 0.0, 0.2]], 2.0);
+        assert!((skin.out(0.5, 0.1) - 0.1).abs() < 1e-4);
+        assert!((skin.out(0.5, 0.15) - 0.0866).abs() < 1e-3);
+        assert!((skin.over(0.5, 0.0) - 0.2).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_tube_keeps_its_radius_round_bends() {
+        let path = [Vec3::ZERO, Vec3::Z * 0.1, Vec3::Z * 0.2, Vec3::new(0.1, 0.0, 0.25), Vec3::new(0.2, 0.1, 0.25)];
+        let solid = tube(&path, 12, |_| 0.01);
+        assert!(solid.signed_volume_x6() > 0.0);
+        assert!(solid.points.iter().all(|p| path.iter().any(|q| p.distance(*q) < 0.0101)));
+    }
+
+    #[test]
+    fn a_sharpened_outline_has_three_points_at_a_corner() {
+        let outline = sharpened(&[1], &[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]);
+        assert_eq!(outline.len(), 5);
+        assert_eq!(outline[2], [1.0, 0.0]);
+    }
+
+    #[test]
     fn a_panel_is_closed_and_keeps_its_outline() {
         let solid = panel(&[[0.0, 0.0], [1.0, 0.0], [1.0, 0.5], [0.0, 0.5]], 0.05, |_, _| 0.2);
         let volume = solid.signed_volume_x6() / 6.0;
