@@ -263,8 +263,21 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
         seat + Vec3::new(0.0, 0.095 * slim, -0.085),
         Vec3::new(end, 0.080 * slim, rail_z + 0.02),
     ];
+    // Under a stepped tail it rises with it and ends inside.
+    let stepped = design.seat == Seat::Stepped;
+    let rail = if stepped {
+        let end = joints.rear_axle.x - 0.02;
+        [rail[0], rail[1], Vec3::new(end, 0.055, seat.z + 0.020)]
+    } else {
+        rail
+    };
     bike.add_pair(Material::GlossBlack, tube(&curve_through(&rail, 8), 16, |_| 0.014));
-    let stay = [pivot + Vec3::new(0.03, 0.10 * slim, 0.05), Vec3::new(end - 0.10, 0.085 * slim, rail_z + 0.01)];
+    let held = if stepped {
+        Vec3::new(joints.rear_axle.x - 0.15, 0.078, seat.z - 0.045)
+    } else {
+        Vec3::new(end - 0.10, 0.085 * slim, rail_z + 0.01)
+    };
+    let stay = [pivot + Vec3::new(0.03, 0.10 * slim, 0.05), held];
     bike.add_pair(Material::GlossBlack, tube(&stay, 16, |_| 0.012));
     let post = [pivot + Vec3::new(-0.02, 0.10 * slim, 0.04), Vec3::new(seat.x - 0.03, 0.092 * slim, seat.z - 0.08)];
     bike.add_pair(Material::GlossBlack, tube(&post, 16, |_| 0.014));

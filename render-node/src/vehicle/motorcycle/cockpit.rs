@@ -62,7 +62,7 @@ fn add_risers(bike: &mut Assembly, head: Vec3, bar: Vec3) {
 }
 
 /// A rubber grip with a flange, and the weight at the bar's end.
-fn add_grip(bike: &mut Assembly, end: Vec3, inward: Vec3, bright: bool) {
+pub(in crate::vehicle) fn add_grip(bike: &mut Assembly, end: Vec3, inward: Vec3, bright: bool) {
     const RIBS: usize = 26;
     let path: Vec<Vec3> = (0..=RIBS).map(|i| end + inward * (0.122 * i as f32 / RIBS as f32)).collect();
     bike.add_pair(
@@ -149,7 +149,7 @@ fn add_hand_guard(bike: &mut Assembly, end: Vec3, inward: Vec3) {
     let shield: Vec<Vec<Vec3>> = (0..=18)
         .map(|i| {
             let y = 0.098 - 0.196 * i as f32 / 18.0;
-            let tall = 0.050 * (1.0 - (y / 0.102).powi(4)).max(0.05).sqrt() + 0.012;
+            let tall = 0.036 * (1.0 - (y / 0.102).powi(4)).max(0.05).sqrt() + 0.010;
             let at = |k: usize, back: f32| {
                 let share = k as f32 / 4.0 - 1.0;
                 let curl = 0.020 * share.powi(2);

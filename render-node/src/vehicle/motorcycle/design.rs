@@ -142,7 +142,7 @@ pub(super) enum Eyes {
 
 /// What lamps are made of at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Era {
+pub(in crate::vehicle) enum Era {
     /// A bulb before a fluted bowl.
     Bulb,
     /// Bowls behind clear glass.

@@ -32,7 +32,7 @@ fn add_fairing_mirrors(bike: &mut Assembly, root: Vec3, out: f32, up: f32) {
 
 /// The panels beside the engine of a faired bike, from the nose's flank to the belly; `full` covers the engine. Upper and
 /// lower panel stand apart over a dark vent.
-fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
+fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: bool) {
     let (head, pivot) = (joints.head, joints.pivot);
     let wheel = joints.front_axle.x + joints.front_axle.z;
     let details = &joints.design.details;
@@ -58,7 +58,9 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
             [head.x + 0.04, head.z - 0.028],
         ],
     );
-    bike.add_pair(Material::Paint, panel(&upper, 0.060, |x, z| bulge(x, z) + 0.004));
+    // Proud of the nose wherever it lies on it.
+    let outside = |x: f32, z: f32| (bulge(x, z) + 0.004).max(nose.out(x, z) + 0.005);
+    bike.add_pair(Material::Paint, panel(&upper, 0.060, outside));
     let seam = |places: &[[f32; 2]], up: f32| {
         let flat: Vec<Vec3> = places.iter().map(|p| Vec3::new(p[0], 0.0, p[1])).collect();
         let path: Vec<Vec3> =
@@ -66,7 +68,7 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, out: f32, full: bool) {
         seam_along(&path)
     };
     for (x, z) in [(head.x + 0.02, head.z - 0.075), (wheel + 0.13, waist + 0.055), (head.x + 0.17, head.z - 0.12)] {
-        add_fastener(bike, Vec3::new(x, bulge(x, z) + 0.004, z));
+        add_fastener(bike, Vec3::new(x, outside(x, z), z));
     }
     if !full {
         add_belly_pan(bike, joints, wheel);
@@ -225,24 +227,15 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
             [nose + 0.03, 0.078, head.z - 0.165, head.z - 0.060],
             [nose + 0.08, 0.125, head.z - 0.182, head.z - 0.028],
             [nose + 0.16, 0.172, head.z - 0.198, head.z + 0.014],
-            [nose + 0.25, 0.205, head.z - 0.210, head.z + 0.048],
-            [nose + 0.36, 0.222, head.z - 0.215, head.z + 0.030],
-            [nose + 0.46, 0.216, head.z - 0.220, head.z - 0.040],
+            [nose + 0.25, 0.198, head.z - 0.200, head.z + 0.048],
+            [nose + 0.36, 0.208, head.z - 0.195, head.z + 0.030],
+            [nose + 0.46, 0.200, head.z - 0.180, head.z - 0.040],
         ],
         2.7,
     );
     let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.0);
     bike.add_soft(Material::Paint, rest);
-    bike.add_pair(
-        Material::PanelGap,
-        upper.seam(&[
-            [nose + 0.12, head.z - 0.060],
-            [nose + 0.22, head.z - 0.030],
-            [nose + 0.33, head.z - 0.030],
-            [nose + 0.45, head.z - 0.075],
-        ]),
-    );
-    add_flank(bike, joints, 0.235, joints.design.details.flank != Flank::Open);
+    add_flank(bike, joints, &upper, 0.235, joints.design.details.flank != Flank::Open);
     add_screen(
         bike,
         Material::Glass,
@@ -271,21 +264,12 @@ pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     );
     let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.22);
     bike.add_soft(Material::Paint, rest);
-    bike.add_pair(
-        Material::PanelGap,
-        upper.seam(&[
-            [nose + 0.10, head.z - 0.055],
-            [nose + 0.24, head.z - 0.020],
-            [nose + 0.36, head.z - 0.020],
-            [nose + 0.49, head.z - 0.065],
-        ]),
-    );
     let open = matches!(joints.design.engine, Engine::Boxer | Engine::CrossVee);
     let details = &joints.design.details;
-    add_flank(bike, joints, 0.262, !open && details.flank != Flank::Open);
+    add_flank(bike, joints, &upper, 0.262, !open && details.flank != Flank::Open);
     add_screen(
         bike,
-        Material::LampLens,
+        Material::ClearGlass,
         [nose + 0.13, head.z + 0.040],
         [nose + 0.40, head.z + 0.310 * details.screen],
         [0.150, 0.190],
@@ -351,7 +335,7 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::MattBlack, vent);
     add_screen(
         bike,
-        Material::LampLens,
+        Material::ClearGlass,
         [nose + 0.13, head.z + 0.075],
         [nose + 0.42, head.z + 0.385],
         [0.240, 0.255],

@@ -61,7 +61,7 @@ fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
         // A tall screen on the fork.
         add_screen(
             bike,
-            Material::LampLens,
+            Material::ClearGlass,
             [head.x - 0.16, head.z + 0.02],
             [head.x + 0.06, head.z + 0.40],
             [0.20, 0.24],
@@ -242,28 +242,24 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
     );
     let face = Skin::new(
         &[
-            [head.x - 0.250, 0.070, over + 0.092, head.z - 0.020],
-            [head.x - 0.235, 0.108, over + 0.080, head.z + 0.015],
-            [head.x - 0.190, 0.134, over + 0.078, head.z + 0.052],
-            [head.x - 0.110, 0.140, over + 0.085, head.z + 0.085],
-            [head.x - 0.04, 0.120, over + 0.095, head.z + 0.090],
+            [head.x - 0.252, 0.066, over + 0.095, head.z - 0.045],
+            [head.x - 0.238, 0.102, over + 0.084, head.z - 0.018],
+            [head.x - 0.195, 0.128, over + 0.080, head.z + 0.016],
+            [head.x - 0.115, 0.132, over + 0.085, head.z + 0.052],
+            [head.x - 0.04, 0.115, over + 0.095, head.z + 0.068],
         ],
         3.2,
     );
-    let rest = set_eyes(bike, joints, &face.solid(), 0.026, head.x - 0.15);
+    let rest = set_eyes(bike, joints, &face.solid(), 0.016, head.x - 0.12);
     bike.add_soft(Material::GlossBlack, rest);
     add_screen(
         bike,
-        Material::LampLens,
-        [head.x - 0.185, head.z + 0.050],
+        Material::ClearGlass,
+        [head.x - 0.185, head.z + 0.018],
         [head.x - 0.02, head.z + 0.325 * joints.design.details.screen],
         [0.125, 0.155],
         0.07,
     );
-    for y in [0.055, 0.100] {
-        let stay = [Vec3::new(head.x - 0.06, y, head.z + 0.02), Vec3::new(head.x - 0.105 + 0.3 * y, y, head.z + 0.14)];
-        bike.add_pair(Material::GlossBlack, tube(&stay, 12, |_| 0.0065));
-    }
     add_indicators(bike, Vec3::new(head.x - 0.12, 0.125, head.z - 0.100));
     add_skid_plate(bike, joints);
     add_crash_bars(bike, joints);

@@ -132,7 +132,7 @@ fn add_bowl(bike: &mut Assembly, at: Vec3, radius: f32) {
 }
 
 /// An opening of a skin that a lamp looks out of.
-pub(super) struct Opening<'a> {
+pub(in crate::vehicle) struct Opening<'a> {
     /// Convex, in (y, z).
     pub outline: &'a [[f32; 2]],
     pub depth: f32,
@@ -145,7 +145,7 @@ pub(super) struct Opening<'a> {
 }
 
 /// Sets a lamp into an opening of `skin` and gives what is left of the skin.
-pub(super) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &Opening, era: Era) -> Solid {
+pub(in crate::vehicle) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &Opening, era: Era) -> Solid {
     let outline = convex(opening.outline);
     let (mut rest, glass) = cut_from_front(skin, &outline, opening.behind);
     if glass.triangles.is_empty() {
@@ -167,7 +167,7 @@ pub(super) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &Opening, era
 }
 
 /// An air intake in an opening of `skin`: a dark duct behind a frame and bars; gives what is left of the skin.
-pub(super) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -> Solid {
+pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -> Solid {
     let outline = convex(opening.outline);
     let (mut rest, mouth) = cut_from_front(skin, &outline, opening.behind);
     if mouth.triangles.is_empty() {
@@ -200,7 +200,13 @@ pub(super) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -
 
 /// Sets a tail lamp into the rear of a skin, its opening given in (y, z), and gives what is left of the skin. Faces before
 /// `before` are not cut.
-pub(super) fn set_tail_lamp(bike: &mut Assembly, skin: &Solid, outline: &[[f32; 2]], pair: bool, before: f32) -> Solid {
+pub(in crate::vehicle) fn set_tail_lamp(
+    bike: &mut Assembly,
+    skin: &Solid,
+    outline: &[[f32; 2]],
+    pair: bool,
+    before: f32,
+) -> Solid {
     // Cut as a head lamp would be, with the bike turned round.
     let turn = |solid: Solid| solid.bent(|p| Vec3::new(-p.x, p.y, p.z)).flipped();
     let outline = convex(outline);
@@ -441,7 +447,7 @@ mod tests {
             assert!((0.009..0.016).contains(&gone), "{era:?}: {gone}");
             assert!(front_of(&rest, Vec2::new(0.075, 0.0)).is_none_or(|x| x > 0.0), "{era:?}: not open");
             let lens = &bike.mesh.surfaces[&Material::LampLens];
-            assert!(lens.positions.iter().all(|p| p[1].abs() > 0.02), "{era:?}");
+            assert!(lens.positions.iter().all(|p| p[1].abs() > 0.01), "{era:?}");
         }
     }
 }

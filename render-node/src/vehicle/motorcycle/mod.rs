@@ -4,19 +4,19 @@
 
 mod brake;
 mod chassis;
-mod cockpit;
-mod design;
+pub(super) mod cockpit;
+pub(super) mod design;
 mod drive;
 mod engine;
 mod exhaust;
 mod fairing;
 mod fit;
 mod front;
-mod lamps;
+pub(super) mod lamps;
 mod luggage;
 mod scooter;
-mod seat;
-mod shapes;
+pub(super) mod seat;
+pub(super) mod shapes;
 mod style;
 mod tank;
 mod underbone;
@@ -123,6 +123,8 @@ mod tests {
     use super::style::{Engine, Style};
     use super::*;
     use crate::vehicle::mesh::Material;
+    use crate::vehicle::motorcycle::design::Era;
+    use cyclorama_core::vehicle::{BodyClass, VehicleType};
 
     const DIMENSIONS: Dimensions =
         Dimensions { length_mm: 2130, width_mm: 800, height_mm: 1110, wheelbase_mm: 1430, front_track_mm: 0 };
@@ -187,6 +189,21 @@ mod tests {
                 assert!(lowest.abs() < 1e-4, "{family:?} stands at {lowest}");
                 assert!((12_000..300_000).contains(&mesh.triangle_count()), "{family:?}: {}", mesh.triangle_count());
             }
+        }
+    }
+
+    #[test]
+    fn lamps_follow_the_year() {
+        for (year, era) in [(1985, Era::Bulb), (2005, Era::Clear), (2022, Era::Led)] {
+            let vehicle = Vehicle {
+                make: "honda".to_owned(),
+                model: "cb500f".to_owned(),
+                year,
+                vehicle_type: VehicleType::Motorcycle,
+                body: BodyClass::Motorcycle,
+                dimensions: DIMENSIONS,
+            };
+            assert_eq!(design_of(&vehicle).details.era, era, "{year}");
         }
     }
 

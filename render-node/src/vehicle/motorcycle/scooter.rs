@@ -48,25 +48,22 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
             [nose + 0.018, 0.088 * grow, head.z - 0.268, head.z - 0.148],
             [nose + 0.055, 0.126 * grow, head.z - 0.298, head.z - 0.108],
             [nose + 0.115, 0.166 * grow, over + 0.010, head.z - 0.056],
-            [nose + 0.190, 0.202 * grow, over - 0.005, head.z - 0.012],
-            [nose + 0.270, 0.224 * grow, over - 0.020, head.z - 0.006],
-            [nose + 0.330, 0.230 * grow, over - 0.025, head.z - 0.022],
-            [nose + 0.352, 0.222 * grow, over - 0.015, head.z - 0.040],
+            [nose + 0.155, 0.187 * grow, over - 0.025, head.z - 0.030],
+            [nose + 0.200, 0.206 * grow, over - 0.120, head.z - 0.012],
+            [nose + 0.270, 0.225 * grow, over - 0.215, head.z - 0.006],
+            [nose + 0.330, 0.230 * grow, over - 0.245, head.z - 0.022],
+            [nose + 0.352, 0.222 * grow, over - 0.235, head.z - 0.040],
         ],
         2.8,
     );
     let in_cover = lamp_in_cover(joints, long);
     let skin = apron.solid();
     let skin = if in_cover { skin } else { set_apron_lamps(bike, joints, &skin, nose, grow, long) };
-    // An intake under the lamps, or a horn's slot where they are in the bars' cover.
-    let mouth: &[[f32; 2]] = if in_cover {
-        &[[-0.030, -0.150], [0.030, -0.150], [0.024, -0.222], [-0.024, -0.222]]
-    } else {
-        &[[-0.058, -0.246], [0.058, -0.246], [0.046, -0.268], [-0.046, -0.268]]
-    };
-    let mouth: Vec<[f32; 2]> = mouth.iter().map(|p| [p[0] * grow, head.z + p[1]]).collect();
+    // A slot for the horn under the nose's tip.
+    let mouth = [[-0.046, -0.222], [0.046, -0.222], [0.036, -0.238], [-0.036, -0.238]];
+    let mouth = mouth.map(|p| [p[0] * grow, head.z + p[1]]);
     let opening = Opening { outline: &mouth, depth: 0.035, lights: 0, pair: false, behind: nose + 0.20 };
-    let skin = set_intake(bike, &skin, &opening);
+    let skin = if in_cover { set_intake(bike, &skin, &opening) } else { skin };
     bike.add_soft(Material::Paint, skin);
     // The nose's upper cover ends along a line from the lamps to its rear edge.
     let line = [
@@ -79,9 +76,9 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     // The rider's side of it.
     let inside = Skin::new(
         &[
-            [nose + 0.338, 0.200 * grow, over - 0.02, head.z - 0.060],
-            [nose + 0.362, 0.208 * grow, over - 0.03, head.z - 0.058],
-            [nose + 0.378, 0.190 * grow, over - 0.01, head.z - 0.080],
+            [nose + 0.338, 0.200 * grow, over - 0.22, head.z - 0.060],
+            [nose + 0.362, 0.208 * grow, over - 0.23, head.z - 0.058],
+            [nose + 0.378, 0.190 * grow, over - 0.21, head.z - 0.080],
         ],
         4.5,
     );
@@ -92,7 +89,7 @@ fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
         // A cabin has its own, up to the roof.
         if joints.design.family != Family::Cabin {
             let top = [nose + 0.400, head.z + 0.310 * details.screen.min(1.15)];
-            add_screen(bike, Material::LampLens, [nose + 0.165, head.z - 0.020], top, [0.165, 0.200], 0.11);
+            add_screen(bike, Material::ClearGlass, [nose + 0.165, head.z - 0.020], top, [0.165, 0.200], 0.11);
         }
         let visor = Skin::new(
             &[
@@ -185,7 +182,8 @@ fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool, lamp: bool) {
     let head = joints.head;
     let cover = Skin::new(
         &[
-            [head.x - 0.128, 0.052, head.z + 0.022, head.z + 0.078],
+            [head.x - 0.132, 0.024, head.z + 0.034, head.z + 0.064],
+            [head.x - 0.128, 0.050, head.z + 0.022, head.z + 0.078],
             [head.x - 0.116, 0.082, head.z + 0.004, head.z + 0.098],
             [head.x - 0.080, 0.114, head.z - 0.010, head.z + 0.120],
             [head.x - 0.015, 0.142, head.z - 0.008, head.z + 0.142],
@@ -364,7 +362,8 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
         body.seam(&[[to + 0.118, seat.z - 0.155], [to + 0.100, 0.48], [to + 0.120, 0.34], [to + 0.150, 0.275]]),
     );
     // A dark band along the lower edge of the flank.
-    let dark = body.line(&[[to + 0.14, 0.330], [seat.x + 0.14, 0.400], [rear.x + 0.06, 0.520], [tail - 0.09, 0.628]]);
+    let dark =
+        body.line(&[[seat.x + 0.01, 0.385], [seat.x + 0.14, 0.430], [rear.x + 0.06, 0.520], [tail - 0.09, 0.628]]);
     bike.add_pair(Material::MattBlack, Solid::swept(&dark, Vec3::Y, |_| rounded_rectangle(0.022, 0.005, 0.004)));
     bike.add_pair(
         Material::PanelGap,

@@ -124,7 +124,7 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
 }
 
 /// The seam round a cushion's upper side, and seams across it.
-pub(super) fn add_seat_seams(bike: &mut Assembly, cushion: &Skin, [from, to]: [f32; 2], across: &[f32]) {
+pub(in crate::vehicle) fn add_seat_seams(bike: &mut Assembly, cushion: &Skin, [from, to]: [f32; 2], across: &[f32]) {
     let upper = |x: f32| {
         let y = cushion.out(x, cushion.over(x, 0.0) - 0.028) * 0.985;
         Vec3::new(x, y, cushion.over(x, 0.0) - 0.028)

@@ -16,13 +16,13 @@ const SEAM_M: f32 = 0.0017;
 
 /// A smooth skin through cross sections (x, half width, low, high) that can be asked for points of its surface, so that
 /// panels and seams lie on it. A `squareness` of 2 is round.
-pub(super) struct Skin {
+pub(in crate::vehicle) struct Skin {
     stations: Vec<[f32; 4]>,
     squareness: f32,
 }
 
 impl Skin {
-    pub(super) fn new(stations: &[[f32; 4]], squareness: f32) -> Skin {
+    pub(in crate::vehicle) fn new(stations: &[[f32; 4]], squareness: f32) -> Skin {
         Skin { stations: stations.to_vec(), squareness }
     }
 
@@ -47,7 +47,7 @@ impl Skin {
         [half.max(0.004), under, top.max(under + 0.004)]
     }
 
-    pub(super) fn solid(&self) -> Solid {
+    pub(in crate::vehicle) fn solid(&self) -> Solid {
         let mut loops = Vec::new();
         for place in 0..self.stations.len() - 1 {
             let end = usize::from(place + 2 == self.stations.len());
@@ -67,32 +67,32 @@ impl Skin {
     }
 
     /// How far out the right flank is at a place seen from the side.
-    pub(super) fn out(&self, x: f32, z: f32) -> f32 {
+    pub(in crate::vehicle) fn out(&self, x: f32, z: f32) -> f32 {
         let [half, low, high] = self.section(x);
         let rel = ((z - (low + high) * 0.5) / ((high - low) * 0.5)).abs().min(0.985);
         half * (1.0 - rel.powf(self.squareness)).powf(1.0 / self.squareness)
     }
 
     /// The height of the skin's upper side at a place seen from above.
-    pub(super) fn over(&self, x: f32, y: f32) -> f32 {
+    pub(in crate::vehicle) fn over(&self, x: f32, y: f32) -> f32 {
         let [half, low, high] = self.section(x);
         let rel = (y / half).abs().min(0.985);
         (low + high) * 0.5 + (high - low) * 0.5 * (1.0 - rel.powf(self.squareness)).powf(1.0 / self.squareness)
     }
 
     /// A line on the right flank through places seen from the side, (x, z).
-    pub(super) fn line(&self, places: &[[f32; 2]]) -> Vec<Vec3> {
+    pub(in crate::vehicle) fn line(&self, places: &[[f32; 2]]) -> Vec<Vec3> {
         let flat: Vec<Vec3> = places.iter().map(|p| Vec3::new(p[0], 0.0, p[1])).collect();
         curve_through(&flat, 10).iter().map(|p| Vec3::new(p.x, self.out(p.x, p.z), p.z)).collect()
     }
 
     /// A shut line along the right flank.
-    pub(super) fn seam(&self, places: &[[f32; 2]]) -> Solid {
+    pub(in crate::vehicle) fn seam(&self, places: &[[f32; 2]]) -> Solid {
         tube(&self.line(places), 6, |_| SEAM_M)
     }
 
     /// A shut line all round at `x`.
-    pub(super) fn ring(&self, x: f32) -> Solid {
+    pub(in crate::vehicle) fn ring(&self, x: f32) -> Solid {
         let [half, low, high] = self.section(x);
         let power = self.squareness;
         let path: Vec<Vec3> = (0..=48)
@@ -106,13 +106,13 @@ impl Skin {
     }
 
     /// A panel that lies `proud` on the right flank within an outline seen from the side.
-    pub(super) fn plate(&self, outline: &[[f32; 2]], thick: f32, proud: f32) -> Solid {
+    pub(in crate::vehicle) fn plate(&self, outline: &[[f32; 2]], thick: f32, proud: f32) -> Solid {
         panel(outline, thick, |x, z| self.out(x, z) + proud)
     }
 }
 
 /// A round bar along a path, closed at both ends, whose sections are carried along it without a twist.
-pub(super) fn tube(path: &[Vec3], sides: usize, radius: impl Fn(usize) -> f32) -> Solid {
+pub(in crate::vehicle) fn tube(path: &[Vec3], sides: usize, radius: impl Fn(usize) -> f32) -> Solid {
     if path.len() < 2 {
         return Solid::default();
     }
@@ -136,12 +136,12 @@ pub(super) fn tube(path: &[Vec3], sides: usize, radius: impl Fn(usize) -> f32) -
 }
 
 /// The shut line along a path.
-pub(super) fn seam_along(path: &[Vec3]) -> Solid {
+pub(in crate::vehicle) fn seam_along(path: &[Vec3]) -> Solid {
     tube(path, 6, |_| SEAM_M)
 }
 
 /// The convex hull of points, counter-clockwise.
-pub(super) fn convex(points: &[[f32; 2]]) -> Vec<Vec2> {
+pub(in crate::vehicle) fn convex(points: &[[f32; 2]]) -> Vec<Vec2> {
     let mut sorted = closed_curve(points, 6);
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     let chain = |points: &mut dyn Iterator<Item = Vec2>| {
@@ -164,7 +164,7 @@ pub(super) fn convex(points: &[[f32; 2]]) -> Vec<Vec2> {
 
 /// Cuts a skin along a convex outline seen from the front, (y, z) counter-clockwise: what is left of it, and the piece
 /// inside the outline. Only faces that look forward and lie before `behind` are cut.
-pub(super) fn cut_from_front(skin: &Solid, outline: &[Vec2], behind: f32) -> (Solid, Solid) {
+pub(in crate::vehicle) fn cut_from_front(skin: &Solid, outline: &[Vec2], behind: f32) -> (Solid, Solid) {
     let (mut outside, mut inside) = (Solid::default(), Solid::default());
     let fan = |solid: &mut Solid, corners: &[Vec3]| {
         if corners.len() < 3 {
@@ -233,7 +233,7 @@ pub(super) fn front_of(skin: &Solid, at: Vec2) -> Option<f32> {
 }
 
 /// A revolved profile of (outwards, radius) that looks along `way` from `at`.
-pub(super) fn turned(profile: &[[f32; 2]], at: Vec3, way: Vec3, segments: usize) -> Solid {
+pub(in crate::vehicle) fn turned(profile: &[[f32; 2]], at: Vec3, way: Vec3, segments: usize) -> Solid {
     let profile: Vec<Vec2> = profile.iter().map(|p| Vec2::new(p[0], p[1])).collect();
     let way = way.normalize_or(Vec3::Y);
     let side = way.any_orthonormal_vector();
@@ -242,7 +242,7 @@ pub(super) fn turned(profile: &[[f32; 2]], at: Vec3, way: Vec3, segments: usize)
 }
 
 /// A hexagonal bolt's head with its washer, on `at`, looking along `way`.
-pub(super) fn bolt(at: Vec3, way: Vec3, radius: f32) -> Solid {
+pub(in crate::vehicle) fn bolt(at: Vec3, way: Vec3, radius: f32) -> Solid {
     let head = [[-radius, radius], [radius * 0.7, radius], [radius * 0.95, radius * 0.75], [radius * 0.95, 0.0]];
     turned(&head, at, way, 8)
 }
@@ -260,7 +260,7 @@ pub(super) fn add_bolt_circle(bike: &mut Assembly, at: Vec3, way: Vec3, circle: 
 }
 
 /// A hose or cable through points.
-pub(super) fn hose(points: &[Vec3], radius: f32) -> Solid {
+pub(in crate::vehicle) fn hose(points: &[Vec3], radius: f32) -> Solid {
     tube(&curve_through(points, 8), 8, |_| radius)
 }
 
@@ -415,7 +415,14 @@ pub(super) fn coil(from: Vec3, to: Vec3, radius: f32, wire: f32) -> Solid {
 }
 
 /// A shock absorber between its two eyes: body, rod, spring between two seats, adjusting ring.
-pub(super) fn add_shock(bike: &mut Assembly, from: Vec3, to: Vec3, radius: f32, pair: bool, spring: Material) {
+pub(in crate::vehicle) fn add_shock(
+    bike: &mut Assembly,
+    from: Vec3,
+    to: Vec3,
+    radius: f32,
+    pair: bool,
+    spring: Material,
+) {
     let at = |share: f32| from.lerp(to, share);
     let way = (to - from).normalize_or(Vec3::Z);
     let eye = |p: Vec3| Solid::pin(p - Vec3::Y * radius * 0.75, p + Vec3::Y * radius * 0.75, radius * 0.60, 16);
@@ -440,6 +447,29 @@ pub(super) fn add_shock(bike: &mut Assembly, from: Vec3, to: Vec3, radius: f32, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_skin_knows_where_its_surface_is() {
+        let skin = Skin::new(&[[0.0, 0.1, 0.0, 0.2], [0.5, 0.1, 0.0, 0.2], [1.0, 0.1, 0.0, 0.2]], 2.0);
+        assert!((skin.out(0.5, 0.1) - 0.1).abs() < 1e-4);
+        assert!((skin.out(0.5, 0.15) - 0.0866).abs() < 1e-3);
+        assert!((skin.over(0.5, 0.0) - 0.2).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_tube_keeps_its_radius_round_bends() {
+        let path = [Vec3::ZERO, Vec3::Z * 0.1, Vec3::Z * 0.2, Vec3::new(0.1, 0.0, 0.25), Vec3::new(0.2, 0.1, 0.25)];
+        let solid = tube(&path, 12, |_| 0.01);
+        assert!(solid.signed_volume_x6() > 0.0);
+        assert!(solid.points.iter().all(|p| path.iter().any(|q| p.distance(*q) < 0.0101)));
+    }
+
+    #[test]
+    fn a_sharpened_outline_has_three_points_at_a_corner() {
+        let outline = sharpened(&[1], &[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]);
+        assert_eq!(outline.len(), 5);
+        assert_eq!(outline[2], [1.0, 0.0]);
+    }
 
     #[test]
     fn a_panel_is_closed_and_keeps_its_outline() {

@@ -75,7 +75,8 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
                 .collect()
         })
         .collect();
-    bike.add_soft(Material::Satin, Solid::lofted_plate(&shield));
+    // Pale plastic, whatever the paint.
+    bike.add_soft(Material::GlossWhite, Solid::lofted_plate(&shield));
     add_engine(bike, joints, engine);
     // Seat: the rider's saddle and a carrier behind it.
     let saddle = Skin::new(
