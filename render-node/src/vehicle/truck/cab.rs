@@ -448,12 +448,12 @@ fn add_mirrors(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
         let roof = site.field.skin_z(at.x + 0.5, 0.0).unwrap_or(top + 0.3);
         let z = (top + 0.14).min(roof - 0.06);
         let foot = p(at.x + 0.16, -(skin(top) - 0.12), z - 0.02);
-        let kerb = p((at.x - 0.10).max(0.12), -(site.half_width - 0.42), z);
+        let kerb = p((at.x - 0.06).max(0.15), -(site.half_width - 0.42), z);
         parts.add(
             Material::MattBlack,
             pipe(&curve_through(&[foot, foot.lerp(kerb, 0.5) + Vec3::Z * 0.05, kerb], 5), 0.012),
         );
-        let cap = Solid::superellipsoid(p(0.10, 0.13, 0.05), 3.0, 12, 24).moved(kerb - Vec3::Z * 0.03);
+        let cap = Solid::superellipsoid(p(0.07, 0.13, 0.05), 3.0, 12, 24).moved(kerb - Vec3::Z * 0.03);
         parts.add_soft(Material::MattBlack, cap);
     }
 }
