@@ -33,7 +33,7 @@ pub enum VehicleError {
 const GRID_SHARE: f32 = 0.0036;
 /// No cell is larger; those of a bus, whose body is mostly level, leave triangles for its seats and wheels.
 const COARSEST_GRID_M: f32 = 0.035;
-const BUS_GRID_M: f32 = 0.038;
+const BUS_GRID_M: f32 = 0.040;
 /// Of solids meshed by themselves.
 const SOLID_GRID_M: f32 = 0.014;
 /// Solids longer than this get a coarser grid in proportion.
