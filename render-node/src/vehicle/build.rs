@@ -33,6 +33,9 @@ pub enum VehicleError {
 
 /// Side of a grid cell of the body, as a share of length plus height: all vehicles fill the picture alike.
 const GRID_SHARE: f32 = 0.0036;
+/// No cell is larger; those of a bus, whose body is mostly level, leave triangles for its seats and wheels.
+const COARSEST_GRID_M: f32 = 0.035;
+const BUS_GRID_M: f32 = 0.040;
 /// Of solids meshed by themselves.
 const SOLID_GRID_M: f32 = 0.014;
 /// Solids longer than this get a coarser grid in proportion.
@@ -164,7 +167,8 @@ fn built_sheet(
         (Some(_), Some([from, to])) => (to - from) * real.length / sheet.size.length,
         _ => real.length,
     };
-    let grid_m = (GRID_SHARE * (body_m + real.height)).clamp(0.015, 0.035);
+    let coarsest = if sheet.bus.is_some() { BUS_GRID_M } else { COARSEST_GRID_M };
+    let grid_m = (GRID_SHARE * (body_m + real.height)).clamp(0.015, coarsest);
     let mut half = surface_net::mesh(&|p| field.at(p), low, high, grid_m, true);
 
     // Haunches, lips and blends move the widest place off the drawn one.

@@ -74,13 +74,13 @@ fn add_seats(parts: &mut Assembly, site: &Site<'_>, from: Vec3, to: f32) {
         let x = from.x + ROW_M * row as f32;
         for place in 0..2 {
             let y = [AISLE_M + width * place as f32 + 0.015, AISLE_M + width * (place as f32 + 1.0) - 0.015];
-            parts.add_pair(Material::Seat, block(p(x, y[0], from.z + 0.36), p(x + 0.45, y[1], from.z + 0.48), 0.05));
-            let back = block(p(x + 0.40, y[0], from.z + 0.42), p(x + 0.50, y[1], from.z + 1.10), 0.045);
+            parts.add_pair(Material::Seat, cushion([x, x + 0.45], y, [from.z + 0.36, from.z + 0.48]));
+            let back = cushion([x + 0.40, x + 0.50], y, [from.z + 0.42, from.z + 1.10]);
             parts.add_pair(Material::Seat, back.bent(|q| Vec3::new(q.x + 0.16 * (q.z - from.z - 0.42), q.y, q.z)));
         }
         parts.add_pair(
             Material::Interior,
-            block(p(x + 0.1, AISLE_M + 0.1, from.z), p(x + 0.4, wall - 0.1, from.z + 0.36), 0.02),
+            cushion([x + 0.1, x + 0.4], [AISLE_M + 0.1, wall - 0.1], [from.z, from.z + 0.36]),
         );
         if row % 2 == 1 {
             parts.add_pair(
@@ -90,6 +90,19 @@ fn add_seats(parts: &mut Assembly, site: &Site<'_>, from: Vec3, to: f32) {
         }
     }
     parts.add(Material::Interior, block(p(from.x - 0.6, -wall, from.z - 0.04), p(to, wall, from.z), 0.01));
+}
+
+/// A box with bevelled edges, of few triangles: there are dozens behind tinted glass.
+fn cushion(x: [f32; 2], y: [f32; 2], z: [f32; 2]) -> Solid {
+    const BEVEL_M: f32 = 0.03;
+    let ring = |y: f32, inset: f32| -> Vec<Vec3> {
+        let ([x0, x1], [z0, z1]) = ([x[0] + inset, x[1] - inset], [z[0] + inset, z[1] - inset]);
+        let b = BEVEL_M;
+        [[x0 + b, z0], [x1 - b, z0], [x1, z0 + b], [x1, z1 - b], [x1 - b, z1], [x0 + b, z1], [x0, z1 - b], [x0, z0 + b]]
+            .map(|[x, z]| Vec3::new(x, y, z))
+            .to_vec()
+    };
+    Solid::lofted(&[ring(y[0], 0.012), ring(y[0] + 0.02, 0.0), ring(y[1] - 0.02, 0.0), ring(y[1], 0.012)])
 }
 
 /// A thin strip that lies on the flank between two places, on both sides.

@@ -151,20 +151,19 @@ fn add_grille(parts: &mut Assembly, site: &Site<'_>, grille: &GrilleShell) {
     let width = grille.frame_width * 0.5;
     let frame = Solid::swept(&curve_through(&outline, 5), Vec3::X, |_| rounded_rectangle(width, 0.035, 0.02));
     parts.add_pair(grille.frame, frame);
-    parts.add(
-        Material::GlossBlack,
-        block(p(x + 0.05, -low.y.min(high.y), low.z), p(x + 0.06, low.y.min(high.y), high.z), 0.002),
-    );
+    // Darkness behind the bars, before the nose of the hood.
+    let ring = |x: f32| vec![p(x, -low.y, low.z), p(x, low.y, low.z), p(x, high.y, high.z), p(x, -high.y, high.z)];
+    parts.add(Material::PanelGap, Solid::lofted(&[ring(x - 0.002), ring(x + 0.006)]));
     let inside = |share: f32| low.z + 0.02 + (high.z - low.z - 0.04) * share;
     match grille.bars {
         Bars::Upright => {
             for number in 0..grille.count {
                 let share = (number as f32 + 0.5) / grille.count as f32;
-                let at = |z: f32| p(x + 0.008, share * (half(z) - 0.01), z);
+                let at = |z: f32| p(x - 0.014, share * (half(z) - 0.01), z);
                 parts.add_pair(
                     Material::Chrome,
                     Solid::swept(&[at(inside(0.0)), at(inside(1.0))], Vec3::X, |_| {
-                        rounded_rectangle(0.0055, 0.018, 0.005)
+                        rounded_rectangle(0.0055, 0.014, 0.005)
                     }),
                 );
             }
@@ -174,8 +173,8 @@ fn add_grille(parts: &mut Assembly, site: &Site<'_>, grille: &GrilleShell) {
                 let z = inside((number as f32 + 0.5) / grille.count as f32);
                 let reach = half(z) - 0.01;
                 let thick = 0.22 * (high.z - low.z) / grille.count as f32;
-                let slat = Solid::swept(&[p(x + 0.015, -reach, z), p(x + 0.015, reach, z)], Vec3::Z, |_| {
-                    rounded_rectangle(0.026, thick, thick * 0.6)
+                let slat = Solid::swept(&[p(x - 0.016, -reach, z), p(x - 0.016, reach, z)], Vec3::Z, |_| {
+                    rounded_rectangle(0.020, thick, thick * 0.6)
                 });
                 parts.add(grille.frame, slat);
             }
@@ -185,17 +184,17 @@ fn add_grille(parts: &mut Assembly, site: &Site<'_>, grille: &GrilleShell) {
             for number in 0..rows {
                 let z = inside((number as f32 + 0.5) / rows as f32);
                 let reach = half(z) - 0.01;
-                parts.add(Material::Satin, pipe(&[p(x + 0.02, -reach, z), p(x + 0.02, reach, z)], 0.005));
+                parts.add(Material::Satin, pipe(&[p(x - 0.012, -reach, z), p(x - 0.012, reach, z)], 0.005));
                 let across = low.y.min(high.y) * (number as f32 + 0.5) / rows as f32;
                 parts.add_pair(
                     Material::Satin,
-                    pipe(&[p(x + 0.024, across, inside(0.0)), p(x + 0.024, across, inside(1.0))], 0.005),
+                    pipe(&[p(x - 0.008, across, inside(0.0)), p(x - 0.008, across, inside(1.0))], 0.005),
                 );
             }
         }
     }
     if grille.post {
-        parts.add(grille.frame, block(p(x - 0.012, -0.022, low.z), p(x + 0.03, 0.022, high.z), 0.012));
+        parts.add(grille.frame, block(p(x - 0.040, -0.022, low.z), p(x, 0.022, high.z), 0.012));
     }
 }
 
@@ -449,12 +448,12 @@ fn add_mirrors(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
         let roof = site.field.skin_z(at.x + 0.5, 0.0).unwrap_or(top + 0.3);
         let z = (top + 0.14).min(roof - 0.06);
         let foot = p(at.x + 0.16, -(skin(top) - 0.12), z - 0.02);
-        let kerb = p((at.x - 0.10).max(0.12), -(site.half_width - 0.42), z);
+        let kerb = p((at.x - 0.06).max(0.15), -(site.half_width - 0.42), z);
         parts.add(
             Material::MattBlack,
             pipe(&curve_through(&[foot, foot.lerp(kerb, 0.5) + Vec3::Z * 0.05, kerb], 5), 0.012),
         );
-        let cap = Solid::superellipsoid(p(0.10, 0.13, 0.05), 3.0, 12, 24).moved(kerb - Vec3::Z * 0.03);
+        let cap = Solid::superellipsoid(p(0.07, 0.13, 0.05), 3.0, 12, 24).moved(kerb - Vec3::Z * 0.03);
         parts.add_soft(Material::MattBlack, cap);
     }
 }

@@ -76,10 +76,20 @@ pub fn wheel(spec: &TruckWheel) -> VehicleMesh {
     let mut parts = Assembly::default();
     add_tyre(&mut parts, spec);
     if spec.is_twin {
-        let mut inner = Assembly::default();
-        add_tyre(&mut inner, spec);
-        let inside = -Vec3::Y * (spec.width + TWIN_GAP_M);
-        parts.add_mesh(&moved_to(&inner.mesh, inside));
+        // Of the inner tyre little more than its outline is seen.
+        let (w, outer, bead) = (spec.width, spec.diameter / 2.0, spec.rim_diameter / 2.0);
+        let wall = outer - bead;
+        let half = [
+            (0.40, bead),
+            (0.44, bead + 0.2 * wall),
+            (0.50, bead + 0.6 * wall),
+            (0.46, outer - 0.03),
+            (0.40, outer - 0.004),
+        ];
+        let side = -(spec.width + TWIN_GAP_M);
+        let mut profile: Vec<Vec2> = half.iter().map(|(a, r)| Vec2::new(side - a * w, *r)).collect();
+        profile.extend(half.iter().rev().map(|(a, r)| Vec2::new(side + a * w, *r)));
+        parts.add(Material::Tyre, Solid::revolved(&profile, 48));
         // The inner rim is seen as a dark ring between the tyres.
         let bead = spec.rim_diameter / 2.0;
         let ring = [Vec2::new(-0.9 * spec.width, bead), Vec2::new(-0.3 * spec.width, bead)];
