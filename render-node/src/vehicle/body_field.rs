@@ -220,6 +220,8 @@ const RELIEF_RAMP_SHARE: f32 = 0.25;
 /// Radius of the edges of a bevel, about, and the length over which one ends in front of a wheel.
 const BEVEL_EDGE_M: f32 = 0.004;
 const BEVEL_FADE_M: f32 = 0.09;
+/// The edges of a narrower bevel run into each other.
+const NARROW_BEVEL_M: f32 = 0.0125;
 /// Strips of triangles that a soft ramp is cut into are about as wide.
 const RAMP_PIECE_M: f32 = 0.013;
 /// How much faster than straight the sides of the greenhouse turn inwards from a little below the belt on, per metre: they would dent
@@ -500,6 +502,16 @@ impl BodyField {
         self.flank_lines.iter().any(on_crest) || self.lifts.iter().any(on_ramp)
     }
 
+    /// Whether a place of the skin lies on the bevel of a relief, which is cut into triangles of its own.
+    pub fn is_on_bevel(&self, p: Vec3) -> bool {
+        let at = self.in_sheet(p);
+        let bowed = Vec3::new(self.bowed_x(at).0, at.y, at.z);
+        self.lifts.iter().filter(|lift| lift.form == ReliefForm::Bevel).any(|lift| {
+            let to_curve = lift.distances(at, bowed).map(|(curve, _)| curve - lift.grow);
+            to_curve.is_some_and(|d| d < BEVEL_EDGE_M && d > -lift.ramp - BEVEL_EDGE_M)
+        })
+    }
+
     pub fn relief_count(&self) -> usize {
         self.lifts.len()
     }
@@ -515,15 +527,19 @@ impl BodyField {
             }
             ReliefForm::Bevel => {
                 let edge = BEVEL_EDGE_M;
-                vec![from + edge, from, from - edge, to + edge, to, to - edge]
+                if lift.ramp < NARROW_BEVEL_M {
+                    vec![from + edge, 0.5 * (from + to), to - edge]
+                } else {
+                    vec![from + edge, from - edge, to + edge, to - edge]
+                }
             }
         }
     }
 
-    /// How far a place lies outside the curve of a relief, where there is one.
-    pub fn beyond_relief(&self, relief: usize, sheets: &Sheets) -> Option<f32> {
-        let lift = &self.lifts[relief];
-        Some(lift.distances(sheets.at, Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z))?.0)
+    /// How far a place lies outside the curve and the limits of a relief.
+    pub fn outside_relief(&self, relief: usize, sheets: &Sheets) -> f32 {
+        let at = &self.lifts[relief].at;
+        at.outside(if at.bowed { Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z) } else { sheets.at })
     }
 
     /// y of the skin seen from the side at real (x, z), if there is any.

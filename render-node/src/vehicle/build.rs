@@ -188,7 +188,7 @@ fn built_sheet(
     let floor = real.hub_z * 0.6;
     // Edges of triangles follow ramps and lines later, so that few are needed there.
     let seen = |p: Vec3, normal: Vec3, round: usize| {
-        (p.z > floor || normal.z > -0.7) && (round == 0 || !field.turns_along_a_line(p))
+        (p.z > floor || normal.z > -0.7) && !field.is_on_bevel(p) && (round == 0 || !field.turns_along_a_line(p))
     };
     surface_net::refine(&mut half, &|p| field.at(p), &[0.6 * grid_m, 0.4 * grid_m], &seen);
 

@@ -49,8 +49,6 @@ struct Layout {
     intake: Option<Curve>,
     #[serde(default)]
     pocket: Option<Pocket>,
-    #[serde(default)]
-    pod: Option<Step>,
     /// Other fields of plastic or metal.
     #[serde(default)]
     trim: Vec<Trim>,
@@ -372,9 +370,6 @@ impl<'a> End<'a> {
             if let (Some(strip), Some(top)) = (layout.strip, beam) {
                 self.add_strip(strip, top, valance_top.unwrap_or(self.anchors[0]), regions, reliefs);
             }
-            if let (Some(pod), Some(top)) = (layout.pod, beam) {
-                self.add_pod(pod, top, valance_top.unwrap_or(self.anchors[0]), reliefs);
-            }
         }
     }
 
@@ -413,32 +408,6 @@ impl<'a> End<'a> {
         let mut pocket = region("exhaust pocket", drawing, RegionKind::Skin(Material::MattBlack));
         pocket.over = vec![Material::Paint, Material::Satin, Material::GlossBlack];
         regions.push(pocket);
-    }
-
-    /// The corners stand before the middle, with an edge from the lamp down beside the openings of the middle.
-    fn add_pod(&self, pod: Step, top: f32, bottom: f32, reliefs: &mut Vec<Relief>) {
-        let openings = || self.drawn.iter().filter(|drawn| drawn.kind == Kind::Opening);
-        let is_low = |drawn: &&Drawn| drawn.bounds().0.y < top + 0.02;
-        let inner = openings().filter(is_low).filter(|drawn| drawn.bounds().0.x < 0.45 * self.half_width);
-        let inner = inner.map(|drawn| drawn.bounds().1.x + drawn.band + 0.045).fold(0.50 * self.half_width, f32::max);
-        let outer = openings().filter(is_low).map(|drawn| drawn.bounds().0.x - drawn.band - 0.04);
-        let outer = outer.filter(|y| *y > 0.45 * self.half_width).fold(0.80 * self.half_width, f32::min);
-        let lamps = self.drawn.iter().filter(|drawn| drawn.kind == Kind::Lamp && drawn.bounds().1.y < top);
-        let outer = lamps.map(|lamp| lamp.bounds().0.x - lamp.band - 0.04).fold(outer, f32::min);
-        if inner > outer {
-            return;
-        }
-        let at = 0.5 * (inner + outer.min(inner + 0.10));
-        let out = 1.4 * self.half_width;
-        let point = |y: f32, z: f32, radius: f32| ControlPoint { at: Vec2::new(y, z), radius };
-        let curve = vec![
-            point(at, top, 0.03),
-            point(out, top, 0.0),
-            point(out, bottom - 0.4, 0.0),
-            point(at, bottom - 0.4, 0.0),
-            point(at, bottom + 0.02, 0.05),
-        ];
-        reliefs.push(relief("corner pod", self.drawing(curve, false), pod.height, pod.bevel, 0.0));
     }
 
     /// Whether something opens in the lower half of the middle.
@@ -820,7 +789,7 @@ mod tests {
             let end = End::new(&plain, DrawnIn::Front, year);
             let sheet = shaped(body, year, name);
             for added in &sheet.front.region[plain.front.region.len()..] {
-                let is_field = added.name == "fog field" || added.name == "skid plate";
+                let is_field = ["fog field", "skid plate", "valance"].contains(&added.name.as_str());
                 let room = end.room_of(&outline_of(&added.at).unwrap());
                 assert!(is_field || room > 0.0, "{name}: {} is {room} from what is drawn", added.name);
             }

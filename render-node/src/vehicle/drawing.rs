@@ -125,6 +125,14 @@ impl FieldDrawing {
         (along > self.range[0] && along < self.range[1]).then(|| self.distances(p))
     }
 
+    /// The greater of the two distances, which is negative inside curve and limits; far beyond the limits the curve is not asked.
+    pub fn outside(&self, p: Vec3) -> f32 {
+        const FAR_M: f32 = 0.06;
+        let (_, along) = seen(self.view, p);
+        let beyond = (self.range[0] - along).max(along - self.range[1]);
+        if beyond > FAR_M { beyond } else { self.distances(p).0.max(beyond) }
+    }
+
     /// The shorter side of what is drawn, metres.
     pub fn narrowest(&self) -> f32 {
         (self.high - self.low).min_element()

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::badges::badge_places;
 use super::body_field::{Arch, BodyField, Sheets};
+use super::curve::ControlPoint;
 use super::drawing::FieldDrawing;
 use super::mesh::{Material, VehicleMesh};
 use super::panel_map::PanelMap;
@@ -15,8 +16,8 @@ use super::parts::handle::HandleKind;
 use super::parts::pad::{PadShape, closed_section, pad};
 use super::parts::placing::{add_all, both_sides};
 use super::parts::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
-use super::regions::{Divider, PartShape, Recess, Scalar};
-use super::sheet::{DrawnIn, RegionKind, Sheet};
+use super::regions::{Divider, PartShape, Recess, SHUT_LINE_M, Scalar};
+use super::sheet::{Drawing, DrawnIn, Region, RegionKind, Sheet};
 use super::skin::{PartId, border};
 
 /// What is said of a sheet's panels; what is left out follows from the body and its year.
@@ -87,6 +88,57 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     settle(&mut panels.lip, car && year >= 1992 && !front_bar);
     settle(&mut panels.valance, car && year >= 2002 && !rear_bar && body != Body::OffRoader);
     panels.rear_plate_z = panels.rear_plate_z.or(drawn_z);
+    let has_flap = sheet.region.iter().any(|region| FLAPS.iter().any(|name| region.name.contains(name)));
+    if car && !has_flap {
+        sheet.region.extend(fuel_flap(sheet));
+    }
+}
+
+/// Names of flaps that sheets draw.
+const FLAPS: [&str; 4] = ["fuel", "filler", "charge", "charging"];
+
+/// A flap over the rear wheel, where there is room between the arch and the belt.
+fn fuel_flap(sheet: &Sheet) -> Option<Region> {
+    const HALF_M: f32 = 0.072;
+    const CORNER_M: f32 = 0.03;
+    const BEHIND_AXLE_M: f32 = 0.13;
+    const ROOM_M: f32 = 0.02;
+    let size = sheet.size;
+    let x = size.front_overhang + size.wheelbase + BEHIND_AXLE_M;
+    let low = sheet.wheels.tyre_diameter + sheet.wheels.arch_gap + sheet.wheels.cladding;
+    let high = sheet.body.belt.iter().map(|point| point.at).filter(|at| at.x <= x).last()?.y;
+    if high - low < 2.0 * HALF_M + 0.07 {
+        return None;
+    }
+    let z = 0.45 * low + 0.55 * high;
+    let reach = Vec2::splat(HALF_M + ROOM_M);
+    let is_near = |region: &Region| {
+        let points = || region.at.curve.iter().map(|point| point.at);
+        let (least, most) = (points().fold(Vec2::MAX, Vec2::min), points().fold(Vec2::MIN, Vec2::max));
+        let [from, to] = [Vec2::new(x, z) - reach, Vec2::new(x, z) + reach];
+        region.at.view == DrawnIn::Side && least.cmplt(to).all() && most.cmpgt(from).all()
+    };
+    let is_lamp_near = |region: &Region| {
+        let front = region.at.range.map_or(f32::MAX, |range| range[0]);
+        matches!(region.kind, RegionKind::Lamp(_)) && front < x + reach.x
+    };
+    if sheet.region.iter().any(is_near) || sheet.rear.region.iter().any(is_lamp_near) {
+        return None;
+    }
+    let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)];
+    let corner = |(right, up): (f32, f32)| {
+        let at = Vec2::new(x + right * HALF_M, z + up * HALF_M);
+        ControlPoint { at, radius: CORNER_M }
+    };
+    let at = Drawing {
+        view: DrawnIn::Side,
+        curve: corners.map(corner).to_vec(),
+        mirror: false,
+        range: Some([0.0, 10.0]),
+        bowed: false,
+    };
+    let kind = RegionKind::Gap { width: SHUT_LINE_M, material: Material::PanelGap };
+    Some(Region { name: "fuel flap".to_owned(), at, kind, over: Vec::new(), edge: None, within: None, layer: 0 })
 }
 
 /// The lower edge of the front bumper in black, level with that of the sills, as far as the wheels.
@@ -407,6 +459,9 @@ fn badges_of(divider: &Divider<'_>, at_rear: bool) -> Vec<[f32; 2]> {
     places.map(|badge| roomy(badge.heights())).collect()
 }
 
+/// Names of what a sheet draws where the strip over a rear plate would be.
+const STRIPS: [&str; 5] = ["strip", "handle", "bar", "trim", "blade"];
+
 fn is_paint(divider: &Divider<'_>, part: PartId) -> bool {
     let part = &divider.parts[usize::from(part)];
     part.material == Material::Paint && matches!(part.shape, PartShape::Skin)
@@ -585,8 +640,9 @@ impl Ends<'_, '_> {
         let [low, high] = self.front_heights();
         let wanted = low + 0.44 * (high - low);
         let half = PLATE.half + Vec2::splat(0.009);
+        // Below the badge, wherever that is.
         let badges = badges_of(self.divider, false);
-        let meets_badge = |z: f32| badges.iter().any(|[low, high]| z + half.y > *low && z - half.y < *high);
+        let meets_badge = |z: f32| badges.iter().any(|[low, _]| z + half.y > *low);
         let cost = |z: f32| {
             let (mut openings, mut bright, mut count) = (0.0, 0.0, 0.0);
             if meets_badge(z) {
@@ -791,7 +847,14 @@ impl Ends<'_, '_> {
     }
 
     /// The strip over a rear plate that holds its lamps and the handle, unless something is drawn there.
-    fn add_plate_strip(&self, plate_z: f32, year_of_chrome: bool, mesh: &mut VehicleMesh) {
+    fn add_plate_strip(&self, plate_z: f32, shines: bool, mesh: &mut VehicleMesh) {
+        let drawn = self.divider.sheet.rear.region.iter();
+        let has_strip = drawn.map(|region| region.name.as_str()).any(|name| STRIPS.iter().any(|s| name.contains(s)));
+        let lid = self.lines.iter().max_by(|a, b| size_of(a).total_cmp(&size_of(b)));
+        let is_in_lid = lid.is_some_and(|lid| plate_z > self.divider.field.morph.to_real(lid.bounds().0).z);
+        if has_strip || !is_in_lid {
+            return;
+        }
         let shape = PadShape { half: Vec2::new(0.225, 0.011), radius: 0.007 };
         let z = plate_z + RECESS.half.y + shape.half.y + 0.010;
         let badges = badges_of(self.divider, true);
@@ -803,7 +866,7 @@ impl Ends<'_, '_> {
         }
         let section = [[0.0, -0.006], [0.0, 0.006], [0.002, 0.009], [0.006, 0.010], [shape.half.y, 0.010]];
         if let Some(solid) = self.skin_pad(Vec2::new(0.0, z), &shape, &section, true) {
-            let material = if year_of_chrome { Material::Chrome } else { Material::GlossBlack };
+            let material = if shines { Material::Chrome } else { Material::GlossBlack };
             mesh.add(material, &solid.surface(CREASE_DEGREES));
         }
     }

@@ -46,7 +46,7 @@ fn is_rounded(material: Material) -> bool {
 }
 
 /// Every shut line is this wide, however it was drawn; a wider gap is meant as a stroke.
-const SHUT_LINE_M: f32 = 0.0055;
+pub(super) const SHUT_LINE_M: f32 = 0.0055;
 const WIDEST_SHUT_LINE_M: f32 = 0.012;
 /// Pieces shorter than this are left over at edges of something else: the smallest flap is larger.
 const SHORTEST_SHUT_LINE_M: f32 = 0.15;
@@ -253,7 +253,7 @@ impl<'a> Divider<'a> {
             self.skin.cut_levels(&above, &[line.round(), 0.0, -line.round()], &BodyGround(field));
         }
         for relief in 0..field.relief_count() {
-            let beyond = |_: Vec3, s: &Sheets| field.beyond_relief(relief, s).unwrap_or(1.0);
+            let beyond = |_: Vec3, s: &Sheets| field.outside_relief(relief, s);
             let levels = field.turns_of(relief);
             self.skin.cut_levels(&beyond, &levels, &BodyGround(field));
         }

@@ -48,20 +48,22 @@ pub fn exhaust_tip(spec: &ExhaustTip) -> VehicleMesh {
                 Vec3::new(x, middle + cos * reach * (half.x - wall), sin * reach * (half.y - wall))
             }
         };
-        // A rolled edge, then the bright inside that is seen from behind.
+        // A rolled edge with a face to the rear, then the bright inside, which narrows and so is seen from behind.
+        let thick = 0.12 * half.min_element();
         let skin = [
             ring(-PIPE_LENGTH, 0.004),
             ring(-0.03, 0.0),
-            ring(-0.006, 0.0),
-            ring(-0.0018, 0.0009),
-            ring(0.0, 0.0030),
-            ring(-0.0012, 0.0054),
-            ring(-0.005, 0.0068),
-            ring(-BRIGHT_BORE, 0.0085),
+            ring(-0.005, 0.0),
+            ring(-0.0012, 0.0010),
+            ring(0.0, 0.0028),
+            ring(0.0, 0.0028 + thick),
+            ring(-0.003, 0.0045 + thick),
+            ring(-BRIGHT_BORE, 0.0070 + 2.4 * thick),
         ];
         let outside = Solid::grid(skin.len(), 28, true, |row, column| skin[row](column));
         mesh.add(spec.material, &outside.flipped().surface(CREASE_DEGREES));
-        let bore = [ring(-BRIGHT_BORE, 0.0085), ring(-0.14, 0.010), ring(-0.14, half.min_element())];
+        let narrow = 0.0070 + 2.4 * thick;
+        let bore = [ring(-BRIGHT_BORE, narrow), ring(-0.14, narrow), ring(-0.14, half.min_element())];
         let inside = Solid::grid(bore.len(), 28, true, |row, column| bore[row](column));
         mesh.add(Material::Underbody, &inside.flipped().surface(CREASE_DEGREES));
     }
