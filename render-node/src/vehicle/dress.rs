@@ -63,7 +63,9 @@ pub fn wheel_places(sheet: &Sheet, field: &BodyField, real: Stance) -> WheelPlac
         // Where the flank draws in towards the vehicle's ends the wheel goes in nearly as much, so that it does not stand out there.
         let aside = [-ASIDE_DEGREES, ASIDE_DEGREES].into_iter().filter_map(lip).fold(above, f32::min);
         let drawn_in = (0.8 * (above - aside)).min(MOST_DRAWN_IN_M);
-        (above - wheels.tuck.max(if wheels.tuck < 0.0 { wheels.tuck } else { drawn_in })).min(real.width * 0.5)
+        // A wheel that is drawn outside of the body stays there.
+        let tuck = if wheels.tuck < 0.0 { wheels.tuck } else { wheels.tuck.max(drawn_in) };
+        (above - tuck).min(real.width * 0.5)
     });
     WheelPlaces { outer_y, spec }
 }

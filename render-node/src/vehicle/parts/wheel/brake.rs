@@ -14,12 +14,7 @@ pub(super) fn add_brake(mesh: &mut VehicleMesh, spec: &Wheel) {
     let bell = radius * 0.56;
     // Two rings with a vent between them, and the hat they are bolted to.
     for [from, to] in [[face - 0.009, face], [face - 0.026, face - 0.017]] {
-        let disc = [
-            Vec2::new(from, radius),
-            Vec2::new(to - 0.001, radius),
-            Vec2::new(to, radius - 0.002),
-            Vec2::new(to, bell),
-        ];
+        let disc = [Vec2::new(from, radius), Vec2::new(to, radius), Vec2::new(to, bell)];
         mesh.add(Material::BrakeDisc, &Solid::revolved(&disc, 48).surface(CREASE_DEGREES));
     }
     let vent = [Vec2::new(face - 0.017, radius - 0.004), Vec2::new(face - 0.009, radius - 0.004)];

@@ -8,7 +8,7 @@ use super::{Motif, RimFinish, Wheel};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid, disc_profile};
 
-const SEGMENTS: usize = 72;
+const SEGMENTS: usize = 60;
 /// How far the flange of a rim stands out beyond the tyre's beads, and the opening that the blades fill.
 const FLANGE_M: f32 = 0.0165;
 const OPENING_M: f32 = 0.003;
@@ -196,7 +196,7 @@ struct BladePlace<'a> {
 }
 
 /// Across half a face, from the middle to the chamfer.
-const FACE_COLUMNS: [f32; 3] = [0.0, 0.42, 0.80];
+const FACE_COLUMNS: [f32; 2] = [0.0, 0.62];
 
 impl BladePlace<'_> {
     /// Radius at a station: stations are closer together where the blade flares.
@@ -252,8 +252,7 @@ impl BladePlace<'_> {
             let turned = |solid: Solid| if side > 0.0 { solid.flipped() } else { solid };
             let bevel = [(side, chamfer, 0.0), (side, 0.0, 1.3 * chamfer)];
             mesh.add(coat.bevel, &turned(self.strip(&bevel)).surface(CREASE_DEGREES));
-            let columns =
-                [(side, 0.0, 1.3 * chamfer), (side * 0.95, 0.0, design.depth * 0.5), (side * 0.80, 0.0, design.depth)];
+            let columns = [(side, 0.0, 1.3 * chamfer), (side * 0.82, 0.0, design.depth)];
             mesh.add(coat.flank, &turned(self.strip(&columns)).surface(CREASE_DEGREES));
         }
         // A blade that begins or stops between hub and edge shows its ends.

@@ -13,6 +13,8 @@ const SEGMENTS: usize = 64;
 const BLOCKS: usize = 38;
 const BLOCKS_FROM: f32 = 0.45;
 const BLOCK_HEIGHT: f32 = 0.010;
+/// Tyres of trucks and buses, which have grooves around only.
+const HEAVY_M: f32 = 0.87;
 /// Grooves across the shoulder of a road tyre, per side.
 const SIPES: usize = 54;
 /// Grooves of one half of the tread: middle as a share of it, half width at the top, depth.
@@ -38,7 +40,7 @@ pub(super) fn add_tyre(mesh: &mut VehicleMesh, spec: &Wheel) {
     }
     let solid = Solid::revolved(&whole, SEGMENTS);
     mesh.add(Material::Tyre, &solid.surface(40.0));
-    if spec.tread == Tread::Road {
+    if spec.tread == Tread::Road && spec.diameter < HEAVY_M {
         mesh.add(Material::PanelGap, &sipes(spec).surface(40.0));
     }
 }
