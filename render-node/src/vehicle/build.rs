@@ -7,6 +7,7 @@ use glam::Vec3;
 use super::body_field::{Arch, BodyField};
 use super::depth;
 use super::dress;
+use super::fitting_years::date_fittings;
 use super::library::Library;
 use super::machine;
 use super::mesh::{Material, Surface, VehicleMesh};
@@ -65,6 +66,7 @@ fn built(
         .dressed(vehicle)?
         .ok_or(VehicleError::NoTemplate { vehicle_type: vehicle.vehicle_type, body: vehicle.body })?;
     panels::settle(&mut sheet, vehicle);
+    date_fittings(&mut sheet, vehicle);
     let (d, size) = (vehicle.dimensions, sheet.size);
     // A catalog that is wrong by a factor must not take memory by its cube.
     let held = |mm: u32, drawn: f32| (mm as f32 * 0.001).clamp(drawn * 0.55, drawn * 1.7);
@@ -347,6 +349,31 @@ mod tests {
             assert!(tinted[1] > 0.3 && clear[1] < 0.01 * tinted[1], "{name}: {} clear behind the line", clear[1]);
             assert!(mesh.surfaces.contains_key(&Material::PaneBorder), "{name}: a border");
         }
+    }
+
+    #[test]
+    fn a_roof_in_a_second_colour_is_the_panel_between_the_screens() {
+        let sheet = read("mini-countryman");
+        let size = sheet.size;
+        let mesh = build_sheet(&sheet, [size.length, size.width, size.height], size.wheelbase);
+        let (low, high) = bounds(&mesh, |m| m == Material::GlossWhite);
+        let front = sheet.glass.windscreen.as_ref().unwrap().header;
+        let rear = sheet.glass.backlight.as_ref().unwrap().top;
+        assert!(low.z > 0.85 * size.height && high.z > 0.98 * size.height, "from {} to {}", low.z, high.z);
+        assert!((low.x - front).abs() < 0.03 && high.x > rear - 0.1 && high.x < rear + 0.15, "{low} {high}");
+    }
+
+    #[test]
+    fn a_mirror_at_the_corner_of_a_window_stands_on_a_black_triangle() {
+        let sheet = read("sedan");
+        let size = sheet.size;
+        let mesh = build_sheet(&sheet, [size.length, size.width, size.height], size.wheelbase);
+        let [x, z] = sheet.fittings.mirror.as_ref().unwrap().at;
+        let root = Vec3::new(x, 0.0, z);
+        let is_near =
+            |p: &&[f32; 3]| (Vec3::from(**p).with_y(0.0) - root).length() < 0.12 && p[1].abs() < 0.44 * size.width;
+        let near = mesh.surfaces[&Material::MattBlack].positions.iter().filter(is_near).count();
+        assert!(near > 20, "{near}");
     }
 
     #[test]

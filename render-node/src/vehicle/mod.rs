@@ -10,6 +10,7 @@ pub(crate) mod drawing;
 pub(crate) mod dress;
 pub mod exported;
 pub(crate) mod face;
+mod fitting_years;
 pub(crate) mod flank_lines;
 pub(crate) mod lamp_years;
 mod library;
