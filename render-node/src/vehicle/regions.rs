@@ -293,11 +293,13 @@ impl<'a> Divider<'a> {
 
     fn glass(&mut self) {
         let glass = &self.sheet.glass;
-        // Black seals are as dark as the print along the panes, where nothing is drawn over them later.
+        // Gloss black would mirror the cards beside the vehicle as grey bars. Pillars and seals are as dark as the print along the panes,
+        // but for seals that a door is drawn over later.
         let regions = [&self.sheet.region, &self.sheet.front.region, &self.sheet.rear.region];
-        let covered = regions.into_iter().flatten().any(|region| region.over.contains(&Material::GlossBlack));
-        let dark =
-            |material| if material == Material::GlossBlack && !covered { Material::PaneBorder } else { material };
+        let covers = |region: &Region| region.at.view == DrawnIn::Side && region.over.contains(&Material::GlossBlack);
+        let covered = regions.into_iter().flatten().any(covers);
+        let printed = |material| if material == Material::GlossBlack { Material::PaneBorder } else { material };
+        let dark = |material| if covered { material } else { printed(material) };
         let band = dark(glass.band_material.unwrap_or(Material::GlossBlack));
         let side_band = dark(glass.side_band_material.unwrap_or(band));
         let seal = band;
@@ -332,7 +334,7 @@ impl<'a> Divider<'a> {
         self.side_pane_seals();
         for pillar in &glass.pillar {
             let Some(windows) = side_glass(glass) else { continue };
-            let part = self.add_part(dark(pillar.material), PartShape::Skin);
+            let part = self.add_part(printed(pillar.material), PartShape::Skin);
             let line = pillar.line;
             let scalar: Scalar<'_> = Box::new(move |p, s| {
                 let inside = windows(p, s);
@@ -348,7 +350,9 @@ impl<'a> Divider<'a> {
     fn side_pane_seals(&mut self) {
         let glass = &self.sheet.glass;
         let panes = [Material::Glass, Material::ClearGlass];
-        if let Some(windows) = side_glass(glass) {
+        // The panes of buses are bonded edge to edge.
+        let sealed = self.sheet.size.length < LONGEST_SEALED_M;
+        if let Some(windows) = side_glass(glass).filter(|_| sealed) {
             let part = self.add_part(Material::PaneBorder, PartShape::Skin);
             self.claim(&windows, [-SIDE_SEAL_M, 0.0], part, &panes);
         }
@@ -785,6 +789,8 @@ const BORDER_M: f32 = 0.024;
 const FOOT_BORDER_M: f32 = 0.05;
 /// Width of the rubber seal along the edges of the side windows.
 const SIDE_SEAL_M: f32 = 0.011;
+/// Longer vehicles have no such seals.
+const LONGEST_SEALED_M: f32 = 7.5;
 /// The triangle that carries a mirror ends so far behind the mirror's foot at the belt, and leans forward above it by this slope.
 const SAIL_BEHIND_MIRROR_M: f32 = 0.035;
 const SAIL_LEAN: f32 = 0.25;

@@ -56,9 +56,9 @@ impl Default for Mirror {
     }
 }
 
-const AROUND: usize = 44;
-const ROWS: usize = 12;
-const BASE_ROWS: usize = 8;
+const AROUND: usize = 36;
+const ROWS: usize = 10;
+const BASE_ROWS: usize = 6;
 /// Squareness of the housing seen from the front, of tall ones, and of its sections along the car.
 const POWER: f32 = 2.9;
 const TALL_POWER: f32 = 4.2;

@@ -122,7 +122,11 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
     mesh.add(Material::GlossBlack, &screen.moved(Vec3::new(face - 0.045, 0.03, screen_z)).surface(CREASE_DEGREES));
 
     add_console(mesh, space, face, hip, low);
-    add_steering_wheel(mesh, space, Vec3::new((face + 0.13).max(hip - 0.44), driver_y, top - 0.05));
+    add_steering_wheel(
+        mesh,
+        space,
+        Vec3::new((face + 0.13).max(hip - 0.44), driver_y, top - if space.open { 0.10 } else { 0.05 }),
+    );
 }
 
 /// The rear-view mirror on its arm below the upper edge of the windscreen.
@@ -130,7 +134,7 @@ pub(super) fn add_inner_mirror(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let top = space.roof.iter().map(|p| p[1]).fold(f32::MIN, f32::max);
     let Some([x, z]) = space.roof.iter().find(|p| p[1] > top - 0.12).copied() else { return };
     let below = |p: Vec3| Vec3::new(p.x, p.y, p.z.min(space.ceiling(p.x) + HEAD_CLEARANCE - 0.006));
-    let centre = Vec3::new(x + 0.10, 0.0, z - HEAD_CLEARANCE - 0.035);
+    let centre = Vec3::new(x + 0.10, 0.0, z - HEAD_CLEARANCE - 0.028);
     let lean = Quat::from_rotation_y(0.15);
     // A slim rounded plate with a soft edge, a little higher in its middle.
     let loops: Vec<Vec<Vec3>> = [(-0.016, 0.80), (-0.012, 0.95), (-0.004, 1.0), (0.009, 1.0), (0.012, 0.97)]
@@ -155,9 +159,9 @@ pub(super) fn add_inner_mirror(mesh: &mut VehicleMesh, space: &CabinSpace) {
 pub(super) fn add_visors(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let top = space.roof.iter().map(|p| p[1]).fold(f32::MIN, f32::max);
     let Some([x, _]) = space.roof.iter().find(|p| p[1] > top - 0.085).copied() else { return };
-    let half = Vec3::new(0.075, (space.half_width_roof * 0.30).min(0.20), 0.011);
+    let half = Vec3::new(0.075, (space.half_width_roof * 0.30).min(0.20), 0.008);
     for side in [-1.0, 1.0] {
-        let visor = Solid::rounded_box(half, 0.010)
+        let visor = Solid::rounded_box(half, 0.007)
             .moved(Vec3::new(x + half.x, side * (space.half_width_roof * 0.52), 0.0))
             .bent(|p| Vec3::new(p.x, p.y, p.z + space.ceiling(p.x) + HEAD_CLEARANCE - 0.035));
         mesh.add(Material::Seat, &visor.surface(60.0));
