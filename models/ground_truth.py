@@ -40,10 +40,13 @@ WALL_TURN = 0.7  # how far to the front and back of a direction the front wall b
 FLOOR_CURVES = -0.10  # heights of a direction between which the floor curves up into the wall
 WALL_STANDS = 0.02
 INSIDE_ALBEDO = 0.012  # of the inside of a shell, which is unpainted
-BACKDROP = (0.06, 0.0605, 0.061)  # of what shows through two panes where nothing is behind them
+BACKDROP = (0.13, 0.131, 0.132)  # of what shows through two panes where nothing is behind them
 FAR_PANE = 0.45  # about how much of it the farther pane lets pass: panes are clear or tinted
 PANE_INDEX = 1.5  # of refraction; of window panes
 POLARISED = 0.92  # share of the light in the plane of incidence that the camera's filter leaves of a pane's mirror image
+FLAGGED = 0.2  # share of what a pane mirrors of the cards beside the vehicle, which are flagged off from the windows
+FLAG_FOOT = (0.0, 0.12)  # heights of a direction between which it comes from below to within the flag's cloth
+FLAG_HEAD = (0.66, 0.92)  # and past it to the lights overhead
 ROUGH_FRESNEL = 1.5  # times the roughness: how much of the edge of the Fresnel curve the lobe averages away
 MARGIN_PX = 4
 
@@ -125,7 +128,24 @@ def pane_reflectance(n):
 
     across = squared_ratio(cosine, n.math("MULTIPLY", within, PANE_INDEX))
     along = squared_ratio(n.math("MULTIPLY", cosine, PANE_INDEX), within)
-    return n.math("ADD", n.math("MULTIPLY", across, 1 - POLARISED), n.math("MULTIPLY", along, POLARISED))
+    through_filter = n.math("ADD", n.math("MULTIPLY", across, 1 - POLARISED), n.math("MULTIPLY", along, POLARISED))
+    return n.math("MULTIPLY", through_filter, unflagged(n))
+
+
+def unflagged(n):
+    """Share of the mirrored light that no flag takes away, by the height of the mirrored direction, as in the base shading."""
+    place = n.tree.nodes.new("ShaderNodeNewGeometry")
+    normal, incoming = place.outputs["Normal"], place.outputs["Incoming"]
+    facing = n.node("ShaderNodeVectorMath", {0: normal, 1: incoming}, output=1, operation="DOT_PRODUCT")
+    heights = []
+    for vector in (normal, incoming):
+        split = n.tree.nodes.new("ShaderNodeSeparateXYZ")
+        n.tree.links.new(vector, split.inputs[0])
+        heights.append(split.outputs[2])
+    up = n.math("SUBTRACT", n.math("MULTIPLY", n.math("MULTIPLY", facing, 2.0), heights[0]), heights[1])
+    past = n.math("SUBTRACT", 1.0, n.smoothstep(up, *FLAG_HEAD))
+    within = n.math("MULTIPLY", n.smoothstep(up, *FLAG_FOOT), past)
+    return n.math("SUBTRACT", 1.0, n.math("MULTIPLY", within, 1 - FLAGGED))
 
 
 def vehicle_material(optics):

@@ -14,7 +14,7 @@ struct Sample {
 }
 
 // What shows through glass where nothing is behind it: the far wall, dimmed by the second pane. No coverage.
-const BACKDROP = vec3f(0.06, 0.0605, 0.061);
+const BACKDROP = vec3f(0.13, 0.131, 0.132);
 
 fn nothing() -> Sample {
     var sample: Sample;

@@ -64,6 +64,18 @@ fn pane_reflectance(cosine: f32) -> f32 {
     return mix(across * across, along * along, POLARISED);
 }
 
+// Share of what a pane mirrors of the cards beside the vehicle: a photographer flags them off from the windows with black cloth, or their
+// bright edges lie across the side glass as a veil. Between the heights of `FLAG_FOOT` a direction comes from below to within the cloth,
+// between those of `FLAG_HEAD` past it to the lights overhead.
+const FLAGGED = 0.2;
+const FLAG_FOOT = vec2f(0.0, 0.12);
+const FLAG_HEAD = vec2f(0.66, 0.92);
+
+fn unflagged(up: f32) -> f32 {
+    let within = smoothstep(FLAG_FOOT.x, FLAG_FOOT.y, up) * (1.0 - smoothstep(FLAG_HEAD.x, FLAG_HEAD.y, up));
+    return 1.0 - (1.0 - FLAGGED) * within;
+}
+
 // How far a mirror has gone from its reflectance at normal incidence to all (C. Schlick, 1994).
 fn grazing(cosine: f32) -> f32 {
     let m = 1.0 - cosine;
@@ -97,7 +109,7 @@ fn solid_surface(hit: Hit) -> Sample {
     out.normal = n;
     let light = mirrored(hit.position, r, o.roughness, hit.shares.y, hit.shares.z);
     let grazed = grazing(cosine);
-    let f = select(mix(o.f0, 1.0, grazed), pane_reflectance(cosine), o.group == PANES);
+    let f = select(mix(o.f0, 1.0, grazed), pane_reflectance(cosine) * unflagged(r.z), o.group == PANES);
     if o.group == PAINT {
         out.rest = vec4f(0.0, 0.0, 0.0, 1.0);
         out.diffuse = vec4f(hit.diffuse * (1.0 - f), 1.0);
@@ -134,7 +146,7 @@ fn through(hit: Hit, behind: Sample) -> Sample {
     let cosine = saturate(-dot(n, from_eye));
     let r = reflect(from_eye, n);
     let o = optics[hit.material];
-    let f = select(mix(o.f0, 1.0, grazing(cosine)), pane_reflectance(cosine), o.group == PANES);
+    let f = select(mix(o.f0, 1.0, grazing(cosine)), pane_reflectance(cosine) * unflagged(r.z), o.group == PANES);
     let passed = o.transmission * (1.0 - f);
     let light = mirrored(hit.position, r, o.roughness, hit.shares.y, hit.shares.z);
     let lit = min(o.albedo * hit.diffuse + light * f, vec3f(SAMPLE_MAX));

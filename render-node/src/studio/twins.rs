@@ -57,7 +57,7 @@ struct Shared {
 }
 
 /// Of the light encoding, of the tone of a finished picture, and of what base shading and ground truth do alike.
-const SHARED: [Shared; 17] = {
+const SHARED: [Shared; 20] = {
     const fn with_rust(name: &'static str, shader: &'static str, rust: f32, python: &'static str) -> Shared {
         Shared { name, shader, rust: Some(rust), python: (python, name) }
     }
@@ -81,6 +81,9 @@ const SHARED: [Shared; 17] = {
         with_truth("BACKDROP", GATHER.source, "BACKDROP"),
         with_truth("PANE_INDEX", GATHER.source, "PANE_INDEX"),
         with_truth("POLARISED", GATHER.source, "POLARISED"),
+        with_truth("FLAGGED", GATHER.source, "FLAGGED"),
+        with_truth("FLAG_FOOT", GATHER.source, "FLAG_FOOT"),
+        with_truth("FLAG_HEAD", GATHER.source, "FLAG_HEAD"),
         with_truth("ROUGH_FRESNEL", GATHER.source, "ROUGH_FRESNEL"),
     ]
 };

@@ -9,6 +9,7 @@ use super::bumper;
 use super::depth;
 use super::dress;
 use super::facts::Facts;
+use super::fitting_years::date_fittings;
 use super::library::Library;
 use super::machine;
 use super::mesh::{Material, Surface, VehicleMesh};
@@ -89,6 +90,7 @@ fn built(
     if let Some(truck) = &mut sheet.truck {
         truck.year = vehicle.year;
     }
+    date_fittings(&mut sheet, vehicle);
     bumper::shape(&mut sheet, vehicle);
     let (dimensions, wheelbase) = real_size(&sheet, vehicle);
     Ok(built_sheet(&sheet, dimensions, wheelbase, judges_edges))
@@ -419,6 +421,31 @@ mod tests {
         let after = windows_end(&mesh);
         assert!((after - moved).abs() < 0.025, "{before} became {after}, measured {moved}");
         check("a measured hatchback", &sheet, [size.length, size.width, size.height], size.wheelbase);
+    }
+
+    #[test]
+    fn a_roof_in_a_second_colour_is_the_panel_between_the_screens() {
+        let sheet = read("mini-countryman");
+        let size = sheet.size;
+        let mesh = build_sheet(&sheet, [size.length, size.width, size.height], size.wheelbase);
+        let (low, high) = bounds(&mesh, |m| m == Material::GlossWhite);
+        let front = sheet.glass.windscreen.as_ref().unwrap().header;
+        let rear = sheet.glass.backlight.as_ref().unwrap().top;
+        assert!(low.z > 0.8 * size.height && high.z > 0.98 * size.height, "from {} to {}", low.z, high.z);
+        assert!((low.x - front).abs() < 0.03 && high.x > rear - 0.1 && high.x < rear + 0.15, "{low} {high}");
+    }
+
+    #[test]
+    fn a_mirror_at_the_corner_of_a_window_stands_on_a_black_triangle() {
+        let sheet = read("sedan");
+        let size = sheet.size;
+        let mesh = build_sheet(&sheet, [size.length, size.width, size.height], size.wheelbase);
+        let [x, z] = sheet.fittings.mirror.as_ref().unwrap().at;
+        let root = Vec3::new(x, 0.0, z);
+        let is_near =
+            |p: &&[f32; 3]| (Vec3::from(**p).with_y(0.0) - root).length() < 0.12 && p[1].abs() < 0.44 * size.width;
+        let near = mesh.surfaces[&Material::MattBlack].positions.iter().filter(is_near).count();
+        assert!(near > 20, "{near}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::mesh::Material;
 use super::mesh::VehicleMesh;
 use super::morph::Stance;
 use super::parts::bars::{bumper_bar, plate_recess, side_step, spare_wheel};
-use super::parts::cabin::{CabinSpace, cabin};
+use super::parts::cabin::{CabinSpace, Tail, cabin};
 use super::parts::emblem::emblem;
 use super::parts::exhaust::exhaust_tip;
 use super::parts::handle::handle;
@@ -18,8 +18,7 @@ use super::parts::pad::{PadShape, closed_section, pad};
 use super::parts::placing::{add_all, both_sides, moved_to, on_skin, placed};
 use super::parts::roof::{antenna_fin, antenna_whip, roof_rail};
 use super::parts::soft_top::{StowedTop, stowed_top};
-use super::parts::solid::CREASE_DEGREES;
-use super::parts::solid::Solid;
+use super::parts::solid::{CREASE_DEGREES, Solid};
 use super::parts::spoiler::spoiler;
 use super::parts::wheel::{Wheel, axle};
 use super::parts::wiper::wiper;
@@ -33,6 +32,8 @@ const FREE_AIR_M: f32 = 0.02;
 /// Where beside the top of an arch the flank says how far in the wheel stands, and how far that is at most.
 const ASIDE_DEGREES: f32 = 42.0;
 const MOST_DRAWN_IN_M: f32 = 0.025;
+/// What stands in the tail ends so far inside its skin.
+const TAIL_LINING_M: f32 = 0.11;
 /// A skin that lies this much farther in at a pipe's middle than around it is the floor behind an edge.
 const UNDER_EDGE_M: f32 = 0.06;
 
@@ -173,9 +174,30 @@ fn rail_points(fitting: &RailFitting, field: &BodyField) -> Vec<Vec3> {
     const SAMPLES: usize = 48;
     const POINTS: usize = 7;
     const STEEPEST: f32 = 0.30;
-    let at = |i: usize| {
+    /// Skin that looks up at least so far is roof; beyond, it falls to the windows.
+    const ROOF_LOOKS_UP: f32 = 0.86;
+    const INWARD_M: f32 = 0.01;
+    let real = |i: usize| {
         let x = fitting.x[0] + (fitting.x[1] - fitting.x[0]) * i as f32 / (SAMPLES - 1) as f32;
-        on_top(field, field.morph.to_real(Vec3::new(x, fitting.y, 0.0)))
+        field.morph.to_real(Vec3::new(x, fitting.y, 0.0))
+    };
+    // The farthest place out that is roof, of every fourth sample; between them the rail runs straight.
+    let outermost = |at: Vec3| {
+        let places = (0..16).map(|step| at.y - INWARD_M * step as f32);
+        places
+            .into_iter()
+            .find(|y| on_top(field, Vec3::new(at.x, *y, 0.0)).is_some_and(|p| field.normal(p).z > ROOF_LOOKS_UP))
+    };
+    let knots: Vec<f32> =
+        (0..=SAMPLES / 4).map(|i| real(4 * i)).map(|at| outermost(at).unwrap_or(at.y - 0.12)).collect();
+    let faired = |i: usize| {
+        let [before, after] = [i.saturating_sub(1), (i + 1).min(knots.len() - 1)];
+        (knots[before] + 2.0 * knots[i] + knots[after]) * 0.25
+    };
+    let at = |i: usize| {
+        let (knot, share) = (i / 4, (i % 4) as f32 / 4.0);
+        let y = faired(knot) * (1.0 - share) + faired(knot + 1) * share;
+        on_top(field, real(i).with_y(y))
     };
     let samples: Vec<Vec3> = (0..SAMPLES).filter_map(at).collect();
     let is_flat = |pair: &[Vec3]| (pair[1].z - pair[0].z).abs() < STEEPEST * (pair[1].x - pair[0].x).abs();
@@ -317,6 +339,7 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
     let top = roof.iter().map(|p| p[1]).fold(belt + 0.3, f32::max);
     let inside = |z: f32| field.skin_y(middle_x, z).unwrap_or(0.7) - 0.06;
     let at_belt = inside(belt - 0.05);
+    let tail = tail_space(sheet, field, rear.x, belt, at_belt);
     CabinSpace {
         x_cowl: foot.x,
         z_cowl: foot.z,
@@ -326,6 +349,11 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
         half_width_belt: at_belt,
         half_width_cowl: field.skin_y(foot.x + 0.06, foot.z - 0.06).map_or(at_belt, |y| at_belt.min(y - 0.06)),
         half_width_roof: if open { at_belt } else { inside(top - 0.12) },
+        tail,
+        x_front_doors: sheet
+            .glass
+            .front_doors_end()
+            .map_or(f32::INFINITY, |[_, high]| field.morph.to_real(Vec3::new(high[0], 0.0, high[1])).x),
         roof,
         rear: fitting.rear,
         open,
@@ -333,8 +361,33 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
     }
 }
 
-/// Two wipers parked along the windscreen's foot, pivots right of the blades (left-hand drive).
+/// What lies behind the cabin, a boot or a load bay below its window, where the body is as high there as its belt.
+fn tail_space(sheet: &Sheet, field: &BodyField, rear_x: f32, belt: f32, half_width: f32) -> Option<Tail> {
+    sheet.glass.backlight.as_ref()?;
+    let x = field.skin_x(0.0, belt - 0.06, true)? - TAIL_LINING_M;
+    let on_skin = |share: f32, y: f32| on_top(field, Vec3::new(rear_x + (x - rear_x) * share, y, 0.0)).map(|p| p.z);
+    let is_closed = [0.4, 0.8].into_iter().all(|share| on_skin(share, 0.0).is_some_and(|z| z > belt - 0.03));
+    if !is_closed || x < rear_x {
+        return None;
+    }
+    let rear_belt = field.morph.to_real(Vec3::Z * field.sheets(Vec3::new(x, 0.0, 0.5)).belt).z;
+    // Below the lid at its corners, and below the window of a tailgate.
+    let lid = [(0.5, 0.0), (0.5, 0.8), (1.0, 0.0), (1.0, 0.9)].into_iter();
+    let lid = lid.filter_map(|(share, across)| on_skin(share, across * half_width)).fold(f32::MAX, f32::min);
+    let top = (lid - 0.03).min(rear_belt - 0.02);
+    let narrowest = |x: f32| {
+        let widths = [0.0, 0.08, 0.16, 0.30].map(|below| field.skin_y(x, top - below).unwrap_or(0.0) - TAIL_LINING_M);
+        widths.into_iter().fold(half_width, f32::min)
+    };
+    let half_width = [narrowest(rear_x), narrowest(x)];
+    (half_width[1] > 0.2).then_some(Tail { x, half_width, top })
+}
+
+/// Two wipers parked along the windscreen's foot, pivots right of the blades (left-hand drive), and that of the rear window.
 fn add_wipers(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
+    if sheet.fittings.rear_wiper {
+        add_rear_wiper(mesh, sheet, field);
+    }
     let Some(foot) = cowl(sheet, field) else { return };
     let half = field.morph.to_real(Vec3::Y * sheet.size.width * 0.5).y;
     // y of pivot, blade's ends; the windscreen's bow takes the outer ends back.
@@ -350,5 +403,22 @@ fn add_wipers(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
         {
             add_all(mesh, &wiper(pivot, from, to, field.normal(from)));
         }
+    }
+}
+
+/// The wiper of a rear window, parked along its lower edge, on a pivot in the middle of the lid.
+fn add_rear_wiper(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
+    let Some(pane) = &sheet.glass.backlight else { return };
+    let low = field.morph.to_real(Vec3::Z * pane.bottom).z;
+    let half = field.morph.to_real(Vec3::Y * sheet.size.width * 0.5).y;
+    let on_glass = |share: f32, up: f32| {
+        let (y, z) = (share * half, low + up);
+        field.skin_x(y, z, true).map(|x| Vec3::new(x, y, z))
+    };
+    if let (Some(pivot), Some(from), Some(to)) = (on_glass(0.0, 0.022), on_glass(0.08, 0.050), on_glass(0.43, 0.058)) {
+        let outward = field.normal(from);
+        add_all(mesh, &wiper(pivot, from, to, outward));
+        let hub = Solid::pin(pivot - outward * 0.01, pivot + outward * 0.024, 0.018, 16);
+        mesh.add(Material::MattBlack, &hub.surface(CREASE_DEGREES));
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod dress;
 pub mod exported;
 pub(crate) mod face;
 pub mod facts;
+mod fitting_years;
 pub(crate) mod flank_lines;
 mod lamp_designs;
 mod lamp_years;

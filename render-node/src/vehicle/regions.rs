@@ -13,6 +13,7 @@ use super::mesh::{Material, VehicleMesh};
 use super::outline::Outline;
 use super::panels;
 use super::parts::grille::{Fill, Pattern};
+use super::parts::mirror::MirrorMount;
 use super::sheet::{Drawing, DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
 use super::skin::{Ground, LineOnSkin, PartId, Skin, border};
 
@@ -288,8 +289,16 @@ impl<'a> Divider<'a> {
 
     fn glass(&mut self) {
         let glass = &self.sheet.glass;
-        let band = glass.band_material.unwrap_or(Material::GlossBlack);
-        let side_band = glass.side_band_material.unwrap_or(band);
+        // Gloss black would mirror the cards beside the vehicle as grey bars. Pillars and seals are as dark as the print along the panes,
+        // but for seals that a door is drawn over later.
+        let regions = [&self.sheet.region, &self.sheet.front.region, &self.sheet.rear.region];
+        let covers = |region: &Region| region.at.view == DrawnIn::Side && region.over.contains(&Material::GlossBlack);
+        let covered = regions.into_iter().flatten().any(covers);
+        let printed = |material| if material == Material::GlossBlack { Material::PaneBorder } else { material };
+        let dark = |material| if covered { material } else { printed(material) };
+        let band = dark(glass.band_material.unwrap_or(Material::GlossBlack));
+        let side_band = dark(glass.side_band_material.unwrap_or(band));
+        let seal = band;
         let panes = [
             (windscreen(glass), band, Material::ClearGlass),
             (backlight(glass), band, Material::Glass),
@@ -298,8 +307,10 @@ impl<'a> Divider<'a> {
         for (scalar, band, pane) in panes {
             let Some(scalar) = scalar else { continue };
             if glass.band > 0.0 {
-                let part = self.add_part(band, PartShape::Skin);
-                self.claim(&scalar, [f32::MIN, glass.band], part, &[]);
+                let shape = self.trim_shape(&scalar, glass.band, band);
+                let part = self.add_part(band, shape);
+                // Where an A-pillar is narrow, the trim of the side windows goes on over the seal of the windscreen.
+                self.claim(&scalar, [f32::MIN, glass.band], part, &[Material::Paint, seal]);
             }
             let part = self.add_part(pane, PartShape::Skin);
             self.claim(&scalar, [f32::MIN, 0.0], part, &[Material::Paint, band]);
@@ -316,9 +327,10 @@ impl<'a> Divider<'a> {
             let scalar: Scalar<'_> = Box::new(move |p, s| windows(p, s).max(-before(line, s.at)));
             self.claim(&scalar, [f32::MIN, 0.0], part, &[Material::Glass]);
         }
+        self.side_pane_seals();
         for pillar in &glass.pillar {
             let Some(windows) = side_glass(glass) else { continue };
-            let part = self.add_part(pillar.material, PartShape::Skin);
+            let part = self.add_part(printed(pillar.material), PartShape::Skin);
             let line = pillar.line;
             let scalar: Scalar<'_> = Box::new(move |p, s| {
                 let inside = windows(p, s);
@@ -328,6 +340,38 @@ impl<'a> Divider<'a> {
             let half = pillar.width * 0.5;
             self.claim(&scalar, [-half, half], part, &[Material::Glass, Material::ClearGlass]);
         }
+    }
+
+    /// The black seal along the edges of the side windows, and the triangle in their front corner that carries a mirror.
+    fn side_pane_seals(&mut self) {
+        let glass = &self.sheet.glass;
+        let panes = [Material::Glass, Material::ClearGlass];
+        // The panes of buses are bonded edge to edge.
+        let sealed = self.sheet.size.length < LONGEST_SEALED_M;
+        if let Some(windows) = side_glass(glass).filter(|_| sealed) {
+            let part = self.add_part(Material::PaneBorder, PartShape::Skin);
+            self.claim(&windows, [-SIDE_SEAL_M, 0.0], part, &panes);
+        }
+        let carrier = self.sheet.fittings.mirror.as_ref().filter(|fitting| fitting.look.mount == MirrorMount::Corner);
+        if let (Some(fitting), Some(windows)) = (carrier, side_glass(glass)) {
+            let part = self.add_part(Material::MattBlack, PartShape::Skin);
+            let end = fitting.at[0] + SAIL_BEHIND_MIRROR_M;
+            let sail: Scalar<'_> =
+                Box::new(move |p, s| windows(p, s).max(s.at.x - end + SAIL_LEAN * (s.at.z - s.belt)));
+            self.claim(&sail, [f32::MIN, 0.0], part, &[Material::Glass, Material::ClearGlass, Material::PaneBorder]);
+        }
+    }
+
+    /// Bright trim around panes has a rounded section, so that it catches light in a line and not all over.
+    fn trim_shape(&mut self, pane: &Scalar<'_>, width: f32, material: Material) -> PartShape {
+        if !matches!(material, Material::Chrome | Material::Satin) || width < NARROWEST_FRAME_M {
+            return PartShape::Skin;
+        }
+        let radius = (0.5 * width).min(BEAD_RADIUS_M);
+        for level in [0.5 * radius, width - 0.5 * radius] {
+            self.skin.cut(pane, level, &BodyGround(self.field));
+        }
+        PartShape::Bead { height: (0.5 * radius).min(FRAME_HEIGHT_M), radius }
     }
 
     /// `scalar` and `narrowest` are what [`drawn_scalar`] makes of it.
@@ -369,6 +413,9 @@ impl<'a> Divider<'a> {
         over.extend(region.edge.map(|edge| edge.material));
         match &region.kind {
             RegionKind::Skin(material) => {
+                // A second coat is lacquer, as the first.
+                let coat = *material == Material::Satin && roof_panel(region, self.sheet).is_some();
+                let material = if coat { &Material::GlossWhite } else { material };
                 // What is drawn over the floor of an opening is a bar or a post before it.
                 let is_bar = region.over.contains(&Material::Grille) && is_rounded(*material);
                 let shape = if is_bar {
@@ -554,6 +601,9 @@ fn drawn_scalar<'a>(
         };
         return (Box::new(scalar), narrowest);
     }
+    if let Some(roof) = roof_panel(region, sheet) {
+        return (roof, 0.5);
+    }
     let drawing = field_drawing(&region.at);
     let within = region.within.as_ref().map(field_drawing);
     let narrowest = drawing.narrowest();
@@ -574,6 +624,32 @@ fn drawn_scalar<'a>(
     };
     (Box::new(scalar), narrowest)
 }
+
+/// A roof in a second colour, which sheets draw as all above a level line. Roofs are vaulted both ways, and such a line would wander over
+/// the crown: the colour covers the panel between windscreen and rear window instead, down to the trim of the side windows.
+fn roof_panel<'a>(region: &Region, sheet: &Sheet) -> Option<Scalar<'a>> {
+    let is_drawn =
+        matches!(region.name.as_str(), "roof" | "contrast roof" | "white roof") && region.at.view == DrawnIn::Side;
+    let is_coat =
+        matches!(region.kind, RegionKind::Skin(Material::GlossBlack | Material::GlossWhite | Material::Satin));
+    let (side, screen) = (sheet.glass.side.as_ref()?, sheet.glass.windscreen.as_ref()?);
+    if !is_drawn || !is_coat {
+        return None;
+    }
+    let (depth, front) = (side.rail - sheet.glass.band, screen.header);
+    let rear = sheet.glass.backlight.as_ref().map_or(f32::MAX, |pane| pane.top);
+    Some(Box::new(move |_, s| {
+        let ends = (front - s.greenhouse_x).max(s.greenhouse_x - rear);
+        // The greenhouse is drawn on into the body, where it has a lower edge.
+        let above_belt = s.belt + ROOF_ABOVE_BELT_M - s.at.z;
+        smooth_max(-s.greenhouse_profile - depth, ends, ROOF_CORNER_M).max(s.greenhouse_profile - 0.07).max(above_belt)
+    }))
+}
+
+/// No roof is lower than this above the belt.
+const ROOF_ABOVE_BELT_M: f32 = 0.12;
+/// Rounding of the corners of a roof panel.
+const ROOF_CORNER_M: f32 = 0.03;
 
 fn is_shut_line(kind: &RegionKind) -> bool {
     matches!(kind, RegionKind::Gap { width, material: Material::PanelGap } if *width <= WIDEST_SHUT_LINE_M)
@@ -707,6 +783,13 @@ fn before([low, high]: [[f32; 2]; 2], at: Vec3) -> f32 {
 /// Width of the black ceramic print along the edges of bonded panes, and at the foot of a windscreen.
 const BORDER_M: f32 = 0.024;
 const FOOT_BORDER_M: f32 = 0.05;
+/// Width of the rubber seal along the edges of the side windows.
+const SIDE_SEAL_M: f32 = 0.011;
+/// Longer vehicles have no such seals.
+const LONGEST_SEALED_M: f32 = 7.5;
+/// The triangle that carries a mirror ends so far behind the mirror's foot at the belt, and leans forward above it by this slope.
+const SAIL_BEHIND_MIRROR_M: f32 = 0.035;
+const SAIL_LEAN: f32 = 0.25;
 
 /// Positive where the skin is not the greenhouse's top sheet: blends lift it a few centimetres off at most.
 fn off_screen(s: &Sheets) -> f32 {

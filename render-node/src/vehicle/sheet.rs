@@ -585,6 +585,9 @@ pub struct Fittings {
     /// Wipers on the windscreen.
     #[serde(default)]
     pub wipers: bool,
+    /// A wiper on the rear window; follows from the body.
+    #[serde(skip)]
+    pub rear_wiper: bool,
     #[serde(default)]
     pub exhaust: Option<ExhaustFitting>,
     #[serde(default)]

@@ -36,17 +36,17 @@ pub struct Mirror {
     pub cap: Material,
     /// Share of the housing, from below, that is black plastic whatever the cap is.
     pub black_share: f32,
-    /// An amber lamp along the cap's outer front.
+    /// A slim indicator between cap and base, clear while it is off.
     pub indicator: bool,
 }
 
 impl Default for Mirror {
     fn default() -> Mirror {
         Mirror {
-            width: 0.21,
+            width: 0.225,
             height: 0.138,
-            depth: 0.095,
-            reach: 0.045,
+            depth: 0.105,
+            reach: 0.040,
             rise: 0.055,
             mount: MirrorMount::Door,
             cap: Material::Paint,
@@ -56,109 +56,184 @@ impl Default for Mirror {
     }
 }
 
-const AROUND: usize = 32;
+const AROUND: usize = 36;
 const ROWS: usize = 10;
 const BASE_ROWS: usize = 6;
-/// Squareness of the housing seen from the front, and of its sections along the car.
-const POWER: f32 = 3.4;
-const BULGE: f32 = 2.5;
+/// Squareness of the housing seen from the front, of tall ones, and of its sections along the car.
+const POWER: f32 = 2.9;
+const TALL_POWER: f32 = 4.2;
+const BULGE: f32 = 2.15;
+/// How far the outer end of the back lies behind the inner one, as a share of half the width.
+const BACK_SWEEP: f32 = 0.30;
+/// A door-mounted housing stands so far above its root. The body leans away above it: housings begin right beside it.
+const ABOVE_DOOR_M: f32 = 0.022;
+const BESIDE_DOOR_M: f32 = 0.012;
+const BESIDE_CORNER_M: f32 = 0.002;
 
-/// About 1,200 triangles.
-pub fn mirror(spec: &Mirror) -> VehicleMesh {
-    let mut mesh = VehicleMesh::default();
-    let half = Vec3::new(spec.depth, spec.width / 2.0, spec.height / 2.0);
-    let centre = Vec3::new(spec.depth * 0.42, spec.reach + half.y, spec.rise);
-    let tall = spec.height > spec.width;
+/// The housing's form: where a point of it lies.
+struct Shell {
+    half: Vec3,
+    centre: Vec3,
+    power: f32,
+    tall: bool,
+}
 
-    // A point of the housing: `across` and `up` are shares of half its width and height; `size` is 1 on the rim of the flat back.
-    let on_shell = |across: f32, up: f32, size: f32| {
-        let share = (1.0 - size.min(1.0).powf(BULGE)).max(0.0).powf(1.0 / BULGE);
-        let taper = if tall { 1.0 } else { 1.0 - 0.13 * across - 0.04 * across * across };
-        // The outer end leans back, and lies a little higher.
-        let back = 0.022 * (across + 1.0).max(0.0).powi(2) / 4.0 * (half.y / 0.1);
-        let rise = if tall { 0.0 } else { 0.09 * across };
-        centre + Vec3::new(-share * half.x * 0.98 + back, across * half.y, (up * taper + rise) * half.z)
-    };
-    let size_of = |across: f32, up: f32| (across.abs().powf(POWER) + up.abs().powf(POWER)).powf(1.0 / POWER);
-    // Rows of one height each, so that the cap ends in a level line.
-    let shell = |low: f32, high: f32, rows: usize| {
+impl Shell {
+    fn new(spec: &Mirror) -> Shell {
+        let half = Vec3::new(spec.depth, spec.width / 2.0, spec.height / 2.0);
+        let rise = match spec.mount {
+            MirrorMount::Door => spec.rise.max(half.z + ABOVE_DOOR_M),
+            MirrorMount::Corner | MirrorMount::Arms => spec.rise,
+        };
+        let tall = spec.height > spec.width;
+        let centre = Vec3::new(spec.depth * 0.42, spec.gap() + half.y, rise);
+        Shell { half, centre, power: if tall { TALL_POWER } else { POWER }, tall }
+    }
+
+    /// `across` and `up` are shares of half the width and height; on the rim of the flat back their `size` is 1.
+    fn at(&self, across: f32, up: f32) -> Vec3 {
+        let size = self.size(across, up);
+        let front = (1.0 - size.min(1.0).powf(BULGE)).max(0.0).powf(1.0 / BULGE);
+        let outward = 0.5 * (across + 1.0);
+        // Highest and deepest near the car; the underside rises to the outer end, which leans back.
+        let (low, high) = if self.tall { (1.0, 1.0) } else { (1.04 - 0.24 * outward * outward, 1.04 - 0.17 * outward) };
+        let deep = if self.tall { 1.0 } else { 1.06 - 0.34 * outward * outward };
+        let back = BACK_SWEEP * outward * outward * self.half.y;
+        let lean = if self.tall { 0.0 } else { 0.10 * up.max(0.0) * self.half.x };
+        let rise = if self.tall { 0.0 } else { 0.05 * across };
+        let height = up * if up > 0.0 { high } else { low } + rise;
+        self.centre
+            + Vec3::new(-front * deep * (self.half.x * 0.98 - lean) + back, across * self.half.y, height * self.half.z)
+    }
+
+    fn size(&self, across: f32, up: f32) -> f32 {
+        (across.abs().powf(self.power) + up.abs().powf(self.power)).powf(1.0 / self.power)
+    }
+
+    /// The part of it between two heights, in rows of one height each, so that the cap ends in a level line. `inset` is taken off.
+    fn between(&self, low: f32, high: f32, rows: usize, inset: f32) -> Solid {
         let height = |row: usize| {
             let (from, to) = (low.asin(), high.asin());
             (from + (to - from) * row as f32 / (rows - 1) as f32).sin().clamp(-1.0, 1.0)
         };
         Solid::grid(rows, AROUND + 1, false, |row, column| {
             let up = height(row);
-            let room = (1.0 - up.abs().powf(POWER)).max(0.0).powf(1.0 / POWER);
+            let room = (1.0 - up.abs().powf(self.power)).max(0.0).powf(1.0 / self.power);
             let across = room * (TAU / 2.0 * column as f32 / AROUND as f32).cos();
-            on_shell(across, up, size_of(across, up))
+            let p = self.at(across, up);
+            self.centre + (p - self.centre) * (1.0 - inset)
         })
         .flipped()
-    };
+    }
+
+    /// A ring around the flat back: `size` shares of its outline, set back by `back`.
+    fn ring(&self, size: f32, back: f32) -> impl Fn(usize) -> Vec3 {
+        let middle = self.at(0.0, 0.0).with_x(self.centre.x + 0.25 * BACK_SWEEP * self.half.y);
+        move |column: usize| {
+            let (sin, cos) = (TAU * (column % AROUND) as f32 / AROUND as f32 - TAU / 4.0).sin_cos();
+            let reach = (cos.abs().powf(self.power) + sin.abs().powf(self.power)).powf(-1.0 / self.power);
+            let edge = self.at(cos * reach, sin * reach);
+            middle.lerp(edge, size) + Vec3::X * back
+        }
+    }
+}
+
+impl Mirror {
+    /// Daylight between the body and the housing, at the root.
+    fn gap(&self) -> f32 {
+        match self.mount {
+            MirrorMount::Corner => self.reach.min(BESIDE_CORNER_M),
+            MirrorMount::Door => self.reach.min(BESIDE_DOOR_M),
+            MirrorMount::Arms => self.reach,
+        }
+    }
+}
+
+/// About 2,000 triangles.
+pub fn mirror(spec: &Mirror) -> VehicleMesh {
+    let mut mesh = VehicleMesh::default();
+    let shell = Shell::new(spec);
     let seam = 2.0 * spec.black_share.clamp(0.0, 1.0) - 1.0;
-    let seam_half = 0.0016 / half.z;
+    let seam_half = 0.0016 / shell.half.z;
     if seam < 1.0 - seam_half {
-        mesh.add(spec.cap, &shell(seam.max(-1.0 + seam_half) + seam_half, 1.0, ROWS).surface(60.0));
+        let cap = shell.between(seam.max(-1.0 + seam_half) + seam_half, 1.0, ROWS, 0.0);
+        mesh.add(spec.cap, &cap.surface(60.0));
     }
     if seam > -1.0 + seam_half {
-        mesh.add(Material::MattBlack, &shell(-1.0, seam.min(1.0), BASE_ROWS).surface(60.0));
+        // The base lies a little inside the cap, whose edge casts a line on it.
+        let inset = if seam < 1.0 { 0.018 } else { 0.0 };
+        mesh.add(Material::MattBlack, &shell.between(-1.0, seam.min(1.0), BASE_ROWS, inset).surface(60.0));
     }
-    let rim_point = |column: usize| {
-        let (sin, cos) = (TAU * column as f32 / AROUND as f32 - TAU / 4.0).sin_cos();
-        let reach = (cos.abs().powf(POWER) + sin.abs().powf(POWER)).powf(-1.0 / POWER);
-        on_shell(cos * reach, sin * reach, 1.0)
-    };
 
-    // Back: a black frame around glass set in a little.
-    let rim = |size: f32, back: f32| {
-        move |column: usize| {
-            let edge = rim_point(column % AROUND);
-            let middle = centre + Vec3::X * 0.022 * 0.25 * (half.y / 0.1);
-            let flat = middle + (edge - middle) * size;
-            Vec3::new(edge.x * size + middle.x * (1.0 - size) + back, flat.y, flat.z)
-        }
-    };
-    let rings = [rim(1.0, 0.0), rim(0.97, 0.004), rim(0.90, 0.003), rim(0.88, -0.006)];
+    // Back: a black frame around glass set in a little; wide-angle glass below on tall housings.
+    let rings = [shell.ring(1.0, 0.0), shell.ring(0.975, 0.004), shell.ring(0.92, 0.003), shell.ring(0.90, -0.008)];
     let frame = Solid::grid(rings.len(), AROUND, true, |row, column| rings[row](column));
     mesh.add(Material::MattBlack, &frame.flipped().surface(CREASE_DEGREES));
-    let glass_rings = [rim(0.88, -0.006), rim(0.0, -0.006)];
-    let glass = Solid::grid(2, AROUND, true, |row, column| glass_rings[row](column));
+    let rim = shell.ring(0.905, -0.008);
+    let glass = Solid::grid(2, AROUND, true, |row, column| {
+        // Flat, from the inner to the outer end of the frame.
+        let flat =
+            |p: Vec3| p.with_x(shell.centre.x - 0.011 + BACK_SWEEP * 0.5 * (p.y - shell.centre.y + shell.half.y));
+        if row == 0 { flat(rim(column)) } else { flat(shell.centre) }
+    });
     mesh.add(Material::Chrome, &glass.flipped().surface(CREASE_DEGREES));
+    if shell.tall {
+        let bar = Solid::rounded_box(Vec3::new(0.006, shell.half.y * 0.86, 0.007), 0.004);
+        let at = shell.centre + Vec3::new(0.006, 0.0, -0.36 * shell.half.z);
+        mesh.add(Material::MattBlack, &bar.moved(at).surface(CREASE_DEGREES));
+    }
 
-    add_mount(&mut mesh, spec, centre, half);
+    add_mount(&mut mesh, spec, &shell);
     if spec.indicator {
-        let strip: Vec<Vec3> = (0..9)
+        let strip: Vec<Vec3> = (0..15)
             .map(|step| {
-                let across = -0.1 + 0.9 * step as f32 / 8.0;
-                let up = seam.max(-0.6);
-                on_shell(across, up, size_of(across, up))
+                let across = -0.25 + 1.18 * step as f32 / 14.0;
+                let room = (1.0 - across.abs().powf(shell.power)).max(0.0).powf(1.0 / shell.power);
+                shell.at(across, seam.max(-0.6).clamp(-room * 0.96, room * 0.96))
             })
             .collect();
-        let lamp = Solid::swept(&strip, Vec3::Z, |_| rounded_rectangle(0.004, 0.0045, 0.002));
-        mesh.add(Material::LampAmber, &lamp.surface(CREASE_DEGREES));
+        let section = |i: usize| {
+            let slim = 0.35 + 0.65 * (1.0 - (2.0 * i as f32 / 14.0 - 1.0).abs().powi(3));
+            rounded_rectangle(0.0028, 0.0042 * slim, 0.0018)
+        };
+        let lamp = Solid::swept(&strip, Vec3::Z, section);
+        mesh.add(Material::LampReflector, &lamp.surface(CREASE_DEGREES));
     }
     mesh
 }
 
-fn add_mount(mesh: &mut VehicleMesh, spec: &Mirror, centre: Vec3, half: Vec3) {
-    let inside = -0.04;
-    let arm = |from_z: f32, to: Vec3, half_width: f32, half_height: f32| {
-        let from = Vec3::new(0.0, inside, from_z);
-        let path = curve_through(&[from, Vec3::new(to.x * 0.4, to.y * 0.35, from_z + (to.z - from_z) * 0.25), to], 5);
-        Solid::swept(&path, Vec3::Z, |_| rounded_rectangle(half_width, half_height, half_height * 0.9)).surface(60.0)
+/// What holds the housing: a wedge that grows out of the door, a short stout arm from the corner of the window, or two arms.
+fn add_mount(mesh: &mut VehicleMesh, spec: &Mirror, shell: &Shell) {
+    let (centre, half) = (shell.centre, shell.half);
+    // From half width and half height of the section at the body to those at the housing.
+    let arm = |points: [Vec3; 3], from: [f32; 2], to: [f32; 2]| {
+        let path = curve_through(&points, 6);
+        let last = (path.len() - 1) as f32;
+        let section = |i: usize| {
+            let t = i as f32 / last;
+            let [wide, high] = [0, 1].map(|axis| from[axis] + (to[axis] - from[axis]) * t);
+            rounded_rectangle(wide, high, high.min(wide) * 0.85)
+        };
+        Solid::swept(&path, Vec3::Z, section).surface(60.0)
     };
     match spec.mount {
         MirrorMount::Door => {
-            let to = Vec3::new(centre.x - half.x * 0.50, spec.reach + half.y * 0.6, centre.z - half.z * 0.72);
-            mesh.add(Material::MattBlack, &arm(0.0, to, 0.026, 0.011));
+            let top = Vec3::new(centre.x - half.x * 0.42, centre.y - half.y * 0.52, centre.z - half.z * 0.66);
+            let root = Vec3::new(top.x - 0.012, -0.05, -0.022);
+            let bend = Vec3::new(top.x - 0.006, spec.gap().max(0.02), 0.40 * top.z - 0.012);
+            mesh.add(Material::MattBlack, &arm([root, bend, top], [0.054, 0.024], [0.040, 0.026]));
         }
         MirrorMount::Corner => {
-            let to = Vec3::new(centre.x - half.x * 0.45, spec.reach + half.y * 0.5, centre.z - half.z * 0.35);
-            mesh.add(Material::MattBlack, &arm(centre.z - half.z * 0.5, to, 0.026, 0.022));
+            let end = Vec3::new(centre.x - half.x * 0.40, spec.gap() + half.y * 0.42, centre.z - half.z * 0.30);
+            let root = Vec3::new(end.x - 0.004, -0.05, centre.z - half.z * 0.46);
+            let bend = root.lerp(end, 0.5);
+            mesh.add(Material::MattBlack, &arm([root, bend, end], [0.044, half.z * 0.42], [0.036, half.z * 0.40]));
         }
         MirrorMount::Arms => {
-            for level in [-0.55, 0.55] {
-                let to = Vec3::new(centre.x - half.x * 0.4, spec.reach + half.y * 0.6, centre.z + half.z * level);
-                mesh.add(Material::MattBlack, &arm(centre.z + half.z * level * 0.8, to, 0.016, 0.013));
+            for level in [-0.52, 0.52] {
+                let end = Vec3::new(centre.x - half.x * 0.4, spec.gap() + half.y * 0.6, centre.z + half.z * level);
+                let root = Vec3::new(end.x - 0.01, -0.04, centre.z + half.z * level * 0.8);
+                mesh.add(Material::MattBlack, &arm([root, root.lerp(end, 0.4), end], [0.028, 0.017], [0.022, 0.015]));
             }
         }
     }
@@ -176,8 +251,8 @@ mod tests {
             let mesh = mirror(&spec);
             assert_sound(&mesh, &format!("{mount:?}"));
             let widest = mesh.surfaces[&Material::Paint].positions.iter().map(|p| p[1]).fold(0.0, f32::max);
-            assert!((widest - spec.reach - spec.width).abs() < 0.004, "{widest}");
-            assert!(mesh.triangle_count() < 2_000, "{}", mesh.triangle_count());
+            assert!((widest - spec.gap() - spec.width).abs() < 0.004, "{widest}");
+            assert!(mesh.triangle_count() < 2_800, "{}", mesh.triangle_count());
         }
     }
 

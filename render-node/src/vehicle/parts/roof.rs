@@ -44,11 +44,14 @@ pub fn roof_rail(spec: &RoofRail, on_roof: &[Vec3]) -> VehicleMesh {
     let section = rounded_rectangle(spec.width / 2.0, spec.height / 2.0, spec.height * 0.4);
     mesh.add(spec.material, &Solid::swept(&path, Vec3::Z, |_| section.clone()).surface(60.0));
     if spec.rise > 0.015 {
-        for share in [0.08, 0.5, 0.92] {
-            let foot = curve[(share * last as f32) as usize];
-            let half = Vec3::new(0.045, spec.width * 0.42, spec.rise / 2.0 + 0.012);
-            let foot = Solid::rounded_box(half, 0.010).moved(foot + Vec3::Z * spec.rise / 2.0);
-            mesh.add(Material::MattBlack, &foot.surface(60.0));
+        // A foot at either end, as wide as the rail and of its finish.
+        for share in [0.07, 0.93] {
+            let at = share * last as f32;
+            let (from, to) = (curve[at as usize], curve[(at as usize + 1).min(last)]);
+            let slope = (to.z - from.z) / (to.x - from.x).max(1e-3);
+            let half = Vec3::new(0.075, spec.width * 0.46, spec.rise / 2.0 + 0.012);
+            let foot = Solid::rounded_box(half, 0.010).bent(|p| from + p + Vec3::Z * (spec.rise / 2.0 + slope * p.x));
+            mesh.add(spec.material, &foot.surface(60.0));
         }
     }
     mesh

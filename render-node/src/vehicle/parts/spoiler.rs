@@ -26,6 +26,9 @@ impl Default for Spoiler {
     }
 }
 
+/// Faces whose normal points down at least so far belong to the underside.
+const UNDERSIDE: f32 = -0.3;
+
 /// `edge`: points of the roof's or deck's rear edge from left to right, three or more.
 pub fn spoiler(spec: &Spoiler, edge: &[Vec3]) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
@@ -64,7 +67,18 @@ pub fn spoiler(spec: &Spoiler, edge: &[Vec3]) -> VehicleMesh {
                 .collect()
         })
         .collect();
-    mesh.add(spec.material, &Solid::lofted(&loops).surface(CREASE_DEGREES));
+    // Its underside is black plastic, and what grows out of the roof is seen from inside: through the windows they are no stripe of paint.
+    let whole = Solid::lofted(&loops);
+    let looks_down = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|i| whole.points[i as usize]);
+        let normal = (b - a).cross(c - a).normalize_or_zero();
+        normal.z < UNDERSIDE || (spec.stands == 0.0 && normal.x < UNDERSIDE)
+    };
+    let under: Vec<_> = whole.triangles.iter().copied().filter(looks_down).collect();
+    let upper: Vec<_> = whole.triangles.iter().copied().filter(|t| !looks_down(t)).collect();
+    let half_of = |triangles| Solid { points: whole.points.clone(), triangles };
+    mesh.add(spec.material, &half_of(upper).surface(CREASE_DEGREES));
+    mesh.add(Material::MattBlack, &half_of(under).surface(CREASE_DEGREES));
     if spec.stands > 0.0 {
         for share in [0.16, 0.84] {
             let foot = curve[(share * last as f32) as usize];
@@ -90,6 +104,8 @@ mod tests {
             assert_sound(&mesh, "spoiler");
             let reach = mesh.surfaces[&Material::Paint].positions.iter().map(|p| p[0]).fold(0.0, f32::max);
             assert!((reach - 4.41).abs() < 0.01, "{reach}");
+            let under = &mesh.surfaces[&Material::MattBlack].normals;
+            assert!(under.iter().map(|n| n[2]).sum::<f32>() < -0.3 * under.len() as f32, "black from above");
         }
     }
 }

@@ -27,6 +27,19 @@ pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
         let shelf = shelf.bent(|p| Vec3::new(p.x, p.y, p.z.min(space.ceiling(p.x))));
         mesh.add(Material::Interior, &shelf.surface(CREASE_DEGREES));
     }
+    // A luggage cover, or the boot: lamps are not seen from inside.
+    if let Some(tail) = space.tail.filter(|tail| !space.open && tail.x > space.x_rear) {
+        let (from, tail_x, [wide, narrow]) = (space.x_rear, tail.x, tail.half_width);
+        let top = tail.top.max(space.z_floor + 0.3);
+        let low = space.z_floor + 0.15;
+        let half = Vec3::new((tail_x - from) / 2.0, 1.0, (top - low) / 2.0);
+        let block = Solid::rounded_box(half, 0.01).bent(|p| {
+            let x = p.x + half.x + from;
+            let half_width = wide + (narrow - wide) * ((x - from) / (tail_x - from)).clamp(0.0, 1.0);
+            Vec3::new(x, p.y * half_width, p.z + half.z + low)
+        });
+        mesh.add(Material::Interior, &block.surface(CREASE_DEGREES));
+    }
     // Doors: cards from the floor to just below the belt; seen over the sill of an open car, through glass otherwise.
     for side in [-1.0, 1.0] {
         let from = space.x_cowl + 0.25;
@@ -109,19 +122,50 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
     mesh.add(Material::GlossBlack, &screen.moved(Vec3::new(face - 0.045, 0.03, screen_z)).surface(CREASE_DEGREES));
 
     add_console(mesh, space, face, hip, low);
-    add_steering_wheel(mesh, space, Vec3::new(face + 0.13, driver_y, top - 0.05));
+    add_steering_wheel(
+        mesh,
+        space,
+        Vec3::new((face + 0.13).max(hip - 0.44), driver_y, top - if space.open { 0.10 } else { 0.05 }),
+    );
 }
 
-/// The rear-view mirror on its stalk, below the upper edge of the windscreen.
+/// The rear-view mirror on its arm below the upper edge of the windscreen.
 pub(super) fn add_inner_mirror(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let top = space.roof.iter().map(|p| p[1]).fold(f32::MIN, f32::max);
-    let Some([x, z]) = space.roof.iter().find(|p| p[1] > top - 0.15).copied() else { return };
-    let centre = Vec3::new(x + 0.09, 0.0, z - HEAD_CLEARANCE - 0.045);
+    let Some([x, z]) = space.roof.iter().find(|p| p[1] > top - 0.12).copied() else { return };
+    let below = |p: Vec3| Vec3::new(p.x, p.y, p.z.min(space.ceiling(p.x) + HEAD_CLEARANCE - 0.006));
+    let centre = Vec3::new(x + 0.10, 0.0, z - HEAD_CLEARANCE - 0.028);
     let lean = Quat::from_rotation_y(0.15);
-    let housing = Solid::rounded_box(Vec3::new(0.016, 0.122, 0.034), 0.014);
-    mesh.add(Material::Interior, &housing.bent(|p| centre + lean * p).surface(60.0));
-    let stalk = Solid::pin(centre - Vec3::X * 0.012, Vec3::new(x, 0.0, z - 0.02), 0.012, 8);
-    mesh.add(Material::Interior, &stalk.surface(60.0));
+    // A slim rounded plate with a soft edge, a little higher in its middle.
+    let loops: Vec<Vec<Vec3>> = [(-0.016, 0.80), (-0.012, 0.95), (-0.004, 1.0), (0.009, 1.0), (0.012, 0.97)]
+        .into_iter()
+        .map(|(depth, size)| {
+            (0..40)
+                .map(|i| {
+                    let (sin, cos) = (TAU * i as f32 / 40.0).sin_cos();
+                    let [across, up] = [cos, sin].map(|share: f32| share.signum() * share.abs().powf(0.58));
+                    let height = 0.033 * (1.0 - 0.14 * across * across) * (size - 0.35 * (1.0 - size));
+                    below(centre + lean * Vec3::new(depth, across * 0.116 * size, up * height))
+                })
+                .collect()
+        })
+        .collect();
+    mesh.add(Material::MattBlack, &Solid::lofted(&loops).surface(60.0));
+    let arm = [Vec3::new(x + 0.02, 0.0, z - 0.030), centre + Vec3::new(-0.03, 0.0, 0.025), centre - Vec3::X * 0.01];
+    mesh.add(Material::MattBlack, &Solid::tube(&arm, 10, |_| 0.009).bent(below).surface(60.0));
+}
+
+/// Sun visors, folded up under the front edge of the roof.
+pub(super) fn add_visors(mesh: &mut VehicleMesh, space: &CabinSpace) {
+    let top = space.roof.iter().map(|p| p[1]).fold(f32::MIN, f32::max);
+    let Some([x, _]) = space.roof.iter().find(|p| p[1] > top - 0.085).copied() else { return };
+    let half = Vec3::new(0.075, (space.half_width_roof * 0.30).min(0.20), 0.008);
+    for side in [-1.0, 1.0] {
+        let visor = Solid::rounded_box(half, 0.007)
+            .moved(Vec3::new(x + half.x, side * (space.half_width_roof * 0.52), 0.0))
+            .bent(|p| Vec3::new(p.x, p.y, p.z + space.ceiling(p.x) + HEAD_CLEARANCE - 0.035));
+        mesh.add(Material::Seat, &visor.surface(60.0));
+    }
 }
 
 fn add_console(mesh: &mut VehicleMesh, space: &CabinSpace, face: f32, hip: f32, dash_low: f32) {
@@ -167,11 +211,12 @@ fn add_console(mesh: &mut VehicleMesh, space: &CabinSpace, face: f32, hip: f32, 
 /// Rim, boss and three spokes; the wheel leans back as its column does.
 fn add_steering_wheel(mesh: &mut VehicleMesh, space: &CabinSpace, centre: Vec3) {
     let lean = if space.upright { 0.55_f32 } else { 0.38 };
-    // Built in the (y, z) plane with its axle along x, facing the driver (+x).
-    let turn = Quat::from_rotation_y(lean);
+    // Built in the (y, z) plane with its axle along x, facing the driver (+x); its column falls to the front.
+    let turn = Quat::from_rotation_y(-lean);
     let radius = 0.182;
     let top_reach = radius * lean.cos() + 0.02;
-    let centre = Vec3::new(centre.x, centre.y, centre.z.min(space.ceiling(centre.x - 0.05) - top_reach));
+    let centre =
+        Vec3::new(centre.x, centre.y, centre.z.min(space.ceiling(centre.x - 0.05 - radius * lean.sin()) - top_reach));
     let place = |p: Vec3| centre + turn * p;
     let rim = Solid::grid(48, 10, true, |i, j| {
         let (sin, cos) = (TAU * i as f32 / 47.0).sin_cos();
@@ -188,7 +233,7 @@ fn add_steering_wheel(mesh: &mut VehicleMesh, space: &CabinSpace, centre: Vec3) 
         let end = Vec3::new(0.0, y * radius, z * radius * if y == 0.0 { 1.0 } else { 0.4 });
         let start = Vec3::new(-0.010, y * 0.05, if y == 0.0 { -0.04 } else { 0.0 });
         let spoke = Solid::swept(&[start, end], Vec3::X, |_| rounded_rectangle(0.020, 0.007, 0.005)).bent(place);
-        mesh.add(Material::Satin, &spoke.surface(CREASE_DEGREES));
+        mesh.add(Material::Interior, &spoke.surface(CREASE_DEGREES));
     }
     let column = Solid::pin(Vec3::new(-0.02, 0.0, 0.0), Vec3::new(-0.26, 0.0, 0.0), 0.035, 12).bent(place);
     mesh.add(Material::Interior, &column.surface(60.0));

@@ -46,12 +46,30 @@ pub struct CabinSpace {
     /// Underside of the roof and of both screens along the centre line, (x, z) by growing x. Empty for an open car.
     pub roof: Vec<[f32; 2]>,
     pub rear: Rear,
+    /// The closed tail behind that, if there is one.
+    pub tail: Option<Tail>,
+    /// Where the windows of the front doors end, at the height of a head: front seats are seen before that. Infinite if unknown.
+    pub x_front_doors: f32,
     /// Nothing overhead: the rim of the cockpit and door cards are built too.
     pub open: bool,
     /// Upright, high seats: vans, trucks, off-roaders. Otherwise low and laid back.
     pub upright: bool,
 }
 
+/// The inner end of a boot or of a load bay below its window.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tail {
+    pub x: f32,
+    /// At the cabin and at the inner end.
+    pub half_width: [f32; 2],
+    /// Up to where it is filled.
+    pub top: f32,
+}
+
+/// Hip points of front seats lie so far before the pillar behind them, and never nearer to the windscreen's foot than this.
+const BEFORE_PILLAR_M: f32 = 0.43;
+const LEAST_REACH_M: f32 = 0.72;
 /// Head room that is never used, metres.
 const HEAD_CLEARANCE: f32 = 0.055;
 
@@ -83,7 +101,8 @@ impl CabinSpace {
     fn rows(&self) -> Vec<Row> {
         let reach = if self.upright { 1.02 } else { 1.18 };
         // Short cabins draw the front seats forward.
-        let front = (self.x_cowl + reach).min(self.x_rear - 0.50);
+        let before_pillar = (self.x_front_doors - BEFORE_PILLAR_M).max(self.x_cowl + LEAST_REACH_M);
+        let front = (self.x_cowl + reach).min(before_pillar).min(self.x_rear - 0.50);
         let mut rows = vec![Row { hip_x: front, kind: RowKind::Front }];
         let rest = self.x_rear - front;
         let pitch: f32 = if rest > 2.1 { 0.88 } else { 0.80 };
@@ -118,6 +137,7 @@ pub fn cabin(space: &CabinSpace) -> VehicleMesh {
     dash::add_floor(&mut mesh, space);
     dash::add_dash(&mut mesh, space);
     dash::add_inner_mirror(&mut mesh, space);
+    dash::add_visors(&mut mesh, space);
     for (number, row) in space.rows().iter().enumerate() {
         seat::add_row(&mut mesh, space, row, number);
     }
@@ -150,6 +170,8 @@ mod tests {
             half_width_cowl: 0.78,
             roof: vec![[1.25, 0.98], [1.95, 1.36], [2.5, 1.42], [3.1, 1.38], [3.75, 1.02]],
             rear: Rear::Bench,
+            tail: None,
+            x_front_doors: 2.62,
             open: false,
             upright: false,
         }
@@ -193,6 +215,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_tail_is_filled_below_the_belt_so_that_nobody_sees_lamps_from_inside() {
+        let space = CabinSpace { tail: Some(Tail { x: 4.45, half_width: [0.74, 0.60], top: 0.93 }), ..saloon() };
+        let mesh = cabin(&space);
+        assert_sound(&mesh, "tail");
+        let behind: Vec<_> =
+            mesh.surfaces[&Material::Interior].positions.iter().filter(|p| p[0] > space.x_rear + 0.1).collect();
+        assert!(behind.iter().any(|p| p[0] > 4.44) && behind.iter().all(|p| p[2] < space.z_belt && p[1].abs() < 0.79));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::{CabinSpace, Row, RowKind};
+use super::{CabinSpace, Rear, Row, RowKind};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid};
 
@@ -22,13 +22,13 @@ struct Place {
 }
 
 pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, number: usize) {
-    let hip_height = if space.upright { 0.36 } else { 0.26 };
+    let hip_height = if space.upright { 0.41 } else { 0.31 };
     // Rear rows sit a little higher, as in a theatre.
     let hip_z =
         space.z_floor + hip_height + 0.03 * number as f32 - if row.kind == RowKind::PlusTwo { 0.04 } else { 0.0 };
     let lean = if space.upright { 0.24_f32 } else { 0.38 } + if row.kind == RowKind::PlusTwo { -0.12 } else { 0.0 };
     let wanted: f32 = match row.kind {
-        RowKind::Front => 0.60,
+        RowKind::Front => 0.63,
         RowKind::Bench => 0.56,
         RowKind::PlusTwo => 0.46,
     };
@@ -36,8 +36,8 @@ pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, num
     let top_x = row.hip_x + 0.12 + lean.sin() * wanted;
     let restraint_height = 0.19;
     let room = space.ceiling(top_x + 0.10).min(space.ceiling(top_x - 0.05));
-    // Seen from outside, backs end near the belt and only restraints stand well above it.
-    let by_belt = space.z_belt + if space.open { 0.02 } else { 0.06 };
+    // Seen from outside, backs end a hand above the belt and only restraints stand well above it.
+    let by_belt = space.z_belt + if space.open { 0.02 } else { 0.19 };
     let back_top = (hip_z + wanted * lean.cos()).min(by_belt.max(hip_z + 0.30)).min(room - restraint_height * 0.55);
     let back_length = ((back_top - hip_z) / lean.cos()).max(0.22);
     let restraint = room - back_top > restraint_height * 0.95;
@@ -65,7 +65,24 @@ pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, num
             restraint,
         };
         add_seat(mesh, space, &place, row.kind);
+        if space.open && space.rear == Rear::None && row.kind == RowKind::Front {
+            let behind = (top_x + 0.15).min(space.x_rear - 0.03);
+            add_hoop(mesh, Vec3::new(behind, y, space.z_belt - 0.12), half_width * 0.62, back_top + 0.12);
+        }
     }
+}
+
+/// A roll hoop behind a seat: `foot` is the middle between its feet.
+fn add_hoop(mesh: &mut VehicleMesh, foot: Vec3, half_width: f32, top: f32) {
+    let height = (top - foot.z).max(0.10);
+    let path: Vec<Vec3> = (0..=16)
+        .map(|step| {
+            let (sin, cos) = (std::f32::consts::PI * step as f32 / 16.0).sin_cos();
+            let [across, up] = [cos, sin].map(|share| share.signum() * share.abs().powf(2.0 / 3.5));
+            foot + Vec3::new(-0.05 * up, across * half_width, height * up.max(0.0))
+        })
+        .collect();
+    mesh.add(Material::Satin, &Solid::tube(&path, 12, |_| 0.020).surface(60.0));
 }
 
 fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: RowKind) {
@@ -123,12 +140,12 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
     let middles: Vec<f32> = if place.places == 1 { vec![0.0] } else { vec![-0.62, 0.62] };
     for share in middles {
         let y = share * place.half_width;
-        let centre = top + up_back * 0.105 + out_of_back * 0.030 + Vec3::Y * y;
-        let head = Solid::superellipsoid(Vec3::new(0.046, 0.125, 0.082), 3.2, 12, 24)
+        let centre = top + up_back * 0.088 + out_of_back * 0.030 + Vec3::Y * y;
+        let head = Solid::superellipsoid(Vec3::new(0.043, 0.120, 0.072), 3.2, 12, 24)
             .bent(|p| {
                 // Thinner towards the top, hollow for the head.
-                let slim = 1.0 - 0.25 * (p.z / 0.082).max(0.0);
-                let local = Vec3::new(p.x * slim + 0.012 * (1.0 - (p.y / 0.125).powi(2)), p.y, p.z);
+                let slim = 1.0 - 0.25 * (p.z / 0.072).max(0.0);
+                let local = Vec3::new(p.x * slim + 0.012 * (1.0 - (p.y / 0.120).powi(2)), p.y, p.z);
                 centre - out_of_back * local.x + Vec3::Y * local.y + up_back * local.z
             })
             .facing_out();
