@@ -358,8 +358,14 @@ impl<'a> Piece<'a> {
             None => self.add_clear_lens(mesh, lamp.lens, &normals),
         }
         if from_rear {
-            // From inside the car, through its windows, nothing of the lamp is seen.
-            self.add_moved(mesh, Material::Underbody, lamp.depth + BEHIND_LAMP_M);
+            // From inside the car, through its windows, nothing of the lamp is seen: neither from behind nor past its edge.
+            let back_m = lamp.depth + BEHIND_LAMP_M;
+            self.add_moved(mesh, Material::Underbody, back_m);
+            let walls = mesh.surfaces.entry(Material::Underbody).or_default();
+            for (a, b) in &edges {
+                let [a_brim, b_brim] = [*a, *b].map(|i| self.place(i, LENS_EDGE_M));
+                add_quad(walls, [a_brim, b_brim, self.place(*b, back_m), self.place(*a, back_m)]);
+            }
         }
         // The lens's edge, down to under the bezel.
         let joint = mesh.surfaces.entry(Material::LampHousing).or_default();
