@@ -33,7 +33,7 @@ pub enum VehicleError {
 }
 
 /// Side of a grid cell of the body, as a share of length plus height: all vehicles fill the picture alike.
-const GRID_SHARE: f32 = 0.0036;
+const GRID_SHARE: f32 = 0.00375;
 /// No cell is larger; those of a bus, whose body is mostly level, leave triangles for its seats and wheels.
 const COARSEST_GRID_M: f32 = 0.035;
 const BUS_GRID_M: f32 = 0.040;
@@ -192,7 +192,10 @@ fn built_sheet(
     let seen = |p: Vec3, normal: Vec3, round: usize| {
         (p.z > floor || normal.z > -0.7) && !field.is_on_bevel(p) && (round == 0 || !field.turns_along_a_line(p))
     };
-    surface_net::refine(&mut half, &|p| field.at(p), &[0.6 * grid_m, 0.4 * grid_m], &seen);
+    // The broad panels of a bus bend nowhere so much as to need the finest.
+    let finer = [0.6 * grid_m, 0.4 * grid_m];
+    let rounds = if sheet.bus.is_some() { &finer[..1] } else { &finer };
+    surface_net::refine(&mut half, &|p| field.at(p), rounds, &seen);
 
     let wheels = dress::wheel_places(sheet, &field, real);
     let well_y = wheels.outer_y.map(|outer| outer - wheels.spec.width - BEHIND_TYRE_M);

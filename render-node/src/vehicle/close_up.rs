@@ -79,7 +79,7 @@ impl Part {
         };
         let left = -1.0..0.0;
         let shown = match self {
-            Part::HeadLamp => found(HEAD_LAMP, place(0.0..0.35, left, 0.25..1.0))?,
+            Part::HeadLamp => found(HEAD_LAMP, place(0.0..0.27, left, 0.25..1.0))?,
             Part::TailLamp => found(TAIL_LAMP, place(0.65..1.0, left, 0.2..1.0))?,
             Part::Nose => place(0.0..0.08, -0.5..0.5, 0.1..0.55),
             Part::Tail => place(0.92..1.0, -0.5..0.5, 0.1..0.6),
