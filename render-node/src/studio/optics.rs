@@ -74,10 +74,8 @@ pub const MATERIALS: [Material; 32] = [
     Material::LampRedGuide,
 ];
 
-/// The table. Albedo of paint is the neutral grey the layers and the ground truth are made with.
-pub fn optics(material: Material) -> Optics {
-    use MaterialGroup as Group;
-    let matt = |grey: f32, group| Optics {
+fn matt(grey: f32, group: MaterialGroup) -> Optics {
+    Optics {
         albedo: [grey; 3],
         f0: 0.0,
         roughness: 1.0,
@@ -87,15 +85,20 @@ pub fn optics(material: Material) -> Optics {
         emission: [0.0; 3],
         tint: [1.0; 3],
         group,
-    };
-    let lacquer = |albedo: [f32; 3], roughness: f32, group| Optics { albedo, f0: 0.04, roughness, ..matt(0.0, group) };
-    let metal = |albedo: [f32; 3], roughness: f32, group| Optics {
-        albedo,
-        f0: 1.0,
-        roughness,
-        metal: true,
-        ..matt(0.0, group)
-    };
+    }
+}
+
+fn lacquer(albedo: [f32; 3], roughness: f32, group: MaterialGroup) -> Optics {
+    Optics { albedo, f0: 0.04, roughness, ..matt(0.0, group) }
+}
+
+fn metal(albedo: [f32; 3], roughness: f32, group: MaterialGroup) -> Optics {
+    Optics { albedo, f0: 1.0, roughness, metal: true, ..matt(0.0, group) }
+}
+
+/// The table. Albedo of paint is the neutral grey the layers and the ground truth are made with.
+pub fn optics(material: Material) -> Optics {
+    use MaterialGroup as Group;
     match material {
         Material::Paint => lacquer([0.5; 3], 0.0, Group::Paint),
         Material::Glass => Optics {
@@ -115,8 +118,8 @@ pub fn optics(material: Material) -> Optics {
             Optics { albedo: [0.0; 3], f0: 0.014, roughness: 0.0, transmission: 0.95, ..matt(0.0, Group::LampClear) }
         }
         Material::LampHousing => Optics { f0: 0.012, ..lacquer([0.018, 0.018, 0.020], 0.45, Group::LampClear) },
-        // A bowl is a mirror, but one of many small facets, each of which sees another part of the studio: taken together they have a body of
-        // their own. A plain mirror would show the dark walls only.
+        // A bowl is a mirror of many small facets, each of which sees another part of the studio: taken together they have a body of their
+        // own. A plain mirror would show the dark walls only.
         Material::LampReflector => Optics { f0: 0.34, ..lacquer([0.46, 0.465, 0.475], 0.12, Group::LampClear) },
         // A guide glows below what a picture shows as white, and less beside its middle; its housing takes a little of that.
         Material::LampWhite => Optics { emission: [0.50, 0.51, 0.53], ..lacquer([0.26; 3], 0.3, Group::LampClear) },

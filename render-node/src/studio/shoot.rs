@@ -83,7 +83,7 @@ pub struct Settings {
     pub passes: usize,
     /// Draws what cannot be seen as well, as a graphics card always does, which is quicker at that than the CPU is at finding it.
     pub draws_hidden: bool,
-    /// Shows this box of the vehicle (two opposite corners in vehicle axes, metres) in place of the whole vehicle: for people who make parts.
+    /// Shows this box of the vehicle (two opposite corners in vehicle axes, metres) in place of the whole: for people who make parts.
     pub close_up: Option<[Vec3; 2]>,
 }
 

@@ -22,7 +22,7 @@ use super::parts::solid::{CREASE_DEGREES, Solid};
 use super::parts::spoiler::spoiler;
 use super::parts::wheel::{Wheel, axle};
 use super::parts::wiper::wiper;
-use super::sheet::{CabinFitting, ExhaustFitting, RailFitting, RegionKind, Sheet};
+use super::sheet::{CabinFitting, ExhaustFitting, Fittings, RailFitting, RegionKind, Sheet};
 use super::truck;
 
 /// How far the rim of an exhaust tip stands out of the bumper.
@@ -85,21 +85,7 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
             add_beam(&mut mesh, field, arch.x, arch.z, outer_y - wheels.spec.width);
         }
     }
-    if let Some(fitting) = &fittings.mirror {
-        let at = place(fitting.at[0], 0.0, fitting.at[1]);
-        if let Some(y) = field.skin_y(at.x, at.z) {
-            add_all(&mut mesh, &both_sides(&moved_to(&mirror(&fitting.look), Vec3::new(at.x, y, at.z))));
-        }
-    }
-    if let Some(fitting) = &fittings.handle {
-        let piece = handle(&fitting.look);
-        for [x, z] in &fitting.at {
-            let at = place(*x, 0.0, *z);
-            let Some(y) = field.skin_y(at.x, at.z) else { continue };
-            let at = Vec3::new(at.x, y, at.z);
-            add_all(&mut mesh, &both_sides(&placed(&piece, on_skin(at, field.normal(at), Vec3::X))));
-        }
-    }
+    add_beside(&mut mesh, fittings, field, real);
     if let Some(fitting) = &fittings.cabin {
         add_all(&mut mesh, &cabin(&cabin_space(fitting, sheet, field)));
     }
@@ -133,25 +119,35 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
             .collect();
         add_all(&mut mesh, &spoiler(&fitting.look, &edge));
     }
-    for (fitting, to_rear) in [(&fittings.front_bar, false), (&fittings.rear_bar, true)] {
-        if let Some(fitting) = fitting {
-            let at = place(fitting.x, fitting.look.half_width, fitting.look.z);
-            let look = super::parts::bars::BumperBar { z: at.z, half_width: at.y, ..fitting.look };
-            add_all(&mut mesh, &bumper_bar(&look, at.x, to_rear));
-        }
-    }
-    if let Some(fitting) = &fittings.spare {
-        let spec = Wheel { width: wheels.spec.width * 0.85, ..wheels.spec };
-        add_all(&mut mesh, &spare_wheel(&spec, place(fitting.x, 0.0, fitting.z), fitting.cover));
-    }
-    if let Some(fitting) = &fittings.plate {
-        let at = place(0.0, 0.0, fitting.z);
-        if let Some(x) = field.skin_x(0.0, at.z, true) {
-            add_all(&mut mesh, &moved_to(&plate_recess(fitting.width, fitting.height), Vec3::new(x, 0.0, at.z)));
-        }
-    }
+    add_to_ends(&mut mesh, fittings, field, wheels);
     add_emblems(&mut mesh, sheet, field);
     add_high_brake_light(&mut mesh, sheet, field);
+    if let Some(top) = &fittings.stowed_top {
+        let (front, rear) = (place(top.x_front, top.half_width, top.z), place(top.x_rear, 0.0, top.z));
+        let moved = StowedTop { x_front: front.x, x_rear: rear.x, half_width: front.y, z: front.z, ..*top };
+        add_all(&mut mesh, &stowed_top(&moved));
+    }
+    mesh
+}
+
+/// Mirrors, handles and steps, on both flanks.
+fn add_beside(mesh: &mut VehicleMesh, fittings: &Fittings, field: &BodyField, real: Stance) {
+    let place = |x: f32, y: f32, z: f32| field.morph.to_real(Vec3::new(x, y, z));
+    if let Some(fitting) = &fittings.mirror {
+        let at = place(fitting.at[0], 0.0, fitting.at[1]);
+        if let Some(y) = field.skin_y(at.x, at.z) {
+            add_all(mesh, &both_sides(&moved_to(&mirror(&fitting.look), Vec3::new(at.x, y, at.z))));
+        }
+    }
+    if let Some(fitting) = &fittings.handle {
+        let piece = handle(&fitting.look);
+        for [x, z] in &fitting.at {
+            let at = place(*x, 0.0, *z);
+            let Some(y) = field.skin_y(at.x, at.z) else { continue };
+            let at = Vec3::new(at.x, y, at.z);
+            add_all(mesh, &both_sides(&placed(&piece, on_skin(at, field.normal(at), Vec3::X))));
+        }
+    }
     if let Some(fitting) = &fittings.step {
         let end = |x: f32| {
             let at = place(x, 0.0, fitting.z);
@@ -159,14 +155,30 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
             Vec3::new(at.x, (flank + fitting.out).min(real.width * 0.5), at.z)
         };
         let piece = side_step(end(fitting.x[0]), end(fitting.x[1]), fitting.width, fitting.round, fitting.material);
-        add_all(&mut mesh, &both_sides(&piece));
+        add_all(mesh, &both_sides(&piece));
     }
-    if let Some(top) = &fittings.stowed_top {
-        let (front, rear) = (place(top.x_front, top.half_width, top.z), place(top.x_rear, 0.0, top.z));
-        let moved = StowedTop { x_front: front.x, x_rear: rear.x, half_width: front.y, z: front.z, ..*top };
-        add_all(&mut mesh, &stowed_top(&moved));
+}
+
+/// Bumper bars, a spare wheel and a drawn recess of the plate.
+fn add_to_ends(mesh: &mut VehicleMesh, fittings: &Fittings, field: &BodyField, wheels: &WheelPlaces) {
+    let place = |x: f32, y: f32, z: f32| field.morph.to_real(Vec3::new(x, y, z));
+    for (fitting, to_rear) in [(&fittings.front_bar, false), (&fittings.rear_bar, true)] {
+        if let Some(fitting) = fitting {
+            let at = place(fitting.x, fitting.look.half_width, fitting.look.z);
+            let look = super::parts::bars::BumperBar { z: at.z, half_width: at.y, ..fitting.look };
+            add_all(mesh, &bumper_bar(&look, at.x, to_rear));
+        }
     }
-    mesh
+    if let Some(fitting) = &fittings.spare {
+        let spec = Wheel { width: wheels.spec.width * 0.85, ..wheels.spec };
+        add_all(mesh, &spare_wheel(&spec, place(fitting.x, 0.0, fitting.z), fitting.cover));
+    }
+    if let Some(fitting) = &fittings.plate {
+        let at = place(0.0, 0.0, fitting.z);
+        if let Some(x) = field.skin_x(0.0, at.z, true) {
+            add_all(mesh, &moved_to(&plate_recess(fitting.width, fitting.height), Vec3::new(x, 0.0, at.z)));
+        }
+    }
 }
 
 /// Where a roof rail stands, from its front to its rear end: as long as the roof under it is not steep.

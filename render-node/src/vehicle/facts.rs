@@ -199,29 +199,9 @@ impl Facts {
         if pairs.is_empty() && heights.is_empty() && lengths.is_empty() {
             return None;
         }
-        let wanted = |(at, offset_m): (Vec2, f32)| Wanted { at, offset_m, weight: 1.0 };
-        let on_ground =
-            (0..=GROUND_POINTS).map(|i| (Vec2::new(real.length * i as f32 / GROUND_POINTS as f32, 0.0), 0.0));
-        // Nose, tail and roof stay as far out as length and height say, the hubs where the wheelbase does.
-        let at_end = |reach: fn(&Vec2) -> f32, outline: &Outline| {
-            outline.points().iter().copied().max_by(|a, b| reach(a).total_cmp(&reach(b))).map(to_real)
-        };
-        let [nose, tail] = [at_end(|p| -p.x, &places.body), at_end(|p| p.x, &places.body)];
-        let hubs = [real.front_axle_x, real.rear_axle_x].map(|x| Vec2::new(x, real.hub_z));
-        let fixed: Vec<(Vec2, f32)> = hubs.into_iter().chain(nose).chain(tail).map(|at| (at, 0.0)).collect();
-        let peak = at_end(|p| p.y, &places.roof).map(|at| (at, 0.0));
-        let along_x = pairs.iter().map(|(at, drawn)| (*at, drawn.x - at.x)).chain(lengths).chain(fixed.iter().copied());
-        let along_x: Vec<Wanted> = along_x.chain(on_ground.clone()).map(wanted).collect();
-        let along_z = pairs
-            .iter()
-            .map(|(at, drawn)| (*at, drawn.y - at.y))
-            .chain(heights)
-            .chain(on_ground)
-            .chain(fixed)
-            .chain(peak);
-        let along_z: Vec<Wanted> = along_z.map(wanted).collect();
-        let margin = Vec2::new(0.2, 0.2);
-        Some(Bend::fitted(-margin, Vec2::new(real.length, real.height) + margin, &along_x, &along_z))
+        let along_x = pairs.iter().map(|(at, drawn)| (*at, drawn.x - at.x)).chain(lengths).collect();
+        let along_z = pairs.iter().map(|(at, drawn)| (*at, drawn.y - at.y)).chain(heights).collect();
+        Some(places.fitted(along_x, along_z, &to_real, real))
     }
 }
 
@@ -237,6 +217,32 @@ struct Edges {
 }
 
 impl Places {
+    /// The bend of offsets that are wanted at places; what the catalog fixes stays where it is.
+    fn fitted(
+        &self,
+        along_x: Vec<(Vec2, f32)>,
+        along_z: Vec<(Vec2, f32)>,
+        to_real: &dyn Fn(Vec2) -> Vec2,
+        real: Stance,
+    ) -> Bend {
+        let wanted = |(at, offset_m): (Vec2, f32)| Wanted { at, offset_m, weight: 1.0 };
+        let on_ground =
+            (0..=GROUND_POINTS).map(|i| (Vec2::new(real.length * i as f32 / GROUND_POINTS as f32, 0.0), 0.0));
+        // Nose, tail and roof stay as far out as length and height say, the hubs where the wheelbase does.
+        let at_end = |reach: fn(&Vec2) -> f32, outline: &Outline| {
+            outline.points().iter().copied().max_by(|a, b| reach(a).total_cmp(&reach(b))).map(to_real)
+        };
+        let [nose, tail] = [at_end(|p| -p.x, &self.body), at_end(|p| p.x, &self.body)];
+        let hubs = [real.front_axle_x, real.rear_axle_x].map(|x| Vec2::new(x, real.hub_z));
+        let fixed = hubs.into_iter().chain(nose).chain(tail).map(|at| (at, 0.0));
+        let fixed: Vec<(Vec2, f32)> = fixed.chain(on_ground).collect();
+        let peak = at_end(|p| p.y, &self.roof).map(|at| (at, 0.0));
+        let along_x: Vec<Wanted> = along_x.into_iter().chain(fixed.iter().copied()).map(wanted).collect();
+        let along_z: Vec<Wanted> = along_z.into_iter().chain(fixed).chain(peak).map(wanted).collect();
+        let margin = Vec2::splat(0.2);
+        Bend::fitted(-margin, Vec2::new(real.length, real.height) + margin, &along_x, &along_z)
+    }
+
     fn of(sheet: &Sheet) -> Self {
         let (body, roof) = sheet.side_outlines();
         Self { body, roof, belt: Table::drawn(&sheet.body.belt) }

@@ -244,7 +244,8 @@ fn ten() -> usize {
     10
 }
 
-/// What the catalog says of trucks whose size it does not know: seven in eight. Such a truck is as large as its sheet says that trucks of its kind are built.
+/// What the catalog says of trucks whose size it does not know: seven in eight. Such a truck is as large as its sheet says that trucks of
+/// its kind are built.
 const UNKNOWN: [u32; 4] = [7500, 2300, 2900, 4200];
 
 /// Length, width, height and wheelbase a vehicle is drawn at.
