@@ -173,7 +173,8 @@ fn add_disc(parts: &mut Assembly, spec: &TruckWheel) {
         Vec2::new(0.300 * w, bead - 0.020),
     ];
     // (along the axle in metres of a 22.5 inch wheel, share of the bead's radius), then the hole circle and its slope.
-    let (face, hole, hub): (&[(f32, f32)], (Vec2, Vec2), &[(f32, f32)]) = if spec.is_driven {
+    type Line = &'static [(f32, f32)];
+    let (face, hole, hub): (Line, (Vec2, Vec2), Line) = if spec.is_driven {
         (
             &[(0.03, 0.90), (-0.055, 0.885), (-0.080, 0.86), (-0.100, 0.80), (-0.108, 0.70), (-0.110, 0.45)],
             (Vec2::new(-0.104, 0.755), Vec2::new(0.99, 0.12)),

@@ -227,14 +227,12 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         crease: 60.0,
     };
     add_housing(&mut mesh, site, &housing);
-    for field in [fields.white, fields.amber] {
-        if let Some([from, to]) = field {
-            add_divider(&mut mesh, site, &fields, to);
-            if fields.is_upright {
-                add_divider(&mut mesh, site, &fields, from);
-            }
-            add_bulb(&mut mesh, site, &fields, [from.max(inner), to]);
+    for [from, to] in [fields.white, fields.amber].into_iter().flatten() {
+        add_divider(&mut mesh, site, &fields, to);
+        if fields.is_upright {
+            add_divider(&mut mesh, site, &fields, from);
         }
+        add_bulb(&mut mesh, site, &fields, [from.max(inner), to]);
     }
     add_motif(&mut mesh, site, spec, &fields);
     add_rounds(&mut mesh, site, spec, &seats);
