@@ -12,14 +12,75 @@ use crate::vehicle::motorcycle::shapes::{Skin, add_shock, bolt, convex, cut_from
 use crate::vehicle::parts::assembly::{Assembly, bar, block, mudguard};
 use crate::vehicle::parts::wheel::{Motif, RimFinish, Tread, Wheel, axle};
 
+/// Where the parts meet.
+#[derive(Clone, Copy)]
+struct Layout {
+    size: Size,
+    traits: Traits,
+    /// Of every wheel.
+    radius: f32,
+    /// Width of a rear tyre.
+    tyre: f32,
+    front_x: f32,
+    rear_x: f32,
+    /// Halfway between the axles.
+    middle: f32,
+    /// Height of the front mudguards.
+    front_guard: f32,
+    rear_guard: f32,
+}
+
+impl Layout {
+    fn of(size: Size, traits: Traits) -> Layout {
+        let Size { length, width, height, wheelbase } = size;
+        let front_x = (length - wheelbase) * 0.46;
+        let rear_x = front_x + wheelbase;
+        Layout {
+            size,
+            traits,
+            radius: 0.262 * height * (1.0 + 0.05 * traits.tyres),
+            tyre: 0.20 * width * (1.0 + 0.12 * traits.fittings),
+            front_x,
+            rear_x,
+            middle: (front_x + rear_x) * 0.5,
+            front_guard: (0.63 + 0.015 * traits.nose) * height,
+            rear_guard: (0.66 + 0.012 * traits.cab) * height,
+        }
+    }
+}
+
 pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
-    let Size { length, width, height, wheelbase } = size;
+    let Size { width, height, .. } = size;
+    let layout = Layout::of(size, traits);
+    let Layout { radius, front_x, .. } = layout;
     let mut parts = Assembly::default();
     let p = Vec3::new;
-    let radius = 0.262 * height * (1.0 + 0.05 * traits.tyres);
-    let tyre = 0.20 * width * (1.0 + 0.12 * traits.fittings);
-    let front_x = (length - wheelbase) * 0.46;
-    let rear_x = front_x + wheelbase;
+    add_wheels(&mut parts, &layout);
+    add_frame(&mut parts, &layout);
+    add_mudguards(&mut parts, &layout);
+    add_nose(&mut parts, front_x, radius, size, traits);
+    parts.add(
+        Material::MattBlack,
+        block(
+            p(front_x - radius * 1.15, -width * 0.11, 0.40 * height),
+            p(front_x - radius * 0.9, width * 0.11, 0.475 * height),
+            0.03,
+        ),
+    );
+    add_saddle(&mut parts, &layout);
+    let head = p(front_x + radius * 0.95, 0.0, 0.80 * height);
+    parts.add(
+        Material::MattBlack,
+        bar(&[p(front_x + 0.08, 0.0, 0.55 * height), head, head + p(0.03, 0.0, 0.06 * height)], 0.03),
+    );
+    add_bars(&mut parts, head, size);
+    add_racks(&mut parts, &layout);
+    add_bumpers(&mut parts, &layout);
+    parts.mesh
+}
+
+fn add_wheels(parts: &mut Assembly, layout: &Layout) {
+    let Layout { size: Size { width, .. }, traits, radius, tyre, front_x, rear_x, .. } = *layout;
     let wheel = |width: f32| Wheel {
         diameter: radius * 2.0,
         width,
@@ -33,9 +94,13 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
     };
     parts.add_mesh(&axle(&wheel(tyre * 0.92), front_x, width));
     parts.add_mesh(&axle(&wheel(tyre), rear_x, width));
+}
 
-    // Frame, engine, swing arms.
-    let middle = (front_x + rear_x) * 0.5;
+/// Frame, engine and swing arms.
+fn add_frame(parts: &mut Assembly, layout: &Layout) {
+    let Layout { size, radius, front_x, rear_x, middle, .. } = *layout;
+    let Size { width, height, .. } = size;
+    let p = Vec3::new;
     parts.add(Material::Underbody, block(p(front_x, -0.15, radius * 0.72), p(rear_x, 0.15, radius * 1.15), 0.04));
     parts.add(
         Material::Underbody,
@@ -46,11 +111,14 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
         block(p(middle - 0.26, 0.18, radius * 0.80), p(middle + 0.30, 0.36 * width, radius * 0.92), 0.02),
     );
     for x in [front_x, rear_x] {
-        add_suspension(&mut parts, x, radius, size);
+        add_suspension(parts, x, radius, size);
     }
-    // Mudguards sweep over the wheels and join the body.
-    let (front_guard, rear_guard) = ((0.63 + 0.015 * traits.nose) * height, (0.66 + 0.012 * traits.cab) * height);
-    let front = Skin::new(
+}
+
+/// The painted skin over both front wheels.
+fn front_skin(layout: &Layout) -> Skin {
+    let Layout { size: Size { width, .. }, radius, front_x, front_guard, .. } = *layout;
+    Skin::new(
         &[
             [front_x - radius * 1.08, width * 0.30, front_guard - 0.13, front_guard - 0.06],
             [front_x - radius * 0.55, width * 0.46, front_guard - 0.07, front_guard + 0.005],
@@ -58,8 +126,13 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
             [front_x + radius * 1.0, width * 0.26, front_guard - 0.10, front_guard + 0.02],
         ],
         3.4,
-    );
-    let rear = Skin::new(
+    )
+}
+
+/// The painted skin over both rear wheels.
+fn rear_skin(layout: &Layout) -> Skin {
+    let Layout { size: Size { width, .. }, radius, rear_x, rear_guard, .. } = *layout;
+    Skin::new(
         &[
             [rear_x - radius * 1.15, width * 0.22, rear_guard - 0.12, rear_guard],
             [rear_x - radius * 0.45, width * 0.45, rear_guard - 0.05, rear_guard + 0.04],
@@ -68,8 +141,16 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
             [rear_x + radius * 1.12, width * 0.36, rear_guard - 0.09, rear_guard - 0.01],
         ],
         3.4,
-    );
-    // Its mudguards leave room for the lamps.
+    )
+}
+
+/// Mudguards that sweep over the wheels and join the body, with the lamps that are set into them.
+fn add_mudguards(parts: &mut Assembly, layout: &Layout) {
+    let Layout { size, traits, radius, tyre, front_x, rear_x, rear_guard, .. } = *layout;
+    let width = size.width;
+    let p = Vec3::new;
+    let (front, rear) = (front_skin(layout), rear_skin(layout));
+    // The front ones leave room for the lamps.
     let mut guards = front.solid();
     for side in [1.0, -1.0] {
         let eye = lamp_outline(size, traits).map(|[y, z]| [y * side, z]);
@@ -78,23 +159,10 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
     parts.add_soft(Material::Paint, guards);
     let tail_lens =
         [[0.19, -0.080], [0.32, -0.078], [0.33, -0.030], [0.20, -0.026]].map(|[y, z]| [y * width, rear_guard + z]);
-    let rest = set_tail_lamp(&mut parts, &rear.solid(), &tail_lens, true, rear_x + radius * 0.6);
+    let rest = set_tail_lamp(parts, &rear.solid(), &tail_lens, true, rear_x + radius * 0.6);
     parts.add_soft(Material::Paint, rest);
     for (skin, x) in [(&front, front_x), (&rear, rear_x)] {
-        // The lip of the mudguard, and the screws in it.
-        let lip = [
-            [x - radius * 0.85, -0.07],
-            [x - radius * 0.4, -0.03],
-            [x + radius * 0.3, -0.02],
-            [x + radius * 0.8, -0.05],
-        ];
-        let guard = if x < middle { front_guard } else { rear_guard };
-        let lip = lip.map(|[x, z]| [x, guard + z]);
-        parts.add_pair(Material::MattBlack, tube(&skin.line(&lip), 10, |_| 0.009));
-        for along in [-0.55, 0.0, 0.55] {
-            let (sx, sy) = (x + radius * along, width * 0.36);
-            parts.add_pair(Material::RimDark, bolt(p(sx, sy, skin.over(sx, sy) + 0.001), Vec3::Z, 0.009));
-        }
+        add_lip(parts, layout, skin, x);
     }
     for side in [1.0, -1.0] {
         for x in [front_x, rear_x] {
@@ -102,15 +170,25 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
             parts.add(Material::MattBlack, mudguard(over, radius * 1.16, tyre * 0.9, 0.02, [38.0, 142.0]));
         }
     }
-    add_nose(&mut parts, front_x, radius, size, traits);
-    parts.add(
-        Material::MattBlack,
-        block(
-            p(front_x - radius * 1.15, -width * 0.11, 0.40 * height),
-            p(front_x - radius * 0.9, width * 0.11, 0.475 * height),
-            0.03,
-        ),
-    );
+}
+
+/// The lip of a mudguard, and the screws in it.
+fn add_lip(parts: &mut Assembly, layout: &Layout, skin: &Skin, x: f32) {
+    let Layout { size: Size { width, .. }, radius, .. } = *layout;
+    let p = Vec3::new;
+    let lip =
+        [[x - radius * 0.85, -0.07], [x - radius * 0.4, -0.03], [x + radius * 0.3, -0.02], [x + radius * 0.8, -0.05]];
+    let guard = if x < layout.middle { layout.front_guard } else { layout.rear_guard };
+    let lip = lip.map(|[x, z]| [x, guard + z]);
+    parts.add_pair(Material::MattBlack, tube(&skin.line(&lip), 10, |_| 0.009));
+    for along in [-0.55, 0.0, 0.55] {
+        let (sx, sy) = (x + radius * along, width * 0.36);
+        parts.add_pair(Material::RimDark, bolt(p(sx, sy, skin.over(sx, sy) + 0.001), Vec3::Z, 0.009));
+    }
+}
+
+fn add_saddle(parts: &mut Assembly, layout: &Layout) {
+    let Layout { size: Size { width, height, .. }, radius, rear_x, middle, .. } = *layout;
     let saddle = Skin::new(
         &[
             [middle - 0.12, width * 0.085, 0.63 * height, 0.725 * height],
@@ -123,14 +201,13 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
         3.2,
     );
     parts.add_soft(Material::Seat, saddle.solid());
-    add_seat_seams(&mut parts, &saddle, [middle - 0.08, rear_x + radius * 0.5], &[middle + 0.14, rear_x]);
-    // Bars and racks.
-    let head = p(front_x + radius * 0.95, 0.0, 0.80 * height);
-    parts.add(
-        Material::MattBlack,
-        bar(&[p(front_x + 0.08, 0.0, 0.55 * height), head, head + p(0.03, 0.0, 0.06 * height)], 0.03),
-    );
-    add_bars(&mut parts, head, size);
+    add_seat_seams(parts, &saddle, [middle - 0.08, rear_x + radius * 0.5], &[middle + 0.14, rear_x]);
+}
+
+/// Racks over both axles.
+fn add_racks(parts: &mut Assembly, layout: &Layout) {
+    let Layout { size: Size { width, .. }, traits, radius, front_x, rear_x, front_guard, rear_guard, .. } = *layout;
+    let p = Vec3::new;
     // Sporting ones do without racks.
     let racks = [(front_x - radius * 0.25, front_guard + 0.115), (rear_x + radius * 0.55, rear_guard + 0.105)];
     let carried = if traits.fittings > -0.35 { &racks[..] } else { &[] };
@@ -148,6 +225,12 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
             );
         }
     }
+}
+
+/// Bars before and behind.
+fn add_bumpers(parts: &mut Assembly, layout: &Layout) {
+    let Layout { size: Size { length, width, height, .. }, radius, front_x, rear_x, rear_guard, .. } = *layout;
+    let p = Vec3::new;
     // Bumper bars end where the length does.
     parts.add(
         Material::MattBlack,
@@ -173,7 +256,6 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
             0.013,
         ),
     );
-    parts.mesh
 }
 
 /// Two arms to each wheel, and a spring strut over them.

@@ -216,7 +216,36 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     let neck = head - Vec3::new(-0.03, 0.0, 0.13);
     bike.add_soft(Material::GlossBlack, tube(&[head - Vec3::Z * 0.02 + Vec3::X * 0.005, neck], 16, |_| 0.036));
     let slim = if design.tank == Tank::Slim { 0.72 } else { 1.0 };
-    // Side beams (tubes with a cradle) from the neck to the swing arm's pivot.
+    add_beams(bike, joints, neck, slim);
+    let electric = design.engine == Engine::Electric;
+    if design.cradle || (design.tank == Tank::Slim && !electric) {
+        add_cradle(bike, joints, neck);
+    }
+    // Where the rear frame holds the tail.
+    let end = Vec3::new(joints.rear_axle.x - 0.02 + design.tail * 0.25, 0.0, seat.z - 0.075);
+    add_rear_frame(bike, joints, neck, slim, end);
+    add_swing_arm(bike, joints, Vec3::new(end.x - 0.10, 0.0, end.z));
+    // Foot rests: forward on cruisers, floor boards on baggers.
+    let relaxed = design.tank == Tank::Drop;
+    let peg = if relaxed {
+        Vec3::new(joints.engine_front + 0.13, 0.10, low + 0.10)
+    } else {
+        pivot + Vec3::new(0.01, 0.11, -0.06)
+    };
+    if design.family == Family::Bagger || design.family == Family::Tourer {
+        add_floor_boards(bike, joints);
+    } else {
+        add_foot_rests(bike, joints, peg, relaxed);
+    }
+    if design.seat == Seat::Stepped {
+        add_pillion_rests(bike, joints);
+    }
+    add_side_stand(bike, joints);
+}
+
+/// Side beams, or tubes over a cradle, from the neck to the swing arm's pivot.
+fn add_beams(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32) {
+    let (pivot, design) = (joints.pivot, &joints.design);
     let beam = [
         neck + Vec3::new(0.01, 0.025, 0.03),
         neck + Vec3::new(0.16, 0.125 * slim, -0.03),
@@ -244,20 +273,25 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
             add_beam_details(bike, &curve, beam_material);
         }
     }
-    let electric = design.engine == Engine::Electric;
-    if design.cradle || (design.tank == Tank::Slim && !electric) {
-        let cradle = [
-            neck + Vec3::new(0.0, 0.03, -0.02),
-            Vec3::new(joints.engine_front + 0.075, 0.07, (neck.z + low) * 0.5),
-            Vec3::new(joints.engine_front + 0.17, 0.10, low + 0.01),
-            pivot + Vec3::new(-0.06, 0.12, low + 0.03 - pivot.z),
-            pivot,
-        ];
-        bike.add_pair(Material::GlossBlack, tube(&curve_through(&cradle, 10), 16, |_| 0.015));
-    }
-    // Rear frame under the seat, to where the tail is held.
-    let end = joints.rear_axle.x - 0.02 + design.tail * 0.25;
-    let rail_z = seat.z - 0.075;
+}
+
+/// Tubes from the neck down before the engine and under it to the pivot.
+fn add_cradle(bike: &mut Assembly, joints: &Joints, neck: Vec3) {
+    let (pivot, low) = (joints.pivot, joints.design.clearance);
+    let cradle = [
+        neck + Vec3::new(0.0, 0.03, -0.02),
+        Vec3::new(joints.engine_front + 0.075, 0.07, (neck.z + low) * 0.5),
+        Vec3::new(joints.engine_front + 0.17, 0.10, low + 0.01),
+        pivot + Vec3::new(-0.06, 0.12, low + 0.03 - pivot.z),
+        pivot,
+    ];
+    bike.add_pair(Material::GlossBlack, tube(&curve_through(&cradle, 10), 16, |_| 0.015));
+}
+
+/// The rear frame under the seat, to where the tail is held.
+fn add_rear_frame(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32, end: Vec3) {
+    let (pivot, seat, design) = (joints.pivot, joints.seat, &joints.design);
+    let (end, rail_z) = (end.x, end.z);
     let rail = [
         Vec3::new(neck.x + 0.30, 0.085 * slim, seat.z - 0.05),
         seat + Vec3::new(0.0, 0.095 * slim, -0.085),
@@ -281,30 +315,24 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::GlossBlack, tube(&stay, 16, |_| 0.012));
     let post = [pivot + Vec3::new(-0.02, 0.10 * slim, 0.04), Vec3::new(seat.x - 0.03, 0.092 * slim, seat.z - 0.08)];
     bike.add_pair(Material::GlossBlack, tube(&post, 16, |_| 0.014));
-    add_swing_arm(bike, joints, Vec3::new(end - 0.10, 0.0, rail_z));
-    // Foot rests: forward on cruisers, floor boards on baggers.
-    let relaxed = design.tank == Tank::Drop;
-    let peg = if relaxed {
-        Vec3::new(joints.engine_front + 0.13, 0.10, low + 0.10)
-    } else {
-        pivot + Vec3::new(0.01, 0.11, -0.06)
-    };
-    if design.family == Family::Bagger || design.family == Family::Tourer {
-        let board = Solid::rounded_box(Vec3::new(0.15, 0.050, 0.010), 0.008).bent(|p| {
-            Vec3::new(joints.engine_front + 0.26 + p.x, 0.245 + p.y, low + 0.075 + p.z + (p.x * 0.5).min(0.0).abs())
-        });
-        bike.add_pair(Material::Satin, board);
-        for x in [0.18, 0.34] {
-            let hold = Vec3::new(joints.engine_front + x, 0.08, low + 0.075);
-            bike.add_pair(Material::GlossBlack, Solid::pin(hold, hold + Vec3::Y * 0.16, 0.012, 8));
-        }
-    } else {
-        add_foot_rests(bike, joints, peg, relaxed);
+}
+
+/// The boards that a bagger's rider puts the feet on.
+fn add_floor_boards(bike: &mut Assembly, joints: &Joints) {
+    let low = joints.design.clearance;
+    let board = Solid::rounded_box(Vec3::new(0.15, 0.050, 0.010), 0.008).bent(|p| {
+        Vec3::new(joints.engine_front + 0.26 + p.x, 0.245 + p.y, low + 0.075 + p.z + (p.x * 0.5).min(0.0).abs())
+    });
+    bike.add_pair(Material::Satin, board);
+    for x in [0.18, 0.34] {
+        let hold = Vec3::new(joints.engine_front + x, 0.08, low + 0.075);
+        bike.add_pair(Material::GlossBlack, Solid::pin(hold, hold + Vec3::Y * 0.16, 0.012, 8));
     }
-    if design.seat == Seat::Stepped {
-        add_pillion_rests(bike, joints);
-    }
-    // Side stand, folded.
+}
+
+/// The side stand, folded.
+fn add_side_stand(bike: &mut Assembly, joints: &Joints) {
+    let (pivot, low) = (joints.pivot, joints.design.clearance);
     let stand = [
         Vec3::new(pivot.x - 0.16, -0.055, low + 0.07),
         Vec3::new(pivot.x - 0.08, -0.13, low),

@@ -411,205 +411,267 @@ impl Design {
         }
     }
 
+    /// A classic with low bars and a humped seat.
+    fn cafe(style: Style) -> Design {
+        Design {
+            bars: [-0.03, 0.10, 0.36],
+            seat: Seat::Hump,
+            nose: Nose::Bikini,
+            seat_z: 0.80,
+            ..Design::classic(style)
+        }
+    }
+
+    /// A classic for rough ways.
+    fn scrambler(style: Style) -> Design {
+        Design {
+            knobbly: true,
+            front_tyre: [0.330, 0.110],
+            rear_tyre: [0.322, 0.140],
+            clearance: 0.20,
+            head_z: 0.91,
+            seat_z: 0.81,
+            bars: [0.10, 0.14, 0.42],
+            exhaust: Exhaust::High,
+            guard: Guard::Hugging(0.80, 2.35),
+            ..Design::classic(style)
+        }
+    }
+
+    fn sport(style: Style) -> Design {
+        Design {
+            wheelbase: 1.40,
+            rake: 0.41,
+            head_z: 0.86,
+            seat_z: 0.81,
+            bars: [-0.06, 0.08, 0.34],
+            mirrors: false,
+            nose: Nose::Sport,
+            ..Design::naked(style)
+        }
+    }
+
+    fn sport_tourer(style: Style) -> Design {
+        Design {
+            wheelbase: 1.50,
+            rake: 0.44,
+            head_z: 0.92,
+            seat_z: 0.80,
+            tail: 0.42,
+            bars: [0.03, 0.16, 0.37],
+            mirrors: false,
+            nose: Nose::SportTouring,
+            luggage: if style.luggage { Luggage::Cases } else { Luggage::None },
+            ..Design::naked(style)
+        }
+    }
+
+    fn tourer(style: Style) -> Design {
+        Design {
+            wheelbase: 1.69,
+            front_tyre: [0.325, 0.130],
+            rear_tyre: [0.320, 0.190],
+            rake: 0.50,
+            head_z: 0.97,
+            seat_z: 0.745,
+            seat_share: 0.26,
+            clearance: 0.15,
+            tail: 0.52,
+            fork: Fork::Telescopic,
+            bars: [0.06, 0.30, 0.38],
+            mirrors: false,
+            bright: true,
+            tank: Tank::Modern,
+            seat: Seat::Armchair,
+            nose: Nose::Touring,
+            luggage: Luggage::BagsAndTrunk,
+            exhaust: Exhaust::Pair,
+            guard: Guard::Hugging(0.50, 2.75),
+            ..Design::naked(style)
+        }
+    }
+
+    /// A cruiser with a fairing and bags.
+    fn bagger(style: Style) -> Design {
+        Design {
+            rim: Rim::Cast,
+            discs: 2,
+            rake: 0.47,
+            head_z: 0.96,
+            seat_z: 0.71,
+            seat_share: 0.24,
+            tail: 0.44,
+            fork: Fork::Covered,
+            bars: [0.10, 0.30, 0.44],
+            nose: if style.shark { Nose::Shark } else { Nose::Batwing },
+            seat: if style.luggage { Seat::Armchair } else { Seat::Saddle },
+            luggage: if style.luggage { Luggage::BagsAndTrunk } else { Luggage::Bags },
+            exhaust: Exhaust::Pair,
+            guard: Guard::Hugging(0.35, 2.85),
+            ..Design::cruiser(style)
+        }
+    }
+
+    fn adventure(style: Style) -> Design {
+        Design {
+            wheelbase: 1.56,
+            front_tyre: [0.335, 0.115],
+            rear_tyre: [0.325, 0.165],
+            rim: Rim::Wires,
+            rake: 0.45,
+            head_z: 0.99,
+            seat_z: 0.85,
+            clearance: 0.22,
+            tail: 0.48,
+            bars: [0.11, 0.14, 0.42],
+            hand_guards: true,
+            nose: Nose::Beak,
+            luggage: if style.luggage { Luggage::Boxes } else { Luggage::None },
+            guard: Guard::Hugging(0.95, 2.45),
+            ..Design::naked(style)
+        }
+    }
+
+    /// Off the road, with lamps and mirrors.
+    fn enduro(style: Style) -> Design {
+        Design {
+            mirrors: true,
+            nose: Nose::Mask,
+            head_z: 0.99,
+            seat_z: 0.88,
+            clearance: 0.27,
+            tail: 0.40,
+            ..Design::off_road(style)
+        }
+    }
+
+    /// An off-road bike on road tyres.
+    fn supermoto(style: Style) -> Design {
+        Design {
+            front_tyre: [0.305, 0.120],
+            rear_tyre: [0.310, 0.160],
+            knobbly: false,
+            head_z: 0.96,
+            seat_z: 0.86,
+            clearance: 0.26,
+            mirrors: true,
+            nose: Nose::Mask,
+            ..Design::off_road(style)
+        }
+    }
+
+    fn trial(style: Style) -> Design {
+        Design {
+            wheelbase: 1.33,
+            front_tyre: [0.345, 0.075],
+            rear_tyre: [0.335, 0.110],
+            head_z: 0.93,
+            seat_z: 0.70,
+            clearance: 0.31,
+            tail: 0.36,
+            bars: [0.14, 0.10, 0.41],
+            ..Design::off_road(style)
+        }
+    }
+
+    fn mini(style: Style) -> Design {
+        Design {
+            wheelbase: 1.18,
+            front_tyre: [0.235, 0.135],
+            rear_tyre: [0.235, 0.145],
+            rim: Rim::Cast,
+            rake: 0.44,
+            head_z: 0.75,
+            seat_z: 0.69,
+            tail: 0.27,
+            fork: Fork::UpsideDown,
+            bars: [0.11, 0.13, 0.36],
+            exhaust: Exhaust::High,
+            bright: false,
+            guard: Guard::Hugging(0.80, 2.40),
+            ..Design::classic(style)
+        }
+    }
+
+    fn underbone(style: Style) -> Design {
+        Design {
+            wheelbase: 1.22,
+            front_tyre: [0.288, 0.075],
+            rear_tyre: [0.288, 0.080],
+            rim: Rim::Wires,
+            discs: 0,
+            rake: 0.46,
+            head_z: 0.86,
+            seat_z: 0.75,
+            clearance: 0.19,
+            tail: 0.36,
+            bars: [0.09, 0.14, 0.34],
+            fork: Fork::Hidden,
+            bright: true,
+            air_cooled: true,
+            guard: Guard::Hugging(0.35, 2.55),
+            ..Design::scooter(style)
+        }
+    }
+
+    fn vespa(style: Style) -> Design {
+        Design {
+            wheelbase: 1.27,
+            front_tyre: [0.225, 0.100],
+            rear_tyre: [0.225, 0.110],
+            rim: Rim::Dish,
+            discs: 0,
+            head_z: 0.88,
+            seat_z: 0.78,
+            tail: 0.31,
+            bars: [0.10, 0.11, 0.35],
+            fork: Fork::Hidden,
+            ..Design::scooter(style)
+        }
+    }
+
+    /// A long scooter, also one with two front wheels or a roof.
+    fn long_scooter(style: Style) -> Design {
+        Design {
+            wheelbase: 1.56,
+            front_tyre: [0.270, 0.120],
+            rear_tyre: [0.262, 0.160],
+            discs: if style.family == Family::Tilting { 1 } else { 2 },
+            rake: 0.45,
+            head_z: 0.92,
+            seat_z: 0.77,
+            seat_share: 0.30,
+            tail: 0.42,
+            bars: [0.10, 0.14, 0.37],
+            mirrors: style.family != Family::Cabin,
+            ..Design::scooter(style)
+        }
+    }
+
     /// The layout a style is drawn with.
     pub(super) fn of(style: Style) -> Design {
         match style.family {
             Family::Naked => Design::naked(style),
             Family::Classic => Design::classic(style),
-            Family::Cafe => Design {
-                bars: [-0.03, 0.10, 0.36],
-                seat: Seat::Hump,
-                nose: Nose::Bikini,
-                seat_z: 0.80,
-                ..Design::classic(style)
-            },
-            Family::Scrambler => Design {
-                knobbly: true,
-                front_tyre: [0.330, 0.110],
-                rear_tyre: [0.322, 0.140],
-                clearance: 0.20,
-                head_z: 0.91,
-                seat_z: 0.81,
-                bars: [0.10, 0.14, 0.42],
-                exhaust: Exhaust::High,
-                guard: Guard::Hugging(0.80, 2.35),
-                ..Design::classic(style)
-            },
-            Family::Sport => Design {
-                wheelbase: 1.40,
-                rake: 0.41,
-                head_z: 0.86,
-                seat_z: 0.81,
-                bars: [-0.06, 0.08, 0.34],
-                mirrors: false,
-                nose: Nose::Sport,
-                ..Design::naked(style)
-            },
-            Family::SportTourer => Design {
-                wheelbase: 1.50,
-                rake: 0.44,
-                head_z: 0.92,
-                seat_z: 0.80,
-                tail: 0.42,
-                bars: [0.03, 0.16, 0.37],
-                mirrors: false,
-                nose: Nose::SportTouring,
-                luggage: if style.luggage { Luggage::Cases } else { Luggage::None },
-                ..Design::naked(style)
-            },
-            Family::Tourer => Design {
-                wheelbase: 1.69,
-                front_tyre: [0.325, 0.130],
-                rear_tyre: [0.320, 0.190],
-                rake: 0.50,
-                head_z: 0.97,
-                seat_z: 0.745,
-                seat_share: 0.26,
-                clearance: 0.15,
-                tail: 0.52,
-                fork: Fork::Telescopic,
-                bars: [0.06, 0.30, 0.38],
-                mirrors: false,
-                bright: true,
-                tank: Tank::Modern,
-                seat: Seat::Armchair,
-                nose: Nose::Touring,
-                luggage: Luggage::BagsAndTrunk,
-                exhaust: Exhaust::Pair,
-                guard: Guard::Hugging(0.50, 2.75),
-                ..Design::naked(style)
-            },
-            Family::Bagger => Design {
-                rim: Rim::Cast,
-                discs: 2,
-                rake: 0.47,
-                head_z: 0.96,
-                seat_z: 0.71,
-                seat_share: 0.24,
-                tail: 0.44,
-                fork: Fork::Covered,
-                bars: [0.10, 0.30, 0.44],
-                nose: if style.shark { Nose::Shark } else { Nose::Batwing },
-                seat: if style.luggage { Seat::Armchair } else { Seat::Saddle },
-                luggage: if style.luggage { Luggage::BagsAndTrunk } else { Luggage::Bags },
-                exhaust: Exhaust::Pair,
-                guard: Guard::Hugging(0.35, 2.85),
-                ..Design::cruiser(style)
-            },
+            Family::Cafe => Design::cafe(style),
+            Family::Scrambler => Design::scrambler(style),
+            Family::Sport => Design::sport(style),
+            Family::SportTourer => Design::sport_tourer(style),
+            Family::Tourer => Design::tourer(style),
+            Family::Bagger => Design::bagger(style),
             Family::Cruiser => {
                 Design { luggage: if style.luggage { Luggage::Bags } else { Luggage::None }, ..Design::cruiser(style) }
             }
-            Family::Adventure => Design {
-                wheelbase: 1.56,
-                front_tyre: [0.335, 0.115],
-                rear_tyre: [0.325, 0.165],
-                rim: Rim::Wires,
-                rake: 0.45,
-                head_z: 0.99,
-                seat_z: 0.85,
-                clearance: 0.22,
-                tail: 0.48,
-                bars: [0.11, 0.14, 0.42],
-                hand_guards: true,
-                nose: Nose::Beak,
-                luggage: if style.luggage { Luggage::Boxes } else { Luggage::None },
-                guard: Guard::Hugging(0.95, 2.45),
-                ..Design::naked(style)
-            },
-            Family::Enduro => Design {
-                mirrors: true,
-                nose: Nose::Mask,
-                head_z: 0.99,
-                seat_z: 0.88,
-                clearance: 0.27,
-                tail: 0.40,
-                ..Design::off_road(style)
-            },
+            Family::Adventure => Design::adventure(style),
+            Family::Enduro => Design::enduro(style),
             Family::Motocross => Design::off_road(style),
-            Family::Supermoto => Design {
-                front_tyre: [0.305, 0.120],
-                rear_tyre: [0.310, 0.160],
-                knobbly: false,
-                head_z: 0.96,
-                seat_z: 0.86,
-                clearance: 0.26,
-                mirrors: true,
-                nose: Nose::Mask,
-                ..Design::off_road(style)
-            },
-            Family::Trial => Design {
-                wheelbase: 1.33,
-                front_tyre: [0.345, 0.075],
-                rear_tyre: [0.335, 0.110],
-                head_z: 0.93,
-                seat_z: 0.70,
-                clearance: 0.31,
-                tail: 0.36,
-                bars: [0.14, 0.10, 0.41],
-                ..Design::off_road(style)
-            },
-            Family::Mini => Design {
-                wheelbase: 1.18,
-                front_tyre: [0.235, 0.135],
-                rear_tyre: [0.235, 0.145],
-                rim: Rim::Cast,
-                rake: 0.44,
-                head_z: 0.75,
-                seat_z: 0.69,
-                tail: 0.27,
-                fork: Fork::UpsideDown,
-                bars: [0.11, 0.13, 0.36],
-                exhaust: Exhaust::High,
-                bright: false,
-                guard: Guard::Hugging(0.80, 2.40),
-                ..Design::classic(style)
-            },
-            Family::Underbone => Design {
-                wheelbase: 1.22,
-                front_tyre: [0.288, 0.075],
-                rear_tyre: [0.288, 0.080],
-                rim: Rim::Wires,
-                discs: 0,
-                rake: 0.46,
-                head_z: 0.86,
-                seat_z: 0.75,
-                clearance: 0.19,
-                tail: 0.36,
-                bars: [0.09, 0.14, 0.34],
-                fork: Fork::Hidden,
-                bright: true,
-                air_cooled: true,
-                guard: Guard::Hugging(0.35, 2.55),
-                ..Design::scooter(style)
-            },
+            Family::Supermoto => Design::supermoto(style),
+            Family::Trial => Design::trial(style),
+            Family::Mini => Design::mini(style),
+            Family::Underbone => Design::underbone(style),
             Family::Scooter => Design::scooter(style),
-            Family::Vespa => Design {
-                wheelbase: 1.27,
-                front_tyre: [0.225, 0.100],
-                rear_tyre: [0.225, 0.110],
-                rim: Rim::Dish,
-                discs: 0,
-                head_z: 0.88,
-                seat_z: 0.78,
-                tail: 0.31,
-                bars: [0.10, 0.11, 0.35],
-                fork: Fork::Hidden,
-                ..Design::scooter(style)
-            },
-            Family::MaxiScooter | Family::Tilting | Family::Cabin => Design {
-                wheelbase: 1.56,
-                front_tyre: [0.270, 0.120],
-                rear_tyre: [0.262, 0.160],
-                discs: if style.family == Family::Tilting { 1 } else { 2 },
-                rake: 0.45,
-                head_z: 0.92,
-                seat_z: 0.77,
-                seat_share: 0.30,
-                tail: 0.42,
-                bars: [0.10, 0.14, 0.37],
-                mirrors: style.family != Family::Cabin,
-                ..Design::scooter(style)
-            },
+            Family::Vespa => Design::vespa(style),
+            Family::MaxiScooter | Family::Tilting | Family::Cabin => Design::long_scooter(style),
         }
     }
 }

@@ -140,18 +140,42 @@ fn ports(joints: &Joints) -> Vec<Vec3> {
     }
 }
 
+/// What every layout of pipes begins with.
+struct Pipes<'a> {
+    joints: &'a Joints,
+    /// Where the gases leave the cylinder heads.
+    ports: Vec<Vec3>,
+    /// The lowest height that pipes hang down to.
+    low: f32,
+    material: Material,
+}
+
 pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
     let design = &joints.design;
     let ports = ports(joints);
     if ports.is_empty() {
         return;
     }
-    let (pivot, rear, low) = (joints.pivot, joints.rear_axle, design.clearance - 0.02);
-    let front = joints.engine_front;
     let material = if design.bright { Material::Chrome } else { Material::Satin };
-    let flat = matches!(design.engine, Engine::Boxer | Engine::FlatSix);
-    // From a port down before the engine to beside its sump.
-    let down = |port: Vec3, y: f32| {
+    let pipes = Pipes { joints, ports, low: design.clearance - 0.02, material };
+    match design.exhaust {
+        Exhaust::Rising => pipes.add_rising(bike, &[1.0]),
+        Exhaust::TwinRising => pipes.add_rising(bike, &[-1.0, 1.0]),
+        Exhaust::UnderTail => pipes.add_under_tail(bike),
+        Exhaust::Stub => pipes.add_stub(bike),
+        Exhaust::Pair => pipes.add_long_pair(bike),
+        Exhaust::Stacked => pipes.add_stacked(bike),
+        Exhaust::High => pipes.add_high(bike),
+        Exhaust::None => {}
+    }
+}
+
+impl Pipes<'_> {
+    /// The way from a port down before the engine to beside its sump.
+    fn down(&self, port: Vec3, y: f32) -> Vec<Vec3> {
+        let Pipes { joints, low, .. } = *self;
+        let (design, pivot, front) = (&joints.design, joints.pivot, joints.engine_front);
+        let flat = matches!(design.engine, Engine::Boxer | Engine::FlatSix);
         if flat {
             let z = low + 0.03;
             vec![
@@ -173,133 +197,144 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
                 Vec3::new(pivot.x - 0.14, y, low + 0.03),
             ]
         }
-    };
-    // From every port to one collector.
-    let add_headers = |bike: &mut Assembly, y: f32| {
-        for port in &ports {
-            let path = down(*port, y + port.y * 0.25);
+    }
+
+    /// Pipes from every port to one collector.
+    fn add_headers(&self, bike: &mut Assembly, y: f32) {
+        for port in &self.ports {
+            let path = self.down(*port, y + port.y * 0.25);
             add_port_flange(bike, *port, path[1], 0.020);
+            add_pipe(bike, self.material, &path, 0.020);
+        }
+    }
+
+    /// One silencer on each of the sides, low, that rises to the rear.
+    fn add_rising(&self, bike: &mut Assembly, sides: &[f32]) {
+        let Pipes { joints, low, material, .. } = *self;
+        let (design, pivot, rear) = (&joints.design, joints.pivot, joints.rear_axle);
+        self.add_headers(bike, 0.08);
+        let low_slung = design.family == Family::SportTourer || design.family == Family::Adventure;
+        for side in sides {
+            let (from, to) = (
+                Vec3::new(pivot.x + 0.02, 0.135 * side, low + 0.09),
+                Vec3::new(rear.x - 0.06, 0.205 * side, if low_slung { 0.42 } else { 0.47 }),
+            );
+            let link = [
+                Vec3::new(pivot.x - 0.18, 0.08 * side, low + 0.03),
+                from - Vec3::new(0.05, 0.01 * side, 0.03),
+                from.lerp(to, 0.12),
+            ];
+            add_pipe(bike, material, &link, 0.027);
+            add_silencer(bike, Material::Satin, from, to, 0.054);
+        }
+        if sides.len() > 1 {
+            let cross = [Vec3::new(pivot.x - 0.18, -0.08, low + 0.03), Vec3::new(pivot.x - 0.18, 0.08, low + 0.03)];
+            add_pipe(bike, material, &[cross[0], cross[0].lerp(cross[1], 0.5), cross[1]], 0.027);
+        }
+    }
+
+    /// A pipe up behind the engine, and two silencers through under the seat.
+    fn add_under_tail(&self, bike: &mut Assembly) {
+        let Pipes { joints, low, material, .. } = *self;
+        let pivot = joints.pivot;
+        self.add_headers(bike, 0.08);
+        let tail =
+            Vec3::new(joints.body_end() - 0.055, 0.0, joints.seat.z + 0.045 + joints.design.details.tail_rise * 0.7);
+        let collect = Vec3::new(pivot.x - 0.16, 0.08, low + 0.03);
+        let rise = [
+            collect,
+            Vec3::new(pivot.x + 0.02, 0.105, low + 0.16),
+            Vec3::new(pivot.x + 0.07, 0.085, joints.seat.z - 0.24),
+            Vec3::new(joints.seat.x + 0.16, 0.060, joints.seat.z - 0.09),
+        ];
+        add_pipe(bike, material, &rise, 0.024);
+        for side in [-1.0, 1.0] {
+            let from = Vec3::new(joints.seat.x + 0.12, 0.055 * side, joints.seat.z - 0.075);
+            add_silencer(bike, Material::Satin, from, tail + Vec3::Y * 0.052 * side, 0.044);
+        }
+    }
+
+    /// A chamber under the engine with a short mouth beside it.
+    fn add_stub(&self, bike: &mut Assembly) {
+        let Pipes { joints, low, .. } = *self;
+        let pivot = joints.pivot;
+        self.add_headers(bike, 0.06);
+        let chamber = Solid::superellipsoid(Vec3::new(0.14, 0.115, 0.058), 3.4, 20, 40);
+        bike.add_soft(Material::RimDark, chamber.moved(Vec3::new(pivot.x - 0.13, 0.0, low + 0.045)));
+        let from = Vec3::new(pivot.x - 0.06, 0.115, low + 0.075);
+        add_silencer(bike, Material::GlossBlack, from, Vec3::new(pivot.x + 0.20, 0.185, low + 0.175), 0.062);
+    }
+
+    /// One long silencer on each side.
+    fn add_long_pair(&self, bike: &mut Assembly) {
+        let Pipes { joints, low, material, .. } = *self;
+        let (design, pivot, rear) = (&joints.design, joints.pivot, joints.rear_axle);
+        let thick = if design.bright && design.rear_tyre[1] < 0.16 { 0.040 } else { 0.050 };
+        for side in [-1.0, 1.0] {
+            let y = side * 0.165;
+            let mine = self.ports.iter().filter(|p| p.y * side > 0.001).copied().collect::<Vec<_>>();
+            let mine = if mine.is_empty() && side > 0.0 { self.ports.clone() } else { mine };
+            // One cylinder has one pipe and one silencer.
+            if mine.is_empty() && self.ports.len() == 1 {
+                continue;
+            }
+            for port in &mine {
+                let path = self.down(*port, y);
+                add_port_flange(bike, *port, path[1], 0.022);
+                add_pipe(bike, material, &path, 0.022);
+            }
+            let from = Vec3::new(pivot.x - 0.12, y, low + 0.03);
+            let to = Vec3::new(rear.x + 0.22, side * 0.195, low + 0.10);
+            // Where no pipe comes from the front on this side, one crosses under the engine.
+            if mine.is_empty() {
+                let cross = [Vec3::new(from.x - 0.06, -y, from.z), Vec3::new(from.x - 0.02, 0.0, from.z), from];
+                add_pipe(bike, material, &cross, 0.022);
+            }
+            add_silencer(bike, material, from - Vec3::X * 0.03, to, thick);
+        }
+    }
+
+    /// Two pipes one above the other on the right.
+    fn add_stacked(&self, bike: &mut Assembly) {
+        let Pipes { joints, low, material, .. } = *self;
+        let (pivot, rear) = (joints.pivot, joints.rear_axle);
+        for (i, port) in self.ports.iter().enumerate() {
+            let z = low + 0.06 + 0.11 * (i % 2) as f32;
+            let y = 0.175 + 0.01 * i as f32;
+            let from = Vec3::new(pivot.x - 0.10, y, z);
+            let out = if port.x < crank(joints).x { -0.13 } else { 0.07 };
+            let bend = [
+                *port,
+                Vec3::new(port.x + out * 0.7, y * 0.8, port.z - 0.05),
+                Vec3::new(port.x + out, y, (port.z + z) * 0.5 + 0.02),
+                Vec3::new((port.x + out * 0.4).min(from.x - 0.10), y, z + 0.03),
+                from,
+            ];
+            add_pipe(bike, material, &bend, 0.024);
+            add_silencer(bike, material, from - Vec3::X * 0.04, Vec3::new(rear.x + 0.22, y + 0.01, z + 0.02), 0.043);
+        }
+    }
+
+    /// Pipes and a silencer high along the seat.
+    fn add_high(&self, bike: &mut Assembly) {
+        let Pipes { joints, material, .. } = *self;
+        let (design, pivot, rear, front) = (&joints.design, joints.pivot, joints.rear_axle, joints.engine_front);
+        let z = joints.seat.z - 0.24;
+        for port in &self.ports {
+            add_port_flange(bike, *port, *port - Vec3::X * 0.1, 0.020);
+            let y = 0.115 + (port.y * 0.2).abs();
+            let path = [
+                *port,
+                Vec3::new(front + 0.045, port.y + 0.03, port.z - 0.06),
+                Vec3::new(front + 0.12, y, port.z - 0.16),
+                Vec3::new((front + pivot.x) * 0.5 + 0.05, y + 0.02, (port.z - 0.16) * 0.5 + z * 0.5 - 0.04),
+                Vec3::new(pivot.x + 0.02, y + 0.01, z - 0.03),
+            ];
             add_pipe(bike, material, &path, 0.020);
         }
-    };
-    match design.exhaust {
-        Exhaust::Rising | Exhaust::TwinRising => {
-            let sides: &[f32] = if design.exhaust == Exhaust::TwinRising { &[-1.0, 1.0] } else { &[1.0] };
-            add_headers(bike, 0.08);
-            let low_slung = design.family == Family::SportTourer || design.family == Family::Adventure;
-            for side in sides {
-                let (from, to) = (
-                    Vec3::new(pivot.x + 0.02, 0.135 * side, low + 0.09),
-                    Vec3::new(rear.x - 0.06, 0.205 * side, if low_slung { 0.42 } else { 0.47 }),
-                );
-                let link = [
-                    Vec3::new(pivot.x - 0.18, 0.08 * side, low + 0.03),
-                    from - Vec3::new(0.05, 0.01 * side, 0.03),
-                    from.lerp(to, 0.12),
-                ];
-                add_pipe(bike, material, &link, 0.027);
-                add_silencer(bike, Material::Satin, from, to, 0.054);
-            }
-            if sides.len() > 1 {
-                let cross = [Vec3::new(pivot.x - 0.18, -0.08, low + 0.03), Vec3::new(pivot.x - 0.18, 0.08, low + 0.03)];
-                add_pipe(bike, material, &[cross[0], cross[0].lerp(cross[1], 0.5), cross[1]], 0.027);
-            }
-        }
-        Exhaust::UnderTail => {
-            add_headers(bike, 0.08);
-            // Up behind the engine and through under the seat.
-            let tail = Vec3::new(
-                joints.body_end() - 0.055,
-                0.0,
-                joints.seat.z + 0.045 + joints.design.details.tail_rise * 0.7,
-            );
-            let collect = Vec3::new(pivot.x - 0.16, 0.08, low + 0.03);
-            let rise = [
-                collect,
-                Vec3::new(pivot.x + 0.02, 0.105, low + 0.16),
-                Vec3::new(pivot.x + 0.07, 0.085, joints.seat.z - 0.24),
-                Vec3::new(joints.seat.x + 0.16, 0.060, joints.seat.z - 0.09),
-            ];
-            add_pipe(bike, material, &rise, 0.024);
-            for side in [-1.0, 1.0] {
-                let from = Vec3::new(joints.seat.x + 0.12, 0.055 * side, joints.seat.z - 0.075);
-                add_silencer(bike, Material::Satin, from, tail + Vec3::Y * 0.052 * side, 0.044);
-            }
-        }
-        Exhaust::Stub => {
-            add_headers(bike, 0.06);
-            let chamber = Solid::superellipsoid(Vec3::new(0.14, 0.115, 0.058), 3.4, 20, 40);
-            bike.add_soft(Material::RimDark, chamber.moved(Vec3::new(pivot.x - 0.13, 0.0, low + 0.045)));
-            let from = Vec3::new(pivot.x - 0.06, 0.115, low + 0.075);
-            add_silencer(bike, Material::GlossBlack, from, Vec3::new(pivot.x + 0.20, 0.185, low + 0.175), 0.062);
-        }
-        Exhaust::Pair => {
-            let thick = if design.bright && design.rear_tyre[1] < 0.16 { 0.040 } else { 0.050 };
-            for side in [-1.0, 1.0] {
-                let y = side * 0.165;
-                let mine = ports.iter().filter(|p| p.y * side > 0.001).copied().collect::<Vec<_>>();
-                let mine = if mine.is_empty() && side > 0.0 { ports.clone() } else { mine };
-                // One cylinder has one pipe and one silencer.
-                if mine.is_empty() && ports.len() == 1 {
-                    continue;
-                }
-                for port in &mine {
-                    let path = down(*port, y);
-                    add_port_flange(bike, *port, path[1], 0.022);
-                    add_pipe(bike, material, &path, 0.022);
-                }
-                let from = Vec3::new(pivot.x - 0.12, y, low + 0.03);
-                let to = Vec3::new(rear.x + 0.22, side * 0.195, low + 0.10);
-                // Where no pipe comes from the front on this side, one crosses under the engine.
-                if mine.is_empty() {
-                    let cross = [Vec3::new(from.x - 0.06, -y, from.z), Vec3::new(from.x - 0.02, 0.0, from.z), from];
-                    add_pipe(bike, material, &cross, 0.022);
-                }
-                add_silencer(bike, material, from - Vec3::X * 0.03, to, thick);
-            }
-        }
-        Exhaust::Stacked => {
-            for (i, port) in ports.iter().enumerate() {
-                let z = low + 0.06 + 0.11 * (i % 2) as f32;
-                let y = 0.175 + 0.01 * i as f32;
-                let from = Vec3::new(pivot.x - 0.10, y, z);
-                let out = if port.x < crank(joints).x { -0.13 } else { 0.07 };
-                let bend = [
-                    *port,
-                    Vec3::new(port.x + out * 0.7, y * 0.8, port.z - 0.05),
-                    Vec3::new(port.x + out, y, (port.z + z) * 0.5 + 0.02),
-                    Vec3::new((port.x + out * 0.4).min(from.x - 0.10), y, z + 0.03),
-                    from,
-                ];
-                add_pipe(bike, material, &bend, 0.024);
-                add_silencer(
-                    bike,
-                    material,
-                    from - Vec3::X * 0.04,
-                    Vec3::new(rear.x + 0.22, y + 0.01, z + 0.02),
-                    0.043,
-                );
-            }
-        }
-        Exhaust::High => {
-            let z = joints.seat.z - 0.24;
-            for port in &ports {
-                add_port_flange(bike, *port, *port - Vec3::X * 0.1, 0.020);
-                let y = 0.115 + (port.y * 0.2).abs();
-                let path = [
-                    *port,
-                    Vec3::new(front + 0.045, port.y + 0.03, port.z - 0.06),
-                    Vec3::new(front + 0.12, y, port.z - 0.16),
-                    Vec3::new((front + pivot.x) * 0.5 + 0.05, y + 0.02, (port.z - 0.16) * 0.5 + z * 0.5 - 0.04),
-                    Vec3::new(pivot.x + 0.02, y + 0.01, z - 0.03),
-                ];
-                add_pipe(bike, material, &path, 0.020);
-            }
-            let small = design.family == Family::Mini;
-            let from = Vec3::new(pivot.x, 0.120, z - 0.04);
-            let to = Vec3::new(rear.x + if small { 0.05 } else { 0.12 }, 0.155, z + 0.10);
-            add_silencer(bike, if design.bright { Material::Chrome } else { Material::Satin }, from, to, 0.050);
-        }
-        Exhaust::None => {}
+        let small = design.family == Family::Mini;
+        let from = Vec3::new(pivot.x, 0.120, z - 0.04);
+        let to = Vec3::new(rear.x + if small { 0.05 } else { 0.12 }, 0.155, z + 0.10);
+        add_silencer(bike, if design.bright { Material::Chrome } else { Material::Satin }, from, to, 0.050);
     }
 }

@@ -30,21 +30,62 @@ fn add_fairing_mirrors(bike: &mut Assembly, root: Vec3, out: f32, up: f32) {
     add_mirror_head(bike, eye, Vec3::new(0.030, 0.080, 0.042), false, Material::Paint);
 }
 
+/// Where the panels beside an engine are.
+#[derive(Clone, Copy)]
+struct Side {
+    /// Rearmost point of the front wheel.
+    wheel: f32,
+    /// Height between the upper and the lower panel.
+    waist: f32,
+    /// Lowest height.
+    low: f32,
+    /// Half width where it is widest.
+    out: f32,
+    /// Metres that the lower panel is drawn out to the rear.
+    reach: f32,
+}
+
+impl Side {
+    fn of(joints: &Joints, out: f32, full: bool) -> Side {
+        let details = &joints.design.details;
+        let low = joints.design.clearance - 0.01;
+        Side {
+            wheel: joints.front_axle.x + joints.front_axle.z,
+            waist: (joints.head.z + low) * 0.5,
+            low,
+            out,
+            // A long flank runs straight on to before the rear wheel.
+            reach: details.lean + if full && details.flank == Flank::Long { 0.10 } else { 0.0 },
+        }
+    }
+
+    /// How far out the panels stand at a place.
+    fn bulge(&self, x: f32, z: f32) -> f32 {
+        let middle = self.wheel + 0.22;
+        let below = (0.52 - z).max(0.0);
+        self.out - 0.28 * (x - middle).powi(2) - 0.60 * below * below - 0.10 * (middle - 0.10 - x).max(0.0)
+    }
+}
+
 /// The panels beside the engine of a faired bike, from the nose's flank to the belly; `full` covers the engine. Upper and
 /// lower panel stand apart over a dark vent.
 fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: bool) {
-    let (head, pivot) = (joints.head, joints.pivot);
-    let wheel = joints.front_axle.x + joints.front_axle.z;
-    let details = &joints.design.details;
-    let low = joints.design.clearance - 0.01;
-    // A long flank runs straight on to before the rear wheel.
-    let reach = details.lean + if full && details.flank == Flank::Long { 0.10 } else { 0.0 };
-    let middle = wheel + 0.22;
-    let bulge = |x: f32, z: f32| {
-        let below = (0.52 - z).max(0.0);
-        out - 0.28 * (x - middle).powi(2) - 0.60 * below * below - 0.10 * (middle - 0.10 - x).max(0.0)
-    };
-    let waist = (head.z + low) * 0.5;
+    let side = Side::of(joints, out, full);
+    add_upper_panel(bike, joints, nose, &side);
+    if !full {
+        add_belly_pan(bike, joints, side.wheel);
+        return;
+    }
+    add_vent(bike, &side);
+    add_lower_panel(bike, joints, &side);
+    add_belly(bike, joints.pivot, &side);
+}
+
+/// The panel from the nose's flank down to the vent.
+fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &Skin, side: &Side) {
+    let (head, details) = (joints.head, &joints.design.details);
+    let Side { wheel, waist, .. } = *side;
+    let bulge = |x: f32, z: f32| side.bulge(x, z);
     let upper = sharpened(
         &[0, 3, 4, 6],
         &[
@@ -61,20 +102,15 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: 
     // Proud of the nose wherever it lies on it.
     let outside = |x: f32, z: f32| (bulge(x, z) + 0.004).max(nose.out(x, z) + 0.005);
     bike.add_pair(Material::Paint, panel(&upper, 0.060, outside));
-    let seam = |places: &[[f32; 2]], up: f32| {
-        let flat: Vec<Vec3> = places.iter().map(|p| Vec3::new(p[0], 0.0, p[1])).collect();
-        let path: Vec<Vec3> =
-            curve_through(&flat, 8).iter().map(|p| Vec3::new(p.x, bulge(p.x, p.z) + up, p.z)).collect();
-        seam_along(&path)
-    };
     for (x, z) in [(head.x + 0.02, head.z - 0.075), (wheel + 0.13, waist + 0.055), (head.x + 0.17, head.z - 0.12)] {
         add_fastener(bike, Vec3::new(x, outside(x, z), z));
     }
-    if !full {
-        add_belly_pan(bike, joints, wheel);
-        return;
-    }
-    // What is behind the vent.
+}
+
+/// What is behind the vent, and the louvres in it.
+fn add_vent(bike: &mut Assembly, side: &Side) {
+    let Side { wheel, waist, .. } = *side;
+    let bulge = |x: f32, z: f32| side.bulge(x, z);
     let behind = [
         [wheel + 0.010, waist + 0.060],
         [wheel + 0.040, waist - 0.10],
@@ -98,6 +134,13 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: 
             Solid::swept(&louvre, Vec3::Y, |_| rounded_rectangle(0.0040, 0.012, 0.002)),
         );
     }
+}
+
+/// The panel before the engine's lower half, two-coloured or with a shut line.
+fn add_lower_panel(bike: &mut Assembly, joints: &Joints, side: &Side) {
+    let (pivot, details) = (joints.pivot, &joints.design.details);
+    let Side { wheel, waist, low, reach, .. } = *side;
+    let bulge = |x: f32, z: f32| side.bulge(x, z);
     let lower = sharpened(
         &[0, 5, 6, 8],
         &[
@@ -114,6 +157,12 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: 
         ],
     );
     bike.add_pair(Material::Paint, panel(&lower, 0.070, bulge));
+    let seam = |places: &[[f32; 2]], up: f32| {
+        let flat: Vec<Vec3> = places.iter().map(|p| Vec3::new(p[0], 0.0, p[1])).collect();
+        let path: Vec<Vec3> =
+            curve_through(&flat, 8).iter().map(|p| Vec3::new(p.x, bulge(p.x, p.z) + up, p.z)).collect();
+        seam_along(&path)
+    };
     if details.accent {
         let accent = [
             [wheel + 0.095, low + 0.150],
@@ -137,7 +186,11 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: 
     for (x, z) in [(wheel + 0.075, waist - 0.10), (wheel + 0.29, waist - 0.085), (pivot.x - 0.09 + reach, low + 0.10)] {
         add_fastener(bike, Vec3::new(x, bulge(x, z), z));
     }
-    // The belly joins both flanks.
+}
+
+/// The belly joins both flanks.
+fn add_belly(bike: &mut Assembly, pivot: Vec3, side: &Side) {
+    let Side { wheel, low, out, .. } = *side;
     let belly = Skin::new(
         &[
             [wheel + 0.085, 0.100, low + 0.02, low + 0.10],

@@ -70,6 +70,11 @@ impl Joints {
         }
     }
 
+    /// Where the steering axis is at a height.
+    fn axis(&self, z: f32) -> f32 {
+        self.head.x - (self.head.z - z) * self.design.rake.tan()
+    }
+
     /// Rearmost point of seat and tail: a stepped tail ends before the plate that hangs behind it.
     fn body_end(&self) -> f32 {
         if self.design.seat == Seat::Stepped { self.tail - 0.125 } else { self.tail }

@@ -29,18 +29,13 @@ pub(super) fn add_scooter(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// Where the steering axis is at a height.
-fn axis(joints: &Joints, z: f32) -> f32 {
-    joints.head.x - (joints.head.z - z) * joints.design.rake.tan()
-}
-
 /// What stands before the rider's legs: nose, leg shield, lamps, cover of the bars, screen.
 fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     let head = joints.head;
     let over = joints.front_axle.z * 2.0 + 0.055;
     let details = &joints.design.details;
     let grow = if long { 1.22 } else { 1.0 } * details.apron;
-    let nose = axis(joints, head.z - 0.16) - 0.155 * grow;
+    let nose = joints.axis(head.z - 0.16) - 0.155 * grow;
     // The nose over the wheel.
     let apron = Skin::new(
         &[
@@ -128,7 +123,7 @@ fn add_leg_shield(bike: &mut Assembly, joints: &Joints, nose: f32, grow: f32) {
     let floor = 0.195;
     let top = joints.front_axle.z * 2.0 + 0.055 + 0.130;
     const ROWS: usize = 26;
-    let middle = |z: f32| soft_max(axis(joints, z) + 0.030, wheel + 0.040, 0.09).max(nose + 0.15);
+    let middle = |z: f32| soft_max(joints.axis(z) + 0.030, wheel + 0.040, 0.09).max(nose + 0.15);
     let half = |t: f32| grow * (0.214 + 0.012 * (std::f32::consts::PI * t).sin() - 0.036 * t.powi(3));
     let sheet = |back: f32, thick: f32, share: f32, from: f32| -> Vec<Vec<Vec3>> {
         (0..=ROWS)
@@ -346,7 +341,21 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     ];
     let skin = set_tail_lamp(bike, &body.solid(), &lens, false, tail - 0.10);
     bike.add_soft(Material::Paint, skin);
-    // Shut lines: under the seat, of the side cover, of the panel before the rider's heels.
+    add_body_lines(bike, joints, &body, to, lift);
+    add_saddle(bike, joints, to, long);
+    let amber = Solid::superellipsoid(Vec3::new(0.026, 0.020, 0.015), 2.6, 12, 24);
+    let corner = Vec3::new(tail - 0.050, body.out(tail - 0.050, high - 0.030), high - 0.024);
+    bike.add_pair(Material::LampAmber, amber.moved(corner - Vec3::Y * 0.008));
+    add_grab_rail(bike, joints, grow, lift, long);
+    let holder = Vec3::new(tail - 0.075, 0.0, 0.640);
+    add_plate_holder(bike, holder, Vec3::new(tail - 0.010, 0.0, 0.500));
+    add_rear_guard(bike, joints);
+}
+
+/// The body's shut lines, and a dark band along its flank.
+fn add_body_lines(bike: &mut Assembly, joints: &Joints, body: &Skin, to: f32, lift: f32) {
+    let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
+    // Shut lines run under the seat, round the side cover, and along the panel before the rider's heels.
     bike.add_pair(
         Material::PanelGap,
         body.seam(&[
@@ -374,6 +383,11 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
             [tail - 0.13, seat.z - 0.105],
         ]),
     );
+}
+
+/// The seat: stepped on long scooters.
+fn add_saddle(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
+    let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
     let saddle = if long {
         vec![
             [to + 0.02, 0.095, seat.z - 0.145, seat.z - 0.060],
@@ -402,12 +416,11 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     bike.add_soft(Material::Seat, cushion.solid());
     let across: &[f32] = if long { &[seat.x + 0.12, seat.x + 0.30] } else { &[seat.x + 0.03, seat.x + 0.235] };
     add_seat_seams(bike, &cushion, [to + 0.05, tail - 0.20], across);
-    let amber = Solid::superellipsoid(Vec3::new(0.026, 0.020, 0.015), 2.6, 12, 24);
-    let corner = Vec3::new(tail - 0.050, body.out(tail - 0.050, high - 0.030), high - 0.024);
-    bike.add_pair(Material::LampAmber, amber.moved(corner - Vec3::Y * 0.008));
-    add_grab_rail(bike, joints, grow, lift, long);
-    let holder = Vec3::new(tail - 0.075, 0.0, 0.640);
-    add_plate_holder(bike, holder, Vec3::new(tail - 0.010, 0.0, 0.500));
+}
+
+/// The mudguard behind the rear wheel.
+fn add_rear_guard(bike: &mut Assembly, joints: &Joints) {
+    let (rear, tail) = (joints.rear_axle, joints.tail);
     let guard = [
         Vec3::new(rear.x + 0.10, 0.0, rear.z + 0.275),
         Vec3::new(tail - 0.10, 0.0, rear.z + 0.25),
@@ -551,14 +564,14 @@ fn add_drive(bike: &mut Assembly, joints: &Joints) {
 /// Arms and legs that carry two front wheels.
 fn add_tilting_axle(bike: &mut Assembly, joints: &Joints) {
     let axle = joints.front_axle;
-    let hub = Vec3::new(axis(joints, axle.z + 0.28), 0.0, axle.z + 0.26);
+    let hub = Vec3::new(joints.axis(axle.z + 0.28), 0.0, axle.z + 0.26);
     for z in [0.0, 0.10] {
         let arm = [hub + Vec3::new(0.0, 0.0, z), Vec3::new(hub.x - 0.01, TILTING_TRACK - 0.085, hub.z + z)];
         bike.add_pair(Material::GlossBlack, tube(&arm, 12, |_| 0.020));
     }
     bike.add_soft(
         Material::GlossBlack,
-        Solid::pin(hub - Vec3::Z * 0.03, Vec3::new(axis(joints, joints.head.z), 0.0, joints.head.z), 0.040, 14),
+        Solid::pin(hub - Vec3::Z * 0.03, Vec3::new(joints.axis(joints.head.z), 0.0, joints.head.z), 0.040, 14),
     );
     let leg = [
         axle + Vec3::new(0.0, TILTING_TRACK - 0.085, 0.0),
@@ -572,7 +585,7 @@ fn add_tilting_axle(bike: &mut Assembly, joints: &Joints) {
 /// The frame that goes over the rider, with roof, windscreen and mirrors.
 fn add_cabin(bike: &mut Assembly, joints: &Joints) {
     let (head, seat, rear) = (joints.head, joints.seat, joints.rear_axle);
-    let nose = axis(joints, head.z - 0.16) - 0.190;
+    let nose = joints.axis(head.z - 0.16) - 0.190;
     let roof = head.z + 0.78;
     let hoop = [
         Vec3::new(nose + 0.17, 0.205, head.z - 0.08),

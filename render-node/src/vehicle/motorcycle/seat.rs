@@ -21,11 +21,48 @@ pub(super) fn add_seat_and_tail(bike: &mut Assembly, joints: &Joints) {
     add_side_panels(bike, joints);
 }
 
+/// What the parts of a stepped seat have in common.
+#[derive(Clone, Copy)]
+struct Stepped {
+    /// Top of the rider's seat at its lowest.
+    seat: Vec3,
+    /// Rearmost point of the body.
+    tail: f32,
+    /// How far the tail is above the seat.
+    rise: f32,
+    /// A painted cover on the passenger's seat.
+    solo: bool,
+}
+
 fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
-    let (seat, tail) = (joints.seat, joints.body_end());
-    let end = tank_span(joints).1;
-    let sport = joints.design.nose == Nose::Sport;
-    let rise = if sport { 0.13 } else { 0.085 } + joints.design.details.tail_rise;
+    let design = &joints.design;
+    let sport = design.nose == Nose::Sport;
+    let rise = if sport { 0.13 } else { 0.085 } + design.details.tail_rise;
+    let solo = design.details.solo && !design.hand_guards;
+    let stepped = Stepped { seat: joints.seat, tail: joints.body_end(), rise, solo };
+    let Stepped { seat, tail, .. } = stepped;
+    add_rider_seat(bike, &stepped, tank_span(joints).1);
+    add_pillion(bike, &stepped);
+    add_tail_shell(bike, &stepped);
+    add_tail_tray(bike, &stepped);
+    if !solo && !design.hand_guards && !sport {
+        add_pillion_rails(bike, &stepped);
+    }
+    add_plate_holder(
+        bike,
+        Vec3::new(tail - 0.12, 0.0, seat.z + rise * 0.55),
+        Vec3::new(joints.tail - 0.016, 0.0, seat.z - 0.150),
+    );
+    add_tail_lamp(bike, Vec3::new(tail - 0.016, 0.0, seat.z + 0.004 + rise * 0.94), Vec3::new(0.022, 0.040, 0.018));
+    add_rear_indicators(bike, Vec3::new(joints.tail - 0.075, 0.030, seat.z - 0.075));
+    if design.hand_guards {
+        add_rear_rack(bike, tail, seat.z + rise);
+    }
+}
+
+/// The rider's cushion, from the tank's end.
+fn add_rider_seat(bike: &mut Assembly, stepped: &Stepped, end: f32) {
+    let Stepped { seat, rise, .. } = *stepped;
     let rider = Skin::new(
         &[
             [end - 0.02, 0.066, seat.z - 0.06, seat.z + 0.018],
@@ -40,7 +77,11 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
     );
     bike.add_soft(Material::Seat, rider.solid());
     add_seat_seams(bike, &rider, [end + 0.01, seat.x + 0.19], &[seat.x + 0.02, seat.x + 0.13]);
-    let solo = joints.design.details.solo && !joints.design.hand_guards;
+}
+
+/// The passenger's cushion, or the painted cover on it.
+fn add_pillion(bike: &mut Assembly, stepped: &Stepped) {
+    let Stepped { seat, tail, rise, solo } = *stepped;
     let lift = if solo { 0.010 } else { 0.0 };
     let pillion = Skin::new(
         &[
@@ -65,6 +106,11 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
     } else {
         add_seat_seams(bike, &pillion, [seat.x + 0.22, tail - 0.18], &[seat.x + 0.30]);
     }
+}
+
+/// The painted tail around the seat.
+fn add_tail_shell(bike: &mut Assembly, stepped: &Stepped) {
+    let Stepped { seat, tail, rise, .. } = *stepped;
     let shell = Skin::new(
         &[
             [seat.x - 0.12, 0.070, seat.z - 0.11, seat.z - 0.035],
@@ -91,7 +137,11 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
         ]),
     );
     bike.add_soft(Material::PanelGap, shell.ring(tail - 0.075));
-    // A dark tray under it.
+}
+
+/// A dark tray under the tail.
+fn add_tail_tray(bike: &mut Assembly, stepped: &Stepped) {
+    let Stepped { seat, tail, rise, .. } = *stepped;
     let tray = Skin::new(
         &[
             [seat.x - 0.02, 0.080, seat.z - 0.135, seat.z - 0.06],
@@ -102,25 +152,18 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
         4.0,
     );
     bike.add_soft(Material::MattBlack, tray.solid());
-    if !solo && !joints.design.hand_guards && joints.design.nose != Nose::Sport {
-        let rail = [
-            Vec3::new(seat.x + 0.245, 0.118, seat.z + rise * 0.55),
-            Vec3::new(seat.x + 0.275, 0.142, seat.z + 0.018 + rise * 0.80),
-            Vec3::new(tail - 0.200, 0.122, seat.z + 0.028 + rise),
-            Vec3::new(tail - 0.165, 0.078, seat.z + 0.010 + rise),
-        ];
-        bike.add_pair(Material::MattBlack, tube(&curve_through(&rail, 8), 16, |_| 0.0095));
-    }
-    add_plate_holder(
-        bike,
-        Vec3::new(tail - 0.12, 0.0, seat.z + rise * 0.55),
-        Vec3::new(joints.tail - 0.016, 0.0, seat.z - 0.150),
-    );
-    add_tail_lamp(bike, Vec3::new(tail - 0.016, 0.0, seat.z + 0.004 + rise * 0.94), Vec3::new(0.022, 0.040, 0.018));
-    add_rear_indicators(bike, Vec3::new(joints.tail - 0.075, 0.030, seat.z - 0.075));
-    if joints.design.hand_guards {
-        add_rear_rack(bike, tail, seat.z + rise);
-    }
+}
+
+/// Rails that a passenger holds on to.
+fn add_pillion_rails(bike: &mut Assembly, stepped: &Stepped) {
+    let Stepped { seat, tail, rise, .. } = *stepped;
+    let rail = [
+        Vec3::new(seat.x + 0.245, 0.118, seat.z + rise * 0.55),
+        Vec3::new(seat.x + 0.275, 0.142, seat.z + 0.018 + rise * 0.80),
+        Vec3::new(tail - 0.200, 0.122, seat.z + 0.028 + rise),
+        Vec3::new(tail - 0.165, 0.078, seat.z + 0.010 + rise),
+    ];
+    bike.add_pair(Material::MattBlack, tube(&curve_through(&rail, 8), 16, |_| 0.0095));
 }
 
 /// The seam round a cushion's upper side, and seams across it.
@@ -241,7 +284,28 @@ fn add_cushions(bike: &mut Assembly, joints: &Joints) {
         Seat::Bench | Seat::Hump => rear.x + design.tail * 0.36,
         _ => rear.x + 0.08,
     };
-    let saddle = match design.seat {
+    let saddle = cushion_stations(design.seat, seat, [end, back]);
+    let cushion = Skin::new(&saddle, 3.2);
+    bike.add_soft(Material::Seat, cushion.solid());
+    let (front, rear_end) = (saddle[0][0] + 0.035, saddle[saddle.len() - 1][0] - 0.035);
+    let pleats: Vec<f32> = match design.seat {
+        Seat::Bench => (1..7).map(|k| front + (rear_end - front) * k as f32 / 7.0).collect(),
+        Seat::Hump => (1..5).map(|k| front + (rear_end - front) * k as f32 / 5.0).collect(),
+        _ => vec![seat.x + 0.02],
+    };
+    add_seat_seams(bike, &cushion, [front, rear_end], &pleats);
+    match design.seat {
+        Seat::Bench => add_piping(bike, seat, [end, back]),
+        Seat::Hump => add_hump(bike, seat, back),
+        _ => {}
+    }
+    add_seat_pan(bike, seat, [end, back]);
+    add_mudguard_lamps(bike, joints);
+}
+
+/// Stations of a cushion's skin between the tank's end and the seat's back.
+fn cushion_stations(kind: Seat, seat: Vec3, [end, back]: [f32; 2]) -> Vec<[f32; 4]> {
+    match kind {
         Seat::Bench => vec![
             [end - 0.01, 0.085, seat.z - 0.07, seat.z + 0.025],
             [end + 0.06, 0.115, seat.z - 0.08, seat.z + 0.030],
@@ -274,38 +338,36 @@ fn add_cushions(bike: &mut Assembly, joints: &Joints) {
             [back + 0.02, 0.095, seat.z - 0.03, seat.z + 0.080],
             [back + 0.10, 0.065, seat.z - 0.03, seat.z + 0.045],
         ],
-    };
-    let cushion = Skin::new(&saddle, 3.2);
-    bike.add_soft(Material::Seat, cushion.solid());
-    let (front, rear_end) = (saddle[0][0] + 0.035, saddle[saddle.len() - 1][0] - 0.035);
-    let pleats: Vec<f32> = match design.seat {
-        Seat::Bench => (1..7).map(|k| front + (rear_end - front) * k as f32 / 7.0).collect(),
-        Seat::Hump => (1..5).map(|k| front + (rear_end - front) * k as f32 / 5.0).collect(),
-        _ => vec![seat.x + 0.02],
-    };
-    add_seat_seams(bike, &cushion, [front, rear_end], &pleats);
-    if design.seat == Seat::Bench {
-        let piping = [
-            Vec3::new(end + 0.05, 0.117, seat.z - 0.045),
-            Vec3::new(seat.x + 0.12, 0.131, seat.z - 0.052),
-            Vec3::new(back - 0.04, 0.116, seat.z - 0.035),
-        ];
-        bike.add_pair(Material::Chrome, tube(&curve_through(&piping, 6), 8, |_| 0.005));
     }
-    if design.seat == Seat::Hump {
-        let hump = hull_in_steps(
-            &[
-                [back - 0.22, 0.112, seat.z - 0.065, seat.z + 0.010],
-                [back - 0.14, 0.122, seat.z - 0.075, seat.z + 0.065],
-                [back - 0.02, 0.110, seat.z - 0.065, seat.z + 0.075],
-                [back + 0.09, 0.050, seat.z - 0.020, seat.z + 0.035],
-            ],
-            2.6,
-            6,
-        );
-        bike.add_soft(Material::Paint, hump);
-    }
-    // Under the seat, between the frame's rails, down to the mudguard.
+}
+
+/// Bright piping along a bench.
+fn add_piping(bike: &mut Assembly, seat: Vec3, [end, back]: [f32; 2]) {
+    let piping = [
+        Vec3::new(end + 0.05, 0.117, seat.z - 0.045),
+        Vec3::new(seat.x + 0.12, 0.131, seat.z - 0.052),
+        Vec3::new(back - 0.04, 0.116, seat.z - 0.035),
+    ];
+    bike.add_pair(Material::Chrome, tube(&curve_through(&piping, 6), 8, |_| 0.005));
+}
+
+/// The painted hump that a seat ends in.
+fn add_hump(bike: &mut Assembly, seat: Vec3, back: f32) {
+    let hump = hull_in_steps(
+        &[
+            [back - 0.22, 0.112, seat.z - 0.065, seat.z + 0.010],
+            [back - 0.14, 0.122, seat.z - 0.075, seat.z + 0.065],
+            [back - 0.02, 0.110, seat.z - 0.065, seat.z + 0.075],
+            [back + 0.09, 0.050, seat.z - 0.020, seat.z + 0.035],
+        ],
+        2.6,
+        6,
+    );
+    bike.add_soft(Material::Paint, hump);
+}
+
+/// What is under the seat, between the frame's rails, down to the mudguard.
+fn add_seat_pan(bike: &mut Assembly, seat: Vec3, [end, back]: [f32; 2]) {
     let pan = hull_in_steps(
         &[
             [end + 0.02, 0.075, seat.z - 0.13, seat.z - 0.05],
@@ -316,13 +378,17 @@ fn add_cushions(bike: &mut Assembly, joints: &Joints) {
         4,
     );
     bike.add(Material::MattBlack, pan);
-    // The lamp sits on the rear mudguard; bags and trunks have their own.
+}
+
+/// Tail lamp and indicators on the rear mudguard; bags and trunks have indicators of their own.
+fn add_mudguard_lamps(bike: &mut Assembly, joints: &Joints) {
+    let rear = joints.rear_axle;
     let angle = 0.62_f32;
     let radius = rear.z + 0.085;
     let at = Vec3::new(rear.x + radius * angle.cos(), 0.0, rear.z + radius * angle.sin());
     add_tail_lamp(bike, at + Vec3::new(0.0, 0.0, 0.015), Vec3::new(0.034, 0.046, 0.036));
     bike.add_soft(Material::GlossBlack, Solid::pin(at - Vec3::new(0.07, 0.0, 0.05), at, 0.026, 12));
-    if design.luggage != Luggage::BagsAndTrunk {
+    if joints.design.luggage != Luggage::BagsAndTrunk {
         add_rear_indicators(bike, at - Vec3::new(0.03, 0.0, 0.02));
     }
 }

@@ -15,20 +15,63 @@ pub(super) fn tank_span(joints: &Joints) -> (f32, f32) {
     (joints.head.x + 0.050, joints.seat.x - 0.12)
 }
 
+/// Where a tank is on its bike.
+struct Span {
+    start: f32,
+    end: f32,
+    /// Height of its highest point.
+    top: f32,
+}
+
+impl Span {
+    fn of(joints: &Joints) -> Span {
+        let (start, end) = tank_span(joints);
+        let design = &joints.design;
+        let top = joints.head.z
+            + match design.tank {
+                Tank::Modern => 0.090,
+                Tank::Loaf => 0.070,
+                Tank::Drop => 0.045,
+                Tank::Slim => 0.030,
+            }
+            + design.details.tank[1];
+        Span { start, end, top }
+    }
+
+    /// A place along it, as a share of the way from its front.
+    fn at(&self, share: f32) -> f32 {
+        self.start + (self.end - self.start) * share
+    }
+}
+
 pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
-    let (start, end) = tank_span(joints);
-    let reach = end - start;
-    let (seat, design) = (joints.seat, &joints.design);
-    let top = joints.head.z
-        + match design.tank {
-            Tank::Modern => 0.090,
-            Tank::Loaf => 0.070,
-            Tank::Drop => 0.045,
-            Tank::Slim => 0.030,
+    let design = &joints.design;
+    let span = Span::of(joints);
+    let (stations, power) = stations_of(joints, &span);
+    let stations: Vec<[f32; 4]> =
+        stations.into_iter().map(|[x, wide, low, high]| [x, wide * design.details.tank[0], low, high]).collect();
+    let skin = Skin::new(&stations, power);
+    bike.add_soft(Material::Paint, skin.solid());
+    add_filler_cap(bike, joints, &skin, span.at(0.34));
+    match design.tank {
+        Tank::Loaf => add_knee_pads(bike, &skin, &span),
+        Tank::Drop => add_console(bike, &skin, &span, design.bright),
+        Tank::Slim => add_shrouds(bike, joints, span.at(0.0), span.top),
+        Tank::Modern => {
+            if matches!(design.nose, Nose::Wedge | Nose::Beak) {
+                add_scoops(bike, joints, span.at(0.0), span.top);
+            }
+            add_trim(bike, &skin, &span, joints.seat);
         }
-        + design.details.tank[1];
-    let at = |share: f32| start + reach * share;
-    let (stations, power): (Vec<[f32; 4]>, f32) = match design.tank {
+    }
+}
+
+/// Stations of a tank's skin, and how square its sections are.
+fn stations_of(joints: &Joints, span: &Span) -> (Vec<[f32; 4]>, f32) {
+    let Span { start, end, top } = *span;
+    let seat = joints.seat;
+    let at = |share: f32| span.at(share);
+    match joints.design.tank {
         Tank::Modern => (
             vec![
                 [start, 0.060, top - 0.17, top - 0.085],
@@ -74,82 +117,80 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
             ],
             2.8,
         ),
-    };
-    let stations: Vec<[f32; 4]> =
-        stations.into_iter().map(|[x, wide, low, high]| [x, wide * design.details.tank[0], low, high]).collect();
-    let skin = Skin::new(&stations, power);
-    bike.add_soft(Material::Paint, skin.solid());
-    add_filler_cap(bike, joints, &skin, at(0.34));
-    match design.tank {
-        Tank::Loaf => {
-            // Rubber for the knees, a little proud of the flank.
-            let (low, high) = (top - 0.180, top - 0.035);
-            let pad = [
-                [at(0.46), low + 0.055],
-                [at(0.50), low + 0.030],
-                [at(0.80), low + 0.035],
-                [at(0.86), low + 0.070],
-                [at(0.80), high - 0.020],
-                [at(0.52), high - 0.015],
-            ];
-            bike.add_pair(Material::MattBlack, skin.plate(&pad, 0.018, 0.006));
-            for k in 0..4 {
-                let z = low + 0.058 + 0.020 * k as f32;
-                let rib = skin.line(&[[at(0.52), z], [at(0.66), z + 0.002], [at(0.80), z]]);
-                let rib: Vec<Vec3> = rib.iter().map(|p| *p + Vec3::Y * 0.0055).collect();
-                bike.add_pair(Material::MattBlack, tube(&rib, 8, |_| 0.0028));
-            }
-            add_lip(
-                bike,
-                &skin,
-                &[[at(0.04), top - 0.158], [at(0.40), top - 0.172], [at(0.75), top - 0.168], [at(0.95), top - 0.150]],
-            );
-        }
-        Tank::Drop => {
-            // Instruments in a bright console along the ridge.
-            let console = hull_in_steps(
-                &[
-                    [at(0.16), 0.022, top - 0.03, top + 0.002],
-                    [at(0.28), 0.040, top - 0.03, top + 0.016],
-                    [at(0.58), 0.032, top - 0.06, top - 0.026],
-                    [at(0.80), 0.020, top - 0.13, top - 0.095],
-                ],
-                2.6,
-                5,
-            );
-            bike.add_soft(if design.bright { Material::Chrome } else { Material::GlossBlack }, console);
-            add_lip(
-                bike,
-                &skin,
-                &[[at(0.05), top - 0.170], [at(0.35), top - 0.180], [at(0.70), top - 0.190], [at(0.92), top - 0.200]],
-            );
-        }
-        Tank::Slim => add_shrouds(bike, joints, at(0.0), top),
-        Tank::Modern => {
-            if matches!(design.nose, Nose::Wedge | Nose::Beak) {
-                add_scoops(bike, joints, at(0.0), top);
-            }
-            // A dark trim under the flank, and the shut line of the cover above it.
-            let trim = [
-                [at(0.16), top - 0.200],
-                [at(0.40), top - 0.165],
-                [at(0.70), top - 0.160],
-                [at(0.98), seat.z - 0.025],
-                [at(0.94), seat.z - 0.070],
-                [at(0.60), top - 0.215],
-            ];
-            bike.add_pair(Material::MattBlack, skin.plate(&trim, 0.012, 0.003));
-            bike.add_pair(
-                Material::PanelGap,
-                skin.seam(&[
-                    [at(0.10), top - 0.070],
-                    [at(0.30), top - 0.058],
-                    [at(0.55), top - 0.072],
-                    [at(0.80), top - 0.120],
-                ]),
-            );
-        }
     }
+}
+
+/// Rubber for the knees, a little proud of the flank, and the lip below.
+fn add_knee_pads(bike: &mut Assembly, skin: &Skin, span: &Span) {
+    let top = span.top;
+    let at = |share: f32| span.at(share);
+    let (low, high) = (top - 0.180, top - 0.035);
+    let pad = [
+        [at(0.46), low + 0.055],
+        [at(0.50), low + 0.030],
+        [at(0.80), low + 0.035],
+        [at(0.86), low + 0.070],
+        [at(0.80), high - 0.020],
+        [at(0.52), high - 0.015],
+    ];
+    bike.add_pair(Material::MattBlack, skin.plate(&pad, 0.018, 0.006));
+    for k in 0..4 {
+        let z = low + 0.058 + 0.020 * k as f32;
+        let rib = skin.line(&[[at(0.52), z], [at(0.66), z + 0.002], [at(0.80), z]]);
+        let rib: Vec<Vec3> = rib.iter().map(|p| *p + Vec3::Y * 0.0055).collect();
+        bike.add_pair(Material::MattBlack, tube(&rib, 8, |_| 0.0028));
+    }
+    add_lip(
+        bike,
+        skin,
+        &[[at(0.04), top - 0.158], [at(0.40), top - 0.172], [at(0.75), top - 0.168], [at(0.95), top - 0.150]],
+    );
+}
+
+/// Instruments in a bright console along the ridge, and the lip below.
+fn add_console(bike: &mut Assembly, skin: &Skin, span: &Span, bright: bool) {
+    let top = span.top;
+    let at = |share: f32| span.at(share);
+    let console = hull_in_steps(
+        &[
+            [at(0.16), 0.022, top - 0.03, top + 0.002],
+            [at(0.28), 0.040, top - 0.03, top + 0.016],
+            [at(0.58), 0.032, top - 0.06, top - 0.026],
+            [at(0.80), 0.020, top - 0.13, top - 0.095],
+        ],
+        2.6,
+        5,
+    );
+    bike.add_soft(if bright { Material::Chrome } else { Material::GlossBlack }, console);
+    add_lip(
+        bike,
+        skin,
+        &[[at(0.05), top - 0.170], [at(0.35), top - 0.180], [at(0.70), top - 0.190], [at(0.92), top - 0.200]],
+    );
+}
+
+/// A dark trim under the flank, and the shut line of the cover above it.
+fn add_trim(bike: &mut Assembly, skin: &Skin, span: &Span, seat: Vec3) {
+    let top = span.top;
+    let at = |share: f32| span.at(share);
+    let trim = [
+        [at(0.16), top - 0.200],
+        [at(0.40), top - 0.165],
+        [at(0.70), top - 0.160],
+        [at(0.98), seat.z - 0.025],
+        [at(0.94), seat.z - 0.070],
+        [at(0.60), top - 0.215],
+    ];
+    bike.add_pair(Material::MattBlack, skin.plate(&trim, 0.012, 0.003));
+    bike.add_pair(
+        Material::PanelGap,
+        skin.seam(&[
+            [at(0.10), top - 0.070],
+            [at(0.30), top - 0.058],
+            [at(0.55), top - 0.072],
+            [at(0.80), top - 0.120],
+        ]),
+    );
 }
 
 /// The filler cap in its ring, with the screws of the ring and the lock's flap.

@@ -4,7 +4,6 @@ use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
 use super::Joints;
-use super::design::Design;
 use super::engine::add_cover;
 use super::exhaust::add_silencer;
 use super::lamps::{add_indicators, add_rear_indicators, add_round_lamp, add_tail_lamp};
@@ -14,18 +13,33 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
-    let Joints { head, front_axle, rear_axle, seat, tail, .. } = *joints;
-    let Design { rake, clearance, .. } = joints.design;
-    let wheel = front_axle.x + front_axle.z;
-    let engine = Vec3::new(wheel + 0.33, 0.0, clearance + 0.11);
-    // Steering head and the cover of the fork, down to the mudguard.
-    let fork = |z: f32| head.x - (head.z - z) * rake.tan();
+    let wheel = joints.front_axle.x + joints.front_axle.z;
+    let engine = Vec3::new(wheel + 0.33, 0.0, joints.design.clearance + 0.11);
+    add_fork_cover(bike, joints);
+    add_spine(bike, joints, wheel);
+    add_leg_shields(bike, joints, wheel);
+    add_engine(bike, joints, engine);
+    add_saddle(bike, joints);
+    add_carrier(bike, joints);
+    add_swing_arm(bike, joints.rear_axle);
+    add_lamps(bike, joints);
+}
+
+/// Steering head and the cover of the fork, down to the mudguard.
+fn add_fork_cover(bike: &mut Assembly, joints: &Joints) {
+    let (head, front_axle) = (joints.head, joints.front_axle);
+    let fork = |z: f32| joints.axis(z);
     let low = front_axle.z * 2.0 - 0.06;
     let cover: Vec<Vec3> =
         (0..=6).map(|i| low + (head.z - 0.02 - low) * i as f32 / 6.0).map(|z| Vec3::new(fork(z), 0.0, z)).collect();
     let widths = [0.052, 0.056, 0.058, 0.060, 0.066, 0.074, 0.078];
     bike.add_soft(Material::Paint, Solid::swept(&cover, Vec3::Y, |i| rounded_rectangle(0.045, widths[i], 0.036)));
-    // Spine: falls from the head, runs level over the engine, rises under the seat.
+}
+
+/// The spine falls from the head, runs level over the engine, and rises under the seat.
+fn add_spine(bike: &mut Assembly, joints: &Joints, wheel: f32) {
+    let Joints { head, rear_axle, seat, tail, .. } = *joints;
+    let fork = |z: f32| joints.axis(z);
     let spine = Skin::new(
         &[
             [fork(head.z - 0.20) + 0.02, 0.050, head.z - 0.30, head.z - 0.10],
@@ -59,7 +73,12 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
         Material::PanelGap,
         spine.seam(&[[seat.x - 0.03, 0.500], [rear_axle.x - 0.10, 0.560], [rear_axle.x, 0.600], [tail - 0.12, 0.618]]),
     );
-    // Leg shields: one curved plate, open in the middle to the rear.
+}
+
+/// One curved plate before the legs, open in the middle to the rear.
+fn add_leg_shields(bike: &mut Assembly, joints: &Joints, wheel: f32) {
+    let (head, clearance) = (joints.head, joints.design.clearance);
+    let fork = |z: f32| joints.axis(z);
     let shield: Vec<Vec<Vec3>> = (0..=18)
         .map(|row| {
             let t = row as f32 / 18.0;
@@ -77,8 +96,11 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
         .collect();
     // Pale plastic, whatever the paint.
     bike.add_soft(Material::GlossWhite, Solid::lofted_plate(&shield));
-    add_engine(bike, joints, engine);
-    // Seat: the rider's saddle and a carrier behind it.
+}
+
+/// The rider's saddle.
+fn add_saddle(bike: &mut Assembly, joints: &Joints) {
+    let seat = joints.seat;
     let saddle = Skin::new(
         &[
             [seat.x - 0.21, 0.070, seat.z - 0.070, seat.z - 0.010],
@@ -92,6 +114,11 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
     );
     bike.add_soft(Material::Seat, saddle.solid());
     add_seat_seams(bike, &saddle, [seat.x - 0.18, seat.x + 0.33], &[seat.x + 0.05, seat.x + 0.18]);
+}
+
+/// The carrier behind the saddle.
+fn add_carrier(bike: &mut Assembly, joints: &Joints) {
+    let (seat, tail) = (joints.seat, joints.tail);
     for y in [0.03, 0.085] {
         let run = [Vec3::new(seat.x + 0.28, y, seat.z - 0.065), Vec3::new(tail - 0.02, y, seat.z - 0.035)];
         bike.add_pair(Material::Chrome, tube(&run, 8, |_| 0.008));
@@ -104,7 +131,10 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
         Material::Chrome,
         Solid::pin(Vec3::new(tail - 0.10, 0.0, seat.z - 0.11), Vec3::new(tail - 0.08, 0.0, seat.z - 0.037), 0.012, 8),
     );
-    // Swing arm, shock absorbers, chain case.
+}
+
+/// Swing arm, shock absorbers and chain case.
+fn add_swing_arm(bike: &mut Assembly, rear_axle: Vec3) {
     let out = 0.082;
     let pivot = Vec3::new(rear_axle.x - 0.44, 0.0, rear_axle.z + 0.04);
     bike.add_pair(
@@ -132,7 +162,11 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
         5,
     );
     bike.add_soft(Material::Paint, case.moved(-Vec3::Y * (out - 0.012)));
-    // Lamp in the handlebar's cover.
+}
+
+/// The handlebar's cover with the head lamp in it, the tail lamp, and the indicators.
+fn add_lamps(bike: &mut Assembly, joints: &Joints) {
+    let Joints { head, seat, tail, .. } = *joints;
     let bar = hull_in_steps(
         &[
             [head.x - 0.105, 0.070, head.z - 0.050, head.z + 0.085],

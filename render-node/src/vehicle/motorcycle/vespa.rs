@@ -4,7 +4,6 @@ use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::{Vec2, Vec3};
 
 use super::Joints;
-use super::design::Design;
 use super::exhaust::add_silencer;
 use super::lamps::{add_round_lamp, add_tail_lamp};
 use super::seat::add_seat_seams;
@@ -12,17 +11,34 @@ use super::shapes::{Skin, seam_along, soft_max, tube, turned};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
+/// Height of the floor, metres.
+const FLOOR: f32 = 0.265;
+
 pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
-    let Joints { head, front_axle, rear_axle, seat, tail, .. } = *joints;
-    let Design { rake, .. } = joints.design;
-    let wheel = front_axle.x + front_axle.z;
-    let floor = 0.265;
-    let fork = |z: f32| head.x - (head.z - z) * rake.tan();
-    // Leg shield: one sheet from the bar to the floor, its edges swept back.
+    let wheel = joints.front_axle.x + joints.front_axle.z;
+    let (from, to) = (wheel + 0.035, joints.seat.x - 0.13);
+    add_leg_shield(bike, joints, wheel);
+    add_horn_cast(bike, joints);
+    add_mudguard_shell(bike, joints);
+    add_bar_cover(bike, joints);
+    add_floor(bike, from, to);
+    add_rear_body(bike, joints, FLOOR, to);
+    add_tail(bike, joints);
+    add_indicators(bike, joints);
+    add_front_link(bike, joints.front_axle);
+    add_engine(bike, joints.rear_axle);
+    add_stand(bike, to);
+}
+
+/// One sheet from the bar to the floor with a bright bead round it, and the glove box behind it.
+fn add_leg_shield(bike: &mut Assembly, joints: &Joints, wheel: f32) {
+    let head = joints.head;
+    let fork = |z: f32| joints.axis(z);
+    // Its edges are swept back.
     let shield: Vec<Vec<Vec3>> = (0..=22)
         .map(|row| {
             let t = row as f32 / 22.0;
-            let z = head.z - 0.055 + (floor - head.z + 0.045) * t;
+            let z = head.z - 0.055 + (FLOOR - head.z + 0.045) * t;
             let x = soft_max(fork(z), wheel + 0.005 - 0.10 * (1.0 - t), 0.12) + 0.020 + 0.045 * t * t;
             let half = 0.085 + 0.185 * (std::f32::consts::PI * (0.06 + 0.62 * t)).sin().powf(0.75);
             let at = |across: f32, back: f32| Vec3::new(x + 0.120 * across.abs().powf(2.2) + back, across * half, z);
@@ -32,7 +48,6 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
                 .collect()
         })
         .collect();
-    // A bright bead round its edge.
     let bead: Vec<Vec3> = shield.iter().map(|ring| ring[16] + Vec3::new(0.006, 0.002, 0.0)).collect();
     // The joint of the floor's panel on the shield's inner side, and a glove box.
     let back: Vec<Vec3> = shield[13].iter().skip(18).map(|p| *p + Vec3::X * 0.0006).collect();
@@ -49,7 +64,12 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::PanelGap, chest.ring(fork(head.z - 0.20) + 0.096));
     bike.add_soft(Material::Paint, Solid::lofted_plate(&shield));
     bike.add_pair(Material::Chrome, tube(&bead, 8, |_| 0.008));
-    // Horn cast: the ridge down the shield's middle, over the steering tube.
+}
+
+/// The ridge down the shield's middle, over the steering tube, with the horn's grille.
+fn add_horn_cast(bike: &mut Assembly, joints: &Joints) {
+    let (head, front_axle) = (joints.head, joints.front_axle);
+    let fork = |z: f32| joints.axis(z);
     let cast: Vec<Vec3> = (0..=8)
         .map(|i| head.z - 0.030 + (front_axle.z * 2.0 + 0.045 - head.z + 0.030) * i as f32 / 8.0)
         .map(|z| Vec3::new(fork(z) - 0.005, 0.0, z))
@@ -71,8 +91,11 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         let bar = Solid::rounded_box(Vec3::new(0.006, 0.029, 0.005), 0.004);
         bike.add_soft(Material::Chrome, bar.moved(Vec3::new(fork(z + rib) - 0.076, 0.0, z + rib)));
     }
-    add_mudguard_shell(bike, joints);
-    // Bar cover with the lamp in it, screen-less.
+}
+
+/// The bar's cover with the lamp in it, without a screen.
+fn add_bar_cover(bike: &mut Assembly, joints: &Joints) {
+    let head = joints.head;
     let bar = hull_in_steps(
         &[
             [head.x - 0.115, 0.070, head.z - 0.045, head.z + 0.100],
@@ -92,8 +115,11 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         Material::Paint,
         joints.design.details.era,
     );
-    // Floor.
-    let (from, to) = (wheel + 0.035, seat.x - 0.13);
+}
+
+/// The floor between two places, with its rubber strips.
+fn add_floor(bike: &mut Assembly, from: f32, to: f32) {
+    let floor = FLOOR;
     let board = hull_in_steps(
         &[
             [from - 0.01, 0.150, floor - 0.045, floor + 0.030],
@@ -110,11 +136,20 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         let strip = Solid::rounded_box(Vec3::new((to - from) * 0.44, 0.009, 0.005), 0.004);
         bike.add_pair(Material::MattBlack, strip.moved(Vec3::new((from + to) * 0.5 + 0.03, y, floor + 0.001)));
     }
-    add_rear_body(bike, joints, floor, to);
+}
+
+/// The tail lamp over the number plate.
+fn add_tail(bike: &mut Assembly, joints: &Joints) {
+    let (seat, tail) = (joints.seat, joints.tail);
     add_tail_lamp(bike, Vec3::new(tail - 0.030, 0.0, seat.z - 0.185), Vec3::new(0.036, 0.052, 0.045));
     let plate = [Vec3::new(tail - 0.06, 0.0, seat.z - 0.24), Vec3::new(tail - 0.015, 0.0, seat.z - 0.36)];
     bike.add_soft(Material::MattBlack, Solid::swept(&plate, Vec3::Y, |_| rounded_rectangle(0.006, 0.070, 0.005)));
-    // Round indicators, each with a foot of bright metal.
+}
+
+/// Round indicators, each with a foot of bright metal.
+fn add_indicators(bike: &mut Assembly, joints: &Joints) {
+    let Joints { head, seat, tail, .. } = *joints;
+    let fork = |z: f32| joints.axis(z);
     for (x, y, z, way) in [
         (tail - 0.070, 0.115, seat.z - 0.185, Vec3::new(0.85, 0.5, 0.0)),
         (fork(head.z - 0.16) + 0.015, 0.135, head.z - 0.155, Vec3::new(-0.95, 0.3, 0.0)),
@@ -124,7 +159,10 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
         bike.add_pair(Material::Chrome, turned(&foot, Vec3::new(x, y, z), way, 28));
         bike.add_pair(Material::LampAmber, turned(&lens, Vec3::new(x, y, z), way, 28));
     }
-    // One link holds the front wheel on its left.
+}
+
+/// One link holds the front wheel on its left, beside the brake's drum.
+fn add_front_link(bike: &mut Assembly, front_axle: Vec3) {
     let link = [
         front_axle + Vec3::new(0.0, -0.085, 0.0),
         front_axle + Vec3::new(0.075, -0.085, 0.055),
@@ -133,7 +171,10 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Satin, tube(&curve_through(&link, 6), 14, |_| 0.026));
     let drum = [(-0.085, 0.0), (-0.085, 0.060), (-0.045, 0.078), (0.0, 0.078)].map(|(a, r)| Vec2::new(a, r));
     bike.add_soft(Material::Satin, Solid::revolved(&drum, 48).moved(front_axle));
-    // Engine on the right behind the cowl, silencer, stand.
+}
+
+/// Engine on the right behind the cowl, and its silencer.
+fn add_engine(bike: &mut Assembly, rear_axle: Vec3) {
     let unit = hull_in_steps(
         &[
             [rear_axle.x - 0.26, 0.050, 0.17, 0.33],
@@ -147,6 +188,10 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::RimDark, unit.moved(Vec3::Y * 0.095));
     let from = Vec3::new(rear_axle.x - 0.20, 0.150, 0.165);
     add_silencer(bike, Material::MattBlack, from, from + Vec3::new(0.43, 0.0, 0.060), 0.050);
+}
+
+fn add_stand(bike: &mut Assembly, to: f32) {
+    let floor = FLOOR;
     let stand =
         [Vec3::new(to + 0.02, 0.09, floor - 0.04), Vec3::new(to + 0.14, 0.13, 0.09), Vec3::new(to + 0.18, 0.15, 0.09)];
     bike.add_pair(Material::Satin, tube(&curve_through(&stand, 5), 8, |_| 0.011));

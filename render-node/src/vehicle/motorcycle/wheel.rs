@@ -49,6 +49,15 @@ impl Looks {
         };
         Looks { tyre_width, rim_radius, rim, cast: details.cast, bright, knobbly, discs, rear }
     }
+
+    fn rim_material(&self) -> Material {
+        match self.rim {
+            Rim::Wires if self.bright => Material::Chrome,
+            Rim::Cast if self.bright => Material::Satin,
+            Rim::Dish => Material::Satin,
+            _ => Material::RimDark,
+        }
+    }
 }
 
 /// Half the distance between a tilting scooter's front wheels.
@@ -116,6 +125,33 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
     // Blocks stand on the carcass, up to the tyre's radius.
     let carcass = radius - if looks.knobbly { 0.017 } else { 0.0 };
     let wall = carcass - looks.rim_radius;
+    add_tyre(bike, axle, carcass, half, wall);
+    if looks.knobbly {
+        add_knobs(bike, axle, radius, half);
+    } else {
+        add_tread(bike, axle, carcass, half, wall);
+    }
+    let rim_material = looks.rim_material();
+    let bed = looks.rim_radius - 0.020;
+    add_rim(bike, axle, half, looks.rim_radius, rim_material);
+    let wires = looks.rim == Rim::Wires;
+    let hub = [if wires { 0.052 } else { 0.050 }, half * 0.75];
+    if wires {
+        add_wire_hub(bike, axle, hub);
+    } else {
+        add_cast_hub(bike, axle, hub, rim_material);
+    }
+    add_axle(bike, axle, half);
+    match looks.rim {
+        Rim::Wires => add_wires(bike, axle, hub, [bed, half]),
+        Rim::Cast => add_cast_spokes(bike, axle, [hub[0], bed], looks.cast, rim_material),
+        Rim::Dish => add_dish(bike, axle, bed, half),
+    }
+    add_brakes(bike, axle, looks);
+}
+
+/// The tyre's carcass, without what stands on it.
+fn add_tyre(bike: &mut Assembly, axle: Vec3, carcass: f32, half: f32, wall: f32) {
     // Round from bead to bead: a motorcycle leans on its shoulders.
     let tyre: Vec<Vec2> = (0..=40)
         .map(|i| {
@@ -128,8 +164,12 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
         })
         .collect();
     bike.add_soft(Material::Tyre, Solid::revolved(&tyre, SEGMENTS).moved(axle));
-    let edge = looks.rim_radius + 0.008;
-    let bed = looks.rim_radius - 0.020;
+}
+
+/// The rim's bed, and the flanges that the tyre's beads stand against.
+fn add_rim(bike: &mut Assembly, axle: Vec3, half: f32, radius: f32, material: Material) {
+    let edge = radius + 0.008;
+    let bed = radius - 0.020;
     // The bed looks to the axle; walked from +y to -y outside is to the left.
     let inner: Vec<Vec2> = [
         (half * 0.84, edge),
@@ -142,59 +182,52 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
     ]
     .map(|(a, r)| Vec2::new(a, r))
     .to_vec();
-    let wires = looks.rim == Rim::Wires;
-    if !looks.knobbly {
-        add_tread(bike, axle, carcass, half, wall);
-    }
-    let rim_material = match looks.rim {
-        Rim::Wires if looks.bright => Material::Chrome,
-        Rim::Cast if looks.bright => Material::Satin,
-        Rim::Dish => Material::Satin,
-        _ => Material::RimDark,
-    };
-    bike.add(rim_material, Solid::revolved(&inner, SEGMENTS).moved(axle));
-    // The flange that the tyre's bead stands against.
+    bike.add(material, Solid::revolved(&inner, SEGMENTS).moved(axle));
     for side in [-1.0, 1.0] {
         let flange = [[-0.004, edge - 0.006], [0.003, edge - 0.004], [0.004, edge + 0.001], [-0.001, edge + 0.004]];
         let at = axle + Vec3::Y * side * half * 0.84;
-        bike.add_soft(rim_material, turned(&reversed_rows(&flange), at, Vec3::Y * side, SEGMENTS));
+        bike.add_soft(material, turned(&reversed_rows(&flange), at, Vec3::Y * side, SEGMENTS));
     }
+}
 
-    let hub_half = half * 0.75;
-    let hub_radius = if wires { 0.052 } else { 0.050 };
-    if looks.knobbly {
-        add_knobs(bike, axle, radius, half);
-    }
-    // Wires hang in flanges at the hub's ends; a cast hub swells towards its spokes.
-    let hub = if wires {
-        vec![
-            (-hub_half, 0.0),
-            (-hub_half, hub_radius * 0.55),
-            (-hub_half * 0.88, hub_radius * 0.60),
-            (-hub_half * 0.86, hub_radius),
-            (-hub_half * 0.72, hub_radius),
-            (-hub_half * 0.66, hub_radius * 0.62),
-            (hub_half * 0.66, hub_radius * 0.62),
-            (hub_half * 0.72, hub_radius),
-            (hub_half * 0.86, hub_radius),
-            (hub_half * 0.88, hub_radius * 0.60),
-            (hub_half, hub_radius * 0.55),
-            (hub_half, 0.0),
-        ]
-    } else {
-        vec![
-            (-hub_half, 0.0),
-            (-hub_half, hub_radius * 0.62),
-            (-hub_half * 0.80, hub_radius * 0.70),
-            (-hub_half * 0.45, hub_radius),
-            (hub_half * 0.45, hub_radius),
-            (hub_half * 0.80, hub_radius * 0.70),
-            (hub_half, hub_radius * 0.62),
-            (hub_half, 0.0),
-        ]
-    };
-    let hub: Vec<Vec2> = hub.into_iter().map(|(a, r)| Vec2::new(a, r)).collect();
-    bike.add(if wires { Material::Satin } else { rim_material }, Solid::revolved(&hub, 36).moved(axle));
+/// A hub with flanges at its ends that wires hang in.
+fn add_wire_hub(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2]) {
+    let hub = [
+        (-hub_half, 0.0),
+        (-hub_half, hub_radius * 0.55),
+        (-hub_half * 0.88, hub_radius * 0.60),
+        (-hub_half * 0.86, hub_radius),
+        (-hub_half * 0.72, hub_radius),
+        (-hub_half * 0.66, hub_radius * 0.62),
+        (hub_half * 0.66, hub_radius * 0.62),
+        (hub_half * 0.72, hub_radius),
+        (hub_half * 0.86, hub_radius),
+        (hub_half * 0.88, hub_radius * 0.60),
+        (hub_half, hub_radius * 0.55),
+        (hub_half, 0.0),
+    ]
+    .map(|(a, r)| Vec2::new(a, r));
+    bike.add(Material::Satin, Solid::revolved(&hub, 36).moved(axle));
+}
+
+/// A hub that swells towards its cast spokes.
+fn add_cast_hub(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2], material: Material) {
+    let hub = [
+        (-hub_half, 0.0),
+        (-hub_half, hub_radius * 0.62),
+        (-hub_half * 0.80, hub_radius * 0.70),
+        (-hub_half * 0.45, hub_radius),
+        (hub_half * 0.45, hub_radius),
+        (hub_half * 0.80, hub_radius * 0.70),
+        (hub_half, hub_radius * 0.62),
+        (hub_half, 0.0),
+    ]
+    .map(|(a, r)| Vec2::new(a, r));
+    bike.add(material, Solid::revolved(&hub, 36).moved(axle));
+}
+
+/// The axle through the hub, a nut on each end.
+fn add_axle(bike: &mut Assembly, axle: Vec3, half: f32) {
     let pin = Solid::pin(axle - Vec3::Y * (half + 0.07), axle + Vec3::Y * (half + 0.07), 0.012, 12);
     bike.add(Material::RimDark, pin);
     for side in [-1.0, 1.0] {
@@ -202,15 +235,10 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
         let nut = [[-0.004, 0.019], [0.0, 0.019], [0.0, 0.0145], [0.011, 0.0145], [0.013, 0.012], [0.013, 0.0]];
         bike.add(Material::Satin, turned(&nut, end, Vec3::Y * side, 6));
     }
+}
 
-    if looks.rim == Rim::Dish {
-        add_dish(bike, axle, bed, half);
-    }
-    match looks.rim {
-        Rim::Wires => add_wires(bike, axle, [hub_radius, hub_half], [bed, half]),
-        Rim::Cast => add_cast_spokes(bike, axle, [hub_radius, bed], looks.cast, rim_material),
-        Rim::Dish => {}
-    }
+/// Discs with their callipers.
+fn add_brakes(bike: &mut Assembly, axle: Vec3, looks: &Looks) {
     for y in &looks.discs {
         let outer = disc_radius(looks.rim_radius);
         add_disc(bike, axle + Vec3::Y * *y, outer);
