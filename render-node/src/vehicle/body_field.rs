@@ -183,6 +183,9 @@ const PROFILE_GRID_M: f32 = 0.01;
 const FAIRING_M: f32 = 0.14;
 /// The same for the section of the flank, whose curvature is to be spread over its whole height.
 const SECTION_FAIRING_M: f32 = 0.32;
+/// By how much the flank is rounder from sill to belt than drawn: sheets draw walls, and a wall mirrors one thing from the wheels to the
+/// windows, without the gradient that a door has.
+const SECTION_CROWN: f32 = 1.7;
 /// Half length of a haunch, as a share of the wheelbase.
 const HAUNCH_REACH: f32 = 0.66;
 /// Where on the flank the front and the rear haunch stand out most, and how far they reach from there; 0 is the sill, 1 the belt.
@@ -457,7 +460,7 @@ impl BodyField {
     /// Half width of the flank at one place.
     fn flank(&self, p: Vec3, q: Vec3, belt: f32) -> f32 {
         let t = ((q.z - self.sill) / (belt - self.sill).max(0.2)).clamp(-0.6, 1.4);
-        let mut y = self.plan.at(q.x) * self.half_width - self.section.at(t);
+        let mut y = self.plan.at(q.x) * self.half_width - SECTION_CROWN * self.section.at(t);
         y += self.sweep(q.x, t);
         if self.lip_height > 0.0 && q.z < self.hub_z * 4.0 {
             // No arch is nearer than it is along x, which takes no root to know.
