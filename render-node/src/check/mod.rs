@@ -87,7 +87,8 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     };
     let axles = axles(mesh);
     let width = if rides {
-        widest(&|_| true)
+        // To the ends of the bars, which are bright on many.
+        2.0 * points(|_| true).map(|p| p[1].abs()).fold(0.0, f32::max)
     } else {
         let rear = axles.last().copied().unwrap_or(high.x);
         let mut found: Vec<f32> = MIRRORS_FROM.iter().map(|share| widest(&|p| p[2] < share * height)).collect();

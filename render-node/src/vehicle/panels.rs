@@ -106,7 +106,7 @@ fn fuel_flap(sheet: &Sheet) -> Option<Region> {
     let size = sheet.size;
     let x = size.front_overhang + size.wheelbase + BEHIND_AXLE_M;
     let low = sheet.wheels.tyre_diameter + sheet.wheels.arch_gap + sheet.wheels.cladding;
-    let high = sheet.body.belt.iter().map(|point| point.at).filter(|at| at.x <= x).next_back()?.y;
+    let high = sheet.body.belt.iter().map(|point| point.at).rfind(|at| at.x <= x)?.y;
     if high - low < 2.0 * HALF_M + 0.07 {
         return None;
     }

@@ -66,7 +66,7 @@ pub(super) fn loader(size: Size, traits: Traits) -> VehicleMesh {
         floor: deck + 0.02,
         waist: (0.52 + 0.02 * traits.fittings) * height,
         top: (0.91 - 0.010 * traits.lamps) * height,
-        roof: height - 0.105,
+        roof: height - 0.045,
         door: 0.64,
     };
     parts.add(Material::Paint, block(p(cab_front - 0.02, -half, deck - 0.12), p(cab_rear, half, deck + 0.03), 0.04));

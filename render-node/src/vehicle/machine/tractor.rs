@@ -44,7 +44,7 @@ pub(super) fn tractor(size: Size, traits: Traits) -> VehicleMesh {
         floor,
         waist: (0.545 + 0.02 * traits.nose) * height,
         top,
-        roof: height - 0.105,
+        roof: height - 0.045,
         door: 0.58,
     };
     cab::add(&mut parts, &cabin);
