@@ -129,7 +129,7 @@ fn add_roof(parts: &mut Assembly, cab: &Cab) {
     parts.add(Material::MattBlack, Solid::pin(beacon, beacon + Vec3::Z * 0.03, 0.055, 18));
     parts.add(
         Material::LampAmber,
-        Solid::tube(&[beacon + Vec3::Z * 0.03, beacon + Vec3::Z * 0.10, beacon + Vec3::Z * 0.125], 18, |i| {
+        Solid::tube(&[beacon + Vec3::Z * 0.03, beacon + Vec3::Z * 0.07, beacon + Vec3::Z * 0.09], 18, |i| {
             [0.05, 0.046, 0.02][i]
         }),
     );
