@@ -64,7 +64,7 @@ pub fn compare_picture(config: &LocalConfig, arguments: &ComparePictureArguments
     let turn =
         (rear - front).rotate(Vec2::new(1.0, -1.0) * (our_rear - our_front)) / (our_rear - our_front).length_squared();
     for at in &outlines.edges {
-        dot(&mut shown, front + turn.rotate(*at - our_front), 0, EDGE);
+        dot(&mut shown, front + turn.rotate(*at - our_front), EDGE);
     }
     if arguments.view == View::Side
         && let Some((facts, real)) = vehicle::measured(&library, vehicle)?
@@ -75,8 +75,8 @@ pub fn compare_picture(config: &LocalConfig, arguments: &ComparePictureArguments
         for [x, z] in facts.places() {
             let at = front + along * x + up * (z - real.hub_z / wheelbase);
             for step in -6..=6 {
-                dot(&mut shown, at + Vec2::splat(step as f32), 0, FACT);
-                dot(&mut shown, at + Vec2::new(step as f32, -step as f32), 0, FACT);
+                dot(&mut shown, at + Vec2::splat(step as f32), FACT);
+                dot(&mut shown, at + Vec2::new(step as f32, -step as f32), FACT);
             }
         }
     }
@@ -85,12 +85,10 @@ pub fn compare_picture(config: &LocalConfig, arguments: &ComparePictureArguments
     Ok(ExitCode::SUCCESS)
 }
 
-/// A square of `2 reach + 1` pixels; what lies outside the picture is left out.
-fn dot(picture: &mut RgbImage, at: Vec2, reach: i32, colour: Rgb<u8>) {
-    for (dx, dy) in (-reach..=reach).flat_map(|dy| (-reach..=reach).map(move |dx| (dx, dy))) {
-        let (x, y) = (at.x as i32 + dx, at.y as i32 + dy);
-        if x >= 0 && y >= 0 && (x as u32) < picture.width() && (y as u32) < picture.height() {
-            picture.put_pixel(x as u32, y as u32, colour);
-        }
+/// One pixel; what lies outside the picture is left out.
+fn dot(picture: &mut RgbImage, at: Vec2, colour: Rgb<u8>) {
+    let (x, y) = (at.x as i32, at.y as i32);
+    if x >= 0 && y >= 0 && (x as u32) < picture.width() && (y as u32) < picture.height() {
+        picture.put_pixel(x as u32, y as u32, colour);
     }
 }

@@ -2,10 +2,12 @@
 
 use crate::vehicle::facts::Facts;
 use crate::vehicle::morph::Stance;
+use crate::vehicle::outline::segment_distance_squared;
 use crate::vehicle::{Material, VehicleMesh};
 use glam::Vec2;
+use std::collections::BTreeMap;
 
-use super::{Finding, finding};
+use super::{Finding, finding, is_skin};
 
 /// A place may lie this far from the measured one, or this share of the wheelbase, whichever is more.
 const TOLERANCE_M: f32 = 0.025;
@@ -73,22 +75,10 @@ struct Silhouette {
 
 impl Silhouette {
     fn of(mesh: &VehicleMesh) -> Self {
-        let skin = |material: &Material| {
-            matches!(
-                material,
-                Material::Paint
-                    | Material::Glass
-                    | Material::ClearGlass
-                    | Material::PaneBorder
-                    | Material::GlossBlack
-                    | Material::GlossWhite
-                    | Material::Fabric
-            )
-        };
-        let surfaces = mesh.surfaces.iter().filter(|(material, _)| skin(material));
+        let surfaces = mesh.surfaces.iter().filter(|(material, _)| is_skin(**material));
         let middle = |p: &&[f32; 3]| (MIDDLE_M[0]..MIDDLE_M[1]).contains(&p[1].abs());
         let all = surfaces.flat_map(|(_, surface)| &surface.positions).filter(middle);
-        let mut highest: std::collections::BTreeMap<i32, Vec2> = std::collections::BTreeMap::new();
+        let mut highest: BTreeMap<i32, Vec2> = BTreeMap::new();
         for p in all {
             let at = Vec2::new(p[0], p[2]);
             let bin = highest.entry((p[0] / STEP_M) as i32).or_insert(at);
@@ -104,12 +94,8 @@ impl Silhouette {
     }
 
     fn miss(&self, at: Vec2) -> Option<f32> {
-        let between = |pair: &[Vec2]| {
-            let along = pair[1] - pair[0];
-            let share = ((at - pair[0]).dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
-            at.distance(pair[0] + along * share)
-        };
-        self.points.windows(2).map(between).reduce(f32::min)
+        let squares = self.points.windows(2).map(|pair| segment_distance_squared(at, pair[0], pair[1]));
+        squares.reduce(f32::min).map(f32::sqrt)
     }
 }
 

@@ -99,20 +99,7 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     // A fin stands on the centre line.
     let beside_fin = if rides { 0.0 } else { 0.12 };
     let top_of = |material| points(material).filter(|p| p[1].abs() >= beside_fin).map(|p| p[2]).fold(0.0, f32::max);
-    // Black rails and racks stand off a body of paint, glass and cloth.
-    let skin: fn(Material) -> bool = |material| {
-        matches!(
-            material,
-            Material::Paint
-                | Material::Glass
-                | Material::ClearGlass
-                | Material::PaneBorder
-                | Material::GlossBlack
-                | Material::GlossWhite
-                | Material::Fabric
-        )
-    };
-    let top = nearest(height, &[top_of(dull), top_of(|_| true), top_of(skin)]);
+    let top = nearest(height, &[top_of(dull), top_of(|_| true), top_of(is_skin)]);
 
     let mut findings = Vec::new();
     let mut compare = |rule: &'static str, measured: f32, wanted_mm: u32| {
@@ -136,6 +123,20 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
         findings.push(finding("ground", format!("something reaches {:.3} m below the ground", -low.z)));
     }
     findings
+}
+
+/// Black rails and racks stand off a body of paint, glass and cloth.
+fn is_skin(material: Material) -> bool {
+    matches!(
+        material,
+        Material::Paint
+            | Material::Glass
+            | Material::ClearGlass
+            | Material::PaneBorder
+            | Material::GlossBlack
+            | Material::GlossWhite
+            | Material::Fabric
+    )
 }
 
 /// x of the places where tyres touch the ground, from the front; none unless they are at least half a metre apart.
