@@ -7,7 +7,7 @@ use std::f32::consts::TAU;
 
 use super::design::Era;
 use super::shapes::{convex, cut_from_front, front_of, tube, turned};
-use crate::vehicle::mesh::Material;
+use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::Solid;
 
 /// Width of a reflector's flutes.
@@ -147,29 +147,40 @@ pub(in crate::vehicle) struct Opening<'a> {
 /// Sets a lamp into an opening of `skin` and gives what is left of the skin.
 pub(in crate::vehicle) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &Opening, era: Era) -> Solid {
     let outline = convex(opening.outline);
-    let (mut rest, glass) = cut_from_front(skin, &outline, opening.behind);
+    let (rest, glass) = cut_from_front(skin, &outline, opening.behind);
     if glass.triangles.is_empty() {
         return rest;
     }
     let mut lamp = Assembly::default();
     fill_opening(&mut lamp, &outline, &glass, opening, era);
-    for (material, surface) in &lamp.mesh.surfaces {
+    put_in_opening(bike, &lamp.mesh, rest, &outline, opening)
+}
+
+/// Adds what fills an opening, and for a pair its mirror image; gives what is left of the skin after the other opening was cut as well.
+fn put_in_opening(
+    bike: &mut Assembly,
+    filling: &VehicleMesh,
+    rest: Solid,
+    outline: &[Vec2],
+    opening: &Opening,
+) -> Solid {
+    for (material, surface) in &filling.surfaces {
         bike.mesh.add(*material, surface);
         if opening.pair {
             bike.mesh.add(*material, &surface.mirrored());
         }
     }
-    if opening.pair {
-        let other: Vec<Vec2> = outline.iter().rev().map(|p| Vec2::new(-p.x, p.y)).collect();
-        rest = cut_from_front(&rest, &other, opening.behind).0;
+    if !opening.pair {
+        return rest;
     }
-    rest
+    let other: Vec<Vec2> = outline.iter().rev().map(|p| Vec2::new(-p.x, p.y)).collect();
+    cut_from_front(&rest, &other, opening.behind).0
 }
 
 /// An air intake in an opening of `skin`: a dark duct behind a frame and bars; gives what is left of the skin.
 pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -> Solid {
     let outline = convex(opening.outline);
-    let (mut rest, mouth) = cut_from_front(skin, &outline, opening.behind);
+    let (rest, mouth) = cut_from_front(skin, &outline, opening.behind);
     if mouth.triangles.is_empty() {
         return rest;
     }
@@ -185,17 +196,7 @@ pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening:
     intake.add_soft(Material::Underbody, facing_forward(duct));
     let closed: Vec<Vec3> = rim.iter().chain(rim.first()).copied().collect();
     intake.add_soft(Material::MattBlack, tube(&closed, 8, |_| 0.0028));
-    for (material, surface) in &intake.mesh.surfaces {
-        bike.mesh.add(*material, surface);
-        if opening.pair {
-            bike.mesh.add(*material, &surface.mirrored());
-        }
-    }
-    if opening.pair {
-        let other: Vec<Vec2> = outline.iter().rev().map(|p| Vec2::new(-p.x, p.y)).collect();
-        rest = cut_from_front(&rest, &other, opening.behind).0;
-    }
-    rest
+    put_in_opening(bike, &intake.mesh, rest, &outline, opening)
 }
 
 /// Sets a tail lamp into the rear of a skin, its opening given in (y, z), and gives what is left of the skin. Faces before
