@@ -120,7 +120,6 @@ mod tests {
 
     use super::super::body_field::BodyField;
     use super::super::library::Library;
-    use super::super::morph::Stance;
     use super::super::typical::typical;
     use super::*;
 
@@ -132,15 +131,7 @@ mod tests {
             vehicle.make = make.to_owned();
             vehicle.model = "nobodys".to_owned();
             let sheet = library.dressed(&vehicle).unwrap().unwrap();
-            let size = sheet.size;
-            let stance = Stance {
-                length: size.length,
-                width: size.width,
-                height: size.height,
-                front_axle_x: size.front_overhang,
-                rear_axle_x: size.front_overhang + size.wheelbase,
-                hub_z: sheet.wheels.tyre_diameter * 0.5,
-            };
+            let stance = sheet.stance();
             let arches = [stance.front_axle_x, stance.rear_axle_x].map(|x| super::super::body_field::Arch {
                 x,
                 z: stance.hub_z,

@@ -13,7 +13,6 @@ pub struct Wanted {
     /// (x, z) of the bent drawing, metres.
     pub at: Vec2,
     pub offset_m: f32,
-    pub weight: f32,
 }
 
 /// Cells along x and z.
@@ -84,7 +83,7 @@ impl Bend {
             let terms: Vec<(usize, f64)> = (0..SPAN * SPAN)
                 .map(|i| (start + i / SPAN * COLUMNS + i % SPAN, f64::from(wx[i % SPAN] * wz[i / SPAN])))
                 .collect();
-            add(&terms, f64::from(want.weight), f64::from(want.offset_m));
+            add(&terms, 1.0, f64::from(want.offset_m));
         }
         for i in 0..count {
             let (column, row) = (i % COLUMNS, i / COLUMNS);
@@ -131,7 +130,7 @@ mod tests {
 
     #[test]
     fn wanted_offsets_are_reached_and_places_between_them_move_along_smoothly() {
-        let want = |x: f32, z: f32, offset_m: f32| Wanted { at: Vec2::new(x, z), offset_m, weight: 1.0 };
+        let want = |x: f32, z: f32, offset_m: f32| Wanted { at: Vec2::new(x, z), offset_m };
         let ground: Vec<Wanted> = (0..10).map(|i| want(0.5 * i as f32, 0.0, 0.0)).collect();
         let up = [want(1.2, 0.95, 0.03), want(1.9, 1.40, -0.05), want(3.6, 1.36, 0.04), want(4.1, 1.0, 0.02)];
         let along_z: Vec<Wanted> = ground.iter().chain(&up).copied().collect();

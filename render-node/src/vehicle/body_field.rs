@@ -634,15 +634,7 @@ mod tests {
     use super::*;
 
     fn field(sheet: &Sheet) -> BodyField {
-        let size = sheet.size;
-        let stance = Stance {
-            length: size.length,
-            width: size.width,
-            height: size.height,
-            front_axle_x: size.front_overhang,
-            rear_axle_x: size.front_overhang + size.wheelbase,
-            hub_z: sheet.wheels.tyre_diameter * 0.5,
-        };
+        let stance = sheet.stance();
         let arch = |x: f32| Arch { x, z: stance.hub_z, radius: stance.hub_z + 0.03, power: 2.0 };
         BodyField::new(sheet, stance, stance, [arch(stance.front_axle_x), arch(stance.rear_axle_x)])
     }

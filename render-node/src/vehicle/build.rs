@@ -4,19 +4,17 @@
 use cyclorama_core::vehicle::{BodyClass, Vehicle, VehicleType};
 use glam::Vec3;
 
+use super::badges::badge_places;
 use super::body_field::{Arch, BodyField};
-use super::bumper;
 use super::depth;
 use super::dress;
 use super::facts::Facts;
-use super::fitting_years::date_fittings;
 use super::library::Library;
 use super::machine;
 use super::mesh::{Material, Surface, VehicleMesh};
 use super::morph::Stance;
 use super::motorcycle::motorcycle;
 use super::open_top::windscreen_frame;
-use super::panels;
 use super::parts::placing::add_all;
 use super::regions::{BodyGround, Divider, EdgeStray};
 use super::sheet::{Sheet, SheetError, Size, SolidRole};
@@ -83,15 +81,9 @@ fn built(
     if let Some(kind) = machine::machine_of(vehicle) {
         return Ok((machine::build(kind, vehicle), Vec::new()));
     }
-    let mut sheet = library
+    let sheet = library
         .dressed(vehicle)?
         .ok_or(VehicleError::NoTemplate { vehicle_type: vehicle.vehicle_type, body: vehicle.body })?;
-    panels::settle(&mut sheet, vehicle);
-    if let Some(truck) = &mut sheet.truck {
-        truck.year = vehicle.year;
-    }
-    date_fittings(&mut sheet, vehicle);
-    bumper::shape(&mut sheet, vehicle);
     let (dimensions, wheelbase) = real_size(&sheet, vehicle);
     Ok(built_sheet(&sheet, dimensions, wheelbase, judges_edges))
 }
@@ -115,14 +107,7 @@ pub(crate) fn tyre_growth(size: &Size, vehicle: &Vehicle) -> f32 {
 /// but less than it.
 fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> (Stance, Stance) {
     let size = sheet.size;
-    let drawn = Stance {
-        length: size.length,
-        width: size.width,
-        height: size.height,
-        front_axle_x: size.front_overhang,
-        rear_axle_x: size.front_overhang + size.wheelbase,
-        hub_z: sheet.wheels.tyre_diameter * 0.5,
-    };
+    let drawn = sheet.stance();
     // Wrong data must not turn the body inside out.
     let wheelbase = wheelbase.clamp(length * 0.4, length * 0.8);
     let overhangs = length - wheelbase;
@@ -199,8 +184,9 @@ fn built_sheet(
 
     let wheels = dress::wheel_places(sheet, &field, real);
     let well_y = wheels.outer_y.map(|outer| outer - wheels.spec.width - BEHIND_TYRE_M);
+    let badges = badge_places(sheet, &field);
     let body = || {
-        let mut divider = Divider::new(Skin::new(half, &BodyGround(&field)), &field, sheet, grid_m);
+        let mut divider = Divider::new(Skin::new(half, &BodyGround(&field)), &field, sheet, &badges, grid_m);
         divider.strays = judges_edges.then(Vec::new);
         divider.divide(well_y);
         let mut mesh = depth::surfaces(&divider.skin, &divider.parts, &field, arches, well_y);
@@ -210,7 +196,7 @@ fn built_sheet(
         add_all(&mut whole, &divider.small_parts);
         (whole, divider.strays.unwrap_or_default())
     };
-    let ((mut whole, strays), parts) = rayon::join(body, || dress::dressing(sheet, &field, real, &wheels));
+    let ((mut whole, strays), parts) = rayon::join(body, || dress::dressing(sheet, &field, real, &wheels, &badges));
     add_all(&mut whole, &parts);
     (whole, strays)
 }

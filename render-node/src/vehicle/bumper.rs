@@ -9,6 +9,8 @@ use glam::Vec2;
 use serde::Deserialize;
 
 use super::curve::ControlPoint;
+use super::drawing;
+use super::library::is_for;
 use super::mesh::Material;
 use super::outline::Outline;
 use super::parts::grille::{Fill, Pattern};
@@ -109,12 +111,7 @@ struct Pocket {
 static LAYOUTS: LazyLock<Option<Table>> = LazyLock::new(|| toml::from_str(TABLE).ok());
 
 fn layout_of<'t>(layouts: &'t [Layout], vehicle: &Vehicle) -> Option<&'t Layout> {
-    layouts.iter().find(|layout| {
-        let [first, last] = layout.years.unwrap_or([0, u16::MAX]);
-        layout.bodies.contains(&vehicle.body)
-            && (layout.makes.is_empty() || layout.makes.contains(&vehicle.make))
-            && (first..=last).contains(&vehicle.year)
-    })
+    layouts.iter().find(|layout| is_for(vehicle, &layout.makes, layout.years, &layout.bodies))
 }
 
 /// Gives the sheet the bumpers of its class and year.
@@ -721,14 +718,7 @@ fn opening(name: &str, at: Drawing, pattern: Pattern) -> Region {
 }
 
 fn outline_of(drawing: &Drawing) -> Option<Outline> {
-    if drawing.curve.len() < 3 {
-        return None;
-    }
-    let mut points = drawing.curve.clone();
-    if drawing.mirror {
-        points.extend(drawing.curve.iter().rev().map(|p| ControlPoint { at: Vec2::new(-p.at.x, p.at.y), ..*p }));
-    }
-    Some(Outline::drawn(&points, OUTLINE_STEP_M))
+    (drawing.curve.len() >= 3).then(|| drawing::outline_of(drawing, OUTLINE_STEP_M))
 }
 
 fn is_shut_line(kind: &RegionKind) -> bool {

@@ -13,7 +13,7 @@ const CURVE_STEP_M: f32 = 0.006;
 const EXACT_STEP_M: f32 = 0.001;
 
 /// The curve of a drawing, mirrored where it says so.
-fn outline_of(drawing: &Drawing, step_m: f32) -> Outline {
+pub(super) fn outline_of(drawing: &Drawing, step_m: f32) -> Outline {
     let mut points = drawing.curve.clone();
     if drawing.mirror {
         let flip = |p: &ControlPoint| match drawing.view {

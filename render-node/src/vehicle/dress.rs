@@ -3,7 +3,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::badges::badge_places;
+use super::badges::BadgePlace;
 use super::body_field::BodyField;
 use super::mesh::Material;
 use super::mesh::VehicleMesh;
@@ -72,7 +72,13 @@ pub fn wheel_places(sheet: &Sheet, field: &BodyField, real: Stance) -> WheelPlac
 }
 
 /// Everything but the body.
-pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPlaces) -> VehicleMesh {
+pub fn dressing(
+    sheet: &Sheet,
+    field: &BodyField,
+    real: Stance,
+    wheels: &WheelPlaces,
+    badges: &[BadgePlace],
+) -> VehicleMesh {
     let fittings = &sheet.fittings;
     let mut mesh = VehicleMesh::default();
     let place = |x: f32, y: f32, z: f32| field.morph.to_real(Vec3::new(x, y, z));
@@ -120,7 +126,7 @@ pub fn dressing(sheet: &Sheet, field: &BodyField, real: Stance, wheels: &WheelPl
         add_all(&mut mesh, &spoiler(&fitting.look, &edge));
     }
     add_to_ends(&mut mesh, fittings, field, wheels);
-    add_emblems(&mut mesh, sheet, field);
+    add_emblems(&mut mesh, badges);
     add_high_brake_light(&mut mesh, sheet, field);
     if let Some(top) = &fittings.stowed_top {
         let (front, rear) = (place(top.x_front, top.half_width, top.z), place(top.x_rear, 0.0, top.z));
@@ -309,8 +315,8 @@ fn add_beam(mesh: &mut VehicleMesh, field: &BodyField, x: f32, z: f32, half: f32
 }
 
 /// Mounts of badges, on skin that faces the viewer.
-fn add_emblems(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
-    for badge in badge_places(sheet, field) {
+fn add_emblems(mesh: &mut VehicleMesh, badges: &[BadgePlace]) {
+    for badge in badges {
         let along = if badge.at_rear { -Vec3::Y } else { Vec3::Y };
         add_all(mesh, &placed(&emblem(&badge.look, badge.sunk), on_skin(badge.at, badge.outward, along)));
     }

@@ -225,7 +225,7 @@ impl Places {
         to_real: &dyn Fn(Vec2) -> Vec2,
         real: Stance,
     ) -> Bend {
-        let wanted = |(at, offset_m): (Vec2, f32)| Wanted { at, offset_m, weight: 1.0 };
+        let wanted = |(at, offset_m): (Vec2, f32)| Wanted { at, offset_m };
         let on_ground =
             (0..=GROUND_POINTS).map(|i| (Vec2::new(real.length * i as f32 / GROUND_POINTS as f32, 0.0), 0.0));
         // Nose, tail and roof stay as far out as length and height say, the hubs where the wheelbase does.

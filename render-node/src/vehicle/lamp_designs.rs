@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use serde::Deserialize;
 
+use super::library::is_for;
 use super::mesh::Material;
 use super::parts::lamp::{HeadTrim, MainLight, RunningLight, TailFill, TailMotif};
 use super::sheet::Lamp;
@@ -28,20 +29,6 @@ struct Ring {
     material: Material,
 }
 
-/// Which vehicles a design is for.
-trait Design {
-    fn makes(&self) -> &[String];
-    fn years(&self) -> Option<[u16; 2]>;
-    fn bodies(&self) -> &[BodyClass];
-
-    fn fits(&self, vehicle: &Vehicle) -> bool {
-        let [first, last] = self.years().unwrap_or([0, u16::MAX]);
-        (self.makes().is_empty() || self.makes().contains(&vehicle.make))
-            && (first..=last).contains(&vehicle.year)
-            && (self.bodies().is_empty() || self.bodies().contains(&vehicle.body))
-    }
-}
-
 macro_rules! design {
     ($name:ident { $($field:ident : $kind:ty),* $(,)? }) => {
         #[derive(Debug, Deserialize)]
@@ -59,15 +46,9 @@ macro_rules! design {
             $(#[serde(default)] $field: Option<$kind>,)*
         }
 
-        impl Design for $name {
-            fn makes(&self) -> &[String] {
-                &self.makes
-            }
-            fn years(&self) -> Option<[u16; 2]> {
-                self.years
-            }
-            fn bodies(&self) -> &[BodyClass] {
-                &self.bodies
+        impl $name {
+            fn fits(&self, vehicle: &Vehicle) -> bool {
+                is_for(vehicle, &self.makes, self.years, &self.bodies)
             }
         }
     };

@@ -49,7 +49,8 @@ pub fn date_lamps(sheet: &mut Sheet, vehicle: &Vehicle) {
     for region in regions {
         light_up(region, vehicle.year);
         let is_round = is_round(region);
-        let size = drawn_size(region);
+        let (low, high) = region.bounds();
+        let size = high - low;
         let is_wide = size.x > WIDE * size.y;
         let RegionKind::Lamp(lamp) = &mut region.kind else { continue };
         if is_car {
@@ -67,12 +68,6 @@ pub fn date_lamps(sheet: &mut Sheet, vehicle: &Vehicle) {
 
 /// A lamp so much wider than tall has room for lights side by side.
 const WIDE: f32 = 1.45;
-
-fn drawn_size(region: &Region) -> Vec2 {
-    let points = region.at.curve.iter().map(|point| point.at);
-    let (low, high) = points.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
-    high - low
-}
 
 /// Whether a head lamp was drawn round.
 fn is_round(region: &Region) -> bool {

@@ -12,9 +12,12 @@ use std::sync::{Arc, LazyLock};
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use serde::Deserialize;
 
+use super::bumper;
 use super::face::FaceSheet;
+use super::fitting_years::date_fittings;
 use super::lamp_years::date_lamps;
 use super::marque;
+use super::panels;
 use super::sheet::{Sheet, SheetError};
 use super::small_parts::date_small_parts;
 use super::variation::vary;
@@ -71,6 +74,14 @@ impl AppliesTo {
         let span = self.years.map_or(u16::MAX, |[first, last]| last.saturating_sub(first));
         fits.then_some(Closeness { model, make: make.min(1), narrowed, span: Reverse(span) })
     }
+}
+
+/// Whether an entry of a table is for a vehicle. No makes or bodies stand for any, years are the first and the last.
+pub(super) fn is_for(vehicle: &Vehicle, makes: &[String], years: Option<[u16; 2]>, bodies: &[BodyClass]) -> bool {
+    let [first, last] = years.unwrap_or([0, u16::MAX]);
+    (makes.is_empty() || makes.contains(&vehicle.make))
+        && (first..=last).contains(&vehicle.year)
+        && (bodies.is_empty() || bodies.contains(&vehicle.body))
 }
 
 /// What `*` alone is worth: a make's sheet, whatever the model.
@@ -247,6 +258,12 @@ impl Library {
         date_small_parts(&mut sheet, vehicle);
         date_lamps(&mut sheet, vehicle);
         marque::complete(&mut sheet, vehicle);
+        panels::settle(&mut sheet, vehicle);
+        if let Some(truck) = &mut sheet.truck {
+            truck.year = vehicle.year;
+        }
+        date_fittings(&mut sheet, vehicle);
+        bumper::shape(&mut sheet, vehicle);
         Ok(Some(sheet))
     }
 }

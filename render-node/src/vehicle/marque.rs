@@ -6,8 +6,9 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::Vec2;
 use serde::Deserialize;
 
+use super::drawing::outline_of;
+use super::library::is_for;
 use super::mesh::Material;
-use super::outline::Outline;
 use super::parts::emblem::Emblem;
 use super::parts::grille::{Fill, Pattern};
 use super::sheet::{DrawnIn, Edge, EmblemFitting, Region, RegionKind, Sheet};
@@ -77,12 +78,7 @@ static MARQUES: LazyLock<Vec<Marque>> =
     LazyLock::new(|| toml::from_str::<Table>(TABLE).map(|table| table.marque).unwrap_or_default());
 
 fn marque_of(vehicle: &Vehicle) -> Option<&'static Marque> {
-    MARQUES.iter().find(|marque| {
-        let [first, last] = marque.years.unwrap_or([0, u16::MAX]);
-        (marque.makes.is_empty() || marque.makes.contains(&vehicle.make))
-            && (first..=last).contains(&vehicle.year)
-            && (marque.bodies.is_empty() || marque.bodies.contains(&vehicle.body))
-    })
+    MARQUES.iter().find(|marque| is_for(vehicle, &marque.makes, marque.years, &marque.bodies))
 }
 
 /// Names of openings whose floor is plain trim, told from recesses of lamps, plates and beds.
@@ -108,13 +104,13 @@ pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
     let Some(marque) = marque_of(vehicle) else { return };
     let [low, high] = sheet.front.anchors;
     let half_width = 0.5 * sheet.size.width;
-    let bars: Vec<(Vec2, Vec2)> = sheet.front.region.iter().filter(|r| is_bar(r)).map(bounds).collect();
+    let bars: Vec<(Vec2, Vec2)> = sheet.front.region.iter().filter(|r| is_bar(r)).map(Region::bounds).collect();
     let mut highest: Option<Span> = None;
     let mut top = f32::MIN;
     // The edge of a hood that lies under the windscreen says nothing of the grille below it.
     let is_cab = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus);
     for region in &mut sheet.front.region {
-        let (least, most) = bounds(region);
+        let (least, most) = region.bounds();
         let at_middle = region.at.mirror || least.x < 0.1 * half_width;
         let share = |z: f32| (z - low) / (high - low);
         let is_main = at_middle && (share(most.y) > 0.62 || is_cab);
@@ -195,12 +191,6 @@ fn is_bar(region: &Region) -> bool {
     matches!(region.kind, RegionKind::Skin(_)) && region.over.contains(&Material::Grille) && region.name != BADGE
 }
 
-/// Lowest and highest corner of the box around a region's curve.
-fn bounds(region: &Region) -> (Vec2, Vec2) {
-    let points = region.at.curve.iter().map(|point| point.at);
-    points.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)))
-}
-
 /// A stretch of the centre plane.
 #[derive(Debug, Clone, Copy)]
 struct Span {
@@ -218,16 +208,7 @@ impl Span {
 
 /// Where a drawing crosses the centre plane, if it does.
 fn middle_span(region: &Region) -> Option<Span> {
-    let mut points = region.at.curve.clone();
-    if region.at.mirror {
-        let flipped = region.at.curve.iter().rev().map(|point| {
-            let mut point = *point;
-            point.at.x = -point.at.x;
-            point
-        });
-        points.extend(flipped);
-    }
-    let outline = Outline::drawn(&points, 0.01);
+    let outline = outline_of(&region.at, 0.01);
     let drawn = outline.points();
     let crossings = (0..drawn.len()).filter_map(|i| {
         let (a, b) = (drawn[i], drawn[(i + 1) % drawn.len()]);
@@ -252,7 +233,7 @@ const TAIL_LIMITS: [f32; 2] = [0.6, 0.93];
 fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Option<Span>, top: f32) {
     let drawn = |regions: &mut Vec<Region>| -> Option<f32> {
         let found = regions.iter().find(|region| region.name == BADGE && region.at.curve.len() > 2).map(|region| {
-            let (low, high) = bounds(region);
+            let (low, high) = region.bounds();
             0.5 * (low.y + high.y)
         });
         regions.retain(|region| region.name != BADGE);

@@ -6,7 +6,6 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::{Vec2, Vec3};
 use serde::Deserialize;
 
-use super::badges::badge_places;
 use super::body_field::{Arch, BodyField, Sheets};
 use super::curve::ControlPoint;
 use super::drawing::FieldDrawing;
@@ -454,9 +453,14 @@ const RECESS_ROOM_M: f32 = 0.014;
 
 /// Lowest and highest point of each badge of an end, with some room.
 fn badges_of(divider: &Divider<'_>, at_rear: bool) -> Vec<[f32; 2]> {
-    let places = badge_places(divider.sheet, divider.field).into_iter().filter(|badge| badge.at_rear == at_rear);
+    let places = divider.badges.iter().filter(|badge| badge.at_rear == at_rear);
     let roomy = |[low, high]: [f32; 2]| [low - BADGE_ROOM_M, high + BADGE_ROOM_M];
     places.map(|badge| roomy(badge.heights())).collect()
+}
+
+/// Whether what reaches `half` up and down from `z` would cover a badge.
+fn meets_badge(badges: &[[f32; 2]], z: f32, half: f32) -> bool {
+    badges.iter().any(|[low, high]| z + half > *low && z - half < *high)
 }
 
 /// Names of what a sheet draws where the strip over a rear plate would be.
@@ -491,7 +495,7 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawi
             let (low, high) = places.fold((f32::MAX, f32::MIN), |(low, high), d| (low.min(d), high.max(d)));
             low < 0.008 && high > -0.008
         };
-        !badges.iter().any(|[low, high]| z + RECESS.half.y > *low && z - RECESS.half.y < *high)
+        !meets_badge(&badges, z, RECESS.half.y)
             && rear.is_free(middle, Vec2::new(0.5 * half.x, half.y), 0.60, |part| is_paint(divider, part))
             && !lines.iter().any(crosses)
     };
@@ -858,10 +862,9 @@ impl Ends<'_, '_> {
         let shape = PadShape { half: Vec2::new(0.225, 0.011), radius: 0.007 };
         let z = plate_z + RECESS.half.y + shape.half.y + 0.010;
         let badges = badges_of(self.divider, true);
-        let meets_badge = badges.iter().any(|[low, high]| z + shape.half.y > *low && z - shape.half.y < *high);
         let middle = Vec2::new(0.5 * shape.half.x, z);
         let room = Vec2::new(0.5 * shape.half.x, shape.half.y + 0.006);
-        if meets_badge || !self.rear.is_free(middle, room, 0.8, |part| self.is_paint(part)) {
+        if meets_badge(&badges, z, shape.half.y) || !self.rear.is_free(middle, room, 0.8, |part| self.is_paint(part)) {
             return;
         }
         let section = [[0.0, -0.006], [0.0, 0.006], [0.002, 0.009], [0.006, 0.010], [shape.half.y, 0.010]];

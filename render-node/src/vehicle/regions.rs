@@ -5,6 +5,7 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::badges::BadgePlace;
 use super::blend::smooth_max;
 use super::body_field::{BodyField, Sheets};
 use super::curve::ControlPoint;
@@ -140,12 +141,19 @@ pub struct Divider<'a> {
     exact: Option<Scalar<'a>>,
     pub field: &'a BodyField,
     pub sheet: &'a Sheet,
+    pub badges: &'a [BadgePlace],
     grid_m: f32,
 }
 
 impl<'a> Divider<'a> {
     /// Part 0 is paint; `grid_m` is the side of the grid cells that the skin was meshed with.
-    pub fn new(skin: Skin<Sheets>, field: &'a BodyField, sheet: &'a Sheet, grid_m: f32) -> Self {
+    pub fn new(
+        skin: Skin<Sheets>,
+        field: &'a BodyField,
+        sheet: &'a Sheet,
+        badges: &'a [BadgePlace],
+        grid_m: f32,
+    ) -> Self {
         let paint = Part { material: Material::Paint, shape: PartShape::Skin };
         Self {
             skin,
@@ -156,6 +164,7 @@ impl<'a> Divider<'a> {
             exact: None,
             field,
             sheet,
+            badges,
             grid_m,
         }
     }

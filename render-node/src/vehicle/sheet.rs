@@ -17,6 +17,7 @@ use super::curve::ControlPoint;
 use super::facts::Facts;
 use super::library::Tables;
 use super::mesh::Material;
+use super::morph::Stance;
 use super::outline::Outline;
 use super::panels::Panels;
 use super::parts::bars::BumperBar;
@@ -484,6 +485,14 @@ pub struct Region {
     pub layer: i8,
 }
 
+impl Region {
+    /// Lowest and highest corner of the box around the points of its curve.
+    pub fn bounds(&self) -> (Vec2, Vec2) {
+        let points = self.at.curve.iter().map(|point| point.at);
+        points.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)))
+    }
+}
+
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Edge {
@@ -761,6 +770,19 @@ impl Sheet {
         let sheet: Sheet = toml::Value::Table(table).try_into().map_err(|e: toml::de::Error| fail(e.to_string()))?;
         sheet.check().map_err(fail)?;
         Ok(sheet)
+    }
+
+    /// Where the drawing's own axles are.
+    pub(super) fn stance(&self) -> Stance {
+        let size = self.size;
+        Stance {
+            length: size.length,
+            width: size.width,
+            height: size.height,
+            front_axle_x: size.front_overhang,
+            rear_axle_x: size.front_overhang + size.wheelbase,
+            hub_z: self.wheels.tyre_diameter * 0.5,
+        }
     }
 
     /// The side profiles of body and greenhouse (x, z), as long and high as the sheet says.

@@ -360,14 +360,7 @@ mod tests {
     fn dressed(name: &str, scale: f32) -> (VehicleMesh, Stance) {
         let sheet = Library::embedded().unwrap().sheet(name).unwrap();
         let size = sheet.size;
-        let drawn = Stance {
-            length: size.length,
-            width: size.width,
-            height: size.height,
-            front_axle_x: size.front_overhang,
-            rear_axle_x: size.front_overhang + size.wheelbase,
-            hub_z: sheet.wheels.tyre_diameter * 0.5,
-        };
+        let drawn = sheet.stance();
         let real = Stance { length: size.length * scale, rear_axle_x: drawn.rear_axle_x * scale, ..drawn };
         let arch = |x: f32| Arch { x, z: real.hub_z, radius: real.hub_z + 0.05, power: 2.0 };
         let field = BodyField::new(&sheet, drawn, real, [arch(real.front_axle_x), arch(real.rear_axle_x)]);
