@@ -31,7 +31,7 @@ impl Outlines {
     }
 }
 
-/// What is told apart.
+/// The group of a material: a line is drawn where two groups meet.
 fn kind_of(material: Material) -> u8 {
     match material {
         Material::Glass | Material::ClearGlass => 1,

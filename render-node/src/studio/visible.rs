@@ -191,7 +191,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the nearest surface in the middle of a texel is, is never left out.
+        /// The surface that is nearest in the middle of a texel is never left out.
         #[test]
         fn what_is_nearest_somewhere_is_seen(
             corners in proptest::collection::vec((-20.0f32..1044.0, -20.0f32..1044.0, 10.0f32..12.0), 3..60),

@@ -19,7 +19,7 @@ const PER_MILLIMETRE_M: f32 = 0.006;
 /// Room below a badge on a bonnet, and how far up the bonnet an even place is looked for.
 const BONNET_ROOM_M: f32 = 0.014;
 const BONNET_REACH_M: f32 = 0.07;
-/// What a mount reaches into the skin at least.
+/// A mount reaches at least this far into the skin.
 const SUNK_M: f32 = 0.014;
 /// How far the rim's foot may dip below the skin.
 const DIP_M: f32 = 0.0012;

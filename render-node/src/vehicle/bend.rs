@@ -43,7 +43,7 @@ impl Bend {
         bend
     }
 
-    /// What to add to a place of the bent drawing to come to the place as drawn.
+    /// The offset (metres) from a place of the bent drawing to the same place of the drawing before it was bent.
     #[inline]
     pub fn offset(&self, at: Vec2) -> Vec2 {
         let (start, [wx, wz]) = self.span(at);

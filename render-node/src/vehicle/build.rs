@@ -55,7 +55,7 @@ pub fn build_and_judge(library: &Library, vehicle: &Vehicle) -> Result<(VehicleM
     built(library, vehicle, true)
 }
 
-/// What was measured of the vehicle's generation and where its axles are; none if its sheet has no facts.
+/// The measured facts of the vehicle's generation, and its real dimensions with the places of its axles; none if its sheet has no facts.
 pub fn measured(library: &Library, vehicle: &Vehicle) -> Result<Option<(Facts, Stance)>, SheetError> {
     let Some(sheet) = library.dressed(vehicle)? else { return Ok(None) };
     let (dimensions, wheelbase) = real_size(&sheet, vehicle);

@@ -187,7 +187,7 @@ const FOG_FIELD: &str = "fog field";
 const BUMPERS: [&str; 6] =
     ["bumper", "front bumper", "rear bumper", "chrome bumper", "front bumper side", "rear bumper side"];
 
-/// What a region is to its neighbours.
+/// The kind of a region, as far as bumpers have to keep clear of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Lamp,
@@ -555,7 +555,7 @@ impl<'a> End<'a> {
                 && highest.x > 0.5 * self.half_width
                 && lowest.x < 0.1 * self.half_width
         });
-        // What the sheet draws is the lower part.
+        // The sheet already draws a lower part: no second one is added.
         if let Some(top) = drawn.map(|drawn| drawn.bounds().1.y).reduce(f32::max) {
             return Some(top);
         }

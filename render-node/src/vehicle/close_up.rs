@@ -25,7 +25,7 @@ pub enum Part {
     SideWindows,
     /// The windscreen and what is seen through it.
     Cabin,
-    /// Of a two-wheeler.
+    /// The engine of a two-wheeler.
     Engine,
 }
 
@@ -34,7 +34,7 @@ const TAIL_LAMP: &[Material] = &[Material::LampRedLens, Material::LampRed];
 const WINDOWS: &[Material] = &[Material::ClearGlass, Material::Glass];
 /// A close-up shows this share of the part's size around it.
 const MARGIN: f32 = 0.12;
-/// What stands out this much beyond the side windows, at their height, is an outside mirror.
+/// An outside mirror stands out at least this far beyond the side windows, at their height.
 const BEYOND_WINDOWS_M: f32 = 0.06;
 const BELOW_BELT_M: f32 = 0.04;
 /// No car is as narrow.

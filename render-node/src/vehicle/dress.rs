@@ -32,7 +32,7 @@ const FREE_AIR_M: f32 = 0.02;
 /// Where beside the top of an arch the flank says how far in the wheel stands, and how far that is at most.
 const ASIDE_DEGREES: f32 = 42.0;
 const MOST_DRAWN_IN_M: f32 = 0.025;
-/// What stands in the tail ends so far inside its skin.
+/// The lining of the boot or the load bay lies this far inside the skin.
 const TAIL_LINING_M: f32 = 0.11;
 /// A skin that lies this much farther in at a pipe's middle than around it is the floor behind an edge.
 const UNDER_EDGE_M: f32 = 0.06;
@@ -379,7 +379,7 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
     }
 }
 
-/// What lies behind the cabin, a boot or a load bay below its window, where the body is as high there as its belt.
+/// The space behind the cabin: a boot, or a load bay below its window. None where the body is lower there than its belt.
 fn tail_space(sheet: &Sheet, field: &BodyField, rear_x: f32, belt: f32, half_width: f32) -> Option<Tail> {
     sheet.glass.backlight.as_ref()?;
     let x = field.skin_x(0.0, belt - 0.06, true)? - TAIL_LINING_M;

@@ -1,4 +1,4 @@
-//! What was measured of a real vehicle seen from the side, and how a sheet is bent until its drawing agrees with it.
+//! Measured places of a real vehicle seen from the side, and the bend that brings a sheet's drawing to them.
 //!
 //! Lengths are shares of the wheelbase: x from the front hub to the rear, z up from the ground. So a picture needs no scale but its two
 //! hubs. Facts hold for the generation they were measured of: a sheet does not take them over from its base.
