@@ -26,6 +26,8 @@ enum How {
     Tree,
     /// A sheet of a vehicle, drawn by the render node.
     Sheet,
+    /// The measured facts of a sheet: drawn as part of the file's first sheet.
+    Facts,
     /// By another test, which reads the file.
     Elsewhere(&'static str),
     /// A drawing.
@@ -38,7 +40,7 @@ const BLOCKS: &[(&str, &[How])] = &[
     ("control-plane/templates/agents.md", &[How::Elsewhere("tests/tests/black_box/machines.rs"); 8]),
     ("docs/architecture.md", &[How::Drawing]),
     ("docs/command-line.md", &[How::Login, How::Run, How::Run, How::Run, How::Run, How::Run, How::Run]),
-    ("docs/drawing-vehicles.md", &[How::Sheet, How::Run]),
+    ("docs/drawing-vehicles.md", &[How::Sheet, How::Run, How::Facts, How::Run]),
     ("docs/surfaces.md", &[How::Run]),
     ("sdk/python/README.md", &[How::Elsewhere("sdk/python/tests/test_readme.py")]),
     ("sdk/rust/README.md", &[How::Elsewhere("tests/src/bin/cyclorama-sdk-scenarios/quick_start.rs")]),
@@ -124,7 +126,7 @@ fn every_block_is_in_the_list() {
             let languages: &[&str] = match how {
                 How::Run | How::Login | How::Make | How::Cargo => &["sh"],
                 How::Tree | How::Drawing => &[""],
-                How::Sheet => &["toml"],
+                How::Sheet | How::Facts => &["toml"],
                 How::Elsewhere(_) => &["sh", "html", "python", "js", "rust,no_run"],
             };
             assert!(
@@ -155,7 +157,7 @@ fn every_sample_is_in_the_list() {
     assert_eq!(found, listed);
 }
 
-/// A terminal with what snippets expect: the programs, a key, the repository's files, the demo's key.
+/// A terminal with what snippets expect: the programs, a key, the repository's files, the demo's key, a photograph.
 fn reader(service: &Service, key: &str) -> Terminal {
     let mut terminal = Terminal::new(service);
     terminal.set("PATH", format!("{}:{}", binaries().unwrap().display(), std::env::var("PATH").unwrap()));
@@ -163,6 +165,8 @@ fn reader(service: &Service, key: &str) -> Terminal {
     std::fs::create_dir(terminal.path("data")).unwrap();
     std::fs::write(terminal.path("data/demo-key"), key).unwrap();
     std::os::unix::fs::symlink(root().join("render-node"), terminal.path("render-node")).unwrap();
+    // The photograph that a reader would measure.
+    image::RgbImage::from_pixel(926, 420, image::Rgb([128; 3])).save(terminal.path("side.jpg")).unwrap();
     terminal
 }
 
@@ -249,7 +253,11 @@ on_both_databases! {
                             assert!(root().join(name).exists(), "{file}: {name}");
                         }
                     }
-                    How::Sheet => {
+                    How::Sheet | How::Facts => {
+                        let text = match how {
+                            How::Facts => format!("{}{text}", blocks[0].text),
+                            _ => text,
+                        };
                         let sheets = terminal.path("sheets");
                         sheets_with(&sheets, &text);
                         let draw = format!(
