@@ -19,13 +19,15 @@ mod twins;
 pub use current::{CurrentCatalog, ReloadError};
 pub use diff::Diff;
 pub use lookup::{Found, Missing, NotFound, Suggestion};
+pub use names::slug as normalised;
 pub use release::{Make, Model, ReleaseError, Source, YearSet};
 
 use cyclorama_core::{Dimensions, Vehicle, VehicleType};
+use cyclorama_drawings::{Likeness, likeness};
 use release::{FIRST_YEAR, Release};
 use search::SearchIndex;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -46,6 +48,8 @@ pub struct Catalog {
     /// For each make, the keys of its models, ascending, with their positions.
     models_by_key: Vec<Vec<(String, u32)>>,
     counts: OnceLock<Counts>,
+    /// Counted when it is first asked for.
+    likeness_counts: OnceLock<BTreeMap<Likeness, usize>>,
     /// Made when it is first asked for: commands that do not search need not wait for it.
     search_index: OnceLock<SearchIndex>,
 }
@@ -123,6 +127,7 @@ impl Catalog {
             makes_by_key,
             models_by_key,
             counts: OnceLock::new(),
+            likeness_counts: OnceLock::new(),
             search_index: OnceLock::new(),
         }
     }
@@ -178,6 +183,24 @@ impl Catalog {
     /// Counted once: distinct names take some milliseconds.
     pub fn counts(&self) -> Counts {
         *self.counts.get_or_init(|| self.count())
+    }
+
+    /// How many vehicles are drawn how closely, counted once: it takes some hundred milliseconds.
+    pub fn likeness_counts(&self) -> &BTreeMap<Likeness, usize> {
+        self.likeness_counts.get_or_init(|| {
+            let mut counts: BTreeMap<Likeness, usize> = Likeness::ALL.iter().map(|likeness| (*likeness, 0)).collect();
+            for vehicle in self.vehicles() {
+                *counts.entry(likeness(&vehicle)).or_default() += 1;
+            }
+            counts
+        })
+    }
+
+    /// Every vehicle that can be asked for, in order of make, model and year.
+    pub fn vehicles(&self) -> impl Iterator<Item = Vehicle> {
+        let models = self.makes.iter().flat_map(|make| make.models.iter().map(move |model| (make, model)));
+        models
+            .flat_map(move |(make, model)| model.years().iter().filter_map(move |year| self.vehicle(make, model, year)))
     }
 
     fn count(&self) -> Counts {

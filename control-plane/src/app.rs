@@ -6,6 +6,7 @@ use crate::accounts::operator::OperatorToken;
 use crate::accounts::partner_secret::PartnerSecrets;
 use crate::accounts::password::Passwords;
 use crate::catalog::CurrentCatalog;
+use crate::catalog::wanted::MissingVehicles;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Database;
@@ -58,6 +59,8 @@ pub struct Parts {
     pub addresses: Addresses,
     /// Which vehicles exist.
     pub catalog: CurrentCatalog,
+    /// Names that the catalog did not have.
+    pub missing_vehicles: MissingVehicles,
     /// The home page's pictures.
     pub examples: Examples,
     /// Where pictures are kept.

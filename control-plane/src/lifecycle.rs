@@ -10,7 +10,7 @@ use crate::accounts::openid::Providers;
 use crate::accounts::{self, operator};
 use crate::alerts;
 use crate::app::{App, Parts};
-use crate::catalog::{CurrentCatalog, reload};
+use crate::catalog::{CurrentCatalog, reload, wanted};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::farm::NodeMode;
@@ -193,6 +193,7 @@ pub async fn open(
         addresses: Default::default(),
         examples: Examples::of(&catalog.now()).context("the list of examples does not parse")?,
         catalog,
+        missing_vehicles: Default::default(),
         pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max, credentials, sizes),
         store,
         meter,
@@ -217,6 +218,7 @@ pub async fn open(
     sweepers.push(budget_watch::start(app.clone()));
     sweepers.push(prewarm::start(app.clone()));
     sweepers.push(reload::start(app.clone()));
+    sweepers.push(wanted::start(app.clone()));
     // The first search should not have to wait for what it looks in.
     sweepers.push(tokio::task::spawn_blocking({
         let app = app.clone();

@@ -1,5 +1,7 @@
-//! The catalog of vehicles (the crate `cyclorama-catalog`), and how all processes on a database read theirs again.
+//! The catalog of vehicles (the crate `cyclorama-catalog`), how all processes on a database read theirs again, and what of it is
+//! asked for.
 
 pub mod reload;
+pub mod wanted;
 
 pub use cyclorama_catalog::*;

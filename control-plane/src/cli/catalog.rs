@@ -10,6 +10,8 @@ use crate::plural;
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use cyclorama_core::Vehicle;
+use cyclorama_drawings::{Likeness, likeness};
+use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -31,7 +33,7 @@ pub enum Catalog {
         #[arg(long)]
         out: PathBuf,
     },
-    /// List what can be asked for: one line a make, model and year, tab-separated
+    /// List what can be asked for: one line a make, model and year, tab-separated: type, body, length, width, height, wheelbase, likeness
     List {
         /// Release file; the built-in release if absent
         #[arg(long)]
@@ -61,6 +63,15 @@ pub enum Catalog {
     Diff { old: PathBuf, new: PathBuf },
     /// Have every process of the running service read its release file (CYCLORAMA_CATALOG) again
     Reload,
+    /// What to draw next: the vehicles asked for most while their drawing is least like them, and names that the catalog does not have
+    Wanted {
+        /// Of the last days
+        #[arg(long, default_value_t = 30, allow_hyphen_values = true, value_parser = whole(1..=366))]
+        days: i64,
+        /// How many of each
+        #[arg(long, default_value_t = 50, allow_hyphen_values = true, value_parser = whole(1..=1000))]
+        limit: i64,
+    },
     /// Say what a release holds
     Info {
         /// Release file; the built-in release if absent
@@ -73,7 +84,7 @@ pub enum Catalog {
 }
 
 impl Catalog {
-    /// All but `reload` works on files alone, and needs no running service.
+    /// All but `reload` and `wanted` work on files alone, and need no running service.
     pub async fn run(self, whereabouts: &Where, json: bool) -> anyhow::Result<()> {
         match self {
             Catalog::Import { package, sources, rules, out } => {
@@ -97,6 +108,11 @@ impl Catalog {
                     bail!("not every process answers from this release: see `processes`");
                 }
                 Ok(())
+            }
+            Catalog::Wanted { days, limit } => {
+                let path = format!("/admin/catalog/wanted?days={days}&limit={limit}");
+                let answer = whereabouts.find()?.get(&path).await?;
+                if json { Ok(print::answer(&answer, true)?) } else { print_wanted(&answer) }
             }
             Catalog::Info { file, vehicle } => print_info(file.as_deref(), vehicle.as_deref(), json),
         }
@@ -172,14 +188,23 @@ fn print_list(catalog: &catalog::Catalog, make: Option<&str>, year: Option<u16>,
     Err(NotFound(format!("the catalog has no vehicle{of}{when}; its years are {first} to {last}")).into())
 }
 
+/// A vehicle and how like the real one its picture is.
+#[derive(Serialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    vehicle: &'a Vehicle,
+    likeness: Likeness,
+}
+
 fn write_vehicle(output: &mut dyn Write, vehicle: &Vehicle, json: bool) -> std::io::Result<()> {
+    let likeness = likeness(vehicle);
     if json {
-        return writeln!(output, "{}", serde_json::to_string(vehicle)?);
+        return writeln!(output, "{}", serde_json::to_string(&Listed { vehicle, likeness })?);
     }
     let size = vehicle.dimensions;
     writeln!(
         output,
-        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{likeness}",
         vehicle.make,
         vehicle.model,
         vehicle.year,
@@ -190,6 +215,25 @@ fn write_vehicle(output: &mut dyn Write, vehicle: &Vehicle, json: bool) -> std::
         size.height_mm,
         size.wheelbase_mm
     )
+}
+
+fn print_wanted(answer: &serde_json::Value) -> anyhow::Result<()> {
+    let list = |name: &str| answer[name].as_array().cloned().unwrap_or_default();
+    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    Ok(print::stream(|output| {
+        writeln!(output, "pictures  likeness    vehicle")?;
+        for wanted in list("vehicles") {
+            let [pictures, likeness, make, model, first, last] =
+                ["pictures", "likeness", "make", "model", "year_from", "year_to"].map(|name| text(&wanted[name]));
+            let years = if first == last { first } else { format!("{first} to {last}") };
+            writeln!(output, "{pictures:>8}  {likeness:10}  {make} {model}, {years}")?;
+        }
+        writeln!(output, "\nrequests  not in the catalog")?;
+        for missing in list("missing") {
+            writeln!(output, "{:>8}  {}", text(&missing["requests"]), text(&missing["name"]))?;
+        }
+        Ok(())
+    })?)
 }
 
 fn print_hits(
@@ -256,12 +300,14 @@ fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> an
     if let Some([make, model, year]) = vehicle {
         let year = year.parse().map_err(|_| WrongUsage(format!("`{year}` is no YEAR: a whole number")))?;
         let found = catalog.find(make, model, year).map_err(|none| NotFound(none.to_string()))?;
-        return Ok(print::line(serde_json::to_string_pretty(&found.vehicle)?)?);
+        let listed = Listed { vehicle: &found.vehicle, likeness: likeness(&found.vehicle) };
+        return Ok(print::line(serde_json::to_string_pretty(&listed)?)?);
     }
     let coverage = import::Coverage::of(&catalog)?;
     if json {
         let info = serde_json::json!({
             "package": catalog.package(), "sha256": catalog.digest(), "counts": catalog.counts(), "coverage": coverage,
+            "likeness": catalog.likeness_counts(),
             "load_ms": load_ms,
         });
         return Ok(print::line(info)?);
@@ -281,6 +327,10 @@ fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> an
         writeln!(output, "sizes")?;
         writeln!(output, "  {:>7}  of the model or its family ({:.1} %)", coverage.sized, share(coverage.sized))?;
         writeln!(output, "  {:>7}  of the body class ({:.1} %)", coverage.of_class, share(coverage.of_class))?;
+        writeln!(output, "likeness")?;
+        for (likeness, vehicles) in catalog.likeness_counts() {
+            writeln!(output, "  {vehicles:>7}  {likeness}")?;
+        }
         writeln!(output, "sha256: {}", catalog.digest())?;
         writeln!(output, "loaded in {load_ms:.1} ms")
     })?)

@@ -25,6 +25,7 @@ pub use find::{
 };
 pub use request::{BadParameter, Endpoint, ImageRequest, ResponseKind};
 
+use crate::app::App;
 use crate::catalog::{Catalog, NotFound};
 use crate::clock::UnixMs;
 use crate::http::waiting::NoPlace;
@@ -52,9 +53,11 @@ pub struct Order {
 }
 
 impl Order {
-    /// The order of a request, if the catalog has its vehicle.
-    pub fn find(catalog: &Catalog, request: &ImageRequest) -> Result<Self, NotFound> {
-        let found = catalog.find(&request.make, &request.model, request.year)?;
+    /// The order of a request, if the catalog has its vehicle; what it does not have is counted.
+    pub fn find(app: &App, request: &ImageRequest) -> Result<Self, NotFound> {
+        let ImageRequest { make, model, year, .. } = request;
+        let found = app.catalog.now().find(make, model, *year);
+        let found = found.inspect_err(|missing| app.missing_vehicles.count(make, model, *year, missing))?;
         Ok(Self::new(found.vehicle, request))
     }
 

@@ -25,7 +25,7 @@ const REQUEST_HEADERS: &str = "If-None-Match, If-Modified-Since, Cache-Control, 
 
 /// Beside those that every script may read (`Cache-Control`, `Content-Length`, `Content-Type` and a few more).
 const RESPONSE_HEADERS: &str = "Accept-Ranges, Content-Location, ETag, RateLimit, RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, \
-                                RateLimit-Reset, Retry-After, X-Ignored-Parameters, X-Image-Height, X-Image-Source, X-Image-Width, X-Request-Id";
+                                RateLimit-Reset, Retry-After, X-Ignored-Parameters, X-Image-Height, X-Image-Source, X-Image-Width, X-Request-Id, X-Vehicle-Likeness";
 
 /// How long a browser may remember the answer to its preflight, in seconds. Browsers shorten it to two hours or a day.
 const PREFLIGHT_SECONDS: &str = "86400";

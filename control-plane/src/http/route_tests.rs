@@ -152,6 +152,7 @@ const OPERATOR: &[(&str, &str, Access)] = &[
     ("POST", "/admin/password-links", Operator),
     ("POST", "/admin/signing-keys/rotate", Operator),
     ("POST", "/admin/catalog/reload", Operator),
+    ("GET", "/admin/catalog/wanted", Operator),
     ("GET", "/admin/ledger/verify", Operator),
     ("GET", "/admin/nodes", Operator),
     ("POST", "/admin/nodes/{node_id}/drain", Operator),

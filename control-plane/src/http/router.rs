@@ -156,6 +156,7 @@ pub fn operator(app: App) -> Router {
         .route("/admin/password-links", post(admin::password_links::create::create))
         .route("/admin/signing-keys/rotate", post(admin::signing_keys::rotate::rotate))
         .route("/admin/catalog/reload", post(admin::catalog::reload::reload))
+        .route("/admin/catalog/wanted", get(admin::catalog::wanted::show))
         .route("/admin/ledger/verify", get(admin::ledger::verify::verify))
         .route("/admin/nodes", get(admin::nodes::list::list))
         .route("/admin/nodes/{node_id}/drain", post(admin::nodes::order::drain))

@@ -1,5 +1,5 @@
 //! Vehicles as `cyclorama catalog list` prints them, for commands that work on many: make, model, year, type, body, then length,
-//! width, height and wheelbase in millimetres, separated by tabs.
+//! width, height and wheelbase in millimetres, separated by tabs. What follows is not read.
 
 use cyclorama_core::{Dimensions, Vehicle};
 
@@ -15,7 +15,7 @@ pub fn vehicles_of(text: &str) -> Result<Vec<Vehicle>, NoVehicle> {
 /// `None` for a line that is no vehicle.
 fn vehicle_of(line: &str) -> Option<Vehicle> {
     let fields: Vec<&str> = line.trim_end().split('\t').collect();
-    let &[make, model, year, vehicle_type, body, length, width, height, wheelbase] = fields.as_slice() else {
+    let &[make, model, year, vehicle_type, body, length, width, height, wheelbase, ..] = fields.as_slice() else {
         return None;
     };
     let width_mm = width.parse().ok()?;
@@ -43,7 +43,8 @@ mod tests {
 
     #[test]
     fn a_line_of_the_catalog_is_a_vehicle() {
-        let golf = vehicle_of("volkswagen\tgolf\t2015\tpassenger-car\thatchback\t4249\t1791\t1440\t2629\n").unwrap();
+        let golf =
+            vehicle_of("volkswagen\tgolf\t2015\tpassenger-car\thatchback\t4249\t1791\t1440\t2629\tmodel\n").unwrap();
         assert_eq!((golf.key().as_str(), golf.body), ("volkswagen/golf/2015", BodyClass::Hatchback));
         assert_eq!((golf.vehicle_type, golf.dimensions.wheelbase_mm), (VehicleType::PassengerCar, 2629));
         for wrong in ["", "volkswagen\tgolf", "a\tb\tc\tpassenger-car\thatchback\t1\t2\t3\t4"] {

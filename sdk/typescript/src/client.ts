@@ -108,6 +108,8 @@ export interface ImageInfo {
   readonly etag: string | undefined;
   /** `cache` or `generated`. */
   readonly source: string | undefined;
+  /** How like the real vehicle it is: `generation`, `model`, `make` or `body`, the closest first. */
+  readonly likeness: string | undefined;
   /** Only of requests with a key. */
   readonly credits_charged: number | undefined;
   readonly credits_remaining: number | undefined;
@@ -356,6 +358,7 @@ async function imageInfo(answer: Response): Promise<ImageInfo> {
     height: number("x-image-height"),
     etag: text("etag"),
     source: text("x-image-source"),
+    likeness: text("x-vehicle-likeness"),
     credits_charged: number("x-credits-charged"),
     credits_remaining: number("x-credits-remaining"),
     content_location: text("content-location"),

@@ -157,6 +157,12 @@ export interface CatalogMake {
 }
 
 export interface CatalogModel {
+  /**
+   * How like the real vehicle its picture is: `generation` (drawn for this generation from measured proportions), `model` (drawn for the
+   * model), `make` (its class, size and time with the make's face) or `body` (its class, size and time). Of the year that was asked for,
+   * else the best of its years.
+   */
+  readonly likeness: string;
   readonly name: string;
   readonly slug: string;
   /** motorcycle, passenger-car, truck, bus, mpv, auto-rickshaw or other. */
@@ -187,6 +193,11 @@ export interface YearRange {
 
 /** Which vehicles there are. */
 export interface CatalogOptions {
+  /**
+   * How many vehicles (make, model and year) are drawn how closely: for this `generation` from measured proportions, for the `model`, by
+   * class, size and time with the face of the `make`, or by class, size and time alone (`body`).
+   */
+  readonly likeness: Readonly<Record<string, number>>;
   readonly makes: number;
   readonly models: number;
   readonly release: CatalogRelease;
@@ -250,6 +261,8 @@ export interface VehicleParams {
 export interface DeliveryUrl {
   readonly expires_at: string;
   readonly id: string;
+  /** How like the real vehicle the picture is. */
+  readonly likeness: string;
   /** 0: as often as one likes, until it expires. */
   readonly max_uses: number;
   readonly url: string;
@@ -393,6 +406,8 @@ export interface SignedImage {
   readonly format: Format;
   /** Of the picture, in pixels. */
   readonly height: number;
+  /** How like the real vehicle the picture is. */
+  readonly likeness: string;
   /** 0: as often as one likes, until it expires. */
   readonly max_uses: number;
   readonly url: string;
@@ -438,8 +453,17 @@ export interface ModelList {
   readonly year?: number | null;
 }
 
+/** Neighbouring years of a model whose pictures are equally like the real vehicle. */
+export interface LikenessSpan {
+  readonly likeness: string;
+  readonly year_from: number;
+  readonly year_to: number;
+}
+
 /** Years of a model. */
 export interface ModelYearList {
+  /** How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span. */
+  readonly likeness: readonly LikenessSpan[];
   readonly make: CatalogMake;
   readonly model: CatalogModel;
   /** Ascending. */
@@ -497,6 +521,8 @@ export interface ResolvedPicture {
   readonly extracted: ExtractedWords;
   /** Ready to be requested. */
   readonly image_path: string;
+  /** How like the real vehicle the picture will be. */
+  readonly likeness: string;
   readonly params: ResolvedParams;
 }
 

@@ -70,7 +70,7 @@ on_both_databases! {
         let models = data(&service, &format!("/api/v1/vehicles?year=2024&makeId={}", ford["id"])).await;
         assert_eq!((&models["year"], &models["make_id"]), (&json!(2024), &ford["id"]));
         let mustang = models["models"].as_array().unwrap().iter().find(|model| model["slug"] == "mustang").unwrap();
-        assert_eq!(mustang, &json!({ "name": "Mustang", "slug": "mustang", "vehicle_type": "passenger-car" }));
+        assert_eq!(mustang, &json!({ "name": "Mustang", "slug": "mustang", "vehicle_type": "passenger-car", "likeness": "model" }));
         let of_make = data(&service, "/api/v1/vehicles?make=ford").await;
         assert_eq!(of_make["make"], *ford);
         assert!(of_make["models"].as_array().unwrap().len() > models["models"].as_array().unwrap().len() && of_make.get("year").is_none());

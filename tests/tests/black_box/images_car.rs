@@ -19,6 +19,7 @@ fn assert_delivery_headers(answer: &Response) {
         "x-image-source",
         "x-image-width",
         "x-image-height",
+        "x-vehicle-likeness",
         "x-request-id",
         "ratelimit-limit",
         "ratelimit-remaining",

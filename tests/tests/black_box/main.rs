@@ -37,6 +37,7 @@ mod hostile_nodes;
 mod images_car;
 mod images_car_errors;
 mod json_bodies;
+mod likeness;
 mod limits;
 mod machines;
 mod make_run;

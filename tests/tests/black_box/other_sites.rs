@@ -39,9 +39,16 @@ fn assert_open(answer: &Response, what: &str) {
     assert_eq!(header("timing-allow-origin"), "*", "{what}");
     let exposed = header("access-control-expose-headers").to_str().unwrap().to_ascii_lowercase();
     let exposed: Vec<&str> = exposed.split(", ").collect();
-    for name in
-        ["etag", "retry-after", "x-image-width", "x-image-height", "x-image-source", "x-request-id", "ratelimit-reset"]
-    {
+    for name in [
+        "etag",
+        "retry-after",
+        "x-image-width",
+        "x-image-height",
+        "x-image-source",
+        "x-request-id",
+        "x-vehicle-likeness",
+        "ratelimit-reset",
+    ] {
         assert!(exposed.contains(&name), "{what}: {name}");
     }
 }

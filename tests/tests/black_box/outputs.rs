@@ -85,6 +85,7 @@ on_both_databases! {
             &["doctor", "--url", &service.base_url],
             &["node", "list"],
             &["budget", "show"],
+            &["catalog", "wanted"],
             &["ledger", "verify", "--json"],
             &["account", "show", &customer.account_id],
             &["account", "statement", &customer.account_id],

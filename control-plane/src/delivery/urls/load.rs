@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::ledger::{Charge, Entry, Metered, Outcome, Source};
 use crate::renders::{Asker, Lane};
 use cyclorama_core::Format;
+use cyclorama_drawings::{Likeness, likeness};
 use std::sync::Arc;
 
 /// Why an address is not served. The first four are said before anything is looked for.
@@ -43,6 +44,7 @@ impl From<sqlx::Error> for Refused {
 #[derive(Debug)]
 pub struct Loaded {
     pub etag: String,
+    pub likeness: Likeness,
     pub format: Format,
     pub side_px: u32,
     /// Seconds until the address expires; `None` when its loads are counted and nobody may keep the answer.
@@ -54,6 +56,7 @@ pub struct Loaded {
 /// What `HEAD` is told.
 #[derive(Debug)]
 pub struct Promised {
+    pub likeness: Likeness,
     pub format: Format,
     pub side_px: u32,
     pub is_rendered: bool,
@@ -76,6 +79,7 @@ pub async fn promise(app: &App, token: &str, if_none_match: Option<&str>) -> Res
         None => Described { etag: None, length: None },
     };
     Ok(Promised {
+        likeness: likeness(&order.vehicle),
         format: order.format,
         side_px: order.side_px,
         is_rendered: rendered.is_some(),
@@ -93,6 +97,7 @@ pub async fn load(app: &App, token: &str, request_id: &str, if_none_match: Optio
     let rendered = app.pictures.rendered(app, order).await?;
     let described = |etag: String, image| Loaded {
         etag,
+        likeness: likeness(&order.vehicle),
         format: order.format,
         side_px: order.side_px,
         shareable_seconds: shareable_seconds(app, &address),

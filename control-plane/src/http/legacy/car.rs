@@ -12,8 +12,8 @@ use crate::http::extract::{Caller, ClientIp, RequestId};
 use crate::http::openapi::requests::LegacyQuery;
 use crate::http::rate_limit::{counted_as, network_of, with_window};
 use crate::http::v1::answer::{
-    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, name_ignored,
-    problem, problem_for_free, refuse, send, unsized_body, vehicle_not_found,
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, VEHICLE_LIKENESS, if_none_match,
+    insert, name_ignored, problem, problem_for_free, refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::http::web::visit::{self, Grant};
 use crate::ledger::{Credits, Source};
@@ -22,6 +22,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LOCATION, VARY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use cyclorama_drawings::likeness;
 use url::form_urlencoded;
 
 /// Free images, whose address never ends.
@@ -136,7 +137,7 @@ async fn granted(
     let extras = Extras::take(&mut pairs, app.config.delivery.allow_legacy_query_keys)?;
     let request = ImageRequest::parse(&pairs, Endpoint::Embed)
         .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    let order = Order::find(&app.catalog.now(), &request).map_err(vehicle_not_found)?;
+    let order = Order::find(app, &request).map_err(vehicle_not_found)?;
     let asked = Asked { app, order: &order, if_none_match: if_none_match(headers), is_head };
     if let Some((signed, account_id)) = signed {
         let left = signed.expires_at - app.clock.now().0 / 1000;
@@ -464,6 +465,7 @@ impl Asked<'_> {
             insert(&mut response, CONTENT_TYPE, self.order.format.media_type());
             insert(&mut response, IMAGE_WIDTH, &side_px);
             insert(&mut response, IMAGE_HEIGHT, &side_px);
+            insert(&mut response, VEHICLE_LIKENESS, likeness(&self.order.vehicle).as_str());
         }
         response
     }

@@ -3,6 +3,7 @@
 
 use crate::delivery::request::{NAME_CHARS_MAX, YEARS};
 use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset, View};
+use cyclorama_drawings::Likeness;
 use std::borrow::Cow;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{
@@ -78,6 +79,11 @@ pub fn view() -> Object {
 /// A colour as answers name it.
 pub fn color() -> Object {
     one_of(Colour::ALL.iter().map(|colour| colour.as_str())).build()
+}
+
+/// How like the real vehicle a picture is, as answers name it.
+pub fn likeness() -> Object {
+    one_of(Likeness::ALL.iter().map(|likeness| likeness.as_str())).build()
 }
 
 /// A format as answers name it.

@@ -25,6 +25,7 @@ pub const IGNORED_PARAMETERS: HeaderName = HeaderName::from_static("x-ignored-pa
 pub const IMAGE_SOURCE: HeaderName = HeaderName::from_static("x-image-source");
 pub const IMAGE_WIDTH: HeaderName = HeaderName::from_static("x-image-width");
 pub const IMAGE_HEIGHT: HeaderName = HeaderName::from_static("x-image-height");
+pub const VEHICLE_LIKENESS: HeaderName = HeaderName::from_static("x-vehicle-likeness");
 
 /// After how long free pictures that found no place to be made in are worth another try, in seconds.
 const FREE_WORK_RETRY_SECONDS: u64 = 10;

@@ -85,7 +85,7 @@ pub async fn get(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery
             }
             Ok(found) => {
                 let name = format!("{} {} {}", found.make_name, found.model_name, request.year);
-                match Order::find(&app.catalog.now(), &request) {
+                match Order::find(&app, &request) {
                     Ok(order) => page.shown = Some(Shown::of(&app, name, &request, &order)),
                     Err(missing) => page.wrong = Some(plain(&missing.detail)),
                 }

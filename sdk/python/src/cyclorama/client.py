@@ -428,6 +428,7 @@ def _info(answer: Answer) -> Dict[str, Any]:
         height=number("x-image-height"),
         etag=answer.headers.get("etag"),
         source=answer.headers.get("x-image-source"),
+        likeness=answer.headers.get("x-vehicle-likeness"),
         credits_charged=number("x-credits-charged"),
         credits_remaining=number("x-credits-remaining"),
         content_location=answer.headers.get("content-location"),

@@ -65,6 +65,8 @@ class ImageInfo:
     etag: Optional[str]
     # `cache` or `generated`.
     source: Optional[str]
+    # How like the real vehicle it is: `generation`, `model`, `make` or `body`, the closest first.
+    likeness: Optional[str]
     # Only of requests with a key.
     credits_charged: Optional[int]
     credits_remaining: Optional[int]
@@ -166,6 +168,10 @@ class CatalogMake:
 
 @dataclass(frozen=True)
 class CatalogModel:
+    # How like the real vehicle its picture is: `generation` (drawn for this generation from measured proportions), `model` (drawn for
+    # the model), `make` (its class, size and time with the make's face) or `body` (its class, size and time). Of the year that was
+    # asked for, else the best of its years.
+    likeness: str
     name: str
     slug: str
     # motorcycle, passenger-car, truck, bus, mpv, auto-rickshaw or other.
@@ -204,6 +210,9 @@ class YearRange:
 class CatalogOptions:
     """Which vehicles there are."""
 
+    # How many vehicles (make, model and year) are drawn how closely: for this `generation` from measured proportions, for the `model`,
+    # by class, size and time with the face of the `make`, or by class, size and time alone (`body`).
+    likeness: Dict[str, int]
     makes: int
     models: int
     release: CatalogRelease
@@ -279,6 +288,8 @@ class DeliveryUrl:
 
     expires_at: str
     id: str
+    # How like the real vehicle the picture is.
+    likeness: str
     # 0: as often as one likes, until it expires.
     max_uses: int
     url: str
@@ -449,6 +460,8 @@ class SignedImage:
     format: Format
     # Of the picture, in pixels.
     height: int
+    # How like the real vehicle the picture is.
+    likeness: str
     # 0: as often as one likes, until it expires.
     max_uses: int
     url: str
@@ -505,9 +518,20 @@ class ModelList:
 
 
 @dataclass(frozen=True)
+class LikenessSpan:
+    """Neighbouring years of a model whose pictures are equally like the real vehicle."""
+
+    likeness: str
+    year_from: int
+    year_to: int
+
+
+@dataclass(frozen=True)
 class ModelYearList:
     """Years of a model."""
 
+    # How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span.
+    likeness: List[LikenessSpan]
     make: CatalogMake
     model: CatalogModel
     # Ascending.
@@ -575,6 +599,8 @@ class ResolvedPicture:
     extracted: ExtractedWords
     # Ready to be requested.
     image_path: str
+    # How like the real vehicle the picture will be.
+    likeness: str
     params: ResolvedParams
 
 

@@ -93,6 +93,10 @@ pub struct CatalogModel {
     pub slug: String,
     /// motorcycle, passenger-car, truck, bus, mpv, auto-rickshaw or other.
     pub vehicle_type: String,
+    /// How like the real vehicle its picture is: `generation` (drawn for this generation from measured proportions), `model` (drawn for
+    /// the model), `make` (its class, size and time with the make's face) or `body` (its class, size and time). Of the year that was
+    /// asked for, else the best of its years.
+    pub likeness: String,
 }
 
 /// The release that answers.
@@ -123,6 +127,9 @@ pub struct YearRange {
 /// Which vehicles there are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CatalogOptions {
+    /// How many vehicles (make, model and year) are drawn how closely: for this `generation` from measured proportions, for the `model`, by
+    /// class, size and time with the face of the `make`, or by class, size and time alone (`body`).
+    pub likeness: BTreeMap<String, i64>,
     pub makes: i64,
     pub models: i64,
     pub release: CatalogRelease,
@@ -198,6 +205,8 @@ pub struct VehicleParams {
 pub struct DeliveryUrl {
     pub expires_at: String,
     pub id: String,
+    /// How like the real vehicle the picture is.
+    pub likeness: String,
     /// 0: as often as one likes, until it expires.
     pub max_uses: i64,
     pub url: String,
@@ -365,6 +374,8 @@ pub struct SignedImage {
     pub format: Format,
     /// Of the picture, in pixels.
     pub height: i64,
+    /// How like the real vehicle the picture is.
+    pub likeness: String,
     /// 0: as often as one likes, until it expires.
     pub max_uses: i64,
     pub url: String,
@@ -416,9 +427,19 @@ pub struct ModelList {
     pub year: Option<i64>,
 }
 
+/// Neighbouring years of a model whose pictures are equally like the real vehicle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LikenessSpan {
+    pub likeness: String,
+    pub year_from: i64,
+    pub year_to: i64,
+}
+
 /// Years of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelYearList {
+    /// How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span.
+    pub likeness: Vec<LikenessSpan>,
     pub make: CatalogMake,
     pub model: CatalogModel,
     /// Ascending.
@@ -485,6 +506,8 @@ pub struct ResolvedPicture {
     pub extracted: ExtractedWords,
     /// Ready to be requested.
     pub image_path: String,
+    /// How like the real vehicle the picture will be.
+    pub likeness: String,
     pub params: ResolvedParams,
 }
 

@@ -17,6 +17,8 @@ pub struct ImageInfo {
     pub etag: Option<String>,
     /// `cache` or `generated`.
     pub source: Option<String>,
+    /// How like the real vehicle it is: `generation`, `model`, `make` or `body`, the closest first.
+    pub likeness: Option<String>,
     /// Only of requests with a key.
     pub credits_charged: Option<i64>,
     pub credits_remaining: Option<i64>,
@@ -35,6 +37,7 @@ impl ImageInfo {
             height: number("x-image-height"),
             etag: text("etag"),
             source: text("x-image-source"),
+            likeness: text("x-vehicle-likeness"),
             credits_charged: number("x-credits-charged"),
             credits_remaining: number("x-credits-remaining"),
             content_location: text("content-location"),

@@ -50,6 +50,7 @@ const ANSWERED: &[(&str, ReadAndWrite)] = types!(
     ImageUrlResponse,
     ImageUrlsResponse,
     KeyView,
+    LikenessSpan,
     LimitOptions,
     MakeList,
     MintBilling,

@@ -1,3 +1,4 @@
 //! The catalog release.
 
 pub mod reload;
+pub mod wanted;

@@ -5,7 +5,7 @@ use crate::delivery::urls::{self, Refused};
 use crate::http::error::Problem;
 use crate::http::extract::RequestId;
 use crate::http::v1::answer::{
-    IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, problem, send, unsized_body,
+    IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, VEHICLE_LIKENESS, if_none_match, insert, problem, send, unsized_body,
 };
 use crate::ledger::Source;
 use axum::body::Body;
@@ -15,6 +15,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use cyclorama_core::Format;
+use cyclorama_drawings::Likeness;
 
 /// How long an address may be cached: no longer than it lives, and no longer than these.
 const BROWSER_SECONDS_MAX: i64 = 300;
@@ -71,7 +72,7 @@ pub async fn get(
     match loaded.image {
         None => *response.status_mut() = StatusCode::NOT_MODIFIED,
         Some((ready, source)) => {
-            describe(&mut response, loaded.format, loaded.side_px);
+            describe(&mut response, loaded.format, loaded.side_px, loaded.likeness);
             insert(&mut response, IMAGE_SOURCE, source.as_str());
             send(&mut response, ready);
         }
@@ -107,7 +108,7 @@ pub async fn head(State(app): State<App>, Token(token): Token, headers: HeaderMa
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return Ok(response);
     }
-    describe(&mut response, promised.format, promised.side_px);
+    describe(&mut response, promised.format, promised.side_px, promised.likeness);
     if let Some(length) = promised.length {
         insert(&mut response, CONTENT_LENGTH, &length.to_string());
     }
@@ -117,11 +118,12 @@ pub async fn head(State(app): State<App>, Token(token): Token, headers: HeaderMa
     Ok(response)
 }
 
-fn describe(response: &mut Response, format: Format, side_px: u32) {
+fn describe(response: &mut Response, format: Format, side_px: u32, likeness: Likeness) {
     let side_px = side_px.to_string();
     insert(response, CONTENT_TYPE, format.media_type());
     insert(response, IMAGE_WIDTH, &side_px);
     insert(response, IMAGE_HEIGHT, &side_px);
+    insert(response, VEHICLE_LIKENESS, likeness.as_str());
 }
 
 /// Nothing outlives the address; where loads are counted every one of them comes here.

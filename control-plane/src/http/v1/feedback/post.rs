@@ -157,7 +157,7 @@ fn opinion(body: &Body) -> Result<Opinion, Problem> {
 fn order(app: &App, members: &Map<String, Value>) -> Result<Order, Problem> {
     let request =
         ImageRequest::parse_json(members).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    Order::find(&app.catalog.now(), &request).map_err(vehicle_not_found)
+    Order::find(app, &request).map_err(vehicle_not_found)
 }
 
 /// Members of a vehicle beside a request id that do not name one together: each must still be a value it may have.

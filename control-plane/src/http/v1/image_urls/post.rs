@@ -7,7 +7,7 @@ use crate::delivery::{self, ImageRequest, Order};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, read_any_body};
 use crate::http::json;
-use crate::http::openapi::requests::ImageUrlsRequest;
+use crate::http::openapi::requests::{self, ImageUrlsRequest};
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{problem, refuse, vehicle_not_found};
 use crate::http::v1::named_request::{
@@ -20,6 +20,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use cyclorama_drawings::likeness;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -42,6 +43,9 @@ struct DeliveryUrl {
     #[schema(minimum = 0, maximum = 1000)]
     max_uses: i64,
     vehicle: VehicleParams,
+    /// How like the real vehicle the picture is.
+    #[schema(schema_with = requests::likeness)]
+    likeness: &'static str,
 }
 
 /// What the call cost.
@@ -212,7 +216,7 @@ pub fn understand(app: &App, parsed: &Value) -> Result<Asked, Problem> {
     })?;
     let order = |(index, image): (usize, &ImageRequest)| {
         let index = wanted.is_batch.then_some(index);
-        Order::find(&app.catalog.now(), image).map_err(|missing| at_item(vehicle_not_found(missing), index))
+        Order::find(app, image).map_err(|missing| at_item(vehicle_not_found(missing), index))
     };
     let orders = wanted.images.iter().enumerate().map(order).collect::<Result<Vec<Order>, Problem>>()?;
     Ok(Asked { wanted, orders })
@@ -235,6 +239,7 @@ impl ImageUrlsResponse {
             expires_at: expires_at.clone(),
             max_uses: terms.max_uses,
             vehicle: order.into(),
+            likeness: likeness(&order.vehicle).as_str(),
         });
         ImageUrlsResponse {
             data: urls.collect(),

@@ -12,8 +12,8 @@ use crate::http::extract::{Caller, RequestId};
 use crate::http::openapi::requests::ImageQuery;
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{
-    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, if_none_match, insert, name_ignored,
-    problem, refuse, send, unsized_body, vehicle_not_found,
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, VEHICLE_LIKENESS, if_none_match,
+    insert, name_ignored, problem, refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::{Credits, Source};
@@ -23,6 +23,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE, ETAG, VARY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use cyclorama_drawings::likeness;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -45,6 +46,9 @@ struct SignedImage {
     #[schema(minimum = 0, maximum = 1000)]
     max_uses: i64,
     vehicle: VehicleParams,
+    /// How like the real vehicle the picture is.
+    #[schema(schema_with = crate::http::openapi::requests::likeness)]
+    likeness: &'static str,
     /// Of the picture, in pixels.
     #[schema(minimum = 1, maximum = 1024)]
     width: u32,
@@ -96,6 +100,7 @@ pub struct ImageUrlResponse {
             ("X-Image-Source" = Option<String>, description = "`cache`, or `generated` for a cold render. Both cost the same."),
             ("X-Image-Width" = Option<i64>, description = "In pixels."),
             ("X-Image-Height" = Option<i64>, description = "In pixels."),
+            ("X-Vehicle-Likeness" = Option<String>, description = "How like the real vehicle the picture is: `generation`, `model`, `make` or `body`, the closest first."),
             ("X-Ignored-Parameters" = Option<String>, description = "Tags of others in the address that were not looked at (`utm_source`, `fbclid` and their like)."),
          )),
         (status = 304, description = "The client has these bytes; free."),
@@ -203,6 +208,7 @@ async fn signed_address(app: &App, caller: &Caller, request_id: RequestId, order
         expires_at: minted.expires_at.rfc3339(),
         max_uses: terms.max_uses,
         vehicle: VehicleParams::from(order),
+        likeness: likeness(&order.vehicle).as_str(),
         width: order.side_px,
         height: order.side_px,
         format: order.format.as_str(),
@@ -225,7 +231,7 @@ fn understand(app: &App, caller: &Caller, pairs: &[(String, String)], headers: &
     caller.require(Scope::ImagesRead)?;
     let request = ImageRequest::parse(pairs, Endpoint::Image)
         .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    let order = Order::find(&app.catalog.now(), &request).map_err(vehicle_not_found)?;
+    let order = Order::find(app, &request).map_err(vehicle_not_found)?;
     let query = request.canonical_query(&order.variant.make, &order.variant.model);
     Ok(Asked {
         content_location: format!("/api/v1/images/car?{query}"),
@@ -251,7 +257,7 @@ fn not_modified(asked: &Asked, etag: &str, remaining: Credits) -> Response {
     let mut response = described(asked, Some(etag), Credits(0), remaining);
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     // Nothing is sent, so nothing is described but the validator (RFC 9110, section 15.4.5).
-    for name in [CONTENT_TYPE, IMAGE_WIDTH, IMAGE_HEIGHT] {
+    for name in [CONTENT_TYPE, IMAGE_WIDTH, IMAGE_HEIGHT, VEHICLE_LIKENESS] {
         response.headers_mut().remove(name);
     }
     response
@@ -274,6 +280,7 @@ fn described(asked: &Asked, etag: Option<&str>, charged: Credits, remaining: Cre
     billed(&mut response, charged, remaining);
     insert(&mut response, IMAGE_WIDTH, &side_px);
     insert(&mut response, IMAGE_HEIGHT, &side_px);
+    insert(&mut response, VEHICLE_LIKENESS, likeness(&asked.order.vehicle).as_str());
     if let Some(etag) = etag {
         insert(&mut response, ETAG, etag);
     }

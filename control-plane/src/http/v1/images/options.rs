@@ -103,6 +103,9 @@ pub struct CatalogOptions {
     years: YearRange,
     sources: Vec<CatalogSource>,
     release: CatalogRelease,
+    /// How many vehicles (make, model and year) are drawn how closely: for this `generation` from measured proportions, for the `model`, by
+    /// class, size and time with the face of the `make`, or by class, size and time alone (`body`).
+    likeness: BTreeMap<&'static str, usize>,
 }
 
 /// Lifetimes of signed addresses, in seconds.
@@ -225,5 +228,6 @@ fn catalog(catalog: &crate::catalog::Catalog) -> CatalogOptions {
         years: YearRange { from: counts.year_from, to: counts.year_to },
         sources: sources.collect(),
         release: CatalogRelease { version: catalog.package().to_owned(), sha256: catalog.digest().to_owned() },
+        likeness: catalog.likeness_counts().iter().map(|(likeness, count)| (likeness.as_str(), *count)).collect(),
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::accounts::Scope;
 use crate::app::App;
-use crate::catalog::Make;
 use crate::catalog::resolve::{self, Candidate, Extracted, Resolved, Unresolved};
+use crate::catalog::{Catalog, Make};
 use crate::delivery::request::{YEARS, whole};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, read_any_body};
@@ -15,6 +15,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
+use cyclorama_drawings::{Likeness, likeness};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
@@ -99,6 +100,9 @@ struct ResolvedPicture {
     confidence: &'static str,
     /// Ready to be requested.
     image_path: String,
+    /// How like the real vehicle the picture will be.
+    #[schema(schema_with = requests::likeness)]
+    likeness: &'static str,
     extracted: ExtractedWords,
 }
 
@@ -147,7 +151,7 @@ pub fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Res
     };
     let catalog = app.catalog.now();
     let resolved = resolve::resolve(&catalog, &asked).map_err(not_found)?;
-    Ok(ResolveResponse { data: shown(&resolved), request_id })
+    Ok(ResolveResponse { data: shown(&catalog, &resolved), request_id })
 }
 
 fn understand(members: Map<String, Value>) -> Result<(Body, Option<u16>), Problem> {
@@ -195,7 +199,7 @@ fn not_found(unresolved: Unresolved<'_>) -> Problem {
     Problem::not_found("vehicle_not_found", detail).with("makes", makes).advise(api, tool)
 }
 
-fn shown(resolved: &Resolved<'_>) -> ResolvedPicture {
+fn shown(catalog: &Catalog, resolved: &Resolved<'_>) -> ResolvedPicture {
     let Extracted { year, colour, view, size, width_px, format, unread } = &resolved.extracted;
     let params = ResolvedParams {
         make: resolved.make.slug.clone(),
@@ -208,12 +212,14 @@ fn shown(resolved: &Resolved<'_>) -> ResolvedPicture {
         format: format.map(|format| format.as_str()),
     };
     let image_path = image_path(&params);
+    let vehicle = catalog.vehicle(resolved.make, resolved.model, resolved.year);
     ResolvedPicture {
         params,
         display: DisplayNames { make_name: resolved.make.name.clone(), model_name: resolved.model.name.clone() },
         candidates: resolved.candidates.iter().map(candidate).collect(),
         confidence: resolved.confidence.as_str(),
         image_path,
+        likeness: vehicle.map_or(Likeness::Body, |vehicle| likeness(&vehicle)).as_str(),
         extracted: ExtractedWords {
             year: *year,
             color: colour.map(|colour| colour.as_str()),

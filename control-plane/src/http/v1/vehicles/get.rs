@@ -6,11 +6,13 @@ use crate::catalog::search::Hit;
 use crate::catalog::{Catalog, Make, Model, NotFound};
 use crate::http::error::Problem;
 use crate::http::extract::RequestId;
+use crate::http::openapi::requests;
 use crate::http::v1::answer::vehicle_not_found;
 use crate::http::v1::cacheable::{self, DAY};
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
+use cyclorama_drawings::{Likeness, likeness};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -27,6 +29,20 @@ pub struct CatalogModel {
     slug: String,
     /// motorcycle, passenger-car, truck, bus, mpv, auto-rickshaw or other.
     vehicle_type: &'static str,
+    /// How like the real vehicle its picture is: `generation` (drawn for this generation from measured proportions), `model` (drawn for
+    /// the model), `make` (its class, size and time with the make's face) or `body` (its class, size and time). Of the year that was
+    /// asked for, else the best of its years.
+    #[schema(schema_with = requests::likeness)]
+    likeness: &'static str,
+}
+
+/// Neighbouring years of a model whose pictures are equally like the real vehicle.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LikenessSpan {
+    year_from: u16,
+    year_to: u16,
+    #[schema(schema_with = requests::likeness)]
+    likeness: &'static str,
 }
 
 /// A make or a model that fits.
@@ -102,6 +118,8 @@ pub struct ModelYearList {
     model: CatalogModel,
     /// Ascending.
     years: Vec<u16>,
+    /// How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span.
+    likeness: Vec<LikenessSpan>,
 }
 
 /// One of the six lists.
@@ -128,8 +146,32 @@ impl From<&Make> for CatalogMake {
     }
 }
 
-fn model(model: &Model, year: Option<u16>) -> CatalogModel {
-    CatalogModel { name: model.name.clone(), slug: model.slug.clone(), vehicle_type: vehicle_type(model, year) }
+fn model(catalog: &Catalog, make: &Make, model: &Model, year: Option<u16>) -> CatalogModel {
+    let years = likeness_by_year(catalog, make, model);
+    let likeness = years.filter(|(each, _)| year.is_none_or(|year| *each == year)).map(|(_, likeness)| likeness).min();
+    CatalogModel {
+        name: model.name.clone(),
+        slug: model.slug.clone(),
+        vehicle_type: vehicle_type(model, year),
+        likeness: likeness.unwrap_or(Likeness::Body).as_str(),
+    }
+}
+
+/// Every year of a model, ascending, with how like the real vehicle its picture is.
+fn likeness_by_year(catalog: &Catalog, make: &Make, model: &Model) -> impl Iterator<Item = (u16, Likeness)> {
+    let vehicles = model.years().iter().filter_map(|year| catalog.vehicle(make, model, year));
+    vehicles.map(|vehicle| (vehicle.year, likeness(&vehicle)))
+}
+
+fn likeness_spans(years: impl Iterator<Item = (u16, Likeness)>) -> Vec<LikenessSpan> {
+    let mut spans: Vec<LikenessSpan> = Vec::new();
+    for (year, likeness) in years {
+        match spans.last_mut() {
+            Some(span) if span.likeness == likeness.as_str() => span.year_to = year,
+            _ => spans.push(LikenessSpan { year_from: year, year_to: year, likeness: likeness.as_str() }),
+        }
+    }
+    spans
 }
 
 /// In that year, else the commonest.
@@ -182,7 +224,7 @@ pub async fn get(
 pub fn list(catalog: &Catalog, query: VehiclesQuery) -> Result<VehicleList, Problem> {
     let models = |make: &Make, year: Option<u16>| -> Vec<CatalogModel> {
         let in_year = |model: &&Model| year.is_none_or(|year| model.years().contains(year));
-        make.models.iter().filter(in_year).map(|each| model(each, year)).collect()
+        make.models.iter().filter(in_year).map(|each| model(catalog, make, each, year)).collect()
     };
     match query {
         VehiclesQuery::Years => Ok(VehicleList::Years(YearList { years: catalog.years().iter().collect() })),
@@ -225,8 +267,12 @@ pub fn list(catalog: &Catalog, query: VehiclesQuery) -> Result<VehicleList, Prob
                 Ok((make, catalog.find_model(make, &name)?))
             };
             let (make, found) = find().map_err(vehicle_not_found)?;
-            let years = found.years().iter().collect();
-            Ok(VehicleList::ModelYears(ModelYearList { make: make.into(), model: model(found, None), years }))
+            Ok(VehicleList::ModelYears(ModelYearList {
+                make: make.into(),
+                model: model(catalog, make, found, None),
+                years: found.years().iter().collect(),
+                likeness: likeness_spans(likeness_by_year(catalog, make, found)),
+            }))
         }
     }
 }

@@ -1,0 +1,214 @@
+//! What to draw next: the vehicles that are asked for most while their drawing is least like them, and names that the catalog does not have.
+//!
+//! Names that are not found are counted in memory and added to the database once a minute, so that a flood of them costs no writes; a crash
+//! loses a minute of counts. Both the memory and the table have a bound.
+
+use crate::app::App;
+use crate::clock::{UnixMs, ticks};
+use crate::db::Database;
+use crate::logs::causes;
+use cyclorama_catalog::{Catalog, Missing, NotFound, normalised};
+use cyclorama_drawings::{Likeness, likeness};
+use sqlx::Row;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+const WRITE_EVERY: Duration = Duration::from_secs(60);
+/// Names counted between two writes; others are not counted until the next.
+const NAMES_AT_HAND_MAX: usize = 1_000;
+const NAMES_KEPT_MAX: i64 = 5_000;
+/// Vehicles that are looked at, those asked for most.
+const VEHICLES_MAX: i64 = 20_000;
+
+/// Names that were not found since they were last written down, with how often.
+#[derive(Debug, Default)]
+pub struct MissingVehicles(Mutex<HashMap<String, i64>>);
+
+impl MissingVehicles {
+    /// Counts a request that the catalog could not answer.
+    pub fn count(&self, make: &str, model: &str, year: u16, missing: &NotFound) {
+        let name = match missing.missing {
+            Missing::Year => format!("{}/{}/{year}", normalised(make), normalised(model)),
+            Missing::Make | Missing::Model => format!("{}/{}", normalised(make), normalised(model)),
+            // The model is there under a longer name.
+            Missing::AmbiguousModel => return,
+        };
+        let Ok(mut names) = self.0.lock() else { return };
+        if names.len() < NAMES_AT_HAND_MAX || names.contains_key(&name) {
+            *names.entry(name).or_default() += 1;
+        }
+    }
+
+    fn take(&self) -> HashMap<String, i64> {
+        self.0.lock().map(|mut names| std::mem::take(&mut *names)).unwrap_or_default()
+    }
+
+    /// Adds what was counted to the database.
+    async fn write(&self, database: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
+        // In one order everywhere: processes that write the same names wait for each other, and none for ever.
+        let names: BTreeMap<String, i64> = self.take().into_iter().collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let mut tx = database.begin().await?;
+        for (name, requests) in names {
+            sqlx::query(
+                "insert into missing_vehicles (name, requests, last_asked_at_ms) values ($1, $2, $3)
+                 on conflict (name) do update set requests = missing_vehicles.requests + excluded.requests,
+                     last_asked_at_ms = excluded.last_asked_at_ms",
+            )
+            .bind(name)
+            .bind(requests)
+            .bind(now.0)
+            .execute(&mut *tx)
+            .await?;
+        }
+        sqlx::query(
+            "delete from missing_vehicles where name not in
+                 (select name from missing_vehicles order by last_asked_at_ms desc, requests desc, name limit $1)",
+        )
+        .bind(NAMES_KEPT_MAX)
+        .execute(&mut *tx)
+        .await?;
+        tx.commit().await
+    }
+}
+
+/// Writes counts down once a minute, until it is aborted.
+pub fn start(app: App) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let mut ticks = ticks(WRITE_EVERY);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = app.missing_vehicles.write(&app.db, app.clock.now()).await {
+                tracing::warn!(error = causes(&error), "counts of names that were not found were lost");
+            }
+        }
+    })
+}
+
+/// A model in years that are drawn alike closely, and how often it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Wanted {
+    pub make: String,
+    pub model: String,
+    /// Of the years that were asked for.
+    pub year_from: u16,
+    pub year_to: u16,
+    pub likeness: Likeness,
+    /// Pictures delivered.
+    pub pictures: i64,
+}
+
+/// A name that the catalog does not have, and how often it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct MissingName {
+    /// Slugs of make and model, and the year where only that is missing.
+    pub name: String,
+    pub requests: i64,
+    pub last_asked_at: String,
+}
+
+/// The vehicles that were delivered most since `since` while their drawing is least like them, the most wanted first.
+pub async fn wanted(
+    database: &Database,
+    catalog: &Catalog,
+    since: UnixMs,
+    limit: usize,
+) -> Result<Vec<Wanted>, sqlx::Error> {
+    let rows = sqlx::query(
+        "select r.vehicle_key, count(*) from deliveries d join renders r on r.id = d.render_id
+         where d.at_ms >= $1 group by r.vehicle_key order by count(*) desc, r.vehicle_key limit $2",
+    )
+    .bind(since.0)
+    .bind(VEHICLES_MAX)
+    .fetch_all(&database.readers)
+    .await?;
+    let mut pictures = Vec::with_capacity(rows.len());
+    for row in &rows {
+        pictures.push((row.try_get::<String, _>(0)?, row.try_get::<i64, _>(1)?));
+    }
+    let mut models: HashMap<(String, String, Likeness), Wanted> = HashMap::new();
+    for (key, pictures) in pictures {
+        // A release may have lost it.
+        let Some(vehicle) = catalog.of_key(&key).map(|found| found.vehicle) else { continue };
+        let likeness = likeness(&vehicle);
+        let group = (vehicle.make.clone(), vehicle.model.clone(), likeness);
+        let (make, model, year) = (vehicle.make, vehicle.model, vehicle.year);
+        let model = models.entry(group).or_insert(Wanted {
+            make,
+            model,
+            year_from: year,
+            year_to: year,
+            likeness,
+            pictures: 0,
+        });
+        model.year_from = model.year_from.min(year);
+        model.year_to = model.year_to.max(year);
+        model.pictures += pictures;
+    }
+    let mut wanted: Vec<Wanted> = models.into_values().filter(|model| weight(model.likeness) > 0).collect();
+    let name = |wanted: &Wanted| (wanted.make.clone(), wanted.model.clone(), wanted.year_from);
+    wanted.sort_by(|a, b| {
+        let due = |wanted: &Wanted| wanted.pictures.saturating_mul(weight(wanted.likeness));
+        due(b).cmp(&due(a)).then_with(|| name(a).cmp(&name(b)))
+    });
+    wanted.truncate(limit);
+    Ok(wanted)
+}
+
+/// What a picture of such likeness counts for: how far its drawing is from the best.
+fn weight(likeness: Likeness) -> i64 {
+    match likeness {
+        Likeness::Generation => 0,
+        Likeness::Model => 1,
+        Likeness::Make => 2,
+        Likeness::Body => 3,
+    }
+}
+
+/// The names that were asked for most and are not in the catalog, with what this process has not written down yet.
+pub async fn missing(app: &App, since: UnixMs, limit: usize) -> Result<Vec<MissingName>, sqlx::Error> {
+    app.missing_vehicles.write(&app.db, app.clock.now()).await?;
+    let rows = sqlx::query(
+        "select name, requests, last_asked_at_ms from missing_vehicles where last_asked_at_ms >= $1
+         order by requests desc, last_asked_at_ms desc, name limit $2",
+    )
+    .bind(since.0)
+    .bind(limit as i64)
+    .fetch_all(&app.db.readers)
+    .await?;
+    let name = |row: &sqlx::any::AnyRow| {
+        Ok(MissingName {
+            name: row.try_get(0)?,
+            requests: row.try_get(1)?,
+            last_asked_at: UnixMs(row.try_get(2)?).rfc3339(),
+        })
+    };
+    rows.iter().map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_at_hand_are_normalised_and_bounded() {
+        let not_found = |missing| NotFound { missing, detail: String::new(), suggestions: Vec::new() };
+        let counts = MissingVehicles::default();
+        counts.count("Citroën", "Ami 6", 2020, &not_found(Missing::Model));
+        counts.count("citroen", "ami-6", 2021, &not_found(Missing::Model));
+        counts.count("Honda", "Civic", 1901, &not_found(Missing::Year));
+        counts.count("Honda", "C", 2001, &not_found(Missing::AmbiguousModel));
+        let taken = counts.take();
+        assert_eq!(taken.get("citroen/ami-6"), Some(&2));
+        assert_eq!(taken.get("honda/civic/1901"), Some(&1));
+        assert_eq!(taken.len(), 2);
+        for name in 0..2 * NAMES_AT_HAND_MAX {
+            counts.count("acme", &name.to_string(), 2020, &not_found(Missing::Make));
+        }
+        assert_eq!(counts.take().len(), NAMES_AT_HAND_MAX);
+    }
+}

@@ -1,0 +1,50 @@
+//! `GET /admin/catalog/wanted`: what to draw next.
+
+use crate::app::App;
+use crate::catalog::wanted::{self, MissingName, Wanted};
+use crate::clock::UnixMs;
+use crate::http::error::Problem;
+use crate::http::extract::Operator;
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use serde::{Deserialize, Serialize};
+
+pub const DAYS: std::ops::RangeInclusive<i64> = 1..=366;
+pub const LIMIT: std::ops::RangeInclusive<i64> = 1..=1000;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedQuery {
+    days: Option<i64>,
+    limit: Option<i64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct WantedView {
+    days: i64,
+    /// Asked for most while their drawing is least like them, the most wanted first: pictures delivered, times how far the drawing is from
+    /// the best (`model` 1, `make` 2, `body` 3).
+    vehicles: Vec<Wanted>,
+    /// Names that the catalog does not have, those asked for most first.
+    missing: Vec<MissingName>,
+}
+
+pub async fn show(
+    State(app): State<App>,
+    _: Operator,
+    query: Result<Query<WantedQuery>, QueryRejection>,
+) -> Result<Json<WantedView>, Problem> {
+    let Query(query) = query.map_err(|wrong| Problem::bad_parameter("query", wrong.body_text()))?;
+    let days = within("days", query.days.unwrap_or(30), &DAYS)?;
+    let limit = within("limit", query.limit.unwrap_or(50), &LIMIT)? as usize;
+    let since = UnixMs(app.clock.now().0 - days * 24 * 3600 * 1000);
+    let vehicles = wanted::wanted(&app.db, &app.catalog.now(), since, limit).await?;
+    let missing = wanted::missing(&app, since, limit).await?;
+    Ok(Json(WantedView { days, vehicles, missing }))
+}
+
+fn within(name: &str, value: i64, range: &std::ops::RangeInclusive<i64>) -> Result<i64, Problem> {
+    let wrong = || format!("`{name}` is a whole number from {} to {}.", range.start(), range.end());
+    if range.contains(&value) { Ok(value) } else { Err(Problem::bad_parameter(name, wrong())) }
+}

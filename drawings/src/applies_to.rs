@@ -1,0 +1,82 @@
+//! What a sheet or a face says it is for, and how closely it names a vehicle.
+
+use std::cmp::Reverse;
+use std::ops::RangeInclusive;
+
+use cyclorama_core::{BodyClass, Vehicle};
+use serde::Deserialize;
+
+/// Vehicles that a sheet or face is for. What is left out may be anything.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppliesTo {
+    /// Slugs of the catalog.
+    #[serde(default)]
+    pub makes: Vec<String>,
+    /// Slugs, or with a `*` at the end how they begin.
+    #[serde(default)]
+    pub models: Vec<String>,
+    /// First and last model year.
+    #[serde(default)]
+    pub years: Option<[u16; 2]>,
+    #[serde(default)]
+    pub bodies: Vec<BodyClass>,
+    /// Of the vehicle, in millimetres.
+    #[serde(default)]
+    pub length_mm: Option<[u32; 2]>,
+    #[serde(default)]
+    pub height_mm: Option<[u32; 2]>,
+}
+
+impl AppliesTo {
+    /// How closely it names the vehicle; `None` when it does not. Larger is closer.
+    pub fn closeness(&self, vehicle: &Vehicle) -> Option<Closeness> {
+        let named = |list: &[String], slug: &str| {
+            let closest = |entry: &String| match entry.strip_suffix('*') {
+                Some(start) => slug.starts_with(start).then_some(ANY_MODEL + start.len() as u32),
+                None => (entry == slug).then_some(1000),
+            };
+            if list.is_empty() { Some(0) } else { list.iter().filter_map(closest).max() }
+        };
+        let years: RangeInclusive<u16> = self.years.map_or(0..=u16::MAX, |[first, last]| first..=last);
+        let within = |range: Option<[u32; 2]>, mm: u32| range.is_none_or(|[least, most]| (least..=most).contains(&mm));
+        let make = named(&self.makes, &vehicle.make)?;
+        let model = named(&self.models, &vehicle.model)?;
+        let fits = years.contains(&vehicle.year)
+            && within(self.length_mm, vehicle.dimensions.length_mm)
+            && within(self.height_mm, vehicle.dimensions.height_mm)
+            && (self.bodies.is_empty() || self.bodies.contains(&vehicle.body));
+        let limits =
+            [self.years.is_some(), !self.bodies.is_empty(), self.length_mm.is_some(), self.height_mm.is_some()];
+        let narrowed = limits.into_iter().map(u32::from).sum();
+        let span = self.years.map_or(u16::MAX, |[first, last]| last.saturating_sub(first));
+        fits.then_some(Closeness { model, make: make.min(1), narrowed, span: Reverse(span) })
+    }
+}
+
+/// What `*` alone is worth: a make's sheet, whatever the model.
+const ANY_MODEL: u32 = 1;
+
+/// How closely a sheet names a vehicle; the larger is closer. In the order in which they count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Closeness {
+    /// 0: any model; more for longer beginnings of its name, most for the whole.
+    model: u32,
+    make: u32,
+    /// How many of years, bodies, lengths and heights are limited.
+    narrowed: u32,
+    /// Fewer years are closer.
+    span: Reverse<u16>,
+}
+
+impl Closeness {
+    /// Whether the sheet was drawn for the vehicle's make.
+    pub fn names_the_make(self) -> bool {
+        self.make > 0
+    }
+
+    /// Whether the sheet was drawn for the vehicle's model, not for a class or a make.
+    pub fn names_the_model(self) -> bool {
+        self.model > ANY_MODEL
+    }
+}

@@ -1,0 +1,132 @@
+//! How like the real vehicle a picture is.
+
+use std::sync::LazyLock;
+
+use cyclorama_core::{Vehicle, named_enum};
+use serde::Deserialize;
+
+use crate::{AppliesTo, Index};
+
+named_enum! {
+    /// What the drawing of a vehicle was made for; the first is the closest to the real vehicle.
+    pub enum Likeness {
+        /// This generation of the model, with proportions measured on the real vehicle.
+        Generation = "generation",
+        /// The model, or its family, from its known looks.
+        Model = "model",
+        /// The class, size and time of the vehicle, with the face of its make.
+        Make = "make",
+        /// The class, size and time of the vehicle alone.
+        Body = "body",
+    }
+}
+
+/// Makes whose two-wheelers are drawn in their own manner: wheels, lamps, frames, silencers.
+pub const KNOWN_BY_TWO_WHEELERS: &[&str] = &[
+    "aprilia",
+    "bmw",
+    "cagiva",
+    "ducati",
+    "gasgas",
+    "harley-davidson",
+    "honda",
+    "husqvarna",
+    "indian",
+    "kawasaki",
+    "ktm",
+    "mv-agusta",
+    "suzuki",
+    "triumph",
+    "victory",
+    "yamaha",
+];
+
+/// How like the real vehicle its picture is, by the sheets that this program was built with.
+pub fn likeness(vehicle: &Vehicle) -> Likeness {
+    if vehicle.body.is_two_wheeler() {
+        let is_known = KNOWN_BY_TWO_WHEELERS.contains(&vehicle.make.as_str());
+        return if is_known { Likeness::Make } else { Likeness::Body };
+    }
+    let Some((closeness, name)) = DRAWINGS.sheets.closest(vehicle) else { return Likeness::Body };
+    if closeness.names_the_model() && closeness.names_the_make() {
+        let is_measured = DRAWINGS.measured.binary_search_by(|measured| measured.as_str().cmp(name)).is_ok();
+        return if is_measured { Likeness::Generation } else { Likeness::Model };
+    }
+    let has_face = DRAWINGS.faces.closest(vehicle).is_some_and(|(face, _)| face.names_the_make());
+    if closeness.names_the_make() || has_face { Likeness::Make } else { Likeness::Body }
+}
+
+static HEADERS: &str = include_str!(concat!(env!("OUT_DIR"), "/headers.json"));
+
+static DRAWINGS: LazyLock<Drawings> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "the build script wrote it, and the tests read it")]
+    let headers: Headers = serde_json::from_str(HEADERS).expect("the headers of the sheets");
+    let mut drawings = Drawings { sheets: Index::default(), faces: Index::default(), measured: Vec::new() };
+    for header in headers.sheets {
+        if header.is_measured {
+            drawings.measured.push(header.name.clone());
+        }
+        drawings.sheets.add(&header.name, header.applies_to);
+    }
+    for header in headers.faces {
+        drawings.faces.add(&header.name, header.applies_to);
+    }
+    drawings
+});
+
+struct Drawings {
+    sheets: Index,
+    faces: Index,
+    /// Names of the sheets with measured facts, ascending.
+    measured: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Headers {
+    sheets: Vec<Header>,
+    faces: Vec<Header>,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    name: String,
+    applies_to: Vec<AppliesTo>,
+    is_measured: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cyclorama_core::{BodyClass, Dimensions, VehicleType};
+
+    #[test]
+    fn the_likeness_follows_what_was_drawn() {
+        let dimensions =
+            Dimensions { length_mm: 4300, width_mm: 1800, height_mm: 1450, wheelbase_mm: 2640, front_track_mm: 1550 };
+        let vehicle = |make: &str, model: &str, body: BodyClass| Vehicle {
+            make: make.to_owned(),
+            model: model.to_owned(),
+            year: 2015,
+            vehicle_type: VehicleType::PassengerCar,
+            body,
+            dimensions,
+        };
+        for (make, model, body, expected) in [
+            ("volkswagen", "golf", BodyClass::Hatchback, Likeness::Model),
+            ("volkswagen", "nobody-drew-it", BodyClass::Hatchback, Likeness::Make),
+            ("nobody-knows-it", "one", BodyClass::Hatchback, Likeness::Body),
+            ("ducati", "monster", BodyClass::Motorcycle, Likeness::Make),
+            ("nobody-knows-it", "one", BodyClass::Scooter, Likeness::Body),
+        ] {
+            assert!(likeness(&vehicle(make, model, body)) <= expected, "{make} {model}");
+            if expected != Likeness::Model {
+                assert_eq!(likeness(&vehicle(make, model, body)), expected, "{make} {model}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_makes_of_two_wheelers_are_in_order() {
+        assert!(KNOWN_BY_TWO_WHEELERS.is_sorted());
+    }
+}
