@@ -1,4 +1,5 @@
-//! What to draw next: the vehicles that are asked for most while their drawing is least like them, and names that the catalog does not have.
+//! What to draw next: the vehicles that are asked for most while their drawing is least like them, and names that the catalog does not
+//! have.
 //!
 //! Names that are not found are counted in memory and added to the database once a minute, so that a flood of them costs no writes; a crash
 //! loses a minute of counts. Both the memory and the table have a bound.
