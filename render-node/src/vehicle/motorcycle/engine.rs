@@ -261,7 +261,7 @@ pub(super) fn add_engine(bike: &mut Assembly, joints: &Joints) {
         Engine::Electric => {}
     }
     if !design.air_cooled && design.tank != Tank::Slim && upright {
-        add_radiator(bike, joints, wide.max(0.12));
+        add_radiator(bike, joints, (wide * 0.94).clamp(0.12, 0.148));
     }
 }
 
@@ -349,11 +349,14 @@ fn case_line(stations: &[[f32; 4]], z: f32) -> Vec<Vec3> {
     curve_through(&points, 8)
 }
 
+/// Half the width of a row of one to four cylinders.
+const HALF_ROW_M: [f32; 4] = [0.074, 0.115, 0.148, 0.178];
+
 /// Cylinders in a row across the bike, with what they breathe through behind them.
 fn add_row(bike: &mut Assembly, joints: &Joints, metals: &Metals, cylinders: usize, [deck, rise]: [f32; 2]) {
     let (design, middle) = (&joints.design, crank(joints));
     let lean = if design.air_cooled { 0.10_f32 } else { 0.28 };
-    let half_y = [0.074, 0.115, 0.148, 0.178][cylinders - 1];
+    let half_y = HALF_ROW_M[cylinders - 1];
     let half_y = if matches!(design.nose, Nose::Sport | Nose::SportTouring) { half_y * 0.90 } else { half_y };
     let barrel = Barrel {
         foot: Vec3::new(middle.x - if design.air_cooled { 0.040 } else { 0.010 }, 0.0, deck),
@@ -390,15 +393,19 @@ fn add_row(bike: &mut Assembly, joints: &Joints, metals: &Metals, cylinders: usi
     }
 }
 
+/// How far the cylinders of a wide vee lean to the front and to the rear, radians.
+const WIDE_VEE: [f32; 2] = [0.30, 0.66];
+
 /// Two cylinders along the bike; on bright engines with push rods, rocker boxes and a round filter between them.
 fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: [f32; 2]) {
     let (design, middle) = (&joints.design, crank(joints));
     let narrow = design.engine == Engine::Vee;
-    let spread = if narrow { 0.40_f32 } else { 0.68 };
     let air_cooled = narrow || design.air_cooled;
-    for lean in [-spread, spread] {
+    // A wide one is turned back, so that its front head stands behind the radiator.
+    let leans = if narrow { [-0.40_f32, 0.40] } else { [-WIDE_VEE[0], WIDE_VEE[1]] };
+    for lean in leans {
         let barrel = Barrel {
-            foot: Vec3::new(middle.x - 0.02 + lean * 0.05, 0.0, deck - 0.06),
+            foot: Vec3::new(middle.x - 0.02 + lean * if narrow { 0.05 } else { 0.02 }, 0.0, deck - 0.06),
             way: Vec3::new(lean.sin(), 0.0, lean.cos()),
             length: (rise + 0.05).min(0.36),
             half: [0.078, 0.086],
@@ -555,19 +562,53 @@ fn add_filling(bike: &mut Assembly, joints: &Joints, deck: f32) {
         4.5,
     );
     bike.add_soft(Material::MattBlack, filling.solid());
-    bike.add_pair(
-        Material::PanelGap,
-        filling.seam(&[[front + 0.05, top - 0.07], [pivot.x - 0.08, top - 0.09], [pivot.x + 0.02, seat.z - 0.12]]),
-    );
+}
+
+/// The radiator behind the engine's foremost point, and the distance between its flat tubes.
+const RADIATOR_M: f32 = 0.026;
+const FLAT_TUBE_PITCH_M: f32 = 0.0064;
+
+/// Where the radiator's hose meets the cylinder head, on the right.
+fn head_port(joints: &Joints) -> Vec3 {
+    let middle = crank(joints);
+    let deck = middle.z + 0.085;
+    let rise = (ceiling(joints) - deck).clamp(0.16, 0.42);
+    match joints.design.engine {
+        Engine::Inline(cylinders) => {
+            let along = rise * 0.70;
+            let y = HALF_ROW_M[(cylinders as usize).clamp(1, 4) - 1] * 0.86;
+            Vec3::new(middle.x - 0.010 - along * 0.276, y, deck + along * 0.961)
+        }
+        _ => {
+            let along = (rise + 0.05).min(0.36) * 0.72;
+            Vec3::new(middle.x - 0.026 - along * WIDE_VEE[0].sin(), 0.070, deck - 0.06 + along * WIDE_VEE[0].cos())
+        }
+    }
+}
+
+/// The fan behind a radiator: its ring, its motor and blades.
+fn add_fan(bike: &mut Assembly, at: Vec3, way: Vec3, radius: f32) {
+    let ring =
+        [[-0.012, radius * 0.94], [-0.012, radius], [0.014, radius], [0.014, radius * 0.94], [-0.012, radius * 0.94]];
+    bike.add(Material::MattBlack, turned(&ring, at, way, 36));
+    let motor = [[-0.010, radius * 0.30], [0.026, radius * 0.30], [0.030, radius * 0.24], [0.030, 0.0]];
+    bike.add(Material::MattBlack, turned(&motor, at, way, 24));
+    let side = way.cross(Vec3::Y).normalize_or(Vec3::Z);
+    for k in 0..4 {
+        let (sin, cos) = (std::f32::consts::FRAC_PI_2 * k as f32 + 0.4).sin_cos();
+        let out = Vec3::Y * cos + side * sin;
+        bike.add(Material::MattBlack, Solid::pin(at + out * radius * 0.2, at + out * radius * 0.97, 0.006, 8));
+    }
 }
 
 /// A core of tubes and fins between two tanks, with its cap and hoses.
 fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
     let top = ceiling(joints) + 0.01;
     let bottom = joints.design.clearance + 0.22;
-    let half = (top - bottom) * 0.42;
-    let (sin, cos) = 0.30_f32.sin_cos();
-    let at = Vec3::new(joints.engine_front + 0.055, 0.0, (top + bottom) * 0.5);
+    let half = (top - bottom) * 0.40;
+    let (sin, cos) = 0.26_f32.sin_cos();
+    // Before the engine, its exhausts and a cradle's tubes.
+    let at = Vec3::new(joints.engine_front + RADIATOR_M, 0.0, (top + bottom) * 0.5 + 0.008);
     // Bowed round the wheel.
     let place = |p: Vec3| {
         let x = p.x + 0.9 * p.y * p.y;
@@ -584,20 +625,15 @@ fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
             .collect();
         Solid::lofted(&loops)
     };
-    bike.add(Material::Underbody, bowed(0.004, 0.012, half, half_width, 0.0));
+    bike.add(Material::MattBlack, bowed(0.004, 0.012, half, half_width, 0.0));
     let mut fins = Solid::default();
-    let rows = (half * 2.0 / 0.0095) as usize;
+    let rows = (half * 2.0 / FLAT_TUBE_PITCH_M) as usize;
     for row in 0..rows {
-        let z = -half + 0.006 + 0.0095 * row as f32;
-        fins.append(bowed(-0.009, 0.003, 0.0016, half_width, z));
+        let z = -half + FLAT_TUBE_PITCH_M * (row as f32 + 0.5);
+        fins.append(bowed(-0.0085, 0.0022, 0.0011, half_width, z));
     }
     bike.add(Material::RimDark, fins);
-    let mut tubes = Solid::default();
-    for k in 0..=16 {
-        let y = half_width * (k as f32 / 8.0 - 1.0);
-        tubes.append(Solid::pin(place(Vec3::new(-0.0105, y, -half)), place(Vec3::new(-0.0105, y, half)), 0.0012, 6));
-    }
-    bike.add(Material::RimDark, tubes);
+    add_fan(bike, place(Vec3::new(0.034, 0.0, 0.0)), Vec3::new(cos, 0.0, -sin), half.min(half_width) * 0.80);
     let tank = Solid::rounded_box(Vec3::new(0.021, 0.017, half * 1.05), 0.010).moved(Vec3::Y * (half_width + 0.010));
     bike.add_pair(Material::MattBlack, tank.bent(place));
     for z in [-1.03, 1.03] {
@@ -609,17 +645,18 @@ fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
         turned(&[[-0.02, 0.014], [0.010, 0.014], [0.012, 0.021], [0.018, 0.021], [0.019, 0.0]], neck, Vec3::Z, 20),
     );
     // Hoses to the head and from the pump.
+    let port = head_port(joints);
     let (upper, lower) =
         (place(Vec3::new(0.010, half_width, half * 0.78)), place(Vec3::new(0.010, half_width, -half * 0.80)));
     let middle = crank(joints);
     let head =
-        [upper, upper + Vec3::new(0.07, 0.022, 0.004), Vec3::new(middle.x - 0.10, half_width * 0.8, upper.z + 0.01)];
+        [upper, upper + Vec3::new(0.050, 0.012, 0.004), upper.lerp(port, 0.6) + Vec3::new(0.0, 0.012, 0.010), port];
     bike.add_soft(Material::MattBlack, tube(&curve_through(&head, 7), 16, |_| 0.0165));
     let pump = [
         lower,
         lower + Vec3::new(0.035, 0.028, -0.03),
         Vec3::new(middle.x - 0.115, case_half(joints) + 0.020, middle.z + 0.06),
-        Vec3::new(middle.x - 0.055, case_half(joints) + 0.010, middle.z + 0.03),
+        Vec3::new(middle.x - 0.050, case_half(joints) - 0.006, middle.z + 0.03),
     ];
     bike.add_soft(Material::MattBlack, tube(&curve_through(&pump, 7), 16, |_| 0.0165));
     for hose in [&head[..], &pump[..]] {

@@ -8,7 +8,8 @@ use super::cockpit::add_mirror_head;
 use super::design::{Eyes, Flank};
 use super::front::{add_bracket, round};
 use super::lamps::{Opening, add_indicators, add_round_lamp, raised, set_intake, set_lamp};
-use super::shapes::{Skin, add_screen, panel, seam_along, sharpened, turned};
+use super::shapes::{Skin, add_screen, panel, sharpened, turned};
+use super::shell::{self, Net, Panel};
 use super::style::Engine;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -28,6 +29,68 @@ fn add_fairing_mirrors(bike: &mut Assembly, root: Vec3, out: f32, up: f32) {
     let foot = Solid::superellipsoid(Vec3::new(0.024, 0.012, 0.014), 3.0, 12, 22);
     bike.add_pair(Material::MattBlack, foot.moved(root - Vec3::Y * 0.004));
     add_mirror_head(bike, eye, Vec3::new(0.030, 0.080, 0.042), false, Material::Paint);
+}
+
+/// The upper part of a fairing by its feature lines: ridge, edge of the screen's foot, a brow where it is widest, the edge of its
+/// underside.
+struct Nose {
+    net: Net,
+    lines: Vec<Vec<Vec3>>,
+}
+
+impl Nose {
+    /// Stations as (behind the nose, half width, top, brow, underside), heights from the steering head's.
+    fn new(nose: f32, up: f32, stations: &[[f32; 5]]) -> Nose {
+        let line = |place: &dyn Fn([f32; 5]) -> [f32; 2]| -> Vec<Vec3> {
+            stations
+                .iter()
+                .map(|station| {
+                    let [y, z] = place(*station);
+                    Vec3::new(nose + station[0], y, up + z)
+                })
+                .collect()
+        };
+        let lines = vec![
+            line(&|[_, _, top, _, _]| [0.0, top]),
+            line(&|[_, wide, top, brow, _]| [wide * 0.56, top + (brow - top) * 0.16]),
+            line(&|[_, wide, _, brow, _]| [wide, brow]),
+            line(&|[_, wide, _, brow, low]| [wide * 0.93, brow + (low - brow) * 0.62]),
+            line(&|[_, wide, _, _, low]| [wide * 0.52, low]),
+            line(&|[_, _, _, _, low]| [0.0, low]),
+        ];
+        Nose { net: Net::new(lines.clone()), lines }
+    }
+
+    fn solid(&self) -> Solid {
+        let last = self.lines[0].len() - 1;
+        let mut whole = Solid::default();
+        for lines in [[0, 1], [1, 2], [2, 3], [3, 5]] {
+            let sides = [shell::Side::Joined, shell::Side::Joined, shell::Side::Joined, shell::Side::Free];
+            whole.append(self.net.panel(&Panel { lines, stations: [0, last], sides }));
+        }
+        // The blunt tip.
+        let edge: Vec<Vec3> = self.lines.iter().rev().map(|line| line[0]).collect();
+        let middle = edge.iter().map(|p| Vec3::new(p.x - 0.006, 0.0, p.z)).collect();
+        let sides = [shell::Side::Joined; 4];
+        let count = self.lines.len() - 1;
+        whole.append(Net::new(vec![middle, edge]).panel(&Panel { lines: [0, 1], stations: [0, count], sides }));
+        whole
+    }
+
+    /// How far out its flank is at a place seen from the side; nothing where it has none.
+    fn out(&self, x: f32, z: f32) -> f32 {
+        let at = |line: &[Vec3]| -> Vec3 {
+            let next = line.iter().position(|p| p.x >= x).unwrap_or(line.len() - 1).max(1);
+            let (a, b) = (line[next - 1], line[next]);
+            a.lerp(b, ((x - a.x) / (b.x - a.x).max(1e-6)).clamp(0.0, 1.0))
+        };
+        let section: Vec<Vec3> = self.lines.iter().map(|line| at(line)).collect();
+        section
+            .windows(2)
+            .filter(|pair| pair[0].z >= z && z >= pair[1].z)
+            .map(|pair| pair[0].lerp(pair[1], (pair[0].z - z) / (pair[0].z - pair[1].z).max(1e-6)).y)
+            .fold(0.0, f32::max)
+    }
 }
 
 /// Where the panels beside an engine are.
@@ -69,7 +132,7 @@ impl Side {
 
 /// The panels beside the engine of a faired bike, from the nose's flank to the belly; `full` covers the engine. Upper and
 /// lower panel stand apart over a dark vent.
-fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: bool) {
+fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Nose, out: f32, full: bool) {
     let side = Side::of(joints, out, full);
     add_upper_panel(bike, joints, nose, &side);
     if !full {
@@ -82,7 +145,7 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: 
 }
 
 /// The panel from the nose's flank down to the vent.
-fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &Skin, side: &Side) {
+fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &Nose, side: &Side) {
     let (head, details) = (joints.head, &joints.design.details);
     let Side { wheel, waist, .. } = *side;
     let bulge = |x: f32, z: f32| side.bulge(x, z);
@@ -157,12 +220,6 @@ fn add_lower_panel(bike: &mut Assembly, joints: &Joints, side: &Side) {
         ],
     );
     bike.add_pair(Material::Paint, panel(&lower, 0.070, bulge));
-    let seam = |places: &[[f32; 2]], up: f32| {
-        let flat: Vec<Vec3> = places.iter().map(|p| Vec3::new(p[0], 0.0, p[1])).collect();
-        let path: Vec<Vec3> =
-            curve_through(&flat, 8).iter().map(|p| Vec3::new(p.x, bulge(p.x, p.z) + up, p.z)).collect();
-        seam_along(&path)
-    };
     if details.accent {
         let accent = [
             [wheel + 0.095, low + 0.150],
@@ -174,14 +231,6 @@ fn add_lower_panel(bike: &mut Assembly, joints: &Joints, side: &Side) {
             [(wheel + pivot.x) * 0.5 + 0.02, low + 0.135],
         ];
         bike.add_pair(Material::GlossBlack, panel(&accent, 0.012, |x, z| bulge(x, z) + 0.0025));
-    } else {
-        bike.add_pair(
-            Material::PanelGap,
-            seam(
-                &[[wheel + 0.085, low + 0.14], [wheel + 0.22, low + 0.115], [pivot.x - 0.09 + reach, low + 0.085]],
-                0.0005,
-            ),
-        );
     }
     for (x, z) in [(wheel + 0.075, waist - 0.10), (wheel + 0.29, waist - 0.085), (pivot.x - 0.09 + reach, low + 0.10)] {
         add_fastener(bike, Vec3::new(x, bulge(x, z), z));
@@ -273,18 +322,18 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x - 0.035;
     let screen_share = joints.design.details.screen;
-    // Upper part: sharp nose, lamps, cockpit.
-    let upper = Skin::new(
+    let upper = Nose::new(
+        nose,
+        head.z,
         &[
-            [nose, 0.036, head.z - 0.145, head.z - 0.090],
-            [nose + 0.03, 0.078, head.z - 0.165, head.z - 0.060],
-            [nose + 0.08, 0.125, head.z - 0.182, head.z - 0.028],
-            [nose + 0.16, 0.172, head.z - 0.198, head.z + 0.014],
-            [nose + 0.25, 0.198, head.z - 0.200, head.z + 0.048],
-            [nose + 0.36, 0.208, head.z - 0.195, head.z + 0.030],
-            [nose + 0.46, 0.200, head.z - 0.180, head.z - 0.040],
+            [0.000, 0.036, -0.090, -0.106, -0.145],
+            [0.030, 0.082, -0.060, -0.090, -0.165],
+            [0.080, 0.130, -0.028, -0.072, -0.182],
+            [0.160, 0.178, 0.014, -0.048, -0.198],
+            [0.250, 0.204, 0.048, -0.034, -0.200],
+            [0.360, 0.214, 0.030, -0.046, -0.195],
+            [0.460, 0.204, -0.040, -0.088, -0.180],
         ],
-        2.7,
     );
     let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.0);
     bike.add_soft(Material::Paint, rest);
@@ -303,17 +352,18 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
 pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x + 0.00;
-    let upper = Skin::new(
+    let upper = Nose::new(
+        nose,
+        head.z,
         &[
-            [nose, 0.050, head.z - 0.150, head.z - 0.085],
-            [nose + 0.02, 0.100, head.z - 0.185, head.z - 0.050],
-            [nose + 0.06, 0.155, head.z - 0.212, head.z - 0.014],
-            [nose + 0.14, 0.212, head.z - 0.240, head.z + 0.050],
-            [nose + 0.25, 0.250, head.z - 0.250, head.z + 0.092],
-            [nose + 0.38, 0.262, head.z - 0.245, head.z + 0.065],
-            [nose + 0.50, 0.245, head.z - 0.230, head.z - 0.020],
+            [0.000, 0.050, -0.085, -0.106, -0.150],
+            [0.020, 0.104, -0.050, -0.092, -0.185],
+            [0.060, 0.160, -0.014, -0.076, -0.212],
+            [0.140, 0.218, 0.050, -0.046, -0.240],
+            [0.250, 0.257, 0.092, -0.030, -0.250],
+            [0.380, 0.269, 0.065, -0.040, -0.245],
+            [0.500, 0.250, -0.020, -0.080, -0.230],
         ],
-        2.8,
     );
     let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.22);
     bike.add_soft(Material::Paint, rest);
@@ -322,7 +372,7 @@ pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     add_flank(bike, joints, &upper, 0.262, !open && details.flank != Flank::Open);
     add_screen(
         bike,
-        Material::ClearGlass,
+        Material::LampLens,
         [nose + 0.13, head.z + 0.040],
         [nose + 0.40, head.z + 0.310 * details.screen],
         [0.150, 0.190],
@@ -388,7 +438,7 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::MattBlack, vent);
     add_screen(
         bike,
-        Material::ClearGlass,
+        Material::LampLens,
         [nose + 0.13, head.z + 0.075],
         [nose + 0.42, head.z + 0.385],
         [0.240, 0.255],

@@ -61,7 +61,7 @@ fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
         // A tall screen on the fork.
         add_screen(
             bike,
-            Material::ClearGlass,
+            Material::LampLens,
             [head.x - 0.16, head.z + 0.02],
             [head.x + 0.06, head.z + 0.40],
             [0.20, 0.24],
@@ -88,10 +88,6 @@ fn add_bikini(bike: &mut Assembly, joints: &Joints) {
         2.3,
     );
     bike.add_soft(Material::Paint, cowl.solid());
-    bike.add_pair(
-        Material::PanelGap,
-        cowl.seam(&[[nose + 0.06, head.z - 0.085], [nose + 0.14, head.z - 0.070], [nose + 0.22, head.z - 0.030]]),
-    );
     for x in [0.10, 0.18] {
         let at = Vec3::new(nose + x, cowl.out(nose + x, head.z - 0.045), head.z - 0.045);
         bike.add_pair(
@@ -228,18 +224,6 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
         3.0,
     );
     bike.add_soft(Material::Paint, beak.solid());
-    // Its underside is dark, and a shut line parts it from the cheeks.
-    let under = [
-        [nose + 0.02, over + 0.006],
-        [nose + 0.14, over + 0.022],
-        [head.x - 0.14, over + 0.050],
-        [head.x + 0.02, over + 0.060],
-    ];
-    bike.add_pair(Material::PanelGap, beak.seam(&under));
-    bike.add_pair(
-        Material::PanelGap,
-        beak.seam(&[[head.x - 0.135, over + 0.045], [head.x - 0.105, over + 0.10], [head.x - 0.075, head.z - 0.075]]),
-    );
     let face = Skin::new(
         &[
             [head.x - 0.252, 0.066, over + 0.095, head.z - 0.045],
@@ -254,7 +238,7 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::GlossBlack, rest);
     add_screen(
         bike,
-        Material::ClearGlass,
+        Material::LampLens,
         [head.x - 0.185, head.z + 0.018],
         [head.x - 0.02, head.z + 0.325 * joints.design.details.screen],
         [0.125, 0.155],
@@ -387,10 +371,6 @@ fn add_plate(bike: &mut Assembly, joints: &Joints) {
     );
     let lean = |p: Vec3| Vec3::new(head.x - 0.125 + p.x + (p.z - head.z) * tilt, p.y, p.z);
     bike.add_soft(Material::Paint, plate.solid().bent(lean));
-    bike.add_pair(
-        Material::PanelGap,
-        plate.seam(&[[0.020, head.z + 0.050], [0.016, head.z - 0.05], [0.022, head.z - 0.14]]).bent(lean),
-    );
     for (y, z) in [(0.0, 0.045), (0.045, -0.135)] {
         let at = lean(Vec3::new(0.004, y, head.z + z));
         bike.add_pair(

@@ -5,6 +5,7 @@
 mod brake;
 mod chassis;
 pub(super) mod cockpit;
+mod cowl;
 pub(super) mod design;
 mod drive;
 mod engine;
@@ -17,6 +18,7 @@ mod luggage;
 mod scooter;
 pub(super) mod seat;
 pub(super) mod shapes;
+mod shell;
 mod style;
 mod tank;
 mod underbone;

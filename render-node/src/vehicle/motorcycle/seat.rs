@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::Joints;
 use super::design::{Guard, Luggage, Nose, Seat};
 use super::lamps::{add_rear_indicators, add_tail_lamp};
-use super::shapes::{Skin, panel, seam_along, tube, turned};
+use super::shapes::{Skin, panel, tube, turned};
 use super::style::Family;
 use super::tank::tank_span;
 use crate::vehicle::mesh::Material;
@@ -96,14 +96,7 @@ fn add_pillion(bike: &mut Assembly, stepped: &Stepped) {
         if solo { 2.3 } else { 2.8 },
     );
     bike.add_soft(if solo { Material::Paint } else { Material::Seat }, pillion.solid());
-    if solo {
-        let over: Vec<Vec3> =
-            (0..=12).map(|i| Vec3::new(seat.x + 0.215 + (tail - 0.39 - seat.x) * i as f32 / 12.0, 0.0, 0.0)).collect();
-        for side in [-0.045, 0.045] {
-            let line: Vec<Vec3> = over.iter().map(|p| Vec3::new(p.x, side, pillion.over(p.x, side))).collect();
-            bike.add_soft(Material::PanelGap, seam_along(&line));
-        }
-    } else {
+    if !solo {
         add_seat_seams(bike, &pillion, [seat.x + 0.22, tail - 0.18], &[seat.x + 0.30]);
     }
 }
@@ -131,9 +124,10 @@ fn add_tail_shell(bike: &mut Assembly, stepped: &Stepped) {
     bike.add_pair(
         Material::PanelGap,
         shell.seam(&[
+            [seat.x - 0.117, low(seat.x - 0.117, 1.0)],
             [seat.x + 0.02, low(seat.x + 0.02, 1.0)],
             [seat.x + 0.18, low(seat.x + 0.18, 1.0) + 0.010],
-            [tail - 0.10, low(tail - 0.10, 1.0) + 0.012],
+            [tail - 0.075, low(tail - 0.075, 1.0) + 0.012],
         ]),
     );
     bike.add_soft(Material::PanelGap, shell.ring(tail - 0.075));

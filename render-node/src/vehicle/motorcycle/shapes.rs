@@ -353,7 +353,7 @@ pub(super) fn screen(foot: [f32; 2], top: [f32; 2], half: [f32; 2], sweep: f32) 
         let t = row as f32 / rows as f32;
         let across = column as f32 / 8.0 - 1.0;
         // Rounded upper corners: the last rows draw in.
-        let round = 1.0 - ((t - 0.55).max(0.0) / 0.45).powi(4) * 0.42;
+        let round = 1.0 - ((t - 0.50).max(0.0) / 0.50).powi(4) * 0.34;
         let half_width = (half[0] + (half[1] - half[0]) * t) * round;
         let lean = [foot[0] + (top[0] - foot[0]) * t, foot[1] + (top[1] - foot[1]) * (t + 0.25 * t * (1.0 - t))];
         Vec3::new(lean[0] + sweep * across * across, across * half_width, lean[1] - 0.25 * sweep * across * across)
