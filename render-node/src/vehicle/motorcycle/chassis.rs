@@ -186,19 +186,9 @@ fn add_guard_mounts(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Ve
     let design = &joints.design;
     let Guard::Hugging(from, to) = design.guard else { return };
     let half = design.front_tyre[1] * if design.rim == Rim::Dish { 0.80 } else { 0.60 };
-    // The mudguard's edge falls towards the axle and draws in at both ends.
-    let edge = |angle: f32| {
-        let radius = joints.front_axle.z + 0.026 - 0.055 * half / 0.09;
-        let narrow = 1.0 - 0.35 * (2.0 * (angle - from) / (to - from) - 1.0).abs().powi(4);
-        joints.front_axle + Vec3::new(angle.cos() * radius, half * narrow, angle.sin() * radius)
-    };
+    let guard =
+        GuardShape { axle: joints.front_axle, radius: joints.front_axle.z + 0.018, half_width: half, span: (from, to) };
     if design.cradle || design.fork == Fork::Hidden {
-        let guard = GuardShape {
-            axle: joints.front_axle,
-            radius: joints.front_axle.z + 0.018,
-            half_width: half,
-            span: (from, to),
-        };
         let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
         let lean = along.z.atan2(along.x);
         // From the leg's foot up to both flanks, each end flat under a bolt.
@@ -219,7 +209,7 @@ fn add_guard_mounts(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Ve
     }
     // A bracket from the mudguard's edge to the leg, with two bolts.
     let lean = along.z.atan2(along.x);
-    let tip = edge(lean.clamp(from + 0.1, to - 0.1));
+    let [tip, _] = guard.at(lean.clamp(from + 0.1, to - 0.1), 1.0);
     let leg = at((joints.front_axle.z + 0.012) / (at(1.0) - at(0.0)).length());
     let middle = tip.midpoint(Vec3::new(leg.x, leg.y - 0.020, leg.z));
     let rearward = Vec3::new(along.z, 0.0, -along.x);

@@ -11,17 +11,38 @@ use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
-    let design = &joints.design;
-    let head = joints.head;
-    let [rise, back, bar] = design.bars;
+/// Points of the bar's right half, from its middle to its end.
+fn half_bar(joints: &Joints) -> [Vec3; 4] {
+    let (head, [rise, back, bar]) = (joints.head, joints.design.bars);
     let clip_on = rise < 0.0;
-    let half = [
+    [
         Vec3::new(head.x, 0.0, head.z + 0.035),
         Vec3::new(head.x - 0.01, 0.10, head.z + 0.04 + rise.max(-0.02) * 0.4),
         Vec3::new(head.x + back * 0.35, bar * 0.52, head.z + 0.04 + rise),
         Vec3::new(head.x + back, bar, head.z + 0.03 + rise - if clip_on { 0.02 } else { 0.0 }),
-    ];
+    ]
+}
+
+/// The right grip: the bar's end, the direction inwards from it, and where the lever's perch is.
+struct Grip {
+    end: Vec3,
+    inward: Vec3,
+    mount: Vec3,
+}
+
+impl Grip {
+    fn of(joints: &Joints) -> Grip {
+        let [_, _, bend, end] = half_bar(joints);
+        let inward = (bend - end).normalize_or(-Vec3::Y);
+        Grip { end, inward, mount: end + inward * 0.165 }
+    }
+}
+
+pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
+    let design = &joints.design;
+    let head = joints.head;
+    let [rise, back, _] = design.bars;
+    let half = half_bar(joints);
     bike.add_pair(
         if design.bright { Material::Chrome } else { Material::GlossBlack },
         tube(&curve_through(&half, 12), 16, |_| 0.0125),
@@ -35,10 +56,8 @@ pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
         bike.add_soft(Material::Satin, Solid::pin(brace(-0.175), brace(0.175), 0.007, 12));
         bike.add_soft(Material::MattBlack, Solid::pin(brace(-0.115), brace(0.115), 0.023, 18));
     }
-    let end = half[3];
-    let inward = (half[2] - end).normalize_or(-Vec3::Y);
+    let Grip { end, inward, mount } = Grip::of(joints);
     add_grip(bike, end, inward, design.bright);
-    let mount = end + inward * 0.165;
     add_controls(bike, joints, end, inward, mount);
     if design.hand_guards {
         add_hand_guard(bike, end, inward);
@@ -143,7 +162,7 @@ fn cable(joints: &Joints, mount: Vec3, aside: f32) -> [Vec3; 5] {
     let (head, nose) = (joints.head, joints.design.nose);
     let rake = joints.design.rake.tan();
     // The head tube is beside the axis, between the fork's clamps.
-    let end = Vec3::new(head.x + 0.024 - 0.01 * rake, 0.020 + aside * 0.4, head.z - 0.075);
+    let end = Vec3::new(head.x + 0.024 - 0.01 * rake, 0.029 + aside * 0.3, head.z - 0.075);
     let root = mount + Vec3::new(-0.020, -0.012, 0.004);
     if matches!(nose, Nose::RoundLamp | Nose::Plate) {
         let front = Vec3::new(head.x - 0.060 - aside * 0.8, 0.062 + aside, head.z + 0.018);
@@ -312,5 +331,32 @@ pub(super) fn add_brake_hoses(bike: &mut Assembly, joints: &Joints, leg: impl Fn
         // A single disc is on the left.
         bike.add_soft(Material::Satin, banjo.bent(|p| Vec3::new(p.x, -p.y, p.z)).flipped());
         bike.add_soft(Material::MattBlack, line.bent(|p| Vec3::new(p.x, -p.y, p.z)).flipped());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::motorcycle::chassis::add_frame;
+    use crate::vehicle::motorcycle::design::Design;
+    use crate::vehicle::motorcycle::shapes::distance_to;
+    use crate::vehicle::motorcycle::style::{Engine, Style};
+
+    #[test]
+    fn cables_end_at_the_steering_head() {
+        for family in
+            [Family::Naked, Family::Classic, Family::Sport, Family::Cruiser, Family::Adventure, Family::Enduro]
+        {
+            let style = Style { family, engine: Engine::Inline(2), luggage: false, shark: false };
+            let joints = Joints::of(Design::of(style));
+            let mut frame = Assembly::default();
+            add_frame(&mut frame, &joints);
+            for aside in [0.0, 0.014] {
+                let [root, .., end] = cable(&joints, Grip::of(&joints).mount, aside);
+                assert!(root.distance(Grip::of(&joints).mount) < 0.030, "{family:?}: begins at {root}");
+                let apart = distance_to(&frame.mesh, end);
+                assert!(apart < 0.015, "{family:?}: ends {apart} m from the frame");
+            }
+        }
     }
 }

@@ -568,6 +568,33 @@ fn add_filling(bike: &mut Assembly, joints: &Joints, deck: f32) {
 const RADIATOR_M: f32 = 0.026;
 const FLAT_TUBE_PITCH_M: f32 = 0.0064;
 
+/// Where a radiator is: before the engine, its exhausts and a cradle's tubes, bowed round the wheel.
+struct RadiatorFrame {
+    middle: Vec3,
+    /// Half of its core's height.
+    half: f32,
+    rearward: Vec3,
+    upward: Vec3,
+}
+
+impl RadiatorFrame {
+    fn of(joints: &Joints) -> RadiatorFrame {
+        let top = ceiling(joints) + 0.01;
+        let bottom = joints.design.clearance + 0.22;
+        let (sin, cos) = 0.26_f32.sin_cos();
+        RadiatorFrame {
+            middle: Vec3::new(joints.engine_front + RADIATOR_M, 0.0, (top + bottom) * 0.5 + 0.008),
+            half: (top - bottom) * 0.40,
+            rearward: Vec3::new(cos, 0.0, -sin),
+            upward: Vec3::new(sin, 0.0, cos),
+        }
+    }
+
+    fn place(&self, p: Vec3) -> Vec3 {
+        self.middle + self.rearward * (p.x + 0.9 * p.y * p.y) + Vec3::Y * p.y + self.upward * p.z
+    }
+}
+
 /// Where the radiator's hose meets the cylinder head, on the right.
 fn head_port(joints: &Joints) -> Vec3 {
     let middle = crank(joints);
@@ -603,17 +630,9 @@ fn add_fan(bike: &mut Assembly, at: Vec3, way: Vec3, radius: f32) {
 
 /// A core of tubes and fins between two tanks, with its cap and hoses.
 fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
-    let top = ceiling(joints) + 0.01;
-    let bottom = joints.design.clearance + 0.22;
-    let half = (top - bottom) * 0.40;
-    let (sin, cos) = 0.26_f32.sin_cos();
-    // Before the engine, its exhausts and a cradle's tubes.
-    let at = Vec3::new(joints.engine_front + RADIATOR_M, 0.0, (top + bottom) * 0.5 + 0.008);
-    // Bowed round the wheel.
-    let place = |p: Vec3| {
-        let x = p.x + 0.9 * p.y * p.y;
-        at + Vec3::new(x * cos + p.z * sin, p.y, p.z * cos - x * sin)
-    };
+    let frame = RadiatorFrame::of(joints);
+    let half = frame.half;
+    let place = |p: Vec3| frame.place(p);
     let bowed = |x: f32, deep: f32, tall: f32, wide: f32, z: f32| {
         let loops: Vec<Vec<Vec3>> = (0..=10)
             .map(|i| {
@@ -633,7 +652,7 @@ fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
         fins.append(bowed(-0.0085, 0.0022, 0.0011, half_width, z));
     }
     bike.add(Material::RimDark, fins);
-    add_fan(bike, place(Vec3::new(0.034, 0.0, 0.0)), Vec3::new(cos, 0.0, -sin), half.min(half_width) * 0.80);
+    add_fan(bike, place(Vec3::new(0.034, 0.0, 0.0)), frame.rearward, half.min(half_width) * 0.80);
     let tank = Solid::rounded_box(Vec3::new(0.021, 0.017, half * 1.05), 0.010).moved(Vec3::Y * (half_width + 0.010));
     bike.add_pair(Material::MattBlack, tank.bent(place));
     for z in [-1.03, 1.03] {
@@ -693,5 +712,35 @@ fn add_electric(bike: &mut Assembly, joints: &Joints) {
     for side in [-1.0, 1.0] {
         let motor = joints.pivot + Vec3::new(-0.07, 0.105, -0.03);
         add_cover(bike, motor, 0.105, 0.044, side, [Material::Satin, Material::RimDark], 8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::motorcycle::design::Design;
+    use crate::vehicle::motorcycle::style::{Family, Style};
+
+    #[test]
+    fn cylinders_stand_clear_of_the_radiator() {
+        for engine in [1, 2, 3, 4].map(Engine::Inline).into_iter().chain([Engine::WideVee]) {
+            let style = Style { family: Family::Naked, engine, luggage: false, shark: false };
+            let joints = Joints::of(Design::of(style));
+            let mut bike = Assembly::default();
+            let deck = crank(&joints).z + 0.085;
+            let sizes = [deck, (ceiling(&joints) - deck).clamp(0.16, 0.42)];
+            match engine {
+                Engine::Inline(cylinders) => {
+                    add_row(&mut bike, &joints, &Metals::of(&joints), cylinders as usize, sizes)
+                }
+                _ => add_vee(&mut bike, &joints, &Metals::of(&joints), sizes),
+            }
+            let frame = RadiatorFrame::of(&joints);
+            for p in bike.mesh.surfaces.values().flat_map(|s| &s.positions).map(|p| Vec3::from(*p) - frame.middle) {
+                let behind = p.dot(frame.rearward) - 0.9 * p.y * p.y;
+                let beside = p.y.abs() > 0.12 || p.dot(frame.upward).abs() > frame.half;
+                assert!(beside || behind > 0.018, "{engine:?}: {behind} behind the radiator's middle at {p}");
+            }
+        }
     }
 }

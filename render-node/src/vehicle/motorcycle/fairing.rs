@@ -1,13 +1,14 @@
 //! Fairings and the cowls of baggers, with their lamps, mirrors and screens.
 
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::Joints;
 use super::cockpit::add_mirror_head;
 use super::design::{Eyes, Flank};
 use super::front::{add_bracket, round};
 use super::lamps::{Opening, add_indicators, add_round_lamp, raised, set_intake, set_lamp};
+use super::nose::NoseCowl;
 use super::shapes::{Skin, add_screen, panel, sharpened, turned};
 use super::shell::{self, Net, Panel};
 use super::style::Engine;
@@ -29,68 +30,6 @@ fn add_fairing_mirrors(bike: &mut Assembly, root: Vec3, out: f32, up: f32) {
     let foot = Solid::superellipsoid(Vec3::new(0.024, 0.012, 0.014), 3.0, 12, 22);
     bike.add_pair(Material::MattBlack, foot.moved(root - Vec3::Y * 0.004));
     add_mirror_head(bike, eye, Vec3::new(0.030, 0.080, 0.042), false, Material::Paint);
-}
-
-/// The upper part of a fairing by its feature lines: ridge, edge of the screen's foot, a brow where it is widest, the edge of its
-/// underside.
-struct Nose {
-    net: Net,
-    lines: Vec<Vec<Vec3>>,
-}
-
-impl Nose {
-    /// Stations as (behind the nose, half width, top, brow, underside), heights from the steering head's.
-    fn new(nose: f32, up: f32, stations: &[[f32; 5]]) -> Nose {
-        let line = |place: &dyn Fn([f32; 5]) -> [f32; 2]| -> Vec<Vec3> {
-            stations
-                .iter()
-                .map(|station| {
-                    let [y, z] = place(*station);
-                    Vec3::new(nose + station[0], y, up + z)
-                })
-                .collect()
-        };
-        let lines = vec![
-            line(&|[_, _, top, _, _]| [0.0, top]),
-            line(&|[_, wide, top, brow, _]| [wide * 0.56, top + (brow - top) * 0.16]),
-            line(&|[_, wide, _, brow, _]| [wide, brow]),
-            line(&|[_, wide, _, brow, low]| [wide * 0.93, brow + (low - brow) * 0.62]),
-            line(&|[_, wide, _, _, low]| [wide * 0.52, low]),
-            line(&|[_, _, _, _, low]| [0.0, low]),
-        ];
-        Nose { net: Net::new(lines.clone()), lines }
-    }
-
-    fn solid(&self) -> Solid {
-        let last = self.lines[0].len() - 1;
-        let mut whole = Solid::default();
-        for lines in [[0, 1], [1, 2], [2, 3], [3, 5]] {
-            let sides = [shell::Side::Joined, shell::Side::Joined, shell::Side::Joined, shell::Side::Free];
-            whole.append(self.net.panel(&Panel { lines, stations: [0, last], sides }));
-        }
-        // The blunt tip.
-        let edge: Vec<Vec3> = self.lines.iter().rev().map(|line| line[0]).collect();
-        let middle = edge.iter().map(|p| Vec3::new(p.x - 0.006, 0.0, p.z)).collect();
-        let sides = [shell::Side::Joined; 4];
-        let count = self.lines.len() - 1;
-        whole.append(Net::new(vec![middle, edge]).panel(&Panel { lines: [0, 1], stations: [0, count], sides }));
-        whole
-    }
-
-    /// How far out its flank is at a place seen from the side; nothing where it has none.
-    fn out(&self, x: f32, z: f32) -> f32 {
-        let at = |line: &[Vec3]| -> Vec3 {
-            let next = line.iter().position(|p| p.x >= x).unwrap_or(line.len() - 1).max(1);
-            let (a, b) = (line[next - 1], line[next]);
-            a.lerp(b, ((x - a.x) / (b.x - a.x).max(1e-6)).clamp(0.0, 1.0))
-        };
-        let section: Vec<Vec3> = self.lines.iter().map(|line| at(line)).collect();
-        section
-            .windows(2)
-            .filter(|pair| pair[0].z >= z && z >= pair[1].z)
-            .map(|pair| pair[0].lerp(pair[1], (pair[0].z - z) / (pair[0].z - pair[1].z).max(1e-6)).y)
-            .fold(0.0, f32::max)
-    }
 }
 
 /// Where the panels beside an engine are.
@@ -132,7 +71,7 @@ impl Side {
 
 /// The panels beside the engine of a faired bike, from the nose's flank to the belly; `full` covers the engine. Upper and
 /// lower panel stand apart over a dark vent.
-fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Nose, out: f32, full: bool) {
+fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, out: f32, full: bool) {
     let side = Side::of(joints, out, full);
     add_upper_panel(bike, joints, nose, &side);
     if !full {
@@ -145,32 +84,44 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Nose, out: f32, full: 
 }
 
 /// The panel from the nose's flank down to the vent.
-fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &Nose, side: &Side) {
+fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, side: &Side) {
     let (head, details) = (joints.head, &joints.design.details);
     let Side { wheel, waist, .. } = *side;
-    let bulge = |x: f32, z: f32| side.bulge(x, z);
-    let upper = sharpened(
-        &[0, 3, 4, 6],
-        &[
-            [head.x - 0.18, head.z - 0.055],
-            [wheel - 0.060, head.z - 0.215],
-            [wheel - 0.005, waist + 0.045],
-            [wheel + 0.110, waist + 0.012],
-            [wheel + 0.235 + details.lean, waist + 0.065],
-            [head.x + 0.225, head.z - 0.145],
-            [head.x + 0.195, head.z - 0.085],
-            [head.x + 0.04, head.z - 0.028],
-        ],
-    );
-    // Proud of the nose wherever it lies on it.
-    let outside = |x: f32, z: f32| (bulge(x, z) + 0.004).max(nose.out(x, z) + 0.005);
-    bike.add_pair(Material::Paint, panel(&upper, 0.060, outside));
-    for (x, z) in [(head.x + 0.02, head.z - 0.075), (wheel + 0.13, waist + 0.055), (head.x + 0.17, head.z - 0.12)] {
-        add_fastener(bike, Vec3::new(x, outside(x, z), z));
+    // Front and rear end of four lines from the upper to the lower edge, and how far each stands out.
+    let ends = [
+        [[head.x - 0.165, head.z - 0.058], [head.x + 0.190, head.z - 0.086]],
+        [[head.x - 0.150, head.z - 0.125], [head.x + 0.222, head.z - 0.150]],
+        [[wheel - 0.050, head.z - 0.235], [wheel + 0.240 + details.lean, waist + 0.120]],
+        [[wheel + 0.004, waist + 0.040], [wheel + 0.232 + details.lean, waist + 0.058]],
+    ];
+    let proud = [0.003, 0.014, 0.006, -0.014];
+    let place = |line: usize, t: f32| {
+        let [from, to] = ends[line].map(Vec2::from);
+        // The lower edge sags towards its middle.
+        let p = from.lerp(to, t) - Vec2::Y * 0.030 * t * (1.0 - t) * if line == 3 { 4.0 } else { 0.0 };
+        let out = (side.bulge(p.x, p.y) + proud[line]).max(nose.out(p.x, p.y) + 0.004);
+        Vec3::new(p.x, out, p.y)
+    };
+    let lines: Vec<Vec<Vec3>> = (0..4).map(|line| (0..=4).map(|i| place(line, i as f32 / 4.0)).collect()).collect();
+    for between in [[0, 1], [1, 3]] {
+        let crease = |line: usize| if line == 1 { shell::Side::Joined } else { shell::Side::Free };
+        let sides = [crease(between[0]), crease(between[1]), shell::Side::Free, shell::Side::Free];
+        let panel = Panel { lines: between, stations: [0, 4], sides };
+        Net::new(lines.clone()).add(bike, Material::Paint, &panel);
+    }
+    // Its dark inner side.
+    let inner: Vec<Vec<Vec3>> =
+        lines.iter().rev().map(|line| line.iter().map(|p| *p - Vec3::Y * 0.004).collect()).collect();
+    let whole = Panel { lines: [0, 3], stations: [0, 4], sides: [shell::Side::Joined; 4] };
+    Net::new(inner).add(bike, Material::MattBlack, &whole);
+    for (line, t) in [(0, 0.45), (3, 0.55), (1, 0.94)] {
+        let p = place(line, t);
+        let at = if line == 3 { p + Vec3::Z * 0.018 } else { p - Vec3::Z * 0.014 };
+        add_fastener(bike, at + Vec3::Y * 0.002);
     }
 }
 
-/// What is behind the vent, and the louvres in it.
+/// What is dark behind the vent.
 fn add_vent(bike: &mut Assembly, side: &Side) {
     let Side { wheel, waist, .. } = *side;
     let bulge = |x: f32, z: f32| side.bulge(x, z);
@@ -182,21 +133,6 @@ fn add_vent(bike: &mut Assembly, side: &Side) {
         [wheel + 0.25, waist + 0.08],
     ];
     bike.add_pair(Material::MattBlack, panel(&behind, 0.050, |x, z| bulge(x, z) - 0.030));
-    for k in 0..3 {
-        let louvre: Vec<Vec3> = (0..=8)
-            .map(|i| {
-                let (x, z) = (
-                    wheel + 0.050 + 0.024 * i as f32,
-                    waist + 0.012 - 0.024 * k as f32 + 0.0022 * (i * i) as f32 * 0.4,
-                );
-                Vec3::new(x, bulge(x, z) - 0.016, z)
-            })
-            .collect();
-        bike.add_pair(
-            Material::GlossBlack,
-            Solid::swept(&louvre, Vec3::Y, |_| rounded_rectangle(0.0040, 0.012, 0.002)),
-        );
-    }
 }
 
 /// The panel before the engine's lower half, two-coloured or with a shut line.
@@ -322,7 +258,7 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x - 0.035;
     let screen_share = joints.design.details.screen;
-    let upper = Nose::new(
+    let upper = NoseCowl::new(
         nose,
         head.z,
         &[
@@ -337,6 +273,7 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
     );
     let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.0);
     bike.add_soft(Material::Paint, rest);
+    bike.add_soft(Material::MattBlack, upper.back());
     add_flank(bike, joints, &upper, 0.235, joints.design.details.flank != Flank::Open);
     add_screen(
         bike,
@@ -352,7 +289,7 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
 pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x + 0.00;
-    let upper = Nose::new(
+    let upper = NoseCowl::new(
         nose,
         head.z,
         &[
@@ -367,6 +304,7 @@ pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     );
     let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.22);
     bike.add_soft(Material::Paint, rest);
+    bike.add_soft(Material::MattBlack, upper.back());
     let open = matches!(joints.design.engine, Engine::Boxer | Engine::CrossVee);
     let details = &joints.design.details;
     add_flank(bike, joints, &upper, 0.262, !open && details.flank != Flank::Open);
@@ -474,7 +412,7 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
     );
     bike.add_soft(Material::Paint, brow.bent(|p| Vec3::new(nose + p.x, p.y, p.z)));
     let era = joints.design.details.era;
-    add_round_lamp(bike, Vec3::new(nose - 0.026, 0.0, head.z - 0.015), 0.090, Material::Chrome, era);
+    add_round_lamp(bike, Vec3::new(nose - 0.062, 0.0, head.z - 0.015), 0.090, Material::Chrome, era);
     add_bracket(bike, joints, Vec3::new(nose + 0.16, 0.0, head.z - 0.02), 0.045);
     // Nacelle: chrome below the lamp, round the fork's clamps.
     let nacelle = hull_in_steps(
@@ -506,18 +444,20 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
 pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = head.x - 0.40;
-    let cowl = hull_in_steps(
+    let shape = NoseCowl::new(
+        nose,
+        head.z,
         &[
-            [nose, 0.110, head.z - 0.085, head.z - 0.015],
-            [nose + 0.04, 0.235, head.z - 0.140, head.z + 0.040],
-            [nose + 0.13, 0.320, head.z - 0.170, head.z + 0.095],
-            [nose + 0.26, 0.385, head.z - 0.180, head.z + 0.125],
-            [nose + 0.38, 0.400, head.z - 0.150, head.z + 0.095],
-            [nose + 0.46, 0.365, head.z - 0.100, head.z + 0.030],
+            [0.000, 0.120, -0.016, -0.040, -0.104],
+            [0.025, 0.220, 0.030, -0.030, -0.142],
+            [0.090, 0.310, 0.082, -0.016, -0.172],
+            [0.200, 0.378, 0.120, -0.008, -0.182],
+            [0.320, 0.400, 0.108, -0.022, -0.168],
+            [0.420, 0.372, 0.056, -0.050, -0.138],
+            [0.465, 0.345, 0.020, -0.066, -0.122],
         ],
-        2.5,
-        6,
     );
+    let cowl = shape.solid();
     let eye = raised(
         &[[-0.150, -0.060], [-0.130, -0.030], [0.130, -0.030], [0.150, -0.060], [0.120, -0.092], [-0.120, -0.092]],
         head.z,
@@ -525,6 +465,7 @@ pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
     let opening = Opening { outline: &eye, depth: 0.045, lights: 2, pair: false, behind: nose + 0.16 };
     let cowl = set_lamp(bike, &cowl, &opening, joints.design.details.era);
     bike.add_soft(Material::Paint, cowl);
+    bike.add_soft(Material::MattBlack, shape.back());
     add_bracket(bike, joints, Vec3::new(nose + 0.22, 0.0, head.z - 0.06), 0.050);
     add_screen(
         bike,

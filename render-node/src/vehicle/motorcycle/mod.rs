@@ -15,6 +15,7 @@ mod fit;
 mod front;
 pub(super) mod lamps;
 mod luggage;
+mod nose;
 mod scooter;
 pub(super) mod seat;
 pub(super) mod shapes;

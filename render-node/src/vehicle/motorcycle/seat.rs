@@ -37,7 +37,7 @@ struct Stepped {
 fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
     let design = &joints.design;
     let sport = design.nose == Nose::Sport;
-    let rise = if sport { 0.13 } else { 0.085 } + design.details.tail_rise;
+    let rise = if sport { 0.100 } else { 0.085 } + design.details.tail_rise;
     let solo = design.details.solo && !design.hand_guards;
     let stepped = Stepped { seat: joints.seat, tail: joints.body_end(), rise, solo };
     let Stepped { seat, tail, .. } = stepped;

@@ -400,6 +400,11 @@ pub(super) struct GuardShape {
     pub span: (f32, f32),
 }
 
+/// Share of its width that a guard has at a share of its length.
+fn narrowing(t: f32) -> f32 {
+    1.0 - 0.20 * (2.0 * t - 1.0).abs().powi(6)
+}
+
 impl GuardShape {
     /// How far a guard falls from its crown at a share of its half width.
     fn fall(&self, across: f32) -> f32 {
@@ -409,7 +414,7 @@ impl GuardShape {
     /// A point of its outside, and the direction that is outside there.
     pub(super) fn at(&self, angle: f32, across: f32) -> [Vec3; 2] {
         let (from, to) = self.span;
-        let narrow = 1.0 - 0.35 * (2.0 * (angle - from) / (to - from) - 1.0).abs().powi(4);
+        let narrow = narrowing((angle - from) / (to - from));
         let out = Vec3::new(angle.cos(), 0.0, angle.sin());
         let at =
             self.axle + out * (self.radius + 0.010 - self.fall(across)) + Vec3::Y * (across * self.half_width * narrow);
@@ -449,7 +454,7 @@ pub(super) fn add_mudguard(
         .map(|i| {
             let t = i as f32 / 20.0;
             let angle = from + (to - from) * t;
-            let narrow = 1.0 - 0.35 * (2.0 * t - 1.0).abs().powi(4);
+            let narrow = narrowing(t);
             let way = Vec3::new(angle.cos(), 0.0, angle.sin());
             // An arch of thin section: outside and back along the inside.
             let across = |k: usize| 2.0 * k as f32 / 10.0 - 1.0;
@@ -464,4 +469,24 @@ pub(super) fn add_mudguard(
         })
         .collect();
     bike.add_soft(material, Solid::lofted_plate(&loops));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::motorcycle::shapes::distance_to;
+
+    #[test]
+    fn a_guard_knows_where_its_surface_is() {
+        let guard = GuardShape { axle: Vec3::new(0.3, 0.0, 0.3), radius: 0.32, half_width: 0.07, span: (0.5, 2.5) };
+        let mut bike = Assembly::default();
+        add_mudguard(&mut bike, guard.axle, guard.radius, guard.half_width, guard.span, Material::Paint);
+        for angle in [0.6, 1.2, 2.0, 2.4] {
+            for across in [0.0, 0.6, 0.9] {
+                let [at, out] = guard.at(angle, across);
+                assert!(distance_to(&bike.mesh, at) < 0.002, "{angle} {across}");
+                assert!((out.length() - 1.0).abs() < 1e-4 && out.dot(at - guard.axle) > 0.0);
+            }
+        }
+    }
 }
