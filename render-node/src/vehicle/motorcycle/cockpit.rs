@@ -257,7 +257,9 @@ fn add_instruments(bike: &mut Assembly, joints: &Joints) {
             || design.details.era == Era::Bulb && !matches!(design.nose, Nose::Plate | Nose::None);
     let low = matches!(design.nose, Nose::Sport | Nose::SportTouring);
     let lifted = head
-        + if design.nose == Nose::None {
+        + if matches!(design.family, Family::Vespa | Family::Underbone) {
+            Vec3::new(0.036, 0.0, 0.134)
+        } else if design.nose == Nose::None {
             // On top of the bars' cover.
             Vec3::new(0.058, 0.0, 0.166 * (design.bars[0] + 0.04) / 0.17)
         } else if low {

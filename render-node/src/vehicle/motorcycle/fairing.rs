@@ -323,19 +323,20 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     let (head, design) = (joints.head, &joints.design);
     let nose = joints.front_axle.x + 0.02;
     let wheel = joints.front_axle.x + joints.front_axle.z;
-    let upper = hull_in_steps(
+    let shape = NoseCowl::new(
+        nose,
+        head.z,
         &[
-            [nose, 0.080, head.z - 0.120, head.z - 0.040],
-            [nose + 0.04, 0.220, head.z - 0.220, head.z + 0.020],
-            [nose + 0.14, 0.320, head.z - 0.275, head.z + 0.085],
-            [nose + 0.28, 0.375, head.z - 0.290, head.z + 0.120],
-            [nose + 0.42, 0.385, head.z - 0.285, head.z + 0.090],
-            [nose + 0.54, 0.350, head.z - 0.270, head.z - 0.010],
-            [nose + 0.60, 0.300, head.z - 0.260, head.z - 0.080],
+            [0.000, 0.100, -0.034, -0.066, -0.128],
+            [0.030, 0.216, 0.014, -0.052, -0.214],
+            [0.120, 0.318, 0.078, -0.036, -0.272],
+            [0.260, 0.376, 0.118, -0.030, -0.290],
+            [0.400, 0.388, 0.094, -0.044, -0.286],
+            [0.520, 0.355, 0.004, -0.086, -0.272],
+            [0.600, 0.310, -0.074, -0.124, -0.262],
         ],
-        2.9,
-        6,
     );
+    let upper = shape.solid();
     let eye = raised(
         &[[0.085, -0.060], [0.150, -0.046], [0.235, -0.040], [0.240, -0.085], [0.170, -0.140], [0.095, -0.140]],
         head.z,
@@ -343,6 +344,7 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     let opening = Opening { outline: &eye, depth: 0.055, lights: 2, pair: true, behind: nose + 0.22 };
     let upper = set_lamp(bike, &upper, &opening, design.details.era);
     bike.add_soft(Material::Paint, upper);
+    bike.add_soft(Material::MattBlack, shape.back());
     // Leg shields from the fairing down to before the engine.
     let low = design.clearance + 0.07;
     let outline = [

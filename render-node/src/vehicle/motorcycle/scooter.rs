@@ -47,8 +47,8 @@ fn add_screen_and_dashboard(bike: &mut Assembly, joints: &Joints) {
     }
     let dashboard = Skin::new(
         &[
-            [x - 0.200, 0.110 * grow, head.z - 0.040, head.z + 0.064],
-            [x - 0.130, 0.168 * grow, head.z - 0.060, head.z + 0.096],
+            [x - 0.190, 0.110 * grow, head.z - 0.040, head.z + 0.040],
+            [x - 0.130, 0.164 * grow, head.z - 0.060, head.z + 0.084],
             [x - 0.060, 0.180 * grow, head.z - 0.060, head.z + 0.112],
             [x - 0.015, 0.150 * grow, head.z - 0.050, head.z + 0.090],
         ],

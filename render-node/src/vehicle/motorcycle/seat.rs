@@ -7,6 +7,7 @@ use super::Joints;
 use super::design::{Guard, Luggage, Nose, Seat};
 use super::lamps::{add_rear_indicators, add_tail_lamp};
 use super::shapes::{Skin, panel, tube, turned};
+use super::shell::{Net, Panel, Side};
 use super::style::Family;
 use super::tank::tank_span;
 use crate::vehicle::mesh::Material;
@@ -83,21 +84,38 @@ fn add_rider_seat(bike: &mut Assembly, stepped: &Stepped, end: f32) {
 fn add_pillion(bike: &mut Assembly, stepped: &Stepped) {
     let Stepped { seat, tail, rise, solo } = *stepped;
     let lift = if solo { 0.010 } else { 0.0 };
-    let pillion = Skin::new(
-        &[
-            [seat.x + 0.180, 0.062, seat.z + rise * 0.15, seat.z + 0.026 + rise * 0.28],
-            [seat.x + 0.200, 0.092, seat.z + rise * 0.20, seat.z + 0.038 + rise * 0.46 + lift],
-            [seat.x + 0.245, 0.114, seat.z + rise * 0.30, seat.z + 0.044 + rise * 0.76 + lift],
-            [seat.x + 0.310, 0.112, seat.z + rise * 0.40, seat.z + 0.044 + rise * 0.94 + lift],
-            [tail - 0.215, 0.090, seat.z + rise * 0.60, seat.z + 0.040 + rise + lift],
-            [tail - 0.165, 0.066, seat.z + rise * 0.70, seat.z + 0.030 + rise],
-            [tail - 0.145, 0.046, seat.z + rise * 0.75, seat.z + 0.018 + rise],
-        ],
-        if solo { 2.3 } else { 2.8 },
-    );
-    bike.add_soft(if solo { Material::Paint } else { Material::Seat }, pillion.solid());
-    if !solo {
-        add_seat_seams(bike, &pillion, [seat.x + 0.22, tail - 0.18], &[seat.x + 0.30]);
+    let stations = [
+        [seat.x + 0.180, 0.062, seat.z + rise * 0.15, seat.z + 0.026 + rise * 0.28],
+        [seat.x + 0.200, 0.092, seat.z + rise * 0.20, seat.z + 0.038 + rise * 0.46 + lift],
+        [seat.x + 0.245, 0.114, seat.z + rise * 0.30, seat.z + 0.044 + rise * 0.76 + lift],
+        [seat.x + 0.310, 0.112, seat.z + rise * 0.40, seat.z + 0.044 + rise * 0.94 + lift],
+        [tail - 0.215, 0.090, seat.z + rise * 0.60, seat.z + 0.040 + rise + lift],
+        [tail - 0.165, 0.066, seat.z + rise * 0.70, seat.z + 0.030 + rise],
+        [tail - 0.145, 0.046, seat.z + rise * 0.75, seat.z + 0.018 + rise],
+    ];
+    if solo {
+        return add_solo_cover(bike, &stations);
+    }
+    let pillion = Skin::new(&stations, 2.8);
+    bike.add_soft(Material::Seat, pillion.solid());
+    add_seat_seams(bike, &pillion, [seat.x + 0.22, tail - 0.18], &[seat.x + 0.30]);
+}
+
+/// The painted cover in the place of a passenger's cushion: a ridge between two edges, padded before the rider's back.
+fn add_solo_cover(bike: &mut Assembly, stations: &[[f32; 4]]) {
+    let line = |out: f32, up: f32| -> Vec<Vec3> {
+        let place = |[x, wide, low, high]: &[f32; 4]| Vec3::new(*x, wide * out, low + (high - low) * up);
+        stations.iter().map(place).collect()
+    };
+    let net = Net::new(vec![line(0.0, 1.0), line(0.60, 0.93), line(0.97, 0.52), line(1.0, 0.10)]);
+    let last = stations.len() - 1;
+    let pad = 2;
+    for (stations, material, sides) in
+        [([0, pad], Material::Seat, [Side::Free, Side::Cut]), ([pad, last], Material::Paint, [Side::Cut, Side::Free])]
+    {
+        for (lines, edge) in [([0, 1], Side::Joined), ([1, 3], Side::Free)] {
+            net.add(bike, material, &Panel { lines, stations, sides: [Side::Joined, edge, sides[0], sides[1]] });
+        }
     }
 }
 
