@@ -5,10 +5,12 @@ use crate::vehicle::parts::assembly::Assembly;
 use glam::Vec3;
 
 use super::Joints;
+use super::chassis::fork_spread;
 use super::design::{Era, Eyes};
 use super::lamps::{Opening, set_amber, set_intake, set_lamp};
 use super::shapes::{soft_max, tube, turned};
 use super::shell::{Net, Panel, Side};
+use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through};
 
@@ -112,6 +114,18 @@ pub(super) fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     let wing = Panel { lines: [2, 3], stations: [0, last], sides: [Side::Cut, Side::Free, Side::Free, Side::Free] };
     apron.net.add(bike, Material::Paint, &wing);
     add_rider_side(bike, joints, &apron);
+    if joints.design.family != Family::Tilting {
+        add_boots(bike, joints, apron.lines[0][SPLASH_ENDS].z);
+    }
+}
+
+/// Rubber boots where the fork's legs come out of the nose.
+fn add_boots(bike: &mut Assembly, joints: &Joints, under: f32) {
+    let spread = Vec3::Y * fork_spread(joints);
+    let (axle, head) = (joints.front_axle - Vec3::X * 0.005, joints.head);
+    let leg = |z: f32| axle.lerp(head, (z - axle.z) / (head.z - axle.z)) + spread;
+    let ribs: Vec<Vec3> = (0..=14).map(|i| leg(under - 0.030 + 0.012 * i as f32)).collect();
+    bike.add_pair(Material::MattBlack, tube(&ribs, 24, |i| 0.0265 + if i % 2 == 0 { 0.0 } else { 0.0035 }));
 }
 
 /// The side of the leg shield that the rider sees: from edge to edge, with a glove box and a hook.

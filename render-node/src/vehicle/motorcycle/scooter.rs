@@ -43,14 +43,14 @@ fn add_screen_and_dashboard(bike: &mut Assembly, joints: &Joints) {
     if joints.design.family != Family::Cabin {
         let top = [x + 0.095, head.z + 0.100 + 0.300 * details.screen.min(1.15)];
         let foot = [x - 0.205, head.z + 0.052];
-        add_screen(bike, Material::LampLens, foot, top, [0.150 * grow, 0.190 * grow], 0.10);
+        add_screen(bike, Material::LampLens, foot, top, [0.112 * grow, 0.185 * grow], 0.10);
     }
     let dashboard = Skin::new(
         &[
-            [x - 0.190, 0.110 * grow, head.z - 0.040, head.z + 0.040],
-            [x - 0.130, 0.164 * grow, head.z - 0.060, head.z + 0.084],
-            [x - 0.060, 0.180 * grow, head.z - 0.060, head.z + 0.112],
-            [x - 0.015, 0.150 * grow, head.z - 0.050, head.z + 0.090],
+            [x - 0.190, 0.080 * grow, head.z - 0.040, head.z + 0.040],
+            [x - 0.130, 0.112 * grow, head.z - 0.060, head.z + 0.084],
+            [x - 0.060, 0.126 * grow, head.z - 0.060, head.z + 0.112],
+            [x - 0.015, 0.105 * grow, head.z - 0.050, head.z + 0.090],
         ],
         3.2,
     );
@@ -232,7 +232,8 @@ fn add_saddle(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
         ]
     } else {
         vec![
-            [to + 0.005, 0.076, seat.z - 0.130, seat.z - 0.050],
+            [to - 0.006, 0.044, seat.z - 0.112, seat.z - 0.076],
+            [to + 0.004, 0.078, seat.z - 0.124, seat.z - 0.050],
             [to + 0.040, 0.108, seat.z - 0.118, seat.z - 0.010],
             [to + 0.100, 0.134, seat.z - 0.105, seat.z + 0.006],
             [seat.x + 0.06, 0.156, seat.z - 0.080, seat.z + 0.006],
@@ -268,7 +269,7 @@ fn add_grab_rail(bike: &mut Assembly, joints: &Joints, grow: f32, lift: f32, lon
     let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
     let high = seat.z + lift + if long { 0.020 } else { 0.015 };
     let rail = [
-        Vec3::new(rear.x - 0.02, 0.148 * grow, high - 0.045),
+        Vec3::new(rear.x - 0.04, 0.134 * grow, seat.z - 0.072 + lift * 0.4),
         Vec3::new(rear.x + 0.05, 0.152 * grow, high - 0.010),
         Vec3::new(rear.x + 0.15, 0.142 * grow, high + 0.012),
         Vec3::new(tail - 0.03, 0.082, high + 0.015),
