@@ -208,7 +208,7 @@ fn set_sport_eyes(bike: &mut Assembly, joints: &Joints, skin: &Solid, nose: f32,
                 [0.095, -0.120],
                 [0.042, -0.132],
             ],
-            1,
+            2,
             true,
         ),
         Eyes::Twins => (

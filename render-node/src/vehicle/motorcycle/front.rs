@@ -120,7 +120,7 @@ fn mask_eyes(eyes: Eyes) -> (Vec<[f32; 2]>, usize, bool) {
     match eyes {
         Eyes::Slits => (
             vec![[0.012, -0.112], [0.058, -0.086], [0.084, -0.068], [0.082, -0.094], [0.050, -0.128], [0.014, -0.136]],
-            1,
+            2,
             true,
         ),
         Eyes::Twins => (circle([0.047, -0.100], 0.037), 1, true),
@@ -184,8 +184,8 @@ fn add_wedge(bike: &mut Assembly, joints: &Joints) {
         add_screen(
             bike,
             Material::Glass,
-            [nose + 0.098, head.z + 0.044],
-            [nose + 0.205, head.z + 0.148],
+            [nose + 0.056, head.z + 0.018],
+            [nose + 0.150, head.z + 0.142],
             [0.074, 0.096],
             0.045,
         );
