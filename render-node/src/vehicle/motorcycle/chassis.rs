@@ -305,7 +305,12 @@ fn add_rear_frame(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32, e
     let rail = [
         Vec3::new(neck.x + 0.30, 0.085 * slim, seat.z - 0.05),
         seat + Vec3::new(0.0, 0.095 * slim, -0.085),
-        Vec3::new(end, 0.080 * slim, rail_z + 0.02),
+        // Under a saddle it ends before the mudguard.
+        if design.tank == Tank::Drop {
+            Vec3::new(joints.rear_axle.x - 0.060, 0.078, rail_z - 0.005)
+        } else {
+            Vec3::new(end, 0.080 * slim, rail_z + 0.02)
+        },
     ];
     // Under a stepped tail it rises with it and ends inside.
     let stepped = design.seat == Seat::Stepped;

@@ -471,6 +471,18 @@ fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: 
         let plate = panel(&scaled, 0.028, |_, _| wide + out);
         bike.mesh.add(metals.face, &plate.surface(50.0).mirrored());
     }
+    // Covers of clutch and alternator on it, and the ridge between them.
+    let way = Vec3::NEG_Y;
+    for (x, radius) in [(back - 0.010, 0.056), (front + 0.005, 0.044)] {
+        let at = Vec3::new(x, -(wide + 0.046), middle.z + 0.012);
+        let rim =
+            [[-0.008, radius + 0.005], [0.003, radius + 0.004], [0.005, radius], [0.010, radius * 0.94], [0.012, 0.0]];
+        bike.add(metals.cover, turned(&rim, at, way, 44));
+        bike.add(Material::PanelGap, turned(&[[0.0, radius + 0.0075], [0.0012, radius + 0.0045]], at, way, 44));
+        add_bolt_circle(bike, at + way * 0.0105, way, radius * 0.80, 5, 0.0050);
+    }
+    let ridge = Solid::rounded_box(Vec3::new((back - front) * 0.22, 0.006, 0.010), 0.005);
+    bike.add(metals.face, ridge.moved(Vec3::new((front + back) * 0.5, -(wide + 0.048), middle.z + 0.012)));
     for p in &outline {
         let at =
             Vec3::new((p[0] - front) * 0.965 + front + 0.003, -(wide + 0.020), (p[1] - middle.z) * 0.93 + middle.z);

@@ -345,6 +345,7 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     let upper = set_lamp(bike, &upper, &opening, design.details.era);
     bike.add_soft(Material::Paint, upper);
     bike.add_soft(Material::MattBlack, shape.back());
+    add_dials(bike, nose + 0.602, head.z - 0.140, design.bright);
     // Leg shields from the fairing down to before the engine.
     let low = design.clearance + 0.07;
     let outline = [
@@ -389,6 +390,19 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::LampAmber, amber.moved(Vec3::new(nose + 0.215, 0.352, head.z - 0.035)));
 }
 
+/// Two large and two small dials on a dashboard that looks to the rear.
+fn add_dials(bike: &mut Assembly, x: f32, z: f32, bright: bool) {
+    let metal = if bright { Material::Chrome } else { Material::GlossBlack };
+    for (y, radius) in [(0.062, 0.046), (0.168, 0.028)] {
+        let ring = [[-0.010, 1.0], [0.008, 1.0], [0.010, 0.95], [0.008, 0.88], [0.002, 0.86]];
+        let face = [[0.002, 0.88], [0.003, 0.5], [0.003, 0.0]];
+        let sized = |profile: &[[f32; 2]]| -> Vec<[f32; 2]> { profile.iter().map(|p| [p[0], p[1] * radius]).collect() };
+        let at = Vec3::new(x, y, z - 0.3 * y * y);
+        bike.add_pair(metal, turned(&sized(&ring), at, Vec3::X, 32));
+        bike.add_pair(Material::LampGlass, turned(&sized(&face), at, Vec3::X, 32));
+    }
+}
+
 pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = head.x - 0.225;
@@ -407,12 +421,19 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
     )
     .bent(|p| Vec3::new(nose + p.x, p.y, p.z - 0.42 * p.y * p.y));
     bike.add_soft(Material::Paint, cowl);
-    let brow = hull_in_steps(
-        &[[0.005, 0.10, head.z + 0.02, head.z + 0.062], [0.07, 0.20, head.z + 0.06, head.z + 0.128]],
+    // The dashboard closes it to the rear.
+    let dashboard = hull_in_steps(
+        &[
+            [0.262, 0.386, head.z - 0.072, head.z + 0.108],
+            [0.282, 0.384, head.z - 0.058, head.z + 0.079],
+            [0.287, 0.360, head.z - 0.050, head.z + 0.070],
+        ],
         2.4,
-        5,
-    );
-    bike.add_soft(Material::Paint, brow.bent(|p| Vec3::new(nose + p.x, p.y, p.z)));
+        4,
+    )
+    .bent(|p| Vec3::new(nose + p.x, p.y, p.z - 0.42 * p.y * p.y));
+    bike.add_soft(Material::MattBlack, dashboard);
+    add_dials(bike, nose + 0.286, head.z + 0.022, joints.design.bright);
     let era = joints.design.details.era;
     add_round_lamp(bike, Vec3::new(nose - 0.062, 0.0, head.z - 0.015), 0.090, Material::Chrome, era);
     add_bracket(bike, joints, Vec3::new(nose + 0.16, 0.0, head.z - 0.02), 0.045);
@@ -445,7 +466,7 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
 
 pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
-    let nose = head.x - 0.40;
+    let nose = head.x - 0.50;
     let shape = NoseCowl::new(
         nose,
         head.z,
@@ -468,7 +489,8 @@ pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
     let cowl = set_lamp(bike, &cowl, &opening, joints.design.details.era);
     bike.add_soft(Material::Paint, cowl);
     bike.add_soft(Material::MattBlack, shape.back());
-    add_bracket(bike, joints, Vec3::new(nose + 0.22, 0.0, head.z - 0.06), 0.050);
+    add_dials(bike, nose + 0.468, head.z - 0.040, joints.design.bright);
+    add_bracket(bike, joints, Vec3::new(nose + 0.30, 0.0, head.z - 0.06), 0.050);
     add_screen(
         bike,
         Material::Glass,

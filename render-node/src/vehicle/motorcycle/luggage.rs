@@ -89,7 +89,7 @@ fn add_cases(bike: &mut Assembly, joints: &Joints) {
 
 fn add_bags(bike: &mut Assembly, joints: &Joints) {
     let (x, z) = (joints.rear_axle.x + 0.09, joints.rear_axle.z + 0.185);
-    add_holders(bike, joints, Vec3::new(x, 0.20, z + 0.04), 0.26);
+    add_holders(bike, joints, Vec3::new(x - 0.02, 0.215, z - 0.02), 0.20);
     let end = joints.design.tail - 0.09;
     let outline = [
         [x - 0.30, z + 0.055],
