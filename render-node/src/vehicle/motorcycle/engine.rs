@@ -450,8 +450,12 @@ fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: 
     let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
     bike.add(metal, turned(&filter, at, Vec3::Y, 56));
     add_bolt_circle(bike, at + Vec3::Y * 0.121, Vec3::Y, 0.030, 3, 0.006);
-    // The case of the primary drive: long, on the left, its edge bolted.
-    let wide = case_half(joints);
+    add_primary_case(bike, joints, metals);
+}
+
+/// The case of the primary drive: long, on the left, its edge bolted, with the covers of clutch and alternator.
+fn add_primary_case(bike: &mut Assembly, joints: &Joints, metals: &Metals) {
+    let (wide, middle) = (case_half(joints), crank(joints));
     let (front, back) = (middle.x - 0.10, joints.pivot.x - 0.045);
     let outline = [
         [front - 0.085, middle.z + 0.010],
