@@ -9,7 +9,7 @@ use super::design::{Fork, Frame, Guard, Nose, Rim, Seat, Tank};
 use super::drive::add_swing_arm;
 use super::shapes::{bolt, panel, tube, turned};
 use super::style::{Engine, Family};
-use super::wheel::{disc_radius, rim_radius};
+use super::wheel::{GuardShape, disc_radius, rim_radius};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
@@ -34,8 +34,10 @@ fn add_fork(bike: &mut Assembly, joints: &Joints) {
     let along = (top - axle).normalize_or(Vec3::Z);
     let reach = (top - axle).length();
     let at = |share: f32| axle + along * (reach * share);
+    // A scooter's legs end inside its nose.
+    let end = if design.nose == Nose::None { 0.86 } else { 2.0 };
     let mut leg = |material, stations: &[(f32, f32)]| {
-        let path: Vec<Vec3> = stations.iter().map(|(share, _)| at(*share)).collect();
+        let path: Vec<Vec3> = stations.iter().map(|(share, _)| at(share.min(end))).collect();
         bike.add_pair(material, tube(&path, 24, |i| stations[i].1));
     };
     let lower = if design.bright { Material::Satin } else { Material::GlossBlack };
@@ -84,7 +86,9 @@ fn add_fork(bike: &mut Assembly, joints: &Joints) {
         Fork::Hidden => leg(Material::Satin, &[(-0.03, 0.020), (0.80, 0.020)]),
     }
     if design.fork != Fork::Hidden {
-        add_clamps(bike, joints, at, along, spread);
+        if design.nose != Nose::None {
+            add_clamps(bike, joints, at, along, spread);
+        }
         add_fork_feet(bike, joints, at, along);
     }
     add_guard_mounts(bike, joints, at, along);
@@ -182,24 +186,30 @@ fn add_guard_mounts(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Ve
     let design = &joints.design;
     let Guard::Hugging(from, to) = design.guard else { return };
     let half = design.front_tyre[1] * if design.rim == Rim::Dish { 0.80 } else { 0.60 };
-    // The mudguard's edge falls towards the axle and draws in at both ends.
-    let edge = |angle: f32| {
-        let radius = joints.front_axle.z + 0.026 - 0.055 * half / 0.09;
-        let narrow = 1.0 - 0.35 * (2.0 * (angle - from) / (to - from) - 1.0).abs().powi(4);
-        joints.front_axle + Vec3::new(angle.cos() * radius, half * narrow, angle.sin() * radius)
-    };
+    let guard =
+        GuardShape { axle: joints.front_axle, radius: joints.front_axle.z + 0.018, half_width: half, span: (from, to) };
     if design.cradle || design.fork == Fork::Hidden {
         let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
-        for angle in [from + 0.10, to - 0.12] {
-            let foot = at(0.045) + Vec3::new(0.0, 0.010, 0.0);
-            let tip = edge(angle);
-            let stay = [foot, foot.lerp(tip, 0.25) + Vec3::Y * 0.004, foot.lerp(tip, 0.92), tip - Vec3::Y * 0.004];
+        let lean = along.z.atan2(along.x);
+        // From the leg's foot up to both flanks, each end flat under a bolt.
+        for angle in [(lean - 0.46).max(from + 0.14), (lean + 0.52).min(to - 0.16)] {
+            let foot = at(0.050) + Vec3::new(0.0, 0.020, 0.0);
+            let [tip, way] = guard.at(angle, 0.88);
+            let stay = [
+                foot,
+                foot.lerp(tip, 0.25) + Vec3::Y * 0.004,
+                foot.lerp(tip, 0.88) + Vec3::Y * 0.003,
+                tip + way * 0.003,
+            ];
             bike.add_pair(metal, tube(&curve_through(&stay, 5), 10, |_| 0.0042));
+            for (end, out, radius) in [(tip + way * 0.006, way, 0.0068), (foot + Vec3::Y * 0.006, Vec3::Y, 0.0068)] {
+                bike.add_pair(Material::Satin, bolt(end, out, radius));
+            }
         }
     }
     // A bracket from the mudguard's edge to the leg, with two bolts.
     let lean = along.z.atan2(along.x);
-    let tip = edge(lean.clamp(from + 0.1, to - 0.1));
+    let [tip, _] = guard.at(lean.clamp(from + 0.1, to - 0.1), 1.0);
     let leg = at((joints.front_axle.z + 0.012) / (at(1.0) - at(0.0)).length());
     let middle = tip.midpoint(Vec3::new(leg.x, leg.y - 0.020, leg.z));
     let rearward = Vec3::new(along.z, 0.0, -along.x);
@@ -295,7 +305,12 @@ fn add_rear_frame(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32, e
     let rail = [
         Vec3::new(neck.x + 0.30, 0.085 * slim, seat.z - 0.05),
         seat + Vec3::new(0.0, 0.095 * slim, -0.085),
-        Vec3::new(end, 0.080 * slim, rail_z + 0.02),
+        // Under a saddle it ends before the mudguard.
+        if design.tank == Tank::Drop {
+            Vec3::new(joints.rear_axle.x - 0.060, 0.078, rail_z - 0.005)
+        } else {
+            Vec3::new(end, 0.080 * slim, rail_z + 0.02)
+        },
     ];
     // Under a stepped tail it rises with it and ends inside.
     let stepped = design.seat == Seat::Stepped;
@@ -307,14 +322,20 @@ fn add_rear_frame(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32, e
     };
     bike.add_pair(Material::GlossBlack, tube(&curve_through(&rail, 8), 16, |_| 0.014));
     let held = if stepped {
-        Vec3::new(joints.rear_axle.x - 0.15, 0.078, seat.z - 0.045)
+        Vec3::new(joints.rear_axle.x - 0.12, 0.070, seat.z - 0.030)
     } else {
         Vec3::new(end - 0.10, 0.085 * slim, rail_z + 0.01)
     };
-    let stay = [pivot + Vec3::new(0.03, 0.10 * slim, 0.05), held];
-    bike.add_pair(Material::GlossBlack, tube(&stay, 16, |_| 0.012));
-    let post = [pivot + Vec3::new(-0.02, 0.10 * slim, 0.04), Vec3::new(seat.x - 0.03, 0.092 * slim, seat.z - 0.08)];
-    bike.add_pair(Material::GlossBlack, tube(&post, 16, |_| 0.014));
+    // The lower stay, bolted to the frame beside the pivot.
+    let root = pivot + Vec3::new(0.012, 0.112 * slim.max(0.9), 0.075);
+    let stay = [root, root.lerp(held, 0.5) + Vec3::Y * 0.004, held];
+    bike.add_pair(Material::GlossBlack, tube(&curve_through(&stay, 5), 16, |_| 0.0125));
+    bike.add_pair(Material::GlossBlack, Solid::pin(root - Vec3::Y * 0.020, root + Vec3::Y * 0.016, 0.0185, 18));
+    bike.add_pair(Material::Satin, bolt(root + Vec3::Y * 0.017, Vec3::Y, 0.0080));
+    if !stepped {
+        let post = [pivot + Vec3::new(-0.02, 0.10 * slim, 0.04), Vec3::new(seat.x - 0.03, 0.092 * slim, seat.z - 0.08)];
+        bike.add_pair(Material::GlossBlack, tube(&post, 16, |_| 0.014));
+    }
 }
 
 /// The boards that a bagger's rider puts the feet on.
@@ -424,40 +445,78 @@ fn add_pegs(bike: &mut Assembly, joints: &Joints, hanger: Vec3, relaxed: bool) {
         Solid::swept(&curve_through(&rod, 5), Vec3::Y, |_| rounded_rectangle(0.0068, 0.0045, 0.003)),
     );
     bike.add_pair(Material::MattBlack, Solid::pin(tip - Vec3::Y * 0.002, tip + Vec3::Y * 0.040, 0.0085, 14));
-    if !relaxed {
-        let link = [hanger + Vec3::new(-0.035, -0.006, 0.010), hanger + Vec3::new(-0.075, -0.020, 0.085)];
-        bike.add_pair(Material::Satin, tube(&link, 10, |_| 0.0038));
+    if !relaxed && joints.design.engine != Engine::Electric {
+        // On the left a link goes up to the shaft of the gears.
+        let shaft = joints.pivot + Vec3::new(-0.105, -0.128, -0.030);
+        let foot = Vec3::new(hanger.x - 0.085, -hanger.y - 0.008, hanger.z - 0.006);
+        let arm = shaft + Vec3::new(-0.034, 0.0, 0.010);
+        bike.add_soft(Material::Satin, tube(&[foot, foot.lerp(arm, 0.5), arm], 10, |_| 0.0040));
+        bike.add_soft(Material::Satin, Solid::pin(shaft + Vec3::Y * 0.060, shaft - Vec3::Y * 0.006, 0.0075, 12));
+        bike.add_soft(
+            Material::Satin,
+            Solid::swept(&[shaft, shaft.lerp(arm, 0.5), arm], Vec3::Y, |_| rounded_rectangle(0.007, 0.004, 0.003)),
+        );
+        for (joint, out) in [(foot, -0.004), (arm, -0.004)] {
+            bike.add(Material::RimDark, bolt(joint + Vec3::Y * out, -Vec3::Y, 0.0062));
+        }
     }
 }
 
-/// The passenger's pegs on hangers from the rear frame.
+/// The passenger's pegs, each on a cast hanger from the rear frame.
 fn add_pillion_rests(bike: &mut Assembly, joints: &Joints) {
-    let peg = joints.pivot + Vec3::new(0.215, 0.135, 0.115);
-    for root in
-        [Vec3::new(peg.x - 0.10, 0.098, joints.seat.z - 0.130), Vec3::new(peg.x + 0.045, 0.098, joints.seat.z - 0.115)]
-    {
-        let arm = [root, root.lerp(peg, 0.6) + Vec3::Y * 0.006, peg];
-        bike.add_pair(Material::GlossBlack, Solid::swept(&arm, Vec3::Y, |_| rounded_rectangle(0.009, 0.006, 0.004)));
+    let peg = joints.pivot + Vec3::new(0.195, 0.128, 0.120);
+    let top = joints.seat.z - 0.085;
+    let outline = [
+        [peg.x - 0.120, top + 0.010],
+        [peg.x - 0.060, top - 0.055],
+        [peg.x - 0.016, peg.z - 0.014],
+        [peg.x + 0.014, peg.z - 0.010],
+        [peg.x + 0.022, peg.z + 0.060],
+        [peg.x + 0.060, top + 0.014],
+        [peg.x + 0.020, top + 0.030],
+        [peg.x - 0.060, top + 0.026],
+    ];
+    let out = move |_: f32, z: f32| peg.y - 0.024 * ((z - peg.z) / (top - peg.z).max(0.05)).clamp(0.0, 1.0);
+    bike.add_pair(Material::GlossBlack, panel(&outline, 0.009, out));
+    // A hollow in the casting, and the bolts that hold it.
+    let hollow = [
+        [peg.x - 0.052, top - 0.012],
+        [peg.x - 0.014, top - 0.070],
+        [peg.x + 0.006, top - 0.066],
+        [peg.x + 0.022, top - 0.012],
+    ];
+    bike.add_pair(Material::Underbody, panel(&hollow, 0.004, move |x, z| out(x, z) + 0.0006));
+    for x in [-0.088, 0.034] {
+        let (x, z) = (peg.x + x, top + 0.010);
+        bike.add_pair(Material::Satin, bolt(Vec3::new(x, out(x, z) + 0.002, z), Vec3::Y, 0.0062));
     }
-    bike.add_pair(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.015, 0.011, 0.015), 0.005).moved(peg));
+    bike.add_pair(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.014, 0.012, 0.014), 0.005).moved(peg));
     // Folded up along the hanger.
-    let fold = [peg + Vec3::new(0.0, 0.014, 0.002), peg + Vec3::new(0.070, 0.018, 0.028)];
-    bike.add_pair(Material::MattBlack, tube(&fold, 14, |_| 0.0105));
+    let fold = [peg + Vec3::new(0.0, 0.012, 0.002), peg + Vec3::new(0.062, 0.016, 0.030)];
+    bike.add_pair(Material::MattBlack, tube(&fold, 14, |_| 0.0100));
 }
 
 /// A lattice of tubes in the place of a beam: one chord above it, one below, struts to and fro.
 fn add_trellis(bike: &mut Assembly, beam: &[Vec3; 5]) {
-    let chord = |up: f32| beam.map(|p| p + Vec3::Z * up);
-    let upper = curve_through(&chord(0.030), 6);
-    let lower = curve_through(&chord(-0.075), 6);
+    // Both end in the casting of the swing arm's pivot.
+    let chord = |up: f32| -> Vec<Vec3> {
+        let share = [1.0, 1.0, 1.0, 0.25];
+        (0..4).map(|i| beam[i] + Vec3::new(0.0, 0.0, up * share[i])).collect()
+    };
+    let upper = curve_through(&chord(0.030), 8);
+    let lower = curve_through(&chord(-0.075), 8);
     for chord in [&upper, &lower] {
         bike.add_pair(Material::Satin, tube(chord, 16, |_| 0.014));
     }
-    let last = upper.len() - 4;
+    let last = upper.len() - 5;
     for (number, at) in (1..last).step_by(4).enumerate() {
         let (from, to) = if number % 2 == 0 { (lower[at], upper[at + 3]) } else { (upper[at], lower[at + 3]) };
         bike.add_pair(Material::Satin, Solid::pin(from, to, 0.010, 14));
     }
     // The engine's rear mount and the swing arm's pivot.
-    bike.add_pair(Material::GlossBlack, Solid::pin(beam[3], beam[4], 0.026, 12));
+    let casting = [beam[3] + Vec3::Z * 0.030, beam[3].lerp(beam[4], 0.4), beam[4] + Vec3::Z * 0.020];
+    bike.add_pair(
+        Material::GlossBlack,
+        Solid::swept(&curve_through(&casting, 6), Vec3::Y, |_| rounded_rectangle(0.030, 0.020, 0.012)),
+    );
 }

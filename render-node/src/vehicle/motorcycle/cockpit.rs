@@ -11,32 +11,53 @@ use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
-    let design = &joints.design;
-    let head = joints.head;
-    let [rise, back, bar] = design.bars;
+/// Points of the bar's right half, from its middle to its end.
+fn half_bar(joints: &Joints) -> [Vec3; 4] {
+    let (head, [rise, back, bar]) = (joints.head, joints.design.bars);
     let clip_on = rise < 0.0;
-    let half = [
+    [
         Vec3::new(head.x, 0.0, head.z + 0.035),
         Vec3::new(head.x - 0.01, 0.10, head.z + 0.04 + rise.max(-0.02) * 0.4),
         Vec3::new(head.x + back * 0.35, bar * 0.52, head.z + 0.04 + rise),
         Vec3::new(head.x + back, bar, head.z + 0.03 + rise - if clip_on { 0.02 } else { 0.0 }),
-    ];
+    ]
+}
+
+/// The right grip: the bar's end, the direction inwards from it, and where the lever's perch is.
+struct Grip {
+    end: Vec3,
+    inward: Vec3,
+    mount: Vec3,
+}
+
+impl Grip {
+    fn of(joints: &Joints) -> Grip {
+        let [_, _, bend, end] = half_bar(joints);
+        let inward = (bend - end).normalize_or(-Vec3::Y);
+        Grip { end, inward, mount: end + inward * 0.165 }
+    }
+}
+
+pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
+    let design = &joints.design;
+    let head = joints.head;
+    let [rise, back, _] = design.bars;
+    let half = half_bar(joints);
     bike.add_pair(
         if design.bright { Material::Chrome } else { Material::GlossBlack },
         tube(&curve_through(&half, 12), 16, |_| 0.0125),
     );
-    add_risers(bike, head, half[0]);
+    if !enclosed(joints) {
+        add_risers(bike, head, half[0]);
+    }
     if !design.mirrors && design.tank == Tank::Slim {
         // The cross bar of off-road bars, padded.
         let brace = |y: f32| Vec3::new(head.x + back * 0.12, y, head.z + 0.045 + rise * 0.72);
         bike.add_soft(Material::Satin, Solid::pin(brace(-0.175), brace(0.175), 0.007, 12));
         bike.add_soft(Material::MattBlack, Solid::pin(brace(-0.115), brace(0.115), 0.023, 18));
     }
-    let end = half[3];
-    let inward = (half[2] - end).normalize_or(-Vec3::Y);
+    let Grip { end, inward, mount } = Grip::of(joints);
     add_grip(bike, end, inward, design.bright);
-    let mount = end + inward * 0.165;
     add_controls(bike, joints, end, inward, mount);
     if design.hand_guards {
         add_hand_guard(bike, end, inward);
@@ -48,6 +69,11 @@ pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
     if !matches!(design.nose, Nose::Touring | Nose::Batwing | Nose::Shark) {
         add_instruments(bike, joints);
     }
+}
+
+/// Whether a cover hides the bar's middle with its cables.
+fn enclosed(joints: &Joints) -> bool {
+    joints.design.nose == Nose::None
 }
 
 /// Two clamps that hold the bar on the fork's bridge.
@@ -82,7 +108,7 @@ pub(in crate::vehicle) fn add_grip(bike: &mut Assembly, end: Vec3, inward: Vec3,
 
 /// Levers with their perches, switches, the brake's reservoir, cables and hoses.
 fn add_controls(bike: &mut Assembly, joints: &Joints, end: Vec3, inward: Vec3, mount: Vec3) {
-    let (head, design) = (joints.head, &joints.design);
+    let design = &joints.design;
     // Switches beside the grip: two halves round the bar.
     let pod = end + inward * 0.138;
     let shell = Solid::superellipsoid(Vec3::new(0.021, 0.020, 0.024), 4.0, 14, 28);
@@ -116,30 +142,36 @@ fn add_controls(bike: &mut Assembly, joints: &Joints, end: Vec3, inward: Vec3, m
     bike.add_pair(metal, blade);
     bike.add_pair(metal, Solid::superellipsoid(Vec3::splat(0.0078), 2.0, 10, 16).moved(lever[4]));
     // Reservoir of the front brake, on the right.
-    if design.discs > 0 {
+    if design.discs > 0 && !enclosed(joints) {
         let cup = mount + inward * 0.022 + Vec3::new(-0.022, 0.0, 0.032);
         let body = [[-0.016, 0.0], [-0.016, 0.014], [-0.010, 0.0175], [0.008, 0.0185], [0.008, 0.0]];
         bike.add(Material::Satin, turned(&body, cup, Vec3::Z, 24));
         let lid = [[0.007, 0.0205], [0.012, 0.0205], [0.014, 0.0185], [0.014, 0.0]];
         bike.add(Material::GlossBlack, turned(&lid, cup, Vec3::Z, 24));
     }
-    // Cables to the frame, the brake's hose to the fork.
-    let low = Vec3::new(head.x - 0.045, 0.030, head.z - 0.13);
-    let sag = Vec3::new(head.x - 0.095, mount.y * 0.42, head.z.midpoint(mount.z) + 0.015);
-    let cable = |aside: f32, fore: f32| {
-        hose(
-            &[
-                mount + Vec3::new(-0.020, -0.012, 0.004),
-                mount.lerp(sag, 0.45) + Vec3::new(-0.030 - fore, 0.0, 0.012),
-                sag - Vec3::X * fore,
-                low + Vec3::new(-0.010, aside, 0.05),
-                low + Vec3::new(0.02, aside, 0.0),
-            ],
-            0.0034,
-        )
-    };
-    bike.add_pair(Material::MattBlack, cable(0.0, 0.0));
-    bike.add_pair(Material::MattBlack, cable(0.018, 0.016));
+    if !enclosed(joints) {
+        for aside in [0.0, 0.014] {
+            bike.add_pair(Material::MattBlack, hose(&cable(joints, mount, aside), 0.0034));
+        }
+    }
+}
+
+/// The way of a cable from a lever's perch along the bar to the steering head. Where a cowl stands before the bar it runs behind
+/// the fork's bridge, so that it goes through no panel.
+fn cable(joints: &Joints, mount: Vec3, aside: f32) -> [Vec3; 5] {
+    let (head, nose) = (joints.head, joints.design.nose);
+    let rake = joints.design.rake.tan();
+    // The head tube is beside the axis, between the fork's clamps.
+    let end = Vec3::new(head.x + 0.024 - 0.01 * rake, 0.029 + aside * 0.3, head.z - 0.075);
+    let root = mount + Vec3::new(-0.020, -0.012, 0.004);
+    if matches!(nose, Nose::RoundLamp | Nose::Plate) {
+        let front = Vec3::new(head.x - 0.060 - aside * 0.8, 0.062 + aside, head.z + 0.018);
+        let low = Vec3::new(head.x - 0.058 - aside * 0.5, 0.046 + aside, head.z - 0.060);
+        return [root, root.lerp(front, 0.45) + Vec3::new(-0.024 - aside, 0.0, 0.014), front, low, end];
+    }
+    let over = Vec3::new(head.x + 0.026 + aside, 0.070 + aside, head.z + 0.058);
+    let behind = Vec3::new(head.x + 0.050, 0.040 + aside * 0.7, head.z - 0.006);
+    [root, root.lerp(over, 0.45) + Vec3::new(-0.006 - aside, 0.0, 0.012), over, behind, end]
 }
 
 /// A bowed guard before the hand, held at the bar's end and at the perch.
@@ -218,15 +250,18 @@ fn add_mirrors(bike: &mut Assembly, mount: Vec3, round: bool, bright: bool) {
 /// Round dials in bright rims, or a flat screen in a dark frame.
 fn add_instruments(bike: &mut Assembly, joints: &Joints) {
     let (head, design) = (joints.head, &joints.design);
-    let way = Vec3::new(0.62, 0.0, 0.78);
+    let covered = design.nose == Nose::None;
+    let way = if covered { Vec3::new(0.44, 0.0, 0.90) } else { Vec3::new(0.62, 0.0, 0.78) };
     let dials =
         matches!(design.family, Family::Classic | Family::Cafe | Family::Scrambler | Family::Cruiser | Family::Mini)
             || design.details.era == Era::Bulb && !matches!(design.nose, Nose::Plate | Nose::None);
     let low = matches!(design.nose, Nose::Sport | Nose::SportTouring);
     let lifted = head
-        + if design.nose == Nose::None {
+        + if matches!(design.family, Family::Vespa | Family::Underbone) {
+            Vec3::new(0.036, 0.0, 0.134)
+        } else if design.nose == Nose::None {
             // On top of the bars' cover.
-            Vec3::new(0.030, 0.0, 0.138)
+            Vec3::new(0.058, 0.0, 0.166 * (design.bars[0] + 0.04) / 0.17)
         } else if low {
             Vec3::new(-0.075, 0.0, 0.030)
         } else {
@@ -262,7 +297,7 @@ fn add_instruments(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::MattBlack, frame.bent(place).facing_out());
     let screen = Solid::rounded_box(Vec3::new(0.034, 0.061, 0.003), 0.002).moved(Vec3::Z * 0.0125);
     bike.add(Material::LampGlass, screen.bent(place).facing_out());
-    for y in [-0.035, 0.035] {
+    for y in if covered { vec![] } else { vec![-0.035, 0.035] } {
         bike.add_soft(
             Material::GlossBlack,
             Solid::pin(head + Vec3::new(-0.02, y, -0.01), place(Vec3::new(0.0, y, -0.008)), 0.008, 10),
@@ -272,23 +307,58 @@ fn add_instruments(bike: &mut Assembly, joints: &Joints) {
 
 /// Hoses from the lower clamp to the callipers.
 pub(super) fn add_brake_hoses(bike: &mut Assembly, joints: &Joints, leg: impl Fn(f32) -> Vec3, calliper: Vec3) {
-    let head = joints.head;
     let spread = fork_spread(joints);
+    let clamp = leg(0.775);
     let fork = leg(0.74) - Vec3::Y * (spread * 0.45);
+    let start = Vec3::new(clamp.x - 0.030, 0.016, clamp.z - 0.004);
+    let end = calliper + Vec3::new(0.002, 0.006, 0.004);
     let run = [
-        Vec3::new(head.x - 0.055, 0.028, head.z - 0.09),
-        fork + Vec3::new(-0.040, 0.0, 0.02),
+        start,
+        fork + Vec3::new(-0.036, 0.0, 0.010),
         leg(0.58) + Vec3::new(0.020, 0.004, -0.01),
         leg(0.40) + Vec3::new(0.034, 0.004, 0.0),
-        calliper + Vec3::new(0.012, 0.008, 0.045),
-        calliper + Vec3::new(0.004, 0.004, 0.012),
+        end + Vec3::new(0.010, 0.004, 0.045),
+        end,
     ];
+    // It comes out of a block on the lower clamp, and a hollow bolt holds it to the calliper.
+    let block = Solid::rounded_box(Vec3::new(0.014, 0.024, 0.010), 0.004);
+    bike.add_soft(Material::GlossBlack, block.moved(Vec3::new(clamp.x - 0.024, 0.0, clamp.z)));
     let line = hose(&run, 0.0038);
+    let banjo = turned(&[[-0.014, 0.0085], [0.006, 0.0085], [0.008, 0.0065], [0.008, 0.0]], end, Vec3::Y, 12);
     let both = joints.design.discs > 1;
     if both {
         bike.add_pair(Material::MattBlack, line);
+        bike.add_pair(Material::Satin, banjo);
     } else {
         // A single disc is on the left.
+        bike.add_soft(Material::Satin, banjo.bent(|p| Vec3::new(p.x, -p.y, p.z)).flipped());
         bike.add_soft(Material::MattBlack, line.bent(|p| Vec3::new(p.x, -p.y, p.z)).flipped());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::motorcycle::chassis::add_frame;
+    use crate::vehicle::motorcycle::design::Design;
+    use crate::vehicle::motorcycle::shapes::distance_to;
+    use crate::vehicle::motorcycle::style::{Engine, Style};
+
+    #[test]
+    fn cables_end_at_the_steering_head() {
+        for family in
+            [Family::Naked, Family::Classic, Family::Sport, Family::Cruiser, Family::Adventure, Family::Enduro]
+        {
+            let style = Style { family, engine: Engine::Inline(2), luggage: false, shark: false };
+            let joints = Joints::of(Design::of(style));
+            let mut frame = Assembly::default();
+            add_frame(&mut frame, &joints);
+            for aside in [0.0, 0.014] {
+                let [root, .., end] = cable(&joints, Grip::of(&joints).mount, aside);
+                assert!(root.distance(Grip::of(&joints).mount) < 0.030, "{family:?}: begins at {root}");
+                let apart = distance_to(&frame.mesh, end);
+                assert!(apart < 0.015, "{family:?}: ends {apart} m from the frame");
+            }
+        }
     }
 }

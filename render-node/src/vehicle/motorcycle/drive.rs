@@ -6,7 +6,7 @@ use std::f32::consts::{PI, TAU};
 
 use super::Joints;
 use super::design::{Nose, Tank};
-use super::shapes::{add_bolt_circle, add_shock, bolt, tube, turned};
+use super::shapes::{add_bolt_circle, add_shock, bolt, panel, tube, turned};
 use super::style::{Engine, Family};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -158,6 +158,7 @@ fn add_chain(bike: &mut Assembly, joints: &Joints, y: f32) {
     }
     bike.add(Material::Satin, links);
     add_sprocket(bike, joints, y, 42);
+    add_sprocket_cover(bike, joints, y);
     // The guard over the upper run.
     let (front, rear) = (front_sprocket(joints), joints.rear_axle);
     let guard: Vec<Vec3> = (0..=12)
@@ -168,6 +169,32 @@ fn add_chain(bike: &mut Assembly, joints: &Joints, y: f32) {
         })
         .collect();
     bike.add_soft(Material::MattBlack, Solid::swept(&guard, Vec3::Y, |_| rounded_rectangle(0.013, 0.015, 0.004)));
+}
+
+/// The cover of the driving sprocket on the gear box's flank: closed to the front, the chain leaves it to the rear.
+fn add_sprocket_cover(bike: &mut Assembly, joints: &Joints, y: f32) {
+    let at = front_sprocket(joints);
+    let half = SPROCKETS[0] + 0.020;
+    let outline = [
+        [at.x + 0.058, at.z + half * 0.92],
+        [at.x - 0.020, at.z + half],
+        [at.x - half * 1.02, at.z + half * 0.45],
+        [at.x - half * 1.02, at.z - half * 0.45],
+        [at.x - 0.020, at.z - half],
+        [at.x + 0.058, at.z - half * 0.92],
+        [at.x + 0.066, at.z],
+    ];
+    let metal = if joints.design.bright { Material::Satin } else { Material::RimDark };
+    let inward = (y - 0.045).max(0.030);
+    for (grow, out, thick) in [(1.0, y + 0.013, y + 0.013 - inward), (0.80, y + 0.020, 0.012)] {
+        let scaled: Vec<[f32; 2]> =
+            outline.iter().map(|p| [at.x + (p[0] - at.x) * grow, at.z + (p[1] - at.z) * grow]).collect();
+        let plate = panel(&scaled, thick, |_, _| out);
+        bike.mesh.add(metal, &plate.surface(50.0).mirrored());
+    }
+    for (x, z) in [(-0.045, 0.032), (-0.045, -0.032), (0.040, 0.044), (0.040, -0.044)] {
+        bike.add(Material::Satin, bolt(at + Vec3::new(x, -(y + 0.014), z), -Vec3::Y, 0.0058));
+    }
 }
 
 /// The driven sprocket: teeth, holes' dark rings, the bolts on its carrier.

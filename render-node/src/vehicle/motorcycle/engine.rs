@@ -261,7 +261,7 @@ pub(super) fn add_engine(bike: &mut Assembly, joints: &Joints) {
         Engine::Electric => {}
     }
     if !design.air_cooled && design.tank != Tank::Slim && upright {
-        add_radiator(bike, joints, wide.max(0.12));
+        add_radiator(bike, joints, (wide * 0.94).clamp(0.12, 0.148));
     }
 }
 
@@ -349,11 +349,14 @@ fn case_line(stations: &[[f32; 4]], z: f32) -> Vec<Vec3> {
     curve_through(&points, 8)
 }
 
+/// Half the width of a row of one to four cylinders.
+const HALF_ROW_M: [f32; 4] = [0.074, 0.115, 0.148, 0.178];
+
 /// Cylinders in a row across the bike, with what they breathe through behind them.
 fn add_row(bike: &mut Assembly, joints: &Joints, metals: &Metals, cylinders: usize, [deck, rise]: [f32; 2]) {
     let (design, middle) = (&joints.design, crank(joints));
     let lean = if design.air_cooled { 0.10_f32 } else { 0.28 };
-    let half_y = [0.074, 0.115, 0.148, 0.178][cylinders - 1];
+    let half_y = HALF_ROW_M[cylinders - 1];
     let half_y = if matches!(design.nose, Nose::Sport | Nose::SportTouring) { half_y * 0.90 } else { half_y };
     let barrel = Barrel {
         foot: Vec3::new(middle.x - if design.air_cooled { 0.040 } else { 0.010 }, 0.0, deck),
@@ -390,15 +393,19 @@ fn add_row(bike: &mut Assembly, joints: &Joints, metals: &Metals, cylinders: usi
     }
 }
 
+/// How far the cylinders of a wide vee lean to the front and to the rear, radians.
+const WIDE_VEE: [f32; 2] = [0.30, 0.66];
+
 /// Two cylinders along the bike; on bright engines with push rods, rocker boxes and a round filter between them.
 fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: [f32; 2]) {
     let (design, middle) = (&joints.design, crank(joints));
     let narrow = design.engine == Engine::Vee;
-    let spread = if narrow { 0.40_f32 } else { 0.68 };
     let air_cooled = narrow || design.air_cooled;
-    for lean in [-spread, spread] {
+    // A wide one is turned back, so that its front head stands behind the radiator.
+    let leans = if narrow { [-0.40_f32, 0.40] } else { [-WIDE_VEE[0], WIDE_VEE[1]] };
+    for lean in leans {
         let barrel = Barrel {
-            foot: Vec3::new(middle.x - 0.02 + lean * 0.05, 0.0, deck - 0.06),
+            foot: Vec3::new(middle.x - 0.02 + lean * if narrow { 0.05 } else { 0.02 }, 0.0, deck - 0.06),
             way: Vec3::new(lean.sin(), 0.0, lean.cos()),
             length: (rise + 0.05).min(0.36),
             half: [0.078, 0.086],
@@ -443,8 +450,12 @@ fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: 
     let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
     bike.add(metal, turned(&filter, at, Vec3::Y, 56));
     add_bolt_circle(bike, at + Vec3::Y * 0.121, Vec3::Y, 0.030, 3, 0.006);
-    // The case of the primary drive: long, on the left, its edge bolted.
-    let wide = case_half(joints);
+    add_primary_case(bike, joints, metals);
+}
+
+/// The case of the primary drive: long, on the left, its edge bolted, with the covers of clutch and alternator.
+fn add_primary_case(bike: &mut Assembly, joints: &Joints, metals: &Metals) {
+    let (wide, middle) = (case_half(joints), crank(joints));
     let (front, back) = (middle.x - 0.10, joints.pivot.x - 0.045);
     let outline = [
         [front - 0.085, middle.z + 0.010],
@@ -464,6 +475,18 @@ fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: 
         let plate = panel(&scaled, 0.028, |_, _| wide + out);
         bike.mesh.add(metals.face, &plate.surface(50.0).mirrored());
     }
+    // Covers of clutch and alternator on it, and the ridge between them.
+    let way = Vec3::NEG_Y;
+    for (x, radius) in [(back - 0.010, 0.056), (front + 0.005, 0.044)] {
+        let at = Vec3::new(x, -(wide + 0.046), middle.z + 0.012);
+        let rim =
+            [[-0.008, radius + 0.005], [0.003, radius + 0.004], [0.005, radius], [0.010, radius * 0.94], [0.012, 0.0]];
+        bike.add(metals.cover, turned(&rim, at, way, 44));
+        bike.add(Material::PanelGap, turned(&[[0.0, radius + 0.0075], [0.0012, radius + 0.0045]], at, way, 44));
+        add_bolt_circle(bike, at + way * 0.0105, way, radius * 0.80, 5, 0.0050);
+    }
+    let ridge = Solid::rounded_box(Vec3::new((back - front) * 0.22, 0.006, 0.010), 0.005);
+    bike.add(metals.face, ridge.moved(Vec3::new((front + back) * 0.5, -(wide + 0.048), middle.z + 0.012)));
     for p in &outline {
         let at =
             Vec3::new((p[0] - front) * 0.965 + front + 0.003, -(wide + 0.020), (p[1] - middle.z) * 0.93 + middle.z);
@@ -555,24 +578,77 @@ fn add_filling(bike: &mut Assembly, joints: &Joints, deck: f32) {
         4.5,
     );
     bike.add_soft(Material::MattBlack, filling.solid());
-    bike.add_pair(
-        Material::PanelGap,
-        filling.seam(&[[front + 0.05, top - 0.07], [pivot.x - 0.08, top - 0.09], [pivot.x + 0.02, seat.z - 0.12]]),
-    );
+}
+
+/// The radiator behind the engine's foremost point, and the distance between its flat tubes.
+const RADIATOR_M: f32 = 0.026;
+const FLAT_TUBE_PITCH_M: f32 = 0.0064;
+
+/// Where a radiator is: before the engine, its exhausts and a cradle's tubes, bowed round the wheel.
+struct RadiatorFrame {
+    middle: Vec3,
+    /// Half of its core's height.
+    half: f32,
+    rearward: Vec3,
+    upward: Vec3,
+}
+
+impl RadiatorFrame {
+    fn of(joints: &Joints) -> RadiatorFrame {
+        let top = ceiling(joints) + 0.01;
+        let bottom = joints.design.clearance + 0.22;
+        let (sin, cos) = 0.26_f32.sin_cos();
+        RadiatorFrame {
+            middle: Vec3::new(joints.engine_front + RADIATOR_M, 0.0, (top + bottom) * 0.5 + 0.008),
+            half: (top - bottom) * 0.40,
+            rearward: Vec3::new(cos, 0.0, -sin),
+            upward: Vec3::new(sin, 0.0, cos),
+        }
+    }
+
+    fn place(&self, p: Vec3) -> Vec3 {
+        self.middle + self.rearward * (p.x + 0.9 * p.y * p.y) + Vec3::Y * p.y + self.upward * p.z
+    }
+}
+
+/// Where the radiator's hose meets the cylinder head, on the right.
+fn head_port(joints: &Joints) -> Vec3 {
+    let middle = crank(joints);
+    let deck = middle.z + 0.085;
+    let rise = (ceiling(joints) - deck).clamp(0.16, 0.42);
+    match joints.design.engine {
+        Engine::Inline(cylinders) => {
+            let along = rise * 0.70;
+            let y = HALF_ROW_M[(cylinders as usize).clamp(1, 4) - 1] * 0.86;
+            Vec3::new(middle.x - 0.010 - along * 0.276, y, deck + along * 0.961)
+        }
+        _ => {
+            let along = (rise + 0.05).min(0.36) * 0.72;
+            Vec3::new(middle.x - 0.026 - along * WIDE_VEE[0].sin(), 0.070, deck - 0.06 + along * WIDE_VEE[0].cos())
+        }
+    }
+}
+
+/// The fan behind a radiator: its ring, its motor and blades.
+fn add_fan(bike: &mut Assembly, at: Vec3, way: Vec3, radius: f32) {
+    let ring =
+        [[-0.012, radius * 0.94], [-0.012, radius], [0.014, radius], [0.014, radius * 0.94], [-0.012, radius * 0.94]];
+    bike.add(Material::MattBlack, turned(&ring, at, way, 36));
+    let motor = [[-0.010, radius * 0.30], [0.026, radius * 0.30], [0.030, radius * 0.24], [0.030, 0.0]];
+    bike.add(Material::MattBlack, turned(&motor, at, way, 24));
+    let side = way.cross(Vec3::Y).normalize_or(Vec3::Z);
+    for k in 0..4 {
+        let (sin, cos) = (std::f32::consts::FRAC_PI_2 * k as f32 + 0.4).sin_cos();
+        let out = Vec3::Y * cos + side * sin;
+        bike.add(Material::MattBlack, Solid::pin(at + out * radius * 0.2, at + out * radius * 0.97, 0.006, 8));
+    }
 }
 
 /// A core of tubes and fins between two tanks, with its cap and hoses.
 fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
-    let top = ceiling(joints) + 0.01;
-    let bottom = joints.design.clearance + 0.22;
-    let half = (top - bottom) * 0.42;
-    let (sin, cos) = 0.30_f32.sin_cos();
-    let at = Vec3::new(joints.engine_front + 0.055, 0.0, (top + bottom) * 0.5);
-    // Bowed round the wheel.
-    let place = |p: Vec3| {
-        let x = p.x + 0.9 * p.y * p.y;
-        at + Vec3::new(x * cos + p.z * sin, p.y, p.z * cos - x * sin)
-    };
+    let frame = RadiatorFrame::of(joints);
+    let half = frame.half;
+    let place = |p: Vec3| frame.place(p);
     let bowed = |x: f32, deep: f32, tall: f32, wide: f32, z: f32| {
         let loops: Vec<Vec<Vec3>> = (0..=10)
             .map(|i| {
@@ -584,20 +660,15 @@ fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
             .collect();
         Solid::lofted(&loops)
     };
-    bike.add(Material::Underbody, bowed(0.004, 0.012, half, half_width, 0.0));
+    bike.add(Material::MattBlack, bowed(0.004, 0.012, half, half_width, 0.0));
     let mut fins = Solid::default();
-    let rows = (half * 2.0 / 0.0095) as usize;
+    let rows = (half * 2.0 / FLAT_TUBE_PITCH_M) as usize;
     for row in 0..rows {
-        let z = -half + 0.006 + 0.0095 * row as f32;
-        fins.append(bowed(-0.009, 0.003, 0.0016, half_width, z));
+        let z = -half + FLAT_TUBE_PITCH_M * (row as f32 + 0.5);
+        fins.append(bowed(-0.0085, 0.0022, 0.0011, half_width, z));
     }
     bike.add(Material::RimDark, fins);
-    let mut tubes = Solid::default();
-    for k in 0..=16 {
-        let y = half_width * (k as f32 / 8.0 - 1.0);
-        tubes.append(Solid::pin(place(Vec3::new(-0.0105, y, -half)), place(Vec3::new(-0.0105, y, half)), 0.0012, 6));
-    }
-    bike.add(Material::RimDark, tubes);
+    add_fan(bike, place(Vec3::new(0.034, 0.0, 0.0)), frame.rearward, half.min(half_width) * 0.80);
     let tank = Solid::rounded_box(Vec3::new(0.021, 0.017, half * 1.05), 0.010).moved(Vec3::Y * (half_width + 0.010));
     bike.add_pair(Material::MattBlack, tank.bent(place));
     for z in [-1.03, 1.03] {
@@ -609,17 +680,18 @@ fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
         turned(&[[-0.02, 0.014], [0.010, 0.014], [0.012, 0.021], [0.018, 0.021], [0.019, 0.0]], neck, Vec3::Z, 20),
     );
     // Hoses to the head and from the pump.
+    let port = head_port(joints);
     let (upper, lower) =
         (place(Vec3::new(0.010, half_width, half * 0.78)), place(Vec3::new(0.010, half_width, -half * 0.80)));
     let middle = crank(joints);
     let head =
-        [upper, upper + Vec3::new(0.07, 0.022, 0.004), Vec3::new(middle.x - 0.10, half_width * 0.8, upper.z + 0.01)];
+        [upper, upper + Vec3::new(0.050, 0.012, 0.004), upper.lerp(port, 0.6) + Vec3::new(0.0, 0.012, 0.010), port];
     bike.add_soft(Material::MattBlack, tube(&curve_through(&head, 7), 16, |_| 0.0165));
     let pump = [
         lower,
         lower + Vec3::new(0.035, 0.028, -0.03),
         Vec3::new(middle.x - 0.115, case_half(joints) + 0.020, middle.z + 0.06),
-        Vec3::new(middle.x - 0.055, case_half(joints) + 0.010, middle.z + 0.03),
+        Vec3::new(middle.x - 0.050, case_half(joints) - 0.006, middle.z + 0.03),
     ];
     bike.add_soft(Material::MattBlack, tube(&curve_through(&pump, 7), 16, |_| 0.0165));
     for hose in [&head[..], &pump[..]] {
@@ -656,5 +728,35 @@ fn add_electric(bike: &mut Assembly, joints: &Joints) {
     for side in [-1.0, 1.0] {
         let motor = joints.pivot + Vec3::new(-0.07, 0.105, -0.03);
         add_cover(bike, motor, 0.105, 0.044, side, [Material::Satin, Material::RimDark], 8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::motorcycle::design::Design;
+    use crate::vehicle::motorcycle::style::{Family, Style};
+
+    #[test]
+    fn cylinders_stand_clear_of_the_radiator() {
+        for engine in [1, 2, 3, 4].map(Engine::Inline).into_iter().chain([Engine::WideVee]) {
+            let style = Style { family: Family::Naked, engine, luggage: false, shark: false };
+            let joints = Joints::of(Design::of(style));
+            let mut bike = Assembly::default();
+            let deck = crank(&joints).z + 0.085;
+            let sizes = [deck, (ceiling(&joints) - deck).clamp(0.16, 0.42)];
+            match engine {
+                Engine::Inline(cylinders) => {
+                    add_row(&mut bike, &joints, &Metals::of(&joints), cylinders as usize, sizes)
+                }
+                _ => add_vee(&mut bike, &joints, &Metals::of(&joints), sizes),
+            }
+            let frame = RadiatorFrame::of(&joints);
+            for p in bike.mesh.surfaces.values().flat_map(|s| &s.positions).map(|p| Vec3::from(*p) - frame.middle) {
+                let behind = p.dot(frame.rearward) - 0.9 * p.y * p.y;
+                let beside = p.y.abs() > 0.12 || p.dot(frame.upward).abs() > frame.half;
+                assert!(beside || behind > 0.018, "{engine:?}: {behind} behind the radiator's middle at {p}");
+            }
+        }
     }
 }

@@ -1,14 +1,16 @@
 //! Fairings and the cowls of baggers, with their lamps, mirrors and screens.
 
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::Joints;
 use super::cockpit::add_mirror_head;
 use super::design::{Eyes, Flank};
 use super::front::{add_bracket, round};
 use super::lamps::{Opening, add_indicators, add_round_lamp, raised, set_intake, set_lamp};
-use super::shapes::{Skin, add_screen, panel, seam_along, sharpened, turned};
+use super::nose::NoseCowl;
+use super::shapes::{Skin, add_screen, panel, sharpened, turned};
+use super::shell::{self, Net, Panel};
 use super::style::Engine;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -69,7 +71,7 @@ impl Side {
 
 /// The panels beside the engine of a faired bike, from the nose's flank to the belly; `full` covers the engine. Upper and
 /// lower panel stand apart over a dark vent.
-fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: bool) {
+fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, out: f32, full: bool) {
     let side = Side::of(joints, out, full);
     add_upper_panel(bike, joints, nose, &side);
     if !full {
@@ -82,32 +84,44 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &Skin, out: f32, full: 
 }
 
 /// The panel from the nose's flank down to the vent.
-fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &Skin, side: &Side) {
+fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, side: &Side) {
     let (head, details) = (joints.head, &joints.design.details);
     let Side { wheel, waist, .. } = *side;
-    let bulge = |x: f32, z: f32| side.bulge(x, z);
-    let upper = sharpened(
-        &[0, 3, 4, 6],
-        &[
-            [head.x - 0.18, head.z - 0.055],
-            [wheel - 0.060, head.z - 0.215],
-            [wheel - 0.005, waist + 0.045],
-            [wheel + 0.110, waist + 0.012],
-            [wheel + 0.235 + details.lean, waist + 0.065],
-            [head.x + 0.225, head.z - 0.145],
-            [head.x + 0.195, head.z - 0.085],
-            [head.x + 0.04, head.z - 0.028],
-        ],
-    );
-    // Proud of the nose wherever it lies on it.
-    let outside = |x: f32, z: f32| (bulge(x, z) + 0.004).max(nose.out(x, z) + 0.005);
-    bike.add_pair(Material::Paint, panel(&upper, 0.060, outside));
-    for (x, z) in [(head.x + 0.02, head.z - 0.075), (wheel + 0.13, waist + 0.055), (head.x + 0.17, head.z - 0.12)] {
-        add_fastener(bike, Vec3::new(x, outside(x, z), z));
+    // Front and rear end of four lines from the upper to the lower edge, and how far each stands out.
+    let ends = [
+        [[head.x - 0.165, head.z - 0.058], [head.x + 0.190, head.z - 0.086]],
+        [[head.x - 0.150, head.z - 0.125], [head.x + 0.222, head.z - 0.150]],
+        [[wheel - 0.050, head.z - 0.235], [wheel + 0.240 + details.lean, waist + 0.120]],
+        [[wheel + 0.004, waist + 0.040], [wheel + 0.232 + details.lean, waist + 0.058]],
+    ];
+    let proud = [0.003, 0.014, 0.006, -0.014];
+    let place = |line: usize, t: f32| {
+        let [from, to] = ends[line].map(Vec2::from);
+        // The lower edge sags towards its middle.
+        let p = from.lerp(to, t) - Vec2::Y * 0.030 * t * (1.0 - t) * if line == 3 { 4.0 } else { 0.0 };
+        let out = (side.bulge(p.x, p.y) + proud[line]).max(nose.out(p.x, p.y) + 0.004);
+        Vec3::new(p.x, out, p.y)
+    };
+    let lines: Vec<Vec<Vec3>> = (0..4).map(|line| (0..=4).map(|i| place(line, i as f32 / 4.0)).collect()).collect();
+    for between in [[0, 1], [1, 3]] {
+        let crease = |line: usize| if line == 1 { shell::Side::Joined } else { shell::Side::Free };
+        let sides = [crease(between[0]), crease(between[1]), shell::Side::Free, shell::Side::Free];
+        let panel = Panel { lines: between, stations: [0, 4], sides };
+        Net::new(lines.clone()).add(bike, Material::Paint, &panel);
+    }
+    // Its dark inner side.
+    let inner: Vec<Vec<Vec3>> =
+        lines.iter().rev().map(|line| line.iter().map(|p| *p - Vec3::Y * 0.004).collect()).collect();
+    let whole = Panel { lines: [0, 3], stations: [0, 4], sides: [shell::Side::Joined; 4] };
+    Net::new(inner).add(bike, Material::MattBlack, &whole);
+    for (line, t) in [(0, 0.45), (3, 0.55), (1, 0.94)] {
+        let p = place(line, t);
+        let at = if line == 3 { p + Vec3::Z * 0.018 } else { p - Vec3::Z * 0.014 };
+        add_fastener(bike, at + Vec3::Y * 0.002);
     }
 }
 
-/// What is behind the vent, and the louvres in it.
+/// What is dark behind the vent.
 fn add_vent(bike: &mut Assembly, side: &Side) {
     let Side { wheel, waist, .. } = *side;
     let bulge = |x: f32, z: f32| side.bulge(x, z);
@@ -119,21 +133,6 @@ fn add_vent(bike: &mut Assembly, side: &Side) {
         [wheel + 0.25, waist + 0.08],
     ];
     bike.add_pair(Material::MattBlack, panel(&behind, 0.050, |x, z| bulge(x, z) - 0.030));
-    for k in 0..3 {
-        let louvre: Vec<Vec3> = (0..=8)
-            .map(|i| {
-                let (x, z) = (
-                    wheel + 0.050 + 0.024 * i as f32,
-                    waist + 0.012 - 0.024 * k as f32 + 0.0022 * (i * i) as f32 * 0.4,
-                );
-                Vec3::new(x, bulge(x, z) - 0.016, z)
-            })
-            .collect();
-        bike.add_pair(
-            Material::GlossBlack,
-            Solid::swept(&louvre, Vec3::Y, |_| rounded_rectangle(0.0040, 0.012, 0.002)),
-        );
-    }
 }
 
 /// The panel before the engine's lower half, two-coloured or with a shut line.
@@ -157,12 +156,6 @@ fn add_lower_panel(bike: &mut Assembly, joints: &Joints, side: &Side) {
         ],
     );
     bike.add_pair(Material::Paint, panel(&lower, 0.070, bulge));
-    let seam = |places: &[[f32; 2]], up: f32| {
-        let flat: Vec<Vec3> = places.iter().map(|p| Vec3::new(p[0], 0.0, p[1])).collect();
-        let path: Vec<Vec3> =
-            curve_through(&flat, 8).iter().map(|p| Vec3::new(p.x, bulge(p.x, p.z) + up, p.z)).collect();
-        seam_along(&path)
-    };
     if details.accent {
         let accent = [
             [wheel + 0.095, low + 0.150],
@@ -174,14 +167,6 @@ fn add_lower_panel(bike: &mut Assembly, joints: &Joints, side: &Side) {
             [(wheel + pivot.x) * 0.5 + 0.02, low + 0.135],
         ];
         bike.add_pair(Material::GlossBlack, panel(&accent, 0.012, |x, z| bulge(x, z) + 0.0025));
-    } else {
-        bike.add_pair(
-            Material::PanelGap,
-            seam(
-                &[[wheel + 0.085, low + 0.14], [wheel + 0.22, low + 0.115], [pivot.x - 0.09 + reach, low + 0.085]],
-                0.0005,
-            ),
-        );
     }
     for (x, z) in [(wheel + 0.075, waist - 0.10), (wheel + 0.29, waist - 0.085), (pivot.x - 0.09 + reach, low + 0.10)] {
         add_fastener(bike, Vec3::new(x, bulge(x, z), z));
@@ -223,7 +208,7 @@ fn set_sport_eyes(bike: &mut Assembly, joints: &Joints, skin: &Solid, nose: f32,
                 [0.095, -0.120],
                 [0.042, -0.132],
             ],
-            1,
+            2,
             true,
         ),
         Eyes::Twins => (
@@ -273,21 +258,22 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x - 0.035;
     let screen_share = joints.design.details.screen;
-    // Upper part: sharp nose, lamps, cockpit.
-    let upper = Skin::new(
+    let upper = NoseCowl::new(
+        nose,
+        head.z,
         &[
-            [nose, 0.036, head.z - 0.145, head.z - 0.090],
-            [nose + 0.03, 0.078, head.z - 0.165, head.z - 0.060],
-            [nose + 0.08, 0.125, head.z - 0.182, head.z - 0.028],
-            [nose + 0.16, 0.172, head.z - 0.198, head.z + 0.014],
-            [nose + 0.25, 0.198, head.z - 0.200, head.z + 0.048],
-            [nose + 0.36, 0.208, head.z - 0.195, head.z + 0.030],
-            [nose + 0.46, 0.200, head.z - 0.180, head.z - 0.040],
+            [0.000, 0.036, -0.090, -0.106, -0.145],
+            [0.030, 0.082, -0.060, -0.090, -0.165],
+            [0.080, 0.130, -0.028, -0.072, -0.182],
+            [0.160, 0.178, 0.014, -0.048, -0.198],
+            [0.250, 0.204, 0.048, -0.034, -0.200],
+            [0.360, 0.214, 0.030, -0.046, -0.195],
+            [0.460, 0.204, -0.040, -0.088, -0.180],
         ],
-        2.7,
     );
     let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.0);
     bike.add_soft(Material::Paint, rest);
+    bike.add_soft(Material::MattBlack, upper.back());
     add_flank(bike, joints, &upper, 0.235, joints.design.details.flank != Flank::Open);
     add_screen(
         bike,
@@ -303,26 +289,28 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
 pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x + 0.00;
-    let upper = Skin::new(
+    let upper = NoseCowl::new(
+        nose,
+        head.z,
         &[
-            [nose, 0.050, head.z - 0.150, head.z - 0.085],
-            [nose + 0.02, 0.100, head.z - 0.185, head.z - 0.050],
-            [nose + 0.06, 0.155, head.z - 0.212, head.z - 0.014],
-            [nose + 0.14, 0.212, head.z - 0.240, head.z + 0.050],
-            [nose + 0.25, 0.250, head.z - 0.250, head.z + 0.092],
-            [nose + 0.38, 0.262, head.z - 0.245, head.z + 0.065],
-            [nose + 0.50, 0.245, head.z - 0.230, head.z - 0.020],
+            [0.000, 0.050, -0.085, -0.106, -0.150],
+            [0.020, 0.104, -0.050, -0.092, -0.185],
+            [0.060, 0.160, -0.014, -0.076, -0.212],
+            [0.140, 0.218, 0.050, -0.046, -0.240],
+            [0.250, 0.257, 0.092, -0.030, -0.250],
+            [0.380, 0.269, 0.065, -0.040, -0.245],
+            [0.500, 0.250, -0.020, -0.080, -0.230],
         ],
-        2.8,
     );
     let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.22);
     bike.add_soft(Material::Paint, rest);
+    bike.add_soft(Material::MattBlack, upper.back());
     let open = matches!(joints.design.engine, Engine::Boxer | Engine::CrossVee);
     let details = &joints.design.details;
     add_flank(bike, joints, &upper, 0.262, !open && details.flank != Flank::Open);
     add_screen(
         bike,
-        Material::ClearGlass,
+        Material::LampLens,
         [nose + 0.13, head.z + 0.040],
         [nose + 0.40, head.z + 0.310 * details.screen],
         [0.150, 0.190],
@@ -335,19 +323,20 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     let (head, design) = (joints.head, &joints.design);
     let nose = joints.front_axle.x + 0.02;
     let wheel = joints.front_axle.x + joints.front_axle.z;
-    let upper = hull_in_steps(
+    let shape = NoseCowl::new(
+        nose,
+        head.z,
         &[
-            [nose, 0.080, head.z - 0.120, head.z - 0.040],
-            [nose + 0.04, 0.220, head.z - 0.220, head.z + 0.020],
-            [nose + 0.14, 0.320, head.z - 0.275, head.z + 0.085],
-            [nose + 0.28, 0.375, head.z - 0.290, head.z + 0.120],
-            [nose + 0.42, 0.385, head.z - 0.285, head.z + 0.090],
-            [nose + 0.54, 0.350, head.z - 0.270, head.z - 0.010],
-            [nose + 0.60, 0.300, head.z - 0.260, head.z - 0.080],
+            [0.000, 0.100, -0.034, -0.066, -0.128],
+            [0.030, 0.216, 0.014, -0.052, -0.214],
+            [0.120, 0.318, 0.078, -0.036, -0.272],
+            [0.260, 0.376, 0.118, -0.030, -0.290],
+            [0.400, 0.388, 0.094, -0.044, -0.286],
+            [0.520, 0.355, 0.004, -0.086, -0.272],
+            [0.600, 0.310, -0.074, -0.124, -0.262],
         ],
-        2.9,
-        6,
     );
+    let upper = shape.solid();
     let eye = raised(
         &[[0.085, -0.060], [0.150, -0.046], [0.235, -0.040], [0.240, -0.085], [0.170, -0.140], [0.095, -0.140]],
         head.z,
@@ -355,6 +344,8 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     let opening = Opening { outline: &eye, depth: 0.055, lights: 2, pair: true, behind: nose + 0.22 };
     let upper = set_lamp(bike, &upper, &opening, design.details.era);
     bike.add_soft(Material::Paint, upper);
+    bike.add_soft(Material::MattBlack, shape.back());
+    add_dials(bike, nose + 0.602, head.z - 0.140, design.bright);
     // Leg shields from the fairing down to before the engine.
     let low = design.clearance + 0.07;
     let outline = [
@@ -388,7 +379,7 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::MattBlack, vent);
     add_screen(
         bike,
-        Material::ClearGlass,
+        Material::LampLens,
         [nose + 0.13, head.z + 0.075],
         [nose + 0.42, head.z + 0.385],
         [0.240, 0.255],
@@ -397,6 +388,19 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     add_fairing_mirrors(bike, Vec3::new(nose + 0.26, 0.34, head.z + 0.020), 0.46, 0.035);
     let amber = Solid::superellipsoid(Vec3::new(0.050, 0.020, 0.024), 2.6, 8, 18);
     bike.add_pair(Material::LampAmber, amber.moved(Vec3::new(nose + 0.215, 0.352, head.z - 0.035)));
+}
+
+/// Two large and two small dials on a dashboard that looks to the rear.
+fn add_dials(bike: &mut Assembly, x: f32, z: f32, bright: bool) {
+    let metal = if bright { Material::Chrome } else { Material::GlossBlack };
+    for (y, radius) in [(0.062, 0.046), (0.168, 0.028)] {
+        let ring = [[-0.010, 1.0], [0.008, 1.0], [0.010, 0.95], [0.008, 0.88], [0.002, 0.86]];
+        let face = [[0.002, 0.88], [0.003, 0.5], [0.003, 0.0]];
+        let sized = |profile: &[[f32; 2]]| -> Vec<[f32; 2]> { profile.iter().map(|p| [p[0], p[1] * radius]).collect() };
+        let at = Vec3::new(x, y, z - 0.3 * y * y);
+        bike.add_pair(metal, turned(&sized(&ring), at, Vec3::X, 32));
+        bike.add_pair(Material::LampGlass, turned(&sized(&face), at, Vec3::X, 32));
+    }
 }
 
 pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
@@ -417,14 +421,21 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
     )
     .bent(|p| Vec3::new(nose + p.x, p.y, p.z - 0.42 * p.y * p.y));
     bike.add_soft(Material::Paint, cowl);
-    let brow = hull_in_steps(
-        &[[0.005, 0.10, head.z + 0.02, head.z + 0.062], [0.07, 0.20, head.z + 0.06, head.z + 0.128]],
+    // The dashboard closes it to the rear.
+    let dashboard = hull_in_steps(
+        &[
+            [0.262, 0.386, head.z - 0.072, head.z + 0.108],
+            [0.282, 0.384, head.z - 0.058, head.z + 0.079],
+            [0.287, 0.360, head.z - 0.050, head.z + 0.070],
+        ],
         2.4,
-        5,
-    );
-    bike.add_soft(Material::Paint, brow.bent(|p| Vec3::new(nose + p.x, p.y, p.z)));
+        4,
+    )
+    .bent(|p| Vec3::new(nose + p.x, p.y, p.z - 0.42 * p.y * p.y));
+    bike.add_soft(Material::MattBlack, dashboard);
+    add_dials(bike, nose + 0.286, head.z + 0.022, joints.design.bright);
     let era = joints.design.details.era;
-    add_round_lamp(bike, Vec3::new(nose - 0.026, 0.0, head.z - 0.015), 0.090, Material::Chrome, era);
+    add_round_lamp(bike, Vec3::new(nose - 0.062, 0.0, head.z - 0.015), 0.090, Material::Chrome, era);
     add_bracket(bike, joints, Vec3::new(nose + 0.16, 0.0, head.z - 0.02), 0.045);
     // Nacelle: chrome below the lamp, round the fork's clamps.
     let nacelle = hull_in_steps(
@@ -455,19 +466,21 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
 
 pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
-    let nose = head.x - 0.40;
-    let cowl = hull_in_steps(
+    let nose = head.x - 0.50;
+    let shape = NoseCowl::new(
+        nose,
+        head.z,
         &[
-            [nose, 0.110, head.z - 0.085, head.z - 0.015],
-            [nose + 0.04, 0.235, head.z - 0.140, head.z + 0.040],
-            [nose + 0.13, 0.320, head.z - 0.170, head.z + 0.095],
-            [nose + 0.26, 0.385, head.z - 0.180, head.z + 0.125],
-            [nose + 0.38, 0.400, head.z - 0.150, head.z + 0.095],
-            [nose + 0.46, 0.365, head.z - 0.100, head.z + 0.030],
+            [0.000, 0.120, -0.016, -0.040, -0.104],
+            [0.025, 0.220, 0.030, -0.030, -0.142],
+            [0.090, 0.310, 0.082, -0.016, -0.172],
+            [0.200, 0.378, 0.120, -0.008, -0.182],
+            [0.320, 0.400, 0.108, -0.022, -0.168],
+            [0.420, 0.372, 0.056, -0.050, -0.138],
+            [0.465, 0.345, 0.020, -0.066, -0.122],
         ],
-        2.5,
-        6,
     );
+    let cowl = shape.solid();
     let eye = raised(
         &[[-0.150, -0.060], [-0.130, -0.030], [0.130, -0.030], [0.150, -0.060], [0.120, -0.092], [-0.120, -0.092]],
         head.z,
@@ -475,7 +488,9 @@ pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
     let opening = Opening { outline: &eye, depth: 0.045, lights: 2, pair: false, behind: nose + 0.16 };
     let cowl = set_lamp(bike, &cowl, &opening, joints.design.details.era);
     bike.add_soft(Material::Paint, cowl);
-    add_bracket(bike, joints, Vec3::new(nose + 0.22, 0.0, head.z - 0.06), 0.050);
+    bike.add_soft(Material::MattBlack, shape.back());
+    add_dials(bike, nose + 0.468, head.z - 0.040, joints.design.bright);
+    add_bracket(bike, joints, Vec3::new(nose + 0.30, 0.0, head.z - 0.06), 0.050);
     add_screen(
         bike,
         Material::Glass,

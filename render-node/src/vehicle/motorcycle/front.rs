@@ -5,6 +5,7 @@ use glam::Vec3;
 
 use super::design::{Era, Eyes, Luggage, Nose, Tank};
 use super::lamps::{Opening, add_indicators, add_round_lamp, circle, raised, set_lamp};
+use super::nose::NoseCowl;
 use super::shapes::{Skin, add_screen, bolt, tube, turned};
 use super::style::Engine;
 use super::{Joints, fairing};
@@ -61,7 +62,7 @@ fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
         // A tall screen on the fork.
         add_screen(
             bike,
-            Material::ClearGlass,
+            Material::LampLens,
             [head.x - 0.16, head.z + 0.02],
             [head.x + 0.06, head.z + 0.40],
             [0.20, 0.24],
@@ -88,10 +89,6 @@ fn add_bikini(bike: &mut Assembly, joints: &Joints) {
         2.3,
     );
     bike.add_soft(Material::Paint, cowl.solid());
-    bike.add_pair(
-        Material::PanelGap,
-        cowl.seam(&[[nose + 0.06, head.z - 0.085], [nose + 0.14, head.z - 0.070], [nose + 0.22, head.z - 0.030]]),
-    );
     for x in [0.10, 0.18] {
         let at = Vec3::new(nose + x, cowl.out(nose + x, head.z - 0.045), head.z - 0.045);
         bike.add_pair(
@@ -123,7 +120,7 @@ fn mask_eyes(eyes: Eyes) -> (Vec<[f32; 2]>, usize, bool) {
     match eyes {
         Eyes::Slits => (
             vec![[0.012, -0.112], [0.058, -0.086], [0.084, -0.068], [0.082, -0.094], [0.050, -0.128], [0.014, -0.136]],
-            1,
+            2,
             true,
         ),
         Eyes::Twins => (circle([0.047, -0.100], 0.037), 1, true),
@@ -160,51 +157,35 @@ fn add_wedge(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = head.x - 0.215;
     add_bracket(bike, joints, Vec3::new(nose + 0.12, 0.0, head.z - 0.06), 0.040);
-    let mask = Skin::new(
+    // A painted cowl around a dark face with the lamps.
+    let mask = NoseCowl::new(
+        nose,
+        head.z,
         &[
-            [nose + 0.000, 0.046, head.z - 0.138, head.z - 0.062],
-            [nose + 0.010, 0.074, head.z - 0.166, head.z - 0.034],
-            [nose + 0.035, 0.098, head.z - 0.184, head.z - 0.004],
-            [nose + 0.085, 0.118, head.z - 0.190, head.z + 0.030],
-            [nose + 0.140, 0.116, head.z - 0.172, head.z + 0.056],
-            [nose + 0.185, 0.094, head.z - 0.130, head.z + 0.052],
+            [0.000, 0.066, -0.034, -0.052, -0.150],
+            [0.010, 0.084, -0.016, -0.044, -0.166],
+            [0.045, 0.102, 0.012, -0.028, -0.170],
+            [0.105, 0.116, 0.046, -0.006, -0.148],
+            [0.165, 0.112, 0.074, 0.020, -0.104],
+            [0.205, 0.098, 0.086, 0.036, -0.062],
         ],
-        3.2,
     );
-    let rest = set_eyes(bike, joints, &mask.solid(), 0.0, nose + 0.10);
-    bike.add_soft(Material::GlossBlack, rest);
-    // A painted visor over it, painted cheeks beside it, a small screen.
-    let visor = Skin::new(
-        &[
-            [nose + 0.006, 0.040, head.z - 0.058, head.z - 0.040],
-            [nose + 0.030, 0.086, head.z - 0.052, head.z - 0.004],
-            [nose + 0.080, 0.118, head.z - 0.045, head.z + 0.036],
-            [nose + 0.140, 0.122, head.z - 0.025, head.z + 0.070],
-            [nose + 0.205, 0.104, head.z + 0.020, head.z + 0.096],
-        ],
-        2.8,
-    );
-    bike.add_soft(Material::Paint, visor.solid());
-    let cheek = [
-        [nose + 0.050, head.z - 0.060],
-        [nose + 0.075, head.z - 0.125],
-        [nose + 0.120, head.z - 0.160],
-        [nose + 0.165, head.z - 0.125],
-        [nose + 0.185, head.z - 0.040],
-        [nose + 0.120, head.z - 0.030],
-    ];
-    bike.add_pair(Material::Paint, mask.plate(&cheek, 0.016, 0.010));
-    let at = Vec3::new(nose + 0.128, mask.out(nose + 0.128, head.z - 0.105) + 0.010, head.z - 0.105);
-    bike.add_pair(
-        Material::RimDark,
-        turned(&[[-0.003, 0.0085], [0.0020, 0.0085], [0.0035, 0.006], [0.0035, 0.0]], at, Vec3::Y, 16),
-    );
+    let rest = set_eyes(bike, joints, &mask.solid(), 0.0, nose + 0.09);
+    for (material, part) in mask.coloured(rest) {
+        bike.add_soft(material, part);
+    }
+    bike.add_soft(Material::MattBlack, mask.back());
+    for (x, z) in [(0.085, -0.090), (0.150, -0.050)] {
+        let at = Vec3::new(nose + x, mask.out(nose + x, head.z + z), head.z + z);
+        let screw = [[-0.003, 0.0085], [0.0020, 0.0085], [0.0035, 0.006], [0.0035, 0.0]];
+        bike.add_pair(Material::RimDark, turned(&screw, at, Vec3::Y, 16));
+    }
     if joints.design.details.screen > 0.98 {
         add_screen(
             bike,
             Material::Glass,
-            [nose + 0.115, head.z + 0.066],
-            [nose + 0.222, head.z + 0.155],
+            [nose + 0.056, head.z + 0.018],
+            [nose + 0.150, head.z + 0.142],
             [0.074, 0.096],
             0.045,
         );
@@ -228,38 +209,32 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
         3.0,
     );
     bike.add_soft(Material::Paint, beak.solid());
-    // Its underside is dark, and a shut line parts it from the cheeks.
-    let under = [
-        [nose + 0.02, over + 0.006],
-        [nose + 0.14, over + 0.022],
-        [head.x - 0.14, over + 0.050],
-        [head.x + 0.02, over + 0.060],
-    ];
-    bike.add_pair(Material::PanelGap, beak.seam(&under));
-    bike.add_pair(
-        Material::PanelGap,
-        beak.seam(&[[head.x - 0.135, over + 0.045], [head.x - 0.105, over + 0.10], [head.x - 0.075, head.z - 0.075]]),
-    );
-    let face = Skin::new(
+    // The cowl over it reaches from the lamps to the tank's flanks.
+    let front = head.x - 0.262;
+    let face = NoseCowl::new(
+        front,
+        head.z,
         &[
-            [head.x - 0.252, 0.066, over + 0.095, head.z - 0.045],
-            [head.x - 0.238, 0.102, over + 0.084, head.z - 0.018],
-            [head.x - 0.195, 0.128, over + 0.080, head.z + 0.016],
-            [head.x - 0.115, 0.132, over + 0.085, head.z + 0.052],
-            [head.x - 0.04, 0.115, over + 0.095, head.z + 0.068],
+            [0.000, 0.070, 0.012, -0.018, -0.146],
+            [0.014, 0.106, 0.036, -0.012, -0.164],
+            [0.065, 0.140, 0.068, -0.004, -0.178],
+            [0.150, 0.166, 0.088, 0.000, -0.190],
+            [0.250, 0.184, 0.066, -0.026, -0.204],
+            [0.345, 0.186, 0.010, -0.072, -0.216],
+            [0.420, 0.168, -0.050, -0.116, -0.226],
         ],
-        3.2,
     );
     let rest = set_eyes(bike, joints, &face.solid(), 0.016, head.x - 0.12);
-    bike.add_soft(Material::GlossBlack, rest);
-    add_screen(
-        bike,
-        Material::ClearGlass,
-        [head.x - 0.185, head.z + 0.018],
-        [head.x - 0.02, head.z + 0.325 * joints.design.details.screen],
-        [0.125, 0.155],
-        0.07,
-    );
+    for (material, part) in face.coloured(rest) {
+        bike.add_soft(material, part);
+    }
+    bike.add_soft(Material::MattBlack, face.back());
+    let top = [head.x - 0.02, head.z + 0.325 * joints.design.details.screen];
+    add_screen(bike, Material::LampLens, [front + 0.072, head.z + 0.060], top, [0.112, 0.150], 0.07);
+    // Its brackets stand on the cowl.
+    let foot = Vec3::new(front + 0.150, 0.062, head.z + 0.070);
+    let hold = Vec3::new(front + 0.150, 0.080, head.z + 0.165);
+    bike.add_pair(Material::MattBlack, tube(&[foot, foot.lerp(hold, 0.5) + Vec3::X * 0.012, hold], 12, |_| 0.0065));
     add_indicators(bike, Vec3::new(head.x - 0.12, 0.125, head.z - 0.100));
     add_skid_plate(bike, joints);
     add_crash_bars(bike, joints);
@@ -387,10 +362,6 @@ fn add_plate(bike: &mut Assembly, joints: &Joints) {
     );
     let lean = |p: Vec3| Vec3::new(head.x - 0.125 + p.x + (p.z - head.z) * tilt, p.y, p.z);
     bike.add_soft(Material::Paint, plate.solid().bent(lean));
-    bike.add_pair(
-        Material::PanelGap,
-        plate.seam(&[[0.020, head.z + 0.050], [0.016, head.z - 0.05], [0.022, head.z - 0.14]]).bent(lean),
-    );
     for (y, z) in [(0.0, 0.045), (0.045, -0.135)] {
         let at = lean(Vec3::new(0.004, y, head.z + z));
         bike.add_pair(

@@ -152,8 +152,19 @@ pub(in crate::vehicle) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &
         return rest;
     }
     let mut lamp = Assembly::default();
-    fill_opening(&mut lamp, &outline, &glass, opening, era);
+    fill_opening(&mut lamp, &dense(&outline), &glass, opening, era);
     put_in_opening(bike, &lamp.mesh, rest, &outline, opening)
+}
+
+/// An outline with points at most some millimetres apart, so that what follows it lies on a bent skin.
+fn dense(outline: &[Vec2]) -> Vec<Vec2> {
+    const STEP_M: f32 = 0.006;
+    let pieces = |(i, p): (usize, &Vec2)| -> Vec<Vec2> {
+        let next = outline[(i + 1) % outline.len()];
+        let count = (p.distance(next) / STEP_M).ceil().max(1.0);
+        (0..count as usize).map(|k| p.lerp(next, k as f32 / count)).collect()
+    };
+    outline.iter().enumerate().flat_map(pieces).collect()
 }
 
 /// Adds what fills an opening, and for a pair its mirror image; gives what is left of the skin after the other opening was cut as well.
@@ -199,6 +210,23 @@ pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening:
     put_in_opening(bike, &intake.mesh, rest, &outline, opening)
 }
 
+/// Indicators that lie flush in a skin, one on each side; gives what is left of the skin.
+pub(super) fn set_amber(bike: &mut Assembly, skin: &Solid, outline: &[[f32; 2]], behind: f32) -> Solid {
+    let outline = convex(outline);
+    let (rest, lens) = cut_from_front(skin, &outline, behind);
+    if lens.triangles.is_empty() {
+        return rest;
+    }
+    let mut lamp = Assembly::default();
+    let centre = outline.iter().sum::<Vec2>() / outline.len() as f32;
+    let rim = rim_of(&dense(&outline), centre, &lens, behind);
+    let closed: Vec<Vec3> = rim.iter().chain(rim.first()).copied().collect();
+    lamp.add_soft(Material::GlossBlack, tube(&closed, 8, |_| 0.0022));
+    lamp.add_soft(Material::LampAmber, lens.moved(Vec3::X * 0.0008));
+    let opening = Opening { outline: &[], depth: 0.0, lights: 0, pair: true, behind };
+    put_in_opening(bike, &lamp.mesh, rest, &outline, &opening)
+}
+
 /// Sets a tail lamp into the rear of a skin, its opening given in (y, z), and gives what is left of the skin. Faces before
 /// `before` are not cut.
 pub(in crate::vehicle) fn set_tail_lamp(
@@ -216,7 +244,7 @@ pub(in crate::vehicle) fn set_tail_lamp(
         return turn(rest);
     }
     let centre = outline.iter().sum::<Vec2>() / outline.len() as f32;
-    let rim = rim_of(&outline, centre, &glass, -before);
+    let rim = rim_of(&dense(&outline), centre, &glass, -before);
     let inward = |p: Vec3, keep: f32, back: f32| {
         let yz = centre.lerp(Vec2::new(p.y, p.z), keep);
         Vec3::new(p.x + back, yz.x, yz.y)
@@ -320,6 +348,13 @@ fn fill_opening(lamp: &mut Assembly, outline: &[Vec2], glass: &Solid, opening: &
     lamp.add_soft(Material::GlossBlack, tube(&closed, 8, |_| 0.0024));
     add_lights(lamp, outline, centre, glass, opening, era);
     if era == Era::Led {
+        // A grey frame between lens and modules, so that a dark lamp shows its depth.
+        let steps = [(0.975, 0.10), (0.93, 0.16), (0.87, 0.34), (0.865, 0.60)];
+        let frame = Solid::grid(steps.len(), rim.len(), true, |row, column| {
+            let (keep, deep) = steps[row];
+            inward(rim[column], keep, opening.depth * deep, 0.08)
+        });
+        lamp.add_soft(Material::LampSatin, facing_forward(frame));
         add_running_light(lamp, &rim, centre, &inward);
     }
     lamp.add_soft(Material::LampLens, glass.clone());
@@ -341,14 +376,8 @@ fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid
         let along = if wide { Vec2::X } else { Vec2::Y } * (long * 0.80 * share);
         // On the middle line of the opening there.
         let mut place = centre + along;
-        let band: Vec<f32> = outline
-            .iter()
-            .filter(|p| if wide { (p.x - place.x).abs() < long * 0.16 } else { (p.y - place.y).abs() < long * 0.16 })
-            .map(|p| if wide { p.y } else { p.x })
-            .collect();
         let mut radius = radius;
-        if band.len() > 1 {
-            let (low, high) = band.iter().fold((f32::MAX, f32::MIN), |(a, b), v| (a.min(*v), b.max(*v)));
+        if let Some([low, high]) = span_across(outline, place, wide) {
             if wide {
                 place.y = (low + high) * 0.5
             } else {
@@ -362,6 +391,8 @@ fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid
             .iter()
             .filter_map(|way| front_of(glass, place + *way * radius))
             .fold(x, f32::max);
+        // On a nose that sweeps back far it would sink into the floor.
+        let reach = reach.min(x + opening.depth * 0.35);
         match era {
             Era::Led => add_projector(lamp, Vec3::new(reach + 0.012, place.x, place.y), radius * 0.80),
             _ => add_bowl(lamp, Vec3::new(reach + 0.008, place.x, place.y), radius),
@@ -369,11 +400,32 @@ fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid
     }
 }
 
+/// Between which heights an outline lies at a place along it (or how far aside, where it is tall).
+fn span_across(outline: &[Vec2], place: Vec2, wide: bool) -> Option<[f32; 2]> {
+    let turned = |p: Vec2| if wide { p } else { Vec2::new(p.y, p.x) };
+    let at = turned(place).x;
+    let crossings = outline.iter().enumerate().filter_map(|(i, p)| {
+        let (p, q) = (turned(*p), turned(outline[(i + 1) % outline.len()]));
+        let between = (p.x - at) * (q.x - at) <= 0.0 && (q.x - p.x).abs() > 1e-6;
+        between.then(|| p.y + (q.y - p.y) * (at - p.x) / (q.x - p.x))
+    });
+    let (low, high) = crossings.fold((f32::MAX, f32::MIN), |(a, b), v| (a.min(v), b.max(v)));
+    (high > low).then_some([low, high])
+}
+
 /// A light guide along the opening's upper edge, over a trough that takes some of its light.
 fn add_running_light(lamp: &mut Assembly, rim: &[Vec3], centre: Vec2, inward: &dyn Fn(Vec3, f32, f32, f32) -> Vec3) {
     let top = rim.iter().map(|p| p.z).fold(f32::MIN, f32::max);
     let from = centre.y + 0.30 * (top - centre.y);
-    let mut upper: Vec<Vec3> = rim.iter().filter(|p| p.z > from).copied().collect();
+    // In a slanted lamp the upper edge is what lies above the middle of its height there.
+    let outline: Vec<Vec2> = rim.iter().map(|p| Vec2::new(p.y, p.z)).collect();
+    let (left, right) = outline.iter().fold((f32::MAX, f32::MIN), |(a, b), p| (a.min(p.x), b.max(p.x)));
+    let wide = right - left > 2.0 * (top - centre.y);
+    let is_upper = |p: &&Vec3| match span_across(&outline, Vec2::new(p.y, p.z), true) {
+        Some([low, high]) if wide => p.z > low + (high - low) * 0.6,
+        _ => p.z > from,
+    };
+    let mut upper: Vec<Vec3> = rim.iter().filter(is_upper).copied().collect();
     upper.sort_by(|a, b| a.y.total_cmp(&b.y));
     if upper.len() < 4 {
         return;
@@ -425,6 +477,16 @@ pub(super) fn add_tail_lamp(bike: &mut Assembly, at: Vec3, half: Vec3) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lights_stand_between_both_edges_of_a_slanted_slit() {
+        let slit = [Vec2::new(0.0, 0.0), Vec2::new(0.08, 0.06), Vec2::new(0.08, 0.08), Vec2::new(0.0, 0.02)];
+        let [low, high] = span_across(&slit, Vec2::new(0.04, 0.0), true).unwrap();
+        assert!((low - 0.03).abs() < 1e-5 && (high - 0.05).abs() < 1e-5, "{low} {high}");
+        let [low, high] = span_across(&slit, Vec2::new(0.0, 0.07), false).unwrap();
+        assert!(low > 0.06 && high <= 0.0801, "{low} {high}");
+        assert!(span_across(&slit, Vec2::new(0.2, 0.0), true).is_none());
+    }
 
     #[test]
     fn a_lamp_takes_its_place_out_of_the_skin() {

@@ -8,7 +8,7 @@ use super::design::{Luggage, Seat};
 use super::shapes::{panel, tube};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
-use crate::vehicle::parts::solid::Solid;
+use crate::vehicle::parts::solid::{Solid, curve_through};
 
 pub(super) fn add_luggage(bike: &mut Assembly, joints: &Joints) {
     match joints.design.luggage {
@@ -23,12 +23,30 @@ pub(super) fn add_luggage(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// Arms from the rear frame to a case's inner side.
+/// A loop on each side that carries a case: from the rear frame along the case's inner side, and back to the passenger's rest.
 fn add_holders(bike: &mut Assembly, joints: &Joints, at: Vec3, half_length: f32) {
-    for x in [-0.5, 0.5] {
-        let inner = at + Vec3::X * half_length * x;
-        let frame = Vec3::new(inner.x, 0.06, joints.seat.z - 0.06);
-        bike.add_pair(Material::GlossBlack, Solid::pin(frame, inner, 0.011, 8));
+    let (seat, rear) = (joints.seat, joints.rear_axle);
+    let stepped = joints.design.seat == Seat::Stepped;
+    let root = if stepped {
+        Vec3::new(rear.x - 0.13, 0.070, seat.z - 0.035)
+    } else {
+        Vec3::new(rear.x - 0.10, 0.080, seat.z - 0.075)
+    };
+    let end = if stepped { joints.pivot + Vec3::new(0.205, 0.118, 0.150) } else { root - Vec3::new(0.10, 0.0, 0.02) };
+    let along = |x: f32, z: f32| Vec3::new(at.x + half_length * x, at.y - 0.040, at.z + z);
+    let run = [
+        root,
+        along(-0.35, 0.060),
+        along(0.60, 0.055),
+        along(0.72, 0.0),
+        along(0.55, -0.050),
+        along(-0.30, -0.045),
+        end,
+    ];
+    bike.add_pair(Material::GlossBlack, tube(&curve_through(&run, 7), 12, |_| 0.0085));
+    for x in [-0.15, 0.45] {
+        let hold = along(x, 0.058);
+        bike.add_pair(Material::MattBlack, Solid::pin(hold, hold + Vec3::Y * 0.050, 0.012, 10));
     }
 }
 
@@ -71,7 +89,7 @@ fn add_cases(bike: &mut Assembly, joints: &Joints) {
 
 fn add_bags(bike: &mut Assembly, joints: &Joints) {
     let (x, z) = (joints.rear_axle.x + 0.09, joints.rear_axle.z + 0.185);
-    add_holders(bike, joints, Vec3::new(x, 0.20, z + 0.04), 0.26);
+    add_holders(bike, joints, Vec3::new(x - 0.02, 0.215, z - 0.02), 0.20);
     let end = joints.design.tail - 0.09;
     let outline = [
         [x - 0.30, z + 0.055],

@@ -5,11 +5,13 @@ use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
 use super::Joints;
-use super::design::{Era, Eyes, Luggage};
+use super::cowl::{add_apron, add_bar_cover};
+use super::design::{Era, Luggage};
 use super::exhaust::add_silencer;
-use super::lamps::{Opening, set_intake, set_lamp, set_tail_lamp};
+use super::lamps::set_tail_lamp;
 use super::seat::{add_plate_holder, add_seat_seams};
-use super::shapes::{Skin, add_screen, add_shock, bolt, panel, screen, seam_along, soft_max, tube, turned};
+use super::shapes::{Skin, add_screen, add_shock, bolt, screen, tube, turned};
+use super::shell::{Net, Panel, Side};
 use super::style::Family;
 use super::wheel::TILTING_TRACK;
 use crate::vehicle::mesh::Material;
@@ -18,6 +20,10 @@ use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 pub(super) fn add_scooter(bike: &mut Assembly, joints: &Joints) {
     let long = joints.design.family != Family::Scooter;
     add_apron(bike, joints, long);
+    add_bar_cover(bike, joints, long);
+    if long {
+        add_screen_and_dashboard(bike, joints);
+    }
     let to = add_floor(bike, joints, long);
     add_rear_body(bike, joints, to, long);
     add_drive(bike, joints);
@@ -29,271 +35,62 @@ pub(super) fn add_scooter(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// What stands before the rider's legs: nose, leg shield, lamps, cover of the bars, screen.
-fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
-    let head = joints.head;
-    let over = joints.front_axle.z * 2.0 + 0.055;
-    let details = &joints.design.details;
-    let grow = if long { 1.22 } else { 1.0 } * details.apron;
-    let nose = joints.axis(head.z - 0.16) - 0.155 * grow;
-    // The nose over the wheel.
-    let apron = Skin::new(
-        &[
-            [nose, 0.050 * grow, head.z - 0.238, head.z - 0.188],
-            [nose + 0.018, 0.088 * grow, head.z - 0.268, head.z - 0.148],
-            [nose + 0.055, 0.126 * grow, head.z - 0.298, head.z - 0.108],
-            [nose + 0.115, 0.166 * grow, over + 0.010, head.z - 0.056],
-            [nose + 0.155, 0.187 * grow, over - 0.025, head.z - 0.030],
-            [nose + 0.200, 0.206 * grow, over - 0.120, head.z - 0.012],
-            [nose + 0.270, 0.225 * grow, over - 0.215, head.z - 0.006],
-            [nose + 0.330, 0.230 * grow, over - 0.245, head.z - 0.022],
-            [nose + 0.352, 0.222 * grow, over - 0.235, head.z - 0.040],
-        ],
-        2.8,
-    );
-    let in_cover = lamp_in_cover(joints, long);
-    let skin = apron.solid();
-    let skin = if in_cover { skin } else { set_apron_lamps(bike, joints, &skin, nose, grow, long) };
-    // A slot for the horn under the nose's tip.
-    let mouth = [[-0.046, -0.222], [0.046, -0.222], [0.036, -0.238], [-0.036, -0.238]];
-    let mouth = mouth.map(|p| [p[0] * grow, head.z + p[1]]);
-    let opening = Opening { outline: &mouth, depth: 0.035, lights: 0, pair: false, behind: nose + 0.20 };
-    let skin = if in_cover { set_intake(bike, &skin, &opening) } else { skin };
-    bike.add_soft(Material::Paint, skin);
-    // The nose's upper cover ends along a line from the lamps to its rear edge.
-    let line = [
-        [nose + 0.060, head.z - 0.122],
-        [nose + 0.13, head.z - 0.098],
-        [nose + 0.22, head.z - 0.096],
-        [nose + 0.348, head.z - 0.115],
-    ];
-    bike.add_pair(Material::PanelGap, apron.seam(&line));
-    // The rider's side of it.
-    let inside = Skin::new(
-        &[
-            [nose + 0.338, 0.200 * grow, over - 0.22, head.z - 0.060],
-            [nose + 0.362, 0.208 * grow, over - 0.23, head.z - 0.058],
-            [nose + 0.378, 0.190 * grow, over - 0.21, head.z - 0.080],
-        ],
-        4.5,
-    );
-    bike.add_soft(Material::MattBlack, inside.solid());
-    add_leg_shield(bike, joints, nose, grow);
-    add_bar_cover(bike, joints, long, in_cover);
-    if long {
-        // A cabin has its own, up to the roof.
-        if joints.design.family != Family::Cabin {
-            let top = [nose + 0.400, head.z + 0.310 * details.screen.min(1.15)];
-            add_screen(bike, Material::ClearGlass, [nose + 0.165, head.z - 0.020], top, [0.165, 0.200], 0.11);
-        }
-        let visor = Skin::new(
-            &[
-                [nose + 0.125, 0.110, head.z - 0.080, head.z - 0.020],
-                [nose + 0.22, 0.175, head.z - 0.060, head.z + 0.026],
-                [nose + 0.31, 0.150, head.z - 0.050, head.z + 0.020],
-            ],
-            3.2,
-        );
-        bike.add_soft(Material::MattBlack, visor.solid());
+/// The screen of a long scooter, and the dark dashboard behind it. A cabin has a screen of its own, up to the roof.
+fn add_screen_and_dashboard(bike: &mut Assembly, joints: &Joints) {
+    let (head, details) = (joints.head, &joints.design.details);
+    let grow = details.apron;
+    let x = joints.axis(head.z + 0.05);
+    if joints.design.family != Family::Cabin {
+        let top = [x + 0.095, head.z + 0.100 + 0.300 * details.screen.min(1.15)];
+        let foot = [x - 0.205, head.z + 0.052];
+        add_screen(bike, Material::LampLens, foot, top, [0.112 * grow, 0.185 * grow], 0.10);
     }
-    // Indicators flush with the nose.
-    let (x, z) = (nose + 0.105, head.z - if in_cover { 0.150 } else { 0.118 });
-    let amber = |x: f32, z: f32| apron.out(x, z) + 0.0015;
-    let outline = [[x - 0.038, z - 0.012], [x + 0.020, z + 0.018], [x + 0.046, z + 0.016], [x + 0.020, z - 0.010]];
-    bike.add_pair(Material::GlossBlack, panel(&grown(&outline, 1.16), 0.008, move |x, z| amber(x, z) - 0.0008));
-    bike.add_pair(Material::LampAmber, panel(&outline, 0.008, amber));
-}
-
-/// An outline grown about its middle.
-fn grown(outline: &[[f32; 2]], by: f32) -> Vec<[f32; 2]> {
-    let count = outline.len() as f32;
-    let middle = outline.iter().fold([0.0, 0.0], |m, p| [m[0] + p[0] / count, m[1] + p[1] / count]);
-    outline.iter().map(|p| [0, 1].map(|k| middle[k] + (p[k] - middle[k]) * by)).collect()
-}
-
-/// Whether the head lamp turns with the bars.
-fn lamp_in_cover(joints: &Joints, long: bool) -> bool {
-    !long && matches!(joints.design.details.eyes, Eyes::Tall | Eyes::Broad)
-}
-
-/// The shield before the legs: painted outside, dark towards the rider, with a glove box and a hook.
-fn add_leg_shield(bike: &mut Assembly, joints: &Joints, nose: f32, grow: f32) {
-    let head = joints.head;
-    let wheel = joints.front_axle.x + joints.front_axle.z;
-    let floor = 0.195;
-    let top = joints.front_axle.z * 2.0 + 0.055 + 0.130;
-    const ROWS: usize = 26;
-    let middle = |z: f32| soft_max(joints.axis(z) + 0.030, wheel + 0.040, 0.09).max(nose + 0.15);
-    let half = |t: f32| grow * (0.214 + 0.012 * (std::f32::consts::PI * t).sin() - 0.036 * t.powi(3));
-    let sheet = |back: f32, thick: f32, share: f32, from: f32| -> Vec<Vec<Vec3>> {
-        (0..=ROWS)
-            .map(|row| {
-                let t = from + (1.0 - from) * row as f32 / ROWS as f32;
-                let z = top + (floor - top) * t;
-                let at = |across: f32, inside: f32| {
-                    let x = middle(z) + 0.115 * across.abs().powf(2.4) + back + inside;
-                    Vec3::new(x, across * half(t) * share, z)
-                };
-                (0..=18)
-                    .map(|k| at(k as f32 / 9.0 - 1.0, 0.0))
-                    .chain((0..=18).rev().map(|k| at(k as f32 / 9.0 - 1.0, thick)))
-                    .collect()
-            })
-            .collect()
-    };
-    let outer = sheet(0.0, 0.020, 1.0, 0.0);
-    let edge: Vec<Vec3> = outer.iter().map(|ring| ring[18] + Vec3::new(0.010, -0.001, 0.0)).collect();
-    bike.add_soft(Material::Paint, Solid::lofted_plate(&outer));
-    bike.add_pair(Material::Paint, tube(&edge, 12, |_| 0.0105));
-    bike.add_soft(Material::MattBlack, Solid::lofted_plate(&sheet(0.024, 0.045, 0.955, 0.015)));
-    // The joint of the lower shield.
-    let seam: Vec<Vec3> = outer[15].iter().take(19).map(|p| *p - Vec3::X * 0.0004).collect();
-    bike.add_soft(Material::PanelGap, seam_along(&seam));
-    // Glove box: the line of its lid, and a hook below.
-    let z = head.z - 0.205;
-    let back = nose + 0.3785;
-    let lid = [
-        Vec3::new(back, -0.105, z + 0.055),
-        Vec3::new(back, 0.105, z + 0.055),
-        Vec3::new(back, 0.095, z - 0.055),
-        Vec3::new(back, -0.095, z - 0.055),
-        Vec3::new(back, -0.105, z + 0.055),
-    ];
-    bike.add_soft(Material::PanelGap, tube(&lid, 6, |_| 0.0022));
-    bike.add(
-        Material::Satin,
-        turned(&[[-0.004, 0.011], [0.004, 0.011], [0.004, 0.0]], Vec3::new(back, 0.062, z + 0.092), Vec3::X, 20),
-    );
-    let hook = [
-        Vec3::new(back, 0.0, z - 0.075),
-        Vec3::new(back + 0.030, 0.0, z - 0.085),
-        Vec3::new(back + 0.034, 0.0, z - 0.062),
-    ];
-    bike.add_soft(Material::Satin, tube(&curve_through(&hook, 6), 10, |_| 0.0045));
-}
-
-/// The cover of the bars in two halves, with the head lamp where it is in them.
-fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool, lamp: bool) {
-    let head = joints.head;
-    let cover = Skin::new(
+    let dashboard = Skin::new(
         &[
-            [head.x - 0.132, 0.024, head.z + 0.034, head.z + 0.064],
-            [head.x - 0.128, 0.050, head.z + 0.022, head.z + 0.078],
-            [head.x - 0.116, 0.082, head.z + 0.004, head.z + 0.098],
-            [head.x - 0.080, 0.114, head.z - 0.010, head.z + 0.120],
-            [head.x - 0.015, 0.142, head.z - 0.008, head.z + 0.142],
-            [head.x + 0.045, 0.146, head.z + 0.018, head.z + 0.142],
-            [head.x + 0.085, 0.118, head.z + 0.045, head.z + 0.128],
-            [head.x + 0.100, 0.085, head.z + 0.062, head.z + 0.112],
+            [x - 0.190, 0.080 * grow, head.z - 0.040, head.z + 0.040],
+            [x - 0.130, 0.112 * grow, head.z - 0.060, head.z + 0.084],
+            [x - 0.060, 0.126 * grow, head.z - 0.060, head.z + 0.112],
+            [x - 0.015, 0.105 * grow, head.z - 0.050, head.z + 0.090],
         ],
-        2.8,
+        3.2,
     );
-    let mut skin = cover.solid();
-    if lamp {
-        let outline: &[[f32; 2]] = match joints.design.details.eyes {
-            Eyes::Broad => &[
-                [-0.050, 0.016],
-                [0.050, 0.016],
-                [0.078, 0.042],
-                [0.066, 0.082],
-                [0.0, 0.092],
-                [-0.066, 0.082],
-                [-0.078, 0.042],
-            ],
-            _ => &[[-0.036, 0.008], [0.036, 0.008], [0.060, 0.048], [0.044, 0.090], [-0.044, 0.090], [-0.060, 0.048]],
-        };
-        let outline: Vec<[f32; 2]> = outline.iter().map(|p| [p[0], p[1] + head.z]).collect();
-        let lights = if joints.design.details.era == Era::Led { 2 } else { 1 };
-        let opening = Opening { outline: &outline, depth: 0.042, lights, pair: false, behind: head.x - 0.03 };
-        skin = set_lamp(bike, &skin, &opening, joints.design.details.era);
-    }
-    bike.add_soft(if long { Material::MattBlack } else { Material::Paint }, skin);
-    bike.add_pair(
-        Material::PanelGap,
-        cover.seam(&[
-            [head.x - 0.105, head.z + 0.050],
-            [head.x - 0.04, head.z + 0.060],
-            [head.x + 0.04, head.z + 0.078],
-            [head.x + 0.09, head.z + 0.088],
-        ]),
-    );
-    let neck = [head - Vec3::Z * 0.12, head - Vec3::Z * 0.05, head + Vec3::Z * 0.03];
-    bike.add_soft(Material::MattBlack, tube(&neck, 28, |i| [0.090, 0.074, 0.070][i]));
+    bike.add_soft(Material::MattBlack, dashboard.solid());
 }
 
-/// Sets the lamps into the apron's skin and gives what is left of it.
-fn set_apron_lamps(bike: &mut Assembly, joints: &Joints, apron: &Solid, nose: f32, grow: f32, long: bool) -> Solid {
-    let (outline, lights, pair): (&[[f32; 2]], usize, bool) = match joints.design.details.eyes {
-        Eyes::Broad => (
-            &[
-                [-0.105, -0.150],
-                [0.0, -0.142],
-                [0.105, -0.150],
-                [0.092, -0.192],
-                [0.040, -0.222],
-                [-0.040, -0.222],
-                [-0.092, -0.192],
-            ],
-            2,
-            false,
-        ),
-        Eyes::Tall => (
-            &[[-0.058, -0.135], [0.058, -0.135], [0.070, -0.175], [0.040, -0.236], [-0.040, -0.236], [-0.070, -0.175]],
-            2,
-            false,
-        ),
-        Eyes::Twins => (
-            &[[0.016, -0.170], [0.060, -0.150], [0.118, -0.138], [0.122, -0.170], [0.076, -0.212], [0.020, -0.222]],
-            1,
-            true,
-        ),
-        Eyes::Slits => (
-            &[[0.020, -0.180], [0.070, -0.156], [0.128, -0.140], [0.130, -0.158], [0.082, -0.190], [0.024, -0.206]],
-            1,
-            true,
-        ),
-    };
-    let size = if long { grow } else { grow * 0.92 };
-    let outline: Vec<[f32; 2]> =
-        outline.iter().map(|p| [p[0] * size, joints.head.z + (p[1] + 0.18) * size - 0.18]).collect();
-    let opening = Opening { outline: &outline, depth: 0.050, lights, pair, behind: nose + 0.22 };
-    set_lamp(bike, apron, &opening, joints.design.details.era)
-}
-
-/// Floor board, or the spine between two boards of a long scooter. Gives where the body behind begins.
+/// Floor board with its mat and skirts, and the spine between the boards of a long scooter. Gives where the body behind
+/// begins.
 fn add_floor(bike: &mut Assembly, joints: &Joints, long: bool) -> f32 {
     let wheel = joints.front_axle.x + joints.front_axle.z;
-    let floor = 0.270;
-    let (from, to) = (wheel + 0.07, joints.seat.x - 0.16);
-    let grow = if long { 1.12 } else { 1.0 };
-    let board = hull_in_steps(
-        &[
-            [from - 0.03, 0.170 * grow, floor - 0.07, floor + 0.02],
-            [from + 0.06, 0.205 * grow, floor - 0.08, floor],
-            [(from + to) * 0.5, 0.215 * grow, floor - 0.08, floor - 0.005],
-            [to + 0.08, 0.205 * grow, floor - 0.08, floor + 0.01],
-        ],
-        5.0,
-        5,
-    );
-    bike.add(Material::MattBlack, board);
-    for k in 0..5 {
-        let y = 0.035 + 0.034 * k as f32;
-        let rib = Solid::rounded_box(Vec3::new((to - from) * 0.40, 0.006, 0.004), 0.003);
-        if !long || y > 0.13 {
-            bike.add_pair(Material::MattBlack, rib.moved(Vec3::new((from + to) * 0.5 + 0.03, y * grow, floor + 0.001)));
+    let floor = 0.262;
+    let (from, to) = (wheel + 0.060, joints.seat.x - 0.16);
+    let grow = if long { 1.12 } else { 1.0 } * joints.design.details.apron;
+    // Drawn out to a tip before and behind.
+    let stations = [from - 0.045, from + 0.050, (from + to) * 0.5, to + 0.03, to + 0.15, to + 0.31];
+    let line = |widths: [f32; 6], heights: [f32; 6]| -> Vec<Vec3> {
+        (0..6).map(|i| Vec3::new(stations[i], widths[i] * grow, floor + heights[i])).collect()
+    };
+    let net = Net::new(vec![
+        line([0.0; 6], [0.020, 0.004, 0.0, 0.004, 0.016, 0.030]),
+        line([0.130, 0.164, 0.170, 0.164, 0.150, 0.120], [0.020, 0.004, 0.0, 0.004, 0.016, 0.030]),
+        line([0.158, 0.200, 0.210, 0.206, 0.190, 0.148], [0.018, 0.006, 0.002, 0.012, 0.048, 0.110]),
+        line([0.164, 0.208, 0.219, 0.215, 0.198, 0.152], [0.000, -0.016, -0.022, -0.008, 0.032, 0.102]),
+        line([0.156, 0.192, 0.200, 0.196, 0.180, 0.148], [-0.030, -0.080, -0.094, -0.080, -0.026, 0.084]),
+        line([0.110, 0.120, 0.125, 0.120, 0.105, 0.090], [-0.040, -0.096, -0.110, -0.098, -0.044, 0.074]),
+        line([0.0; 6], [-0.042, -0.098, -0.112, -0.100, -0.046, 0.072]),
+    ]);
+    let mut add = |material, lines, sides| net.add(bike, material, &Panel { lines, stations: [0, 5], sides });
+    add(Material::MattBlack, [0, 1], [Side::Joined, Side::Cut, Side::Free, Side::Free]);
+    add(Material::Paint, [1, 2], [Side::Cut, Side::Joined, Side::Free, Side::Free]);
+    add(Material::Paint, [2, 4], [Side::Joined, Side::Free, Side::Free, Side::Free]);
+    add(Material::MattBlack, [4, 6], [Side::Free, Side::Joined, Side::Free, Side::Free]);
+    // Ribs of the mat.
+    for k in 0..6 {
+        let y = 0.022 + 0.025 * k as f32;
+        let rib = Solid::rounded_box(Vec3::new((to - from) * 0.40, 0.005, 0.003), 0.0025);
+        if !long || y > 0.12 {
+            bike.add_pair(Material::MattBlack, rib.moved(Vec3::new((from + to) * 0.5 + 0.02, y * grow, floor + 0.003)));
         }
     }
-    let skirt = hull_in_steps(
-        &[
-            [from - 0.02, 0.185 * grow, floor - 0.115, floor - 0.035],
-            [(from + to) * 0.5, 0.224 * grow, floor - 0.110, floor - 0.025],
-            [to + 0.14, 0.212 * grow, floor - 0.10, floor + 0.05],
-        ],
-        4.0,
-        5,
-    );
-    bike.add_soft(Material::Paint, skirt);
     if long {
         let spine = hull_in_steps(
             &[
@@ -311,78 +108,112 @@ fn add_floor(bike: &mut Assembly, joints: &Joints, long: bool) -> f32 {
     to
 }
 
+/// The body over the rear wheel: two painted panels on each side over a dark one, a front to the rider's heels, and a tail with
+/// the lamp in it.
 fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
-    let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
-    let grow = if long { 1.15 } else { 1.0 } * joints.design.details.apron;
+    let tail = joints.tail;
+    let grow = if long { 1.12 } else { 1.0 } * joints.design.details.apron;
     let lift = if long { 0.075 } else { 0.020 } + joints.design.details.tail_rise.max(-0.02);
-    let body = Skin::new(
-        &[
-            [to - 0.010, 0.105 * grow, 0.250, seat.z - 0.22],
-            [to + 0.030, 0.140 * grow, 0.242, seat.z - 0.130],
-            [to + 0.090, 0.166 * grow, 0.238, seat.z - 0.085],
-            [seat.x + 0.10, 0.194 * grow, 0.296, seat.z - 0.055],
-            [rear.x - 0.08, 0.200 * grow, 0.405, seat.z - 0.030],
-            [rear.x + 0.10, 0.172 * grow, 0.500, seat.z + lift - 0.040],
-            [tail - 0.12, 0.128 * grow, 0.580, seat.z + lift - 0.038],
-            [tail - 0.030, 0.092 * grow, 0.625, seat.z + lift - 0.050],
-            [tail, 0.070 * grow, 0.648, seat.z + lift - 0.068],
-        ],
-        2.9,
-    );
-    let (low, high) = (0.655, seat.z + lift - 0.074);
-    let half = 0.080 * grow;
-    let lens = [
-        [-half, high - 0.010],
-        [0.0, high],
-        [half, high - 0.010],
-        [half * 0.72, low + 0.012],
-        [0.0, low],
-        [-half * 0.72, low + 0.012],
-    ];
-    let skin = set_tail_lamp(bike, &body.solid(), &lens, false, tail - 0.10);
-    bike.add_soft(Material::Paint, skin);
-    add_body_lines(bike, joints, &body, to, lift);
+    let lines = body_lines(joints, to, grow, lift);
+    let net = Net::new(lines.to_vec());
+    let last = lines[0].len() - 1;
+    let mut add = |material, lines, stations, sides| net.add(bike, material, &Panel { lines, stations, sides });
+    let lower = if joints.design.details.accent { Material::MattBlack } else { Material::Paint };
+    for (stations, front, back) in [([0, 1], Side::Joined, Side::Cut), ([1, last], Side::Cut, Side::Joined)] {
+        add(Material::Paint, [0, 1], stations, [Side::Free, Side::Joined, front, back]);
+        add(Material::Paint, [1, 2], stations, [Side::Joined, Side::Cut, front, back]);
+    }
+    add(lower, [2, 3], [0, last], [Side::Cut, Side::Free, Side::Joined, Side::Joined]);
+    add_body_ends(bike, joints, &lines);
+    add_body_inside(bike, joints, to);
     add_saddle(bike, joints, to, long);
-    let amber = Solid::superellipsoid(Vec3::new(0.026, 0.020, 0.015), 2.6, 12, 24);
-    let corner = Vec3::new(tail - 0.050, body.out(tail - 0.050, high - 0.030), high - 0.024);
-    bike.add_pair(Material::LampAmber, amber.moved(corner - Vec3::Y * 0.008));
+    let corner = net.line(1, 4)[last * 4 - 2];
+    let amber = Solid::superellipsoid(Vec3::new(0.026, 0.020, 0.013), 2.6, 12, 24);
+    bike.add_pair(Material::LampAmber, amber.moved(corner - Vec3::new(0.0, 0.010, 0.004)));
     add_grab_rail(bike, joints, grow, lift, long);
     let holder = Vec3::new(tail - 0.075, 0.0, 0.640);
     add_plate_holder(bike, holder, Vec3::new(tail - 0.010, 0.0, 0.500));
     add_rear_guard(bike, joints);
 }
 
-/// The body's shut lines, and a dark band along its flank.
-fn add_body_lines(bike: &mut Assembly, joints: &Joints, body: &Skin, to: f32, lift: f32) {
+/// Feature lines of the rear body's right side: under the seat, its shoulder, over the dark lower panel, lower edge.
+fn body_lines(joints: &Joints, to: f32, grow: f32, lift: f32) -> [Vec<Vec3>; 4] {
     let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
-    // Shut lines run under the seat, round the side cover, and along the panel before the rider's heels.
-    bike.add_pair(
-        Material::PanelGap,
-        body.seam(&[
-            [to + 0.05, seat.z - 0.175],
-            [seat.x + 0.06, seat.z - 0.135],
-            [rear.x - 0.02, seat.z - 0.115],
-            [rear.x + 0.14, seat.z + lift - 0.105],
-            [tail - 0.05, seat.z + lift - 0.095],
-        ]),
+    let stations = [to - 0.010, to + 0.080, seat.x + 0.10, rear.x - 0.08, rear.x + 0.12, tail - 0.10, tail - 0.006];
+    // Its front leans back from the floor to the seat.
+    let line = |lean: f32, widths: [f32; 7], heights: [f32; 7]| -> Vec<Vec3> {
+        let x = |i: usize| stations[i] + lean * [1.0, 0.6, 0.2, 0.0, 0.0, 0.0, 0.0][i];
+        (0..7).map(|i| Vec3::new(x(i), widths[i] * grow, heights[i])).collect()
+    };
+    let share = |t: f32| lift * t;
+    let under = [-0.128, -0.086, -0.060, -0.044 + share(0.3), -0.034 + share(0.9), -0.034 + lift, -0.046 + lift];
+    let shoulder = [-0.225, -0.160, -0.122, -0.102 + share(0.3), -0.086 + share(0.9), -0.076 + lift, -0.072 + lift];
+    let top = seat.z + lift;
+    [
+        line(0.034, [0.090, 0.118, 0.142, 0.146, 0.124, 0.090, 0.062], under.map(|z| seat.z + z)),
+        line(0.022, [0.116, 0.158, 0.194, 0.202, 0.176, 0.130, 0.080], shoulder.map(|z| seat.z + z)),
+        line(
+            -0.006,
+            [0.122, 0.168, 0.206, 0.206, 0.170, 0.118, 0.072],
+            [0.385, 0.390, 0.425, 0.475, 0.535, 0.592, top - 0.135],
+        ),
+        line(
+            -0.022,
+            [0.116, 0.160, 0.186, 0.170, 0.126, 0.086, 0.058],
+            [0.245, 0.243, 0.285, 0.385, 0.485, 0.572, top - 0.150],
+        ),
+    ]
+}
+
+/// The body's front before the rider's heels, and its tail.
+fn add_body_ends(bike: &mut Assembly, joints: &Joints, lines: &[Vec<Vec3>; 4]) {
+    let last = lines[0].len() - 1;
+    let ends = |station: usize, out: f32| -> [Vec<Vec3>; 2] {
+        let edge: Vec<Vec3> = lines.iter().rev().map(|line| line[station]).collect();
+        let middle = edge.iter().map(|p| Vec3::new(p.x + out, 0.0, p.z)).collect();
+        [edge, middle]
+    };
+    // The tail's upper side, behind the seat.
+    let middle = lines[0].iter().map(|p| Vec3::new(p.x, 0.0, p.z + 0.006)).collect();
+    let over = Panel { lines: [0, 1], stations: [last - 3, last], sides: [Side::Joined; 4] };
+    Net::new(vec![middle, lines[0].clone()]).add(bike, Material::Paint, &over);
+    let [edge, middle] = ends(0, -0.016);
+    let sides = [Side::Joined, Side::Joined, Side::Free, Side::Free];
+    let front = Panel { lines: [0, 1], stations: [0, 3], sides };
+    Net::new(vec![middle, edge]).add(bike, Material::Paint, &front);
+    let [edge, middle] = ends(last, 0.020);
+    let tail = Net::new(vec![edge.clone(), middle]);
+    let back = Panel { lines: [0, 1], stations: [0, 3], sides };
+    let (low, high, half) = (edge[1].z - 0.004, edge[3].z - 0.010, edge[2].y * 0.92);
+    let lens = [
+        [-half, high - 0.018],
+        [0.0, high],
+        [half, high - 0.018],
+        [half * 0.80, low + 0.010],
+        [0.0, low],
+        [-half * 0.80, low + 0.010],
+    ];
+    let skin = set_tail_lamp(bike, &tail.panel(&back), &lens, false, joints.tail - 0.10);
+    bike.add_soft(Material::Paint, skin);
+}
+
+/// What is dark inside the body, over the wheel.
+fn add_body_inside(bike: &mut Assembly, joints: &Joints, to: f32) {
+    let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
+    let over = (rear.z * 2.0 + 0.025).min(seat.z - 0.13);
+    let inside = hull_in_steps(
+        &[
+            [to + 0.034, 0.085, 0.250, seat.z - 0.126],
+            [to + 0.100, 0.130, 0.245, seat.z - 0.070],
+            [rear.x - rear.z - 0.02, 0.140, 0.330, seat.z - 0.050],
+            [rear.x - 0.10, 0.130, over, seat.z - 0.030],
+            [rear.x + 0.12, 0.110, over, seat.z - 0.030],
+            [tail - 0.08, 0.060, over.max(0.60), seat.z - 0.040],
+        ],
+        4.0,
+        5,
     );
-    bike.add_pair(
-        Material::PanelGap,
-        body.seam(&[[to + 0.118, seat.z - 0.155], [to + 0.100, 0.48], [to + 0.120, 0.34], [to + 0.150, 0.275]]),
-    );
-    // A dark band along the lower edge of the flank.
-    let dark =
-        body.line(&[[seat.x + 0.01, 0.385], [seat.x + 0.14, 0.430], [rear.x + 0.06, 0.520], [tail - 0.09, 0.628]]);
-    bike.add_pair(Material::MattBlack, Solid::swept(&dark, Vec3::Y, |_| rounded_rectangle(0.022, 0.005, 0.004)));
-    bike.add_pair(
-        Material::PanelGap,
-        body.seam(&[
-            [seat.x + 0.02, seat.z - 0.19],
-            [rear.x - 0.06, seat.z - 0.175],
-            [rear.x + 0.10, seat.z - 0.150],
-            [tail - 0.13, seat.z - 0.105],
-        ]),
-    );
+    bike.add_soft(Material::Underbody, inside);
 }
 
 /// The seat: stepped on long scooters.
@@ -401,7 +232,8 @@ fn add_saddle(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
         ]
     } else {
         vec![
-            [to + 0.005, 0.076, seat.z - 0.130, seat.z - 0.050],
+            [to - 0.006, 0.044, seat.z - 0.112, seat.z - 0.076],
+            [to + 0.004, 0.078, seat.z - 0.124, seat.z - 0.050],
             [to + 0.040, 0.108, seat.z - 0.118, seat.z - 0.010],
             [to + 0.100, 0.134, seat.z - 0.105, seat.z + 0.006],
             [seat.x + 0.06, 0.156, seat.z - 0.080, seat.z + 0.006],
@@ -437,7 +269,7 @@ fn add_grab_rail(bike: &mut Assembly, joints: &Joints, grow: f32, lift: f32, lon
     let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
     let high = seat.z + lift + if long { 0.020 } else { 0.015 };
     let rail = [
-        Vec3::new(rear.x - 0.02, 0.148 * grow, high - 0.045),
+        Vec3::new(rear.x - 0.04, 0.134 * grow, seat.z - 0.072 + lift * 0.4),
         Vec3::new(rear.x + 0.05, 0.152 * grow, high - 0.010),
         Vec3::new(rear.x + 0.15, 0.142 * grow, high + 0.012),
         Vec3::new(tail - 0.03, 0.082, high + 0.015),

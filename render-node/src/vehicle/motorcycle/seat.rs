@@ -6,7 +6,8 @@ use glam::Vec3;
 use super::Joints;
 use super::design::{Guard, Luggage, Nose, Seat};
 use super::lamps::{add_rear_indicators, add_tail_lamp};
-use super::shapes::{Skin, panel, seam_along, tube, turned};
+use super::shapes::{Skin, panel, tube, turned};
+use super::shell::{Net, Panel, Side};
 use super::style::Family;
 use super::tank::tank_span;
 use crate::vehicle::mesh::Material;
@@ -37,7 +38,7 @@ struct Stepped {
 fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
     let design = &joints.design;
     let sport = design.nose == Nose::Sport;
-    let rise = if sport { 0.13 } else { 0.085 } + design.details.tail_rise;
+    let rise = if sport { 0.100 } else { 0.085 } + design.details.tail_rise;
     let solo = design.details.solo && !design.hand_guards;
     let stepped = Stepped { seat: joints.seat, tail: joints.body_end(), rise, solo };
     let Stepped { seat, tail, .. } = stepped;
@@ -83,28 +84,38 @@ fn add_rider_seat(bike: &mut Assembly, stepped: &Stepped, end: f32) {
 fn add_pillion(bike: &mut Assembly, stepped: &Stepped) {
     let Stepped { seat, tail, rise, solo } = *stepped;
     let lift = if solo { 0.010 } else { 0.0 };
-    let pillion = Skin::new(
-        &[
-            [seat.x + 0.180, 0.062, seat.z + rise * 0.15, seat.z + 0.026 + rise * 0.28],
-            [seat.x + 0.200, 0.092, seat.z + rise * 0.20, seat.z + 0.038 + rise * 0.46 + lift],
-            [seat.x + 0.245, 0.114, seat.z + rise * 0.30, seat.z + 0.044 + rise * 0.76 + lift],
-            [seat.x + 0.310, 0.112, seat.z + rise * 0.40, seat.z + 0.044 + rise * 0.94 + lift],
-            [tail - 0.215, 0.090, seat.z + rise * 0.60, seat.z + 0.040 + rise + lift],
-            [tail - 0.165, 0.066, seat.z + rise * 0.70, seat.z + 0.030 + rise],
-            [tail - 0.145, 0.046, seat.z + rise * 0.75, seat.z + 0.018 + rise],
-        ],
-        if solo { 2.3 } else { 2.8 },
-    );
-    bike.add_soft(if solo { Material::Paint } else { Material::Seat }, pillion.solid());
+    let stations = [
+        [seat.x + 0.180, 0.062, seat.z + rise * 0.15, seat.z + 0.026 + rise * 0.28],
+        [seat.x + 0.200, 0.092, seat.z + rise * 0.20, seat.z + 0.038 + rise * 0.46 + lift],
+        [seat.x + 0.245, 0.114, seat.z + rise * 0.30, seat.z + 0.044 + rise * 0.76 + lift],
+        [seat.x + 0.310, 0.112, seat.z + rise * 0.40, seat.z + 0.044 + rise * 0.94 + lift],
+        [tail - 0.215, 0.090, seat.z + rise * 0.60, seat.z + 0.040 + rise + lift],
+        [tail - 0.165, 0.066, seat.z + rise * 0.70, seat.z + 0.030 + rise],
+        [tail - 0.145, 0.046, seat.z + rise * 0.75, seat.z + 0.018 + rise],
+    ];
     if solo {
-        let over: Vec<Vec3> =
-            (0..=12).map(|i| Vec3::new(seat.x + 0.215 + (tail - 0.39 - seat.x) * i as f32 / 12.0, 0.0, 0.0)).collect();
-        for side in [-0.045, 0.045] {
-            let line: Vec<Vec3> = over.iter().map(|p| Vec3::new(p.x, side, pillion.over(p.x, side))).collect();
-            bike.add_soft(Material::PanelGap, seam_along(&line));
+        return add_solo_cover(bike, &stations);
+    }
+    let pillion = Skin::new(&stations, 2.8);
+    bike.add_soft(Material::Seat, pillion.solid());
+    add_seat_seams(bike, &pillion, [seat.x + 0.22, tail - 0.18], &[seat.x + 0.30]);
+}
+
+/// The painted cover in the place of a passenger's cushion: a ridge between two edges, padded before the rider's back.
+fn add_solo_cover(bike: &mut Assembly, stations: &[[f32; 4]]) {
+    let line = |out: f32, up: f32| -> Vec<Vec3> {
+        let place = |[x, wide, low, high]: &[f32; 4]| Vec3::new(*x, wide * out, low + (high - low) * up);
+        stations.iter().map(place).collect()
+    };
+    let net = Net::new(vec![line(0.0, 1.0), line(0.60, 0.93), line(0.97, 0.52), line(1.0, 0.10)]);
+    let last = stations.len() - 1;
+    let pad = 2;
+    for (stations, material, sides) in
+        [([0, pad], Material::Seat, [Side::Free, Side::Cut]), ([pad, last], Material::Paint, [Side::Cut, Side::Free])]
+    {
+        for (lines, edge) in [([0, 1], Side::Joined), ([1, 3], Side::Free)] {
+            net.add(bike, material, &Panel { lines, stations, sides: [Side::Joined, edge, sides[0], sides[1]] });
         }
-    } else {
-        add_seat_seams(bike, &pillion, [seat.x + 0.22, tail - 0.18], &[seat.x + 0.30]);
     }
 }
 
@@ -131,9 +142,10 @@ fn add_tail_shell(bike: &mut Assembly, stepped: &Stepped) {
     bike.add_pair(
         Material::PanelGap,
         shell.seam(&[
+            [seat.x - 0.117, low(seat.x - 0.117, 1.0)],
             [seat.x + 0.02, low(seat.x + 0.02, 1.0)],
             [seat.x + 0.18, low(seat.x + 0.18, 1.0) + 0.010],
-            [tail - 0.10, low(tail - 0.10, 1.0) + 0.012],
+            [tail - 0.075, low(tail - 0.075, 1.0) + 0.012],
         ]),
     );
     bike.add_soft(Material::PanelGap, shell.ring(tail - 0.075));

@@ -350,13 +350,15 @@ pub(super) fn panel(outline: &[[f32; 2]], thick: f32, out: impl Fn(f32, f32) -> 
 pub(super) fn screen(foot: [f32; 2], top: [f32; 2], half: [f32; 2], sweep: f32) -> Solid {
     let rows = 18;
     let sheet = Solid::grid(rows + 1, 17, false, |row, column| {
-        let t = row as f32 / rows as f32;
+        // Rows are closer towards the rounded upper end.
+        let t = 1.0 - (1.0 - row as f32 / rows as f32).powi(2);
         let across = column as f32 / 8.0 - 1.0;
-        // Rounded upper corners: the last rows draw in.
-        let round = 1.0 - ((t - 0.55).max(0.0) / 0.45).powi(4) * 0.42;
+        let high = ((t - 0.55).max(0.0) / 0.45).powi(3);
+        let round = (1.0 - high).max(0.0).cbrt().max(0.16);
         let half_width = (half[0] + (half[1] - half[0]) * t) * round;
         let lean = [foot[0] + (top[0] - foot[0]) * t, foot[1] + (top[1] - foot[1]) * (t + 0.25 * t * (1.0 - t))];
-        Vec3::new(lean[0] + sweep * across * across, across * half_width, lean[1] - 0.25 * sweep * across * across)
+        let bow = sweep * (across * round).powi(2);
+        Vec3::new(lean[0] + bow, across * half_width, lean[1] - 0.25 * bow)
     });
     // Glass is only drawn towards the eye, and a screen is seen from behind as well.
     let mut screen = sheet.facing_up();
@@ -442,6 +444,27 @@ pub(in crate::vehicle) fn add_shock(
     for (material, part) in parts {
         if pair { bike.add_pair(material, part) } else { bike.add_soft(material, part) }
     }
+}
+
+/// How far a point is from the nearest triangle of a mesh.
+#[cfg(test)]
+pub(super) fn distance_to(mesh: &crate::vehicle::mesh::VehicleMesh, p: Vec3) -> f32 {
+    let on_edge = |a: Vec3, b: Vec3| {
+        let along = ((p - a).dot(b - a) / (b - a).length_squared().max(1e-12)).clamp(0.0, 1.0);
+        p.distance(a.lerp(b, along))
+    };
+    let to_triangle = |[a, b, c]: [Vec3; 3]| {
+        let normal = (b - a).cross(c - a).normalize_or(Vec3::Z);
+        let foot = p - normal * (p - a).dot(normal);
+        let inside = [(a, b), (b, c), (c, a)].iter().all(|(u, v)| (*v - *u).cross(foot - *u).dot(normal) >= 0.0);
+        let edges = on_edge(a, b).min(on_edge(b, c)).min(on_edge(c, a));
+        if inside { (p - foot).length() } else { edges }
+    };
+    mesh.surfaces
+        .values()
+        .flat_map(|s| s.indices.chunks_exact(3).map(|t| [0, 1, 2].map(|k| Vec3::from(s.positions[t[k] as usize]))))
+        .map(to_triangle)
+        .fold(f32::MAX, f32::min)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use glam::Vec3;
 use super::Joints;
 use super::design::{Nose, Tank};
 use super::shapes::{Skin, add_bolt_circle, panel, sharpened, tube, turned};
+use super::shell::{Net, Panel, Side};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
@@ -51,7 +52,11 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
     let stations: Vec<[f32; 4]> =
         stations.into_iter().map(|[x, wide, low, high]| [x, wide * design.details.tank[0], low, high]).collect();
     let skin = Skin::new(&stations, power);
-    bike.add_soft(Material::Paint, skin.solid());
+    if design.tank == Tank::Modern {
+        add_modern(bike, &stations);
+    } else {
+        bike.add_soft(Material::Paint, skin.solid());
+    }
     add_filler_cap(bike, joints, &skin, span.at(0.34));
     match design.tank {
         Tank::Loaf => add_knee_pads(bike, &skin, &span),
@@ -61,9 +66,37 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
             if matches!(design.nose, Nose::Wedge | Nose::Beak) {
                 add_scoops(bike, joints, span.at(0.0), span.top);
             }
-            add_trim(bike, &skin, &span, joints.seat);
         }
     }
+}
+
+/// A modern tank by its feature lines: ridge, shoulder, the crease where it is widest, the knees' hollow, and a dark lower edge.
+fn add_modern(bike: &mut Assembly, stations: &[[f32; 4]]) {
+    let last = stations.len() - 1;
+    let hollow = [1.0, 0.99, 0.95, 0.82, 0.76, 0.86, 0.96];
+    let line = |out: &dyn Fn(usize) -> f32, up: f32| -> Vec<Vec3> {
+        let place =
+            |(i, [x, wide, low, high]): (usize, &[f32; 4])| Vec3::new(*x, wide * out(i), low + (high - low) * up);
+        stations.iter().enumerate().map(place).collect()
+    };
+    let hollow = |i: usize| hollow[i.min(6)];
+    let net = Net::new(vec![
+        line(&|_| 0.0, 1.0),
+        line(&|_| 0.56, 0.955),
+        line(&|_| 1.0, 0.62),
+        line(&hollow, 0.36),
+        line(&|i| hollow(i) * 0.96, 0.20),
+        line(&|i| hollow(i) * 0.66, 0.0),
+    ]);
+    let mut add = |material, lines, sides| net.add(bike, material, &Panel { lines, stations: [0, last], sides });
+    add(Material::Paint, [0, 2], [Side::Joined, Side::Joined, Side::Free, Side::Free]);
+    add(Material::Paint, [2, 3], [Side::Joined, Side::Joined, Side::Free, Side::Free]);
+    add(Material::Paint, [3, 4], [Side::Joined, Side::Cut, Side::Free, Side::Free]);
+    add(Material::MattBlack, [4, 5], [Side::Cut, Side::Free, Side::Free, Side::Free]);
+    // What is dark inside, seen past its ends.
+    let inside: Vec<[f32; 4]> =
+        stations.iter().map(|[x, wide, low, high]| [*x, wide * 0.66, low + 0.006, high - 0.030]).collect();
+    bike.add_soft(Material::Underbody, Skin::new(&inside, 2.7).solid());
 }
 
 /// Stations of a tank's skin, and how square its sections are.
@@ -166,30 +199,6 @@ fn add_console(bike: &mut Assembly, skin: &Skin, span: &Span, bright: bool) {
         bike,
         skin,
         &[[at(0.05), top - 0.170], [at(0.35), top - 0.180], [at(0.70), top - 0.190], [at(0.92), top - 0.200]],
-    );
-}
-
-/// A dark trim under the flank, and the shut line of the cover above it.
-fn add_trim(bike: &mut Assembly, skin: &Skin, span: &Span, seat: Vec3) {
-    let top = span.top;
-    let at = |share: f32| span.at(share);
-    let trim = [
-        [at(0.16), top - 0.200],
-        [at(0.40), top - 0.165],
-        [at(0.70), top - 0.160],
-        [at(0.98), seat.z - 0.025],
-        [at(0.94), seat.z - 0.070],
-        [at(0.60), top - 0.215],
-    ];
-    bike.add_pair(Material::MattBlack, skin.plate(&trim, 0.012, 0.003));
-    bike.add_pair(
-        Material::PanelGap,
-        skin.seam(&[
-            [at(0.10), top - 0.070],
-            [at(0.30), top - 0.058],
-            [at(0.55), top - 0.072],
-            [at(0.80), top - 0.120],
-        ]),
     );
 }
 

@@ -62,16 +62,12 @@ fn add_spine(bike: &mut Assembly, joints: &Joints, wheel: f32) {
             [seat.x - 0.08, seat.z - 0.120],
             [seat.x + 0.06, seat.z - 0.110],
             [rear_axle.x, seat.z - 0.105],
-            [tail - 0.14, seat.z - 0.115],
+            [tail - 0.062, seat.z - 0.122],
         ]),
     );
     bike.add_pair(
         Material::PanelGap,
-        spine.seam(&[[seat.x - 0.085, seat.z - 0.130], [seat.x - 0.075, 0.52], [seat.x - 0.045, 0.455]]),
-    );
-    bike.add_pair(
-        Material::PanelGap,
-        spine.seam(&[[seat.x - 0.03, 0.500], [rear_axle.x - 0.10, 0.560], [rear_axle.x, 0.600], [tail - 0.12, 0.618]]),
+        spine.seam(&[[seat.x - 0.080, seat.z - 0.120], [seat.x - 0.075, 0.52], [seat.x - 0.045, 0.442]]),
     );
 }
 

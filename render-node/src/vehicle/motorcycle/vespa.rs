@@ -233,30 +233,21 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
         ],
         2.6,
     );
-    bike.add_pair(
-        Material::PanelGap,
-        body.seam(&[
-            [to + 0.055, seat.z - 0.150],
-            [seat.x + 0.05, seat.z - 0.105],
-            [rear_axle.x, seat.z - 0.100],
-            [tail - 0.06, seat.z - 0.165],
-        ]),
-    );
     bike.add_soft(Material::Paint, body.solid());
     // Cowls: drops of steel, blunt in front, pointed behind.
     let cowl = Skin::new(
         &[
-            [rear_axle.x - 0.335, 0.020, 0.360, 0.430],
-            [rear_axle.x - 0.300, 0.062, 0.275, 0.530],
-            [rear_axle.x - 0.200, 0.096, 0.205, 0.610],
-            [rear_axle.x - 0.060, 0.110, 0.185, 0.640],
-            [rear_axle.x + 0.080, 0.100, 0.215, 0.620],
-            [rear_axle.x + 0.200, 0.070, 0.300, 0.560],
-            [tail - 0.035, 0.020, 0.410, 0.480],
+            [rear_axle.x - 0.345, 0.020, 0.375, 0.470],
+            [rear_axle.x - 0.310, 0.048, 0.285, 0.575],
+            [rear_axle.x - 0.215, 0.070, 0.212, 0.640],
+            [rear_axle.x - 0.060, 0.080, 0.186, 0.662],
+            [rear_axle.x + 0.080, 0.075, 0.208, 0.650],
+            [rear_axle.x + 0.205, 0.054, 0.290, 0.600],
+            [tail - 0.030, 0.018, 0.415, 0.500],
         ],
-        2.25,
+        2.7,
     );
-    let lean = |p: Vec3| Vec3::new(p.x, p.y + 0.165 - 0.10 * (p.z - 0.42).max(0.0), p.z);
+    let lean = |p: Vec3| Vec3::new(p.x, p.y + 0.172 - 0.12 * (p.z - 0.42).max(0.0), p.z);
     bike.add_pair(Material::Paint, cowl.solid().bent(lean));
     // Vents pressed into the cowl's front.
     for k in 0..5 {
@@ -264,12 +255,14 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
         let slot = cowl.line(&[[x, 0.520], [x + 0.004, 0.485], [x + 0.012, 0.455]]);
         bike.add_pair(Material::PanelGap, tube(&slot, 8, |_| 0.0042).bent(lean));
     }
-    let line = [
-        Vec3::new(rear_axle.x - 0.26, 0.252, 0.395),
-        Vec3::new(rear_axle.x - 0.06, 0.277, 0.395),
-        Vec3::new(rear_axle.x + 0.16, 0.250, 0.410),
+    // A bright strip along it.
+    let strip = [
+        [rear_axle.x - 0.27, 0.400],
+        [rear_axle.x - 0.06, 0.392],
+        [rear_axle.x + 0.10, 0.396],
+        [rear_axle.x + 0.20, 0.410],
     ];
-    bike.add_pair(Material::Chrome, tube(&curve_through(&line, 7), 8, |_| 0.006));
+    bike.add_pair(Material::Chrome, tube(&cowl.line(&strip), 8, |_| 0.0055).bent(lean));
     let saddle = Skin::new(
         &[
             [to + 0.075, 0.070, seat.z - 0.105, seat.z - 0.040],

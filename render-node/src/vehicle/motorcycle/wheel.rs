@@ -7,10 +7,10 @@ use std::f32::consts::TAU;
 use super::Joints;
 use super::brake::{add_calliper, add_disc};
 use super::design::{Cast, Design, Guard, Nose, Rim, Seat};
-use super::shapes::{tube, turned};
+use super::shapes::{bolt, panel, tube, turned};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
-use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
+use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 const SEGMENTS: usize = 96;
 
@@ -95,27 +95,27 @@ pub(super) fn add_wheels(bike: &mut Assembly, joints: &Joints) {
         | (_, Seat::Rail) => {}
         (_, Seat::Stepped) => {
             add_mudguard(bike, rear_axle, rear_axle.z + 0.018, half, (1.25, 2.75), Material::MattBlack);
-            let y = design.rear_tyre[1] / 2.0 + 0.020;
-            for angle in [1.5_f32, 2.3] {
-                let edge = rear_axle + Vec3::new(angle.cos(), 0.0, angle.sin()) * (rear_axle.z + 0.010);
-                let foot = joints.pivot.lerp(rear_axle, if angle > 2.0 { 0.35 } else { 0.8 });
-                bike.add_pair(
-                    Material::GlossBlack,
-                    Solid::pin(foot + Vec3::Y * y, edge + Vec3::Y * half * 0.9, 0.008, 8),
-                );
-            }
+            add_hugger_brackets(bike, joints, half);
         }
         _ => {
             let deep = if design.family == Family::Bagger || design.family == Family::Tourer { 0.02 } else { 0.30 };
-            add_mudguard(bike, rear_axle, rear_axle.z + 0.050, half * 1.12, (deep, 2.50), Material::Paint);
-            // Struts from the axle and from the frame's rails.
-            let y = design.rear_tyre[1] / 2.0 + 0.030;
-            for angle in [0.55_f32, 1.15] {
-                let edge = rear_axle + Vec3::new(angle.cos(), 0.0, angle.sin()) * (rear_axle.z + 0.040);
-                let foot = Vec3::new(rear_axle.x - 0.04, 0.082, joints.seat.z - 0.07);
-                let foot = if angle < 1.0 { rear_axle + Vec3::Y * y } else { foot };
-                bike.add_pair(Material::GlossBlack, Solid::pin(foot, edge + Vec3::Y * half * 1.05, 0.008, 8));
-            }
+            let guard = GuardShape {
+                axle: rear_axle,
+                radius: rear_axle.z + 0.050,
+                half_width: half * 1.12,
+                span: (deep, 2.50),
+            };
+            add_mudguard(bike, rear_axle, guard.radius, guard.half_width, guard.span, Material::Paint);
+            // A strut from the frame's rail to the guard's flank, bolted to both.
+            let foot = Vec3::new(rear_axle.x - 0.06, 0.082, joints.seat.z - 0.085);
+            let [tip, way] = guard.at(0.92, 0.90);
+            let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
+            let strut = [foot, foot.lerp(tip, 0.5) + Vec3::Y * 0.008, tip + way * 0.003];
+            bike.add_pair(
+                metal,
+                Solid::swept(&curve_through(&strut, 5), Vec3::Y, |_| rounded_rectangle(0.009, 0.004, 0.003)),
+            );
+            bike.add_pair(Material::Satin, bolt(tip + way * 0.008, way, 0.0070));
         }
     }
 }
@@ -391,6 +391,56 @@ fn add_dish(bike: &mut Assembly, axle: Vec3, bed: f32, half: f32) {
     }
 }
 
+/// Where a mudguard is, so that what holds it can meet it.
+pub(super) struct GuardShape {
+    pub axle: Vec3,
+    pub radius: f32,
+    pub half_width: f32,
+    /// Angles of both ends, from the rear horizontal upwards.
+    pub span: (f32, f32),
+}
+
+/// Share of its width that a guard has at a share of its length.
+fn narrowing(t: f32) -> f32 {
+    1.0 - 0.20 * (2.0 * t - 1.0).abs().powi(6)
+}
+
+impl GuardShape {
+    /// How far a guard falls from its crown at a share of its half width.
+    fn fall(&self, across: f32) -> f32 {
+        0.055 * across.abs().powi(3) * (self.half_width / 0.09)
+    }
+
+    /// A point of its outside, and the direction that is outside there.
+    pub(super) fn at(&self, angle: f32, across: f32) -> [Vec3; 2] {
+        let (from, to) = self.span;
+        let narrow = narrowing((angle - from) / (to - from));
+        let out = Vec3::new(angle.cos(), 0.0, angle.sin());
+        let at =
+            self.axle + out * (self.radius + 0.010 - self.fall(across)) + Vec3::Y * (across * self.half_width * narrow);
+        let slope = (self.fall(across + 0.01) - self.fall(across - 0.01)) / 0.02 / (self.half_width * narrow);
+        [at, (out + Vec3::Y * slope).normalize_or(out)]
+    }
+}
+
+/// Plates from the swing arm up to the flanks of a mudguard that moves with it.
+fn add_hugger_brackets(bike: &mut Assembly, joints: &Joints, half: f32) {
+    let (pivot, rear) = (joints.pivot, joints.rear_axle);
+    let guard = GuardShape { axle: rear, radius: rear.z + 0.018, half_width: half, span: (1.25, 2.75) };
+    let out = joints.design.rear_tyre[1] / 2.0 + 0.038;
+    let [high, _] = guard.at(2.00, 0.97);
+    let [low, _] = guard.at(2.42, 0.97);
+    let (front, back) = (pivot.lerp(rear, 0.30), pivot.lerp(rear, 0.58));
+    let lift = if joints.design.cradle { 0.016 } else { 0.036 };
+    let outline = [[front.x, front.z + lift], [back.x, back.z + lift], [high.x, high.z], [low.x, low.z]];
+    let reach = (high.z - back.z).max(0.05);
+    let y = move |_: f32, z: f32| out + (high.y + 0.003 - out) * ((z - back.z) / reach).clamp(0.0, 1.0);
+    bike.add_pair(Material::MattBlack, panel(&outline, 0.006, y));
+    for (p, up) in [(high.lerp(low, 0.5), 0.0), (front.lerp(back, 0.5), lift)] {
+        bike.add_pair(Material::Satin, bolt(Vec3::new(p.x, y(p.x, p.z + up) + 0.003, p.z + up), Vec3::Y, 0.0062));
+    }
+}
+
 /// A band over the tyre between two angles, measured from the rear horizontal upwards and on to the front.
 pub(super) fn add_mudguard(
     bike: &mut Assembly,
@@ -404,7 +454,7 @@ pub(super) fn add_mudguard(
         .map(|i| {
             let t = i as f32 / 20.0;
             let angle = from + (to - from) * t;
-            let narrow = 1.0 - 0.35 * (2.0 * t - 1.0).abs().powi(4);
+            let narrow = narrowing(t);
             let way = Vec3::new(angle.cos(), 0.0, angle.sin());
             // An arch of thin section: outside and back along the inside.
             let across = |k: usize| 2.0 * k as f32 / 10.0 - 1.0;
@@ -419,4 +469,24 @@ pub(super) fn add_mudguard(
         })
         .collect();
     bike.add_soft(material, Solid::lofted_plate(&loops));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vehicle::motorcycle::shapes::distance_to;
+
+    #[test]
+    fn a_guard_knows_where_its_surface_is() {
+        let guard = GuardShape { axle: Vec3::new(0.3, 0.0, 0.3), radius: 0.32, half_width: 0.07, span: (0.5, 2.5) };
+        let mut bike = Assembly::default();
+        add_mudguard(&mut bike, guard.axle, guard.radius, guard.half_width, guard.span, Material::Paint);
+        for angle in [0.6, 1.2, 2.0, 2.4] {
+            for across in [0.0, 0.6, 0.9] {
+                let [at, out] = guard.at(angle, across);
+                assert!(distance_to(&bike.mesh, at) < 0.002, "{angle} {across}");
+                assert!((out.length() - 1.0).abs() < 1e-4 && out.dot(at - guard.axle) > 0.0);
+            }
+        }
+    }
 }
