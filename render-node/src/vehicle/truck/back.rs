@@ -244,7 +244,7 @@ fn add_lamp_and_rail(parts: &mut Assembly, wall: &Wall<'_>) {
 
 /// Flaps that carry the cab's flanks on towards the trailer, edged with rubber.
 fn add_flaps(parts: &mut Assembly, wall: &Wall<'_>) {
-    const STEPS: usize = 14;
+    const STEPS: usize = 36;
     let site = wall.site;
     let (from, to) = (wall.low + 0.42, wall.top - 0.10);
     let mut rings = Vec::new();
@@ -253,7 +253,11 @@ fn add_flaps(parts: &mut Assembly, wall: &Wall<'_>) {
         let share = step as f32 / STEPS as f32;
         let z = from + (to - from) * share;
         let Some(y) = wall.half(z) else { continue };
-        let round = (1.0 - ((share - 0.86) / 0.14).max(0.0).powi(2) * 0.75) * (1.0 - (0.05 - share).max(0.0) * 6.0);
+        let head = ((share - 0.84) / 0.16).max(0.0);
+        let foot = ((0.07 - share) / 0.07).max(0.0);
+        let round = 1.0
+            - 0.80 * (1.0 - (1.0 - head * head).max(0.0).sqrt())
+            - 0.5 * (1.0 - (1.0 - foot * foot).max(0.0).sqrt());
         let (front, rear) = (site.cab_rear_x - 0.015, site.cab_rear_x + FLAP_M * round);
         let p = |x: f32, y: f32| Vec3::new(x, y, z);
         rings.push(vec![p(front, y - 0.008), p(rear, y - 0.018), p(rear, y - 0.036), p(front, y - 0.030)]);

@@ -211,13 +211,10 @@ fn add_walls(parts: &mut Assembly, site: &Site<'_>, space: &Space) {
             parts.add_soft(Material::Lining, field);
         }
     }
+    let half = space.half_belt.min(half_at(top - 0.06));
     parts.add(
         Material::Interior,
-        block(
-            p(space.wall_x - 0.008, -space.half_belt, space.floor),
-            p(space.wall_x + 0.008, space.half_belt, top),
-            0.004,
-        ),
+        block(p(space.wall_x - 0.008, -half, space.floor), p(space.wall_x + 0.008, half, top), 0.004),
     );
     if bunk {
         let from = space.hip.x + 0.36;
@@ -259,7 +256,10 @@ fn add_walls(parts: &mut Assembly, site: &Site<'_>, space: &Space) {
 /// The lining under the roof, and a shelf over the screen of a tall cab.
 fn add_head_lining(parts: &mut Assembly, site: &Site<'_>, space: &Space, ceiling: &impl Fn(f32) -> f32) {
     let p = Vec3::new;
-    let from = space.foot.x + 0.42;
+    // Behind the screen, where the roof is level.
+    let level = space.belt + 0.9 * (ceiling(space.wall_x - 0.05) - space.belt);
+    let steps = (0..24).map(|i| space.foot.x + 0.30 + 0.05 * i as f32);
+    let Some(from) = steps.into_iter().find(|x| ceiling(*x) > level) else { return };
     let stations: Vec<f32> = (0..=5).map(|i| from + (space.wall_x - from) * i as f32 / 5.0).collect();
     let rings: Vec<Vec<Vec3>> = stations
         .iter()
