@@ -7,7 +7,7 @@
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> rig: Rig;
-@group(0) @binding(2) var<uniform> optics: array<Optics, 32>;
+@group(0) @binding(2) var<uniform> optics: array<Optics, 33>;
 @group(0) @binding(3) var solid_target: texture_2d<u32>;
 @group(0) @binding(4) var transparent_target: texture_2d<u32>;
 @group(0) @binding(5) var<storage, read> vertices: array<Vertex>;

@@ -89,6 +89,7 @@ fn shade(material: Material, normal: Vec3, paint: [u8; 3]) -> Vec3 {
         Material::RimDark => (Vec3::splat(0.18), 0.15),
         Material::Interior => (Vec3::splat(0.09), 0.0),
         Material::Seat => (Vec3::splat(0.24), 0.0),
+        Material::Lining => (Vec3::splat(0.45), 0.0),
         Material::Fabric => (Vec3::splat(0.13), 0.0),
         Material::GlossWhite => (Vec3::splat(0.92), 0.2),
     };

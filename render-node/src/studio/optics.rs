@@ -39,7 +39,7 @@ pub enum MaterialGroup {
     Underbody = 9,
 }
 
-pub const MATERIALS: [Material; 32] = [
+pub const MATERIALS: [Material; 33] = [
     Material::Paint,
     Material::Glass,
     Material::GlossBlack,
@@ -72,6 +72,7 @@ pub const MATERIALS: [Material; 32] = [
     Material::LampGuide,
     Material::LampFrosted,
     Material::LampRedGuide,
+    Material::Lining,
 ];
 
 fn matt(grey: f32, group: MaterialGroup) -> Optics {
@@ -158,6 +159,7 @@ pub fn optics(material: Material) -> Optics {
         Material::BrakeDisc => Optics { exposure: 0.6, ..metal([0.30, 0.30, 0.31], 0.40, Group::Rim) },
         Material::Interior => Optics { exposure: 0.8, ..matt(0.035, Group::Interior) },
         Material::Seat => Optics { exposure: 0.8, ..lacquer([0.06, 0.058, 0.056], 0.6, Group::Interior) },
+        Material::Lining => Optics { exposure: 0.8, ..matt(0.24, Group::Interior) },
         Material::Underbody => matt(0.012, Group::Underbody),
         Material::Fabric => matt(0.025, Group::BlackTrim),
         Material::PanelGap => matt(0.006, Group::BlackTrim),

@@ -183,7 +183,8 @@ fn built_sheet(
     surface_net::refine(&mut half, &|p| field.at(p), rounds, &seen);
 
     let wheels = dress::wheel_places(sheet, &field, real);
-    let well_y = wheels.outer_y.map(|outer| outer - wheels.spec.width - BEHIND_TYRE_M);
+    let tyres = sheet.truck.map_or([wheels.spec.width; 2], |truck| truck.tyres_across(wheels.spec.width));
+    let well_y: [f32; 2] = std::array::from_fn(|i| wheels.outer_y[i] - tyres[i] - BEHIND_TYRE_M);
     let badges = badge_places(sheet, &field);
     let body = || {
         let mut divider = Divider::new(Skin::new(half, &BodyGround(&field)), &field, sheet, &badges, grid_m);

@@ -92,7 +92,8 @@ pub fn dressing(
         }
     }
     add_beside(&mut mesh, fittings, field, real);
-    if let Some(fitting) = &fittings.cabin {
+    // Cabs and buses have a driver's place of their own.
+    if let Some(fitting) = fittings.cabin.as_ref().filter(|_| !truck::has_cockpit(sheet)) {
         add_all(&mut mesh, &cabin(&cabin_space(fitting, sheet, field)));
     }
     if fittings.wipers {

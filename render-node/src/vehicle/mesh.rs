@@ -66,6 +66,8 @@ pub enum Material {
     LampFrosted = 30,
     /// A lit red light guide.
     LampRedGuide = 31,
+    /// Light grey cloth and plastic inside commercial cabs: rear wall, head lining, door cards.
+    Lining = 32,
 }
 
 /// Triangles of one material. Normals are unit length and point outwards; indices wind counter-clockwise seen from outside.

@@ -331,7 +331,7 @@ impl<'a> Divider<'a> {
             let part = self.add_part(Material::PaneBorder, PartShape::Skin);
             self.claim(&border, [f32::MIN, 0.0], part, &[pane]);
         }
-        if let (Some(line), Some(windows)) = (glass.front_doors_end(), side_glass(glass)) {
+        if let (Some(line), Some(windows)) = (self.sheet.clear_panes_end(), side_glass(glass)) {
             let part = self.add_part(Material::ClearGlass, PartShape::Skin);
             let scalar: Scalar<'_> = Box::new(move |p, s| windows(p, s).max(-before(line, s.at)));
             self.claim(&scalar, [f32::MIN, 0.0], part, &[Material::Glass]);

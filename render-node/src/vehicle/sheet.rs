@@ -772,6 +772,16 @@ impl Sheet {
         Ok(sheet)
     }
 
+    /// Up to where the side windows are of clear glass: to the end of the front doors, which are all that a truck's cab has. Windows of
+    /// buses are tinted alike from front to rear.
+    pub fn clear_panes_end(&self) -> Option<[[f32; 2]; 2]> {
+        match (&self.bus, &self.truck) {
+            (Some(_), _) => None,
+            (None, Some(truck)) if !truck.skirted => self.glass.side.as_ref().map(|side| side.rear),
+            _ => self.glass.front_doors_end(),
+        }
+    }
+
     /// Where the drawing's own axles are.
     pub(super) fn stance(&self) -> Stance {
         let size = self.size;

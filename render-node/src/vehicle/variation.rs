@@ -79,7 +79,8 @@ pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {
         stretch(region, middle, [1.0, 1.0 + tail], slant);
     }
     let mut share = move || either() * 0.5 + 0.5;
-    if share() < CHROME_WINDOWS && sheet.glass.side_band_material.is_none() {
+    let is_bus = sheet.bus.is_some();
+    if share() < CHROME_WINDOWS && !is_bus && sheet.glass.side_band_material.is_none() {
         sheet.glass.side_band_material = Some(Material::Chrome);
     }
     if share() > RAILS {

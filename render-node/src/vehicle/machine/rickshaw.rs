@@ -6,6 +6,7 @@ use super::{Size, Traits};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::assembly::{Assembly, bar, block, hull, mudguard};
 use crate::vehicle::parts::placing::moved_to;
+use crate::vehicle::parts::solid::{Solid, curve_through};
 use crate::vehicle::parts::wheel::{Motif, RimFinish, Tread, Wheel, axle, wheel};
 
 /// Where the parts meet.
@@ -67,6 +68,7 @@ pub(super) fn rickshaw(size: Size, traits: Traits, has_bed: bool) -> VehicleMesh
         add_bed(&mut parts, &layout);
     } else {
         add_bench(&mut parts, &layout);
+        add_tail(&mut parts, &layout);
         add_canvas(&mut parts, &layout);
     }
     parts.add_pair(
@@ -100,59 +102,123 @@ fn add_wheels(parts: &mut Assembly, layout: &Layout) {
     parts.add(Material::Paint, mudguard(p(front_x, 0.0, radius), radius + 0.04, 0.16, 0.02, [25.0, 160.0]));
 }
 
-/// Floor and apron, narrow in front and as wide as the bench behind, with the head lamp.
+/// Floor and apron: a leaning front, narrow at its foot and as wide as the screen above, with a ridge over the wheel that carries the
+/// head lamp.
 fn add_apron(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { length, height, .. }, traits, floor, waist, half, .. } = *layout;
+    let Layout { size: Size { length, height, .. }, traits, floor, waist, half, foot_x, .. } = *layout;
     let p = Vec3::new;
+    let rear = 0.20 * length;
+    let wide = 1.0 + 0.05 * traits.nose;
+    let levels = [
+        (floor, 0.075 * length, 0.56),
+        (floor + 0.02 * height, 0.062 * length, 0.60),
+        (0.30 * height, 0.048 * length, 0.66),
+        (0.38 * height, 0.050 * length, 0.71),
+        (waist - 0.02 * height, foot_x - 0.075 * length, 0.755),
+        (waist, foot_x - 0.055 * length, 0.755),
+        (waist + 0.012 * height, foot_x - 0.035 * length, 0.74),
+    ];
     parts.add_soft(
         Material::Paint,
-        hull(
-            &[
-                [0.004, half * 0.16, 0.30 * height, 0.44 * height],
-                [0.05 * length, half * (0.36 + 0.06 * traits.nose), 0.24 * height, 0.50 * height],
-                [0.13 * length, half * (0.62 + 0.06 * traits.nose), floor, waist * 1.02],
-                [0.20 * length, half * 0.76, floor, waist * 1.03],
-            ],
-            2.8,
-        ),
+        Solid::lofted(&levels.map(|(z, front, share)| bow(z, front, rear, half * share * wide))),
     );
     parts.add(
         Material::MattBlack,
-        block(p(0.12 * length, -half * 0.74, floor - 0.03), p(0.80 * length, half * 0.74, floor + 0.03), 0.03),
+        block(p(0.10 * length, -half * 0.66, floor - 0.03), p(0.80 * length, half * 0.74, floor + 0.03), 0.03),
     );
-    parts.add_soft(
-        Material::LampReflector,
-        hull(
-            &[[-0.006, 0.05, 0.355 * height, 0.43 * height], [0.05 * length, 0.07, 0.345 * height, 0.44 * height]],
-            2.0,
-        ),
-    );
+    // The ridge over the wheel.
+    let ridge = [
+        [0.022 * length, 0.070, 0.270 * height, 0.395 * height],
+        [0.030 * length, 0.105, 0.255 * height, 0.420 * height],
+        [0.055 * length, 0.125, 0.240 * height, 0.445 * height],
+        [0.105 * length, 0.110, 0.230 * height, 0.470 * height],
+        [0.150 * length, 0.050, 0.230 * height, 0.480 * height],
+    ];
+    parts.add_soft(Material::Paint, hull(&ridge, 2.6));
+    add_round_lamp(parts, p(0.020 * length, 0.0, 0.345 * height), 0.075);
+    // Strip along the foot, indicators, plate, bumper.
+    for side in [1.0, -1.0] {
+        let at = p(0.062 * length, side * half * 0.50 * wide, 0.385 * height);
+        parts.add_soft(Material::LampAmber, Solid::superellipsoid(p(0.035, 0.05, 0.028), 2.6, 10, 20).moved(at));
+    }
+    let tube = [
+        p(0.10 * length, -half * 0.62, 0.215 * height),
+        p(0.030 * length, -half * 0.50, 0.215 * height),
+        p(0.006 * length, 0.0, 0.215 * height),
+        p(0.030 * length, half * 0.50, 0.215 * height),
+        p(0.10 * length, half * 0.62, 0.215 * height),
+    ];
+    parts.add(Material::MattBlack, bar(&curve_through(&tube, 6), 0.018));
+    parts.add(Material::Satin, block(p(0.004, -0.13, 0.262 * height), p(0.016, 0.13, 0.262 * height + 0.075), 0.004));
 }
 
-/// The windscreen in its frame, and the posts behind the driver.
+/// A closed outline at one height: round in front, straight behind.
+fn bow(z: f32, front: f32, rear: f32, half: f32) -> Vec<Vec3> {
+    const STEPS: usize = 24;
+    let round = (0..=STEPS).map(|i| {
+        let turn = std::f32::consts::PI * (i as f32 / STEPS as f32 - 0.5);
+        let (sin, cos) = turn.sin_cos();
+        let [across, ahead] = [sin, cos].map(|share: f32| share.signum() * share.abs().powf(0.62));
+        Vec3::new(front + (rear - front) * 0.8 * (1.0 - ahead), half * across, z)
+    });
+    round.chain([Vec3::new(rear, half, z), Vec3::new(rear, -half, z)]).collect()
+}
+
+/// A lamp that looks ahead: bright ring, bowl, bulb and lens.
+fn add_round_lamp(parts: &mut Assembly, at: Vec3, radius: f32) {
+    let disc = |from: f32, to: f32, share: f32| Solid::pin(at + Vec3::X * from, at + Vec3::X * to, radius * share, 32);
+    parts.add(Material::Chrome, disc(0.05, -0.012, 1.0));
+    parts.add(Material::LampHousing, disc(0.0, -0.0126, 0.88));
+    let dome =
+        |depth: f32, share: f32| Solid::superellipsoid(Vec3::new(depth, radius * share, radius * share), 2.0, 14, 28);
+    parts.add_soft(Material::LampReflector, dome(0.012, 0.84).moved(at - Vec3::X * 0.006));
+    parts.add_soft(Material::LampGlass, dome(0.012, 0.24).moved(at - Vec3::X * 0.014));
+    parts.add_soft(Material::LampLens, dome(0.020, 0.88).moved(at - Vec3::X * 0.013));
+}
+
+/// The windscreen in its frame with a wiper, mirrors on stalks, and the posts behind the driver.
 fn add_windscreen(parts: &mut Assembly, layout: &Layout) {
     let Layout { waist, top, half, cab_rear, foot_x, head_x, .. } = *layout;
     let p = Vec3::new;
-    let screen = |x: f32, z: f32, out: f32| p(x, half * out, z);
-    for y in [1.0, -1.0] {
-        let side = |v: Vec3| v * p(1.0, y, 1.0);
-        parts.add(Material::Paint, bar(&[side(screen(foot_x, waist, 0.74)), side(screen(head_x, top, 0.70))], 0.026));
-        parts.add(
-            Material::MattBlack,
-            bar(&[side(p(cab_rear, half * 0.88, waist)), side(p(cab_rear, half * 0.84, top))], 0.022),
-        );
+    let screen = |share: f32, across: f32, out: f32| {
+        let bowed = 0.05 * across * across;
+        p(
+            foot_x + (head_x - foot_x) * share - 0.055 + bowed - out,
+            half * (0.74 - 0.04 * share) * across,
+            waist + (top - waist) * share,
+        )
+    };
+    for side in [1.0, -1.0] {
+        let post: Vec<Vec3> = (0..=6).map(|i| screen(i as f32 / 6.0, side, 0.0)).collect();
+        parts.add(Material::Paint, bar(&post, 0.026));
+        let flip = |v: Vec3| v * p(1.0, side, 1.0);
+        let rear = [p(cab_rear, half * 0.88, waist), p(cab_rear, half * 0.84, top)];
+        parts.add(Material::MattBlack, bar(&rear.map(flip), 0.022));
+        // A mirror on its stalk.
+        let foot = screen(0.16, side, 0.0);
+        let head = foot + p(-0.05, side * 0.15, 0.10);
+        parts
+            .add(Material::MattBlack, bar(&curve_through(&[foot, foot + p(-0.03, side * 0.10, 0.02), head], 6), 0.008));
+        let shell = Solid::superellipsoid(p(0.022, 0.045, 0.075), 2.8, 12, 24).moved(head + Vec3::Z * 0.05);
+        parts.add_soft(Material::MattBlack, shell);
     }
-    parts.add_soft(
-        Material::Glass,
-        hull(
-            &[
-                [foot_x - 0.012, half * 0.72, waist, waist + 0.02],
-                [(foot_x + head_x) * 0.5 - 0.01, half * 0.71, waist + 0.01, (waist + top) * 0.5],
-                [head_x - 0.012, half * 0.69, top - 0.05, top],
-            ],
-            10.0,
-        ),
-    );
+    for share in [0.02, 0.98] {
+        let rail: Vec<Vec3> = (-6..=6).map(|i| screen(share, i as f32 / 6.0, 0.0)).collect();
+        parts.add(if share > 0.5 { Material::Paint } else { Material::MattBlack }, bar(&rail, 0.022));
+    }
+    let rows: Vec<Vec<Vec3>> = [0.02_f32, 0.35, 0.68, 0.98]
+        .iter()
+        .map(|share| {
+            let ahead = (-8..=8).map(|i| screen(*share, i as f32 / 8.4, 0.004));
+            let back = (-8..=8).rev().map(|i| screen(*share, i as f32 / 8.4, -0.002));
+            ahead.chain(back).collect()
+        })
+        .collect();
+    parts.add_soft(Material::ClearGlass, Solid::lofted_plate(&rows));
+    let blade = [screen(0.12, 0.55, 0.012), screen(0.16, 0.05, 0.012), screen(0.18, -0.3, 0.012)];
+    parts.add(Material::MattBlack, bar(&blade, 0.008));
+    let arm = [screen(0.03, 0.12, 0.02), screen(0.16, 0.05, 0.024)];
+    parts.add(Material::MattBlack, bar(&arm, 0.010));
 }
 
 /// The driver's handlebar and seat.
@@ -221,6 +287,47 @@ fn add_bench(parts: &mut Assembly, layout: &Layout) {
         Material::Seat,
         block(p(0.79 * length, -half * 0.80, 0.50 * height), p(0.83 * length, half * 0.80, 0.76 * height), 0.04),
     );
+}
+
+/// Arches over the wheels, louvres and lid of the engine, plate and bumper on the tail.
+fn add_tail(parts: &mut Assembly, layout: &Layout) {
+    let Layout { size: Size { length, height, .. }, radius, rear_x, half, .. } = *layout;
+    let p = Vec3::new;
+    for side in [1.0, -1.0] {
+        let at = p(rear_x, side * (half - 0.055), radius);
+        parts.add(Material::Underbody, mudguard(at, radius + 0.035, 0.13, 0.02, [12.0, 168.0]));
+        let lip = mudguard(at + Vec3::Y * side * 0.05, radius + 0.050, 0.045, 0.022, [4.0, 176.0]);
+        parts.add(Material::MattBlack, lip);
+        for number in 0..5 {
+            let x = 0.655 * length + 0.045 * number as f32;
+            parts.add(
+                Material::PanelGap,
+                block(
+                    p(x, side * half * 0.995 - 0.012, 0.34 * height),
+                    p(x + 0.018, side * half * 0.995 + 0.006, 0.42 * height),
+                    0.004,
+                ),
+            );
+        }
+    }
+    for number in 0..6 {
+        let z = 0.335 * height + 0.026 * number as f32;
+        parts.add(
+            Material::PanelGap,
+            block(p(length - 0.09, -half * 0.42, z), p(length - 0.001, half * 0.42, z + 0.011), 0.003),
+        );
+    }
+    parts.add(
+        Material::Satin,
+        block(p(length - 0.02, -0.15, 0.265 * height), p(length + 0.004, 0.15, 0.265 * height + 0.10), 0.006),
+    );
+    let tube = [
+        p(0.93 * length, -half * 0.90, 0.235 * height),
+        p(length - 0.01, -half * 0.74, 0.235 * height),
+        p(length - 0.01, half * 0.74, 0.235 * height),
+        p(0.93 * length, half * 0.90, 0.235 * height),
+    ];
+    parts.add(Material::MattBlack, bar(&curve_through(&tube, 6), 0.020));
 }
 
 /// Canvas behind and beside the bench, with the posts that hold it.

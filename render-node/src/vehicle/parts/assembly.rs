@@ -52,7 +52,11 @@ pub fn bar(path: &[Vec3], radius: f32) -> Solid {
 
 /// A round pipe through points, whose section is carried along without a twist: for paths that bend out of the upright.
 pub fn pipe(path: &[Vec3], radius: f32) -> Solid {
-    const SIDES: usize = 16;
+    pipe_of(path, radius, 16)
+}
+
+/// The same of as many sides as asked for: few for what is thin and long.
+pub fn pipe_of(path: &[Vec3], radius: f32, sides: usize) -> Solid {
     let Some(last) = path.len().checked_sub(1).filter(|last| *last > 0) else { return Solid::default() };
     let along = |i: usize| (path[(i + 1).min(last)] - path[i.saturating_sub(1)]).normalize_or(Vec3::Z);
     let mut across = along(0).any_orthonormal_vector();
@@ -62,10 +66,10 @@ pub fn pipe(path: &[Vec3], radius: f32) -> Solid {
             across = (across - way * across.dot(way)).normalize_or(way.any_orthonormal_vector());
             let up = way.cross(across);
             let point = |side: usize| {
-                let (sin, cos) = (std::f32::consts::TAU * side as f32 / SIDES as f32).sin_cos();
+                let (sin, cos) = (std::f32::consts::TAU * side as f32 / sides as f32).sin_cos();
                 path[i] + (across * cos + up * sin) * radius
             };
-            (0..SIDES).map(point).collect()
+            (0..sides).map(point).collect()
         })
         .collect();
     Solid::lofted(&loops)

@@ -5,6 +5,7 @@ use glam::{Vec2, Vec3};
 use serde::Deserialize;
 
 use super::Site;
+use super::back::Wall;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block, hull, pipe};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -25,6 +26,14 @@ pub struct Bus {
     pub ears: Option<[f32; 3]>,
     /// Shut lines across the flank under the windows: x of each, lower and upper end.
     pub seams: Vec<[f32; 3]>,
+    /// Louvres of the engine's bay on the flank: x of both ends, lower and upper edge.
+    pub louvres: Vec<[f32; 4]>,
+    /// Doors of two leaves: x of both ends, lower and upper edge.
+    pub doors: Vec<[f32; 4]>,
+    /// Height of the number plate's middle on the tail; none if 0.
+    pub plate: f32,
+    /// Middle and half height of a display over the rear window; none if 0.
+    pub rear_display: [f32; 2],
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -58,6 +67,15 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, bus: &Bus) {
     for [x, low, high] in &bus.seams {
         let (low, high) = (site.real(*x, 0.0, *low), site.real(*x, 0.0, *high).z);
         add_strip(parts, site, [low.x, low.x], [low.z, high], 0.006, Material::PanelGap);
+    }
+    for [from, to, low, high] in &bus.louvres {
+        add_louvres(parts, site, site.real(*from, 0.0, *low), site.real(*to, 0.0, *high));
+    }
+    for [from, to, low, high] in &bus.doors {
+        add_door(parts, site, site.real(*from, 0.0, *low), site.real(*to, 0.0, *high));
+    }
+    if bus.plate > 0.0 {
+        add_tail(parts, site, bus);
     }
     if let Some([x, y, z]) = bus.ears {
         add_ears(parts, site, site.real(x, y, z));
@@ -168,6 +186,69 @@ fn add_rub_rail(parts: &mut Assembly, site: &Site<'_>, z: f32) {
         if to - from > 0.3 {
             add_strip(parts, site, [from, to], [z, z], 0.018, Material::Satin);
         }
+    }
+}
+
+/// Slats over the opening of the engine's bay, in a frame.
+fn add_louvres(parts: &mut Assembly, site: &Site<'_>, low: Vec3, high: Vec3) {
+    let count = ((high.z - low.z) / 0.052).round().max(2.0) as usize;
+    for number in 0..count {
+        let z = low.z + (high.z - low.z) * (number as f32 + 0.5) / count as f32;
+        add_strip(parts, site, [low.x + 0.03, high.x - 0.03], [z, z], 0.013, Material::Paint);
+    }
+    for z in [low.z, high.z] {
+        add_strip(parts, site, [low.x, high.x], [z, z], 0.012, Material::MattBlack);
+    }
+    for x in [low.x, high.x] {
+        add_strip(parts, site, [x, x], [low.z, high.z], 0.012, Material::MattBlack);
+    }
+}
+
+/// Rubber round and between the leaves, rails across their panes, and a sill.
+fn add_door(parts: &mut Assembly, site: &Site<'_>, low: Vec3, high: Vec3) {
+    let middle = 0.5 * (low.x + high.x);
+    let z = [low.z + 0.02, high.z - 0.02];
+    for x in [low.x + 0.02, high.x - 0.02] {
+        add_strip(parts, site, [x, x], z, 0.018, Material::MattBlack);
+    }
+    add_strip(parts, site, [middle, middle], z, 0.030, Material::MattBlack);
+    add_strip(parts, site, [middle, middle], z, 0.004, Material::PanelGap);
+    let rail = low.z + 0.42 * (high.z - low.z);
+    for [from, to] in [[low.x + 0.05, middle - 0.04], [middle + 0.04, high.x - 0.05]] {
+        add_strip(parts, site, [from, to], [rail, rail], 0.016, Material::MattBlack);
+        for z in [low.z + 0.05, high.z - 0.05] {
+            add_strip(parts, site, [from, to], [z, z], 0.022, Material::MattBlack);
+        }
+    }
+    add_strip(parts, site, [low.x, high.x], [low.z - 0.015, low.z - 0.015], 0.014, Material::Satin);
+}
+
+/// Number plate in its recess, locks of the engine's lid, reflectors, marker lamps at the corners of the roof, a blank display.
+fn add_tail(parts: &mut Assembly, site: &Site<'_>, bus: &Bus) {
+    let z = site.real(0.0, 0.0, bus.plate).z;
+    let wall = Wall { site, x: site.length, low: z - 0.2, top: site.real(0.0, 0.0, 3.0).z };
+    let p = Vec2::new;
+    parts.add_soft(Material::MattBlack, wall.patch(p(0.0, z), p(0.30, 0.085), 0.02, 0.010));
+    parts.add_soft(Material::Satin, wall.patch(p(0.0, z - 0.006), p(0.26, 0.058), 0.012, 0.014));
+    parts.add_soft(Material::MattBlack, wall.patch(p(0.0, z + 0.085), p(0.20, 0.018), 0.01, 0.030));
+    for side in [-1.0, 1.0] {
+        let y = side * (site.half_width - 0.30);
+        parts.add_soft(Material::LampRed, wall.patch(p(y, z - 0.06), p(0.055, 0.022), 0.008, 0.010));
+        let lock = wall.patch(p(side * 0.62, z + 0.02), p(0.035, 0.02), 0.012, 0.010);
+        parts.add_soft(Material::MattBlack, lock);
+        if let Some(top) = site.field.skin_z(site.length - 0.25, 0.0) {
+            let marker = wall.patch(p(side * (site.half_width - 0.32), top - 0.16), p(0.05, 0.02), 0.01, 0.016);
+            parts.add_soft(Material::LampRed, marker);
+        }
+    }
+    let low = z - 0.115;
+    let joint = wall.strip(p(0.08 - site.half_width, low), p(site.half_width - 0.08, low), 0.006, 0.002);
+    parts.add(Material::PanelGap, joint);
+    let [middle, half] = bus.rear_display;
+    if half > 0.0 {
+        let middle = site.real(0.0, 0.0, middle).z;
+        parts.add_soft(Material::MattBlack, wall.patch(p(0.0, middle), p(0.50, half + 0.02), 0.03, 0.006));
+        parts.add_soft(Material::GlossBlack, wall.patch(p(0.0, middle), p(0.47, half), 0.02, 0.009));
     }
 }
 

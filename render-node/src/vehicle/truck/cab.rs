@@ -76,49 +76,52 @@ fn add_bumper(parts: &mut Assembly, site: &Site<'_>, bumper: &FrontBumper) {
         .collect();
     let section = |i: usize| {
         let end = if i == 0 || i == 32 { 0.94 } else { 1.0 };
-        // Flat in front, edges rolled back.
+        // A swelling face over a fold, below which it falls back; edges rolled.
         let (h, d) = (half_height * end, 0.035);
-        [
-            [-d + 0.010, -h + 0.03],
-            [-d + 0.003, -0.45 * h],
-            [-d, 0.0],
-            [-d + 0.003, 0.45 * h],
-            [-d + 0.010, h - 0.03],
-            [-d + 0.020, h - 0.010],
-            [-d + 0.034, h],
+        let mut section: Vec<[f32; 2]> =
+            vec![[-d + 0.052, -h + 0.03], [-d + 0.034, -0.62 * h], [-d + 0.012, -0.36 * h]];
+        section.extend((0..=6).map(|step| {
+            let t = step as f32 / 3.0 - 1.0;
+            [-d + 0.010 * t * t - 0.004, h * (0.24 + 0.52 * t)]
+        }));
+        section.extend([
+            [-d + 0.014, h - 0.03],
+            [-d + 0.024, h - 0.010],
+            [-d + 0.038, h],
             [d, h],
             [d, h - 0.014],
             [-d + 0.03, h - 0.03],
-            [-d + 0.03, -h + 0.03],
+            [-d + 0.06, -h + 0.03],
             [d, -h + 0.014],
             [d, -h],
-            [-d + 0.034, -h],
-            [-d + 0.020, -h + 0.010],
-        ]
-        .map(|[out, up]| Vec2::new(-out, up))
-        .to_vec()
+            [-d + 0.064, -h],
+            [-d + 0.056, -h + 0.010],
+        ]);
+        section.into_iter().map(|[out, up]| Vec2::new(-out, up)).collect::<Vec<Vec2>>()
     };
     // The section's right points out of the path's right: to the rear of a path that runs along +y.
     let plate = Solid::swept(&path, Vec3::Z, |i| section(i).iter().map(|p| Vec2::new(-p.x, p.y)).collect());
     parts.add_soft(bumper.material, plate);
     let p = Vec3::new;
-    for (y, half, height) in [(0.36, 0.05, 0.05), (0.80, 0.075, 0.055)] {
-        let x = front(y / half_width) - 0.002;
+    let face = |y: f32| front(y / half_width) - 0.003;
+    let raised = middle + 0.24 * half_height;
+    let reach = (half_width - 0.28).min(0.84);
+    add_tow_eye(parts, p(face(0.40), 0.40, raised));
+    add_fog_lamp(parts, p(face(reach), reach, raised), (0.36 * half_height).min(0.062));
+    // Bolts of the brackets.
+    for (y, up) in [(0.27, 0.62), (0.27, -0.12), (0.53, 0.62), (0.53, -0.12)] {
+        let foot = p(face(y) + 0.004, y, middle + up * half_height);
+        parts.add_pair(Material::Satin, Solid::pin(foot, foot - Vec3::X * 0.006, 0.016, 14));
         parts.add_pair(
-            Material::MattBlack,
-            block(p(x, y - half, middle - height), p(x + 0.03, y + half, middle + height), 0.004),
+            Material::Chrome,
+            Solid::superellipsoid(p(0.010, 0.012, 0.012), 2.0, 6, 12).moved(foot - Vec3::X * 0.006),
         );
     }
-    // Fog lamps in the outer holes.
-    let x = front(0.80 / half_width);
-    parts.add_pair(
-        Material::LampReflector,
-        block(p(x - 0.004, 0.80 - 0.06, middle - 0.04), p(x + 0.02, 0.80 + 0.06, middle + 0.04), 0.004),
-    );
     parts.add(
         Material::MattBlack,
-        block(p(low.x - 0.006, -0.17, middle - 0.075), p(low.x + 0.01, 0.17, middle + 0.075), 0.004),
+        block(p(low.x - 0.012, -0.17, raised - 0.07), p(low.x + 0.01, 0.17, raised + 0.07), 0.008),
     );
+    parts.add(Material::Satin, block(p(low.x - 0.016, -0.155, raised - 0.055), p(low.x, 0.155, raised + 0.055), 0.006));
     // Valance under it.
     parts
         .add(Material::MattBlack, block(p(low.x + 0.08, -0.8, low.z - 0.06), p(low.x + 0.12, 0.8, low.z + 0.06), 0.01));
@@ -127,6 +130,34 @@ fn add_bumper(parts: &mut Assembly, site: &Site<'_>, bumper: &FrontBumper) {
         Material::MattBlack,
         block(p(low.x + 0.04, 0.36, middle - 0.1), p(low.x + 0.55, 0.44, middle + 0.08), 0.01),
     );
+}
+
+/// A rim of rubber round a dark hole with the eye of a tow pin in it, on both sides.
+fn add_tow_eye(parts: &mut Assembly, at: Vec3) {
+    let p = Vec3::new;
+    let ring = |x: f32, half: Vec2| -> Vec<Vec3> {
+        rounded_rectangle(half.x, half.y, 0.025).iter().map(|q| at + p(x, q.x, q.y)).collect()
+    };
+    let (outer, inner) = (Vec2::new(0.068, 0.052), Vec2::new(0.054, 0.038));
+    let rim = Solid::lofted(&[ring(0.01, outer), ring(-0.010, outer), ring(-0.014, outer * 0.96), ring(-0.014, inner)]);
+    parts.add_pair(Material::MattBlack, rim);
+    parts.add_pair(Material::PanelGap, Solid::lofted(&[ring(0.0, inner), ring(-0.0148, inner)]));
+    let eye = [p(-0.016, 0.0, -0.026), p(-0.034, 0.0, 0.0), p(-0.016, 0.0, 0.026)].map(|q| at + q);
+    parts.add_pair(Material::Satin, pipe(&curve_through(&eye, 5), 0.009));
+}
+
+/// A round fog lamp in a bright ring, on both sides.
+fn add_fog_lamp(parts: &mut Assembly, at: Vec3, radius: f32) {
+    let disc = |from: f32, to: f32, share: f32| Solid::pin(at + Vec3::X * from, at + Vec3::X * to, radius * share, 28);
+    parts.add_pair(Material::MattBlack, disc(0.01, -0.010, 1.16));
+    parts.add_pair(Material::Chrome, disc(0.0, -0.020, 1.0));
+    parts.add_pair(Material::LampHousing, disc(0.0, -0.0206, 0.86));
+    let bowl = Solid::superellipsoid(Vec3::new(0.012, radius * 0.80, radius * 0.80), 2.0, 12, 24);
+    parts.add_pair(Material::LampReflector, bowl.moved(at - Vec3::X * 0.012));
+    let bulb = Solid::superellipsoid(Vec3::new(0.010, radius * 0.24, radius * 0.24), 2.0, 8, 16);
+    parts.add_pair(Material::LampGlass, bulb.moved(at - Vec3::X * 0.020));
+    let lens = Solid::superellipsoid(Vec3::new(0.014, radius * 0.86, radius * 0.86), 2.0, 12, 24);
+    parts.add_pair(Material::LampLens, lens.moved(at - Vec3::X * 0.022));
 }
 
 /// A frame with rounded corners round bars, with darkness behind.
@@ -367,7 +398,8 @@ fn add_visor(parts: &mut Assembly, site: &Site<'_>, edge: Vec3) {
 
 /// Marker lamps on the roof's front edge: one at each end and three in the middle.
 fn add_markers(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
-    for share in [-1.0_f32, -0.22, 0.0, 0.22, 1.0] {
+    let foot_material = if site.truck.stacks.is_some() { Material::Satin } else { Material::MattBlack };
+    for share in [-0.86_f32, -0.20, 0.0, 0.20, 0.86] {
         let y = share * at.y;
         let Some(z) = site.field.skin_z(at.x + 0.05, y).map(|z| z.min(at.z + 0.15)) else { continue };
         let foot = Vec3::new(at.x + 0.06, y, z);
@@ -377,7 +409,7 @@ fn add_markers(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
             [0.02, 0.034, 0.0, 0.046],
             [0.09, 0.020, 0.0, 0.016],
         ];
-        parts.add_soft(Material::Chrome, hull(&shape, 2.6).moved(foot - Vec3::Z * 0.008 + Vec3::X * 0.012));
+        parts.add_soft(foot_material, hull(&shape, 2.6).moved(foot - Vec3::Z * 0.008 + Vec3::X * 0.012));
         parts.add_soft(
             Material::LampAmber,
             hull(&shape, 2.6).bent(|p| p * 0.88).moved(foot + Vec3::new(-0.008, 0.0, -0.002)),
@@ -399,6 +431,9 @@ fn add_markers(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
         }
     }
 }
+
+/// The first year in which cabs over the engine have caps in the cab's colour on their mirrors.
+const PAINTED_MIRRORS: u16 = 2002;
 
 /// Tall housings on a bracket of tubes, a wide-angle glass under each, and a kerb mirror over the screen for cab-overs.
 fn add_mirrors(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
@@ -424,6 +459,11 @@ fn add_mirrors(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
         let (body, glass) = house(middle, half_height);
         parts.add_pair(shell, body);
         parts.add_pair(Material::Chrome, glass);
+        if !conventional && site.year >= PAINTED_MIRRORS {
+            let cap = Solid::superellipsoid(p(0.080, half_width + 0.003, half_height + 0.003), 4.2, 14, 28);
+            let cap = cap.bent(|q| p(q.x.min(-0.022), q.y, q.z)).moved(middle);
+            parts.add_pair(Material::Paint, cap);
+        }
     }
     // Bracket: from above the door down to below its window.
     let skin = |z: f32| site.field.skin_y(at.x + 0.16, z).unwrap_or(site.half_width - 0.1) - 0.02;

@@ -8,7 +8,7 @@ use glam::{Vec2, Vec3};
 use super::{Class, Load, Site, Tank, lamps};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block, mudguard, pipe};
-use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
+use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 
 /// Rails: middle of the web from the centre plane, height, width of the flanges, thickness.
 const RAIL_Y: f32 = 0.42;
@@ -101,13 +101,64 @@ fn add_front_axle(parts: &mut Assembly, site: &Site<'_>, scale: f32) {
 
 fn add_driven_axle(parts: &mut Assembly, site: &Site<'_>, x: f32, scale: f32) {
     let reach = site.half_width - 0.30;
+    let hub = site.hub_z;
     let p = Vec3::new;
-    parts.add(Material::Underbody, pipe(&[p(x, -reach, site.hub_z), p(x, reach, site.hub_z)], 0.085 * scale));
-    let casing = Solid::superellipsoid(p(0.26, 0.22, 0.22) * scale, 2.4, 12, 24);
-    parts.add_soft(Material::Underbody, casing.moved(p(x + 0.02, 0.0, site.hub_z)));
+    // The beam swells towards the final drive.
+    let path: Vec<Vec3> = (-10..=10).map(|i| p(x, reach * i as f32 / 10.0, hub)).collect();
+    let radius = |i: usize| {
+        let across = (i as f32 - 10.0).abs() * 0.1 * reach;
+        scale * (0.078 + 0.10 * (-(across / 0.24).powi(4)).exp())
+    };
+    parts.add_soft(Material::BrakeDisc, Solid::tube(&path, 24, radius));
+    let middle = p(x + 0.05 * scale, 0.0, hub);
+    let cover = Solid::superellipsoid(p(0.17, 0.19, 0.19) * scale, 2.2, 18, 36);
+    parts.add_soft(Material::BrakeDisc, cover.moved(middle));
+    parts.add(Material::BrakeDisc, Solid::pin(middle - Vec3::X * 0.02, middle + Vec3::X * 0.02, 0.225 * scale, 36));
+    for number in 0..12 {
+        let way = Vec2::from_angle(TAU * number as f32 / 12.0) * 0.207 * scale;
+        let foot = middle + p(0.018, way.x, way.y);
+        parts.add(Material::Satin, Solid::pin(foot, foot + Vec3::X * 0.016, 0.013, 6));
+    }
+    // The drive's neck, brake chambers with their clamps, shock absorbers.
+    parts.add(Material::BrakeDisc, pipe(&[p(x - 0.42, 0.0, hub + 0.03), p(x, 0.0, hub)], 0.11 * scale));
+    for (along, thick, material) in
+        [(0.0, 0.078, Material::MattBlack), (0.115, 0.084, Material::Satin), (0.135, 0.080, Material::MattBlack)]
+    {
+        let at = p(x + 0.10 + along, 0.30, hub + 0.10 * scale);
+        let length = if material == Material::Satin { 0.02 } else { 0.11 };
+        parts.add_pair(material, Solid::pin(at, at + Vec3::X * length, thick * scale, 20));
+    }
+    let foot = p(x + 0.16, RAIL_Y + 0.02, hub - 0.06);
+    let head = p(x + 0.10, RAIL_Y - 0.03, site.frame_z - 0.06);
+    let half = foot.lerp(head, 0.55);
+    parts.add_pair(Material::Satin, pipe(&[foot, half], 0.026));
+    parts.add_pair(Material::MattBlack, pipe(&[half - (head - foot) * 0.04, head], 0.038));
     let tandem = site.truck.tandem;
     let reach = if tandem > 0.0 { (tandem * 0.5 - 0.06).min(0.6) } else { 0.72 * scale };
-    add_springs(parts, x, reach, site.hub_z + 0.12 * scale, site.frame_z - 0.12);
+    if site.truck.class == Class::CabOver && site.truck.load == Load::FifthWheel {
+        add_bellows(parts, x, reach * 0.62, hub, site.frame_z - 0.06);
+    } else {
+        add_springs(parts, x, reach, hub + 0.12 * scale, site.frame_z - 0.12);
+    }
+}
+
+/// Air springs before and behind an axle on a beam along the frame.
+fn add_bellows(parts: &mut Assembly, x: f32, reach: f32, hub: f32, top: f32) {
+    let p = Vec3::new;
+    let low = hub - 0.02;
+    parts.add_pair(
+        Material::MattBlack,
+        block(p(x - reach - 0.12, RAIL_Y - 0.06, low - 0.07), p(x + reach + 0.12, RAIL_Y + 0.06, low), 0.02),
+    );
+    for end in [-reach, reach] {
+        let foot = p(x + end, RAIL_Y, low);
+        parts.add_pair(Material::MattBlack, Solid::pin(foot, foot + Vec3::Z * 0.08, 0.09, 20));
+        let height = (top - low - 0.08).max(0.10);
+        for (share, radius) in [(0.30, 0.135), (0.72, 0.135)] {
+            let bulge = Solid::superellipsoid(p(radius, radius, height * 0.30), 2.6, 10, 24);
+            parts.add_pair(Material::Tyre, bulge.moved(foot + Vec3::Z * (0.08 + height * share)));
+        }
+    }
 }
 
 /// A loft along x through one section, closed at both ends.
@@ -320,12 +371,25 @@ fn add_tail(parts: &mut Assembly, site: &Site<'_>, tail: f32) {
         block(p(tail - 0.05 - section[0], -reach, z - section[1]), p(tail - 0.05, reach, z + section[1]), 0.016),
     );
     parts.add_pair(Material::MattBlack, block(p(tail - 0.12, 0.36, z), p(tail - 0.05, 0.44, site.frame_z), 0.012));
-    for (from, to) in [(0.05, 0.20), (0.62, reach - 0.02)] {
-        parts.add_pair(Material::LampRed, block(p(tail - 0.052, from, z - 0.02), p(tail - 0.046, to, z + 0.02), 0.002));
-    }
+    add_reflex_tape(parts, tail - 0.049, z, reach - 0.03);
     // Tow hook.
     let hook = [p(tail - 0.02, 0.0, site.frame_z - 0.16), p(tail + 0.02, 0.0, site.frame_z - 0.2)];
     parts.add(Material::MattBlack, pipe(&hook, 0.03));
+}
+
+/// Fields of reflecting tape across the guard, red and white in turn.
+fn add_reflex_tape(parts: &mut Assembly, x: f32, z: f32, reach: f32) {
+    const FIELD_M: f32 = 0.13;
+    let p = Vec3::new;
+    let count = (reach / FIELD_M) as usize;
+    for number in 0..count {
+        let [from, to] = [number, number + 1].map(|n| reach * n as f32 / count as f32);
+        let material = if number % 2 == 0 { Material::Satin } else { Material::LampRed };
+        parts.add_pair(
+            material,
+            block(p(x - 0.003, from + 0.002, z - 0.024), p(x + 0.0025, to - 0.002, z + 0.024), 0.001),
+        );
+    }
 }
 
 /// A tractor's coupling plate on its stand, the catwalk behind the cab and the air lines over it.
@@ -375,22 +439,4 @@ fn add_fifth_wheel(parts: &mut Assembly, site: &Site<'_>) {
         );
     }
     parts.add_pair(Material::Satin, block(p(from, 0.51, site.frame_z), p(to, 0.53, site.frame_z + 0.035), 0.004));
-    // Air and power lines: from the cab's back in hanging loops.
-    for (number, y) in [-0.22_f32, -0.10, 0.04].into_iter().enumerate() {
-        let z = site.frame_z + 0.95;
-        let path = curve_through(
-            &[
-                p(site.cab_rear_x + 0.02, y, z),
-                p(site.cab_rear_x + 0.14, y, z - 0.12),
-                p(site.cab_rear_x + 0.22 + 0.03 * number as f32, y + 0.05, z - 0.52),
-                p(site.cab_rear_x + 0.36, y, z - 0.80),
-                p(site.cab_rear_x + 0.46, y, site.frame_z + 0.02),
-            ],
-            8,
-        );
-        let socket = p(site.cab_rear_x - 0.02, y, z);
-        parts.add(Material::Satin, block(socket - p(0.02, 0.035, 0.05), socket + p(0.035, 0.035, 0.05), 0.012));
-        let material = if number == 1 { Material::LampRed } else { Material::MattBlack };
-        parts.add_soft(material, pipe(&path, 0.013));
-    }
 }

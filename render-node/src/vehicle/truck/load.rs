@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 use super::{Class, Load, Site, fire, lamps};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block, pipe};
-use crate::vehicle::parts::solid::Solid;
+use crate::vehicle::parts::solid::{Solid, curve_through};
 
 /// Front, rear, floor, top and half width of a load body.
 struct Bed {
@@ -336,6 +336,24 @@ fn add_tipper_ends(parts: &mut Assembly, site: &Site<'_>, bed: &Bed, wall: f32) 
             Material::MattBlack,
             block(p(x1 - 0.06, wall - 0.05, z - 0.04), p(x1 + 0.08, wall + 0.035, z + 0.04), 0.02),
         );
+    }
+    // Locks at the foot with their rod, chains beside, and a lamp over the gate.
+    let rod = [p(x1 + 0.06, -wall + 0.05, z0 - 0.055), p(x1 + 0.06, wall - 0.05, z0 - 0.055)];
+    parts.add(Material::Satin, pipe(&rod, 0.016));
+    for across in [-0.82_f32, -0.30, 0.30, 0.82] {
+        let y = across * wall;
+        parts.add(
+            Material::MattBlack,
+            block(p(x1 + 0.03, y - 0.035, z0 - 0.09), p(x1 + 0.105, y + 0.035, z0 + 0.035), 0.018),
+        );
+    }
+    let lug = p(x1 + 0.07, wall - 0.03, z1 - 0.14);
+    let chain = curve_through(&[lug, lug + p(0.05, 0.03, -0.22), lug + p(0.01, 0.03, -0.48)], 8);
+    parts.add_pair(Material::Satin, pipe(&chain, 0.009));
+    for side in [-1.0, 1.0] {
+        let grip = p(x1 + 0.075, side * wall * 0.62, z0 + 0.30 * (z1 - z0));
+        let path = [grip, grip + p(0.045, 0.0, 0.02), grip + p(0.045, 0.0, 0.16), grip + p(0.0, 0.0, 0.18)];
+        parts.add(Material::Satin, pipe(&curve_through(&path, 4), 0.011));
     }
     if site.truck.class == Class::Conventional {
         // Shield over the cab.

@@ -2,12 +2,15 @@
 //! other body; all the rest is built here in real metres from a few words in the sheet's `[truck]` table, so that every truck has nuts on
 //! its wheels and steps under its doors without anybody drawing them.
 
+mod back;
 mod bus;
 mod cab;
 mod chassis;
+mod cockpit;
 mod fire;
 mod lamps;
 mod load;
+mod rim;
 mod wheel;
 
 use cyclorama_core::vehicle::Dimensions;
@@ -299,6 +302,18 @@ fn outer_y(real: Stance) -> [f32; 2] {
     [real.width * 0.5 - FRONT_INSIDE_M, real.width * 0.5 - REAR_INSIDE_M]
 }
 
+impl Truck {
+    /// Width of what turns on one end of the front and the rear axle inside a body over the wheels, where one tyre is `width` wide.
+    pub fn tyres_across(&self, width: f32) -> [f32; 2] {
+        [width, if self.single { width } else { 2.0 * width + wheel::TWIN_GAP_M }]
+    }
+}
+
+/// Whether the driver's place is built with the truck, in place of a car's cabin.
+pub fn has_cockpit(sheet: &Sheet) -> bool {
+    sheet.truck.is_some_and(|truck| !truck.skirted) || sheet.bus.is_some()
+}
+
 /// Everything of a truck but its cab.
 pub fn dressing(truck: &Truck, sheet: &Sheet, field: &BodyField, real: Stance) -> VehicleMesh {
     let cab_end = sheet.body.span.map_or(sheet.size.length * 0.3, |span| span[1]);
@@ -321,6 +336,11 @@ pub fn dressing(truck: &Truck, sheet: &Sheet, field: &BodyField, real: Stance) -
     }
     load::add(&mut parts, &site);
     cab::add(&mut parts, &site);
+    back::add(&mut parts, &site);
+    rim::add(&mut parts, &site, sheet);
+    if let Some(fitting) = sheet.fittings.cabin.as_ref().filter(|_| has_cockpit(sheet)) {
+        cockpit::add(&mut parts, &site, fitting, sheet.bus.is_some());
+    }
     if let Some(bus) = &sheet.bus {
         bus::add(&mut parts, &site, bus);
     }
@@ -388,6 +408,35 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_cab_has_seats_before_a_lighter_wall() {
+        for name in ["truck", "truck-conventional", "truck-eu-tractor", "truck-us-aero"] {
+            let (mesh, _) = dressed(name, 1.0);
+            let middle = |material: Material| {
+                let points = &mesh.surfaces[&material].positions;
+                points.iter().map(|p| p[0]).sum::<f32>() / points.len() as f32
+            };
+            assert!(middle(Material::Seat) < middle(Material::Lining), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_well_of_twin_tyres_holds_both() {
+        let truck = |name: &str| Library::embedded().unwrap().sheet(name).unwrap().truck.unwrap();
+        let [front, rear] = truck("bus").tyres_across(0.29);
+        assert!(front == 0.29 && rear > 0.58, "{front} {rear}");
+        let single = Truck { single: true, ..truck("bus") };
+        assert_eq!(single.tyres_across(0.29), [0.29; 2]);
+    }
+
+    #[test]
+    fn side_panes_of_a_bus_are_alike_and_those_of_a_cab_clear() {
+        let library = Library::embedded().unwrap();
+        assert!(library.sheet("bus").unwrap().clear_panes_end().is_none());
+        let cab = library.sheet("truck-eu-tractor").unwrap();
+        assert_eq!(cab.clear_panes_end(), cab.glass.side.map(|side| side.rear));
     }
 
     #[test]
