@@ -68,7 +68,6 @@ design!(HeadDesign {
     ledge: Material,
     ring: Material,
     trim: HeadTrim,
-    blade: f32,
 });
 
 design!(TailDesign { motif: TailMotif, count: u32, stroke: f32, clear: bool, fill: TailFill, reflex: f32 });
@@ -106,7 +105,6 @@ pub fn complete(lamp: &mut Lamp, name: &str, is_wide: bool, vehicle: &Vehicle) {
             put(&mut head.fins, design.fins);
         }
         put(&mut head.trim, design.trim);
-        put(&mut head.blade, design.blade);
         head.bezel = head.bezel.or(design.bezel);
         head.ledge = head.ledge.or(design.ledge);
         head.ring = head.ring.or(ring_of(vehicle).or(design.ring));

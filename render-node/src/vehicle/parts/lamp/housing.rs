@@ -11,7 +11,7 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 /// Width of the bezel.
 pub const BEZEL_M: f32 = 0.009;
 /// How far the bezel lies behind the lens at its outer and inner edge.
-const BEZEL_DEPTHS: [f32; 2] = [0.003, 0.006];
+const BEZEL_DEPTHS: [f32; 2] = [0.0045, 0.0075];
 /// The shell goes on under the paint beside it.
 const UNDER_PAINT_M: f32 = 0.003;
 /// Width of a step from one level of the shell down to the next.
@@ -19,6 +19,8 @@ const STEP_M: f32 = 0.003;
 /// How far down to the floor the ledge lies, and what share of a lamp's height it takes at most.
 const LEDGE_DEPTH: f32 = 0.42;
 const LEDGE_SHARE: f32 = 0.075;
+/// A ledge is seen up to this share of a lamp's height.
+const LIT_LEDGE: f32 = 0.5;
 /// Lines from the edge of the shell to its floor.
 const EDGE_LINES: usize = 5;
 /// The floor lies so far behind the rim of a light that stands in it.
@@ -97,6 +99,7 @@ fn columns_of(site: &LampSite, housing: &Housing<'_>, edge: &[(f32, Zone); EDGE_
 
 /// The triangles between the points of a housing by their material, those of the floor apart. Points stand column by column.
 fn by_material(
+    site: &LampSite,
     housing: &Housing<'_>,
     columns: &[(f32, Zone)],
     zone_of_row: &[Zone],
@@ -116,7 +119,11 @@ fn by_material(
             let key = match (lowest, highest) {
                 (Zone::Outer, _) => (false, housing.bezel),
                 (Zone::Inner, _) => (false, housing.step),
-                (Zone::Step, _) if housing.ledge.is_some() => (false, housing.ledge.map_or(housing.step, |l| l.0)),
+                // Light falls on a ledge from above: its upper half lies in the shade of the bezel.
+                (Zone::Step, _) if housing.ledge.is_some() && site.share_up(middle) < LIT_LEDGE => {
+                    (false, housing.ledge.map_or(housing.step, |l| l.0))
+                }
+                (Zone::Step, _) if housing.ledge.is_some() => (false, housing.step),
                 (Zone::Ledge, _) if housing.ledge.is_some() => (false, housing.step),
                 _ => (true, (housing.floor)(middle)),
             };
@@ -219,7 +226,7 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         clear_of_seats(housing.seats, site.behind(p, depth), site.outward(p))
     };
     let points = Solid::grid(columns.len(), rows, false, at).points;
-    let solids = by_material(housing, &columns, &(0..rows).map(zone_of_row).collect::<Vec<_>>(), &places);
+    let solids = by_material(site, housing, &columns, &(0..rows).map(zone_of_row).collect::<Vec<_>>(), &places);
     let all = solids.values().flatten().copied().collect();
     let looks_in = !site.looks_out(&Solid { points: points.clone(), triangles: all });
     for ((is_floor, material), triangles) in solids {
