@@ -332,7 +332,7 @@ impl<'a> Piece<'a> {
         if let Some(spec) = lamp.head.filter(|_| lamp.is_round)
             && let Some(round) = round_lamp_for(&outline, self.outward, forward, &spec, year)
         {
-            self.add_behind(mesh, Material::Paint, |p| round.behind(p));
+            self.add_behind(mesh, round.can_material, |p| round.behind(p));
             for (material, surface) in &round_lamp(&round).surfaces {
                 mesh.add(*material, surface);
             }

@@ -24,7 +24,7 @@ pub enum Pattern {
     Honeycomb,
     /// Small bright diamonds on a dark mesh.
     Studs,
-    /// A panel close behind the skin with a shallow relief: electric cars.
+    /// A panel close behind the skin with shallow level ribs: electric cars, dark bands between lamps.
     Closed,
 }
 
@@ -63,7 +63,7 @@ impl Fill {
             Pattern::Diamond => (0.042, 0.0055, 0.012),
             Pattern::Honeycomb => (0.036, 0.0060, 0.014),
             Pattern::Studs => (0.046, 0.0045, 0.010),
-            Pattern::Closed => (0.060, 0.010, 0.004),
+            Pattern::Closed => (0.026, 0.009, 0.005),
         };
         let own = |value: Option<f32>, usual: f32, least: f32| value.unwrap_or(usual).max(least);
         (own(self.pitch, pitch, 0.012), own(self.width, width, 0.002), deep)
@@ -407,9 +407,7 @@ impl Opening {
                 self.add_slants(&mut surface, pitch, RECESS_M, &bar);
             }
             Pattern::Honeycomb => self.add_honeycomb(&mut surface, pitch, RECESS_M, &bar),
-            Pattern::Closed => {
-                self.add_slants(&mut surface, pitch, CLOSED_RECESS_M, &bar);
-            }
+            Pattern::Closed => self.add_levels(&mut surface, pitch, CLOSED_RECESS_M, &blade(width, deep)),
             Pattern::Studs => {
                 let mut net = Surface::default();
                 let (bottom, lattice) = self.add_slants(&mut net, pitch, RECESS_M + 0.004, &bar);

@@ -214,7 +214,7 @@ pub fn add_indicator(mesh: &mut VehicleMesh, site: &LampSite) {
     let chamber = site.sheet(30, 9, |a, b| {
         let p = site.along_share(from[0] + (to[0] - from[0]) * a, from[1] + (to[1] - from[1]) * b);
         let edge = (5.0 * a.min(1.0 - a)).min(5.0 * b.min(1.0 - b)).min(1.0);
-        (p, (site.room(p) * (0.30 + 0.30 * edge)).clamp(0.007, 0.030) + 0.0010 * (a * 38.0).sin() * edge)
+        (p, (site.room(p) * (0.28 + 0.16 * edge)).clamp(0.007, 0.024) + 0.0006 * (a * 38.0).sin() * edge)
     });
     mesh.add(Material::LampReflector, &chamber.surface(50.0));
     let p = site.along_share(0.85, 0.5);

@@ -90,20 +90,8 @@ pub struct HeadLamp {
     pub bezel: Option<Material>,
     /// Of the ledge inside the frame; by the year if nothing is said.
     pub ledge: Option<Material>,
-    /// What the floor of the shell looks like.
-    pub trim: HeadTrim,
     /// Of the ring about a round lamp that stands in a can of its own; by the year if nothing is said.
     pub ring: Option<Material>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HeadTrim {
-    /// Smooth and hollow, with pillows where the shell is a mirror.
-    #[default]
-    Usual,
-    /// Upright ribs.
-    Upright,
 }
 
 impl Default for HeadLamp {
@@ -121,7 +109,6 @@ impl Default for HeadLamp {
             fins: 0,
             bezel: None,
             ledge: None,
-            trim: HeadTrim::Usual,
             ring: None,
         }
     }
@@ -129,8 +116,6 @@ impl Default for HeadLamp {
 
 const MOST_MAIN_LIGHTS: u32 = 6;
 const MOST_FINS: u32 = 2;
-/// Where the slits above and below the handle of a hammer stand, as a share of the lamp's length.
-const HAMMER_SLIT: f32 = 0.33;
 /// Main lights beside claws end here.
 const CLAWS_FROM: f32 = 0.46;
 /// From this year on a lamp's bowl is a part of its own in a housing; before, it is the lamp.
@@ -199,19 +184,12 @@ impl Finish {
     }
 }
 
-/// Pitch of ribs.
-const RIB_M: f32 = 0.021;
 /// How much deeper a dark floor lies halfway up than at its edges: its light runs from one to the other.
 const HOLLOW_M: f32 = 0.009;
 
-/// How much deeper a floor lies at a place than it is on average; `up` is the share of the way up.
-fn relief(trim: HeadTrim, is_bright: bool, p: Vec2, up: f32) -> f32 {
-    let hollow = HOLLOW_M * (4.0 * up * (1.0 - up) - 0.5);
-    match trim {
-        HeadTrim::Usual if is_bright => pillows(p),
-        HeadTrim::Usual => hollow,
-        HeadTrim::Upright => hollow + 0.003 * ((p.x / RIB_M).fract() - 0.5),
-    }
+/// How much deeper a floor lies at a place than it is on average; `up` is the share of the way up. Bright ones are made of pillows.
+fn relief(is_bright: bool, p: Vec2, up: f32) -> f32 {
+    if is_bright { pillows(p) } else { HOLLOW_M * (4.0 * up * (1.0 - up) - 0.5) }
 }
 
 /// What is inside a head lamp with a floor of some material.
@@ -239,8 +217,10 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
 fn clear_of_guides(spec: &HeadLamp) -> HeadLamp {
     let mut spec = *spec;
     match spec.running {
-        RunningLight::Hammer if matches!(spec.main, MainLight::Modules | MainLight::Projectors) => {
-            spec.main = MainLight::Slits;
+        // It is all there is to be seen: the lights about it are as dark as their shell.
+        RunningLight::Hammer => {
+            spec.main = MainLight::None;
+            spec.indicator = true;
         }
         RunningLight::Claws => {
             (spec.from, spec.to) = (spec.from.min(CLAWS_FROM - 0.22), spec.to.min(CLAWS_FROM));
@@ -254,7 +234,7 @@ fn clear_of_guides(spec: &HeadLamp) -> HeadLamp {
 fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Material, seats: &[Seat]) {
     let is_bright = floor == Material::LampReflector && site.year < DARK_SHELLS;
     let finish = Finish::new(spec, site.year, if is_bright { floor } else { Material::LampHousing });
-    let depth = |p: Vec2| (site.room(p) * FLOOR_DEPTH + relief(spec.trim, is_bright, p, site.share_up(p))).max(0.008);
+    let depth = |p: Vec2| (site.room(p) * FLOOR_DEPTH + relief(is_bright, p, site.share_up(p))).max(0.008);
     let housing = Housing {
         bezel: finish.bezel,
         bezel_m: BEZEL_M * 0.8,
@@ -263,15 +243,9 @@ fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Ma
         depth: &depth,
         floor: &|_| finish.floor,
         seats,
-        column_m: if is_bright {
-            PILLOW_M / 3.0
-        } else if spec.trim == HeadTrim::Upright {
-            RIB_M / 3.0
-        } else {
-            0.009
-        },
-        rows: if is_bright { pillow_rows(site) } else { 12 },
-        crease: if is_bright { 60.0 } else { 20.0 },
+        column_m: if is_bright { PILLOW_M / 3.0 } else { 0.008 },
+        rows: if is_bright { pillow_rows(site) } else { 14 },
+        crease: 60.0,
     };
     add_housing(mesh, site, &housing);
     for seat in seats {
@@ -304,12 +278,8 @@ fn add_marker(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
 fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
     let (inner, outer) = site.s_range();
     let (_, height) = site.at_share((spec.from + spec.to) * 0.5, 0.5);
-    if spec.running == RunningLight::Hammer && spec.main == MainLight::Slits {
-        // One above and one below the stroke.
-        return [0.24, 0.76].map(|up| (site.along_share(HAMMER_SLIT, up), height * 0.30)).into();
-    }
     let count =
-        if spec.main == MainLight::None { 0 } else { spec.count.clamp(1, room_for(spec, outer - inner, height)) };
+        if spec.main == MainLight::None { 0 } else { spec.count.clamp(1, room_for(spec, site.seen_width(), height)) };
     // Trucks and pickups have larger ones.
     let largest = match spec.main {
         MainLight::Projectors => 0.046_f32.max(height * 0.26),
@@ -335,7 +305,7 @@ fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
     (0..count).map(place).collect()
 }
 
-/// How many main lights a lamp has room for, so that each is clear to see: few large ones, never a row of marbles.
+/// How many main lights a lamp that looks so wide has room for, so that each is clear to see: few large ones, never a row of marbles.
 fn room_for(spec: &HeadLamp, wide: f32, height: f32) -> u32 {
     let (share, most) = match spec.main {
         MainLight::Modules => (0.85, 3),

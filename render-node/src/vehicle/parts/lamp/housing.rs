@@ -133,8 +133,8 @@ fn by_material(
     solids
 }
 
-/// A point of the floor, moved back to behind the lights that stand there.
-fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3) -> Vec3 {
+/// A point of the shell, moved back to behind the lights that stand there. Only a floor sinks to a funnel about a light.
+fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3, is_floor: bool) -> Vec3 {
     for seat in seats {
         let off = point - seat.centre;
         let along = off.dot(seat.axis);
@@ -142,6 +142,8 @@ fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3) -> Vec3 {
         // Inside a light the floor makes way for its bowl, about it for a funnel that ends softly.
         let (behind, share) = if aside < seat.radius {
             (BEHIND_BOWL_M, 1.0)
+        } else if !is_floor {
+            continue;
         } else {
             let t = ((aside - seat.radius * 1.08) / FUNNEL_M).clamp(0.0, 1.0);
             (BEHIND_RIM_M, 1.0 - t * t * (3.0 - 2.0 * t))
@@ -223,7 +225,8 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         .collect();
     let at = |column: usize, row: usize| -> Vec3 {
         let (p, depth) = places[column * rows + row];
-        clear_of_seats(housing.seats, site.behind(p, depth), site.outward(p))
+        let is_floor = zone_of_row(row) == Zone::Floor && columns[column].1 == Zone::Floor;
+        clear_of_seats(housing.seats, site.behind(p, depth), site.outward(p), is_floor)
     };
     let points = Solid::grid(columns.len(), rows, false, at).points;
     let solids = by_material(site, housing, &columns, &(0..rows).map(zone_of_row).collect::<Vec<_>>(), &places);

@@ -131,11 +131,12 @@ fn add_square_lens(mesh: &mut VehicleMesh, seat: &Seat, half: Vec2, ring: Materi
         seat.set(solid.moved(Vec3::Y * (from + to) * 0.5)).facing_out()
     };
     let frame = (half.min_element() * 0.13).clamp(0.0016, 0.0042);
-    mesh.add(ring, &block(half.x, half.y, -0.030, -0.003).surface(CREASE_DEGREES));
+    // A dark box, a bright frame at its front only, a dark gap, and the glass.
+    mesh.add(Material::LampHousing, &block(half.x, half.y, -0.030, -0.0065).surface(CREASE_DEGREES));
+    mesh.add(ring, &block(half.x * 0.99, half.y * 0.99, -0.010, -0.003).surface(CREASE_DEGREES));
     let (x, z) = (half.x - frame, half.y - frame);
     mesh.add(Material::LampHousing, &block(x, z, -0.028, -0.0022).surface(CREASE_DEGREES));
-    let (x, z) = (x - frame * 0.5, z - frame * 0.5);
-    // The glass bulges.
-    let glass = Solid::superellipsoid(Vec3::new(x, 0.009, z), 3.0, 10, 20).moved(Vec3::Y * -0.005);
+    let (x, z) = (x - frame * 0.9, z - frame * 0.9);
+    let glass = Solid::superellipsoid(Vec3::new(x, 0.0045, z), 2.6, 14, 28).moved(Vec3::Y * -0.003);
     mesh.add(Material::LampGlass, &seat.set(glass).facing_out().surface(60.0));
 }

@@ -11,7 +11,7 @@ mod light;
 mod round;
 mod tail;
 
-pub use head::{HeadLamp, HeadTrim, MainLight, RunningLight, head_lamp};
+pub use head::{HeadLamp, MainLight, RunningLight, head_lamp};
 pub use housing::plain_housing;
 pub use round::{round_lamp, round_lamp_for};
 pub use tail::{TailFill, TailLamp, TailMotif, tail_lamp};
@@ -28,6 +28,8 @@ const ROWS: usize = 17;
 const SPANS: usize = 193;
 /// How far the table goes on beyond the outline, metres.
 const MARGIN_M: f32 = 0.012;
+/// A lens looks at most this many times as wide as it is across the vehicle.
+const SEEN_ROUND_CORNER: f32 = 1.25;
 /// The axis stands this share of the lens's chord behind it, so that its ends are seen at some forty degrees to either side.
 const AXIS_BEHIND: f32 = 0.55;
 /// The year that a lamp is taken to be of when nobody says.
@@ -252,6 +254,13 @@ impl LampSite {
         let flat = Vec2::new(normal.x, normal.y).normalize_or(Vec2::X);
         let towards = flat.dot(Vec2::new(self.forward.x, self.forward.y));
         self.depth * (1.5 * towards - 0.25).clamp(0.28, 1.0)
+    }
+
+    /// How wide the lens looks: between what is seen of it from the vehicle's end and its length round the corner.
+    fn seen_width(&self) -> f32 {
+        let offset = |s: f32| self.behind(Vec2::new(s, 0.5 * (self.heights[0] + self.heights[1])), 0.0).y;
+        let length = self.ends[1] - self.ends[0];
+        length.min(SEEN_ROUND_CORNER * (offset(self.ends[1]) - offset(self.ends[0])).abs())
     }
 
     fn s_range(&self) -> (f32, f32) {

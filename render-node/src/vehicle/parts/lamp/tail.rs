@@ -120,8 +120,6 @@ const WINDOWS: u16 = 2005;
 const WINDOW: [f32; 2] = [0.13, 0.58];
 /// Lamps lower than this have no room for a window.
 const LEAST_WINDOW_LAMP_M: f32 = 0.075;
-/// Bulbs of clear fields are seen until this year; later they hide behind their reflectors.
-const SEEN_BULBS: u16 = 2006;
 /// Where the white and the amber field of such a lamp are, as shares of its height.
 const UPRIGHT_WHITE: [f32; 2] = [0.17, 0.35];
 const UPRIGHT_AMBER: [f32; 2] = [0.35, 0.50];
@@ -240,7 +238,7 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         bezel: Material::LampHousing,
         bezel_m: BEZEL_M * 0.6,
         step: Material::LampHousing,
-        ledge: Some((if spec.clear { Material::LampSatin } else { Material::LampRed }, 0.006)),
+        ledge: Some((if spec.clear || site.year >= CHAMBERS { Material::LampSatin } else { Material::LampRed }, 0.006)),
         depth: &depth,
         floor: &|p| fields.at(site, p).map_or(red_floor, |(_, material)| material),
         seats: &seats,
@@ -257,9 +255,6 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         }
         if fields.is_upright {
             add_divider(&mut mesh, site, &fields, from);
-        }
-        if site.year < SEEN_BULBS {
-            add_bulb(&mut mesh, site, &fields, [from.max(inner), to]);
         }
     }
     add_motif(&mut mesh, site, spec, &fields);
@@ -305,30 +300,6 @@ fn add_divider(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, at: f32
         (0..=6).map(|i| Vec2::new(at, low + (high - low) * i as f32 / 6.0)).collect()
     };
     mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.007, [0.005, 0.010], false).surface(CREASE_DEGREES));
-}
-
-/// A bulb in the middle of a white or amber field.
-fn add_bulb(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, [from, to]: [f32; 2]) {
-    let (inner, outer) = site.s_range();
-    let middle = (from + to) * 0.5;
-    let (p, room) = if fields.is_upright {
-        (Vec2::new((inner + outer) * 0.5, middle), (to - from).min(outer - inner))
-    } else {
-        let (low, high) = site.span(middle);
-        (Vec2::new(middle, (low + high) * 0.5), (to - from).min(high - low))
-    };
-    let radius = (room * 0.24).min(0.016);
-    if radius < 0.006 {
-        return;
-    }
-    let seat = site.seat(p, radius, 0.008);
-    let dome: Vec<(f32, f32)> = (0..=6)
-        .map(|step| {
-            let (sin, cos) = (std::f32::consts::FRAC_PI_2 * step as f32 / 6.0).sin_cos();
-            (-0.010 + radius * 0.45 * sin, cos.max(0.0))
-        })
-        .collect();
-    mesh.add(Material::LampReflector, &seat.turned(&dome, 20).surface(60.0));
 }
 
 /// The dark frame about a clear window in a red lens.
@@ -437,7 +408,7 @@ fn add_strokes(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, lines: 
 
 fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &Fields) {
     let stroke = spec.stroke.clamp(0.005, 0.04);
-    let inset = BEZEL_M * 0.9 + stroke * 0.95;
+    let inset = BEZEL_M * 0.9 + stroke * 0.95 + 0.003;
     let ends = fields.along;
     let up_at = |share: f32| fields.up[0] + (fields.up[1] - fields.up[0]) * share;
     let level = |up: f32| site.edge_line(up_at(up), ends, inset);
@@ -544,6 +515,9 @@ fn add_panel(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &
     }
 }
 
+/// Points along a side of a chamber's frame: it bends round the corner of the body as the lens does.
+const FRAME_STEPS: usize = 14;
+
 /// A bowl with soft ribs in a dark frame, red behind clear glass as well.
 fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: [f32; 2], up: [f32; 2]) {
     let (inner, outer) = site.s_range();
@@ -570,7 +544,11 @@ fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: 
         .windows(2)
         .flat_map(|pair| {
             let ((a0, b0), (a1, b1)) = (pair[0], pair[1]);
-            (0..5).map(move |i| (a0 + (a1 - a0) * i as f32 / 5.0, b0 + (b1 - b0) * i as f32 / 5.0))
+            let steps = if a0 == a1 { 6 } else { FRAME_STEPS };
+            (0..steps).map(move |i| {
+                let t = i as f32 / steps as f32;
+                (a0 + (a1 - a0) * t, b0 + (b1 - b0) * t)
+            })
         })
         .map(|(a, b)| at(a, b))
         .collect();
