@@ -116,7 +116,7 @@ pub fn optics(material: Material) -> Optics {
         Material::Grille => lacquer([0.010; 3], 0.25, Group::BlackTrim),
         // A lens mirrors as little at right angles as a photographer's filter leaves of it; what is mirrored lies at its rounded edge.
         Material::LampLens => {
-            Optics { albedo: [0.0; 3], f0: 0.014, roughness: 0.0, transmission: 0.95, ..matt(0.0, Group::LampClear) }
+            Optics { albedo: [0.0; 3], f0: 0.022, roughness: 0.0, transmission: 0.95, ..matt(0.0, Group::LampClear) }
         }
         Material::LampHousing => Optics { f0: 0.012, ..lacquer([0.018, 0.018, 0.020], 0.45, Group::LampClear) },
         // A bowl is a mirror of many small facets, each of which sees another part of the studio: taken together they have a body of their

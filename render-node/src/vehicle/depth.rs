@@ -332,7 +332,7 @@ impl<'a> Piece<'a> {
         if let Some(spec) = lamp.head.filter(|_| lamp.is_round)
             && let Some(round) = round_lamp_for(&outline, self.outward, forward, &spec, year)
         {
-            self.add_behind(mesh, Material::Paint, |p| round.behind(p));
+            self.add_behind(mesh, round.can_material, |p| round.behind(p));
             for (material, surface) in &round_lamp(&round).surfaces {
                 mesh.add(*material, surface);
             }
@@ -464,19 +464,27 @@ impl<'a> Piece<'a> {
 
     /// The lens in fields of several materials, each up to a place along it or up it.
     fn add_lens(&self, mesh: &mut VehicleMesh, site: &LampSite, filling: &LampFilling, normals: &FxHashMap<u32, Vec3>) {
-        let mut along = FxHashMap::default();
+        let mut places = FxHashMap::default();
         for i in self.triangles.iter().flatten() {
-            along.entry(*i).or_insert_with(|| {
+            places.entry(*i).or_insert_with(|| {
                 let place = site.place_of(self.positions[*i as usize]).0;
-                if filling.is_upright { place.y } else { place.x }
+                [if filling.is_upright { place.y } else { place.x }, site.share_up(place)]
             });
         }
         for triangle in self.triangles {
-            let mut rest: Vec<(Vec3, Vec3, f32)> =
-                triangle.iter().map(|i| (self.positions[*i as usize], normals[i], along[i])).collect();
+            let mut rest: Vec<LensPoint> =
+                triangle.iter().map(|i| (self.positions[*i as usize], normals[i], places[i])).collect();
             for (limit, material) in &filling.lens {
-                let (below, above) = split(&rest, *limit);
-                add_fan(mesh.surfaces.entry(*material).or_default(), &below);
+                let (below, above) = split(&rest, 0, *limit);
+                match filling.window {
+                    Some(([low, high], around)) if *material == Material::LampLens => {
+                        let (under, over) = split(&below, 1, low);
+                        let (inside, over) = split(&over, 1, high);
+                        add_fan(mesh.surfaces.entry(*material).or_default(), &inside);
+                        [under, over].iter().for_each(|part| add_fan(mesh.surfaces.entry(around).or_default(), part));
+                    }
+                    _ => add_fan(mesh.surfaces.entry(*material).or_default(), &below),
+                }
                 rest = above;
             }
         }
@@ -519,20 +527,26 @@ fn longest_loop(edges: &[(u32, u32)]) -> Vec<u32> {
     longest
 }
 
+/// A point of a lens: where it is, its normal, its place along (or up) the lens and its share of the way up.
+type LensPoint = (Vec3, Vec3, [f32; 2]);
+
 /// A convex polygon of points, normals and values, cut where the value reaches a limit: what lies below it and what above.
 #[allow(clippy::type_complexity)]
-fn split(polygon: &[(Vec3, Vec3, f32)], limit: f32) -> (Vec<(Vec3, Vec3, f32)>, Vec<(Vec3, Vec3, f32)>) {
+fn split(polygon: &[LensPoint], axis: usize, limit: f32) -> (Vec<LensPoint>, Vec<LensPoint>) {
     let (mut below, mut above) = (Vec::new(), Vec::new());
     for (i, a) in polygon.iter().enumerate() {
         let b = polygon[(i + 1) % polygon.len()];
-        if a.2 <= limit {
+        let (at_a, at_b) = (a.2[axis], b.2[axis]);
+        if at_a <= limit {
             below.push(*a)
         } else {
             above.push(*a)
         }
-        if (a.2 <= limit) != (b.2 <= limit) {
-            let t = (limit - a.2) / (b.2 - a.2);
-            let cut = (a.0.lerp(b.0, t), a.1.lerp(b.1, t).normalize_or(a.1), limit);
+        if (at_a <= limit) != (at_b <= limit) {
+            let t = (limit - at_a) / (at_b - at_a);
+            let mut place = [0, 1].map(|i| a.2[i] + (b.2[i] - a.2[i]) * t);
+            place[axis] = limit;
+            let cut = (a.0.lerp(b.0, t), a.1.lerp(b.1, t).normalize_or(a.1), place);
             below.push(cut);
             above.push(cut);
         }
@@ -541,7 +555,7 @@ fn split(polygon: &[(Vec3, Vec3, f32)], limit: f32) -> (Vec<(Vec3, Vec3, f32)>, 
 }
 
 /// A convex polygon with its normals.
-fn add_fan(surface: &mut Surface, polygon: &[(Vec3, Vec3, f32)]) {
+fn add_fan(surface: &mut Surface, polygon: &[LensPoint]) {
     if polygon.len() < 3 {
         return;
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::library::is_for;
 use super::mesh::Material;
-use super::parts::lamp::{HeadTrim, MainLight, RunningLight, TailFill, TailMotif};
+use super::parts::lamp::{MainLight, RunningLight, TailFill, TailMotif};
 use super::sheet::Lamp;
 
 const TABLE: &str = include_str!("lamp_designs.toml");
@@ -26,6 +26,10 @@ struct Table {
 #[serde(deny_unknown_fields)]
 struct Ring {
     makes: Vec<String>,
+    #[serde(default)]
+    years: Option<[u16; 2]>,
+    #[serde(default)]
+    bodies: Vec<BodyClass>,
     material: Material,
 }
 
@@ -67,8 +71,6 @@ design!(HeadDesign {
     bezel: Material,
     ledge: Material,
     ring: Material,
-    trim: HeadTrim,
-    blade: f32,
 });
 
 design!(TailDesign { motif: TailMotif, count: u32, stroke: f32, clear: bool, fill: TailFill, reflex: f32 });
@@ -105,8 +107,6 @@ pub fn complete(lamp: &mut Lamp, name: &str, is_wide: bool, vehicle: &Vehicle) {
             head.indicator |= design.indicator.unwrap_or(false);
             put(&mut head.fins, design.fins);
         }
-        put(&mut head.trim, design.trim);
-        put(&mut head.blade, design.blade);
         head.bezel = head.bezel.or(design.bezel);
         head.ledge = head.ledge.or(design.ledge);
         head.ring = head.ring.or(ring_of(vehicle).or(design.ring));
@@ -127,7 +127,8 @@ pub fn complete(lamp: &mut Lamp, name: &str, is_wide: bool, vehicle: &Vehicle) {
 
 /// What the ring about a round lamp is made of.
 fn ring_of(vehicle: &Vehicle) -> Option<Material> {
-    DESIGNS.ring.iter().find(|ring| ring.makes.contains(&vehicle.make)).map(|ring| ring.material)
+    let fits = |ring: &&Ring| is_for(vehicle, &ring.makes, ring.years, &ring.bodies);
+    DESIGNS.ring.iter().find(fits).map(|ring| ring.material)
 }
 
 #[cfg(test)]

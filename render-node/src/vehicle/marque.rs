@@ -82,12 +82,16 @@ fn marque_of(vehicle: &Vehicle) -> Option<&'static Marque> {
 }
 
 /// Names of openings whose floor is plain trim, told from recesses of lamps, plates and beds.
-const OPENINGS: [&str; 7] = ["intake", "grille", "slot", "nostril", "mouth", "scoop", "shield"];
+const OPENINGS: [&str; 8] = ["intake", "grille", "slot", "nostril", "mouth", "scoop", "shield", "kidney"];
 /// The same of flanks.
 const VENTS: [&str; 5] = ["intake", "vent", "gill", "scoop", "grille"];
 /// What may be drawn as a colour of the skin only, and how deep it is then.
 const FLAT_MESHES: [&str; 7] = ["grille", "mesh", "tail panel", "tail vent", "louvre", "air slot", "intake"];
 const FLAT_MESH_DEPTH_M: f32 = 0.03;
+/// Dark fields of a nose that stand for an opening, though only a colour of the skin was drawn; but not what lies in or about one.
+const FLAT_OPENINGS: [&str; 4] = ["grille", "slot", "nose", "kidney"];
+const NO_OPENINGS: [&str; 8] = ["bar", "frame", "wing", "post", "band", "panel", "plane", "surround"];
+const FLAT_OPENING_DEPTH_M: f32 = 0.03;
 /// Regions that stand for a badge.
 const BADGE: &str = "badge";
 /// Openings narrower than this are slots of a row, with a mesh far behind each.
@@ -109,6 +113,7 @@ pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
     let mut top = f32::MIN;
     // The edge of a hood that lies under the windscreen says nothing of the grille below it.
     let is_cab = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus);
+    sheet.front.region.iter_mut().for_each(open_up);
     for region in &mut sheet.front.region {
         let (least, most) = region.bounds();
         let at_middle = region.at.mirror || least.x < 0.1 * half_width;
@@ -177,6 +182,22 @@ fn is_opening(name: &str, floor: Material) -> bool {
         Material::MattBlack | Material::GlossBlack => OPENINGS.iter().any(|word| name.contains(word)),
         _ => false,
     }
+}
+
+/// Makes an opening of a dark field that stands for one: with a floor and, later, bars. Closed kidneys stay a panel.
+fn open_up(region: &mut Region) {
+    let RegionKind::Skin(material @ (Material::GlossBlack | Material::MattBlack)) = region.kind else { return };
+    let has = |words: &[&str]| words.iter().any(|word| region.name.contains(word));
+    if region.at.view != DrawnIn::Front
+        || region.over.contains(&Material::Grille)
+        || !has(&FLAT_OPENINGS)
+        || has(&NO_OPENINGS)
+    {
+        return;
+    }
+    let is_closed = region.name.contains("kidney");
+    let floor = if is_closed { material } else { Material::Grille };
+    region.kind = RegionKind::Inset { depth: FLAT_OPENING_DEPTH_M, floor, wall: Material::GlossBlack, fill: None };
 }
 
 /// A grille that was drawn as a mere colour of the skin.
@@ -313,6 +334,22 @@ mod tests {
                     assert!(fill.is_some(), "{make}: {}", region.name);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_dark_field_that_stands_for_an_opening_becomes_one() {
+        let library = Library::embedded().unwrap();
+        let vehicle = Vehicle { make: "renault".to_owned(), ..typical(BodyClass::Hatchback) };
+        for (name, is_opened) in [("upper slot", true), ("grille bar", false), ("hood", false)] {
+            let mut sheet = library.sheet("hatchback").unwrap();
+            let region = sheet.front.region.iter_mut().find(|region| region.name.contains("grille")).unwrap();
+            (region.name, region.kind) = (name.to_owned(), RegionKind::Skin(Material::GlossBlack));
+            region.over.clear();
+            complete(&mut sheet, &vehicle);
+            let region = sheet.front.region.iter().find(|region| region.name == name).unwrap();
+            let opened = matches!(region.kind, RegionKind::Inset { fill: Some(_), .. });
+            assert_eq!(opened, is_opened, "{name}");
         }
     }
 }

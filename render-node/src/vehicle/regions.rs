@@ -31,8 +31,12 @@ const EDGE_BAND_SHARE: f32 = 0.35;
 const FRAME_HEIGHT_M: f32 = 0.0045;
 const BAR_HEIGHT_M: f32 = 0.005;
 const BEAD_RADIUS_M: f32 = 0.009;
+/// Bright strips narrower than this are rounded from edge to edge.
+const WIDEST_MOULDING_M: f32 = 0.09;
 /// Narrower bands are seals, not frames.
 const NARROWEST_FRAME_M: f32 = 0.007;
+/// No edge is wider.
+const EDGE_REACH_M: f32 = 0.06;
 
 /// Whether frames and bars of a material have a section of their own; the others are printed, glow or are gaps.
 fn is_rounded(material: Material) -> bool {
@@ -250,6 +254,17 @@ impl<'a> Divider<'a> {
         }
     }
 
+    /// An edge of one width along the skin.
+    fn claim_edge(&mut self, scalar: &Scalar<'_>, width: f32, part: PartId, over: &[Material]) {
+        let (field, allowed) = (self.field, self.allowed(over));
+        let (even, levels) = (even_edge(scalar.as_ref(), field), [f32::MIN, width]);
+        self.skin.claim(&even, levels, part, &|own| allowed[own as usize], &BodyGround(field));
+        if let Some(strays) = &mut self.strays {
+            let exact = even_edge(self.exact.as_ref().unwrap_or(scalar).as_ref(), field);
+            strays.extend(edge_strays(&self.skin, part, levels, &even, &exact, field));
+        }
+    }
+
     /// Edges of triangles along the crests of flank lines and along the ramps of reliefs. Light turns there within two centimetres, and
     /// would be notched where triangles lie across.
     fn crests(&mut self) {
@@ -377,7 +392,7 @@ impl<'a> Divider<'a> {
             return PartShape::Skin;
         }
         let radius = (0.5 * width).min(BEAD_RADIUS_M);
-        for level in [0.5 * radius, width - 0.5 * radius] {
+        for level in [0.5 * radius, radius, width - 0.5 * radius] {
             self.skin.cut(pane, level, &BodyGround(self.field));
         }
         PartShape::Bead { height: (0.5 * radius).min(FRAME_HEIGHT_M), radius }
@@ -400,6 +415,7 @@ impl<'a> Divider<'a> {
         };
         self.refine(scalar, side, &over);
         if let Some(edge) = region.edge {
+            let even = even_edge(scalar.as_ref(), self.field);
             let has_frame = match region.kind {
                 RegionKind::Inset { .. } => true,
                 RegionKind::Lamp(_) => region.name.contains("fog"),
@@ -409,15 +425,18 @@ impl<'a> Divider<'a> {
             let shape = if framed && edge.width >= NARROWEST_FRAME_M {
                 let radius = (0.5 * edge.width).min(BEAD_RADIUS_M);
                 // Lines for the frame's section to bend along.
-                for level in [0.5 * radius, edge.width - 0.5 * radius] {
-                    self.skin.cut(scalar, level, &ground);
+                for level in [0.5 * radius, radius, edge.width - 0.5 * radius] {
+                    self.skin.cut(&even, level, &ground);
+                }
+                if edge.width > 2.1 * radius {
+                    self.skin.cut(&even, edge.width - radius, &ground);
                 }
                 PartShape::Bead { height: FRAME_HEIGHT_M.min(radius), radius }
             } else {
                 PartShape::Skin
             };
             let part = self.add_part(edge.material, shape);
-            self.claim(scalar, [f32::MIN, edge.width], part, &region.over);
+            self.claim_edge(scalar, edge.width, part, &region.over);
         }
         over.extend(region.edge.map(|edge| edge.material));
         match &region.kind {
@@ -425,11 +444,19 @@ impl<'a> Divider<'a> {
                 // A second coat is lacquer, as the first.
                 let coat = *material == Material::Satin && roof_panel(region, self.sheet).is_some();
                 let material = if coat { &Material::GlossWhite } else { material };
-                // What is drawn over the floor of an opening is a bar or a post before it.
+                // What is drawn over the floor of an opening is a bar or a post before it. A bright strip at an end is a moulding: a flat
+                // one would mirror a single place of the studio and be one even white.
                 let is_bar = region.over.contains(&Material::Grille) && is_rounded(*material);
-                let shape = if is_bar {
-                    let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
-                    self.skin.cut(scalar, -0.5 * radius, &ground);
+                let is_moulding = matches!(material, Material::Chrome | Material::Satin)
+                    && matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)
+                    && narrowest < WIDEST_MOULDING_M;
+                let shape = if is_bar || is_moulding {
+                    let most = if is_moulding { 0.5 * WIDEST_MOULDING_M } else { BEAD_RADIUS_M };
+                    let radius = (0.5 * narrowest).clamp(0.002, most);
+                    // Lines for the section to bend along, the last where its slope ends.
+                    for share in [0.5, 0.98] {
+                        self.skin.cut(scalar, -share * radius, &ground);
+                    }
                     PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
                 } else {
                     PartShape::Skin
@@ -441,6 +468,9 @@ impl<'a> Divider<'a> {
             RegionKind::Gap { width, material } => {
                 let shape = if matches!(material, Material::Chrome | Material::Satin) {
                     let radius = (0.5 * width).clamp(0.002, BEAD_RADIUS_M);
+                    for level in [-0.25 * width, 0.0, 0.25 * width] {
+                        self.skin.cut(scalar, level, &ground);
+                    }
                     PartShape::Bead { height: (0.5 * radius).min(FRAME_HEIGHT_M), radius }
                 } else {
                     PartShape::Skin
@@ -682,6 +712,14 @@ fn along_skin<'s>(scalar: &'s DrawnScalar<'_>, field: &'s BodyField) -> Scalar<'
     Box::new(move |p, s| {
         let value = scalar(p, s);
         if value.abs() > NEAR_LINE_M { value } else { value / steepness(scalar, field, p, s) }
+    })
+}
+
+/// The scalar of an edge beyond the zero line: a distance along the skin, so that a frame is as wide on a raked nose as on an upright one.
+fn even_edge<'s>(scalar: &'s DrawnScalar<'_>, field: &'s BodyField) -> Scalar<'s> {
+    Box::new(move |p, s| {
+        let value = scalar(p, s);
+        if (0.0..EDGE_REACH_M).contains(&value) { value / steepness(scalar, field, p, s) } else { value }
     })
 }
 

@@ -24,7 +24,7 @@ pub enum Pattern {
     Honeycomb,
     /// Small bright diamonds on a dark mesh.
     Studs,
-    /// A panel close behind the skin with a shallow relief: electric cars.
+    /// A panel close behind the skin with shallow level ribs: electric cars, dark bands between lamps.
     Closed,
 }
 
@@ -63,7 +63,7 @@ impl Fill {
             Pattern::Diamond => (0.042, 0.0055, 0.012),
             Pattern::Honeycomb => (0.036, 0.0060, 0.014),
             Pattern::Studs => (0.046, 0.0045, 0.010),
-            Pattern::Closed => (0.060, 0.010, 0.004),
+            Pattern::Closed => (0.026, 0.009, 0.005),
         };
         let own = |value: Option<f32>, usual: f32, least: f32| value.unwrap_or(usual).max(least);
         (own(self.pitch, pitch, 0.012), own(self.width, width, 0.002), deep)
@@ -76,6 +76,11 @@ const RECESS_M: f32 = 0.011;
 const CLOSED_RECESS_M: f32 = 0.005;
 /// Bars run on behind the skin so far, so that they end in the wall of the opening.
 const INTO_WALL_M: f32 = 0.009;
+/// No skin over an opening is taken to be steeper, as x over y or z.
+const STEEPEST: f32 = 4.0;
+/// Bars lie at least this share of their recess behind the skin, measured square to it, and are set back this many times as far at most.
+const BEHIND_SHARE: f32 = 0.85;
+const MOST_DEEPENED: f32 = 2.5;
 /// Bars follow the skin in steps of this length.
 const STEP_M: f32 = 0.03;
 /// Side of the cells in which the skin is known.
@@ -201,7 +206,7 @@ impl Opening {
     fn place(&self, p: Vec2, depth: f32) -> (Vec3, Vec3) {
         let step = CELL_M;
         let slope = |way: Vec2| {
-            ((self.patch.at(p + way * step) - self.patch.at(p - way * step)) / (2.0 * step)).clamp(-2.0, 2.0)
+            ((self.patch.at(p + way * step) - self.patch.at(p - way * step)) / (2.0 * step)).clamp(-STEEPEST, STEEPEST)
         };
         let normal = Vec3::new(-1.0, slope(Vec2::X), slope(Vec2::Y)).normalize() * -self.outward.x.signum();
         let mut way = normal.lerp(self.outward, 0.75);
@@ -209,6 +214,8 @@ impl Opening {
             way.y = 0.0;
         }
         let way = way.normalize_or(self.outward);
+        // Where the skin turns to the flank, straight back is hardly behind it.
+        let depth = depth * (BEHIND_SHARE / normal.dot(way).max(0.1)).clamp(1.0, MOST_DEEPENED);
         (Vec3::new(self.patch.at(p), p.x, p.y) - way * depth, way)
     }
 
@@ -231,8 +238,14 @@ impl Opening {
             if end - start < 0.002 {
                 continue;
             }
-            start = (start - INTO_WALL_M).max(0.0);
-            end = (end + INTO_WALL_M).min(length);
+            // Not where the skin turns away so fast that they would come out of it beyond the outline.
+            let into = |at: f32, on: f32| {
+                let (here, there) = (from + way * at, from + way * (at + on));
+                let steep = (self.patch.at(there) - self.patch.at(here)).abs() / on.abs();
+                INTO_WALL_M * (1.5 - steep).clamp(0.0, 1.0)
+            };
+            (start, end) = (start - into(start, CELL_M), end + into(end, -CELL_M));
+            (start, end) = (start.max(0.0), end.min(length));
             if end - start < 0.002 {
                 continue;
             }
@@ -394,9 +407,7 @@ impl Opening {
                 self.add_slants(&mut surface, pitch, RECESS_M, &bar);
             }
             Pattern::Honeycomb => self.add_honeycomb(&mut surface, pitch, RECESS_M, &bar),
-            Pattern::Closed => {
-                self.add_slants(&mut surface, pitch, CLOSED_RECESS_M, &bar);
-            }
+            Pattern::Closed => self.add_levels(&mut surface, pitch, CLOSED_RECESS_M, &blade(width, deep)),
             Pattern::Studs => {
                 let mut net = Surface::default();
                 let (bottom, lattice) = self.add_slants(&mut net, pitch, RECESS_M + 0.004, &bar);

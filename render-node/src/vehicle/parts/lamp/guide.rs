@@ -48,7 +48,8 @@ fn guide_lines(site: &LampSite, running: RunningLight, stroke: f32) -> Vec<(Vec<
             vec![(line, false)]
         }
         RunningLight::Lower => vec![(site.edge_line(0.0, across, inset), false)],
-        RunningLight::Upper => vec![(site.edge_line(1.0, across, inset), false)],
+        // A stroke across the middle would lie over the main lights.
+        RunningLight::Upper | RunningLight::Blade => vec![(site.edge_line(1.0, across, inset), false)],
         RunningLight::Twin => {
             vec![(site.edge_line(0.0, across, inset), false), (site.edge_line(1.0, across, inset), false)]
         }
@@ -68,15 +69,21 @@ fn guide_lines(site: &LampSite, running: RunningLight, stroke: f32) -> Vec<(Vec<
             vec![(line, false)]
         }
         RunningLight::Loop => vec![(site.inside_loop(inset), true)],
-        RunningLight::Tick => vec![(way(&[[0.06, 0.62], [0.22, 0.20], [0.93, 0.78]]), false)],
-        RunningLight::Hammer => {
-            vec![(way(&[[0.05, 0.5], [0.86, 0.5]]), false), (way(&[[0.88, 0.2], [0.90, 0.8]]), false)]
+        RunningLight::Tick => {
+            let high = site.edge_line(0.72, [0.05, 0.05], inset * 1.3)[0];
+            let low = site.edge_line(0.0, [0.09, 0.92], inset);
+            let to = low.first().copied().unwrap_or(high);
+            let mut line: Vec<Vec2> = (0..8).map(|step| high.lerp(to, step as f32 / 8.0)).collect();
+            line.extend(low);
+            vec![(line, false)]
         }
-        RunningLight::Blade => vec![(way(&[[0.05, 0.5], [0.94, 0.5]]), false)],
+        RunningLight::Hammer => {
+            vec![(way(&[[0.05, 0.5], [0.60, 0.5]]), false), (way(&[[0.63, 0.16], [0.63, 0.84]]), false)]
+        }
         RunningLight::Claws => (0..3)
             .map(|claw| {
-                let along = 0.62 + 0.11 * claw as f32;
-                (way(&[[along, 0.18], [along + 0.07, 0.82]]), false)
+                let along = 0.64 + 0.11 * claw as f32;
+                (way(&[[along, 0.18], [along + 0.05, 0.82]]), false)
             })
             .collect(),
     }
@@ -108,8 +115,13 @@ pub fn add_guide(
     mesh.add(Material::LampGlow, &strip(line, stroke * 0.30 + 0.0022, stroke * 2.0, 0.002));
 }
 
-/// A diffuser over the whole lamp, brightest along its middle.
+/// Lights taller than this have a line of light in a dark housing; lower ones glow from edge to edge.
+const SLIM_M: f32 = 0.03;
+
+/// A diffuser along the whole lamp, brightest along its middle.
 fn add_diffuser(mesh: &mut VehicleMesh, site: &LampSite) {
+    let (_, height) = site.at_share(0.5, 0.5);
+    let [core, side, glow] = if height < SLIM_M { [0.16, 0.30, 0.42] } else { [0.09, 0.17, 0.30] };
     let ends = if site.meets_middle { [0.0, 0.985] } else { [0.03, 0.97] };
     let lit = |inset: f32, low: f32, high: f32, deep: f32| {
         let from = if site.meets_middle { ends[0] } else { ends[0] + inset };
@@ -118,9 +130,9 @@ fn add_diffuser(mesh: &mut VehicleMesh, site: &LampSite) {
             (p, deep + 0.003 * (2.0 * b - 1.0).powi(2))
         })
     };
-    mesh.add(Material::LampWhite, &lit(0.05, 0.34, 0.66, 0.0070).surface(60.0));
-    mesh.add(Material::LampGuide, &lit(0.02, 0.20, 0.80, 0.0095).surface(60.0));
-    mesh.add(Material::LampGlow, &lit(0.0, 0.08, 0.92, 0.0120).surface(60.0));
+    mesh.add(Material::LampWhite, &lit(0.06, 0.5 - core, 0.5 + core, 0.0070).surface(60.0));
+    mesh.add(Material::LampGuide, &lit(0.03, 0.5 - side, 0.5 + side, 0.0095).surface(60.0));
+    mesh.add(Material::LampGlow, &lit(0.01, 0.5 - glow, 0.5 + glow, 0.0120).surface(60.0));
 }
 
 /// A ring of light around a main light: a bright line between two that are dimmer.
@@ -202,9 +214,9 @@ pub fn add_indicator(mesh: &mut VehicleMesh, site: &LampSite) {
     let chamber = site.sheet(30, 9, |a, b| {
         let p = site.along_share(from[0] + (to[0] - from[0]) * a, from[1] + (to[1] - from[1]) * b);
         let edge = (5.0 * a.min(1.0 - a)).min(5.0 * b.min(1.0 - b)).min(1.0);
-        (p, (site.room(p) * (0.30 + 0.30 * edge)).clamp(0.007, 0.030) + 0.0010 * (a * 38.0).sin() * edge)
+        (p, (site.room(p) * (0.28 + 0.16 * edge)).clamp(0.007, 0.024) + 0.0006 * (a * 38.0).sin() * edge)
     });
-    mesh.add(Material::LampFrosted, &chamber.surface(50.0));
+    mesh.add(Material::LampReflector, &chamber.surface(50.0));
     let p = site.along_share(0.85, 0.5);
     let (low, high) = site.span(p.x);
     let (inner, outer) = site.s_range();

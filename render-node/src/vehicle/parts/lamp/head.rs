@@ -84,34 +84,14 @@ pub struct HeadLamp {
     pub indicator: bool,
     /// An amber reflector on the part that wraps round the corner.
     pub marker: bool,
-    /// Fins across the outer part of the housing.
+    /// Fins across the outer part of the housing (at most 2: more look like slats).
     pub fins: u32,
     /// Of the frame inside the lens; by the year if nothing is said.
     pub bezel: Option<Material>,
     /// Of the ledge inside the frame; by the year if nothing is said.
     pub ledge: Option<Material>,
-    /// What the floor of the shell looks like.
-    pub trim: HeadTrim,
     /// Of the ring about a round lamp that stands in a can of its own; by the year if nothing is said.
     pub ring: Option<Material>,
-    /// A bright blade across the shell behind the main lights, as a share of the way up; none at 0.
-    pub blade: f32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HeadTrim {
-    /// Level ribs, or pillows where the shell is a mirror.
-    #[default]
-    Usual,
-    Smooth,
-    Ribs,
-    /// Terraces that climb from the inner to the outer end.
-    Steps,
-    /// Small diamonds.
-    Cells,
-    /// Upright ribs.
-    Upright,
 }
 
 impl Default for HeadLamp {
@@ -129,14 +109,15 @@ impl Default for HeadLamp {
             fins: 0,
             bezel: None,
             ledge: None,
-            trim: HeadTrim::Usual,
             ring: None,
-            blade: 0.0,
         }
     }
 }
 
 const MOST_MAIN_LIGHTS: u32 = 6;
+const MOST_FINS: u32 = 2;
+/// Main lights beside claws end here.
+const CLAWS_FROM: f32 = 0.46;
 /// From this year on a lamp's bowl is a part of its own in a housing; before, it is the lamp.
 const SEPARATE_BOWLS: u16 = 2003;
 /// Reflectors have flutes before this year, facets after it.
@@ -203,30 +184,17 @@ impl Finish {
     }
 }
 
-/// Pitch of ribs and terraces.
-const RIB_M: f32 = 0.021;
-const TERRACE_M: f32 = 0.036;
+/// How much deeper a dark floor lies halfway up than at its edges: its light runs from one to the other.
+const HOLLOW_M: f32 = 0.009;
 
-/// How many ribs a lamp of some height has.
-fn ribs(height: f32) -> f32 {
-    (height / RIB_M).round().clamp(2.0, 7.0)
-}
-
-/// How much deeper a floor lies at a place than it is on average. Ribs follow the outline: `up` is the share of the way up.
-fn relief(trim: HeadTrim, is_bright: bool, p: Vec2, up: f32, ribs: f32) -> f32 {
-    let saw = |at: f32| at - at.floor();
-    match trim {
-        HeadTrim::Usual if is_bright => pillows(p),
-        HeadTrim::Smooth => 0.0,
-        HeadTrim::Usual | HeadTrim::Ribs => 0.0055 * (saw(up * ribs) - 0.5),
-        HeadTrim::Upright => 0.0055 * (saw(p.x / RIB_M) - 0.5),
-        HeadTrim::Steps => 0.008 * (saw(p.x / TERRACE_M) - 0.5),
-        HeadTrim::Cells => 0.0018 * ((up * ribs * 2.0 * TAU).cos() + (p.x / RIB_M * 1.6 * TAU).cos()),
-    }
+/// How much deeper a floor lies at a place than it is on average; `up` is the share of the way up. Bright ones are made of pillows.
+fn relief(is_bright: bool, p: Vec2, up: f32) -> f32 {
+    if is_bright { pillows(p) } else { HOLLOW_M * (4.0 * up * (1.0 - up) - 0.5) }
 }
 
 /// What is inside a head lamp with a floor of some material.
 pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilling {
+    let spec = &clear_of_guides(spec);
     let mut mesh = VehicleMesh::default();
     let is_reflector = spec.main == MainLight::Bowl
         && (site.year < SEPARATE_BOWLS || (site.year < SEPARATE_BOWLS + 4 && floor == Material::LampReflector));
@@ -245,16 +213,28 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
     LampFilling { mesh, ..LampFilling::default() }
 }
 
+/// A lamp whose main lights stand where no light guide runs across them.
+fn clear_of_guides(spec: &HeadLamp) -> HeadLamp {
+    let mut spec = *spec;
+    match spec.running {
+        // It is all there is to be seen: the lights about it are as dark as their shell.
+        RunningLight::Hammer => {
+            spec.main = MainLight::None;
+            spec.indicator = true;
+        }
+        RunningLight::Claws => {
+            (spec.from, spec.to) = (spec.from.min(CLAWS_FROM - 0.22), spec.to.min(CLAWS_FROM));
+        }
+        _ => {}
+    }
+    spec
+}
+
 /// The shell of a lamp whose lights are parts of their own, and those.
 fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Material, seats: &[Seat]) {
     let is_bright = floor == Material::LampReflector && site.year < DARK_SHELLS;
     let finish = Finish::new(spec, site.year, if is_bright { floor } else { Material::LampHousing });
-    let (_, height) = site.at_share(0.5, 0.5);
-    let depth = |p: Vec2| {
-        (site.room(p) * FLOOR_DEPTH + relief(spec.trim, is_bright, p, site.share_up(p), ribs(height))).max(0.008)
-    };
-    let is_fine = !matches!(spec.trim, HeadTrim::Smooth);
-    let upright = matches!(spec.trim, HeadTrim::Upright | HeadTrim::Cells | HeadTrim::Steps);
+    let depth = |p: Vec2| (site.room(p) * FLOOR_DEPTH + relief(is_bright, p, site.share_up(p))).max(0.008);
     let housing = Housing {
         bezel: finish.bezel,
         bezel_m: BEZEL_M * 0.8,
@@ -263,40 +243,18 @@ fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Ma
         depth: &depth,
         floor: &|_| finish.floor,
         seats,
-        column_m: if is_bright {
-            PILLOW_M / 3.0
-        } else if upright {
-            RIB_M / 3.0
-        } else {
-            0.009
-        },
-        rows: if is_bright {
-            pillow_rows(site)
-        } else if is_fine {
-            (ribs(height) * 5.0) as usize
-        } else {
-            10
-        },
-        crease: if is_bright { 60.0 } else { 20.0 },
+        column_m: if is_bright { PILLOW_M / 3.0 } else { 0.008 },
+        rows: if is_bright { pillow_rows(site) } else { 14 },
+        crease: 60.0,
     };
     add_housing(mesh, site, &housing);
     for seat in seats {
         add_dish(mesh, site, spec, seat, finish);
         add_main_light(mesh, spec, seat, finish);
     }
-    if spec.blade > 0.0 {
-        add_blade(mesh, site, spec);
-    }
     if spec.main != MainLight::None || spec.running != RunningLight::None {
         add_fins(mesh, site, spec);
     }
-}
-
-/// A bright blade across the shell.
-fn add_blade(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
-    let line: Vec<Vec2> = (0..=20).map(|i| site.along_share(0.06 + 0.86 * i as f32 / 20.0, spec.blade)).collect();
-    let depth = |p: Vec2| (site.room(p) * 0.66).max(0.009);
-    mesh.add(Material::LampReflector, &site.strip(&line, &depth, [0.010, 0.006], false).surface(CREASE_DEGREES));
 }
 
 /// The amber reflector on the part that wraps round the corner.
@@ -319,8 +277,9 @@ fn add_marker(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
 /// Middle and radius of every main light in the unrolled lens.
 fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
     let (inner, outer) = site.s_range();
-    let count = if spec.main == MainLight::None { 0 } else { spec.count.clamp(1, MOST_MAIN_LIGHTS) };
     let (_, height) = site.at_share((spec.from + spec.to) * 0.5, 0.5);
+    let count =
+        if spec.main == MainLight::None { 0 } else { spec.count.clamp(1, room_for(spec, site.seen_width(), height)) };
     // Trucks and pickups have larger ones.
     let largest = match spec.main {
         MainLight::Projectors => 0.046_f32.max(height * 0.26),
@@ -344,6 +303,16 @@ fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
         (p, ((height - bezel) * spec.size.min(1.0)).min(across).min(2.0 * largest) / 2.0)
     };
     (0..count).map(place).collect()
+}
+
+/// How many main lights a lamp that looks so wide has room for, so that each is clear to see: few large ones, never a row of marbles.
+fn room_for(spec: &HeadLamp, wide: f32, height: f32) -> u32 {
+    let (share, most) = match spec.main {
+        MainLight::Modules => (0.85, 3),
+        MainLight::Matrix | MainLight::Slits => (0.7, 4),
+        MainLight::Projectors | MainLight::Bowl | MainLight::Sealed | MainLight::None => (0.62, MOST_MAIN_LIGHTS),
+    };
+    ((wide / (share * height.max(0.01))) as u32).clamp(1, most)
 }
 
 fn seats(site: &LampSite, spec: &HeadLamp) -> Vec<Seat> {
@@ -398,8 +367,9 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
 /// Fins across the outer part of the housing, where lamps have nothing but form.
 fn add_fins(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     let from = (spec.from.max(spec.to) + 0.16).min(0.80);
-    for fin in 0..spec.fins.min(8) {
-        let up = (fin as f32 + 1.0) / (spec.fins as f32 + 1.0);
+    let fins = spec.fins.min(MOST_FINS);
+    for fin in 0..fins {
+        let up = (fin as f32 + 1.0) / (fins as f32 + 1.0);
         let line: Vec<Vec2> = (0..=10)
             .map(|step| {
                 let along = from + (0.93 - from) * step as f32 / 10.0;

@@ -11,7 +11,7 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 /// Width of the bezel.
 pub const BEZEL_M: f32 = 0.009;
 /// How far the bezel lies behind the lens at its outer and inner edge.
-const BEZEL_DEPTHS: [f32; 2] = [0.003, 0.006];
+const BEZEL_DEPTHS: [f32; 2] = [0.0045, 0.0075];
 /// The shell goes on under the paint beside it.
 const UNDER_PAINT_M: f32 = 0.003;
 /// Width of a step from one level of the shell down to the next.
@@ -19,6 +19,8 @@ const STEP_M: f32 = 0.003;
 /// How far down to the floor the ledge lies, and what share of a lamp's height it takes at most.
 const LEDGE_DEPTH: f32 = 0.42;
 const LEDGE_SHARE: f32 = 0.075;
+/// A ledge is seen up to this share of a lamp's height.
+const LIT_LEDGE: f32 = 0.5;
 /// Lines from the edge of the shell to its floor.
 const EDGE_LINES: usize = 5;
 /// The floor lies so far behind the rim of a light that stands in it.
@@ -97,6 +99,7 @@ fn columns_of(site: &LampSite, housing: &Housing<'_>, edge: &[(f32, Zone); EDGE_
 
 /// The triangles between the points of a housing by their material, those of the floor apart. Points stand column by column.
 fn by_material(
+    site: &LampSite,
     housing: &Housing<'_>,
     columns: &[(f32, Zone)],
     zone_of_row: &[Zone],
@@ -116,7 +119,11 @@ fn by_material(
             let key = match (lowest, highest) {
                 (Zone::Outer, _) => (false, housing.bezel),
                 (Zone::Inner, _) => (false, housing.step),
-                (Zone::Step, _) if housing.ledge.is_some() => (false, housing.ledge.map_or(housing.step, |l| l.0)),
+                // Light falls on a ledge from above: its upper half lies in the shade of the bezel.
+                (Zone::Step, _) if housing.ledge.is_some() && site.share_up(middle) < LIT_LEDGE => {
+                    (false, housing.ledge.map_or(housing.step, |l| l.0))
+                }
+                (Zone::Step, _) if housing.ledge.is_some() => (false, housing.step),
                 (Zone::Ledge, _) if housing.ledge.is_some() => (false, housing.step),
                 _ => (true, (housing.floor)(middle)),
             };
@@ -126,8 +133,8 @@ fn by_material(
     solids
 }
 
-/// A point of the floor, moved back to behind the lights that stand there.
-fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3) -> Vec3 {
+/// A point of the shell, moved back to behind the lights that stand there. Only a floor sinks to a funnel about a light.
+fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3, is_floor: bool) -> Vec3 {
     for seat in seats {
         let off = point - seat.centre;
         let along = off.dot(seat.axis);
@@ -135,6 +142,8 @@ fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3) -> Vec3 {
         // Inside a light the floor makes way for its bowl, about it for a funnel that ends softly.
         let (behind, share) = if aside < seat.radius {
             (BEHIND_BOWL_M, 1.0)
+        } else if !is_floor {
+            continue;
         } else {
             let t = ((aside - seat.radius * 1.08) / FUNNEL_M).clamp(0.0, 1.0);
             (BEHIND_RIM_M, 1.0 - t * t * (3.0 - 2.0 * t))
@@ -216,10 +225,11 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         .collect();
     let at = |column: usize, row: usize| -> Vec3 {
         let (p, depth) = places[column * rows + row];
-        clear_of_seats(housing.seats, site.behind(p, depth), site.outward(p))
+        let is_floor = zone_of_row(row) == Zone::Floor && columns[column].1 == Zone::Floor;
+        clear_of_seats(housing.seats, site.behind(p, depth), site.outward(p), is_floor)
     };
     let points = Solid::grid(columns.len(), rows, false, at).points;
-    let solids = by_material(housing, &columns, &(0..rows).map(zone_of_row).collect::<Vec<_>>(), &places);
+    let solids = by_material(site, housing, &columns, &(0..rows).map(zone_of_row).collect::<Vec<_>>(), &places);
     let all = solids.values().flatten().copied().collect();
     let looks_in = !site.looks_out(&Solid { points: points.clone(), triangles: all });
     for ((is_floor, material), triangles) in solids {

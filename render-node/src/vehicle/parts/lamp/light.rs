@@ -96,6 +96,9 @@ pub fn add_projector(mesh: &mut VehicleMesh, seat: &Seat, finish: Finish) {
     mesh.add(Material::LampGlass, &seat.turned(&ball, 28).surface(60.0));
 }
 
+/// Width of a facet at the rim of a bowl is some three times this.
+const FACET_M: f32 = 0.0024;
+
 /// A bowl of facets in a bright rim, the bulb in it behind a shield.
 pub fn add_bowl(mesh: &mut VehicleMesh, seat: &Seat, is_sealed: bool, finish: Finish) {
     let deep = (seat.radius * 0.75).min(0.05);
@@ -108,8 +111,9 @@ pub fn add_bowl(mesh: &mut VehicleMesh, seat: &Seat, is_sealed: bool, finish: Fi
     let front = [(-0.045, 1.0), (-0.003, 1.0), (0.0, 0.985), (-0.0005, 0.93), (-0.003, 0.91)];
     let rim = if is_sealed { Material::Chrome } else { finish.ring };
     mesh.add(rim, &seat.turned(&front, 36).surface(CREASE_DEGREES));
-    // Flat facets sparkle; a smooth bowl is only grey.
-    let (segments, crease) = if is_sealed { (44, 60.0) } else { (20, 4.0) };
+    // Flat facets sparkle; a smooth bowl is only grey. Large bowls have more of them: a dozen wedges would look like a toy's.
+    let facets = ((seat.radius / FACET_M) as usize).clamp(20, 40);
+    let (segments, crease) = if is_sealed { (44, 60.0) } else { (facets, 4.0) };
     mesh.add(Material::LampReflector, &seat.turned(&bowl, segments).surface(crease));
     // A dark throat, the shield before it, and the bright edge of that.
     let throat = [(-deep * 0.86, 0.46), (-deep * 0.84, 0.40), (-deep * 0.92, 0.28)];
@@ -126,12 +130,13 @@ fn add_square_lens(mesh: &mut VehicleMesh, seat: &Seat, half: Vec2, ring: Materi
         let solid = Solid::rounded_box(Vec3::new(x, (to - from) * 0.5, z), (to - from).min(z) * 0.3).facing_out();
         seat.set(solid.moved(Vec3::Y * (from + to) * 0.5)).facing_out()
     };
-    let frame = (half.min_element() * 0.20).clamp(0.0018, 0.0055);
-    mesh.add(ring, &block(half.x, half.y, -0.030, -0.003).surface(CREASE_DEGREES));
+    let frame = (half.min_element() * 0.13).clamp(0.0016, 0.0042);
+    // A dark box, a bright frame at its front only, a dark gap, and the glass.
+    mesh.add(Material::LampHousing, &block(half.x, half.y, -0.030, -0.0065).surface(CREASE_DEGREES));
+    mesh.add(ring, &block(half.x * 0.99, half.y * 0.99, -0.010, -0.003).surface(CREASE_DEGREES));
     let (x, z) = (half.x - frame, half.y - frame);
     mesh.add(Material::LampHousing, &block(x, z, -0.028, -0.0022).surface(CREASE_DEGREES));
-    let (x, z) = (x - frame * 0.5, z - frame * 0.5);
-    // The glass bulges.
-    let glass = Solid::superellipsoid(Vec3::new(x, 0.009, z), 3.0, 10, 20).moved(Vec3::Y * -0.005);
+    let (x, z) = (x - frame * 0.9, z - frame * 0.9);
+    let glass = Solid::superellipsoid(Vec3::new(x, 0.0045, z), 2.6, 14, 28).moved(Vec3::Y * -0.003);
     mesh.add(Material::LampGlass, &seat.set(glass).facing_out().surface(60.0));
 }

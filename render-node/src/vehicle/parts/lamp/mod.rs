@@ -11,7 +11,7 @@ mod light;
 mod round;
 mod tail;
 
-pub use head::{HeadLamp, HeadTrim, MainLight, RunningLight, head_lamp};
+pub use head::{HeadLamp, MainLight, RunningLight, head_lamp};
 pub use housing::plain_housing;
 pub use round::{round_lamp, round_lamp_for};
 pub use tail::{TailFill, TailLamp, TailMotif, tail_lamp};
@@ -23,11 +23,13 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// Columns and rows of the table of the lens.
 const COLUMNS: usize = 33;
-const ROWS: usize = 11;
+const ROWS: usize = 17;
 /// Entries of the table of the outline.
 const SPANS: usize = 193;
 /// How far the table goes on beyond the outline, metres.
 const MARGIN_M: f32 = 0.012;
+/// A lens looks at most this many times as wide as it is across the vehicle.
+const SEEN_ROUND_CORNER: f32 = 1.25;
 /// The axis stands this share of the lens's chord behind it, so that its ends are seen at some forty degrees to either side.
 const AXIS_BEHIND: f32 = 0.55;
 /// The year that a lamp is taken to be of when nobody says.
@@ -41,6 +43,8 @@ pub struct LampFilling {
     pub lens: Vec<(f32, Material)>,
     /// The lens's fields lie one above another: what is said of them are heights.
     pub is_upright: bool,
+    /// Clear fields are windows in a lens of another material: shares of its height between which they are clear, and that material.
+    pub window: Option<([f32; 2], Material)>,
 }
 
 /// Where a lamp is: its lens, unrolled about an axis inside the body.
@@ -252,6 +256,13 @@ impl LampSite {
         self.depth * (1.5 * towards - 0.25).clamp(0.28, 1.0)
     }
 
+    /// How wide the lens looks: between what is seen of it from the vehicle's end and its length round the corner.
+    fn seen_width(&self) -> f32 {
+        let offset = |s: f32| self.behind(Vec2::new(s, 0.5 * (self.heights[0] + self.heights[1])), 0.0).y;
+        let length = self.ends[1] - self.ends[0];
+        length.min(SEEN_ROUND_CORNER * (offset(self.ends[1]) - offset(self.ends[0])).abs())
+    }
+
     fn s_range(&self) -> (f32, f32) {
         (self.ends[0], self.ends[1])
     }
@@ -267,7 +278,7 @@ impl LampSite {
     }
 
     /// Share of the way up the outline at a place.
-    fn share_up(&self, p: Vec2) -> f32 {
+    pub fn share_up(&self, p: Vec2) -> f32 {
         let (low, high) = self.span(p.x);
         ((p.y - low) / (high - low).max(1e-4)).clamp(0.0, 1.0)
     }
@@ -314,7 +325,8 @@ impl LampSite {
         let normal = self.normal(p);
         let level = Vec3::new(normal.x, normal.y, normal.z * 0.4).normalize_or(normal);
         let axis = (self.forward * 0.6 + level * 0.4).normalize_or(self.forward);
-        let side = axis.cross(self.up).normalize_or(self.right);
+        // Square lights stand upright, however the lens leans.
+        let side = axis.cross(Vec3::Z).normalize_or(self.right);
         let up = side.cross(axis);
         let mut centre = self.behind(p, clear);
         for _ in 0..4 {
@@ -609,5 +621,35 @@ mod tests {
         let spec = TailLamp { motif: TailMotif::Stack, reverse_share: 0.0, ..TailLamp::default() };
         let mesh = tail_lamp(&site, &spec).mesh;
         assert!(mesh.surfaces[&Material::LampReflector].normals.iter().all(|n| n[0] > 0.2));
+    }
+
+    #[test]
+    fn the_white_field_of_a_late_wide_lamp_is_a_window_in_red_glass() {
+        let spec = TailLamp { reverse_share: 0.2, ..TailLamp::default() };
+        for (year, has_window) in [(1995, false), (2015, true)] {
+            let filling = tail_lamp(&wrapped(year), &spec);
+            assert_eq!(filling.window.is_some(), has_window, "{year}");
+            assert!(filling.lens.iter().any(|(_, material)| *material == Material::LampLens));
+        }
+    }
+
+    #[test]
+    fn every_fill_of_a_tail_lamp_is_sound() {
+        use TailFill as F;
+        let site = wrapped(2015);
+        for fill in [F::Usual, F::Dark, F::Upright, F::Level, F::Prisms] {
+            let spec = TailLamp { motif: TailMotif::Cee, fill, reflex: 0.2, ..TailLamp::default() };
+            assert_fits(&site, &tail_lamp(&site, &spec).mesh, &format!("{fill:?}"));
+        }
+    }
+
+    #[test]
+    fn a_lamp_has_few_main_lights() {
+        let site = wrapped(2020);
+        let glass = |count: u32| {
+            let spec = HeadLamp { main: MainLight::Modules, count, running: RunningLight::None, ..HeadLamp::default() };
+            head_lamp(&site, &spec, Material::LampHousing).mesh.surfaces[&Material::LampGlass].triangle_count()
+        };
+        assert!(glass(6) <= 3 * glass(1));
     }
 }

@@ -72,7 +72,9 @@ pub fn round_lamp_for(border: &[Vec3], outward: Vec3, forward: Vec3, spec: &Head
     let surround = spec.ring.unwrap_or(if year < BRIGHT_RINGS { Material::Chrome } else { Material::GlossBlack });
     let can = foremost - border.iter().map(|p| (*p - centre).dot(axis)).fold(f32::MAX, f32::min) + 0.08;
     let main = spec.main;
-    Some(RoundLamp { centre, axis, radius, can, can_material: Material::Paint, surround, main, is_lit, year })
+    // A black ring belongs to a black grille.
+    let can_material = if surround == Material::MattBlack { surround } else { Material::Paint };
+    Some(RoundLamp { centre, axis, radius, can, can_material, surround, main, is_lit, year })
 }
 
 /// The lamp with its can, ring, lens and what is behind that.

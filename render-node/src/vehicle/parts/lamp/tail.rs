@@ -77,10 +77,8 @@ pub enum TailFill {
     Upright,
     /// Level ribs.
     Level,
-    /// Rows of small round lights.
-    Dots,
-    /// Square prisms.
-    Cells,
+    /// Fine upright prisms across one long chamber, which glow as a whole.
+    Prisms,
 }
 
 impl Default for TailLamp {
@@ -113,6 +111,15 @@ const CHAMBERS: u16 = 2004;
 const LIT_GUIDES: u16 = 2010;
 /// A lamp that is so much taller than wide has its fields one above another.
 const UPRIGHT: f32 = 1.35;
+/// So is one that is nearly as tall as wide if it is taller than this: pickups and vans.
+const TALL_M: f32 = 0.24;
+const NEARLY_UPRIGHT: f32 = 0.85;
+/// From this year on a wide lamp's white field is a window low in its red lens, so tall as a share of the lens; before, it is an end
+/// of the lens, from its lower to its upper edge.
+const WINDOWS: u16 = 2005;
+const WINDOW: [f32; 2] = [0.13, 0.58];
+/// Lamps lower than this have no room for a window.
+const LEAST_WINDOW_LAMP_M: f32 = 0.075;
 /// Where the white and the amber field of such a lamp are, as shares of its height.
 const UPRIGHT_WHITE: [f32; 2] = [0.17, 0.35];
 const UPRIGHT_AMBER: [f32; 2] = [0.35, 0.50];
@@ -124,6 +131,8 @@ struct Fields {
     is_upright: bool,
     white: Option<[f32; 2]>,
     amber: Option<[f32; 2]>,
+    /// Shares of the lens's height between which the fields lie, if red goes on above and below them.
+    window: Option<[f32; 2]>,
     /// Shares of the lens's length and height that are left for the red field.
     along: [f32; 2],
     up: [f32; 2],
@@ -136,7 +145,9 @@ impl Fields {
         let red_from = (reverse + spec.amber_share.clamp(0.0, 0.6)).min(0.9);
         let (has_white, has_amber) = (reverse > 0.0, red_from > reverse);
         let (low, high) = site.span((inner + outer) * 0.5);
-        let is_upright = high - low > UPRIGHT * (outer - inner);
+        let height = high - low;
+        let is_upright =
+            height > UPRIGHT * (outer - inner) || (height > TALL_M && height > NEARLY_UPRIGHT * (outer - inner));
         if is_upright {
             let at = |shares: [f32; 2]| shares.map(|share| low + (high - low) * share);
             let from = if has_amber {
@@ -147,14 +158,16 @@ impl Fields {
                 0.0
             };
             let (white, amber) = (has_white.then(|| at(UPRIGHT_WHITE)), has_amber.then(|| at(UPRIGHT_AMBER)));
-            return Fields { is_upright, white, amber, along: [0.05, 0.95], up: [from, 1.0] };
+            return Fields { is_upright, white, amber, window: None, along: [0.05, 0.95], up: [from, 1.0] };
         }
         let (s_white, s_red) = (site.s_at(reverse), site.s_at(red_from));
         let from = if has_white || has_amber { (s_red - inner) / (outer - inner).max(1e-3) } else { 0.0 };
+        let has_window = has_white && site.year >= WINDOWS && height > LEAST_WINDOW_LAMP_M && !spec.clear;
         Fields {
             is_upright,
             white: has_white.then_some([inner - 0.05, s_white]),
             amber: has_amber.then_some([s_white, s_red]),
+            window: has_window.then_some(WINDOW),
             along: [from.clamp(0.0, 0.9) + if site.meets_middle { 0.0 } else { 0.04 }, 0.955],
             up: [0.0, 1.0],
         }
@@ -165,11 +178,14 @@ impl Fields {
     }
 
     /// The field at a place, if it is not the red one, and what it is made of.
-    fn at(&self, p: Vec2) -> Option<([f32; 2], Material)> {
+    fn at(&self, site: &LampSite, p: Vec2) -> Option<([f32; 2], Material)> {
         let at = self.along_axis(p);
+        if self.window.is_some_and(|[low, high]| !(low..=high).contains(&site.share_up(p))) {
+            return None;
+        }
         let inside = |field: &Option<[f32; 2]>| field.filter(|[from, to]| at >= *from && at < *to);
         inside(&self.white)
-            .map(|field| (field, Material::LampFrosted))
+            .map(|field| (field, Material::LampReflector))
             .or_else(|| inside(&self.amber).map(|field| (field, Material::LampAmber)))
     }
 
@@ -198,17 +214,21 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
     let is_ribbed = matches!(spec.motif, TailMotif::Panel) && spec.fill == TailFill::Usual;
     let red_floor = match spec.fill {
         TailFill::Usual if is_ribbed => mirror(spec),
-        TailFill::Upright | TailFill::Level | TailFill::Cells => mirror(spec),
-        TailFill::Usual | TailFill::Dark | TailFill::Dots => Material::LampSatin,
+        TailFill::Upright | TailFill::Level => mirror(spec),
+        TailFill::Usual | TailFill::Dark | TailFill::Prisms => Material::LampSatin,
     };
     let depth = |p: Vec2| {
         let deep = (site.room(p) * 0.75).min(0.03);
-        let Some(([from, to], material)) = fields.at(p) else {
+        let Some(([from, to], material)) = fields.at(site, p) else {
             return (deep * 0.8 + red_relief(spec, site.year, p)).max(0.006);
         };
         // A soft bowl with wide flutes: upright ones where it is amber.
         let share = ((fields.along_axis(p) - from.max(inner)) / (to - from.max(inner)).max(1e-3)).clamp(0.0, 1.0);
-        let hollow = (4.0 * share * (1.0 - share)).sqrt();
+        let mut hollow = (4.0 * share * (1.0 - share)).sqrt();
+        if let Some([low, high]) = fields.window {
+            let up = ((site.share_up(p) - low) / (high - low)).clamp(0.0, 1.0);
+            hollow *= (4.0 * up * (1.0 - up)).sqrt();
+        }
         let (at, rise) = if material == Material::LampAmber { (p.x / 0.018, 0.0018) } else { (p.y / 0.022, 0.0009) };
         deep * (0.40 + 0.45 * hollow) + rise * (at * std::f32::consts::TAU).sin()
     };
@@ -218,9 +238,9 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         bezel: Material::LampHousing,
         bezel_m: BEZEL_M * 0.6,
         step: Material::LampHousing,
-        ledge: Some((if spec.clear { Material::LampSatin } else { Material::LampRed }, 0.006)),
+        ledge: Some((if spec.clear || site.year >= CHAMBERS { Material::LampSatin } else { Material::LampRed }, 0.006)),
         depth: &depth,
-        floor: &|p| fields.at(p).map_or(red_floor, |(_, material)| material),
+        floor: &|p| fields.at(site, p).map_or(red_floor, |(_, material)| material),
         seats: &seats,
         column_m: ((outer - inner) / 110.0).max(RIB_M * 0.34),
         rows: ((height / RIB_M * 3.0) as usize).clamp(6, 22),
@@ -228,23 +248,27 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
     };
     add_housing(&mut mesh, site, &housing);
     for [from, to] in [fields.white, fields.amber].into_iter().flatten() {
-        add_divider(&mut mesh, site, &fields, to);
+        if let Some(window) = fields.window {
+            add_window_frame(&mut mesh, site, [from.max(inner), to], window);
+        } else {
+            add_divider(&mut mesh, site, &fields, to);
+        }
         if fields.is_upright {
             add_divider(&mut mesh, site, &fields, from);
         }
-        add_bulb(&mut mesh, site, &fields, [from.max(inner), to]);
     }
     add_motif(&mut mesh, site, spec, &fields);
     add_rounds(&mut mesh, site, spec, &seats);
-    if spec.fill == TailFill::Dots {
-        add_dots(&mut mesh, site, &fields);
+    if spec.fill == TailFill::Prisms {
+        add_prisms(&mut mesh, site, spec, &fields);
     }
     if spec.reflex > 0.0 {
         add_reflex(&mut mesh, site, &fields, spec.reflex);
     }
     let red = if spec.clear { Material::LampLens } else { Material::LampRedLens };
     mesh.surfaces.retain(|_, surface| surface.triangle_count() > 0);
-    LampFilling { mesh, lens: fields.lens(red), is_upright: fields.is_upright }
+    let window = fields.window.map(|window| (window, red));
+    LampFilling { mesh, lens: fields.lens(red), is_upright: fields.is_upright, window }
 }
 
 /// What reflectors of the red field are made of: bright behind red glass, red behind clear.
@@ -259,11 +283,10 @@ fn red_relief(spec: &TailLamp, year: u16, p: Vec2) -> f32 {
     match spec.fill {
         TailFill::Upright => 0.0020 * wave(p.x),
         TailFill::Level => 0.0020 * wave(p.y),
-        TailFill::Cells => 0.0011 * (wave(p.x) + wave(p.y)),
         TailFill::Usual if spec.motif == TailMotif::Panel && year < CHAMBERS => 0.0016 * wave(p.x),
-        TailFill::Usual if spec.motif == TailMotif::Panel => 0.0010 * (wave(p.x) + wave(p.y)),
+        TailFill::Usual if spec.motif == TailMotif::Panel => 0.0012 * wave(p.y),
         TailFill::Usual => 0.004 * saw(p.y),
-        TailFill::Dark | TailFill::Dots => 0.0,
+        TailFill::Dark | TailFill::Prisms => 0.0,
     }
 }
 
@@ -279,62 +302,51 @@ fn add_divider(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, at: f32
     mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.007, [0.005, 0.010], false).surface(CREASE_DEGREES));
 }
 
-/// A bulb in the middle of a white or amber field.
-fn add_bulb(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, [from, to]: [f32; 2]) {
-    let (inner, outer) = site.s_range();
-    let middle = (from + to) * 0.5;
-    let (p, room) = if fields.is_upright {
-        (Vec2::new((inner + outer) * 0.5, middle), (to - from).min(outer - inner))
-    } else {
-        let (low, high) = site.span(middle);
-        (Vec2::new(middle, (low + high) * 0.5), (to - from).min(high - low))
+/// The dark frame about a clear window in a red lens.
+fn add_window_frame(mesh: &mut VehicleMesh, site: &LampSite, [from, to]: [f32; 2], [low, high]: [f32; 2]) {
+    let place = |s: f32, up: f32| {
+        let (bottom, top) = site.span(s);
+        Vec2::new(s, bottom + (top - bottom) * up)
     };
-    let radius = (room * 0.24).min(0.016);
-    if radius < 0.006 {
+    let from = from + BEZEL_M * 0.5;
+    let mut line: Vec<Vec2> = (0..=10).map(|i| place(from + (to - from) * i as f32 / 10.0, high)).collect();
+    line.extend((1..=6).map(|i| place(to, high + (low - high) * i as f32 / 6.0)));
+    line.extend((1..=10).map(|i| place(to + (from - to) * i as f32 / 10.0, low)));
+    mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.007, [0.0045, 0.008], false).surface(CREASE_DEGREES));
+}
+
+/// A long chamber over the red field whose floor is of fine upright prisms: brightest along its middle, dim at its edges.
+fn add_prisms(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &Fields) {
+    const PITCH_M: f32 = 0.0075;
+    let (inner, outer) = site.s_range();
+    let [from, to] = [fields.along[0] + 0.05, fields.along[1] - 0.07];
+    let up = [0.34, 0.68].map(|share| fields.up[0] + (fields.up[1] - fields.up[0]) * share);
+    let wide = (outer - inner) * (to - from);
+    if wide < 3.0 * PITCH_M {
         return;
     }
-    let seat = site.seat(p, radius, 0.008);
-    let dome: Vec<(f32, f32)> = (0..=6)
-        .map(|step| {
-            let (sin, cos) = (std::f32::consts::FRAC_PI_2 * step as f32 / 6.0).sin_cos();
-            (-0.010 + radius * 0.45 * sin, cos.max(0.0))
-        })
-        .collect();
-    mesh.add(Material::LampReflector, &seat.turned(&dome, 20).surface(60.0));
+    let columns = ((wide / PITCH_M * 3.0) as usize).clamp(12, 120);
+    let floor = site.sheet(columns, 7, |a, b| {
+        let p = site.along_share(from + (to - from) * a, up[0] + (up[1] - up[0]) * b);
+        let hollow = 1.0 - (2.0 * b - 1.0).powi(2);
+        (p, 0.010 + 0.006 * hollow + 0.0012 * (p.x / PITCH_M * std::f32::consts::TAU).sin() * hollow)
+    });
+    mesh.add(mirror(spec), &floor.surface(60.0));
+    let glow = site.sheet(24, 3, |a, b| {
+        let p = site.along_share(from + (to - from) * (0.02 + 0.96 * a), up[0] + (up[1] - up[0]) * (0.40 + 0.20 * b));
+        (p, 0.0095)
+    });
+    let core = if site.year >= LIT_GUIDES { Material::LampRedGuide } else { Material::LampRed };
+    mesh.add(core, &glow.surface(60.0));
 }
 
-/// Rows of small round lights over the red field.
-fn add_dots(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields) {
-    const PITCH_M: f32 = 0.021;
-    const MOST: usize = 44;
-    let (inner, outer) = site.s_range();
-    let wide = (outer - inner) * (fields.along[1] - fields.along[0]);
-    let (_, height) = site.at_share(0.5, 0.5);
-    let tall = height * (fields.up[1] - fields.up[0]);
-    let columns = ((wide / PITCH_M) as usize).clamp(2, 16);
-    let rows = ((tall / PITCH_M) as usize).saturating_sub(1).clamp(1, (MOST / columns).max(1));
-    for (column, row) in (0..columns).flat_map(|c| (0..rows).map(move |r| (c, r))) {
-        let along = fields.along[0] + (fields.along[1] - fields.along[0]) * (column as f32 + 0.5) / columns as f32;
-        let up = fields.up[0] + (fields.up[1] - fields.up[0]) * (0.14 + 0.72 * (row as f32 + 0.5) / rows as f32);
-        let seat = site.seat(site.along_share(along, up), 0.0075, 0.009);
-        let ring = [(-0.012, 1.1), (0.0, 1.1), (-0.001, 0.8)];
-        mesh.add(Material::LampRed, &seat.turned(&ring, 10).surface(60.0));
-        let dome = [(-0.002, 0.8), (0.001, 0.5), (0.0015, 0.0)];
-        mesh.add(Material::LampRedGuide, &seat.turned(&dome, 10).surface(60.0));
-    }
-}
-
-/// The layer of prisms along the lower edge.
+/// The layer of prisms along the lower edge, too fine to be seen singly.
 fn add_reflex(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, share: f32) {
-    let (inner, outer) = site.s_range();
     let [from, to] = if fields.is_upright { [0.08, 0.92] } else { [fields.along[0] + 0.02, 0.94] };
-    let wide = (outer - inner) * (to - from);
-    let columns = ((wide / 0.005) as usize).clamp(8, 72);
-    let layer = site.sheet(columns, 9, |a, b| {
+    let layer = site.sheet(36, 7, |a, b| {
         let p = site.along_share(from + (to - from) * a, 0.05 + (share.min(0.5) - 0.05) * b);
-        let wave = |at: f32| (at / 0.011 * std::f32::consts::TAU).sin();
-        let edge = (8.0 * b.min(1.0 - b)).min(1.0);
-        (p, 0.0075 + 0.003 * (1.0 - edge) + 0.0009 * wave(p.x) * wave(p.y))
+        let edge = (5.0 * b.min(1.0 - b)).min(1.0);
+        (p, 0.0075 + 0.003 * (1.0 - edge))
     });
     mesh.add(Material::LampRed, &layer.surface(25.0));
 }
@@ -378,7 +390,7 @@ fn add_strokes(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, lines: 
         _ => None,
     };
     let [from, to] = fields.along;
-    if let Some(up) = hollow.filter(|_| spec.fill != TailFill::Dots) {
+    if let Some(up) = hollow.filter(|_| spec.fill != TailFill::Prisms) {
         let cut = from + (to - from) * 0.58;
         let up = up.map(|share| fields.up[0] + (fields.up[1] - fields.up[0]) * share);
         if fields.is_upright {
@@ -396,7 +408,7 @@ fn add_strokes(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, lines: 
 
 fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &Fields) {
     let stroke = spec.stroke.clamp(0.005, 0.04);
-    let inset = BEZEL_M * 0.9 + stroke * 0.95;
+    let inset = BEZEL_M * 0.9 + stroke * 0.95 + 0.003;
     let ends = fields.along;
     let up_at = |share: f32| fields.up[0] + (fields.up[1] - fields.up[0]) * share;
     let level = |up: f32| site.edge_line(up_at(up), ends, inset);
@@ -503,6 +515,9 @@ fn add_panel(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &
     }
 }
 
+/// Points along a side of a chamber's frame: it bends round the corner of the body as the lens does.
+const FRAME_STEPS: usize = 14;
+
 /// A bowl with soft ribs in a dark frame, red behind clear glass as well.
 fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: [f32; 2], up: [f32; 2]) {
     let (inner, outer) = site.s_range();
@@ -529,7 +544,11 @@ fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: 
         .windows(2)
         .flat_map(|pair| {
             let ((a0, b0), (a1, b1)) = (pair[0], pair[1]);
-            (0..5).map(move |i| (a0 + (a1 - a0) * i as f32 / 5.0, b0 + (b1 - b0) * i as f32 / 5.0))
+            let steps = if a0 == a1 { 6 } else { FRAME_STEPS };
+            (0..steps).map(move |i| {
+                let t = i as f32 / steps as f32;
+                (a0 + (a1 - a0) * t, b0 + (b1 - b0) * t)
+            })
         })
         .map(|(a, b)| at(a, b))
         .collect();
