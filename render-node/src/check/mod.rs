@@ -1,5 +1,5 @@
 //! What must hold of every vehicle's geometry, whatever it looks like: it builds, has its dimensions, stands on the ground, is closed
-//! where the camera looks, mirrors from left to right, is painted in a sensible part and stays in the frame.
+//! where the camera looks, has no crumbs or floating shells, mirrors from left to right, is painted in a sensible part and stays in the frame.
 //!
 //! No graphics device: the six views are drawn small by `raster`. Whether a vehicle is beautiful or recognised is for people.
 
@@ -8,6 +8,7 @@ pub mod likeness;
 pub mod outlines;
 pub(crate) mod raster;
 pub mod surfaces;
+mod torn;
 
 use crate::studio::Camera;
 use crate::studio::camera::bounds;
@@ -15,7 +16,7 @@ use crate::vehicle::machine::{dimensions_of, machine_of};
 use crate::vehicle::motorcycle::layout_of;
 use crate::vehicle::truck;
 use crate::vehicle::{self, Library, Material, VehicleMesh};
-use cyclorama_core::{BodyClass, Vehicle, View};
+use cyclorama_core::{BodyClass, Vehicle, VehicleType, View};
 use raster::{Drawn, draw};
 
 /// Of length, width, height and wheelbase.
@@ -59,6 +60,9 @@ pub fn check(library: &Library, vehicle: &Vehicle, reference_diagonal_m: f32) ->
     }
     let mut findings = dimensions(&mesh, &drawn);
     findings.extend(pictures(&mesh, vehicle, reference_diagonal_m));
+    if matches!(vehicle.vehicle_type, VehicleType::PassengerCar | VehicleType::Mpv) {
+        findings.extend(torn::torn(&mesh));
+    }
     if let Ok(Some((measured, real))) = vehicle::measured(library, vehicle) {
         findings.extend(facts::differences(&mesh, &measured, real));
     }

@@ -15,7 +15,7 @@ use super::mesh::{Material, Surface, VehicleMesh};
 use super::morph::Stance;
 use super::motorcycle::motorcycle;
 use super::open_top::windscreen_frame;
-use super::parts::placing::add_all;
+use super::parts::placing::{add_all, mirrored};
 use super::regions::{BodyGround, Divider, EdgeStray};
 use super::sheet::{Sheet, SheetError, Size, SolidRole};
 use super::skin::Skin;
@@ -190,10 +190,15 @@ fn built_sheet(
         let mut divider = Divider::new(Skin::new(half, &BodyGround(&field)), &field, sheet, &badges, grid_m);
         divider.strays = judges_edges.then(Vec::new);
         divider.divide(well_y);
-        let mut mesh = depth::surfaces(&divider.skin, &divider.parts, &field, arches, well_y);
+        let half = depth::surfaces(&divider.skin, &divider.parts, &field, arches, well_y);
+        let mut mesh = half.both;
         solids(sheet, &field, &mut mesh);
         add_all(&mut mesh, &windscreen_frame(sheet, &field));
         let mut whole = with_mirror_image(mesh);
+        let flanks = [half.with_flap, half.without_flap];
+        let [right, left] = if sheet.panels.flap_left == Some(true) { [1, 0] } else { [0, 1] };
+        add_all(&mut whole, &flanks[right]);
+        add_all(&mut whole, &mirrored(&flanks[left]));
         add_all(&mut whole, &divider.small_parts);
         (whole, divider.strays.unwrap_or_default())
     };

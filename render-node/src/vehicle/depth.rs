@@ -36,6 +36,13 @@ const UNDERBODY_CELL_M: f32 = 0.07;
 /// Slope of a bead at its edge.
 const BEAD_TILT: f32 = 1.1;
 
+/// The surfaces of a body's half, and of the place of what only one of the two halves has.
+pub struct HalfBody {
+    pub both: VehicleMesh,
+    pub with_flap: VehicleMesh,
+    pub without_flap: VehicleMesh,
+}
+
 /// The body's half as surfaces. `well_y` is where the front and rear wheel wells end inside.
 pub fn surfaces(
     skin: &Skin<Sheets>,
@@ -43,7 +50,7 @@ pub fn surfaces(
     field: &BodyField,
     arches: [Arch; 2],
     well_y: [f32; 2],
-) -> VehicleMesh {
+) -> HalfBody {
     let normals: Vec<Vec3> = skin.positions.par_iter().with_min_len(256).map(|p| field.normal(*p)).collect();
     let brims = Brims::new(skin, parts, &normals);
     let mut of_part: Vec<Vec<[u32; 3]>> = vec![Vec::new(); parts.len()];
@@ -55,6 +62,7 @@ pub fn surfaces(
             *triangles = thinned(triangles, &skin.positions, UNDERBODY_CELL_M);
         }
     }
+    let [with_flap, without_flap] = flap_place(skin, parts, &normals, &brims, &mut of_part);
     let places = parts.par_iter().zip(&of_part).filter(|(_, triangles)| !triangles.is_empty());
     let meshes: Vec<VehicleMesh> = places
         .map(|(part, triangles)| {
@@ -65,7 +73,7 @@ pub fn surfaces(
                 _ => Piece::new(&brims.positions, &brims.normals, triangles),
             };
             match &part.shape {
-                PartShape::Groove { depth } => {
+                PartShape::Groove { depth, .. } => {
                     piece.add_sunk(&mut mesh, part.material, part.material, *depth, 0.0, &brims);
                 }
                 PartShape::Recess { depth, wall } => {
@@ -88,11 +96,49 @@ pub fn surfaces(
             mesh
         })
         .collect();
-    let mut mesh = VehicleMesh::default();
+    let mut both = VehicleMesh::default();
     for (material, surface) in meshes.iter().flat_map(|mesh| &mesh.surfaces) {
-        mesh.add(*material, surface);
+        both.add(*material, surface);
     }
-    mesh
+    HalfBody { both, with_flap, without_flap }
+}
+
+/// The place of a flap: its groove and the paint that touches it, and the same place where there is no flap. Both are taken out of the
+/// parts' triangles.
+fn flap_place(
+    skin: &Skin<Sheets>,
+    parts: &[Part],
+    normals: &[Vec3],
+    brims: &Brims,
+    of_part: &mut [Vec<[u32; 3]>],
+) -> [VehicleMesh; 2] {
+    let (mut with, mut without) = (VehicleMesh::default(), VehicleMesh::default());
+    let is_flap = |part: &Part| matches!(part.shape, PartShape::Groove { on_one_side: true, .. });
+    let flaps: Vec<usize> = (0..parts.len()).filter(|i| is_flap(&parts[*i]) && !of_part[*i].is_empty()).collect();
+    if flaps.is_empty() {
+        return [with, without];
+    }
+    let touched: FxHashSet<u32> = flaps.iter().flat_map(|i| of_part[*i].iter().flatten().copied()).collect();
+    let is_near = |triangle: &[u32; 3]| triangle.iter().any(|i| touched.contains(i));
+    // Part 0 is the paint.
+    let (near, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut of_part[0]).into_iter().partition(is_near);
+    of_part[0] = rest;
+    Piece::new(&brims.positions, &brims.normals, &near).add_moved(&mut with, Material::Paint, 0.0);
+    let (mut positions, mut plain) = (brims.positions.clone(), brims.normals.clone());
+    for i in touched.iter().map(|i| *i as usize) {
+        (positions[i], plain[i]) = (skin.positions[i], normals[i]);
+    }
+    let mut closed = near;
+    for index in flaps {
+        let triangles = std::mem::take(&mut of_part[index]);
+        if let PartShape::Groove { depth, .. } = parts[index].shape {
+            let piece = Piece::new(&skin.positions, normals, &triangles);
+            piece.add_sunk(&mut with, parts[index].material, parts[index].material, depth, 0.0, brims);
+        }
+        closed.extend(triangles);
+    }
+    Piece::new(&positions, &plain, &closed).add_moved(&mut without, Material::Paint, 0.0);
+    [with, without]
 }
 
 /// How far the normals at the edge of a groove or recess lean into it, and how far the edge lies below the skin: together a rounded

@@ -200,24 +200,22 @@ fn rail_points(fitting: &RailFitting, field: &BodyField) -> Vec<Vec3> {
         let x = fitting.x[0] + (fitting.x[1] - fitting.x[0]) * i as f32 / (SAMPLES - 1) as f32;
         field.morph.to_real(Vec3::new(x, fitting.y, 0.0))
     };
-    // The farthest place out that is roof, of every fourth sample; between them the rail runs straight.
+    // The farthest place out that is roof.
     let outermost = |at: Vec3| {
         let places = (0..16).map(|step| at.y - INWARD_M * step as f32);
         places
             .into_iter()
             .find(|y| on_top(field, Vec3::new(at.x, *y, 0.0)).is_some_and(|p| field.normal(p).z > ROOF_LOOKS_UP))
     };
-    let knots: Vec<f32> =
-        (0..=SAMPLES / 4).map(|i| real(4 * i)).map(|at| outermost(at).unwrap_or(at.y - 0.12)).collect();
-    let faired = |i: usize| {
-        let [before, after] = [i.saturating_sub(1), (i + 1).min(knots.len() - 1)];
-        (knots[before] + 2.0 * knots[i] + knots[after]) * 0.25
-    };
-    let at = |i: usize| {
-        let (knot, share) = (i / 4, (i % 4) as f32 / 4.0);
-        let y = faired(knot) * (1.0 - share) + faired(knot + 1) * share;
-        on_top(field, real(i).with_y(y))
-    };
+    // A rail bends one way all along: the parabola nearest to the roof's edge, moved in to where it is on the roof everywhere.
+    let edge: Vec<Vec2> = (0..SAMPLES)
+        .map(|i| (i as f32 / (SAMPLES - 1) as f32, real(i)))
+        .filter_map(|(t, at)| outermost(at).map(|y| Vec2::new(t, y)))
+        .collect();
+    let [a, b, c] = parabola(&edge);
+    let bow = |t: f32| a + (b + c * t) * t;
+    let inward = edge.iter().map(|p| bow(p.x) - p.y).fold(0.0, f32::max).min(0.03);
+    let at = |i: usize| on_top(field, real(i).with_y(bow(i as f32 / (SAMPLES - 1) as f32) - inward));
     let samples: Vec<Vec3> = (0..SAMPLES).filter_map(at).collect();
     let is_flat = |pair: &[Vec3]| (pair[1].z - pair[0].z).abs() < STEEPEST * (pair[1].x - pair[0].x).abs();
     let mut longest = 0..0;
@@ -235,6 +233,18 @@ fn rail_points(fitting: &RailFitting, field: &BodyField) -> Vec<Vec3> {
         return kept.to_vec();
     }
     (0..POINTS).map(|i| kept[i * (kept.len() - 1) / (POINTS - 1)]).collect()
+}
+
+/// a + b x + c x² nearest to points, by least squares.
+fn parabola(points: &[Vec2]) -> [f32; 3] {
+    let (mut matrix, mut right) = (glam::Mat3::ZERO, Vec3::ZERO);
+    for p in points {
+        let row = Vec3::new(1.0, p.x, p.x * p.x);
+        matrix += glam::Mat3::from_cols(row * row.x, row * row.y, row * row.z);
+        right += row * p.y;
+    }
+    let solved = matrix.inverse() * right;
+    if solved.is_finite() { solved.to_array() } else { [points.first().map_or(0.0, |p| p.y), 0.0, 0.0] }
 }
 
 /// Exhaust tips, whose whole rim stands before the skin.

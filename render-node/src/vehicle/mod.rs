@@ -17,6 +17,7 @@ pub(crate) mod face;
 pub mod facts;
 mod fitting_years;
 pub(crate) mod flank_lines;
+pub(crate) mod islands;
 mod lamp_designs;
 mod lamp_years;
 mod library;

@@ -42,7 +42,47 @@ pub struct Panels {
     pub lip: Option<bool>,
     /// A black field at the lower edge of the rear bumper, with fins.
     pub valance: Option<bool>,
+    /// The fuel flap is on the left flank.
+    pub flap_left: Option<bool>,
 }
+
+/// Makes that have the fuel flap on the left, as most of America, Japan and Korea do; the others, most of Europe, have it on the right.
+const FLAP_LEFT_MAKES: [&str; 34] = [
+    "acura",
+    "buick",
+    "cadillac",
+    "chevrolet",
+    "chrysler",
+    "citroen",
+    "daewoo",
+    "daihatsu",
+    "dodge",
+    "ford",
+    "genesis",
+    "geo",
+    "gmc",
+    "honda",
+    "hummer",
+    "hyundai",
+    "isuzu",
+    "jeep",
+    "kia",
+    "lexus",
+    "lincoln",
+    "mazda",
+    "mercury",
+    "mitsubishi",
+    "oldsmobile",
+    "plymouth",
+    "pontiac",
+    "ram",
+    "saturn",
+    "scion",
+    "ssangyong",
+    "suzuki",
+    "tesla",
+    "toyota",
+];
 
 /// Decides what the sheet leaves open, for the vehicle that is built from it.
 pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
@@ -86,6 +126,7 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     settle(&mut panels.reflectors, car && year >= 1998 && !rear_bar);
     settle(&mut panels.lip, car && year >= 1992 && !front_bar);
     settle(&mut panels.valance, car && year >= 2002 && !rear_bar && body != Body::OffRoader);
+    settle(&mut panels.flap_left, FLAP_LEFT_MAKES.contains(&vehicle.make.as_str()));
     panels.rear_plate_z = panels.rear_plate_z.or(drawn_z);
     let has_flap = sheet.region.iter().any(|region| FLAPS.iter().any(|name| region.name.contains(name)));
     if car && !has_flap {
@@ -94,7 +135,7 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
 }
 
 /// Names of flaps that sheets draw.
-const FLAPS: [&str; 4] = ["fuel", "filler", "charge", "charging"];
+pub(super) const FLAPS: [&str; 4] = ["fuel", "filler", "charge", "charging"];
 
 /// A flap over the rear wheel, where there is room between the arch and the belt.
 fn fuel_flap(sheet: &Sheet) -> Option<Region> {
@@ -263,6 +304,10 @@ impl LampOutline {
         self.edges.iter().map(|(p, _)| *p).fold(self.edges[0].0, |best, p| if way(p) > way(best) { p } else { best })
     }
 
+    fn middle(&self) -> Vec3 {
+        self.edges.iter().map(|(p, _)| *p).sum::<Vec3>() / self.edges.len() as f32
+    }
+
     fn lowest_z(&self) -> f32 {
         self.edges.iter().map(|(p, _)| p.z).fold(f32::MAX, f32::min)
     }
@@ -290,7 +335,7 @@ impl LampOutline {
 fn joint_curve(
     arch: Arch,
     cladding: f32,
-    lamp_corner: Vec2,
+    [lamp_corner, lamp_middle]: [Vec2; 2],
     met: impl Fn(Vec2, Vec2) -> Option<f32>,
     forward: f32,
 ) -> Option<Vec<Vec2>> {
@@ -316,7 +361,8 @@ fn joint_curve(
         let t = i as f32 / 16.0;
         start.lerp(bend, t).lerp(bend.lerp(end, t), t)
     }));
-    points.push(end + (end - bend).normalize_or_zero() * JOINT_OVERLAP_M);
+    // Past a corner the lamp is where its middle is, not straight on.
+    points.push(end + (lamp_middle - end).normalize_or_zero() * JOINT_OVERLAP_M);
     Some(points)
 }
 
@@ -343,6 +389,22 @@ fn handle_cups<'s>(divider: &Divider<'s>) -> Option<Recess<'s>> {
         near.map(|at| to_rounded(Vec2::new(p.x - at.x, p.z - at.z), &cup)).fold(1.0, f32::min)
     });
     Some(Recess { inside, depth: DEPTH_M, material: Material::Paint })
+}
+
+/// A joint lies at most this far inside the outermost skin at its place in the side view.
+const FLANK_REACH_M: f32 = 0.07;
+
+/// How far out the flank is along a line of the side view, from the wheel on: above the crest of the wing that goes on inwards.
+fn flank_along(field: &BodyField, points: &[Vec2], lamp_y: f32) -> Vec<f32> {
+    const MOST_INWARD_M: f32 = 0.05;
+    let mut last = None;
+    let outer = points.iter().map(|p| {
+        let least = last.map_or(0.5 * lamp_y, |y: f32| y - MOST_INWARD_M);
+        let y = field.skin_y(p.x, p.y).map_or(least, |y| y.max(least));
+        last = Some(y);
+        y
+    });
+    outer.collect()
 }
 
 /// How far from a line its distance is known.
@@ -379,15 +441,20 @@ fn joints_of<'s>(divider: &Divider<'s>, from_rear: bool, lines: &[FieldDrawing])
     let corner = lamp.farthest(|p| -p.x * forward - 0.8 * p.z);
     let cladding = divider.sheet.wheels.cladding;
     let met = |from: Vec2, way: Vec2| lamp.met(from, way);
-    if let Some(points) = joint_curve(arch, cladding, Vec2::new(corner.x, corner.z), met, forward) {
-        let side = 0.35 * corner.y;
+    let on_paper = [corner, lamp.middle()].map(|p| Vec2::new(p.x, p.z));
+    if let Some(points) = joint_curve(arch, cladding, on_paper, met, forward) {
+        let outer_y = flank_along(divider.field, &points, corner.y);
         let margin = Vec2::splat(LINE_REACH_M);
         let low = points.iter().copied().fold(Vec2::INFINITY, Vec2::min) - margin;
         let high = points.iter().copied().fold(Vec2::NEG_INFINITY, Vec2::max) + margin;
         joints.push(Box::new(move |p, _| {
             let at = Vec2::new(p.x, p.z);
-            let near = p.y > side && at.cmpge(low).all() && at.cmple(high).all();
-            if near { to_line(&points, at) } else { 1.0 }
+            let is_near = at.cmpge(low).all() && at.cmple(high).all();
+            // The side view shows the bonnet behind the wing at the same place.
+            let nearest = |(i, q): (usize, &Vec2)| (q.distance_squared(at), outer_y[i]);
+            let flank = points.iter().enumerate().map(nearest).min_by(|a, b| a.0.total_cmp(&b.0));
+            let is_flank = is_near && flank.is_some_and(|(_, y)| p.y > y - FLANK_REACH_M);
+            if is_flank { to_line(&points, at) } else { 1.0 }
         }));
     }
     if from_rear {
@@ -696,6 +763,18 @@ impl Ends<'_, '_> {
         Some(pad(shape, section, normal, place))
     }
 
+    /// Whether the skin about (y, z) turns so little that a flush cap lies on it everywhere.
+    fn is_even(&self, middle: Vec2, half: f32, from_rear: bool) -> bool {
+        const LEAST_COSINE: f32 = 0.985;
+        let field = self.divider.field;
+        let normal = |y: f32, z: f32| field.skin_x(y, z, from_rear).map(|x| field.normal(Vec3::new(x, y, z)));
+        let Some(centre) = normal(middle.x, middle.y) else { return false };
+        let corners =
+            [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0), (0.0, -1.0), (0.0, 1.0), (-1.0, 0.0), (1.0, 0.0)];
+        let mut around = corners.into_iter().map(|(y, z)| normal(middle.x + half * y, middle.y + half * z));
+        around.all(|there| there.is_some_and(|there| there.dot(centre) > LEAST_COSINE))
+    }
+
     fn add_both(&self, mesh: &mut VehicleMesh, material: Material, solid: &Solid) {
         let piece = VehicleMesh { surfaces: [(material, solid.surface(CREASE_DEGREES))].into() };
         add_all(mesh, &both_sides(&piece));
@@ -717,8 +796,10 @@ impl Ends<'_, '_> {
             let most = if from_rear { lid_bottom - 0.04 } else { f32::MAX };
             let levels = [0.52, 0.46, 0.58, 0.40, 0.64, 0.34, 0.28, 0.22].map(|level| low + level * (high - low));
             let sides = [0.36, 0.70].map(|share| share * half_width);
-            let is_free =
-                |y: f32, z: f32| map.is_free(Vec2::new(y, z), Vec2::splat(0.03), 0.9, |part| self.is_paint(part));
+            let is_free = |y: f32, z: f32| {
+                map.is_free(Vec2::new(y, z), Vec2::splat(0.03), 0.9, |part| self.is_paint(part))
+                    && self.is_even(Vec2::new(y, z), 1.2 * shape.radius, from_rear)
+            };
             let Some(z) = levels.into_iter().find(|z| *z < most && sides.iter().all(|y| is_free(*y, *z))) else {
                 continue;
             };
@@ -737,9 +818,10 @@ impl Ends<'_, '_> {
         let cover = PadShape { half: Vec2::splat(0.0265), radius: 0.008 };
         let places =
             [0.40, 0.35, 0.46, 0.30, 0.52].into_iter().flat_map(|y| [0.30, 0.24, 0.37, 0.44].map(|share| (y, share)));
-        let free = places
-            .map(|(y, share)| Vec2::new(y, low + share * (high - low)))
-            .find(|at| self.front.is_free(*at, Vec2::splat(0.05), 0.6, |part| self.is_paint(part)));
+        let free = places.map(|(y, share)| Vec2::new(y, low + share * (high - low))).find(|at| {
+            self.front.is_free(*at, Vec2::splat(0.05), 0.6, |part| self.is_paint(part))
+                && self.is_even(*at, seam.half.x, false)
+        });
         let Some(at) = free else { return };
         for (shape, thickness, material) in [(&seam, 0.0013, Material::PanelGap), (&cover, 0.0022, Material::Paint)] {
             let section = closed_section(shape, thickness, 0.0006);
@@ -883,19 +965,22 @@ mod tests {
     fn a_joint_runs_from_the_arch_to_the_lamp() {
         let arch = Arch { x: 0.9, z: 0.33, radius: 0.36, power: 2.0 };
         let corner = Vec2::new(0.55, 0.70);
-        let points = joint_curve(arch, 0.0, corner, |_, _| None, -1.0).unwrap();
+        let middle = Vec2::new(0.25, 0.68);
+        let points = joint_curve(arch, 0.0, [corner, middle], |_, _| None, -1.0).unwrap();
         let near = |p: Vec2| points.iter().map(|q| q.distance(p)).fold(f32::MAX, f32::min);
         assert!(near(corner) < 1e-3);
         assert!(points.iter().any(|p| (p.distance(Vec2::new(0.9, 0.33)) - 0.36).abs() < 1e-3));
         assert!(points.first().is_some_and(|p| p.distance(Vec2::new(0.9, 0.33)) < 0.36));
+        // It ends in the lamp.
+        assert!(points.last().is_some_and(|p| p.x < corner.x && p.y < corner.y && p.distance(corner) > 0.02));
         // A lamp at the other end of the car is not this wheel's.
-        assert!(joint_curve(arch, 0.0, Vec2::new(-0.4, 0.70), |_, _| None, -1.0).is_none());
+        assert!(joint_curve(arch, 0.0, [Vec2::new(-0.4, 0.70); 2], |_, _| None, -1.0).is_none());
     }
 
     #[test]
     fn a_lamp_over_the_wheel_is_met_from_below() {
         let arch = Arch { x: 0.9, z: 0.33, radius: 0.36, power: 2.0 };
-        let points = joint_curve(arch, 0.0, Vec2::new(0.95, 0.85), |_, _| Some(0.1), -1.0).unwrap();
+        let points = joint_curve(arch, 0.0, [Vec2::new(0.95, 0.85); 2], |_, _| Some(0.1), -1.0).unwrap();
         let highest = points.iter().map(|p| p.y).fold(f32::MIN, f32::max);
         assert!(highest < 0.78, "{highest}");
     }

@@ -10,6 +10,7 @@ use super::blend::smooth_max;
 use super::body_field::{BodyField, Sheets};
 use super::curve::ControlPoint;
 use super::drawing::FieldDrawing;
+use super::islands::{Island, islands_of};
 use super::mesh::{Material, VehicleMesh};
 use super::outline::Outline;
 use super::panels;
@@ -32,11 +33,12 @@ const FRAME_HEIGHT_M: f32 = 0.0045;
 const BAR_HEIGHT_M: f32 = 0.005;
 const BEAD_RADIUS_M: f32 = 0.009;
 /// Bright strips narrower than this are rounded from edge to edge.
-const WIDEST_MOULDING_M: f32 = 0.09;
+const WIDEST_STRIP_M: f32 = 0.09;
+/// Where across the rounded edge of a bead its section bends, and the narrowest flat face between two such edges.
+const BEAD_BEND: f32 = 0.45;
+const NARROWEST_FACE_M: f32 = 0.002;
 /// Narrower bands are seals, not frames.
 const NARROWEST_FRAME_M: f32 = 0.007;
-/// No edge is wider.
-const EDGE_REACH_M: f32 = 0.06;
 
 /// Whether frames and bars of a material have a section of their own; the others are printed, glow or are gaps.
 fn is_rounded(material: Material) -> bool {
@@ -58,8 +60,16 @@ const WIDEST_SHUT_LINE_M: f32 = 0.012;
 const SHORTEST_SHUT_LINE_M: f32 = 0.15;
 const SHORTEST_BESIDE_WINDOWS_M: f32 = 0.45;
 const SHUT_LINE_DEPTH_M: f32 = 0.009;
-/// Width of the rounded edge beside a shut line and around a recess.
+/// Islands of a part that are smaller than a crumb, or than a sliver and this narrow, are rests of cutting if the part has another that is
+/// so many times as large; rests of openings may be wider.
+const CRUMB_M2: f32 = 1.2e-4;
+const SLIVER_M2: f32 = 6e-4;
+const SLIVER_M: f32 = 0.0035;
+const SLIT_M: f32 = 0.008;
+const LEAST_TIMES: f32 = 6.0;
+/// Width of the rounded edge beside a shut line, and of that around a recess: narrower than a pixel it would be seen as dots.
 const BRIM_M: f32 = 0.0028;
+const RECESS_BRIM_M: f32 = 0.0050;
 /// Within this distance of a line drawn on paper its distance is taken along the skin.
 const NEAR_LINE_M: f32 = 0.010;
 
@@ -89,7 +99,11 @@ pub enum PartShape {
     /// `material` is the lens's.
     Lamp { lamp: Lamp, view: DrawnIn },
     /// A shut line: a groove in the skin with rounded edges.
-    Groove { depth: f32 },
+    Groove {
+        depth: f32,
+        /// That of a flap, which only one of the two flanks has.
+        on_one_side: bool,
+    },
     /// Set back behind a rounded edge, straight back as a pressed panel is.
     Recess { depth: f32, wall: Material },
     /// Taken away: a wheel arch (0 front, 1 rear).
@@ -191,9 +205,42 @@ impl<'a> Divider<'a> {
             self.region(region, &scalar, narrowest);
         }
         self.exact = None;
+        self.drop_islands();
         panels::add(self);
         self.drop_fragments();
         self.arches(well_y);
+        self.drop_islands();
+    }
+
+    /// Crumbs and slivers that cutting left between parts, which would be seen as torn edges, go to their neighbours. What is small as a
+    /// whole was meant to be, and so was the groove of a shut line.
+    fn drop_islands(&mut self) {
+        let parts = &self.parts;
+        let shape = |part: PartId| &parts[usize::from(part)].shape;
+        let is_cut = |part: PartId| matches!(shape(part), PartShape::Groove { .. } | PartShape::Arch(_));
+        let skin = &mut self.skin;
+        let (islands, of_triangle) = islands_of(&skin.positions, &skin.triangles, &skin.part, &|part| !is_cut(part));
+        let mut largest = vec![0.0_f32; parts.len()];
+        for island in &islands {
+            let most = &mut largest[usize::from(island.part)];
+            *most = most.max(island.area);
+        }
+        let host = |island: &Island| {
+            let halves = if island.is_halved { 2.0 } else { 1.0 };
+            let area = island.area * halves;
+            let is_crumb = area < CRUMB_M2 || (area < SLIVER_M2 && island.mean_width() < SLIVER_M);
+            // What is left of an opening beside a bar that was drawn across its edge.
+            let is_slit = matches!(shape(island.part), PartShape::Inset { .. }) && island.mean_width() < SLIT_M;
+            let is_rest = area * LEAST_TIMES < largest[usize::from(island.part)];
+            let is_left = !is_cut(island.part) && is_rest && (is_crumb || is_slit);
+            island.beside.filter(|_| is_left).map(|(beside, _)| beside)
+        };
+        let hosts: Vec<Option<PartId>> = islands.iter().map(host).collect();
+        for (part, island) in skin.part.iter_mut().zip(of_triangle) {
+            if let Some(host) = hosts[island as usize] {
+                *part = host;
+            }
+        }
     }
 
     /// Gives pieces of shut lines that hang together with no others and are shorter than any real one back to the paint: ends of a
@@ -251,17 +298,6 @@ impl<'a> Divider<'a> {
         if let Some(strays) = &mut self.strays {
             let exact = self.exact.as_ref().unwrap_or(scalar);
             strays.extend(edge_strays(&self.skin, part, [low, high], scalar, exact, self.field));
-        }
-    }
-
-    /// An edge of one width along the skin.
-    fn claim_edge(&mut self, scalar: &Scalar<'_>, width: f32, part: PartId, over: &[Material]) {
-        let (field, allowed) = (self.field, self.allowed(over));
-        let (even, levels) = (even_edge(scalar.as_ref(), field), [f32::MIN, width]);
-        self.skin.claim(&even, levels, part, &|own| allowed[own as usize], &BodyGround(field));
-        if let Some(strays) = &mut self.strays {
-            let exact = even_edge(self.exact.as_ref().unwrap_or(scalar).as_ref(), field);
-            strays.extend(edge_strays(&self.skin, part, levels, &even, &exact, field));
         }
     }
 
@@ -392,10 +428,18 @@ impl<'a> Divider<'a> {
             return PartShape::Skin;
         }
         let radius = (0.5 * width).min(BEAD_RADIUS_M);
-        for level in [0.5 * radius, radius, width - 0.5 * radius] {
-            self.skin.cut(pane, level, &BodyGround(self.field));
-        }
+        self.cut_section(pane, width, radius);
         PartShape::Bead { height: (0.5 * radius).min(FRAME_HEIGHT_M), radius }
+    }
+
+    /// Lines for the section of a bead to bend along, between level 0 and `width`. Where its rounded edges meet its face there is one each:
+    /// without, the edge's highlight would end along whatever triangles lie there.
+    fn cut_section(&mut self, scalar: &Scalar<'_>, width: f32, radius: f32) {
+        let face = (width - 2.0 * radius > NARROWEST_FACE_M).then_some([radius, width - radius]);
+        let middle = face.is_none().then_some(0.5 * width);
+        let edges = [BEAD_BEND * radius, width - BEAD_BEND * radius];
+        let levels: Vec<f32> = edges.into_iter().chain(face.into_iter().flatten()).chain(middle).collect();
+        self.skin.cut_levels(scalar, &levels, &BodyGround(self.field));
     }
 
     /// `scalar` and `narrowest` are what [`drawn_scalar`] makes of it.
@@ -415,7 +459,10 @@ impl<'a> Divider<'a> {
         };
         self.refine(scalar, side, &over);
         if let Some(edge) = region.edge {
-            let even = even_edge(scalar.as_ref(), self.field);
+            let field = self.field;
+            let exact = self.exact.take();
+            self.exact = exact.map(|exact| band_along_skin(exact, field, edge.width));
+            let band = &band_along_skin(|p: Vec3, s: &Sheets| scalar(p, s), field, edge.width);
             let has_frame = match region.kind {
                 RegionKind::Inset { .. } => true,
                 RegionKind::Lamp(_) => region.name.contains("fog"),
@@ -424,19 +471,13 @@ impl<'a> Divider<'a> {
             let framed = has_frame && is_rounded(edge.material);
             let shape = if framed && edge.width >= NARROWEST_FRAME_M {
                 let radius = (0.5 * edge.width).min(BEAD_RADIUS_M);
-                // Lines for the frame's section to bend along.
-                for level in [0.5 * radius, radius, edge.width - 0.5 * radius] {
-                    self.skin.cut(&even, level, &ground);
-                }
-                if edge.width > 2.1 * radius {
-                    self.skin.cut(&even, edge.width - radius, &ground);
-                }
+                self.cut_section(band, edge.width, radius);
                 PartShape::Bead { height: FRAME_HEIGHT_M.min(radius), radius }
             } else {
                 PartShape::Skin
             };
             let part = self.add_part(edge.material, shape);
-            self.claim_edge(scalar, edge.width, part, &region.over);
+            self.claim(band, [f32::MIN, edge.width], part, &region.over);
         }
         over.extend(region.edge.map(|edge| edge.material));
         match &region.kind {
@@ -444,27 +485,31 @@ impl<'a> Divider<'a> {
                 // A second coat is lacquer, as the first.
                 let coat = *material == Material::Satin && roof_panel(region, self.sheet).is_some();
                 let material = if coat { &Material::GlossWhite } else { material };
-                // What is drawn over the floor of an opening is a bar or a post before it. A bright strip at an end is a moulding: a flat
-                // one would mirror a single place of the studio and be one even white.
+                let beside_pane = *material == Material::GlossBlack && is_beside_panes(region, self.sheet);
+                let material = if beside_pane { &Material::PaneBorder } else { material };
+                // What is drawn over the floor of an opening is a bar or a post before it.
                 let is_bar = region.over.contains(&Material::Grille) && is_rounded(*material);
-                let is_moulding = matches!(material, Material::Chrome | Material::Satin)
-                    && matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)
-                    && narrowest < WIDEST_MOULDING_M;
-                let shape = if is_bar || is_moulding {
-                    let most = if is_moulding { 0.5 * WIDEST_MOULDING_M } else { BEAD_RADIUS_M };
-                    let radius = (0.5 * narrowest).clamp(0.002, most);
-                    // Lines for the section to bend along, the last where its slope ends.
-                    for share in [0.5, 0.98] {
-                        self.skin.cut(scalar, -share * radius, &ground);
-                    }
+                let shape = if is_bar {
+                    let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
+                    let levels = [-BEAD_BEND * radius, -radius];
+                    self.skin.cut_levels(scalar, &levels, &ground);
                     PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
+                } else if is_bright_strip(region, *material, narrowest) {
+                    // A flat one would mirror a single place of the studio and be one even white.
+                    let radius = (0.5 * narrowest).clamp(0.002, 0.5 * WIDEST_STRIP_M);
+                    self.skin.cut_levels(scalar, &[-BEAD_BEND * radius, -0.98 * radius], &ground);
+                    PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
+                } else if is_moulding(region) && is_rounded(*material) {
+                    let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
+                    self.skin.cut_levels(scalar, &[-BEAD_BEND * radius, -radius], &ground);
+                    PartShape::Bead { height: (0.5 * radius).min(FRAME_HEIGHT_M), radius }
                 } else {
                     PartShape::Skin
                 };
                 let part = self.add_part(*material, shape);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
-            kind if is_shut_line(kind) => self.shut_line(scalar, &over),
+            kind if is_shut_line(kind) => self.shut_line(scalar, &over, is_flap(region)),
             RegionKind::Gap { width, material } => {
                 let shape = if matches!(material, Material::Chrome | Material::Satin) {
                     let radius = (0.5 * width).clamp(0.002, BEAD_RADIUS_M);
@@ -495,23 +540,26 @@ impl<'a> Divider<'a> {
     }
 
     /// A groove of the one width along the zero line of a scalar.
-    fn shut_line(&mut self, scalar: &Scalar<'_>, over: &[Material]) {
+    fn shut_line(&mut self, scalar: &Scalar<'_>, over: &[Material], on_one_side: bool) {
+        let groove = PartShape::Groove { depth: SHUT_LINE_DEPTH_M, on_one_side };
         let part = match self.groove {
-            Some(part) => part,
-            None => self.add_part(Material::PanelGap, PartShape::Groove { depth: SHUT_LINE_DEPTH_M }),
+            Some(part) if !on_one_side => part,
+            _ => self.add_part(Material::PanelGap, groove),
         };
-        self.groove = Some(part);
+        if !on_one_side {
+            self.groove = Some(part);
+        }
         let half = 0.5 * SHUT_LINE_M;
-        self.claim_with_brim(scalar, [-half, half], part, over);
+        self.claim_with_brim(scalar, [-half, half], BRIM_M, part, over);
     }
 
     /// Along the skin, whatever the view that the scalar was drawn in.
-    fn claim_with_brim(&mut self, scalar: &Scalar<'_>, levels: [f32; 2], part: PartId, over: &[Material]) {
+    fn claim_with_brim(&mut self, scalar: &Scalar<'_>, levels: [f32; 2], brim: f32, part: PartId, over: &[Material]) {
         let (field, allowed) = (self.field, self.allowed(over));
         let is_allowed = |own: PartId| allowed[usize::from(own)];
         let steep = |p: Vec3, s: &Sheets| steepness(scalar.as_ref(), field, p, s);
         let line = LineOnSkin { scalar: scalar.as_ref(), steepness: &steep };
-        self.skin.claim_with_brim(line, levels, BRIM_M, part, &is_allowed, &BodyGround(field));
+        self.skin.claim_with_brim(line, levels, brim, part, &is_allowed, &BodyGround(field));
         if let Some(strays) = &mut self.strays {
             let exact = along_skin(self.exact.as_ref().unwrap_or(scalar).as_ref(), field);
             let cut = along_skin(scalar.as_ref(), field);
@@ -533,7 +581,7 @@ impl<'a> Divider<'a> {
     /// A shut line through the paint that no sheet draws, along the zero line of a scalar.
     pub fn joint(&mut self, scalar: &Scalar<'_>) {
         self.refine(scalar, LINE_SIDE_SHARE, &[Material::Paint]);
-        self.shut_line(scalar, &[Material::Paint]);
+        self.shut_line(scalar, &[Material::Paint], false);
     }
 
     /// Another material in place of the paint inside the zero line of a scalar.
@@ -554,7 +602,7 @@ impl<'a> Divider<'a> {
         for recess in recesses {
             let shape = PartShape::Recess { depth: recess.depth, wall: recess.material };
             let part = self.add_part(recess.material, shape);
-            self.claim_with_brim(&recess.inside, [f32::MIN, 0.0], part, &[Material::Paint]);
+            self.claim_with_brim(&recess.inside, [f32::MIN, 0.0], RECESS_BRIM_M, part, &[Material::Paint]);
         }
     }
 
@@ -690,6 +738,52 @@ const ROOF_ABOVE_BELT_M: f32 = 0.12;
 /// Rounding of the corners of a roof panel.
 const ROOF_CORNER_M: f32 = 0.03;
 
+/// Whether a region is drawn on the flank above the belt: plastic there is as dark as the print of the panes beside it, and would mirror
+/// the page as a grey patch.
+fn is_beside_panes(region: &Region, sheet: &Sheet) -> bool {
+    const BELOW_BELT_M: f32 = 0.03;
+    let belt = &sheet.body.belt;
+    let belt_at = |x: f32| {
+        let pair = belt.windows(2).find(|pair| x <= pair[1].at.x).unwrap_or(&belt[belt.len().saturating_sub(2)..]);
+        let [from, to] = [pair[0].at, pair[pair.len() - 1].at];
+        from.y + (to.y - from.y) * ((x - from.x) / (to.x - from.x).max(1e-4)).clamp(0.0, 1.0)
+    };
+    let is_above = |p: &ControlPoint| p.at.y > belt_at(p.at.x) - BELOW_BELT_M;
+    region.at.view == DrawnIn::Side
+        && !region.name.contains("roof")
+        && !belt.is_empty()
+        && region.at.curve.iter().all(is_above)
+}
+
+/// Whether a region is a strip of bright metal at an end of the body.
+fn is_bright_strip(region: &Region, material: Material, narrowest_m: f32) -> bool {
+    matches!(material, Material::Chrome | Material::Satin)
+        && matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)
+        && narrowest_m < WIDEST_STRIP_M
+}
+
+/// Whether a region is a long narrow strip along the flank, which stands out of the skin with rounded edges.
+fn is_moulding(region: &Region) -> bool {
+    const LEAST_LONG_M: f32 = 0.45;
+    const MOST_HIGH_M: f32 = 0.16;
+    const WIDTHS_M: [f32; 2] = [0.012, 0.075];
+    let points = || region.at.curve.iter().map(|point| point.at);
+    let size = points().fold(Vec2::MIN, Vec2::max) - points().fold(Vec2::MAX, Vec2::min);
+    // The area of the polygon over its length is the width of a strip that need not be level.
+    let next = points().skip(1).chain(points().take(1));
+    let area = 0.5 * points().zip(next).map(|(a, b)| a.perp_dot(b)).sum::<f32>().abs();
+    let width = area / size.x.max(1e-3);
+    region.at.view == DrawnIn::Side
+        && size.x > LEAST_LONG_M
+        && size.y < MOST_HIGH_M
+        && (WIDTHS_M[0]..WIDTHS_M[1]).contains(&width)
+}
+
+/// Whether a region is the line of a flap that only one flank has.
+fn is_flap(region: &Region) -> bool {
+    region.at.view == DrawnIn::Side && panels::FLAPS.iter().any(|name| region.name.contains(name))
+}
+
 fn is_shut_line(kind: &RegionKind) -> bool {
     matches!(kind, RegionKind::Gap { width, material: Material::PanelGap } if *width <= WIDEST_SHUT_LINE_M)
 }
@@ -697,6 +791,11 @@ fn is_shut_line(kind: &RegionKind) -> bool {
 /// By how much a scalar changes over a metre of skin: a line that is drawn in one view is wide where the skin turns away from that view,
 /// and would look painted with a broad pen.
 fn steepness(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &Sheets) -> f32 {
+    rise(scalar, field, p, s).clamp(0.3, 1.3)
+}
+
+/// By how much a scalar changes over a metre of skin, however little that is.
+fn rise(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &Sheets) -> f32 {
     const PROBE_M: f32 = 0.002;
     let value = scalar(p, s);
     let (along, across) = field.normal(p).any_orthonormal_pair();
@@ -704,7 +803,22 @@ fn steepness(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &Sheets) -
         let probe = p + way * PROBE_M;
         (scalar(probe, &field.sheets(probe)) - value) / PROBE_M
     };
-    Vec2::new(rise(along), rise(across)).length().clamp(0.3, 1.3)
+    Vec2::new(rise(along), rise(across)).length()
+}
+
+/// The scalar of an opening, with distances along the skin in a band of some width around it: a frame that is drawn from the front would
+/// run far back over a bonnet that it reaches, with an edge that the least bump of the skin moves.
+fn band_along_skin<'s>(
+    drawn: impl Fn(Vec3, &Sheets) -> f32 + Send + Sync + 's,
+    field: &'s BodyField,
+    width: f32,
+) -> Scalar<'s> {
+    const FLATTEST: f32 = 0.12;
+    Box::new(move |p, s| {
+        let value = drawn(p, s);
+        let is_in_band = (0.0..width).contains(&value);
+        if is_in_band { value / rise(&drawn, field, p, s).clamp(FLATTEST, 1.0) } else { value }
+    })
 }
 
 /// The scalar made a distance along the skin near its zero line.
@@ -712,14 +826,6 @@ fn along_skin<'s>(scalar: &'s DrawnScalar<'_>, field: &'s BodyField) -> Scalar<'
     Box::new(move |p, s| {
         let value = scalar(p, s);
         if value.abs() > NEAR_LINE_M { value } else { value / steepness(scalar, field, p, s) }
-    })
-}
-
-/// The scalar of an edge beyond the zero line: a distance along the skin, so that a frame is as wide on a raked nose as on an upright one.
-fn even_edge<'s>(scalar: &'s DrawnScalar<'_>, field: &'s BodyField) -> Scalar<'s> {
-    Box::new(move |p, s| {
-        let value = scalar(p, s);
-        if (0.0..EDGE_REACH_M).contains(&value) { value / steepness(scalar, field, p, s) } else { value }
     })
 }
 
@@ -896,4 +1002,45 @@ pub(super) fn side_glass<'a>(glass: &Glass) -> Option<Scalar<'a>> {
         // On the flanks only: the middle of the car is roof or screen.
         value.max(0.25 - s.at.y)
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::library::Library;
+    use super::*;
+
+    fn side(name: &str, curve: &str, kind: &str) -> Region {
+        toml::from_str(&format!("name = \"{name}\"\nat = {{ view = \"side\", curve = {curve} }}\nkind = {kind}"))
+            .unwrap()
+    }
+
+    #[test]
+    fn long_narrow_strips_of_the_flank_are_mouldings() {
+        let skin = "{ skin = \"matt-black\" }";
+        let strip = side("strip", "[[1.3, 0.50], [3.2, 0.55], [3.2, 0.50], [1.3, 0.45]]", skin);
+        let sill = side("sill", "[[0.0, 0.32], [4.2, 0.32], [4.2, 0.0], [0.0, 0.0]]", skin);
+        let badge = side("badge", "[[1.3, 0.50], [1.4, 0.50], [1.4, 0.47], [1.3, 0.47]]", skin);
+        assert!(is_moulding(&strip));
+        assert!(!is_moulding(&sill) && !is_moulding(&badge));
+    }
+
+    #[test]
+    fn plastic_above_the_belt_is_beside_panes() {
+        let sheet = Library::embedded().unwrap().sheet("hatchback").unwrap();
+        let belt = sheet.body.belt.iter().map(|point| point.at.y).fold(0.0, f32::max);
+        let field = |name: &str, low: f32| {
+            let curve = format!("[[3.0, {low}], [3.2, {low}], [3.2, {0}], [3.0, {0}]]", low + 0.2);
+            side(name, &curve, "{ skin = \"gloss-black\" }")
+        };
+        assert!(is_beside_panes(&field("corner", belt + 0.05), &sheet));
+        assert!(!is_beside_panes(&field("roof", belt + 0.05), &sheet));
+        assert!(!is_beside_panes(&field("flank", belt - 0.3), &sheet));
+    }
+
+    #[test]
+    fn flaps_are_known_by_their_names() {
+        let line = "[[3.0, 0.7], [3.1, 0.7], [3.1, 0.8], [3.0, 0.8]]";
+        assert!(is_flap(&side("fuel door", line, "{ gap = {} }")));
+        assert!(!is_flap(&side("rear door", line, "{ gap = {} }")));
+    }
 }

@@ -58,9 +58,10 @@ fn any_year() -> [u16; 2] {
 static WHEELS: LazyLock<Table> = LazyLock::new(|| toml::from_str(TABLE).unwrap_or_default());
 
 const INCH_M: f32 = 0.0254;
-/// How far a drawn tyre may lie beyond its class, and how much smaller than usual a drawn rim may be.
+/// How far a drawn tyre may lie beyond its class.
 const DRAWN_TOLERANCE: f32 = 0.03;
-const DRAWN_RIM: f32 = 0.95;
+/// By how many inches a model's rims are larger than usual: makers show theirs on larger rims rather than smaller ones.
+const LARGER_RIMS: [f32; 4] = [-0.5, 0.0, 0.5, 1.0];
 /// The largest rim as a share of the tyre.
 const LARGEST_RIM: f32 = 0.735;
 /// The tyre's wall is this far inside the lip of the arch at least, if it is inside at all.
@@ -137,9 +138,9 @@ fn fit_size(sheet: &mut Sheet, vehicle: &Vehicle, size: &Size, is_drawn: bool, c
     let slack = if is_drawn { DRAWN_TOLERANCE } else { 0.0 };
     let real = (wheels.tyre_diameter * growth).clamp(least * (1.0 - slack), most * (1.0 + slack));
     let own_share = wheels.rim_diameter / wheels.tyre_diameter;
-    let inches = size.rim + if is_drawn { 0.0 } else { pick(&[-1.0, 0.0, 0.0, 1.0], chance) };
+    let inches = size.rim + if is_drawn { 0.0 } else { pick(&LARGER_RIMS, chance) };
     let usual = inches * INCH_M / real;
-    let share = if is_drawn { own_share.max(usual * DRAWN_RIM) } else { usual };
+    let share = if is_drawn { own_share.max(usual) } else { usual };
     if !is_drawn {
         wheels.tyre_width = size.width;
     }

@@ -23,37 +23,42 @@ impl Default for RoofRail {
     }
 }
 
-/// One rail along `on_roof`: three or more points of the skin from front to rear. Its ends bend down into the roof.
+/// How much of a rail's length its ends rise over, as far as its feet reach, and how far they taper into its daylight.
+const RISE_SHARE: f32 = 0.10;
+const FOOT_SHARE: f32 = 0.085;
+const TAPER_SHARE: f32 = 0.035;
+/// How far the foot of a rail is sunk into the roof, and how high its very ends are.
+const SUNK_M: f32 = 0.006;
+const END_M: f32 = 0.003;
+/// Rails with less daylight lie on the roof all along.
+const LEAST_DAYLIGHT_M: f32 = 0.015;
+
+/// One rail along `on_roof`: three or more points of the skin from front to rear. It is one piece with its feet, and its ends rise out of
+/// the roof.
 pub fn roof_rail(spec: &RoofRail, on_roof: &[Vec3]) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
-    let curve = curve_through(on_roof, 6);
+    let curve = curve_through(on_roof, 9);
     let last = curve.len().saturating_sub(1);
     if last < 4 {
         return mesh;
     }
-    let path: Vec<Vec3> = curve
-        .iter()
-        .enumerate()
-        .map(|(i, p)| {
-            let from_end = i.min(last - i) as f32 / last as f32;
-            let ramp = (from_end / 0.10).min(1.0);
-            let ramp = ramp * ramp * (3.0 - 2.0 * ramp);
-            *p + Vec3::Z * (ramp * (spec.rise + spec.height) - spec.height / 2.0)
-        })
-        .collect();
-    let section = rounded_rectangle(spec.width / 2.0, spec.height / 2.0, spec.height * 0.4);
-    mesh.add(spec.material, &Solid::swept(&path, Vec3::Z, |_| section.clone()).surface(60.0));
-    if spec.rise > 0.015 {
-        // A foot at either end, as wide as the rail and of its finish.
-        for share in [0.07, 0.93] {
-            let at = share * last as f32;
-            let (from, to) = (curve[at as usize], curve[(at as usize + 1).min(last)]);
-            let slope = (to.z - from.z) / (to.x - from.x).max(1e-3);
-            let half = Vec3::new(0.075, spec.width * 0.46, spec.rise / 2.0 + 0.012);
-            let foot = Solid::rounded_box(half, 0.010).bent(|p| from + p + Vec3::Z * (spec.rise / 2.0 + slope * p.x));
-            mesh.add(spec.material, &foot.surface(60.0));
-        }
-    }
+    let eased = |t: f32| {
+        let t = t.clamp(0.0, 1.0);
+        t * t * (3.0 - 2.0 * t)
+    };
+    let stations = curve.iter().enumerate().map(|(i, p)| {
+        let from_end = i.min(last - i) as f32 / last as f32;
+        let ramp = eased(from_end / RISE_SHARE);
+        let top = END_M + ramp * (spec.rise + spec.height - END_M);
+        let daylight = if spec.rise > LEAST_DAYLIGHT_M { eased((from_end - FOOT_SHARE) / TAPER_SHARE) } else { 0.0 };
+        let bottom = -SUNK_M + daylight * (spec.rise + SUNK_M);
+        let (half_width, half_height) = (0.5 * spec.width * (0.55 + 0.45 * ramp), 0.5 * (top - bottom));
+        let middle = *p + Vec3::Z * (bottom + half_height);
+        let section = rounded_rectangle(half_width, half_height, spec.height * 0.4);
+        section.into_iter().map(|at| middle + Vec3::new(0.0, at.x, at.y)).collect()
+    });
+    let loops: Vec<Vec<Vec3>> = stations.collect();
+    mesh.add(spec.material, &Solid::lofted(&loops).surface(60.0));
     mesh
 }
 

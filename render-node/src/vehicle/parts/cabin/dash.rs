@@ -7,23 +7,32 @@ use super::{CabinSpace, HEAD_CLEARANCE, Rear};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
 
+/// How far the floor keeps from the flanks, and how far the shelf and the cards of closed doors reach down from below the belt.
+const WHEEL_ROOM_M: f32 = 0.16;
+const SHELF_M: f32 = 0.20;
+const CARD_M: f32 = 0.24;
+
 /// A dark mass that stops the eye from seeing through the car below its belt.
 pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let rows = space.rows();
     let last = rows.last().map_or(space.x_rear, |row| row.hip_x);
     let half_width = space.half_width_belt - 0.015;
-    let slab = |from: f32, to: f32, low: f32, high: f32| {
+    // Between the wheels: where the cabin reaches over them they would be pierced.
+    let floor_half_width = half_width - WHEEL_ROOM_M;
+    let slab = |from: f32, to: f32, low: f32, high: f32, half_width: f32| {
         let half = Vec3::new((to - from) / 2.0, half_width, (high - low) / 2.0);
         Solid::rounded_box(half, 0.015).moved(Vec3::new((from + to) / 2.0, 0.0, (low + high) / 2.0))
     };
-    let floor = slab(space.x_cowl + 0.1, space.x_rear - 0.02, space.z_floor - 0.02, space.z_floor + 0.03);
+    let [low, high] = [space.z_floor - 0.02, space.z_floor + 0.03];
+    let floor = slab(space.x_cowl + 0.1, space.x_rear - 0.02, low, high, floor_half_width);
     mesh.add(Material::Interior, &floor.surface(CREASE_DEGREES));
     // Parcel shelf or load floor behind the last row.
     let behind = last + 0.36;
     if matches!(space.rear, Rear::Bench | Rear::PlusTwo | Rear::TwoBenches | Rear::None) && space.x_rear - behind > 0.10
     {
         let high = (space.z_belt - 0.06).min(space.ceiling(space.x_rear - 0.05)).max(space.z_floor + 0.1);
-        let shelf = slab(behind, space.x_rear - 0.03, space.z_floor, high);
+        let low = space.z_floor.max(high - SHELF_M);
+        let shelf = slab(behind, space.x_rear - 0.03, low, high, half_width);
         let shelf = shelf.bent(|p| Vec3::new(p.x, p.y, p.z.min(space.ceiling(p.x))));
         mesh.add(Material::Interior, &shelf.surface(CREASE_DEGREES));
     }
@@ -43,11 +52,12 @@ pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
     // Doors: cards from the floor to just below the belt; seen over the sill of an open car, through glass otherwise.
     for side in [-1.0, 1.0] {
         let from = space.x_cowl + 0.25;
-        let to = space.x_rear - 0.04;
-        let top = space.z_belt - if space.open { 0.015 } else { 0.04 };
-        let half = Vec3::new((to - from) / 2.0, 0.022, (top - space.z_floor) / 2.0);
+        let to = space.x_rear - if space.open { 0.04 } else { 0.01 };
+        let top = space.z_belt - if space.open { 0.015 } else { 0.02 };
+        let bottom = if space.open { space.z_floor } else { space.z_floor.max(top - CARD_M) };
+        let half = Vec3::new((to - from) / 2.0, 0.022, (top - bottom) / 2.0);
         let y = side * (half_width - 0.024);
-        let card = Solid::rounded_box(half, 0.015).moved(Vec3::new((from + to) / 2.0, y, space.z_floor + half.z));
+        let card = Solid::rounded_box(half, 0.015).moved(Vec3::new((from + to) / 2.0, y, bottom + half.z));
         mesh.add(Material::Interior, &card.surface(CREASE_DEGREES));
         if space.open {
             // Arm rest and a grip.
