@@ -76,9 +76,9 @@ fn pane_reflectance(cosine: f32) -> f32 {
 // Share of what a pane mirrors of the cards beside the vehicle: a photographer flags them off from the windows with black cloth, or their
 // bright edges lie across the side glass as a veil. Between the heights of `FLAG_FOOT` a direction comes from below to within the cloth,
 // between those of `FLAG_HEAD` past it to the lights overhead.
-const FLAGGED = 0.2;
+const FLAGGED = 0.05;
 const FLAG_FOOT = vec2f(0.0, 0.12);
-const FLAG_HEAD = vec2f(0.66, 0.92);
+const FLAG_HEAD = vec2f(0.72, 1.04);
 
 fn unflagged(up: f32) -> f32 {
     let within = smoothstep(FLAG_FOOT.x, FLAG_FOOT.y, up) * (1.0 - smoothstep(FLAG_HEAD.x, FLAG_HEAD.y, up));
@@ -88,9 +88,9 @@ fn unflagged(up: f32) -> f32 {
 // What an upright pane mirrors of a wide soft card beside the vehicle, brightest at its upper edge: the gradient that side windows have in a
 // studio. From nothing at the first height to all of it at the second, as shares of the vehicle's height; and how far a pane may lean back
 // for it, by the height of its normal.
-const SIDE_CARD = 0.034;
-const CARD_RISES = vec2f(0.60, 0.99);
-const CARD_LEANS = vec2f(0.45, 0.66);
+const SIDE_CARD = 0.060;
+const CARD_RISES = vec2f(0.60, 0.98);
+const CARD_LEANS = vec2f(0.62, 0.80);
 
 fn side_card(p: vec3f, up: f32) -> vec3f {
     let rise = smoothstep(CARD_RISES.x, CARD_RISES.y, p.z / frame.field_box_max.z);

@@ -20,6 +20,10 @@ const GLASS_UNDER_M: f32 = 0.016;
 /// Half width of header and pillars across the screen, least and most, and how thick they are at most.
 const HALF_WIDTH_M: [f32; 2] = [0.018, 0.027];
 const THICKEST_M: f32 = 0.034;
+/// No pillar goes farther below the belt.
+const UNDER_BELT_M: f32 = 0.07;
+/// Bright frames are as slim as a moulding.
+const BRIGHT_SHARE: f32 = 0.62;
 /// A pillar widens by this share over this height above the hood.
 const FOOT_GROWTH: f32 = 0.55;
 const FOOT_HEIGHT_M: f32 = 0.12;
@@ -58,17 +62,22 @@ pub fn windscreen_frame(sheet: &Sheet, field: &BodyField) -> VehicleMesh {
         let s = field.sheets(p);
         glass(p, &s) < GLASS_UNDER_M && s.body > -FOOT_M && s.greenhouse_x < open.header
     };
-    mesh.add(Material::ClearGlass, &with_normals(&half, &sheet_of_glass, in_frame));
+    let pane = with_normals(&half, &sheet_of_glass, in_frame);
+    mesh.add(Material::ClearGlass, &pane);
+    // Nothing closes the car behind it: it is seen from there too.
+    mesh.add(Material::ClearGlass, &turned(pane));
 
     // The inside mirror hangs from the header.
     let top = field.morph.to_real(Vec3::new(open.header, 0.0, 0.0)).x;
     if let Some(edge) =
         (0..60).map(|i| high - Vec3::new(high.x - top, high.y, i as f32 * 0.01)).find(|p| sheet_of_glass(*p) < 0.0)
     {
-        let mirror =
-            Solid::rounded_box(Vec3::new(0.012, 0.11, 0.028), 0.012).moved(edge + Vec3::new(-0.02, 0.0, -0.10));
-        let whole = mirror.surface(CREASE_DEGREES);
-        mesh.add(Material::MattBlack, &whole);
+        let at = edge + Vec3::new(-0.02, 0.0, -0.10);
+        let mirror = Solid::rounded_box(Vec3::new(0.012, 0.11, 0.028), 0.012).moved(at);
+        mesh.add(Material::MattBlack, &mirror.surface(CREASE_DEGREES));
+        let stem =
+            Solid::tube(&[edge + Vec3::new(-0.05, 0.0, -0.012), at + Vec3::new(-0.03, 0.0, 0.03), at], 10, |_| 0.009);
+        mesh.add(Material::MattBlack, &stem.surface(60.0));
     }
     mesh
 }
@@ -86,13 +95,19 @@ fn add_frame(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField, drawn: &W
     let screen = |p: Vec3| field.sheets(p).greenhouse_profile;
     let above_hood = |p: Vec3| field.sheets(p).body;
     let line = Line { screen: &screen, edge: &edge };
-    let path = line.followed(bounds, |p| above_hood(p) > -FOOT_M);
+    // Beside a narrow hood the pillars end below the scuttle's edge.
+    let path = line.followed(bounds, |p| {
+        let s = field.sheets(p);
+        s.body > -FOOT_M && s.at.z > s.belt - UNDER_BELT_M
+    });
     if path.len() < 8 {
         return;
     }
     // Of classic roadsters, whose mirrors are bright, the frame is too.
     let cap = sheet.fittings.mirror.as_ref().map(|fitting| fitting.look.cap);
-    let face = if cap == Some(Material::Chrome) { Material::Chrome } else { Material::Paint };
+    let is_bright = cap == Some(Material::Chrome);
+    let face = if is_bright { Material::Chrome } else { Material::Paint };
+    let half_width = if is_bright { BRIGHT_SHARE * half_width } else { half_width };
     let growth = |at: &Place| 1.0 + FOOT_GROWTH * (1.0 - above_hood(at.p) / FOOT_HEIGHT_M).clamp(0.0, 1.0).powi(2);
     let carried = |material, half: [f32; 2], radius: f32, offset: [f32; 2], grows: bool| {
         let loops: Vec<Vec<Vec3>> = path
@@ -229,6 +244,13 @@ impl Line<'_> {
         }
         (p, out, beyond)
     }
+}
+
+/// The other side of a sheet.
+fn turned(mut surface: Surface) -> Surface {
+    surface.normals.iter_mut().for_each(|n| *n = n.map(|c| -c));
+    surface.indices.chunks_exact_mut(3).for_each(|t| t.swap(1, 2));
+    surface
 }
 
 /// The triangles whose middle `keep`s, with the field's own normals.

@@ -21,6 +21,9 @@ struct Place {
     restraint: bool,
 }
 
+/// Backs are at least this high above the hip, whatever that leaves for a restraint.
+const LEAST_BACK_M: f32 = 0.40;
+
 pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, number: usize) {
     let hip_height = if space.upright { 0.41 } else { 0.31 };
     // Rear rows sit a little higher, as in a theatre.
@@ -28,8 +31,8 @@ pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, num
         space.z_floor + hip_height + 0.03 * number as f32 - if row.kind == RowKind::PlusTwo { 0.04 } else { 0.0 };
     let lean = if space.upright { 0.24_f32 } else { 0.38 } + if row.kind == RowKind::PlusTwo { -0.12 } else { 0.0 };
     let wanted: f32 = match row.kind {
-        RowKind::Front => 0.63,
-        RowKind::Bench => 0.56,
+        RowKind::Front => 0.71,
+        RowKind::Bench => 0.66,
         RowKind::PlusTwo => 0.46,
     };
     // The back leans to the rear, so the ceiling counts where its top is.
@@ -38,9 +41,14 @@ pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, num
     let room = space.ceiling(top_x + 0.10).min(space.ceiling(top_x - 0.05));
     // Seen from outside, the shoulders of the backs stand well above the belt, and restraints above those.
     let by_belt = space.z_belt + if space.open { 0.06 } else { 0.26 };
-    let back_top = (hip_z + wanted * lean.cos()).min(by_belt.max(hip_z + 0.30)).min(room - restraint_height * 0.55);
+    // A back leaves room for its restraint, if that does not make it a stool.
+    let below_restraint = (room - restraint_height).max(hip_z + LEAST_BACK_M);
+    let back_top = (hip_z + wanted * lean.cos())
+        .min(by_belt.max(hip_z + 0.30))
+        .min(below_restraint)
+        .min(room - restraint_height * 0.55);
     let back_length = ((back_top - hip_z) / lean.cos()).max(0.22);
-    let restraint = room - back_top > restraint_height * 0.95;
+    let restraint = room - back_top > restraint_height * 0.90;
     let limit = space.half_width_belt - 0.08;
     let seats: Vec<(f32, f32, usize)> = match row.kind {
         RowKind::Front => {
@@ -140,9 +148,9 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
     let middles: Vec<f32> = if place.places == 1 { vec![0.0] } else { vec![-0.62, 0.62] };
     for share in middles {
         let y = share * place.half_width;
-        let centre = top + up_back * 0.086 + out_of_back * 0.026 + Vec3::Y * y;
+        let centre = top + up_back * 0.080 + out_of_back * 0.026 + Vec3::Y * y;
         let half = Vec3::new(0.054, 0.128, 0.080);
-        let head = Solid::superellipsoid(half, 3.2, 12, 24)
+        let head = Solid::superellipsoid(half, 4.2, 12, 24)
             .bent(|p| {
                 // Thinner and narrower towards the top, hollow for the head.
                 let up = (p.z / half.z).max(0.0);
