@@ -40,13 +40,13 @@ WALL_TURN = 0.7  # how far to the front and back of a direction the front wall b
 FLOOR_CURVES = -0.10  # heights of a direction between which the floor curves up into the wall
 WALL_STANDS = 0.02
 INSIDE_ALBEDO = 0.012  # of the inside of a shell, which is unpainted
-BACKDROP = (0.13, 0.131, 0.132)  # of what shows through two panes where nothing is behind them
+BACKDROP = (0.036, 0.039, 0.039)  # of what shows through two panes where nothing is behind them
 FAR_PANE = 0.45  # about how much of it the farther pane lets pass: panes are clear or tinted
 PANE_INDEX = 1.5  # of refraction; of window panes
 POLARISED = 0.92  # share of the light in the plane of incidence that the camera's filter leaves of a pane's mirror image
-FLAGGED = 0.2  # share of what a pane mirrors of the cards beside the vehicle, which are flagged off from the windows
+FLAGGED = 0.05  # share of what a pane mirrors of the cards beside the vehicle, which are flagged off from the windows
 FLAG_FOOT = (0.0, 0.12)  # heights of a direction between which it comes from below to within the flag's cloth
-FLAG_HEAD = (0.66, 0.92)  # and past it to the lights overhead
+FLAG_HEAD = (0.72, 1.04)  # and past it to the lights overhead
 ROUGH_FRESNEL = 1.5  # times the roughness: how much of the edge of the Fresnel curve the lobe averages away
 MARGIN_PX = 4
 

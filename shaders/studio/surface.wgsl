@@ -21,9 +21,18 @@ struct Optics {
     reserved: u32,
 }
 
-// The group that takes the client's colour, and that of window panes.
+// The group that takes the client's colour, that of window panes, and those of lamps and trim.
 const PAINT = 0u;
 const PANES = 1u;
+const LAMP_CLEAR = 2u;
+const LAMP_RED = 3u;
+const BLACK_TRIM = 4u;
+const BRIGHT_TRIM = 5u;
+// The number of tinted panes among the materials.
+const TINTED = 1u;
+
+// Light of a cabin's lining in the shade.
+const LINING = 0.004;
 
 // Where a ray meets a triangle.
 struct Hit {
@@ -67,13 +76,37 @@ fn pane_reflectance(cosine: f32) -> f32 {
 // Share of what a pane mirrors of the cards beside the vehicle: a photographer flags them off from the windows with black cloth, or their
 // bright edges lie across the side glass as a veil. Between the heights of `FLAG_FOOT` a direction comes from below to within the cloth,
 // between those of `FLAG_HEAD` past it to the lights overhead.
-const FLAGGED = 0.2;
+const FLAGGED = 0.05;
 const FLAG_FOOT = vec2f(0.0, 0.12);
-const FLAG_HEAD = vec2f(0.66, 0.92);
+const FLAG_HEAD = vec2f(0.72, 1.04);
 
 fn unflagged(up: f32) -> f32 {
     let within = smoothstep(FLAG_FOOT.x, FLAG_FOOT.y, up) * (1.0 - smoothstep(FLAG_HEAD.x, FLAG_HEAD.y, up));
     return 1.0 - (1.0 - FLAGGED) * within;
+}
+
+// What an upright pane mirrors of a wide soft card beside the vehicle, brightest at its upper edge: the gradient that side windows have in a
+// studio. From nothing at the first height to all of it at the second, as shares of the vehicle's height; and how far a pane may lean back
+// for it, by the height of its normal.
+const SIDE_CARD = 0.060;
+const CARD_RISES = vec2f(0.60, 0.98);
+const CARD_LEANS = vec2f(0.62, 0.80);
+
+fn side_card(p: vec3f, up: f32) -> vec3f {
+    let rise = smoothstep(CARD_RISES.x, CARD_RISES.y, p.z / frame.field_box_max.z);
+    return vec3f(0.94, 1.0, 1.0) * (SIDE_CARD * rise * rise * (1.0 - smoothstep(CARD_LEANS.x, CARD_LEANS.y, up)));
+}
+
+// What is seen through a pane. The bowls of lamps are open to the cabin here; in a vehicle their backs are behind the lining. What stands
+// outside beyond two tinted panes, as a wiper or a mirror, is lost in the dark.
+fn seen_through_pane(behind: Sample, tinted: bool) -> Sample {
+    let group = optics[behind.material].group;
+    let is_lamp = group == LAMP_CLEAR || group == LAMP_RED;
+    let is_trim = group == BLACK_TRIM || group == BRIGHT_TRIM;
+    if behind.rest.a == 0.0 || !(is_lamp || (tinted && is_trim)) { return behind; }
+    var out = nothing();
+    out.rest = vec4f(select(vec3f(LINING), BACKDROP, is_trim), 1.0);
+    return out;
 }
 
 // How far a mirror has gone from its reflectance at normal incidence to all (C. Schlick, 1994).
@@ -138,7 +171,6 @@ fn striped(sample: Sample, light: f32) -> Sample {
 
 // `behind`, seen through glass or a lamp's lens.
 fn through(hit: Hit, behind: Sample) -> Sample {
-    var out = behind;
     var n = normalize(hit.normal);
     let from_eye = normalize(hit.position - frame.eye);
     let away = dot(n, from_eye);
@@ -148,13 +180,19 @@ fn through(hit: Hit, behind: Sample) -> Sample {
     let o = optics[hit.material];
     let f = select(mix(o.f0, 1.0, grazing(cosine)), pane_reflectance(cosine) * unflagged(r.z), o.group == PANES);
     let passed = o.transmission * (1.0 - f);
+    let is_pane = o.group == PANES;
+    var back = behind;
+    if is_pane { back = seen_through_pane(behind, hit.material == TINTED); }
     let light = mirrored(hit.position, r, o.roughness, hit.shares.y, hit.shares.z);
-    let lit = min(o.albedo * hit.diffuse + light * f, vec3f(SAMPLE_MAX));
+    var mirrored_light = light * f;
+    if is_pane { mirrored_light += side_card(hit.position, n.z); }
+    let lit = min(o.albedo * hit.diffuse + mirrored_light, vec3f(SAMPLE_MAX));
     let shown = mix(lit, vec3f(mix(0.02, 0.3, stripes(r))), f32(frame.zebra));
     // Coverage grows, paint behind glass counts as much as passes, openness stays that of the surface behind.
-    out.rest = vec4f(shown, 1.0 - passed) + behind.rest * vec4f(o.tint, 1.0) * passed;
-    out.diffuse = behind.diffuse * passed;
-    out.gloss = behind.gloss * passed;
+    var out = back;
+    out.rest = vec4f(shown, 1.0 - passed) + back.rest * vec4f(o.tint, 1.0) * passed;
+    out.diffuse = back.diffuse * passed;
+    out.gloss = back.gloss * passed;
     out.normal = n;
     out.material = hit.material;
     return out;

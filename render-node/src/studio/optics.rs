@@ -106,7 +106,7 @@ pub fn optics(material: Material) -> Optics {
             albedo: [0.004, 0.005, 0.005],
             f0: 0.045,
             roughness: 0.0,
-            transmission: 0.26,
+            transmission: 0.30,
             ..matt(0.0, Group::Glass)
         },
         Material::GlossBlack => lacquer([0.006; 3], 0.01, Group::BlackTrim),
@@ -157,8 +157,8 @@ pub fn optics(material: Material) -> Optics {
         Material::RimDark => metal([0.07, 0.07, 0.075], 0.14, Group::Rim),
         // Behind the rim it is in half shade.
         Material::BrakeDisc => Optics { exposure: 0.6, ..metal([0.30, 0.30, 0.31], 0.40, Group::Rim) },
-        Material::Interior => Optics { exposure: 0.8, ..matt(0.035, Group::Interior) },
-        Material::Seat => Optics { exposure: 0.8, ..lacquer([0.06, 0.058, 0.056], 0.6, Group::Interior) },
+        Material::Interior => Optics { exposure: 0.8, ..matt(0.042, Group::Interior) },
+        Material::Seat => Optics { exposure: 0.8, ..lacquer([0.105, 0.102, 0.098], 0.6, Group::Interior) },
         Material::Lining => Optics { exposure: 0.8, ..matt(0.24, Group::Interior) },
         Material::Underbody => matt(0.012, Group::Underbody),
         Material::Fabric => matt(0.025, Group::BlackTrim),

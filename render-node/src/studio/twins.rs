@@ -22,7 +22,7 @@ const FINISH: &str = include_str!("../../../models/finish.py");
 const GROUND_TRUTH: &str = include_str!("../../../models/ground_truth.py");
 
 /// Whole numbers of the shaders, and what they are in Rust.
-const WHOLE: [(&str, usize); 18] = [
+const WHOLE: [(&str, usize); 23] = [
     ("SIDE", MASTER_SIDE_PX as usize),
     ("PIXELS", PIXELS as usize),
     ("SUB", SUPERSAMPLES as usize),
@@ -33,6 +33,11 @@ const WHOLE: [(&str, usize); 18] = [
     ("INSIDE", Material::Underbody as usize),
     ("PAINT", MaterialGroup::Paint as usize),
     ("PANES", MaterialGroup::Glass as usize),
+    ("LAMP_CLEAR", MaterialGroup::LampClear as usize),
+    ("LAMP_RED", MaterialGroup::LampRed as usize),
+    ("BLACK_TRIM", MaterialGroup::BlackTrim as usize),
+    ("BRIGHT_TRIM", MaterialGroup::BrightTrim as usize),
+    ("TINTED", Material::Glass as usize),
     ("CLEAR_PANE", Material::ClearGlass as usize),
     ("TINTED_PANE", Material::Glass as usize),
     ("FIRST_LAMP", Material::LampLens as usize),
@@ -89,10 +94,12 @@ const SHARED: [Shared; 20] = {
 };
 
 /// What nobody but the shaders has to know.
-const OWN: [&str; 20] = [
+const OWN: [&str; 24] = [
     "AWAY",
     "BEYOND",
     "BLEND",
+    "CARD_LEANS",
+    "CARD_RISES",
     "DOWN",
     "EVEN",
     "FAR",
@@ -102,11 +109,13 @@ const OWN: [&str; 20] = [
     "GLAZED_MIXED",
     "GROUP",
     "LAMP_OPEN",
+    "LINING",
     "LOOKS",
     "MIXED",
     "PI",
     "REACH",
     "SAMPLE_MAX",
+    "SIDE_CARD",
     "START",
     "STEP",
     "STRIPS",

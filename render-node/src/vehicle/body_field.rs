@@ -316,13 +316,6 @@ impl BodyField {
         self.detailed(shell, body.at, body.x)
     }
 
-    /// The greenhouse blended with the body, whether or not the car is open: what a windscreen frame is cut from.
-    pub fn closed_at(&self, p: Vec3) -> f32 {
-        let sheets = self.sheets(p);
-        let house = smooth_max(sheets.greenhouse_profile, sheets.greenhouse_side, self.k_rail.at(sheets.greenhouse_x));
-        smooth_min(sheets.body, house, self.k_body.at(sheets.at.x))
-    }
-
     fn detailed(&self, shell: f32, at: Vec3, body_x: f32) -> f32 {
         let mut value = shell;
         let bowed = Vec3::new(body_x, at.y, at.z);

@@ -13,7 +13,7 @@ use super::parts::cabin::{CabinSpace, Tail, cabin};
 use super::parts::emblem::emblem;
 use super::parts::exhaust::exhaust_tip;
 use super::parts::handle::handle;
-use super::parts::mirror::mirror;
+use super::parts::mirror::{MirrorMount, mirror};
 use super::parts::pad::{PadShape, closed_section, pad};
 use super::parts::placing::{add_all, both_sides, moved_to, on_skin, placed};
 use super::parts::roof::{antenna_fin, antenna_whip, roof_rail};
@@ -25,6 +25,8 @@ use super::parts::wiper::wiper;
 use super::sheet::{CabinFitting, ExhaustFitting, Fittings, RailFitting, RegionKind, Sheet};
 use super::truck;
 
+/// The foot of a mirror on the door lies at least so far below the belt.
+const UNDER_BELT_M: f32 = 0.022;
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.008;
 /// This far below the body a wheel's centre is in free air.
@@ -132,7 +134,7 @@ pub fn dressing(
     if let Some(top) = &fittings.stowed_top {
         let (front, rear) = (place(top.x_front, top.half_width, top.z), place(top.x_rear, 0.0, top.z));
         let moved = StowedTop { x_front: front.x, x_rear: rear.x, half_width: front.y, z: front.z, ..*top };
-        add_all(&mut mesh, &stowed_top(&moved));
+        add_all(&mut mesh, &stowed_top(&moved, |x, y| field.skin_z(x, y)));
     }
     mesh
 }
@@ -141,7 +143,12 @@ pub fn dressing(
 fn add_beside(mesh: &mut VehicleMesh, fittings: &Fittings, field: &BodyField, real: Stance) {
     let place = |x: f32, y: f32, z: f32| field.morph.to_real(Vec3::new(x, y, z));
     if let Some(fitting) = &fittings.mirror {
-        let at = place(fitting.at[0], 0.0, fitting.at[1]);
+        let mut at = place(fitting.at[0], 0.0, fitting.at[1]);
+        // A foot on the door stands on its shoulder, below the belt, where the body is widest.
+        let belt = field.morph.to_real(Vec3::Z * field.sheets(at).belt).z;
+        if fitting.look.mount == MirrorMount::Door {
+            at.z = at.z.min(belt - UNDER_BELT_M);
+        }
         if let Some(y) = field.skin_y(at.x, at.z) {
             add_all(mesh, &both_sides(&moved_to(&mirror(&fitting.look), Vec3::new(at.x, y, at.z))));
         }

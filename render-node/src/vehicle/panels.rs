@@ -377,7 +377,7 @@ fn handle_cups<'s>(divider: &Divider<'s>) -> Option<Recess<'s>> {
     const DEPTH_M: f32 = 0.013;
     let (sheet, field) = (divider.sheet, divider.field);
     let fitting = sheet.fittings.handle.as_ref().filter(|fitting| fitting.look.kind == HandleKind::Bar)?;
-    let cup = PadShape { half: Vec2::new(0.30 * fitting.look.length, 1.1 * fitting.look.height), radius: 0.026 };
+    let cup = PadShape { half: Vec2::new(0.31 * fitting.look.length, 0.98 * fitting.look.height), radius: 0.024 };
     let places = fitting.at.iter().filter_map(|[x, z]| {
         let at = field.morph.to_real(Vec3::new(*x, 0.0, *z));
         let y = field.skin_y(at.x, at.z)?;

@@ -43,18 +43,18 @@ pub fn handle(spec: &Handle) -> VehicleMesh {
         HandleKind::Bar => {
             let bow = [
                 (-1.0, -0.012),
-                (-0.90, 0.012),
-                (-0.62, 0.030),
-                (0.0, 0.034),
-                (0.62, 0.030),
-                (0.90, 0.012),
-                (1.0, -0.012),
+                (-0.92, 0.004),
+                (-0.66, 0.020),
+                (0.0, 0.025),
+                (0.62, 0.023),
+                (0.92, 0.012),
+                (1.0, -0.008),
             ];
             let path = curve_through(&bow.map(|(x, y)| Vec3::new(x * half, y, 0.0)), 3);
             let last = path.len() - 1;
             let grip = Solid::swept(&path, Vec3::Z, |i| {
                 let t = 2.0 * i as f32 / last as f32 - 1.0;
-                rounded_rectangle(0.0075, spec.height / 2.0 * (1.0 - 0.25 * t * t), 0.007)
+                rounded_rectangle(0.0085, spec.height / 2.0 * (1.10 - 0.16 * t * t), 0.0075)
             });
             mesh.add(spec.material, &grip.surface(60.0));
             add_shade_and_cap(&mut mesh, spec);
@@ -90,11 +90,11 @@ fn add_shade_and_cap(mesh: &mut VehicleMesh, spec: &Handle) {
     let mut sunk = VehicleMesh::default();
     sunk.add(Material::Underbody, &shade);
     super::placing::add_all(mesh, &super::placing::moved_to(&sunk, Vec3::new(0.0, -CUP_M, 0.0)));
-    let gap = Solid::rounded_box(Vec3::new(0.0011, 0.0081, spec.height * 0.47 + 0.0005), 0.0004);
-    mesh.add(Material::PanelGap, &gap.moved(Vec3::new(0.58 * half, 0.0305, 0.0)).surface(CREASE_DEGREES));
+    let gap = Solid::rounded_box(Vec3::new(0.0011, 0.0090, spec.height * 0.53 + 0.0005), 0.0004);
+    mesh.add(Material::PanelGap, &gap.moved(Vec3::new(0.58 * half, 0.0235, 0.0)).surface(CREASE_DEGREES));
     if spec.lock {
         let at = Vec3::new(0.78 * half, 0.012, 0.0);
-        let cylinder = Solid::pin(at, at + Vec3::Y * 0.0185, 0.0078, 14);
+        let cylinder = Solid::pin(at, at + Vec3::Y * 0.0175, 0.0078, 14);
         mesh.add(Material::Satin, &cylinder.surface(CREASE_DEGREES));
     }
 }

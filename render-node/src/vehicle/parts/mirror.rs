@@ -60,9 +60,9 @@ const AROUND: usize = 36;
 const ROWS: usize = 10;
 const BASE_ROWS: usize = 6;
 /// Squareness of the housing seen from the front, of tall ones, and of its sections along the car.
-const POWER: f32 = 2.9;
+const POWER: f32 = 3.3;
 const TALL_POWER: f32 = 4.2;
-const BULGE: f32 = 2.15;
+const BULGE: f32 = 2.35;
 /// How far the outer end of the back lies behind the inner one, as a share of half the width.
 const BACK_SWEEP: f32 = 0.30;
 /// A door-mounted housing stands so far above its root. The body leans away above it: housings begin right beside it.

@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
+use std::f32::consts::TAU;
 
 use super::solid::Solid;
 use crate::vehicle::mesh::{Material, VehicleMesh};
@@ -27,36 +28,54 @@ impl Default for StowedTop {
     }
 }
 
-const ALONG: usize = 18;
-const ACROSS: usize = 22;
+const RINGS: usize = 14;
+const AROUND: usize = 56;
+/// Squareness of the outline from above.
+const POWER: f32 = 3.6;
+/// The rim goes so far into the deck, and the deck is followed at most so far below the drawn height.
+const UNDER_DECK_M: f32 = 0.05;
+const MOST_BELOW_M: f32 = 0.12;
+/// Bows of the frame under the cloth, which lift it by this share of the heap.
+const BOWS: f32 = 3.0;
+const BOW_SHARE: f32 = 0.09;
+/// Where the piping runs, as a share of the way to the rim, and its radius.
+const PIPING: f32 = 0.90;
+const PIPING_M: f32 = 0.0045;
 
-pub fn stowed_top(spec: &StowedTop) -> VehicleMesh {
+/// A cover on the deck: a low cushion with rounded shoulders, of cloth over the bows with piping along its rim. `deck` is the height of the
+/// body at (x, y), if there is any.
+pub fn stowed_top(spec: &StowedTop, deck: impl Fn(f32, f32) -> Option<f32>) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
-    let folds = if spec.material == Material::Fabric { 0.07 } else { 0.0 };
-    let loops: Vec<Vec<Vec3>> = (0..=ALONG)
-        .map(|row| {
-            let along = row as f32 / ALONG as f32;
-            let x = spec.x_front + (spec.x_rear - spec.x_front) * along;
-            // A bolster: steep in front, long to the rear, two folds on top.
-            let dome = (1.0 - (2.0 * along.powf(1.25) - 1.0).abs().powf(2.6)).max(0.0);
-            let wave = 1.0 + folds * (along * 18.0).sin();
-            let upper = (0..=ACROSS).map(|column| {
-                let across = 2.0 * column as f32 / ACROSS as f32 - 1.0;
-                let fall = (1.0 - across.abs().powf(5.0)).max(0.0);
-                // The rear edge bows round the deck.
-                let bow = -0.10 * across * across * along;
-                Vec3::new(
-                    x + bow,
-                    across * spec.half_width * (0.94 + 0.06 * dome),
-                    spec.z + spec.heap * dome * wave * fall,
-                )
-            });
-            let floor = spec.z - 0.12;
-            let lower = [1.0, -1.0].map(|side: f32| Vec3::new(x - 0.10 * along, side * spec.half_width * 0.94, floor));
-            upper.chain(lower).collect()
-        })
-        .collect();
-    mesh.add(spec.material, &Solid::lofted(&loops).surface(50.0));
+    let is_cloth = spec.material == Material::Fabric;
+    let middle = 0.5 * (spec.x_front + spec.x_rear);
+    let half = [0.5 * (spec.x_rear - spec.x_front), spec.half_width];
+    let at = |size: f32, column: usize| {
+        let (sin, cos) = (TAU * column as f32 / AROUND as f32).sin_cos();
+        let reach = (cos.abs().powf(POWER) + sin.abs().powf(POWER)).powf(-1.0 / POWER) * size;
+        let [along, across] = [cos * reach, sin * reach];
+        // Front and rear edges bow with the seats and the deck.
+        let x = middle + along * half[0] - 0.10 * across * across * (0.6 + 0.4 * along);
+        let y = across * half[1];
+        let lowest = spec.z - MOST_BELOW_M;
+        let base = deck(x, y).map_or(lowest, |z| z.clamp(lowest, spec.z + 0.02));
+        // It lies on the deck at its rim, and level over the gap before it.
+        let base = spec.z + (base - spec.z) * size.powi(4);
+        let dome = (1.0 - size.powf(4.5)).max(0.0).powf(0.55) * (1.0 - 0.22 * along - 0.16 * across * across);
+        let bows =
+            if is_cloth { BOW_SHARE * (BOWS * std::f32::consts::PI * along).cos() * (1.0 - size.powi(6)) } else { 0.0 };
+        Vec3::new(x, y, base + spec.heap * (dome + bows))
+    };
+    let rim = |column: usize| at(1.0, column) - Vec3::Z * UNDER_DECK_M;
+    let mut loops: Vec<Vec<Vec3>> = vec![(0..AROUND).map(rim).collect()];
+    loops.extend((0..RINGS).map(|row| {
+        let size = (1.0 - row as f32 / RINGS as f32).powf(0.8);
+        (0..AROUND).map(|column| at(size, column)).collect()
+    }));
+    mesh.add(spec.material, &Solid::lofted(&loops).surface(62.0));
+    if is_cloth {
+        let path: Vec<Vec3> = (0..=AROUND).map(|column| at(PIPING, column)).collect();
+        mesh.add(Material::MattBlack, &Solid::tube(&path, 6, |_| PIPING_M).surface(60.0));
+    }
     mesh
 }
 
@@ -68,7 +87,7 @@ mod tests {
     #[test]
     fn a_stowed_top_is_sound_and_no_higher_than_its_heap() {
         let spec = StowedTop::default();
-        let mesh = stowed_top(&spec);
+        let mesh = stowed_top(&spec, |_, _| Some(spec.z - 0.02));
         assert_sound(&mesh, "soft top");
         let top = mesh.surfaces[&Material::Fabric].positions.iter().map(|p| p[2]).fold(0.0, f32::max);
         assert!(top > spec.z + spec.heap * 0.9 && top < spec.z + spec.heap * 1.2, "{top}");

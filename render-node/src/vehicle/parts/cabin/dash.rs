@@ -123,7 +123,8 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
             Vec3::new(face + 0.05 * across * across - 0.006, across * half_width, top - 0.158)
         })
         .collect();
-    mesh.add(Material::Satin, &Solid::swept(&line, Vec3::Z, |_| rounded_rectangle(0.006, 0.006, 0.004)).surface(60.0));
+    let bright = if space.open { Material::Satin } else { Material::Interior };
+    mesh.add(bright, &Solid::swept(&line, Vec3::Z, |_| rounded_rectangle(0.006, 0.006, 0.004)).surface(60.0));
     let screen = Solid::rounded_box(Vec3::new(0.008, 0.115, 0.060), 0.006).bent(|p| {
         let (sin, cos) = 0.22_f32.sin_cos();
         Vec3::new(p.x * cos + p.z * sin, p.y, p.z * cos - p.x * sin)
@@ -135,7 +136,7 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
     add_steering_wheel(
         mesh,
         space,
-        Vec3::new((face + 0.13).max(hip - 0.44), driver_y, top - if space.open { 0.10 } else { 0.05 }),
+        Vec3::new((face + 0.13).max(hip - 0.42), driver_y, top + if space.open { -0.10 } else { 0.01 }),
     );
 }
 
@@ -207,10 +208,9 @@ fn add_console(mesh: &mut VehicleMesh, space: &CabinSpace, face: f32, hip: f32, 
         .collect();
     mesh.add(Material::Interior, &Solid::lofted(&loops).surface(CREASE_DEGREES));
     let lever = Vec3::new(face + 0.17, 0.0, height(0.35));
-    mesh.add(
-        Material::Satin,
-        &Solid::pin(lever - Vec3::Z * 0.02, lever + Vec3::new(0.01, 0.0, 0.07), 0.008, 8).surface(60.0),
-    );
+    // Bright only where one looks into the car: through glass it is a loose tick.
+    let bright = if space.open { Material::Satin } else { Material::Interior };
+    mesh.add(bright, &Solid::pin(lever - Vec3::Z * 0.02, lever + Vec3::new(0.01, 0.0, 0.07), 0.008, 8).surface(60.0));
     let knob =
         Solid::superellipsoid(Vec3::new(0.024, 0.022, 0.028), 2.2, 8, 14).moved(lever + Vec3::new(0.012, 0.0, 0.085));
     mesh.add(Material::Interior, &knob.surface(60.0));

@@ -21,6 +21,9 @@ struct Place {
     restraint: bool,
 }
 
+/// Backs are at least this high above the hip, whatever that leaves for a restraint.
+const LEAST_BACK_M: f32 = 0.40;
+
 pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, number: usize) {
     let hip_height = if space.upright { 0.41 } else { 0.31 };
     // Rear rows sit a little higher, as in a theatre.
@@ -28,19 +31,24 @@ pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, num
         space.z_floor + hip_height + 0.03 * number as f32 - if row.kind == RowKind::PlusTwo { 0.04 } else { 0.0 };
     let lean = if space.upright { 0.24_f32 } else { 0.38 } + if row.kind == RowKind::PlusTwo { -0.12 } else { 0.0 };
     let wanted: f32 = match row.kind {
-        RowKind::Front => 0.63,
-        RowKind::Bench => 0.56,
+        RowKind::Front => 0.71,
+        RowKind::Bench => 0.66,
         RowKind::PlusTwo => 0.46,
     };
     // The back leans to the rear, so the ceiling counts where its top is.
     let top_x = row.hip_x + 0.12 + lean.sin() * wanted;
     let restraint_height = 0.19;
     let room = space.ceiling(top_x + 0.10).min(space.ceiling(top_x - 0.05));
-    // Seen from outside, backs end a hand above the belt and only restraints stand well above it.
-    let by_belt = space.z_belt + if space.open { 0.02 } else { 0.19 };
-    let back_top = (hip_z + wanted * lean.cos()).min(by_belt.max(hip_z + 0.30)).min(room - restraint_height * 0.55);
+    // Seen from outside, the shoulders of the backs stand well above the belt, and restraints above those.
+    let by_belt = space.z_belt + if space.open { 0.06 } else { 0.26 };
+    // A back leaves room for its restraint, if that does not make it a stool.
+    let below_restraint = (room - restraint_height).max(hip_z + LEAST_BACK_M);
+    let back_top = (hip_z + wanted * lean.cos())
+        .min(by_belt.max(hip_z + 0.30))
+        .min(below_restraint)
+        .min(room - restraint_height * 0.55);
     let back_length = ((back_top - hip_z) / lean.cos()).max(0.22);
-    let restraint = room - back_top > restraint_height * 0.95;
+    let restraint = room - back_top > restraint_height * 0.90;
     let limit = space.half_width_belt - 0.08;
     let seats: Vec<(f32, f32, usize)> = match row.kind {
         RowKind::Front => {
@@ -60,7 +68,7 @@ pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, num
             half_width,
             back_length,
             lean,
-            bolster: if row.kind == RowKind::Bench { 0.015 } else { 0.045 },
+            bolster: if row.kind == RowKind::Bench { 0.015 } else { 0.055 },
             places,
             restraint,
         };
@@ -92,7 +100,7 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
     let foot = place.hip + Vec3::new(0.10, 0.0, -0.06);
 
     // Back: sections from the foot to the top; the front is hollow between bolsters.
-    let thickness = |t: f32| 0.085 - 0.030 * t;
+    let thickness = |t: f32| 0.100 - 0.034 * t;
     let half_width = |t: f32| {
         let shoulder = if kind == RowKind::Bench { 1.0 - 0.06 * t } else { 1.0 - 0.16 * t * t };
         let rounded = 1.0 - 0.10 * ((t - 0.86) / 0.14).max(0.0).powi(2);
@@ -140,12 +148,14 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
     let middles: Vec<f32> = if place.places == 1 { vec![0.0] } else { vec![-0.62, 0.62] };
     for share in middles {
         let y = share * place.half_width;
-        let centre = top + up_back * 0.088 + out_of_back * 0.030 + Vec3::Y * y;
-        let head = Solid::superellipsoid(Vec3::new(0.043, 0.120, 0.072), 3.2, 12, 24)
+        let centre = top + up_back * 0.080 + out_of_back * 0.026 + Vec3::Y * y;
+        let half = Vec3::new(0.054, 0.128, 0.080);
+        let head = Solid::superellipsoid(half, 4.2, 12, 24)
             .bent(|p| {
-                // Thinner towards the top, hollow for the head.
-                let slim = 1.0 - 0.25 * (p.z / 0.072).max(0.0);
-                let local = Vec3::new(p.x * slim + 0.012 * (1.0 - (p.y / 0.120).powi(2)), p.y, p.z);
+                // Thinner and narrower towards the top, hollow for the head.
+                let up = (p.z / half.z).max(0.0);
+                let hollow = 0.012 * (1.0 - (p.y / half.y).powi(2));
+                let local = Vec3::new(p.x * (1.0 - 0.30 * up) + hollow, p.y * (1.0 - 0.12 * up), p.z);
                 centre - out_of_back * local.x + Vec3::Y * local.y + up_back * local.z
             })
             .facing_out();
@@ -153,7 +163,7 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
         for post in [-0.055, 0.055] {
             let from = top + Vec3::Y * (y + post) - up_back * 0.04;
             // Dark: bright ones show through dim glass as loose ticks.
-            mesh.add(Material::Interior, &Solid::pin(from, from + up_back * 0.10, 0.006, 6).surface(60.0));
+            mesh.add(Material::Interior, &Solid::pin(from, from + up_back * 0.10, 0.008, 6).surface(60.0));
         }
     }
 }
