@@ -43,6 +43,12 @@ struct Layout {
     chamfer: Option<Chamfer>,
     #[serde(default)]
     valance: Option<Valance>,
+    /// By how much the corner is drawn in behind its upright edge.
+    #[serde(default)]
+    corner: Option<f32>,
+    /// By how much the face below the beam's upright band is drawn in.
+    #[serde(default)]
+    lower_face: Option<f32>,
     #[serde(default)]
     strip: Option<Strip>,
     #[serde(default)]
@@ -117,6 +123,10 @@ fn layout_of<'t>(layouts: &'t [Layout], vehicle: &Vehicle) -> Option<&'t Layout>
 /// Gives the sheet the bumpers of its class and year.
 pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
     let Some(table) = LAYOUTS.as_ref() else { return };
+    show_exhaust_of_its_time(sheet, vehicle);
+    if is_car(vehicle.body) {
+        flatten_tail_ledge(sheet);
+    }
     for (layouts, view) in [(&table.front, DrawnIn::Front), (&table.rear, DrawnIn::Rear)] {
         let has_bar = match view {
             DrawnIn::Front => sheet.fittings.front_bar.is_some(),
@@ -129,9 +139,8 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
         let end = End::new(sheet, view, vehicle.year);
         let (mut regions, mut reliefs) = (Vec::new(), Vec::new());
         end.layer_trim(&mut reliefs);
-        if let Some(layout) = layout_of(layouts, vehicle) {
-            end.add(layout, &mut regions, &mut reliefs);
-        }
+        let layout = layout_of(layouts, vehicle);
+        let has_beam = layout.is_some_and(|layout| end.add(layout, &mut regions, &mut reliefs));
         let has_fields = regions.iter().any(|region| region.name == FOG_FIELD);
         let face = face_mut(sheet, view);
         for fog in face.region.iter_mut().filter(|region| has_fields && region.name.contains("fog")) {
@@ -143,8 +152,74 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
         for pressed in face.relief.iter_mut().filter(|relief| relief.name == "tailgate panel") {
             *pressed = Relief { ramp: PRESSED_BEVEL_M, form: ReliefForm::Bevel, ..pressed.clone() };
         }
+        // The beam is the bumper's form: a soft wave beside it would make a second ledge.
+        let is_wave = |relief: &Relief| relief.form == ReliefForm::Soft && relief.height.abs() < HIGHEST_WAVE_M;
+        face.relief.retain(|relief| !(has_beam && is_wave(relief) && WAVES.contains(&relief.name.as_str())));
         face.region.extend(regions);
         face.relief.extend(reliefs);
+    }
+}
+
+fn is_car(body: BodyClass) -> bool {
+    use BodyClass as Body;
+    matches!(
+        body,
+        Body::Sedan
+            | Body::Hatchback
+            | Body::Coupe
+            | Body::Fastback
+            | Body::Convertible
+            | Body::Wagon
+            | Body::Suv
+            | Body::OffRoader
+            | Body::Minivan
+    )
+}
+
+/// Smaller tips are meant as none.
+const SMALLEST_TIP_M: f32 = 0.03;
+/// Since then single pipes of everyday cars end out of sight behind the bumper; pairs followed.
+const FIRST_HIDDEN_SINGLE: u16 = 2012;
+const FIRST_HIDDEN_PAIR: u16 = 2020;
+/// Tips of this width are a feature, and stay.
+const SHOWN_TIP_M: f32 = 0.14;
+
+/// Takes away exhausts that are not seen on cars of the time.
+fn show_exhaust_of_its_time(sheet: &mut Sheet, vehicle: &Vehicle) {
+    use BodyClass as Body;
+    let everyday = is_car(vehicle.body) && !matches!(vehicle.body, Body::Coupe | Body::Convertible | Body::OffRoader);
+    let Some(tip) = &sheet.fittings.exhaust else { return };
+    let first = if tip.both_sides { FIRST_HIDDEN_PAIR } else { FIRST_HIDDEN_SINGLE };
+    let is_hidden = everyday && vehicle.year >= first && tip.look.width < SHOWN_TIP_M && tip.look.pipes < 2;
+    if is_hidden || tip.look.width.min(tip.look.height) < SMALLEST_TIP_M {
+        sheet.fittings.exhaust = None;
+    }
+}
+
+/// A ledge under the lid that is drawn in the profile follows the crown of the body, not the lid, and swells. The lower tailgate is led down
+/// to the bumper instead, whose beam makes the step along the lid.
+fn flatten_tail_ledge(sheet: &mut Sheet) {
+    /// What is left of the ledge's depth.
+    const LEFT_M: f32 = 0.014;
+    const LEAST_LEDGE_M: f32 = 0.03;
+    /// How far above the ledge the tailgate is moved.
+    const RUN_OUT_M: f32 = 0.34;
+    let from = 0.88 * sheet.size.length;
+    let [low, high] = sheet.rear.anchors;
+    let (least, most) = (low + 0.2 * (high - low), low + 0.82 * (high - low));
+    let profile = &mut sheet.body.profile;
+    let is_ledge = |pair: &[ControlPoint]| {
+        let [above, below] = [pair[0].at, pair[1].at];
+        let (out, down) = (below.x - above.x, above.y - below.y);
+        let lies_there = above.x > from && below.y > least && above.y < most;
+        lies_there && out > LEAST_LEDGE_M && (0.0..1.6 * out).contains(&down)
+    };
+    let Some(index) = profile.windows(2).position(is_ledge) else { return };
+    let foot = profile[index].at.y;
+    let shift = profile[index + 1].at.x - profile[index].at.x - LEFT_M;
+    for point in profile[..=index].iter_mut().filter(|point| point.at.x > from && point.at.y >= foot) {
+        let share = 1.0 - (point.at.y - foot) / RUN_OUT_M;
+        point.at.x += shift * share.max(0.0);
     }
 }
 
@@ -173,11 +248,32 @@ const STROKE_M: f32 = 0.06;
 const BUMPER_HEIGHT_M: f32 = 0.016;
 const BUMPER_BEVEL_M: f32 = 0.012;
 const STRIP_HEIGHT_M: f32 = 0.005;
+/// Soft reliefs of sheets that stand for a bumper's form, and the highest of them; higher ones are bodies of their own.
+const WAVES: [&str; 4] = ["bumper", "bumper plane", "bumper upper plane", "lower bumper"];
+const HIGHEST_WAVE_M: f32 = 0.025;
+/// Bumpers of plastic as wide as the body run out in front of the joint to the wing, at so many radii from the axle.
+const FIRST_PLASTIC: u16 = 1997;
+const BEFORE_JOINT: f32 = 1.16;
+/// Width of the upright band of a beam above its lower face, the least height of that, and how far its slope reaches.
+const BAND_M: f32 = 0.085;
+const LEAST_LOWER_FACE_M: f32 = 0.06;
+const LOWER_FACE_SLOPE_M: f32 = 0.11;
+/// Bright trim of this height is a blade, and stands out by so much.
+const BLADE_M: f32 = 0.12;
+const BLADE_HEIGHT_M: f32 = 0.007;
 /// The edge of a panel that is pressed into a tailgate.
 const PRESSED_BEVEL_M: f32 = 0.014;
 /// Around a fog lamp in its field, and around an exhaust's tip.
 const FOG_ROOM_M: f32 = 0.034;
-const TIP_ROOM_M: f32 = 0.020;
+const TIP_ROOM_M: f32 = 0.013;
+/// Depth of the cut-out that a tip comes out of.
+const TIP_POCKET_M: f32 = 0.030;
+/// The edge of a front corner: its least share of the half width and its greatest, the room beside what opens, how far below the beam's
+/// upper edge it begins, and the width of the plane behind it.
+const CORNER_FROM: [f32; 2] = [0.80, 0.93];
+const CORNER_ROOM_M: f32 = 0.030;
+const CORNER_BELOW_M: f32 = 0.065;
+const CORNER_PLANE_M: f32 = 0.055;
 /// Between a badge and what is moved out of its way.
 const BADGE_ROOM_M: f32 = 0.014;
 
@@ -219,6 +315,8 @@ struct End<'a> {
     year: u16,
     /// Limits along the vehicle as far as the wheel.
     range: [f32; 2],
+    /// The same as far as the joint to the wing.
+    beam_range: [f32; 2],
     drawn: Vec<Drawn>,
     /// Lower edge of the lid.
     lid: Option<f32>,
@@ -232,12 +330,16 @@ impl<'a> End<'a> {
     fn new(sheet: &'a Sheet, view: DrawnIn, year: u16) -> Self {
         let (size, wheels) = (sheet.size, &sheet.wheels);
         let to_arch = 0.5 * wheels.tyre_diameter + wheels.arch_gap + wheels.cladding;
-        let (face, range) = if view == DrawnIn::Front {
-            (&sheet.front, [-1.0, (size.front_overhang - TO_JOINT * to_arch).max(0.25)])
-        } else {
+        let limits = |radii: f32| {
+            if view == DrawnIn::Front {
+                return [-1.0, (size.front_overhang - radii * to_arch).max(0.25)];
+            }
             let axle = size.front_overhang + size.wheelbase;
-            (&sheet.rear, [(axle + TO_JOINT * to_arch).min(size.length - 0.25), size.length + 1.0])
+            [(axle + radii * to_arch).min(size.length - 0.25), size.length + 1.0]
         };
+        let face = if view == DrawnIn::Front { &sheet.front } else { &sheet.rear };
+        let range = limits(TO_JOINT);
+        let beam_range = if year < FIRST_PLASTIC { range } else { limits(BEFORE_JOINT) };
         let drawn = face.region.iter().enumerate().filter_map(|(index, region)| {
             let kind = match &region.kind {
                 RegionKind::Lamp(_) => Kind::Lamp,
@@ -268,6 +370,7 @@ impl<'a> End<'a> {
             anchors: face.anchors,
             year,
             range,
+            beam_range,
             drawn: drawn.collect(),
             lid,
             badges: badges.collect(),
@@ -317,6 +420,11 @@ impl<'a> End<'a> {
             let region = &self.face.region[drawn.index];
             let (low, high) = drawn.bounds();
             let Kind::Trim(material) = drawn.kind else { continue };
+            let is_blade = self.is_blade(drawn) && self.view == DrawnIn::Front && region.within.is_none();
+            if is_blade && !region.over.contains(&Material::Grille) {
+                reliefs.push(relief(&region.name, region.at.clone(), BLADE_HEIGHT_M, BLADE_HEIGHT_M, 0.0));
+                continue;
+            }
             let is_wide = high.x - low.x > 0.25 * self.half_width;
             let is_bar = region.over.contains(&Material::Grille);
             if !is_wide || is_bar || 0.5 * (low.y + high.y) > top || region.within.is_some() {
@@ -342,7 +450,8 @@ impl<'a> End<'a> {
         }
     }
 
-    fn add(&self, layout: &Layout, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+    /// Whether there is a beam.
+    fn add(&self, layout: &Layout, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) -> bool {
         if let Some(curve) = layout.intake.as_ref().filter(|_| !self.has_low_opening()) {
             regions.extend(self.intake(curve, reliefs, layout.chamfer));
         }
@@ -362,12 +471,52 @@ impl<'a> End<'a> {
         if let Some(tip) = self.tip {
             self.add_tip_pocket(tip, regions, reliefs);
         }
-        if let Some(step) = layout.step {
-            let beam = self.add_step(step, valance_top.unwrap_or(self.anchors[0]), reliefs);
-            if let (Some(strip), Some(top)) = (layout.strip, beam) {
-                self.add_strip(strip, top, valance_top.unwrap_or(self.anchors[0]), regions, reliefs);
-            }
+        let foot = valance_top.unwrap_or(self.anchors[0]);
+        let beam = layout.step.and_then(|step| self.add_step(step, foot, reliefs));
+        if let (Some(strip), Some(top)) = (layout.strip, beam) {
+            self.add_strip(strip, top, foot, regions, reliefs);
         }
+        if let (Some(depth), Some(top)) = (layout.corner, beam) {
+            self.add_corner_edge(depth, top - CORNER_BELOW_M, foot, reliefs);
+        }
+        if let (Some(depth), Some(top)) = (layout.lower_face, beam) {
+            self.add_lower_face(depth, top - BAND_M, foot, reliefs);
+        }
+        beam.is_some()
+    }
+
+    /// A crisp upright edge at the corner, behind which the bumper is drawn in towards the wheel: where the air leaves it.
+    fn add_corner_edge(&self, depth: f32, top: f32, foot: f32, reliefs: &mut Vec<Relief>) {
+        let [least, most] = CORNER_FROM.map(|share| share * self.half_width);
+        let beside = self.drawn.iter().filter(|drawn| {
+            let (low, high) = drawn.bounds();
+            !matches!(drawn.kind, Kind::Trim(_)) && low.y < top && high.y > foot && high.x < self.half_width
+        });
+        let opened = beside.map(|drawn| drawn.bounds().1.x + drawn.band + CORNER_ROOM_M).fold(0.0, f32::max);
+        let y = least.max(opened);
+        if y > most || top - foot < 0.10 {
+            return;
+        }
+        let (out, low) = (1.4 * self.half_width, self.anchors[0] - 0.4);
+        let lean = 0.05 * (top - low);
+        let point = |y: f32, z: f32, radius: f32| ControlPoint { at: Vec2::new(y, z), radius };
+        let curve =
+            vec![point(y - lean, low, 0.0), point(y, top, 0.03), point(out, top + 0.02, 0.0), point(out, low, 0.0)];
+        reliefs.push(relief("corner", self.drawing(curve, false), -depth, CORNER_PLANE_M, 0.0));
+    }
+
+    /// Below its upright band a bumper is drawn in towards the road, behind a crisp edge.
+    fn add_lower_face(&self, depth: f32, top: f32, foot: f32, reliefs: &mut Vec<Relief>) {
+        let height = top - foot;
+        if height < LEAST_LOWER_FACE_M {
+            return;
+        }
+        let (out, low) = (1.4 * self.half_width, self.anchors[0] - 0.5);
+        let corners = [(0.0, top), (out, top), (out, low), (0.0, low)];
+        let curve = corners.map(|(y, z)| ControlPoint { at: Vec2::new(y, z), radius: 0.0 });
+        let slope = height.min(LOWER_FACE_SLOPE_M);
+        let depth = depth * slope / LOWER_FACE_SLOPE_M;
+        reliefs.push(relief("lower face", self.drawing(curve.to_vec(), true), -depth, slope, 0.0));
     }
 
     /// Where lamps, openings and badges leave room, if need be lower than drawn.
@@ -392,18 +541,24 @@ impl<'a> End<'a> {
         }
     }
 
-    /// The tip of an exhaust comes out of a pocket.
+    /// The tip of an exhaust comes out of a dark cut-out, which is open below where the bumper ends there.
     fn add_tip_pocket(&self, (at, half): (Vec2, Vec2), regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
         let room = half + Vec2::splat(TIP_ROOM_M);
-        if at.y - room.y < self.anchors[0] + 0.004 || at.x < 2.0 * half.x {
+        if at.x < room.x || at.y + room.y < self.anchors[0] + 0.01 {
             return;
         }
-        let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)];
-        let curve = corners.map(|(y, z)| ControlPoint { at: at + room * Vec2::new(y, z), radius: 0.7 * room.y });
+        let is_open = at.y - room.y < self.anchors[0] + 0.05;
+        let low = if is_open { self.anchors[0] - 0.4 } else { at.y - room.y };
+        let high = at.y + room.y;
+        let radius = 0.55 * room.y;
+        let foot_radius = if is_open { 0.0 } else { radius };
+        let corners =
+            [(-room.x, low, foot_radius), (-room.x, high, radius), (room.x, high, radius), (room.x, low, foot_radius)];
+        let curve = corners.map(|(y, z, radius)| ControlPoint { at: Vec2::new(at.x + y, z), radius });
         let drawing = self.drawing(curve.to_vec(), false);
-        reliefs.push(relief("exhaust pocket", drawing.clone(), -0.014, 0.010, 0.008));
-        let mut pocket = region("exhaust pocket", drawing, RegionKind::Skin(Material::MattBlack));
-        pocket.over = vec![Material::Paint, Material::Satin, Material::GlossBlack];
+        reliefs.push(relief("exhaust pocket", drawing.clone(), -TIP_POCKET_M, 0.012, 0.002));
+        let mut pocket = region("exhaust pocket", drawing, RegionKind::Skin(Material::Underbody));
+        pocket.over = vec![Material::Paint, Material::Satin, Material::GlossBlack, Material::MattBlack];
         regions.push(pocket);
     }
 
@@ -635,11 +790,12 @@ impl<'a> End<'a> {
                 point(out, foot, 0.0),
                 point(0.0, foot, 0.0),
             ];
-            reliefs.push(relief("beam", self.drawing(curve, true), step.height, step.bevel, 0.0));
+            let at = Drawing { range: Some(self.beam_range), ..self.drawing(curve, true) };
+            reliefs.push(relief("beam", at, step.height, step.bevel, 0.0));
         } else {
             // A pod at each corner, beside the opening.
             let reach = |z: f32| {
-                let wide = self.drawn.iter().filter(|drawn| drawn.kind == Kind::Opening);
+                let wide = self.drawn.iter().filter(|drawn| self.breaks_a_beam(drawn));
                 let (low, high) = (z - 0.04, z + 0.04);
                 let at = wide.flat_map(|drawn| drawn.outline.points().iter().map(|p| (*p, drawn.band)));
                 at.filter(|(p, _)| (low..=high).contains(&p.y) && p.x < 0.8 * self.half_width)
@@ -661,15 +817,28 @@ impl<'a> End<'a> {
                 point(lower_y.min(0.86 * self.half_width), foot, 0.0),
                 point(lower_y.min(0.86 * self.half_width), lower, 0.03),
             ];
-            reliefs.push(relief("corner pod", self.drawing(curve, false), step.height, step.bevel, 0.0));
+            let at = Drawing { range: Some(self.beam_range), ..self.drawing(curve, false) };
+            reliefs.push(relief("corner pod", at, step.height, step.bevel, 0.0));
         }
         Some(side)
+    }
+
+    /// Openings, and bright blades that stand upright: bent over a step they would look torn.
+    fn breaks_a_beam(&self, drawn: &Drawn) -> bool {
+        drawn.kind == Kind::Opening || self.is_blade(drawn)
+    }
+
+    fn is_blade(&self, drawn: &Drawn) -> bool {
+        let (low, high) = drawn.bounds();
+        let is_bright = matches!(drawn.kind, Kind::Trim(Material::Chrome | Material::Satin));
+        let name = self.face.region[drawn.index].name.as_str();
+        is_bright && high.y - low.y > BLADE_M && high.x < 0.8 * self.half_width && !BUMPERS.contains(&name)
     }
 
     /// The height nearest to `wanted` where nothing opens in the middle for a beam's edge to cross.
     fn free_level(&self, wanted: f32, least: f32) -> Option<f32> {
         let is_free = |z: f32| {
-            !self.drawn.iter().filter(|drawn| drawn.kind == Kind::Opening).any(|drawn| {
+            !self.drawn.iter().filter(|drawn| self.breaks_a_beam(drawn)).any(|drawn| {
                 let (low, high) = drawn.bounds();
                 let room = drawn.band + 0.022;
                 low.x < 0.6 * self.half_width && z > low.y - room && z < high.y + room
@@ -728,6 +897,8 @@ fn is_shut_line(kind: &RegionKind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::library::Library;
+    use super::super::parts::exhaust::ExhaustTip;
+    use super::super::sheet::ExhaustFitting;
     use super::super::typical::typical;
     use super::*;
 
@@ -790,6 +961,32 @@ mod tests {
                 assert!(is_field || room > 0.0, "{name}: {} is {room} from what is drawn", added.name);
             }
         }
+    }
+
+    #[test]
+    fn a_tailgate_is_led_down_to_the_bumper() {
+        let plain = Library::embedded().unwrap().sheet("suv").unwrap();
+        let sheet = shaped(BodyClass::Suv, 2015, "suv");
+        let ledge = |sheet: &Sheet| {
+            let tail = sheet.body.profile.iter().filter(|p| p.at.x > 0.95 * sheet.size.length && p.at.y > 0.7);
+            let points: Vec<Vec2> = tail.map(|p| p.at).collect();
+            points.windows(2).map(|pair| pair[1].x - pair[0].x).fold(0.0, f32::max)
+        };
+        assert!(ledge(&plain) > 0.08 && ledge(&sheet) < 0.07, "{} {}", ledge(&plain), ledge(&sheet));
+        let ends = |sheet: &Sheet| sheet.body.profile.iter().map(|p| p.at.x).fold(0.0, f32::max);
+        assert_eq!(ends(&plain), ends(&sheet));
+    }
+
+    #[test]
+    fn pipes_of_everyday_cars_of_today_are_hidden() {
+        let of = |body: BodyClass, year: u16| {
+            let mut sheet = Library::embedded().unwrap().sheet("hatchback").unwrap();
+            let tip = ExhaustTip::default();
+            sheet.fittings.exhaust = Some(ExhaustFitting { at: [0.5, 0.3], both_sides: false, look: tip });
+            shape(&mut sheet, &Vehicle { year, ..typical(body) });
+            sheet.fittings.exhaust.is_some()
+        };
+        assert!(of(BodyClass::Hatchback, 2005) && !of(BodyClass::Hatchback, 2018) && of(BodyClass::Coupe, 2018));
     }
 
     #[test]

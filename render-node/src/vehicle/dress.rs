@@ -28,7 +28,9 @@ use super::truck;
 /// The foot of a mirror on the door lies at least so far below the belt.
 const UNDER_BELT_M: f32 = 0.022;
 /// How far the rim of an exhaust tip stands out of the bumper.
-const TIP_STANDS_OUT_M: f32 = 0.008;
+const TIP_STANDS_OUT_M: f32 = 0.003;
+/// Beside a tip, where its cut-out has ended.
+const BESIDE_TIP_M: f32 = 0.034;
 /// This far below the body a wheel's centre is in free air.
 const FREE_AIR_M: f32 = 0.02;
 /// Where beside the top of an arch the flank says how far in the wheel stands, and how far that is at most.
@@ -254,22 +256,24 @@ fn parabola(points: &[Vec2]) -> [f32; 3] {
     if solved.is_finite() { solved.to_array() } else { [points.first().map_or(0.0, |p| p.y), 0.0, 0.0] }
 }
 
-/// Exhaust tips, whose whole rim stands before the skin.
+/// Exhaust tips, flush with the skin beside the cut-out that they come out of.
 fn add_exhaust(mesh: &mut VehicleMesh, fitting: &ExhaustFitting, field: &BodyField) {
     let at = field.morph.to_real(Vec3::new(0.0, fitting.at[0], fitting.at[1]));
-    // The whole rim stands before the skin: where the bumper overhangs the pipe, or the tip is wide, its middle alone says too
-    // little.
-    let (half_width, half_height) = (0.5 * fitting.look.width + 0.006, 0.5 * fitting.look.height + 0.006);
-    let around = (0..12).map(|i| Vec2::from_angle(std::f32::consts::TAU * i as f32 / 12.0));
-    let rim = around.map(|way| (at.y + way.x * half_width, at.z + way.y * half_height));
-    let outermost = rim.chain([(at.y, at.z)]).filter_map(|(y, z)| field.skin_x(y, z, true)).reduce(f32::max);
-    if let Some(outermost) = outermost {
-        // A pipe below the bumper ends under its edge.
-        let is_below = field.skin_x(at.y, at.z, true).is_none_or(|x| x < outermost - UNDER_EDGE_M);
-        let x = outermost + if is_below { -0.5 * UNDER_EDGE_M } else { TIP_STANDS_OUT_M };
-        let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x, at.y, at.z));
-        add_all(mesh, &if fitting.both_sides { both_sides(&piece) } else { piece });
-    }
+    let half = 0.5 * Vec2::new(fitting.look.width, fitting.look.height);
+    let skin = |y: f32, z: f32| field.skin_x(y, z, true);
+    // Beside the cut-out, or where the bumper ends above the pipe, its edge.
+    let beside = [-1.0, 1.0].into_iter().filter_map(|way| skin(at.y + way * (half.x + BESIDE_TIP_M), at.z));
+    let beside = beside.reduce(f32::min);
+    let above = skin(at.y, at.z + half.y + BESIDE_TIP_M);
+    let Some(outermost) = beside.into_iter().chain(above).reduce(f32::max) else { return };
+    // A pipe below the bumper ends under its edge.
+    let is_below = beside.is_none_or(|x| x < outermost - UNDER_EDGE_M);
+    let x = match beside {
+        Some(x) if !is_below => x + TIP_STANDS_OUT_M,
+        _ => outermost - 0.5 * UNDER_EDGE_M,
+    };
+    let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x, at.y, at.z));
+    add_all(mesh, &if fitting.both_sides { both_sides(&piece) } else { piece });
 }
 
 /// A brake light along the upper edge of a rear window that is not too flat: of hatchbacks, estates, off-roaders and cabs of pickups.

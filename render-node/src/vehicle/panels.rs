@@ -257,7 +257,15 @@ pub fn add(divider: &mut Divider<'_>) {
 // Joints of the bumpers.
 
 /// Where a joint leaves the wheel arch, as an angle above the horizontal.
-const ARCH_ANGLES_DEGREES: [f32; 2] = [28.0, 58.0];
+const ARCH_ANGLES_DEGREES: [f32; 2] = [26.0, 50.0];
+/// That of a front joint is lower than the way to the lamp by so much, which bends it.
+const BEND_DEGREES: f32 = 9.0;
+/// Lamps that end so far above the lid's lower edge are not on the bumper: the joint runs on to the lid below them.
+const HIGH_LAMP_M: f32 = 0.20;
+/// How far above the lid's lower edge it meets the lid then.
+const OVER_LID_EDGE_M: f32 = 0.014;
+/// Where a level joint is level, in radii of the arch from its middle.
+const LEVEL_FROM: f32 = 1.42;
 /// No joint is longer than this: the lamp is then another's.
 const LONGEST_JOINT_M: f32 = 0.62;
 /// A joint starts inside the arch and ends inside the lamp, both of which are cut out of it.
@@ -308,6 +316,11 @@ impl LampOutline {
         self.edges.iter().map(|(p, _)| *p).sum::<Vec3>() / self.edges.len() as f32
     }
 
+    /// The lower corner at the side of the wheel; `forward` is the way from the wheel to the vehicle's end.
+    fn lower_corner(&self, forward: f32) -> Vec3 {
+        self.farthest(|p| -p.x * forward - 0.8 * p.z)
+    }
+
     fn lowest_z(&self) -> f32 {
         self.edges.iter().map(|(p, _)| p.z).fold(f32::MAX, f32::min)
     }
@@ -343,7 +356,7 @@ fn joint_curve(
     let to_corner = lamp_corner - centre;
     let angle = to_corner.y.atan2(to_corner.x * forward).to_degrees();
     let [least, most] = ARCH_ANGLES_DEGREES;
-    let (sin, cos) = angle.clamp(least, most).to_radians().sin_cos();
+    let (sin, cos) = (angle - BEND_DEGREES).clamp(least, most).to_radians().sin_cos();
     let radial = Vec2::new(cos * forward, sin);
     let start = centre + radial * (arch.radius + cladding);
     // A lamp that reaches over the wheel is met on its lower edge.
@@ -364,6 +377,44 @@ fn joint_curve(
     // Past a corner the lamp is where its middle is, not straight on.
     points.push(end + (lamp_middle - end).normalize_or_zero() * JOINT_OVERLAP_M);
     Some(points)
+}
+
+/// The upper edge of a rear bumper in the side view: it leaves the arch square to it, and bends to the level of `z` that it keeps to `end`.
+fn level_joint(arch: Arch, cladding: f32, z: f32, end: f32) -> Option<Vec<Vec2>> {
+    /// It rises no steeper than this.
+    const STEEPEST: f32 = 1.15;
+    let (centre, radius) = (Vec2::new(arch.x, arch.z), arch.radius + cladding);
+    let level = Vec2::new((arch.x + LEVEL_FROM * radius).min(end - 0.02), z);
+    let start = |degrees: i32| centre + Vec2::from_angle((degrees as f32).to_radians()) * radius;
+    let is_gentle = |from: Vec2| {
+        let way = level - from;
+        way.x > 0.06 && way.y > 0.02 && way.y < STEEPEST * way.x
+    };
+    let degrees = [40, 44, 36, 48, 32, 52, 28, 56, 24, 60, 20, 64, 16].into_iter().find(|d| is_gentle(start(*d)))?;
+    let start = start(degrees);
+    let radial = Vec2::from_angle((degrees as f32).to_radians());
+    let pull = 0.45 * start.distance(level);
+    let (leaving, arriving) = (start + radial * pull, level - Vec2::X * pull);
+    let mut points = vec![start - radial * (JOINT_OVERLAP_M + cladding)];
+    points.extend((0..=16).map(|i| {
+        let t = i as f32 / 16.0;
+        let [a, b, c] = [start.lerp(leaving, t), leaving.lerp(arriving, t), arriving.lerp(level, t)];
+        a.lerp(b, t).lerp(b.lerp(c, t), t)
+    }));
+    points.push(Vec2::new(end + JOINT_OVERLAP_M, z));
+    Some(points)
+}
+
+/// A line of the side view as a distance, on the skin that is allowed.
+fn line_scalar<'s>(points: Vec<Vec2>, is_there: impl Fn(Vec3, &Sheets) -> bool + Send + Sync + 's) -> Scalar<'s> {
+    let margin = Vec2::splat(LINE_REACH_M);
+    let low = points.iter().copied().fold(Vec2::INFINITY, Vec2::min) - margin;
+    let high = points.iter().copied().fold(Vec2::NEG_INFINITY, Vec2::max) + margin;
+    Box::new(move |p, s| {
+        let at = Vec2::new(p.x, p.z);
+        let near = at.cmpge(low).all() && at.cmple(high).all() && is_there(p, s);
+        if near { to_line(&points, at) } else { 1.0 }
+    })
 }
 
 /// Signed distance to a rectangle with rounded corners about the origin.
@@ -432,35 +483,61 @@ fn to_line(points: &[Vec2], p: Vec2) -> f32 {
 
 /// The joints of one bumper, as distances from lines.
 fn joints_of<'s>(divider: &Divider<'s>, from_rear: bool, lines: &[FieldDrawing]) -> Vec<Scalar<'s>> {
-    let mut joints: Vec<Scalar<'s>> = Vec::new();
-    let view = if from_rear { DrawnIn::Rear } else { DrawnIn::Front };
-    let Some(lamp) = LampOutline::of(divider, view) else { return joints };
+    if from_rear { rear_joints(divider, lines) } else { front_joint(divider).into_iter().collect() }
+}
+
+fn front_joint<'s>(divider: &Divider<'s>) -> Option<Scalar<'s>> {
+    let lamp = LampOutline::of(divider, DrawnIn::Front)?;
+    arch_joint(divider, &lamp, false)
+}
+
+/// The joint from the arch to the lower corner of the lamp beside it.
+fn arch_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline, from_rear: bool) -> Option<Scalar<'s>> {
     let arch = divider.field.arches[usize::from(from_rear)];
     // The way from the wheel to the vehicle's end.
     let forward = if from_rear { 1.0 } else { -1.0 };
-    let corner = lamp.farthest(|p| -p.x * forward - 0.8 * p.z);
-    let cladding = divider.sheet.wheels.cladding;
+    let corner = lamp.lower_corner(forward);
     let met = |from: Vec2, way: Vec2| lamp.met(from, way);
     let on_paper = [corner, lamp.middle()].map(|p| Vec2::new(p.x, p.z));
-    if let Some(points) = joint_curve(arch, cladding, on_paper, met, forward) {
-        let outer_y = flank_along(divider.field, &points, corner.y);
-        let margin = Vec2::splat(LINE_REACH_M);
-        let low = points.iter().copied().fold(Vec2::INFINITY, Vec2::min) - margin;
-        let high = points.iter().copied().fold(Vec2::NEG_INFINITY, Vec2::max) + margin;
-        joints.push(Box::new(move |p, _| {
-            let at = Vec2::new(p.x, p.z);
-            let is_near = at.cmpge(low).all() && at.cmple(high).all();
-            // The side view shows the bonnet behind the wing at the same place.
-            let nearest = |(i, q): (usize, &Vec2)| (q.distance_squared(at), outer_y[i]);
-            let flank = points.iter().enumerate().map(nearest).min_by(|a, b| a.0.total_cmp(&b.0));
-            let is_flank = is_near && flank.is_some_and(|(_, y)| p.y > y - FLANK_REACH_M);
-            if is_flank { to_line(&points, at) } else { 1.0 }
-        }));
+    let points = joint_curve(arch, divider.sheet.wheels.cladding, on_paper, met, forward)?;
+    let outer_y = flank_along(divider.field, &points, corner.y);
+    let line = points.clone();
+    Some(line_scalar(points, move |p, _| {
+        // The side view shows the bonnet behind the wing at the same place.
+        let at = Vec2::new(p.x, p.z);
+        let nearest = |(i, q): (usize, &Vec2)| (q.distance_squared(at), outer_y[i]);
+        let flank = line.iter().enumerate().map(nearest).min_by(|a, b| a.0.total_cmp(&b.0));
+        flank.is_some_and(|(_, y)| p.y > y - FLANK_REACH_M)
+    }))
+}
+
+/// The upper edge of the rear bumper: from the arch level under the lamp and on to the lid.
+fn rear_joints<'s>(divider: &Divider<'s>, lines: &[FieldDrawing]) -> Vec<Scalar<'s>> {
+    let field = divider.field;
+    let (arch, cladding) = (field.arches[1], divider.sheet.wheels.cladding);
+    let lamp = LampOutline::of(divider, DrawnIn::Rear);
+    let lid = lines.iter().max_by(|a, b| size_of(a).total_cmp(&size_of(b)));
+    let lid_bottom = lid.map(|lid| field.morph.to_real(lid.bounds().0).z);
+    let is_high = |bottom: f32| lamp.as_ref().is_none_or(|lamp| lamp.lowest_z() > bottom + HIGH_LAMP_M);
+    if let (Some(lid), Some(bottom)) = (lid, lid_bottom.filter(|bottom| is_high(*bottom))) {
+        let length = field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
+        let lid = lid.clone();
+        let points = level_joint(arch, cladding, bottom + OVER_LID_EDGE_M, length);
+        return points
+            .map(|points| line_scalar(points, move |_, s: &Sheets| lid.distances(s.at).0 > -0.002))
+            .into_iter()
+            .collect();
     }
-    if from_rear {
-        joints.extend(tail_joint(divider, &lamp, lines));
-    }
-    joints
+    let Some(lamp) = lamp else { return Vec::new() };
+    let corner = lamp.lower_corner(1.0);
+    let reaches_forward = corner.x < arch.x + (LEVEL_FROM - 0.12) * (arch.radius + cladding);
+    let level = (!reaches_forward).then(|| level_joint(arch, cladding, corner.z, corner.x)).flatten();
+    let side = 0.35 * corner.y;
+    let joint = match level {
+        Some(points) => Some(line_scalar(points, move |p, _| p.y > side)),
+        None => arch_joint(divider, &lamp, true),
+    };
+    joint.into_iter().chain(tail_joint(divider, &lamp, lines)).collect()
 }
 
 /// The joint from the tail lamp's inner edge to the lid or tailgate, or right across below a lid that ends above it.
@@ -836,7 +913,6 @@ impl Ends<'_, '_> {
         let [low, high] = self.divider.sheet.rear.anchors.map(|z| self.divider.field.morph.to_real(Vec3::Z * z).z);
         let half_width = self.divider.field.morph.to_real(Vec3::Y * self.divider.sheet.size.width * 0.5).y;
         let shape = PadShape { half: Vec2::new(0.09, 0.0125), radius: 0.009 };
-        let section = closed_section(&shape, 0.004, 0.002);
         let places =
             [0.20, 0.16, 0.25, 0.12, 0.30].into_iter().flat_map(|up| [0.66, 0.60, 0.72].map(|share| (share, up)));
         let tip = self.divider.sheet.fittings.exhaust.as_ref().map(|fitting| {
@@ -848,8 +924,13 @@ impl Ends<'_, '_> {
             .map(|(share, up)| Vec2::new(share * half_width, low + up * (high - low)))
             .filter(|at| !meets_tip(*at))
             .find(|at| self.rear.is_free(*at, shape.half + Vec2::splat(0.02), 1.0, |part| self.is_panel(part)));
-        if let Some(solid) = free.and_then(|at| self.skin_pad(at, &shape, &section, true)) {
-            self.add_both(mesh, Material::LampRed, &solid);
+        let Some(at) = free else { return };
+        // Flush in its opening, with a gap around it.
+        let gap = PadShape { half: shape.half + Vec2::splat(0.0035), radius: 0.011 };
+        for (shape, thickness, material) in [(&gap, 0.0008, Material::PanelGap), (&shape, 0.0022, Material::LampRed)] {
+            if let Some(solid) = self.skin_pad(at, shape, &closed_section(shape, thickness, 0.001), true) {
+                self.add_both(mesh, material, &solid);
+            }
         }
     }
 
@@ -975,6 +1056,18 @@ mod tests {
         assert!(points.last().is_some_and(|p| p.x < corner.x && p.y < corner.y && p.distance(corner) > 0.02));
         // A lamp at the other end of the car is not this wheel's.
         assert!(joint_curve(arch, 0.0, [Vec2::new(-0.4, 0.70); 2], |_, _| None, -1.0).is_none());
+    }
+
+    #[test]
+    fn the_edge_of_a_rear_bumper_leaves_the_arch_and_runs_level_to_the_lamp() {
+        let arch = Arch { x: 3.6, z: 0.33, radius: 0.36, power: 2.0 };
+        let points = level_joint(arch, 0.0, 0.75, 4.35).unwrap();
+        let middle = Vec2::new(3.6, 0.33);
+        assert!(points[0].distance(middle) < 0.36 && (points[1].distance(middle) - 0.36).abs() < 1e-3);
+        assert!(points.windows(2).all(|pair| pair[1].x > pair[0].x && pair[1].y >= pair[0].y - 1e-4), "{points:?}");
+        assert!(points.iter().filter(|p| p.x > 4.15).all(|p| (p.y - 0.75).abs() < 1e-3));
+        // No bumper reaches over the roof of the arch.
+        assert!(level_joint(arch, 0.0, 1.6, 4.35).is_none());
     }
 
     #[test]

@@ -55,6 +55,8 @@ fn is_rounded(material: Material) -> bool {
 
 /// Every shut line is this wide, however it was drawn; a wider gap is meant as a stroke.
 pub(super) const SHUT_LINE_M: f32 = 0.0055;
+/// Joints of bumpers are wider: plastic grows with heat, and its edges are rounder than those of sheet metal.
+const JOINT_M: f32 = 0.0072;
 const WIDEST_SHUT_LINE_M: f32 = 0.012;
 /// Pieces shorter than this are left over at edges of something else: the smallest flap is larger.
 const SHORTEST_SHUT_LINE_M: f32 = 0.15;
@@ -509,7 +511,7 @@ impl<'a> Divider<'a> {
                 let part = self.add_part(*material, shape);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
-            kind if is_shut_line(kind) => self.shut_line(scalar, &over, is_flap(region)),
+            kind if is_shut_line(kind) => self.shut_line(scalar, SHUT_LINE_M, &over, is_flap(region)),
             RegionKind::Gap { width, material } => {
                 let shape = if matches!(material, Material::Chrome | Material::Satin) {
                     let radius = (0.5 * width).clamp(0.002, BEAD_RADIUS_M);
@@ -539,8 +541,8 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// A groove of the one width along the zero line of a scalar.
-    fn shut_line(&mut self, scalar: &Scalar<'_>, over: &[Material], on_one_side: bool) {
+    /// A groove along the zero line of a scalar.
+    fn shut_line(&mut self, scalar: &Scalar<'_>, width: f32, over: &[Material], on_one_side: bool) {
         let groove = PartShape::Groove { depth: SHUT_LINE_DEPTH_M, on_one_side };
         let part = match self.groove {
             Some(part) if !on_one_side => part,
@@ -549,7 +551,7 @@ impl<'a> Divider<'a> {
         if !on_one_side {
             self.groove = Some(part);
         }
-        let half = 0.5 * SHUT_LINE_M;
+        let half = 0.5 * width;
         self.claim_with_brim(scalar, [-half, half], BRIM_M, part, over);
     }
 
@@ -581,7 +583,7 @@ impl<'a> Divider<'a> {
     /// A shut line through the paint that no sheet draws, along the zero line of a scalar.
     pub fn joint(&mut self, scalar: &Scalar<'_>) {
         self.refine(scalar, LINE_SIDE_SHARE, &[Material::Paint]);
-        self.shut_line(scalar, &[Material::Paint], false);
+        self.shut_line(scalar, JOINT_M, &[Material::Paint], false);
     }
 
     /// Another material in place of the paint inside the zero line of a scalar.
