@@ -98,7 +98,7 @@ fn add_bikini(bike: &mut Assembly, joints: &Joints) {
     }
     add_round_lamp(
         bike,
-        Vec3::new(nose - 0.006, 0.0, head.z - 0.035),
+        Vec3::new(nose - 0.028, 0.0, head.z - 0.035),
         0.085,
         Material::GlossBlack,
         joints.design.details.era,
