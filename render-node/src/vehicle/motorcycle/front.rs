@@ -233,7 +233,7 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
     add_screen(bike, Material::LampLens, [front + 0.072, head.z + 0.060], top, [0.112, 0.150], 0.07);
     // Its brackets stand on the cowl.
     let foot = Vec3::new(front + 0.150, 0.062, head.z + 0.070);
-    let hold = Vec3::new(front + 0.150, 0.080, head.z + 0.165);
+    let hold = Vec3::new(front + 0.160, 0.080, head.z + 0.060 + 0.098 * joints.design.details.screen);
     bike.add_pair(Material::MattBlack, tube(&[foot, foot.lerp(hold, 0.5) + Vec3::X * 0.012, hold], 12, |_| 0.0065));
     add_indicators(bike, Vec3::new(head.x - 0.12, 0.125, head.z - 0.100));
     add_skid_plate(bike, joints);
