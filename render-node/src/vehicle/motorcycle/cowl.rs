@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::Joints;
 use super::chassis::fork_spread;
 use super::design::{Era, Eyes};
-use super::lamps::{Opening, set_amber, set_intake, set_lamp};
+use super::lamps::{Opening, set_flush, set_intake, set_lamp};
 use super::shapes::{soft_max, tube, turned};
 use super::shell::{Net, Panel, Side};
 use super::style::Family;
@@ -187,7 +187,9 @@ fn set_front_lamps(bike: &mut Assembly, joints: &Joints, apron: &Apron, skin: &S
     } else {
         &[[0.072, -0.078], [0.116, -0.058], [0.124, -0.064], [0.120, -0.082], [0.080, -0.094]]
     };
-    set_amber(bike, &skin, &raised(amber), behind)
+    let amber = raised(amber);
+    let opening = Opening { outline: &amber, depth: 0.0008, lights: 0, pair: true, behind };
+    set_flush(bike, &skin, &opening, Material::LampAmber)
 }
 
 /// Openings for the apron's lamps, main lights in each, whether there is one on each side.
@@ -253,6 +255,12 @@ pub(super) fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool) {
     let mut skin = net.panel(&front);
     if lamp_in_cover(joints, long) {
         skin = set_cover_lamp(bike, joints, &skin, tall);
+    } else if !long {
+        // A dark field where others have their lamp.
+        let field = [[-0.030, 0.052], [0.030, 0.052], [0.062, 0.112], [0.044, 0.146], [-0.044, 0.146], [-0.062, 0.112]];
+        let field = field.map(|p| [p[0], head.z + p[1] * tall]);
+        let opening = Opening { outline: &field, depth: 0.0012, lights: 0, pair: false, behind: head.x + 0.01 };
+        skin = set_flush(bike, &skin, &opening, Material::GlossBlack);
     }
     bike.add_soft(if long { Material::MattBlack } else { Material::Paint }, skin);
     net.add_shade(bike, &front);
