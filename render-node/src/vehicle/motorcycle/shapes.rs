@@ -403,7 +403,19 @@ pub(super) fn add_screen(
             turned(&[[-0.004, 0.0075], [0.0025, 0.0075], [0.0040, 0.0050], [0.0040, 0.0]], p, way, 16),
         );
     }
-    bike.add_soft(glass, sheet);
+    if glass != Material::LampLens {
+        bike.add_soft(glass, sheet);
+        return;
+    }
+    // A clear screen stands on a dark band.
+    let part = |from: usize, to: usize| {
+        let part = Solid::grid(to - from + 1, columns, false, |row, column| at(from + row, column)).facing_up();
+        let mut both = part.clone();
+        both.append(part.flipped());
+        both
+    };
+    bike.add_soft(Material::GlossBlack, part(0, 2));
+    bike.add_soft(glass, part(2, rows - 1));
 }
 
 /// The larger of two values, rounded where they cross within about `blend` of each other.
