@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::Joints;
 use super::chassis::fork_spread;
 use super::design::{Era, Eyes};
-use super::lamps::{Opening, set_amber, set_intake, set_lamp};
+use super::lamps::{Opening, set_flush, set_intake, set_lamp};
 use super::shapes::{soft_max, tube, turned};
 use super::shell::{Net, Panel, Side};
 use super::style::Family;
@@ -187,7 +187,9 @@ fn set_front_lamps(bike: &mut Assembly, joints: &Joints, apron: &Apron, skin: &S
     } else {
         &[[0.072, -0.078], [0.116, -0.058], [0.124, -0.064], [0.120, -0.082], [0.080, -0.094]]
     };
-    set_amber(bike, &skin, &raised(amber), behind)
+    let amber = raised(amber);
+    let opening = Opening { outline: &amber, depth: 0.0008, lights: 0, pair: true, behind };
+    set_flush(bike, &skin, &opening, Material::LampAmber)
 }
 
 /// Openings for the apron's lamps, main lights in each, whether there is one on each side.
@@ -228,9 +230,9 @@ fn apron_eyes(eyes: Eyes) -> (&'static [[f32; 2]], usize, bool) {
 /// its front: (x, z) from the steering head, for a bar that rises 0.17 m.
 const COVER_OUT: [f32; 5] = [0.0, 0.060, 0.115, 0.172, 0.224];
 const COVER: [[[f32; 2]; 6]; 5] = [
-    [[0.084, 0.040], [0.108, 0.138], [0.000, 0.196], [-0.092, 0.140], [-0.118, 0.070], [-0.070, 0.012]],
-    [[0.084, 0.046], [0.108, 0.140], [0.002, 0.196], [-0.084, 0.142], [-0.108, 0.074], [-0.062, 0.018]],
-    [[0.082, 0.078], [0.106, 0.148], [0.014, 0.194], [-0.054, 0.154], [-0.072, 0.100], [-0.034, 0.050]],
+    [[0.076, 0.076], [0.106, 0.142], [0.000, 0.196], [-0.092, 0.142], [-0.116, 0.074], [-0.066, 0.026]],
+    [[0.076, 0.080], [0.106, 0.144], [0.002, 0.196], [-0.084, 0.144], [-0.106, 0.078], [-0.058, 0.032]],
+    [[0.078, 0.100], [0.104, 0.150], [0.014, 0.194], [-0.054, 0.156], [-0.070, 0.104], [-0.032, 0.062]],
     [[0.080, 0.124], [0.098, 0.156], [0.048, 0.190], [0.006, 0.174], [-0.004, 0.144], [0.026, 0.116]],
     [[0.080, 0.154], [0.086, 0.176], [0.062, 0.196], [0.040, 0.186], [0.036, 0.166], [0.052, 0.150]],
 ];
@@ -253,6 +255,12 @@ pub(super) fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool) {
     let mut skin = net.panel(&front);
     if lamp_in_cover(joints, long) {
         skin = set_cover_lamp(bike, joints, &skin, tall);
+    } else if !long {
+        // A dark field where others have their lamp.
+        let field = [[-0.030, 0.052], [0.030, 0.052], [0.062, 0.112], [0.044, 0.146], [-0.044, 0.146], [-0.062, 0.112]];
+        let field = field.map(|p| [p[0], head.z + p[1] * tall]);
+        let opening = Opening { outline: &field, depth: 0.0012, lights: 0, pair: false, behind: head.x + 0.01 };
+        skin = set_flush(bike, &skin, &opening, Material::GlossBlack);
     }
     bike.add_soft(if long { Material::MattBlack } else { Material::Paint }, skin);
     net.add_shade(bike, &front);
@@ -261,23 +269,23 @@ pub(super) fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool) {
     let under = Net::new(vec![line(5), line(0)]);
     let sides = [Side::Free, Side::Free, Side::Joined, Side::Free];
     under.add(bike, Material::MattBlack, &Panel { lines: [0, 1], stations: [0, end], sides });
-    let neck = [head - Vec3::Z * 0.06, head - Vec3::Z * 0.01, head + Vec3::Z * 0.05];
-    bike.add_soft(Material::MattBlack, tube(&neck, 28, |i| [0.060, 0.062, 0.058][i]));
+    let neck = [head - Vec3::Z * 0.06, head - Vec3::Z * 0.01, head + Vec3::new(0.012, 0.0, 0.070)];
+    bike.add_soft(Material::MattBlack, tube(&neck, 28, |i| [0.060, 0.058, 0.042][i]));
 }
 
 /// Sets the lamp into the cover's front and gives what is left of it.
 fn set_cover_lamp(bike: &mut Assembly, joints: &Joints, skin: &Solid, tall: f32) -> Solid {
     let outline: &[[f32; 2]] = match joints.design.details.eyes {
         Eyes::Broad => &[
-            [-0.054, 0.034],
-            [0.054, 0.034],
-            [0.084, 0.068],
-            [0.070, 0.118],
-            [0.0, 0.132],
-            [-0.070, 0.118],
-            [-0.084, 0.068],
+            [-0.054, 0.048],
+            [0.054, 0.048],
+            [0.082, 0.078],
+            [0.070, 0.122],
+            [0.0, 0.136],
+            [-0.070, 0.122],
+            [-0.082, 0.078],
         ],
-        _ => &[[-0.038, 0.030], [0.038, 0.030], [0.062, 0.078], [0.046, 0.128], [-0.046, 0.128], [-0.062, 0.078]],
+        _ => &[[-0.038, 0.046], [0.038, 0.046], [0.060, 0.086], [0.046, 0.132], [-0.046, 0.132], [-0.060, 0.086]],
     };
     let outline: Vec<[f32; 2]> = outline.iter().map(|p| [p[0], joints.head.z + p[1] * tall]).collect();
     let lights = if joints.design.details.era == Era::Led { 2 } else { 1 };

@@ -98,7 +98,7 @@ fn add_bikini(bike: &mut Assembly, joints: &Joints) {
     }
     add_round_lamp(
         bike,
-        Vec3::new(nose - 0.006, 0.0, head.z - 0.035),
+        Vec3::new(nose - 0.028, 0.0, head.z - 0.035),
         0.085,
         Material::GlossBlack,
         joints.design.details.era,
@@ -230,10 +230,10 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
     }
     bike.add_soft(Material::MattBlack, face.back());
     let top = [head.x - 0.02, head.z + 0.325 * joints.design.details.screen];
-    add_screen(bike, Material::LampLens, [front + 0.072, head.z + 0.060], top, [0.112, 0.150], 0.07);
+    add_screen(bike, Material::LampLens, [front + 0.072, head.z + 0.060], top, [0.100, 0.150], 0.06);
     // Its brackets stand on the cowl.
     let foot = Vec3::new(front + 0.150, 0.062, head.z + 0.070);
-    let hold = Vec3::new(front + 0.150, 0.080, head.z + 0.165);
+    let hold = Vec3::new(front + 0.160, 0.080, head.z + 0.060 + 0.098 * joints.design.details.screen);
     bike.add_pair(Material::MattBlack, tube(&[foot, foot.lerp(hold, 0.5) + Vec3::X * 0.012, hold], 12, |_| 0.0065));
     add_indicators(bike, Vec3::new(head.x - 0.12, 0.125, head.z - 0.100));
     add_skid_plate(bike, joints);

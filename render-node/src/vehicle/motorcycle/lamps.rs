@@ -210,21 +210,21 @@ pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening:
     put_in_opening(bike, &intake.mesh, rest, &outline, opening)
 }
 
-/// Indicators that lie flush in a skin, one on each side; gives what is left of the skin.
-pub(super) fn set_amber(bike: &mut Assembly, skin: &Solid, outline: &[[f32; 2]], behind: f32) -> Solid {
-    let outline = convex(outline);
-    let (rest, lens) = cut_from_front(skin, &outline, behind);
-    if lens.triangles.is_empty() {
+/// A piece of another material that lies flush in a skin, with a dark line round it: an indicator, a dark field. Gives what is
+/// left of the skin.
+pub(super) fn set_flush(bike: &mut Assembly, skin: &Solid, opening: &Opening, material: Material) -> Solid {
+    let outline = convex(opening.outline);
+    let (rest, piece) = cut_from_front(skin, &outline, opening.behind);
+    if piece.triangles.is_empty() {
         return rest;
     }
-    let mut lamp = Assembly::default();
+    let mut flush = Assembly::default();
     let centre = outline.iter().sum::<Vec2>() / outline.len() as f32;
-    let rim = rim_of(&dense(&outline), centre, &lens, behind);
+    let rim = rim_of(&dense(&outline), centre, &piece, opening.behind);
     let closed: Vec<Vec3> = rim.iter().chain(rim.first()).copied().collect();
-    lamp.add_soft(Material::GlossBlack, tube(&closed, 8, |_| 0.0022));
-    lamp.add_soft(Material::LampAmber, lens.moved(Vec3::X * 0.0008));
-    let opening = Opening { outline: &[], depth: 0.0, lights: 0, pair: true, behind };
-    put_in_opening(bike, &lamp.mesh, rest, &outline, &opening)
+    flush.add_soft(Material::GlossBlack, tube(&closed, 8, |_| 0.0022));
+    flush.add_soft(material, piece.moved(Vec3::X * opening.depth));
+    put_in_opening(bike, &flush.mesh, rest, &outline, opening)
 }
 
 /// Sets a tail lamp into the rear of a skin, its opening given in (y, z), and gives what is left of the skin. Faces before

@@ -461,6 +461,15 @@ fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
     let bulge = move |x: f32, _z: f32| out - curve * (x - middle).powi(2);
     let material = if design.seat == Seat::Stepped { Material::MattBlack } else { Material::Paint };
     bike.add_pair(material, panel(&outline, if design.seat == Seat::Stepped { 0.022 } else { 0.040 }, bulge));
+    if design.seat == Seat::Rail && design.family != Family::Trial {
+        // A field for a number.
+        let count = outline.len() as f32;
+        let centre = outline.iter().fold([0.0, 0.0], |m, p| [m[0] + p[0] / count, m[1] + p[1] / count]);
+        let field: Vec<[f32; 2]> =
+            outline.iter().map(|p| [0, 1].map(|k| centre[k] + (p[k] - centre[k]) * [0.62, 0.66][k])).collect();
+        let colour = if design.details.accent { Material::GlossBlack } else { Material::GlossWhite };
+        bike.add_pair(colour, panel(&field, 0.004, |x, z| bulge(x, z) + 0.0018));
+    }
     // The screws that hold it.
     let low = outline.iter().map(|p| p[1]).fold(f32::MAX, f32::min);
     let high = outline.iter().map(|p| p[1]).fold(f32::MIN, f32::max);

@@ -181,20 +181,32 @@ pub(in crate::vehicle) fn cut_from_front(skin: &Solid, outline: &[Vec2], behind:
             fan(&mut outside, &corners);
             continue;
         }
-        let mut rest = corners.to_vec();
-        for (i, from) in outline.iter().enumerate() {
-            let edge = outline[(i + 1) % outline.len()] - *from;
-            let depth = |p: Vec3| edge.perp_dot(Vec2::new(p.y, p.z) - *from);
-            let (kept, cut) = divided(&rest, depth);
-            fan(&mut outside, &cut);
-            rest = kept;
-            if rest.len() < 3 {
-                break;
+        // A face beside the outline stays whole: pieces of it would not meet their neighbours' corners.
+        match parts_of(&corners, outline) {
+            Some((rest, pieces)) => {
+                pieces.iter().for_each(|piece| fan(&mut outside, piece));
+                fan(&mut inside, &rest);
             }
+            None => fan(&mut outside, &corners),
         }
-        fan(&mut inside, &rest);
     }
     (outside, inside)
+}
+
+/// What of a face is inside a convex outline seen from the front, and the pieces of it that are outside.
+fn parts_of(corners: &[Vec3; 3], outline: &[Vec2]) -> Option<(Vec<Vec3>, Vec<Vec<Vec3>>)> {
+    let (mut rest, mut pieces) = (corners.to_vec(), Vec::new());
+    for (i, from) in outline.iter().enumerate() {
+        let edge = outline[(i + 1) % outline.len()] - *from;
+        let depth = |p: Vec3| edge.perp_dot(Vec2::new(p.y, p.z) - *from);
+        let (kept, cut) = divided(&rest, depth);
+        pieces.push(cut);
+        rest = kept;
+        if rest.len() < 3 {
+            return None;
+        }
+    }
+    Some((rest, pieces))
 }
 
 /// A convex polygon's parts where `depth` is positive and where it is negative.
@@ -391,7 +403,19 @@ pub(super) fn add_screen(
             turned(&[[-0.004, 0.0075], [0.0025, 0.0075], [0.0040, 0.0050], [0.0040, 0.0]], p, way, 16),
         );
     }
-    bike.add_soft(glass, sheet);
+    if glass != Material::LampLens {
+        bike.add_soft(glass, sheet);
+        return;
+    }
+    // A clear screen stands on a dark band.
+    let part = |from: usize, to: usize| {
+        let part = Solid::grid(to - from + 1, columns, false, |row, column| at(from + row, column)).facing_up();
+        let mut both = part.clone();
+        both.append(part.flipped());
+        both
+    };
+    bike.add_soft(Material::GlossBlack, part(0, 2));
+    bike.add_soft(glass, part(2, rows - 1));
 }
 
 /// The larger of two values, rounded where they cross within about `blend` of each other.
@@ -477,6 +501,31 @@ mod tests {
         assert!((skin.out(0.5, 0.1) - 0.1).abs() < 1e-4);
         assert!((skin.out(0.5, 0.15) - 0.0866).abs() < 1e-3);
         assert!((skin.over(0.5, 0.0) - 0.2).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_cut_leaves_faces_beside_it_whole() {
+        // A wall that looks forward, its triangles 0.1 m wide.
+        let wall =
+            Solid::grid(11, 11, false, |row, column| Vec3::new(0.0, column as f32 * 0.1 - 0.5, row as f32 * 0.1 - 0.5));
+        let facing = |solid: &Solid| {
+            let [a, b, c] = solid.triangles[0].map(|i| solid.points[i as usize]);
+            (b - a).cross(c - a).x
+        };
+        let wall = if facing(&wall) > 0.0 { wall.flipped() } else { wall };
+        let outline: Vec<Vec2> = [[-0.03, -0.03], [0.03, -0.03], [0.03, 0.03], [-0.03, 0.03]].map(Vec2::from).to_vec();
+        let (outside, inside) = cut_from_front(&wall, &outline, 1.0);
+        assert!(!inside.triangles.is_empty());
+        assert!(outside.triangles.len() < wall.triangles.len() + 40, "{}", outside.triangles.len());
+        let area = |solid: &Solid| -> f32 {
+            let twice = |t: &[u32; 3]| {
+                let [a, b, c] = t.map(|i| solid.points[i as usize]);
+                (b - a).cross(c - a).length()
+            };
+            solid.triangles.iter().map(twice).sum::<f32>() * 0.5
+        };
+        assert!((area(&outside) + area(&inside) - 1.0).abs() < 1e-4);
+        assert!((area(&inside) - 0.0036).abs() < 1e-5);
     }
 
     #[test]

@@ -231,19 +231,32 @@ fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
         return;
     }
     let outline = sharpened(
-        &[0, 4, 5],
+        &[0, 2, 3, 5, 6],
         &[
-            [start + 0.30, top - 0.14],
-            [start + 0.18, top - 0.045],
-            [start + 0.00, top - 0.015],
-            [start - 0.075, top - 0.085],
-            [start - 0.085, top - 0.190],
+            [start + 0.33, top - 0.125],
+            [start + 0.18, top - 0.050],
+            [start + 0.00, top - 0.030],
+            [start - 0.095, top - 0.095],
+            [start - 0.080, top - 0.200],
             [start - 0.020, top - 0.330],
             [start + 0.060, top - 0.300],
+            [start + 0.110, top - 0.200],
         ],
     );
     let out = |x: f32, z: f32| 0.184 - 1.05 * (x - start).powi(2) - 0.35 * (top - z - 0.13).powi(2);
     bike.add_pair(Material::Paint, panel(&outline, 0.026, out));
+    // A dark blade along its lower edge.
+    let blade = sharpened(
+        &[0, 1, 2, 3],
+        &[
+            [start + 0.270, top - 0.130],
+            [start + 0.000, top - 0.150],
+            [start - 0.024, top - 0.305],
+            [start + 0.052, top - 0.284],
+            [start + 0.100, top - 0.190],
+        ],
+    );
+    bike.add_pair(Material::GlossBlack, panel(&blade, 0.006, |x, z| out(x, z) + 0.0022));
     for (x, z) in [(start + 0.205, top - 0.105), (start + 0.035, top - 0.280), (start - 0.050, top - 0.085)] {
         let screw = [[-0.003, 0.009], [0.0020, 0.009], [0.0036, 0.006], [0.0036, 0.0]];
         bike.add_pair(Material::RimDark, turned(&screw, Vec3::new(x, out(x, z), z), Vec3::Y, 16));

@@ -176,7 +176,7 @@ fn add_lamps(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Paint, bar);
     add_round_lamp(
         bike,
-        Vec3::new(head.x - 0.140, 0.0, head.z + 0.018),
+        Vec3::new(head.x - 0.162, 0.0, head.z + 0.018),
         0.075,
         Material::Paint,
         joints.design.details.era,

@@ -110,7 +110,7 @@ fn add_bar_cover(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Paint, bar);
     add_round_lamp(
         bike,
-        Vec3::new(head.x - 0.148, 0.0, head.z + 0.026),
+        Vec3::new(head.x - 0.174, 0.0, head.z + 0.026),
         0.080,
         Material::Paint,
         joints.design.details.era,

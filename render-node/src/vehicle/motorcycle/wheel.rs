@@ -79,7 +79,8 @@ pub(super) fn add_wheels(bike: &mut Assembly, joints: &Joints) {
     for side in sides {
         let axle = front_axle + Vec3::Y * *side;
         add_wheel(bike, axle, front_axle.z, &front);
-        if let Guard::Hugging(from, to) = design.guard {
+        // A steel scooter has a shell of its own there.
+        if let (Guard::Hugging(from, to), false) = (design.guard, design.family == Family::Vespa) {
             let wide = if design.rim == Rim::Dish { 0.80 } else { 0.60 };
             let material = if design.details.dark_guard { Material::GlossBlack } else { Material::Paint };
             add_mudguard(bike, axle, front_axle.z + 0.018, front.tyre_width * wide, (from, to), material);
