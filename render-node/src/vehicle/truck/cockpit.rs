@@ -104,18 +104,19 @@ fn add_dash(parts: &mut Assembly, site: &Site<'_>, space: &Space, wheel: Vec3) {
         let y = across * half;
         // It follows the bow of the screen.
         let skin = site.field.hit(Vec3::new(space.foot.x - 0.3, y, top - 0.08), Vec3::X, 1.2);
-        let front = skin.map_or(face, |p| p.x + LINING_M).max(space.foot.x + 0.05).min(face - 0.20);
+        let front = skin.map_or(face, |p| p.x + LINING_M).max(space.foot.x + 0.05).min(face - 0.12);
+        let deep = face - front;
         let hood = 0.085 * (-((y - wheel.y) / 0.24).powi(4)).exp();
         let turned = 0.05 * (-((y - wheel.y * 0.25) / 0.22).powi(2)).exp();
         [
             (front, top - 0.16),
             (front, top - 0.02),
-            (front + 0.08, top),
-            (face - 0.10, top + hood * 0.5),
+            (front + (0.3 * deep).min(0.08), top),
+            (face - (0.4 * deep).min(0.10), top + hood * 0.5),
             (face - 0.05, top + hood),
             (face - 0.01, top - 0.03 + hood * 0.8),
             (face - 0.05 + turned, top - 0.20),
-            (face - 0.10 + turned, top - 0.48),
+            (face - (0.6 * deep).min(0.10) + turned, top - 0.48),
             (front, top - 0.48),
         ]
         .map(|(x, z)| Vec3::new(x, y, z))
