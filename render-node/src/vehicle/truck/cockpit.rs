@@ -242,10 +242,11 @@ fn add_walls(parts: &mut Assembly, site: &Site<'_>, space: &Space) {
             0.01,
         ),
     );
-    parts.add(
-        Material::Interior,
-        block(p(space.foot.x + 0.3, -0.22, space.floor), p(space.hip.x + 0.2, 0.22, space.hip.z - 0.12), 0.05),
-    );
+    let cover = space.hip.z - 0.12;
+    if cover > space.floor + 0.05 {
+        let (from, to) = (space.foot.x + 0.3, space.hip.x + 0.2);
+        parts.add(Material::Interior, block(p(from, -0.22, space.floor), p(to, 0.22, cover), 0.05));
+    }
     // Door cards end below the windows.
     let card_from = space.foot.x + 0.30;
     if space.hip.x > card_from {
