@@ -260,6 +260,59 @@ fn add_bed(parts: &mut Assembly, layout: &Layout) {
         parts.add(Material::Paint, block(p(x, -half, low), p(x + 0.03, half, side), 0.012));
     }
     parts.add(Material::Underbody, block(p(cab_rear, -0.3, radius), p(length - 0.15, 0.3, low), 0.04));
+    add_bed_details(parts, layout, low, side);
+}
+
+/// Posts, rails and latches of the load bed, its lamps and plate, arches over the wheels, and the window in the cab's rear wall.
+fn add_bed_details(parts: &mut Assembly, layout: &Layout, low: f32, side: f32) {
+    let Layout { size: Size { length, height, .. }, radius, rear_x, top, half, cab_rear, .. } = *layout;
+    let p = Vec3::new;
+    let from = cab_rear + 0.07;
+    for number in 0..=4 {
+        let x = from + 0.03 + (length - from - 0.06) * number as f32 / 4.0;
+        parts.add_pair(Material::Paint, block(p(x - 0.022, half - 0.01, low), p(x + 0.022, half + 0.014, side), 0.010));
+    }
+    parts.add_pair(Material::Paint, bar(&[p(from, half, side), p(length, half, side)], 0.016));
+    parts.add(Material::Paint, bar(&[p(length - 0.015, -half, side), p(length - 0.015, half, side)], 0.016));
+    parts.add_pair(
+        Material::Paint,
+        block(p(from, half - 0.02, low - 0.05), p(length, half + 0.006, low + 0.012), 0.012),
+    );
+    for y in [-0.62_f32, 0.0, 0.62] {
+        let at = p(length, y * half, 0.5 * (low + side));
+        parts.add(
+            Material::Paint,
+            block(at - p(0.01, 0.025, 0.5 * (side - low)), at + p(0.014, 0.025, 0.5 * (side - low)), 0.010),
+        );
+        parts.add(
+            Material::MattBlack,
+            block(at + p(-0.01, -0.035, low - at.z - 0.03), at + p(0.018, 0.035, low - at.z + 0.03), 0.008),
+        );
+    }
+    for y in [1.0, -1.0] {
+        let latch = p(length - 0.01, y * (half - 0.02), side - 0.06);
+        parts.add(Material::Satin, block(latch - p(0.03, 0.04, 0.03), latch + p(0.035, 0.04, 0.03), 0.010));
+        let lamp = p(length - 0.05, y * half * 0.70, low - 0.09);
+        parts.add(Material::MattBlack, block(lamp - p(0.05, 0.13, 0.045), lamp + p(0.02, 0.13, 0.045), 0.012));
+        parts.add(Material::LampRed, block(lamp + p(0.0, -0.115, -0.034), lamp + p(0.028, 0.03, 0.034), 0.010));
+        parts.add(Material::LampAmber, block(lamp + p(0.0, 0.04, -0.034), lamp + p(0.028, 0.115, 0.034), 0.010));
+        let arch = p(rear_x, y * (half - 0.07), radius);
+        parts.add(Material::MattBlack, mudguard(arch, radius + 0.045, 0.16, 0.018, [20.0, 165.0]));
+    }
+    parts.add(Material::Satin, block(p(length - 0.03, -0.15, low - 0.15), p(length - 0.01, 0.15, low - 0.05), 0.006));
+    // Window in its rubber.
+    let (sill, head) = (side + 0.06, top - 0.10 * height);
+    if head > sill + 0.1 {
+        let pane = |grow: f32, out: f32| {
+            block(
+                p(cab_rear + 0.03, -half * 0.6 - grow, sill - grow),
+                p(cab_rear + 0.05 + out, half * 0.6 + grow, head + grow),
+                0.05,
+            )
+        };
+        parts.add_soft(Material::MattBlack, pane(0.022, 0.006));
+        parts.add_soft(Material::GlossBlack, pane(0.0, 0.009));
+    }
 }
 
 /// The tail over the engine, and the passengers' bench on it.

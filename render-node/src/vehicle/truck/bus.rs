@@ -32,8 +32,6 @@ pub struct Bus {
     pub doors: Vec<[f32; 4]>,
     /// Height of the number plate's middle on the tail; none if 0.
     pub plate: f32,
-    /// Middle and half height of a display over the rear window; none if 0.
-    pub rear_display: [f32; 2],
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -244,12 +242,6 @@ fn add_tail(parts: &mut Assembly, site: &Site<'_>, bus: &Bus) {
     let low = z - 0.115;
     let joint = wall.strip(p(0.08 - site.half_width, low), p(site.half_width - 0.08, low), 0.006, 0.002);
     parts.add(Material::PanelGap, joint);
-    let [middle, half] = bus.rear_display;
-    if half > 0.0 {
-        let middle = site.real(0.0, 0.0, middle).z;
-        parts.add_soft(Material::MattBlack, wall.patch(p(0.0, middle), p(0.50, half + 0.02), 0.03, 0.006));
-        parts.add_soft(Material::GlossBlack, wall.patch(p(0.0, middle), p(0.47, half), 0.02, 0.009));
-    }
 }
 
 /// A low box with round edges and a grid of slots on the roof.

@@ -22,6 +22,8 @@ const BELT_AT_M: f32 = 0.8;
 const HIP_BELOW_BELT_M: f32 = 0.26;
 const BACK_M: f32 = 0.60;
 const LINING_M: f32 = 0.055;
+/// A cab with less room before the driver's hip is not built out.
+const LEAST_M: f32 = 0.72;
 
 /// The space between screen and rear wall, in real metres.
 struct Space {
@@ -40,6 +42,9 @@ impl Space {
         let belt = site.field.morph.to_real(Vec3::Z * belt).z;
         let rear = site.real(fitting.x_rear, 0.0, 0.0).x.min(site.cab_rear_x - LINING_M);
         let hip_x = (foot.x + REACH_M).min(rear - BEHIND_HIP_M);
+        if hip_x < foot.x + LEAST_M {
+            return None;
+        }
         let inside = |x: f32, z: f32| site.field.skin_y(x, z).unwrap_or(site.half_width) - LINING_M;
         let half_belt = inside(hip_x, belt - 0.06);
         Some(Space {
@@ -99,18 +104,19 @@ fn add_dash(parts: &mut Assembly, site: &Site<'_>, space: &Space, wheel: Vec3) {
         let y = across * half;
         // It follows the bow of the screen.
         let skin = site.field.hit(Vec3::new(space.foot.x - 0.3, y, top - 0.08), Vec3::X, 1.2);
-        let front = skin.map_or(face, |p| p.x + LINING_M).clamp(space.foot.x + 0.05, face - 0.20);
+        let front = skin.map_or(face, |p| p.x + LINING_M).max(space.foot.x + 0.05).min(face - 0.12);
+        let deep = face - front;
         let hood = 0.085 * (-((y - wheel.y) / 0.24).powi(4)).exp();
         let turned = 0.05 * (-((y - wheel.y * 0.25) / 0.22).powi(2)).exp();
         [
             (front, top - 0.16),
             (front, top - 0.02),
-            (front + 0.08, top),
-            (face - 0.10, top + hood * 0.5),
+            (front + (0.3 * deep).min(0.08), top),
+            (face - (0.4 * deep).min(0.10), top + hood * 0.5),
             (face - 0.05, top + hood),
             (face - 0.01, top - 0.03 + hood * 0.8),
             (face - 0.05 + turned, top - 0.20),
-            (face - 0.10 + turned, top - 0.48),
+            (face - (0.6 * deep).min(0.10) + turned, top - 0.48),
             (front, top - 0.48),
         ]
         .map(|(x, z)| Vec3::new(x, y, z))
@@ -236,10 +242,11 @@ fn add_walls(parts: &mut Assembly, site: &Site<'_>, space: &Space) {
             0.01,
         ),
     );
-    parts.add(
-        Material::Interior,
-        block(p(space.foot.x + 0.3, -0.22, space.floor), p(space.hip.x + 0.2, 0.22, space.hip.z - 0.12), 0.05),
-    );
+    let cover = space.hip.z - 0.12;
+    if cover > space.floor + 0.05 {
+        let (from, to) = (space.foot.x + 0.3, space.hip.x + 0.2);
+        parts.add(Material::Interior, block(p(from, -0.22, space.floor), p(to, 0.22, cover), 0.05));
+    }
     // Door cards end below the windows.
     let card_from = space.foot.x + 0.30;
     if space.hip.x > card_from {
