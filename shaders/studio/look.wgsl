@@ -15,7 +15,7 @@ struct Sample {
 
 // What shows through glass where nothing is behind it: the far wall, dimmed by the second pane, a little lighter than the cabin. No
 // coverage.
-const BACKDROP = vec3f(0.036, 0.039, 0.039);
+const BACKDROP = vec3f(0.033, 0.036, 0.036);
 
 fn nothing() -> Sample {
     var sample: Sample;

@@ -36,6 +36,8 @@ const FREE_AIR_M: f32 = 0.02;
 /// Where beside the top of an arch the flank says how far in the wheel stands, and how far that is at most.
 const ASIDE_DEGREES: f32 = 42.0;
 const MOST_DRAWN_IN_M: f32 = 0.025;
+/// What lies nearer to the centre plane is no door.
+const LEAST_DOOR_Y_M: f32 = 0.35;
 /// The lining of the boot or the load bay lies this far inside the skin.
 const TAIL_LINING_M: f32 = 0.11;
 /// A skin that lies this much farther in at a pipe's middle than around it is the floor behind an edge.
@@ -365,8 +367,8 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
     let rear = field.morph.to_real(Vec3::new(fitting.x_rear, 0.0, sheet.body.sill));
     let foot = cowl(sheet, field).unwrap_or(Vec3::new(rear.x * 0.3, 0.0, sheet.size.height * 0.65));
     let middle_x = 0.5 * (foot.x + rear.x);
-    let belt = field.morph.to_real(Vec3::Z * field.sheets(Vec3::new(middle_x, 0.0, 0.5)).belt).z;
     let open = sheet.greenhouse.open.is_some();
+    let belt = field.morph.to_real(Vec3::Z * field.sheets(Vec3::new(middle_x, 0.0, 0.5)).belt).z;
     let roof: Vec<[f32; 2]> = if open {
         Vec::new()
     } else {
@@ -378,7 +380,10 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
     };
     let top = roof.iter().map(|p| p[1]).fold(belt + 0.3, f32::max);
     let inside = |z: f32| field.skin_y(middle_x, z).unwrap_or(0.7) - 0.06;
-    let at_belt = inside(belt - 0.05);
+    // The doors of some open cars are cut down far below the belt.
+    let is_door = |z: &f32| field.skin_y(middle_x, *z).is_some_and(|y| y > LEAST_DOOR_Y_M);
+    let door = (0..25).map(|step| belt - 0.02 * step as f32).find(is_door).filter(|_| open).unwrap_or(belt);
+    let at_belt = inside(door - 0.05);
     let tail = tail_space(sheet, field, rear.x, belt, at_belt);
     CabinSpace {
         x_cowl: foot.x,
@@ -386,6 +391,7 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
         x_rear: rear.x,
         z_floor: rear.z,
         z_belt: belt,
+        z_door: door,
         half_width_belt: at_belt,
         half_width_cowl: field.skin_y(foot.x + 0.06, foot.z - 0.06).map_or(at_belt, |y| at_belt.min(y - 0.06)),
         half_width_roof: if open { at_belt } else { inside(top - 0.12) },

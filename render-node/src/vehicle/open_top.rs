@@ -30,8 +30,8 @@ const FOOT_HEIGHT_M: f32 = 0.12;
 /// The frame's face stands out of the drawn screen by so much.
 const PROUD_M: f32 = 0.005;
 /// Half width and half thickness of the seal between frame and glass, and of the print at the glass's foot.
-const SEAL_M: [f32; 2] = [0.008, 0.0022];
-const PRINT_M: [f32; 2] = [0.020, 0.0016];
+const SEAL_M: [f32; 2] = [0.008, 0.0035];
+const PRINT_M: [f32; 2] = [0.022, 0.0035];
 /// The frame is carried along its line in steps of this length, and a windscreen has no more of them.
 const STEP_M: f32 = 0.016;
 const MOST_STEPS: usize = 160;
@@ -135,13 +135,7 @@ fn add_frame(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField, drawn: &W
             [0.0, PROUD_M - thick + lining_half],
             true,
         ),
-        carried(
-            Material::PaneBorder,
-            SEAL_M,
-            SEAL_M[1],
-            [half_width + 0.4 * SEAL_M[0], SEAL_M[1] - GLASS_BEHIND_M],
-            false,
-        ),
+        carried(Material::PaneBorder, SEAL_M, SEAL_M[1], [half_width + 0.4 * SEAL_M[0], -GLASS_BEHIND_M], false),
     ];
     for (material, surface) in pieces {
         mesh.add(material, &surface);
@@ -166,9 +160,7 @@ fn add_print(
     let section = rounded_rectangle(PRINT_M[0], PRINT_M[1], PRINT_M[1]);
     let loops: Vec<Vec<Vec3>> = path
         .iter()
-        .map(|at| {
-            section.iter().map(|q| at.p + at.inward * q.x + at.outward * (q.y + PRINT_M[1] - GLASS_BEHIND_M)).collect()
-        })
+        .map(|at| section.iter().map(|q| at.p + at.inward * q.x + at.outward * (q.y - GLASS_BEHIND_M)).collect())
         .collect();
     mesh.add(Material::PaneBorder, &Solid::lofted(&loops).surface(60.0));
 }

@@ -389,6 +389,7 @@ impl<'a> Divider<'a> {
             let scalar: Scalar<'_> = Box::new(move |p, s| windows(p, s).max(-before(line, s.at)));
             self.claim(&scalar, [f32::MIN, 0.0], part, &[Material::Glass]);
         }
+        self.scuttle();
         self.side_pane_seals();
         for pillar in &glass.pillar {
             let Some(windows) = side_glass(glass) else { continue };
@@ -402,6 +403,17 @@ impl<'a> Divider<'a> {
             let half = pillar.width * 0.5;
             self.claim(&scalar, [-half, half], part, &[Material::Glass, Material::ClearGlass]);
         }
+    }
+
+    /// The top of the dashboard of an open car: what of the body lies behind its windscreen.
+    fn scuttle(&mut self) {
+        let Some(header) = self.sheet.greenhouse.open.as_ref().map(|open| open.header) else { return };
+        let part = self.add_part(Material::Interior, PartShape::Skin);
+        let scalar: Scalar<'_> = Box::new(move |_, s| {
+            let behind_screen = s.greenhouse_profile + SCUTTLE_BEHIND_M;
+            behind_screen.max(s.greenhouse_side + SCUTTLE_INSIDE_M).max(s.at.x - header)
+        });
+        self.claim(&scalar, [f32::MIN, 0.0], part, &[Material::Paint]);
     }
 
     /// The black seal along the edges of the side windows, and the triangle in their front corner that carries a mirror.
@@ -940,6 +952,9 @@ const BORDER_M: f32 = 0.024;
 const FOOT_BORDER_M: f32 = 0.05;
 /// Width of the rubber seal along the edges of the side windows.
 const SIDE_SEAL_M: f32 = 0.011;
+/// The dashboard of an open car begins so far behind the glass, and so far inside the sides.
+const SCUTTLE_BEHIND_M: f32 = 0.008;
+const SCUTTLE_INSIDE_M: f32 = 0.085;
 /// Longer vehicles have no such seals.
 const LONGEST_SEALED_M: f32 = 7.5;
 /// The triangle that carries a mirror ends so far behind the mirror's foot at the belt, and leans forward above it by this slope.

@@ -103,7 +103,7 @@ fn add_shade_and_cap(mesh: &mut VehicleMesh, spec: &Handle) {
 const PULL_HEIGHT: f32 = 1.05;
 /// How deep the cup in the door is, less a little, and the share of the grip's length and height that is in the shade there.
 const CUP_M: f32 = 0.0115;
-const SHADE: glam::Vec2 = glam::Vec2::new(0.44, 0.62);
+const SHADE: glam::Vec2 = glam::Vec2::new(0.58, 0.90);
 
 /// A dark lens-shaped patch, just proud of the skin: stands for the hollow behind a grip.
 fn bowl(half_length: f32, half_height: f32) -> crate::vehicle::mesh::Surface {

@@ -28,13 +28,16 @@ impl Default for StowedTop {
     }
 }
 
-const RINGS: usize = 14;
-const AROUND: usize = 56;
+const RINGS: usize = 11;
+const AROUND: usize = 48;
 /// Squareness of the outline from above.
 const POWER: f32 = 3.6;
 /// The rim goes so far into the deck, and the deck is followed at most so far below the drawn height.
 const UNDER_DECK_M: f32 = 0.05;
 const MOST_BELOW_M: f32 = 0.12;
+/// A deck that rises no more than this over the drawn height is covered too, and by how much the cover lies above it.
+const HIGHEST_DECK_M: f32 = 0.09;
+const ABOVE_DECK_M: f32 = 0.012;
 /// Bows of the frame under the cloth, which lift it by this share of the heap.
 const BOWS: f32 = 3.0;
 const BOW_SHARE: f32 = 0.09;
@@ -57,13 +60,18 @@ pub fn stowed_top(spec: &StowedTop, deck: impl Fn(f32, f32) -> Option<f32>) -> V
         let x = middle + along * half[0] - 0.10 * across * across * (0.6 + 0.4 * along);
         let y = across * half[1];
         let lowest = spec.z - MOST_BELOW_M;
-        let base = deck(x, y).map_or(lowest, |z| z.clamp(lowest, spec.z + 0.02));
+        let skin = deck(x, y);
+        let base = skin.map_or(lowest, |z| z.clamp(lowest, spec.z + 0.02));
         // It lies on the deck at its rim, and level over the gap before it.
         let base = spec.z + (base - spec.z) * size.powi(4);
         let dome = (1.0 - size.powf(4.5)).max(0.0).powf(0.55) * (1.0 - 0.22 * along - 0.16 * across * across);
         let bows =
             if is_cloth { BOW_SHARE * (BOWS * std::f32::consts::PI * along).cos() * (1.0 - size.powi(6)) } else { 0.0 };
-        Vec3::new(x, y, base + spec.heap * (dome + bows))
+        let z = base + spec.heap * (dome + bows);
+        // Never under the deck, but for its rim.
+        let least =
+            skin.filter(|z| *z < spec.z + HIGHEST_DECK_M).map_or(z, |skin| skin + ABOVE_DECK_M * (1.0 - size.powi(8)));
+        Vec3::new(x, y, z.max(least))
     };
     let rim = |column: usize| at(1.0, column) - Vec3::Z * UNDER_DECK_M;
     let mut loops: Vec<Vec<Vec3>> = vec![(0..AROUND).map(rim).collect()];

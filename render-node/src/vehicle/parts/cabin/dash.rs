@@ -52,8 +52,8 @@ pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
     // Doors: cards from the floor to just below the belt; seen over the sill of an open car, through glass otherwise.
     for side in [-1.0, 1.0] {
         let from = space.x_cowl + 0.25;
-        let to = space.x_rear - if space.open { 0.04 } else { 0.01 };
-        let top = space.z_belt - if space.open { 0.015 } else { 0.02 };
+        let to = space.x_rear - 0.04;
+        let top = space.z_door - if space.open { 0.015 } else { 0.04 };
         let bottom = if space.open { space.z_floor } else { space.z_floor.max(top - CARD_M) };
         let half = Vec3::new((to - from) / 2.0, 0.022, (top - bottom) / 2.0);
         let y = side * (half_width - 0.024);
@@ -62,7 +62,7 @@ pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
         if space.open {
             // Arm rest and a grip.
             let rest = Solid::rounded_box(Vec3::new(0.26, 0.035, 0.030), 0.022);
-            let at = Vec3::new(space.rows()[0].hip_x - 0.28, side * (half_width - 0.07), space.z_belt - 0.24);
+            let at = Vec3::new(space.rows()[0].hip_x - 0.28, side * (half_width - 0.07), space.z_door - 0.24);
             mesh.add(Material::Seat, &rest.moved(at).surface(60.0));
             let grip = Solid::rounded_box(Vec3::new(0.06, 0.008, 0.012), 0.006);
             mesh.add(Material::Satin, &grip.moved(at + Vec3::new(-0.30, side * 0.012, 0.13)).surface(60.0));
@@ -133,10 +133,12 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
     mesh.add(Material::GlossBlack, &screen.moved(Vec3::new(face - 0.045, 0.03, screen_z)).surface(CREASE_DEGREES));
 
     add_console(mesh, space, face, hip, low);
+    // Seats stand forward in a studio, so that the wheel is seen beside the mirror.
+    let reach = if space.open { 0.38 } else { 0.27 };
     add_steering_wheel(
         mesh,
         space,
-        Vec3::new((face + 0.13).max(hip - 0.42), driver_y, top + if space.open { -0.10 } else { 0.01 }),
+        Vec3::new((face + 0.13).max(hip - reach), driver_y, top + if space.open { -0.10 } else { 0.02 }),
     );
 }
 
@@ -234,7 +236,7 @@ fn add_steering_wheel(mesh: &mut VehicleMesh, space: &CabinSpace, centre: Vec3) 
         let r = radius + 0.0155 * tube_cos;
         place(Vec3::new(0.0145 * tube_sin, r * cos, r * sin))
     });
-    mesh.add(Material::Interior, &rim.facing_out().surface(60.0));
+    mesh.add(Material::MattBlack, &rim.facing_out().surface(60.0));
     let boss = Solid::superellipsoid(Vec3::new(0.028, 0.070, 0.060), 2.8, 10, 20)
         .moved(Vec3::new(-0.012, 0.0, -0.004))
         .bent(place);
@@ -245,7 +247,7 @@ fn add_steering_wheel(mesh: &mut VehicleMesh, space: &CabinSpace, centre: Vec3) 
         let spoke = Solid::swept(&[start, end], Vec3::X, |_| rounded_rectangle(0.020, 0.007, 0.005)).bent(place);
         mesh.add(Material::Interior, &spoke.surface(CREASE_DEGREES));
     }
-    let column = Solid::pin(Vec3::new(-0.02, 0.0, 0.0), Vec3::new(-0.26, 0.0, 0.0), 0.035, 12).bent(place);
+    let column = Solid::pin(Vec3::new(-0.02, 0.0, 0.0), Vec3::new(-0.34, 0.0, 0.0), 0.035, 12).bent(place);
     mesh.add(Material::Interior, &column.surface(60.0));
     // Stalks.
     for side in [-1.0, 1.0] {

@@ -38,6 +38,8 @@ pub struct CabinSpace {
     pub z_floor: f32,
     /// Belt (lower edge of the side windows) at the front seats.
     pub z_belt: f32,
+    /// Upper edge of the doors: lower than the belt where they are cut down for the elbow.
+    pub z_door: f32,
     /// Half of the inner width at the belt, and under the roof.
     pub half_width_belt: f32,
     pub half_width_roof: f32,
@@ -165,6 +167,7 @@ mod tests {
             x_rear: 3.75,
             z_floor: 0.25,
             z_belt: 0.95,
+            z_door: 0.95,
             half_width_belt: 0.78,
             half_width_roof: 0.56,
             half_width_cowl: 0.78,
@@ -182,6 +185,7 @@ mod tests {
         let low = CabinSpace {
             roof: vec![[1.25, 0.90], [1.95, 1.18], [2.5, 1.24], [3.1, 1.18], [3.75, 0.92]],
             z_belt: 0.86,
+            z_door: 0.86,
             z_cowl: 0.90,
             z_floor: 0.20,
             rear: Rear::PlusTwo,
@@ -193,6 +197,7 @@ mod tests {
             x_rear: 4.4,
             roof: vec![[1.25, 1.1], [1.9, 1.75], [4.4, 1.78]],
             z_belt: 1.12,
+            z_door: 1.12,
             ..saloon()
         };
         let cab = CabinSpace {
@@ -201,6 +206,7 @@ mod tests {
             x_rear: 3.0,
             roof: vec![[1.25, 1.1], [1.9, 1.85], [4.4, 1.9]],
             z_belt: 1.2,
+            z_door: 1.2,
             ..saloon()
         };
         for (name, space) in [("saloon", saloon()), ("low coupe", low), ("people carrier", tall), ("cab", cab)] {
