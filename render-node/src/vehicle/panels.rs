@@ -442,7 +442,10 @@ fn joints_of<'s>(divider: &Divider<'s>, from_rear: bool, lines: &[FieldDrawing])
     let cladding = divider.sheet.wheels.cladding;
     let met = |from: Vec2, way: Vec2| lamp.met(from, way);
     let on_paper = [corner, lamp.middle()].map(|p| Vec2::new(p.x, p.z));
-    if let Some(points) = joint_curve(arch, cladding, on_paper, met, forward) {
+    // A lamp inside of the wing has no joint to the flank.
+    let is_on_flank = divider.field.skin_y(corner.x, corner.z).is_none_or(|y| y < corner.y + FLANK_REACH_M);
+    let points = joint_curve(arch, cladding, on_paper, met, forward).filter(|_| is_on_flank);
+    if let Some(points) = points {
         let outer_y = flank_along(divider.field, &points, corner.y);
         let margin = Vec2::splat(LINE_REACH_M);
         let low = points.iter().copied().fold(Vec2::INFINITY, Vec2::min) - margin;
