@@ -8,8 +8,8 @@ use crate::vehicle::{Material, VehicleMesh};
 
 /// Corners this near each other are one: parts of one skin are cut from the same corners.
 const WELD_M: f32 = 2e-5;
-/// A smaller piece of skin between others is a crumb, if its material has one this many times as large.
-const CRUMB_M2: f32 = 6e-5;
+/// A piece of skin of such a size between others is a crumb, if its material has one this many times as large; smaller ones are not seen.
+const CRUMBS_M2: [f32; 2] = [1e-5, 6e-5];
 const LEAST_TIMES: f32 = 20.0;
 /// Surfaces are looked for in cells of this side; a shell with nothing in the cells next to its own hangs in the air.
 const CELL_M: f32 = 0.012;
@@ -73,7 +73,7 @@ fn crumbs(shells: &[Shell]) -> Vec<&Shell> {
     let is_crumb = |shell: &&Shell| {
         is_skin(shell.material)
             && shell.is_cut
-            && shell.area < CRUMB_M2
+            && (CRUMBS_M2[0]..CRUMBS_M2[1]).contains(&shell.area)
             && shell.area * LEAST_TIMES < largest[&shell.material]
     };
     shells.iter().filter(is_crumb).collect()
@@ -172,7 +172,9 @@ fn floating(shells: &[Shell]) -> Vec<&Shell> {
         });
         !is_near
     };
-    let is_seen = |shell: &Shell| (shell.high - shell.low).max_element() > LEAST_SHELL_M;
+    // Linings that nobody sees from outside need not meet each other.
+    let is_lining = |shell: &Shell| shell.material == Material::Interior;
+    let is_seen = |shell: &Shell| !is_lining(shell) && (shell.high - shell.low).max_element() > LEAST_SHELL_M;
     shells
         .iter()
         .enumerate()

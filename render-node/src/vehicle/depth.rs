@@ -33,8 +33,10 @@ const WALL_SHOWN_M: f32 = 0.022;
 const CLOSED_DEPTH_M: f32 = 0.0075;
 /// Triangles of the underbody, which is dark and seen at its edges only, are about as large as this.
 const UNDERBODY_CELL_M: f32 = 0.07;
-/// Slope of a bead at its edge.
+/// Slope of a bead at its edge, of beads that are rounded over this radius or more; narrower ones are flatter. All round they would mirror
+/// light and dark within a pixel, and look like a rope.
 const BEAD_TILT: f32 = 1.1;
+const BEAD_WIDE_M: f32 = 0.0095;
 
 /// The surfaces of a body's half, and of the place of what only one of the two halves has.
 pub struct HalfBody {
@@ -145,6 +147,8 @@ fn flap_place(
 /// edge that catches light.
 const BRIM_LEAN_DEGREES: f32 = 44.0;
 const BRIM_DROP_M: f32 = 0.0014;
+/// The edge of a recess leans less: straight across a tail its highlight would be a line thinner than a pixel, seen as dots.
+const RECESS_LEAN_DEGREES: f32 = 14.0;
 
 /// The skin's vertices with those at the edges of grooves and recesses bent inwards.
 struct Brims {
@@ -184,8 +188,12 @@ impl Brims {
                 }
             }
         }
-        let (sin, cos) = BRIM_LEAN_DEGREES.to_radians().sin_cos();
+        let is_recess = |part: u16| matches!(parts[usize::from(part)].shape, PartShape::Recess { .. });
+        let recessed = skin.triangles.iter().zip(&skin.part).filter(|(_, part)| is_recess(**part));
+        let recessed: FxHashSet<u32> = recessed.flat_map(|(triangle, _)| *triangle).collect();
         for (i, way) in into {
+            let lean = if recessed.contains(&i) { RECESS_LEAN_DEGREES } else { BRIM_LEAN_DEGREES };
+            let (sin, cos) = lean.to_radians().sin_cos();
             let (index, in_plane) = (i as usize, skin.positions[i as usize].y == 0.0);
             let way = if in_plane { Vec3::new(way.x, 0.0, way.z) } else { way }.normalize_or_zero();
             positions[index] -= normals[index] * BRIM_DROP_M;
@@ -344,6 +352,7 @@ impl<'a> Piece<'a> {
             }
             (nearest.0.sqrt(), nearest.1.normalize_or_zero())
         };
+        let steepest = BEAD_TILT * (radius / BEAD_WIDE_M).powf(1.5).min(1.0);
         let surface = mesh.surfaces.entry(material).or_default();
         let mut own = FxHashMap::default();
         for i in self.triangles.iter().flatten() {
@@ -351,7 +360,7 @@ impl<'a> Piece<'a> {
                 let normal = self.normals[*i as usize];
                 let (distance, inward) = from_border(*i);
                 let left = (1.0 - distance / radius).max(0.0);
-                let tilt = left * BEAD_TILT;
+                let tilt = left * steepest;
                 let mut bent = normal - inward * tilt;
                 if at(*i).y == 0.0 {
                     bent.y = 0.0;

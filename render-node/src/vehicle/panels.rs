@@ -499,6 +499,10 @@ fn arch_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline, from_rear: bool) ->
     let corner = lamp.lower_corner(forward);
     let met = |from: Vec2, way: Vec2| lamp.met(from, way);
     let on_paper = [corner, lamp.middle()].map(|p| Vec2::new(p.x, p.z));
+    // A lamp inside of the wing has no joint to the flank.
+    if divider.field.skin_y(corner.x, corner.z).is_some_and(|y| y >= corner.y + FLANK_REACH_M) {
+        return None;
+    }
     let points = joint_curve(arch, divider.sheet.wheels.cladding, on_paper, met, forward)?;
     let outer_y = flank_along(divider.field, &points, corner.y);
     let line = points.clone();

@@ -219,9 +219,10 @@ impl<'a> Divider<'a> {
     fn drop_islands(&mut self) {
         let parts = &self.parts;
         let shape = |part: PartId| &parts[usize::from(part)].shape;
-        let is_cut = |part: PartId| matches!(shape(part), PartShape::Groove { .. } | PartShape::Arch(_));
+        let is_groove = |part: PartId| matches!(shape(part), PartShape::Groove { .. });
+        let is_cut = |part: PartId| is_groove(part) || matches!(shape(part), PartShape::Arch(_));
         let skin = &mut self.skin;
-        let (islands, of_triangle) = islands_of(&skin.positions, &skin.triangles, &skin.part, &|part| !is_cut(part));
+        let (islands, of_triangle) = islands_of(&skin.positions, &skin.triangles, &skin.part, &|part| !is_groove(part));
         let mut largest = vec![0.0_f32; parts.len()];
         for island in &islands {
             let most = &mut largest[usize::from(island.part)];
@@ -714,8 +715,19 @@ fn drawn_scalar<'a>(
         curve.max(beyond)
     };
     let is_line = matches!(region.kind, RegionKind::Gap { .. });
-    let scalar = move |_: Vec3, s: &Sheets| {
-        let value = inside(&drawing, s);
+    let door_frame = door_frame(region, sheet);
+    let arches = keeps_off_wheels(region).then_some(field.arches);
+    let arch_room = ARCH_ROOM_M + sheet.wheels.cladding;
+    let scalar = move |p: Vec3, s: &Sheets| {
+        let mut value = inside(&drawing, s);
+        if let Some(frame) = &door_frame {
+            value = smooth_max(value, frame(p, s), DOOR_CORNER_M);
+        }
+        for arch in arches.iter().flatten() {
+            if value < arch_room {
+                value = smooth_max(value, arch_room - arch.distance(p), ARCH_CORNER_M);
+            }
+        }
         match &within {
             // A line ends there; a surface gets an edge.
             Some(within) if is_line && inside(within, s) > 0.0 => 1.0,
@@ -724,6 +736,52 @@ fn drawn_scalar<'a>(
         }
     };
     (Box::new(scalar), narrowest)
+}
+
+/// How far from a wheel arch openings and fields of a bumper end, and the rounding of the corners they get there.
+const ARCH_ROOM_M: f32 = 0.05;
+const ARCH_CORNER_M: f32 = 0.03;
+
+/// Whether a region is an opening of a bumper or the field around a fog lamp: drawn from the end they may reach into a wheel arch, which
+/// would cut them off with a torn edge.
+fn keeps_off_wheels(region: &Region) -> bool {
+    const FIELDS: [&str; 4] = ["fog", "pocket", "insert", "corner"];
+    let is_field = FIELDS.iter().any(|name| region.name.contains(name));
+    let is_open = match region.kind {
+        RegionKind::Inset { .. } => true,
+        RegionKind::Skin(material) => is_field && material != Material::Paint,
+        RegionKind::Lamp(_) | RegionKind::Gap { .. } => false,
+    };
+    is_open && matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)
+}
+
+/// Between the panes and the line of a door above the belt, the rounding of its corners there, and from where to where above the belt the
+/// line begins to follow the panes.
+const DOOR_FRAME_M: f32 = 0.034;
+const DOOR_CORNER_M: f32 = 0.03;
+const FRAME_BEGINS_M: f32 = 0.10;
+/// Side windows that are shorter belong to the front doors alone.
+const SHORTEST_WINDOWS_M: f32 = 1.3;
+
+/// The frame that a door has around its panes, as a scalar that is negative inside of it, and far below the belt. A door that is drawn
+/// larger would have its line across the pillar.
+fn door_frame<'a>(region: &Region, sheet: &Sheet) -> Option<Scalar<'a>> {
+    const FAR_M: f32 = 0.3;
+    let is_door = region.at.view == DrawnIn::Side && region.name.contains("door") && is_shut_line(&region.kind);
+    let side = sheet.glass.side.as_ref()?;
+    let xs = || side.front.into_iter().chain(side.rear).map(|[x, _]| x);
+    let length = xs().fold(f32::MIN, f32::max) - xs().fold(f32::MAX, f32::min);
+    if !is_door || is_flap(region) || sheet.greenhouse.open.is_some() || length < SHORTEST_WINDOWS_M {
+        return None;
+    }
+    let windows = side_glass(&sheet.glass)?;
+    Some(Box::new(move |p, s| {
+        let above = ((s.at.z - s.belt) / FRAME_BEGINS_M).clamp(0.0, 1.0);
+        if above == 0.0 {
+            return -FAR_M;
+        }
+        windows(p, s) - DOOR_FRAME_M - FAR_M * (1.0 - above * above * (3.0 - 2.0 * above))
+    }))
 }
 
 /// A roof in a second colour, which sheets draw as all above a level line. Roofs are vaulted both ways, and such a line would wander over
@@ -1052,6 +1110,40 @@ mod tests {
         assert!(is_beside_panes(&field("corner", belt + 0.05), &sheet));
         assert!(!is_beside_panes(&field("roof", belt + 0.05), &sheet));
         assert!(!is_beside_panes(&field("flank", belt - 0.3), &sheet));
+    }
+
+    #[test]
+    fn openings_of_bumpers_keep_off_the_wheels_and_lower_masks_run_into_them() {
+        let front = |name: &str, kind: &str| -> Region {
+            let at = "{ view = \"front\", curve = [[0.6, 0.4], [0.8, 0.4], [0.8, 0.2], [0.6, 0.2]] }";
+            toml::from_str(&format!("name = \"{name}\"\nat = {at}\nkind = {kind}")).unwrap()
+        };
+        assert!(keeps_off_wheels(&front("intake", "{ inset = { depth = 0.03, floor = \"grille\" } }")));
+        assert!(keeps_off_wheels(&front("fog field", "{ skin = \"matt-black\" }")));
+        assert!(!keeps_off_wheels(&front("lower mask", "{ skin = \"matt-black\" }")));
+    }
+
+    #[test]
+    fn doors_have_frames_above_the_belt_and_flaps_have_none() {
+        let sheet = Library::embedded().unwrap().sheet("sedan").unwrap();
+        let line = "[[1.56, 0.92], [1.58, 0.285], [2.52, 0.275], [2.64, 1.34], [1.8, 1.13]]";
+        let frame = door_frame(&side("front door", line, "{ gap = {} }"), &sheet).unwrap();
+        let at = Vec3::new(2.0, 0.8, 0.9);
+        let place = |z: f32, greenhouse_profile: f32| Sheets {
+            at: at.with_z(z),
+            greenhouse_x: 2.0,
+            greenhouse_z: z,
+            body_x: 2.0,
+            body: 0.0,
+            greenhouse_profile,
+            greenhouse_side: 0.0,
+            belt: 0.9,
+        };
+        assert!(frame(at, &place(0.8, -0.4)) < -0.1);
+        // In the pane, and at the roof's edge above it.
+        assert!(frame(at, &place(1.1, -0.2)) < 0.0);
+        assert!(frame(at, &place(1.3, 0.0)) > 0.0);
+        assert!(door_frame(&side("fuel door", line, "{ gap = {} }"), &sheet).is_none());
     }
 
     #[test]
