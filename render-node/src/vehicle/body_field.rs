@@ -153,6 +153,8 @@ pub struct BodyField {
     /// Front and rear.
     haunches: [f32; 2],
     waist: f32,
+    rise: f32,
+    swell: f32,
     ridges: Vec<Ridge>,
     /// Heights between which swellings of the bonnet begin.
     ridge_z: [f32; 2],
@@ -186,8 +188,13 @@ const SECTION_FAIRING_M: f32 = 0.32;
 /// By how much the flank is rounder from sill to belt than drawn: sheets draw walls, and a wall mirrors one thing from the wheels to the
 /// windows, without the gradient that a door has.
 const SECTION_CROWN: f32 = 1.7;
+/// Between these heights the section moves up along the car, from none of the way to all of it and back; 0 is the sill, 1 the belt.
+const MOVED_HEIGHTS: [f32; 4] = [-0.1, 0.4, 0.6, 1.1];
+/// The edge of a wheel arch flares out over this width.
+pub const ARCH_FLANGE_M: f32 = 0.026;
+const ARCH_FLANGE_OUT_M: f32 = 0.005;
 /// Half length of a haunch, as a share of the wheelbase.
-const HAUNCH_REACH: f32 = 0.66;
+const HAUNCH_REACH: f32 = 0.58;
 /// Where on the flank the front and the rear haunch stand out most, and how far they reach from there; 0 is the sill, 1 the belt.
 const HAUNCH_HEIGHTS: [[f32; 2]; 2] = [[0.62, 0.8], [0.78, 0.85]];
 /// Up to where the waist is as deep as at the sill, and from where on there is none.
@@ -269,6 +276,8 @@ impl BodyField {
             k_rear: body.k_rear,
             haunches: [body.haunch_front, body.haunch_rear],
             waist: body.waist,
+            rise: body.rise,
+            swell: body.swell,
             ridges: body.ridge.iter().map(|ridge| run_on(ridge, roof.bounds().0.x, size.length)).collect(),
             ridge_z: {
                 let [low, high] = sheet.front.anchors;
@@ -453,7 +462,7 @@ impl BodyField {
     /// Half width of the flank at one place.
     fn flank(&self, p: Vec3, q: Vec3, belt: f32) -> f32 {
         let t = ((q.z - self.sill) / (belt - self.sill).max(0.2)).clamp(-0.6, 1.4);
-        let mut y = self.plan.at(q.x) * self.half_width - SECTION_CROWN * self.section.at(t);
+        let mut y = self.plan.at(q.x) * self.half_width - self.inset(q.x, t);
         y += self.sweep(q.x, t);
         if self.lip_height > 0.0 && q.z < self.hub_z * 4.0 {
             // No arch is nearer than it is along x, which takes no root to know.
@@ -461,10 +470,22 @@ impl BodyField {
                 let d = arch.distance(p) / self.lip_width;
                 if d < 1.0 {
                     y += self.lip_height * bump(d.max(0.0));
+                    let flange = (1.0 - d.max(0.0) * self.lip_width / ARCH_FLANGE_M).max(0.0);
+                    y += ARCH_FLANGE_OUT_M * flange * flange;
                 }
             }
         }
         self.flank_lines.iter().fold(y, |y, line| y + line.out(Vec2::new(q.x, q.z), self.sill, belt))
+    }
+
+    /// How far the section lies inside the plan at `x` and at the share `t` of its height. It is no rail: from axle to axle it moves up, so that
+    /// light runs diagonally over the doors, and gets rounder.
+    fn inset(&self, x: f32, t: f32) -> f32 {
+        let [front, rear] = self.axles;
+        let s = ((2.0 * x - front - rear) / (rear - front)).clamp(-1.4, 1.4);
+        let s = s - s * s * s * (1.0 / 5.88);
+        let t = t - 0.5 * self.rise * s * plateau(t, MOVED_HEIGHTS);
+        SECTION_CROWN * (1.0 + self.swell * s) * self.section.at(t)
     }
 
     /// By how much the flank stands out at `x` and at the share `t` of its height: haunches over the wheels and the waist between them.

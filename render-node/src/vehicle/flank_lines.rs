@@ -14,6 +14,8 @@ const CREST_ROUND_M: f32 = 0.007;
 const GROOVE_ROUND_M: f32 = 0.035;
 /// The angle by which light turns at a line grows with the drawn one towards this.
 const SHARPEST: f32 = 0.52;
+/// And it is this many times as large, so that the faces beside it mirror different things.
+const EDGE: f32 = 1.45;
 /// Least and most that the slopes beside a line reach: they are long, so that the line is an edge between two faces and no rib.
 const REACH_M: [f32; 2] = [0.16, 0.34];
 /// How far a line's upper slope reaches beyond the belt, and its lower slope as a share of the way to the sill.
@@ -146,27 +148,38 @@ pub struct FlankLine {
     ends: [f32; 4],
     /// By which angle the flank turns at the line, radians; negative for a groove.
     turn: f32,
+    /// Shares of that angle at both ends.
+    along: [f32; 2],
+    /// Most that its slopes reach above and below.
+    reach: [f32; 2],
     round: f32,
 }
 
 impl FlankLine {
     /// By how much it stands out at a place of the sheet's side view, between the heights of sill and belt there.
     pub fn out(&self, at: Vec2, sill: f32, belt: f32) -> f32 {
-        let fade = plateau(at.x, self.ends);
+        let fade = plateau(at.x, self.ends) * self.share_at(at.x);
         if fade <= 0.0 {
             return 0.0;
         }
         let line = self.line.at(at.x);
-        let (dz, [least, most]) = (at.y - line, REACH_M);
-        if dz.abs() > most {
+        let (dz, [up, down]) = (at.y - line, self.reach);
+        if dz > up || dz < -down {
             return 0.0;
         }
-        let above = (belt + ABOVE_BELT_M - line).clamp(least, most);
-        let below = (TO_SILL_SHARE * (line - sill)).clamp(least, most);
+        let least = REACH_M[0];
+        let above = (belt + ABOVE_BELT_M - line).clamp(least.min(up), up);
+        let below = (TO_SILL_SHARE * (line - sill)).clamp(least.min(down), down);
         let steepness = 1.0 / above + 1.0 / below;
         let t = smooth_max(dz / above, -dz / below, self.round * steepness);
         let s = (1.0 - t).max(0.0);
         self.turn * fade / (3.0 * steepness) * s * s * s
+    }
+
+    /// The share of its angle that the line has at `x`.
+    fn share_at(&self, x: f32) -> f32 {
+        let ([front, rear], [from, .., to]) = (self.along, self.ends);
+        front + (rear - front) * ((x - from) / (to - from).max(0.1)).clamp(0.0, 1.0)
     }
 
     /// Height of a place above the line, where there is one.
@@ -184,6 +197,8 @@ impl FlankLine {
 struct Sketch {
     points: Vec<Vec2>,
     turn: f32,
+    along: [f32; 2],
+    reach: [f32; 2],
 }
 
 impl Sketch {
@@ -203,6 +218,13 @@ fn control(points: &[Vec2]) -> Vec<ControlPoint> {
     points.iter().map(|at| ControlPoint { at: *at, radius: 0.0 }).collect()
 }
 
+/// The height that a crease is drawn with so that the metal turns at it by an angle, if its slopes have these reaches.
+pub fn height_for(turn: f32, above: f32, below: f32) -> f32 {
+    let share = (turn / (EDGE * SHARPEST)).min(0.9);
+    let drawn = -SHARPEST * (1.0 - share).ln();
+    drawn / (3.0 * (1.0 / above + 1.0 / below))
+}
+
 /// The drawn creases as the lines that are built.
 pub fn drawn(creases: &[Crease], view: &SideView) -> Vec<FlankLine> {
     let reversed = view.reversed();
@@ -213,8 +235,9 @@ pub fn drawn(creases: &[Crease], view: &SideView) -> Vec<FlankLine> {
 fn single(creases: &[Crease]) -> Vec<Sketch> {
     let sketch = |crease: &Crease| {
         let drawn = 3.0 * crease.height * (1.0 / crease.above.max(0.02) + 1.0 / crease.below.max(0.02));
-        let turn = SHARPEST * (1.0 - (-drawn.abs() / SHARPEST).exp()) * drawn.signum();
-        Sketch { points: crease.line.iter().map(|p| p.at).collect(), turn }
+        let turn = EDGE * SHARPEST * (1.0 - (-drawn.abs() / SHARPEST).exp()) * drawn.signum();
+        let reach = crease.reach.unwrap_or([REACH_M[1]; 2]);
+        Sketch { points: crease.line.iter().map(|p| p.at).collect(), turn, along: crease.along, reach }
     };
     let mut sketches: Vec<Sketch> = creases.iter().map(sketch).filter(|s| s.length() > 0.0).collect();
     sketches.sort_by(|a, b| b.length().total_cmp(&a.length()));
@@ -256,7 +279,14 @@ fn carried(sketch: Sketch, view: &SideView, reversed: &SideView) -> Option<Flank
     let [x3, x2] = rear.map_or([last, last - free], |x| [inside - x, -x - outside]);
     let round = if sketch.turn > 0.0 { CREST_ROUND_M } else { GROOVE_ROUND_M };
     let line = Table::drawn(&control(&points));
-    Some(FlankLine { line, ends: [x0, x1, x2.max(x1), x3.max(x1 + 0.01)], turn: sketch.turn, round })
+    Some(FlankLine {
+        line,
+        ends: [x0, x1, x2.max(x1), x3.max(x1 + 0.01)],
+        turn: sketch.turn,
+        along: sketch.along,
+        reach: sketch.reach,
+        round,
+    })
 }
 
 /// Carries the end at the least x on to a lamp or an arch, and says where that is.
@@ -298,7 +328,16 @@ mod tests {
 
     fn crease(line: &[[f32; 2]], height: f32) -> Crease {
         let line = line.iter().map(|[x, z]| ControlPoint { at: Vec2::new(*x, *z), radius: 0.0 }).collect();
-        Crease { name: "line".to_owned(), line, height, above: 0.1, below: 0.14, fade: 0.4 }
+        Crease {
+            name: "line".to_owned(),
+            line,
+            height,
+            above: 0.1,
+            below: 0.14,
+            fade: 0.4,
+            along: [1.0, 1.0],
+            reach: None,
+        }
     }
 
     /// A car of four and a half metres: lamps end at 0.6 and 4.1, wheels stand at 0.9 and 3.6.
@@ -351,7 +390,7 @@ mod tests {
         let out = |dz: f32| line.out(Vec2::new(2.4, z + dz), 0.2, 0.93);
         let slope = |dz: f32| (out(dz + 0.001) - out(dz - 0.001)) / 0.002;
         let turn = slope(-0.01) - slope(0.01);
-        assert!(turn > 0.15 && turn < 0.4, "{turn}");
+        assert!(turn > 0.2 && turn < 0.6, "{turn}");
         // No second crest beside it.
         let slopes: Vec<f32> = (1..30).map(|i| slope(0.01 * i as f32)).collect();
         assert!(slopes.iter().all(|s| *s <= 1e-3) && out(0.35) == 0.0);

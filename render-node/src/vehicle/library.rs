@@ -13,6 +13,7 @@ use cyclorama_drawings::Index;
 use super::bumper;
 use super::face::FaceSheet;
 use super::fitting_years::date_fittings;
+use super::flank_form;
 use super::lamp_years::date_lamps;
 use super::marque;
 use super::panels;
@@ -169,6 +170,7 @@ impl Library {
         if !closeness.names_the_model() {
             vary(&mut sheet, vehicle);
         }
+        flank_form::shape(&mut sheet, vehicle);
         wheel_fit::fit(&mut sheet, vehicle, closeness.names_the_model());
         date_small_parts(&mut sheet, vehicle);
         date_lamps(&mut sheet, vehicle);

@@ -16,6 +16,7 @@ pub mod exported;
 pub(crate) mod face;
 pub mod facts;
 mod fitting_years;
+mod flank_form;
 pub(crate) mod flank_lines;
 pub(crate) mod islands;
 mod lamp_designs;

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::badges::BadgePlace;
 use super::blend::smooth_max;
-use super::body_field::{BodyField, Sheets};
+use super::body_field::{ARCH_FLANGE_M, BodyField, Sheets};
 use super::curve::ControlPoint;
 use super::drawing::FieldDrawing;
 use super::islands::{Island, islands_of};
@@ -642,6 +642,9 @@ impl<'a> Divider<'a> {
                 self.claim(&outside, [f32::MIN, wheels.cladding], part, &everything);
             }
             let ground = BodyGround(self.field);
+            if self.sheet.wheels.lip_height > 0.0 {
+                self.skin.cut_levels(&|p, _| arch.distance(p), &[ARCH_FLANGE_M, 0.4 * ARCH_FLANGE_M], &ground);
+            }
             self.skin.cut(&|p, _| arch.distance(p), 0.0, &ground);
             self.skin.cut(&|p, _| if arch.distance(p) > 0.1 { 1.0 } else { well_y - p.y }, 0.0, &ground);
             let part = self.add_part(Material::Underbody, PartShape::Arch(index));

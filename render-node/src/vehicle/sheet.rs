@@ -130,6 +130,12 @@ pub struct Body {
     pub haunch_rear: f32,
     #[serde(default = "waist")]
     pub waist: f32,
+    /// How much higher the flank's section stands at the rear axle than at the front one, as a share of the flank's height.
+    #[serde(default)]
+    pub rise: f32,
+    /// By which share the section is rounder over the rear axle, and flatter over the front one, than half way between them.
+    #[serde(default)]
+    pub swell: f32,
     /// Lengthwise swellings of hood and wings.
     #[serde(default)]
     pub ridge: Vec<Ridge>,
@@ -425,6 +431,16 @@ pub struct Crease {
     /// Length over which both ends fade.
     #[serde(default = "crease_fade")]
     pub fade: f32,
+    /// How sharp it is at its front and at its rear end, as shares of what its height makes it.
+    #[serde(default = "even")]
+    pub along: [f32; 2],
+    /// The most that the slopes beside it are to reach above and below; as far as the flank has room if absent.
+    #[serde(default)]
+    pub reach: Option<[f32; 2]>,
+}
+
+fn even() -> [f32; 2] {
+    [1.0, 1.0]
 }
 
 fn crease_fade() -> f32 {
