@@ -43,7 +43,7 @@ fn add_screen_and_dashboard(bike: &mut Assembly, joints: &Joints) {
     if joints.design.family != Family::Cabin {
         let top = [x + 0.095, head.z + 0.100 + 0.300 * details.screen.min(1.15)];
         let foot = [x - 0.205, head.z + 0.052];
-        add_screen(bike, Material::LampLens, foot, top, [0.112 * grow, 0.185 * grow], 0.10);
+        add_screen(bike, Material::ClearGlass, foot, top, [0.112 * grow, 0.185 * grow], 0.10);
     }
     let dashboard = Skin::new(
         &[
