@@ -137,8 +137,19 @@ fn add_rider_side(bike: &mut Assembly, joints: &Joints, apron: &Apron) {
         let drawn = forward * ((z - head + 0.24) / 0.30).clamp(0.0, 1.0);
         soft_max(joints.axis(z) + 0.088 - drawn, wheel + 0.082, 0.06)
     };
+    // Nowhere before the outer side.
+    let behind = |i: usize, y: f32| -> f32 {
+        let across: Vec<Vec3> = apron.lines.iter().map(|line| line[i]).collect();
+        let next = across.iter().position(|p| p.y >= y).unwrap_or(across.len() - 1).max(1);
+        let (a, b) = (across[next - 1], across[next]);
+        a.x + (b.x - a.x) * ((y - a.y) / (b.y - a.y).max(1e-6)).clamp(0.0, 1.0)
+    };
     let inside = |share: f32, deeper: f32| -> Vec<Vec3> {
-        edge.iter().map(|p| Vec3::new(rear(p.z) + deeper, p.y * share, p.z + 0.006 * (1.0 - share))).collect()
+        let place = |(i, p): (usize, &Vec3)| {
+            let x = (rear(p.z) + deeper).max(behind(i, p.y * share) + 0.010 * (1.0 - share).min(0.3) / 0.3 + 0.004);
+            Vec3::new(x, p.y * share, p.z + 0.006 * (1.0 - share))
+        };
+        edge.iter().enumerate().map(place).collect()
     };
     let net = Net::new(vec![edge.clone(), inside(0.90, 0.004), inside(0.55, 0.010), inside(0.0, 0.006)]);
     let last = STATIONS - 1;

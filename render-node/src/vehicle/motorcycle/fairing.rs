@@ -310,7 +310,7 @@ pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     add_flank(bike, joints, &upper, 0.262, !open && details.flank != Flank::Open);
     add_screen(
         bike,
-        Material::LampLens,
+        Material::ClearGlass,
         [nose + 0.13, head.z + 0.040],
         [nose + 0.40, head.z + 0.310 * details.screen],
         [0.150, 0.190],
@@ -379,7 +379,7 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::MattBlack, vent);
     add_screen(
         bike,
-        Material::LampLens,
+        Material::ClearGlass,
         [nose + 0.13, head.z + 0.075],
         [nose + 0.42, head.z + 0.385],
         [0.240, 0.255],

@@ -62,7 +62,7 @@ fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
         // A tall screen on the fork.
         add_screen(
             bike,
-            Material::LampLens,
+            Material::ClearGlass,
             [head.x - 0.16, head.z + 0.02],
             [head.x + 0.06, head.z + 0.40],
             [0.20, 0.24],
@@ -230,7 +230,7 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
     }
     bike.add_soft(Material::MattBlack, face.back());
     let top = [head.x - 0.02, head.z + 0.325 * joints.design.details.screen];
-    add_screen(bike, Material::LampLens, [front + 0.072, head.z + 0.060], top, [0.100, 0.150], 0.06);
+    add_screen(bike, Material::ClearGlass, [front + 0.072, head.z + 0.060], top, [0.100, 0.150], 0.06);
     // Its brackets stand on the cowl.
     let foot = Vec3::new(front + 0.150, 0.062, head.z + 0.070);
     let hold = Vec3::new(front + 0.160, 0.080, head.z + 0.060 + 0.098 * joints.design.details.screen);

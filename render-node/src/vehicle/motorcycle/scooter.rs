@@ -43,7 +43,7 @@ fn add_screen_and_dashboard(bike: &mut Assembly, joints: &Joints) {
     if joints.design.family != Family::Cabin {
         let top = [x + 0.095, head.z + 0.100 + 0.300 * details.screen.min(1.15)];
         let foot = [x - 0.205, head.z + 0.052];
-        add_screen(bike, Material::LampLens, foot, top, [0.112 * grow, 0.185 * grow], 0.10);
+        add_screen(bike, Material::ClearGlass, foot, top, [0.112 * grow, 0.185 * grow], 0.10);
     }
     let dashboard = Skin::new(
         &[
@@ -154,12 +154,12 @@ fn body_lines(joints: &Joints, to: f32, grow: f32, lift: f32) -> [Vec<Vec3>; 4] 
         line(0.022, [0.116, 0.158, 0.194, 0.202, 0.176, 0.130, 0.080], shoulder.map(|z| seat.z + z)),
         line(
             -0.006,
-            [0.122, 0.168, 0.206, 0.206, 0.170, 0.118, 0.072],
+            [0.124, 0.172, 0.212, 0.213, 0.175, 0.120, 0.072],
             [0.385, 0.390, 0.425, 0.475, 0.535, 0.592, top - 0.135],
         ),
         line(
             -0.022,
-            [0.116, 0.160, 0.186, 0.170, 0.126, 0.086, 0.058],
+            [0.120, 0.168, 0.200, 0.186, 0.138, 0.090, 0.058],
             [0.245, 0.243, 0.285, 0.385, 0.485, 0.572, top - 0.150],
         ),
     ]
@@ -314,7 +314,7 @@ fn add_grab_rail(bike: &mut Assembly, joints: &Joints, grow: f32, lift: f32, lon
 /// Engine and gear case on the left, silencer on the right, shock absorbers, stand.
 fn add_drive(bike: &mut Assembly, joints: &Joints) {
     let (rear, seat) = (joints.rear_axle, joints.seat);
-    let aside = joints.design.rear_tyre[1] / 2.0 + 0.060;
+    let aside = joints.design.rear_tyre[1] / 2.0 + 0.045;
     let case = Skin::new(
         &[
             [rear.x - 0.40, 0.030, rear.z + 0.000, rear.z + 0.095],
@@ -352,7 +352,7 @@ fn add_drive(bike: &mut Assembly, joints: &Joints) {
         let (x, z) = (rear.x + x, rear.z + z);
         bike.add(Material::Satin, bolt(Vec3::new(x, -aside - case.out(x, z) - 0.002, z), -Vec3::Y, 0.0060));
     }
-    let face = [[0.0, 0.052], [0.006, 0.050], [0.008, 0.044], [0.006, 0.038], [0.006, 0.0]];
+    let face = [[0.0, 0.044], [0.004, 0.042], [0.006, 0.037], [0.004, 0.032], [0.004, 0.0]];
     let front = Vec3::new(rear.x - 0.285, -aside - case.out(rear.x - 0.285, rear.z + 0.03) + 0.001, rear.z + 0.03);
     bike.add(Material::Satin, turned(&face, front, -Vec3::Y, 36));
     for k in 0..7 {

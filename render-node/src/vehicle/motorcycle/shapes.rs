@@ -403,7 +403,7 @@ pub(super) fn add_screen(
             turned(&[[-0.004, 0.0075], [0.0025, 0.0075], [0.0040, 0.0050], [0.0040, 0.0]], p, way, 16),
         );
     }
-    if glass != Material::LampLens {
+    if glass != Material::ClearGlass {
         bike.add_soft(glass, sheet);
         return;
     }
