@@ -32,8 +32,8 @@ const EDGE_BAND_SHARE: f32 = 0.35;
 const FRAME_HEIGHT_M: f32 = 0.0045;
 const BAR_HEIGHT_M: f32 = 0.005;
 const BEAD_RADIUS_M: f32 = 0.009;
-/// Where across its rounded edges a bar bends that has no flat face between them, and the narrowest such face.
-const BEAD_BEND: f32 = 0.6;
+/// Where across its rounded edges a bar bends, and the narrowest flat face between such edges.
+const BEAD_BEND: f32 = 0.45;
 const NARROWEST_FACE_M: f32 = 0.002;
 /// Narrower bands are seals, not frames.
 const NARROWEST_FRAME_M: f32 = 0.007;
@@ -488,8 +488,8 @@ impl<'a> Divider<'a> {
                 let is_bar = region.over.contains(&Material::Grille) && is_rounded(*material);
                 let shape = if is_bar {
                     let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
-                    let bend = if narrowest - 2.0 * radius > NARROWEST_FACE_M { radius } else { BEAD_BEND * radius };
-                    self.skin.cut(scalar, -bend, &ground);
+                    // A bar is bright and stands before the dark: its section bends twice.
+                    self.skin.cut_levels(scalar, &[-BEAD_BEND * radius, -radius], &ground);
                     PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
                 } else if is_moulding(region) && is_rounded(*material) {
                     let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
