@@ -352,7 +352,7 @@ impl<'a> Piece<'a> {
             }
             (nearest.0.sqrt(), nearest.1.normalize_or_zero())
         };
-        let steepest = BEAD_TILT * (radius / BEAD_WIDE_M).powf(1.5).min(1.0);
+        let steepest = BEAD_TILT * (radius / BEAD_WIDE_M).powi(4).min(1.0);
         let surface = mesh.surfaces.entry(material).or_default();
         let mut own = FxHashMap::default();
         for i in self.triangles.iter().flatten() {

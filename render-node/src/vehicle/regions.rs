@@ -34,7 +34,7 @@ const BAR_HEIGHT_M: f32 = 0.005;
 const BEAD_RADIUS_M: f32 = 0.009;
 /// Bright strips narrower than this are rounded from edge to edge.
 const WIDEST_STRIP_M: f32 = 0.09;
-/// Where across the rounded edge of a bead its section bends, and the narrowest flat face between two such edges.
+/// Where across its rounded edges a bar bends, and the narrowest flat face between such edges.
 const BEAD_BEND: f32 = 0.45;
 const NARROWEST_FACE_M: f32 = 0.002;
 /// Narrower bands are seals, not frames.
@@ -447,13 +447,11 @@ impl<'a> Divider<'a> {
         PartShape::Bead { height: (0.5 * radius).min(FRAME_HEIGHT_M), radius }
     }
 
-    /// Lines for the section of a bead to bend along, between level 0 and `width`. Where its rounded edges meet its face there is one each:
-    /// without, the edge's highlight would end along whatever triangles lie there.
+    /// Lines for the section of a bead to bend along, between level 0 and `width`: where its rounded edges meet its face, or along its
+    /// middle if it has none. Without, the edges' highlight would end along whatever triangles lie there.
     fn cut_section(&mut self, scalar: &Scalar<'_>, width: f32, radius: f32) {
-        let face = (width - 2.0 * radius > NARROWEST_FACE_M).then_some([radius, width - radius]);
-        let middle = face.is_none().then_some(0.5 * width);
-        let edges = [BEAD_BEND * radius, width - BEAD_BEND * radius];
-        let levels: Vec<f32> = edges.into_iter().chain(face.into_iter().flatten()).chain(middle).collect();
+        let has_face = width - 2.0 * radius > NARROWEST_FACE_M;
+        let levels = if has_face { vec![radius, width - radius] } else { vec![0.5 * width] };
         self.skin.cut_levels(scalar, &levels, &BodyGround(self.field));
     }
 
@@ -506,8 +504,8 @@ impl<'a> Divider<'a> {
                 let is_bar = region.over.contains(&Material::Grille) && is_rounded(*material);
                 let shape = if is_bar {
                     let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
-                    let levels = [-BEAD_BEND * radius, -radius];
-                    self.skin.cut_levels(scalar, &levels, &ground);
+                    // A bar is bright and stands before the dark: its section bends twice.
+                    self.skin.cut_levels(scalar, &[-BEAD_BEND * radius, -radius], &ground);
                     PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
                 } else if is_bright_strip(region, *material, narrowest) {
                     // A flat one would mirror a single place of the studio and be one even white.
@@ -516,7 +514,8 @@ impl<'a> Divider<'a> {
                     PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
                 } else if is_moulding(region) && is_rounded(*material) {
                     let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
-                    self.skin.cut_levels(scalar, &[-BEAD_BEND * radius, -radius], &ground);
+                    let bend = if narrowest - 2.0 * radius > NARROWEST_FACE_M { radius } else { BEAD_BEND * radius };
+                    self.skin.cut(scalar, -bend, &ground);
                     PartShape::Bead { height: (0.5 * radius).min(FRAME_HEIGHT_M), radius }
                 } else {
                     PartShape::Skin
