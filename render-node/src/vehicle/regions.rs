@@ -414,53 +414,14 @@ impl<'a> Divider<'a> {
             RegionKind::Skin(_) | RegionKind::Gap { .. } => LINE_SIDE_SHARE,
         };
         self.refine(scalar, side, &over);
-        if let Some(edge) = region.edge {
-            let even = even_edge(scalar.as_ref(), self.field);
-            let has_frame = match region.kind {
-                RegionKind::Inset { .. } => true,
-                RegionKind::Lamp(_) => region.name.contains("fog"),
-                RegionKind::Skin(_) | RegionKind::Gap { .. } => false,
-            };
-            let framed = has_frame && is_rounded(edge.material);
-            let shape = if framed && edge.width >= NARROWEST_FRAME_M {
-                let radius = (0.5 * edge.width).min(BEAD_RADIUS_M);
-                // Lines for the frame's section to bend along.
-                for level in [0.5 * radius, radius, edge.width - 0.5 * radius] {
-                    self.skin.cut(&even, level, &ground);
-                }
-                if edge.width > 2.1 * radius {
-                    self.skin.cut(&even, edge.width - radius, &ground);
-                }
-                PartShape::Bead { height: FRAME_HEIGHT_M.min(radius), radius }
-            } else {
-                PartShape::Skin
-            };
-            let part = self.add_part(edge.material, shape);
-            self.claim_edge(scalar, edge.width, part, &region.over);
-        }
+        self.edge(region, scalar);
         over.extend(region.edge.map(|edge| edge.material));
         match &region.kind {
             RegionKind::Skin(material) => {
                 // A second coat is lacquer, as the first.
                 let coat = *material == Material::Satin && roof_panel(region, self.sheet).is_some();
                 let material = if coat { &Material::GlossWhite } else { material };
-                // What is drawn over the floor of an opening is a bar or a post before it. A bright strip at an end is a moulding: a flat
-                // one would mirror a single place of the studio and be one even white.
-                let is_bar = region.over.contains(&Material::Grille) && is_rounded(*material);
-                let is_moulding = matches!(material, Material::Chrome | Material::Satin)
-                    && matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)
-                    && narrowest < WIDEST_MOULDING_M;
-                let shape = if is_bar || is_moulding {
-                    let most = if is_moulding { 0.5 * WIDEST_MOULDING_M } else { BEAD_RADIUS_M };
-                    let radius = (0.5 * narrowest).clamp(0.002, most);
-                    // Lines for the section to bend along, the last where its slope ends.
-                    for share in [0.5, 0.98] {
-                        self.skin.cut(scalar, -share * radius, &ground);
-                    }
-                    PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
-                } else {
-                    PartShape::Skin
-                };
+                let shape = self.shape_of_skin(region, *material, scalar, narrowest);
                 let part = self.add_part(*material, shape);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
@@ -492,6 +453,53 @@ impl<'a> Divider<'a> {
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
         }
+    }
+
+    /// The frame, seal or gap about a region.
+    fn edge(&mut self, region: &Region, scalar: &Scalar<'_>) {
+        let Some(edge) = region.edge else { return };
+        let ground = BodyGround(self.field);
+        let even = even_edge(scalar.as_ref(), self.field);
+        let has_frame = match region.kind {
+            RegionKind::Inset { .. } => true,
+            RegionKind::Lamp(_) => region.name.contains("fog"),
+            RegionKind::Skin(_) | RegionKind::Gap { .. } => false,
+        };
+        let framed = has_frame && is_rounded(edge.material);
+        let shape = if framed && edge.width >= NARROWEST_FRAME_M {
+            let radius = (0.5 * edge.width).min(BEAD_RADIUS_M);
+            // Lines for the frame's section to bend along.
+            for level in [0.5 * radius, radius, edge.width - 0.5 * radius] {
+                self.skin.cut(&even, level, &ground);
+            }
+            if edge.width > 2.1 * radius {
+                self.skin.cut(&even, edge.width - radius, &ground);
+            }
+            PartShape::Bead { height: FRAME_HEIGHT_M.min(radius), radius }
+        } else {
+            PartShape::Skin
+        };
+        let part = self.add_part(edge.material, shape);
+        self.claim_edge(scalar, edge.width, part, &region.over);
+    }
+
+    /// What is drawn over the floor of an opening is a bar or a post before it. A bright strip at an end is a moulding: a flat one would
+    /// mirror a single place of the studio and be one even white.
+    fn shape_of_skin(&mut self, region: &Region, material: Material, scalar: &Scalar<'_>, narrowest: f32) -> PartShape {
+        let is_bar = region.over.contains(&Material::Grille) && is_rounded(material);
+        let is_moulding = matches!(material, Material::Chrome | Material::Satin)
+            && matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)
+            && narrowest < WIDEST_MOULDING_M;
+        if !is_bar && !is_moulding {
+            return PartShape::Skin;
+        }
+        let most = if is_moulding { 0.5 * WIDEST_MOULDING_M } else { BEAD_RADIUS_M };
+        let radius = (0.5 * narrowest).clamp(0.002, most);
+        // Lines for the section to bend along, the last where its slope ends.
+        for share in [0.5, 0.98] {
+            self.skin.cut(scalar, -share * radius, &BodyGround(self.field));
+        }
+        PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
     }
 
     /// A groove of the one width along the zero line of a scalar.
