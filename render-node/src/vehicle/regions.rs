@@ -471,27 +471,7 @@ impl<'a> Divider<'a> {
             RegionKind::Skin(_) | RegionKind::Gap { .. } => LINE_SIDE_SHARE,
         };
         self.refine(scalar, side, &over);
-        if let Some(edge) = region.edge {
-            let field = self.field;
-            let exact = self.exact.take();
-            self.exact = exact.map(|exact| band_along_skin(exact, field, edge.width));
-            let band = &band_along_skin(|p: Vec3, s: &Sheets| scalar(p, s), field, edge.width);
-            let has_frame = match region.kind {
-                RegionKind::Inset { .. } => true,
-                RegionKind::Lamp(_) => region.name.contains("fog"),
-                RegionKind::Skin(_) | RegionKind::Gap { .. } => false,
-            };
-            let framed = has_frame && is_rounded(edge.material);
-            let shape = if framed && edge.width >= NARROWEST_FRAME_M {
-                let radius = (0.5 * edge.width).min(BEAD_RADIUS_M);
-                self.cut_section(band, edge.width, radius);
-                PartShape::Bead { height: FRAME_HEIGHT_M.min(radius), radius }
-            } else {
-                PartShape::Skin
-            };
-            let part = self.add_part(edge.material, shape);
-            self.claim(band, [f32::MIN, edge.width], part, &region.over);
-        }
+        self.edge(region, scalar);
         over.extend(region.edge.map(|edge| edge.material));
         match &region.kind {
             RegionKind::Skin(material) => {
@@ -500,26 +480,7 @@ impl<'a> Divider<'a> {
                 let material = if coat { &Material::GlossWhite } else { material };
                 let beside_pane = *material == Material::GlossBlack && is_beside_panes(region, self.sheet);
                 let material = if beside_pane { &Material::PaneBorder } else { material };
-                // What is drawn over the floor of an opening is a bar or a post before it.
-                let is_bar = region.over.contains(&Material::Grille) && is_rounded(*material);
-                let shape = if is_bar {
-                    let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
-                    // A bar is bright and stands before the dark: its section bends twice.
-                    self.skin.cut_levels(scalar, &[-BEAD_BEND * radius, -radius], &ground);
-                    PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
-                } else if is_bright_strip(region, *material, narrowest) {
-                    // A flat one would mirror a single place of the studio and be one even white.
-                    let radius = (0.5 * narrowest).clamp(0.002, 0.5 * WIDEST_STRIP_M);
-                    self.skin.cut_levels(scalar, &[-BEAD_BEND * radius, -0.98 * radius], &ground);
-                    PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
-                } else if is_moulding(region) && is_rounded(*material) {
-                    let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
-                    let bend = if narrowest - 2.0 * radius > NARROWEST_FACE_M { radius } else { BEAD_BEND * radius };
-                    self.skin.cut(scalar, -bend, &ground);
-                    PartShape::Bead { height: (0.5 * radius).min(FRAME_HEIGHT_M), radius }
-                } else {
-                    PartShape::Skin
-                };
+                let shape = self.shape_of_skin(region, *material, scalar, narrowest);
                 let part = self.add_part(*material, shape);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
@@ -550,6 +511,56 @@ impl<'a> Divider<'a> {
                 let part = self.add_part(lamp.lens, shape);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
+        }
+    }
+
+    /// The frame, seal or gap about a region.
+    fn edge(&mut self, region: &Region, scalar: &Scalar<'a>) {
+        let Some(edge) = region.edge else { return };
+        let field = self.field;
+        let exact = self.exact.take();
+        self.exact = exact.map(|exact| band_along_skin(exact, field, edge.width));
+        let band = &band_along_skin(|p: Vec3, s: &Sheets| scalar(p, s), field, edge.width);
+        let has_frame = match region.kind {
+            RegionKind::Inset { .. } => true,
+            RegionKind::Lamp(_) => region.name.contains("fog"),
+            RegionKind::Skin(_) | RegionKind::Gap { .. } => false,
+        };
+        let framed = has_frame && is_rounded(edge.material);
+        let shape = if framed && edge.width >= NARROWEST_FRAME_M {
+            let radius = (0.5 * edge.width).min(BEAD_RADIUS_M);
+            self.cut_section(band, edge.width, radius);
+            PartShape::Bead { height: FRAME_HEIGHT_M.min(radius), radius }
+        } else {
+            PartShape::Skin
+        };
+        let part = self.add_part(edge.material, shape);
+        self.claim(band, [f32::MIN, edge.width], part, &region.over);
+    }
+
+    /// The section of a bar, a strip or a moulding, along whose bends the skin is cut. What is drawn over the floor of an opening is a bar or
+    /// a post before it.
+    fn shape_of_skin(&mut self, region: &Region, material: Material, scalar: &Scalar<'_>, narrowest: f32) -> PartShape {
+        let ground = BodyGround(self.field);
+        let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
+        if !is_rounded(material) {
+            return PartShape::Skin;
+        }
+        if region.over.contains(&Material::Grille) {
+            // A bar is bright and stands before the dark: its section bends twice.
+            self.skin.cut_levels(scalar, &[-BEAD_BEND * radius, -radius], &ground);
+            PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
+        } else if is_bright_strip(region, material, narrowest) {
+            // A flat one would mirror a single place of the studio and be one even white.
+            let radius = (0.5 * narrowest).clamp(0.002, 0.5 * WIDEST_STRIP_M);
+            self.skin.cut_levels(scalar, &[-BEAD_BEND * radius, -0.98 * radius], &ground);
+            PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
+        } else if is_moulding(region) {
+            let bend = if narrowest - 2.0 * radius > NARROWEST_FACE_M { radius } else { BEAD_BEND * radius };
+            self.skin.cut(scalar, -bend, &ground);
+            PartShape::Bead { height: (0.5 * radius).min(FRAME_HEIGHT_M), radius }
+        } else {
+            PartShape::Skin
         }
     }
 

@@ -116,6 +116,8 @@ impl Default for HeadLamp {
 
 const MOST_MAIN_LIGHTS: u32 = 6;
 const MOST_FINS: u32 = 2;
+/// Lights side by side stand no farther apart in taller lamps than in one of this height.
+const TALLEST_ROW_M: f32 = 0.15;
 /// Main lights beside claws end here.
 const CLAWS_FROM: f32 = 0.46;
 /// From this year on a lamp's bowl is a part of its own in a housing; before, it is the lamp.
@@ -286,7 +288,8 @@ fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
         MainLight::Bowl => 0.070_f32.max(height * 0.30),
         MainLight::Sealed => 0.100,
         MainLight::Modules => 0.034_f32.max(height * 0.22),
-        MainLight::Matrix | MainLight::Slits => 0.024,
+        MainLight::Matrix => 0.036_f32.max(height * 0.20),
+        MainLight::Slits => 0.024,
         MainLight::None => 0.0,
     };
     let room = (outer - inner) * (spec.to - spec.from).abs().max(0.02) / (count.max(2) - 1) as f32;
@@ -312,7 +315,7 @@ fn room_for(spec: &HeadLamp, wide: f32, height: f32) -> u32 {
         MainLight::Matrix | MainLight::Slits => (0.7, 4),
         MainLight::Projectors | MainLight::Bowl | MainLight::Sealed | MainLight::None => (0.62, MOST_MAIN_LIGHTS),
     };
-    ((wide / (share * height.max(0.01))) as u32).clamp(1, most)
+    ((wide / (share * height.clamp(0.01, TALLEST_ROW_M))) as u32).clamp(1, most)
 }
 
 fn seats(site: &LampSite, spec: &HeadLamp) -> Vec<Seat> {

@@ -123,6 +123,8 @@ const LEAST_WINDOW_LAMP_M: f32 = 0.075;
 /// Where the white and the amber field of such a lamp are, as shares of its height.
 const UPRIGHT_WHITE: [f32; 2] = [0.17, 0.35];
 const UPRIGHT_AMBER: [f32; 2] = [0.35, 0.50];
+/// The rim of a round lamp lies at most so far behind the lens.
+const ROUND_DEPTH_M: f32 = 0.018;
 /// Pitch of ribs and prisms.
 const RIB_M: f32 = 0.016;
 
@@ -238,7 +240,7 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         bezel: Material::LampHousing,
         bezel_m: BEZEL_M * 0.6,
         step: Material::LampHousing,
-        ledge: Some((if spec.clear || site.year >= CHAMBERS { Material::LampSatin } else { Material::LampRed }, 0.006)),
+        ledge: Some((Material::LampSatin, 0.006)),
         depth: &depth,
         floor: &|p| fields.at(site, p).map_or(red_floor, |(_, material)| material),
         seats: &seats,
@@ -535,7 +537,7 @@ fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: 
         let p = at(a, b);
         let round = (1.0 - (2.0 * a - 1.0).powi(4)) * (1.0 - (2.0 * b - 1.0).powi(2));
         let deep = (site.room(p) * 0.62).min(0.026);
-        (p, deep * (0.42 + 0.58 * round) + 0.0011 * (a * wide / 0.0165 * std::f32::consts::TAU).sin() * round)
+        (p, deep * (0.42 + 0.58 * round) + 0.0004 * (a * wide / 0.0165 * std::f32::consts::TAU).sin() * round)
     });
     mesh.add(mirror(spec), &bowl.surface(60.0));
     // Its frame.
@@ -577,7 +579,12 @@ fn round_seats(site: &LampSite, spec: &TailLamp, fields: &Fields) -> Vec<Seat> {
             let (low, high) = site.span(p.x);
             (p, (pitch * (outer - inner)).min(high - low))
         };
-        site.seat(p, (room * 0.5 - 0.008).clamp(0.010, 0.075), 0.006)
+        let radius = (room * 0.5 - 0.008).clamp(0.010, 0.075);
+        // Where the lens bends, a large one would stand so far behind it that the lamp's back hides it.
+        let sizes = (0..6).map(|step| site.seat(p, radius * 0.85_f32.powi(step), 0.006));
+        let seats: Vec<Seat> = sizes.collect();
+        let is_near = |seat: &&Seat| site.place_of(seat.centre).1 < ROUND_DEPTH_M;
+        *seats.iter().find(is_near).unwrap_or(&seats[5])
     };
     (0..count).map(seat).collect()
 }
