@@ -187,14 +187,14 @@ const FAIRING_M: f32 = 0.14;
 const SECTION_FAIRING_M: f32 = 0.32;
 /// By how much the flank is rounder from sill to belt than drawn: sheets draw walls, and a wall mirrors one thing from the wheels to the
 /// windows, without the gradient that a door has.
-const SECTION_CROWN: f32 = 1.7;
+const SECTION_CROWN: f32 = 1.85;
 /// Between these heights the section moves up along the car, from none of the way to all of it and back; 0 is the sill, 1 the belt.
 const MOVED_HEIGHTS: [f32; 4] = [-0.1, 0.4, 0.6, 1.1];
 /// The edge of a wheel arch flares out over this width.
 pub const ARCH_FLANGE_M: f32 = 0.026;
 const ARCH_FLANGE_OUT_M: f32 = 0.005;
 /// Half length of a haunch, as a share of the wheelbase.
-const HAUNCH_REACH: f32 = 0.58;
+const HAUNCH_REACH: f32 = 0.54;
 /// Where on the flank the front and the rear haunch stand out most, and how far they reach from there; 0 is the sill, 1 the belt.
 const HAUNCH_HEIGHTS: [[f32; 2]; 2] = [[0.62, 0.8], [0.78, 0.85]];
 /// Up to where the waist is as deep as at the sill, and from where on there is none.
