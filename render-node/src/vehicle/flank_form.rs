@@ -29,8 +29,8 @@ struct Era {
 const ERAS: [Era; 4] = [
     Era { from: 0, rise: 0.20, swell: 0.22, taper: 0.15, low_turn: 0.20, low_lines: [1.0, 0.0, 0.0], sill: 0.007 },
     Era { from: 1996, rise: 0.34, swell: 0.26, taper: 0.2, low_turn: 0.28, low_lines: [0.5, 0.5, 0.0], sill: 0.010 },
-    Era { from: 2006, rise: 0.46, swell: 0.30, taper: 0.3, low_turn: 0.42, low_lines: [0.25, 0.45, 0.3], sill: 0.013 },
-    Era { from: 2015, rise: 0.50, swell: 0.32, taper: 0.35, low_turn: 0.46, low_lines: [0.25, 0.4, 0.35], sill: 0.014 },
+    Era { from: 2006, rise: 0.40, swell: 0.30, taper: 0.3, low_turn: 0.42, low_lines: [0.25, 0.45, 0.3], sill: 0.013 },
+    Era { from: 2015, rise: 0.44, swell: 0.32, taper: 0.35, low_turn: 0.46, low_lines: [0.25, 0.4, 0.35], sill: 0.014 },
 ];
 
 /// Heights of the three kinds of low line as shares of the flank's height, from the front wheel to the rear one.
@@ -130,8 +130,15 @@ fn is_black_sill(region: &Region) -> bool {
 
 /// A curve through four points a car's length apart is an arc: black sills are straight from wheel to wheel.
 fn square_sill(sheet: &mut Sheet) {
+    let stance = sheet.stance();
+    let inside = 0.5 * (stance.hub_z + sheet.wheels.arch_gap);
+    // They end in the wheel arches, and do not come out again behind the wheels.
+    let (from, to) = (stance.front_axle_x + inside, stance.rear_axle_x - inside);
     for region in sheet.region.iter_mut().filter(|region| is_black_sill(region)) {
-        region.at.curve.iter_mut().for_each(|point| point.radius = point.radius.max(SILL_CORNER_M));
+        for point in &mut region.at.curve {
+            point.radius = point.radius.max(SILL_CORNER_M);
+            point.at.x = point.at.x.max(from).min(to);
+        }
     }
 }
 
@@ -260,6 +267,9 @@ mod tests {
         let (top, height) = edge(&sedan);
         assert!(top < feet(&sedan).0 && top > feet(&sedan).0 - 0.02 && height > 0.008, "{top} {height}");
         let suv = shaped("suv", BodyClass::Suv, 2014);
+        let stance = suv.stance();
+        let black = &black_sill(&suv).unwrap().at.curve;
+        assert!(black.iter().all(|p| p.at.x > stance.front_axle_x && p.at.x < stance.rear_axle_x));
         let (top, height) = edge(&suv);
         assert!((top - 0.385).abs() < 1e-4 && height == CLADDING_M, "{top} {height}");
     }
