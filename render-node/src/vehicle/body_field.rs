@@ -190,11 +190,13 @@ const SECTION_FAIRING_M: f32 = 0.32;
 const SECTION_CROWN: f32 = 1.7;
 /// Between these heights the section moves up along the car, from none of the way to all of it and back; 0 is the sill, 1 the belt.
 const MOVED_HEIGHTS: [f32; 4] = [-0.1, 0.4, 0.6, 1.1];
+/// It gets rounder between these places and is as drawn at the bumpers; -0.83 is the front axle, 0.83 the rear one.
+const SWOLLEN: [f32; 4] = [-0.95, -0.75, 0.75, 0.95];
 /// The edge of a wheel arch flares out over this width.
 pub const ARCH_FLANGE_M: f32 = 0.026;
 const ARCH_FLANGE_OUT_M: f32 = 0.005;
 /// Half length of a haunch, as a share of the wheelbase.
-const HAUNCH_REACH: f32 = 0.58;
+const HAUNCH_REACH: f32 = 0.54;
 /// Where on the flank the front and the rear haunch stand out most, and how far they reach from there; 0 is the sill, 1 the belt.
 const HAUNCH_HEIGHTS: [[f32; 2]; 2] = [[0.62, 0.8], [0.78, 0.85]];
 /// Up to where the waist is as deep as at the sill, and from where on there is none.
@@ -485,7 +487,7 @@ impl BodyField {
         let s = ((2.0 * x - front - rear) / (rear - front)).clamp(-1.4, 1.4);
         let s = s - s * s * s * (1.0 / 5.88);
         let t = t - 0.5 * self.rise * s * plateau(t, MOVED_HEIGHTS);
-        SECTION_CROWN * (1.0 + self.swell * s) * self.section.at(t)
+        SECTION_CROWN * (1.0 + self.swell * s * plateau(s, SWOLLEN)) * self.section.at(t)
     }
 
     /// By how much the flank stands out at `x` and at the share `t` of its height: haunches over the wheels and the waist between them.

@@ -27,17 +27,21 @@ struct Era {
 }
 
 const ERAS: [Era; 4] = [
-    Era { from: 0, rise: 0.16, swell: 0.2, taper: 0.15, low_turn: 0.20, low_lines: [1.0, 0.0, 0.0], sill: 0.007 },
-    Era { from: 1996, rise: 0.28, swell: 0.24, taper: 0.2, low_turn: 0.28, low_lines: [0.5, 0.5, 0.0], sill: 0.010 },
-    Era { from: 2006, rise: 0.38, swell: 0.28, taper: 0.3, low_turn: 0.42, low_lines: [0.25, 0.45, 0.3], sill: 0.013 },
-    Era { from: 2015, rise: 0.42, swell: 0.3, taper: 0.35, low_turn: 0.46, low_lines: [0.25, 0.4, 0.35], sill: 0.014 },
+    Era { from: 0, rise: 0.20, swell: 0.22, taper: 0.15, low_turn: 0.20, low_lines: [1.0, 0.0, 0.0], sill: 0.007 },
+    Era { from: 1996, rise: 0.34, swell: 0.26, taper: 0.2, low_turn: 0.28, low_lines: [0.5, 0.5, 0.0], sill: 0.010 },
+    Era { from: 2006, rise: 0.40, swell: 0.30, taper: 0.3, low_turn: 0.42, low_lines: [0.25, 0.45, 0.3], sill: 0.013 },
+    Era { from: 2015, rise: 0.44, swell: 0.32, taper: 0.35, low_turn: 0.46, low_lines: [0.25, 0.4, 0.35], sill: 0.014 },
 ];
 
 /// Heights of the three kinds of low line as shares of the flank's height, from the front wheel to the rear one.
 const LOW_LINES: [[f32; 5]; 3] =
     [[0.20, 0.205, 0.21, 0.22, 0.235], [0.17, 0.215, 0.26, 0.31, 0.36], [0.18, 0.18, 0.20, 0.27, 0.40]];
+/// On tall bodies they lie higher by this share.
+const HIGHER_ON_TALL: f32 = 0.06;
 /// How sharp they are at both ends.
 const LOW_ALONG: [[f32; 2]; 3] = [[0.9, 1.0], [0.1, 1.15], [0.3, 1.2]];
+/// Heights of a shoulder's line as shares of the flank's height, over both axles and half way between them.
+const SHOULDER: [f32; 3] = [0.76, 0.80, 0.84];
 /// A crease drawn below this share of the flank's height is a low line.
 const LOW: f32 = 0.5;
 /// A low line keeps so far above doors' lower edges and cladding, and ends so far from the edges of the wheel arches.
@@ -47,13 +51,14 @@ const FROM_ARCH_M: f32 = 0.06;
 const LOW_REACH_M: [f32; 2] = [0.24, 0.16];
 /// The sill's upper edge lies so far below the doors.
 const UNDER_DOORS_M: f32 = 0.011;
+const SILL_CORNER_M: f32 = 0.02;
 /// Black cladding stands out so far.
 const CLADDING_M: f32 = 0.006;
 /// A shut line in the side view that is longer than this is a door's.
 const DOOR_M: f32 = 0.5;
 
-/// Gives a sheet the flanks of its kind and time.
-pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
+/// Gives a sheet the flanks of its kind and time; `is_drawn` if it was drawn for the model, and has no shoulder but its own.
+pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle, is_drawn: bool) {
     use BodyClass::{Convertible, Coupe, Fastback, Hatchback, Minivan, OffRoader, Pickup, Sedan, Suv, Wagon};
     let strength = match vehicle.body {
         Sedan | Hatchback | Wagon | Fastback | Coupe | Convertible | Suv => 1.0,
@@ -68,8 +73,12 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
     let mut either = chances(&format!("{}/{}/flank", vehicle.make, vehicle.model));
     let (much, way, kind) = (1.0 + 0.25 * either(), either(), 0.5 + 0.5 * either());
 
-    sheet.body.rise = strength * era.rise * much;
-    sheet.body.swell = strength * era.swell * much;
+    let form = &mut sheet.body;
+    for (drawn, given) in [(&mut form.rise, era.rise), (&mut form.swell, era.swell)] {
+        if *drawn == 0.0 {
+            *drawn = strength * given * much;
+        }
+    }
     let taper = era.taper * if way < -0.4 { -1.0 } else { 1.0 };
     let (sill, belt) = (sheet.body.sill, Table::drawn(&sheet.body.belt));
     let share = |at: Vec2| (at.y - sill) / (belt.at(at.x) - sill).max(0.2);
@@ -77,9 +86,14 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
         let count = crease.line.len().max(1) as f32;
         crease.line.iter().map(|p| share(p.at)).sum::<f32>() / count < LOW
     };
+    if !is_drawn && sheet.crease.iter().all(is_low) {
+        let line = shoulder(sheet, &belt);
+        sheet.crease.push(line_of("shoulder", line, 1.1 * era.low_turn, [1.0, 1.0], None));
+    }
     for crease in sheet.crease.iter_mut().filter(|crease| crease.along == [1.0, 1.0]) {
         crease.along = [1.0 - taper, 1.0 + taper];
     }
+    square_sill(sheet);
     let (foot, clad) = feet(sheet);
     // A groove low on the doors is the hollow above such a line.
     sheet.crease.retain(|crease| crease.height > 0.0 || !is_low(crease));
@@ -87,8 +101,9 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
         let [level, straight, _] = era.low_lines;
         let kind = if kind < level { 0 } else { 1 + usize::from(kind >= level + straight) };
         let turn = era.low_turn * (0.4 + 0.6 * strength) * much;
-        let line = low_line(sheet, &belt, kind, foot);
-        sheet.crease.extend(line.map(|line| low_crease(line, turn, LOW_ALONG[kind])));
+        let up = if matches!(vehicle.body, Suv | OffRoader | Minivan | Pickup) { HIGHER_ON_TALL } else { 0.0 };
+        let line = low_line(sheet, &belt, LOW_LINES[kind].map(|share| share + up), foot);
+        sheet.crease.extend(line.map(|line| line_of("low line", line, turn, LOW_ALONG[kind], Some(LOW_REACH_M))));
     }
     sheet.relief.extend(sill_step(sheet, foot, clad, era.sill, vehicle.body == Pickup));
 }
@@ -106,9 +121,25 @@ fn heights(curve: &Curve) -> impl Iterator<Item = f32> + '_ {
 
 /// What a sheet paints black along the sill.
 fn black_sill(sheet: &Sheet) -> Option<&Region> {
-    sheet.region.iter().find(|region| {
-        region.name == "sill" && region.at.view == DrawnIn::Side && matches!(region.kind, RegionKind::Skin(_))
-    })
+    sheet.region.iter().find(|region| is_black_sill(region))
+}
+
+fn is_black_sill(region: &Region) -> bool {
+    region.name == "sill" && region.at.view == DrawnIn::Side && matches!(region.kind, RegionKind::Skin(_))
+}
+
+/// A curve through four points a car's length apart is an arc: black sills are straight from wheel to wheel.
+fn square_sill(sheet: &mut Sheet) {
+    let stance = sheet.stance();
+    let inside = 0.5 * (stance.hub_z + sheet.wheels.arch_gap);
+    // They end in the wheel arches, and do not come out again behind the wheels.
+    let (from, to) = (stance.front_axle_x + inside, stance.rear_axle_x - inside);
+    for region in sheet.region.iter_mut().filter(|region| is_black_sill(region)) {
+        for point in &mut region.at.curve {
+            point.radius = point.radius.max(SILL_CORNER_M);
+            point.at.x = point.at.x.max(from).min(to);
+        }
+    }
 }
 
 /// The lower edge of the doors, and the upper one of black cladding if that lies above it.
@@ -120,7 +151,7 @@ fn feet(sheet: &Sheet) -> (f32, Option<f32>) {
     (door, black.filter(|top| *top > door - UNDER_DOORS_M))
 }
 
-fn low_line(sheet: &Sheet, belt: &Table, kind: usize, foot: f32) -> Option<Curve> {
+fn low_line(sheet: &Sheet, belt: &Table, shares: [f32; 5], foot: f32) -> Option<Curve> {
     let stance = sheet.stance();
     let radius = stance.hub_z + sheet.wheels.arch_gap + sheet.wheels.cladding;
     let from = stance.front_axle_x + radius + FROM_ARCH_M;
@@ -133,17 +164,29 @@ fn low_line(sheet: &Sheet, belt: &Table, kind: usize, foot: f32) -> Option<Curve
         // Lifted as a whole, so that its shape stays.
         ControlPoint { at: Vec2::new(x, z), radius: 0.0 }
     };
-    let mut curve: Curve = LOW_LINES[kind].iter().enumerate().map(point).collect();
+    let mut curve: Curve = shares.iter().enumerate().map(point).collect();
     let lift = (least - heights(&curve).fold(f32::MAX, f32::min)).max(0.0);
     curve.iter_mut().for_each(|p| p.at.y += lift);
     let highest = stance.hub_z + 0.75 * radius;
     (to - from > 0.8 && heights(&curve).all(|z| z < highest)).then_some(curve)
 }
 
-fn low_crease(line: Curve, turn: f32, along: [f32; 2]) -> Crease {
+/// A line of the shoulder, from wheel to wheel or, where a lamp is near, on to that.
+fn shoulder(sheet: &Sheet, belt: &Table) -> Curve {
+    let stance = sheet.stance();
+    let (from, to) = (stance.front_axle_x, stance.rear_axle_x);
+    let point = |(i, share): (usize, &f32)| {
+        let x = from + (to - from) * i as f32 / 2.0;
+        ControlPoint { at: Vec2::new(x, sheet.body.sill + share * (belt.at(x) - sheet.body.sill)), radius: 0.0 }
+    };
+    SHOULDER.iter().enumerate().map(point).collect()
+}
+
+/// A line at which the metal turns by an angle.
+fn line_of(name: &str, line: Curve, turn: f32, along: [f32; 2], reach: Option<[f32; 2]>) -> Crease {
     let [above, below] = LOW_REACH_M;
     let height = super::flank_lines::height_for(turn, above, below);
-    Crease { name: "low line".to_owned(), line, height, above, below, fade: 0.4, along, reach: Some(LOW_REACH_M) }
+    Crease { name: name.to_owned(), line, height, above, below, fade: 0.4, along, reach }
 }
 
 /// The step at the upper edge of the sill, from wheel arch to wheel arch.
@@ -181,7 +224,7 @@ mod tests {
     fn shaped(name: &str, body: BodyClass, year: u16) -> Sheet {
         let mut sheet = Library::embedded().unwrap().sheet(name).unwrap();
         let vehicle = Vehicle { year, body, ..typical(body) };
-        shape(&mut sheet, &vehicle);
+        shape(&mut sheet, &vehicle, false);
         sheet
     }
 
@@ -224,6 +267,9 @@ mod tests {
         let (top, height) = edge(&sedan);
         assert!(top < feet(&sedan).0 && top > feet(&sedan).0 - 0.02 && height > 0.008, "{top} {height}");
         let suv = shaped("suv", BodyClass::Suv, 2014);
+        let stance = suv.stance();
+        let black = &black_sill(&suv).unwrap().at.curve;
+        assert!(black.iter().all(|p| p.at.x > stance.front_axle_x && p.at.x < stance.rear_axle_x));
         let (top, height) = edge(&suv);
         assert!((top - 0.385).abs() < 1e-4 && height == CLADDING_M, "{top} {height}");
     }

@@ -16,6 +16,10 @@ const GROOVE_ROUND_M: f32 = 0.035;
 const SHARPEST: f32 = 0.52;
 /// And it is this many times as large, so that the faces beside it mirror different things.
 const EDGE: f32 = 1.45;
+/// How fast the slopes beside a line run out: those of the shoulder are nearly faces, since two hollows beside an edge look like a rib; a
+/// hollow is meant where a sheet says how far it reaches.
+const FACE_BEND: f32 = 2.4;
+const HOLLOW_BEND: f32 = 3.0;
 /// Least and most that the slopes beside a line reach: they are long, so that the line is an edge between two faces and no rib.
 const REACH_M: [f32; 2] = [0.16, 0.34];
 /// How far a line's upper slope reaches beyond the belt, and its lower slope as a share of the way to the sill.
@@ -152,6 +156,8 @@ pub struct FlankLine {
     along: [f32; 2],
     /// Most that its slopes reach above and below.
     reach: [f32; 2],
+    /// The power by which they run out: the greater, the more hollow they are.
+    bend: f32,
     round: f32,
 }
 
@@ -173,7 +179,7 @@ impl FlankLine {
         let steepness = 1.0 / above + 1.0 / below;
         let t = smooth_max(dz / above, -dz / below, self.round * steepness);
         let s = (1.0 - t).max(0.0);
-        self.turn * fade / (3.0 * steepness) * s * s * s
+        self.turn * fade / (self.bend * steepness) * s.powf(self.bend)
     }
 
     /// The share of its angle that the line has at `x`.
@@ -199,6 +205,7 @@ struct Sketch {
     turn: f32,
     along: [f32; 2],
     reach: [f32; 2],
+    bend: f32,
 }
 
 impl Sketch {
@@ -236,8 +243,8 @@ fn single(creases: &[Crease]) -> Vec<Sketch> {
     let sketch = |crease: &Crease| {
         let drawn = 3.0 * crease.height * (1.0 / crease.above.max(0.02) + 1.0 / crease.below.max(0.02));
         let turn = EDGE * SHARPEST * (1.0 - (-drawn.abs() / SHARPEST).exp()) * drawn.signum();
-        let reach = crease.reach.unwrap_or([REACH_M[1]; 2]);
-        Sketch { points: crease.line.iter().map(|p| p.at).collect(), turn, along: crease.along, reach }
+        let (reach, bend) = crease.reach.map_or(([REACH_M[1]; 2], FACE_BEND), |reach| (reach, HOLLOW_BEND));
+        Sketch { points: crease.line.iter().map(|p| p.at).collect(), turn, along: crease.along, reach, bend }
     };
     let mut sketches: Vec<Sketch> = creases.iter().map(sketch).filter(|s| s.length() > 0.0).collect();
     sketches.sort_by(|a, b| b.length().total_cmp(&a.length()));
@@ -285,6 +292,7 @@ fn carried(sketch: Sketch, view: &SideView, reversed: &SideView) -> Option<Flank
         turn: sketch.turn,
         along: sketch.along,
         reach: sketch.reach,
+        bend: sketch.bend,
         round,
     })
 }

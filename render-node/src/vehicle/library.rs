@@ -170,7 +170,7 @@ impl Library {
         if !closeness.names_the_model() {
             vary(&mut sheet, vehicle);
         }
-        flank_form::shape(&mut sheet, vehicle);
+        flank_form::shape(&mut sheet, vehicle, closeness.names_the_model());
         wheel_fit::fit(&mut sheet, vehicle, closeness.names_the_model());
         date_small_parts(&mut sheet, vehicle);
         date_lamps(&mut sheet, vehicle);
