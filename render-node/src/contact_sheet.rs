@@ -15,7 +15,7 @@ use crate::vehicle::{self, Library, LibraryError, VehicleError};
 use cyclorama_core::encoding::{self, EncodingError, Picture, PictureError};
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{Colour, Vehicle, View};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 #[derive(Debug, thiserror::Error)]
@@ -97,6 +97,7 @@ pub enum Darkroom {
         compositor: Box<Compositor>,
         library: Arc<Library>,
         settings: Settings,
+        receipts: Vec<Value>,
     },
     /// `None`: what the model starts from.
     Told {
@@ -116,7 +117,7 @@ impl Darkroom {
         let light = |settings: Settings| {
             let gpu = Gpu::open(&config.adapter)?;
             let (studio, compositor) = (Box::new(Studio::new(&gpu)?), Box::new(Compositor::new(&gpu)?));
-            Ok(Darkroom::Light { studio, compositor, library: library()?, settings })
+            Ok(Darkroom::Light { studio, compositor, library: library()?, settings, receipts: Vec::new() })
         };
         let told = |control: Option<Control>| {
             let studio = Box::new(Studio::new(&Gpu::open(&config.adapter)?)?);
@@ -138,10 +139,10 @@ impl Darkroom {
         }
     }
 
-    /// How each picture of the pipeline's came to be, with its vehicle and view; the other looks have none.
+    /// How each picture of the pipeline's came to be, or how the rig lights its paint, with its vehicle and view; other looks have none.
     pub fn receipts(&self) -> &[Value] {
         match self {
-            Darkroom::Model { receipts, .. } => receipts,
+            Darkroom::Model { receipts, .. } | Darkroom::Light { receipts, .. } => receipts,
             _ => &[],
         }
     }
@@ -167,10 +168,14 @@ impl Darkroom {
                 });
                 rendered.collect()
             }
-            Darkroom::Light { studio, compositor, library, settings } => {
+            Darkroom::Light { studio, compositor, library, settings, receipts } => {
                 let mesh = vehicle::build(library, vehicle)?;
                 let shoot = |view: &View| {
                     let shot = studio.shoot_with(&mesh, *view, *settings)?;
+                    let paint_light = shot.layers.paint_light();
+                    receipts.push(
+                        json!({ "vehicle": vehicle.key(), "view": view.to_string(), "paint_light": paint_light }),
+                    );
                     Ok(compositor.compose(&shot.layers, colours)?)
                 };
                 views.iter().map(shoot).collect()
@@ -203,7 +208,7 @@ impl Darkroom {
         parts: &[Part],
         colours: &[Colour],
     ) -> Result<Vec<Vec<Picture>>, ContactSheetError> {
-        let Darkroom::Light { studio, compositor, library, settings } = self else {
+        let Darkroom::Light { studio, compositor, library, settings, .. } = self else {
             return Err(ContactSheetError::NoCloseUps);
         };
         let mesh = vehicle::build(library, vehicle)?;

@@ -140,7 +140,8 @@ struct ContactSheetArguments {
     /// Grey of the page, 0 to 255; transparent if absent.
     #[arg(long)]
     page: Option<u8>,
-    /// Writes the receipt of each picture to this file, a line of JSON each: its figures of quality and times. Only with the model.
+    /// Writes the receipt of each picture to this file, a line of JSON each: its figures of quality and times, or with the look `light`
+    /// how the rig lights the paint.
     #[arg(long)]
     receipts: Option<PathBuf>,
     #[arg(long)]

@@ -24,6 +24,39 @@ pub struct Layers {
     pub shadow: Vec<f32>,
 }
 
+/// What the rig does to the paint of one picture, over the pixels that are wholly paint.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct PaintLight {
+    /// Share of the paint that mirrors less than 0.01: what is left of the paint's own colour.
+    pub dark_share: f32,
+    /// Mirrored light at 5, 25, 50 and 95 % of the paint.
+    pub gloss: [f32; 4],
+    /// Diffuse light at the same.
+    pub diffuse: [f32; 4],
+}
+
+impl Layers {
+    /// None where nothing is painted.
+    pub fn paint_light(&self) -> Option<PaintLight> {
+        const WHOLLY: f32 = 0.999;
+        const DARK: f32 = 0.01;
+        let sorted = |light: &[[f32; 3]]| {
+            let painted = light.iter().zip(&self.paint).filter(|(_, paint)| **paint > WHOLLY);
+            let mut values: Vec<f32> = painted.map(|(rgb, _)| rgb.iter().sum::<f32>() / 3.0).collect();
+            values.sort_by(f32::total_cmp);
+            values
+        };
+        let (gloss, diffuse) = (sorted(&self.gloss), sorted(&self.diffuse));
+        if gloss.is_empty() {
+            return None;
+        }
+        let at =
+            |values: &[f32]| [0.05, 0.25, 0.5, 0.95].map(|share| values[((values.len() - 1) as f32 * share) as usize]);
+        let dark = gloss.partition_point(|value| *value < DARK);
+        Some(PaintLight { dark_share: dark as f32 / gloss.len() as f32, gloss: at(&gloss), diffuse: at(&diffuse) })
+    }
+}
+
 /// Mean of each block of fine pixels, `side`x`side` values. `fine_side` is a multiple of `side`.
 pub fn mean_of_blocks(fine_side: usize, side: usize, value: impl Fn(usize) -> f32 + Sync) -> Vec<f32> {
     let block = fine_side / side;
@@ -44,6 +77,24 @@ pub fn mean_of_blocks(fine_side: usize, side: usize, value: impl Fn(usize) -> f3
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_are_of_what_is_wholly_paint() {
+        let grey = |values: [f32; 5]| values.map(|value| [value; 3]).to_vec();
+        let layers = Layers {
+            side_px: 0,
+            diffuse: grey([0.2, 0.4, 0.6, 0.8, 9.0]),
+            gloss: grey([0.001, 0.002, 0.3, 0.02, 9.0]),
+            rest: grey([0.0; 5]),
+            coverage: vec![1.0; 5],
+            paint: vec![1.0, 1.0, 1.0, 1.0, 0.5],
+            shadow: vec![0.0; 5],
+        };
+        let light = layers.paint_light().unwrap();
+        assert_eq!(light.dark_share, 0.5);
+        assert_eq!((light.diffuse[0], light.diffuse[3]), (0.2, 0.6));
+        assert_eq!(Layers { paint: vec![0.0; 5], ..layers }.paint_light(), None);
+    }
 
     #[test]
     fn a_mean_is_of_the_pixels_of_its_block() {
