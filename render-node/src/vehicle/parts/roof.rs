@@ -1,9 +1,9 @@
 //! What stands on a roof: rails in vehicle space, on points of the roof's skin, and an antenna fin.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::solid::{Solid, curve_through, rounded_rectangle};
+use super::solid::{Solid, curve_through};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// Sizes in metres.
@@ -23,6 +23,9 @@ impl Default for RoofRail {
     }
 }
 
+/// Sides of a rail's section.
+const SIDES: usize = 14;
+
 /// One rail along `on_roof`: three or more points of the skin from front to rear. Its ends bend down into the roof.
 pub fn roof_rail(spec: &RoofRail, on_roof: &[Vec3]) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
@@ -41,7 +44,14 @@ pub fn roof_rail(spec: &RoofRail, on_roof: &[Vec3]) -> VehicleMesh {
             *p + Vec3::Z * (ramp * (spec.rise + spec.height) - spec.height / 2.0)
         })
         .collect();
-    let section = rounded_rectangle(spec.width / 2.0, spec.height / 2.0, spec.height * 0.4);
+    // Round above, so that the light overhead is a line on it and not the whole bar.
+    let section: Vec<Vec2> = (0..SIDES)
+        .map(|side| {
+            let (sin, cos) = (std::f32::consts::TAU * side as f32 / SIDES as f32).sin_cos();
+            let [across, up] = [cos, sin].map(|share: f32| share.signum() * share.abs().powf(0.8));
+            Vec2::new(across * spec.width / 2.0, up * spec.height / 2.0)
+        })
+        .collect();
     mesh.add(spec.material, &Solid::swept(&path, Vec3::Z, |_| section.clone()).surface(60.0));
     if spec.rise > 0.015 {
         // A foot at either end, as wide as the rail and of its finish.
@@ -49,7 +59,7 @@ pub fn roof_rail(spec: &RoofRail, on_roof: &[Vec3]) -> VehicleMesh {
             let at = share * last as f32;
             let (from, to) = (curve[at as usize], curve[(at as usize + 1).min(last)]);
             let slope = (to.z - from.z) / (to.x - from.x).max(1e-3);
-            let half = Vec3::new(0.075, spec.width * 0.46, spec.rise / 2.0 + 0.012);
+            let half = Vec3::new(0.048, spec.width * 0.40, spec.rise / 2.0 + 0.006);
             let foot = Solid::rounded_box(half, 0.010).bent(|p| from + p + Vec3::Z * (spec.rise / 2.0 + slope * p.x));
             mesh.add(spec.material, &foot.surface(60.0));
         }
@@ -59,6 +69,7 @@ pub fn roof_rail(spec: &RoofRail, on_roof: &[Vec3]) -> VehicleMesh {
 
 /// The fin of a roof antenna. Local: origin on the roof under its middle, x to the rear.
 pub fn antenna_fin(height: f32, material: Material) -> VehicleMesh {
+    const AROUND: usize = 20;
     let mut mesh = VehicleMesh::default();
     let (length, half_width) = (height * 2.7, height * 0.42);
     let loops: Vec<Vec<Vec3>> = (0..=8)
@@ -71,15 +82,19 @@ pub fn antenna_fin(height: f32, material: Material) -> VehicleMesh {
             let width =
                 half_width * (0.30 * (1.0 - up.powi(4)).max(0.0).sqrt() + 0.70 * (1.0 - up).powf(1.6)).max(0.06);
             let (middle, half) = ((front + rear) / 2.0, (rear - front) / 2.0);
-            (0..20)
+            (0..AROUND)
                 .map(|i| {
-                    let (sin, cos) = (std::f32::consts::TAU * i as f32 / 20.0).sin_cos();
+                    let (sin, cos) = (std::f32::consts::TAU * i as f32 / AROUND as f32).sin_cos();
                     Vec3::new(middle + half * cos, width * sin * (1.0 + 0.3 * cos), (up - 0.06) * height)
                 })
                 .collect()
         })
         .collect();
-    mesh.add(material, &Solid::lofted(&loops).surface(50.0));
+    let mut fin = Solid::lofted(&loops);
+    // Open below: its foot lies under the skin of the roof and would be seen from the cabin.
+    let sides = 2 * (loops.len() - 1) * AROUND;
+    fin.triangles.drain(sides..sides + AROUND);
+    mesh.add(material, &fin.surface(50.0));
     mesh
 }
 
