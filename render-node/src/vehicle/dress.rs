@@ -383,7 +383,9 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
     // The doors of some open cars are cut down far below the belt.
     let is_door = |z: &f32| field.skin_y(middle_x, *z).is_some_and(|y| y > LEAST_DOOR_Y_M);
     let door = (0..25).map(|step| belt - 0.02 * step as f32).find(is_door).filter(|_| open).unwrap_or(belt);
-    let at_belt = inside(door - 0.05);
+    // Their flanks may draw in below; the lining does not show through them.
+    let below = [0.05, 0.15, 0.25, 0.35, 0.45].iter().take(if open { 5 } else { 1 });
+    let at_belt = below.map(|below| inside(door - below)).fold(f32::MAX, f32::min);
     let tail = tail_space(sheet, field, rear.x, belt, at_belt);
     CabinSpace {
         x_cowl: foot.x,

@@ -286,7 +286,7 @@ mod tests {
             let mesh = windscreen_frame(&sheet, &field);
             let [low, high] = extent(&mesh, Material::Paint);
             assert!(low.y.abs() < 0.002, "{name}: begins at {low}");
-            assert!((high.z - sheet.size.height).abs() < 0.06, "{name}: its header is at {high}");
+            assert!((high.z - sheet.size.height).abs() < 0.12, "{name}: its header is at {high}");
             let hood = field.skin_z(low.x + 0.05, high.y - 0.05).unwrap();
             assert!(low.z < hood, "{name}: ends at {low}, above the hood at {hood}");
             // No folds: the faces look the way of their normals.

@@ -234,6 +234,17 @@ mod tests {
     }
 
     #[test]
+    fn seats_and_wheel_are_seen_above_the_belt() {
+        let space = saloon();
+        let mesh = cabin(&space);
+        let top = |material| mesh.surfaces[&material].positions.iter().map(|p| p[2]).fold(0.0, f32::max);
+        assert!(top(Material::Seat) > space.z_belt + 0.28, "{}", top(Material::Seat));
+        let rim = mesh.surfaces[&Material::MattBlack].positions.iter().filter(|p| p[1] < -0.15);
+        let rim = rim.map(|p| p[2]).fold(0.0, f32::max);
+        assert!(rim > space.z_belt + 0.08, "{rim}");
+    }
+
+    #[test]
     fn an_open_car_has_seats_above_its_belt_and_the_wheel_on_the_left() {
         let space = CabinSpace { open: true, roof: Vec::new(), rear: Rear::None, x_rear: 2.9, ..saloon() };
         let mesh = cabin(&space);
