@@ -87,7 +87,7 @@ impl Lift {
             }
             ReliefForm::Bevel => (relief.ramp.max(2.0 * BEVEL_EDGE_M), BEVEL_FADE_M),
         };
-        let fade = (reach * RELIEF_FADE_SHARE).min(longest).max(ramp);
+        let fade = (reach * RELIEF_FADE_SHARE).min(relief.fade.unwrap_or(longest)).max(ramp);
         Self { at, height: relief.height, ramp, form: relief.form, grow: relief.grow, fade }
     }
 

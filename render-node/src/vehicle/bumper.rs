@@ -43,9 +43,6 @@ struct Layout {
     chamfer: Option<Chamfer>,
     #[serde(default)]
     valance: Option<Valance>,
-    /// By how much the corner is drawn in behind its upright edge.
-    #[serde(default)]
-    corner: Option<f32>,
     /// By how much the face below the beam's upright band is drawn in.
     #[serde(default)]
     lower_face: Option<f32>,
@@ -126,6 +123,8 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
     show_exhaust_of_its_time(sheet, vehicle);
     if is_car(vehicle.body) {
         flatten_tail_ledge(sheet);
+        sheet.body.k_front *= CORNER_SHARE;
+        sheet.body.k_rear *= CORNER_SHARE;
     }
     for (layouts, view) in [(&table.front, DrawnIn::Front), (&table.rear, DrawnIn::Rear)] {
         let has_bar = match view {
@@ -176,11 +175,14 @@ fn is_car(body: BodyClass) -> bool {
     )
 }
 
+/// Corners of bumpers are drawn too round: so much of their radius is left.
+const CORNER_SHARE: f32 = 0.84;
+
 /// Smaller tips are meant as none.
 const SMALLEST_TIP_M: f32 = 0.03;
 /// Since then single pipes of everyday cars end out of sight behind the bumper; pairs followed.
 const FIRST_HIDDEN_SINGLE: u16 = 2012;
-const FIRST_HIDDEN_PAIR: u16 = 2020;
+const FIRST_HIDDEN_PAIR: u16 = 2017;
 /// Tips of this width are a feature, and stay.
 const SHOWN_TIP_M: f32 = 0.14;
 
@@ -253,7 +255,8 @@ const WAVES: [&str; 4] = ["bumper", "bumper plane", "bumper upper plane", "lower
 const HIGHEST_WAVE_M: f32 = 0.025;
 /// Bumpers of plastic as wide as the body run out in front of the joint to the wing, at so many radii from the axle.
 const FIRST_PLASTIC: u16 = 1997;
-const BEFORE_JOINT: f32 = 1.16;
+const BEFORE_JOINT: f32 = 1.06;
+const BEAM_FADE_M: f32 = 0.26;
 /// Width of the upright band of a beam above its lower face, the least height of that, and how far its slope reaches.
 const BAND_M: f32 = 0.085;
 const LEAST_LOWER_FACE_M: f32 = 0.06;
@@ -268,12 +271,6 @@ const FOG_ROOM_M: f32 = 0.034;
 const TIP_ROOM_M: f32 = 0.013;
 /// Depth of the cut-out that a tip comes out of.
 const TIP_POCKET_M: f32 = 0.030;
-/// The edge of a front corner: its least share of the half width and its greatest, the room beside what opens, how far below the beam's
-/// upper edge it begins, and the width of the plane behind it.
-const CORNER_FROM: [f32; 2] = [0.80, 0.93];
-const CORNER_ROOM_M: f32 = 0.030;
-const CORNER_BELOW_M: f32 = 0.065;
-const CORNER_PLANE_M: f32 = 0.055;
 /// Between a badge and what is moved out of its way.
 const BADGE_ROOM_M: f32 = 0.014;
 
@@ -476,33 +473,10 @@ impl<'a> End<'a> {
         if let (Some(strip), Some(top)) = (layout.strip, beam) {
             self.add_strip(strip, top, foot, regions, reliefs);
         }
-        if let (Some(depth), Some(top)) = (layout.corner, beam) {
-            self.add_corner_edge(depth, top - CORNER_BELOW_M, foot, reliefs);
-        }
         if let (Some(depth), Some(top)) = (layout.lower_face, beam) {
             self.add_lower_face(depth, top - BAND_M, foot, reliefs);
         }
         beam.is_some()
-    }
-
-    /// A crisp upright edge at the corner, behind which the bumper is drawn in towards the wheel: where the air leaves it.
-    fn add_corner_edge(&self, depth: f32, top: f32, foot: f32, reliefs: &mut Vec<Relief>) {
-        let [least, most] = CORNER_FROM.map(|share| share * self.half_width);
-        let beside = self.drawn.iter().filter(|drawn| {
-            let (low, high) = drawn.bounds();
-            !matches!(drawn.kind, Kind::Trim(_)) && low.y < top && high.y > foot && high.x < self.half_width
-        });
-        let opened = beside.map(|drawn| drawn.bounds().1.x + drawn.band + CORNER_ROOM_M).fold(0.0, f32::max);
-        let y = least.max(opened);
-        if y > most || top - foot < 0.10 {
-            return;
-        }
-        let (out, low) = (1.4 * self.half_width, self.anchors[0] - 0.4);
-        let lean = 0.05 * (top - low);
-        let point = |y: f32, z: f32, radius: f32| ControlPoint { at: Vec2::new(y, z), radius };
-        let curve =
-            vec![point(y - lean, low, 0.0), point(y, top, 0.03), point(out, top + 0.02, 0.0), point(out, low, 0.0)];
-        reliefs.push(relief("corner", self.drawing(curve, false), -depth, CORNER_PLANE_M, 0.0));
     }
 
     /// Below its upright band a bumper is drawn in towards the road, behind a crisp edge.
@@ -791,7 +765,7 @@ impl<'a> End<'a> {
                 point(0.0, foot, 0.0),
             ];
             let at = Drawing { range: Some(self.beam_range), ..self.drawing(curve, true) };
-            reliefs.push(relief("beam", at, step.height, step.bevel, 0.0));
+            reliefs.push(Relief { fade: self.beam_fade(), ..relief("beam", at, step.height, step.bevel, 0.0) });
         } else {
             // A pod at each corner, beside the opening.
             let reach = |z: f32| {
@@ -818,9 +792,14 @@ impl<'a> End<'a> {
                 point(lower_y.min(0.86 * self.half_width), lower, 0.03),
             ];
             let at = Drawing { range: Some(self.beam_range), ..self.drawing(curve, false) };
-            reliefs.push(relief("corner pod", at, step.height, step.bevel, 0.0));
+            reliefs.push(Relief { fade: self.beam_fade(), ..relief("corner pod", at, step.height, step.bevel, 0.0) });
         }
         Some(side)
+    }
+
+    /// The step of a plastic bumper dissolves in front of the wheel; older bumpers end there.
+    fn beam_fade(&self) -> Option<f32> {
+        (self.year >= FIRST_PLASTIC).then_some(BEAM_FADE_M)
     }
 
     /// Openings, and bright blades that stand upright: bent over a step they would look torn.
@@ -869,7 +848,7 @@ impl<'a> End<'a> {
 }
 
 fn relief(name: &str, at: Drawing, height: f32, ramp: f32, grow: f32) -> Relief {
-    Relief { name: format!("{name} edge"), at, height, ramp, form: ReliefForm::Bevel, grow }
+    Relief { name: format!("{name} edge"), at, height, ramp, form: ReliefForm::Bevel, grow, fade: None }
 }
 
 fn region(name: &str, at: Drawing, kind: RegionKind) -> Region {

@@ -29,6 +29,10 @@ use super::truck;
 const UNDER_BELT_M: f32 = 0.022;
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.003;
+/// How far it lies behind the bumper's edge where that is open below it.
+const TIP_SET_BACK_M: f32 = 0.012;
+/// It lies no farther under the bumper than this.
+const MOST_SET_BACK_M: f32 = 0.12;
 /// Beside a tip, where its cut-out has ended.
 const BESIDE_TIP_M: f32 = 0.034;
 /// This far below the body a wheel's centre is in free air.
@@ -268,11 +272,12 @@ fn add_exhaust(mesh: &mut VehicleMesh, fitting: &ExhaustFitting, field: &BodyFie
     let beside = beside.reduce(f32::min);
     let above = skin(at.y, at.z + half.y + BESIDE_TIP_M);
     let Some(outermost) = beside.into_iter().chain(above).reduce(f32::max) else { return };
-    // A pipe below the bumper ends under its edge.
-    let is_below = beside.is_none_or(|x| x < outermost - UNDER_EDGE_M);
+    let is_open_below = skin(at.y, at.z - half.y - BESIDE_TIP_M).is_none_or(|x| x < outermost - UNDER_EDGE_M);
+    // Where the bumper's edge runs over the pipe, that ends under it.
     let x = match beside {
-        Some(x) if !is_below => x + TIP_STANDS_OUT_M,
-        _ => outermost - 0.5 * UNDER_EDGE_M,
+        Some(x) if is_open_below => x.max(outermost - MOST_SET_BACK_M) - TIP_SET_BACK_M,
+        Some(x) => x + TIP_STANDS_OUT_M,
+        None => outermost - UNDER_EDGE_M,
     };
     let piece = moved_to(&exhaust_tip(&fitting.look), Vec3::new(x, at.y, at.z));
     add_all(mesh, &if fitting.both_sides { both_sides(&piece) } else { piece });

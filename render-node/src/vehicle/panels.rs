@@ -264,6 +264,8 @@ const BEND_DEGREES: f32 = 9.0;
 const HIGH_LAMP_M: f32 = 0.20;
 /// How far above the lid's lower edge it meets the lid then.
 const OVER_LID_EDGE_M: f32 = 0.014;
+/// A level joint is no higher than so many radii above the arch's middle, where the fuel flap may be.
+const HIGHEST_JOINT: f32 = 1.0;
 /// Where a level joint is level, in radii of the arch from its middle.
 const LEVEL_FROM: f32 = 1.42;
 /// No joint is longer than this: the lamp is then another's.
@@ -318,7 +320,8 @@ impl LampOutline {
 
     /// The lower corner at the side of the wheel; `forward` is the way from the wheel to the vehicle's end.
     fn lower_corner(&self, forward: f32) -> Vec3 {
-        self.farthest(|p| -p.x * forward - 0.8 * p.z)
+        let down = if forward > 0.0 { 1.6 } else { 0.8 };
+        self.farthest(|p| -p.x * forward - down * p.z)
     }
 
     fn lowest_z(&self) -> f32 {
@@ -523,23 +526,33 @@ fn rear_joints<'s>(divider: &Divider<'s>, lines: &[FieldDrawing]) -> Vec<Scalar<
     let lid = lines.iter().max_by(|a, b| size_of(a).total_cmp(&size_of(b)));
     let lid_bottom = lid.map(|lid| field.morph.to_real(lid.bounds().0).z);
     let is_high = |bottom: f32| lamp.as_ref().is_none_or(|lamp| lamp.lowest_z() > bottom + HIGH_LAMP_M);
-    if let (Some(lid), Some(bottom)) = (lid, lid_bottom.filter(|bottom| is_high(*bottom))) {
+    // Along the lid's lower edge.
+    let below_lid = || -> Option<Scalar<'s>> {
+        let (lid, bottom) = (lid?.clone(), lid_bottom?);
         let length = field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
-        let lid = lid.clone();
-        let points = level_joint(arch, cladding, bottom + OVER_LID_EDGE_M, length);
-        return points
-            .map(|points| line_scalar(points, move |_, s: &Sheets| lid.distances(s.at).0 > -0.002))
-            .into_iter()
-            .collect();
+        let points = level_joint(arch, cladding, bottom + OVER_LID_EDGE_M, length)?;
+        Some(line_scalar(points, move |_, s: &Sheets| lid.distances(s.at).0 > -0.002))
+    };
+    if lid_bottom.is_some_and(is_high) {
+        return below_lid().into_iter().collect();
     }
     let Some(lamp) = lamp else { return Vec::new() };
     let corner = lamp.lower_corner(1.0);
-    let reaches_forward = corner.x < arch.x + (LEVEL_FROM - 0.12) * (arch.radius + cladding);
-    let level = (!reaches_forward).then(|| level_joint(arch, cladding, corner.z, corner.x)).flatten();
+    let radius = arch.radius + cladding;
+    // A lamp that rises to a point at its front is met below that.
+    let highest = arch.z + HIGHEST_JOINT * radius;
+    let end = if corner.z < highest {
+        Some(Vec2::new(corner.x, corner.z))
+    } else {
+        let from = Vec2::new(arch.x, highest);
+        lamp.met(from, Vec2::X).map(|along| from + Vec2::X * along)
+    };
+    let end = end.filter(|end| end.x > arch.x + (LEVEL_FROM - 0.12) * radius);
+    let level = end.and_then(|end| level_joint(arch, cladding, end.y, end.x));
     let side = 0.35 * corner.y;
     let joint = match level {
         Some(points) => Some(line_scalar(points, move |p, _| p.y > side)),
-        None => arch_joint(divider, &lamp, true),
+        None => arch_joint(divider, &lamp, true).or_else(below_lid),
     };
     joint.into_iter().chain(tail_joint(divider, &lamp, lines)).collect()
 }
@@ -969,8 +982,8 @@ impl Ends<'_, '_> {
         const ENDS: f32 = 0.84;
         const POINTS: i32 = 16;
         /// How far above the blade the skin is that it stands under, and how far it reaches beyond that.
-        const UNDER_M: f32 = 0.05;
-        const OUT_M: f32 = 0.006;
+        const UNDER_M: f32 = 0.024;
+        const OUT_M: f32 = 0.002;
         const HALF_DEPTH_M: f32 = 0.030;
         let field = self.divider.field;
         let half_width = field.morph.to_real(Vec3::Y * self.divider.sheet.size.width * 0.5).y;
@@ -986,7 +999,7 @@ impl Ends<'_, '_> {
                 let y = share * ENDS * half_width;
                 let x = field.skin_x(y, z + UNDER_M, false)?;
                 // The ends run out into the bumper.
-                let sunk = 0.035 * (share.abs() - 0.8).max(0.0) / 0.2;
+                let sunk = 0.075 * ((share.abs() - 0.66).max(0.0) / 0.34).powi(2);
                 Some(Vec3::new(x - OUT_M + HALF_DEPTH_M + sunk, y, z))
             })
             .collect();

@@ -403,6 +403,9 @@ pub struct Relief {
     /// How far outside the curve the ramp begins.
     #[serde(default)]
     pub grow: f32,
+    /// Length over which it runs out before its limits, if not the usual one.
+    #[serde(default)]
+    pub fade: Option<f32>,
 }
 
 /// The section of a relief's ramp.
