@@ -198,6 +198,7 @@ fn sill_step(sheet: &Sheet, foot: f32, clad: Option<f32>, out: f32, is_pickup: b
         ramp: height.abs() * 1.1,
         form: ReliefForm::Bevel,
         grow: 0.0,
+        fade: None,
     };
     if clad.is_some() {
         return black_sill(sheet).filter(|_| !is_pickup).map(|region| relief(region.at.clone(), CLADDING_M));
