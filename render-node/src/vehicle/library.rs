@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock};
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use serde::Deserialize;
 
+use super::bonnet_lines;
 use super::bumper;
 use super::face::FaceSheet;
 use super::fitting_years::date_fittings;
@@ -254,6 +255,7 @@ impl Library {
         if !closeness.names_the_model() {
             vary(&mut sheet, vehicle);
         }
+        bonnet_lines::settle(&mut sheet, vehicle, closeness.names_the_model());
         wheel_fit::fit(&mut sheet, vehicle, closeness.names_the_model());
         date_small_parts(&mut sheet, vehicle);
         date_lamps(&mut sheet, vehicle);
