@@ -4,12 +4,14 @@
 use glam::{Vec2, Vec3};
 
 use super::blend::{bump, plateau, smooth_max, smooth_min, step};
+use super::bonnet_lines::{self, BonnetLine};
 use super::curve::Table;
 use super::drawing::FieldDrawing;
 use super::flank_lines::{FlankLine, SideView};
 use super::morph::{Morph, Stance};
 use super::outline::DistanceGrid;
 use super::sheet::{DrawnIn, Relief, ReliefForm, Ridge, Sheet, SolidRole};
+use super::tail_line::TailLine;
 
 /// The primary sheets at one point, for regions that name the sheet they lie on. All but `at` negative inside.
 #[derive(Debug, Clone, Copy)]
@@ -156,8 +158,10 @@ pub struct BodyField {
     rise: f32,
     swell: f32,
     ridges: Vec<Ridge>,
-    /// Heights between which swellings of the bonnet begin.
-    ridge_z: [f32; 2],
+    bonnet_lines: Vec<BonnetLine>,
+    tail_line: Option<TailLine>,
+    /// Heights between which lines of the bonnet begin.
+    line_z: [f32; 2],
     flank_lines: Vec<FlankLine>,
     greenhouse: DistanceGrid,
     greenhouse_width: Table,
@@ -201,26 +205,15 @@ const HAUNCH_REACH: f32 = 0.54;
 const HAUNCH_HEIGHTS: [[f32; 2]; 2] = [[0.62, 0.8], [0.78, 0.85]];
 /// Up to where the waist is as deep as at the sill, and from where on there is none.
 const WAIST_HEIGHT: [f32; 2] = [0.0, 1.0];
-/// A swelling of the bonnet is at most this high, as a share of its half width: a higher one turns the metal inwards beside it, and the
-/// lights in front of the car are mirrored twice, as discs.
-const RIDGE_STEEPNESS: f32 = 0.031;
-/// Those drawn steeper than this are form, as wings that carry round lamps and high domes of pickups, and stay as they are.
-const FORM_STEEPNESS: f32 = 0.1;
-/// Where swellings that run on begin.
-const OVER_NOSE: f32 = -2.0;
-/// Where on the nose swellings of the bonnet begin, from the underside of the bumper to the edge of the bonnet: bumpers are straight.
-const RIDGE_FOOT: f32 = 0.5;
-/// Width and height of a swelling at the nose, as shares of what is drawn, and how much they grow up to the windscreen.
-const RIDGE_WIDTH: [f32; 2] = [0.74, 0.34];
-const RIDGE_HEIGHT: [f32; 2] = [0.55, 0.7];
-/// Swellings of the bonnet run out under the windscreen over this length.
-const RIDGE_END_M: f32 = 0.6;
-/// How far the crests of the front wings stand above the bonnet over the wheels.
-const WING_CREST_M: f32 = 0.012;
-/// By which share the crown of the bonnet grows from the windscreen to the nose.
+/// Where on the nose lines of the bonnet begin, from the underside of the bumper to the edge of the bonnet: bumpers are straight.
+const LINE_FOOT: f32 = 0.5;
+/// By which share the crown of the bonnet grows from the windscreen to the nose: steadily, from so far under the screen on, so that no two
+/// sections are alike and none mirrors a single spot.
 const NOSE_CROWN: f32 = 1.2;
-/// By which share the crown of the roof grows from its middle to its ends.
-const CROWN_GROWTH: f32 = 0.5;
+const UNDER_SCREEN_M: f32 = 0.25;
+/// Share of the drawn crown of the roof in its middle, and by how much it grows steadily to its ends.
+const ROOF_CROWN: f32 = 0.7;
+const CROWN_GROWTH: f32 = 0.65;
 /// Reliefs fade over this share of what their limits take of the body, and at most over this length: a bumper's step that runs round the
 /// corner is to end softly, not in an upright edge in front of the wheel.
 const RELIEF_FADE_SHARE: f32 = 0.5;
@@ -253,6 +246,7 @@ impl BodyField {
         let middle = roof.points().iter().max_by(|a, b| a.y.total_cmp(&b.y)).map_or(0.0, |p| p.x);
         let belt = Table::drawn(&body.belt);
         let flank_height = (belt.at(0.5 * size.length) - body.sill).max(0.2);
+        let (bonnet_lines, ridges) = bonnet_lines::drawn(sheet, roof.bounds().0.x);
         let lift = |relief: &Relief| Lift::new(relief, size.length, size.height);
         let mut field = Self {
             morph: Morph::new(sheet_stance, real),
@@ -280,10 +274,12 @@ impl BodyField {
             waist: body.waist,
             rise: body.rise,
             swell: body.swell,
-            ridges: body.ridge.iter().map(|ridge| run_on(ridge, roof.bounds().0.x, size.length)).collect(),
-            ridge_z: {
+            ridges,
+            bonnet_lines,
+            tail_line: TailLine::drawn(sheet),
+            line_z: {
                 let [low, high] = sheet.front.anchors;
-                [low + RIDGE_FOOT * (high - low), high]
+                [low + LINE_FOOT * (high - low), high]
             },
             flank_lines: Vec::new(),
             greenhouse: DistanceGrid::new(&roof, PROFILE_GRID_M, 0.15),
@@ -403,40 +399,31 @@ impl BodyField {
         let (body_x, g) = self.bowed_x(q);
         let belt = self.belt.at(q.x);
 
-        let crown = self.crown.at(q.x) * (0.7 + NOSE_CROWN * (1.0 - step(q.x / self.greenhouse_x[0].max(0.1))));
+        let from = self.greenhouse_x[0].max(0.1) + UNDER_SCREEN_M;
+        let crown = self.crown.at(q.x) * (0.7 + NOSE_CROWN * growing(1.0 - q.x / from));
         let mut profile_z = q.z + crown * u2 * step((q.z - self.sill) / 0.45);
-        let [low, high] = self.ridge_z;
         for ridge in &self.ridges {
-            let (wide, tall) = self.ridge_growth(ridge, q.x);
             // The other side's counts as well where they meet in the middle.
-            let (y, reach) = (ridge.y * wide, ridge.reach * wide);
-            let across = bump((q.y - y) / reach) + bump((q.y + y) / reach);
+            let across = bump((q.y - ridge.y) / ridge.reach) + bump((q.y + ridge.y) / ridge.reach);
             if across > 0.0 {
-                let runs_on = ridge.x[0] <= OVER_NOSE;
-                let up = if runs_on { (q.z - low) / (high - low) } else { (q.z - self.sill) / 0.45 };
-                profile_z -= ridge.height * tall * across * plateau(q.x, ridge.x) * step(up);
+                profile_z -= ridge.height * across * plateau(q.x, ridge.x) * step((q.z - self.sill) / 0.45);
             }
         }
-        profile_z -= WING_CREST_M
-            * bump((q.x - self.axles[0]) / (0.5 * (self.axles[1] - self.axles[0])))
-            * bump((u - 0.8) / 0.45);
-        let profile = self.profile.distance(Vec2::new(body_x, profile_z));
+        let [low, high] = self.line_z;
+        for line in &self.bonnet_lines {
+            let raised = line.raised(q.x, q.y);
+            if raised > 0.0 {
+                profile_z -= raised * step((q.z - low) / (high - low));
+            }
+        }
+        let tail_out = self.tail_line.as_ref().map_or(0.0, |line| line.out(q.x, u, q.z));
+        let profile = self.profile.distance(Vec2::new(body_x - tail_out, profile_z));
         let side = q.y - self.flank(p, q, belt);
         let low = 1.0 - step((q.z - (belt - 0.24)) / 0.22);
         let front = step((0.65 - q.x) / 0.55);
         let rear = step((q.x - (self.length - 0.65)) / 0.55);
         let k = self.k_top + low * (front * (self.k_front - self.k_top) + rear * (self.k_rear - self.k_top));
         BodySheet { at: q, belt, x: body_x, across: g, u2, distance: smooth_max(profile, side, k) }
-    }
-
-    /// By how much a swelling of the bonnet is wider and taller at `x` than drawn: its lines run apart and rise from the nose to the
-    /// windscreen, so that no two sections of a bonnet are alike.
-    fn ridge_growth(&self, ridge: &Ridge, x: f32) -> (f32, f32) {
-        if ridge.x[0] > OVER_NOSE {
-            return (1.0, 1.0);
-        }
-        let along = (x / self.greenhouse_x[0].max(0.3)).clamp(-0.2, 1.2);
-        (RIDGE_WIDTH[0] + RIDGE_WIDTH[1] * along, RIDGE_HEIGHT[0] + RIDGE_HEIGHT[1] * along)
     }
 
     /// (x, z) in the greenhouse's own centre plane: bow and crown taken out.
@@ -447,7 +434,9 @@ impl BodyField {
         let to_rear = 1.0 - step((end - q.x) / (end - middle).max(0.1));
         let greenhouse_x = q.x - self.windscreen_bow * g * to_front + self.backlight_bow * g * to_rear;
         // Rounder towards screen and backlight than over the front seats.
-        let crown = self.greenhouse_crown * (0.75 + CROWN_GROWTH * (to_front + to_rear));
+        let ends =
+            growing((middle - q.x) / (middle - start).max(0.1)) + growing((q.x - middle) / (end - middle).max(0.1));
+        let crown = self.greenhouse_crown * (ROOF_CROWN + CROWN_GROWTH * ends);
         Vec2::new(greenhouse_x, q.z + crown * body.u2)
     }
 
@@ -509,7 +498,26 @@ impl BodyField {
         &self.flank_lines
     }
 
-    /// Whether a place of the skin lies on the crest of a flank line or on the ramp of a relief, along which triangles are cut.
+    pub fn tail_line(&self) -> Option<&TailLine> {
+        self.tail_line.as_ref()
+    }
+
+    /// How far a place of the tail's skin lies above its edge, where there is one.
+    pub fn above_tail_line(&self, at: Vec3) -> Option<f32> {
+        self.tail_line.as_ref()?.above(at.x, at.y / self.half_width, at.z)
+    }
+
+    pub fn bonnet_lines(&self) -> &[BonnetLine] {
+        &self.bonnet_lines
+    }
+
+    /// Whether a place of the skin may lie on a line of the bonnet: on the lower body, above the middle of the nose.
+    pub fn is_on_bonnet(&self, sheets: &Sheets) -> bool {
+        sheets.body < 0.05 && sheets.at.z > self.line_z[0]
+    }
+
+    /// Whether a place of the skin lies on the crest of a flank line, on an edge of bonnet or tail or on the ramp of a relief, along which
+    /// triangles are cut.
     pub fn turns_along_a_line(&self, p: Vec3) -> bool {
         let at = self.in_sheet(p);
         let bowed = Vec3::new(self.bowed_x(at).0, at.y, at.z);
@@ -518,7 +526,14 @@ impl BodyField {
         };
         let on_crest =
             |line: &FlankLine| line.above(Vec2::new(at.x, at.z)).is_some_and(|above| above.abs() < 1.5 * line.round());
-        self.flank_lines.iter().any(on_crest) || self.lifts.iter().any(on_ramp)
+        let on_fold = |line: &BonnetLine| {
+            at.z > self.line_z[0]
+                && line.beside(at.x, at.y).is_some_and(|beside| beside.abs() < 1.5 * BonnetLine::ROUND_M)
+        };
+        self.flank_lines.iter().any(on_crest)
+            || self.bonnet_lines.iter().any(on_fold)
+            || self.above_tail_line(at).is_some_and(|above| above.abs() < 1.5 * TailLine::ROUND_M)
+            || self.lifts.iter().any(on_ramp)
     }
 
     /// Whether a place of the skin lies on the bevel of a relief, which is cut into triangles of its own.
@@ -630,18 +645,11 @@ impl SolidField {
     }
 }
 
-/// Swellings of the bonnet run from over the nose to under the windscreen: one that rises or ends on the bonnet would close the
-/// lines of its reflections to islands. Those of a boot lid are left as they are.
-fn run_on(ridge: &Ridge, cowl: f32, length: f32) -> Ridge {
-    let [x0, x1, x2, x3] = ridge.x;
-    let on_bonnet = 0.5 * (x0 + x3) < 0.35 * length && x1 < cowl;
-    let is_form = ridge.height.abs() > FORM_STEEPNESS * ridge.reach;
-    if !on_bonnet || is_form {
-        return ridge.clone();
-    }
-    let most = RIDGE_STEEPNESS * ridge.reach;
-    let x = [OVER_NOSE, -1.0, x2.max(cowl), x3.max(cowl + RIDGE_END_M)];
-    Ridge { height: ridge.height.clamp(-most, most), x, ..ridge.clone() }
+/// 0 far below 0 and `t` far above it, smooth between: what grows steadily from a place on.
+fn growing(t: f32) -> f32 {
+    const ROUND: f32 = 0.14;
+    let t = t.min(1.0);
+    0.5 * (t + (t * t + ROUND * ROUND).sqrt())
 }
 
 #[cfg(test)]
@@ -653,18 +661,6 @@ mod tests {
         let stance = sheet.stance();
         let arch = |x: f32| Arch { x, z: stance.hub_z, radius: stance.hub_z + 0.03, power: 2.0 };
         BodyField::new(sheet, stance, stance, [arch(stance.front_axle_x), arch(stance.rear_axle_x)])
-    }
-
-    #[test]
-    fn swellings_of_the_bonnet_neither_start_nor_end_on_it_and_are_low() {
-        let ridge = Ridge { name: "crest".to_owned(), y: 0.5, reach: 0.3, height: 0.025, x: [0.1, 0.4, 0.8, 1.1] };
-        let on = run_on(&ridge, 1.2, 4.5);
-        assert!(on.x[1] < 0.0 && on.x[2] >= 1.2 && on.x[3] > 1.5, "{:?}", on.x);
-        assert!(on.height < 0.0311 * on.reach);
-        let boot = Ridge { x: [3.6, 3.8, 4.2, 4.4], ..ridge.clone() };
-        assert_eq!(run_on(&boot, 1.2, 4.5).x, boot.x);
-        let lamp_tube = Ridge { height: 0.075, ..ridge };
-        assert_eq!(run_on(&lamp_tube, 1.2, 4.5).height, 0.075);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::sync::{Arc, LazyLock};
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use cyclorama_drawings::Index;
 
+use super::bonnet_lines;
 use super::bumper;
 use super::face::FaceSheet;
 use super::fitting_years::date_fittings;
@@ -171,6 +172,7 @@ impl Library {
             vary(&mut sheet, vehicle);
         }
         flank_form::shape(&mut sheet, vehicle, closeness.names_the_model());
+        bonnet_lines::settle(&mut sheet, vehicle, closeness.names_the_model());
         wheel_fit::fit(&mut sheet, vehicle, closeness.names_the_model());
         date_small_parts(&mut sheet, vehicle);
         date_lamps(&mut sheet, vehicle);

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::badges::BadgePlace;
 use super::blend::smooth_max;
 use super::body_field::{ARCH_FLANGE_M, BodyField, Sheets};
+use super::bonnet_lines::BonnetLine;
 use super::curve::ControlPoint;
 use super::drawing::FieldDrawing;
 use super::islands::{Island, islands_of};
@@ -18,6 +19,7 @@ use super::parts::grille::{Fill, Pattern};
 use super::parts::mirror::MirrorMount;
 use super::sheet::{Drawing, DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
 use super::skin::{Ground, LineOnSkin, PartId, Skin, border};
+use super::tail_line::TailLine;
 
 /// Drawings narrower than this get smaller triangles first: it is about the side of a grid cell.
 const NARROW_M: f32 = 0.03;
@@ -315,6 +317,22 @@ impl<'a> Divider<'a> {
                 _ => 1.0,
             };
             self.skin.cut_levels(&above, &[line.round(), 0.0, -line.round()], &BodyGround(field));
+        }
+        for line in field.bonnet_lines() {
+            let beside = |_: Vec3, s: &Sheets| match line.beside(s.at.x, s.at.y) {
+                Some(beside) if field.is_on_bonnet(s) => beside,
+                _ => 1.0,
+            };
+            let round = BonnetLine::ROUND_M;
+            self.skin.cut_levels(&beside, &[round, 0.0, -round], &BodyGround(field));
+        }
+        if field.tail_line().is_some() {
+            let above = |_: Vec3, s: &Sheets| match field.above_tail_line(s.at) {
+                Some(above) if s.body < 0.05 => above,
+                _ => 1.0,
+            };
+            let round = TailLine::ROUND_M;
+            self.skin.cut_levels(&above, &[round, 0.0, -round], &BodyGround(field));
         }
         for relief in 0..field.relief_count() {
             let beyond = |_: Vec3, s: &Sheets| field.outside_relief(relief, s);

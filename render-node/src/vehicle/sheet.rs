@@ -136,9 +136,19 @@ pub struct Body {
     /// By which share the section is rounder over the rear axle, and flatter over the front one, than half way between them.
     #[serde(default)]
     pub swell: f32,
-    /// Lengthwise swellings of hood and wings.
+    /// Lengthwise swellings of hood and wings; low ones of the hood are built as edges.
     #[serde(default)]
     pub ridge: Vec<Ridge>,
+    /// By which angle the hood turns at its edges, radians.
+    #[serde(default = "bonnet_turn")]
+    pub bonnet_turn: f32,
+    /// The same of the edge across boot lid or tailgate; none if zero.
+    #[serde(default)]
+    pub tail_turn: f32,
+}
+
+fn bonnet_turn() -> f32 {
+    0.12
 }
 
 fn bow_reach() -> f32 {
@@ -816,7 +826,8 @@ impl Sheet {
 
     /// The side profiles of body and greenhouse (x, z), as long and high as the sheet says.
     pub(super) fn side_outlines(&self) -> (Outline, Outline) {
-        const STEP_M: f32 = 0.015;
+        // Longer pieces are seen as ripples where a bonnet mirrors the lights at a grazing angle.
+        const STEP_M: f32 = 0.005;
         let [from, to] = self.body.span.unwrap_or([0.0, self.size.length]);
         let drawn = Outline::drawn(&self.body.profile, STEP_M);
         let (low, high) = drawn.bounds();
