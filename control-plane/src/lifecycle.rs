@@ -215,10 +215,8 @@ pub async fn open(
     if let Some(mailer) = app.mailer.clone() {
         sweepers.push(alerts::start(app.clone(), mailer));
     }
-    sweepers.push(budget_watch::start(app.clone()));
-    sweepers.push(prewarm::start(app.clone()));
-    sweepers.push(reload::start(app.clone()));
-    sweepers.push(wanted::start(app.clone()));
+    let starts: [fn(App) -> JoinHandle<()>; 4] = [budget_watch::start, prewarm::start, reload::start, wanted::start];
+    sweepers.extend(starts.map(|start| start(app.clone())));
     // The first search should not have to wait for what it looks in.
     sweepers.push(tokio::task::spawn_blocking({
         let app = app.clone();

@@ -1,5 +1,6 @@
 //! What must hold of every vehicle's geometry, whatever it looks like: it builds, has its dimensions, stands on the ground, is closed
-//! where the camera looks, has no crumbs or floating shells, mirrors from left to right, is painted in a sensible part and stays in the frame.
+//! where the camera looks, has no crumbs or floating shells, mirrors from left to right, is painted in a sensible part and stays in the
+//! frame.
 //!
 //! No graphics device: the six views are drawn small by `raster`. Whether a vehicle is beautiful or recognised is for people.
 

@@ -469,8 +469,8 @@ impl BodyField {
         self.flank_lines.iter().fold(y, |y, line| y + line.out(Vec2::new(q.x, q.z), self.sill, belt))
     }
 
-    /// How far the section lies inside the plan at `x` and at the share `t` of its height. It is no rail: from axle to axle it moves up, so that
-    /// light runs diagonally over the doors, and gets rounder.
+    /// How far the section lies inside the plan at `x` and at the share `t` of its height. It is no rail: from axle to axle it moves up,
+    /// so that light runs diagonally over the doors, and gets rounder.
     fn inset(&self, x: f32, t: f32) -> f32 {
         let [front, rear] = self.axles;
         let s = ((2.0 * x - front - rear) / (rear - front)).clamp(-1.4, 1.4);

@@ -34,7 +34,7 @@ const BEHIND_COWL_M: f32 = 0.6;
 const FAINT_SHARE: f32 = 0.6;
 const STEEP: f32 = 0.05;
 /// Angle by which the metal turns at a line, radians, by the year of the vehicle.
-const TURNS: [(u16, f32); 5] = [(1980, 0.05), (1996, 0.07), (2006, 0.11), (2014, 0.14), (2022, 0.16)];
+const TURNS: [(u16, f32); 5] = [(1980, 0.03), (1996, 0.04), (2006, 0.055), (2014, 0.065), (2022, 0.075)];
 /// A line that nobody drew: its distance from the middle as a share of the half width, and by how much it varies with the model's name.
 const USUAL_Y: f32 = 0.55;
 const VARIED_Y: f32 = 0.09;
@@ -206,7 +206,7 @@ mod tests {
         let slope = |y: f32| (line.raised(0.7, y + 0.002) - line.raised(0.7, y - 0.002)) / 0.004;
         // The angle is turned within two centimetres, and less than half of it in the whole rest of the inner face.
         let at_edge = slope(crest - 0.01) - slope(crest + 0.01);
-        assert!(at_edge > 0.07 && at_edge < sheet.body.bonnet_turn, "{at_edge}");
+        assert!(at_edge > 0.55 * sheet.body.bonnet_turn && at_edge < sheet.body.bonnet_turn, "{at_edge}");
         assert!((slope(crest - 0.01) - slope(0.02)) < 0.6 * at_edge);
         assert!(line.raised(1.2 + 0.61, crest) == 0.0 && line.strength(0.0) < 0.6);
     }

@@ -198,8 +198,8 @@ fn show_exhaust_of_its_time(sheet: &mut Sheet, vehicle: &Vehicle) {
     }
 }
 
-/// A ledge under the lid that is drawn in the profile follows the crown of the body, not the lid, and swells. The lower tailgate is led down
-/// to the bumper instead, whose beam makes the step along the lid.
+/// A ledge under the lid that is drawn in the profile follows the crown of the body, not the lid, and swells. The lower tailgate is led
+/// down to the bumper instead, whose beam makes the step along the lid.
 fn flatten_tail_ledge(sheet: &mut Sheet) {
     /// What is left of the ledge's depth.
     const LEFT_M: f32 = 0.014;

@@ -1,5 +1,5 @@
-//! What the flanks of a body do that its sheet does not draw: how their section changes from axle to axle, the line low on the doors and the
-//! hollow above it, and the sill that stands out under the doors. By kind of body and time, and a little by the model's name.
+//! What the flanks of a body do that its sheet does not draw: how their section changes from axle to axle, the line low on the doors and
+//! the hollow above it, and the sill that stands out under the doors. By kind of body and time, and a little by the model's name.
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::Vec2;

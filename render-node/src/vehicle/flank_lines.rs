@@ -15,7 +15,7 @@ const GROOVE_ROUND_M: f32 = 0.035;
 /// The angle by which light turns at a line grows with the drawn one towards this.
 const SHARPEST: f32 = 0.52;
 /// And it is this many times as large, so that the faces beside it mirror different things.
-const EDGE: f32 = 1.45;
+const EDGE: f32 = 1.2;
 /// How fast the slopes beside a line run out: those of the shoulder are nearly faces, since two hollows beside an edge look like a rib; a
 /// hollow is meant where a sheet says how far it reaches.
 const FACE_BEND: f32 = 2.4;

@@ -39,6 +39,8 @@ const WIDEST_STRIP_M: f32 = 0.09;
 /// Where across its rounded edges a bar bends, and the narrowest flat face between such edges.
 const BEAD_BEND: f32 = 0.45;
 const NARROWEST_FACE_M: f32 = 0.002;
+/// The metal between a tail lamp and the rear window.
+const BESIDE_LAMP_M: f32 = 0.022;
 /// Narrower bands are seals, not frames.
 const NARROWEST_FRAME_M: f32 = 0.007;
 
@@ -58,7 +60,7 @@ fn is_rounded(material: Material) -> bool {
 /// Every shut line is this wide, however it was drawn; a wider gap is meant as a stroke.
 pub(super) const SHUT_LINE_M: f32 = 0.0055;
 /// Joints of bumpers are wider: plastic grows with heat, and its edges are rounder than those of sheet metal.
-const JOINT_M: f32 = 0.0072;
+const JOINT_M: f32 = 0.0055;
 const WIDEST_SHUT_LINE_M: f32 = 0.012;
 /// Pieces shorter than this are left over at edges of something else: the smallest flap is larger.
 const SHORTEST_SHUT_LINE_M: f32 = 0.15;
@@ -368,6 +370,24 @@ impl<'a> Divider<'a> {
         }
     }
 
+    /// The rear window, or with a `border` the printed band along its edge. It keeps clear of the tail lamps: a lamp that is drawn into its
+    /// corner is whole, and the window's edge goes round it with the metal of the body between.
+    fn rear_window(&self, border: f32) -> Option<Scalar<'a>> {
+        let glass = &self.sheet.glass;
+        let (pane, corner) = (backlight(glass)?, glass.backlight.as_ref()?.corner);
+        let is_tail_lamp = |region: &&Region| matches!(&region.kind, RegionKind::Lamp(lamp) if lamp.tail.is_some());
+        let lamp = |region: &Region| drawn_scalar(region, self.sheet, self.field, FieldDrawing::new).0;
+        let lamps: Vec<Scalar<'a>> = self.sheet.rear.region.iter().filter(is_tail_lamp).map(lamp).collect();
+        let gap = BESIDE_LAMP_M + glass.band;
+        Some(Box::new(move |p, s| {
+            let pane = pane(p, s);
+            // Far away from the pane its exact distance does not matter.
+            let lamps = lamps.iter().filter(|_| pane < 0.05);
+            let clear = lamps.fold(pane, |pane, lamp| smooth_max(pane, gap - lamp(p, s), corner));
+            if border > 0.0 { outside_near(clear + border) } else { clear }
+        }))
+    }
+
     fn glass(&mut self) {
         let glass = &self.sheet.glass;
         // Gloss black would mirror the cards beside the vehicle as grey bars. Pillars and seals are as dark as the print along the panes,
@@ -382,7 +402,7 @@ impl<'a> Divider<'a> {
         let seal = band;
         let panes = [
             (windscreen(glass), band, Material::ClearGlass),
-            (backlight(glass), band, Material::Glass),
+            (self.rear_window(0.0), band, Material::Glass),
             (side_glass(glass), side_band, Material::Glass),
         ];
         for (scalar, band, pane) in panes {
@@ -397,7 +417,7 @@ impl<'a> Divider<'a> {
             self.claim(&scalar, [f32::MIN, 0.0], part, &[Material::Paint, band]);
         }
         for (border, pane) in
-            [(windscreen_border(glass), Material::ClearGlass), (backlight_border(glass), Material::Glass)]
+            [(windscreen_border(glass), Material::ClearGlass), (self.rear_window(BORDER_M), Material::Glass)]
         {
             let Some(border) = border else { continue };
             let part = self.add_part(Material::PaneBorder, PartShape::Skin);
@@ -556,8 +576,8 @@ impl<'a> Divider<'a> {
         self.claim(band, [f32::MIN, edge.width], part, &region.over);
     }
 
-    /// The section of a bar, a strip or a moulding, along whose bends the skin is cut. What is drawn over the floor of an opening is a bar or
-    /// a post before it.
+    /// The section of a bar, a strip or a moulding, along whose bends the skin is cut. What is drawn over the floor of an opening is a
+    /// bar or a post before it.
     fn shape_of_skin(&mut self, region: &Region, material: Material, scalar: &Scalar<'_>, narrowest: f32) -> PartShape {
         let ground = BodyGround(self.field);
         let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
@@ -1075,12 +1095,7 @@ fn outside_near(clear: f32) -> f32 {
     if clear > 0.1 { 1.0 } else { -clear }
 }
 
-/// The same of a rear window, of one width all round.
-fn backlight_border<'a>(glass: &Glass) -> Option<Scalar<'a>> {
-    let pane = backlight(glass)?;
-    Some(Box::new(move |p, s| outside_near(pane(p, s) + BORDER_M)))
-}
-
+/// The pane of the rear window: negative inside.
 fn backlight<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     let b = glass.backlight.clone()?;
     Some(Box::new(move |_, s| {

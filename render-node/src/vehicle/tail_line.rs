@@ -14,7 +14,7 @@ const BELOW_EDGE_M: f32 = 0.08;
 const REACH_M: [f32; 2] = [0.26, 0.24];
 const ROUND_M: f32 = 0.007;
 /// By which share of the bonnet's angle the metal turns.
-const TURN_SHARE: f32 = 1.0;
+const TURN_SHARE: f32 = 0.3;
 /// Shares of the half width between which it fades: it ends at the lamps.
 const FADE: [f32; 2] = [0.5, 0.86];
 /// Nothing farther than this from the tail is moved.

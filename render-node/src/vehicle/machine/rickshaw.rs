@@ -196,7 +196,7 @@ fn add_windscreen(parts: &mut Assembly, layout: &Layout) {
         parts.add(Material::MattBlack, bar(&rear.map(flip), 0.022));
         // A mirror on its stalk.
         let foot = screen(0.16, side, 0.0);
-        let head = foot + p(-0.05, side * 0.15, 0.10);
+        let head = foot + p(-0.05, side * 0.13, 0.10);
         parts
             .add(Material::MattBlack, bar(&curve_through(&[foot, foot + p(-0.03, side * 0.10, 0.02), head], 6), 0.008));
         let shell = Solid::superellipsoid(p(0.022, 0.045, 0.075), 2.8, 12, 24).moved(head + Vec3::Z * 0.05);

@@ -42,13 +42,13 @@ pub fn handle(spec: &Handle) -> VehicleMesh {
     match spec.kind {
         HandleKind::Bar => {
             let bow = [
-                (-1.0, -0.012),
+                (-0.98, -0.012),
                 (-0.92, 0.004),
                 (-0.66, 0.020),
                 (0.0, 0.025),
                 (0.62, 0.023),
                 (0.92, 0.012),
-                (1.0, -0.008),
+                (0.98, -0.008),
             ];
             let path = curve_through(&bow.map(|(x, y)| Vec3::new(x * half, y, 0.0)), 3);
             let last = path.len() - 1;

@@ -137,6 +137,6 @@ fn add_square_lens(mesh: &mut VehicleMesh, seat: &Seat, half: Vec2, ring: Materi
     let (x, z) = (half.x - frame, half.y - frame);
     mesh.add(Material::LampHousing, &block(x, z, -0.028, -0.0022).surface(CREASE_DEGREES));
     let (x, z) = (x - frame * 0.9, z - frame * 0.9);
-    let glass = Solid::superellipsoid(Vec3::new(x, 0.0045, z), 2.6, 14, 28).moved(Vec3::Y * -0.003);
+    let glass = Solid::superellipsoid(Vec3::new(x, 0.0045, z), 2.6, 12, 24).moved(Vec3::Y * -0.003);
     mesh.add(Material::LampGlass, &seat.set(glass).facing_out().surface(60.0));
 }
