@@ -11,6 +11,8 @@ const WELD_M: f32 = 2e-5;
 /// A piece of skin of such a size between others is a crumb, if its material has one this many times as large; smaller ones are not seen.
 const CRUMBS_M2: [f32; 2] = [1e-5, 6e-5];
 const LEAST_TIMES: f32 = 20.0;
+/// Slivers that are narrower, a third of a pixel of a picture, are not seen either.
+const LEAST_WIDTH_M: f32 = 0.0015;
 /// Surfaces are looked for in cells of this side; a shell with nothing in the cells next to its own hangs in the air.
 const CELL_M: f32 = 0.012;
 /// Smaller shells are not seen.
@@ -74,6 +76,7 @@ fn crumbs(shells: &[Shell]) -> Vec<&Shell> {
         is_skin(shell.material)
             && shell.is_cut
             && (CRUMBS_M2[0]..CRUMBS_M2[1]).contains(&shell.area)
+            && shell.area > LEAST_WIDTH_M * shell.low.distance(shell.high)
             && shell.area * LEAST_TIMES < largest[&shell.material]
     };
     shells.iter().filter(is_crumb).collect()

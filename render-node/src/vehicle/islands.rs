@@ -34,7 +34,8 @@ pub fn islands_of(
     part: &[PartId],
     is_host: &dyn Fn(PartId) -> bool,
 ) -> (Vec<Island>, Vec<u32>) {
-    let of_triangle = joined(positions.len(), triangles, part);
+    let is_of_two = on_borders(positions.len(), triangles, part);
+    let of_triangle = joined(triangles, part, &is_of_two);
     let count = of_triangle.iter().max().map_or(0, |most| *most as usize + 1);
     let mut islands = vec![Island::default(); count];
     for ((triangle, part), island) in triangles.iter().zip(part).zip(&of_triangle) {
@@ -45,7 +46,6 @@ pub fn islands_of(
         island.is_halved |= a.y == 0.0 || b.y == 0.0 || c.y == 0.0;
     }
     // Every border edge has an island on either side.
-    let is_of_two = on_borders(positions.len(), triangles, part);
     let mut open: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     let mut shared: FxHashMap<(u32, PartId), f32> = FxHashMap::default();
     for (triangle, island) in triangles.iter().zip(&of_triangle) {
@@ -81,8 +81,8 @@ pub fn islands_of(
     (islands, of_triangle)
 }
 
-/// The number of its island for every triangle. Pieces that meet in a point hang together.
-fn joined(count: usize, triangles: &[[u32; 3]], part: &[PartId]) -> Vec<u32> {
+/// The number of its island for every triangle. Pieces that meet in a point of their border alone do not hang together.
+fn joined(triangles: &[[u32; 3]], part: &[PartId], is_of_two: &[bool]) -> Vec<u32> {
     fn find(root: &mut [u32], mut i: u32) -> u32 {
         while root[i as usize] != i {
             root[i as usize] = root[root[i as usize] as usize];
@@ -94,16 +94,24 @@ fn joined(count: usize, triangles: &[[u32; 3]], part: &[PartId]) -> Vec<u32> {
     order.sort_by_key(|index| part[*index as usize]);
     let mut root: Vec<u32> = order.clone();
     root.iter_mut().enumerate().for_each(|(i, own)| *own = i as u32);
-    // The last triangle of the present part at each vertex.
-    let mut last: Vec<Option<(PartId, u32)>> = vec![None; count];
+    // The last triangle of the present part at each vertex inside of a part, and at each edge between two vertices of its border.
+    let mut last: Vec<Option<u32>> = vec![None; is_of_two.len()];
+    let mut last_at_edge: FxHashMap<(PartId, u32, u32), u32> = FxHashMap::default();
     for index in order {
-        let own = part[index as usize];
-        for i in triangles[index as usize] {
-            if let Some((_, other)) = last[i as usize].filter(|(part, _)| *part == own) {
+        let mut join = |other: Option<u32>| {
+            if let Some(other) = other {
                 let (a, b) = (find(&mut root, other), find(&mut root, index));
                 root[a.max(b) as usize] = a.min(b);
             }
-            last[i as usize] = Some((own, index));
+        };
+        let triangle = &triangles[index as usize];
+        for i in triangle.iter().filter(|i| !is_of_two[**i as usize]) {
+            join(last[*i as usize].replace(index));
+        }
+        for (a, b) in edges_of(triangle) {
+            if is_of_two[a as usize] && is_of_two[b as usize] {
+                join(last_at_edge.insert((part[index as usize], a.min(b), a.max(b)), index));
+            }
         }
     }
     let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();

@@ -87,7 +87,8 @@ mod tests {
         assert!((line.z - 0.85).abs() < 0.01, "{}", line.z);
         let x = sheet.size.length;
         let lean = |z: f32| (line.out(x, 0.1, z + 0.002) - line.out(x, 0.1, z - 0.002)) / 0.004;
-        assert!(lean(line.z - 0.012) > 0.04 && lean(line.z + 0.012) < -0.04);
+        let least = 0.25 * line.turn;
+        assert!(lean(line.z - 0.012) > least && lean(line.z + 0.012) < -least);
         assert_eq!(line.out(x, 0.9, line.z), 0.0);
         assert_eq!(line.out(x - 1.0, 0.1, line.z), 0.0);
     }

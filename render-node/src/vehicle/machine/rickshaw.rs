@@ -270,10 +270,13 @@ fn add_bed_details(parts: &mut Assembly, layout: &Layout, low: f32, side: f32) {
     let from = cab_rear + 0.07;
     for number in 0..=4 {
         let x = from + 0.03 + (length - from - 0.06) * number as f32 / 4.0;
-        parts.add_pair(Material::Paint, block(p(x - 0.022, half - 0.01, low), p(x + 0.022, half + 0.014, side), 0.010));
+        parts.add_pair(Material::Paint, block(p(x - 0.022, half - 0.01, low), p(x + 0.022, half + 0.011, side), 0.010));
     }
-    parts.add_pair(Material::Paint, bar(&[p(from, half, side), p(length, half, side)], 0.016));
-    parts.add(Material::Paint, bar(&[p(length - 0.015, -half, side), p(length - 0.015, half, side)], 0.016));
+    parts.add_pair(Material::Paint, bar(&[p(from, half - 0.006, side), p(length, half - 0.006, side)], 0.016));
+    parts.add(
+        Material::Paint,
+        bar(&[p(length - 0.015, 0.006 - half, side), p(length - 0.015, half - 0.006, side)], 0.016),
+    );
     parts.add_pair(
         Material::Paint,
         block(p(from, half - 0.02, low - 0.05), p(length, half + 0.006, low + 0.012), 0.012),
@@ -290,13 +293,13 @@ fn add_bed_details(parts: &mut Assembly, layout: &Layout, low: f32, side: f32) {
         );
     }
     for y in [1.0, -1.0] {
-        let latch = p(length - 0.01, y * (half - 0.02), side - 0.06);
+        let latch = p(length - 0.01, y * (half - 0.03), side - 0.06);
         parts.add(Material::Satin, block(latch - p(0.03, 0.04, 0.03), latch + p(0.035, 0.04, 0.03), 0.010));
         let lamp = p(length - 0.05, y * half * 0.70, low - 0.09);
         parts.add(Material::MattBlack, block(lamp - p(0.05, 0.13, 0.045), lamp + p(0.02, 0.13, 0.045), 0.012));
         parts.add(Material::LampRed, block(lamp + p(0.0, -0.115, -0.034), lamp + p(0.028, 0.03, 0.034), 0.010));
         parts.add(Material::LampAmber, block(lamp + p(0.0, 0.04, -0.034), lamp + p(0.028, 0.115, 0.034), 0.010));
-        let arch = p(rear_x, y * (half - 0.07), radius);
+        let arch = p(rear_x, y * (half - 0.085), radius);
         parts.add(Material::MattBlack, mudguard(arch, radius + 0.045, 0.16, 0.018, [20.0, 165.0]));
     }
     parts.add(Material::Satin, block(p(length - 0.03, -0.15, low - 0.15), p(length - 0.01, 0.15, low - 0.05), 0.006));
@@ -347,7 +350,7 @@ fn add_tail(parts: &mut Assembly, layout: &Layout) {
     let Layout { size: Size { length, height, .. }, radius, rear_x, half, .. } = *layout;
     let p = Vec3::new;
     for side in [1.0, -1.0] {
-        let at = p(rear_x, side * (half - 0.055), radius);
+        let at = p(rear_x, side * (half - 0.065), radius);
         parts.add(Material::Underbody, mudguard(at, radius + 0.035, 0.13, 0.02, [12.0, 168.0]));
         let lip = mudguard(at + Vec3::Y * side * 0.05, radius + 0.050, 0.045, 0.022, [4.0, 176.0]);
         parts.add(Material::MattBlack, lip);
