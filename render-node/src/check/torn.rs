@@ -29,6 +29,9 @@ struct Shell {
     is_cut: bool,
 }
 
+/// The triangles of one material: the places of their corners, and the numbers of those after welding.
+type WeldedSurface = (Material, Vec<[Vec3; 3]>, Vec<[u32; 3]>);
+
 /// Crumbs and floating shells, the largest first, and how many more there are.
 pub fn torn(mesh: &VehicleMesh) -> Vec<Finding> {
     let shells = shells_of(mesh);
@@ -86,7 +89,7 @@ fn shells_of(mesh: &VehicleMesh) -> Vec<Shell> {
     let mut corners: FxHashMap<[i32; 3], u32> = FxHashMap::default();
     let mut materials_at: Vec<FxHashSet<Material>> = Vec::new();
     let mut shells = Vec::new();
-    let mut all: Vec<(Material, Vec<[Vec3; 3]>, Vec<[u32; 3]>)> = Vec::new();
+    let mut all: Vec<WeldedSurface> = Vec::new();
     for (material, surface) in &mesh.surfaces {
         let welded: Vec<u32> = surface
             .positions

@@ -39,7 +39,7 @@ impl TailLine {
         let recess = sheet.rear.relief.iter().find(|relief| relief.name == "plate recess" && relief.height < 0.0);
         let top = recess.map(|relief| relief.at.curve.iter().map(|point| point.at.y).fold(f32::MIN, f32::max));
         let z = top.map_or(high - USUAL_SHARE * (high - low), |top| top + ABOVE_PLATE_M).min(high - BELOW_EDGE_M);
-        (z > low + 0.4 * (high - low)).then(|| Self {
+        (z > low + 0.4 * (high - low)).then_some(Self {
             z,
             turn: TURN_SHARE * body.tail_turn,
             from_x: sheet.size.length - TAIL_M,
@@ -66,7 +66,7 @@ impl TailLine {
 
     /// How far a place lies above the edge, where there is one.
     pub fn above(&self, x: f32, u: f32, z: f32) -> Option<f32> {
-        (x > self.from_x && self.fade(u) > 0.05).then(|| z - self.z)
+        (x > self.from_x && self.fade(u) > 0.05).then_some(z - self.z)
     }
 
     /// How far from the edge its rounding ends.

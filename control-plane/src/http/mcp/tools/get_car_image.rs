@@ -103,7 +103,7 @@ pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
     if !wants_url {
         refuse_what_is_not_shown(&call.arguments, &request)?;
     }
-    let order = Order::find(&call.app, &request).map_err(vehicle_not_found)?;
+    let order = Order::find(call.app, &request).map_err(vehicle_not_found)?;
     let order = if wants_url { order } else { as_shown(&order) };
     let fingerprint = call.fingerprint(&json!({ "image": order.meaning(), "signed_url": wants_url }));
     let named = NamedRequest { endpoint: NAME, key: key.as_deref(), fingerprint: &fingerprint, is_kept_whole: false };
