@@ -85,9 +85,9 @@ fn unflagged(up: f32) -> f32 {
     return 1.0 - (1.0 - FLAGGED) * within;
 }
 
-// What an upright pane mirrors of a wide soft card beside the vehicle, brightest at its upper edge: the gradient that side windows have in a
-// studio. From nothing at the first height to all of it at the second, as shares of the vehicle's height; and how far a pane may lean back
-// for it, by the height of its normal.
+// What an upright pane mirrors of a wide soft card beside the vehicle, brightest at its upper edge: the gradient that side windows have
+// in a studio. From nothing at the first height to all of it at the second, as shares of the vehicle's height; and how far a pane may
+// lean back for it, by the height of its normal.
 const SIDE_CARD = 0.085;
 const CARD_RISES = vec2f(0.60, 0.98);
 const CARD_LEANS = vec2f(0.62, 0.80);

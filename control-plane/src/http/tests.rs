@@ -261,7 +261,7 @@ async fn addresses_that_nobody_was_told_are_given_back() {
     let key = service.key(&[Scope::ImagesRead]).await;
     let caller = Caller::from_key(app, key.reveal()).await.expect("a caller");
     let request = ImageRequest::parse_query("make=ford&model=mustang&year=2020").expect("reads");
-    let order = Order::find(&app, &request).expect("is in the catalog");
+    let order = Order::find(app, &request).expect("is in the catalog");
     let (orders, terms) = (std::slice::from_ref(&order), Terms::usual(&app.config.delivery));
     let minted = urls::mint(app, &caller, "request", orders, terms).await.expect("signs");
     let mut paying = Box::pin(minted.pay(app, &caller, None));

@@ -100,7 +100,7 @@ pub struct ImageUrlResponse {
             ("X-Image-Source" = Option<String>, description = "`cache`, or `generated` for a cold render. Both cost the same."),
             ("X-Image-Width" = Option<i64>, description = "In pixels."),
             ("X-Image-Height" = Option<i64>, description = "In pixels."),
-            ("X-Vehicle-Likeness" = Option<String>, description = "How like the real vehicle it is: `generation`, `model`, `make` or `body`."),
+            ("X-Vehicle-Likeness" = Option<String>, description = "Likeness: `generation`, `model`, `make` or `body`, the closest first."),
             ("X-Ignored-Parameters" = Option<String>, description = "Tags of others in the address that were not looked at (`utm_source`, `fbclid` and their like)."),
          )),
         (status = 304, description = "The client has these bytes; free."),
