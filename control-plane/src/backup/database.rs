@@ -26,7 +26,7 @@ const ROWS_AT_ONCE: usize = 50;
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Every table of the schema, what is referred to before what refers to it.
-const TABLES: [&str; 50] = [
+const TABLES: [&str; 51] = [
     "accounts",
     "users",
     "identities",
@@ -59,6 +59,7 @@ const TABLES: [&str; 50] = [
     "processes",
     "catalog_reload",
     "catalog_holders",
+    "missing_vehicles",
     "budget",
     "budget_days",
     "budget_marks",
