@@ -21,7 +21,7 @@ pub struct AppliesTo {
     pub years: Option<[u16; 2]>,
     #[serde(default)]
     pub bodies: Vec<BodyClass>,
-    /// Of the vehicle, in millimetres.
+    /// Least and greatest length of the vehicle, in millimetres; below, the same of its height.
     #[serde(default)]
     pub length_mm: Option<[u32; 2]>,
     #[serde(default)]
@@ -54,7 +54,7 @@ impl AppliesTo {
     }
 }
 
-/// What `*` alone is worth: a make's sheet, whatever the model.
+/// The score of the pattern `*`, which any model of the make fits.
 const ANY_MODEL: u32 = 1;
 
 /// How closely a sheet names a vehicle; the larger is closer. In the order in which they count.

@@ -95,7 +95,7 @@ pub fn start(app: App) -> JoinHandle<()> {
 pub struct Wanted {
     pub make: String,
     pub model: String,
-    /// Of the years that were asked for.
+    /// The first and the last year that was asked for.
     pub year_from: u16,
     pub year_to: u16,
     pub likeness: Likeness,
@@ -127,14 +127,10 @@ pub async fn wanted(
     .bind(VEHICLES_MAX)
     .fetch_all(&database.readers)
     .await?;
-    let mut pictures = Vec::with_capacity(rows.len());
-    for row in &rows {
-        pictures.push((row.try_get::<String, _>(0)?, row.try_get::<i64, _>(1)?));
-    }
     let mut models: HashMap<(String, String, Likeness), Wanted> = HashMap::new();
-    for (key, pictures) in pictures {
+    for row in &rows {
         // A release may have lost it.
-        let Some(vehicle) = catalog.of_key(&key).map(|found| found.vehicle) else { continue };
+        let Some(vehicle) = catalog.of_key(row.try_get(0)?).map(|found| found.vehicle) else { continue };
         let likeness = likeness(&vehicle);
         let group = (vehicle.make.clone(), vehicle.model.clone(), likeness);
         let (make, model, year) = (vehicle.make, vehicle.model, vehicle.year);
@@ -148,7 +144,7 @@ pub async fn wanted(
         });
         model.year_from = model.year_from.min(year);
         model.year_to = model.year_to.max(year);
-        model.pictures += pictures;
+        model.pictures += row.try_get::<i64, _>(1)?;
     }
     let mut wanted: Vec<Wanted> = models.into_values().filter(|model| weight(model.likeness) > 0).collect();
     let name = |wanted: &Wanted| (wanted.make.clone(), wanted.model.clone(), wanted.year_from);
@@ -160,7 +156,7 @@ pub async fn wanted(
     Ok(wanted)
 }
 
-/// What a picture of such likeness counts for: how far its drawing is from the best.
+/// How much one picture counts: nothing for the closest drawing, more the less the drawing is like the vehicle.
 fn weight(likeness: Likeness) -> i64 {
     match likeness {
         Likeness::Generation => 0,

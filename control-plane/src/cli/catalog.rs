@@ -65,7 +65,7 @@ pub enum Catalog {
     Reload,
     /// What to draw next: the vehicles asked for most while their drawing is least like them, and names that the catalog does not have
     Wanted {
-        /// Of the last days
+        /// How many days back deliveries and requests are counted
         #[arg(long, default_value_t = 30, allow_hyphen_values = true, value_parser = whole(1..=366))]
         days: i64,
         /// How many of each

@@ -159,7 +159,8 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
     }
 }
 
-fn is_car(body: BodyClass) -> bool {
+/// Whether a body is a passenger car's, with bumpers, sensors and plates of its time; pickups, vans and heavy vehicles are not.
+pub(super) fn is_car(body: BodyClass) -> bool {
     use BodyClass as Body;
     matches!(
         body,

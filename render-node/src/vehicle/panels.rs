@@ -7,6 +7,7 @@ use glam::{Vec2, Vec3};
 use serde::Deserialize;
 
 use super::body_field::{Arch, BodyField, Sheets};
+use super::bumper::is_car;
 use super::curve::ControlPoint;
 use super::drawing::FieldDrawing;
 use super::mesh::{Material, VehicleMesh};
@@ -88,18 +89,7 @@ const FLAP_LEFT_MAKES: [&str; 34] = [
 pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     use BodyClass as Body;
     let (year, body) = (vehicle.year, vehicle.body);
-    let car = matches!(
-        body,
-        Body::Sedan
-            | Body::Hatchback
-            | Body::Coupe
-            | Body::Fastback
-            | Body::Convertible
-            | Body::Wagon
-            | Body::Suv
-            | Body::OffRoader
-            | Body::Minivan
-    );
+    let car = is_car(body);
     let light = car || matches!(body, Body::Pickup | Body::Van);
     let [front_bar, rear_bar] = [sheet.fittings.front_bar.is_some(), sheet.fittings.rear_bar.is_some()];
     let spare = sheet.fittings.spare.is_some();

@@ -206,3 +206,15 @@ fn vary_scooter(design: &mut Design, draws: &Draws) {
         design.luggage = Luggage::Cases;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_makes_with_a_row_are_those_that_clients_are_told_of() {
+        let mut makes: Vec<&str> = HANDS.iter().flat_map(|(makes, _)| makes.iter().copied()).collect();
+        makes.sort_unstable();
+        assert_eq!(makes, cyclorama_drawings::KNOWN_BY_TWO_WHEELERS);
+    }
+}
