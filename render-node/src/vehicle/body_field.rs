@@ -11,7 +11,6 @@ use super::flank_lines::{FlankLine, SideView};
 use super::morph::{Morph, Stance};
 use super::outline::DistanceGrid;
 use super::sheet::{DrawnIn, Relief, ReliefForm, Ridge, Sheet, SolidRole};
-use super::tail_line::TailLine;
 
 /// The primary sheets at one point, for regions that name the sheet they lie on. All but `at` negative inside.
 #[derive(Debug, Clone, Copy)]
@@ -159,7 +158,6 @@ pub struct BodyField {
     swell: f32,
     ridges: Vec<Ridge>,
     bonnet_lines: Vec<BonnetLine>,
-    tail_line: Option<TailLine>,
     /// Heights between which lines of the bonnet begin.
     line_z: [f32; 2],
     flank_lines: Vec<FlankLine>,
@@ -182,6 +180,17 @@ pub struct BodyField {
     /// An open car: x of the header's rear edge.
     open_header: Option<f32>,
 }
+
+/// Bumpers begin so far from the axles and are whole from there on.
+const BUMPER_FROM_AXLE_M: [f32; 2] = [0.08, 0.36];
+/// Below this share of the flank's height a bumper's side is upright, and it is wider than drawn by this share of half the width, which
+/// fades out over a further share of the height: the corners of real bumpers hide the tyres.
+const BUMPER_UPRIGHT: f32 = 0.36;
+const BUMPER_OUT_SHARE: [f32; 2] = [0.028, 0.05];
+const BUMPER_FADE: f32 = 0.45;
+/// Heights above the sill between which the lower edges of bumpers are sharper by this share than their corners.
+const BUMPER_FOOT_M: [f32; 2] = [0.02, 0.28];
+const BUMPER_FOOT_SHARPER: f32 = 0.6;
 
 const PROFILE_GRID_M: f32 = 0.01;
 /// Lengths over which plan, section and width of the greenhouse are averaged: what is drawn by a handful of points is not fair between
@@ -276,7 +285,6 @@ impl BodyField {
             swell: body.swell,
             ridges,
             bonnet_lines,
-            tail_line: TailLine::drawn(sheet),
             line_z: {
                 let [low, high] = sheet.front.anchors;
                 [low + LINE_FOOT * (high - low), high]
@@ -416,13 +424,14 @@ impl BodyField {
                 profile_z -= raised * step((q.z - low) / (high - low));
             }
         }
-        let tail_out = self.tail_line.as_ref().map_or(0.0, |line| line.out(q.x, u, q.z));
-        let profile = self.profile.distance(Vec2::new(body_x - tail_out, profile_z));
+        let profile = self.profile.distance(Vec2::new(body_x, profile_z));
         let side = q.y - self.flank(p, q, belt);
         let low = 1.0 - step((q.z - (belt - 0.24)) / 0.22);
         let front = step((0.65 - q.x) / 0.55);
         let rear = step((q.x - (self.length - 0.65)) / 0.55);
         let k = self.k_top + low * (front * (self.k_front - self.k_top) + rear * (self.k_rear - self.k_top));
+        let foot = 1.0 - step((q.z - self.sill - BUMPER_FOOT_M[0]) / (BUMPER_FOOT_M[1] - BUMPER_FOOT_M[0]));
+        let k = k * (1.0 - BUMPER_FOOT_SHARPER * foot * (front + rear).min(1.0));
         BodySheet { at: q, belt, x: body_x, across: g, u2, distance: smooth_max(profile, side, k) }
     }
 
@@ -453,8 +462,14 @@ impl BodyField {
     /// Half width of the flank at one place.
     fn flank(&self, p: Vec3, q: Vec3, belt: f32) -> f32 {
         let t = ((q.z - self.sill) / (belt - self.sill).max(0.2)).clamp(-0.6, 1.4);
-        let mut y = self.plan.at(q.x) * self.half_width - self.inset(q.x, t);
+        let bumper = self.is_bumper(q.x);
+        // Bumpers stand upright where doors are drawn in towards the sill.
+        let upright = t + bumper * (t.max(BUMPER_UPRIGHT) - t);
+        let mut y = self.plan.at(q.x) * self.half_width - self.inset(q.x, upright);
         y += self.sweep(q.x, t);
+        let [front_out, rear_out] = BUMPER_OUT_SHARE;
+        let out = if q.x < 0.5 * self.length { front_out } else { rear_out };
+        y += out * self.half_width * bumper * (1.0 - step((t - BUMPER_UPRIGHT) / BUMPER_FADE));
         if self.lip_height > 0.0 && q.z < self.hub_z * 4.0 {
             // No arch is nearer than it is along x, which takes no root to know.
             for arch in self.arches.iter().filter(|arch| (p.x - arch.x).abs() < arch.radius + self.lip_width) {
@@ -467,6 +482,13 @@ impl BodyField {
             }
         }
         self.flank_lines.iter().fold(y, |y, line| y + line.out(Vec2::new(q.x, q.z), self.sill, belt))
+    }
+
+    /// Whether a place along the car belongs to a bumper: from 0 at the axles to 1 at the outer edges of the wheel arches and beyond.
+    fn is_bumper(&self, x: f32) -> f32 {
+        let [front, rear] = self.axles;
+        let beyond = (front - x).max(x - rear);
+        step((beyond - BUMPER_FROM_AXLE_M[0]) / (BUMPER_FROM_AXLE_M[1] - BUMPER_FROM_AXLE_M[0]))
     }
 
     /// How far the section lies inside the plan at `x` and at the share `t` of its height. It is no rail: from axle to axle it moves up,
@@ -498,15 +520,6 @@ impl BodyField {
         &self.flank_lines
     }
 
-    pub fn tail_line(&self) -> Option<&TailLine> {
-        self.tail_line.as_ref()
-    }
-
-    /// How far a place of the tail's skin lies above its edge, where there is one.
-    pub fn above_tail_line(&self, at: Vec3) -> Option<f32> {
-        self.tail_line.as_ref()?.above(at.x, at.y / self.half_width, at.z)
-    }
-
     pub fn bonnet_lines(&self) -> &[BonnetLine] {
         &self.bonnet_lines
     }
@@ -516,7 +529,7 @@ impl BodyField {
         sheets.body < 0.05 && sheets.at.z > self.line_z[0]
     }
 
-    /// Whether a place of the skin lies on the crest of a flank line, on an edge of bonnet or tail or on the ramp of a relief, along which
+    /// Whether a place of the skin lies on the crest of a flank line, on an edge of the bonnet or on the ramp of a relief, along which
     /// triangles are cut.
     pub fn turns_along_a_line(&self, p: Vec3) -> bool {
         let at = self.in_sheet(p);
@@ -530,10 +543,7 @@ impl BodyField {
             at.z > self.line_z[0]
                 && line.beside(at.x, at.y).is_some_and(|beside| beside.abs() < 1.5 * BonnetLine::ROUND_M)
         };
-        self.flank_lines.iter().any(on_crest)
-            || self.bonnet_lines.iter().any(on_fold)
-            || self.above_tail_line(at).is_some_and(|above| above.abs() < 1.5 * TailLine::ROUND_M)
-            || self.lifts.iter().any(on_ramp)
+        self.flank_lines.iter().any(on_crest) || self.bonnet_lines.iter().any(on_fold) || self.lifts.iter().any(on_ramp)
     }
 
     /// Whether a place of the skin lies on the bevel of a relief, which is cut into triangles of its own.

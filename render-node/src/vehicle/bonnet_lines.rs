@@ -145,7 +145,6 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle, is_drawn: bool) {
         return;
     }
     sheet.body.bonnet_turn = turn_of(vehicle.year);
-    sheet.body.tail_turn = turn_of(vehicle.year);
     let cowl = sheet.greenhouse.profile.iter().map(|point| point.at.x).fold(f32::MAX, f32::min);
     let (length, half) = (sheet.size.length, 0.5 * sheet.size.width);
     let mut either = chances(&format!("{}/{}/bonnet", vehicle.make, vehicle.model));

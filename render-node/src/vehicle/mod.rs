@@ -38,7 +38,6 @@ pub(crate) mod sheet;
 pub(crate) mod skin;
 pub(crate) mod small_parts;
 pub(crate) mod surface_net;
-pub(crate) mod tail_line;
 pub(crate) mod truck;
 pub mod typical;
 mod variation;

@@ -142,9 +142,6 @@ pub struct Body {
     /// By which angle the hood turns at its edges, radians.
     #[serde(default = "bonnet_turn")]
     pub bonnet_turn: f32,
-    /// The same of the edge across boot lid or tailgate; none if zero.
-    #[serde(default)]
-    pub tail_turn: f32,
 }
 
 fn bonnet_turn() -> f32 {
