@@ -19,8 +19,8 @@ use super::surface_net::edges_of;
 /// The edge of a lens goes so far into the body: to under its bezel.
 const LENS_EDGE_M: f32 = 0.008;
 /// The edge of a lens is rounded over this width, by this slope.
-const LENS_ROUND_M: f32 = 0.014;
-const LENS_TILT: f32 = 0.85;
+pub(super) const LENS_ROUND_M: f32 = 0.009;
+const LENS_TILT: f32 = 0.7;
 /// How far behind its housing a tail lamp is closed towards the inside of the car.
 const BEHIND_LAMP_M: f32 = 0.012;
 /// How far the painted edge of a wheel arch turns inwards.
@@ -76,10 +76,16 @@ pub fn surfaces(
             };
             match &part.shape {
                 PartShape::Groove { depth, .. } => {
-                    piece.add_sunk(&mut mesh, part.material, part.material, *depth, 0.0, &brims);
+                    piece.add_sunk(
+                        &mut mesh,
+                        [part.material; 2],
+                        Sunk { depth: *depth, lean: 0.0, straightness: 0.0 },
+                        &brims,
+                    );
                 }
-                PartShape::Recess { depth, wall } => {
-                    piece.add_sunk(&mut mesh, part.material, *wall, *depth, 0.9, &brims);
+                PartShape::Recess { depth, lean, wall } => {
+                    let sunk = Sunk { depth: *depth, lean: *lean, straightness: 0.9 };
+                    piece.add_sunk(&mut mesh, [part.material, *wall], sunk, &brims);
                 }
                 PartShape::Skin => piece.add_moved(&mut mesh, part.material, 0.0),
                 PartShape::Bead { height, radius } => piece.add_bead(&mut mesh, part.material, *height, *radius),
@@ -135,7 +141,8 @@ fn flap_place(
         let triangles = std::mem::take(&mut of_part[index]);
         if let PartShape::Groove { depth, .. } = parts[index].shape {
             let piece = Piece::new(&skin.positions, normals, &triangles);
-            piece.add_sunk(&mut with, parts[index].material, parts[index].material, depth, 0.0, brims);
+            let sunk = Sunk { depth, lean: 0.0, straightness: 0.0 };
+            piece.add_sunk(&mut with, [parts[index].material; 2], sunk, brims);
         }
         closed.extend(triangles);
     }
@@ -201,6 +208,16 @@ impl Brims {
         }
         Self { positions, normals: bent }
     }
+}
+
+/// How a floor lies below the skin. `straightness`: 0 goes down along the skin's own normals, 1 the way the whole piece looks.
+#[derive(Debug, Clone, Copy)]
+struct Sunk {
+    /// Of the middle.
+    depth: f32,
+    /// By how much deeper for each metre down.
+    lean: f32,
+    straightness: f32,
 }
 
 /// The same surface with one vertex for each cell of a grid, but for those on its border, which stay.
@@ -433,27 +450,26 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// A floor `depth` below the skin and walls up to the brim. `straightness`: 0 goes down along the skin's own normals, 1 the way the
-    /// whole piece looks.
-    fn add_sunk(
-        &self,
-        mesh: &mut VehicleMesh,
-        floor: Material,
-        wall: Material,
-        depth: f32,
-        straightness: f32,
-        brims: &Brims,
-    ) {
+    /// A floor below the skin and walls up to the brim.
+    fn add_sunk(&self, mesh: &mut VehicleMesh, [floor, wall]: [Material; 2], sunk: Sunk, brims: &Brims) {
+        let heights = || self.triangles.iter().flatten().map(|i| self.positions[*i as usize].z);
+        let middle_z = 0.5 * (heights().fold(f32::MAX, f32::min) + heights().fold(f32::MIN, f32::max));
         let below = |i: u32| {
             let (p, normal) = (self.positions[i as usize], self.normals[i as usize]);
-            p - normal.lerp(self.outward, straightness).normalize_or(normal) * depth
+            let depth = sunk.depth + sunk.lean * (middle_z - p.z);
+            p - normal.lerp(self.outward, sunk.straightness).normalize_or(normal) * depth
+        };
+        // A floor that gets deeper downwards looks that much less upwards.
+        let leaning = |i: u32| {
+            let normal = self.normals[i as usize];
+            (normal - Vec3::Z * sunk.lean).normalize_or(normal)
         };
         let surface = mesh.surfaces.entry(floor).or_default();
         let mut own = FxHashMap::default();
         for i in self.triangles.iter().flatten() {
             let index = *own.entry(*i).or_insert_with(|| {
                 surface.positions.push(below(*i).into());
-                surface.normals.push(self.normals[*i as usize].into());
+                surface.normals.push(leaning(*i).into());
                 surface.positions.len() as u32 - 1
             });
             surface.indices.push(index);

@@ -205,13 +205,13 @@ pub fn add(divider: &mut Divider<'_>) {
     let length = divider.field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
     let rear = PanelMap::new(&divider.skin, length, true);
     let mut recesses: Vec<Recess<'_>> = handle_cups(divider).into_iter().collect();
-    let plate_z = is(panels.rear_plate).then(|| rear_plate_height(divider, &rear, &lines)).flatten();
-    if let Some((plane, recess)) = plate_z.and_then(|z| rear_plate(divider.field, z)) {
+    let plate_at = is(panels.rear_plate).then(|| rear_plate_place(divider, &rear, &lines)).flatten();
+    if let Some((plane, recess)) = plate_at.and_then(|place| rear_plate(divider.field, place)) {
         recesses.push(recess);
-        add_plate(&mut divider.small_parts, &plane, -RECESS_DEPTH_M + 0.002, 0.006);
+        add_plate(&mut divider.small_parts, &plane, RECESS_LEAN * PLATE.half.y - RECESS_DEPTH_M, 0.03);
     }
     if is(panels.valance) {
-        recesses.extend(valance(divider, &rear, plate_z));
+        recesses.extend(valance(divider, &rear, plate_at));
     }
     divider.recesses(&recesses);
     let front = PanelMap::new(&divider.skin, length, false);
@@ -221,8 +221,8 @@ pub fn add(divider: &mut Divider<'_>) {
     if is(panels.front_plate) {
         ends.add_front_plate(&mut mesh);
     }
-    match plate_z {
-        Some(z) => ends.add_plate_strip(z, is(panels.chrome_strip), &mut mesh),
+    match plate_at {
+        Some(place) => ends.add_plate_strip(place, is(panels.chrome_strip), &mut mesh),
         None if is(panels.bumper_plate) => ends.add_rear_plate(&mut mesh),
         None => {}
     }
@@ -432,7 +432,7 @@ fn handle_cups<'s>(divider: &Divider<'s>) -> Option<Recess<'s>> {
         let near = places.iter().filter(|at| (p.y - at.y).abs() < 0.1);
         near.map(|at| to_rounded(Vec2::new(p.x - at.x, p.z - at.z), &cup)).fold(1.0, f32::min)
     });
-    Some(Recess { inside, depth: DEPTH_M, material: Material::Paint })
+    Some(Recess { inside, depth: DEPTH_M, lean: 0.0, material: Material::Paint })
 }
 
 /// A joint lies at most this far inside the outermost skin at its place in the side view.
@@ -594,9 +594,16 @@ fn tail_lines(sheet: &Sheet) -> Vec<FieldDrawing> {
 // Plates.
 
 const PLATE: PadShape = PadShape { half: Vec2::new(0.262, 0.058), radius: 0.010 };
-/// Of the recess around it.
-const RECESS: PadShape = PadShape { half: Vec2::new(0.278, 0.070), radius: 0.016 };
-const RECESS_DEPTH_M: f32 = 0.022;
+/// Of the recess around it: the usual one, and one for where there is less room.
+const RECESSES: [PadShape; 2] = [
+    PadShape { half: Vec2::new(0.315, 0.079), radius: 0.022 },
+    PadShape { half: Vec2::new(0.278, 0.070), radius: 0.016 },
+];
+/// A usual recess that would lie so much farther from where the plate belongs than a small one is too large for its tail.
+const ASIDE_M: f32 = 0.025;
+const RECESS_DEPTH_M: f32 = 0.027;
+/// Its floor is more upright than the lid around it, so that it mirrors another part of the studio.
+const RECESS_LEAN: f32 = 0.15;
 /// Room between a plate and a badge above or below it.
 const BADGE_ROOM_M: f32 = 0.012;
 /// Room that a recess wants around it.
@@ -622,8 +629,26 @@ fn is_paint(divider: &Divider<'_>, part: PartId) -> bool {
     part.material == Material::Paint && matches!(part.shape, PartShape::Skin)
 }
 
+/// Where a rear plate is and the recess that it lies in.
+#[derive(Clone, Copy)]
+struct PlatePlace {
+    /// Height of its middle.
+    z: f32,
+    recess: PadShape,
+}
+
+/// The place of a rear plate: in the largest recess that has room near where the plate was drawn.
+fn rear_plate_place(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawing]) -> Option<PlatePlace> {
+    let [usual, small] =
+        RECESSES.map(|recess| Some(PlatePlace { z: rear_plate_height(divider, rear, lines, &recess)?, recess }));
+    match (usual, small) {
+        (Some(usual), Some(small)) if (usual.z - small.z).abs() > ASIDE_M => Some(small),
+        _ => usual.or(small),
+    }
+}
+
 /// Height of the middle of a rear plate where there is room for its recess: nearest to where it was drawn, or between the tail lamps.
-fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawing]) -> Option<f32> {
+fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawing], recess: &PadShape) -> Option<f32> {
     let (sheet, field) = (divider.sheet, divider.field);
     let real_z = |z: f32| field.morph.to_real(Vec3::Z * z).z;
     let wanted = match sheet.panels.rear_plate_z {
@@ -633,7 +658,7 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawi
             0.35 * lamp.lowest_z() + 0.65 * lamp.highest_z() - 0.12
         }
     };
-    let half = RECESS.half + Vec2::splat(RECESS_ROOM_M);
+    let half = recess.half + Vec2::splat(RECESS_ROOM_M);
     let badges = badges_of(divider, true);
     let fits = |z: f32| {
         let middle = Vec2::new(0.5 * half.x, z);
@@ -646,7 +671,7 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawi
             let (low, high) = places.fold((f32::MAX, f32::MIN), |(low, high), d| (low.min(d), high.max(d)));
             low < 0.008 && high > -0.008
         };
-        !meets_badge(&badges, z, RECESS.half.y)
+        !meets_badge(&badges, z, recess.half.y)
             && rear.is_free(middle, Vec2::new(0.5 * half.x, half.y), 0.60, |part| is_paint(divider, part))
             && !lines.iter().any(crosses)
     };
@@ -716,20 +741,20 @@ fn add_plate(mesh: &mut VehicleMesh, plane: &PlatePlane, base: f32, deep: f32) {
 }
 
 /// The recess of a rear plate, and the plane that its skin had.
-fn rear_plate<'s>(field: &BodyField, z: f32) -> Option<(PlatePlane, Recess<'s>)> {
-    let plane = PlatePlane::new(field, z, &RECESS, true, false)?;
+fn rear_plate<'s>(field: &BodyField, PlatePlace { z, recess }: PlatePlace) -> Option<(PlatePlane, Recess<'s>)> {
+    let plane = PlatePlane::new(field, z, &recess, true, false)?;
     let middle_x = plane.x;
     let inside: Scalar<'s> = Box::new(move |p, _| {
-        let distance = to_rounded(Vec2::new(p.y, p.z - z), &RECESS);
+        let distance = to_rounded(Vec2::new(p.y, p.z - z), &recess);
         if (p.x - middle_x).abs() > 0.2 { distance.abs() + 1.0 } else { distance }
     });
-    Some((plane, Recess { inside, depth: RECESS_DEPTH_M, material: Material::Paint }))
+    Some((plane, Recess { inside, depth: RECESS_DEPTH_M, lean: RECESS_LEAN, material: Material::Paint }))
 }
 
 // The lower edge of the tail.
 
 /// A black field set back in the lower edge of a rear bumper that is all paint, below the plate.
-fn valance<'s>(divider: &Divider<'s>, rear: &PanelMap, plate_z: Option<f32>) -> Option<Recess<'s>> {
+fn valance<'s>(divider: &Divider<'s>, rear: &PanelMap, plate_at: Option<PlatePlace>) -> Option<Recess<'s>> {
     const DEPTH_M: f32 = 0.014;
     const CORNER_M: f32 = 0.035;
     let field = divider.field;
@@ -744,7 +769,7 @@ fn valance<'s>(divider: &Divider<'s>, rear: &PanelMap, plate_z: Option<f32>) -> 
     let room = Vec2::new(0.5 * half, 0.5 * (high - low - 0.03) + 0.02);
     let is_paint_down =
         rear.lowest(0.02, |_| true).is_some_and(|z| rear.at(0.02, z + 0.015).is_some_and(|c| paint(c.0)));
-    let meets_plate = plate_z.is_some_and(|z| z - RECESS.half.y < high + 0.03);
+    let meets_plate = plate_at.is_some_and(|place| place.z - place.recess.half.y < high + 0.03);
     if high - low < 0.05 || meets_plate || !is_paint_down || !rear.is_free(middle, room, 2.0, paint) {
         return None;
     }
@@ -756,7 +781,7 @@ fn valance<'s>(divider: &Divider<'s>, rear: &PanelMap, plate_z: Option<f32>) -> 
         let distance = corner.max(Vec2::ZERO).length() + corner.max_element().min(0.0) - CORNER_M;
         if p.x < length - 0.45 { distance.abs() + 1.0 } else { distance }
     });
-    Some(Recess { inside, depth: DEPTH_M, material: Material::MattBlack })
+    Some(Recess { inside, depth: DEPTH_M, lean: 0.0, material: Material::MattBlack })
 }
 
 // What stands on the bumpers.
@@ -1021,16 +1046,16 @@ impl Ends<'_, '_> {
     }
 
     /// The strip over a rear plate that holds its lamps and the handle, unless something is drawn there.
-    fn add_plate_strip(&self, plate_z: f32, shines: bool, mesh: &mut VehicleMesh) {
+    fn add_plate_strip(&self, place: PlatePlace, shines: bool, mesh: &mut VehicleMesh) {
         let drawn = self.divider.sheet.rear.region.iter();
         let has_strip = drawn.map(|region| region.name.as_str()).any(|name| STRIPS.iter().any(|s| name.contains(s)));
         let lid = self.lines.iter().max_by(|a, b| size_of(a).total_cmp(&size_of(b)));
-        let is_in_lid = lid.is_some_and(|lid| plate_z > self.divider.field.morph.to_real(lid.bounds().0).z);
+        let is_in_lid = lid.is_some_and(|lid| place.z > self.divider.field.morph.to_real(lid.bounds().0).z);
         if has_strip || !is_in_lid {
             return;
         }
         let shape = PadShape { half: Vec2::new(0.225, 0.011), radius: 0.007 };
-        let z = plate_z + RECESS.half.y + shape.half.y + 0.010;
+        let z = place.z + place.recess.half.y + shape.half.y + 0.010;
         let badges = badges_of(self.divider, true);
         let middle = Vec2::new(0.5 * shape.half.x, z);
         let room = Vec2::new(0.5 * shape.half.x, shape.half.y + 0.006);

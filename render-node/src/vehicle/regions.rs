@@ -10,6 +10,7 @@ use super::blend::smooth_max;
 use super::body_field::{ARCH_FLANGE_M, BodyField, Sheets};
 use super::bonnet_lines::BonnetLine;
 use super::curve::ControlPoint;
+use super::depth::LENS_ROUND_M;
 use super::drawing::FieldDrawing;
 use super::islands::{Island, islands_of};
 use super::mesh::{Material, VehicleMesh};
@@ -19,7 +20,6 @@ use super::parts::grille::{Fill, Pattern};
 use super::parts::mirror::MirrorMount;
 use super::sheet::{Drawing, DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
 use super::skin::{Ground, LineOnSkin, PartId, Skin, border};
-use super::tail_line::TailLine;
 
 /// Drawings narrower than this get smaller triangles first: it is about the side of a grid cell.
 const NARROW_M: f32 = 0.03;
@@ -110,8 +110,9 @@ pub enum PartShape {
         /// That of a flap, which only one of the two flanks has.
         on_one_side: bool,
     },
-    /// Set back behind a rounded edge, straight back as a pressed panel is.
-    Recess { depth: f32, wall: Material },
+    /// Set back behind a rounded edge, straight back as a pressed panel is; `lean` is by how much deeper the floor lies for each metre
+    /// down from the middle.
+    Recess { depth: f32, lean: f32, wall: Material },
     /// Taken away: a wheel arch (0 front, 1 rear).
     Arch(usize),
 }
@@ -146,7 +147,10 @@ const ON_LINE_M: f32 = 0.001;
 pub struct Recess<'a> {
     /// Negative inside.
     pub inside: Scalar<'a>,
+    /// Of the floor's middle.
     pub depth: f32,
+    /// By how much deeper the floor lies for each metre down.
+    pub lean: f32,
     /// Of floor and walls.
     pub material: Material,
 }
@@ -327,14 +331,6 @@ impl<'a> Divider<'a> {
             };
             let round = BonnetLine::ROUND_M;
             self.skin.cut_levels(&beside, &[round, 0.0, -round], &BodyGround(field));
-        }
-        if field.tail_line().is_some() {
-            let above = |_: Vec3, s: &Sheets| match field.above_tail_line(s.at) {
-                Some(above) if s.body < 0.05 => above,
-                _ => 1.0,
-            };
-            let round = TailLine::ROUND_M;
-            self.skin.cut_levels(&above, &[round, 0.0, -round], &BodyGround(field));
         }
         for relief in 0..field.relief_count() {
             let beyond = |_: Vec3, s: &Sheets| field.outside_relief(relief, s);
@@ -547,6 +543,9 @@ impl<'a> Divider<'a> {
             RegionKind::Lamp(lamp) => {
                 let shape = PartShape::Lamp { lamp: lamp.clone(), view: region.at.view };
                 let part = self.add_part(lamp.lens, shape);
+                // The lens's rounded edge bends along these lines; without them its highlight would end along whatever triangles lie there.
+                let inside = along_skin(scalar.as_ref(), self.field);
+                self.skin.cut_levels(&inside, &[-LENS_ROUND_M, -0.5 * LENS_ROUND_M], &ground);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
             }
         }
@@ -663,7 +662,7 @@ impl<'a> Divider<'a> {
         let nearest: Scalar<'_> = Box::new(nearest);
         self.refine(&nearest, OPENING_SIDE_SHARE, &[Material::Paint]);
         for recess in recesses {
-            let shape = PartShape::Recess { depth: recess.depth, wall: recess.material };
+            let shape = PartShape::Recess { depth: recess.depth, lean: recess.lean, wall: recess.material };
             let part = self.add_part(recess.material, shape);
             self.claim_with_brim(&recess.inside, [f32::MIN, 0.0], RECESS_BRIM_M, part, &[Material::Paint]);
         }

@@ -180,8 +180,9 @@ impl Finish {
             // A black hole shows nothing of a shell's form.
             floor: if is_bright { floor } else { Material::LampSatin },
             shroud: if year < DARK_SHROUDS { Material::LampReflector } else { Material::LampSatin },
-            ring: Material::LampReflector,
-            rim: if year < DARK_SHROUDS { Material::LampReflector } else { Material::LampFrosted },
+            // Bright rings about every light make eyes of them.
+            ring: if year < DARK_SHELLS { Material::LampReflector } else { Material::LampSatin },
+            rim: if year < DARK_SHROUDS { Material::LampReflector } else { Material::LampSatin },
         }
     }
 }
@@ -250,13 +251,20 @@ fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Ma
         crease: 60.0,
     };
     add_housing(mesh, site, &housing);
-    for seat in seats {
-        add_dish(mesh, site, spec, seat, finish);
-        add_main_light(mesh, spec, seat, finish);
+    for (number, seat) in seats.iter().enumerate() {
+        let light = &HeadLamp { main: main_light(spec, number, seats.len()), ..*spec };
+        add_dish(mesh, site, light, seat, finish);
+        add_main_light(mesh, light, seat, finish);
     }
     if spec.main != MainLight::None || spec.running != RunningLight::None {
         add_fins(mesh, site, spec);
     }
+}
+
+/// Of a pair the outer light is the projector and the inner one, the main beam, a bowl, but where both wear rings of light.
+fn main_light(spec: &HeadLamp, number: usize, count: usize) -> MainLight {
+    let is_pair = spec.main == MainLight::Projectors && count == 2 && spec.running != RunningLight::Rings;
+    if is_pair && number == 0 { MainLight::Bowl } else { spec.main }
 }
 
 /// The amber reflector on the part that wraps round the corner.

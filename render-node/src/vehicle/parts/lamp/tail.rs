@@ -331,7 +331,7 @@ fn add_prisms(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: 
     let floor = site.sheet(columns, 7, |a, b| {
         let p = site.along_share(from + (to - from) * a, up[0] + (up[1] - up[0]) * b);
         let hollow = 1.0 - (2.0 * b - 1.0).powi(2);
-        (p, 0.010 + 0.006 * hollow + 0.0012 * (p.x / PITCH_M * std::f32::consts::TAU).sin() * hollow)
+        (p, 0.010 + 0.006 * hollow + 0.0005 * (p.x / PITCH_M * std::f32::consts::TAU).sin() * hollow)
     });
     mesh.add(mirror(spec), &floor.surface(60.0));
     let glow = site.sheet(24, 3, |a, b| {
