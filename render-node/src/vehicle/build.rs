@@ -143,7 +143,8 @@ fn built_sheet(
         |x: f32| Arch { x, z: real.hub_z, radius: real.hub_z + sheet.wheels.arch_gap, power: sheet.wheels.arch_power };
     let arches = [arch(real.front_axle_x), arch(real.rear_axle_x)];
     let mut field = BodyField::new(sheet, drawn, real, arches);
-    if let Some(bend) = sheet.facts.as_ref().and_then(|facts| facts.bend(sheet, &field, real)) {
+    let places = sheet.facts.as_ref().or(sheet.proportions.as_ref());
+    if let Some(bend) = places.and_then(|places| places.bend(sheet, &field, real)) {
         field.morph.bend(bend);
     }
     let margin = 0.06;

@@ -115,6 +115,22 @@ impl Facts {
         named.into_iter().flatten().chain(lines.copied()).collect()
     }
 
+    /// Changes everything that was measured as a place.
+    pub fn for_each_place(&mut self, change: impl FnMut(&mut [f32; 2])) {
+        let named = [
+            &mut self.bonnet_edge,
+            &mut self.cowl,
+            &mut self.header,
+            &mut self.roof_end,
+            &mut self.deck,
+            &mut self.deck_edge,
+            &mut self.glass_front,
+            &mut self.glass_rear,
+        ];
+        let lines = self.bonnet.iter_mut().chain(&mut self.roofline).chain(&mut self.belt);
+        named.into_iter().flatten().chain(lines).for_each(change);
+    }
+
     /// A measured place in the vehicle's metres. Overhangs and height are brought to the catalog's.
     pub fn real(&self, [x, z]: [f32; 2], real: Stance) -> Vec2 {
         let wheelbase = real.rear_axle_x - real.front_axle_x;

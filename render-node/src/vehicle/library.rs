@@ -18,6 +18,7 @@ use super::flank_form;
 use super::lamp_years::date_lamps;
 use super::marque;
 use super::panels;
+use super::proportions;
 use super::sheet::{Sheet, SheetError};
 use super::small_parts::date_small_parts;
 use super::variation::vary;
@@ -170,6 +171,7 @@ impl Library {
         }
         if !closeness.names_the_model() {
             vary(&mut sheet, vehicle);
+            proportions::settle(&mut sheet, vehicle);
         }
         flank_form::shape(&mut sheet, vehicle, closeness.names_the_model());
         bonnet_lines::settle(&mut sheet, vehicle, closeness.names_the_model());

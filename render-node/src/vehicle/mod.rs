@@ -33,6 +33,7 @@ pub(crate) mod outline;
 mod panel_map;
 pub(crate) mod panels;
 pub(crate) mod parts;
+pub(crate) mod proportions;
 pub(crate) mod regions;
 pub(crate) mod sheet;
 pub(crate) mod skin;

@@ -69,6 +69,9 @@ pub struct Sheet {
     /// What was measured of the real vehicle: the drawing is bent to it.
     #[serde(default)]
     pub facts: Option<Facts>,
+    /// What cars of its kind are like, where nothing was drawn for the model: the drawing is bent to it too.
+    #[serde(skip)]
+    pub proportions: Option<Facts>,
     /// Frame, wheels, load and fittings of a truck, whose body is the cab alone.
     #[serde(default)]
     pub truck: Option<Truck>,

@@ -1,0 +1,96 @@
+//! Proportions of cars that nobody has drawn: those of measured ones of their kind, moved a little by the model's name.
+
+use std::sync::LazyLock;
+
+use cyclorama_core::vehicle::{BodyClass, Vehicle};
+use serde::Deserialize;
+
+use super::facts::Facts;
+use super::library::is_for;
+use super::sheet::Sheet;
+use super::variation::chances;
+
+const TABLE: &str = include_str!("proportions.toml");
+
+#[derive(Debug, Deserialize)]
+struct Table {
+    proportions: Vec<Proportions>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Proportions {
+    bodies: Vec<BodyClass>,
+    years: [u16; 2],
+    length_mm: [u32; 2],
+    #[serde(flatten)]
+    places: Facts,
+}
+
+static PROPORTIONS: LazyLock<Vec<Proportions>> =
+    LazyLock::new(|| toml::from_str::<Table>(TABLE).map(|table| table.proportions).unwrap_or_default());
+
+/// How far screens, and how far the belt, lie from the median at most; shares of the wheelbase.
+const SCREENS_ASIDE: f32 = 0.022;
+const BELT_ASIDE: f32 = 0.007;
+
+/// Gives a sheet that was drawn for no model the proportions of its kind, if they were measured.
+pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
+    let d = vehicle.dimensions;
+    let is_its_kind = |row: &&Proportions| {
+        let [shortest, longest] = row.length_mm;
+        is_for(vehicle, &[], Some(row.years), &row.bodies) && (shortest..=longest).contains(&d.length_mm)
+    };
+    let Some(row) = PROPORTIONS.iter().find(is_its_kind) else { return };
+    let mut places = row.places.clone();
+    let mut either = chances(&format!("{}/{}/proportions", vehicle.make, vehicle.model));
+    let (front, rear, up) = (SCREENS_ASIDE * either(), SCREENS_ASIDE * either(), BELT_ASIDE * either());
+    // Heights are shares of the wheelbase too, and a low car's are lower.
+    let roof = d.height_mm as f32 / d.wheelbase_mm.max(1) as f32;
+    let taller = places.roof.map_or(1.0, |drawn| roof / drawn);
+    places.roof = Some(roof);
+    for place in [&mut places.cowl, &mut places.header, &mut places.glass_front].into_iter().flatten() {
+        place[0] += front;
+    }
+    for place in [&mut places.roof_end, &mut places.deck, &mut places.glass_rear].into_iter().flatten() {
+        place[0] += rear;
+    }
+    for place in places.belt.iter_mut().chain(&mut places.glass_front).chain(&mut places.glass_rear) {
+        place[1] += up;
+    }
+    places.for_each_place(|place| place[1] *= taller);
+    sheet.proportions = Some(places);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::library::Library;
+    use super::super::typical::typical;
+    use super::*;
+
+    #[test]
+    fn the_table_reads_and_what_is_not_drawn_gets_the_proportions_of_its_kind() {
+        assert!(!PROPORTIONS.is_empty());
+        let library = Library::embedded().unwrap();
+        let names = ["one", "two"].map(|model| Vehicle {
+            make: "nobody".to_owned(),
+            model: model.to_owned(),
+            year: 2014,
+            ..typical(BodyClass::Hatchback)
+        });
+        let [one, two] = names.map(|vehicle| library.dressed(&vehicle).unwrap().unwrap().proportions.unwrap());
+        let x = |facts: &Facts| facts.header.unwrap()[0];
+        assert!((x(&one) - x(&two)).abs() > 1e-4 && (x(&one) - 0.36).abs() <= SCREENS_ASIDE);
+    }
+
+    #[test]
+    fn what_was_drawn_keeps_its_own() {
+        let library = Library::embedded().unwrap();
+        let golf = Vehicle {
+            make: "volkswagen".to_owned(),
+            model: "golf".to_owned(),
+            year: 2016,
+            ..typical(BodyClass::Hatchback)
+        };
+        assert!(library.dressed(&golf).unwrap().unwrap().proportions.is_none());
+    }
+}
