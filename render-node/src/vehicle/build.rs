@@ -179,7 +179,7 @@ fn built_sheet(
         (p.z > floor || normal.z > -0.7) && !field.is_on_bevel(p) && (round == 0 || !field.turns_along_a_line(p))
     };
     // The broad panels of a bus bend nowhere so much as to need the finest.
-    let finer = [0.6 * grid_m, 0.4 * grid_m, 0.25 * grid_m];
+    let finer = [0.6 * grid_m, 0.4 * grid_m, 0.28 * grid_m];
     let rounds = if sheet.bus.is_some() { &finer[..1] } else { &finer };
     surface_net::refine(&mut half, &|p| field.at(p), rounds, &seen);
 

@@ -203,7 +203,7 @@ fn faces(grid: &Grid, active: &[IVec3], cell_vertex: &[u32]) -> Vec<[u32; 3]> {
 }
 
 /// Where neighbouring normals differ by more than this, an edge is halved.
-const BEND: f32 = 0.10;
+const BEND: f32 = 0.15;
 
 /// Halves the edges along which the surface bends, once for each of `shortest_m` and there only those longer than it, so that fillets
 /// and pressed lines get more triangles than flat panels. `worth` says of a place, its normal and the number of the round whether
