@@ -152,7 +152,7 @@ fn flap_place(
 
 /// How far the normals at the edge of a groove or recess lean into it, and how far the edge lies below the skin: together a rounded
 /// edge that catches light.
-const BRIM_LEAN_DEGREES: f32 = 44.0;
+const BRIM_LEAN_DEGREES: f32 = 22.0;
 const BRIM_DROP_M: f32 = 0.0014;
 /// The edge of a recess leans less: straight across a tail its highlight would be a line thinner than a pixel, seen as dots.
 const RECESS_LEAN_DEGREES: f32 = 14.0;

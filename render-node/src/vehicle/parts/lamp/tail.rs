@@ -186,8 +186,10 @@ impl Fields {
             return None;
         }
         let inside = |field: &Option<[f32; 2]>| field.filter(|[from, to]| at >= *from && at < *to);
+        // A small mirror behind a window shows scraps of the studio.
+        let white = if self.window.is_some() { Material::LampFrosted } else { Material::LampReflector };
         inside(&self.white)
-            .map(|field| (field, Material::LampReflector))
+            .map(|field| (field, white))
             .or_else(|| inside(&self.amber).map(|field| (field, Material::LampAmber)))
     }
 
