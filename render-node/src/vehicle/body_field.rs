@@ -182,12 +182,12 @@ pub struct BodyField {
 }
 
 /// Bumpers begin so far from the axles and are whole from there on.
-const BUMPER_FROM_AXLE_M: [f32; 2] = [0.08, 0.36];
+const BUMPER_FROM_AXLE_M: [f32; 2] = [-0.05, 0.42];
 /// Below this share of the flank's height a bumper's side is upright, and it is wider than drawn by this share of half the width, which
 /// fades out over a further share of the height: the corners of real bumpers hide the tyres.
 const BUMPER_UPRIGHT: f32 = 0.36;
-const BUMPER_OUT_SHARE: [f32; 2] = [0.028, 0.05];
-const BUMPER_FADE: f32 = 0.45;
+const BUMPER_OUT_SHARE: [f32; 2] = [0.018, 0.045];
+const BUMPER_FADE: f32 = 0.34;
 /// Heights above the sill between which the lower edges of bumpers are sharper by this share than their corners.
 const BUMPER_FOOT_M: [f32; 2] = [0.02, 0.28];
 const BUMPER_FOOT_SHARPER: f32 = 0.6;
