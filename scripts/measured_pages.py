@@ -15,7 +15,7 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFilter
 
 ROOT = Path(__file__).resolve().parent.parent
 SHEETS = ROOT / "render-node/src/vehicle/sheets"
@@ -75,7 +75,9 @@ def main():
             if made.returncode:
                 print(f"{sheet}: {made.stderr.strip()}", file=sys.stderr)
                 continue
-            cell = Image.open(out).convert("RGB").resize(CELL, Image.LANCZOS)
+            # Lines of one pixel would fade out when they are made smaller.
+            bold = Image.open(out).convert("RGB").filter(ImageFilter.MinFilter(5))
+            cell = bold.resize(CELL, Image.LANCZOS)
             name = " ".join([line[0], line[1], f"{years[0]}-{min(years[1], 2026)}" if years else line[2]])
             ImageDraw.Draw(cell).text((6, 4), name, fill="black")
             pages[line[0]].append(cell)
@@ -85,16 +87,17 @@ def main():
         page = Image.new("RGB", (CELL[0] * min(COLUMNS, len(cells)), CELL[1] * height), "white")
         for number, cell in enumerate(cells):
             page.paste(cell, (number % COLUMNS * CELL[0], number // COLUMNS * CELL[1]))
-        page.quantize(32).save(OUT / f"{make}.png", optimize=True)
+        page.quantize(64, dither=Image.Dither.NONE).save(OUT / f"{make}.png", optimize=True)
     with open(OUT.parent / "measured.md", "w") as table:
         table.write(
             "# Measured vehicles\n\n"
-            f"{len(rows)} sheets hold facts that were measured of the real vehicle ([how](../drawing-vehicles.md#measuring)). "
-            "`check-vehicles` holds the finished bodies to them.\nThe pages show our outlines from the side in green and the measured places "
-            "in magenta. Made by `scripts/measured_pages.py`.\n"
+            f"{len(rows)} sheets hold facts that were measured of the real vehicle ([how](../drawing-vehicles.md#measuring)).\n"
+            "`check-vehicles` holds the finished bodies to them. The pages show our outlines from the side in green and\n"
+            "the measured places in magenta. Made by `scripts/measured_pages.py`.\n"
         )
         for make in sorted(pages):
-            table.write(f"\n## {make}\n\n![Outlines and measured places]({OUT.name}/{make}.png)\n\n| Model | Years | Sheet | Measured from |\n|---|---|---|---|\n")
+            table.write(f"\n## {make}\n\n![Outlines and measured places]({OUT.name}/{make}.png)\n\n")
+            table.write("| Model | Years | Sheet | Measured from |\n|---|---|---|---|\n")
             for of, model, years, sheet, source in sorted(rows, key=str):
                 if of == make:
                     span = f"{years[0]} to {years[1]}" if years else "all"
