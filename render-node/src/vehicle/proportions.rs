@@ -29,9 +29,10 @@ struct Proportions {
 static PROPORTIONS: LazyLock<Vec<Proportions>> =
     LazyLock::new(|| toml::from_str::<Table>(TABLE).map(|table| table.proportions).unwrap_or_default());
 
-/// How far screens, and how far the belt, lie from the median at most; shares of the wheelbase.
+/// How far the screens lie from the median along the car, and how far the rear end of the side windows in height, at most; shares of the
+/// wheelbase.
 const SCREENS_ASIDE: f32 = 0.022;
-const BELT_ASIDE: f32 = 0.007;
+const WINDOW_END_ASIDE: f32 = 0.007;
 
 /// Gives a sheet that was drawn for no model the proportions of its kind, if they were measured.
 pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
@@ -43,19 +44,19 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     let Some(row) = PROPORTIONS.iter().find(is_its_kind) else { return };
     let mut places = row.places.clone();
     let mut either = chances(&format!("{}/{}/proportions", vehicle.make, vehicle.model));
-    let (front, rear, up) = (SCREENS_ASIDE * either(), SCREENS_ASIDE * either(), BELT_ASIDE * either());
+    let (front, rear, up) = (SCREENS_ASIDE * either(), SCREENS_ASIDE * either(), WINDOW_END_ASIDE * either());
     // Heights are shares of the wheelbase too, and a low car's are lower.
     let roof = d.height_mm as f32 / d.wheelbase_mm.max(1) as f32;
     let taller = places.roof.map_or(1.0, |drawn| roof / drawn);
     places.roof = Some(roof);
-    for place in [&mut places.cowl, &mut places.header, &mut places.glass_front].into_iter().flatten() {
-        place[0] += front;
+    if let Some(header) = &mut places.header {
+        header[0] += front;
     }
     for place in [&mut places.roof_end, &mut places.deck, &mut places.glass_rear].into_iter().flatten() {
         place[0] += rear;
     }
-    for place in places.belt.iter_mut().chain(&mut places.glass_front).chain(&mut places.glass_rear) {
-        place[1] += up;
+    if let Some(rear_end) = &mut places.glass_rear {
+        rear_end[1] += up;
     }
     places.for_each_place(|place| place[1] *= taller);
     sheet.proportions = Some(places);
