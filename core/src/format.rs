@@ -1,22 +1,27 @@
 //! Delivery formats and size presets.
 
 crate::named_enum! {
-    /// Encoding of a delivered picture. PNG and WebP keep transparency; JPG is flattened on white.
+    /// Encoding of a delivered picture. PNG, WebP and AVIF keep transparency; JPG is flattened.
     #[derive(Default)]
     pub enum Format {
         #[default]
         Png = "png",
         Webp = "webp",
         Jpg = "jpg" | "jpeg",
+        Avif = "avif",
     }
 }
 
 impl Format {
+    /// The formats that a render node makes of each size preset. AVIF is made when it is asked for.
+    pub const UPLOADED: [Format; 3] = [Format::Png, Format::Webp, Format::Jpg];
+
     pub const fn media_type(self) -> &'static str {
         match self {
             Format::Png => "image/png",
             Format::Webp => "image/webp",
             Format::Jpg => "image/jpeg",
+            Format::Avif => "image/avif",
         }
     }
 

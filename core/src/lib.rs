@@ -7,6 +7,7 @@ pub mod colour;
 pub mod encoding;
 pub mod format;
 pub mod output;
+pub mod paint;
 pub mod traces;
 pub mod variant;
 pub mod vehicle;
@@ -15,6 +16,7 @@ pub mod wire;
 
 pub use colour::Colour;
 pub use format::{Format, SizePreset};
+pub use paint::{Finish, Paint, PaintColour};
 pub use variant::Variant;
 pub use vehicle::{BodyClass, Dimensions, Vehicle, VehicleType};
 pub use view::View;

@@ -1,6 +1,6 @@
-//! A variant: what one render answers for (make, model, year, view, colour).
+//! A variant: what one render answers for (make, model, year, view, paint).
 
-use crate::{Colour, View};
+use crate::{Paint, View};
 use serde::{Deserialize, Serialize};
 
 /// Make and model are slugs of the catalog.
@@ -11,13 +11,13 @@ pub struct Variant {
     pub year: u16,
     pub view: View,
     #[serde(rename = "color")]
-    pub colour: Colour,
+    pub paint: Paint,
 }
 
 impl Variant {
     /// As people are told what it was, on a statement.
     pub fn words(&self) -> String {
-        format!("{}, {}, {}", self.vehicle_key(), self.view, self.colour)
+        format!("{}, {}, {}", self.vehicle_key(), self.view, self.paint)
     }
 
     /// `make/model/year`, as [`crate::Vehicle::key`].

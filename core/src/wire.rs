@@ -2,7 +2,7 @@
 //!
 //! Unknown fields are ignored and absent optional ones allowed on both sides, so either side may be newer.
 
-use crate::{Colour, Vehicle, View};
+use crate::{Paint, Vehicle, View};
 use serde::{Deserialize, Serialize};
 
 /// Largest object that is uploaded, stored or read, in bytes. Layers are the largest: six half-float planes of 1024x1024 are
@@ -90,7 +90,8 @@ pub struct Job {
     pub kind: JobKind,
     pub vehicle: Vehicle,
     pub view: View,
-    pub colours: Vec<Colour>,
+    /// What to compose, in the text form of [`Paint`]: `silver`, `#1f4e8c-matt`.
+    pub colours: Vec<Paint>,
     pub pipeline: String,
     pub seed: u64,
     pub uploads: Vec<Upload>,
@@ -108,7 +109,7 @@ pub struct Job {
 /// One object the node owes: a plain PUT of `media_type` bytes to `url` with `headers`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Upload {
-    /// `layers`, `master.<colour>.png` or `<side>.<colour>.<format>`.
+    /// `layers`, `master.<paint>.png` or `<side>.<paint>.<format>`, where `<paint>` is [`Paint::file_name`].
     pub name: String,
     pub url: String,
     #[serde(default)]

@@ -4,6 +4,7 @@
 //! lets an ETag be built from the master's digest and [`ENCODE_RECIPE`]. What is stored where is the control plane's affair; who may
 //! run several encodes at once, and on which threads, is the caller's affair.
 
+mod avif;
 mod jpg;
 mod picture;
 mod png;
@@ -48,6 +49,7 @@ pub fn encode(picture: &Picture, format: Format) -> Result<Vec<u8>, EncodingErro
         Format::Png => png::encode(picture),
         Format::Webp => webp::encode(picture, None),
         Format::Jpg => jpg::encode(picture),
+        Format::Avif => avif::encode(picture),
     }
 }
 
@@ -55,7 +57,7 @@ pub fn encode(picture: &Picture, format: Format) -> Result<Vec<u8>, EncodingErro
 pub fn encode_beside(picture: &Picture, format: Format, planes: &AlphaPlanes) -> Result<Vec<u8>, EncodingError> {
     match format {
         Format::Webp => webp::encode(picture, Some(planes)),
-        Format::Png | Format::Jpg => encode(picture, format),
+        Format::Png | Format::Jpg | Format::Avif => encode(picture, format),
     }
 }
 

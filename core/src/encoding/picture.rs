@@ -7,6 +7,7 @@ pub struct Picture {
     width: u32,
     height: u32,
     rgba: Vec<u8>,
+    scale_um_per_px: Option<u32>,
 }
 
 /// Width, height and buffer do not belong together.
@@ -23,7 +24,7 @@ impl Picture {
         if width == 0 || height == 0 || rgba.len() as u64 != u64::from(width) * u64::from(height) * 4 {
             return Err(PictureError { width, height, bytes: rgba.len() });
         }
-        Ok(Self { width, height, rgba })
+        Ok(Self { width, height, rgba, scale_um_per_px: None })
     }
 
     pub fn width(&self) -> u32 {
@@ -36,6 +37,15 @@ impl Picture {
 
     pub fn rgba(&self) -> &[u8] {
         &self.rgba
+    }
+
+    /// How much of the vehicle a pixel shows, in micrometres in the plane through its middle, where that is known.
+    pub fn scale_um_per_px(&self) -> Option<u32> {
+        self.scale_um_per_px
+    }
+
+    pub fn with_scale(self, scale_um_per_px: Option<u32>) -> Self {
+        Self { scale_um_per_px, ..self }
     }
 
     /// The bytes of row `y`, counted from the top.

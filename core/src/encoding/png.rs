@@ -7,6 +7,9 @@ use ::png::{BitDepth, ColorType, Compression, Decoder, Encoder, Filter, Limits, 
 /// Keyword of the iTXt chunk that holds XMP (XMP specification part 3, section 1.1.5).
 const XMP_KEYWORD: &str = "XML:com.adobe.xmp";
 
+/// Keyword of the tEXt chunk that holds [`Picture::scale_um_per_px`]. Not a pHYs chunk: programs that print take that for the picture's size.
+const SCALE_KEYWORD: &str = "Vehicle micrometres per pixel";
+
 pub(super) fn encode(picture: &Picture) -> Result<Vec<u8>, EncodingError> {
     let mut bytes = Vec::with_capacity(picture.rgba().len() / 3);
     let written = (|| {
@@ -19,6 +22,9 @@ pub(super) fn encode(picture: &Picture) -> Result<Vec<u8>, EncodingError> {
         encoder.set_compression(Compression::Fast);
         encoder.set_filter(Filter::Paeth);
         encoder.add_itxt_chunk(XMP_KEYWORD.to_owned(), provenance::xmp_packet())?;
+        if let Some(scale) = picture.scale_um_per_px() {
+            encoder.add_text_chunk(SCALE_KEYWORD.to_owned(), scale.to_string())?;
+        }
         let mut writer = encoder.write_header()?;
         writer.write_image_data(picture.rgba())?;
         writer.finish()
@@ -46,7 +52,9 @@ pub(super) fn decode(bytes: &[u8], side_px_max: u32) -> Result<Picture, Encoding
         return Err(EncodingError::NotRgba { found });
     }
     let (width, height) = (info.width, info.height);
+    let texts = &info.uncompressed_latin1_text;
+    let scale = texts.iter().find(|chunk| chunk.keyword == SCALE_KEYWORD).and_then(|chunk| chunk.text.parse().ok());
     let mut rgba = vec![0; width as usize * height as usize * 4];
     reader.next_frame(&mut rgba).map_err(EncodingError::Png)?;
-    Ok(Picture::from_rgba(width, height, rgba)?)
+    Ok(Picture::from_rgba(width, height, rgba)?.with_scale(scale))
 }
