@@ -6,6 +6,7 @@
 pub mod colour;
 pub mod encoding;
 pub mod format;
+pub mod frame;
 pub mod output;
 pub mod paint;
 pub mod traces;
@@ -16,6 +17,7 @@ pub mod wire;
 
 pub use colour::Colour;
 pub use format::{Format, SizePreset};
+pub use frame::{Fit, Frame, Scale};
 pub use paint::{Finish, Paint, PaintColour};
 pub use variant::Variant;
 pub use vehicle::{BodyClass, Dimensions, Vehicle, VehicleType};

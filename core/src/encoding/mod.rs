@@ -19,10 +19,11 @@ mod tests;
 pub use picture::{Picture, PictureError};
 pub use probe::{Probe, ProbeError, probe};
 pub use provenance::{DIGITAL_SOURCE_TYPE, xmp_packet};
-pub use resize::resize;
+pub use resize::{framed, resize};
 pub use webp::AlphaPlanes;
 
 use crate::Format;
+use crate::frame::{Frame, SEEN_ALPHA_MIN, Seen, Sight, plan};
 
 /// Names everything between a master's pixels and a derivative's bytes: filter, encoder settings, embedded metadata.
 /// Part of every ETag, so a change to any of those (or to an encoder's version, when its bytes change) needs a new value.
@@ -41,6 +42,41 @@ pub enum EncodingError {
     Resize { from_width: u32, from_height: u32, to_width: u32, to_height: u32, detail: String },
     #[error(transparent)]
     Picture(#[from] PictureError),
+}
+
+/// What a plan has to know of a master. `scale_um_per_px` stands in for a scale that the master does not know.
+pub fn sight(master: &Picture, scale_um_per_px: u32) -> Sight {
+    Sight {
+        side_px: master.width().max(master.height()),
+        seen: seen(master).unwrap_or(Seen { left: 0, top: 0, right: master.width(), bottom: master.height() }),
+        scale_um_per_px: master.scale_um_per_px().unwrap_or(scale_um_per_px).max(1),
+    }
+}
+
+fn seen(master: &Picture) -> Option<Seen> {
+    let is_seen = |pixel: [u8; 4]| pixel[3] >= SEEN_ALPHA_MIN;
+    let mut seen: Option<Seen> = None;
+    for y in 0..master.height() {
+        let row = || master.row(y as usize).chunks_exact(4).map(|p| is_seen([p[0], p[1], p[2], p[3]]));
+        let Some(first) = row().position(|is_seen| is_seen) else { continue };
+        let last = row().rposition(|is_seen| is_seen).unwrap_or(first);
+        let (left, right) = (first as u32, last as u32 + 1);
+        let before = seen.unwrap_or(Seen { left, top: y, right, bottom: y + 1 });
+        seen = Some(Seen { left: before.left.min(left), right: before.right.max(right), bottom: y + 1, ..before });
+    }
+    seen
+}
+
+/// A master in a frame, in a format.
+pub fn frame(master: &Picture, sight: &Sight, wanted: &Frame, format: Format) -> Result<Vec<u8>, EncodingError> {
+    if let Some(side_px) = wanted.square_side_px() {
+        return derive(master, side_px, side_px, format);
+    }
+    let picture = framed(master, &plan(wanted, sight))?;
+    match wanted.background {
+        Some(background) => encode(&picture.laid_on(background)?, format),
+        None => encode(&picture, format),
+    }
 }
 
 /// The bytes of `picture` in `format`, marked as made by a trained model. JPG is flattened on white.

@@ -59,18 +59,32 @@ impl Picture {
     }
 
     /// RGB bytes of the picture laid on white. Blended in sRGB, as a browser shows the transparent formats on a white
-    /// page, so that all three formats look alike there.
+    /// page, so that all formats look alike there.
     pub fn flattened_on_white(&self) -> Vec<u8> {
         let mut rgb = vec![255; self.rgba.len() / 4 * 3];
-        for (flat, pixel) in rgb.chunks_exact_mut(3).zip(self.rgba.chunks_exact(4)) {
-            let alpha = u32::from(pixel[3]);
-            if alpha > 0 {
-                let blend = |c: u8| ((u32::from(c) * alpha + 255 * (255 - alpha) + 127) / 255) as u8;
-                flat.copy_from_slice(&[blend(pixel[0]), blend(pixel[1]), blend(pixel[2])]);
+        for (flat, pixel) in rgb.chunks_exact_mut(3).zip(self.pixels()) {
+            if pixel[3] > 0 {
+                flat.copy_from_slice(&blended(pixel, [255; 3]));
             }
         }
         rgb
     }
+
+    /// The picture, opaque, laid on an sRGB colour in the same way.
+    pub fn laid_on(&self, background: [u8; 3]) -> Result<Picture, PictureError> {
+        let opaque = |pixel| {
+            let [r, g, b] = blended(pixel, background);
+            [r, g, b, 255]
+        };
+        Picture::from_rgba(self.width, self.height, self.pixels().flat_map(opaque).collect())
+    }
+}
+
+fn blended(pixel: [u8; 4], background: [u8; 3]) -> [u8; 3] {
+    let alpha = u32::from(pixel[3]);
+    std::array::from_fn(|c| {
+        ((u32::from(pixel[c]) * alpha + u32::from(background[c]) * (255 - alpha) + 127) / 255) as u8
+    })
 }
 
 impl std::fmt::Debug for Picture {

@@ -1,6 +1,7 @@
 //! Making a picture smaller.
 
-use super::{EncodingError, Picture};
+use super::{EncodingError, Picture, PictureError};
+use crate::frame::Plan;
 use fast_image_resize::images::{TypedImage, TypedImageRef};
 use fast_image_resize::pixels::U16x4;
 use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
@@ -12,7 +13,7 @@ use std::sync::LazyLock;
 const ONE: u32 = 1 << 15;
 
 /// Lobes of the Lanczos filter on either side of its centre: how many pixels of the smaller picture it reaches.
-const LOBES: usize = 3;
+const LOBES: i64 = 3;
 
 /// Rows of the smaller picture that are made at once: few enough that what they are made of stays in the cache, and
 /// enough that the rows which two bands both see are a small part.
@@ -26,18 +27,67 @@ const BAND_ROWS: usize = 64;
 ///
 /// Band by band, and of each only the columns that see something covered: about half of a vehicle's picture.
 pub fn resize(picture: &Picture, width: u32, height: u32) -> Result<Picture, EncodingError> {
-    let failed = |detail: String| EncodingError::Resize {
+    if width == 0 || height == 0 || width > picture.width() || height > picture.height() {
+        return Err(refused(
+            picture,
+            width,
+            height,
+            "a side must be at least 1 px and not larger than it is".to_owned(),
+        ));
+    }
+    let whole = |from: u32, to: u32| Axis {
+        from: from as usize,
+        to: to as usize,
+        start: 0.0,
+        step: f64::from(from) / f64::from(to),
+    };
+    resample(picture, whole(picture.width(), width), whole(picture.height(), height))
+}
+
+/// The part of `picture` that a plan shows, at its size; clear where the plan reaches beyond the picture. The same filter as [`resize`]'s.
+pub fn framed(picture: &Picture, plan: &Plan) -> Result<Picture, EncodingError> {
+    let Plan { width, height, left, top, step } = *plan;
+    if width == 0 || height == 0 || !(1.0..=f64::from(LONGEST_STEP)).contains(&step) {
+        return Err(refused(picture, width, height, "the plan is empty or enlarges".to_owned()));
+    }
+    if step == 1.0 && left.fract() == 0.0 && top.fract() == 0.0 {
+        return Ok(copied(picture, plan)?);
+    }
+    let axis = |from: u32, to: u32, start: f64| Axis { from: from as usize, to: to as usize, start, step };
+    resample(picture, axis(picture.width(), width, left), axis(picture.height(), height, top))
+}
+
+/// A whole master in one pixel, and eight times less.
+const LONGEST_STEP: u32 = 1 << 13;
+
+fn refused(picture: &Picture, width: u32, height: u32, detail: String) -> EncodingError {
+    EncodingError::Resize {
         from_width: picture.width(),
         from_height: picture.height(),
         to_width: width,
         to_height: height,
         detail,
-    };
-    if width == 0 || height == 0 || width > picture.width() || height > picture.height() {
-        return Err(failed("a side must be at least 1 px and not larger than it is".to_owned()));
     }
-    let across = Axis { from: picture.width() as usize, to: width as usize };
-    let down = Axis { from: picture.height() as usize, to: height as usize };
+}
+
+/// The pixels as they are, moved.
+fn copied(picture: &Picture, plan: &Plan) -> Result<Picture, PictureError> {
+    let (left, top) = (plan.left as i64, plan.top as i64);
+    let mut rgba = vec![0; plan.width as usize * plan.height as usize * 4];
+    let first = left.max(0);
+    let end = (left + i64::from(plan.width)).min(i64::from(picture.width()));
+    for (row, y) in rgba.chunks_exact_mut(plan.width as usize * 4).zip(top..) {
+        if first < end && (0..i64::from(picture.height())).contains(&y) {
+            let source = &picture.row(y as usize)[first as usize * 4..end as usize * 4];
+            row[(first - left) as usize * 4..][..source.len()].copy_from_slice(source);
+        }
+    }
+    Picture::from_rgba(plan.width, plan.height, rgba)
+}
+
+fn resample(picture: &Picture, across: Axis, down: Axis) -> Result<Picture, EncodingError> {
+    let (width, height) = (across.to as u32, down.to as u32);
+    let failed = |detail: String| refused(picture, width, height, detail);
     let mut resizer = Resizer::new();
     let mut light = Vec::new();
     let mut rgba = vec![0; across.to * down.to * 4];
@@ -45,9 +95,13 @@ pub fn resize(picture: &Picture, width: u32, height: u32) -> Result<Picture, Enc
         let first = band * BAND_ROWS;
         let rows = down.section(first..first + rgba.len() / (across.to * 4));
         let Some(covered) = covered_columns(picture, &rows.source) else { continue };
-        let columns = across.section(across.seeing(covered));
+        let target = across.seeing(covered);
+        if target.is_empty() {
+            continue;
+        }
+        let columns = across.section(target);
         read_light(picture, &columns.source, &rows.source, &mut light);
-        let source = TypedImageRef::new(columns.source.len() as u32, rows.source.len() as u32, &light)
+        let source = TypedImageRef::new(length(&columns.source), length(&rows.source), &light)
             .map_err(|e| failed(e.to_string()))?;
         let mut target = TypedImage::<U16x4>::new(columns.target.len() as u32, rows.target.len() as u32);
         let options = ResizeOptions::new()
@@ -64,10 +118,20 @@ pub fn resize(picture: &Picture, width: u32, height: u32) -> Result<Picture, Enc
     Ok(Picture::from_rgba(width, height, rgba)?)
 }
 
+fn length(range: &Range<i64>) -> u32 {
+    (range.end - range.start).max(0) as u32
+}
+
+/// Those of `range` that a picture has, which is `from` pixels long.
+fn within(range: &Range<i64>, from: u32) -> Range<usize> {
+    let [start, end] = [range.start, range.end].map(|place| place.clamp(0, i64::from(from)) as usize);
+    start..end.max(start)
+}
+
 /// The columns from the first to the last that is not clear in some of `rows`.
-fn covered_columns(picture: &Picture, rows: &Range<usize>) -> Option<Range<usize>> {
+fn covered_columns(picture: &Picture, rows: &Range<i64>) -> Option<Range<usize>> {
     let mut alphas = vec![0; picture.width() as usize];
-    for y in rows.clone() {
+    for y in within(rows, picture.height()) {
         for (alpha, pixel) in alphas.iter_mut().zip(picture.row(y).chunks_exact(4)) {
             *alpha |= pixel[3];
         }
@@ -76,16 +140,19 @@ fn covered_columns(picture: &Picture, rows: &Range<usize>) -> Option<Range<usize
     Some(alphas.iter().position(covered)?..alphas.iter().rposition(covered)? + 1)
 }
 
-/// One direction: `from` pixels become `to`.
+/// One direction: of `from` pixels become `to`, the first of which begins at `start` of the larger picture; each is `step` of its pixels.
 struct Axis {
     from: usize,
     to: usize,
+    start: f64,
+    step: f64,
 }
 
 /// A part of the smaller picture in one direction, and what of the picture it is made of.
 struct Section {
     target: Range<usize>,
-    source: Range<usize>,
+    /// May reach beyond the picture, where nothing is.
+    source: Range<i64>,
     /// Where the pixels of `target` lie between those of `source`.
     crop_start: f64,
     crop_length: f64,
@@ -94,40 +161,59 @@ struct Section {
 impl Axis {
     /// The pixels of the smaller picture in whose sight `source` is.
     fn seeing(&self, source: Range<usize>) -> Range<usize> {
-        let first = source.start * self.to / self.from;
-        let end = (source.end * self.to).div_ceil(self.from);
-        first.saturating_sub(LOBES)..(end + LOBES).min(self.to)
+        let place = |at: usize| (at as f64 - self.start) / self.step;
+        let first = place(source.start).floor() as i64 - LOBES;
+        let end = place(source.end).ceil() as i64 + LOBES;
+        let [first, end] = [first, end].map(|at| at.clamp(0, self.to as i64) as usize);
+        first..end
     }
 
     fn section(&self, target: Range<usize>) -> Section {
-        let first = target.start.saturating_sub(LOBES) * self.from / self.to;
-        let end = ((target.end + LOBES) * self.from).div_ceil(self.to);
-        let source = first..end.min(self.from);
-        let scale = self.from as f64 / self.to as f64;
-        let crop_start = target.start as f64 * scale - source.start as f64;
-        // At the picture's end, rounding must not push it over.
-        let crop_length = (target.len() as f64 * scale).min(source.len() as f64 - crop_start);
+        let place = |at: i64| self.start + at as f64 * self.step;
+        let (first, end) = (target.start as i64, target.end as i64);
+        let [low, high] = [place(first), place(end)];
+        // What the filter reaches, as far as there is a picture, and all that the pixels themselves lie on.
+        let reached =
+            (place(first - LOBES).floor() as i64).max(0)..(place(end + LOBES).ceil() as i64).min(self.from as i64);
+        let ends = [low, high].map(nearly_whole);
+        let source = reached.start.min(ends[0].floor() as i64)..reached.end.max(ends[1].ceil() as i64);
+        let crop_start = (low - source.start as f64).max(0.0);
+        // At the end, rounding must not push it over.
+        let crop_length = (target.len() as f64 * self.step).min((source.end - source.start) as f64 - crop_start);
         Section { target, source, crop_start, crop_length }
     }
 }
 
+/// A place that rounding has moved off a whole one is that one.
+fn nearly_whole(place: f64) -> f64 {
+    if (place - place.round()).abs() < 1e-6 { place.round() } else { place }
+}
+
 /// Part of `picture` as premultiplied linear light.
-fn read_light(picture: &Picture, columns: &Range<usize>, rows: &Range<usize>, into: &mut Vec<U16x4>) {
+fn read_light(picture: &Picture, columns: &Range<i64>, rows: &Range<i64>, into: &mut Vec<U16x4>) {
     let light = &*LIGHT_OF_SRGB;
+    let width = length(columns) as usize;
+    let inside = within(columns, picture.width());
+    let before = (inside.start as i64 - columns.start).clamp(0, width as i64) as usize;
     into.clear();
     for y in rows.clone() {
-        let row = &picture.row(y)[columns.start * 4..columns.end * 4];
-        into.extend(row.chunks_exact(4).map(|pixel| {
-            let alpha = u32::from(pixel[3]);
-            let [r, g, b] = [pixel[0], pixel[1], pixel[2]].map(|c| u32::from(light[usize::from(c)]));
-            // Most of a picture is clear or opaque.
-            let channels = match alpha {
-                0 => [0; 4],
-                255 => [r, g, b, ONE],
-                _ => [r, g, b, ONE].map(|c| (c * alpha + 127) / 255),
-            };
-            U16x4::new(channels.map(|c| c as u16))
-        }));
+        let end = into.len() + width;
+        if (0..i64::from(picture.height())).contains(&y) {
+            into.resize(into.len() + before, U16x4::new([0; 4]));
+            let row = &picture.row(y as usize)[inside.start * 4..inside.end * 4];
+            into.extend(row.chunks_exact(4).map(|pixel| {
+                let alpha = u32::from(pixel[3]);
+                let [r, g, b] = [pixel[0], pixel[1], pixel[2]].map(|c| u32::from(light[usize::from(c)]));
+                // Most of a picture is clear or opaque.
+                let channels = match alpha {
+                    0 => [0; 4],
+                    255 => [r, g, b, ONE],
+                    _ => [r, g, b, ONE].map(|c| (c * alpha + 127) / 255),
+                };
+                U16x4::new(channels.map(|c| c as u16))
+            }));
+        }
+        into.resize(end, U16x4::new([0; 4]));
     }
 }
 
