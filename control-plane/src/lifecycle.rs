@@ -160,6 +160,7 @@ pub async fn open(
         accounts::start_tidying(db.clone(), Clock::SYSTEM),
         renders.start_sweeper(),
         renders.start_staging_sweeper(),
+        renders.start_paint_sweeper(config.limits.custom_paints_kept),
     ];
     sweepers.extend(renders.start_signals());
     sweepers.extend(writers);

@@ -5,6 +5,7 @@
 
 use crate::MASTER_SIDE_PX;
 use crate::paint::hex_of_srgb;
+use crate::{Dimensions, View};
 use std::fmt;
 
 crate::named_enum! {
@@ -222,3 +223,21 @@ impl Plan {
         f64::from(sight.scale_um_per_px) * self.step / 1_000.0
     }
 }
+
+/// How much of a vehicle a pixel of its 1024 px master shows, in micrometres, from its dimensions alone: for masters that do not know it, which
+/// earlier versions made. Within a few per cent of what the camera says, as bodies are rounder than the boxes they fit in.
+pub fn estimated_scale_um_per_px(dimensions: &Dimensions, view: View) -> u32 {
+    let (across, along) = f64::from(view.yaw_degrees()).to_radians().sin_cos();
+    let Dimensions { length_mm, width_mm, height_mm, .. } = *dimensions;
+    // With mirrors, and as the corners of a box are not filled in a three-quarter view.
+    let seen_width = f64::from(width_mm) * 1.12 * along.abs() + f64::from(length_mm) * across.abs();
+    let is_oblique = across.abs().min(along.abs()) > 0.1;
+    let width_mm = seen_width * if is_oblique { 0.93 } else { 1.0 };
+    let height_mm = f64::from(height_mm) * 1.05;
+    let mm_per_px = (width_mm / FILLED_WIDTH).max(height_mm / FILLED_HEIGHT) / f64::from(MASTER_SIDE_PX);
+    (mm_per_px * 1_000.0).round().max(1.0) as u32
+}
+
+/// Shares of a master's width and height that a vehicle fills at most.
+const FILLED_WIDTH: f64 = 0.915;
+const FILLED_HEIGHT: f64 = 0.86;

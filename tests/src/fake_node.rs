@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use cyclorama_core::encoding::{self, Picture};
 use cyclorama_core::wire::{self, Job};
-use cyclorama_core::{Colour, Format};
+use cyclorama_core::{Format, Paint};
 use sha2::{Digest, Sha256};
 
 use crate::Service;
@@ -198,12 +198,17 @@ fn picture_for(upload: &wire::Upload, job: &Job) -> Result<Vec<u8>> {
     if upload.name == "layers" {
         return Ok(format!("layers of {} {}", job.vehicle.key(), job.view).into_bytes());
     }
-    let colour = job.colours.iter().find(|c| upload.name.contains(&format!(".{c}."))).copied().unwrap_or_default();
+    let colour = job
+        .colours
+        .iter()
+        .find(|paint| upload.name.contains(&format!(".{}.", paint.file_name())))
+        .copied()
+        .unwrap_or_default();
     let top_alpha = 112 + (job.seed % 32) as u8;
     // There are few different ones, and a trial wants thousands.
-    type Squares = BTreeMap<(String, u32, Colour, u8), Vec<u8>>;
+    type Squares = BTreeMap<(String, u32, String, u8), Vec<u8>>;
     static MADE: Mutex<Squares> = Mutex::new(BTreeMap::new());
-    let which = (upload.media_type.clone(), upload.width, colour, top_alpha);
+    let which = (upload.media_type.clone(), upload.width, colour.to_string(), top_alpha);
     if let Some(made) = MADE.lock().unwrap_or_else(PoisonError::into_inner).get(&which) {
         return Ok(made.clone());
     }
@@ -213,7 +218,7 @@ fn picture_for(upload: &wire::Upload, job: &Job) -> Result<Vec<u8>> {
 }
 
 /// Encoded as the real node does it, in the crate that is optimised also where the tests are not.
-fn square(upload: &wire::Upload, colour: Colour, top_alpha: u8) -> Result<Vec<u8>> {
+fn square(upload: &wire::Upload, colour: Paint, top_alpha: u8) -> Result<Vec<u8>> {
     let [r, g, b] = colour.srgb();
     let (width, height) = (upload.width as usize, upload.height as usize);
     let mut rgba = [r, g, b, top_alpha].repeat(width * (height / 2));

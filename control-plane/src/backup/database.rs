@@ -26,7 +26,7 @@ const ROWS_AT_ONCE: usize = 50;
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Every table of the schema, what is referred to before what refers to it.
-const TABLES: [&str; 51] = [
+const TABLES: [&str; 52] = [
     "accounts",
     "users",
     "identities",
@@ -64,6 +64,7 @@ const TABLES: [&str; 51] = [
     "budget_days",
     "budget_marks",
     "nodes",
+    "new_paints",
     "renders",
     "layers",
     "jobs",

@@ -113,7 +113,12 @@ pub async fn restore(database_url: &Secret, store: &ObjectStore, folder: &Path) 
     let masters = database::check(&file)?;
     let copy = ObjectStore::open_files(folder.join(OBJECTS_FOLDER))?;
     for sha256 in masters {
-        if copy.size(&keys::master(&sha256).map_err(ObjectError::from)?).await?.is_none() {
+        let names = [keys::master(&sha256), keys::custom_master(&sha256)];
+        let mut found = false;
+        for name in names {
+            found = found || copy.size(&name.map_err(ObjectError::from)?).await?.is_some();
+        }
+        if !found {
             return Err(BackupError::MissingMaster { sha256 });
         }
     }

@@ -23,6 +23,10 @@ pub struct Limits {
     pub free_renders_per_minute: i64,
     /// New pictures of an account that may be asked for and left unpaid in a UTC day, beside one for each credit that it spends.
     pub abandoned_renders_per_day: i64,
+    /// Pictures in paints that no preset names which one account may have made in a UTC day.
+    pub new_paints_per_account_day: i64,
+    /// Pictures in such paints that are kept.
+    pub custom_paints_kept: i64,
     /// Of free pictures whose size has to be made, for a client address or an account.
     pub free_sizes_per_minute: i64,
     pub dashboard_per_minute: i64,
@@ -72,6 +76,8 @@ impl Limits {
             dashboard_pictures_per_minute: per_minute("dashboard_pictures_per_minute")?,
             free_renders_per_minute: per_minute("free_renders_per_minute")?,
             abandoned_renders_per_day: source.number("abandoned_renders_per_day", 0..=1_000_000_000)?,
+            new_paints_per_account_day: source.number("new_paints_per_account_day", 0..=1_000_000_000)?,
+            custom_paints_kept: source.number("custom_paints_kept", 0..=1_000_000_000)?,
             free_sizes_per_minute: per_minute("free_sizes_per_minute")?,
             dashboard_per_minute: per_minute("dashboard_per_minute")?,
             alerts_every: Duration::from_secs(source.number("alert_seconds", 1..=3600)?),

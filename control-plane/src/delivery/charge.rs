@@ -3,7 +3,7 @@
 //! Bytes that are in memory are counted, charged and recorded in one entry of the meter. Everything else is held first, and settled
 //! or released when it ends, by a task that outlives a client who hangs up.
 
-use super::find::{Described, Ready, obtain, within};
+use super::find::{Described, Framed, Ready, obtain, within};
 use super::{DeliveryError, Order, abandoned, etag};
 use crate::app::App;
 use crate::http::extract::Caller;
@@ -84,6 +84,8 @@ impl Told {
 /// What a HEAD request is told; free, and never renders.
 #[derive(Debug)]
 pub struct Shown {
+    /// `None` where it depends on the picture, which does not exist.
+    pub framed: Option<Framed>,
     pub is_rendered: bool,
     /// Given when the picture exists.
     pub etag: Option<String>,
@@ -174,16 +176,16 @@ pub async fn show(app: &App, caller: &Caller, order: &Order, if_none_match: Opti
     };
     let described = match &rendered {
         Some(picture) => app.pictures.described(order, picture).await,
-        None => Ok(Described { etag: None, length: None }),
+        None => Ok(Described { framed: order.framed_in_advance(), etag: None, length: None }),
     };
-    let Described { etag, length } = match described {
+    let Described { framed, etag, length } = match described {
         Ok(described) => described,
         Err(error) => return after_count(app, caller, error).await,
     };
     let is_rendered = rendered.is_some();
     let not_modified = matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag));
     let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
-    (window, read.map(|remaining| Shown { is_rendered, etag, length, not_modified, remaining }))
+    (window, read.map(|remaining| Shown { framed, is_rendered, etag, length, not_modified, remaining }))
 }
 
 /// A request that failed before it was counted is counted all the same.
@@ -235,12 +237,12 @@ pub(super) fn delivered(
     ledger::Delivery {
         key_id: key_id.to_owned(),
         request_id: request_id.to_owned(),
-        about: order.variant.words(),
+        about: order.words(),
         render_id: ready.picture.render_id.clone(),
         revision: ready.picture.revision,
         format: order.format,
-        width: ready.side_px,
-        height: ready.side_px,
+        width: ready.framed.width,
+        height: ready.framed.height,
         source,
     }
 }

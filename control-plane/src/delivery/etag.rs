@@ -1,13 +1,13 @@
 //! Validators: an ETag names the stored master and the recipe that made the delivered bytes of it; where the recipe makes other bytes each
 //! time and they are not kept for good, it names the bytes.
 
-use cyclorama_core::Format;
 use cyclorama_core::encoding::ENCODE_RECIPE;
+use cyclorama_core::{Format, Frame};
 use sha2::{Digest, Sha256};
 
 /// The strong validator of a derivative, with its quotes. `certificate_id`: of what its credentials are signed with, if they are.
-pub(super) fn of_recipe(master_sha256: &str, side_px: u32, format: Format, certificate_id: Option<&str>) -> String {
-    let mut recipe = format!("{master_sha256} {ENCODE_RECIPE} {side_px} {format}");
+pub(super) fn of_recipe(master_sha256: &str, frame: &Frame, format: Format, certificate_id: Option<&str>) -> String {
+    let mut recipe = format!("{master_sha256} {ENCODE_RECIPE} {frame} {format}");
     if let Some(id) = certificate_id {
         recipe.push_str(&format!(" c2pa {id}"));
     }
@@ -40,25 +40,31 @@ pub fn matches(if_none_match: &str, etag: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cyclorama_core::{Fit, Scale};
 
     #[test]
     fn every_part_of_the_recipe_is_in_the_validator() {
         let [a, b] = ["a", "b"].map(|digit| digit.repeat(64));
         let all = [
-            of_recipe(&a, 512, Format::Png, None),
-            of_recipe(&b, 512, Format::Png, None),
-            of_recipe(&a, 513, Format::Png, None),
-            of_recipe(&a, 512, Format::Webp, None),
-            of_recipe(&a, 512, Format::Jpg, None),
-            of_recipe(&a, 512, Format::Png, Some("01")),
-            of_recipe(&a, 512, Format::Png, Some("02")),
+            of_recipe(&a, &Frame::square(512), Format::Png, None),
+            of_recipe(&b, &Frame::square(512), Format::Png, None),
+            of_recipe(&a, &Frame::square(513), Format::Png, None),
+            of_recipe(&a, &Frame { trim: true, ..Frame::square(512) }, Format::Png, None),
+            of_recipe(&a, &Frame { background: Some([255; 3]), ..Frame::square(512) }, Format::Png, None),
+            of_recipe(&a, &Frame { scale: Scale::True, ..Frame::square(512) }, Format::Png, None),
+            of_recipe(&a, &Frame { height: Some(300), fit: Fit::Contain, ..Frame::square(512) }, Format::Png, None),
+            of_recipe(&a, &Frame { height: Some(300), fit: Fit::Cover, ..Frame::square(512) }, Format::Png, None),
+            of_recipe(&a, &Frame::square(512), Format::Webp, None),
+            of_recipe(&a, &Frame::square(512), Format::Jpg, None),
+            of_recipe(&a, &Frame::square(512), Format::Png, Some("01")),
+            of_recipe(&a, &Frame::square(512), Format::Png, Some("02")),
         ];
         let mut distinct = all.to_vec();
         distinct.sort();
         distinct.dedup();
         assert_eq!(distinct.len(), all.len());
         assert!(all.iter().all(|tag| tag.starts_with('"') && tag.ends_with('"') && tag.len() == 34));
-        assert_eq!(of_recipe(&a, 512, Format::Png, None), all[0]);
+        assert_eq!(of_recipe(&a, &Frame::square(512), Format::Png, None), all[0]);
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! The pictures of the home page: which they are, and having them rendered at first start. They are free for everyone,
 //! wait behind every paid render, and count towards the day's budget.
 
-use super::request::side_px;
-use super::{DeliveryError, Order, example};
+use super::{AskedFormat, DeliveryError, Order, example};
 use crate::app::App;
 use crate::catalog::{Catalog, Found};
 use crate::renders::RenderError;
-use cyclorama_core::{Colour, Format, Variant, View};
+use cyclorama_core::{Colour, Frame, Variant, View};
 use serde::Deserialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -45,10 +44,15 @@ struct Entry {
 impl Example {
     fn new(found: Found, view: View, colour: Colour) -> Self {
         let vehicle = found.vehicle;
-        let variant =
-            Variant { make: vehicle.make.clone(), model: vehicle.model.clone(), year: vehicle.year, view, colour };
-        let order =
-            Order { vehicle, variant, format: Format::Png, width: None, height: None, side_px: side_px(None, None) };
+        let variant = Variant {
+            make: vehicle.make.clone(),
+            model: vehicle.model.clone(),
+            year: vehicle.year,
+            view,
+            paint: colour.into(),
+        };
+        let asked_format = AskedFormat::default();
+        let order = Order { vehicle, variant, format: asked_format.usual(), asked_format, frame: Frame::default() };
         Example { order, make_name: found.make_name, model_name: found.model_name }
     }
 }
@@ -146,7 +150,8 @@ mod tests {
         let examples = Examples::of(&Catalog::embedded().unwrap()).unwrap();
         let views: BTreeSet<View> = examples.iter().map(|example| example.order.variant.view).collect();
         let bodies: BTreeSet<_> = examples.iter().map(|example| example.order.vehicle.body).collect();
-        let colours: BTreeSet<Colour> = examples.iter().map(|example| example.order.variant.colour).collect();
+        let colours: BTreeSet<String> =
+            examples.iter().map(|example| example.order.variant.paint.to_string()).collect();
         assert_eq!((examples.iter().count(), views.len()), (6, View::ALL.len()));
         assert!(bodies.len() >= 4 && colours.len() >= 5, "{bodies:?} {colours:?}");
         let first = examples.iter().next().unwrap();

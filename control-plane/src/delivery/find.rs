@@ -6,15 +6,16 @@
 use super::credentials::Credentials;
 use super::encoders::{Busy, Encoders, Work};
 use super::sizes::{self, Kept, Sizes, is_preset};
-use super::{DeliveryError, Order, etag};
+use super::{DeliveryError, Order, etag, new_paints};
 use crate::app::App;
 use crate::http::waiting;
 use crate::logs::causes;
 use crate::objects::{ObjectError, ObjectKey, ObjectStore, SizePart, keys};
 use crate::renders::{Asker, Lane, Picture};
 use bytes::Bytes;
-use cyclorama_core::encoding::{EncodingError, decode_master, derive};
-use cyclorama_core::{Format, MASTER_SIDE_PX, Variant};
+use cyclorama_core::encoding::{self, EncodingError, decode_master};
+use cyclorama_core::frame::{self, Scale, Sight};
+use cyclorama_core::{Format, Frame, MASTER_SIDE_PX, Variant};
 use moka::policy::EvictionPolicy;
 use moka::{future, sync};
 use std::fs::File;
@@ -33,6 +34,10 @@ const OPEN_FILES_MAX: u64 = 256;
 /// How long a picture is taken for the newest one without asking: another process may have rendered it anew.
 const KNOWN_FOR: Duration = Duration::from_secs(60);
 
+/// Pictures that may be asked for as AVIF a second time, and for how long they are remembered: some 150 bytes each.
+const AVIF_WANTED_MAX: u64 = 20_000;
+const AVIF_WANTED_FOR: Duration = Duration::from_secs(24 * 3600);
+
 /// Of the memory for pictures, one part in so many is for free ones.
 const MEMORY_FOR_ONE_FREE: u64 = 8;
 
@@ -47,6 +52,10 @@ pub struct Pictures {
     /// What keeps files of large derivatives open.
     files: sync::Cache<DerivativeKey, Arc<File>>,
     known: sync::Cache<Variant, Arc<Picture>>,
+    /// What was read from masters, by their digests.
+    sights: sync::Cache<String, Sight>,
+    /// Pictures that clients who take AVIF have asked for once.
+    avif_wanted: sync::Cache<DerivativeKey, ()>,
     /// Signs what goes out, where the operator has a certificate for it.
     credentials: Option<Credentials>,
     encoders: Encoders,
@@ -58,8 +67,12 @@ type Derivatives = future::Cache<DerivativeKey, Derivative>;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct DerivativeKey {
     master_sha256: String,
-    side_px: u32,
+    /// The master is of a paint that no preset names.
+    is_custom: bool,
+    frame: Frame,
     format: Format,
+    /// Stands in for the scale of a master that does not know it, in micrometres of the vehicle for a pixel.
+    estimated_scale: u32,
 }
 
 /// A sized and encoded copy, in memory.
@@ -80,14 +93,25 @@ pub struct Ready {
     pub file: Option<Arc<File>>,
     /// Strong validator, with its quotes.
     pub etag: String,
-    /// Side of the square picture, in pixels.
-    pub side_px: u32,
+    pub framed: Framed,
     pub picture: Arc<Picture>,
 }
 
+/// What is known of a picture beside its bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Framed {
+    /// In pixels.
+    pub width: u32,
+    pub height: u32,
+    /// Millimetres of the vehicle for a pixel, where vehicles are asked for at one scale.
+    pub scale_mm_per_px: Option<f64>,
+}
+
 /// What can be said of a picture without its bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Described {
+    /// `None` where it depends on the picture, which does not exist.
+    pub framed: Option<Framed>,
     /// Strong validator, with its quotes; `None` where only the bytes have one and they are not stored.
     pub etag: Option<String>,
     /// Length of the bytes, where they are stored.
@@ -109,6 +133,8 @@ impl Pictures {
         let for_free = memory_bytes_max / MEMORY_FOR_ONE_FREE;
         let files = sync::Cache::builder().max_capacity(OPEN_FILES_MAX).eviction_policy(EvictionPolicy::lru()).build();
         let known = sync::Cache::builder().max_capacity(KNOWN_MAX).time_to_live(KNOWN_FOR).build();
+        let sights = sync::Cache::builder().max_capacity(KNOWN_MAX).build();
+        let avif_wanted = sync::Cache::builder().max_capacity(AVIF_WANTED_MAX).time_to_live(AVIF_WANTED_FOR).build();
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Pictures {
             store,
@@ -116,6 +142,8 @@ impl Pictures {
             free: derivatives(for_free),
             files,
             known,
+            sights,
+            avif_wanted,
             credentials,
             encoders: Encoders::new(cores),
             sizes,
@@ -130,7 +158,7 @@ impl Pictures {
     /// The validator of the order's bytes, made from `picture`; nothing is made for it. `None`: the bytes are signed, of a size that is
     /// not kept for good, and not there: no two signatures are alike, so only the bytes themselves can have a validator.
     pub async fn etag(&self, order: &Order, picture: &Arc<Picture>) -> Result<Option<String>, DeliveryError> {
-        match self.has_etag_of_its_own(order.side_px) {
+        match self.has_etag_of_its_own(&DerivativeKey::of(order, picture)) {
             false => Ok(Some(self.etag_of_recipe(order, picture))),
             true => Ok(self.found(order, picture, Work::Free).await?.map(|ready| ready.etag)),
         }
@@ -139,24 +167,25 @@ impl Pictures {
     /// What can be said of the order's bytes, made from `picture`, as long as nothing has to be made for it.
     pub async fn described(&self, order: &Order, picture: &Arc<Picture>) -> Result<Described, DeliveryError> {
         let etag = self.etag(order, picture).await?;
+        let framed = Some(self.framed(order, picture, Work::Free).await?);
         if let Some(ready) = self.at_hand(order, picture).await {
-            return Ok(Described { etag, length: Some(ready.bytes.len() as u64) });
+            return Ok(Described { framed, etag, length: Some(ready.bytes.len() as u64) });
         }
         for name in self.names(&DerivativeKey::of(order, picture))? {
             if let Some(length) = self.store.size(&name).await? {
-                return Ok(Described { etag, length: Some(length) });
+                return Ok(Described { framed, etag, length: Some(length) });
             }
         }
-        Ok(Described { etag, length: None })
+        Ok(Described { framed, etag, length: None })
     }
 
-    fn has_etag_of_its_own(&self, side_px: u32) -> bool {
-        self.credentials.is_some() && !is_preset(side_px)
+    fn has_etag_of_its_own(&self, key: &DerivativeKey) -> bool {
+        self.credentials.is_some() && !key.lasts()
     }
 
     fn etag_of_recipe(&self, order: &Order, picture: &Picture) -> String {
         let certificate_id = self.credentials.as_ref().map(Credentials::id);
-        etag::of_recipe(&picture.master_sha256, order.side_px, order.format, certificate_id)
+        etag::of_recipe(&picture.master_sha256, &order.frame, order.format, certificate_id)
     }
 
     /// The order's picture if it has been rendered.
@@ -175,7 +204,69 @@ impl Pictures {
     pub(super) async fn at_hand(&self, order: &Order, picture: &Arc<Picture>) -> Option<Ready> {
         let key = DerivativeKey::of(order, picture);
         let derivative = self.in_memory(&key).await?;
-        Some(self.ready(order, picture, &key, derivative))
+        let framed = self.framed_at_hand(order, picture)?;
+        Some(self.ready(order, picture, &key, derivative, framed))
+    }
+
+    /// The size and scale of the order's picture, where they are known without reading anything.
+    fn framed_at_hand(&self, order: &Order, picture: &Picture) -> Option<Framed> {
+        let Order { frame, .. } = order;
+        let sight = self.sights.get(&picture.master_sha256);
+        match (frame.has_known_size() && frame.scale == Scale::Fill, sight) {
+            (true, _) => {
+                let (width, height) = frame.size_px();
+                Some(Framed { width, height, scale_mm_per_px: None })
+            }
+            (false, Some(sight)) => {
+                let plan = frame::plan(frame, &sight);
+                let is_true = frame.scale == Scale::True;
+                let scale_mm_per_px = is_true.then(|| plan.scale_mm_per_px(&sight));
+                Some(Framed { width: plan.width, height: plan.height, scale_mm_per_px })
+            }
+            (false, None) => None,
+        }
+    }
+
+    async fn framed(&self, order: &Order, picture: &Picture, work: Work) -> Result<Framed, DeliveryError> {
+        if let Some(framed) = self.framed_at_hand(order, picture) {
+            return Ok(framed);
+        }
+        let key = DerivativeKey::of(order, picture);
+        let master = self.master(&key).await?;
+        let sight = self.encoders.run(work, move || {
+            decode_master(&master, MASTER_SIDE_PX).map(|master| encoding::sight(&master, key.estimated_scale))
+        });
+        let sight = sight.await?.map_err(|error| DeliveryError::Encoding(Arc::new(error)))?;
+        self.sights.insert(picture.master_sha256.clone(), sight);
+        let (width, height) = order.frame.size_px();
+        Ok(self.framed_at_hand(order, picture).unwrap_or(Framed { width, height, scale_mm_per_px: None }))
+    }
+
+    /// Whether the order's AVIF is at hand. Where it is asked for a second time, it is made meanwhile, as long as there is room for such work.
+    pub(super) async fn has_or_will_have(&self, avif: &Order, picture: &Arc<Picture>) -> Result<bool, DeliveryError> {
+        let key = DerivativeKey::of(avif, picture);
+        if self.in_memory(&key).await.is_some() {
+            return Ok(true);
+        }
+        for name in self.names(&key)? {
+            if self.store.size(&name).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        if self.avif_wanted.get(&key).is_none() {
+            self.avif_wanted.insert(key, ());
+            return Ok(false);
+        }
+        let (pictures, avif, picture) = (self.clone(), avif.clone(), picture.clone());
+        tokio::spawn(async move {
+            match pictures.bytes_for(&avif, &picture, Work::Free).await {
+                Ok(_) | Err(DeliveryError::FreeWorkFull) => {}
+                Err(error) => {
+                    tracing::warn!(error = causes(&error), "an AVIF that was asked for twice could not be made")
+                }
+            }
+        });
+        Ok(false)
     }
 
     async fn in_memory(&self, key: &DerivativeKey) -> Option<Derivative> {
@@ -206,7 +297,8 @@ impl Pictures {
             }
         });
         let derivative = loaded.await.map_err(|error| DeliveryError::clone(&error))?;
-        Ok(self.ready(order, picture, &key, derivative))
+        let framed = self.framed(order, picture, work).await?;
+        Ok(self.ready(order, picture, &key, derivative, framed))
     }
 
     /// The bytes if they are in memory or in the store: nothing is made.
@@ -222,7 +314,8 @@ impl Pictures {
         let key = DerivativeKey::of(order, picture);
         let Some(derivative) = self.stored(&key, work).await? else { return Ok(None) };
         self.memory(work).insert(key.clone(), derivative.clone()).await;
-        Ok(Some(self.ready(order, picture, &key, derivative)))
+        let framed = self.framed(order, picture, work).await?;
+        Ok(Some(self.ready(order, picture, &key, derivative, framed)))
     }
 
     fn memory(&self, work: Work) -> &Derivatives {
@@ -232,7 +325,14 @@ impl Pictures {
         }
     }
 
-    fn ready(&self, order: &Order, picture: &Arc<Picture>, key: &DerivativeKey, derivative: Derivative) -> Ready {
+    fn ready(
+        &self,
+        order: &Order,
+        picture: &Arc<Picture>,
+        key: &DerivativeKey,
+        derivative: Derivative,
+        framed: Framed,
+    ) -> Ready {
         let Derivative { bytes, file, etag } = derivative;
         let file = file.upgrade();
         if file.is_some() {
@@ -240,14 +340,14 @@ impl Pictures {
             self.files.get(key);
         }
         let etag = etag.map_or_else(|| self.etag_of_recipe(order, picture), |etag| etag.to_string());
-        Ready { bytes, file, etag, side_px: order.side_px, picture: picture.clone() }
+        Ready { bytes, file, etag, framed, picture: picture.clone() }
     }
 
     async fn load(&self, key: &DerivativeKey, work: Work) -> Result<Derivative, DeliveryError> {
         if let Some(derivative) = self.stored(key, work).await? {
             return Ok(derivative);
         }
-        match is_preset(key.side_px) {
+        match key.lasts() {
             true => self.make_preset(key, work).await,
             false => self.make_size(key, work).await,
         }
@@ -267,8 +367,8 @@ impl Pictures {
     /// Where a derivative may be: a preset has one name, for good; another size is in one part of the store or the other.
     fn names(&self, key: &DerivativeKey) -> Result<Vec<ObjectKey>, ObjectError> {
         let certificate_id = self.credentials.as_ref().map(Credentials::id);
-        if !is_preset(key.side_px) {
-            return Ok(sizes::names(certificate_id, &key.master_sha256, key.side_px, key.format)?.into());
+        if !key.lasts() {
+            return Ok(sizes::names(certificate_id, &key.master_sha256, &key.frame, key.format)?.into());
         }
         let plain = self.preset_name(key)?;
         Ok(vec![match certificate_id {
@@ -278,7 +378,8 @@ impl Pictures {
     }
 
     fn preset_name(&self, key: &DerivativeKey) -> Result<ObjectKey, ObjectError> {
-        Ok(keys::derived(&key.master_sha256, key.side_px, key.side_px, key.format)?)
+        let (width, height) = key.frame.size_px();
+        Ok(keys::derived(&key.master_sha256, width, height, key.format)?)
     }
 
     /// A preset that no node uploaded, or its signed copy. There are twelve of a picture, so they are kept for good, whoever asked for them.
@@ -315,7 +416,7 @@ impl Pictures {
             Work::Free => SizePart::Free,
         };
         let certificate_id = self.credentials.as_ref().map(Credentials::id);
-        let name = keys::size(part, certificate_id, &key.master_sha256, key.side_px, key.format);
+        let name = keys::size(part, certificate_id, &key.master_sha256, &key.frame, key.format);
         let name = name.map_err(ObjectError::from)?;
         match self.sizes.keep(part, &name, made.clone()).await {
             Kept::No => Ok(self.derivative(key, made)),
@@ -357,20 +458,29 @@ impl Pictures {
     }
 
     fn derivative(&self, key: &DerivativeKey, bytes: Bytes) -> Derivative {
-        let etag = self.has_etag_of_its_own(key.side_px).then(|| etag::of_bytes(&bytes).into());
+        let etag = self.has_etag_of_its_own(key).then(|| etag::of_bytes(&bytes).into());
         Derivative { bytes, file: Weak::new(), etag }
     }
 
     /// The derivative, from the master. A master that is missing is trouble with the store, not a reason to render: an unmounted disk would
     /// otherwise have the whole catalog rendered again.
     async fn make(&self, key: &DerivativeKey, work: Work) -> Result<Bytes, DeliveryError> {
-        let master = self.store.get(&keys::master(&key.master_sha256).map_err(ObjectError::from)?).await?;
-        let (side_px, format) = (key.side_px, key.format);
-        let made = self.encoders.run(work, move || -> Result<Bytes, EncodingError> {
+        let master = self.master(key).await?;
+        let (wanted, format) = (key.frame, key.format);
+        let estimated_scale = key.estimated_scale;
+        let made = self.encoders.run(work, move || -> Result<(Bytes, Sight), EncodingError> {
             let master = decode_master(&master, MASTER_SIDE_PX)?;
-            Ok(derive(&master, side_px, side_px, format)?.into())
+            let sight = encoding::sight(&master, estimated_scale);
+            Ok((encoding::frame(&master, &sight, &wanted, format)?.into(), sight))
         });
-        made.await?.map_err(|error| DeliveryError::Encoding(Arc::new(error)))
+        let (made, sight) = made.await?.map_err(|error| DeliveryError::Encoding(Arc::new(error)))?;
+        self.sights.insert(key.master_sha256.clone(), sight);
+        Ok(made)
+    }
+
+    async fn master(&self, key: &DerivativeKey) -> Result<Bytes, ObjectError> {
+        let name = if key.is_custom { keys::custom_master } else { keys::master };
+        self.store.get(&name(&key.master_sha256)?).await
     }
 
     async fn sign(
@@ -400,7 +510,18 @@ impl From<Busy> for DeliveryError {
 
 impl DerivativeKey {
     fn of(order: &Order, picture: &Picture) -> Self {
-        DerivativeKey { master_sha256: picture.master_sha256.clone(), side_px: order.side_px, format: order.format }
+        DerivativeKey {
+            master_sha256: picture.master_sha256.clone(),
+            is_custom: !order.variant.paint.is_preset(),
+            frame: order.frame,
+            format: order.format,
+            estimated_scale: frame::estimated_scale_um_per_px(&order.vehicle.dimensions, order.variant.view),
+        }
+    }
+
+    /// One of the twelve that nodes upload of a preset's picture, which are kept for good.
+    fn lasts(&self) -> bool {
+        !self.is_custom && Format::UPLOADED.contains(&self.format) && self.frame.square_side_px().is_some_and(is_preset)
     }
 }
 
@@ -418,8 +539,10 @@ pub(super) async fn within(
     bytes_max: Option<usize>,
 ) -> Result<Ready, DeliveryError> {
     let mut smaller = order.clone();
-    while bytes_max.is_some_and(|bytes_max| found.bytes.len() > bytes_max) && smaller.side_px > 1 {
-        smaller.side_px = (smaller.side_px * 3 / 4).max(1);
+    let smaller_side = |side: Option<u32>| Some((side.unwrap_or(MASTER_SIDE_PX) * 3 / 4).max(1));
+    while bytes_max.is_some_and(|bytes_max| found.bytes.len() > bytes_max) && smaller.frame.size_px() != (1, 1) {
+        smaller.frame.width = smaller_side(smaller.frame.width);
+        smaller.frame.height = smaller_side(smaller.frame.height);
         found = app.pictures.bytes(&smaller, &found.picture).await?;
     }
     Ok(found)
@@ -429,6 +552,7 @@ async fn rendered_for(app: &App, order: &Order, asker: &Asker) -> Result<Arc<Pic
     if let Some(picture) = app.pictures.rendered(app, order).await? {
         return Ok(picture);
     }
+    new_paints::count(app, order, asker).await?;
     let rendering = app.renders.picture(&order.vehicle, &order.variant, asker);
     let picture = Arc::new(waiting::for_render(rendering).await??);
     app.pictures.known.insert(order.variant.clone(), picture.clone());

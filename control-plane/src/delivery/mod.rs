@@ -11,6 +11,8 @@ mod encoders;
 mod etag;
 mod examples;
 mod find;
+mod negotiation;
+mod new_paints;
 pub mod partner;
 pub mod request;
 pub mod sizes;
@@ -21,9 +23,11 @@ pub use charge::{Asked, Delivered, Shown, Told, count, deliver, show};
 pub use etag::{matches as etag_matches, of_bytes as etag_of_bytes};
 pub use examples::{Example, Examples, is_rendered};
 pub use find::{
-    Described, Pictures, Ready, example, for_partner, found_for_free, made_for_free, ready, ready_within, rendered,
+    Described, Framed, Pictures, Ready, example, for_partner, found_for_free, made_for_free, ready, ready_within,
+    rendered,
 };
-pub use request::{BadParameter, Endpoint, ImageRequest, ResponseKind};
+pub use negotiation::negotiated;
+pub use request::{AskedFormat, BadParameter, Endpoint, ImageRequest, ResponseKind};
 
 use crate::app::App;
 use crate::catalog::{Catalog, NotFound};
@@ -36,7 +40,7 @@ use crate::renders::RenderError;
 use credentials::CredentialsError;
 use cyclorama_core::encoding::EncodingError;
 use cyclorama_core::wire::FailureKind;
-use cyclorama_core::{Format, Variant, Vehicle};
+use cyclorama_core::{Format, Frame, Variant, Vehicle};
 use std::sync::Arc;
 
 /// One picture of a vehicle that the catalog has.
@@ -44,12 +48,11 @@ use std::sync::Arc;
 pub struct Order {
     pub vehicle: Vehicle,
     pub variant: Variant,
+    /// What it is delivered in.
     pub format: Format,
-    /// The box that was asked for, in pixels.
-    pub width: Option<u32>,
-    pub height: Option<u32>,
-    /// Side of the square picture, in pixels, 1 to 1024.
-    pub side_px: u32,
+    /// What was asked for: `format` of one that is chosen as the client asks is what everybody takes until [`negotiated`] says more.
+    pub asked_format: AskedFormat,
+    pub frame: Frame,
 }
 
 impl Order {
@@ -63,11 +66,31 @@ impl Order {
 
     /// What is asked for, in one spelling: equal for orders of the same bytes that are answered alike.
     pub fn meaning(&self) -> serde_json::Value {
-        let Variant { make, model, year, view, colour } = &self.variant;
-        serde_json::json!({
-            "make": make, "model": model, "year": year, "view": view.as_str(), "color": colour.as_str(),
-            "format": self.format.as_str(), "width": self.width, "height": self.height, "side": self.side_px,
-        })
+        let Variant { make, model, year, view, paint } = &self.variant;
+        let Frame { width, height, .. } = &self.frame;
+        let mut meaning = serde_json::json!({
+            "make": make, "model": model, "year": year, "view": view.as_str(), "color": paint.color(),
+            "format": self.asked_format.as_str(), "width": width, "height": height, "side": self.frame.square_side_px(),
+        });
+        for (name, value) in request::added_pairs(&self.frame, paint) {
+            meaning[name] = value.into();
+        }
+        meaning
+    }
+
+    /// As people are told what it was, on a statement.
+    pub fn words(&self) -> String {
+        let mut words = self.variant.words();
+        for (name, value) in request::frame_pairs(&self.frame) {
+            words.push_str(&format!(", {name} {value}"));
+        }
+        words
+    }
+
+    /// The size of the picture, where it does not depend on the picture.
+    pub fn framed_in_advance(&self) -> Option<Framed> {
+        let (width, height) = self.frame.size_px();
+        self.frame.has_known_size().then_some(Framed { width, height, scale_mm_per_px: None })
     }
 
     /// The order of a request that was kept with the catalog's slugs, if the catalog still has that very vehicle: a beginning of a name means
@@ -83,16 +106,10 @@ impl Order {
             model: vehicle.model.clone(),
             year: vehicle.year,
             view: request.view,
-            colour: request.colour,
+            paint: request.paint,
         };
-        Order {
-            vehicle,
-            variant,
-            format: request.format,
-            width: request.width,
-            height: request.height,
-            side_px: request.side_px,
-        }
+        let asked_format = request.format;
+        Order { vehicle, variant, format: asked_format.usual(), asked_format, frame: request.frame }
     }
 }
 
@@ -107,6 +124,8 @@ pub enum DeliveryError {
     OverCap { balance: Credits, required: Credits, cap: KeyCap },
     #[error("{} of the account were left unpaid today", plural::count(*abandoned, "new picture"))]
     TooManyAbandoned { abandoned: i64, reset_at: UnixMs },
+    #[error("the account has had {} made today", plural::count(*paints, "new paint"))]
+    TooManyPaints { paints: i64, reset_at: UnixMs },
     #[error("the key's account has no ledger")]
     NoLedger,
     #[error("the picture came after its hold was given back")]

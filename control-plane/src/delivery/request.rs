@@ -2,11 +2,15 @@
 //!
 //! Pure: whether the vehicle exists is the catalog's affair; who may ask, and what it costs, the handler's.
 
-use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset, UnknownName, View};
+use cyclorama_core::{Frame, MASTER_SIDE_PX, Paint, UnknownName, View};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use url::form_urlencoded;
+
+mod frame;
+
+pub use frame::{AskedFormat, added_pairs, background_name, frame_of_query, frame_pairs, frame_query};
 
 /// Model years a request may name. 2027 is valid and then not found: the catalog's release ends in 2026.
 pub const YEARS: RangeInclusive<u16> = 1990..=2027;
@@ -32,13 +36,10 @@ pub struct ImageRequest {
     pub model: String,
     pub year: u16,
     pub view: View,
-    pub colour: Colour,
-    pub format: Format,
-    /// The box the picture is to fit in; `size` has become `width`. Pixels, 1 to 1024.
-    pub width: Option<u32>,
-    pub height: Option<u32>,
-    /// Side of the square picture that fits in the box: never above [`MASTER_SIDE_PX`].
-    pub side_px: u32,
+    pub paint: Paint,
+    pub format: AskedFormat,
+    /// The box, where `size` has become its width, and what the picture does with it.
+    pub frame: Frame,
     pub response: ResponseKind,
 }
 
@@ -71,6 +72,13 @@ struct Given<'a> {
     h: Option<&'a str>,
     size: Option<&'a str>,
     format: Option<&'a str>,
+    fit: Option<&'a str>,
+    trim: Option<&'a str>,
+    padding: Option<&'a str>,
+    background: Option<&'a str>,
+    shadow: Option<&'a str>,
+    scale: Option<&'a str>,
+    finish: Option<&'a str>,
     response: Option<&'a str>,
 }
 
@@ -79,8 +87,27 @@ struct Given<'a> {
 struct Keys {
     width: &'static str,
     height: &'static str,
+    /// Each with the key that it stands for.
+    synonyms: &'static [(&'static str, &'static str)],
     takes_response: bool,
-    all: &'static str,
+    /// What is taken beside a picture's own keys, for a refusal.
+    others: &'static str,
+}
+
+impl Keys {
+    /// The key that a word stands for.
+    fn meant<'k>(&self, key: &'k str) -> &'k str {
+        self.synonyms.iter().find(|(synonym, _)| *synonym == key).map_or(key, |(_, ours)| ours)
+    }
+
+    /// All keys, as a refusal lists them.
+    fn all(&self) -> String {
+        let Keys { width, height, others, .. } = self;
+        format!(
+            "make (or brand), model, year, view, color, {width}, {height}, size, format, fit, trim, padding, background, shadow, scale, \
+             finish{others}"
+        )
+    }
 }
 
 /// Whose query is read: each takes keys of its own beside those of a picture, and names its own to whoever sends another.
@@ -96,32 +123,30 @@ pub enum Endpoint {
 
 impl Endpoint {
     const fn keys(self) -> Keys {
-        let (takes_response, all) = match self {
-            Endpoint::Image => (true, "make (or brand), model, year, view, color, w, h, size, format and response"),
-            Endpoint::Embed => {
-                (false, "make (or brand), model, year, view, color, w, h, size, format, mode, exp, sig and key")
-            }
-            Endpoint::Page => (false, "make (or brand), model, year, view, color, w, h, size and format"),
+        let (takes_response, others) = match self {
+            Endpoint::Image => (true, " and response"),
+            Endpoint::Embed => (false, ", mode, exp, sig and key"),
+            Endpoint::Page => (false, ""),
         };
-        Keys { width: "w", height: "h", takes_response, all }
+        Keys { width: "w", height: "h", synonyms: &QUERY_SYNONYMS, takes_response, others }
     }
 }
 
-const JSON: Keys = Keys {
-    width: "width",
-    height: "height",
-    takes_response: false,
-    all: "make (or brand), model, year, view, color, width, height, size and format",
-};
+const JSON: Keys = Keys { width: "width", height: "height", synonyms: &SYNONYMS, takes_response: false, others: "" };
 
-const JSON_MEMBERS: [&str; 10] =
-    ["make", "brand", "model", "year", "view", "color", "width", "height", "size", "format"];
+/// Other words for a key, where nothing else could be meant.
+const SYNONYMS: [(&str, &str); 2] = [("colour", "color"), ("bg", "background")];
+const QUERY_SYNONYMS: [(&str, &str); 4] = [("colour", "color"), ("bg", "background"), ("width", "w"), ("height", "h")];
+
+/// The members of a JSON item that are no text.
+const JSON_NUMBERS: [&str; 4] = ["year", "width", "height", "padding"];
+const JSON_BOOLEANS: [&str; 1] = ["trim"];
 
 impl<'a> Given<'a> {
     fn collect(pairs: &'a [(String, String)], keys: Keys) -> Result<Self, BadParameter> {
         let mut given = Self::default();
         for (key, value) in pairs {
-            let slot = match key.as_str() {
+            let slot = match keys.meant(key) {
                 "make" => &mut given.make,
                 "brand" => &mut given.brand,
                 "model" => &mut given.model,
@@ -132,8 +157,15 @@ impl<'a> Given<'a> {
                 side if side == keys.height => &mut given.h,
                 "size" => &mut given.size,
                 "format" => &mut given.format,
+                "fit" => &mut given.fit,
+                "trim" => &mut given.trim,
+                "padding" => &mut given.padding,
+                "background" => &mut given.background,
+                "shadow" => &mut given.shadow,
+                "scale" => &mut given.scale,
+                "finish" => &mut given.finish,
                 "response" if keys.takes_response => &mut given.response,
-                // Refused, not ignored: a misspelt `colour=red` would otherwise be charged as a silver picture.
+                // Refused, not ignored: a misspelt `colr=red` would otherwise be charged as a silver picture.
                 unknown => return Err(unknown_key(unknown, keys)),
             };
             if slot.replace(value).is_some() {
@@ -147,9 +179,11 @@ impl<'a> Given<'a> {
 /// What callers mean by a key that is not ours: a refusal names the right one.
 pub fn meant(key: &str, [width, height]: [&'static str; 2]) -> Option<&'static str> {
     match key {
-        "colour" => Some("color"),
+        "colour" | "paint" => Some("color"),
         "manufacturer" => Some("make"),
         "angle" => Some("view"),
+        "bg" => Some("background"),
+        "crop" => Some("fit"),
         "w" | "width" => Some(width),
         "h" | "height" => Some(height),
         _ => None,
@@ -160,7 +194,7 @@ fn unknown_key(key: &str, keys: Keys) -> BadParameter {
     let shown: String = key.chars().take(40).collect();
     let detail = match meant(key, [keys.width, keys.height]) {
         Some(ours) => format!("`{shown}` is not a parameter of this endpoint; it is called `{ours}`"),
-        None => format!("`{shown}` is not a parameter of this endpoint; it takes {}", keys.all),
+        None => format!("`{shown}` is not a parameter of this endpoint; it takes {}", keys.all()),
     };
     BadParameter::new(shown, detail)
 }
@@ -177,17 +211,20 @@ impl ImageRequest {
     pub fn parse_json(item: &Map<String, Value>) -> Result<Self, BadParameter> {
         let mut pairs = Vec::with_capacity(item.len());
         for (key, value) in item {
-            if !JSON_MEMBERS.contains(&key.as_str()) {
-                return Err(unknown_key(key, JSON));
-            }
-            let is_number = ["year", JSON.width, JSON.height].contains(&key.as_str());
+            let is_number = JSON_NUMBERS.contains(&key.as_str());
+            let is_boolean = JSON_BOOLEANS.contains(&key.as_str());
             let text = match value {
-                Value::String(text) if !is_number => text.clone(),
+                Value::String(text) if !is_number && !is_boolean => text.clone(),
+                Value::Bool(value) if is_boolean => value.to_string(),
                 Value::Number(number) if is_number => {
                     whole(value).map_or_else(|| number.to_string(), |number| number.to_string())
                 }
                 _ => {
-                    let kind = if is_number { "a whole number" } else { "a string" };
+                    let kind = match (is_number, is_boolean) {
+                        (true, _) => "a whole number",
+                        (_, true) => "true or false",
+                        _ => "a string",
+                    };
                     return Err(BadParameter::new(key, format!("`{key}` is {kind}, not {}", kind_of(value))));
                 }
             };
@@ -216,13 +253,9 @@ impl ImageRequest {
         let model = name("model", given.model.ok_or_else(|| missing("model"))?)?;
         let year = year(given.year.ok_or_else(|| missing("year"))?)?;
         let view = one_of::<View>("view", given.view)?.unwrap_or_default();
-        let colour = one_of::<Colour>("color", given.color)?.unwrap_or_default();
-        let format = one_of::<Format>("format", given.format)?.unwrap_or_default();
-        let size = one_of::<SizePreset>("size", given.size)?;
-        let (mut width, height) = (side(keys.width, given.w)?, side(keys.height, given.h)?);
-        if let (Some(preset), None, None) = (size, width, height) {
-            width = Some(preset.side_px());
-        }
+        let paint = frame::paint(&given)?;
+        let format = one_of::<AskedFormat>("format", given.format)?.unwrap_or_default();
+        let frame = frame::frame(&given, keys, format)?;
         let response = match given.response {
             None | Some("image") => ResponseKind::Image,
             Some("url") => ResponseKind::Url,
@@ -233,32 +266,28 @@ impl ImageRequest {
                 ));
             }
         };
-        Ok(Self { make, model, year, view, colour, format, width, height, side_px: side_px(width, height), response })
+        Ok(Self { make, model, year, view, paint, format, frame, response })
     }
 
     /// The query that names this picture and nothing else, with the catalog's slugs: keys in the order make, model,
-    /// year, view, color, w, h, format; defaults written out, `w` and `h` only where asked for. `response` says how to
-    /// answer, not which picture, and is left out.
+    /// year, view, color, w, h, format, the defaults of those written out but for `w` and `h`; then fit, trim, padding, background, shadow, scale
+    /// and finish where they are not the default. `response` says how to answer, not which picture, and is left out.
     pub fn canonical_query(&self, make_slug: &str, model_slug: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query
             .append_pair("make", make_slug)
             .append_pair("model", model_slug)
             .append_pair("year", &self.year.to_string());
-        query.append_pair("view", self.view.as_str()).append_pair("color", self.colour.as_str());
-        for (key, pixels) in [("w", self.width), ("h", self.height)] {
+        query.append_pair("view", self.view.as_str()).append_pair("color", &self.paint.color());
+        for (key, pixels) in [("w", self.frame.width), ("h", self.frame.height)] {
             if let Some(pixels) = pixels {
                 query.append_pair(key, &pixels.to_string());
             }
         }
         query.append_pair("format", self.format.as_str());
+        query.extend_pairs(added_pairs(&self.frame, &self.paint));
         query.finish()
     }
-}
-
-/// Side of the square picture that fits in a box: the smaller of what is given, never enlarged.
-pub fn side_px(width: Option<u32>, height: Option<u32>) -> u32 {
-    width.unwrap_or(MASTER_SIDE_PX).min(height.unwrap_or(MASTER_SIDE_PX)).min(MASTER_SIDE_PX)
 }
 
 /// A whole number of a JSON body, also in the form `4.0`: JSON knows one kind of number.
@@ -335,6 +364,7 @@ fn shortened(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cyclorama_core::{Colour, Finish, Fit, Format, PaintColour, Scale};
     use proptest::prelude::*;
 
     const PORSCHE: &str = "make=porsche&model=911&year=2024";
@@ -349,10 +379,10 @@ mod tests {
         let request = ok("");
         assert_eq!((request.make.as_str(), request.model.as_str(), request.year), ("porsche", "911", 2024));
         assert_eq!(
-            (request.view, request.colour, request.format),
-            (View::FrontThreeQuarter, Colour::Silver, Format::Png)
+            (request.view, request.paint, request.format),
+            (View::FrontThreeQuarter, Colour::Silver.into(), Format::Png.into())
         );
-        assert_eq!((request.width, request.height, request.side_px), (None, None, 1024));
+        assert_eq!((request.frame, request.frame.square_side_px()), (Frame::default(), Some(1024)));
         assert_eq!(request.response, ResponseKind::Image);
     }
 
@@ -377,13 +407,18 @@ mod tests {
         for (given, view) in views {
             assert_eq!(ok(&format!("&view={given}")).view, view, "{given}");
         }
-        for (given, format) in
-            [("png", Format::Png), ("webp", Format::Webp), ("jpg", Format::Jpg), ("jpeg", Format::Jpg)]
-        {
+        for (given, format) in [
+            ("png", Format::Png.into()),
+            ("webp", Format::Webp.into()),
+            ("jpg", Format::Jpg.into()),
+            ("jpeg", Format::Jpg.into()),
+            ("avif", Format::Avif.into()),
+            ("AUTO", AskedFormat::Auto),
+        ] {
             assert_eq!(ok(&format!("&format={given}")).format, format, "{given}");
         }
         for colour in Colour::ALL {
-            assert_eq!(ok(&format!("&color={colour}")).colour, *colour);
+            assert_eq!(ok(&format!("&color={colour}")).paint, (*colour).into());
         }
         assert_eq!(ok("&response=url").response, ResponseKind::Url);
         assert_eq!(ok("&response=image").response, ResponseKind::Image);
@@ -405,7 +440,9 @@ mod tests {
         ];
         for (rest, width, height, side) in boxes {
             let request = ok(rest);
-            assert_eq!((request.width, request.height, request.side_px), (width, height, side), "{rest}");
+            let Frame { width: given_width, height: given_height, .. } = request.frame;
+            assert_eq!((given_width, given_height), (width, height), "{rest}");
+            assert_eq!(request.frame.square_side_px(), Some(side), "{rest}");
         }
     }
 
@@ -448,7 +485,30 @@ mod tests {
             ("&view=side&view=side", "view"),
             ("&color=turquoise", "color"),
             ("&color=red&color=blue", "color"),
-            ("&colour=red", "colour"),
+            ("&colr=red", "colr"),
+            ("&colour=red&color=red", "color"),
+            ("&color=%23", "color"),
+            ("&color=1f4e8", "color"),
+            ("&color=fade", "color"),
+            ("&color=transparent", "color"),
+            ("&finish=matt", "finish"),
+            ("&color=red&finish=matt", "finish"),
+            ("&color=1f4e8c&finish=glossy", "finish"),
+            ("&shadow=false", "shadow"),
+            ("&fit=contain", "w"),
+            ("&fit=cover&w=300", "h"),
+            ("&fit=cover&h=300", "w"),
+            ("&fit=contain&size=small", "w"),
+            ("&fit=fill", "fit"),
+            ("&trim=1", "trim"),
+            ("&trim=true&padding=51", "padding"),
+            ("&trim=true&padding=-1", "padding"),
+            ("&padding=10", "padding"),
+            ("&trim=false&padding=10", "padding"),
+            ("&background=none", "background"),
+            ("&format=jpg&background=transparent", "background"),
+            ("&background=white&bg=white", "background"),
+            ("&scale=1", "scale"),
             ("&format=gif", "format"),
             ("&size=huge", "size"),
             ("&size=huge&w=100", "size"),
@@ -459,7 +519,8 @@ mod tests {
             ("&h=-1", "h"),
             ("&h=12.5", "h"),
             ("&h=1&h=1", "h"),
-            ("&width=100", "width"),
+            ("&width=100&w=100", "w"),
+            ("&width=1025", "w"),
             ("&response=json", "response"),
             ("&utm_source=mail", "utm_source"),
         ];
@@ -473,7 +534,7 @@ mod tests {
         }
         let long = "x".repeat(NAME_CHARS_MAX + 1);
         assert_eq!(ImageRequest::parse_query(&format!("make={long}&model=b&year=2000")).unwrap_err().parameter, "make");
-        assert!(ImageRequest::parse_query(&format!("{PORSCHE}&colour=red")).unwrap_err().detail.contains("`color`"));
+        assert!(ImageRequest::parse_query(&format!("{PORSCHE}&angle=hero")).unwrap_err().detail.contains("`view`"));
     }
 
     #[test]
@@ -491,19 +552,116 @@ mod tests {
         );
     }
 
+    /// What is added to the address, and how it is spelt.
+    #[test]
+    fn frames_and_paints_have_one_spelling() {
+        for (given, canonical) in [
+            ("&colour=%231F4E8C", "&color=1f4e8c&format=png"),
+            ("&color=1f4e8c&finish=metallic", "&color=1f4e8c&format=png"),
+            ("&color=1F4E8C&finish=MATTE", "&color=1f4e8c&format=png&finish=matt"),
+            ("&color=RebeccaPurple", "&color=663399&format=png"),
+            ("&color=Grey", "&color=gray&format=png"),
+            ("&color=red&shadow=off", "&color=red&format=png&shadow=off"),
+            (
+                "&shadow=on&scale=fill&fit=inside&trim=false&padding=0&background=transparent",
+                "&color=silver&format=png",
+            ),
+            ("&width=300&height=200", "&color=silver&w=300&h=200&format=png"),
+            ("&fit=contain&w=300&h=200", "&color=silver&w=300&h=200&format=png&fit=contain"),
+            (
+                "&scale=true&shadow=off&bg=%23FFFFFF&padding=10&trim=true&fit=cover&size=thumb&h=200&w=300",
+                "&color=silver&w=300&h=200&format=png&fit=cover&trim=true&padding=10&background=white&shadow=off&scale=true",
+            ),
+            ("&format=jpg&background=white", "&color=silver&format=jpg"),
+            ("&format=jpg&background=tomato", "&color=silver&format=jpg&background=ff6347"),
+            ("&format=auto&background=000000", "&color=silver&format=auto&background=black"),
+        ] {
+            let printed = ok(given).canonical_query("porsche", "911");
+            let expected = format!("make=porsche&model=911&year=2024&view=front-3-4{canonical}");
+            assert_eq!(printed, expected, "{given}");
+            let again = ImageRequest::parse_query(&printed).expect("its own spelling is taken");
+            assert_eq!((again.frame, again.paint, again.format), {
+                let first = ok(given);
+                (first.frame, first.paint, first.format)
+            });
+        }
+    }
+
+    #[test]
+    fn a_json_item_has_a_boolean_and_a_number_where_the_query_has_texts() {
+        let item = serde_json::json!({
+            "make": "porsche", "model": "911", "year": 2024, "colour": "#1F4E8C", "finish": "solid", "width": 400, "height": 300,
+            "fit": "contain", "trim": true, "padding": 5, "bg": "f4f4f2", "shadow": "off", "scale": "true", "format": "auto",
+        });
+        let request = ImageRequest::parse_json(item.as_object().unwrap()).unwrap();
+        let frame = Frame {
+            fit: Fit::Contain,
+            width: Some(400),
+            height: Some(300),
+            trim: true,
+            padding_percent: 5,
+            background: Some([0xf4, 0xf4, 0xf2]),
+            scale: Scale::True,
+        };
+        assert_eq!((request.frame, request.format), (frame, AskedFormat::Auto));
+        let colour = PaintColour::Custom { srgb: [0x1f, 0x4e, 0x8c], finish: Finish::Solid };
+        assert_eq!(request.paint, Paint { colour, shadow: false });
+        let wrong = [
+            ("trim", serde_json::json!("true")),
+            ("padding", serde_json::json!("5")),
+            ("fit", serde_json::json!(true)),
+            ("w", serde_json::json!(7)),
+        ];
+        for (member, value) in wrong {
+            let mut item = item.as_object().unwrap().clone();
+            item.insert(member.to_owned(), value);
+            assert_eq!(ImageRequest::parse_json(&item).unwrap_err().parameter, member);
+        }
+        let mut without_height = item.as_object().unwrap().clone();
+        without_height.remove("height");
+        assert_eq!(ImageRequest::parse_json(&without_height).unwrap_err().parameter, "height");
+    }
+
+    fn frames() -> impl Strategy<Value = Frame> {
+        let sides = || proptest::option::of(1u32..=1024);
+        let background = proptest::option::of(any::<[u8; 3]>());
+        let choices = (0..Fit::ALL.len(), sides(), sides(), any::<bool>(), 0u8..=50, background, any::<bool>());
+        choices.prop_map(|(fit, width, height, trim, padding_percent, background, is_true)| Frame {
+            fit: if width.is_some() && height.is_some() { Fit::ALL[fit] } else { Fit::Inside },
+            width,
+            height,
+            trim,
+            padding_percent: if trim { padding_percent } else { 0 },
+            background,
+            scale: if is_true { Scale::True } else { Scale::Fill },
+        })
+    }
+
+    fn paints() -> impl Strategy<Value = Paint> {
+        let preset = (0..Colour::ALL.len()).prop_map(|place| PaintColour::Preset(Colour::ALL[place]));
+        let custom = (any::<[u8; 3]>(), 0..Finish::ALL.len())
+            .prop_map(|(srgb, finish)| PaintColour::Custom { srgb, finish: Finish::ALL[finish] });
+        (prop_oneof![preset, custom], any::<bool>()).prop_map(|(colour, shadow)| Paint { colour, shadow })
+    }
+
     proptest! {
+        #[test]
+        fn a_frame_is_read_back_from_its_row(frame in frames()) {
+            let Frame { width, height, .. } = frame;
+            prop_assert_eq!(frame_of_query(&frame_query(&frame), width, height), Some(frame));
+        }
+
         #[test]
         fn parse_print_parse(
             make in "[a-z0-9ÄéŠ &=+%.-]{1,20}", model in "[A-Za-z0-9 &=+%#.-]{1,20}", year in YEARS,
-            view in 0..View::ALL.len(), colour in 0..Colour::ALL.len(), format in 0..Format::ALL.len(),
-            width in proptest::option::of(1u32..=1024), height in proptest::option::of(1u32..=1024),
+            view in 0..View::ALL.len(), paint in paints(), format in 0..Format::ALL.len(), frame in frames(),
         ) {
             prop_assume!(!make.trim().is_empty() && !model.trim().is_empty());
             let request = ImageRequest {
                 make: make.trim().to_owned(), model: model.trim().to_owned(), year,
-                view: View::ALL[view], colour: Colour::ALL[colour], format: Format::ALL[format],
-                width, height, side_px: side_px(width, height), response: ResponseKind::Image,
+                view: View::ALL[view], paint, format: Format::ALL[format].into(), frame, response: ResponseKind::Image,
             };
+            prop_assume!(!(request.format == Format::Jpg.into() && frame.background == Some([255; 3])));
             let printed = request.canonical_query(&request.make, &request.model);
             let parsed = ImageRequest::parse_query(&printed);
             prop_assert_eq!(parsed.as_ref(), Ok(&request));

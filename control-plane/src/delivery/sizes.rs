@@ -11,7 +11,7 @@ use crate::clock::{self, Clock, UnixMs};
 use crate::logs::causes;
 use crate::objects::{ObjectError, ObjectKey, ObjectStore, SizePart, keys};
 use bytes::Bytes;
-use cyclorama_core::{Format, SizePreset};
+use cyclorama_core::{Format, Frame, SizePreset};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -195,10 +195,10 @@ pub enum Kept {
 pub fn names(
     certificate_id: Option<&str>,
     master_sha256: &str,
-    side_px: u32,
+    frame: &Frame,
     format: Format,
 ) -> Result<[ObjectKey; 2], ObjectError> {
-    let name = |part| keys::size(part, certificate_id, master_sha256, side_px, format);
+    let name = |part| keys::size(part, certificate_id, master_sha256, frame, format);
     Ok([name(SizePart::Paid)?, name(SizePart::Free)?])
 }
 
@@ -252,7 +252,7 @@ mod tests {
     }
 
     fn name(part: SizePart, side_px: u32) -> ObjectKey {
-        keys::size(part, None, &"a".repeat(64), side_px, Format::Webp).expect("a name")
+        keys::size(part, None, &"a".repeat(64), &Frame::square(side_px), Format::Webp).expect("a name")
     }
 
     async fn stored_in(store: &ObjectStore, folders: &'static [&'static str]) -> Vec<String> {

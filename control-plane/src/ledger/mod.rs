@@ -169,10 +169,15 @@ pub struct NewDeliveryUrl {
     pub key_id: String,
     pub request_id: String,
     pub variant: cyclorama_core::Variant,
-    pub format: cyclorama_core::Format,
+    /// The name of a format, or `auto`.
+    pub format: &'static str,
     /// The box that was asked for, in pixels.
     pub width: Option<u32>,
     pub height: Option<u32>,
+    /// What the picture does with it, as a query.
+    pub frame: String,
+    /// What its entry says: vehicle, view, colour and frame.
+    pub about: String,
     /// 0: as many loads as one likes.
     pub max_uses: i64,
     pub expires_at_ms: i64,
@@ -183,7 +188,7 @@ pub struct NewDeliveryUrl {
 pub struct Delivery {
     pub key_id: String,
     pub request_id: String,
-    /// What its entry says: vehicle, view and colour.
+    /// What its entry says: vehicle, view, colour and frame.
     pub about: String,
     pub render_id: String,
     pub revision: i64,

@@ -362,16 +362,18 @@ pub(super) fn mint(ids: &[&str], max_uses: i64) -> Entry {
         model: "mustang".to_owned(),
         year: 2020,
         view: cyclorama_core::View::Side,
-        colour: cyclorama_core::Colour::Red,
+        paint: cyclorama_core::Colour::Red.into(),
     };
     let url = |id: &&str| NewDeliveryUrl {
         id: (*id).to_owned(),
         key_id: "key-1".to_owned(),
         request_id: "request-1".to_owned(),
         variant: variant.clone(),
-        format: cyclorama_core::Format::Png,
+        format: "png",
         width: None,
         height: Some(300),
+        frame: String::new(),
+        about: variant.words(),
         max_uses,
         expires_at_ms: FAR_AWAY_MS,
     };

@@ -1,6 +1,6 @@
 //! The names of objects, side by side: what is stored where is read here and nowhere else.
 
-use cyclorama_core::{Format, View};
+use cyclorama_core::{Format, Frame, View};
 use std::fmt;
 
 /// A checked object name: segments of `a-z 0-9 . _ -` joined by `/`, none empty or starting with a dot, so that a key
@@ -45,7 +45,7 @@ impl fmt::Display for ObjectKey {
 }
 
 /// What keys of objects that last begin with.
-pub const LASTING: [&str; 4] = ["layers", "masters", "derived", "signed"];
+pub const LASTING: [&str; 5] = ["layers", "masters", "paints", "derived", "signed"];
 
 /// What keys of uploads begin with.
 pub const STAGING: &str = "staging";
@@ -64,6 +64,11 @@ pub fn layers_by_revision(vehicle_key: &str, view: View, revision: u64) -> Resul
 /// The 1024 px composed picture of a variant, named by its content. `sha256` is lower-case hex.
 pub fn master(sha256: &str) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("masters/{}.png", digest(sha256)?))
+}
+
+/// The same for a paint that no preset names, which is removed when there are too many of them.
+pub fn custom_master(sha256: &str) -> Result<ObjectKey, InvalidKey> {
+    ObjectKey::new(format!("paints/{}.png", digest(sha256)?))
 }
 
 /// A sized and encoded copy of a master.
@@ -90,17 +95,17 @@ impl SizePart {
     }
 }
 
-/// A square copy of a master in a size that no preset names. `certificate_id`: of what its credentials are signed with, if they are. Does not
+/// A copy of a master in a frame or a format that no preset names. `certificate_id`: of what its credentials are signed with, if they are. Does not
 /// last: it is removed when there are too many of them, and made again.
 pub fn size(
     part: SizePart,
     certificate_id: Option<&str>,
     master_sha256: &str,
-    side_px: u32,
+    frame: &Frame,
     format: Format,
 ) -> Result<ObjectKey, InvalidKey> {
     let ([folder], by) = (part.folder(), certificate_id.unwrap_or("plain"));
-    ObjectKey::new(format!("{folder}/{by}/{}/{side_px}.{format}", digest(master_sha256)?))
+    ObjectKey::new(format!("{folder}/{by}/{}/{frame}.{format}", digest(master_sha256)?))
 }
 
 /// A mark: sizes that an earlier version stored beside the presets are removed.

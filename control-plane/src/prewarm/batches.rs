@@ -4,7 +4,7 @@ use super::Wish;
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
 use crate::renders::{colours_of, print_colours};
-use cyclorama_core::{Colour, View};
+use cyclorama_core::{Paint, View};
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
@@ -275,7 +275,7 @@ pub(super) async fn open_rows(
                 view.parse().map_err(|error: cyclorama_core::UnknownName| unreadable("view", error.to_string()))?;
             let vehicle = serde_json::from_str(row.try_get("vehicle")?)
                 .map_err(|error| unreadable("vehicle", error.to_string()))?;
-            let colours: Vec<Colour> = colours_of(row.try_get("colors")?, "prewarm_rows.colors", &batch_id)?;
+            let colours: Vec<Paint> = colours_of(row.try_get("colors")?, "prewarm_rows.colors", &batch_id)?;
             let position = row.try_get("position")?;
             Ok(OpenRow { batch_id, position, wish: Wish { vehicle, view, colours } })
         })

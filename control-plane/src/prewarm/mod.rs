@@ -14,7 +14,7 @@ pub use feeder::start;
 pub use plan::{Plan, PlanError, wishes};
 pub use request::Request;
 
-use cyclorama_core::{Colour, Vehicle, View};
+use cyclorama_core::{Paint, Vehicle, View};
 
 /// Rows of one batch: a hundred thousand diffusion passes are more than a day of a large farm.
 pub const ROWS_MAX: usize = 100_000;
@@ -25,5 +25,5 @@ pub struct Wish {
     pub vehicle: Vehicle,
     pub view: View,
     /// In the order of the specification, each once.
-    pub colours: Vec<Colour>,
+    pub colours: Vec<Paint>,
 }

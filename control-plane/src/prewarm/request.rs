@@ -2,7 +2,7 @@
 
 use super::{ROWS_MAX, Wish};
 use crate::catalog::{Catalog, Model};
-use cyclorama_core::{Colour, Vehicle, View};
+use cyclorama_core::{Colour, Paint, Vehicle, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -54,6 +54,7 @@ impl Wishes {
     pub fn add(&mut self, catalog: &Catalog, request: &Request) -> Result<(), RequestError> {
         let views = named::<View>("views", request.views.as_deref(), View::ALL)?;
         let colours = named::<Colour>("colors", request.colors.as_deref(), Colour::ALL)?;
+        let paints: Vec<Paint> = colours.into_iter().map(Paint::from).collect();
         let years = years(request.years.as_deref())?;
         let make = catalog.find_make(&request.make).map_err(|missing| wrong("make", missing.detail))?;
         let models: Vec<&Model> = match &request.model {
@@ -68,7 +69,7 @@ impl Wishes {
             for vehicle in wanted.filter_map(|year| catalog.vehicle(make, model, year)) {
                 found = true;
                 for view in &views {
-                    self.wish(&vehicle, *view, &colours)?;
+                    self.wish(&vehicle, *view, &paints)?;
                 }
             }
         }
@@ -78,11 +79,11 @@ impl Wishes {
         }
     }
 
-    fn wish(&mut self, vehicle: &Vehicle, view: View, colours: &[Colour]) -> Result<(), RequestError> {
+    fn wish(&mut self, vehicle: &Vehicle, view: View, colours: &[Paint]) -> Result<(), RequestError> {
         let place = *self.places.entry((vehicle.key(), view)).or_insert(self.wishes.len());
         if let Some(wish) = self.wishes.get_mut(place) {
             wish.colours.extend(colours);
-            wish.colours.sort();
+            wish.colours.sort_by_key(Paint::to_string);
             wish.colours.dedup();
             return Ok(());
         }
@@ -188,7 +189,7 @@ mod tests {
         ])
         .unwrap();
         assert_eq!(wishes.len(), 2);
-        assert_eq!(wishes[1].colours, [Colour::White, Colour::Black, Colour::Red]);
+        assert_eq!(wishes[1].colours, [Colour::Black, Colour::Red, Colour::White].map(Paint::from));
     }
 
     #[test]

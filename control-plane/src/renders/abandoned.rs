@@ -24,7 +24,7 @@ impl Renders {
         .bind(account_id.to_owned())
         .bind(variant.vehicle_key())
         .bind(variant.view.as_str().to_owned())
-        .bind(variant.colour.as_str().to_owned());
+        .bind(variant.paint.to_string());
         self.0.database.write(mark).await.map(drop)
     }
 

@@ -4,7 +4,7 @@ use super::budget::BUDGET_SPENT;
 use super::order::{Terms, Wanted};
 use super::state::{RenderState, column};
 use super::{Asker, Lane, RenderError, Renders};
-use cyclorama_core::{Colour, Variant, Vehicle, View};
+use cyclorama_core::{Paint, Variant, Vehicle, View};
 use sqlx::Row;
 use std::collections::{BTreeSet, HashMap};
 
@@ -35,7 +35,7 @@ pub struct Existings(HashMap<(String, String), Existing>);
 /// What exists of a vehicle and view.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Existing {
-    pub colours: Vec<Colour>,
+    pub colours: Vec<Paint>,
     pub has_layers: bool,
 }
 
@@ -52,16 +52,16 @@ impl Renders {
         &self,
         vehicle: &Vehicle,
         view: View,
-        colours: &[Colour],
+        colours: &[Paint],
         budget_percent: i64,
         deadline_ms: i64,
     ) -> Result<bool, RenderError> {
-        let variant = |colour: &Colour| Variant {
+        let variant = |paint: &Paint| Variant {
             make: vehicle.make.clone(),
             model: vehicle.model.clone(),
             year: vehicle.year,
             view,
-            colour: *colour,
+            paint: *paint,
         };
         let variants: Vec<Variant> = colours.iter().map(variant).collect();
         let asker = Asker::nobody(Lane::Prewarm);
@@ -70,7 +70,7 @@ impl Renders {
         Ok(wanted.iter().all(|wanted| matches!(wanted, Wanted::Done(_))))
     }
 
-    pub async fn progress(&self, vehicle_key: &str, view: View, colours: &[Colour]) -> Result<Progress, sqlx::Error> {
+    pub async fn progress(&self, vehicle_key: &str, view: View, colours: &[Paint]) -> Result<Progress, sqlx::Error> {
         let rows = sqlx::query(
             "select id, color, state, failure_kind, failure_detail from renders where vehicle_key = $1 and view = $2",
         )
@@ -81,7 +81,7 @@ impl Renders {
         let (mut done, mut failure) = (0, None);
         for row in &rows {
             let id: String = row.try_get("id")?;
-            let colour: Colour = column(row.try_get("color")?, "renders.color", &id)?;
+            let colour: Paint = column(row.try_get("color")?, "renders.color", &id)?;
             if !colours.contains(&colour) {
                 continue;
             }

@@ -8,10 +8,10 @@ use super::layers::REPLACES_LAYERS;
 use super::order::NewJob;
 use super::signals::Signal;
 use super::state::column;
-use super::{Asker, Lane, Renders, ReviewError, review};
+use super::{Asker, Lane, Renders, ReviewError, paints, review};
 use crate::db::Tx;
 use cyclorama_core::wire::JobKind;
-use cyclorama_core::{Colour, View};
+use cyclorama_core::{Paint, View};
 use sqlx::Row;
 
 /// Colours that came to exist while a candidate was made are painted in its light; nobody waits for them.
@@ -149,18 +149,21 @@ impl Renders {
         taken: Option<&sqlx::any::AnyRow>,
     ) -> Result<bool, sqlx::Error> {
         let rows = sqlx::query(
-            "select id, color from renders where vehicle_key = $1 and view = $2 and state = 'done' and revision < $3 order by color",
+            "select id, color from renders
+             where vehicle_key = $1 and view = $2 and state = 'done' and revision < $3 and not (color like '#%' or color like '%-no-shadow')
+             order by color",
         )
         .bind(&place.vehicle_key)
         .bind(place.view.as_str())
         .bind(revision)
         .fetch_all(&mut **tx)
         .await?;
+        paints::forget_older(tx, &place.vehicle_key, place.view, revision, self.0.clock.now()).await?;
         let (Some(taken), false) = (taken, rows.is_empty()) else { return Ok(false) };
         let others = rows
             .iter()
             .map(|row| column(row.try_get(1)?, "renders.color", row.try_get(0)?))
-            .collect::<Result<Vec<Colour>, sqlx::Error>>()?;
+            .collect::<Result<Vec<Paint>, sqlx::Error>>()?;
         let vehicle_json: String = sqlx::query("select vehicle from jobs where id = $1")
             .bind(taken.try_get::<&str, _>(2)?)
             .fetch_one(&mut **tx)

@@ -62,7 +62,7 @@ impl Judged {
     pub fn shows(&self, variant: &Variant) -> bool {
         self.vehicle_key == variant.vehicle_key()
             && self.view == variant.view.as_str()
-            && self.color == variant.colour.as_str()
+            && self.color == variant.paint.to_string()
     }
 }
 

@@ -20,6 +20,7 @@ mod nodes;
 mod order;
 mod overview;
 mod pace;
+mod paints;
 mod publish;
 mod queue;
 mod receiving;

@@ -15,7 +15,7 @@ use crate::clock::UnixMs;
 use crate::db::{Tx, is_lost_race};
 use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::JobKind;
-use cyclorama_core::{Colour, Variant, Vehicle, View};
+use cyclorama_core::{Paint, Variant, Vehicle, View};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
@@ -85,7 +85,7 @@ impl Renders {
         )))
         .bind(variant.vehicle_key())
         .bind(variant.view.as_str())
-        .bind(variant.colour.as_str())
+        .bind(variant.paint.to_string())
         .fetch_optional(&self.0.database.readers)
         .await?;
         Ok(row.map(|row| VariantRow::read(&row)).transpose()?.and_then(|row| row.picture))
@@ -97,7 +97,7 @@ impl Renders {
         let found = sqlx::query(sql)
             .bind(variant.vehicle_key())
             .bind(variant.view.as_str())
-            .bind(variant.colour.as_str())
+            .bind(variant.paint.to_string())
             .fetch_optional(&self.0.database.readers)
             .await?;
         Ok(found.is_some())
@@ -179,8 +179,8 @@ impl Renders {
         let Some(all) = self.want_rows(tx, variants).await? else { return Ok(None) };
         let mut colours = Vec::with_capacity(variants.len());
         for (variant, wanted) in variants.iter().zip(&all) {
-            if matches!(wanted, Wanted::Waiting { .. }) && !colours.contains(&variant.colour) {
-                colours.push(variant.colour);
+            if matches!(wanted, Wanted::Waiting { .. }) && !colours.contains(&variant.paint) {
+                colours.push(variant.paint);
             }
         }
         let (is_done, is_queued) = match live {
@@ -195,7 +195,7 @@ impl Renders {
     async fn want_rows(&self, tx: &mut Tx<'_>, variants: &[Variant]) -> Result<Option<Vec<Wanted>>, sqlx::Error> {
         // In one order everywhere, so that two who want several colours do not wait for each other in a circle.
         let mut in_order: Vec<(usize, &Variant)> = variants.iter().enumerate().collect();
-        in_order.sort_by_key(|(_, variant)| variant.colour.as_str());
+        in_order.sort_by_key(|(_, variant)| variant.paint.to_string());
         let mut all = Vec::with_capacity(variants.len());
         for (place, variant) in in_order {
             match self.want_row(tx, variant).await? {
@@ -216,7 +216,7 @@ impl Renders {
         .bind(&render_id)
         .bind(variant.vehicle_key())
         .bind(variant.view.as_str())
-        .bind(variant.colour.as_str())
+        .bind(variant.paint.to_string())
         .bind(now.0)
         .execute(&mut **tx)
         .await?;
@@ -231,7 +231,7 @@ impl Renders {
         &self,
         tx: &mut Tx<'_>,
         live: &AnyRow,
-        colours: &[Colour],
+        colours: &[Paint],
         asker: &Asker,
     ) -> Result<bool, sqlx::Error> {
         let job_id: String = live.try_get("id")?;
@@ -265,7 +265,7 @@ impl Renders {
         )))
         .bind(variant.vehicle_key())
         .bind(variant.view.as_str())
-        .bind(variant.colour.as_str())
+        .bind(variant.paint.to_string())
         .fetch_one(&mut **tx)
         .await?;
         let row = VariantRow::read(&row)?;
@@ -298,7 +298,7 @@ impl Renders {
         tx: &mut Tx<'_>,
         vehicle: &Vehicle,
         view: View,
-        colours: &[Colour],
+        colours: &[Paint],
         terms: Terms<'_>,
     ) -> Result<bool, RenderError> {
         let Terms { asker, deadline_ms, budget_percent } = terms;
@@ -438,7 +438,7 @@ pub(super) struct NewJob<'a> {
     pub vehicle_key: String,
     pub vehicle_json: String,
     pub view: View,
-    pub colours: &'a [Colour],
+    pub colours: &'a [Paint],
     pub revision: i64,
     pub reserved: Reserved,
     /// Its pictures are served to nobody until an operator takes them.

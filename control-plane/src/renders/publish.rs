@@ -96,14 +96,15 @@ impl Renders {
         for colour in &job.colours {
             let master_name = master_name(*colour);
             let Some(master) = verified.get(&master_name) else { continue };
-            for size in SizePreset::ALL {
-                for format in Format::ALL {
+            for size in SizePreset::ALL.iter().filter(|_| colour.is_preset()) {
+                for format in &Format::UPLOADED {
                     let side_px = size.side_px();
                     let derived = keys::derived(&master.sha256, side_px, side_px, *format)?;
                     names.push((preset_name(*colour, *size, *format), derived));
                 }
             }
-            names.push((master_name, keys::master(&master.sha256)?));
+            let name = if colour.is_preset() { keys::master } else { keys::custom_master };
+            names.push((master_name, name(&master.sha256)?));
         }
         let moves = names.into_iter().map(|(name, to)| self.publish_one(job, name, to));
         stream::iter(moves).buffered(OBJECTS_AT_ONCE).try_collect().await

@@ -12,11 +12,11 @@ use super::publish::Verified;
 use super::signals::Signal;
 use super::state::{colours_of, column};
 use super::uploads::{LAYERS, master_name};
-use super::{Asker, Lane, Renders, Stale, review};
+use super::{Asker, Lane, Renders, Stale, paints, review};
 use crate::db::Tx;
 use crate::objects::{InvalidKey, ObjectError};
 use cyclorama_core::wire::{JobKind, ResultRequest};
-use cyclorama_core::{Colour, View};
+use cyclorama_core::{Paint, View};
 use sqlx::Row;
 use std::collections::HashMap;
 
@@ -69,7 +69,7 @@ pub(super) struct Accepting {
     pub vehicle_key: String,
     vehicle_json: String,
     pub view: View,
-    pub colours: Vec<Colour>,
+    pub colours: Vec<Paint>,
     pub revision: i64,
     asker: Asker,
     node_id: String,
@@ -226,7 +226,7 @@ impl Renders {
             .bind(now.0)
             .bind(&job.vehicle_key)
             .bind(job.view.as_str())
-            .bind(colour.as_str())
+            .bind(colour.to_string())
             .execute(&mut **tx)
             .await?;
         }
@@ -234,6 +234,7 @@ impl Renders {
             // What was made to be looked at is older than this.
             if job.revision > FIRST_REVISION {
                 candidate::forget(tx, &job.vehicle_key, job.view).await?;
+                paints::forget_older(tx, &job.vehicle_key, job.view, job.revision, now).await?;
             }
             layers::insert(tx, "layers", job, stored, now).await?;
         }
@@ -263,7 +264,7 @@ impl Renders {
             .bind(now.0)
             .bind(&job.vehicle_key)
             .bind(job.view.as_str())
-            .bind(colour.as_str())
+            .bind(colour.to_string())
             .execute(&mut **tx)
             .await?;
         }
@@ -274,7 +275,7 @@ impl Renders {
     }
 
     /// A newer revision answers what was said of the older one. Whether there is an older one.
-    async fn end_review(&self, tx: &mut Tx<'_>, job: &Accepting, colour: Colour) -> Result<bool, sqlx::Error> {
+    async fn end_review(&self, tx: &mut Tx<'_>, job: &Accepting, colour: Paint) -> Result<bool, sqlx::Error> {
         if job.revision == FIRST_REVISION {
             return Ok(false);
         }
@@ -283,7 +284,7 @@ impl Renders {
         )
         .bind(&job.vehicle_key)
         .bind(job.view.as_str())
-        .bind(colour.as_str())
+        .bind(colour.to_string())
         .bind(job.revision)
         .fetch_optional(&mut **tx)
         .await?;

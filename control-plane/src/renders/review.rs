@@ -7,7 +7,7 @@ use super::{Asker, Lane, RenderError, Renders};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;
 use cyclorama_core::wire::JobKind;
-use cyclorama_core::{Colour, Vehicle, View};
+use cyclorama_core::{Paint, Vehicle, View};
 use sqlx::Row;
 
 /// Nobody waits for a new revision, so only a day without a node lets it lapse.
@@ -63,7 +63,7 @@ impl From<sqlx::Error> for ReviewError {
 pub struct Anew {
     /// The revision it will be.
     pub revision: i64,
-    pub colours: Vec<Colour>,
+    pub colours: Vec<Paint>,
 }
 
 impl Renders {
@@ -135,7 +135,8 @@ impl Renders {
         row.map(|row| row.try_get(0)).transpose()
     }
 
-    /// Queues a new revision of a render's vehicle and view, with every colour that exists: colours share their light. It takes the place of
+    /// Queues a new revision of a render's vehicle and view, with every preset colour that exists: colours share their light. Other paints
+    /// are painted again when they are asked for. It takes the place of
     /// the present one by itself, or as a candidate when an operator takes it.
     pub async fn render_anew(
         &self,
@@ -156,10 +157,13 @@ impl Renders {
             return Err(ReviewError::NotRendered(render_id.to_owned()));
         }
         let rows = sqlx::query(
-            "select id, color, revision from renders where vehicle_key = $1 and view = $2 and state = 'done' order by color",
+            "select id, color, revision from renders
+             where vehicle_key = $1 and view = $2 and state = 'done' and (id = $3 or not (color like '#%' or color like '%-no-shadow'))
+             order by color",
         )
         .bind(vehicle.key())
         .bind(view.as_str())
+        .bind(render_id)
         .fetch_all(&mut *tx)
         .await?;
         let mut colours = Vec::with_capacity(rows.len());

@@ -344,7 +344,7 @@ impl Simulation {
             model: vehicle.model.clone(),
             year: vehicle.year,
             view: View::Side,
-            colour: Colour::Red,
+            paint: Colour::Red.into(),
         };
         let deadline_ms = self.now_ms.load(Ordering::Relaxed) + seconds * 1000;
         let began = Instant::now();

@@ -33,11 +33,11 @@ pub(super) fn column<T: std::str::FromStr<Err = cyclorama_core::UnknownName>>(
 }
 
 /// The colours of a row, as [`print_colours`] wrote them.
-pub fn colours_of(text: &str, name: &'static str, id: &str) -> Result<Vec<cyclorama_core::Colour>, sqlx::Error> {
+pub fn colours_of(text: &str, name: &'static str, id: &str) -> Result<Vec<cyclorama_core::Paint>, sqlx::Error> {
     text.split(',').map(|colour| column(colour, name, id)).collect()
 }
 
 /// As columns hold them.
-pub fn print_colours(colours: &[cyclorama_core::Colour]) -> String {
-    colours.iter().map(|colour| colour.as_str()).collect::<Vec<_>>().join(",")
+pub fn print_colours(colours: &[cyclorama_core::Paint]) -> String {
+    colours.iter().map(|colour| colour.to_string()).collect::<Vec<_>>().join(",")
 }

@@ -12,7 +12,7 @@ use cyclorama_core::wire::{
     Device, FailureKind, HeartbeatRequest, Job, JobKind, JobProgress, JoinRequest, NodeOrder, NodeState, Pipeline,
     ResultRequest, Upload, UploadedObject,
 };
-use cyclorama_core::{BodyClass, Colour, Dimensions, Format, Vehicle, VehicleType, View};
+use cyclorama_core::{BodyClass, Colour, Dimensions, Format, Paint, Vehicle, VehicleType, View};
 use futures::Stream;
 use sha2::{Digest, Sha256};
 use sqlx::Row;
@@ -45,7 +45,13 @@ fn vehicle(model: &str) -> Vehicle {
 }
 
 fn variant(vehicle: &Vehicle, colour: Colour) -> Variant {
-    Variant { make: vehicle.make.clone(), model: vehicle.model.clone(), year: vehicle.year, view: View::Side, colour }
+    Variant {
+        make: vehicle.make.clone(),
+        model: vehicle.model.clone(),
+        year: vehicle.year,
+        view: View::Side,
+        paint: colour.into(),
+    }
 }
 
 fn client() -> Asker {
@@ -289,7 +295,7 @@ async fn who_is_ended_in_a_circle_of_locks_begins_again() {
         let vehicle = vehicle("ended");
         let deadline_ms = Clock::SYSTEM.now().0 + LINGER_MAX.as_millis() as i64;
         let mut colours = Colour::ALL.to_vec();
-        colours.sort_by_key(|colour| colour.as_str());
+        colours.sort_by_key(|colour| colour.to_string());
         let insert = |colour: &Colour| {
             sqlx::query(
                 "insert into renders (id, vehicle_key, view, color, state, round, changed_at_ms) values ($1, $2, $3, $4, 'wanted', 1, 0)",
@@ -297,7 +303,7 @@ async fn who_is_ended_in_a_circle_of_locks_begins_again() {
             .bind(uuid::Uuid::now_v7().to_string())
             .bind(vehicle.key())
             .bind(View::Side.as_str())
-            .bind(colour.as_str())
+            .bind(colour.to_string())
         };
         // Another one holds the last colour, and asks for the first once the first is held.
         let mut other = database.begin().await.expect("begins");
@@ -332,14 +338,20 @@ async fn colours_join_a_queued_job_and_follow_a_leased_one() {
             want(&renders, &vehicle, colour).await.expect("queues");
         }
         let render = one(&renders, &node_id).await;
-        assert_eq!((render.kind, &render.colours[..]), (JobKind::Render, &[Colour::Red, Colour::Blue][..]));
+        assert_eq!(
+            (render.kind, &render.colours[..]),
+            (JobKind::Render, &[Colour::Red, Colour::Blue].map(Paint::from)[..])
+        );
         assert_eq!(render.layers_url, None);
         want(&renders, &vehicle, Colour::White).await.expect("waits for the layers");
         assert!(work(&renders, &node_id, 0).await.is_empty());
         finish(&renders, &render).await;
 
         let paint = one(&renders, &node_id).await;
-        assert_eq!((paint.kind, &paint.colours[..], paint.seed), (JobKind::Paint, &[Colour::White][..], render.seed));
+        assert_eq!(
+            (paint.kind, &paint.colours[..], paint.seed),
+            (JobKind::Paint, &[Paint::from(Colour::White)][..], render.seed)
+        );
         let layers_url = paint.layers_url.clone().expect("a paint job has layers");
         let layers = renders.layers_for(layers_url.rsplit('/').next().expect("a secret")).await.expect("reads");
         assert_eq!(&layers[..], b"layers");
@@ -798,7 +810,7 @@ async fn a_render_that_the_budget_does_not_cover_is_ended_and_says_why() {
             let told = waiting.await.expect("joins");
             assert!(matches!(told, Err(RenderError::BudgetSpent { share: Share::Day, .. })), "{told:?}");
             assert_eq!(books(&renders).await, (0, seconds.map_or(0, |_| 5_000)), "{:?}", database.kind);
-            let red = [Colour::Red];
+            let red = [Colour::Red.into()];
             let progress = renders.progress(&vehicle.key(), View::Side, &red).await.expect("reads");
             assert_eq!(progress, Progress::Nowhere, "a batch tries it again on another day");
         }

@@ -12,7 +12,7 @@ use super::{Renders, layers};
 use crate::objects::{OBJECT_BYTES_MAX, ObjectError, ObjectKey, keys};
 use bytes::Bytes;
 use cyclorama_core::wire::{JobKind, Upload};
-use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset};
+use cyclorama_core::{Format, MASTER_SIDE_PX, Paint, SizePreset};
 use futures::{Stream, StreamExt};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
@@ -87,7 +87,7 @@ pub struct OpenUpload {
 }
 
 /// Every object the node of a job owes.
-pub(super) fn owed(kind: JobKind, colours: &[Colour]) -> Vec<Owed> {
+pub(super) fn owed(kind: JobKind, colours: &[Paint]) -> Vec<Owed> {
     let mut owed = Vec::new();
     if kind == JobKind::Render {
         owed.push(Owed { name: LAYERS.to_owned(), media_type: "application/octet-stream", side_px: 0 });
@@ -95,8 +95,12 @@ pub(super) fn owed(kind: JobKind, colours: &[Colour]) -> Vec<Owed> {
     for colour in colours {
         let name = master_name(*colour);
         owed.push(Owed { name, media_type: Format::Png.media_type(), side_px: MASTER_SIDE_PX });
+        if !colour.is_preset() {
+            // Sizes of such a picture are made when somebody asks for them, as most are asked for once.
+            continue;
+        }
         for size in SizePreset::ALL {
-            for format in Format::ALL {
+            for format in &Format::UPLOADED {
                 let name = preset_name(*colour, *size, *format);
                 owed.push(Owed { name, media_type: format.media_type(), side_px: size.side_px() });
             }
@@ -105,12 +109,12 @@ pub(super) fn owed(kind: JobKind, colours: &[Colour]) -> Vec<Owed> {
     owed
 }
 
-pub(super) fn master_name(colour: Colour) -> String {
-    format!("master.{colour}.png")
+pub(super) fn master_name(paint: Paint) -> String {
+    format!("master.{}.png", paint.file_name())
 }
 
-pub(super) fn preset_name(colour: Colour, size: SizePreset, format: Format) -> String {
-    format!("{}.{colour}.{format}", size.side_px())
+pub(super) fn preset_name(paint: Paint, size: SizePreset, format: Format) -> String {
+    format!("{}.{}.{format}", size.side_px(), paint.file_name())
 }
 
 /// While it lives, the lease's own upload addresses are closed.
@@ -143,7 +147,7 @@ impl Renders {
         &self,
         place: Place<'_>,
         kind: JobKind,
-        colours: &[Colour],
+        colours: &[Paint],
     ) -> Result<Vec<Upload>, ObjectError> {
         let mut uploads = Vec::new();
         for Owed { name, media_type, side_px } in owed(kind, colours) {
@@ -280,10 +284,18 @@ impl Renders {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cyclorama_core::Colour;
+
+    #[test]
+    fn a_paint_that_no_preset_names_owes_its_master_alone() {
+        let paint: Paint = "#1f4e8c-matt-no-shadow".parse().expect("a paint");
+        let names: Vec<String> = owed(JobKind::Paint, &[paint]).into_iter().map(|owed| owed.name).collect();
+        assert_eq!(names, ["master.1f4e8c-matt-no-shadow.png"]);
+    }
 
     #[test]
     fn a_render_owes_layers_and_a_paint_job_does_not() {
-        let colours = [Colour::Red, Colour::Blue];
+        let colours = [Colour::Red, Colour::Blue].map(Paint::from);
         for (kind, objects) in [(JobKind::Render, 1 + 2 * 13), (JobKind::Paint, 2 * 13)] {
             let owed = owed(kind, &colours);
             assert_eq!(owed.len(), objects);
@@ -292,7 +304,7 @@ mod tests {
             names.dedup();
             assert_eq!(names.len(), objects);
         }
-        let owed = owed(JobKind::Render, &[Colour::Red]);
+        let owed = owed(JobKind::Render, &[Colour::Red.into()]);
         let jpg = owed.iter().find(|owed| owed.name == "768.red.jpg").expect("a preset");
         assert_eq!((jpg.media_type, jpg.side_px), ("image/jpeg", 768));
     }

@@ -135,8 +135,9 @@ mod tests {
         assert_eq!((one.is_batch, batch.is_batch), (false, true));
         assert_eq!(one.images, batch.images);
         let image = &one.images[0];
-        assert_eq!((image.view, image.colour, image.format), (View::FrontThreeQuarter, Colour::Red, Format::Jpg));
-        assert_eq!((image.width, image.height, image.side_px), (Some(300), Some(200), 200));
+        let expected = (View::FrontThreeQuarter, Colour::Red.into(), Format::Jpg.into());
+        assert_eq!((image.view, image.paint, image.format), expected);
+        assert_eq!((image.frame.width, image.frame.height), (Some(300), Some(200)));
         assert_eq!(one.terms, Terms { ttl_seconds: 3600, max_uses: 0 });
     }
 

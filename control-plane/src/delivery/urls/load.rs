@@ -4,12 +4,13 @@
 //! Only when the first load of all fails in the render is the address closed, and its credit given back.
 
 use super::super::charge::delivered;
-use super::super::find::{Described, Ready, obtain};
-use super::super::{DeliveryError, etag};
+use super::super::find::{Described, Framed, Ready, obtain};
+use super::super::{AskedFormat, DeliveryError, etag, negotiated};
 use super::Address;
 use crate::app::App;
 use crate::ledger::{Charge, Entry, Metered, Outcome, Source};
 use crate::renders::{Asker, Lane};
+use axum::http::HeaderMap;
 use cyclorama_core::Format;
 use cyclorama_drawings::{Likeness, likeness};
 use std::sync::Arc;
@@ -46,7 +47,10 @@ pub struct Loaded {
     pub etag: String,
     pub likeness: Likeness,
     pub format: Format,
-    pub side_px: u32,
+    /// `None`: the client has these bytes.
+    pub framed: Option<Framed>,
+    /// Whether the format depends on what the client takes.
+    pub is_negotiated: bool,
     /// Seconds until the address expires; `None` when its loads are counted and nobody may keep the answer.
     pub shareable_seconds: Option<i64>,
     /// `None`: the client has these bytes.
@@ -58,7 +62,8 @@ pub struct Loaded {
 pub struct Promised {
     pub likeness: Likeness,
     pub format: Format,
-    pub side_px: u32,
+    pub framed: Option<Framed>,
+    pub is_negotiated: bool,
     pub is_rendered: bool,
     /// Given when the picture exists.
     pub etag: Option<String>,
@@ -70,18 +75,24 @@ pub struct Promised {
 }
 
 /// Checks an address as a load would, without rendering and without counting.
-pub async fn promise(app: &App, token: &str, if_none_match: Option<&str>) -> Result<Promised, Refused> {
+pub async fn promise(
+    app: &App,
+    token: &str,
+    if_none_match: Option<&str>,
+    headers: &HeaderMap,
+) -> Result<Promised, Refused> {
     let address = find(app, token).await?;
-    let order = address.order.as_ref().ok_or(Refused::NoVehicle)?;
+    let order = &negotiated(app, address.order.as_ref().ok_or(Refused::NoVehicle)?, headers).await?;
     let rendered = app.pictures.rendered(app, order).await?;
-    let Described { etag, length } = match &rendered {
+    let Described { framed, etag, length } = match &rendered {
         Some(picture) => app.pictures.described(order, picture).await?,
-        None => Described { etag: None, length: None },
+        None => Described { framed: order.framed_in_advance(), etag: None, length: None },
     };
     Ok(Promised {
         likeness: likeness(&order.vehicle),
         format: order.format,
-        side_px: order.side_px,
+        framed,
+        is_negotiated: order.asked_format == AskedFormat::Auto,
         is_rendered: rendered.is_some(),
         not_modified: matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag)),
         etag,
@@ -91,15 +102,23 @@ pub async fn promise(app: &App, token: &str, if_none_match: Option<&str>) -> Res
 }
 
 /// The picture of an address. `request_id` names this load where it is recorded.
-pub async fn load(app: &App, token: &str, request_id: &str, if_none_match: Option<&str>) -> Result<Loaded, Refused> {
+/// `headers` are the client's, where there is one.
+pub async fn load(
+    app: &App,
+    token: &str,
+    request_id: &str,
+    if_none_match: Option<&str>,
+    headers: &HeaderMap,
+) -> Result<Loaded, Refused> {
     let address = find(app, token).await?;
-    let order = address.order.as_ref().ok_or(Refused::NoVehicle)?;
+    let order = &negotiated(app, address.order.as_ref().ok_or(Refused::NoVehicle)?, headers).await?;
     let rendered = app.pictures.rendered(app, order).await?;
-    let described = |etag: String, image| Loaded {
+    let described = |etag: String, image: Option<(Ready, Source)>| Loaded {
         etag,
         likeness: likeness(&order.vehicle),
         format: order.format,
-        side_px: order.side_px,
+        framed: image.as_ref().map(|(ready, _)| ready.framed),
+        is_negotiated: order.asked_format == AskedFormat::Auto,
         shareable_seconds: shareable_seconds(app, &address),
         image,
     };

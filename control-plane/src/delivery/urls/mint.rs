@@ -1,6 +1,7 @@
 //! Making signed addresses: all of a call with one debit, or none.
 
 use super::super::charge::{PaidAddress, Windowed, submit};
+use super::super::request::frame_query;
 use super::super::{DeliveryError, Order};
 use crate::app::App;
 use crate::clock::UnixMs;
@@ -54,9 +55,11 @@ pub async fn mint(
             key_id: caller.key_id.clone(),
             request_id: request_id.to_owned(),
             variant: order.variant.clone(),
-            format: order.format,
-            width: order.width,
-            height: order.height,
+            format: order.asked_format.as_str(),
+            width: order.frame.width,
+            height: order.frame.height,
+            frame: frame_query(&order.frame),
+            about: order.words(),
             max_uses: terms.max_uses,
             expires_at_ms: expires_at.0,
         });

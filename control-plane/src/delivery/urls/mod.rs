@@ -55,16 +55,17 @@ impl Address {
             Ok(row.try_get::<Option<i64>, _>(column)?.and_then(|pixels| u32::try_from(pixels).ok()))
         };
         let (width, height) = (pixels("width")?, pixels("height")?);
+        let frame: String = row.try_get("frame")?;
+        let frame = request::frame_of_query(&frame, width, height)
+            .ok_or_else(|| sqlx::Error::Decode(format!("delivery_urls.frame of {id} is `{frame}`").into()))?;
         let request = ImageRequest {
             make: row.try_get("make")?,
             model: row.try_get("model")?,
             year: u16::try_from(row.try_get::<i64, _>("year")?).unwrap_or_default(),
             view: stored(row, "view", id)?,
-            colour: stored(row, "color", id)?,
+            paint: stored(row, "color", id)?,
             format: stored(row, "format", id)?,
-            width,
-            height,
-            side_px: request::side_px(width, height),
+            frame,
             response: ResponseKind::Image,
         };
         Ok(Address {
@@ -123,7 +124,7 @@ impl Addresses {
             return Ok(Some(address));
         }
         let row = sqlx::query(
-            "select u.key_id, u.make, u.model, u.year, u.view, u.color, u.format, u.width, u.height, u.max_uses, u.uses, u.state,
+            "select u.key_id, u.make, u.model, u.year, u.view, u.color, u.format, u.width, u.height, u.frame, u.max_uses, u.uses, u.state,
                     u.expires_at_ms, k.revoked_at_ms, k.account_id
              from delivery_urls u join api_keys k on k.id = u.key_id where u.id = $1",
         )

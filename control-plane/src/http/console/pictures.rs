@@ -9,7 +9,7 @@ use crate::objects::{ObjectError, keys};
 use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use axum::response::{IntoResponse, Response};
-use cyclorama_core::Format;
+use cyclorama_core::{Format, Frame};
 
 const SIDE_PX: u32 = 512;
 
@@ -25,11 +25,9 @@ pub async fn get(State(app): State<App>, _: Watcher, Path(render_id): Path<Strin
         model: part(),
         year: part().parse().map_err(|_| unknown())?,
         view: render.view.parse().map_err(|_| unknown())?,
-        colour: render.colour.parse().map_err(|_| unknown())?,
-        format: Format::Webp,
-        width: Some(SIDE_PX),
-        height: None,
-        side_px: SIDE_PX,
+        paint: render.colour.parse().map_err(|_| unknown())?,
+        format: Format::Webp.into(),
+        frame: Frame::square(SIDE_PX),
         response: ResponseKind::Image,
     };
     let order = Order::stored(&app.catalog.now(), &request).ok_or_else(unknown)?;

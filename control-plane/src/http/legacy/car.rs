@@ -5,15 +5,18 @@
 use crate::accounts::Scope;
 use crate::app::App;
 use crate::delivery::partner::{BadSignature, SignedQuery};
+use crate::delivery::request::added_pairs;
 use crate::delivery::tracking::without_tags;
-use crate::delivery::{self, Delivered, Described, Endpoint, ImageRequest, Order, Ready, Shown, etag_matches};
+use crate::delivery::{
+    self, AskedFormat, Delivered, Described, Endpoint, Framed, ImageRequest, Order, Ready, Shown, etag_matches,
+};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, ClientIp, RequestId};
 use crate::http::openapi::requests::LegacyQuery;
 use crate::http::rate_limit::{counted_as, network_of, with_window};
 use crate::http::v1::answer::{
-    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, VEHICLE_LIKENESS, if_none_match,
-    insert, name_ignored, problem, problem_for_free, refuse, send, unsized_body, vehicle_not_found,
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, if_none_match, insert, insert_frame,
+    name_ignored, problem, problem_for_free, refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::http::web::visit::{self, Grant};
 use crate::ledger::{Credits, Source};
@@ -53,7 +56,7 @@ struct Extras {
     params(LegacyQuery, ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand; compared weakly.")),
     responses(
         (status = 200, description = "The picture.",
-         content((Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg")),
+         content((Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/avif")),
          headers(
             ("ETag" = Option<String>, description = "Strong validator of these bytes."),
             ("Cache-Control" = String, description = "Public for signed, cached and example pictures, private for keyed ones."),
@@ -138,6 +141,7 @@ async fn granted(
     let request = ImageRequest::parse(&pairs, Endpoint::Embed)
         .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
     let order = Order::find(app, &request).map_err(vehicle_not_found)?;
+    let order = delivery::negotiated(app, &order, headers).await.map_err(|error| problem(app, error))?;
     let asked = Asked { app, order: &order, if_none_match: if_none_match(headers), is_head };
     if let Some((signed, account_id)) = signed {
         let left = signed.expires_at - app.clock.now().0 / 1000;
@@ -251,7 +255,7 @@ impl Extras {
 
 /// What was given, in its one spelling: nothing is added, and a key that is not honoured does not go on.
 fn canonical_query(pairs: &[(String, String)], request: &ImageRequest, order: &Order, extras: &Extras) -> String {
-    let given = |name: &str| pairs.iter().any(|(key, _)| key == name);
+    let given = |name: &str| pairs.iter().any(|(key, _)| key == name || (name == "color" && key == "colour"));
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("make", &order.variant.make).append_pair("model", &order.variant.model);
     query.append_pair("year", &request.year.to_string());
@@ -259,9 +263,9 @@ fn canonical_query(pairs: &[(String, String)], request: &ImageRequest, order: &O
         query.append_pair("view", request.view.as_str());
     }
     if given("color") {
-        query.append_pair("color", request.colour.as_str());
+        query.append_pair("color", &request.paint.color());
     }
-    for (name, pixels) in [("w", request.width), ("h", request.height)] {
+    for (name, pixels) in [("w", request.frame.width), ("h", request.frame.height)] {
         if let Some(pixels) = pixels {
             query.append_pair(name, &pixels.to_string());
         }
@@ -269,6 +273,7 @@ fn canonical_query(pairs: &[(String, String)], request: &ImageRequest, order: &O
     if given("format") {
         query.append_pair("format", request.format.as_str());
     }
+    query.extend_pairs(added_pairs(&request.frame, &request.paint));
     if extras.cached_only {
         query.append_pair("mode", "cached");
     }
@@ -320,7 +325,9 @@ impl Asked<'_> {
                 let detail = "This picture has not been rendered yet, and `mode=cached` never renders.";
                 return Err(Problem::not_found("not_rendered", detail));
             }
-            (None, _) if self.is_head => return Ok(kept(self.described(StatusCode::OK, None))),
+            (None, _) if self.is_head => {
+                return Ok(kept(self.described(StatusCode::OK, None, self.order.framed_in_advance())));
+            }
             (None, Free::Example | Free::Browser) => delivery::example(self.app, self.order).await.map_err(failed)?,
             (None, Free::Partner(account_id)) => {
                 delivery::for_partner(self.app, self.order, account_id).await.map_err(failed)?
@@ -334,7 +341,7 @@ impl Asked<'_> {
         if self.if_none_match.is_some() {
             let etag = self.app.pictures.etag(self.order, &picture).await.map_err(failed)?;
             if let Some(etag) = etag.filter(|etag| self.has(etag)) {
-                return Ok(kept(self.described(StatusCode::NOT_MODIFIED, Some(&etag))));
+                return Ok(kept(self.described(StatusCode::NOT_MODIFIED, Some(&etag), None)));
             }
         }
         let found = delivery::found_for_free(self.app, self.order, &picture).await.map_err(failed)?;
@@ -373,7 +380,7 @@ impl Asked<'_> {
             }
         };
         let mut response = counted_as(self.app, format!("{pictures} {who}"), limit, picture).await;
-        insert(&mut response, VARY, "Authorization, Cookie, X-Api-Key");
+        insert(&mut response, VARY, self.vary("Accept, Authorization, Cookie, X-Api-Key"));
         Ok(response)
     }
 
@@ -402,7 +409,7 @@ impl Asked<'_> {
             Err(error) => problem(self.app, error).into_response(),
         };
         insert(&mut response, CACHE_CONTROL, PRIVATE);
-        insert(&mut response, VARY, "Authorization, X-Api-Key");
+        insert(&mut response, VARY, self.vary("Accept, Authorization, X-Api-Key"));
         with_window(response, window)
     }
 
@@ -412,27 +419,27 @@ impl Asked<'_> {
                 (self.picture(ready, source), Credits::PER_PICTURE, remaining)
             }
             Delivered::NotModified { etag, remaining } => {
-                (self.described(StatusCode::NOT_MODIFIED, Some(&etag)), Credits(0), remaining)
+                (self.described(StatusCode::NOT_MODIFIED, Some(&etag), None), Credits(0), remaining)
             }
         }
     }
 
     fn shown(&self, shown: Shown) -> (Response, Credits, Credits) {
-        let Shown { is_rendered, etag, length, not_modified, remaining } = shown;
+        let Shown { framed, is_rendered, etag, length, not_modified, remaining } = shown;
         let response = match (not_modified, is_rendered) {
-            (true, _) => self.described(StatusCode::NOT_MODIFIED, etag.as_deref()),
-            (false, true) => self.promised(&Described { etag, length }),
-            (false, false) => self.described(StatusCode::OK, None),
+            (true, _) => self.described(StatusCode::NOT_MODIFIED, etag.as_deref(), None),
+            (false, true) => self.promised(&Described { framed, etag, length }),
+            (false, false) => self.described(StatusCode::OK, None, self.order.framed_in_advance()),
         };
         (response, Credits(0), remaining)
     }
 
     /// What `HEAD` says of a picture that exists: what `GET` would say, or 304.
-    fn promised(&self, Described { etag, length }: &Described) -> Response {
+    fn promised(&self, Described { framed, etag, length }: &Described) -> Response {
         if let Some(etag) = etag.as_deref().filter(|etag| self.has(etag)) {
-            return self.described(StatusCode::NOT_MODIFIED, Some(etag));
+            return self.described(StatusCode::NOT_MODIFIED, Some(etag), None);
         }
-        let mut response = self.described(StatusCode::OK, etag.as_deref());
+        let mut response = self.described(StatusCode::OK, etag.as_deref(), *framed);
         insert(&mut response, IMAGE_SOURCE, Source::Cache.as_str());
         if let Some(length) = length {
             insert(&mut response, CONTENT_LENGTH, &length.to_string());
@@ -440,12 +447,20 @@ impl Asked<'_> {
         response
     }
 
+    /// What a cache has to look at: `all` where the format depends on what the client takes, else all but that.
+    fn vary(&self, all: &'static str) -> &'static str {
+        match self.order.asked_format {
+            AskedFormat::Auto => all,
+            AskedFormat::One(_) => all.trim_start_matches("Accept, "),
+        }
+    }
+
     fn has(&self, etag: &str) -> bool {
         self.if_none_match.as_deref().is_some_and(|given| etag_matches(given, etag))
     }
 
     fn picture(&self, ready: Ready, source: Source) -> Response {
-        let mut response = self.described(StatusCode::OK, Some(&ready.etag));
+        let mut response = self.described(StatusCode::OK, Some(&ready.etag), Some(ready.framed));
         insert(&mut response, IMAGE_SOURCE, source.as_str());
         if !self.is_head {
             send(&mut response, ready);
@@ -454,17 +469,18 @@ impl Asked<'_> {
     }
 
     /// What is said of the picture without its bytes.
-    fn described(&self, status: StatusCode, etag: Option<&str>) -> Response {
+    fn described(&self, status: StatusCode, etag: Option<&str>, framed: Option<Framed>) -> Response {
         let mut response = Response::new(if self.is_head { unsized_body() } else { Body::empty() });
         *response.status_mut() = status;
         if let Some(etag) = etag {
             insert(&mut response, ETAG, etag);
         }
+        if self.order.asked_format == AskedFormat::Auto {
+            insert(&mut response, VARY, "Accept");
+        }
         if status == StatusCode::OK {
-            let side_px = self.order.side_px.to_string();
             insert(&mut response, CONTENT_TYPE, self.order.format.media_type());
-            insert(&mut response, IMAGE_WIDTH, &side_px);
-            insert(&mut response, IMAGE_HEIGHT, &side_px);
+            insert_frame(&mut response, framed);
             insert(&mut response, VEHICLE_LIKENESS, likeness(&self.order.vehicle).as_str());
         }
         response

@@ -2,7 +2,8 @@
 //! as schemas. Enumerations are those the parsers know.
 
 use crate::delivery::request::{NAME_CHARS_MAX, YEARS};
-use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset, View};
+use cyclorama_core::frame::PADDING_PERCENT_MAX;
+use cyclorama_core::{Colour, Finish, Fit, Format, MASTER_SIDE_PX, Scale, SizePreset, View};
 use cyclorama_drawings::Likeness;
 use std::borrow::Cow;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -76,9 +77,36 @@ pub fn view() -> Object {
     one_of(View::ALL.iter().map(|view| view.as_str())).build()
 }
 
-/// A colour as answers name it.
+/// A colour as answers name it: a preset, or six hex digits.
 pub fn color() -> Object {
+    let presets = Colour::ALL.iter().map(|colour| colour.as_str()).collect::<Vec<_>>().join("|");
+    text().pattern(Some(format!("^({presets}|[0-9a-f]{{6}})$"))).examples(["silver", "1f4e8c"]).build()
+}
+
+/// One of the fifteen presets.
+pub fn preset_color() -> Object {
     one_of(Colour::ALL.iter().map(|colour| colour.as_str())).build()
+}
+
+/// A format as a request names it.
+pub fn asked_format() -> Object {
+    one_of(Format::ALL.iter().map(|format| format.as_str()).chain(["auto"])).build()
+}
+
+pub fn fit() -> Object {
+    one_of(Fit::ALL.iter().map(|fit| fit.as_str())).build()
+}
+
+pub fn scale() -> Object {
+    one_of(Scale::ALL.iter().map(|scale| scale.as_str())).build()
+}
+
+pub fn finish() -> Object {
+    one_of(Finish::ALL.iter().map(|finish| finish.as_str())).build()
+}
+
+pub fn shadow() -> Object {
+    one_of(["on", "off"].into_iter()).build()
 }
 
 /// How like the real vehicle a picture is, as answers name it.
@@ -100,7 +128,7 @@ fn pixels() -> ObjectBuilder {
 }
 
 /// What every form of a picture may say beside make, model and year; the two forms call its sides differently.
-fn choices([width, height]: [&'static str; 2]) -> Vec<(&'static str, ObjectBuilder)> {
+fn choices([width, height]: [&'static str; 2], is_json: bool) -> Vec<(&'static str, ObjectBuilder)> {
     vec![
         (
             "view",
@@ -108,20 +136,69 @@ fn choices([width, height]: [&'static str; 2]) -> Vec<(&'static str, ObjectBuild
         ),
         (
             "color",
-            spellings(Colour::ALL, Colour::as_str, Colour::aliases)
-                .description(Some("Paint; `silver` when not given.")),
+            text().pattern(Some(COLOR)).examples(["silver", "1f4e8c"]).description(Some(
+                "Paint; `silver` when not given. A preset, six hex digits with or without `#` (`1f4e8c`), or the CSS name of a colour.",
+            )),
         ),
-        (width, pixels().description(Some("Width of the box the picture fits in, in pixels; never enlarged."))),
-        (height, pixels().description(Some("Height of the box the picture fits in, in pixels; never enlarged."))),
+        (width, pixels().description(Some("Width of the box, in pixels; never enlarged."))),
+        (height, pixels().description(Some("Height of the box, in pixels; never enlarged."))),
         (
             "size",
             one_of(SizePreset::ALL.iter().map(|size| size.as_str())).description(Some(
                 "Shorthand for a width (256, 512, 768, 1024); not used where width or height is given.",
             )),
         ),
-        ("format", spellings(Format::ALL, Format::as_str, Format::aliases).description(Some("`png` when not given."))),
+        (
+            "format",
+            one_of(Format::ALL.iter().flat_map(|format| [&[format.as_str()], format.aliases()].concat()).chain(["auto"]))
+                .description(Some(
+                    "`png` when not given. `auto`: the best that `Accept` names of avif and webp, else png, or jpg where no transparency is needed.",
+                )),
+        ),
+        (
+            "fit",
+            spellings(Fit::ALL, Fit::as_str, Fit::aliases).description(Some(
+                "`inside` when not given: as large as fits into the box. `contain`: exactly the box, the vehicle whole and in the middle. `cover`: exactly the box, filled; empty space is cut off first, the vehicle only if it must. Both need width and height.",
+            )),
+        ),
+        (
+            "trim",
+            match is_json {
+                true => ObjectBuilder::new().schema_type(SchemaType::new(Type::Boolean)),
+                false => one_of(["true", "false"].into_iter()),
+            }
+            .description(Some("Cut to what is seen, the vehicle and its shadow, before it is fitted.")),
+        ),
+        (
+            "padding",
+            whole(0, i64::from(PADDING_PERCENT_MAX)).description(Some(
+                "Space on each side of what `trim` cuts out, in per cent of its longer side. It lies inside the box.",
+            )),
+        ),
+        (
+            "background",
+            text().pattern(Some(BACKGROUND)).examples(["white", "f4f4f2"]).description(Some(
+                "What the picture is laid on: `transparent`, `white`, `black`, six hex digits, or the CSS name of a colour. `jpg` is laid on white when it is not given.",
+            )),
+        ),
+        ("shadow", one_of(["on", "off"].into_iter()).description(Some("The shadow on the ground; `on` when not given."))),
+        (
+            "scale",
+            spellings(Scale::ALL, Scale::as_str, Scale::aliases).description(Some(
+                "`fill` when not given: each vehicle fills the frame. `true`: a pixel of the 1024 px source is 6.5 mm for every vehicle, so that their sizes compare; one too long for that is shown as with `fill`. `X-Image-Scale` says the millimetres for a pixel of the answer.",
+            )),
+        ),
+        (
+            "finish",
+            spellings(Finish::ALL, Finish::as_str, Finish::aliases)
+                .description(Some("Of a colour that is no preset; `metallic` when not given.")),
+        ),
     ]
 }
+
+/// Presets, hex digits and names, of any case.
+const COLOR: &str = "^(#?[0-9A-Fa-f]{6}|[A-Za-z]{3,20})$";
+const BACKGROUND: &str = COLOR;
 
 /// A query parameter.
 pub fn query(name: &str, schema: ObjectBuilder, required: bool) -> Parameter {
@@ -144,7 +221,7 @@ pub fn picture_query() -> Vec<Parameter> {
         query("model", name("911").description(Some("Name, slug, or a unique prefix of one.")), true),
         query("year", year().description(Some("Model year.")), true),
     ];
-    parameters.extend(choices(["w", "h"]).into_iter().map(|(name, schema)| query(name, schema, false)));
+    parameters.extend(choices(["w", "h"], false).into_iter().map(|(name, schema)| query(name, schema, false)));
     parameters
 }
 
@@ -202,7 +279,7 @@ pub fn picture() -> ObjectBuilder {
     let make = name("ford").description(Some("Name or slug."));
     let model = name("mustang").description(Some("Name, slug, or a unique prefix of one."));
     let mut properties = vec![("make", make), ("model", model), ("year", year().description(Some("Model year.")))];
-    properties.extend(choices(["width", "height"]));
+    properties.extend(choices(["width", "height"], true));
     object(built(properties)).required("make").required("model").required("year")
 }
 
@@ -210,7 +287,7 @@ impl PartialSchema for ImageRequest {
     fn schema() -> RefOr<Schema> {
         let mut properties = vec![("make", name("ford")), ("model", name("mustang")), ("year", year())];
         properties.push(("brand", name("ford").description(Some("Another word for `make`: send one of them."))));
-        properties.extend(choices(["width", "height"]));
+        properties.extend(choices(["width", "height"], true));
         let fields = object(built(properties)).required("model").required("year").build();
         let make = Schema::OneOf(OneOfBuilder::new().item(requires(&["make"])).item(requires(&["brand"])).build());
         AllOfBuilder::new()

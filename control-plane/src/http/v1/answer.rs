@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::catalog::NotFound;
 use crate::clock::UnixMs;
-use crate::delivery::{DeliveryError, Ready};
+use crate::delivery::{DeliveryError, Framed, Ready};
 use crate::http::error::Problem;
 use crate::http::extract::Caller;
 use crate::http::rate_limit::counted;
@@ -23,6 +23,8 @@ pub const CREDITS_CHARGED: HeaderName = HeaderName::from_static("x-credits-charg
 pub const CREDITS_REMAINING: HeaderName = HeaderName::from_static("x-credits-remaining");
 pub const IGNORED_PARAMETERS: HeaderName = HeaderName::from_static("x-ignored-parameters");
 pub const IMAGE_SOURCE: HeaderName = HeaderName::from_static("x-image-source");
+/// Millimetres of the vehicle for a pixel of the picture.
+pub const IMAGE_SCALE: HeaderName = HeaderName::from_static("x-image-scale");
 pub const IMAGE_WIDTH: HeaderName = HeaderName::from_static("x-image-width");
 pub const IMAGE_HEIGHT: HeaderName = HeaderName::from_static("x-image-height");
 pub const VEHICLE_LIKENESS: HeaderName = HeaderName::from_static("x-vehicle-likeness");
@@ -78,6 +80,16 @@ pub fn vehicle_not_found(missing: NotFound) -> Problem {
     )
 }
 
+/// Size and scale of a picture, as far as they are known.
+pub fn insert_frame(response: &mut Response, framed: Option<Framed>) {
+    let Some(Framed { width, height, scale_mm_per_px }) = framed else { return };
+    insert(response, IMAGE_WIDTH, &width.to_string());
+    insert(response, IMAGE_HEIGHT, &height.to_string());
+    if let Some(scale) = scale_mm_per_px {
+        insert(response, IMAGE_SCALE, &format!("{scale:.3}"));
+    }
+}
+
 /// The same of a picture that nobody pays for.
 pub fn problem_for_free(app: &App, error: DeliveryError) -> Problem {
     match error.is_failed_render() {
@@ -95,6 +107,16 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
         }
         DeliveryError::OverCap { balance, required, cap } => over_cap(app, balance, required, cap),
         DeliveryError::TooManyAbandoned { abandoned, reset_at } => too_many_abandoned(app, abandoned, reset_at),
+        DeliveryError::TooManyPaints { paints, reset_at } => {
+            let detail = format!(
+                "{} that no preset names {} made for this account today (UTC). Presets and paints that exist are still delivered.",
+                plural::count(paints, "new picture in a paint"),
+                plural::noun(paints, "was", "were"),
+            );
+            Problem::rate_limited(((reset_at.0 - app.clock.now().0) / 1000).max(1) as u64)
+                .because("too_many_new_paints", detail)
+                .with("reset_at", reset_at.rfc3339())
+        }
         error if error.is_failed_render() => {
             Problem::render_failed("The picture could not be rendered; the credit was given back.")
         }

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::delivery::{Example, ImageRequest, ResponseKind};
 use axum::extract::State;
 use axum::response::Response;
-use cyclorama_core::{Colour, Format, View};
+use cyclorama_core::{Colour, Format, Frame, View};
 use serde::Serialize;
 
 /// Widths offered to browsers: the sizes that nodes encode ahead.
@@ -33,7 +33,7 @@ struct Shown {
     number: usize,
     ready: bool,
     name: String,
-    color: &'static str,
+    color: String,
     view: &'static str,
     view_label: String,
     alt: String,
@@ -104,9 +104,9 @@ fn shown(example: &Example, number: usize, ready: bool) -> Shown {
     Shown {
         number,
         ready,
-        alt: format!("{} {name} of {}, {}", capital(variant.colour.as_str()), variant.year, variant.view.description()),
+        alt: format!("{} {name} of {}, {}", capital(&variant.paint.color()), variant.year, variant.view.description()),
         name: format!("{name}, {}", variant.year),
-        color: variant.colour.as_str(),
+        color: variant.paint.color(),
         view: variant.view.as_str(),
         view_label: variant.view.label().to_owned(),
         src: address(WIDTHS_PX[1]),
@@ -122,11 +122,9 @@ fn query(example: &Example, format: Format, width: Option<u32>) -> String {
         model: variant.model.clone(),
         year: variant.year,
         view: variant.view,
-        colour: variant.colour,
-        format,
-        width,
-        height: None,
-        side_px: width.unwrap_or(example.order.side_px),
+        paint: variant.paint,
+        format: format.into(),
+        frame: Frame { width, ..Frame::default() },
         response: ResponseKind::Image,
     };
     request.canonical_query(&variant.make, &variant.model)

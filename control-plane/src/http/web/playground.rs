@@ -163,14 +163,14 @@ impl Shown {
         let (make, model) = (&order.variant.make, &order.variant.model);
         let query = ImageRequest { response: ResponseKind::Image, ..request.clone() }.canonical_query(make, model);
         let address = format!("{}/api/v1/images/car?{query}", app.base_url);
-        let file = format!("{make}-{model}.{}", request.format.as_str());
-        let side = order.side_px;
+        let file = format!("{make}-{model}.{}", order.format.as_str());
+        let (width, height) = order.frame.size_px();
         Shown {
-            alt: format!("{} {name}, {}", capital(request.colour.as_str()), request.view.description()),
+            alt: format!("{} {name}, {}", capital(&request.paint.color()), request.view.description()),
             picture: format!("/images/car.png?{query}"),
             curl: format!("curl -H \"Authorization: Bearer $CYCLORAMA_KEY\" \\\n  \"{address}\" -o {file}"),
             html: format!(
-                "<!-- The address comes from POST /api/v1/image-urls on your server: it holds no key. -->\n<img src=\"{}/api/v1/delivery/...\" alt=\"{name}\" width=\"{side}\" height=\"{side}\">",
+                "<!-- The address comes from POST /api/v1/image-urls on your server: it holds no key. -->\n<img src=\"{}/api/v1/delivery/...\" alt=\"{name}\" width=\"{width}\" height=\"{height}\">",
                 app.base_url
             ),
             javascript: format!(
@@ -194,5 +194,6 @@ const fn written(format: Format) -> &'static str {
         Format::Png => "PNG",
         Format::Webp => "WebP",
         Format::Jpg => "JPG",
+        Format::Avif => "AVIF",
     }
 }

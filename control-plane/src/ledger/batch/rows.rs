@@ -154,10 +154,8 @@ fn numbered<'e>(rows: Vec<LedgerRow<'e>>, now: UnixMs, books: &BTreeMap<String, 
 fn about_urls<'e>(urls: &[NewDeliveryUrl]) -> Value<'e> {
     match urls {
         [] => Value::NoText,
-        [one] => Value::Owned(format!("signed address: {}", one.variant.words())),
-        [first, others @ ..] => {
-            Value::Owned(format!("signed addresses: {} and {} more", first.variant.words(), others.len()))
-        }
+        [one] => Value::Owned(format!("signed address: {}", one.about)),
+        [first, others @ ..] => Value::Owned(format!("signed addresses: {} and {} more", first.about, others.len())),
     }
 }
 
@@ -204,10 +202,11 @@ fn delivery_url_row<'e>(
         Value::Text(&variant.model),
         Value::Number(i64::from(variant.year)),
         Value::Text(variant.view.as_str()),
-        Value::Text(variant.colour.as_str()),
-        Value::Text(url.format.as_str()),
+        Value::Owned(variant.paint.to_string()),
+        Value::Text(url.format),
         pixels(url.width),
         pixels(url.height),
+        Value::Text(&url.frame),
         Value::Number(url.max_uses),
         Value::Number(loads),
         Value::Text("active"),
@@ -247,6 +246,7 @@ static DELIVERY_URLS: GrowingTable = GrowingTable::new(
         "format",
         "width",
         "height",
+        "frame",
         "max_uses",
         "uses",
         "state",

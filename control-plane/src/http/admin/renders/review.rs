@@ -46,7 +46,7 @@ pub struct Rerendering {
     /// The revision it will be; the present one is served until then, or until a candidate is accepted.
     revision: i64,
     /// Every colour of the vehicle and view that exists.
-    colors: Vec<&'static str>,
+    colors: Vec<String>,
 }
 
 pub async fn flagged(State(app): State<App>, _: Operator) -> Result<Json<FlaggedRenders>, Problem> {
@@ -113,7 +113,7 @@ async fn order(app: &App, render_id: String, is_candidate: bool) -> Result<Json<
     let anew =
         app.renders.render_anew(&vehicle, &render_id, is_candidate).await.map_err(|error| refusal(app, error))?;
     tracing::info!(render_id, revision = anew.revision, is_candidate, "render ordered anew by the operator");
-    let colors = anew.colours.iter().map(|colour| colour.as_str()).collect();
+    let colors = anew.colours.iter().map(|colour| colour.to_string()).collect();
     Ok(Json(Rerendering { render_id, revision: anew.revision, colors }))
 }
 

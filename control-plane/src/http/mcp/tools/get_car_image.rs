@@ -17,9 +17,10 @@ use crate::http::v1::named_request::{Begun, NamedRequest, begin, forget, kept_or
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::idempotency::Kept;
 use crate::ledger::{Credits, Source};
+use axum::http::HeaderMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cyclorama_core::Format;
+use cyclorama_core::{Format, Frame};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -115,14 +116,15 @@ pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
 
 /// A larger picture, or one in another format, would be paid for and not be seen.
 fn refuse_what_is_not_shown(arguments: &Map<String, Value>, request: &ImageRequest) -> Result<(), Problem> {
-    if arguments.contains_key("format") && request.format != Format::Webp {
+    if arguments.contains_key("format") && request.format != Format::Webp.into() {
         return Err(Problem::bad_parameter(
             "format",
             "`format`: the picture is shown as webp; other formats need `signed_url`: true.",
         ));
     }
     let side = ["width", "height", "size"].into_iter().find(|name| arguments.contains_key(*name));
-    match side.filter(|_| request.side_px > SIDE_PX_MAX) {
+    let (width, height) = request.frame.size_px();
+    match side.filter(|_| width.max(height) > SIDE_PX_MAX) {
         None => Ok(()),
         Some(name) => {
             let rule = format!(
@@ -135,7 +137,9 @@ fn refuse_what_is_not_shown(arguments: &Map<String, Value>, request: &ImageReque
 
 /// The copy of a picture that is shown.
 fn as_shown(order: &Order) -> Order {
-    Order { format: Format::Webp, side_px: order.side_px.min(SIDE_PX_MAX), ..order.clone() }
+    let side = |side: Option<u32>| Some(side.unwrap_or(SIDE_PX_MAX).min(SIDE_PX_MAX));
+    let frame = Frame { width: side(order.frame.width), height: side(order.frame.height), ..order.frame };
+    Order { format: Format::Webp, asked_format: Format::Webp.into(), frame, ..order.clone() }
 }
 
 /// Charged as by `GET /api/v1/images/car`.
@@ -200,7 +204,9 @@ async fn again_with_signed_url(
         // Its picture is gone, or was never made: an earlier release charged before it was. The address makes it, as for whoever opens it.
         None => {
             let token = made["data"][0]["url"].as_str().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
-            if let Err(refused) = urls::load(app, token, made["request_id"].as_str().unwrap_or_default(), None).await {
+            if let Err(refused) =
+                urls::load(app, token, made["request_id"].as_str().unwrap_or_default(), None, &HeaderMap::new()).await
+            {
                 // Its credit is back: the same call may be made again.
                 if matches!(&refused, Refused::Consumed)
                     || matches!(&refused, Refused::Delivery(no) if no.is_failed_render())
@@ -267,10 +273,10 @@ struct Receipt {
 }
 
 fn answer(order: &Order, ready: &Ready, told: Told, receipt: Receipt) -> Result<CallToolResult, Problem> {
-    let (media_type, side_px) = (Format::Webp.media_type(), ready.side_px);
+    let (media_type, framed) = (Format::Webp.media_type(), ready.framed);
     let mut answer = json!({
         "vehicle": VehicleParams::from(order),
-        "image": { "media_type": media_type, "width": side_px, "height": side_px, "bytes": ready.bytes.len() },
+        "image": { "media_type": media_type, "width": framed.width, "height": framed.height, "bytes": ready.bytes.len() },
         "source": told.source.as_str(),
         "credits_charged": receipt.charged,
         "credits_remaining": receipt.remaining,

@@ -1,16 +1,17 @@
 //! `GET` and `HEAD /api/v1/delivery/{token}`: the picture of a signed address, for whoever has it. Free. Its parameters are not looked at.
 
 use crate::app::App;
+use crate::delivery::Framed;
 use crate::delivery::urls::{self, Refused};
 use crate::http::error::Problem;
 use crate::http::extract::RequestId;
 use crate::http::v1::answer::{
-    IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, VEHICLE_LIKENESS, if_none_match, insert, problem, send, unsized_body,
+    IMAGE_SOURCE, VEHICLE_LIKENESS, if_none_match, insert, insert_frame, problem, send, unsized_body,
 };
 use crate::ledger::Source;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Path, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
+use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -64,15 +65,16 @@ pub async fn get(
     request_id: RequestId,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let loaded = urls::load(&app, &token, &request_id.0, if_none_match(&headers).as_deref()).await;
+    let loaded = urls::load(&app, &token, &request_id.0, if_none_match(&headers).as_deref(), &headers).await;
     let loaded = loaded.map_err(|no| refusal(&app, no))?;
     let mut response = Response::new(Body::empty());
     insert(&mut response, ETAG, &loaded.etag);
     insert(&mut response, CACHE_CONTROL, &cache_control(loaded.shareable_seconds));
+    vary(&mut response, loaded.is_negotiated);
     match loaded.image {
         None => *response.status_mut() = StatusCode::NOT_MODIFIED,
         Some((ready, source)) => {
-            describe(&mut response, loaded.format, loaded.side_px, loaded.likeness);
+            describe(&mut response, loaded.format, loaded.framed, loaded.likeness);
             insert(&mut response, IMAGE_SOURCE, source.as_str());
             send(&mut response, ready);
         }
@@ -97,10 +99,11 @@ pub async fn get(
     )
 )]
 pub async fn head(State(app): State<App>, Token(token): Token, headers: HeaderMap) -> Result<Response, Problem> {
-    let promised = urls::promise(&app, &token, if_none_match(&headers).as_deref()).await;
+    let promised = urls::promise(&app, &token, if_none_match(&headers).as_deref(), &headers).await;
     let promised = promised.map_err(|no| refusal(&app, no))?;
     let mut response = Response::new(unsized_body());
     insert(&mut response, CACHE_CONTROL, &cache_control(promised.shareable_seconds));
+    vary(&mut response, promised.is_negotiated);
     if let Some(etag) = &promised.etag {
         insert(&mut response, ETAG, etag);
     }
@@ -108,7 +111,7 @@ pub async fn head(State(app): State<App>, Token(token): Token, headers: HeaderMa
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return Ok(response);
     }
-    describe(&mut response, promised.format, promised.side_px, promised.likeness);
+    describe(&mut response, promised.format, promised.framed, promised.likeness);
     if let Some(length) = promised.length {
         insert(&mut response, CONTENT_LENGTH, &length.to_string());
     }
@@ -118,11 +121,16 @@ pub async fn head(State(app): State<App>, Token(token): Token, headers: HeaderMa
     Ok(response)
 }
 
-fn describe(response: &mut Response, format: Format, side_px: u32, likeness: Likeness) {
-    let side_px = side_px.to_string();
+/// What a shared cache has to look at beside the address.
+fn vary(response: &mut Response, is_negotiated: bool) {
+    if is_negotiated {
+        insert(response, VARY, "Accept");
+    }
+}
+
+fn describe(response: &mut Response, format: Format, framed: Option<Framed>, likeness: Likeness) {
     insert(response, CONTENT_TYPE, format.media_type());
-    insert(response, IMAGE_WIDTH, &side_px);
-    insert(response, IMAGE_HEIGHT, &side_px);
+    insert_frame(response, framed);
     insert(response, VEHICLE_LIKENESS, likeness.as_str());
 }
 

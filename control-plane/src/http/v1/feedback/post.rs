@@ -182,7 +182,7 @@ async fn by_vehicle(app: &App, order: &Order) -> Result<Judged, Problem> {
         revision: picture.revision,
         vehicle_key: order.variant.vehicle_key(),
         view: order.variant.view.to_string(),
-        color: order.variant.colour.to_string(),
+        color: order.variant.paint.to_string(),
     })
 }
 

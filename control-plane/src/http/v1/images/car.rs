@@ -6,14 +6,14 @@ use crate::accounts::Scope;
 use crate::app::App;
 use crate::delivery::tracking::without_tags;
 use crate::delivery::urls::{self, Terms};
-use crate::delivery::{self, Delivered, Endpoint, ImageRequest, Order, ResponseKind, Shown};
+use crate::delivery::{self, Delivered, Endpoint, Framed, ImageRequest, Order, ResponseKind, Shown};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId};
 use crate::http::openapi::requests::ImageQuery;
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{
-    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_HEIGHT, IMAGE_SOURCE, IMAGE_WIDTH, VEHICLE_LIKENESS, if_none_match,
-    insert, name_ignored, problem, refuse, send, unsized_body, vehicle_not_found,
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, if_none_match, insert, insert_frame,
+    name_ignored, problem, refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::{Credits, Source};
@@ -90,7 +90,7 @@ pub struct ImageUrlResponse {
     ),
     responses(
         (status = 200, description = "The picture, or its signed address as JSON.",
-         content((ImageUrlResponse = "application/json"), (Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg")),
+         content((ImageUrlResponse = "application/json"), (Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/avif")),
          headers(
             ("ETag" = Option<String>, description = "Strong validator of these bytes."),
             ("Content-Location" = Option<String>, description = "The picture's one canonical address."),
@@ -100,6 +100,7 @@ pub struct ImageUrlResponse {
             ("X-Image-Source" = Option<String>, description = "`cache`, or `generated` for a cold render. Both cost the same."),
             ("X-Image-Width" = Option<i64>, description = "In pixels."),
             ("X-Image-Height" = Option<i64>, description = "In pixels."),
+            ("X-Image-Scale" = Option<f64>, description = "With `scale=true`: millimetres of the vehicle for a pixel."),
             ("X-Vehicle-Likeness" = Option<String>, description = "Likeness: `generation`, `model`, `make` or `body`, the closest first."),
             ("X-Ignored-Parameters" = Option<String>, description = "Tags of others in the address that were not looked at (`utm_source`, `fbclid` and their like)."),
          )),
@@ -116,7 +117,7 @@ pub async fn get(
     headers: HeaderMap,
 ) -> Response {
     let (pairs, tags) = without_tags(query.as_deref().unwrap_or_default());
-    let mut response = match understand(&app, &caller, &pairs, &headers) {
+    let mut response = match understand(&app, &caller, &pairs, &headers).await {
         Ok(asked) if asked.as_url => signed_address(&app, &caller, request_id, &asked.order).await,
         Ok(asked) => picture(&app, &caller, request_id, &asked, &headers).await,
         Err(problem) => refuse(&app, &caller, problem).await,
@@ -132,7 +133,7 @@ async fn picture(app: &App, caller: &Caller, request_id: RequestId, asked: &Aske
     let (window, delivered) = delivery::deliver(app, caller, &request_id.0, wanted).await;
     let response = match delivered {
         Ok(Delivered::Image { ready, source, remaining }) => {
-            let mut response = described(asked, Some(&ready.etag), Credits::PER_PICTURE, remaining);
+            let mut response = described(asked, Some(&ready.etag), Credits::PER_PICTURE, remaining, Some(ready.framed));
             insert(&mut response, IMAGE_SOURCE, source.as_str());
             send(&mut response, ready);
             response
@@ -159,7 +160,7 @@ async fn picture(app: &App, caller: &Caller, request_id: RequestId, asked: &Aske
 )]
 pub async fn head(State(app): State<App>, caller: Caller, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let (pairs, tags) = without_tags(query.as_deref().unwrap_or_default());
-    let mut response = match understand(&app, &caller, &pairs, &headers) {
+    let mut response = match understand(&app, &caller, &pairs, &headers).await {
         Ok(asked) => shown(&app, &caller, &asked, &headers).await,
         Err(problem) => refuse(&app, &caller, problem).await,
     };
@@ -179,8 +180,8 @@ async fn shown(app: &App, caller: &Caller, asked: &Asked, headers: &HeaderMap) -
             response
         }
         Ok(Shown { etag: Some(etag), not_modified: true, remaining, .. }) => not_modified(asked, &etag, remaining),
-        Ok(Shown { etag, is_rendered, length, remaining, .. }) => {
-            let mut response = described(asked, etag.as_deref(), Credits(0), remaining);
+        Ok(Shown { framed, etag, is_rendered, length, remaining, .. }) => {
+            let mut response = described(asked, etag.as_deref(), Credits(0), remaining, framed);
             *response.body_mut() = unsized_body();
             if let Some(length) = length {
                 insert(&mut response, CONTENT_LENGTH, &length.to_string());
@@ -209,9 +210,9 @@ async fn signed_address(app: &App, caller: &Caller, request_id: RequestId, order
         max_uses: terms.max_uses,
         vehicle: VehicleParams::from(order),
         likeness: likeness(&order.vehicle).as_str(),
-        width: order.side_px,
-        height: order.side_px,
-        format: order.format.as_str(),
+        width: order.frame.size_px().0,
+        height: order.frame.size_px().1,
+        format: order.asked_format.as_str(),
     };
     let (window, paid) = minted.pay(app, caller, None).await;
     let response = match paid {
@@ -227,17 +228,23 @@ async fn signed_address(app: &App, caller: &Caller, request_id: RequestId, order
 }
 
 /// Reads the request as far as it can be read without touching the caller's account.
-fn understand(app: &App, caller: &Caller, pairs: &[(String, String)], headers: &HeaderMap) -> Result<Asked, Problem> {
+async fn understand(
+    app: &App,
+    caller: &Caller,
+    pairs: &[(String, String)],
+    headers: &HeaderMap,
+) -> Result<Asked, Problem> {
     caller.require(Scope::ImagesRead)?;
     let request = ImageRequest::parse(pairs, Endpoint::Image)
         .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
     let order = Order::find(app, &request).map_err(vehicle_not_found)?;
     let query = request.canonical_query(&order.variant.make, &order.variant.model);
-    Ok(Asked {
-        content_location: format!("/api/v1/images/car?{query}"),
-        order,
-        as_url: request.response == ResponseKind::Url || wants_json(headers),
-    })
+    let as_url = request.response == ResponseKind::Url || wants_json(headers);
+    let order = match as_url {
+        true => order,
+        false => delivery::negotiated(app, &order, headers).await.map_err(|error| problem(app, error))?,
+    };
+    Ok(Asked { content_location: format!("/api/v1/images/car?{query}"), order, as_url })
 }
 
 /// JSON is asked for by name and no image is welcome. Wildcards welcome images.
@@ -254,10 +261,10 @@ fn wants_json(headers: &HeaderMap) -> bool {
 }
 
 fn not_modified(asked: &Asked, etag: &str, remaining: Credits) -> Response {
-    let mut response = described(asked, Some(etag), Credits(0), remaining);
+    let mut response = described(asked, Some(etag), Credits(0), remaining, None);
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     // Nothing is sent, so nothing is described but the validator (RFC 9110, section 15.4.5).
-    for name in [CONTENT_TYPE, IMAGE_WIDTH, IMAGE_HEIGHT, VEHICLE_LIKENESS] {
+    for name in [CONTENT_TYPE, VEHICLE_LIKENESS] {
         response.headers_mut().remove(name);
     }
     response
@@ -272,14 +279,18 @@ fn billed(response: &mut Response, charged: Credits, remaining: Credits) {
 }
 
 /// An answer with everything that is known of the picture without its bytes.
-fn described(asked: &Asked, etag: Option<&str>, charged: Credits, remaining: Credits) -> Response {
+fn described(
+    asked: &Asked,
+    etag: Option<&str>,
+    charged: Credits,
+    remaining: Credits,
+    framed: Option<Framed>,
+) -> Response {
     let mut response = Response::new(Body::empty());
-    let side_px = asked.order.side_px.to_string();
     insert(&mut response, CONTENT_TYPE, asked.order.format.media_type());
     insert(&mut response, CONTENT_LOCATION, &asked.content_location);
     billed(&mut response, charged, remaining);
-    insert(&mut response, IMAGE_WIDTH, &side_px);
-    insert(&mut response, IMAGE_HEIGHT, &side_px);
+    insert_frame(&mut response, framed);
     insert(&mut response, VEHICLE_LIKENESS, likeness(&asked.order.vehicle).as_str());
     if let Some(etag) = etag {
         insert(&mut response, ETAG, etag);

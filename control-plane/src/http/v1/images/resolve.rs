@@ -42,7 +42,7 @@ struct ResolvedParams {
     year: u16,
     #[schema(schema_with = requests::view)]
     view: &'static str,
-    #[schema(schema_with = requests::color)]
+    #[schema(schema_with = requests::preset_color)]
     color: &'static str,
     /// thumb, small, medium or large.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,95 @@
+//! `format=auto`: the best format that a client says it takes (RFC 9110, section 12.5.1).
+//!
+//! AVIF and WebP are given only to clients that name them: a client that takes `image/*` or anything says nothing of what it can show. AVIF
+//! takes long to make, so that it is given when it is there; a picture that is asked for again by such clients has it made meanwhile.
+
+use super::find::rendered;
+use super::{AskedFormat, DeliveryError, Order};
+use crate::app::App;
+use axum::http::HeaderMap;
+use axum::http::header::ACCEPT;
+use cyclorama_core::Format;
+
+/// The order in the format that is given to the client who sent `headers`.
+pub async fn negotiated(app: &App, order: &Order, headers: &HeaderMap) -> Result<Order, DeliveryError> {
+    if order.asked_format != AskedFormat::Auto {
+        return Ok(order.clone());
+    }
+    let accepted: Vec<&str> = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+    let needs_alpha = order.frame.background.is_none();
+    let mut formats = welcome(&accepted.join(","), needs_alpha).into_iter();
+    let in_format = |format| Order { format, ..order.clone() };
+    let first = formats.next().unwrap_or(order.asked_format.usual());
+    if first != Format::Avif {
+        return Ok(in_format(first));
+    }
+    let avif = in_format(Format::Avif);
+    let next = in_format(formats.next().unwrap_or(order.asked_format.usual()));
+    match rendered(app, order).await? {
+        Some(picture) if app.pictures.has_or_will_have(&avif, &picture).await? => Ok(avif),
+        Some(_) | None => Ok(next),
+    }
+}
+
+/// The formats that an `Accept` welcomes, the best first; what has the same quality, in the order of what serves best.
+fn welcome(accept: &str, needs_alpha: bool) -> Vec<Format> {
+    let ranges: Vec<(String, f32)> = accept.split(',').filter_map(range).collect();
+    let quality = |name: &str| ranges.iter().find(|(range, _)| range == name).map(|(_, quality)| *quality);
+    let served = match needs_alpha {
+        true => [Format::Avif, Format::Webp, Format::Png, Format::Jpg],
+        false => [Format::Avif, Format::Webp, Format::Jpg, Format::Png],
+    };
+    let of_format = |format: Format| {
+        let named = quality(format.media_type());
+        let by_wildcard = match format {
+            Format::Png | Format::Jpg => quality("image/*").or_else(|| quality("*/*")),
+            Format::Webp | Format::Avif => None,
+        };
+        // A picture with transparency is not laid on a colour unless nothing else is welcome.
+        let rank = if needs_alpha && format == Format::Jpg { 0.001 } else { 1.0 };
+        named.or(by_wildcard).filter(|quality| *quality > 0.0).map(|quality| (format, quality * rank))
+    };
+    let mut formats: Vec<(Format, f32)> = served.into_iter().filter_map(of_format).collect();
+    formats.sort_by(|a, b| b.1.total_cmp(&a.1));
+    formats.into_iter().map(|(format, _)| format).collect()
+}
+
+/// A media range and its quality; `None` for what is none.
+fn range(text: &str) -> Option<(String, f32)> {
+    let mut parts = text.split(';').map(str::trim);
+    let name = parts.next().filter(|name| name.contains('/'))?.to_ascii_lowercase();
+    let quality = parts.find_map(|part| part.to_ascii_lowercase().strip_prefix("q=").map(str::parse::<f32>));
+    match quality {
+        None => Some((name, 1.0)),
+        Some(Ok(quality)) if (0.0..=1.0).contains(&quality) => Some((name, quality)),
+        Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_gets_the_best_it_names() {
+        let [avif, webp, png, jpg] = [Format::Avif, Format::Webp, Format::Png, Format::Jpg];
+        for (accept, with_alpha, flat) in [
+            ("", None, None),
+            ("*/*", Some(png), Some(jpg)),
+            ("image/*", Some(png), Some(jpg)),
+            ("image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8", Some(avif), Some(avif)),
+            ("image/webp,*/*;q=0.8", Some(webp), Some(webp)),
+            ("image/webp;q=0.9, image/avif;q=0.5", Some(webp), Some(webp)),
+            ("IMAGE/AVIF", Some(avif), Some(avif)),
+            ("image/avif;q=0, image/webp;q=0.001", Some(webp), Some(webp)),
+            ("image/png;q=0.9,image/jpeg", Some(png), Some(jpg)),
+            ("image/jpeg", Some(jpg), Some(jpg)),
+            ("image/png,image/svg+xml,image/*;q=0.8,video/*;q=0.8,*/*;q=0.5", Some(png), Some(png)),
+            ("image/gif", None, None),
+            ("text/html, nonsense, image/webp;q=two", None, None),
+        ] {
+            assert_eq!(welcome(accept, true).first().copied(), with_alpha, "{accept}");
+            assert_eq!(welcome(accept, false).first().copied(), flat, "{accept}");
+        }
+    }
+}
