@@ -279,7 +279,7 @@ impl Agent {
         &self,
         job: &Job,
         holding: &Holding,
-    ) -> Result<(Vec<(cyclorama_core::Colour, cyclorama_core::encoding::Picture)>, Value), JobError> {
+    ) -> Result<(Vec<(cyclorama_core::Paint, cyclorama_core::encoding::Picture)>, Value), JobError> {
         let mut stages = crate::renderer::Stages::of(&holding.held.trace);
         let url = job.layers_url.as_deref().ok_or(JobError::NoLayers)?;
         holding.held.reached("layers", 0.1);
@@ -296,12 +296,12 @@ impl Agent {
             stages.end("layers");
             let pictures = colours
                 .into_iter()
-                .map(|colour| Ok((colour, finish::compose_on_cpu(&layers, colour)?)))
+                .map(|colour| Ok((colour, finish::compose_on_cpu(&layers, &colour)?)))
                 .collect::<Result<Vec<_>, finish::ComposeError>>()?;
             stages.end("compose");
             let mut verdict = Verdict::default();
             for (colour, picture) in &pictures {
-                verdict.add_picture(*colour, gate::judge_picture(&layers, *colour, picture));
+                verdict.add_picture(colour, gate::judge_picture(&layers, colour, picture));
             }
             stages.end("gate");
             if !verdict.passes() {

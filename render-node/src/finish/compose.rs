@@ -1,12 +1,14 @@
 //! Composes a colour from light layers, on the device or on the CPU; both give the same picture within one 8-bit level.
 
-use super::paint::{Paint, luminance, paint};
+use super::paint::{PaintOptics, luminance, optics};
+use super::painted;
 use crate::gpu::{Gpu, GpuError, read_buffer};
 use crate::studio::Layers;
 use bytemuck::{Pod, Zeroable};
-use cyclorama_core::Colour;
+use cyclorama_core::Paint;
 use cyclorama_core::encoding::{Picture, PictureError};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::mem::size_of;
 use std::ops::Range;
 use wgpu::util::DeviceExt;
@@ -67,8 +69,25 @@ impl Compositor {
         Ok(Compositor { gpu: gpu.clone(), pipeline })
     }
 
-    /// One picture per colour, in the order given. The layers are uploaded once.
-    pub fn compose(&self, layers: &Layers, colours: &[Colour]) -> Result<Vec<Picture>, ComposeError> {
+    /// One picture per paint, in the order given. Paints that see the same layers share one upload of them.
+    pub fn compose(&self, layers: &Layers, paints: &[Paint]) -> Result<Vec<Picture>, ComposeError> {
+        let (plain, special): (Vec<Paint>, Vec<Paint>) =
+            paints.iter().partition(|paint| matches!(painted(layers, paint), Cow::Borrowed(_)));
+        let mut composed: Vec<(Paint, Picture)> =
+            plain.iter().copied().zip(self.compose_plain(layers, &plain)?).collect();
+        for paint in special {
+            let pictures = self.compose_plain(&painted(layers, &paint), &[paint])?;
+            composed.extend(std::iter::repeat(paint).zip(pictures));
+        }
+        let of_paint = |paint: &Paint| composed.iter().find(|(composed, _)| composed == paint);
+        Ok(paints.iter().filter_map(of_paint).map(|(_, picture)| picture.clone()).collect())
+    }
+
+    /// The same from layers as the paints see them.
+    fn compose_plain(&self, layers: &Layers, paints: &[Paint]) -> Result<Vec<Picture>, ComposeError> {
+        if paints.is_empty() {
+            return Ok(Vec::new());
+        }
         let pixels = pixels_of(layers)?;
         let pictures: Vec<Vec<u8>> = self.gpu.guarded("composing a picture", || {
             let input = self.upload(layers, pixels)?;
@@ -78,16 +97,17 @@ impl Compositor {
                 usage: wgpu::BufferUsages::STORAGE | self.gpu.readable(),
                 mapped_at_creation: false,
             });
-            colours
+            paints
                 .iter()
-                .map(|colour| {
-                    self.dispatch(&paint(*colour), &input, &output, pixels as u32);
+                .map(|paint| {
+                    self.dispatch(&optics(paint), &input, &output, pixels as u32);
                     read_buffer(&self.gpu, &output, "reading a picture", <[u8]>::to_vec)
                 })
                 .collect()
         })?;
         let side = layers.side_px;
-        pictures.into_iter().map(|rgba| Ok(Picture::from_rgba(side, side, rgba)?)).collect()
+        let scaled = |rgba| Ok(Picture::from_rgba(side, side, rgba)?.with_scale(layers.scale_um_per_px));
+        pictures.into_iter().map(scaled).collect()
     }
 
     /// The layers pixel by pixel, written by every core to where the device reads them.
@@ -116,7 +136,7 @@ impl Compositor {
         Ok(buffer)
     }
 
-    fn dispatch(&self, paint: &Paint, input: &wgpu::Buffer, output: &wgpu::Buffer, pixels: u32) {
+    fn dispatch(&self, paint: &PaintOptics, input: &wgpu::Buffer, output: &wgpu::Buffer, pixels: u32) {
         let device = &self.gpu.device;
         let uniform = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
             label: Some("paint"),
@@ -146,16 +166,17 @@ impl Compositor {
 }
 
 /// The CPU twin of `compose.wgsl`.
-pub fn compose_on_cpu(layers: &Layers, colour: Colour) -> Result<Picture, ComposeError> {
+pub fn compose_on_cpu(layers: &Layers, paint: &Paint) -> Result<Picture, ComposeError> {
     let pixels = pixels_of(layers)?;
-    let paint = paint(colour);
+    let layers = &*painted(layers, paint);
+    let paint = optics(paint);
     let mut rgba = vec![0; pixels * 4];
     rgba.par_chunks_exact_mut(4).enumerate().for_each(|(i, out)| out.copy_from_slice(&composed_at(layers, i, &paint)));
-    Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?)
+    Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?.with_scale(layers.scale_um_per_px))
 }
 
-/// One pixel of that picture.
-pub fn composed_at(layers: &Layers, i: usize, paint: &Paint) -> [u8; 4] {
+/// One pixel of that picture, from layers as the paint sees them ([`painted`]).
+pub fn composed_at(layers: &Layers, i: usize, paint: &PaintOptics) -> [u8; 4] {
     composed(&pixel_at(layers, i), paint)
 }
 
@@ -166,10 +187,10 @@ pub fn alpha_of(coverage: f32, shadow: f32) -> f32 {
 }
 
 /// A paint's swatch as pictures show it, sRGB: in white light that exposure brings to 1, under so much mirrored light (linear).
-pub fn swatch_in_light(colour: Colour, mirrored: f32) -> [u8; 3] {
+pub fn swatch_in_light(paint: &Paint, mirrored: f32) -> [u8; 3] {
     let light = [1.0 / EXPOSURE; 3];
     let swatch = Pixel { rest: [0.0; 3], coverage: 1.0, diffuse: light, paint: 1.0, gloss: [mirrored; 3], shadow: 0.0 };
-    let [r, g, b, _] = composed(&swatch, &paint(colour));
+    let [r, g, b, _] = composed(&swatch, &optics(paint));
     [r, g, b]
 }
 
@@ -187,7 +208,7 @@ pub fn srgb_from_linear(x: f32) -> f32 {
     if x <= 0.0031308 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 }
 }
 
-fn composed(pixel: &Pixel, paint: &Paint) -> [u8; 4] {
+fn composed(pixel: &Pixel, paint: &PaintOptics) -> [u8; 4] {
     let coverage = pixel.coverage.clamp(0.0, 1.0);
     let share = pixel.paint.max(1e-4);
     let brightness = luminance(pixel.diffuse) / share;
@@ -240,6 +261,7 @@ fn pixel_at(layers: &Layers, i: usize) -> Pixel {
 mod tests {
     use super::*;
     use crate::gpu::AdapterChoice;
+    use cyclorama_core::Colour;
     use std::mem::offset_of;
 
     fn module() -> naga::Module {
@@ -268,12 +290,12 @@ mod tests {
             ),
             (
                 "Paint",
-                size_of::<Paint>(),
+                size_of::<PaintOptics>(),
                 vec![
-                    offset_of!(Paint, albedo),
-                    offset_of!(Paint, gloss),
-                    offset_of!(Paint, flake_tint),
-                    offset_of!(Paint, flake),
+                    offset_of!(PaintOptics, albedo),
+                    offset_of!(PaintOptics, gloss),
+                    offset_of!(PaintOptics, flake_tint),
+                    offset_of!(PaintOptics, flake),
                 ],
             ),
         ] {
@@ -291,6 +313,7 @@ mod tests {
         let size = (side_px * side_px) as usize;
         let at = |i: usize, step: usize| ((i * step) % 97) as f32 / 96.0;
         let mut layers = Layers {
+            scale_um_per_px: None,
             side_px,
             diffuse: vec![[0.0; 3]; size],
             gloss: vec![[0.0; 3]; size],
@@ -316,17 +339,23 @@ mod tests {
     fn device_and_cpu_agree_within_one_level() {
         let gpu = Gpu::open(&AdapterChoice::Best).expect("a Vulkan device");
         let layers = samples();
-        let pictures = Compositor::new(&gpu).expect("pipeline").compose(&layers, Colour::ALL).expect("pictures");
-        for (colour, picture) in Colour::ALL.iter().zip(&pictures) {
-            let twin = compose_on_cpu(&layers, *colour).expect("whole layers");
+        let custom =
+            ["#1f4e8c-matt", "#ffffff-solid", "red-no-shadow", "#00ff00-pearl-no-shadow", "#000000-matt-no-shadow"];
+        let custom = custom.iter().map(|text| text.parse().expect("a paint"));
+        let paints: Vec<Paint> = Colour::ALL.iter().map(|colour| Paint::from(*colour)).chain(custom).collect();
+        let pictures = Compositor::new(&gpu).expect("pipeline").compose(&layers, &paints).expect("pictures");
+        assert_eq!(pictures.len(), paints.len());
+        for (paint, picture) in paints.iter().zip(&pictures) {
+            let twin = compose_on_cpu(&layers, paint).expect("whole layers");
             let worst = picture.rgba().iter().zip(twin.rgba()).map(|(a, b)| a.abs_diff(*b)).max();
-            assert!(worst <= Some(1), "{colour}: {worst:?} levels apart");
+            assert!(worst <= Some(1), "{paint}: {worst:?} levels apart");
         }
     }
 
     #[test]
     fn alpha_is_coverage_over_shadow() {
         let layers = Layers {
+            scale_um_per_px: None,
             side_px: 2,
             diffuse: vec![[0.0; 3]; 4],
             gloss: vec![[0.0; 3]; 4],
@@ -335,17 +364,32 @@ mod tests {
             paint: vec![0.0; 4],
             shadow: vec![1.0, 0.5, 0.0, 0.0],
         };
-        let picture = compose_on_cpu(&layers, Colour::Red).expect("whole layers");
+        let picture = compose_on_cpu(&layers, &Colour::Red.into()).expect("whole layers");
         // 0.25 linear, exposed by 1.4, is 160 in sRGB; half covered it is the same colour at half alpha: no dark or
         // light rim.
         assert_eq!(picture.rgba(), [160, 160, 160, 255, 0, 0, 0, 128, 160, 160, 160, 128, 0, 0, 0, 0]);
+        // Without the shadow the ground is clear, and all else as it was.
+        let bare = compose_on_cpu(&layers, &"red-no-shadow".parse().expect("a paint")).expect("whole layers");
+        assert_eq!(bare.rgba(), [160, 160, 160, 255, 0, 0, 0, 0, 160, 160, 160, 128, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_custom_colour_in_a_presets_finish_is_that_preset() {
+        let layers = samples();
+        for colour in Colour::ALL.iter().filter(|colour| **colour != Colour::Black) {
+            let finish = crate::finish::paint::finish_of(*colour);
+            let custom = cyclorama_core::PaintColour::Custom { srgb: colour.srgb(), finish };
+            let [ours, theirs] = [Paint::from(*colour), custom.into()]
+                .map(|paint| compose_on_cpu(&layers, &paint).expect("whole layers"));
+            assert!(ours == theirs, "{colour}");
+        }
     }
 
     #[test]
     fn a_missing_pixel_is_an_error() {
         let mut layers = samples();
         layers.gloss.pop();
-        let error = compose_on_cpu(&layers, Colour::Red).expect_err("short plane").to_string();
+        let error = compose_on_cpu(&layers, &Colour::Red.into()).expect_err("short plane").to_string();
         assert_eq!(error, "the layers' plane `gloss` has 4095 pixels instead of 4096");
     }
 }

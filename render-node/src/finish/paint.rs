@@ -1,12 +1,12 @@
-//! The fifteen paints: what a colour looks like under light, as opposed to its swatch in a menu.
+//! What a paint looks like under light, as opposed to its swatch in a menu.
 
 use bytemuck::{Pod, Zeroable};
-use cyclorama_core::Colour;
+use cyclorama_core::{Colour, Finish, Paint, PaintColour};
 
 /// A paint in linear light, as the composing shader sees it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct Paint {
+pub struct PaintOptics {
     /// Matt albedo of the base coat.
     pub albedo: [f32; 3],
     /// Strength of the clear coat's mirror image; 1 is plain lacquer.
@@ -17,32 +17,37 @@ pub struct Paint {
     pub flake: f32,
 }
 
-/// How the pigment is bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PaintKind {
-    Solid,
-    Metallic,
-    /// Mica: less contrast than metal flakes, a paler tint in the highlight.
-    Pearl,
-}
-
-pub const fn kind(colour: Colour) -> PaintKind {
+/// The finish that a preset is sold with.
+pub const fn finish_of(colour: Colour) -> Finish {
     match colour {
-        Colour::Black | Colour::Red | Colour::Orange | Colour::Yellow | Colour::Beige => PaintKind::Solid,
-        Colour::White | Colour::Burgundy | Colour::Purple => PaintKind::Pearl,
+        Colour::Black | Colour::Red | Colour::Orange | Colour::Yellow | Colour::Beige => Finish::Solid,
+        Colour::White | Colour::Burgundy | Colour::Purple => Finish::Pearl,
         Colour::Gray | Colour::Silver | Colour::Blue | Colour::Green | Colour::Brown | Colour::Tan | Colour::Gold => {
-            PaintKind::Metallic
+            Finish::Metallic
         }
     }
 }
 
-/// The paint sold under a colour's name.
-pub fn paint(colour: Colour) -> Paint {
-    let albedo = colour.srgb().map(linear_from_srgb);
-    match kind(colour) {
-        PaintKind::Solid => Paint { albedo, gloss: 1.0, flake_tint: [0.0; 3], flake: 0.0 },
-        PaintKind::Metallic => Paint { albedo, gloss: 1.0, flake_tint: towards_white(albedo, 0.25), flake: 0.75 },
-        PaintKind::Pearl => Paint { albedo, gloss: 1.0, flake_tint: towards_white(albedo, 0.45), flake: 0.3 },
+/// Albedo of the darkest and of the lightest pigment that a lacquer can hold: carbon black and titanium dioxide. A body in less would have no form,
+/// one in more would be a hole in a white page.
+const ALBEDO: std::ops::RangeInclusive<f32> = 0.004..=0.92;
+
+/// Of the clear coat's mirror image, how much a matt lacquer sends back. It is blurred before (see `finish::painted`).
+const MATT_GLOSS: f32 = 0.8;
+
+/// The optics of a paint. The ground shadow is no part of them.
+pub fn optics(paint: &Paint) -> PaintOptics {
+    let (albedo, finish) = match paint.colour {
+        PaintColour::Preset(colour) => (colour.srgb().map(linear_from_srgb), finish_of(colour)),
+        PaintColour::Custom { srgb, finish } => {
+            (srgb.map(|byte| linear_from_srgb(byte).clamp(*ALBEDO.start(), *ALBEDO.end())), finish)
+        }
+    };
+    match finish {
+        Finish::Solid => PaintOptics { albedo, gloss: 1.0, flake_tint: [0.0; 3], flake: 0.0 },
+        Finish::Metallic => PaintOptics { albedo, gloss: 1.0, flake_tint: towards_white(albedo, 0.25), flake: 0.75 },
+        Finish::Pearl => PaintOptics { albedo, gloss: 1.0, flake_tint: towards_white(albedo, 0.45), flake: 0.3 },
+        Finish::Matt => PaintOptics { albedo, gloss: MATT_GLOSS, flake_tint: [0.0; 3], flake: 0.0 },
     }
 }
 
@@ -72,7 +77,7 @@ mod tests {
     #[test]
     fn no_paint_gives_more_light_than_it_gets() {
         for colour in Colour::ALL {
-            let paint = paint(*colour);
+            let paint = optics(&(*colour).into());
             assert!(paint.albedo.iter().chain(&paint.flake_tint).all(|c| (0.0..=1.0).contains(c)), "{colour}");
         }
     }

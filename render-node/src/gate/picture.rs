@@ -3,9 +3,10 @@
 use super::outline::OUTLINE;
 use super::{Bound, Verdict};
 use crate::finish::compose::{alpha_of, composed_at, swatch_in_light};
-use crate::finish::paint::{luminance, paint};
+use crate::finish::paint::{luminance, optics};
+use crate::finish::painted;
 use crate::studio::Layers;
-use cyclorama_core::Colour;
+use cyclorama_core::Paint;
 use cyclorama_core::encoding::Picture;
 use palette::color_difference::Ciede2000;
 use palette::{IntoColor, Lab, Srgb};
@@ -39,8 +40,9 @@ const FORM_MIN: f32 = 8.0;
 const LIT_PX_JUDGED: usize = 2000;
 
 /// Holds a picture, as large as its layers, against them.
-pub fn judge_picture(layers: &Layers, colour: Colour, picture: &Picture) -> Verdict {
+pub fn judge_picture(layers: &Layers, paint: &Paint, picture: &Picture) -> Verdict {
     let mut verdict = Verdict::default();
+    let layers = &*painted(layers, paint);
     let side = layers.side_px as usize;
     let rgba = picture.rgba().as_chunks::<4>().0;
     if rgba.len() != side * side {
@@ -65,8 +67,8 @@ pub fn judge_picture(layers: &Layers, colour: Colour, picture: &Picture) -> Verd
         let levels: Vec<f32> = painted.par_iter().map(|i| mean_level(&rgba[*i])).collect();
         verdict.hold("form", spread(&levels), Bound::AtLeast(FORM_MIN));
     }
-    verdict.hold("rim", strange_outline(layers, colour, rgba), Bound::AtMost(RIM_MAX));
-    if let Some(difference) = paint_difference(layers, colour, rgba) {
+    verdict.hold("rim", strange_outline(layers, paint, rgba), Bound::AtMost(RIM_MAX));
+    if let Some(difference) = paint_difference(layers, paint, rgba) {
         verdict.hold("paint_difference", difference, Bound::AtMost(PAINT_DIFFERENCE_MAX));
     }
     verdict
@@ -100,8 +102,8 @@ fn spread(values: &[f32]) -> f32 {
 }
 
 /// Share of the pixels along the outline that are another colour than their light makes of the paint.
-fn strange_outline(layers: &Layers, colour: Colour, rgba: &[[u8; 4]]) -> f32 {
-    let paint = paint(colour);
+fn strange_outline(layers: &Layers, paint: &Paint, rgba: &[[u8; 4]]) -> f32 {
+    let paint = optics(paint);
     let (strange, judged) = (0..rgba.len())
         .into_par_iter()
         .filter(|i| OUTLINE.contains(&layers.coverage[*i]))
@@ -114,7 +116,7 @@ fn strange_outline(layers: &Layers, colour: Colour, rgba: &[[u8; 4]]) -> f32 {
 }
 
 /// Middle CIEDE2000 (Sharma et al. 2005) between lit paint and its swatch in white light with as much of a mirror image. `None`: too little such paint to say.
-fn paint_difference(layers: &Layers, colour: Colour, rgba: &[[u8; 4]]) -> Option<f32> {
+fn paint_difference(layers: &Layers, paint: &Paint, rgba: &[[u8; 4]]) -> Option<f32> {
     let lit: Vec<usize> = (0..rgba.len())
         .into_par_iter()
         .filter(|i| {
@@ -128,7 +130,7 @@ fn paint_difference(layers: &Layers, colour: Colour, rgba: &[[u8; 4]]) -> Option
     }
     let difference = |i: usize| {
         let [r, g, b, _] = rgba[i];
-        lab([r, g, b]).difference(lab(swatch_in_light(colour, luminance(layers.gloss[i]))))
+        lab([r, g, b]).difference(lab(swatch_in_light(paint, luminance(layers.gloss[i]))))
     };
     let mut differences: Vec<f32> =
         lit.iter().step_by(lit.len().div_ceil(LIT_PX_JUDGED)).map(|i| difference(*i)).collect();

@@ -193,11 +193,12 @@ impl Studio {
             return Err(StudioError::Replaced);
         }
         // Mapped memory is aligned for every type that a shader knows.
-        Ok(self.gpu.guarded("reading the layers", || {
+        let layers = self.gpu.guarded("reading the layers", || {
             read_buffer(&self.gpu, &self.targets.pixels, "reading the layers", |bytes| {
                 layers_from(bytemuck::cast_slice(bytes))
             })
-        })?)
+        })?;
+        Ok(Layers { scale_um_per_px: Some(exposure.camera.scale_um_per_px(MASTER_SIDE_PX)), ..layers })
     }
 
     fn digest(&self, stage: &Stage, frame: &FrameData) -> String {
@@ -561,6 +562,7 @@ impl Targets {
 /// Takes pixels apart into planes.
 fn layers_from(pixels: &[Pixel]) -> Layers {
     let mut layers = Layers {
+        scale_um_per_px: None,
         side_px: MASTER_SIDE_PX,
         diffuse: vec![[0.0; 3]; pixels.len()],
         gloss: vec![[0.0; 3]; pixels.len()],

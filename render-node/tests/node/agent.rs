@@ -148,7 +148,7 @@ impl Plane {
             kind: JobKind::Paint,
             vehicle: typical(BodyClass::Sedan),
             view: View::Side,
-            colours: vec![Colour::Red],
+            colours: vec![Colour::Red.into()],
             pipeline: "any".to_owned(),
             seed: 1,
             uploads: vec![
@@ -300,6 +300,7 @@ fn stored_layers() -> Vec<u8> {
     let count = 64 * 64;
     let paint: Vec<f32> = (0..count).map(|i| if i % 64 < 32 { 1.0 } else { 0.0 }).collect();
     let layers = Layers {
+        scale_um_per_px: None,
         side_px: 64,
         // Brighter row by row: the quality gate takes no paint without form.
         diffuse: paint.iter().enumerate().map(|(i, p)| [(0.3 + 0.6 * (i / 64) as f32 / 63.0) * p; 3]).collect(),

@@ -34,7 +34,8 @@ fn an_outline_that_catches_light_is_no_fault() {
     let mut shot = Studio::new(&gpu).unwrap().shoot(&mesh, View::Side).unwrap();
     round_as_stored(&mut shot.layers);
     for colour in Colour::ALL {
-        let verdict = judge_picture(&shot.layers, *colour, &compose_on_cpu(&shot.layers, *colour).unwrap());
+        let verdict =
+            judge_picture(&shot.layers, &(*colour).into(), &compose_on_cpu(&shot.layers, &(*colour).into()).unwrap());
         assert!(verdict.passes(), "{colour}: {verdict:?}");
     }
 }
@@ -185,10 +186,10 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
     ];
     let layers = shot().layers;
     for (fault, spoil, expected) in faults {
-        let mut picture = compose_on_cpu(&layers, Colour::Red).unwrap();
+        let mut picture = compose_on_cpu(&layers, &Colour::Red.into()).unwrap();
         let spoilt: Vec<u8> = picture.pixels().enumerate().flat_map(|(i, pixel)| spoil(&layers, i, pixel)).collect();
         picture = Picture::from_rgba(picture.width(), picture.height(), spoilt).unwrap();
-        let found = named(&judge_picture(&layers, Colour::Red, &picture));
+        let found = named(&judge_picture(&layers, &Colour::Red.into(), &picture));
         let missing: Vec<_> = expected.iter().filter(|name| !found.contains(&(**name).to_owned())).collect();
         assert!(
             missing.is_empty() && found.is_empty() == expected.is_empty(),
@@ -196,11 +197,11 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
         );
     }
     for colour in Colour::ALL {
-        let verdict = judge_picture(&layers, *colour, &compose_on_cpu(&layers, *colour).unwrap());
+        let verdict = judge_picture(&layers, &(*colour).into(), &compose_on_cpu(&layers, &(*colour).into()).unwrap());
         assert!(verdict.passes() && verdict.figures.contains_key("paint_difference"), "{colour}: {verdict:?}");
     }
     let small = Picture::from_rgba(1, 1, vec![0; 4]).unwrap();
-    assert!(judge_picture(&layers, Colour::Red, &small).findings[0].contains("1 pixels"));
+    assert!(judge_picture(&layers, &Colour::Red.into(), &small).findings[0].contains("1 pixels"));
 }
 
 fn config(models: &Path) -> LocalConfig {
@@ -228,7 +229,7 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
         let order = Order {
             vehicle: typical(BodyClass::Hatchback),
             view: View::Side,
-            colours: vec![Colour::Blue, Colour::White],
+            colours: vec![Colour::Blue.into(), Colour::White.into()],
             pipeline: renderer.pipelines()[0].id.clone(),
             seed: 3,
             trace: Trace::none(),
@@ -241,7 +242,7 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
         assert!(refused.iter().all(|one| one["findings"].to_string().contains("silhouette")), "{receipt}");
         // What is handed out passes, whoever lit it.
         for (colour, picture) in &render.pictures {
-            assert!(judge_picture(&render.layers, *colour, picture).passes(), "{model:?}");
+            assert!(judge_picture(&render.layers, colour, picture).passes(), "{model:?}");
         }
     }
 }
