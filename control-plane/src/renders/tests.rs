@@ -23,6 +23,7 @@ mod free_accounts;
 mod joining;
 mod nodes_at_fault;
 mod objects_of_results;
+mod paints;
 mod polls;
 
 const TOKEN: &str = "token-1";

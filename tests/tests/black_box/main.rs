@@ -30,6 +30,7 @@ mod embeds;
 mod events;
 mod feedback;
 mod figures;
+mod frames;
 mod free_pictures;
 mod free_requests;
 mod hardening;
