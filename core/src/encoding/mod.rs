@@ -5,6 +5,7 @@
 //! run several encodes at once, and on which threads, is the caller's affair.
 
 mod avif;
+mod isobmff;
 mod jpg;
 mod picture;
 mod png;
@@ -49,7 +50,7 @@ pub fn encode(picture: &Picture, format: Format) -> Result<Vec<u8>, EncodingErro
         Format::Png => png::encode(picture),
         Format::Webp => webp::encode(picture, None),
         Format::Jpg => jpg::encode(picture),
-        Format::Avif => avif::encode(picture),
+        Format::Avif => avif::encode(picture, None),
     }
 }
 
@@ -57,7 +58,8 @@ pub fn encode(picture: &Picture, format: Format) -> Result<Vec<u8>, EncodingErro
 pub fn encode_beside(picture: &Picture, format: Format, planes: &AlphaPlanes) -> Result<Vec<u8>, EncodingError> {
     match format {
         Format::Webp => webp::encode(picture, Some(planes)),
-        Format::Png | Format::Jpg | Format::Avif => encode(picture, format),
+        Format::Avif => avif::encode(picture, Some(planes)),
+        Format::Png | Format::Jpg => encode(picture, format),
     }
 }
 
