@@ -239,8 +239,9 @@ impl Level {
 
     /// Holes get the colours of the four coarser pixels around them, the nearer ones counting three times as much in each direction.
     fn fill_from(&mut self, coarser: &Level) {
-        let beside =
-            |at: usize, end: usize| if at % 2 == 0 { (at / 2).saturating_sub(1) } else { (at / 2 + 1).min(end - 1) };
+        let beside = |at: usize, end: usize| {
+            if at.is_multiple_of(2) { (at / 2).saturating_sub(1) } else { (at / 2 + 1).min(end - 1) }
+        };
         for y in 0..self.height {
             let (near, far) = (y / 2 * coarser.width, beside(y, coarser.height) * coarser.width);
             for x in 0..self.width {
