@@ -3,7 +3,7 @@
 // answers with one line, {"ms", "bytes"}. usage: node sharp.mjs SHARP_FOLDER MARK_FILE
 //
 // Settings are sharp's own defaults: PNG zlib level 6, WebP quality 80 at effort 4, JPEG quality 80 with 4:2:0 chroma and
-// optimised Huffman tables, Lanczos with three lobes. What is asked for beyond them is what our pictures have: white under
+// optimised Huffman tables, AVIF quality 50 at effort 4 with 4:4:4 chroma, Lanczos with three lobes. What is asked for beyond them is what our pictures have: white under
 // a JPEG, and the XMP mark.
 import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -24,6 +24,7 @@ function ordered({ master, format, side, lossless }) {
   picture = picture.withXmp(mark);
   if (format === "png") return picture.png();
   if (format === "webp") return picture.webp();
+  if (format === "avif") return picture.avif();
   return picture.jpeg();
 }
 

@@ -5,6 +5,7 @@
 //! run several encodes at once, and on which threads, is the caller's affair.
 
 mod avif;
+mod isobmff;
 mod jpg;
 mod picture;
 mod png;
@@ -85,7 +86,7 @@ pub fn encode(picture: &Picture, format: Format) -> Result<Vec<u8>, EncodingErro
         Format::Png => png::encode(picture),
         Format::Webp => webp::encode(picture, None),
         Format::Jpg => jpg::encode(picture),
-        Format::Avif => avif::encode(picture),
+        Format::Avif => avif::encode(picture, None),
     }
 }
 
@@ -93,7 +94,8 @@ pub fn encode(picture: &Picture, format: Format) -> Result<Vec<u8>, EncodingErro
 pub fn encode_beside(picture: &Picture, format: Format, planes: &AlphaPlanes) -> Result<Vec<u8>, EncodingError> {
     match format {
         Format::Webp => webp::encode(picture, Some(planes)),
-        Format::Png | Format::Jpg | Format::Avif => encode(picture, format),
+        Format::Avif => avif::encode(picture, Some(planes)),
+        Format::Png | Format::Jpg => encode(picture, format),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a file claims to be, read from its headers: how an upload is checked against what was asked for.
 
+use super::isobmff;
 use crate::Format;
 
 /// Format and size of a picture's bytes.
@@ -10,10 +11,10 @@ pub struct Probe {
     pub height: u32,
 }
 
-/// The bytes are not a whole PNG, WebP or JPG file.
+/// The bytes are not a whole PNG, WebP, JPG or AVIF file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProbeError {
-    #[error("the bytes are not a PNG, WebP or JPG picture")]
+    #[error("the bytes are not a PNG, WebP, JPG or AVIF picture")]
     Unknown,
     #[error("the {0} picture is cut short or damaged")]
     Damaged(Format),
@@ -32,6 +33,8 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, ProbeError> {
         (Format::Webp, webp_size(bytes))
     } else if bytes.starts_with(&[0xff, 0xd8, 0xff]) {
         (Format::Jpg, jpg_size(bytes))
+    } else if isobmff::is_avif(bytes) {
+        (Format::Avif, isobmff::size(bytes))
     } else {
         return Err(ProbeError::Unknown);
     };

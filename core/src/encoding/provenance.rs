@@ -1,5 +1,5 @@
 //! The mark that says a picture was made by a trained model: the IPTC digital source type in an XMP packet, which
-//! search engines and picture tools read from PNG, WebP and JPG alike.
+//! search engines and picture tools read from PNG, WebP, JPG and AVIF alike.
 
 /// IPTC NewsCodes, <https://cv.iptc.org/newscodes/digitalsourcetype/>.
 pub const DIGITAL_SOURCE_TYPE: &str = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia";

@@ -1,4 +1,4 @@
-//! Properties of encoded pictures. JPG is read back with a decoder that only the tests use.
+//! Properties of encoded pictures. JPG and AVIF are read back with decoders that only the tests use.
 
 use super::*;
 use sha2::{Digest, Sha256};
@@ -34,8 +34,46 @@ fn decoded(bytes: &[u8]) -> Picture {
             image.chunks_exact(step).flat_map(|p| [p[0], p[1], p[2], p.get(3).copied().unwrap_or(255)]).collect()
         }
         Format::Jpg => image::load_from_memory(bytes).unwrap().into_rgba8().into_raw(),
+        Format::Avif => avif_pixels(bytes),
     };
     Picture::from_rgba(probe.width, probe.height, rgba).unwrap()
+}
+
+/// An AVIF file of ours: sRGB in full range, halved chroma, alpha as item 2 unless the picture is opaque.
+fn avif_pixels(bytes: &[u8]) -> Vec<u8> {
+    let [luma, blue, red] = <[_; 3]>::try_from(av1_planes(isobmff::item(bytes, 1).unwrap())).unwrap();
+    let alpha = isobmff::item(bytes, 2).map(|item| av1_planes(item).remove(0).1);
+    let (width, luma) = luma;
+    let pixel = |at: usize| {
+        let halved = at / width / 2 * blue.0 + at % width / 2;
+        let [y, b, r] = [luma[at], blue.1[halved], red.1[halved]].map(f64::from);
+        let (b, r) = (b - 128.0, r - 128.0);
+        let [r, g, b] = [y + 1.402 * r, y - 0.344_136 * b - 0.714_136 * r, y + 1.772 * b].map(|c| c.round() as u8);
+        [r, g, b, alpha.as_ref().map_or(255, |alpha| alpha[at])]
+    };
+    (0..luma.len()).flat_map(pixel).collect()
+}
+
+/// Width and bytes of each plane of an AV1 key frame.
+fn av1_planes(frame: &[u8]) -> Vec<(usize, Vec<u8>)> {
+    use re_rav1d::dav1d::{Decoder, PixelLayout, PlanarImageComponent::*, Settings};
+    let mut settings = Settings::new();
+    settings.set_n_threads(1);
+    settings.set_max_frame_delay(1);
+    let mut decoder = Decoder::with_settings(&settings).unwrap();
+    decoder.send_data(frame.to_vec().into_boxed_slice(), None, None, None).unwrap();
+    let picture = decoder.get_picture().unwrap();
+    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let plane = |component, width: usize, height: usize| {
+        let (rows, stride) = (picture.plane(component), picture.stride(component) as usize);
+        (width, rows.chunks(stride).take(height).flat_map(|row| row[..width].to_vec()).collect())
+    };
+    let halved = |component| plane(component, width.div_ceil(2), height.div_ceil(2));
+    match picture.pixel_layout() {
+        PixelLayout::I400 => vec![plane(Y, width, height)],
+        PixelLayout::I420 => vec![plane(Y, width, height), halved(U), halved(V)],
+        other => panic!("{other:?}"),
+    }
 }
 
 fn near(a: [u8; 4], b: [u8; 4], tolerance: u8) -> bool {
@@ -58,8 +96,11 @@ fn every_format_has_the_size_it_was_asked_for() {
 #[test]
 fn a_red_square_has_its_red_pixels() {
     let square = picture(100, 100, |x, y| if (25..75).contains(&x) && (25..75).contains(&y) { RED } else { CLEAR });
-    // How far from the edge, in pixels, a format may blend: the chroma of a JPG is halved, and smoothed when it is read.
-    for (format, tolerance, blend) in [(Format::Png, 0, 0), (Format::Webp, 12, 1), (Format::Jpg, 12, 3)] {
+    // How far from the edge, in pixels, a format may blend: the chroma of JPG and AVIF is halved; a JPG's is smoothed when it is
+    // read.
+    for (format, tolerance, blend) in
+        [(Format::Png, 0, 0), (Format::Webp, 12, 1), (Format::Jpg, 12, 3), (Format::Avif, 12, 3)]
+    {
         let back = decoded(&encode(&square, format).unwrap());
         let red = back.pixels().filter(|p| near(*p, RED, tolerance)).count();
         let ground = if format.keeps_transparency() { 0 } else { 255 };
@@ -70,13 +111,16 @@ fn a_red_square_has_its_red_pixels() {
 }
 
 #[test]
-fn alpha_is_exact_in_both_transparent_formats() {
+fn alpha_is_exact_in_png_and_webp_and_nearly_so_in_avif() {
     let disc = disc(200);
     let alpha = |p: &Picture| p.pixels().map(|p| p[3]).collect::<Vec<_>>();
     assert!(alpha(&disc).iter().any(|a| !matches!(a, 0 | 255)), "the picture has soft edges");
     for format in [Format::Png, Format::Webp] {
         assert_eq!(alpha(&decoded(&encode(&disc, format).unwrap())), alpha(&disc), "{format}");
     }
+    let back = alpha(&decoded(&encode(&disc, Format::Avif).unwrap()));
+    let off = back.iter().zip(alpha(&disc)).map(|(a, b)| a.abs_diff(b)).max();
+    assert!(off <= Some(4), "AVIF is off by {off:?} of 255");
 }
 
 #[test]
@@ -151,6 +195,7 @@ fn every_format_is_marked_as_made_by_a_model() {
         (Format::Png, b"iTXtXML:com.adobe.xmp\0".as_slice()),
         (Format::Webp, b"XMP ".as_slice()),
         (Format::Jpg, b"http://ns.adobe.com/xap/1.0/\0".as_slice()),
+        (Format::Avif, b"mime\0application/rdf+xml\0".as_slice()),
     ] {
         let bytes = encode(&disc(64), format).unwrap();
         let holder = find(&bytes, holder).unwrap_or_else(|| panic!("{format} has a place for XMP"));
@@ -168,7 +213,8 @@ fn a_cut_or_foreign_file_is_no_picture() {
             assert!(probe(&bytes[..kept]).is_err(), "{format} cut to {kept} bytes");
         }
     }
-    for foreign in [b"".as_slice(), b"GIF89a", b"<svg/>", b"\x89PNG", b"RIFF\0\0\0\0WAVE", &[0xff, 0xd8]] {
+    let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic";
+    for foreign in [b"".as_slice(), heic, b"GIF89a", b"<svg/>", b"\x89PNG", b"RIFF\0\0\0\0WAVE", &[0xff, 0xd8]] {
         assert_eq!(probe(foreign), Err(ProbeError::Unknown));
     }
     assert!(decode_master(b"not a picture", 1024).is_err());
@@ -186,6 +232,71 @@ fn probe_survives_any_damage() {
                 let _ = probe(&bytes);
             }
         }
+    }
+}
+
+#[test]
+fn an_avif_says_what_lies_in_it_and_what_its_colours_mean() {
+    let bytes = encode(&disc(64), Format::Avif).unwrap();
+    assert_eq!(isobmff::item(&bytes, 3), Some(xmp_packet().as_bytes()));
+    let has = |what: &[u8]| bytes.windows(what.len()).any(|window| window == what);
+    // Full range sRGB; alpha belongs to the colour, and so does the mark.
+    assert!(has(b"colrnclx\0\x01\0\x0d\0\x06\x80"));
+    assert!(has(b"auxl\0\x02\0\x01\0\x01") && has(b"cdsc\0\x03\0\x01\0\x01"));
+    for item in [1, 2] {
+        let data = isobmff::item(&bytes, item).unwrap();
+        assert!(!data.starts_with(&[0x12, 0]), "item {item} has no temporal delimiter");
+    }
+    let opaque = encode(&picture(20, 20, |_, _| RED), Format::Avif).unwrap();
+    assert_eq!((isobmff::item(&opaque, 2), isobmff::item(&opaque, 3).is_some()), (None, true));
+}
+
+#[test]
+fn an_avif_whose_items_reach_beyond_its_end_is_damaged() {
+    let whole = encode(&disc(48), Format::Avif).unwrap();
+    let damaged = Err(ProbeError::Damaged(Format::Avif));
+    // The data of the last box are said to last until the end of the file, and then the file is cut.
+    let mdat = whole.windows(4).position(|kind| kind == b"mdat").unwrap() - 4;
+    let mut endless = whole.clone();
+    endless[mdat..mdat + 4].fill(0);
+    assert_eq!(probe(&endless), probe(&whole));
+    for kept in mdat + 8..endless.len() {
+        assert_eq!(probe(&endless[..kept]), damaged, "cut to {kept} bytes");
+    }
+    // Lengths and offsets of the largest kind, and boxes longer than any memory.
+    let iloc = whole.windows(4).position(|kind| kind == b"iloc").unwrap();
+    for at in iloc + 8..iloc + 54 {
+        let mut bytes = whole.clone();
+        bytes[at..at + 4].fill(0xff);
+        assert_eq!(probe(&bytes), damaged, "at {at}");
+    }
+    // Lengths of no bytes.
+    let mut short = whole.clone();
+    short[iloc + 8] = 0x40;
+    assert_eq!(probe(&short), damaged);
+    let mut long = whole.clone();
+    long[mdat..mdat + 4].copy_from_slice(&[0, 0, 0, 1]);
+    long[mdat + 8..mdat + 16].fill(0xff);
+    assert_eq!(probe(&long), damaged);
+}
+
+#[test]
+fn probe_survives_random_bytes() {
+    let mut state = 1_u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    let starts = Format::ALL.iter().map(|format| encode(&disc(16), *format).unwrap()).collect::<Vec<_>>();
+    for turn in 0..20_000 {
+        let mut bytes = starts[turn % starts.len()].clone();
+        // Some bytes of a real file, or noise after its first sixteen bytes.
+        let changed = if turn % 3 == 0 { 16..bytes.len() } else { 0..random() % 12 };
+        for at in changed {
+            let at = if turn % 3 == 0 { at } else { random() % bytes.len().min(700) };
+            bytes[at] = random() as u8;
+        }
+        let _ = probe(&bytes);
     }
 }
 
@@ -219,6 +330,8 @@ fn bytes_are_the_same_everywhere() {
              webp 75 b81a732b885087f295981552e8b18b2f59aebd2fc29104d801c9693209351279\n\
              jpg 160 660141e717faabf01eff8441666185d2b53bc2656e7daa7195e2588a5df52194\n\
              jpg 75 f473b5202309046acd0fef2b0b7e8370e3f0d74c2a2a3211d68bc150d378606a\n\
+             avif 160 38a927f7e33b004a4a0d6429174ae32b791a27bad1ded4105717afebf2b9a137\n\
+             avif 75 3f047134c1c8be54dd0db9e0c3b59dc020122cfc1c06580a3742007ea56ddb3b\n\
              jpg 264 1ba0274e76db45e8e9f30dc9fe0b69df066b77a6d84603d9bc291df5a228bb82"
         )
     );

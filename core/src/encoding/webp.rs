@@ -37,21 +37,21 @@ pub struct AlphaPlanes(Mutex<Vec<AlphaPlane>>);
 
 #[derive(Debug, Clone)]
 struct AlphaPlane {
-    /// SHA-256 of the plane's bytes, row by row.
+    /// SHA-256 of the plane's bytes, row by row; for AVIF, of the format's name, width and height before them.
     of: [u8; 32],
-    /// Data of an ALPH chunk (RFC 9649, section 2.7.1.2).
+    /// Data of an ALPH chunk (RFC 9649, section 2.7.1.2), or what AVIF keeps.
     compressed: Arc<[u8]>,
 }
 
 impl AlphaPlanes {
-    fn get(&self, of: &[u8; 32]) -> Option<Arc<[u8]>> {
+    pub(super) fn get(&self, of: &[u8; 32]) -> Option<Arc<[u8]>> {
         let mut planes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = planes.iter().position(|plane| plane.of == *of)?;
         planes[..=place].rotate_right(1);
         planes.first().map(|plane| plane.compressed.clone())
     }
 
-    fn remember(&self, of: [u8; 32], compressed: &[u8]) {
+    pub(super) fn remember(&self, of: [u8; 32], compressed: &[u8]) {
         let mut planes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         planes.retain(|plane| plane.of != of);
         planes.truncate(ALPHA_PLANES_MAX - 1);
