@@ -14,7 +14,7 @@
 use anyhow::Context;
 use clap::Parser;
 use cyclorama_core::{Colour, Vehicle, View};
-use cyclorama_node::finish::paint::optics as paint_optics;
+use cyclorama_node::finish::paint::paint;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::studio::conditioning::CONDITIONING_SIDE_PX;
 use cyclorama_node::studio::optics::{MATERIALS, optics};
@@ -56,7 +56,7 @@ fn main() -> anyhow::Result<()> {
     let paints: BTreeMap<String, Value> = Colour::ALL
         .iter()
         .map(|colour| {
-            let p = paint_optics(&(*colour).into());
+            let p = paint(*colour);
             let fields = json!({ "albedo": p.albedo, "gloss": p.gloss, "flake_tint": p.flake_tint, "flake": p.flake });
             (colour.to_string(), fields)
         })

@@ -124,6 +124,7 @@ struct ContactSheetArguments {
     /// Close-ups of these parts in place of whole views, with one of the looks `light`, `quick` and `zebra`; `--parts` alone shows all.
     #[arg(long, value_enum, value_delimiter = ',', num_args = 0.., conflicts_with = "views")]
     parts: Option<Vec<Part>>,
+    /// A preset's name, or any colour with a finish and without the ground shadow: `red`, `#1f4e8c`, `#1f4e8c-matt-no-shadow`.
     #[arg(long, default_value = "silver", value_delimiter = ',', value_parser = parse::<Paint>)]
     colors: Vec<Paint>,
     /// Each vehicle in the next colour, in place of every vehicle in all.
@@ -158,6 +159,7 @@ struct RenderArguments {
     year: u16,
     #[arg(long, default_value = "front-3-4", value_parser = parse::<View>)]
     view: View,
+    /// A preset's name, or any colour with a finish and without the ground shadow: `red`, `#1f4e8c`, `#1f4e8c-matt-no-shadow`.
     #[arg(long, default_value = "silver", value_parser = parse::<Paint>)]
     color: Paint,
     /// Shape of the body; dimensions are typical for it unless given.

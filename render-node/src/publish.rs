@@ -60,9 +60,9 @@ struct Object {
 /// What an upload's name asks for.
 enum Owed {
     Layers,
-    /// `paint`: its place among the job's.
+    /// `of`: which of the job's pictures.
     Picture {
-        paint: usize,
+        of: usize,
         format: Format,
     },
 }
@@ -71,12 +71,12 @@ fn owed(upload: &Upload, pictures: &[(Paint, Picture)]) -> Option<Owed> {
     if upload.name == "layers" {
         return Some(Owed::Layers);
     }
-    // `master.red.png`, `256.red.webp`: the size is told by the entry itself.
+    // `master.red.png`, `256.1f4e8c-matt.webp`: the size is told by the entry itself.
     let mut parts = upload.name.split('.').skip(1);
-    let name = parts.next()?;
-    let paint = pictures.iter().position(|(paint, _)| paint.file_name() == name)?;
+    let paint = parts.next()?;
+    let of = pictures.iter().position(|(made, _)| made.file_name() == paint)?;
     let format = Format::of_media_type(&upload.media_type)?;
-    Some(Owed::Picture { paint, format })
+    Some(Owed::Picture { of, format })
 }
 
 /// Encodes everything the job owes, on every core. `layers` is what a render job stores; a paint job has none.
@@ -87,19 +87,20 @@ fn encode(
     planes: &AlphaPlanes,
 ) -> Result<Vec<Object>, PublishError> {
     let unknown = |upload: &Upload| PublishError::UnknownObject(upload.name.clone());
+    let owed = |upload: &Upload| owed(upload, pictures);
 
     // Each size is made once for its three formats.
     let mut sizes = BTreeSet::new();
     for upload in uploads {
-        if let Owed::Picture { paint, .. } = owed(upload, pictures).ok_or_else(|| unknown(upload))? {
-            sizes.insert((paint, upload.width, upload.height));
+        if let Owed::Picture { of, .. } = owed(upload).ok_or_else(|| unknown(upload))? {
+            sizes.insert((of, upload.width, upload.height));
         }
     }
-    let sized = |(paint, width, height): (usize, u32, u32)| {
-        let (_, master) = pictures.get(paint).ok_or(PublishError::Interrupted)?;
+    let sized = |(of, width, height): (usize, u32, u32)| {
+        let (_, master) = &pictures[of];
         let same = (master.width(), master.height()) == (width, height);
         let picture = if same { master.clone() } else { encoding::resize(master, width, height)? };
-        Ok(((paint, width, height), picture))
+        Ok(((of, width, height), picture))
     };
     let sized: BTreeMap<_, _> = sizes.into_par_iter().map(sized).collect::<Result<_, PublishError>>()?;
 
@@ -107,36 +108,34 @@ fn encode(
     // no core is left alone with a large picture at the end.
     let mut wanted: Vec<_> = uploads
         .iter()
-        .filter_map(|upload| match owed(upload, pictures) {
-            Some(Owed::Picture { paint, format }) => Some((upload.width, upload.height, format, paint)),
+        .filter_map(|upload| match owed(upload) {
+            Some(Owed::Picture { of, format }) => Some((upload.width, upload.height, format, of)),
             _ => None,
         })
         .collect();
-    wanted.sort_by_key(|(width, height, format, paint)| {
-        (Reverse(width * height), *format != Format::Webp, *format, *paint)
-    });
+    wanted.sort_by_key(|(width, height, format, of)| (Reverse(width * height), *format != Format::Webp, *format, *of));
     wanted.dedup();
-    let make = |(width, height, format, paint)| {
-        let picture = sized.get(&(paint, width, height)).ok_or(PublishError::Interrupted)?;
+    let make = |(width, height, format, of)| {
+        let picture = sized.get(&(of, width, height)).ok_or(PublishError::Interrupted)?;
         let bytes = Bytes::from(encoding::encode_beside(picture, format, planes)?);
         let sha256 = hex::encode(Sha256::digest(&bytes));
-        Ok(((width, height, format, paint), (bytes, sha256)))
+        Ok(((width, height, format, of), (bytes, sha256)))
     };
-    let encode_all =
+    let make_all =
         || wanted.into_par_iter().with_max_len(1).map(make).collect::<Result<BTreeMap<_, _>, PublishError>>();
     let pack = || layers.map(finish::write_layers).transpose();
-    let (made, packed) = rayon::join(encode_all, pack);
+    let (made, packed) = rayon::join(make_all, pack);
     let (made, packed) = (made?, packed?.map(Bytes::from));
 
     let object = |upload: &Upload| {
-        let (bytes, sha256) = match owed(upload, pictures).ok_or_else(|| unknown(upload))? {
+        let (bytes, sha256) = match owed(upload).ok_or_else(|| unknown(upload))? {
             Owed::Layers => {
                 let bytes = packed.clone().ok_or_else(|| unknown(upload))?;
                 let sha256 = hex::encode(Sha256::digest(&bytes));
                 (bytes, sha256)
             }
-            Owed::Picture { paint, format } => {
-                made.get(&(upload.width, upload.height, format, paint)).cloned().ok_or_else(|| unknown(upload))?
+            Owed::Picture { of, format } => {
+                made.get(&(upload.width, upload.height, format, of)).cloned().ok_or_else(|| unknown(upload))?
             }
         };
         Ok(Object { upload: upload.clone(), bytes, sha256 })

@@ -367,8 +367,8 @@ impl Renderer {
             sitting.go_on("compose", 0.8)?;
             pictures = self.compositor.compose(&layers, &order.colours)?;
             sitting.stages.end("compose");
-            for (colour, picture) in order.colours.iter().zip(&pictures) {
-                sitting.verdict.add_picture(colour, gate::judge_picture(&layers, colour, picture));
+            for (paint, picture) in order.colours.iter().zip(&pictures) {
+                sitting.verdict.add_picture(*paint, gate::judge_picture(&layers, *paint, picture));
             }
             sitting.stages.end("gate");
         }

@@ -114,7 +114,6 @@ mod tests {
         let covered = |i: usize| if column(i) < (side - 2) as f32 { 1.0 } else { 0.0 };
         let paint: Vec<f32> = (0..count).map(|i| (edge - column(i)).clamp(0.0, 1.0)).collect();
         Layers {
-            scale_um_per_px: None,
             side_px: side,
             diffuse: paint.iter().map(|p| [0.4 * p; 3]).collect(),
             gloss: paint.iter().map(|p| [0.1 * p; 3]).collect(),
@@ -122,6 +121,7 @@ mod tests {
             coverage: (0..count).map(covered).collect(),
             paint,
             shadow: vec![0.25; count],
+            scale_um_per_px: None,
         }
     }
 

@@ -1,14 +1,13 @@
-//! Composes a colour from light layers, on the device or on the CPU; both give the same picture within one 8-bit level.
+//! Composes a paint from light layers, on the device or on the CPU; both give the same picture within one 8-bit level.
 
-use super::paint::{PaintOptics, luminance, optics};
-use super::painted;
+use super::paint::{PaintOptics, is_matt, luminance, paint};
+use super::soft::{softened, under_lacquer};
 use crate::gpu::{Gpu, GpuError, read_buffer};
 use crate::studio::Layers;
 use bytemuck::{Pod, Zeroable};
 use cyclorama_core::Paint;
 use cyclorama_core::encoding::{Picture, PictureError};
 use rayon::prelude::*;
-use std::borrow::Cow;
 use std::mem::size_of;
 use std::ops::Range;
 use wgpu::util::DeviceExt;
@@ -69,28 +68,17 @@ impl Compositor {
         Ok(Compositor { gpu: gpu.clone(), pipeline })
     }
 
-    /// One picture per paint, in the order given. Paints that see the same layers share one upload of them.
+    /// One picture per paint, in the order given. The layers are uploaded once, and once more for all matt paints.
     pub fn compose(&self, layers: &Layers, paints: &[Paint]) -> Result<Vec<Picture>, ComposeError> {
-        let (plain, special): (Vec<Paint>, Vec<Paint>) =
-            paints.iter().partition(|paint| matches!(painted(layers, paint), Cow::Borrowed(_)));
-        let mut composed: Vec<(Paint, Picture)> =
-            plain.iter().copied().zip(self.compose_plain(layers, &plain)?).collect();
-        for paint in special {
-            let pictures = self.compose_plain(&painted(layers, &paint), &[paint])?;
-            composed.extend(std::iter::repeat(paint).zip(pictures));
-        }
-        let of_paint = |paint: &Paint| composed.iter().find(|(composed, _)| composed == paint);
-        Ok(paints.iter().filter_map(of_paint).map(|(_, picture)| picture.clone()).collect())
-    }
-
-    /// The same from layers as the paints see them.
-    fn compose_plain(&self, layers: &Layers, paints: &[Paint]) -> Result<Vec<Picture>, ComposeError> {
-        if paints.is_empty() {
-            return Ok(Vec::new());
-        }
         let pixels = pixels_of(layers)?;
         let pictures: Vec<Vec<u8>> = self.gpu.guarded("composing a picture", || {
-            let input = self.upload(layers, pixels)?;
+            let upload = |is_needed: bool, is_soft: bool| match (is_needed, is_soft) {
+                (false, _) => Ok(None),
+                (true, false) => self.upload(layers, pixels).map(Some),
+                (true, true) => self.upload(&softened(layers), pixels).map(Some),
+            };
+            let sharp = upload(paints.iter().any(|paint| !is_matt(*paint)), false)?;
+            let soft = upload(paints.iter().any(|paint| is_matt(*paint)), true)?;
             let output = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("picture"),
                 size: pixels as u64 * 4,
@@ -99,15 +87,18 @@ impl Compositor {
             });
             paints
                 .iter()
-                .map(|paint| {
-                    self.dispatch(&optics(paint), &input, &output, pixels as u32);
+                .map(|wanted| {
+                    let input = if is_matt(*wanted) { &soft } else { &sharp };
+                    if let Some(input) = input {
+                        self.dispatch(&paint(*wanted), input, &output, pixels as u32);
+                    }
                     read_buffer(&self.gpu, &output, "reading a picture", <[u8]>::to_vec)
                 })
                 .collect()
         })?;
         let side = layers.side_px;
-        let scaled = |rgba| Ok(Picture::from_rgba(side, side, rgba)?.with_scale(layers.scale_um_per_px));
-        pictures.into_iter().map(scaled).collect()
+        let picture = |rgba| Ok(Picture::from_rgba(side, side, rgba)?.with_scale(layers.scale_um_per_px));
+        pictures.into_iter().map(picture).collect()
     }
 
     /// The layers pixel by pixel, written by every core to where the device reads them.
@@ -166,16 +157,17 @@ impl Compositor {
 }
 
 /// The CPU twin of `compose.wgsl`.
-pub fn compose_on_cpu(layers: &Layers, paint: &Paint) -> Result<Picture, ComposeError> {
+pub fn compose_on_cpu(layers: &Layers, wanted: impl Into<Paint>) -> Result<Picture, ComposeError> {
     let pixels = pixels_of(layers)?;
-    let layers = &*painted(layers, paint);
-    let paint = optics(paint);
+    let wanted = wanted.into();
+    let layers = &*under_lacquer(layers, wanted);
+    let paint = paint(wanted);
     let mut rgba = vec![0; pixels * 4];
     rgba.par_chunks_exact_mut(4).enumerate().for_each(|(i, out)| out.copy_from_slice(&composed_at(layers, i, &paint)));
     Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?.with_scale(layers.scale_um_per_px))
 }
 
-/// One pixel of that picture, from layers as the paint sees them ([`painted`]).
+/// One pixel of that picture, of layers as the paint shows them (`soft::under_lacquer`).
 pub fn composed_at(layers: &Layers, i: usize, paint: &PaintOptics) -> [u8; 4] {
     composed(&pixel_at(layers, i), paint)
 }
@@ -187,10 +179,10 @@ pub fn alpha_of(coverage: f32, shadow: f32) -> f32 {
 }
 
 /// A paint's swatch as pictures show it, sRGB: in white light that exposure brings to 1, under so much mirrored light (linear).
-pub fn swatch_in_light(paint: &Paint, mirrored: f32) -> [u8; 3] {
+pub fn swatch_in_light(paint: &PaintOptics, mirrored: f32) -> [u8; 3] {
     let light = [1.0 / EXPOSURE; 3];
     let swatch = Pixel { rest: [0.0; 3], coverage: 1.0, diffuse: light, paint: 1.0, gloss: [mirrored; 3], shadow: 0.0 };
-    let [r, g, b, _] = composed(&swatch, &optics(paint));
+    let [r, g, b, _] = composed(&swatch, paint);
     [r, g, b]
 }
 
@@ -214,7 +206,7 @@ fn composed(pixel: &Pixel, paint: &PaintOptics) -> [u8; 4] {
     let brightness = luminance(pixel.diffuse) / share;
     let turned = (brightness / FLAKE_PIVOT).clamp(0.2, 1.7);
     let shaped = 1.0 + (turned - 1.0) * paint.flake * 0.9;
-    let alpha = alpha_of(pixel.coverage, pixel.shadow);
+    let alpha = alpha_of(pixel.coverage, pixel.shadow * paint.shadow);
     let channel = |c: usize| {
         let flakes = paint.flake_tint[c] * (paint.flake * 0.8);
         let light =
@@ -289,13 +281,17 @@ mod tests {
                 ],
             ),
             (
-                "Paint",
+                "PaintOptics",
                 size_of::<PaintOptics>(),
                 vec![
                     offset_of!(PaintOptics, albedo),
                     offset_of!(PaintOptics, gloss),
                     offset_of!(PaintOptics, flake_tint),
                     offset_of!(PaintOptics, flake),
+                    offset_of!(PaintOptics, shadow),
+                    offset_of!(PaintOptics, unused),
+                    offset_of!(PaintOptics, unused) + 4,
+                    offset_of!(PaintOptics, unused) + 8,
                 ],
             ),
         ] {
@@ -313,7 +309,6 @@ mod tests {
         let size = (side_px * side_px) as usize;
         let at = |i: usize, step: usize| ((i * step) % 97) as f32 / 96.0;
         let mut layers = Layers {
-            scale_um_per_px: None,
             side_px,
             diffuse: vec![[0.0; 3]; size],
             gloss: vec![[0.0; 3]; size],
@@ -321,6 +316,7 @@ mod tests {
             coverage: vec![0.0; size],
             paint: vec![0.0; size],
             shadow: vec![0.0; size],
+            scale_um_per_px: None,
         };
         for i in 0..size {
             let coverage = if i % 3 == 0 { 1.0 } else { at(i, 31) };
@@ -339,23 +335,22 @@ mod tests {
     fn device_and_cpu_agree_within_one_level() {
         let gpu = Gpu::open(&AdapterChoice::Best).expect("a Vulkan device");
         let layers = samples();
-        let custom =
-            ["#1f4e8c-matt", "#ffffff-solid", "red-no-shadow", "#00ff00-pearl-no-shadow", "#000000-matt-no-shadow"];
-        let custom = custom.iter().map(|text| text.parse().expect("a paint"));
-        let paints: Vec<Paint> = Colour::ALL.iter().map(|colour| Paint::from(*colour)).chain(custom).collect();
+        let mut paints: Vec<Paint> = Colour::ALL.iter().map(|colour| (*colour).into()).collect();
+        paints.extend(
+            ["#1f4e8c-matt", "#ff8000-pearl-no-shadow", "red-no-shadow"]
+                .map(|text| text.parse::<Paint>().expect("a paint")),
+        );
         let pictures = Compositor::new(&gpu).expect("pipeline").compose(&layers, &paints).expect("pictures");
-        assert_eq!(pictures.len(), paints.len());
-        for (paint, picture) in paints.iter().zip(&pictures) {
-            let twin = compose_on_cpu(&layers, paint).expect("whole layers");
+        for (colour, picture) in paints.iter().zip(&pictures) {
+            let twin = compose_on_cpu(&layers, *colour).expect("whole layers");
             let worst = picture.rgba().iter().zip(twin.rgba()).map(|(a, b)| a.abs_diff(*b)).max();
-            assert!(worst <= Some(1), "{paint}: {worst:?} levels apart");
+            assert!(worst <= Some(1), "{colour}: {worst:?} levels apart");
         }
     }
 
     #[test]
     fn alpha_is_coverage_over_shadow() {
         let layers = Layers {
-            scale_um_per_px: None,
             side_px: 2,
             diffuse: vec![[0.0; 3]; 4],
             gloss: vec![[0.0; 3]; 4],
@@ -363,33 +358,22 @@ mod tests {
             coverage: vec![1.0, 0.0, 0.5, 0.0],
             paint: vec![0.0; 4],
             shadow: vec![1.0, 0.5, 0.0, 0.0],
+            scale_um_per_px: Some(4_900),
         };
-        let picture = compose_on_cpu(&layers, &Colour::Red.into()).expect("whole layers");
+        let picture = compose_on_cpu(&layers, Colour::Red).expect("whole layers");
         // 0.25 linear, exposed by 1.4, is 160 in sRGB; half covered it is the same colour at half alpha: no dark or
         // light rim.
         assert_eq!(picture.rgba(), [160, 160, 160, 255, 0, 0, 0, 128, 160, 160, 160, 128, 0, 0, 0, 0]);
-        // Without the shadow the ground is clear, and all else as it was.
-        let bare = compose_on_cpu(&layers, &"red-no-shadow".parse().expect("a paint")).expect("whole layers");
-        assert_eq!(bare.rgba(), [160, 160, 160, 255, 0, 0, 0, 0, 160, 160, 160, 128, 0, 0, 0, 0]);
-    }
-
-    #[test]
-    fn a_custom_colour_in_a_presets_finish_is_that_preset() {
-        let layers = samples();
-        for colour in Colour::ALL.iter().filter(|colour| **colour != Colour::Black) {
-            let finish = crate::finish::paint::finish_of(*colour);
-            let custom = cyclorama_core::PaintColour::Custom { srgb: colour.srgb(), finish };
-            let [ours, theirs] = [Paint::from(*colour), custom.into()]
-                .map(|paint| compose_on_cpu(&layers, &paint).expect("whole layers"));
-            assert!(ours == theirs, "{colour}");
-        }
+        assert_eq!(picture.scale_um_per_px(), Some(4_900));
+        let without = compose_on_cpu(&layers, Paint { shadow: false, ..Colour::Red.into() }).expect("whole layers");
+        assert_eq!(without.rgba(), [160, 160, 160, 255, 0, 0, 0, 0, 160, 160, 160, 128, 0, 0, 0, 0]);
     }
 
     #[test]
     fn a_missing_pixel_is_an_error() {
         let mut layers = samples();
         layers.gloss.pop();
-        let error = compose_on_cpu(&layers, &Colour::Red.into()).expect_err("short plane").to_string();
+        let error = compose_on_cpu(&layers, Colour::Red).expect_err("short plane").to_string();
         assert_eq!(error, "the layers' plane `gloss` has 4095 pixels instead of 4096");
     }
 }

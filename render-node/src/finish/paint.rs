@@ -1,4 +1,4 @@
-//! What a paint looks like under light, as opposed to its swatch in a menu.
+//! What a paint looks like under light, as opposed to its swatch in a menu: the fifteen presets, and any colour with a finish.
 
 use bytemuck::{Pod, Zeroable};
 use cyclorama_core::{Colour, Finish, Paint, PaintColour};
@@ -15,10 +15,22 @@ pub struct PaintOptics {
     pub flake_tint: [f32; 3],
     /// 0 for a solid paint to 1 for coarse metallic: how much brighter the base is towards the light, darker away from it.
     pub flake: f32,
+    /// 1 where the vehicle's shadow on the ground is part of the picture, else 0.
+    pub shadow: f32,
+    /// The size of the shader's uniform is a multiple of 16 bytes.
+    pub unused: [f32; 3],
 }
 
-/// The finish that a preset is sold with.
-pub const fn finish_of(colour: Colour) -> Finish {
+/// No lacquer is quite black or gives all light back: between these albedos black keeps its form and white does not clip.
+/// All presets lie between them, so that a colour that equals a preset looks like it.
+const ALBEDO: std::ops::RangeInclusive<f32> = 0.0037..=0.92;
+/// Share of the light that a rough surface scatters before it reaches the pigment. It keeps the form of matt black.
+const MATT_VEIL: f32 = 0.015;
+/// Strength of the soft image in a rough lacquer, which loses light at grazing angles that smooth lacquer mirrors.
+const MATT_GLOSS: f32 = 0.55;
+
+/// How the pigment of a preset is bound.
+pub const fn kind(colour: Colour) -> Finish {
     match colour {
         Colour::Black | Colour::Red | Colour::Orange | Colour::Yellow | Colour::Beige => Finish::Solid,
         Colour::White | Colour::Burgundy | Colour::Purple => Finish::Pearl,
@@ -28,27 +40,30 @@ pub const fn finish_of(colour: Colour) -> Finish {
     }
 }
 
-/// Albedo of the darkest and of the lightest pigment that a lacquer can hold: carbon black and titanium dioxide. A body in less would have no form,
-/// one in more would be a hole in a white page.
-const ALBEDO: std::ops::RangeInclusive<f32> = 0.004..=0.92;
+/// Whether the lacquer is so rough that what it mirrors is blurred (`soft::under_lacquer`).
+pub fn is_matt(paint: Paint) -> bool {
+    matches!(paint.colour, PaintColour::Custom { finish: Finish::Matt, .. })
+}
 
-/// Of the clear coat's mirror image, how much a matt lacquer sends back. It is blurred before (see `finish::painted`).
-const MATT_GLOSS: f32 = 0.8;
-
-/// The optics of a paint. The ground shadow is no part of them.
-pub fn optics(paint: &Paint) -> PaintOptics {
+/// How a paint answers to light.
+pub fn paint(paint: impl Into<Paint>) -> PaintOptics {
+    let paint = paint.into();
     let (albedo, finish) = match paint.colour {
-        PaintColour::Preset(colour) => (colour.srgb().map(linear_from_srgb), finish_of(colour)),
+        PaintColour::Preset(colour) => (colour.srgb().map(linear_from_srgb), kind(colour)),
         PaintColour::Custom { srgb, finish } => {
             (srgb.map(|byte| linear_from_srgb(byte).clamp(*ALBEDO.start(), *ALBEDO.end())), finish)
         }
     };
-    match finish {
-        Finish::Solid => PaintOptics { albedo, gloss: 1.0, flake_tint: [0.0; 3], flake: 0.0 },
-        Finish::Metallic => PaintOptics { albedo, gloss: 1.0, flake_tint: towards_white(albedo, 0.25), flake: 0.75 },
-        Finish::Pearl => PaintOptics { albedo, gloss: 1.0, flake_tint: towards_white(albedo, 0.45), flake: 0.3 },
-        Finish::Matt => PaintOptics { albedo, gloss: MATT_GLOSS, flake_tint: [0.0; 3], flake: 0.0 },
-    }
+    let (flake_tint, flake) = match finish {
+        Finish::Solid | Finish::Matt => ([0.0; 3], 0.0),
+        Finish::Metallic => (towards_white(albedo, 0.25), 0.75),
+        Finish::Pearl => (towards_white(albedo, 0.45), 0.3),
+    };
+    let (albedo, gloss) = match finish {
+        Finish::Matt => (towards_white(albedo, MATT_VEIL), MATT_GLOSS),
+        Finish::Solid | Finish::Metallic | Finish::Pearl => (albedo, 1.0),
+    };
+    PaintOptics { albedo, gloss, flake_tint, flake, shadow: f32::from(u8::from(paint.shadow)), unused: [0.0; 3] }
 }
 
 fn towards_white(colour: [f32; 3], share: f32) -> [f32; 3] {
@@ -77,8 +92,16 @@ mod tests {
     #[test]
     fn no_paint_gives_more_light_than_it_gets() {
         for colour in Colour::ALL {
-            let paint = optics(&(*colour).into());
+            let paint = paint(*colour);
             assert!(paint.albedo.iter().chain(&paint.flake_tint).all(|c| (0.0..=1.0).contains(c)), "{colour}");
+        }
+    }
+
+    #[test]
+    fn a_colour_that_equals_a_preset_with_its_finish_is_that_paint() {
+        for colour in Colour::ALL {
+            let custom = PaintColour::Custom { srgb: colour.srgb(), finish: kind(*colour) };
+            assert_eq!(paint(custom), paint(*colour), "{colour}");
         }
     }
 

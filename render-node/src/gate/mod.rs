@@ -32,7 +32,7 @@ impl Verdict {
     }
 
     /// Takes in what was found on one of the pictures.
-    pub fn add_picture(&mut self, paint: &Paint, found: Verdict) {
+    pub fn add_picture(&mut self, paint: Paint, found: Verdict) {
         self.figures.insert(paint.to_string(), found.figures.into());
         self.findings.extend(found.findings.into_iter().map(|finding| format!("{paint}: {finding}")));
     }

@@ -20,10 +20,11 @@ pub struct Layers {
     pub coverage: Vec<f32>,
     /// How much of the pixel paint covers, 0 to `coverage`.
     pub paint: Vec<f32>,
-    /// How much of the vehicle a pixel shows, in micrometres in the plane through its middle. `None`: stored by a version that did not keep it.
-    pub scale_um_per_px: Option<u32>,
     /// Darkness of the shadow on the ground, 0 to 1; not premultiplied, defined under the vehicle too.
     pub shadow: Vec<f32>,
+    /// Micrometres of the vehicle that a pixel shows, in the plane through the vehicle's middle that faces the camera.
+    /// `None`: not known, as in layers that older nodes stored.
+    pub scale_um_per_px: Option<u32>,
 }
 
 /// What the rig does to the paint of one picture, over the pixels that are wholly paint.
@@ -84,7 +85,6 @@ mod tests {
     fn figures_are_of_what_is_wholly_paint() {
         let grey = |values: [f32; 5]| values.map(|value| [value; 3]).to_vec();
         let layers = Layers {
-            scale_um_per_px: None,
             side_px: 0,
             diffuse: grey([0.2, 0.4, 0.6, 0.8, 9.0]),
             gloss: grey([0.001, 0.002, 0.3, 0.02, 9.0]),
@@ -92,6 +92,7 @@ mod tests {
             coverage: vec![1.0; 5],
             paint: vec![1.0, 1.0, 1.0, 1.0, 0.5],
             shadow: vec![0.0; 5],
+            scale_um_per_px: None,
         };
         let light = layers.paint_light().unwrap();
         assert_eq!(light.dark_share, 0.5);

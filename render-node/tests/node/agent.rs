@@ -300,7 +300,6 @@ fn stored_layers() -> Vec<u8> {
     let count = 64 * 64;
     let paint: Vec<f32> = (0..count).map(|i| if i % 64 < 32 { 1.0 } else { 0.0 }).collect();
     let layers = Layers {
-        scale_um_per_px: None,
         side_px: 64,
         // Brighter row by row: the quality gate takes no paint without form.
         diffuse: paint.iter().enumerate().map(|(i, p)| [(0.3 + 0.6 * (i / 64) as f32 / 63.0) * p; 3]).collect(),
@@ -309,6 +308,7 @@ fn stored_layers() -> Vec<u8> {
         coverage: vec![1.0; count],
         paint,
         shadow: vec![0.0; count],
+        scale_um_per_px: None,
     };
     write_layers(&layers).unwrap()
 }

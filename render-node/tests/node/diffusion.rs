@@ -33,7 +33,6 @@ fn layers() -> Layers {
     let count = 4 * SIDE * SIDE;
     let paint: Vec<f32> = (0..count).map(|i| if i % (2 * SIDE) < SIDE { 1.0 } else { 0.0 }).collect();
     Layers {
-        scale_um_per_px: None,
         side_px: 2 * SIDE as u32,
         diffuse: paint.iter().map(|p| [0.5 * p; 3]).collect(),
         gloss: paint.iter().map(|p| [0.1 * p; 3]).collect(),
@@ -41,6 +40,7 @@ fn layers() -> Layers {
         coverage: vec![1.0; count],
         paint,
         shadow: vec![0.5; count],
+        scale_um_per_px: None,
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::support::runtime::library;
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
-use cyclorama_core::{BodyClass, Colour, Dimensions, Vehicle, VehicleType, View};
+use cyclorama_core::{BodyClass, Colour, Dimensions, Paint, Vehicle, VehicleType, View};
 use cyclorama_node::config::LocalConfig;
 use cyclorama_node::diffusion::ProviderChoice;
 use cyclorama_node::engine::Engine;
@@ -34,8 +34,7 @@ fn an_outline_that_catches_light_is_no_fault() {
     let mut shot = Studio::new(&gpu).unwrap().shoot(&mesh, View::Side).unwrap();
     round_as_stored(&mut shot.layers);
     for colour in Colour::ALL {
-        let verdict =
-            judge_picture(&shot.layers, &(*colour).into(), &compose_on_cpu(&shot.layers, &(*colour).into()).unwrap());
+        let verdict = judge_picture(&shot.layers, *colour, &compose_on_cpu(&shot.layers, *colour).unwrap());
         assert!(verdict.passes(), "{colour}: {verdict:?}");
     }
 }
@@ -186,10 +185,10 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
     ];
     let layers = shot().layers;
     for (fault, spoil, expected) in faults {
-        let mut picture = compose_on_cpu(&layers, &Colour::Red.into()).unwrap();
+        let mut picture = compose_on_cpu(&layers, Colour::Red).unwrap();
         let spoilt: Vec<u8> = picture.pixels().enumerate().flat_map(|(i, pixel)| spoil(&layers, i, pixel)).collect();
         picture = Picture::from_rgba(picture.width(), picture.height(), spoilt).unwrap();
-        let found = named(&judge_picture(&layers, &Colour::Red.into(), &picture));
+        let found = named(&judge_picture(&layers, Colour::Red, &picture));
         let missing: Vec<_> = expected.iter().filter(|name| !found.contains(&(**name).to_owned())).collect();
         assert!(
             missing.is_empty() && found.is_empty() == expected.is_empty(),
@@ -197,11 +196,48 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
         );
     }
     for colour in Colour::ALL {
-        let verdict = judge_picture(&layers, &(*colour).into(), &compose_on_cpu(&layers, &(*colour).into()).unwrap());
+        let verdict = judge_picture(&layers, *colour, &compose_on_cpu(&layers, *colour).unwrap());
         assert!(verdict.passes() && verdict.figures.contains_key("paint_difference"), "{colour}: {verdict:?}");
     }
     let small = Picture::from_rgba(1, 1, vec![0; 4]).unwrap();
-    assert!(judge_picture(&layers, &Colour::Red.into(), &small).findings[0].contains("1 pixels"));
+    assert!(judge_picture(&layers, Colour::Red, &small).findings[0].contains("1 pixels"));
+}
+
+/// In every finish, with the ground shadow and without: what is composed rightly passes, and no other paint passes for it.
+#[test]
+fn any_paint_passes_as_itself_alone() {
+    let layers = shot().layers;
+    // The second hex lies 60 degrees of hue away, or for a grey is a colour of its lightness.
+    let hexes = [
+        ("#ffffff", "#c8d8ff"),
+        ("#000000", "#00285a"),
+        ("#ff0000", "#ffff00"),
+        ("#00ff00", "#00ffff"),
+        ("#0000ff", "#ff00ff"),
+        ("#808080", "#a07850"),
+    ];
+    for (hex, other) in hexes {
+        for finish in ["solid", "metallic", "pearl", "matt"] {
+            let [shown, hidden] = ["", "-no-shadow"].map(|shadow| paint(&format!("{hex}-{finish}{shadow}")));
+            let pictures = [shown, hidden].map(|paint| compose_on_cpu(&layers, paint).unwrap());
+            for (paint, picture) in [shown, hidden].into_iter().zip(&pictures) {
+                let verdict = judge_picture(&layers, paint, picture);
+                assert!(verdict.passes() && verdict.figures.contains_key("paint_difference"), "{paint}: {verdict:?}");
+            }
+            assert!(named(&judge_picture(&layers, shown, &pictures[1])).contains(&"alpha_error".to_owned()), "{shown}");
+            assert!(
+                named(&judge_picture(&layers, hidden, &pictures[0])).contains(&"alpha_error".to_owned()),
+                "{hidden}"
+            );
+            let in_other = compose_on_cpu(&layers, paint(&format!("{other}-{finish}"))).unwrap();
+            let verdict = judge_picture(&layers, shown, &in_other);
+            assert!(named(&verdict).contains(&"paint_difference".to_owned()), "{shown} in {other}: {verdict:?}");
+        }
+    }
+}
+
+fn paint(text: &str) -> Paint {
+    text.parse().unwrap()
 }
 
 fn config(models: &Path) -> LocalConfig {
@@ -242,7 +278,7 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
         assert!(refused.iter().all(|one| one["findings"].to_string().contains("silhouette")), "{receipt}");
         // What is handed out passes, whoever lit it.
         for (colour, picture) in &render.pictures {
-            assert!(judge_picture(&render.layers, colour, picture).passes(), "{model:?}");
+            assert!(judge_picture(&render.layers, *colour, picture).passes(), "{model:?}");
         }
     }
 }

@@ -314,7 +314,6 @@ fn its_picture_lights_the_layers_and_leaves_the_geometry_alone() {
     let count = (side * side) as usize;
     let covered: Vec<f32> = (0..count).map(|i| if i < count / 2 { 1.0 } else { 0.0 }).collect();
     let base = Layers {
-        scale_um_per_px: None,
         side_px: side,
         diffuse: covered.iter().map(|c| [0.5 * c; 3]).collect(),
         gloss: covered.iter().map(|c| [0.1 * c; 3]).collect(),
@@ -322,6 +321,7 @@ fn its_picture_lights_the_layers_and_leaves_the_geometry_alone() {
         coverage: covered.clone(),
         paint: covered,
         shadow: vec![0.25; count],
+        scale_um_per_px: None,
     };
     let conditioning = Conditioning { side_px: 64, planes: vec![0.0; CHANNELS * 64 * 64] };
     let vehicle = typical(BodyClass::Sedan);

@@ -193,7 +193,6 @@ mod tests {
         let covered = |i: usize| if i / (2 * SIDE) < SIDE + SIDE / 2 { 1.0 } else { 0.0 };
         let paint: Vec<f32> = (0..count).map(|i| if i % (2 * SIDE) < SIDE { covered(i) } else { 0.0 }).collect();
         Layers {
-            scale_um_per_px: None,
             side_px: 2 * SIDE as u32,
             diffuse: paint.iter().map(|p| [0.5 * p; 3]).collect(),
             gloss: paint.iter().map(|p| [0.1 * p; 3]).collect(),
@@ -201,6 +200,7 @@ mod tests {
             coverage: (0..count).map(covered).collect(),
             paint,
             shadow: vec![0.5; count],
+            scale_um_per_px: None,
         }
     }
 
