@@ -273,13 +273,13 @@ impl Agent {
         Ok(())
     }
 
-    /// Composes colours from stored layers, on the CPU: a paint job takes tenths of a second and must not wait behind a
+    /// Composes paints from stored layers, on the CPU: a paint job takes tenths of a second and must not wait behind a
     /// cold render for the device.
     async fn paint(
         &self,
         job: &Job,
         holding: &Holding,
-    ) -> Result<(Vec<(cyclorama_core::Colour, cyclorama_core::encoding::Picture)>, Value), JobError> {
+    ) -> Result<(Vec<(cyclorama_core::Paint, cyclorama_core::encoding::Picture)>, Value), JobError> {
         let mut stages = crate::renderer::Stages::of(&holding.held.trace);
         let url = job.layers_url.as_deref().ok_or(JobError::NoLayers)?;
         holding.held.reached("layers", 0.1);
@@ -296,12 +296,12 @@ impl Agent {
             stages.end("layers");
             let pictures = colours
                 .into_iter()
-                .map(|colour| Ok((colour, finish::compose_on_cpu(&layers, colour)?)))
+                .map(|paint| Ok((paint, finish::compose_on_cpu(&layers, paint)?)))
                 .collect::<Result<Vec<_>, finish::ComposeError>>()?;
             stages.end("compose");
             let mut verdict = Verdict::default();
-            for (colour, picture) in &pictures {
-                verdict.add_picture(*colour, gate::judge_picture(&layers, *colour, picture));
+            for (paint, picture) in &pictures {
+                verdict.add_picture(*paint, gate::judge_picture(&layers, *paint, picture));
             }
             stages.end("gate");
             if !verdict.passes() {

@@ -70,7 +70,7 @@ fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usiz
         .map(|place| Order {
             vehicle: typical(BodyClass::ALL[place % BodyClass::ALL.len()]),
             view: View::FrontThreeQuarter,
-            colours: vec![Colour::Silver],
+            colours: vec![Colour::Silver.into()],
             pipeline: pipeline.to_owned(),
             seed: place as u64,
             trace: Trace::none(),

@@ -14,7 +14,7 @@ use crate::vehicle::close_up::Part;
 use crate::vehicle::{self, Library, LibraryError, VehicleError};
 use cyclorama_core::encoding::{self, EncodingError, Picture, PictureError};
 use cyclorama_core::traces::Trace;
-use cyclorama_core::{Colour, Vehicle, View};
+use cyclorama_core::{Paint, Vehicle, View};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ pub struct Plan {
     pub views: Vec<View>,
     /// Close-ups of these parts in place of whole views; only in the base light.
     pub parts: Vec<Part>,
-    pub colours: Vec<Colour>,
+    pub colours: Vec<Paint>,
     /// Each vehicle in the next colour, in place of every vehicle in all.
     pub one_colour_each: bool,
     /// Vehicles side by side.
@@ -152,7 +152,7 @@ impl Darkroom {
         &mut self,
         vehicle: &Vehicle,
         views: &[View],
-        colours: &[Colour],
+        colours: &[Paint],
     ) -> Result<Vec<Vec<Picture>>, ContactSheetError> {
         match self {
             Darkroom::Model { renderer, receipts } => {
@@ -206,7 +206,7 @@ impl Darkroom {
         &mut self,
         vehicle: &Vehicle,
         parts: &[Part],
-        colours: &[Colour],
+        colours: &[Paint],
     ) -> Result<Vec<Vec<Picture>>, ContactSheetError> {
         let Darkroom::Light { studio, compositor, library, settings, .. } = self else {
             return Err(ContactSheetError::NoCloseUps);

@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
 use cyclorama_core::output::{self, Unprinted};
 use cyclorama_core::traces::{Exporter, Trace};
-use cyclorama_core::{BodyClass, Colour, Format, Vehicle, View, encoding};
+use cyclorama_core::{BodyClass, Format, Paint, Vehicle, View, encoding};
 use cyclorama_node::agent::{Agent, with_causes};
 use cyclorama_node::bench::{self, Figures};
 use cyclorama_node::config::{Config, LocalConfig, environment};
@@ -124,8 +124,9 @@ struct ContactSheetArguments {
     /// Close-ups of these parts in place of whole views, with one of the looks `light`, `quick` and `zebra`; `--parts` alone shows all.
     #[arg(long, value_enum, value_delimiter = ',', num_args = 0.., conflicts_with = "views")]
     parts: Option<Vec<Part>>,
-    #[arg(long, default_value = "silver", value_delimiter = ',', value_parser = parse::<Colour>)]
-    colors: Vec<Colour>,
+    /// A preset's name, or any colour with a finish and without the ground shadow: `red`, `#1f4e8c`, `#1f4e8c-matt-no-shadow`.
+    #[arg(long, default_value = "silver", value_delimiter = ',', value_parser = parse::<Paint>)]
+    colors: Vec<Paint>,
     /// Each vehicle in the next colour, in place of every vehicle in all.
     #[arg(long)]
     one_color_each: bool,
@@ -158,8 +159,9 @@ struct RenderArguments {
     year: u16,
     #[arg(long, default_value = "front-3-4", value_parser = parse::<View>)]
     view: View,
-    #[arg(long, default_value = "silver", value_parser = parse::<Colour>)]
-    color: Colour,
+    /// A preset's name, or any colour with a finish and without the ground shadow: `red`, `#1f4e8c`, `#1f4e8c-matt-no-shadow`.
+    #[arg(long, default_value = "silver", value_parser = parse::<Paint>)]
+    color: Paint,
     /// Shape of the body; dimensions are typical for it unless given.
     #[arg(long, default_value = "sedan", value_parser = parse::<BodyClass>)]
     body: BodyClass,

@@ -9,7 +9,7 @@ use crate::studio::Layers;
 use bytes::Bytes;
 use cyclorama_core::encoding::{self, AlphaPlanes, EncodingError, Picture};
 use cyclorama_core::wire::{Job, ResultRequest, Upload, UploadedObject};
-use cyclorama_core::{Colour, Format};
+use cyclorama_core::{Format, Paint};
 use rayon::prelude::*;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -60,42 +60,47 @@ struct Object {
 /// What an upload's name asks for.
 enum Owed {
     Layers,
-    Picture { colour: Colour, format: Format },
+    /// `of`: which of the job's pictures.
+    Picture {
+        of: usize,
+        format: Format,
+    },
 }
 
-fn owed(upload: &Upload) -> Option<Owed> {
+fn owed(upload: &Upload, pictures: &[(Paint, Picture)]) -> Option<Owed> {
     if upload.name == "layers" {
         return Some(Owed::Layers);
     }
-    // `master.red.png`, `256.red.webp`: the size is told by the entry itself.
+    // `master.red.png`, `256.1f4e8c-matt.webp`: the size is told by the entry itself.
     let mut parts = upload.name.split('.').skip(1);
-    let colour = parts.next()?.parse().ok()?;
+    let paint = parts.next()?;
+    let of = pictures.iter().position(|(made, _)| made.file_name() == paint)?;
     let format = Format::of_media_type(&upload.media_type)?;
-    Some(Owed::Picture { colour, format })
+    Some(Owed::Picture { of, format })
 }
 
 /// Encodes everything the job owes, on every core. `layers` is what a render job stores; a paint job has none.
 fn encode(
     uploads: &[Upload],
     layers: Option<&Layers>,
-    pictures: &[(Colour, Picture)],
+    pictures: &[(Paint, Picture)],
     planes: &AlphaPlanes,
 ) -> Result<Vec<Object>, PublishError> {
     let unknown = |upload: &Upload| PublishError::UnknownObject(upload.name.clone());
-    let source = |colour: Colour| pictures.iter().find(|(c, _)| *c == colour).map(|(_, picture)| picture);
+    let owed = |upload: &Upload| owed(upload, pictures);
 
     // Each size is made once for its three formats.
     let mut sizes = BTreeSet::new();
     for upload in uploads {
-        if let Owed::Picture { colour, .. } = owed(upload).ok_or_else(|| unknown(upload))? {
-            sizes.insert((colour, upload.width, upload.height));
+        if let Owed::Picture { of, .. } = owed(upload).ok_or_else(|| unknown(upload))? {
+            sizes.insert((of, upload.width, upload.height));
         }
     }
-    let sized = |(colour, width, height): (Colour, u32, u32)| {
-        let master = source(colour).ok_or_else(|| PublishError::UnknownObject(format!("{width}.{colour}")))?;
+    let sized = |(of, width, height): (usize, u32, u32)| {
+        let (_, master) = &pictures[of];
         let same = (master.width(), master.height()) == (width, height);
         let picture = if same { master.clone() } else { encoding::resize(master, width, height)? };
-        Ok(((colour, width, height), picture))
+        Ok(((of, width, height), picture))
     };
     let sized: BTreeMap<_, _> = sizes.into_par_iter().map(sized).collect::<Result<_, PublishError>>()?;
 
@@ -104,24 +109,22 @@ fn encode(
     let mut wanted: Vec<_> = uploads
         .iter()
         .filter_map(|upload| match owed(upload) {
-            Some(Owed::Picture { colour, format }) => Some((upload.width, upload.height, format, colour)),
+            Some(Owed::Picture { of, format }) => Some((upload.width, upload.height, format, of)),
             _ => None,
         })
         .collect();
-    wanted.sort_by_key(|(width, height, format, colour)| {
-        (Reverse(width * height), *format != Format::Webp, *format, *colour)
-    });
+    wanted.sort_by_key(|(width, height, format, of)| (Reverse(width * height), *format != Format::Webp, *format, *of));
     wanted.dedup();
-    let make = |(width, height, format, colour)| {
-        let picture = sized.get(&(colour, width, height)).ok_or(PublishError::Interrupted)?;
+    let make = |(width, height, format, of)| {
+        let picture = sized.get(&(of, width, height)).ok_or(PublishError::Interrupted)?;
         let bytes = Bytes::from(encoding::encode_beside(picture, format, planes)?);
         let sha256 = hex::encode(Sha256::digest(&bytes));
-        Ok(((width, height, format, colour), (bytes, sha256)))
+        Ok(((width, height, format, of), (bytes, sha256)))
     };
-    let pictures =
+    let make_all =
         || wanted.into_par_iter().with_max_len(1).map(make).collect::<Result<BTreeMap<_, _>, PublishError>>();
     let pack = || layers.map(finish::write_layers).transpose();
-    let (made, packed) = rayon::join(pictures, pack);
+    let (made, packed) = rayon::join(make_all, pack);
     let (made, packed) = (made?, packed?.map(Bytes::from));
 
     let object = |upload: &Upload| {
@@ -131,8 +134,8 @@ fn encode(
                 let sha256 = hex::encode(Sha256::digest(&bytes));
                 (bytes, sha256)
             }
-            Owed::Picture { colour, format } => {
-                made.get(&(upload.width, upload.height, format, colour)).cloned().ok_or_else(|| unknown(upload))?
+            Owed::Picture { of, format } => {
+                made.get(&(upload.width, upload.height, format, of)).cloned().ok_or_else(|| unknown(upload))?
             }
         };
         Ok(Object { upload: upload.clone(), bytes, sha256 })
@@ -147,7 +150,7 @@ pub async fn publish(
     held: &Arc<HeldJob>,
     planes: &Arc<AlphaPlanes>,
     layers: Option<Layers>,
-    pictures: Vec<(Colour, Picture)>,
+    pictures: Vec<(Paint, Picture)>,
     mut receipt: Value,
 ) -> Result<(), PublishError> {
     held.reached("encode", 0.85);

@@ -14,7 +14,7 @@ use crate::vehicle::{self, Library, LibraryError, VehicleError, VehicleMesh};
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::{self, FailureKind};
-use cyclorama_core::{Colour, Vehicle, View};
+use cyclorama_core::{Paint, Vehicle, View};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -138,7 +138,7 @@ impl RenderError {
 pub struct Order {
     pub vehicle: Vehicle,
     pub view: View,
-    pub colours: Vec<Colour>,
+    pub colours: Vec<Paint>,
     /// Id of the model.
     pub pipeline: String,
     pub seed: u64,
@@ -149,7 +149,7 @@ pub struct Order {
 pub struct Render {
     pub layers: Layers,
     /// In the order's order.
-    pub pictures: Vec<(Colour, Picture)>,
+    pub pictures: Vec<(Paint, Picture)>,
     /// What made them: model and G-buffer digests, seed, steps, device, stage timings in milliseconds.
     pub receipt: Value,
 }
@@ -367,8 +367,8 @@ impl Renderer {
             sitting.go_on("compose", 0.8)?;
             pictures = self.compositor.compose(&layers, &order.colours)?;
             sitting.stages.end("compose");
-            for (colour, picture) in order.colours.iter().zip(&pictures) {
-                sitting.verdict.add_picture(*colour, gate::judge_picture(&layers, *colour, picture));
+            for (paint, picture) in order.colours.iter().zip(&pictures) {
+                sitting.verdict.add_picture(*paint, gate::judge_picture(&layers, *paint, picture));
             }
             sitting.stages.end("gate");
         }

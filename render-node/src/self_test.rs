@@ -33,7 +33,7 @@ pub fn run(renderer: &mut Renderer) -> Result<(), SelfTestError> {
         let order = Order {
             vehicle: crate::vehicle::typical::typical(BodyClass::Hatchback),
             view: View::FrontThreeQuarter,
-            colours: vec![Colour::Red],
+            colours: vec![Colour::Red.into()],
             pipeline: pipeline.clone(),
             seed: 0,
             trace: Trace::none(),

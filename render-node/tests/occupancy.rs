@@ -32,7 +32,7 @@ fn order(place: usize) -> Order {
     Order {
         vehicle: typical(BodyClass::Hatchback),
         view: View::ALL[place % View::ALL.len()],
-        colours: vec![Colour::Silver],
+        colours: vec![Colour::Silver.into()],
         pipeline: "slow".to_owned(),
         seed: 0,
         trace: Trace::none(),

@@ -1,14 +1,19 @@
 // Paint over light layers, tone, and the one conversion from linear light to sRGB. CPU twin: `finish::compose`.
 // One thread per pixel; writes straight-alpha RGBA8 packed into a word, red lowest.
 
-struct Paint {
+struct PaintOptics {
     albedo: vec3f,
     gloss: f32,
     flake_tint: vec3f,
     flake: f32,
+    // 1 with the shadow on the ground, 0 without.
+    shadow: f32,
+    unused_0: f32,
+    unused_1: f32,
+    unused_2: f32,
 }
 
-@group(0) @binding(0) var<uniform> paint: Paint;
+@group(0) @binding(0) var<uniform> paint: PaintOptics;
 @group(0) @binding(1) var<storage, read> pixels: array<Pixel>;
 @group(0) @binding(2) var<storage, read_write> picture: array<u32>;
 
@@ -35,7 +40,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     if index >= arrayLength(&picture) { return; }
     let pixel = pixels[index];
     let coverage = clamp(pixel.coverage, 0.0, 1.0);
-    let shadow = clamp(pixel.shadow, 0.0, 1.0);
+    let shadow = clamp(pixel.shadow * paint.shadow, 0.0, 1.0);
     // Half of a picture and more is ground.
     if coverage == 0.0 {
         picture[index] = pack4x8unorm(vec4f(0.0, 0.0, 0.0, shadow));

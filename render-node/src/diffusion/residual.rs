@@ -121,6 +121,7 @@ mod tests {
             coverage: (0..count).map(covered).collect(),
             paint,
             shadow: vec![0.25; count],
+            scale_um_per_px: None,
         }
     }
 

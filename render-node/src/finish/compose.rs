@@ -1,10 +1,11 @@
-//! Composes a colour from light layers, on the device or on the CPU; both give the same picture within one 8-bit level.
+//! Composes a paint from light layers, on the device or on the CPU; both give the same picture within one 8-bit level.
 
-use super::paint::{Paint, luminance, paint};
+use super::paint::{PaintOptics, is_matt, luminance, paint};
+use super::soft::{softened, under_lacquer};
 use crate::gpu::{Gpu, GpuError, read_buffer};
 use crate::studio::Layers;
 use bytemuck::{Pod, Zeroable};
-use cyclorama_core::Colour;
+use cyclorama_core::Paint;
 use cyclorama_core::encoding::{Picture, PictureError};
 use rayon::prelude::*;
 use std::mem::size_of;
@@ -67,27 +68,37 @@ impl Compositor {
         Ok(Compositor { gpu: gpu.clone(), pipeline })
     }
 
-    /// One picture per colour, in the order given. The layers are uploaded once.
-    pub fn compose(&self, layers: &Layers, colours: &[Colour]) -> Result<Vec<Picture>, ComposeError> {
+    /// One picture per paint, in the order given. The layers are uploaded once, and once more for all matt paints.
+    pub fn compose(&self, layers: &Layers, paints: &[Paint]) -> Result<Vec<Picture>, ComposeError> {
         let pixels = pixels_of(layers)?;
         let pictures: Vec<Vec<u8>> = self.gpu.guarded("composing a picture", || {
-            let input = self.upload(layers, pixels)?;
+            let upload = |is_needed: bool, is_soft: bool| match (is_needed, is_soft) {
+                (false, _) => Ok(None),
+                (true, false) => self.upload(layers, pixels).map(Some),
+                (true, true) => self.upload(&softened(layers), pixels).map(Some),
+            };
+            let sharp = upload(paints.iter().any(|paint| !is_matt(*paint)), false)?;
+            let soft = upload(paints.iter().any(|paint| is_matt(*paint)), true)?;
             let output = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("picture"),
                 size: pixels as u64 * 4,
                 usage: wgpu::BufferUsages::STORAGE | self.gpu.readable(),
                 mapped_at_creation: false,
             });
-            colours
+            paints
                 .iter()
-                .map(|colour| {
-                    self.dispatch(&paint(*colour), &input, &output, pixels as u32);
+                .map(|wanted| {
+                    let input = if is_matt(*wanted) { &soft } else { &sharp };
+                    if let Some(input) = input {
+                        self.dispatch(&paint(*wanted), input, &output, pixels as u32);
+                    }
                     read_buffer(&self.gpu, &output, "reading a picture", <[u8]>::to_vec)
                 })
                 .collect()
         })?;
         let side = layers.side_px;
-        pictures.into_iter().map(|rgba| Ok(Picture::from_rgba(side, side, rgba)?)).collect()
+        let picture = |rgba| Ok(Picture::from_rgba(side, side, rgba)?.with_scale(layers.scale_um_per_px));
+        pictures.into_iter().map(picture).collect()
     }
 
     /// The layers pixel by pixel, written by every core to where the device reads them.
@@ -116,7 +127,7 @@ impl Compositor {
         Ok(buffer)
     }
 
-    fn dispatch(&self, paint: &Paint, input: &wgpu::Buffer, output: &wgpu::Buffer, pixels: u32) {
+    fn dispatch(&self, paint: &PaintOptics, input: &wgpu::Buffer, output: &wgpu::Buffer, pixels: u32) {
         let device = &self.gpu.device;
         let uniform = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
             label: Some("paint"),
@@ -146,16 +157,18 @@ impl Compositor {
 }
 
 /// The CPU twin of `compose.wgsl`.
-pub fn compose_on_cpu(layers: &Layers, colour: Colour) -> Result<Picture, ComposeError> {
+pub fn compose_on_cpu(layers: &Layers, wanted: impl Into<Paint>) -> Result<Picture, ComposeError> {
     let pixels = pixels_of(layers)?;
-    let paint = paint(colour);
+    let wanted = wanted.into();
+    let layers = &*under_lacquer(layers, wanted);
+    let paint = paint(wanted);
     let mut rgba = vec![0; pixels * 4];
     rgba.par_chunks_exact_mut(4).enumerate().for_each(|(i, out)| out.copy_from_slice(&composed_at(layers, i, &paint)));
-    Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?)
+    Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?.with_scale(layers.scale_um_per_px))
 }
 
-/// One pixel of that picture.
-pub fn composed_at(layers: &Layers, i: usize, paint: &Paint) -> [u8; 4] {
+/// One pixel of that picture, of layers as the paint shows them (`soft::under_lacquer`).
+pub fn composed_at(layers: &Layers, i: usize, paint: &PaintOptics) -> [u8; 4] {
     composed(&pixel_at(layers, i), paint)
 }
 
@@ -166,10 +179,10 @@ pub fn alpha_of(coverage: f32, shadow: f32) -> f32 {
 }
 
 /// A paint's swatch as pictures show it, sRGB: in white light that exposure brings to 1, under so much mirrored light (linear).
-pub fn swatch_in_light(colour: Colour, mirrored: f32) -> [u8; 3] {
+pub fn swatch_in_light(paint: &PaintOptics, mirrored: f32) -> [u8; 3] {
     let light = [1.0 / EXPOSURE; 3];
     let swatch = Pixel { rest: [0.0; 3], coverage: 1.0, diffuse: light, paint: 1.0, gloss: [mirrored; 3], shadow: 0.0 };
-    let [r, g, b, _] = composed(&swatch, &paint(colour));
+    let [r, g, b, _] = composed(&swatch, paint);
     [r, g, b]
 }
 
@@ -187,13 +200,13 @@ pub fn srgb_from_linear(x: f32) -> f32 {
     if x <= 0.0031308 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 }
 }
 
-fn composed(pixel: &Pixel, paint: &Paint) -> [u8; 4] {
+fn composed(pixel: &Pixel, paint: &PaintOptics) -> [u8; 4] {
     let coverage = pixel.coverage.clamp(0.0, 1.0);
     let share = pixel.paint.max(1e-4);
     let brightness = luminance(pixel.diffuse) / share;
     let turned = (brightness / FLAKE_PIVOT).clamp(0.2, 1.7);
     let shaped = 1.0 + (turned - 1.0) * paint.flake * 0.9;
-    let alpha = alpha_of(pixel.coverage, pixel.shadow);
+    let alpha = alpha_of(pixel.coverage, pixel.shadow * paint.shadow);
     let channel = |c: usize| {
         let flakes = paint.flake_tint[c] * (paint.flake * 0.8);
         let light =
@@ -240,6 +253,7 @@ fn pixel_at(layers: &Layers, i: usize) -> Pixel {
 mod tests {
     use super::*;
     use crate::gpu::AdapterChoice;
+    use cyclorama_core::Colour;
     use std::mem::offset_of;
 
     fn module() -> naga::Module {
@@ -267,13 +281,17 @@ mod tests {
                 ],
             ),
             (
-                "Paint",
-                size_of::<Paint>(),
+                "PaintOptics",
+                size_of::<PaintOptics>(),
                 vec![
-                    offset_of!(Paint, albedo),
-                    offset_of!(Paint, gloss),
-                    offset_of!(Paint, flake_tint),
-                    offset_of!(Paint, flake),
+                    offset_of!(PaintOptics, albedo),
+                    offset_of!(PaintOptics, gloss),
+                    offset_of!(PaintOptics, flake_tint),
+                    offset_of!(PaintOptics, flake),
+                    offset_of!(PaintOptics, shadow),
+                    offset_of!(PaintOptics, unused),
+                    offset_of!(PaintOptics, unused) + 4,
+                    offset_of!(PaintOptics, unused) + 8,
                 ],
             ),
         ] {
@@ -298,6 +316,7 @@ mod tests {
             coverage: vec![0.0; size],
             paint: vec![0.0; size],
             shadow: vec![0.0; size],
+            scale_um_per_px: None,
         };
         for i in 0..size {
             let coverage = if i % 3 == 0 { 1.0 } else { at(i, 31) };
@@ -316,8 +335,13 @@ mod tests {
     fn device_and_cpu_agree_within_one_level() {
         let gpu = Gpu::open(&AdapterChoice::Best).expect("a Vulkan device");
         let layers = samples();
-        let pictures = Compositor::new(&gpu).expect("pipeline").compose(&layers, Colour::ALL).expect("pictures");
-        for (colour, picture) in Colour::ALL.iter().zip(&pictures) {
+        let mut paints: Vec<Paint> = Colour::ALL.iter().map(|colour| (*colour).into()).collect();
+        paints.extend(
+            ["#1f4e8c-matt", "#ff8000-pearl-no-shadow", "red-no-shadow"]
+                .map(|text| text.parse::<Paint>().expect("a paint")),
+        );
+        let pictures = Compositor::new(&gpu).expect("pipeline").compose(&layers, &paints).expect("pictures");
+        for (colour, picture) in paints.iter().zip(&pictures) {
             let twin = compose_on_cpu(&layers, *colour).expect("whole layers");
             let worst = picture.rgba().iter().zip(twin.rgba()).map(|(a, b)| a.abs_diff(*b)).max();
             assert!(worst <= Some(1), "{colour}: {worst:?} levels apart");
@@ -334,11 +358,15 @@ mod tests {
             coverage: vec![1.0, 0.0, 0.5, 0.0],
             paint: vec![0.0; 4],
             shadow: vec![1.0, 0.5, 0.0, 0.0],
+            scale_um_per_px: Some(4_900),
         };
         let picture = compose_on_cpu(&layers, Colour::Red).expect("whole layers");
         // 0.25 linear, exposed by 1.4, is 160 in sRGB; half covered it is the same colour at half alpha: no dark or
         // light rim.
         assert_eq!(picture.rgba(), [160, 160, 160, 255, 0, 0, 0, 128, 160, 160, 160, 128, 0, 0, 0, 0]);
+        assert_eq!(picture.scale_um_per_px(), Some(4_900));
+        let without = compose_on_cpu(&layers, Paint { shadow: false, ..Colour::Red.into() }).expect("whole layers");
+        assert_eq!(without.rgba(), [160, 160, 160, 255, 0, 0, 0, 0, 160, 160, 160, 128, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 pub(crate) mod compose;
 pub mod paint;
+pub(crate) mod soft;
 pub(crate) mod store;
 
 pub use compose::{ComposeError, Compositor, compose_on_cpu};
-pub use paint::Paint;
+pub use paint::PaintOptics;
 pub use store::{StoreError, read_layers, round_as_stored, write_layers};

@@ -1,12 +1,12 @@
-//! The fifteen paints: what a colour looks like under light, as opposed to its swatch in a menu.
+//! What a paint looks like under light, as opposed to its swatch in a menu: the fifteen presets, and any colour with a finish.
 
 use bytemuck::{Pod, Zeroable};
-use cyclorama_core::Colour;
+use cyclorama_core::{Colour, Finish, Paint, PaintColour};
 
 /// A paint in linear light, as the composing shader sees it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct Paint {
+pub struct PaintOptics {
     /// Matt albedo of the base coat.
     pub albedo: [f32; 3],
     /// Strength of the clear coat's mirror image; 1 is plain lacquer.
@@ -15,35 +15,55 @@ pub struct Paint {
     pub flake_tint: [f32; 3],
     /// 0 for a solid paint to 1 for coarse metallic: how much brighter the base is towards the light, darker away from it.
     pub flake: f32,
+    /// 1 where the vehicle's shadow on the ground is part of the picture, else 0.
+    pub shadow: f32,
+    /// The size of the shader's uniform is a multiple of 16 bytes.
+    pub unused: [f32; 3],
 }
 
-/// How the pigment is bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PaintKind {
-    Solid,
-    Metallic,
-    /// Mica: less contrast than metal flakes, a paler tint in the highlight.
-    Pearl,
-}
+/// No lacquer is quite black or gives all light back: between these albedos black keeps its form and white does not clip.
+/// All presets lie between them, so that a colour that equals a preset looks like it.
+const ALBEDO: std::ops::RangeInclusive<f32> = 0.0037..=0.92;
+/// Share of the light that a rough surface scatters before it reaches the pigment. It keeps the form of matt black.
+const MATT_VEIL: f32 = 0.015;
+/// Strength of the soft image in a rough lacquer, which loses light at grazing angles that smooth lacquer mirrors.
+const MATT_GLOSS: f32 = 0.55;
 
-pub const fn kind(colour: Colour) -> PaintKind {
+/// How the pigment of a preset is bound.
+pub const fn kind(colour: Colour) -> Finish {
     match colour {
-        Colour::Black | Colour::Red | Colour::Orange | Colour::Yellow | Colour::Beige => PaintKind::Solid,
-        Colour::White | Colour::Burgundy | Colour::Purple => PaintKind::Pearl,
+        Colour::Black | Colour::Red | Colour::Orange | Colour::Yellow | Colour::Beige => Finish::Solid,
+        Colour::White | Colour::Burgundy | Colour::Purple => Finish::Pearl,
         Colour::Gray | Colour::Silver | Colour::Blue | Colour::Green | Colour::Brown | Colour::Tan | Colour::Gold => {
-            PaintKind::Metallic
+            Finish::Metallic
         }
     }
 }
 
-/// The paint sold under a colour's name.
-pub fn paint(colour: Colour) -> Paint {
-    let albedo = colour.srgb().map(linear_from_srgb);
-    match kind(colour) {
-        PaintKind::Solid => Paint { albedo, gloss: 1.0, flake_tint: [0.0; 3], flake: 0.0 },
-        PaintKind::Metallic => Paint { albedo, gloss: 1.0, flake_tint: towards_white(albedo, 0.25), flake: 0.75 },
-        PaintKind::Pearl => Paint { albedo, gloss: 1.0, flake_tint: towards_white(albedo, 0.45), flake: 0.3 },
-    }
+/// Whether the lacquer is so rough that what it mirrors is blurred (`soft::under_lacquer`).
+pub fn is_matt(paint: Paint) -> bool {
+    matches!(paint.colour, PaintColour::Custom { finish: Finish::Matt, .. })
+}
+
+/// How a paint answers to light.
+pub fn paint(paint: impl Into<Paint>) -> PaintOptics {
+    let paint = paint.into();
+    let (albedo, finish) = match paint.colour {
+        PaintColour::Preset(colour) => (colour.srgb().map(linear_from_srgb), kind(colour)),
+        PaintColour::Custom { srgb, finish } => {
+            (srgb.map(|byte| linear_from_srgb(byte).clamp(*ALBEDO.start(), *ALBEDO.end())), finish)
+        }
+    };
+    let (flake_tint, flake) = match finish {
+        Finish::Solid | Finish::Matt => ([0.0; 3], 0.0),
+        Finish::Metallic => (towards_white(albedo, 0.25), 0.75),
+        Finish::Pearl => (towards_white(albedo, 0.45), 0.3),
+    };
+    let (albedo, gloss) = match finish {
+        Finish::Matt => (towards_white(albedo, MATT_VEIL), MATT_GLOSS),
+        Finish::Solid | Finish::Metallic | Finish::Pearl => (albedo, 1.0),
+    };
+    PaintOptics { albedo, gloss, flake_tint, flake, shadow: f32::from(u8::from(paint.shadow)), unused: [0.0; 3] }
 }
 
 fn towards_white(colour: [f32; 3], share: f32) -> [f32; 3] {
@@ -74,6 +94,14 @@ mod tests {
         for colour in Colour::ALL {
             let paint = paint(*colour);
             assert!(paint.albedo.iter().chain(&paint.flake_tint).all(|c| (0.0..=1.0).contains(c)), "{colour}");
+        }
+    }
+
+    #[test]
+    fn a_colour_that_equals_a_preset_with_its_finish_is_that_paint() {
+        for colour in Colour::ALL {
+            let custom = PaintColour::Custom { srgb: colour.srgb(), finish: kind(*colour) };
+            assert_eq!(paint(custom), paint(*colour), "{colour}");
         }
     }
 

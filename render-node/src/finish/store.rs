@@ -15,6 +15,9 @@ const PLANES: usize = 12;
 /// Level 1: 0.1 s for a picture matters more than the last tenth of size.
 const LEVEL: i32 = 1;
 const LIGHT_MAX: f32 = 4.0;
+/// The last block ends with a frame that decoders of zstd skip (RFC 8878, section 3.1.2): this number, the length of what follows, and
+/// `scale_um_per_px`. Older nodes read such layers as if it were not there, and layers that they wrote lack it.
+const SCALE_FRAME: [u8; 8] = [0x5c, 0x2a, 0x4d, 0x18, 4, 0, 0, 0];
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -67,7 +70,12 @@ pub fn write_layers(layers: &Layers) -> Result<Vec<u8>, StoreError> {
     out.extend_from_slice(MAGIC);
     out.extend_from_slice(&VERSION.to_le_bytes());
     out.extend_from_slice(&layers.side_px.to_le_bytes());
-    for block in blocks.map_err(StoreError::Compression)? {
+    let mut blocks = blocks.map_err(StoreError::Compression)?;
+    if let (Some(scale), Some(last)) = (layers.scale_um_per_px, blocks.last_mut()) {
+        last.extend_from_slice(&SCALE_FRAME);
+        last.extend_from_slice(&scale.to_le_bytes());
+    }
+    for block in blocks {
         out.extend_from_slice(&(block.len() as u32).to_le_bytes());
         out.extend_from_slice(&block);
     }
@@ -98,6 +106,7 @@ pub fn read_layers(bytes: &[u8]) -> Result<Layers, StoreError> {
     if at != bytes.len() {
         return Err(StoreError::Damaged);
     }
+    let scale_um_per_px = blocks.last().and_then(|last| scale_at_end(last));
     let planes: Result<Vec<Vec<f32>>, StoreError> = blocks
         .into_par_iter()
         .enumerate()
@@ -125,7 +134,13 @@ pub fn read_layers(bytes: &[u8]) -> Result<Layers, StoreError> {
         coverage: planes[9].clone(),
         paint: planes[10].clone(),
         shadow: planes[11].clone(),
+        scale_um_per_px,
     })
+}
+
+fn scale_at_end(block: &[u8]) -> Option<u32> {
+    let (before, scale) = block.split_last_chunk::<4>()?;
+    before.ends_with(&SCALE_FRAME).then(|| u32::from_le_bytes(*scale))
 }
 
 fn word(bytes: &[u8], at: usize) -> Result<u32, StoreError> {
@@ -200,6 +215,7 @@ mod tests {
             coverage: (0..size).map(|i| at(i, 13)).collect(),
             paint: (0..size).map(|i| at(i, 13) * 0.5).collect(),
             shadow: (0..size).map(|i| at(i, 17)).collect(),
+            scale_um_per_px: Some(4_882),
         }
     }
 
@@ -222,6 +238,22 @@ mod tests {
     fn a_second_writing_gives_the_same_bytes() {
         let bytes = write_layers(&sample()).expect("written");
         assert_eq!(write_layers(&read_layers(&bytes).expect("read")).expect("written"), bytes);
+    }
+
+    #[test]
+    fn a_program_that_knows_no_scale_reads_the_same_planes() {
+        let (with, without) = (sample(), Layers { scale_um_per_px: None, ..sample() });
+        let [with, without] = [with, without].map(|layers| write_layers(&layers).expect("written"));
+        assert_eq!(read_layers(&without).expect("read").scale_um_per_px, None);
+        assert_eq!(read_layers(&with).expect("read").scale_um_per_px, Some(4_882));
+        let last_block = |bytes: &[u8]| {
+            let mut at = HEADER;
+            for _ in 0..PLANES - 1 {
+                at += 4 + word(bytes, at).expect("a length") as usize;
+            }
+            zstd::bulk::decompress(&bytes[at + 4..], 32 * 32 * 2).expect("a plane")
+        };
+        assert_eq!(last_block(&with), last_block(&without));
     }
 
     #[test]

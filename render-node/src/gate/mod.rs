@@ -9,7 +9,7 @@ mod picture;
 pub use light::Reference;
 pub use picture::judge_picture;
 
-use cyclorama_core::Colour;
+use cyclorama_core::Paint;
 use serde_json::{Map, Value};
 
 /// A figure must lie in this range.
@@ -32,9 +32,9 @@ impl Verdict {
     }
 
     /// Takes in what was found on one of the pictures.
-    pub fn add_picture(&mut self, colour: Colour, found: Verdict) {
-        self.figures.insert(colour.to_string(), found.figures.into());
-        self.findings.extend(found.findings.into_iter().map(|finding| format!("{colour}: {finding}")));
+    pub fn add_picture(&mut self, paint: Paint, found: Verdict) {
+        self.figures.insert(paint.to_string(), found.figures.into());
+        self.findings.extend(found.findings.into_iter().map(|finding| format!("{paint}: {finding}")));
     }
 
     fn hold(&mut self, name: &str, value: f32, bound: Bound) {

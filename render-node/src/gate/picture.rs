@@ -3,9 +3,10 @@
 use super::outline::OUTLINE;
 use super::{Bound, Verdict};
 use crate::finish::compose::{alpha_of, composed_at, swatch_in_light};
-use crate::finish::paint::{luminance, paint};
+use crate::finish::paint::{PaintOptics, luminance, paint};
+use crate::finish::soft::under_lacquer;
 use crate::studio::Layers;
-use cyclorama_core::Colour;
+use cyclorama_core::Paint;
 use cyclorama_core::encoding::Picture;
 use palette::color_difference::Ciede2000;
 use palette::{IntoColor, Lab, Srgb};
@@ -38,8 +39,9 @@ const FORM_MIN: f32 = 8.0;
 /// Enough for a middle, and no more work for a bus than for a moped.
 const LIT_PX_JUDGED: usize = 2000;
 
-/// Holds a picture, as large as its layers, against them.
-pub fn judge_picture(layers: &Layers, colour: Colour, picture: &Picture) -> Verdict {
+/// Holds a picture, as large as its layers, against them and the paint that was asked for.
+pub fn judge_picture(layers: &Layers, wanted: impl Into<Paint>, picture: &Picture) -> Verdict {
+    let wanted = wanted.into();
     let mut verdict = Verdict::default();
     let side = layers.side_px as usize;
     let rgba = picture.rgba().as_chunks::<4>().0;
@@ -47,10 +49,10 @@ pub fn judge_picture(layers: &Layers, colour: Colour, picture: &Picture) -> Verd
         verdict.findings.push(format!("the picture has {} pixels in place of {}", rgba.len(), side * side));
         return verdict;
     }
-    let alpha_error = rgba
-        .par_iter()
-        .enumerate()
-        .map(|(i, pixel)| (f32::from(pixel[3]) / 255.0 - alpha_of(layers.coverage[i], layers.shadow[i])).abs());
+    let layers = &*under_lacquer(layers, wanted);
+    let paint = paint(wanted);
+    let known = |i: usize| alpha_of(layers.coverage[i], layers.shadow[i] * paint.shadow);
+    let alpha_error = rgba.par_iter().enumerate().map(|(i, pixel)| (f32::from(pixel[3]) / 255.0 - known(i)).abs());
     verdict.hold("alpha_error", alpha_error.reduce(|| 0.0, not_a_number_is_most), Bound::AtMost(ALPHA_ERROR_MAX));
     verdict.hold("silhouette", silhouette(layers, rgba), Bound::AtLeast(SILHOUETTE_MIN));
 
@@ -65,8 +67,8 @@ pub fn judge_picture(layers: &Layers, colour: Colour, picture: &Picture) -> Verd
         let levels: Vec<f32> = painted.par_iter().map(|i| mean_level(&rgba[*i])).collect();
         verdict.hold("form", spread(&levels), Bound::AtLeast(FORM_MIN));
     }
-    verdict.hold("rim", strange_outline(layers, colour, rgba), Bound::AtMost(RIM_MAX));
-    if let Some(difference) = paint_difference(layers, colour, rgba) {
+    verdict.hold("rim", strange_outline(layers, &paint, rgba), Bound::AtMost(RIM_MAX));
+    if let Some(difference) = paint_difference(layers, &paint, rgba) {
         verdict.hold("paint_difference", difference, Bound::AtMost(PAINT_DIFFERENCE_MAX));
     }
     verdict
@@ -100,21 +102,20 @@ fn spread(values: &[f32]) -> f32 {
 }
 
 /// Share of the pixels along the outline that are another colour than their light makes of the paint.
-fn strange_outline(layers: &Layers, colour: Colour, rgba: &[[u8; 4]]) -> f32 {
-    let paint = paint(colour);
+fn strange_outline(layers: &Layers, paint: &PaintOptics, rgba: &[[u8; 4]]) -> f32 {
     let (strange, judged) = (0..rgba.len())
         .into_par_iter()
         .filter(|i| OUTLINE.contains(&layers.coverage[*i]))
         .map(|i| {
             let is_off = |(seen, known): (&u8, &u8)| seen.abs_diff(*known) > RIM_LEVELS;
-            (usize::from(rgba[i][..3].iter().zip(&composed_at(layers, i, &paint)[..3]).any(is_off)), 1)
+            (usize::from(rgba[i][..3].iter().zip(&composed_at(layers, i, paint)[..3]).any(is_off)), 1)
         })
         .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     strange as f32 / judged.max(1) as f32
 }
 
 /// Middle CIEDE2000 (Sharma et al. 2005) between lit paint and its swatch in white light with as much of a mirror image. `None`: too little such paint to say.
-fn paint_difference(layers: &Layers, colour: Colour, rgba: &[[u8; 4]]) -> Option<f32> {
+fn paint_difference(layers: &Layers, paint: &PaintOptics, rgba: &[[u8; 4]]) -> Option<f32> {
     let lit: Vec<usize> = (0..rgba.len())
         .into_par_iter()
         .filter(|i| {
@@ -128,7 +129,7 @@ fn paint_difference(layers: &Layers, colour: Colour, rgba: &[[u8; 4]]) -> Option
     }
     let difference = |i: usize| {
         let [r, g, b, _] = rgba[i];
-        lab([r, g, b]).difference(lab(swatch_in_light(colour, luminance(layers.gloss[i]))))
+        lab([r, g, b]).difference(lab(swatch_in_light(paint, luminance(layers.gloss[i]))))
     };
     let mut differences: Vec<f32> =
         lit.iter().step_by(lit.len().div_ceil(LIT_PX_JUDGED)).map(|i| difference(*i)).collect();

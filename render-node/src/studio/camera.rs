@@ -118,6 +118,15 @@ impl Camera {
         }
     }
 
+    /// Micrometres of the vehicle that a pixel shows, of `side` along each side of the picture, in the plane through the vehicle's
+    /// middle that faces the camera.
+    pub fn scale_um_per_px(&self, side: u32) -> Option<u32> {
+        // A picture is two device units wide.
+        let studio_metres = 2.0 * TARGET_DISTANCE_M / (self.zoom * side as f32);
+        let micrometres = (studio_metres / self.scale * 1e6).round();
+        (1.0..=u32::MAX as f32).contains(&micrometres).then_some(micrometres as u32)
+    }
+
     pub fn right(&self) -> Vec3 {
         self.forward.cross(self.up)
     }

@@ -22,6 +22,9 @@ pub struct Layers {
     pub paint: Vec<f32>,
     /// Darkness of the shadow on the ground, 0 to 1; not premultiplied, defined under the vehicle too.
     pub shadow: Vec<f32>,
+    /// Micrometres of the vehicle that a pixel shows, in the plane through the vehicle's middle that faces the camera.
+    /// `None`: not known, as in layers that older nodes stored.
+    pub scale_um_per_px: Option<u32>,
 }
 
 /// What the rig does to the paint of one picture, over the pixels that are wholly paint.
@@ -89,6 +92,7 @@ mod tests {
             coverage: vec![1.0; 5],
             paint: vec![1.0, 1.0, 1.0, 1.0, 0.5],
             shadow: vec![0.0; 5],
+            scale_um_per_px: None,
         };
         let light = layers.paint_light().unwrap();
         assert_eq!(light.dark_share, 0.5);

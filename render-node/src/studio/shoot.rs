@@ -192,10 +192,11 @@ impl Studio {
         if exposure.number != self.exposed.load(Ordering::Relaxed) {
             return Err(StudioError::Replaced);
         }
+        let scale = exposure.camera.scale_um_per_px(MASTER_SIDE_PX);
         // Mapped memory is aligned for every type that a shader knows.
         Ok(self.gpu.guarded("reading the layers", || {
             read_buffer(&self.gpu, &self.targets.pixels, "reading the layers", |bytes| {
-                layers_from(bytemuck::cast_slice(bytes))
+                layers_from(bytemuck::cast_slice(bytes), scale)
             })
         })?)
     }
@@ -559,7 +560,7 @@ impl Targets {
 }
 
 /// Takes pixels apart into planes.
-fn layers_from(pixels: &[Pixel]) -> Layers {
+fn layers_from(pixels: &[Pixel], scale_um_per_px: Option<u32>) -> Layers {
     let mut layers = Layers {
         side_px: MASTER_SIDE_PX,
         diffuse: vec![[0.0; 3]; pixels.len()],
@@ -568,6 +569,7 @@ fn layers_from(pixels: &[Pixel]) -> Layers {
         coverage: vec![0.0; pixels.len()],
         paint: vec![0.0; pixels.len()],
         shadow: vec![0.0; pixels.len()],
+        scale_um_per_px,
     };
     let row = MASTER_SIDE_PX as usize;
     let lights =

@@ -148,7 +148,7 @@ impl Plane {
             kind: JobKind::Paint,
             vehicle: typical(BodyClass::Sedan),
             view: View::Side,
-            colours: vec![Colour::Red],
+            colours: vec![Colour::Red.into()],
             pipeline: "any".to_owned(),
             seed: 1,
             uploads: vec![
@@ -308,6 +308,7 @@ fn stored_layers() -> Vec<u8> {
         coverage: vec![1.0; count],
         paint,
         shadow: vec![0.0; count],
+        scale_um_per_px: None,
     };
     write_layers(&layers).unwrap()
 }

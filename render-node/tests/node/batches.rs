@@ -37,7 +37,7 @@ fn orders(pipeline: &str) -> [Order; 4] {
     .map(|(body, view, colour)| Order {
         vehicle: typical(body),
         view,
-        colours: vec![colour],
+        colours: vec![colour.into()],
         pipeline: pipeline.to_owned(),
         seed: 3,
         trace: Trace::none(),

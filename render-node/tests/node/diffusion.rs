@@ -40,6 +40,7 @@ fn layers() -> Layers {
         coverage: vec![1.0; count],
         paint,
         shadow: vec![0.5; count],
+        scale_um_per_px: None,
     }
 }
 

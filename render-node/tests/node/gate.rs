@@ -6,7 +6,7 @@
 use crate::support::runtime::library;
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
-use cyclorama_core::{BodyClass, Colour, Dimensions, Vehicle, VehicleType, View};
+use cyclorama_core::{BodyClass, Colour, Dimensions, Paint, Vehicle, VehicleType, View};
 use cyclorama_node::config::LocalConfig;
 use cyclorama_node::diffusion::ProviderChoice;
 use cyclorama_node::engine::Engine;
@@ -203,6 +203,43 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
     assert!(judge_picture(&layers, Colour::Red, &small).findings[0].contains("1 pixels"));
 }
 
+/// In every finish, with the ground shadow and without: what is composed rightly passes, and no other paint passes for it.
+#[test]
+fn any_paint_passes_as_itself_alone() {
+    let layers = shot().layers;
+    // The second hex lies 60 degrees of hue away, or for a grey is a colour of its lightness.
+    let hexes = [
+        ("#ffffff", "#c8d8ff"),
+        ("#000000", "#00285a"),
+        ("#ff0000", "#ffff00"),
+        ("#00ff00", "#00ffff"),
+        ("#0000ff", "#ff00ff"),
+        ("#808080", "#a07850"),
+    ];
+    for (hex, other) in hexes {
+        for finish in ["solid", "metallic", "pearl", "matt"] {
+            let [shown, hidden] = ["", "-no-shadow"].map(|shadow| paint(&format!("{hex}-{finish}{shadow}")));
+            let pictures = [shown, hidden].map(|paint| compose_on_cpu(&layers, paint).unwrap());
+            for (paint, picture) in [shown, hidden].into_iter().zip(&pictures) {
+                let verdict = judge_picture(&layers, paint, picture);
+                assert!(verdict.passes() && verdict.figures.contains_key("paint_difference"), "{paint}: {verdict:?}");
+            }
+            assert!(named(&judge_picture(&layers, shown, &pictures[1])).contains(&"alpha_error".to_owned()), "{shown}");
+            assert!(
+                named(&judge_picture(&layers, hidden, &pictures[0])).contains(&"alpha_error".to_owned()),
+                "{hidden}"
+            );
+            let in_other = compose_on_cpu(&layers, paint(&format!("{other}-{finish}"))).unwrap();
+            let verdict = judge_picture(&layers, shown, &in_other);
+            assert!(named(&verdict).contains(&"paint_difference".to_owned()), "{shown} in {other}: {verdict:?}");
+        }
+    }
+}
+
+fn paint(text: &str) -> Paint {
+    text.parse().unwrap()
+}
+
 fn config(models: &Path) -> LocalConfig {
     LocalConfig {
         studios: None,
@@ -228,7 +265,7 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
         let order = Order {
             vehicle: typical(BodyClass::Hatchback),
             view: View::Side,
-            colours: vec![Colour::Blue, Colour::White],
+            colours: vec![Colour::Blue.into(), Colour::White.into()],
             pipeline: renderer.pipelines()[0].id.clone(),
             seed: 3,
             trace: Trace::none(),

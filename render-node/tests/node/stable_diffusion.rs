@@ -321,6 +321,7 @@ fn its_picture_lights_the_layers_and_leaves_the_geometry_alone() {
         coverage: covered.clone(),
         paint: covered,
         shadow: vec![0.25; count],
+        scale_um_per_px: None,
     };
     let conditioning = Conditioning { side_px: 64, planes: vec![0.0; CHANNELS * 64 * 64] };
     let vehicle = typical(BodyClass::Sedan);

@@ -200,6 +200,7 @@ mod tests {
             coverage: (0..count).map(covered).collect(),
             paint,
             shadow: vec![0.5; count],
+            scale_um_per_px: None,
         }
     }
 
