@@ -75,7 +75,8 @@ fn keep(content: &[u8], name: &str) -> std::io::Result<PathBuf> {
 fn tell(info: &ImageInfo, written: &str, as_json: bool, output_is_taken: bool) -> anyhow::Result<()> {
     if as_json {
         let told = json!({
-            "file": written, "width": info.width, "height": info.height, "scale": info.scale, "media_type": info.media_type, "source": info.source,
+            "file": written, "width": info.width, "height": info.height, "scale": info.scale, "media_type": info.media_type,
+            "source": info.source,
             "credits_charged": info.credits_charged, "credits_remaining": info.credits_remaining, "request_id": info.request_id,
         });
         if output_is_taken {

@@ -48,8 +48,8 @@ pub struct Picture {
     /// What the request is called in feedback and letters to the operator.
     #[serde(skip_serializing)]
     pub request_id: Option<String>,
-    /// What is welcome with [`Format::Auto`], such as `image/avif,image/webp`. Anything is welcome without it, which means neither of these,
-    /// since many a program reads neither: the picture is png, or jpg where a background is given.
+    /// What is welcome with [`Format::Auto`], such as `image/avif,image/webp`. Anything is welcome without it, which means neither of
+    /// these, since many a program reads neither: the picture is png, or jpg where a background is given.
     #[serde(skip_serializing)]
     pub accept: Option<String>,
 }

@@ -59,7 +59,8 @@ pub fn definition() -> Definition {
         scope: Some(Scope::ImagesRead),
         limits: "shown as WebP of at most 512 px and 200 kB; a picture that nobody asked for before takes up to 2 minutes",
         about: "Shows a studio render of a vehicle on a transparent background. It is not a photograph and may be wrong in detail. Make, \
-                model and year must be in the catalog: use resolve_vehicle first when they come from free text.",
+                model and year must be in the catalog: use resolve_vehicle first when they come from free text. `color` is a preset or six \
+                hex digits, with `finish`; `fit`, `trim`, `padding`, `background`, `shadow` and `scale` frame the picture.",
         input,
         output: json!({
             "type": "object",
