@@ -1,10 +1,10 @@
 //! A picture in an HTML page: attributes of an `<img>` from signed addresses of one picture in several widths.
 
-use crate::types::{DeliveryUrl, VehicleParams, View};
+use crate::types::{DeliveryUrl, Fit, VehicleParams, View};
 
 const SOURCE_SIDE_PX: i64 = 1024;
 
-/// A description for people who cannot see the picture; the names are made from the slugs.
+/// A description for people who cannot see the picture; the names are made from the slugs, and hex digits are left out.
 pub fn alt_text(vehicle: &VehicleParams) -> String {
     let view = match &vehicle.view {
         View::Front => "front view",
@@ -15,8 +15,12 @@ pub fn alt_text(vehicle: &VehicleParams) -> String {
         View::Rear34 => "rear three-quarter view",
         View::Other(name) => name,
     };
-    let (color, make, model) = (capital(vehicle.color.as_str()), words(&vehicle.make), words(&vehicle.model));
-    format!("{color} {} {make} {model}, {view}", vehicle.year)
+    let (make, model) = (words(&vehicle.make), words(&vehicle.model));
+    let color = match vehicle.color.as_str() {
+        hex if is_hex(hex) => String::new(),
+        name => format!("{} ", capital(name)),
+    };
+    format!("{color}{} {make} {model}, {view}", vehicle.year)
 }
 
 /// Attributes of an `<img>`: `urls` are one picture in different widths, as `create_image_urls` gave them. `sizes` is `100vw` when not
@@ -26,19 +30,22 @@ pub fn car_image_attributes(
     sizes: Option<&str>,
     alt: Option<&str>,
 ) -> Option<Vec<(&'static str, String)>> {
-    let mut by_width: Vec<(i64, &str)> = urls.iter().map(|url| (side_px(&url.vehicle), url.url.as_str())).collect();
+    let mut by_width: Vec<((i64, Option<i64>), &str)> =
+        urls.iter().map(|url| (size_px(&url.vehicle), url.url.as_str())).collect();
     by_width.sort_unstable();
-    let (widest, source) = *by_width.last()?;
-    let set: Vec<String> = by_width.iter().map(|(width, address)| format!("{address} {width}w")).collect();
-    Some(vec![
+    let ((widest, height), source) = *by_width.last()?;
+    let set: Vec<String> = by_width.iter().map(|((width, _), address)| format!("{address} {width}w")).collect();
+    let mut attributes = vec![
         ("src", source.to_owned()),
         ("srcset", set.join(", ")),
         ("sizes", sizes.unwrap_or("100vw").to_owned()),
         ("alt", alt.map_or_else(|| alt_text(&urls[0].vehicle), str::to_owned)),
         // The space is kept free before the picture is there.
         ("width", widest.to_string()),
-        ("height", widest.to_string()),
-    ])
+    ];
+    // Nobody knows the shape of a picture that is trimmed and fitted into a box: a wrong height would distort it.
+    attributes.extend(height.map(|height| ("height", height.to_string())));
+    Some(attributes)
 }
 
 /// The `<img>` itself.
@@ -49,9 +56,18 @@ pub fn car_image_html(urls: &[DeliveryUrl], sizes: Option<&str>, alt: Option<&st
     Some(format!("<img {} loading=\"lazy\" decoding=\"async\">", written.join(" ")))
 }
 
-/// Pictures are square and never enlarged.
-fn side_px(vehicle: &VehicleParams) -> i64 {
-    vehicle.width.unwrap_or(SOURCE_SIDE_PX).min(vehicle.height.unwrap_or(SOURCE_SIDE_PX))
+/// Width, and height where it is known. Pictures are square unless their frame says otherwise, and never enlarged.
+fn size_px(vehicle: &VehicleParams) -> (i64, Option<i64>) {
+    let [width, height] = [vehicle.width, vehicle.height].map(|side| side.unwrap_or(SOURCE_SIDE_PX));
+    match (&vehicle.fit, vehicle.trim) {
+        (Some(Fit::Contain | Fit::Cover), _) => (width, Some(height)),
+        (_, Some(true)) => (width, None),
+        _ => (width.min(height), Some(width.min(height))),
+    }
+}
+
+fn is_hex(color: &str) -> bool {
+    color.len() == 6 && color.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn words(slug: &str) -> String {

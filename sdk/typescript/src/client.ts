@@ -4,9 +4,11 @@ import { CycloramaError, connectionFailed } from "./errors.js";
 import { type Request, type Retries, Transport, documentOf, expectMediaType, textOf } from "./transport.js";
 import type {
   AccountResponse,
-  AskedFormat,
   AskedColor,
+  AskedFinish,
+  AskedFormat,
   AskedView,
+  Background,
   BatchImageUrlRequest,
   CheckoutRequest,
   CheckoutResponse,
@@ -18,6 +20,7 @@ import type {
   EventsResponse,
   FeedbackRequest,
   FeedbackResponse,
+  Fit,
   Health,
   ImageOptionsResponse,
   ImageUrlResponse,
@@ -29,7 +32,9 @@ import type {
   PortalResponse,
   ResolveRequest,
   ResolveResponse,
+  Scale,
   SearchResults,
+  Shadow,
   SizePreset,
   StatementLine,
   StatementResponse,
@@ -60,6 +65,22 @@ export interface Picture {
   readonly h?: number;
   readonly size?: SizePreset;
   readonly format?: AskedFormat;
+  readonly fit?: Fit;
+  readonly trim?: boolean;
+  /** Per cent of the longer side of what `trim` cuts out. */
+  readonly padding?: number;
+  readonly background?: Background;
+  readonly shadow?: Shadow;
+  readonly scale?: Scale;
+  readonly finish?: AskedFinish;
+}
+
+export interface Welcome {
+  /**
+   * What is welcome with `format: "auto"`, such as `image/avif,image/webp`. Anything is welcome without it, which means neither of these,
+   * since many a program reads neither: the picture is png, or jpg where a background is given.
+   */
+  readonly accept?: string;
 }
 
 export interface KnownImage {
@@ -105,6 +126,8 @@ export interface ImageInfo {
   readonly media_type: string | undefined;
   readonly width: number | undefined;
   readonly height: number | undefined;
+  /** Millimetres of the vehicle for a pixel; only where the picture was asked for with `scale: "true"`. */
+  readonly scale: number | undefined;
   readonly etag: string | undefined;
   /** `cache` or `generated`. */
   readonly source: string | undefined;
@@ -148,12 +171,12 @@ export class Cyclorama {
   // --- pictures ----------------------------------------------------------------------------------------------------
 
   /** A picture, for one credit; free when it is the one that `if_none_match` names. */
-  async getCarImage(asked: Picture & KnownImage & NamedRequest): Promise<CarImage> {
+  async getCarImage(asked: Picture & KnownImage & NamedRequest & Welcome): Promise<CarImage> {
     return this.#transport.send(pictureRequest("GET", "/api/v1/images/car", asked), carImage);
   }
 
   /** What `getCarImage` would say, for nothing. Never renders. */
-  async headCarImage(asked: Picture & KnownImage): Promise<ImageInfo> {
+  async headCarImage(asked: Picture & KnownImage & Welcome): Promise<ImageInfo> {
     return this.#transport.send(pictureRequest("HEAD", "/api/v1/images/car", asked), imageInfo);
   }
 
@@ -170,23 +193,23 @@ export class Cyclorama {
   }
 
   /** The picture of a signed address, free. */
-  async loadDelivery(asked: Delivery & KnownImage): Promise<CarImage> {
+  async loadDelivery(asked: Delivery & KnownImage & Welcome): Promise<CarImage> {
     // A load may use up an address.
     return this.#transport.send({ ...delivery("GET", asked), repeatable: false }, carImage);
   }
 
   /** Whether a signed address is good, without using it up. */
-  async checkDelivery(asked: Delivery): Promise<ImageInfo> {
+  async checkDelivery(asked: Delivery & Welcome): Promise<ImageInfo> {
     return this.#transport.send(delivery("HEAD", asked), imageInfo);
   }
 
   /** A picture of the legacy endpoint. With `exp` and `sig`, or `mode: "cached"`, it is free; else one credit. */
-  async embedCarImage(asked: EmbeddedPicture & KnownImage): Promise<CarImage> {
+  async embedCarImage(asked: EmbeddedPicture & KnownImage & Welcome): Promise<CarImage> {
     return this.#transport.send(pictureRequest("GET", "/images/car.png", asked), carImage);
   }
 
   /** What `embedCarImage` would say, for nothing. Never renders. */
-  async headEmbedCarImage(asked: EmbeddedPicture): Promise<ImageInfo> {
+  async headEmbedCarImage(asked: EmbeddedPicture & Welcome): Promise<ImageInfo> {
     return this.#transport.send(pictureRequest("HEAD", "/images/car.png", asked), imageInfo);
   }
 
@@ -332,16 +355,20 @@ function named(idempotency_key: string | undefined): Pick<Request, "headers" | "
   return { headers: { "idempotency-key": idempotency_key ?? crypto.randomUUID() }, repeatable: true };
 }
 
-function pictureRequest(method: "GET" | "HEAD", path: string, asked: EmbeddedPicture & KnownImage & NamedRequest): Request {
-  const { if_none_match, request_id, ...query } = asked;
-  const headers = { "if-none-match": if_none_match, "x-request-id": request_id };
+function pictureRequest(
+  method: "GET" | "HEAD",
+  path: string,
+  asked: EmbeddedPicture & KnownImage & NamedRequest & Welcome,
+): Request {
+  const { if_none_match, request_id, accept, ...query } = asked;
+  const headers = { "if-none-match": if_none_match, "x-request-id": request_id, accept };
   // GET may spend a credit.
   return { method, path, query, headers, repeatable: method === "HEAD" };
 }
 
-function delivery(method: "GET" | "HEAD", asked: Delivery & KnownImage): Request {
+function delivery(method: "GET" | "HEAD", asked: Delivery & KnownImage & Welcome): Request {
   const token = asked.url.replace(/[?#].*$/, "").split("/").at(-1) ?? "";
-  const headers = { "if-none-match": asked.if_none_match };
+  const headers = { "if-none-match": asked.if_none_match, accept: asked.accept };
   return { method, path: `/api/v1/delivery/${encodeURIComponent(token)}`, headers, repeatable: true };
 }
 
@@ -350,12 +377,14 @@ async function imageInfo(answer: Response): Promise<ImageInfo> {
   if (answer.status !== 304) await expectMediaType(answer, "image/*");
   const text = (name: string) => answer.headers.get(name) ?? undefined;
   const number = (name: string) => (/^[0-9]+$/.test(text(name) ?? "") ? Number(text(name)) : undefined);
+  const scale = Number.parseFloat(text("x-image-scale") ?? "");
   return {
     modified: answer.status !== 304,
     request_id: text("x-request-id") ?? "",
     media_type: text("content-type"),
     width: number("x-image-width"),
     height: number("x-image-height"),
+    scale: Number.isFinite(scale) ? scale : undefined,
     etag: text("etag"),
     source: text("x-image-source"),
     likeness: text("x-vehicle-likeness"),

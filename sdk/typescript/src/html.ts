@@ -19,14 +19,16 @@ export interface ImageAttributes {
   readonly alt: string;
   /** The space is kept free before the picture is there. */
   readonly width: string;
-  readonly height: string;
+  /** Not there for a picture that is trimmed and fitted into a box: nobody knows its shape, and a wrong height would distort it. */
+  readonly height?: string;
 }
 
-/** A description for people who cannot see the picture. Names are made from slugs when not given. */
+/** A description for people who cannot see the picture. Names are made from slugs when not given; hex digits are left out. */
 export function altText(vehicle: VehicleParams, names: { readonly make_name?: string; readonly model_name?: string } = {}): string {
   const make = names.make_name ?? words(vehicle.make);
   const model = names.model_name ?? words(vehicle.model);
-  return `${capitalized(vehicle.color)} ${vehicle.year} ${make} ${model}, ${VIEW_WORDS[vehicle.view]}`;
+  const color = /^[0-9a-f]{6}$/.test(vehicle.color) ? "" : `${capitalized(vehicle.color)} `;
+  return `${color}${vehicle.year} ${make} ${model}, ${VIEW_WORDS[vehicle.view]}`;
 }
 
 /** `urls` are one picture in different widths, as `createImageUrls` gave them. */
@@ -34,16 +36,16 @@ export function carImageAttributes(
   urls: readonly DeliveryUrl[],
   options: { readonly sizes?: string; readonly alt?: string } = {},
 ): ImageAttributes {
-  const byWidth = urls.map(({ url, vehicle }) => ({ url, side: sidePx(vehicle) })).sort((a, b) => a.side - b.side);
+  const byWidth = urls.map(({ url, vehicle }) => ({ url, ...sizePx(vehicle) })).sort((a, b) => a.width - b.width);
   const [first, widest] = [urls[0], byWidth.at(-1)];
   if (!first || !widest) throw new TypeError("`urls` is empty");
   return {
     src: widest.url,
-    srcset: byWidth.map(({ url, side }) => `${url} ${side}w`).join(", "),
+    srcset: byWidth.map(({ url, width }) => `${url} ${width}w`).join(", "),
     sizes: options.sizes ?? "100vw",
     alt: options.alt ?? altText(first.vehicle),
-    width: String(widest.side),
-    height: String(widest.side),
+    width: String(widest.width),
+    ...(widest.height === undefined ? {} : { height: String(widest.height) }),
   };
 }
 
@@ -54,9 +56,13 @@ export function carImageHtml(urls: readonly DeliveryUrl[], options: { readonly s
   return `<img ${written} loading="lazy" decoding="async">`;
 }
 
-/** Pictures are square and never enlarged. */
-function sidePx(vehicle: VehicleParams): number {
-  return Math.min(vehicle.width ?? SOURCE_SIDE_PX, vehicle.height ?? SOURCE_SIDE_PX);
+/** Pictures are square unless their frame says otherwise, and never enlarged. */
+function sizePx(vehicle: VehicleParams): { readonly width: number; readonly height?: number } {
+  const [width, height] = [vehicle.width ?? SOURCE_SIDE_PX, vehicle.height ?? SOURCE_SIDE_PX];
+  if (vehicle.fit === "contain" || vehicle.fit === "cover") return { width, height };
+  if (vehicle.trim) return { width };
+  const side = Math.min(width, height);
+  return { width: side, height: side };
 }
 
 function words(slug: string): string {

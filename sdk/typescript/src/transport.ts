@@ -23,7 +23,7 @@ export interface Retries {
 export interface Request {
   readonly method: "GET" | "HEAD" | "POST";
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;

@@ -3,13 +3,29 @@
 export type View = "front" | "front-3-4" | "side" | "side-right" | "rear" | "rear-3-4";
 /** Also what views are called elsewhere. */
 export type AskedView = View | "front34" | "hero" | "side-left" | "profile" | "side-r" | "back" | "rear34";
-export type Color =
+export type PresetColor =
   | "white" | "black" | "gray" | "silver" | "blue" | "red" | "green" | "brown"
   | "beige" | "tan" | "orange" | "yellow" | "gold" | "burgundy" | "purple";
-/** Also what colors are called elsewhere. */
-export type AskedColor = Color | "grey";
-export type Format = "png" | "webp" | "jpg";
-export type AskedFormat = Format | "jpeg";
+/** A preset, or six lower-case hex digits such as `1f4e8c`. Editors go on to offer the presets. */
+export type Color = PresetColor | (string & {});
+/** Also six hex digits with or without `#`, in any case, and names of CSS. */
+export type AskedColor = PresetColor | "grey" | (string & {});
+/** What a picture is rated by is a preset. */
+export type AskedPresetColor = PresetColor | "grey";
+export type Format = "png" | "webp" | "jpg" | "avif";
+/** `auto` is the best of those that the request's `Accept` names. */
+export type NamedFormat = Format | "auto";
+export type AskedFormat = NamedFormat | "jpeg";
+/** How a picture relates to the box of its width and height. */
+export type Fit = "inside" | "contain" | "cover";
+/** Six hex digits as well, and, asked for, names of CSS. */
+export type Background = "transparent" | "white" | "black" | (string & {});
+export type Shadow = "on" | "off";
+/** Each vehicle fills the frame, or all are at the same millimetres for a pixel. */
+export type Scale = "fill" | "true";
+/** Of a color that is no preset. */
+export type Finish = "solid" | "metallic" | "pearl" | "matt";
+export type AskedFinish = Finish | "matte";
 export type SizePreset = "thumb" | "small" | "medium" | "large";
 
 /** One picture of `createImageUrls`: `make` (or `brand`), `model` and `year`, and how it should look. */
@@ -24,6 +40,14 @@ export interface ImageRequest {
   readonly height?: number;
   readonly size?: SizePreset;
   readonly format?: AskedFormat;
+  readonly fit?: Fit;
+  readonly trim?: boolean;
+  /** Per cent of the longer side of what `trim` cuts out. */
+  readonly padding?: number;
+  readonly background?: Background;
+  readonly shadow?: Shadow;
+  readonly scale?: Scale;
+  readonly finish?: AskedFinish;
 }
 
 export interface BatchImageUrlRequest {
@@ -49,7 +73,7 @@ export interface FeedbackRequest {
   readonly model?: string;
   readonly year?: number;
   readonly view?: AskedView;
-  readonly color?: AskedColor;
+  readonly color?: AskedPresetColor;
   readonly rating?: number;
   readonly verdict?: "good" | "bad";
   readonly reason?: string;
@@ -150,6 +174,15 @@ export interface AccountResponse {
   readonly request_id: string;
 }
 
+/** What `format: "auto"` does. */
+export interface AutoFormatOption {
+  /** What it may answer, the best first. */
+  readonly formats: readonly string[];
+  readonly id: string;
+  /** What it answers a request without `Accept`. */
+  readonly without_accept: Format;
+}
+
 export interface CatalogMake {
   readonly id: number;
   readonly name: string;
@@ -231,11 +264,11 @@ export interface CheckoutResponse {
   readonly request_id: string;
 }
 
-/** A paint. */
+/** A paint that has a name. */
 export interface ColorOption {
   /** To show it in a menu. */
   readonly hex: string;
-  readonly name: Color;
+  readonly name: PresetColor;
 }
 
 /** Lifetimes of signed addresses, in seconds. */
@@ -248,13 +281,21 @@ export interface DeliveryTtl {
 /** One picture in slugs, as the catalog and the enumerations spell it. */
 export interface VehicleParams {
   readonly color: Color;
-  readonly format: Format;
+  readonly format: NamedFormat;
   readonly make: string;
   readonly model: string;
   readonly view: View;
   readonly year: number;
   readonly height?: number | null;
   readonly width?: number | null;
+  /** What has its default is left out, from here on. */
+  readonly fit?: Fit;
+  readonly trim?: boolean | null;
+  readonly padding?: number | null;
+  readonly background?: Background | null;
+  readonly shadow?: Shadow;
+  readonly scale?: Scale;
+  readonly finish?: Finish;
 }
 
 /** One signed address. */
@@ -336,6 +377,35 @@ export interface FormatOption {
   readonly transparent: boolean;
 }
 
+/** Per cent of the longer side of what `trim` cuts out. */
+export interface PaddingOptions {
+  readonly max: number;
+  readonly min: number;
+}
+
+/** What a picture's frame can be. */
+export interface FrameOptions {
+  /** Beside six hex digits. */
+  readonly backgrounds: readonly string[];
+  readonly fits: readonly string[];
+  readonly padding: PaddingOptions;
+  readonly scales: readonly string[];
+  readonly shadows: readonly string[];
+  /** Whether pictures can be cut to what is seen. */
+  readonly trim: boolean;
+  /** Millimetres for a pixel of the 1024 px source with `scale: "true"`. */
+  readonly true_scale_mm_per_px: number;
+}
+
+/** Paints beside the presets. */
+export interface PaintOptions {
+  /** Of a color that is given without one. */
+  readonly default_finish: Finish;
+  readonly finishes: readonly string[];
+  /** Whether six hex digits are taken for a color. */
+  readonly hex: boolean;
+}
+
 export interface Health {
   /** Always `ok`: a service that is down does not answer. */
   readonly status: string;
@@ -379,11 +449,14 @@ export interface ViewOption {
 
 /** Everything that can be asked for. */
 export interface ImageOptions {
+  readonly auto_format: AutoFormatOption;
   readonly catalog: CatalogOptions;
   readonly colors: readonly ColorOption[];
   readonly formats: readonly FormatOption[];
+  readonly frame: FrameOptions;
   readonly limits: LimitOptions;
   readonly links: Readonly<Record<string, string>>;
+  readonly paints: PaintOptions;
   readonly pricing: PriceOptions;
   readonly sizes: SizeOptions;
   readonly views: readonly ViewOption[];
@@ -403,7 +476,7 @@ export interface ImageUrlBilling {
 /** A signed address in place of the picture. */
 export interface SignedImage {
   readonly expires_at: string;
-  readonly format: Format;
+  readonly format: NamedFormat;
   /** Of the picture, in pixels. */
   readonly height: number;
   /** How like the real vehicle the picture is. */
@@ -499,7 +572,7 @@ export interface ResolveCandidate {
 
 /** Parameters of a picture, in slugs; what the words do not say has its default, or is left out. */
 export interface ResolvedParams {
-  readonly color: Color;
+  readonly color: PresetColor;
   readonly make: string;
   readonly model: string;
   readonly view: View;

@@ -61,6 +61,9 @@ function fits(type, schema, place) {
   const kind = [given.type].flat().find((item) => item !== "null");
   if (allowed) return assert.deepEqual(new Set(allowed), new Set(given.enum ?? [given.const]), place);
   if (kind === "array" && checker.isArrayType(bare)) return fits(checker.getTypeArguments(bare)[0], given.items, `${place}[]`);
+  // A union of literals and any other text: the literals are for editors to offer.
+  const isOpen = bare.isUnion() && bare.types.some((part) => part.isIntersection());
+  if (kind === "string" && isOpen) return assert.equal(given.enum, undefined, place);
   const written = { string: "string", integer: "number", number: "number", boolean: "boolean" }[kind];
   if (written) assert.equal(checker.typeToString(bare), written, place);
 }

@@ -25,7 +25,7 @@ on_both_databases! {
         let etag = answer.headers()["etag"].clone();
         let options: Value = answer.json::<Value>().await.unwrap()["data"].take();
         let counts = |key: &str| options[key].as_array().unwrap().len();
-        assert_eq!((counts("views"), counts("colors"), counts("formats")), (6, 15, 3));
+        assert_eq!((counts("views"), counts("colors"), counts("formats")), (6, 15, 4));
         assert_eq!(options["views"][1], json!({
             "id": "front-3-4", "label": "Front three-quarter", "yaw_degrees": 35, "description": "front and driver's side",
             "aliases": ["front34", "hero"],
@@ -33,6 +33,16 @@ on_both_databases! {
         assert_eq!(options["colors"][0], json!({ "name": "white", "hex": "#f4f4f2" }));
         assert_eq!(options["sizes"], json!({ "presets": { "thumb": 256, "small": 512, "medium": 768, "large": 1024 }, "max": 1024, "source": 1024 }));
         assert_eq!(options["formats"][2], json!({ "id": "jpg", "mime": "image/jpeg", "transparent": false }));
+        assert_eq!(options["formats"][3], json!({ "id": "avif", "mime": "image/avif", "transparent": true }));
+        assert_eq!(options["auto_format"], json!({ "id": "auto", "formats": ["avif", "webp", "png", "jpg"], "without_accept": "png" }));
+        assert_eq!(options["frame"], json!({
+            "fits": ["inside", "contain", "cover"], "trim": true, "padding": { "min": 0, "max": 50 },
+            "backgrounds": ["transparent", "white", "black"], "shadows": ["on", "off"], "scales": ["fill", "true"],
+            "true_scale_mm_per_px": 6.5,
+        }));
+        assert_eq!(options["paints"], json!({
+            "hex": true, "finishes": ["solid", "metallic", "pearl", "matt"], "default_finish": "metallic",
+        }));
         let pricing = &options["pricing"];
         assert_eq!((&pricing["credits_per_image"], &pricing["credits_per_dollar"], &pricing["free_credits"]), (&json!(1), &json!(1000), &json!(100)));
         assert_eq!(pricing["packs"][0], json!({ "credits": 5000, "cents": 500 }));

@@ -254,7 +254,7 @@ async fn unsigned_addresses_have_one_spelling() {
         ("make=honda&model=civic&year=2018&mode=fresh", "mode"),
         ("make=honda&model=civic&year=2018&mode=cached&mode=cached", "mode"),
         ("make=honda&model=civic&year=2018&response=url", "response"),
-        ("make=honda&model=civic&year=2018&colour=red", "colour"),
+        ("make=honda&model=civic&year=2018&paint=red", "paint"),
     ] {
         let answer = visit(&service, &format!("/images/car.png?{query}")).await;
         assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{query}");

@@ -90,7 +90,7 @@ on_both_databases! {
             (urls, car(r#""year":null"#), "year", Some(1), "`images[1].year` is null: leave it out instead."),
             (urls, car(r#""year":2018,"year":2019"#), "images[1].year", None, "`images[1].year` is given more than once."),
             (urls, car(r#""color":"red""#), "year", Some(1), "`images[1].year` is required"),
-            (urls, car(r#""year":2018,"colour":"red""#), "colour", Some(1), "`color`"),
+            (urls, car(r#""year":2018,"paint":"red""#), "paint", Some(1), "`color`"),
             (events, r#"{"events":[{"event":"a"},{"event":7}]}"#.to_owned(), "event", Some(1), "`events[1].event` is a string, not the number 7."),
             (events, r#"{"events":[{"event":"a","utm":{"source":1}}]}"#.to_owned(), "utm.source", Some(0), "`events[0].utm.source` is a string"),
             (events, r#"{"events":[{"event":"a","source":null}]}"#.to_owned(), "source", Some(0), "`events[0].source` is null"),

@@ -252,7 +252,10 @@ on_both_databases! {
             ("rate_image", json!({ "request_id": "nobody's", "rating": 5 }), 404, Value::Null),
             ("get_car_image", json!({ "make": "ford", "model": "mustang" }), 400, json!("year")),
             ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": "20x0" }), 400, json!("year")),
-            ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "colour": "red" }), 400, json!("colour")),
+            ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "paint": "red" }), 400, json!("paint")),
+            ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "colour": "octarine" }), 400, json!("color")),
+            ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "padding": 5 }), 400, json!("padding")),
+            ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "width": 300, "fit": "contain" }), 400, json!("height")),
             ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "signed_url": 1 }), 400, json!("signed_url")),
             ("get_car_image", json!({ "make": "ford", "model": "mustong", "year": 2020 }), 404, Value::Null),
         ] {

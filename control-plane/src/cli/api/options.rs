@@ -26,7 +26,33 @@ impl Options {
             ("colors", words(options.colors.iter().map(|color| color.name.to_string()).collect())),
             ("sizes", words(sizes.iter().map(|(name, side)| format!("{name} {side}")).collect())),
             ("largest", format!("{} x {} px", options.sizes.max, options.sizes.max)),
-            ("formats", words(options.formats.iter().map(|format| format.id.to_string()).collect())),
+            (
+                "formats",
+                words(
+                    options
+                        .formats
+                        .iter()
+                        .map(|format| format.id.to_string())
+                        .chain([options.auto_format.id.clone()])
+                        .collect(),
+                ),
+            ),
+            ("finishes", words(options.paints.finishes.iter().map(ToString::to_string).collect())),
+            ("fits", words(options.frame.fits.iter().map(ToString::to_string).collect())),
+            ("padding", format!("{} to {} per cent", options.frame.padding.min, options.frame.padding.max)),
+            (
+                "backgrounds",
+                words(
+                    options
+                        .frame
+                        .backgrounds
+                        .iter()
+                        .map(ToString::to_string)
+                        .chain(["six hex digits".to_owned()])
+                        .collect(),
+                ),
+            ),
+            ("scales", words(options.frame.scales.iter().map(ToString::to_string).collect())),
             (
                 "price",
                 format!(

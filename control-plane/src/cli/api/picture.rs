@@ -1,7 +1,7 @@
 //! Which picture is meant, as arguments. What words are allowed is the service's to say.
 
 use cyclorama_client::types::ImageRequest;
-use cyclorama_client::{Format, Picture};
+use cyclorama_client::{Format, ImageInfo, Picture};
 use std::path::Path;
 
 #[derive(Debug, clap::Args)]
@@ -14,9 +14,12 @@ pub struct Asked {
     /// front, front-3-4 (when not given), side, side-right, rear or rear-3-4
     #[arg(long)]
     view: Option<String>,
-    /// silver when not given; `cyclorama options` lists them
+    /// A name that `cyclorama options` lists (silver when not given), six hex digits such as 1f4e8c, or the CSS name of a colour
     #[arg(long)]
     color: Option<String>,
+    /// Of a colour that is no preset: solid, metallic (when not given), pearl or matt
+    #[arg(long)]
+    finish: Option<String>,
     /// The box the picture fits in, in pixels, up to 1024
     #[arg(long, value_name = "PIXELS")]
     width: Option<i64>,
@@ -25,9 +28,27 @@ pub struct Asked {
     /// thumb, small, medium or large, in place of width and height
     #[arg(long)]
     size: Option<String>,
-    /// png, webp or jpg
+    /// png, webp, jpg, avif, or auto: the best of what is welcome
     #[arg(long)]
     format: Option<String>,
+    /// inside (when not given): as large as fits into the box; contain: exactly the box, the vehicle whole; cover: exactly the box, filled
+    #[arg(long)]
+    fit: Option<String>,
+    /// Cut the picture to what is seen, the vehicle and its shadow, before it is fitted
+    #[arg(long)]
+    trim: bool,
+    /// With --trim: space on each side, 0 to 50 per cent of the longer side of what is cut out
+    #[arg(long, value_name = "PERCENT")]
+    padding: Option<i64>,
+    /// transparent, white, black, six hex digits, or the CSS name of a colour; jpg is laid on white when not given
+    #[arg(long)]
+    background: Option<String>,
+    /// The shadow on the ground: on (when not given) or off
+    #[arg(long)]
+    shadow: Option<String>,
+    /// fill (when not given): each vehicle fills the picture; true: all at the same millimetres for a pixel, so that sizes compare
+    #[arg(long)]
+    scale: Option<String>,
 }
 
 impl Asked {
@@ -35,7 +56,7 @@ impl Asked {
     pub fn picture(&self, file: Option<&Path>) -> Picture {
         let extension = file.and_then(|file| file.extension()).and_then(|extension| extension.to_str());
         let of_file =
-            extension.map(str::to_lowercase).filter(|name| matches!(&**name, "png" | "webp" | "jpg" | "jpeg"));
+            extension.map(str::to_lowercase).filter(|name| matches!(&**name, "png" | "webp" | "jpg" | "jpeg" | "avif"));
         Picture {
             view: self.view.as_deref().map(Into::into),
             color: self.color.as_deref().map(Into::into),
@@ -43,6 +64,13 @@ impl Asked {
             h: self.height,
             size: self.size.as_deref().map(Into::into),
             format: self.format.clone().or(of_file).map(Format::from),
+            fit: self.fit.as_deref().map(Into::into),
+            trim: self.trim.then_some(true),
+            padding: self.padding,
+            background: self.background.as_deref().map(Into::into),
+            shadow: self.shadow.as_deref().map(Into::into),
+            scale: self.scale.as_deref().map(Into::into),
+            finish: self.finish.as_deref().map(Into::into),
             ..Picture::new(&*self.make, &*self.model, self.year)
         }
     }
@@ -56,15 +84,43 @@ impl Asked {
             height: self.height,
             size: self.size.as_deref().map(Into::into),
             format: self.format.as_deref().map(Into::into),
+            fit: self.fit.as_deref().map(Into::into),
+            trim: self.trim.then_some(true),
+            padding: self.padding,
+            background: self.background.as_deref().map(Into::into),
+            shadow: self.shadow.as_deref().map(Into::into),
+            scale: self.scale.as_deref().map(Into::into),
+            finish: self.finish.as_deref().map(Into::into),
             ..ImageRequest::new(&*self.make, &*self.model, self.year)
         }
     }
 
+    /// Whether only the answer says what format it is in.
+    pub fn is_negotiated(&self) -> bool {
+        self.format.as_deref().is_some_and(|format| format.eq_ignore_ascii_case(AUTO))
+    }
+
     /// A file's name for it.
     pub fn file_name(&self) -> String {
-        file_name(&[&self.make, &self.model, &self.year.to_string()], self.format.as_deref())
+        self.named(self.format.as_deref())
+    }
+
+    /// A file's name for the picture that came.
+    pub fn file_name_of(&self, info: &ImageInfo) -> String {
+        let media_type = info.media_type.as_deref().unwrap_or_default();
+        match self.is_negotiated() {
+            true => self.named(media_type.strip_prefix("image/")),
+            false => self.file_name(),
+        }
+    }
+
+    fn named(&self, format: Option<&str>) -> String {
+        file_name(&[&self.make, &self.model, &self.year.to_string()], format)
     }
 }
+
+/// The format that the answer chooses.
+pub const AUTO: &str = "auto";
 
 /// `porsche-911-2024.png`: letters and digits of the words, whatever was typed.
 pub fn file_name(words: &[&str], format: Option<&str>) -> String {
@@ -73,6 +129,7 @@ pub fn file_name(words: &[&str], format: Option<&str>) -> String {
     let extension = match format {
         Some("webp") => "webp",
         Some("jpg" | "jpeg") => "jpg",
+        Some("avif") => "avif",
         _ => "png",
     };
     format!("{}.{extension}", name.join("-"))
@@ -88,6 +145,8 @@ mod tests {
             (vec!["Porsche", "911", "2024"], None, "porsche-911-2024.png"),
             (vec!["../../etc", "a/b"], Some("jpeg"), "------etc-a-b.jpg"),
             (vec!["x"], Some("webp"), "x.webp"),
+            (vec!["x"], Some("avif"), "x.avif"),
+            (vec!["x", "#1F4E8C"], Some("auto"), "x--1f4e8c.png"),
             (vec!["x"], Some("tiff"), "x.png"),
         ] {
             assert_eq!(file_name(&words, format), expected);

@@ -10,7 +10,7 @@ use crate::http::json::{self, BadJson, below, shortened};
 use serde_json::{Map, Value};
 
 /// Names that are taken for others, and not declared: hosts show models one name for one thing.
-const ALIASES: [(&str, &str); 1] = [("brand", "make")];
+const ALIASES: [(&str, &str); 3] = [("brand", "make"), ("colour", "color"), ("bg", "background")];
 
 /// The arguments by the schema of an object.
 pub fn read(schema: &Value, arguments: Map<String, Value>) -> Result<Map<String, Value>, BadJson> {
@@ -134,6 +134,7 @@ mod tests {
     fn schema() -> Value {
         let picture = json!({ "type": "object", "properties": {
             "make": { "type": "string" }, "model": { "type": "string" }, "year": { "type": "integer" }, "color": { "type": "string" },
+            "trim": { "type": "boolean" }, "padding": { "type": "integer" }, "background": { "type": "string" },
         } });
         json!({ "type": "object", "properties": {
             "make": { "type": "string" }, "model": { "type": "string" }, "year": { "type": "integer" },
@@ -177,6 +178,12 @@ mod tests {
             ),
             (json!({ "images": ["{\"year\":2024,\"color\":null}"] }), json!({ "images": [{ "year": 2024 }] })),
             (json!({ "images": [{ "year": 2024, "color": null }] }), json!({ "images": [{ "year": 2024 }] })),
+            (json!({ "images": [{ "colour": 112233 }] }), json!({ "images": [{ "colour": "112233" }] })),
+            (json!({ "image": { "bg": "white", "colour": null } }), json!({ "image": { "bg": "white" } })),
+            (
+                json!({ "image": { "trim": "true", "padding": "5" } }),
+                json!({ "image": { "trim": true, "padding": 5 } }),
+            ),
             (json!({ "image": "{\"year\":\"2024\"}" }), json!({ "image": { "year": 2024 } })),
         ] {
             assert_eq!(read(given.clone()), Ok(expected), "{given}");
@@ -205,7 +212,9 @@ mod tests {
             ),
             (json!({ "images": [{}, null] }), "images[1]", "is an object, not null"),
             (json!({ "images": "[{\"year\":1,\"year\":2}]" }), "images[0].year", "is given more than once"),
-            (json!({ "images": [{ "colour": "red" }] }), "images[0].colour", "it is called `color`"),
+            (json!({ "images": [{ "paint": "red" }] }), "images[0].paint", "it is called `color`"),
+            (json!({ "images": [{ "colour": ["red"] }] }), "images[0].colour", "is a string, not a list"),
+            (json!({ "colour": "red" }), "colour", "is not an argument of this tool: there are"),
             (json!({ "nonesuch": 1 }), "nonesuch", "is not an argument of this tool: there are"),
         ] {
             let (named, detail) = read(given.clone()).expect_err("refused");

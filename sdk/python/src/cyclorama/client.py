@@ -14,9 +14,12 @@ from .json_decoding import decode
 from .transport import Answer, Request, Retries, Transport
 from .types import (
     AccountResponse,
-    AskedFormat,
     AskedColor,
+    AskedFinish,
+    AskedFormat,
+    AskedPresetColor,
     AskedView,
+    Background,
     CarImage,
     CheckoutResponse,
     DeviceCodeResponse,
@@ -24,6 +27,7 @@ from .types import (
     Event,
     EventsResponse,
     FeedbackResponse,
+    Fit,
     Health,
     ImageInfo,
     ImageOptionsResponse,
@@ -36,7 +40,9 @@ from .types import (
     ModelYearList,
     PortalResponse,
     ResolveResponse,
+    Scale,
     SearchResults,
+    Shadow,
     SizePreset,
     StatementLine,
     StatementResponse,
@@ -54,6 +60,9 @@ class Cyclorama:
 
     Every method raises `CycloramaError` or one of its subclasses. Requests are sent again after 429 and 503; after a lost connection,
     and a 503 that is not the service's own, only when that can spend nothing twice. A client may be used by several threads.
+
+    With `format="auto"` a picture is png, or jpg where a background is given, unless `accept` names what is welcome, such as
+    `image/avif,image/webp`: `Accept` is `*/*` when it is not given, which means neither, since many a program reads neither.
     """
 
     def __init__(
@@ -86,12 +95,21 @@ class Cyclorama:
         h: Optional[int] = None,
         size: Optional[SizePreset] = None,
         format: Optional[AskedFormat] = None,
+        fit: Optional[Fit] = None,
+        trim: Optional[bool] = None,
+        padding: Optional[int] = None,
+        background: Optional[Background] = None,
+        shadow: Optional[Shadow] = None,
+        scale: Optional[Scale] = None,
+        finish: Optional[AskedFinish] = None,
         if_none_match: Optional[str] = None,
         request_id: Optional[str] = None,
+        accept: Optional[str] = None,
     ) -> CarImage:
         """A picture, for one credit; free when it is the one that `if_none_match` names."""
         query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
-        return self._transport.send(_picture("GET", query, if_none_match, request_id), _car_image)
+        query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
+        return self._transport.send(_picture("GET", query, if_none_match, request_id, accept=accept), _car_image)
 
     def save_car_image(
         self,
@@ -106,12 +124,21 @@ class Cyclorama:
         h: Optional[int] = None,
         size: Optional[SizePreset] = None,
         format: Optional[AskedFormat] = None,
+        fit: Optional[Fit] = None,
+        trim: Optional[bool] = None,
+        padding: Optional[int] = None,
+        background: Optional[Background] = None,
+        shadow: Optional[Shadow] = None,
+        scale: Optional[Scale] = None,
+        finish: Optional[AskedFinish] = None,
         if_none_match: Optional[str] = None,
         request_id: Optional[str] = None,
+        accept: Optional[str] = None,
     ) -> ImageInfo:
         """As `get_car_image`, into a file that is there whole or not at all. The format is not taken from the file's name."""
         query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
-        return self._transport.send(_picture("GET", query, if_none_match, request_id), lambda answer: _save(answer, path))
+        query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
+        return self._transport.send(_picture("GET", query, if_none_match, request_id, accept=accept), lambda answer: _save(answer, path))
 
     def head_car_image(
         self,
@@ -125,11 +152,20 @@ class Cyclorama:
         h: Optional[int] = None,
         size: Optional[SizePreset] = None,
         format: Optional[AskedFormat] = None,
+        fit: Optional[Fit] = None,
+        trim: Optional[bool] = None,
+        padding: Optional[int] = None,
+        background: Optional[Background] = None,
+        shadow: Optional[Shadow] = None,
+        scale: Optional[Scale] = None,
+        finish: Optional[AskedFinish] = None,
         if_none_match: Optional[str] = None,
+        accept: Optional[str] = None,
     ) -> ImageInfo:
         """What `get_car_image` would say, for nothing. Never renders."""
         query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
-        return self._transport.send(_picture("HEAD", query, if_none_match, None), _image_info)
+        query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
+        return self._transport.send(_picture("HEAD", query, if_none_match, None, accept=accept), _image_info)
 
     def get_car_image_url(
         self,
@@ -143,12 +179,19 @@ class Cyclorama:
         h: Optional[int] = None,
         size: Optional[SizePreset] = None,
         format: Optional[AskedFormat] = None,
+        fit: Optional[Fit] = None,
+        trim: Optional[bool] = None,
+        padding: Optional[int] = None,
+        background: Optional[Background] = None,
+        shadow: Optional[Shadow] = None,
+        scale: Optional[Scale] = None,
+        finish: Optional[AskedFinish] = None,
         request_id: Optional[str] = None,
     ) -> ImageUrlResponse:
         """A signed address of the picture, for one credit, without a key in it."""
-        query = dict(
-            make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format, response="url"
-        )
+        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
+        query.update(response="url")
         return self._json(ImageUrlResponse, _picture("GET", query, None, request_id))
 
     def create_image_urls(
@@ -165,21 +208,30 @@ class Cyclorama:
         headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
         return self._json(ImageUrlsResponse, Request("POST", "/api/v1/image-urls", headers=headers, body=body))
 
-    def load_delivery(self, url: str, *, if_none_match: Optional[str] = None) -> CarImage:
+    def load_delivery(self, url: str, *, if_none_match: Optional[str] = None, accept: Optional[str] = None) -> CarImage:
         """The picture of a signed address (or of its token alone), free."""
-        headers = {"If-None-Match": if_none_match}
+        headers = {"If-None-Match": if_none_match, "Accept": accept or "*/*"}
         # A load may use up an address.
         request = Request("GET", _delivery_path(url), headers=headers, repeatable=False)
         return self._transport.send(request, _car_image)
 
-    def save_delivery(self, path: "str | os.PathLike[str]", url: str, *, if_none_match: Optional[str] = None) -> ImageInfo:
+    def save_delivery(
+        self,
+        path: "str | os.PathLike[str]",
+        url: str,
+        *,
+        if_none_match: Optional[str] = None,
+        accept: Optional[str] = None,
+    ) -> ImageInfo:
         """As `load_delivery`, into a file that is there whole or not at all."""
-        request = Request("GET", _delivery_path(url), headers={"If-None-Match": if_none_match}, repeatable=False)
+        headers = {"If-None-Match": if_none_match, "Accept": accept or "*/*"}
+        request = Request("GET", _delivery_path(url), headers=headers, repeatable=False)
         return self._transport.send(request, lambda answer: _save(answer, path))
 
-    def check_delivery(self, url: str, *, if_none_match: Optional[str] = None) -> ImageInfo:
+    def check_delivery(self, url: str, *, if_none_match: Optional[str] = None, accept: Optional[str] = None) -> ImageInfo:
         """Whether a signed address is good, without using it up; not `modified` when its picture is the one that `if_none_match` names."""
-        return self._transport.send(Request("HEAD", _delivery_path(url), headers={"If-None-Match": if_none_match}), _image_info)
+        headers = {"If-None-Match": if_none_match, "Accept": accept or "*/*"}
+        return self._transport.send(Request("HEAD", _delivery_path(url), headers=headers), _image_info)
 
     def embed_car_image(
         self,
@@ -193,15 +245,24 @@ class Cyclorama:
         h: Optional[int] = None,
         size: Optional[SizePreset] = None,
         format: Optional[AskedFormat] = None,
+        fit: Optional[Fit] = None,
+        trim: Optional[bool] = None,
+        padding: Optional[int] = None,
+        background: Optional[Background] = None,
+        shadow: Optional[Shadow] = None,
+        scale: Optional[Scale] = None,
+        finish: Optional[AskedFinish] = None,
         mode: Optional[Literal["cached"]] = None,
         exp: Optional[int] = None,
         sig: Optional[str] = None,
         if_none_match: Optional[str] = None,
+        accept: Optional[str] = None,
     ) -> CarImage:
         """A picture of the legacy endpoint. With `exp` and `sig`, or `mode="cached"`, it is free; else one credit."""
         query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
         query.update(mode=mode, exp=exp, sig=sig)
-        return self._transport.send(_picture("GET", query, if_none_match, None, "/images/car.png"), _car_image)
+        return self._transport.send(_picture("GET", query, if_none_match, None, "/images/car.png", accept), _car_image)
 
     def head_embed_car_image(
         self,
@@ -215,14 +276,23 @@ class Cyclorama:
         h: Optional[int] = None,
         size: Optional[SizePreset] = None,
         format: Optional[AskedFormat] = None,
+        fit: Optional[Fit] = None,
+        trim: Optional[bool] = None,
+        padding: Optional[int] = None,
+        background: Optional[Background] = None,
+        shadow: Optional[Shadow] = None,
+        scale: Optional[Scale] = None,
+        finish: Optional[AskedFinish] = None,
         mode: Optional[Literal["cached"]] = None,
         exp: Optional[int] = None,
         sig: Optional[str] = None,
+        accept: Optional[str] = None,
     ) -> ImageInfo:
         """What `embed_car_image` would say, for nothing. Never renders."""
         query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
         query.update(mode=mode, exp=exp, sig=sig)
-        return self._transport.send(_picture("HEAD", query, None, None, "/images/car.png"), _image_info)
+        return self._transport.send(_picture("HEAD", query, None, None, "/images/car.png", accept), _image_info)
 
     # --- finding vehicles -------------------------------------------------------------------------------------------
 
@@ -316,7 +386,7 @@ class Cyclorama:
         model: Optional[str] = None,
         year: Optional[int] = None,
         view: Optional[AskedView] = None,
-        color: Optional[AskedColor] = None,
+        color: Optional[AskedPresetColor] = None,
         rating: Optional[int] = None,
         verdict: Optional[Literal["good", "bad"]] = None,
         reason: Optional[str] = None,
@@ -395,8 +465,9 @@ def _picture(
     if_none_match: Optional[str],
     request_id: Optional[str],
     path: str = "/api/v1/images/car",
+    accept: Optional[str] = None,
 ) -> Request:
-    headers = {"If-None-Match": if_none_match, "X-Request-Id": request_id}
+    headers = {"If-None-Match": if_none_match, "X-Request-Id": request_id, "Accept": accept or "*/*"}
     # GET may spend a credit.
     return Request(method, path, query=query, headers=headers, repeatable=method == "HEAD")
 
@@ -420,12 +491,18 @@ def _info(answer: Answer) -> Dict[str, Any]:
         text = answer.headers.get(name, "")
         return int(text) if text.isascii() and text.isdigit() else None
 
+    try:
+        scale = float(answer.headers["x-image-scale"])
+    except (KeyError, TypeError, ValueError):
+        scale = None
+
     return dict(
         modified=answer.status != 304,
         request_id=answer.headers.get("x-request-id", ""),
         media_type=answer.headers.get("content-type"),
         width=number("x-image-width"),
         height=number("x-image-height"),
+        scale=scale,
         etag=answer.headers.get("etag"),
         source=answer.headers.get("x-image-source"),
         likeness=answer.headers.get("x-vehicle-likeness"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from typing import Dict, Optional, Sequence
+import re
+from typing import Dict, Optional, Sequence, Tuple
 
 from .types import DeliveryUrl, VehicleParams
 
@@ -19,27 +20,30 @@ _VIEW_WORDS = {
 
 
 def alt_text(vehicle: VehicleParams, *, make_name: Optional[str] = None, model_name: Optional[str] = None) -> str:
-    """A description for people who cannot see the picture. Names are made from slugs when not given."""
+    """A description for people who cannot see the picture. Names are made from slugs when not given; hex digits are left out."""
     make = make_name or _words(vehicle.make)
     model = model_name or _words(vehicle.model)
-    return f"{vehicle.color.capitalize()} {vehicle.year} {make} {model}, {_VIEW_WORDS[vehicle.view]}"
+    color = "" if re.fullmatch("[0-9a-f]{6}", vehicle.color) else f"{vehicle.color.capitalize()} "
+    return f"{color}{vehicle.year} {make} {model}, {_VIEW_WORDS[vehicle.view]}"
 
 
 def car_image_attributes(urls: Sequence[DeliveryUrl], *, sizes: str = "100vw", alt: Optional[str] = None) -> Dict[str, str]:
     """Attributes of an `<img>`: `urls` are one picture in different widths, as `create_image_urls` gave them."""
     if not urls:
         raise ValueError("`urls` is empty")
-    by_width = sorted((_side_px(url.vehicle), url.url) for url in urls)
-    widest = str(by_width[-1][0])
+    by_width = sorted((*_size_px(url.vehicle), url.url) for url in urls)
+    width, height, source = by_width[-1]
     attributes = {
-        "src": by_width[-1][1],
-        "srcset": ", ".join(f"{address} {width}w" for width, address in by_width),
+        "src": source,
+        "srcset": ", ".join(f"{address} {width}w" for width, _, address in by_width),
         "sizes": sizes,
         "alt": alt_text(urls[0].vehicle) if alt is None else alt,
         # The space is kept free before the picture is there.
-        "width": widest,
-        "height": widest,
+        "width": str(width),
     }
+    # Nobody knows the shape of one that is trimmed and fitted into a box: a wrong height would distort it.
+    if height:
+        attributes["height"] = str(height)
     return attributes
 
 
@@ -50,9 +54,15 @@ def car_image_html(urls: Sequence[DeliveryUrl], *, sizes: str = "100vw", alt: Op
     return f'<img {written} loading="lazy" decoding="async">'
 
 
-def _side_px(vehicle: VehicleParams) -> int:
-    """Pictures are square and never enlarged."""
-    return min(vehicle.width or _SOURCE_SIDE_PX, vehicle.height or _SOURCE_SIDE_PX)
+def _size_px(vehicle: VehicleParams) -> Tuple[int, int]:
+    """Width and height, which is 0 where it is not known. Pictures are square unless their frame says otherwise, and never enlarged."""
+    width, height = vehicle.width or _SOURCE_SIDE_PX, vehicle.height or _SOURCE_SIDE_PX
+    if vehicle.fit in ("contain", "cover"):
+        return width, height
+    if vehicle.trim:
+        return width, 0
+    side = min(width, height)
+    return side, side
 
 
 def _words(slug: str) -> str:

@@ -162,7 +162,11 @@ class Transport:
 
     def _follow(self, request: Request) -> Answer:
         target = self.url + request.path
-        query = {name: value for name, value in request.query.items() if value is not None}
+        query = {
+            name: str(value).lower() if isinstance(value, bool) else value
+            for name, value in request.query.items()
+            if value is not None
+        }
         if query:
             target += "?" + urllib.parse.urlencode(query)
         for _ in range(_REDIRECTS_MAX + 1):

@@ -8,14 +8,30 @@ from typing import Any, Dict, Generic, List, Literal, Optional, TypedDict, TypeV
 View = Literal["front", "front-3-4", "side", "side-right", "rear", "rear-3-4"]
 # Also what views are called elsewhere.
 AskedView = Union[View, Literal["front34", "hero", "side-left", "profile", "side-r", "back", "rear34"]]
-Color = Literal[
+PresetColor = Literal[
     "white", "black", "gray", "silver", "blue", "red", "green", "brown", "beige", "tan", "orange", "yellow", "gold", "burgundy", "purple"
 ]
-# Also what colors are called elsewhere.
-AskedColor = Union[Color, Literal["grey"]]
-Format = Literal["png", "webp", "jpg"]
-AskedFormat = Union[Format, Literal["jpeg"]]
+# A preset, or six lower-case hex digits such as `1f4e8c`.
+Color = Union[PresetColor, str]
+# Also six hex digits with or without `#`, in any case, and names of CSS.
+AskedColor = Union[PresetColor, Literal["grey"], str]
+# What a picture is rated by, and what free text is read as, are presets.
+AskedPresetColor = Union[PresetColor, Literal["grey"]]
+Format = Literal["png", "webp", "jpg", "avif"]
+# `auto` is the best of those that the request's `Accept` names.
+NamedFormat = Union[Format, Literal["auto"]]
+AskedFormat = Union[NamedFormat, Literal["jpeg"]]
 SizePreset = Literal["thumb", "small", "medium", "large"]
+# How a picture relates to the box of its width and height.
+Fit = Literal["inside", "contain", "cover"]
+# Six hex digits as well, and, asked for, names of CSS.
+Background = Union[Literal["transparent", "white", "black"], str]
+Shadow = Literal["on", "off"]
+# Each vehicle fills the frame, or all are at the same millimetres for a pixel.
+Scale = Literal["fill", "true"]
+# Of a color that is no preset.
+Finish = Literal["solid", "metallic", "pearl", "matt"]
+AskedFinish = Union[Finish, Literal["matte"]]
 
 
 class _NamedModel(TypedDict):
@@ -34,6 +50,14 @@ class ImageRequest(_NamedModel, total=False):
     height: int
     size: SizePreset
     format: AskedFormat
+    fit: Fit
+    trim: bool
+    # Per cent of the longer side of what `trim` cuts out.
+    padding: int
+    background: Background
+    shadow: Shadow
+    scale: Scale
+    finish: AskedFinish
 
 
 class _NamedEvent(TypedDict):
@@ -62,6 +86,8 @@ class ImageInfo:
     media_type: Optional[str]
     width: Optional[int]
     height: Optional[int]
+    # Millimetres of the vehicle for a pixel; only where the picture was asked for with `scale="true"`.
+    scale: Optional[float]
     etag: Optional[str]
     # `cache` or `generated`.
     source: Optional[str]
@@ -160,6 +186,17 @@ class AccountResponse:
 
 
 @dataclass(frozen=True)
+class AutoFormatOption:
+    """What `format="auto"` does."""
+
+    # What it may answer, the best first.
+    formats: List[str]
+    id: str
+    # What it answers a request without `Accept`.
+    without_accept: Format
+
+
+@dataclass(frozen=True)
 class CatalogMake:
     id: int
     name: str
@@ -252,11 +289,11 @@ class CheckoutResponse:
 
 @dataclass(frozen=True)
 class ColorOption:
-    """A paint."""
+    """A paint that has a name."""
 
     # To show it in a menu.
     hex: str
-    name: Color
+    name: PresetColor
 
 
 @dataclass(frozen=True)
@@ -273,13 +310,21 @@ class VehicleParams:
     """One picture in slugs, as the catalog and the enumerations spell it."""
 
     color: Color
-    format: Format
+    format: NamedFormat
     make: str
     model: str
     view: View
     year: int
     height: Optional[int] = None
     width: Optional[int] = None
+    # What has its default is left out, from here on.
+    fit: Optional[Fit] = None
+    trim: Optional[bool] = None
+    padding: Optional[int] = None
+    background: Optional[Background] = None
+    shadow: Optional[Shadow] = None
+    scale: Optional[Scale] = None
+    finish: Optional[Finish] = None
 
 
 @dataclass(frozen=True)
@@ -375,6 +420,41 @@ class FormatOption:
 
 
 @dataclass(frozen=True)
+class PaddingOptions:
+    """Per cent of the longer side of what `trim` cuts out."""
+
+    max: int
+    min: int
+
+
+@dataclass(frozen=True)
+class FrameOptions:
+    """What a picture's frame can be."""
+
+    # Beside six hex digits.
+    backgrounds: List[str]
+    fits: List[str]
+    padding: PaddingOptions
+    scales: List[str]
+    shadows: List[str]
+    # Whether pictures can be cut to what is seen.
+    trim: bool
+    # Millimetres for a pixel of the 1024 px source with `scale="true"`.
+    true_scale_mm_per_px: float
+
+
+@dataclass(frozen=True)
+class PaintOptions:
+    """Paints beside the presets."""
+
+    # Of a color that is given without one.
+    default_finish: Finish
+    finishes: List[str]
+    # Whether six hex digits are taken for a color.
+    hex: bool
+
+
+@dataclass(frozen=True)
 class Health:
     # Always `ok`: a service that is down does not answer.
     status: str
@@ -428,11 +508,14 @@ class ViewOption:
 class ImageOptions:
     """Everything that can be asked for."""
 
+    auto_format: AutoFormatOption
     catalog: CatalogOptions
     colors: List[ColorOption]
     formats: List[FormatOption]
+    frame: FrameOptions
     limits: LimitOptions
     links: Dict[str, str]
+    paints: PaintOptions
     pricing: PriceOptions
     sizes: SizeOptions
     views: List[ViewOption]
@@ -457,7 +540,7 @@ class SignedImage:
     """A signed address in place of the picture."""
 
     expires_at: str
-    format: Format
+    format: NamedFormat
     # Of the picture, in pixels.
     height: int
     # How like the real vehicle the picture is.
@@ -575,7 +658,7 @@ class ResolveCandidate:
 class ResolvedParams:
     """Parameters of a picture, in slugs; what the words do not say has its default, or is left out."""
 
-    color: Color
+    color: PresetColor
     make: str
     model: str
     view: View

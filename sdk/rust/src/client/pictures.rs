@@ -4,7 +4,7 @@ use super::{Client, decode};
 use crate::error::Error;
 use crate::transport::{Answer, Request};
 use crate::types::{CarImage, Grant, ImageInfo, ImageUrlResponse, ImageUrlsRequest, ImageUrlsResponse, Picture};
-use reqwest::header::{HeaderName, IF_NONE_MATCH};
+use reqwest::header::{ACCEPT, HeaderName, IF_NONE_MATCH};
 use std::path::Path;
 
 const CAR: &str = "/api/v1/images/car";
@@ -29,7 +29,7 @@ impl Client {
         self.info(of(Request::head(CAR), asked)?).await
     }
 
-    /// A signed address of the picture, for one credit, without a key in it.
+    /// A signed address of the picture, for one credit, without a key in it. What `accept` says is of no use here.
     pub async fn get_car_image_url(&self, asked: &Picture) -> Result<ImageUrlResponse, Error> {
         self.json(&spending(Request::get(CAR), asked)?.parameter("response", "url")).await
     }
@@ -44,6 +44,16 @@ impl Client {
     /// The picture of a signed address (or of its token alone), free.
     pub async fn load_delivery(&self, url: &str, if_none_match: Option<&str>) -> Result<CarImage, Error> {
         self.picture(load(url, if_none_match)?).await
+    }
+
+    /// As `load_delivery`, of an address whose format is `auto`: `accept` is what is welcome, such as `image/avif,image/webp`.
+    pub async fn load_delivery_as(
+        &self,
+        accept: &str,
+        url: &str,
+        if_none_match: Option<&str>,
+    ) -> Result<CarImage, Error> {
+        self.picture(load(url, if_none_match)?.header(ACCEPT, Some(accept))?).await
     }
 
     /// As `load_delivery`, streamed into a file that is there whole or not at all.
@@ -86,6 +96,7 @@ fn info(answer: &Answer) -> ImageInfo {
 
 fn of(request: Request, asked: &Picture) -> Result<Request, Error> {
     let request = request.query(asked)?.header(IF_NONE_MATCH, asked.if_none_match.as_deref())?;
+    let request = request.header(ACCEPT, asked.accept.as_deref())?;
     request.header(REQUEST_ID, asked.request_id.as_deref())
 }
 

@@ -1,6 +1,6 @@
 //! What the service answers, member for member as in its API document.
 
-use super::words::{Color, Format, View};
+use super::words::{Background, Color, Finish, Fit, Format, Scale, Shadow, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -78,6 +78,16 @@ pub struct AccountResponse {
     pub data: Account,
     pub links: BTreeMap<String, String>,
     pub request_id: String,
+}
+
+/// What [`Format::Auto`] does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AutoFormatOption {
+    /// What it may answer, the best first.
+    pub formats: Vec<Format>,
+    pub id: String,
+    /// What it answers a request without `Accept`.
+    pub without_accept: Format,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -169,7 +179,7 @@ pub struct CheckoutResponse {
     pub request_id: String,
 }
 
-/// A paint.
+/// A paint that has a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ColorOption {
     /// To show it in a menu.
@@ -198,6 +208,21 @@ pub struct VehicleParams {
     pub height: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<i64>,
+    /// What has its default is left out, from here on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub padding: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<Background>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<Shadow>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<Finish>,
 }
 
 /// One signed address.
@@ -295,6 +320,38 @@ pub struct FormatOption {
     pub transparent: bool,
 }
 
+/// Per cent of the longer side of what `trim` cuts out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PaddingOptions {
+    pub max: i64,
+    pub min: i64,
+}
+
+/// What a picture's frame can be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FrameOptions {
+    /// Beside six hex digits.
+    pub backgrounds: Vec<Background>,
+    pub fits: Vec<Fit>,
+    pub padding: PaddingOptions,
+    pub scales: Vec<Scale>,
+    pub shadows: Vec<Shadow>,
+    /// Whether pictures can be cut to what is seen.
+    pub trim: bool,
+    /// Millimetres for a pixel of the 1024 px source with [`Scale::True`].
+    pub true_scale_mm_per_px: f64,
+}
+
+/// Paints beside the presets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PaintOptions {
+    /// Of a color that is given without one.
+    pub default_finish: Finish,
+    pub finishes: Vec<Finish>,
+    /// Whether six hex digits are taken for a color.
+    pub hex: bool,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Health {
     /// Always `ok`: a service that is down does not answer.
@@ -344,11 +401,14 @@ pub struct ViewOption {
 /// Everything that can be asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImageOptions {
+    pub auto_format: AutoFormatOption,
     pub catalog: CatalogOptions,
     pub colors: Vec<ColorOption>,
     pub formats: Vec<FormatOption>,
+    pub frame: FrameOptions,
     pub limits: LimitOptions,
     pub links: BTreeMap<String, String>,
+    pub paints: PaintOptions,
     pub pricing: PriceOptions,
     pub sizes: SizeOptions,
     pub views: Vec<ViewOption>,

@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use serde::Serialize;
 
 /// What the headers of a picture say.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ImageInfo {
     /// False when the picture is the one that `if_none_match` named: then there are no bytes and no charge.
     pub modified: bool,
@@ -14,6 +14,8 @@ pub struct ImageInfo {
     pub media_type: Option<String>,
     pub width: Option<i64>,
     pub height: Option<i64>,
+    /// Millimetres of the vehicle for a pixel; only where the picture was asked for with [`Scale::True`](super::Scale::True).
+    pub scale: Option<f64>,
     pub etag: Option<String>,
     /// `cache` or `generated`.
     pub source: Option<String>,
@@ -35,6 +37,7 @@ impl ImageInfo {
             media_type: text("content-type"),
             width: number("x-image-width"),
             height: number("x-image-height"),
+            scale: text("x-image-scale").and_then(|text| text.parse().ok()),
             etag: text("etag"),
             source: text("x-image-source"),
             likeness: text("x-vehicle-likeness"),
@@ -46,7 +49,7 @@ impl ImageInfo {
 }
 
 /// A picture with its bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CarImage {
     pub info: ImageInfo,
     pub content: Bytes,

@@ -1,6 +1,6 @@
 //! What the service is asked. `new` takes what is required; the rest is set where it is wanted.
 
-use super::words::{Color, Format, SizePreset, View};
+use super::words::{Background, Color, Finish, Fit, Format, Scale, Shadow, SizePreset, View};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -25,12 +25,33 @@ pub struct Picture {
     pub size: Option<SizePreset>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+    /// Whether the picture is cut to what is seen before it is fitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim: Option<bool>,
+    /// Per cent of the longer side of what `trim` cuts out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub padding: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background: Option<Background>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<Shadow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    /// Of a color that is no preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish: Option<Finish>,
     /// The validator of a picture at hand: that one is not sent again, and free.
     #[serde(skip_serializing)]
     pub if_none_match: Option<String>,
     /// What the request is called in feedback and letters to the operator.
     #[serde(skip_serializing)]
     pub request_id: Option<String>,
+    /// What is welcome with [`Format::Auto`], such as `image/avif,image/webp`. Anything is welcome without it, which means neither of
+    /// these, since many a program reads neither: the picture is png, or jpg where a background is given.
+    #[serde(skip_serializing)]
+    pub accept: Option<String>,
 }
 
 impl Picture {
@@ -76,6 +97,23 @@ pub struct ImageRequest {
     pub size: Option<SizePreset>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+    /// Whether the picture is cut to what is seen before it is fitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim: Option<bool>,
+    /// Per cent of the longer side of what `trim` cuts out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub padding: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background: Option<Background>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<Shadow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    /// Of a color that is no preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish: Option<Finish>,
 }
 
 impl ImageRequest {

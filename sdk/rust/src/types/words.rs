@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$of_variant:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(from = "String", into = "String")]
         pub enum $name {
-            $($variant,)+
+            $($(#[$of_variant])* $variant,)+
             /// Any other word; the service says whether it knows it.
             Other(String),
         }
@@ -65,7 +65,7 @@ words!(
 );
 
 words!(
-    /// A paint.
+    /// A paint: a preset here, or six hex digits, with or without `#`: `Color::from("#1f4e8c")`.
     Color {
         White = "white",
         Black = "black",
@@ -91,6 +91,58 @@ words!(
         Png = "png",
         Webp = "webp",
         Jpg = "jpg",
+        Avif = "avif",
+        /// The best of those that the request's `Accept` names.
+        Auto = "auto",
+    }
+);
+
+words!(
+    /// How a picture relates to the box of its width and height.
+    Fit {
+        /// As large as fits into the box.
+        Inside = "inside",
+        /// Exactly the box, the vehicle whole and in the middle.
+        Contain = "contain",
+        /// Exactly the box, filled; empty space is cut off first, the vehicle only if it must.
+        Cover = "cover",
+    }
+);
+
+words!(
+    /// What a picture is laid on. Six hex digits as well: `Background::from("f4f4f2")`.
+    Background {
+        Transparent = "transparent",
+        White = "white",
+        Black = "black",
+    }
+);
+
+words!(
+    /// The shadow on the ground.
+    Shadow {
+        On = "on",
+        Off = "off",
+    }
+);
+
+words!(
+    /// How large the vehicle is drawn.
+    Scale {
+        /// Each vehicle fills the frame.
+        Fill = "fill",
+        /// All vehicles are at the same millimetres for a pixel.
+        True = "true",
+    }
+);
+
+words!(
+    /// The finish of a paint that is no preset.
+    Finish {
+        Solid = "solid",
+        Metallic = "metallic",
+        Pearl = "pearl",
+        Matt = "matt",
     }
 );
 

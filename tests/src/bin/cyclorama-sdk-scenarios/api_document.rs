@@ -25,6 +25,7 @@ macro_rules! types {
 const ANSWERED: &[(&str, ReadAndWrite)] = types!(
     Account,
     AccountResponse,
+    AutoFormatOption,
     CatalogMake,
     CatalogModel,
     CatalogOptions,
@@ -43,6 +44,7 @@ const ANSWERED: &[(&str, ReadAndWrite)] = types!(
     ExtractedWords,
     FeedbackResponse,
     FormatOption,
+    FrameOptions,
     Health,
     ImageOptions,
     ImageOptionsResponse,
@@ -59,6 +61,8 @@ const ANSWERED: &[(&str, ReadAndWrite)] = types!(
     ModelsOfIdList,
     MonthlyCap,
     Pack,
+    PaddingOptions,
+    PaintOptions,
     Portal,
     PortalResponse,
     PriceOptions,
@@ -139,7 +143,12 @@ fn parameters_are_members(document: &Value, schemas: &Map<String, Value>) {
                 "makeId" => "make_id",
                 name => name,
             };
-            (name.to_owned(), sample(schemas, &parameter["schema"], true))
+            let value = match name {
+                // A text in addresses.
+                "trim" => json!(true),
+                _ => sample(schemas, &parameter["schema"], true),
+            };
+            (name.to_owned(), value)
         });
         named.filter(|(name, _)| !left_out.contains(&name.as_str())).collect()
     };

@@ -40,7 +40,11 @@ async fn done(client: &Client, url: &str, name: &str, mut given: Value, step: &V
         "createImageUrls" => document(client.create_image_urls(&read(given)).await?),
         "loadDelivery" => {
             let url = text(&given, "url").unwrap();
-            picture(client.load_delivery(&url, given["if_none_match"].as_str()).await?)
+            let if_none_match = given["if_none_match"].as_str();
+            picture(match given["accept"].as_str() {
+                Some(accept) => client.load_delivery_as(accept, &url, if_none_match).await?,
+                None => client.load_delivery(&url, if_none_match).await?,
+            })
         }
         "checkDelivery" => info(client.check_delivery(given["url"].as_str().unwrap()).await?),
         "embedCarImage" => {

@@ -1,7 +1,7 @@
 //! The list of a batch: CSV with a heading (see `csv_list`). What cannot be a list is refused as a whole before anything is asked for; a wrong
 //! value is its row's affair.
 
-use super::super::picture::file_name;
+use super::super::picture::{AUTO, file_name};
 use crate::cli::csv_list::{CsvList, Line};
 use crate::cli::exit::WrongUsage;
 use cyclorama_client::ImageRequest;
@@ -13,8 +13,26 @@ const BYTES_MAX: usize = 32 << 20;
 const ROWS_MAX: usize = 100_000;
 
 /// The last says where a row's picture goes.
-const COLUMNS: [&str; 11] =
-    ["make", "brand", "model", "year", "view", "color", "width", "height", "size", "format", "file"];
+const COLUMNS: [&str; 18] = [
+    "make",
+    "brand",
+    "model",
+    "year",
+    "view",
+    "color",
+    "width",
+    "height",
+    "size",
+    "format",
+    "fit",
+    "trim",
+    "padding",
+    "background",
+    "shadow",
+    "scale",
+    "finish",
+    "file",
+];
 
 #[derive(Debug)]
 pub struct List {
@@ -47,6 +65,13 @@ pub struct Given {
     pub height: String,
     pub size: String,
     pub format: String,
+    pub fit: String,
+    pub trim: String,
+    pub padding: String,
+    pub background: String,
+    pub shadow: String,
+    pub scale: String,
+    pub finish: String,
     pub file: String,
 }
 
@@ -64,7 +89,26 @@ impl Given {
             height: value("height"),
             size: value("size"),
             format: value("format"),
+            fit: value("fit"),
+            trim: value("trim"),
+            padding: value("padding"),
+            background: value("background"),
+            shadow: value("shadow"),
+            scale: value("scale"),
+            finish: value("finish"),
             file: value("file"),
+        }
+    }
+}
+
+impl Given {
+    /// The format that a file is named by. A batch loads `auto` without saying what is welcome: that is png, or jpg on a background.
+    fn named_format(&self) -> &str {
+        let is_transparent = self.background.is_empty() || self.background.eq_ignore_ascii_case("transparent");
+        match (self.format.eq_ignore_ascii_case(AUTO), is_transparent) {
+            (true, true) => "png",
+            (true, false) => "jpg",
+            (false, _) => &self.format,
         }
     }
 }
@@ -99,7 +143,7 @@ pub fn read(bytes: &[u8]) -> Result<List, WrongUsage> {
 impl Row {
     fn of(number: usize, given: Given) -> Result<Self, WrongUsage> {
         let file = match given.file.as_str() {
-            "" => format!("{number:05}-{}", file_name(&words(&given), Some(&given.format))),
+            "" => format!("{number:05}-{}", file_name(&words(&given), Some(given.named_format()))),
             name if is_file_name(name) => name.to_owned(),
             name => return Err(WrongUsage(format!("row {number}: `{name}` is no name for a file in the folder"))),
         };
@@ -126,6 +170,12 @@ fn image(given: &Given) -> Result<ImageRequest, String> {
         Some(Ok(number)) => Ok(Some(number)),
         Some(Err(_)) => Err(format!("`{value}` is no whole number for {name}")),
     };
+    let trim = match given.trim.to_ascii_lowercase().as_str() {
+        "" => None,
+        "true" => Some(true),
+        "false" => Some(false),
+        other => return Err(format!("`{other}` is neither true nor false for trim")),
+    };
     Ok(ImageRequest {
         make: text(&given.make),
         brand: text(&given.brand),
@@ -137,6 +187,13 @@ fn image(given: &Given) -> Result<ImageRequest, String> {
         height: number("height", &given.height)?,
         size: text(&given.size).map(Into::into),
         format: text(&given.format).map(Into::into),
+        fit: text(&given.fit).map(Into::into),
+        trim,
+        padding: number("padding", &given.padding)?,
+        background: text(&given.background).map(Into::into),
+        shadow: text(&given.shadow).map(Into::into),
+        scale: text(&given.scale).map(Into::into),
+        finish: text(&given.finish).map(Into::into),
     })
 }
 
@@ -157,6 +214,27 @@ mod tests {
         );
         assert_eq!(list.rows[2].image, Err("`soon` is no whole number for year".to_owned()));
         assert_eq!((list.rows[2].number, list.sha256.len()), (3, 64));
+    }
+
+    #[test]
+    fn frames_and_paints() {
+        let text = "make,model,year,color,finish,format,fit,width,height,trim,padding,background,shadow,scale\n\
+                    ford,focus,2018,#1F4E8C,matt,auto,contain,300,200,TRUE,5,f4f4f2,off,true\n\
+                    ford,focus,2018,red,,auto,,,,false,,,,\n\
+                    ford,focus,2018,red,,avif,,,,yes,,,,\n";
+        let list = read(text.as_bytes()).expect("reads");
+        let files: Vec<&str> = list.rows.iter().map(|row| row.file.as_str()).collect();
+        let expected =
+            ["00001-ford-focus-2018--1f4e8c.jpg", "00002-ford-focus-2018-red.png", "00003-ford-focus-2018-red.avif"];
+        assert_eq!(files, expected);
+        let first = serde_json::to_value(list.rows[0].image.as_ref().expect("a picture")).expect("is JSON");
+        let expected = serde_json::json!({
+            "make": "ford", "model": "focus", "year": 2018, "color": "#1F4E8C", "finish": "matt", "format": "auto", "fit": "contain",
+            "width": 300, "height": 200, "trim": true, "padding": 5, "background": "f4f4f2", "shadow": "off", "scale": "true",
+        });
+        assert_eq!(first, expected);
+        assert_eq!(list.rows[1].image.as_ref().map(|image| image.trim), Ok(Some(false)));
+        assert_eq!(list.rows[2].image, Err("`yes` is neither true nor false for trim".to_owned()));
     }
 
     #[test]

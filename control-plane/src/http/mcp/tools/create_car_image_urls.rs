@@ -29,7 +29,8 @@ pub fn definition() -> Definition {
         scope: Some(Scope::ImagesRead),
         limits: "1 to 50 images a call; URLs live 60 seconds to 7 days (ttl_seconds, 1 hour when not given)",
         about: "Makes URLs for web pages and documents that hold no key. Every image is checked before anything is charged, and the \
-                whole call is one charge. A picture is rendered at its URL's first load, which may take up to 2 minutes.",
+                whole call is one charge. A picture is rendered at its URL's first load, which may take up to 2 minutes. With `format` \
+                `auto` each load is answered in the best format that the browser names; `fit` `contain` and `cover` make exactly the box.",
         input,
         output,
         is_read_only: false,

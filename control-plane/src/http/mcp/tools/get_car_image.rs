@@ -20,7 +20,7 @@ use crate::ledger::{Credits, Source};
 use axum::http::HeaderMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cyclorama_core::{Format, Frame};
+use cyclorama_core::{Fit, Format, Frame};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -59,7 +59,8 @@ pub fn definition() -> Definition {
         scope: Some(Scope::ImagesRead),
         limits: "shown as WebP of at most 512 px and 200 kB; a picture that nobody asked for before takes up to 2 minutes",
         about: "Shows a studio render of a vehicle on a transparent background. It is not a photograph and may be wrong in detail. Make, \
-                model and year must be in the catalog: use resolve_vehicle first when they come from free text.",
+                model and year must be in the catalog: use resolve_vehicle first when they come from free text. `color` is a preset or six \
+                hex digits, with `finish`; `fit`, `trim`, `padding`, `background`, `shadow` and `scale` frame the picture.",
         input,
         output: json!({
             "type": "object",
@@ -138,7 +139,16 @@ fn refuse_what_is_not_shown(arguments: &Map<String, Value>, request: &ImageReque
 /// The copy of a picture that is shown.
 fn as_shown(order: &Order) -> Order {
     let side = |side: Option<u32>| Some(side.unwrap_or(SIDE_PX_MAX).min(SIDE_PX_MAX));
-    let frame = Frame { width: side(order.frame.width), height: side(order.frame.height), ..order.frame };
+    let (width, height) = match order.frame {
+        // Exactly a box: a smaller one of the same shape.
+        Frame { fit: Fit::Contain | Fit::Cover, width: Some(width), height: Some(height), .. } => {
+            let longer = width.max(height).max(SIDE_PX_MAX);
+            let smaller = |side: u32| Some((side * SIDE_PX_MAX / longer).max(1));
+            (smaller(width), smaller(height))
+        }
+        Frame { width, height, .. } => (side(width), side(height)),
+    };
+    let frame = Frame { width, height, ..order.frame };
     Order { format: Format::Webp, asked_format: Format::Webp.into(), frame, ..order.clone() }
 }
 

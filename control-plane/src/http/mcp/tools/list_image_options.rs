@@ -14,7 +14,7 @@ pub fn definition() -> Definition {
         cost: Cost::Free,
         scope: None,
         limits: "changes with releases only: ask once",
-        about: "Views, colors, sizes, formats, prices, limits and the catalog's figures.",
+        about: "Views, colors and paints, sizes, frames, formats, prices, limits and the catalog's figures.",
         input: nothing(),
         output: openapi::schema("ImageOptionsResponse"),
         is_read_only: true,

@@ -55,7 +55,7 @@ struct SignedImage {
     /// Of the picture, in pixels.
     #[schema(minimum = 1, maximum = 1024)]
     height: u32,
-    #[schema(schema_with = crate::http::openapi::requests::format)]
+    #[schema(schema_with = crate::http::openapi::requests::asked_format)]
     format: &'static str,
 }
 

@@ -1,6 +1,7 @@
 //! `GET /api/v1/images/options`: everything that can be asked for, and what it costs. Public and free.
 
 use crate::app::App;
+use crate::delivery::AskedFormat;
 use crate::delivery::urls::IMAGES_MAX;
 use crate::http::extract::RequestId;
 use crate::http::openapi::requests;
@@ -10,7 +11,8 @@ use crate::ledger::Credits;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset, View};
+use cyclorama_core::frame::{PADDING_PERCENT_MAX, TRUE_SCALE_UM_PER_PX};
+use cyclorama_core::{Colour, Finish, Fit, Format, MASTER_SIDE_PX, Scale, SizePreset, View};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -29,10 +31,10 @@ pub struct ViewOption {
     aliases: &'static [&'static str],
 }
 
-/// A paint.
+/// A paint that has a name.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ColorOption {
-    #[schema(schema_with = requests::color)]
+    #[schema(schema_with = requests::preset_color)]
     name: &'static str,
     /// To show it in a menu.
     #[schema(pattern = "^#[0-9a-f]{6}$")]
@@ -57,6 +59,50 @@ pub struct FormatOption {
     mime: &'static str,
     /// Whether it keeps the transparent background.
     transparent: bool,
+}
+
+/// What `format=auto` does.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AutoFormatOption {
+    id: &'static str,
+    /// What it may answer, the best first: AVIF and WebP only where `Accept` names them; `jpg` where a background is given, before `png`.
+    formats: Vec<&'static str>,
+    /// What it answers a request without `Accept`.
+    #[schema(schema_with = requests::format)]
+    without_accept: &'static str,
+}
+
+/// Per cent of the longer side of what `trim` cuts out.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PaddingOptions {
+    min: u8,
+    max: u8,
+}
+
+/// What a picture's frame can be.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FrameOptions {
+    fits: Vec<&'static str>,
+    /// Whether pictures can be cut to what is seen.
+    trim: bool,
+    padding: PaddingOptions,
+    /// Beside six hex digits.
+    backgrounds: Vec<&'static str>,
+    shadows: Vec<&'static str>,
+    scales: Vec<&'static str>,
+    /// Millimetres of the vehicle for a pixel of the 1024 px source with `scale=true`.
+    true_scale_mm_per_px: f64,
+}
+
+/// Paints beside the presets.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PaintOptions {
+    /// Whether six hex digits are taken for a color.
+    hex: bool,
+    finishes: Vec<&'static str>,
+    /// Of a color that is given without one.
+    #[schema(schema_with = requests::finish)]
+    default_finish: &'static str,
 }
 
 /// What things cost.
@@ -131,6 +177,9 @@ pub struct ImageOptions {
     colors: Vec<ColorOption>,
     sizes: SizeOptions,
     formats: Vec<FormatOption>,
+    auto_format: AutoFormatOption,
+    frame: FrameOptions,
+    paints: PaintOptions,
     pricing: PriceOptions,
     catalog: CatalogOptions,
     limits: LimitOptions,
@@ -145,7 +194,7 @@ pub struct ImageOptionsResponse {
 
 /// List the options
 ///
-/// Views, colors, sizes, formats, prices, limits and the catalog's figures. Public and free; cacheable for an hour.
+/// Views, colors and paints, sizes, frames, formats, prices, limits and the catalog's figures. Public and free; cacheable for an hour.
 #[utoipa::path(
     get, path = "/api/v1/images/options", tag = "Catalog", operation_id = "getImageOptions",
     security(()),
@@ -194,6 +243,25 @@ pub fn options(app: &App) -> ImageOptions {
             source: MASTER_SIDE_PX,
         },
         formats: formats.collect(),
+        auto_format: AutoFormatOption {
+            id: AskedFormat::Auto.as_str(),
+            formats: [Format::Avif, Format::Webp, Format::Png, Format::Jpg].map(Format::as_str).to_vec(),
+            without_accept: AskedFormat::Auto.usual().as_str(),
+        },
+        frame: FrameOptions {
+            fits: Fit::ALL.iter().map(|fit| fit.as_str()).collect(),
+            trim: true,
+            padding: PaddingOptions { min: 0, max: PADDING_PERCENT_MAX },
+            backgrounds: vec!["transparent", "white", "black"],
+            shadows: vec!["on", "off"],
+            scales: Scale::ALL.iter().map(|scale| scale.as_str()).collect(),
+            true_scale_mm_per_px: f64::from(TRUE_SCALE_UM_PER_PX) / 1000.0,
+        },
+        paints: PaintOptions {
+            hex: true,
+            finishes: Finish::ALL.iter().map(|finish| finish.as_str()).collect(),
+            default_finish: Finish::default().as_str(),
+        },
         pricing: PriceOptions {
             credits_per_image: Credits::PER_PICTURE.0,
             credits_per_dollar: prices.credits_per_dollar,
