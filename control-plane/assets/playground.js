@@ -5,18 +5,26 @@ const SEARCH_PAUSE_MS = 180;
 const form = document.getElementById("choose");
 const stage = document.getElementById("stage");
 
+// What a picture of an exact size has until somebody says which.
+const USUAL_BOX = { w: 800, h: 450 };
+let turn = 0;
+
 // A choice is a page of its own: its address can be kept and shared, and its snippets are the server's.
 async function show(address) {
+  const mine = ++turn;
   if (stage) stage.classList.add("busy");
   try {
     const answer = await fetch(address, { headers: { accept: "text/html" } });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    // Somebody has chosen again while this was on its way.
+    if (mine !== turn) return;
     const fresh = page.querySelector(".result");
     if (!answer.ok || !fresh || !stage) {
       location.assign(address);
       return;
     }
-    history.replaceState(null, "", address);
+    // The server brings what the form says into its shortest spelling.
+    history.replaceState(null, "", answer.url);
     const picture = fresh.querySelector("#picture");
     const image = document.getElementById("picture");
     const done = () => stage.classList.remove("busy");
@@ -27,11 +35,16 @@ async function show(address) {
     };
     stage.className = fresh.querySelector("#stage").className + " busy";
     image.alt = picture.alt;
+    for (const side of ["width", "height"]) {
+      if (picture.hasAttribute(side)) image.setAttribute(side, picture.getAttribute(side));
+      else image.removeAttribute(side);
+    }
     image.src = picture.getAttribute("src");
     document.querySelector(".result figcaption").replaceChildren(...fresh.querySelector("figcaption").childNodes);
     for (const code of fresh.querySelectorAll(".snippets code")) {
       document.getElementById(code.id).textContent = code.textContent;
     }
+    for (const picker of page.querySelectorAll("input[type=color]")) document.getElementById(picker.id).value = picker.value;
   } catch {
     location.assign(address);
   }
@@ -41,9 +54,44 @@ function chosen() {
   return `${form.getAttribute("action")}?${new URLSearchParams(new FormData(form))}`;
 }
 
-form.addEventListener("change", (event) => {
-  if (event.target.id !== "q" && form.checkValidity()) show(chosen());
+// Some choices make others needless, or needed.
+const { color, hex, finish, background, ground, size, w, h, fit, trim, padding } = form.elements;
+const boxes = [w, h];
+
+function agree(changed) {
+  const isExact = () => fit.value !== "inside";
+  if (changed === size && size.value) {
+    for (const side of boxes) side.value = "";
+    fit.value = "inside";
+  } else if (changed?.name === "fit" && isExact() && boxes.every((side) => !side.value)) {
+    for (const side of boxes) side.value = USUAL_BOX[side.name];
+  }
+  if (boxes.some((side) => side.value)) size.value = "";
+  else if (!size.value) size.value = "large";
+  for (const side of boxes) side.required = isExact();
+  hex.required = color.value === "other";
+  finish.disabled = color.value !== "other";
+  ground.required = background.value === "other";
+  padding.disabled = !trim.checked;
+}
+agree();
+
+// The picker and the text beside it are one choice.
+form.addEventListener("input", (event) => {
+  const { target } = event;
+  if (target.dataset.for) document.getElementById(target.dataset.for).value = target.value;
+  else if (target === hex || target === ground) {
+    const digits = /^\s*#?([0-9a-f]{6})\s*$/i.exec(target.value);
+    if (digits) document.getElementById(`${target.id}-picker`).value = `#${digits[1]}`;
+  }
 });
+form.addEventListener("change", (event) => {
+  if (event.target.id === "q") return;
+  agree(event.target);
+  if (form.checkValidity()) show(chosen());
+});
+// What is folded away cannot say what is wrong with it.
+form.addEventListener("invalid", (event) => event.target.closest("details")?.setAttribute("open", ""), true);
 form.addEventListener("submit", (event) => {
   if (!stage) return;
   event.preventDefault();

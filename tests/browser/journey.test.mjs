@@ -110,6 +110,42 @@ test("the playground shows a choice at once, and its address can be shared", asy
   await page.close();
 });
 
+for (const javaScriptEnabled of [true, false]) {
+  test(`the playground frames a picture in any colour, ${javaScriptEnabled ? "with" : "without"} scripts`, async () => {
+    const context = await browser.newContext({ javaScriptEnabled });
+    const page = await context.newPage();
+    await page.goto(`${service.address}/playground?${GOLF}&color=red&size=small`);
+    await page.check("input[name='color'][value='other']", { force: true });
+    await page.fill("#hex", "#AB0C0D");
+    await page.selectOption("#finish", "pearl");
+    await page.click("text=Frame and background");
+    await page.fill("#w", "700");
+    await page.fill("#h", "300");
+    await page.check("input[value='contain']", { force: true });
+    await page.click("text=Show the picture");
+    await page.waitForURL(/color=ab0c0d&w=700&h=300&format=png&fit=contain&finish=pearl$/);
+    await page.waitForSelector("#picture[width='700'][height='300']");
+    assert.match(await page.getAttribute("#picture", "src"), /color=ab0c0d&w=700&h=300/);
+    assert.match(await page.textContent("#told"), /#ab0c0d pearl, 700 × 300 px/);
+    for (const snippet of ["curl", "html", "javascript", "python"]) {
+      assert.match(await page.textContent(`#${snippet}`), /fit=contain&finish=pearl/, snippet);
+    }
+    await page.reload();
+    assert.equal(await page.inputValue("#hex"), "#ab0c0d");
+    assert.ok(await page.isVisible("#h"), "what is chosen is not folded away");
+    // With a preset nothing is left of the other colour; what does not go together is said, or cannot be sent.
+    await page.check("input[value='blue']", { force: true });
+    await page.click("text=Show the picture");
+    await page.waitForURL(/color=blue&w=700&h=300&format=png&fit=contain$/);
+    assert.ok(!(await page.isVisible("#finish")));
+    await page.fill("#h", "");
+    await page.click("text=Show the picture");
+    if (javaScriptEnabled) assert.equal(await page.evaluate("document.getElementById('h').validity.valueMissing"), true);
+    else assert.match(await page.textContent("#wrong"), /need a width and a height/);
+    await context.close();
+  });
+}
+
 for (const path of ["/", "/playground"]) {
   test(`${path} comes fast, stays where it is, and is light`, async () => {
     const context = await browser.newContext();

@@ -169,6 +169,47 @@ on_both_databases! {
         assert!(cold.html.contains("daily_budget_spent"));
     }
 
+    async fn the_playground_reads_its_form_and_says_at_the_field_what_is_wrong(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let mut visitor = Browser::new(&service);
+        let as_chosen = "&view=front-3-4&color=";
+        for (sent, expected) in [
+            ("color=other&hex=%231F4E8C&finish=matt&size=large&w=&h=", "1f4e8c&w=1024&format=png&finish=matt"),
+            ("color=other&hex=teal&finish=metallic&size=&w=800&h=450&fit=cover", "008080&w=800&h=450&format=png&fit=cover"),
+            ("color=red&hex=%231f4e8c&finish=matt&fit=inside&background=&ground=%23e6ebf0", "red&format=png"),
+            (
+                "color=blue&hex=&trim=true&padding=5&scale=true&shadow=off&background=other&ground=E6EBF0&format=avif",
+                "blue&format=avif&trim=true&padding=5&background=e6ebf0&shadow=off&scale=true",
+            ),
+        ] {
+            let sent = visitor.get(&format!("/playground?{CIVIC}&{sent}")).await.unwrap();
+            let location = format!("/playground?{CIVIC}{as_chosen}{expected}");
+            assert_eq!((sent.status, sent.location()), (StatusCode::SEE_OTHER, location.as_str()));
+            let page = visitor.get(&location).await.unwrap();
+            assert_eq!(page.status, StatusCode::OK, "{}", page.text());
+            let html = page.html.replace("&#x2f;", "/").replace("&amp;", "&");
+            assert!(html.contains(&format!("src=\"/images/car.png?{CIVIC}{as_chosen}{expected}\"")), "{html}");
+            let snippets = html.matches(&format!("{as_chosen}{expected}")).count();
+            assert!(snippets >= 5, "the picture and four snippets, not {snippets}");
+            let picture = html.split("id=\"picture\"").nth(1).unwrap().split('>').next().unwrap();
+            assert_eq!(picture.contains(" height=\""), !expected.contains("trim"), "unless it is cut: {picture}");
+        }
+        for (asked, field, words) in [
+            ("color=blurple", "hex", "\"blurple\" is no colour"),
+            ("color=other&hex=", "hex", "Give the other colour"),
+            ("color=red&finish=matt", "finish", "A finish goes with another colour"),
+            ("w=800&fit=cover", "h", "need a width and a height"),
+            ("padding=5", "padding", "Padding goes with Trim"),
+            ("background=blurple", "ground", "\"blurple\" is no colour"),
+        ] {
+            let page = visitor.get(&format!("/playground?{CIVIC}&{asked}")).await.unwrap();
+            assert_eq!(page.status, StatusCode::BAD_REQUEST, "{asked}");
+            assert!(page.html.replace("&quot;", "\"").contains(words), "{asked}: {}", page.text());
+            let at = page.html.split("id=\"").find(|rest| rest.starts_with(&format!("{field}\""))).unwrap();
+            assert!(at.contains("aria-invalid=\"true\""), "{asked}: {at}");
+        }
+    }
+
     async fn free_pictures_are_rendered_a_few_at_a_time(db: DatabaseChoice) {
         let options = cyclorama_tests::Options::default().set("CYCLORAMA_FREE_RENDERS_PER_MINUTE", 2);
         let service = Service::start_with(db, options).await.unwrap();

@@ -1,21 +1,45 @@
-//! `GET /playground`: a picture of one's own choice without an account, and the request that would fetch it. The page gives out the visitor's
-//! cookie that its pictures are free for.
+//! `GET /playground`: a picture of one's own choice without an account, and the request that would fetch it. The page gives out the
+//! visitor's cookie that its pictures are free for.
 
 use super::visit::Visit;
 use super::words::capital;
 use crate::app::App;
 use crate::delivery::tracking::without_tags;
-use crate::delivery::{Endpoint, ImageRequest, Order, ResponseKind};
+use crate::delivery::{AskedFormat, BadParameter, Endpoint, ImageRequest, Order, ResponseKind};
 use crate::http::error::Problem;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
-use axum::response::Response;
-use cyclorama_core::{Colour, Format, SizePreset, View};
+use axum::response::{IntoResponse, Redirect, Response};
+use cyclorama_core::paint::{hex_of_srgb, srgb_of_hex};
+use cyclorama_core::{Colour, Finish, Fit, Format, PaintColour, SizePreset, View};
 use serde::Serialize;
 use url::form_urlencoded;
 
 /// What is shown before anything is chosen.
 const FIRST: &str = "make=porsche&model=911&year=2024&view=front-3-4&color=red&size=large&format=webp";
+
+/// The choice that stands for a colour of one's own, whose text is in a field beside it.
+const OTHER: &str = "other";
+
+/// The parameters with such a choice, each with the field beside it, which only the form has.
+const OWN_FIELDS: [(&str, &str); 2] = [("color", "hex"), ("background", "ground")];
+
+/// What the fields of colours of one's own hold until another is given.
+const OWN_PAINT: &str = "#1f4e8c";
+const OWN_GROUND: &str = "#e6ebf0";
+
+/// The parameters that open what is folded away.
+const FOLDED: [&str; 6] = ["fit", "trim", "padding", "background", "shadow", "scale"];
+
+const FORMATS: [AskedFormat; 5] = [
+    AskedFormat::One(Format::Png),
+    AskedFormat::One(Format::Webp),
+    AskedFormat::One(Format::Jpg),
+    AskedFormat::One(Format::Avif),
+    AskedFormat::Auto,
+];
+
+const GROUNDS: [&str; 3] = ["", "white", "black"];
 
 #[derive(Serialize)]
 struct Page {
@@ -24,13 +48,29 @@ struct Page {
     year: String,
     view: String,
     color: String,
+    /// Empty where `width` and `height` say it.
     size: String,
-    format: String,
+    width: String,
+    height: String,
+    padding: String,
+    has_trim: bool,
+    has_true_scale: bool,
+    has_shadow: bool,
     views: Vec<Choice>,
     colors: Vec<Choice>,
+    paint: Own,
+    finishes: Vec<Choice>,
     sizes: Vec<Choice>,
     formats: Vec<Choice>,
+    fits: Vec<Choice>,
+    grounds: Vec<Choice>,
+    ground: Own,
+    /// Whether the frame is something else than a square of a size of the list.
+    is_framed: bool,
     wrong: Option<String>,
+    /// The parameter that is wrong, or nothing, and the group of fields that it belongs to.
+    wrong_at: String,
+    wrong_in: &'static str,
     suggestions: Vec<Suggested>,
     shown: Option<Shown>,
     year_from: u16,
@@ -41,8 +81,17 @@ struct Page {
 struct Choice {
     value: &'static str,
     label: String,
-    yaw: u32,
     is_chosen: bool,
+}
+
+/// A colour that no choice of a list names.
+#[derive(Serialize)]
+struct Own {
+    is_chosen: bool,
+    /// As its field has it.
+    text: String,
+    /// What the picker has: `#` and six hex digits.
+    picked: String,
 }
 
 /// Another vehicle that may have been meant.
@@ -57,6 +106,12 @@ struct Shown {
     name: String,
     alt: String,
     picture: String,
+    /// Width and height in pixels, where they can be told before the picture is made.
+    size: Option<(u32, u32)>,
+    /// Whether it is more than a transparent square.
+    is_framed: bool,
+    /// In the words of a caption.
+    painted: String,
     curl: String,
     html: String,
     javascript: String,
@@ -68,13 +123,21 @@ pub async fn get(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery
     if pairs.is_empty() {
         (pairs, _) = without_tags(FIRST);
     }
-    // Empty fields of a form are choices not made.
-    pairs.retain(|(_, value)| !value.trim().is_empty());
+    let is_form = read_form(&mut pairs);
+    let asked = ImageRequest::parse(&pairs, Endpoint::Page);
+    if let Ok(request) = &asked {
+        let canonical = request.canonical_query(&request.make, &request.model);
+        if is_form {
+            // What the form sends becomes an address to be kept and shared.
+            return Ok(Redirect::to(&format!("/playground?{canonical}")).into_response());
+        }
+        (pairs, _) = without_tags(&canonical);
+    }
     let mut page = Page::asked(&app, &pairs);
     let mut status = StatusCode::OK;
-    match ImageRequest::parse(&pairs, Endpoint::Page) {
+    match asked {
         Err(bad) => {
-            page.wrong = Some(plain(&bad.detail));
+            page.refuse(&bad);
             status = StatusCode::BAD_REQUEST;
         }
         Ok(request) => match app.catalog.now().find(&request.make, &request.model, request.year) {
@@ -96,6 +159,51 @@ pub async fn get(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery
     visit.form(&app, "playground.html", status, &page).await
 }
 
+/// Brings what the form sends into the parameters of the API. Whether it was the form that sent it: nobody else sends empty fields, or
+/// those of colours of one's own.
+fn read_form(pairs: &mut Vec<(String, String)>) -> bool {
+    let mut is_form = pairs.iter().any(|(_, value)| value.trim().is_empty());
+    let has_own_paint = pairs.iter().any(|(key, value)| key == "color" && value == OTHER);
+    for (parameter, field) in OWN_FIELDS {
+        let Some(place) = pairs.iter().position(|(key, _)| key == field) else { continue };
+        is_form = true;
+        let text = pairs.remove(place).1.trim().to_owned();
+        let chosen = pairs.iter_mut().find(|(key, value)| key == parameter && value == OTHER);
+        if let Some((_, value)) = chosen.filter(|_| !text.is_empty()) {
+            *value = text;
+        }
+    }
+    // Empty fields are choices not made. Without a script a finish is sent beside presets as well, and the usual one always.
+    let usual = Finish::default().as_str();
+    pairs.retain(|(key, value)| {
+        !value.trim().is_empty() && !(is_form && key == "finish" && (!has_own_paint || value == usual))
+    });
+    is_form
+}
+
+fn choices<T: Copy>(
+    all: &[T],
+    value: impl Fn(T) -> &'static str,
+    label: impl Fn(T) -> String,
+    chosen: &str,
+) -> Vec<Choice> {
+    let choice = |one: &T| Choice { value: value(*one), label: label(*one), is_chosen: value(*one) == chosen };
+    all.iter().map(choice).collect()
+}
+
+impl Own {
+    /// `usual`: what stands there while something of the list is chosen.
+    fn of(given: &str, is_chosen: bool, usual: &str) -> Self {
+        let (text, picked) = match srgb_of_hex(given.strip_prefix('#').unwrap_or(given)) {
+            _ if !is_chosen => (usual.to_owned(), usual.to_owned()),
+            Some(srgb) => (format!("#{}", hex_of_srgb(srgb)), format!("#{}", hex_of_srgb(srgb))),
+            None if given == OTHER => (String::new(), usual.to_owned()),
+            None => (given.to_owned(), usual.to_owned()),
+        };
+        Own { is_chosen, text, picked }
+    }
+}
+
 impl Page {
     /// What was chosen, as the fields show it.
     fn asked(app: &App, pairs: &[(String, String)]) -> Self {
@@ -103,38 +211,96 @@ impl Page {
             pairs.iter().find(|(key, _)| key == name).map_or(usual.to_owned(), |(_, value)| value.clone())
         };
         let (view, color) = (chosen("view", View::default().as_str()), chosen("color", Colour::default().as_str()));
-        let (size, format) = (chosen("size", "large"), chosen("format", Format::default().as_str()));
-        let choice = |value: &'static str, label: String, yaw, chosen: &str| Choice {
-            is_chosen: value == chosen,
-            value,
-            label,
-            yaw,
+        let (fit, mut width, height) = (chosen("fit", Fit::default().as_str()), chosen("w", ""), chosen("h", ""));
+        let size = match (width.as_str(), height.as_str()) {
+            ("", "") => chosen("size", "large"),
+            // A square of the list, which the canonical query has as a width.
+            (side, "") if fit == Fit::default().as_str() => {
+                let preset = SizePreset::ALL.iter().find(|size| size.side_px().to_string() == side);
+                preset.map_or(String::new(), |size| size.as_str().to_owned())
+            }
+            _ => String::new(),
         };
+        if !size.is_empty() {
+            width.clear();
+        }
+        let background = match chosen("background", "") {
+            named if named == "transparent" => String::new(),
+            other => other,
+        };
+        let is_own_paint = color.parse::<Colour>().is_err();
+        let is_own_ground = !GROUNDS.contains(&background.as_str());
         let counts = app.catalog.now().counts();
         Page {
-            views: View::ALL
-                .iter()
-                .map(|one| choice(one.as_str(), one.label().to_owned(), one.yaw_degrees(), &view))
-                .collect(),
-            colors: Colour::ALL.iter().map(|one| choice(one.as_str(), one.as_str().to_owned(), 0, &color)).collect(),
-            sizes: SizePreset::ALL
-                .iter()
-                .map(|one| choice(one.as_str(), format!("{} px", one.side_px()), 0, &size))
-                .collect(),
-            formats: Format::ALL.iter().map(|one| choice(one.as_str(), written(*one).to_owned(), 0, &format)).collect(),
+            views: choices(View::ALL, View::as_str, |one| one.label().to_owned(), &view),
+            colors: choices(Colour::ALL, Colour::as_str, |one| one.to_string(), &color),
+            paint: Own::of(&color, is_own_paint, OWN_PAINT),
+            finishes: choices(
+                Finish::ALL,
+                Finish::as_str,
+                |one| capital(one.as_str()),
+                &chosen("finish", Finish::default().as_str()),
+            ),
+            sizes: choices(SizePreset::ALL, SizePreset::as_str, |one| format!("{} px", one.side_px()), &size),
+            formats: choices(
+                &FORMATS,
+                AskedFormat::as_str,
+                |one| written(one).to_owned(),
+                &chosen("format", AskedFormat::default().as_str()),
+            ),
+            fits: choices(Fit::ALL, Fit::as_str, |one| capital(one.as_str()), &fit),
+            grounds: choices(&GROUNDS, |one| one, ground_label, &background),
+            ground: Own::of(&background, is_own_ground, OWN_GROUND),
+            is_framed: pairs.iter().any(|(key, _)| FOLDED.contains(&key.as_str()))
+                || !width.is_empty()
+                || !height.is_empty(),
+            has_trim: chosen("trim", "") == "true",
+            has_true_scale: chosen("scale", "") == "true",
+            has_shadow: chosen("shadow", "on") != "off",
+            padding: chosen("padding", ""),
             make: chosen("make", ""),
             model: chosen("model", ""),
             year: chosen("year", ""),
             view,
             color,
             size,
-            format,
+            width,
+            height,
             wrong: None,
+            wrong_at: String::new(),
+            wrong_in: "",
             suggestions: Vec::new(),
             shown: None,
             year_from: counts.year_from,
             year_to: counts.year_to,
         }
+    }
+
+    /// Says at its field what is wrong with a parameter.
+    fn refuse(&mut self, bad: &BadParameter) {
+        self.wrong_in = match bad.parameter.as_str() {
+            "color" | "colour" | "finish" => "paint",
+            "size" | "format" => "format",
+            "fit" | "w" | "width" | "h" | "height" | "trim" | "padding" | "scale" => "frame",
+            "background" | "bg" | "shadow" => "ground",
+            _ => "",
+        };
+        let is = |words: &str| bad.detail.contains(words);
+        // What the form lets somebody choose, in the words of the form; the rest was written by hand, and reads as the API says it.
+        let words = match bad.parameter.as_str() {
+            "w" | "h" if is("is missing") => "Contain and Cover need a width and a height.".to_owned(),
+            "padding" if is("goes with") => "Padding goes with Trim: it is added around what is cut out.".to_owned(),
+            "finish" if is("goes with") => "A finish goes with another colour: the fifteen have their own.".to_owned(),
+            "color" if is("is not one of") && self.color == OTHER => "Give the other colour.".to_owned(),
+            "background" if is("is not one of") && self.ground.text.is_empty() => "Give the other colour.".to_owned(),
+            "color" | "background" if is("is not one of") => {
+                let given = if bad.parameter == "color" { &self.paint.text } else { &self.ground.text };
+                format!("\"{given}\" is no colour: six hex digits such as 1f4e8c, or the CSS name of one.")
+            }
+            _ => plain(&bad.detail),
+        };
+        self.wrong = Some(words);
+        self.wrong_at.clone_from(&bad.parameter);
     }
 
     /// The nearest vehicles of the catalog, with everything else as it was chosen.
@@ -163,21 +329,43 @@ impl Shown {
         let (make, model) = (&order.variant.make, &order.variant.model);
         let query = ImageRequest { response: ResponseKind::Image, ..request.clone() }.canonical_query(make, model);
         let address = format!("{}/api/v1/images/car?{query}", app.base_url);
-        let file = format!("{make}-{model}.{}", order.format.as_str());
-        let (width, height) = order.frame.size_px();
+        let file = match request.format {
+            AskedFormat::One(format) => format!("{make}-{model}.{format}"),
+            // What comes is known by its `Content-Type` only.
+            AskedFormat::Auto => format!("{make}-{model}"),
+        };
+        let frame = &order.frame;
+        let size = frame.has_known_size().then(|| frame.size_px());
+        let sides = size.map_or(String::new(), |(width, height)| format!(" width=\"{width}\" height=\"{height}\""));
+        let painted = painted(request.paint.colour);
+        let what = match request.paint.colour {
+            PaintColour::Preset(_) => format!("{} {name}", capital(&painted)),
+            PaintColour::Custom { .. } => format!("{name} in {painted}"),
+        };
         Shown {
-            alt: format!("{} {name}, {}", capital(&request.paint.color()), request.view.description()),
+            alt: format!("{what}, {}", request.view.description()),
             picture: format!("/images/car.png?{query}"),
+            size,
+            is_framed: frame.square_side_px().is_none(),
+            painted,
             curl: format!("curl -H \"Authorization: Bearer $CYCLORAMA_KEY\" \\\n  \"{address}\" -o {file}"),
             html: format!(
-                "<!-- The address comes from POST /api/v1/image-urls on your server: it holds no key. -->\n<img src=\"{}/api/v1/delivery/...\" alt=\"{name}\" width=\"{width}\" height=\"{height}\">",
+                "<!-- The address comes from POST /api/v1/image-urls on your server: it holds no key. It is asked for\n     \
+                 {query} -->\n\
+                 <img src=\"{}/api/v1/delivery/...\" alt=\"{name}\"{sides}>",
                 app.base_url
             ),
             javascript: format!(
-                "const answer = await fetch(\n  \"{address}\",\n  {{ headers: {{ Authorization: `Bearer ${{process.env.CYCLORAMA_KEY}}` }} }},\n);\nif (!answer.ok) throw new Error((await answer.json()).detail);\nconst picture = Buffer.from(await answer.arrayBuffer());"
+                "const answer = await fetch(\n  \"{address}\",\n  \
+                 {{ headers: {{ Authorization: `Bearer ${{process.env.CYCLORAMA_KEY}}` }} }},\n);\n\
+                 if (!answer.ok) throw new Error((await answer.json()).detail);\n\
+                 const picture = Buffer.from(await answer.arrayBuffer());"
             ),
             python: format!(
-                "import os, urllib.request\n\nrequest = urllib.request.Request(\n    \"{address}\",\n    headers={{\"Authorization\": \"Bearer \" + os.environ[\"CYCLORAMA_KEY\"]}},\n)\nwith urllib.request.urlopen(request) as answer, open(\"{file}\", \"wb\") as file:\n    file.write(answer.read())"
+                "import os, urllib.request\n\nrequest = urllib.request.Request(\n    \"{address}\",\n    \
+                 headers={{\"Authorization\": \"Bearer \" + os.environ[\"CYCLORAMA_KEY\"]}},\n)\n\
+                 with urllib.request.urlopen(request) as answer, open(\"{file}\", \"wb\") as file:\n    \
+                 file.write(answer.read())"
             ),
             name,
         }
@@ -189,11 +377,72 @@ fn plain(detail: &str) -> String {
     format!("{}.", capital(&detail.replace('`', "\"")).trim_end_matches('.'))
 }
 
-const fn written(format: Format) -> &'static str {
+/// A paint as people read it.
+fn painted(colour: PaintColour) -> String {
+    match colour {
+        PaintColour::Preset(preset) => preset.to_string(),
+        PaintColour::Custom { finish, .. } => format!("#{colour} {finish}"),
+    }
+}
+
+fn ground_label(ground: &str) -> String {
+    match ground {
+        "" => "Transparent".to_owned(),
+        colour => capital(colour),
+    }
+}
+
+const fn written(format: AskedFormat) -> &'static str {
     match format {
-        Format::Png => "PNG",
-        Format::Webp => "WebP",
-        Format::Jpg => "JPG",
-        Format::Avif => "AVIF",
+        AskedFormat::One(Format::Png) => "PNG",
+        AskedFormat::One(Format::Webp) => "WebP",
+        AskedFormat::One(Format::Jpg) => "JPG",
+        AskedFormat::One(Format::Avif) => "AVIF",
+        AskedFormat::Auto => "Auto",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(query: &str) -> (String, bool) {
+        let (mut pairs, _) = without_tags(query);
+        let is_form = read_form(&mut pairs);
+        (pairs.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join("&"), is_form)
+    }
+
+    #[test]
+    fn the_form_is_read_as_parameters_of_the_api() {
+        for (sent, expected) in [
+            ("color=other&hex=%231F4E8C&finish=matt", "color=#1F4E8C&finish=matt"),
+            ("color=other&hex=+teal+&finish=metallic", "color=teal"),
+            ("color=other&hex=&finish=pearl", "color=other&finish=pearl"),
+            ("color=red&hex=%231f4e8c&finish=matt", "color=red"),
+            ("background=other&ground=e6ebf0&size=", "background=e6ebf0"),
+            ("background=&ground=%23e6ebf0&w=&h=&padding=", ""),
+            ("background=white&ground=%23e6ebf0&trim=true", "background=white&trim=true"),
+        ] {
+            assert_eq!(read(sent), (expected.to_owned(), true), "{sent}");
+        }
+        // What was written by hand is not read over: a finish beside a preset is refused.
+        let by_hand = "color=red&finish=matt";
+        assert_eq!(read(by_hand), (by_hand.to_owned(), false));
+    }
+
+    #[test]
+    fn a_colour_of_ones_own_is_shown_as_it_was_given() {
+        let of = |given, is_chosen| {
+            let Own { text, picked, .. } = Own::of(given, is_chosen, OWN_PAINT);
+            (text, picked)
+        };
+        for (given, is_chosen, text, picked) in [
+            ("red", false, OWN_PAINT, OWN_PAINT),
+            ("AB0C0D", true, "#ab0c0d", "#ab0c0d"),
+            (OTHER, true, "", OWN_PAINT),
+            ("blurple", true, "blurple", OWN_PAINT),
+        ] {
+            assert_eq!(of(given, is_chosen), (text.to_owned(), picked.to_owned()), "{given}");
+        }
     }
 }
