@@ -158,10 +158,8 @@ pub async fn open(
             .context("the ledger cannot be opened")?,
         ledger::start_tidying(db.clone(), Clock::SYSTEM),
         accounts::start_tidying(db.clone(), Clock::SYSTEM),
-        renders.start_sweeper(),
-        renders.start_staging_sweeper(),
-        renders.start_paint_sweeper(config.limits.custom_paints_kept),
     ];
+    sweepers.extend(renders.start_sweepers(config.limits.custom_paints_kept));
     sweepers.extend(renders.start_signals());
     sweepers.extend(writers);
     let reload_number = reload::number(&db).await.context("the catalog's reloads cannot be read")?;

@@ -224,8 +224,8 @@ impl Plan {
     }
 }
 
-/// How much of a vehicle a pixel of its 1024 px master shows, in micrometres, from its dimensions alone: for masters that do not know it, which
-/// earlier versions made. Within a few per cent of what the camera says, as bodies are rounder than the boxes they fit in.
+/// How much of a vehicle a pixel of its 1024 px master shows, in micrometres, from its dimensions alone: for masters that do not know
+/// it, which earlier versions made. Within a few per cent of what the camera says, as bodies are rounder than the boxes they fit in.
 pub fn estimated_scale_um_per_px(dimensions: &Dimensions, view: View) -> u32 {
     let (across, along) = f64::from(view.yaw_degrees()).to_radians().sin_cos();
     let Dimensions { length_mm, width_mm, height_mm, .. } = *dimensions;

@@ -3,8 +3,8 @@
 // answers with one line, {"ms", "bytes"}. usage: node sharp.mjs SHARP_FOLDER MARK_FILE
 //
 // Settings are sharp's own defaults: PNG zlib level 6, WebP quality 80 at effort 4, JPEG quality 80 with 4:2:0 chroma and
-// optimised Huffman tables, AVIF quality 50 at effort 4 with 4:4:4 chroma, Lanczos with three lobes. What is asked for beyond them is what our pictures have: white under
-// a JPEG, and the XMP mark.
+// optimised Huffman tables, AVIF quality 50 at effort 4 with 4:4:4 chroma, Lanczos with three lobes. What is asked for beyond
+// them is what our pictures have: white under a JPEG, and the XMP mark.
 import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";

@@ -242,7 +242,8 @@ impl Pictures {
         Ok(self.framed_at_hand(order, picture).unwrap_or(Framed { width, height, scale_mm_per_px: None }))
     }
 
-    /// Whether the order's AVIF is at hand. Where it is asked for a second time, it is made meanwhile, as long as there is room for such work.
+    /// Whether the order's AVIF is at hand. Where it is asked for a second time, it is made meanwhile, as long as there is room for
+    /// such work.
     pub(super) async fn has_or_will_have(&self, avif: &Order, picture: &Arc<Picture>) -> Result<bool, DeliveryError> {
         let key = DerivativeKey::of(avif, picture);
         if self.in_memory(&key).await.is_some() {

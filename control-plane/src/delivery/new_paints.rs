@@ -4,8 +4,8 @@ use super::{DeliveryError, Order};
 use crate::app::App;
 use crate::renders::Asker;
 
-/// Counts a picture that does not exist yet, if its paint is one that no preset names and an account asks for it. Everybody may wait for one that
-/// is in the making. Refused before anything is begun; what was held for it is given back.
+/// Counts a picture that does not exist yet, if its paint is one that no preset names and an account asks for it. Everybody may wait for
+/// one that is in the making. Refused before anything is begun; what was held for it is given back.
 pub(super) async fn count(app: &App, order: &Order, asker: &Asker) -> Result<(), DeliveryError> {
     if order.variant.paint.is_preset() || asker.account_id.is_empty() {
         return Ok(());

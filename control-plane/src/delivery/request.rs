@@ -270,8 +270,8 @@ impl ImageRequest {
     }
 
     /// The query that names this picture and nothing else, with the catalog's slugs: keys in the order make, model,
-    /// year, view, color, w, h, format, the defaults of those written out but for `w` and `h`; then fit, trim, padding, background, shadow, scale
-    /// and finish where they are not the default. `response` says how to answer, not which picture, and is left out.
+    /// year, view, color, w, h, format, the defaults of those written out but for `w` and `h`; then fit, trim, padding, background,
+    /// shadow, scale and finish where they are not the default. `response` says how to answer, not which picture, and is left out.
     pub fn canonical_query(&self, make_slug: &str, model_slug: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query

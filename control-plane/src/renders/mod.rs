@@ -187,7 +187,12 @@ impl Renders {
 
     /// Takes back lost leases and drops jobs nobody waits for, once a second, and measures the farm's pace and costs, until the task is
     /// aborted. A job that waits a second longer after thirty seconds of silence is no loss.
-    pub fn start_sweeper(&self) -> tokio::task::JoinHandle<()> {
+    /// All that is done beside requests, until it is aborted. `custom_paints_kept`: pictures in paints that no preset names.
+    pub fn start_sweepers(&self, custom_paints_kept: i64) -> [tokio::task::JoinHandle<()>; 3] {
+        [self.start_sweeper(), self.start_staging_sweeper(), self.start_paint_sweeper(custom_paints_kept)]
+    }
+
+    fn start_sweeper(&self) -> tokio::task::JoinHandle<()> {
         let renders = self.clone();
         tokio::spawn(async move {
             let mut ticks = clock::ticks(Duration::from_secs(1));

@@ -49,9 +49,9 @@ impl Renders {
         Ok(self.0.database.write(counted).await? > 0)
     }
 
-    /// Keeps the newest `kept_max` pictures in such paints, until the task is aborted. Those that are forgotten are painted again when somebody
-    /// asks for them.
-    pub fn start_paint_sweeper(&self, kept_max: i64) -> JoinHandle<()> {
+    /// Keeps the newest `kept_max` pictures in such paints, until the task is aborted. Those that are forgotten are painted again when
+    /// somebody asks for them.
+    pub(super) fn start_paint_sweeper(&self, kept_max: i64) -> JoinHandle<()> {
         let renders = self.clone();
         tokio::spawn(async move {
             let mut ticks = clock::ticks(SWEEP_EVERY);
@@ -120,7 +120,8 @@ impl Renders {
     }
 }
 
-/// Forgets the pictures of a vehicle and view in such paints that are older than a revision: they are painted in its light when somebody asks.
+/// Forgets the pictures of a vehicle and view in such paints that are older than a revision: they are painted in its light when
+/// somebody asks.
 pub(super) async fn forget_older(
     tx: &mut Tx<'_>,
     vehicle_key: &str,

@@ -26,7 +26,7 @@ const SWEPT_AT_ONCE: usize = 1_000;
 impl Renders {
     /// Removes what abandoned uploads have left in the object store, every few minutes, until the task is aborted. Any number of processes
     /// may do so side by side.
-    pub fn start_staging_sweeper(&self) -> tokio::task::JoinHandle<()> {
+    pub(super) fn start_staging_sweeper(&self) -> tokio::task::JoinHandle<()> {
         let renders = self.clone();
         tokio::spawn(async move {
             let mut ticks = clock::ticks(SWEPT_EVERY);

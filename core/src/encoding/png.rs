@@ -7,7 +7,8 @@ use ::png::{BitDepth, ColorType, Compression, Decoder, Encoder, Filter, Limits, 
 /// Keyword of the iTXt chunk that holds XMP (XMP specification part 3, section 1.1.5).
 const XMP_KEYWORD: &str = "XML:com.adobe.xmp";
 
-/// Keyword of the tEXt chunk that holds [`Picture::scale_um_per_px`]. Not a pHYs chunk: programs that print take that for the picture's size.
+/// Keyword of the tEXt chunk that holds [`Picture::scale_um_per_px`]. Not a pHYs chunk: programs that print take that for the
+/// picture's size.
 const SCALE_KEYWORD: &str = "Vehicle micrometres per pixel";
 
 pub(super) fn encode(picture: &Picture) -> Result<Vec<u8>, EncodingError> {

@@ -178,14 +178,14 @@ on_both_databases! {
         assert_eq!(loaded.status(), StatusCode::OK);
         assert!(has_size(&loaded, (320, 180)));
         header(&loaded, "x-image-scale");
-        let keyed = format!(
-            "{CAR}&color=1f4e8c&finish=pearl&w=320&h=180&fit=contain&trim=true&padding=5&background=ffffff&shadow=off&scale=true&format=webp"
-        );
+        let frame = "w=320&h=180&fit=contain&trim=true&padding=5&background=ffffff&scale=true";
+        let keyed = format!("{CAR}&color=1f4e8c&finish=pearl&shadow=off&format=webp&{frame}");
         let keyed = service.get(&customer, &keyed).send().await.unwrap();
         assert_eq!(header(&keyed, "etag"), header(&loaded, "etag"));
 
-        let statement = service.get(&customer, "/api/v1/account/ledger").send().await.unwrap().text().await.unwrap();
-        assert!(statement.contains("#1f4e8c-pearl-no-shadow, fit contain, trim true, padding 5, background white, scale true"), "{statement}");
+        let statement = service.get(&customer, "/api/v1/account/statement").send().await.unwrap().text().await.unwrap();
+        let about = "#1f4e8c-pearl-no-shadow, fit contain, trim true, padding 5, background white, scale true";
+        assert!(statement.contains(about), "{statement}");
     }
 
     async fn auto_gives_what_the_client_names(db: DatabaseChoice) {
@@ -229,8 +229,9 @@ on_both_databases! {
         let customer = service.customer(5).unwrap();
         let made = service.operator(&["partner-secret", "create", "--key", &customer.key_id]).unwrap();
         let expires = cyclorama_tests::stripe::unix_seconds() + 600;
-        let query = format!("background=white&color=1f4e8c&exp={expires}&fit=cover&format=webp&h=100&make=porsche&model=911&w=200&year=2024");
-        let answer = service.visit(&format!("/images/car.png?{}", signed(made["secret"].as_str().unwrap(), &query))).send().await.unwrap();
+        let vehicle = "make=porsche&model=911&w=200&year=2024";
+        let query = format!("background=white&color=1f4e8c&exp={expires}&fit=cover&format=webp&h=100&{vehicle}");
+        let answer = service.visit(&signed(made["secret"].as_str().unwrap(), &query)).send().await.unwrap();
         assert_eq!(answer.status(), StatusCode::OK);
         assert!(has_size(&answer, (200, 100)));
 

@@ -234,7 +234,8 @@ pub fn frame_of_query(query: &str, width: Option<u32>, height: Option<u32>) -> O
     Some(frame)
 }
 
-/// All that a picture has beyond the contract's first version but its colour, in the order in which addresses have it; defaults are left out.
+/// All that a picture has beyond the contract's first version but its colour, in the order in which addresses have it; defaults are
+/// left out.
 pub fn added_pairs(frame: &Frame, paint: &Paint) -> Vec<(&'static str, String)> {
     let mut pairs = frame_pairs(frame);
     if !paint.shadow {

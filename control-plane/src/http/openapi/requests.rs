@@ -152,13 +152,16 @@ fn choices([width, height]: [&'static str; 2], is_json: bool) -> Vec<(&'static s
             "format",
             one_of(Format::ALL.iter().flat_map(|format| [&[format.as_str()], format.aliases()].concat()).chain(["auto"]))
                 .description(Some(
-                    "`png` when not given. `auto`: the best that `Accept` names of avif and webp, else png, or jpg where no transparency is needed.",
+                    "`png` when not given. `auto`: the best that `Accept` names of avif and webp, else png, or jpg where no transparency \
+                     is needed.",
                 )),
         ),
         (
             "fit",
             spellings(Fit::ALL, Fit::as_str, Fit::aliases).description(Some(
-                "`inside` when not given: as large as fits into the box. `contain`: exactly the box, the vehicle whole and in the middle. `cover`: exactly the box, filled; empty space is cut off first, the vehicle only if it must. Both need width and height.",
+                "`inside` when not given: as large as fits into the box. `contain`: exactly the box, the vehicle whole and in the \
+                 middle. `cover`: exactly the box, filled; empty space is cut off first, the vehicle only if it must. Both need \
+                 width and height.",
             )),
         ),
         (
@@ -178,14 +181,17 @@ fn choices([width, height]: [&'static str; 2], is_json: bool) -> Vec<(&'static s
         (
             "background",
             text().pattern(Some(BACKGROUND)).examples(["white", "f4f4f2"]).description(Some(
-                "What the picture is laid on: `transparent`, `white`, `black`, six hex digits, or the CSS name of a colour. `jpg` is laid on white when it is not given.",
+                "What the picture is laid on: `transparent`, `white`, `black`, six hex digits, or the CSS name of a colour. `jpg` is \
+                 laid on white when it is not given.",
             )),
         ),
         ("shadow", one_of(["on", "off"].into_iter()).description(Some("The shadow on the ground; `on` when not given."))),
         (
             "scale",
             spellings(Scale::ALL, Scale::as_str, Scale::aliases).description(Some(
-                "`fill` when not given: each vehicle fills the frame. `true`: a pixel of the 1024 px source is 6.5 mm for every vehicle, so that their sizes compare; one too long for that is shown as with `fill`. `X-Image-Scale` says the millimetres for a pixel of the answer.",
+                "`fill` when not given: each vehicle fills the frame. `true`: a pixel of the 1024 px source is 6.5 mm for every \
+                 vehicle, so that their sizes compare; one too long for that is shown as with `fill`. `X-Image-Scale` says the \
+                 millimetres for a pixel of the answer.",
             )),
         ),
         (

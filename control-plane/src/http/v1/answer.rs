@@ -107,16 +107,7 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
         }
         DeliveryError::OverCap { balance, required, cap } => over_cap(app, balance, required, cap),
         DeliveryError::TooManyAbandoned { abandoned, reset_at } => too_many_abandoned(app, abandoned, reset_at),
-        DeliveryError::TooManyPaints { paints, reset_at } => {
-            let detail = format!(
-                "{} that no preset names {} made for this account today (UTC). Presets and paints that exist are still delivered.",
-                plural::count(paints, "new picture in a paint"),
-                plural::noun(paints, "was", "were"),
-            );
-            Problem::rate_limited(((reset_at.0 - app.clock.now().0) / 1000).max(1) as u64)
-                .because("too_many_new_paints", detail)
-                .with("reset_at", reset_at.rfc3339())
-        }
+        DeliveryError::TooManyPaints { paints, reset_at } => too_many_paints(app, paints, reset_at),
         error if error.is_failed_render() => {
             Problem::render_failed("The picture could not be rendered; the credit was given back.")
         }
@@ -221,6 +212,17 @@ fn too_many_abandoned(app: &App, abandoned: i64, reset_at: UnixMs) -> Problem {
     Problem::rate_limited(((reset_at.0 - app.clock.now().0) / 1000).max(1) as u64)
         .because("renders_abandoned", detail)
         .with("abandoned_today", abandoned)
+        .with("reset_at", reset_at.rfc3339())
+}
+
+fn too_many_paints(app: &App, paints: i64, reset_at: UnixMs) -> Problem {
+    let detail = format!(
+        "{} in paints that no preset names {} made for this account today (UTC). Presets and paints that exist are still delivered.",
+        plural::count(paints, "new picture"),
+        plural::noun(paints, "was", "were"),
+    );
+    Problem::rate_limited(((reset_at.0 - app.clock.now().0) / 1000).max(1) as u64)
+        .because("too_many_new_paints", detail)
         .with("reset_at", reset_at.rfc3339())
 }
 

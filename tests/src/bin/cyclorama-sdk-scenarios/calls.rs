@@ -38,14 +38,7 @@ async fn done(client: &Client, url: &str, name: &str, mut given: Value, step: &V
             told
         }
         "createImageUrls" => document(client.create_image_urls(&read(given)).await?),
-        "loadDelivery" => {
-            let url = text(&given, "url").unwrap();
-            let if_none_match = given["if_none_match"].as_str();
-            picture(match given["accept"].as_str() {
-                Some(accept) => client.load_delivery_as(accept, &url, if_none_match).await?,
-                None => client.load_delivery(&url, if_none_match).await?,
-            })
-        }
+        "loadDelivery" => picture(loaded(client, &given).await?),
         "checkDelivery" => info(client.check_delivery(given["url"].as_str().unwrap()).await?),
         "embedCarImage" => {
             let grant = grant(&mut given);
@@ -109,6 +102,15 @@ async fn done(client: &Client, url: &str, name: &str, mut given: Value, step: &V
         }
         other => panic!("no call `{other}`"),
     })
+}
+
+/// A signed address, as a client loads it that says what it takes, or says nothing of it.
+async fn loaded(client: &Client, given: &Value) -> Result<CarImage, Error> {
+    let (url, if_none_match) = (given["url"].as_str().unwrap(), given["if_none_match"].as_str());
+    match given["accept"].as_str() {
+        Some(accept) => client.load_delivery_as(accept, url, if_none_match).await,
+        None => client.load_delivery(url, if_none_match).await,
+    }
 }
 
 fn read<Given: DeserializeOwned>(given: Value) -> Given {

@@ -90,7 +90,8 @@ pub struct ImageUrlResponse {
     ),
     responses(
         (status = 200, description = "The picture, or its signed address as JSON.",
-         content((ImageUrlResponse = "application/json"), (Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/avif")),
+         content((ImageUrlResponse = "application/json"), (Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"),
+                 (Vec<u8> = "image/avif")),
          headers(
             ("ETag" = Option<String>, description = "Strong validator of these bytes."),
             ("Content-Location" = Option<String>, description = "The picture's one canonical address."),
