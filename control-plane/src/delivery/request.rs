@@ -104,8 +104,8 @@ impl Keys {
     fn all(&self) -> String {
         let Keys { width, height, others, .. } = self;
         format!(
-            "make (or brand), model, year, view, color, {width}, {height}, size, format, fit, trim, padding, background, shadow, scale, \
-             finish{others}"
+            "make (or brand), model, year, view, color, {width}, {height}, size, format, fit, trim, padding, background, shadow, \
+             scale, finish{others}"
         )
     }
 }
@@ -169,6 +169,7 @@ impl<'a> Given<'a> {
                 unknown => return Err(unknown_key(unknown, keys)),
             };
             if slot.replace(value).is_some() {
+                let key = keys.meant(key);
                 return Err(BadParameter::new(key, format!("`{key}` is given more than once")));
             }
         }
@@ -483,7 +484,7 @@ mod tests {
             ("&view=top", "view"),
             ("&view=", "view"),
             ("&view=side&view=side", "view"),
-            ("&color=turquoise", "color"),
+            ("&color=sparkling", "color"),
             ("&color=red&color=blue", "color"),
             ("&colr=red", "colr"),
             ("&colour=red&color=red", "color"),

@@ -237,6 +237,7 @@ fn is_leftover(key: &ObjectKey) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cyclorama_core::Fit;
 
     const DAY: Duration = Duration::from_secs(86_400);
 
@@ -252,7 +253,9 @@ mod tests {
     }
 
     fn name(part: SizePart, side_px: u32) -> ObjectKey {
-        keys::size(part, None, &"a".repeat(64), &Frame::square(side_px), Format::Webp).expect("a name")
+        let (width, height) = (Some(side_px % 1000 + 1), Some(side_px / 1000 + 1));
+        let frame = Frame { fit: Fit::Contain, width, height, ..Frame::default() };
+        keys::size(part, None, &"a".repeat(64), &frame, Format::Webp).expect("a name")
     }
 
     async fn stored_in(store: &ObjectStore, folders: &'static [&'static str]) -> Vec<String> {

@@ -139,7 +139,11 @@ fn object_for(job: &Job, owed: &Upload) -> Vec<u8> {
     if owed.name == "layers" {
         return b"layers".to_vec();
     }
-    let colour = job.colours.iter().find(|c| owed.name.contains(&format!(".{c}."))).expect("a colour of the job");
+    let colour = job
+        .colours
+        .iter()
+        .find(|paint| owed.name.contains(&format!(".{}.", paint.file_name())))
+        .expect("a colour of the job");
     let [r, g, b] = colour.srgb();
     let pixels = [r, g, b, 255].repeat((owed.width * owed.height) as usize);
     let format = Format::of_media_type(&owed.media_type).expect("a known type");

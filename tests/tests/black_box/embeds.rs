@@ -177,7 +177,7 @@ on_both_databases! {
         }
         // What is nobody's tag is refused as before, by each endpoint with its own parameters.
         for name in ["v", "_", "ref", "utm", "utm_"] {
-            for (path, own) in [("/images/car.png", "mode, exp, sig and key"), ("/api/v1/images/car", "format and response")] {
+            for (path, own) in [("/images/car.png", "mode, exp, sig and key"), ("/api/v1/images/car", "finish and response")] {
                 let answer = service.get(&customer, &format!("{path}?{CIVIC}&{name}=2&twclid=x")).send().await.unwrap();
                 assert_eq!((answer.status(), named(&answer).as_deref()), (StatusCode::BAD_REQUEST, Some("twclid")), "{path} {name}");
                 let problem: Value = answer.json().await.unwrap();

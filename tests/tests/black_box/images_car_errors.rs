@@ -45,7 +45,7 @@ on_both_databases! {
             ("make=porsche&model=911&year=2024.0", "year"),
             ("make=porsche&model=911&year=99999999999999999999", "year"),
             ("make=porsche&model=911&year=2024&view=top", "view"),
-            ("make=porsche&model=911&year=2024&color=pink", "color"),
+            ("make=porsche&model=911&year=2024&color=sparkling", "color"),
             ("make=porsche&model=911&year=2024&format=gif", "format"),
             ("make=porsche&model=911&year=2024&size=huge", "size"),
             ("make=porsche&model=911&year=2024&w=0", "w"),

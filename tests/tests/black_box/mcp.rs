@@ -255,7 +255,8 @@ on_both_databases! {
             ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "paint": "red" }), 400, json!("paint")),
             ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "colour": "octarine" }), 400, json!("color")),
             ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "padding": 5 }), 400, json!("padding")),
-            ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "width": 9, "fit": "contain" }), 400, json!("height")),
+            ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "width": 300, "fit": "contain" }),
+                400, json!("height")),
             ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020, "signed_url": 1 }), 400, json!("signed_url")),
             ("get_car_image", json!({ "make": "ford", "model": "mustong", "year": 2020 }), 404, Value::Null),
         ] {

@@ -136,7 +136,7 @@ fn choices([width, height]: [&'static str; 2], is_json: bool) -> Vec<(&'static s
         ),
         (
             "color",
-            text().pattern(Some(COLOR)).examples(["silver", "1f4e8c"]).description(Some(
+            text().pattern(Some(COLOR)).examples(["silver", "grey", "1f4e8c"]).description(Some(
                 "Paint; `silver` when not given. A preset, six hex digits with or without `#` (`1f4e8c`), or the CSS name of a colour.",
             )),
         ),

@@ -106,7 +106,7 @@ pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
         refuse_what_is_not_shown(&call.arguments, &request)?;
     }
     let order = Order::find(call.app, &request).map_err(vehicle_not_found)?;
-    let order = if wants_url { order } else { as_shown(&order) };
+    let order = if wants_url { order } else { in_webp(&order) };
     let fingerprint = call.fingerprint(&json!({ "image": order.meaning(), "signed_url": wants_url }));
     let named = NamedRequest { endpoint: NAME, key: key.as_deref(), fingerprint: &fingerprint, is_kept_whole: false };
     match wants_url {
@@ -136,6 +136,11 @@ fn refuse_what_is_not_shown(arguments: &Map<String, Value>, request: &ImageReque
     }
 }
 
+/// The picture in the format that is shown.
+fn in_webp(order: &Order) -> Order {
+    Order { format: Format::Webp, asked_format: Format::Webp.into(), ..order.clone() }
+}
+
 /// The copy of a picture that is shown.
 fn as_shown(order: &Order) -> Order {
     let side = |side: Option<u32>| Some(side.unwrap_or(SIDE_PX_MAX).min(SIDE_PX_MAX));
@@ -149,7 +154,7 @@ fn as_shown(order: &Order) -> Order {
         Frame { width, height, .. } => (side(width), side(height)),
     };
     let frame = Frame { width, height, ..order.frame };
-    Order { format: Format::Webp, asked_format: Format::Webp.into(), frame, ..order.clone() }
+    Order { frame, ..in_webp(order) }
 }
 
 /// Charged as by `GET /api/v1/images/car`.
@@ -160,11 +165,12 @@ async fn shown(call: Call<'_>, order: &Order, named: NamedRequest<'_>) -> Result
         Begun::Done(kept) => {
             let told: Told = read_kept(&kept)?;
             let receipt = Receipt { remaining: kept.credits_remaining.0, charged: 0, replayed: true, signed_url: None };
-            let ready = ready(app, order).await?.ok_or_else(not_rendered)?;
+            let ready = ready(app, &as_shown(order)).await?.ok_or_else(not_rendered)?;
             return answer(order, &ready, told, receipt);
         }
     };
-    let asked = Asked { bytes_max: Some(BYTES_MAX), attempt: attempt.as_ref(), ..Asked::for_order(order) };
+    let shown = as_shown(order);
+    let asked = Asked { bytes_max: Some(BYTES_MAX), attempt: attempt.as_ref(), ..Asked::for_order(&shown) };
     let delivered = delivered(app, caller, &request_id, asked).await;
     let (ready, source, remaining) = kept_or_given_up(attempt, delivered).await?;
     let receipt = Receipt { remaining, charged: Credits::PER_PICTURE.0, replayed: false, signed_url: None };
