@@ -205,7 +205,8 @@ on_both_databases! {
             let page = visitor.get(&format!("/playground?{CIVIC}&{asked}")).await.unwrap();
             assert_eq!(page.status, StatusCode::BAD_REQUEST, "{asked}");
             assert!(page.html.replace("&quot;", "\"").contains(words), "{asked}: {}", page.text());
-            let at = page.html.split("id=\"").find(|rest| rest.starts_with(&format!("{field}\""))).unwrap();
+            let tag = page.html.split(&format!(" id=\"{field}\"")).nth(1).unwrap();
+            let at = tag.split('>').next().unwrap();
             assert!(at.contains("aria-invalid=\"true\""), "{asked}: {at}");
         }
     }
