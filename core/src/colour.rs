@@ -35,7 +35,6 @@ impl Colour {
 
     /// [`Colour::hex`] as three sRGB bytes.
     pub fn srgb(self) -> [u8; 3] {
-        let digits = u32::from_str_radix(&self.hex()[1..], 16).expect("the table above holds six hex digits each");
-        [(digits >> 16) as u8, (digits >> 8) as u8, digits as u8]
+        crate::paint::srgb_of_hex(&self.hex()[1..]).expect("the table above holds six hex digits each")
     }
 }

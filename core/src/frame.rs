@@ -120,13 +120,9 @@ impl Frame {
             _ => (width, height),
         }
     }
-
-    /// One name for one recipe, of the characters of an object's key: `800x450-contain-trim-pad10-ffffff-true`. A plain square is its side.
-    pub fn name(&self) -> String {
-        self.to_string()
-    }
 }
 
+/// One name for one recipe, of the characters of an object's key: `800x450-contain-trim-pad10-ffffff-true`. A plain square is its side.
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (width, height) = self.size_px();

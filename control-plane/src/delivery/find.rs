@@ -171,12 +171,18 @@ impl Pictures {
         if let Some(ready) = self.at_hand(order, picture).await {
             return Ok(Described { framed, etag, length: Some(ready.bytes.len() as u64) });
         }
-        for name in self.names(&DerivativeKey::of(order, picture))? {
+        let length = self.stored_length(&DerivativeKey::of(order, picture)).await?;
+        Ok(Described { framed, etag, length })
+    }
+
+    /// Length of the bytes, where they are stored.
+    async fn stored_length(&self, key: &DerivativeKey) -> Result<Option<u64>, DeliveryError> {
+        for name in self.names(key)? {
             if let Some(length) = self.store.size(&name).await? {
-                return Ok(Described { framed, etag, length: Some(length) });
+                return Ok(Some(length));
             }
         }
-        Ok(Described { framed, etag, length: None })
+        Ok(None)
     }
 
     fn has_etag_of_its_own(&self, key: &DerivativeKey) -> bool {
@@ -246,13 +252,8 @@ impl Pictures {
     /// such work.
     pub(super) async fn has_or_will_have(&self, avif: &Order, picture: &Arc<Picture>) -> Result<bool, DeliveryError> {
         let key = DerivativeKey::of(avif, picture);
-        if self.in_memory(&key).await.is_some() {
+        if self.in_memory(&key).await.is_some() || self.stored_length(&key).await?.is_some() {
             return Ok(true);
-        }
-        for name in self.names(&key)? {
-            if self.store.size(&name).await?.is_some() {
-                return Ok(true);
-            }
         }
         if self.avif_wanted.get(&key).is_none() {
             self.avif_wanted.insert(key, ());
@@ -469,13 +470,19 @@ impl Pictures {
         let master = self.master(key).await?;
         let (wanted, format) = (key.frame, key.format);
         let estimated_scale = key.estimated_scale;
-        let made = self.encoders.run(work, move || -> Result<(Bytes, Sight), EncodingError> {
+        let made = self.encoders.run(work, move || -> Result<(Bytes, Option<Sight>), EncodingError> {
             let master = decode_master(&master, MASTER_SIDE_PX)?;
+            // Looking at every pixel is only worth it where the frame depends on them.
+            if let Some(side_px) = wanted.square_side_px() {
+                return Ok((encoding::derive(&master, side_px, side_px, format)?.into(), None));
+            }
             let sight = encoding::sight(&master, estimated_scale);
-            Ok((encoding::frame(&master, &sight, &wanted, format)?.into(), sight))
+            Ok((encoding::frame(&master, &sight, &wanted, format)?.into(), Some(sight)))
         });
         let (made, sight) = made.await?.map_err(|error| DeliveryError::Encoding(Arc::new(error)))?;
-        self.sights.insert(key.master_sha256.clone(), sight);
+        if let Some(sight) = sight {
+            self.sights.insert(key.master_sha256.clone(), sight);
+        }
         Ok(made)
     }
 

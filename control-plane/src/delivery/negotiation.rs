@@ -9,25 +9,30 @@ use crate::app::App;
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
 use cyclorama_core::Format;
+use std::borrow::Cow;
 
 /// The order in the format that is given to the client who sent `headers`.
-pub async fn negotiated(app: &App, order: &Order, headers: &HeaderMap) -> Result<Order, DeliveryError> {
+pub async fn negotiated<'o>(
+    app: &App,
+    order: Cow<'o, Order>,
+    headers: &HeaderMap,
+) -> Result<Cow<'o, Order>, DeliveryError> {
     if order.asked_format != AskedFormat::Auto {
-        return Ok(order.clone());
+        return Ok(order);
     }
     let accepted: Vec<&str> = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
     let needs_alpha = order.frame.background.is_none();
     let mut formats = welcome(&accepted.join(","), needs_alpha).into_iter();
-    let in_format = |format| Order { format, ..order.clone() };
+    let in_format = |format| Order { format, ..Order::clone(&order) };
     let first = formats.next().unwrap_or(order.asked_format.usual());
     if first != Format::Avif {
-        return Ok(in_format(first));
+        return Ok(Cow::Owned(in_format(first)));
     }
     let avif = in_format(Format::Avif);
     let next = in_format(formats.next().unwrap_or(order.asked_format.usual()));
-    match rendered(app, order).await? {
-        Some(picture) if app.pictures.has_or_will_have(&avif, &picture).await? => Ok(avif),
-        Some(_) | None => Ok(next),
+    match rendered(app, &order).await? {
+        Some(picture) if app.pictures.has_or_will_have(&avif, &picture).await? => Ok(Cow::Owned(avif)),
+        Some(_) | None => Ok(Cow::Owned(next)),
     }
 }
 

@@ -122,6 +122,11 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
+    /// The key that a word stands for.
+    pub fn meant(self, key: &str) -> &str {
+        self.keys().meant(key)
+    }
+
     const fn keys(self) -> Keys {
         let (takes_response, others) = match self {
             Endpoint::Image => (true, " and response"),
@@ -135,7 +140,7 @@ impl Endpoint {
 const JSON: Keys = Keys { width: "width", height: "height", synonyms: &SYNONYMS, takes_response: false, others: "" };
 
 /// Other words for a key, where nothing else could be meant.
-const SYNONYMS: [(&str, &str); 2] = [("colour", "color"), ("bg", "background")];
+pub const SYNONYMS: [(&str, &str); 2] = [("colour", "color"), ("bg", "background")];
 const QUERY_SYNONYMS: [(&str, &str); 4] = [("colour", "color"), ("bg", "background"), ("width", "w"), ("height", "h")];
 
 /// The members of a JSON item that are no text.

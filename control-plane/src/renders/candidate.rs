@@ -6,6 +6,7 @@
 use super::budget::Reserved;
 use super::layers::REPLACES_LAYERS;
 use super::order::NewJob;
+use super::paints::IS_CUSTOM;
 use super::signals::Signal;
 use super::state::column;
 use super::{Asker, Lane, Renders, ReviewError, paints, review};
@@ -149,9 +150,8 @@ impl Renders {
         taken: Option<&sqlx::any::AnyRow>,
     ) -> Result<bool, sqlx::Error> {
         let rows = sqlx::query(
-            "select id, color from renders
-             where vehicle_key = $1 and view = $2 and state = 'done' and revision < $3 and not (color like '#%' or color like '%-no-shadow')
-             order by color",
+            sqlx::AssertSqlSafe(format!("select id, color from renders
+             where vehicle_key = $1 and view = $2 and state = 'done' and revision < $3 and not {IS_CUSTOM} order by color")),
         )
         .bind(&place.vehicle_key)
         .bind(place.view.as_str())

@@ -20,7 +20,7 @@ const GRACE_MS: i64 = 15 * 60_000;
 const AT_ONCE: i64 = 1_000;
 
 /// Rows of such paints, as the index has them.
-const IS_CUSTOM: &str = "(color like '#%' or color like '%-no-shadow')";
+pub(super) const IS_CUSTOM: &str = "(color like '#%' or color like '%-no-shadow')";
 
 /// Why pictures were not swept; they are the next time.
 #[derive(Debug, thiserror::Error)]

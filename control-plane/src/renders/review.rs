@@ -1,6 +1,7 @@
 //! Renders in review, and rendering one anew: a new revision from new noise. The old picture is served until the new one is good.
 
 use super::order::NewJob;
+use super::paints::IS_CUSTOM;
 use super::signals::Signal;
 use super::state::{RenderState, column};
 use super::{Asker, Lane, RenderError, Renders};
@@ -156,11 +157,10 @@ impl Renders {
         if state != RenderState::Done {
             return Err(ReviewError::NotRendered(render_id.to_owned()));
         }
-        let rows = sqlx::query(
+        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
             "select id, color, revision from renders
-             where vehicle_key = $1 and view = $2 and state = 'done' and (id = $3 or not (color like '#%' or color like '%-no-shadow'))
-             order by color",
-        )
+             where vehicle_key = $1 and view = $2 and state = 'done' and (id = $3 or not {IS_CUSTOM}) order by color"
+        )))
         .bind(vehicle.key())
         .bind(view.as_str())
         .bind(render_id)

@@ -68,11 +68,8 @@ fn seen(master: &Picture) -> Option<Seen> {
     seen
 }
 
-/// A master in a frame, in a format.
+/// A master in a frame, in a format. A plain square ([`Frame::square_side_px`]) is [`derive`]'s, which need not look at the master first.
 pub fn frame(master: &Picture, sight: &Sight, wanted: &Frame, format: Format) -> Result<Vec<u8>, EncodingError> {
-    if let Some(side_px) = wanted.square_side_px() {
-        return derive(master, side_px, side_px, format);
-    }
     let picture = framed(master, &plan(wanted, sight))?;
     match wanted.background {
         Some(background) => encode(&picture.laid_on(background)?, format),

@@ -13,6 +13,7 @@ use crate::renders::{Asker, Lane};
 use axum::http::HeaderMap;
 use cyclorama_core::Format;
 use cyclorama_drawings::{Likeness, likeness};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Why an address is not served. The first four are said before anything is looked for.
@@ -82,7 +83,8 @@ pub async fn promise(
     headers: &HeaderMap,
 ) -> Result<Promised, Refused> {
     let address = find(app, token).await?;
-    let order = &negotiated(app, address.order.as_ref().ok_or(Refused::NoVehicle)?, headers).await?;
+    let order = Cow::Borrowed(address.order.as_ref().ok_or(Refused::NoVehicle)?);
+    let order = &*negotiated(app, order, headers).await?;
     let rendered = app.pictures.rendered(app, order).await?;
     let Described { framed, etag, length } = match &rendered {
         Some(picture) => app.pictures.described(order, picture).await?,
@@ -111,7 +113,8 @@ pub async fn load(
     headers: &HeaderMap,
 ) -> Result<Loaded, Refused> {
     let address = find(app, token).await?;
-    let order = &negotiated(app, address.order.as_ref().ok_or(Refused::NoVehicle)?, headers).await?;
+    let order = Cow::Borrowed(address.order.as_ref().ok_or(Refused::NoVehicle)?);
+    let order = &*negotiated(app, order, headers).await?;
     let rendered = app.pictures.rendered(app, order).await?;
     let described = |etag: String, image: Option<(Ready, Source)>| Loaded {
         etag,

@@ -26,6 +26,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LOCA
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cyclorama_drawings::likeness;
+use std::borrow::Cow;
 use url::form_urlencoded;
 
 /// Free images, whose address never ends.
@@ -141,7 +142,7 @@ async fn granted(
     let request = ImageRequest::parse(&pairs, Endpoint::Embed)
         .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
     let order = Order::find(app, &request).map_err(vehicle_not_found)?;
-    let order = delivery::negotiated(app, &order, headers).await.map_err(|error| problem(app, error))?;
+    let order = delivery::negotiated(app, Cow::Owned(order), headers).await.map_err(|error| problem(app, error))?;
     let asked = Asked { app, order: &order, if_none_match: if_none_match(headers), is_head };
     if let Some((signed, account_id)) = signed {
         let left = signed.expires_at - app.clock.now().0 / 1000;
@@ -255,7 +256,7 @@ impl Extras {
 
 /// What was given, in its one spelling: nothing is added, and a key that is not honoured does not go on.
 fn canonical_query(pairs: &[(String, String)], request: &ImageRequest, order: &Order, extras: &Extras) -> String {
-    let given = |name: &str| pairs.iter().any(|(key, _)| key == name || (name == "color" && key == "colour"));
+    let given = |name: &str| pairs.iter().any(|(key, _)| Endpoint::Embed.meant(key) == name);
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("make", &order.variant.make).append_pair("model", &order.variant.model);
     query.append_pair("year", &request.year.to_string());

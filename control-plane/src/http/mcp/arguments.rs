@@ -5,12 +5,12 @@
 //! the text that is declared (the model `911`), and null as not given, at any depth. What does not read as its type is refused by its path
 //! (`images[2].year`), with the type that is wanted. What a value may be beyond its type is the API's affair.
 
-use crate::delivery::request::{kind_of, meant, whole};
+use crate::delivery::request::{SYNONYMS, kind_of, meant, whole};
 use crate::http::json::{self, BadJson, below, shortened};
 use serde_json::{Map, Value};
 
 /// Names that are taken for others, and not declared: hosts show models one name for one thing.
-const ALIASES: [(&str, &str); 3] = [("brand", "make"), ("colour", "color"), ("bg", "background")];
+const ALIASES: [(&str, &str); 1] = [("brand", "make")];
 
 /// The arguments by the schema of an object.
 pub fn read(schema: &Value, arguments: Map<String, Value>) -> Result<Map<String, Value>, BadJson> {
@@ -36,7 +36,7 @@ fn object(schema: &Value, members: Map<String, Value>, at: &str) -> Result<Map<S
 }
 
 fn declared<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
-    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
+    let name = ALIASES.iter().chain(&SYNONYMS).find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     schema["properties"].get(name)
 }
 

@@ -25,6 +25,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cyclorama_drawings::likeness;
 use serde::Serialize;
+use std::borrow::Cow;
 use utoipa::ToSchema;
 
 /// What is asked for: the order, and its one canonical address.
@@ -243,7 +244,10 @@ async fn understand(
     let as_url = request.response == ResponseKind::Url || wants_json(headers);
     let order = match as_url {
         true => order,
-        false => delivery::negotiated(app, &order, headers).await.map_err(|error| problem(app, error))?,
+        false => {
+            let negotiated = delivery::negotiated(app, Cow::Owned(order), headers).await;
+            negotiated.map_err(|error| problem(app, error))?.into_owned()
+        }
     };
     Ok(Asked { content_location: format!("/api/v1/images/car?{query}"), order, as_url })
 }
