@@ -42,7 +42,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(flatten)]
-    Api(api::Command),
+    Api(Box<api::Command>),
     /// Run the service
     Serve(serve::Serve),
     #[command(flatten)]

@@ -48,9 +48,9 @@ fn blurred_rows(pixels: &[[f32; 4]], side: usize, reach: usize) -> Vec<[f32; 4]>
             sum
         };
         row.iter().take(reach).for_each(|pixel| _ = add(pixel, 1.0));
-        for x in 0..side {
+        for (x, mean) in out.iter_mut().enumerate() {
             let entering = row.get(x + reach).unwrap_or(&[0.0; 4]);
-            out[x] = add(entering, 1.0).map(|sum| (sum / width) as f32);
+            *mean = add(entering, 1.0).map(|sum| (sum / width) as f32);
             if let Some(leaving) = x.checked_sub(reach) {
                 add(&row[leaving], -1.0);
             }
