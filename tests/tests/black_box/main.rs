@@ -33,6 +33,7 @@ mod figures;
 mod frames;
 mod free_pictures;
 mod free_requests;
+mod golden_frames;
 mod hardening;
 mod hostile_nodes;
 mod images_car;
